@@ -1,0 +1,107 @@
+//! Compressed sparse row storage: the format every method starts from.
+
+use crate::scalar::Scalar;
+
+/// The largest number of rows, columns or nonzeros: indices are 32-bit, and MKL's are signed.
+pub const MAX_INDEX: usize = i32::MAX as usize;
+
+/// A sparse matrix of `rows` × `cols`. Within a row the column indices ascend strictly, so there
+/// are no duplicates; explicit zeros are ordinary entries.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Csr<T> {
+    /// Number of rows, at most [`MAX_INDEX`].
+    pub rows: usize,
+    /// Number of columns, at most [`MAX_INDEX`].
+    pub cols: usize,
+    /// `rows + 1` offsets; row `i` is the half-open range `row_offsets[i]..row_offsets[i + 1]`.
+    pub row_offsets: Vec<u32>,
+    /// The column of each nonzero.
+    pub column_indices: Vec<u32>,
+    /// The value of each nonzero.
+    pub values: Vec<T>,
+}
+
+impl<T> Csr<T> {
+    /// Number of stored entries.
+    pub fn nnz(&self) -> usize {
+        self.column_indices.len()
+    }
+
+    /// The half-open range of row `row`'s entries.
+    #[inline]
+    pub fn row(&self, row: usize) -> std::ops::Range<usize> {
+        self.row_offsets[row] as usize..self.row_offsets[row + 1] as usize
+    }
+
+    /// The number of entries of each row.
+    pub fn row_lengths(&self) -> impl Iterator<Item = u32> {
+        self.row_offsets.windows(2).map(|pair| pair[1] - pair[0])
+    }
+
+    /// Whether the arrays keep the promises made above. The products read `x` and `y` unchecked on
+    /// the strength of it, so whoever makes a `Csr` from foreign data asks here.
+    pub fn is_valid(&self) -> bool {
+        self.rows <= MAX_INDEX
+            && self.cols <= MAX_INDEX
+            && self.nnz() <= MAX_INDEX
+            && self.values.len() == self.nnz()
+            && self.row_offsets.len() == self.rows + 1
+            && self.row_offsets[0] == 0
+            && self.row_offsets[self.rows] as usize == self.nnz()
+            && self.row_offsets.is_sorted()
+            && (0..self.rows).all(|row| {
+                let columns = &self.column_indices[self.row(row)];
+                columns.is_sorted_by(|a, b| a < b)
+                    && columns.last().is_none_or(|&c| (c as usize) < self.cols)
+            })
+    }
+}
+
+impl<T: Scalar> Csr<T> {
+    /// Builds from (row, column, value) triplets in any order; duplicates are summed. For small
+    /// matrices and tests: the reader and the generators write the arrays directly.
+    pub fn from_triplets(rows: usize, cols: usize, triplets: &[(usize, usize, f64)]) -> Self {
+        let mut sorted = triplets.to_vec();
+        sorted.sort_by_key(|&(row, col, _)| (row, col));
+        sorted.dedup_by(|next, kept| {
+            let same = (next.0, next.1) == (kept.0, kept.1);
+            if same {
+                kept.2 += next.2;
+            }
+            same
+        });
+        let mut row_offsets = vec![0u32; rows + 1];
+        for &(row, _, _) in &sorted {
+            row_offsets[row + 1] += 1;
+        }
+        for row in 0..rows {
+            row_offsets[row + 1] += row_offsets[row];
+        }
+        let csr = Self {
+            rows,
+            cols,
+            row_offsets,
+            column_indices: sorted.iter().map(|t| t.1 as u32).collect(),
+            values: sorted.iter().map(|t| T::from_f64(t.2)).collect(),
+        };
+        assert!(csr.is_valid(), "triplets lie outside {rows} x {cols}");
+        csr
+    }
+}
+
+impl Csr<f64> {
+    /// The same matrix in precision `T`, or the first value that overflows it.
+    pub fn to_precision<T: Scalar>(&self) -> Result<Csr<T>, f64> {
+        let values: Vec<T> = self.values.iter().map(|&v| T::from_f64(v)).collect();
+        match values.iter().position(|v| !v.is_finite()) {
+            Some(k) => Err(self.values[k]),
+            None => Ok(Csr {
+                rows: self.rows,
+                cols: self.cols,
+                row_offsets: self.row_offsets.clone(),
+                column_indices: self.column_indices.clone(),
+                values,
+            }),
+        }
+    }
+}

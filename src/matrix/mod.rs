@@ -1,0 +1,5 @@
+//! The matrix in memory and where it comes from. Knows nothing of methods, devices or time.
+
+pub mod csr;
+
+pub use csr::Csr;
