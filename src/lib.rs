@@ -1,4 +1,27 @@
 //! `spmv-bench`: the reference benchmark for sparse matrix-vector multiplication.
+//!
+//! The rooms, and which way they look:
+//!
+//! | room | what it holds | looks at |
+//! |---|---|---|
+//! | [`matrix`] | CSR, Matrix Market, generators, row statistics | – |
+//! | [`scalar`] | the two precisions | – |
+//! | [`team`] | pinned threads with a cheap fork and join | – |
+//! | [`system`] | facts of the machine | – |
+//! | [`method`] | what a method is | matrix, team |
+//! | [`methods`] | `METHODS`, the one list; one file per algorithm | method |
+//! | [`verify`] | reference, bound, verdict | matrix |
+//! | [`bench`] | plan → execute → a value for every method | methods, verify |
+//! | [`record`] | the row, its CSV, JSON and text, the run's facts | results of bench |
+//!
+//! Methods never see clocks, files, CSV or each other; `record` never runs anything.
 
+pub mod bench;
 pub mod matrix;
+pub mod method;
+pub mod methods;
+pub mod record;
 pub mod scalar;
+pub mod system;
+pub mod team;
+pub mod verify;

@@ -35,25 +35,34 @@ impl Precision {
 
 /// `f64` or `f32`.
 pub trait Scalar:
-    num_traits::Float + num_traits::NumAssign + sprs::MulAcc + Default + Debug + Send + Sync + 'static
+    num_traits::Float
+    + num_traits::NumAssign
+    + sprs::MulAcc
+    + crate::methods::simd::Lanes
+    + crate::methods::vendor::mkl::Routines
+    + Default
+    + Debug
+    + Send
+    + Sync
+    + 'static
 {
     /// The precision this type stands for.
     const PRECISION: Precision;
     /// Half the distance from 1 to the next value: the `u` of the error bound.
     const UNIT_ROUNDOFF: f64;
     /// Rounds to nearest.
-    fn from_f64(value: f64) -> Self;
+    fn narrow(value: f64) -> Self;
     /// Exact.
-    fn to_f64(self) -> f64;
+    fn widen(self) -> f64;
 }
 
 impl Scalar for f64 {
     const PRECISION: Precision = Precision::F64;
     const UNIT_ROUNDOFF: f64 = f64::EPSILON / 2.0;
-    fn from_f64(value: f64) -> Self {
+    fn narrow(value: f64) -> Self {
         value
     }
-    fn to_f64(self) -> f64 {
+    fn widen(self) -> f64 {
         self
     }
 }
@@ -61,10 +70,10 @@ impl Scalar for f64 {
 impl Scalar for f32 {
     const PRECISION: Precision = Precision::F32;
     const UNIT_ROUNDOFF: f64 = f32::EPSILON as f64 / 2.0;
-    fn from_f64(value: f64) -> Self {
+    fn narrow(value: f64) -> Self {
         value as f32
     }
-    fn to_f64(self) -> f64 {
+    fn widen(self) -> f64 {
         f64::from(self)
     }
 }

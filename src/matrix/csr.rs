@@ -1,5 +1,8 @@
 //! Compressed sparse row storage: the format every method starts from.
 
+use std::any::Any;
+use std::borrow::Cow;
+
 use crate::scalar::Scalar;
 
 /// The largest number of rows, columns or nonzeros: indices are 32-bit, and MKL's are signed.
@@ -7,21 +10,56 @@ pub const MAX_INDEX: usize = i32::MAX as usize;
 
 /// A sparse matrix of `rows` × `cols`. Within a row the column indices ascend strictly, so there
 /// are no duplicates; explicit zeros are ordinary entries.
+///
+/// The products read `x` and `y` unchecked on the strength of these promises, so only this crate
+/// touches the fields; others come through [`Csr::new`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Csr<T> {
     /// Number of rows, at most [`MAX_INDEX`].
-    pub rows: usize,
+    pub(crate) rows: usize,
     /// Number of columns, at most [`MAX_INDEX`].
-    pub cols: usize,
+    pub(crate) cols: usize,
     /// `rows + 1` offsets; row `i` is the half-open range `row_offsets[i]..row_offsets[i + 1]`.
-    pub row_offsets: Vec<u32>,
+    pub(crate) row_offsets: Vec<u32>,
     /// The column of each nonzero.
-    pub column_indices: Vec<u32>,
+    pub(crate) column_indices: Vec<u32>,
     /// The value of each nonzero.
-    pub values: Vec<T>,
+    pub(crate) values: Vec<T>,
 }
 
 impl<T> Csr<T> {
+    /// A matrix from its arrays; `None` when they break a promise.
+    pub fn new(
+        rows: usize,
+        cols: usize,
+        row_offsets: Vec<u32>,
+        column_indices: Vec<u32>,
+        values: Vec<T>,
+    ) -> Option<Self> {
+        let csr = Self { rows, cols, row_offsets, column_indices, values };
+        csr.is_valid().then_some(csr)
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// The column of each nonzero, row by row.
+    pub fn column_indices(&self) -> &[u32] {
+        &self.column_indices
+    }
+
+    /// The value of each nonzero, row by row.
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
     /// Number of stored entries.
     pub fn nnz(&self) -> usize {
         self.column_indices.len()
@@ -38,8 +76,7 @@ impl<T> Csr<T> {
         self.row_offsets.windows(2).map(|pair| pair[1] - pair[0])
     }
 
-    /// Whether the arrays keep the promises made above. The products read `x` and `y` unchecked on
-    /// the strength of it, so whoever makes a `Csr` from foreign data asks here.
+    /// Whether the arrays keep the promises.
     pub fn is_valid(&self) -> bool {
         self.rows <= MAX_INDEX
             && self.cols <= MAX_INDEX
@@ -60,6 +97,9 @@ impl<T> Csr<T> {
 impl<T: Scalar> Csr<T> {
     /// Builds from (row, column, value) triplets in any order; duplicates are summed. For small
     /// matrices and tests: the reader and the generators write the arrays directly.
+    ///
+    /// # Panics
+    /// When a triplet lies outside the matrix.
     pub fn from_triplets(rows: usize, cols: usize, triplets: &[(usize, usize, f64)]) -> Self {
         let mut sorted = triplets.to_vec();
         sorted.sort_by_key(|&(row, col, _)| (row, col));
@@ -77,31 +117,31 @@ impl<T: Scalar> Csr<T> {
         for row in 0..rows {
             row_offsets[row + 1] += row_offsets[row];
         }
-        let csr = Self {
-            rows,
-            cols,
-            row_offsets,
-            column_indices: sorted.iter().map(|t| t.1 as u32).collect(),
-            values: sorted.iter().map(|t| T::from_f64(t.2)).collect(),
-        };
-        assert!(csr.is_valid(), "triplets lie outside {rows} x {cols}");
-        csr
+        let columns = sorted.iter().map(|t| t.1 as u32).collect();
+        let values = sorted.iter().map(|t| T::narrow(t.2)).collect();
+        Self::new(rows, cols, row_offsets, columns, values).expect("triplets inside the matrix")
     }
 }
 
 impl Csr<f64> {
-    /// The same matrix in precision `T`, or the first value that overflows it.
-    pub fn to_precision<T: Scalar>(&self) -> Result<Csr<T>, f64> {
-        let values: Vec<T> = self.values.iter().map(|&v| T::from_f64(v)).collect();
-        match values.iter().position(|v| !v.is_finite()) {
-            Some(k) => Err(self.values[k]),
-            None => Ok(Csr {
-                rows: self.rows,
-                cols: self.cols,
-                row_offsets: self.row_offsets.clone(),
-                column_indices: self.column_indices.clone(),
-                values,
-            }),
+    /// The same matrix in precision `T`.
+    ///
+    /// # Errors
+    /// The first value that overflows it.
+    pub fn to_precision<T: Scalar>(&self) -> Result<Cow<'_, Csr<T>>, f64> {
+        if let Some(same) = (self as &dyn Any).downcast_ref() {
+            return Ok(Cow::Borrowed(same));
         }
+        let values: Vec<T> = self.values.iter().map(|&v| T::narrow(v)).collect();
+        if let Some(k) = values.iter().position(|v| !v.is_finite()) {
+            return Err(self.values[k]);
+        }
+        Ok(Cow::Owned(Csr {
+            rows: self.rows,
+            cols: self.cols,
+            row_offsets: self.row_offsets.clone(),
+            column_indices: self.column_indices.clone(),
+            values,
+        }))
     }
 }

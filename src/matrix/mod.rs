@@ -1,5 +1,7 @@
 //! The matrix in memory and where it comes from. Knows nothing of methods, devices or time.
 
 pub mod csr;
+pub mod generate;
+pub mod stats;
 
 pub use csr::Csr;

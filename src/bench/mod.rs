@@ -1,0 +1,9 @@
+//! plan (pure data) → execute (one matrix) → a value for every method.
+
+pub mod clock;
+pub mod evict;
+pub mod execute;
+pub mod metrics;
+pub mod peak;
+pub mod plan;
+pub mod statistics;

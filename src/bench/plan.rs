@@ -1,0 +1,191 @@
+//! What to measure and for how long: pure data.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+/// How a published evaluation measured: the settings that the command line starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protocol {
+    /// merge-spmv: clamp(2^34 / nnz, 100, 200000) products, taken in interleaved rounds.
+    MergeSpmv,
+    /// csr-k, section 6: 5 warm-ups, mean of 20 products.
+    CsrK,
+    /// five-gpu-algorithms: x = 1, mean of 3 products.
+    FiveGpu,
+}
+
+/// What the caches hold when a sample begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Cache {
+    /// Whatever the product before left: back-to-back products, as all the papers measure.
+    Hot,
+    /// Nothing of the matrix or the vectors: evicted before each sample, outside its time.
+    Cold,
+}
+
+/// What x is filled with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Fill {
+    /// Uniform in [-1, 1), from the seed: a wrong column shows.
+    Random,
+    /// All ones.
+    Ones,
+}
+
+/// How each method is measured on each matrix.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Settings {
+    /// Where the other fields started from.
+    pub protocol: Protocol,
+    /// Products to time; `None`: by the number of nonzeros, see [`Settings::products`].
+    pub iterations: Option<usize>,
+    /// Untimed products before each round.
+    pub warmups: usize,
+    /// Products continue, whatever `iterations` says, until their time adds up to this.
+    pub min_time: Duration,
+    /// No product is begun once the time adds up to this.
+    pub max_time: Duration,
+    /// All methods take turns this many times.
+    pub rounds: usize,
+    /// Hot or cold.
+    pub cache: Cache,
+    /// Factor of the product.
+    pub alpha: f64,
+    /// Factor of the old y.
+    pub beta: f64,
+    /// What x holds.
+    pub x: Fill,
+    /// For x and, with β ≠ 0, for the old y.
+    pub seed: u64,
+}
+
+impl Settings {
+    /// The protocol's settings.
+    pub fn new(protocol: Protocol) -> Self {
+        let merge_spmv = Self {
+            protocol,
+            iterations: None,
+            warmups: 5,
+            min_time: Duration::ZERO,
+            max_time: Duration::from_secs(2),
+            rounds: 5,
+            cache: Cache::Hot,
+            alpha: 1.0,
+            beta: 0.0,
+            x: Fill::Random,
+            seed: 1,
+        };
+        let no_bound = Duration::MAX;
+        match protocol {
+            Protocol::MergeSpmv => merge_spmv,
+            Protocol::CsrK => {
+                Self { iterations: Some(20), rounds: 1, max_time: no_bound, ..merge_spmv }
+            }
+            Protocol::FiveGpu => Self {
+                iterations: Some(3),
+                warmups: 1,
+                rounds: 1,
+                max_time: no_bound,
+                x: Fill::Ones,
+                ..merge_spmv
+            },
+        }
+    }
+
+    /// Products to time on a matrix: merge-spmv's clamp(2^34 / nnz, 100, 200000) on the CPU, or the
+    /// number given.
+    pub fn products(&self, nnz: usize) -> usize {
+        self.iterations.unwrap_or_else(|| ((1 << 34) / nnz.max(1)).clamp(100, 200_000))
+    }
+
+    /// One round's share.
+    pub fn round(&self, nnz: usize) -> Round {
+        let rounds = self.rounds.max(1);
+        Round {
+            products: self.products(nnz).div_ceil(rounds),
+            min_time: self.min_time / rounds as u32,
+            max_time: self.max_time / rounds as u32,
+            cache: self.cache,
+        }
+    }
+}
+
+/// The limits of one method's turn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Round {
+    /// Products to time.
+    pub products: usize,
+    /// At least this long.
+    pub min_time: Duration,
+    /// At most about this long.
+    pub max_time: Duration,
+    /// Cold: one product per sample.
+    pub cache: Cache,
+}
+
+/// A sample lasts at least this long if products are short, so that the clock's resolution of some
+/// 25 ns and its own cost do not show.
+const SAMPLE: Duration = Duration::from_micros(100);
+/// But a turn is cut into at least so many samples if it has so many products.
+const SAMPLES_PER_ROUND: usize = 10;
+
+impl Round {
+    /// Products per sample when one takes about `product`.
+    pub fn batch(&self, product: Duration) -> usize {
+        if self.cache == Cache::Cold {
+            return 1;
+        }
+        let for_clock = SAMPLE.as_nanos().div_ceil(product.as_nanos().max(1)) as usize;
+        for_clock.min(self.products.div_ceil(SAMPLES_PER_ROUND)).max(1)
+    }
+
+    /// Whether another sample is due after `products` that took `time`.
+    pub fn goes_on(&self, products: usize, time: Duration) -> bool {
+        products == 0 || time < self.max_time && (products < self.products || time < self.min_time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_follow_merge_spmv() {
+        let settings = Settings::new(Protocol::MergeSpmv);
+        let of = |nnz| settings.products(nnz);
+        assert_eq!((of(0), of(1_000), of(1 << 24), of(1 << 30)), (200_000, 200_000, 1024, 100));
+        assert_eq!(Settings::new(Protocol::CsrK).products(7), 20);
+    }
+
+    #[test]
+    fn a_round_ends_by_count_or_by_time() {
+        let second = Duration::from_secs(1);
+        let round =
+            Round { products: 10, min_time: second, max_time: 3 * second, cache: Cache::Hot };
+        assert!(round.goes_on(0, 9 * second), "one sample at least");
+        assert!(round.goes_on(10, second / 2), "too short");
+        assert!(!round.goes_on(10, second));
+        assert!(round.goes_on(9, 2 * second));
+        assert!(!round.goes_on(9, 3 * second), "too long");
+    }
+
+    #[test]
+    fn batches_suit_the_clock_and_leave_ten_samples() {
+        let round = |products| Round {
+            products,
+            min_time: Duration::ZERO,
+            max_time: Duration::MAX,
+            cache: Cache::Hot,
+        };
+        let micros = Duration::from_micros;
+        assert_eq!(round(10_000).batch(micros(2)), 50);
+        assert_eq!(round(10_000).batch(micros(300)), 1);
+        assert_eq!(round(20).batch(micros(2)), 2);
+        assert_eq!(round(1).batch(Duration::ZERO), 1);
+        assert_eq!(Round { cache: Cache::Cold, ..round(10_000) }.batch(micros(2)), 1);
+    }
+}

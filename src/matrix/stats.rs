@@ -1,0 +1,136 @@
+//! Row-length statistics and the degree histogram, as merge-spmv prints them.
+
+use serde::Serialize;
+
+use super::Csr;
+
+/// Statistics of the row lengths (population moments). `None` where a division by zero would be:
+/// no rows, a mean of 0, rows of one length.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RowStatistics {
+    /// nnz / rows.
+    pub mean: Option<f64>,
+    /// Population standard deviation.
+    pub std_dev: Option<f64>,
+    /// std_dev / mean.
+    pub variation: Option<f64>,
+    /// Third standardised moment.
+    pub skewness: Option<f64>,
+    /// std_dev².
+    pub variance: Option<f64>,
+    /// The longest row.
+    pub max: u32,
+    /// Rows without entries.
+    pub empty: usize,
+    /// Rows by order of magnitude of their length: `[0]` counts the empty ones, `[k]` those of
+    /// 10^(k−1) to 10^k − 1 entries; up to the longest row's.
+    pub histogram: Vec<usize>,
+}
+
+impl RowStatistics {
+    /// Of a matrix' rows.
+    pub fn of<T>(csr: &Csr<T>) -> Self {
+        let rows = csr.rows as f64;
+        let mean = (csr.rows > 0).then(|| csr.nnz() as f64 / rows);
+        let moment = |power: i32| {
+            let about_mean = |length: u32| (f64::from(length) - mean.unwrap_or(0.0)).powi(power);
+            mean.map(|_| csr.row_lengths().map(about_mean).sum::<f64>() / rows)
+        };
+        let variance = moment(2);
+        let std_dev = variance.map(f64::sqrt);
+        let over = |a: Option<f64>, b: Option<f64>| Some(a? / b.filter(|&b| b > 0.0)?);
+        Self {
+            mean,
+            std_dev,
+            variation: over(std_dev, mean),
+            skewness: over(moment(3), std_dev.map(|s| s.powi(3))),
+            variance,
+            max: csr.row_lengths().max().unwrap_or(0),
+            empty: csr.row_lengths().filter(|&length| length == 0).count(),
+            histogram: histogram(csr.row_lengths()),
+        }
+    }
+}
+
+fn histogram(lengths: impl Iterator<Item = u32>) -> Vec<usize> {
+    let mut counts = vec![0];
+    for length in lengths {
+        let bin = length.checked_ilog10().map_or(0, |magnitude| magnitude as usize + 1);
+        counts.resize(counts.len().max(bin + 1), 0);
+        counts[bin] += 1;
+    }
+    counts
+}
+
+/// The share of entries a_ij whose mirror a_ji is an entry too: 1 for a structurally symmetric
+/// matrix. `None` when the matrix is not square or has no entries.
+pub fn pattern_symmetry<T>(csr: &Csr<T>) -> Option<f64> {
+    if csr.rows != csr.cols || csr.nnz() == 0 {
+        return None;
+    }
+    // Rows i are visited in order, so for each row j the columns i that are looked for ascend: one
+    // cursor per row passes over each entry once.
+    let mut cursors = csr.row_offsets[..csr.rows].to_vec();
+    let mut mirrored = 0usize;
+    for row in 0..csr.rows {
+        for k in csr.row(row) {
+            let column = csr.column_indices[k] as usize;
+            let (cursor, end) = (&mut cursors[column], csr.row_offsets[column + 1]);
+            while *cursor < end && (csr.column_indices[*cursor as usize] as usize) < row {
+                *cursor += 1;
+            }
+            mirrored +=
+                usize::from(*cursor < end && csr.column_indices[*cursor as usize] as usize == row);
+        }
+    }
+    Some(mirrored as f64 / csr.nnz() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_lengths(lengths: &[usize]) -> Csr<f64> {
+        let entries = lengths.iter().enumerate();
+        let triplets: Vec<_> =
+            entries.flat_map(|(row, &n)| (0..n).map(move |col| (row, col, 1.0))).collect();
+        Csr::from_triplets(lengths.len(), 1000, &triplets)
+    }
+
+    #[test]
+    fn moments_of_a_small_sample() {
+        // Lengths 0, 0, 3: mean 1, variance 2, third moment (−1 −1 + 8)/3 = 2.
+        let stats = RowStatistics::of(&with_lengths(&[0, 0, 3]));
+        assert_eq!((stats.mean, stats.variance), (Some(1.0), Some(2.0)));
+        assert_eq!(stats.variation, Some(2f64.sqrt()));
+        assert!((stats.skewness.unwrap() - 0.5f64.sqrt()).abs() < 1e-15);
+        assert_eq!((stats.max, stats.empty), (3, 2));
+    }
+
+    #[test]
+    fn unknown_is_none() {
+        let equal = RowStatistics::of(&with_lengths(&[2, 2]));
+        assert_eq!((equal.std_dev, equal.skewness), (Some(0.0), None));
+        let empty = RowStatistics::of(&with_lengths(&[0, 0]));
+        assert_eq!((empty.mean, empty.variation), (Some(0.0), None));
+        let none = RowStatistics::of(&with_lengths(&[]));
+        assert_eq!((none.mean, none.std_dev, none.variance), (None, None, None));
+    }
+
+    #[test]
+    fn the_histogram_counts_rows_by_powers_of_ten() {
+        let stats = RowStatistics::of(&with_lengths(&[0, 1, 9, 10, 99, 100, 999, 0]));
+        assert_eq!(stats.histogram, [2, 2, 2, 2]);
+        assert_eq!(RowStatistics::of(&with_lengths(&[])).histogram, [0]);
+    }
+
+    #[test]
+    fn symmetry_is_the_share_of_mirrored_entries() {
+        let of = |triplets: &[(usize, usize, f64)]| {
+            pattern_symmetry(&Csr::<f64>::from_triplets(3, 3, triplets))
+        };
+        assert_eq!(of(&[(0, 0, 1.0), (0, 2, 1.0), (2, 0, 1.0)]), Some(1.0));
+        assert_eq!(of(&[(0, 1, 1.0), (1, 0, 1.0), (0, 2, 1.0), (1, 2, 1.0)]), Some(0.5));
+        assert_eq!(of(&[]), None);
+    }
+}

@@ -1,0 +1,56 @@
+//! Rows split among threads: the plain parallel CSR product.
+//!
+//! Thread t owns the contiguous rows that end nearest to t + 1 equal shares of the nonzeros, found by
+//! binary search in the row offsets at each product. A row is never split, so one long row leaves
+//! the other threads idle. No memory beyond CSR.
+
+use std::ops::Range;
+
+use super::rows::{Operands, WholeRows, streams};
+use crate::matrix::Csr;
+use crate::method::{Device, Method, Prepared, Request, Unavailable};
+use crate::methods::simd::Isa;
+use crate::scalar::Scalar;
+use crate::team::DisjointMut;
+
+/// See the file's head.
+pub const METHOD: Method = Method {
+    name: "csr-rows",
+    device: Device::Cpu,
+    source: "the papers' row-parallel CSR",
+    summary: "whole rows per thread, balanced by nonzeros at each product; SIMD within a row",
+    parallel: true,
+    prepare_f64: prepare,
+    prepare_f32: prepare,
+};
+
+fn prepare<'a, T: Scalar>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    let (team, threads, isa) = (request.team, request.team.len(), Isa::detect());
+    let prefetch = streams(csr);
+    Ok(Prepared::new(csr, 0, move |alpha, x, beta, y| {
+        let operands = Operands { alpha, x, beta };
+        let y = DisjointMut::new(y);
+        team.run(|rank| {
+            let rows = share(csr, rank, threads);
+            // SAFETY: shares of different ranks do not overlap.
+            let y = unsafe { y.range(rows.clone()) };
+            let start = csr.row_offsets[rows.start] as usize;
+            isa.run(WholeRows { csr, rows, start, operands, y, prefetch });
+        });
+        Ok(())
+    }))
+}
+
+/// The rows of one thread.
+fn share<T>(csr: &Csr<T>, rank: usize, threads: usize) -> Range<usize> {
+    let cut = |rank: usize| {
+        let nonzero = (csr.nnz() as u64 * rank as u64).div_ceil(threads as u64);
+        csr.row_offsets.partition_point(|&offset| u64::from(offset) < nonzero).min(csr.rows)
+    };
+    let start = if rank == 0 { 0 } else { cut(rank) };
+    let end = if rank + 1 == threads { csr.rows } else { cut(rank + 1) };
+    start..end
+}

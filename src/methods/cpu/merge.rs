@@ -1,0 +1,121 @@
+//! Merge-based CSR: merge-spmv-sc16, Algorithms 2 and 3.
+//!
+//! The product is a merge of the row ends with the natural numbers that index the nonzeros: each
+//! step of the path consumes a nonzero or closes a row. The path of rows + nnz steps is cut into
+//! equal pieces, one per thread, so neither long rows nor runs of empty rows unbalance it. A thread
+//! finds its piece by two binary searches, stores the rows that end in it, and leaves the sum of the
+//! row that does not as its carry-out; the leader adds the carries afterwards. There is no
+//! preprocessing: search and fix-up are part of each product.
+//!
+//! Memory: a carry per thread. Departures: α and β (β·y is read by the thread that closes the row),
+//! and SIMD within a row, which the paper leaves out on purpose and today's libraries do not.
+
+use super::rows::{Operands, Piece, WholeRows, streams};
+use crate::matrix::Csr;
+use crate::method::{Device, Method, Prepared, Request, Unavailable};
+use crate::methods::simd::Isa;
+use crate::scalar::Scalar;
+use crate::team::DisjointMut;
+
+/// See the file's head.
+pub const METHOD: Method = Method {
+    name: "merge",
+    device: Device::Cpu,
+    source: "merge-spmv-sc16, Algorithms 2 and 3",
+    summary: "equal pieces of the merge path per thread, no preprocessing; SIMD within a row",
+    parallel: true,
+    prepare_f64: prepare,
+    prepare_f32: prepare,
+};
+
+/// A point of the merge path: `row` rows are closed and `nonzero` nonzeros consumed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Coordinate {
+    row: usize,
+    nonzero: usize,
+}
+
+/// What a thread leaves of the row it did not close.
+#[derive(Clone, Copy)]
+struct Carry<T> {
+    row: usize,
+    sum: T,
+}
+
+fn prepare<'a, T: Scalar>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    let (team, threads, isa) = (request.team, request.team.len(), Isa::detect());
+    let mut carries = vec![Carry { row: csr.rows, sum: T::zero() }; threads];
+    let prefetch = streams(csr);
+    let extra_bytes = size_of_val(&carries[..]);
+    Ok(Prepared::new(csr, extra_bytes, move |alpha, x, beta, y| {
+        let operands = Operands { alpha, x, beta };
+        let shared = DisjointMut::new(y);
+        team.run_with(&mut carries, |rank, carry| {
+            let (start, end) = piece(csr, rank, threads);
+            // SAFETY: a row is closed at one point of the path, so by one thread.
+            let y = unsafe { shared.range(start.row..end.row) };
+            let rows = start.row..end.row;
+            isa.run(WholeRows { csr, rows, start: start.nonzero, operands, y, prefetch });
+            let open = start.nonzero.max(csr.row_offsets[end.row] as usize);
+            let sum = isa.run(Piece { csr, range: open..end.nonzero, x });
+            *carry = Carry { row: end.row, sum };
+        });
+        for carry in &carries[..threads - 1] {
+            if carry.row < csr.rows {
+                y[carry.row] += alpha * carry.sum;
+            }
+        }
+        Ok(())
+    }))
+}
+
+/// The two ends of a thread's piece of the path.
+fn piece<T>(csr: &Csr<T>, rank: usize, threads: usize) -> (Coordinate, Coordinate) {
+    let items = csr.rows + csr.nnz();
+    let items_per_thread = items.div_ceil(threads);
+    let diagonal = |rank: usize| (items_per_thread * rank).min(items);
+    let row_ends = &csr.row_offsets[1..];
+    (search(diagonal(rank), row_ends, csr.nnz()), search(diagonal(rank + 1), row_ends, csr.nnz()))
+}
+
+/// Algorithm 3: where the path crosses a diagonal. A row end that equals the nonzero's index comes
+/// first: the row is closed before the next nonzero is consumed.
+fn search(diagonal: usize, row_ends: &[u32], nnz: usize) -> Coordinate {
+    let mut low = diagonal.saturating_sub(nnz);
+    let mut high = diagonal.min(row_ends.len());
+    while low < high {
+        let pivot = (low + high) / 2;
+        if (row_ends[pivot] as usize) < diagonal - pivot {
+            low = pivot + 1;
+        } else {
+            high = pivot;
+        }
+    }
+    Coordinate { row: low, nonzero: diagonal - low }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// merge-spmv-sc16, Figure 8's kind of example: every diagonal of a path with an empty row,
+    /// against a walk step by step.
+    #[test]
+    fn search_equals_a_walk_along_the_path() {
+        for row_ends in [&[2, 2, 4, 8][..], &[0, 0, 3], &[5], &[]] {
+            let nnz = row_ends.last().copied().unwrap_or(0) as usize;
+            let mut at = Coordinate { row: 0, nonzero: 0 };
+            for diagonal in 0..=row_ends.len() + nnz {
+                assert_eq!(search(diagonal, row_ends, nnz), at, "{row_ends:?} at {diagonal}");
+                if at.row < row_ends.len() && row_ends[at.row] as usize <= at.nonzero {
+                    at.row += 1;
+                } else {
+                    at.nonzero += 1;
+                }
+            }
+        }
+    }
+}

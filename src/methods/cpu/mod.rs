@@ -1,0 +1,7 @@
+//! Methods on the host's cores, one file each.
+
+pub mod csr_rows;
+pub mod merge;
+mod rows;
+pub mod seq;
+pub mod sprs;

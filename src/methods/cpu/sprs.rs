@@ -1,0 +1,61 @@
+//! The `sprs` crate's CSR product, as a peer from the Rust ecosystem: `prod::mul_acc_mat_vec_csr`,
+//! one thread, on a view of the same arrays. It adds to y, so y is scaled (or cleared) before, inside
+//! the product; with α ≠ 1 it goes through a scratch vector of `rows` values.
+
+use sprs::prod::mul_acc_mat_vec_csr;
+
+use crate::matrix::Csr;
+use crate::method::{Device, Method, Prepared, Request, Unavailable};
+use crate::scalar::Scalar;
+
+/// See the file's head.
+pub const METHOD: Method = Method {
+    name: "sprs",
+    device: Device::Cpu,
+    source: "crate sprs 0.11, prod::mul_acc_mat_vec_csr",
+    summary: "the Rust library's sequential product, y scaled before inside the time",
+    parallel: false,
+    prepare_f64: prepare,
+    prepare_f32: prepare,
+};
+
+fn prepare<'a, T: Scalar>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    let shape = (csr.rows, csr.cols);
+    let arrays = (&csr.row_offsets[..], &csr.column_indices[..], &csr.values[..]);
+    let view = sprs::CsMatViewI::try_new(shape, arrays.0, arrays.1, arrays.2)
+        .map_err(|(.., error)| Unavailable(format!("sprs does not take the matrix: {error}")))?;
+    let scratch_rows = if request.alpha == 1.0 { 0 } else { csr.rows };
+    let mut scratch = vec![T::zero(); scratch_rows];
+    let extra_bytes = Some(size_of_val(&scratch[..]) as u64);
+    Ok(Prepared::by_library(csr, &version(), extra_bytes, move |alpha, x, beta, y| {
+        scale(beta, y);
+        if alpha == T::one() {
+            mul_acc_mat_vec_csr(view, x, y);
+        } else {
+            scratch.fill(T::zero());
+            mul_acc_mat_vec_csr(view, x, &mut scratch[..]);
+            y.iter_mut().zip(&scratch).for_each(|(y, &sum)| *y += alpha * sum);
+        }
+        Ok(())
+    }))
+}
+
+/// The version that this program is built with, from its lock file.
+fn version() -> String {
+    let lock = include_str!("../../../Cargo.lock");
+    let entry = lock.split("[[package]]").find(|entry| entry.contains("name = \"sprs\"\n"));
+    let version = entry.and_then(|entry| entry.split("version = \"").nth(1)?.split('"').next());
+    format!("sprs {}", version.expect("sprs is locked"))
+}
+
+/// y ← βy; with β = 0, zero whatever y was.
+fn scale<T: Scalar>(beta: T, y: &mut [T]) {
+    if beta == T::zero() {
+        y.fill(T::zero());
+    } else if beta != T::one() {
+        y.iter_mut().for_each(|y| *y *= beta);
+    }
+}

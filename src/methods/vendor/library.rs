@@ -1,0 +1,49 @@
+//! Where shared libraries are looked for, and how they are opened.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
+
+/// Folders to search before the system's loader is asked, in this order: those of
+/// `SPMV_BENCH_LIBRARY_PATH`, the folder that `scripts/test` fills, and the active Python
+/// environment.
+pub fn folders() -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> = std::env::var_os("SPMV_BENCH_LIBRARY_PATH")
+        .map(|list| std::env::split_paths(&list).filter(|p| !p.as_os_str().is_empty()).collect())
+        .unwrap_or_default();
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv");
+    let active = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from);
+    for environment in [Some(own), active].into_iter().flatten() {
+        folders.extend(wheel_folders(&environment));
+        folders.push(environment.join("lib"));
+    }
+    folders
+}
+
+/// The `lib` folders of NVIDIA's wheels: `lib/python3.*/site-packages/nvidia/*/lib`.
+fn wheel_folders(environment: &Path) -> Vec<PathBuf> {
+    let pattern = environment.join("lib/python3*/site-packages/nvidia/*/lib");
+    glob::glob(&pattern.to_string_lossy()).into_iter().flatten().flatten().collect()
+}
+
+/// Opens `name` and keeps it for the life of the process, its symbols visible to libraries opened
+/// later. Without a folder the system's loader decides.
+///
+/// # Errors
+/// The loader's message.
+pub fn open(folder: Option<&Path>, name: &str) -> Result<Library, String> {
+    let path = folder.map_or_else(|| PathBuf::from(name), |folder| folder.join(name));
+    // SAFETY: running a library's initialisers is what opening one means; those that are opened
+    // here are named in this program.
+    unsafe { Library::open(Some(AsRef::<OsStr>::as_ref(&path)), RTLD_NOW | RTLD_GLOBAL) }
+        .map_err(|error| error.to_string())
+}
+
+/// Where an open library came from, as the system's map of this process says.
+pub fn folder_of(name: &str) -> Option<PathBuf> {
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let path = maps.lines().filter_map(|line| line.find('/').map(|at| Path::new(&line[at..])));
+    path.filter(|path| path.file_name() == Some(OsStr::new(name)))
+        .find_map(|path| path.parent().map(Path::to_path_buf))
+}

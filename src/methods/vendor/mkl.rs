@@ -1,0 +1,260 @@
+//! Intel MKL's sparse routines, opened at run time.
+//!
+//! `libmkl_rt` opens its layers by itself and ends the process when one is missing, so OpenMP's
+//! library is opened first and the layers' presence is checked. The threading layer is set
+//! explicitly to Intel's OpenMP, with as many threads as the team has, on the same CPUs.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use libloading::os::unix::{Library, Symbol};
+
+use super::library;
+use crate::method::{Failed, Unavailable};
+
+/// The names of `libmkl_rt`, newest first: 2026, and 2021 to 2025.
+const NAMES: [&str; 2] = ["libmkl_rt.so.3", "libmkl_rt.so.2"];
+const HOW_TO_GET: &str = "Intel MKL not found: run scripts/test once, or `pip install \
+    mkl==2025.3.1` in the active virtual environment, or name its folder in SPMV_BENCH_LIBRARY_PATH";
+
+/// A matrix handle (`sparse_matrix_t`).
+pub type Handle = *mut c_void;
+
+/// `struct matrix_descr`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Description {
+    kind: c_int,
+    fill: c_int,
+    diagonal: c_int,
+}
+
+/// `SPARSE_MATRIX_TYPE_GENERAL`; the other fields are not read for it.
+pub const GENERAL: Description = Description { kind: 20, fill: 40, diagonal: 50 };
+/// `SPARSE_OPERATION_NON_TRANSPOSE`.
+pub const NON_TRANSPOSE: c_int = 10;
+const INTERFACE_LP64: c_int = 0;
+const THREADING_INTEL: c_int = 0;
+
+/// `mkl_cspblas_?csrgemv(trans, rows, values, row offsets, columns, x, y)`.
+pub type CsrGemv<T> = unsafe extern "C" fn(
+    *const c_char,
+    *const c_int,
+    *const T,
+    *const c_int,
+    *const c_int,
+    *const T,
+    *mut T,
+);
+/// `mkl_?csrmv(trans, rows, cols, α, description, values, columns, starts, ends, x, β, y)`.
+pub type CsrMv<T> = unsafe extern "C" fn(
+    *const c_char,
+    *const c_int,
+    *const c_int,
+    *const T,
+    *const c_char,
+    *const T,
+    *const c_int,
+    *const c_int,
+    *const c_int,
+    *const T,
+    *const T,
+    *mut T,
+);
+/// `mkl_sparse_?_create_csr(handle, base, rows, cols, starts, ends, columns, values)`.
+pub type CreateCsr<T> = unsafe extern "C" fn(
+    *mut Handle,
+    c_int,
+    c_int,
+    c_int,
+    *const c_int,
+    *const c_int,
+    *const c_int,
+    *const T,
+) -> c_int;
+/// `mkl_sparse_?_mv(operation, α, handle, description, x, β, y)`.
+pub type SparseMv<T> =
+    unsafe extern "C" fn(c_int, T, Handle, Description, *const T, T, *mut T) -> c_int;
+
+/// The routines of one precision.
+pub struct Typed<T> {
+    /// Absent since MKL 2026.
+    pub csrgemv: Option<Symbol<CsrGemv<T>>>,
+    /// Absent since MKL 2026.
+    pub csrmv: Option<Symbol<CsrMv<T>>>,
+    /// Inspector-executor: makes the handle.
+    pub create_csr: Symbol<CreateCsr<T>>,
+    /// Inspector-executor: the product.
+    pub mv: Symbol<SparseMv<T>>,
+}
+
+/// The library, open.
+pub struct Mkl {
+    /// For example `2025.3.1`.
+    pub version: String,
+    /// The folder it was found in.
+    pub folder: PathBuf,
+    set_num_threads: Symbol<unsafe extern "C" fn(c_int)>,
+    /// `mkl_sparse_set_mv_hint(handle, operation, description, expected calls)`.
+    pub set_mv_hint: Symbol<unsafe extern "C" fn(Handle, c_int, Description, c_int) -> c_int>,
+    /// `mkl_sparse_optimize(handle)`.
+    pub optimize: Symbol<unsafe extern "C" fn(Handle) -> c_int>,
+    /// `mkl_sparse_destroy(handle)`.
+    pub destroy: Symbol<unsafe extern "C" fn(Handle) -> c_int>,
+    f64: Typed<f64>,
+    f32: Typed<f32>,
+}
+
+/// A precision's routines.
+pub trait Routines: Sized {
+    /// Picks them.
+    fn of(mkl: &Mkl) -> &Typed<Self>;
+}
+impl Routines for f64 {
+    fn of(mkl: &Mkl) -> &Typed<f64> {
+        &mkl.f64
+    }
+}
+impl Routines for f32 {
+    fn of(mkl: &Mkl) -> &Typed<f32> {
+        &mkl.f32
+    }
+}
+
+/// Tells the OpenMP library that MKL will use where its threads belong, and to let them sleep a
+/// millisecond after a region (its default is 200), so that they do not hold the cores while another
+/// method is measured.
+///
+/// # Safety
+/// No other thread may be running: the environment is changed.
+pub unsafe fn place_threads(cpus: &[usize]) {
+    let list: Vec<String> = cpus.iter().map(usize::to_string).collect();
+    let affinity = format!("norespect,granularity=fine,explicit,proclist=[{}]", list.join(","));
+    // SAFETY: the caller's.
+    unsafe {
+        std::env::set_var("KMP_AFFINITY", affinity);
+        std::env::set_var("KMP_BLOCKTIME", "1");
+    }
+}
+
+/// The library, or why it cannot be had.
+pub fn mkl() -> Result<&'static Mkl, Unavailable> {
+    static MKL: OnceLock<Result<Mkl, Unavailable>> = OnceLock::new();
+    MKL.get_or_init(Mkl::open).as_ref().map_err(Clone::clone)
+}
+
+impl Mkl {
+    /// All threads of later calls; at most as many as `place_threads` was given CPUs.
+    pub fn set_threads(&self, threads: usize) {
+        // SAFETY: any count is allowed.
+        unsafe { (self.set_num_threads)(threads as c_int) }
+    }
+
+    fn open() -> Result<Self, Unavailable> {
+        let places = library::folders().into_iter().map(Some).chain([None]);
+        for (folder, name) in places.flat_map(|folder| NAMES.map(|name| (folder.clone(), name))) {
+            if folder.as_ref().is_some_and(|folder| !folder.join(name).exists()) {
+                continue;
+            }
+            let Ok(openmp) = library::open(folder.as_deref(), "libiomp5.so") else { continue };
+            let Ok(rt) = library::open(folder.as_deref(), name) else { continue };
+            std::mem::forget(openmp);
+            let folder = folder.or_else(|| library::folder_of(name)).unwrap_or_default();
+            check_layers(&folder, name)?;
+            return Self::resolve(rt, folder).map_err(|error| {
+                Unavailable(format!("{name} lacks a routine that is needed: {error}"))
+            });
+        }
+        Err(Unavailable(HOW_TO_GET.into()))
+    }
+
+    fn resolve(library: Library, folder: PathBuf) -> Result<Self, libloading::Error> {
+        // SAFETY: the signatures are those of MKL's C headers, LP64 interface.
+        unsafe {
+            let set_layer = |name: &[u8], layer| {
+                library.get::<unsafe extern "C" fn(c_int) -> c_int>(name).map(|set| set(layer))
+            };
+            set_layer(b"MKL_Set_Interface_Layer", INTERFACE_LP64)?;
+            set_layer(b"MKL_Set_Threading_Layer", THREADING_INTEL)?;
+            // Or MKL may use fewer threads than it is told to.
+            library.get::<unsafe extern "C" fn(c_int)>(b"MKL_Set_Dynamic")?(0);
+            let mkl = Self {
+                version: version(&library)?,
+                folder,
+                set_num_threads: library.get(b"MKL_Set_Num_Threads")?,
+                set_mv_hint: library.get(b"mkl_sparse_set_mv_hint")?,
+                optimize: library.get(b"mkl_sparse_optimize")?,
+                destroy: library.get(b"mkl_sparse_destroy")?,
+                f64: typed(&library, 'd')?,
+                f32: typed(&library, 's')?,
+            };
+            // The symbols are used until the process ends.
+            std::mem::forget(library);
+            Ok(mkl)
+        }
+    }
+}
+
+/// The routines whose names contain the precision's letter.
+///
+/// # Safety
+/// `letter` is that of `T`.
+unsafe fn typed<T>(library: &Library, letter: char) -> Result<Typed<T>, libloading::Error> {
+    // SAFETY: the caller's, and MKL's headers.
+    unsafe {
+        Ok(Typed {
+            csrgemv: library.get(format!("mkl_cspblas_{letter}csrgemv").as_bytes()).ok(),
+            csrmv: library.get(format!("mkl_{letter}csrmv").as_bytes()).ok(),
+            create_csr: library.get(format!("mkl_sparse_{letter}_create_csr").as_bytes())?,
+            mv: library.get(format!("mkl_sparse_{letter}_mv").as_bytes())?,
+        })
+    }
+}
+
+/// A missing layer would end the process at the first call.
+fn check_layers(folder: &Path, rt: &str) -> Result<(), Unavailable> {
+    let suffix = rt.trim_start_matches("libmkl_rt");
+    for layer in ["libmkl_core", "libmkl_intel_lp64", "libmkl_intel_thread", "libmkl_def"] {
+        let path = folder.join(format!("{layer}{suffix}"));
+        if !path.exists() {
+            let path = path.display();
+            return Err(Unavailable(format!("{rt} is there but {path} is not: reinstall mkl")));
+        }
+    }
+    Ok(())
+}
+
+/// # Safety
+/// The library is MKL.
+unsafe fn version(library: &Library) -> Result<String, libloading::Error> {
+    /// `MKLVersion`.
+    #[repr(C)]
+    struct Version {
+        major: c_int,
+        minor: c_int,
+        update: c_int,
+        texts: [*const c_char; 4],
+    }
+    let mut version = Version { major: 0, minor: 0, update: 0, texts: [std::ptr::null(); 4] };
+    // SAFETY: the structure is the one of mkl_version.h.
+    unsafe {
+        library.get::<unsafe extern "C" fn(*mut Version)>(b"MKL_Get_Version")?(&mut version);
+    }
+    let Version { major, minor, update, .. } = version;
+    Ok(format!("MKL {major}.{minor}.{update}"))
+}
+
+/// A `sparse_status_t` as a result.
+pub fn check(call: &str, status: c_int) -> Result<(), Failed> {
+    let meaning = match status {
+        0 => return Ok(()),
+        1 => "not initialised",
+        2 => "out of memory",
+        3 => "invalid value",
+        4 => "execution failed",
+        6 => "not supported",
+        _ => "internal error",
+    };
+    Err(Failed(format!("{call} returned {status} ({meaning})")))
+}

@@ -1,0 +1,70 @@
+//! MKL's classic CSR product, the CPU baseline of merge-spmv-sc16: `mkl_cspblas_?csrgemv`, and where
+//! α ≠ 1 or β ≠ 0, which it does not take, `mkl_?csrmv`. No setup, no memory of its own. Exported up
+//! to MKL 2025.
+
+use std::ffi::{c_char, c_int};
+
+use super::mkl::mkl;
+use crate::matrix::Csr;
+use crate::method::{Device, Method, Prepared, Request, Unavailable};
+use crate::scalar::Scalar;
+
+/// See the file's head.
+pub const METHOD: Method = Method {
+    name: "mkl-csrmv",
+    device: Device::Cpu,
+    source: "Intel MKL, mkl_cspblas_?csrgemv; merge-spmv-sc16's baseline",
+    summary: "MKL's classic product (mkl_?csrmv when alpha is not 1 or beta not 0); gone in MKL 2026",
+    parallel: true,
+    prepare_f64: prepare,
+    prepare_f32: prepare,
+};
+
+const NO_TRANSPOSE: *const c_char = c"N".as_ptr();
+/// General, and indices that begin at zero.
+const GENERAL_ZERO_BASED: *const c_char = c"G  C  ".as_ptr();
+
+fn prepare<'a, T: Scalar>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    let mkl = mkl()?;
+    let routines = T::of(mkl);
+    let (Some(csrgemv), Some(csrmv)) = (&routines.csrgemv, &routines.csrmv) else {
+        let version = &mkl.version;
+        return Err(Unavailable(format!(
+            "{version} no longer exports mkl_cspblas_?csrgemv: `pip install mkl==2025.3.1`"
+        )));
+    };
+    mkl.set_threads(request.team.len());
+    let (rows, cols) = (csr.rows as c_int, csr.cols as c_int);
+    let starts = csr.row_offsets.as_ptr().cast::<c_int>();
+    let columns = csr.column_indices.as_ptr().cast::<c_int>();
+    let values = csr.values.as_ptr();
+    Ok(Prepared::by_library(csr, &mkl.version, None, move |alpha, x, beta, y| {
+        let (x, y) = (x.as_ptr(), y.as_mut_ptr());
+        // SAFETY: the arrays live as long as `csr`; indices are below 2^31, so that u32 reads as
+        // int; x and y have cols and rows values.
+        unsafe {
+            if alpha == T::one() && beta == T::zero() {
+                csrgemv(NO_TRANSPOSE, &rows, values, starts, columns, x, y);
+            } else {
+                csrmv(
+                    NO_TRANSPOSE,
+                    &rows,
+                    &cols,
+                    &alpha,
+                    GENERAL_ZERO_BASED,
+                    values,
+                    columns,
+                    starts,
+                    starts.add(1),
+                    x,
+                    &beta,
+                    y,
+                );
+            }
+        }
+        Ok(())
+    }))
+}

@@ -1,0 +1,96 @@
+//! MKL's inspector-executor product, `mkl_sparse_?_mv`, twice: without a hint, where it works on the
+//! CSR arrays as they are, and with hint and `mkl_sparse_optimize`, where it may copy the matrix into
+//! a format of its own. Creating the handle, the hint and the optimisation are setup.
+
+use std::ffi::c_int;
+use std::ptr::null_mut;
+
+use super::mkl::{GENERAL, Handle, Mkl, NON_TRANSPOSE, check, mkl};
+use crate::matrix::Csr;
+use crate::method::{Device, Failed, Method, Prepared, Request, Unavailable};
+use crate::scalar::Scalar;
+
+/// Without hint.
+pub const METHOD: Method = Method {
+    name: "mkl-ie",
+    device: Device::Cpu,
+    source: "Intel MKL, mkl_sparse_?_mv",
+    summary: "MKL's inspector-executor on plain CSR, without hint",
+    parallel: true,
+    prepare_f64: |csr, request| prepare(csr, request, false),
+    prepare_f32: |csr, request| prepare(csr, request, false),
+};
+
+/// With hint and optimisation.
+pub const METHOD_OPT: Method = Method {
+    name: "mkl-ie-opt",
+    summary: "the same after mkl_sparse_set_mv_hint and mkl_sparse_optimize, counted as setup",
+    prepare_f64: |csr, request| prepare(csr, request, true),
+    prepare_f32: |csr, request| prepare(csr, request, true),
+    ..METHOD
+};
+
+/// A handle that is destroyed with its owner.
+struct Matrix {
+    handle: Handle,
+    mkl: &'static Mkl,
+}
+
+impl Drop for Matrix {
+    fn drop(&mut self) {
+        // SAFETY: made by create_csr, destroyed once. A status here changes nothing any more.
+        unsafe { (self.mkl.destroy)(self.handle) };
+    }
+}
+
+fn prepare<'a, T: Scalar>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+    optimise: bool,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    let mkl = mkl()?;
+    mkl.set_threads(request.team.len());
+    let unavailable = |Failed(reason)| Unavailable(reason);
+    let matrix = Matrix::create(mkl, csr).map_err(unavailable)?;
+    if optimise {
+        matrix.inspect(request.expected_products).map_err(unavailable)?;
+    }
+    Ok(Prepared::by_library(csr, &mkl.version, None, move |alpha, x, beta, y| {
+        matrix.multiply(alpha, x, beta, y)
+    }))
+}
+
+impl Matrix {
+    fn create<T: Scalar>(mkl: &'static Mkl, csr: &Csr<T>) -> Result<Self, Failed> {
+        let mut handle: Handle = null_mut();
+        let (rows, cols) = (csr.rows as c_int, csr.cols as c_int);
+        let starts = csr.row_offsets.as_ptr().cast::<c_int>();
+        let columns = csr.column_indices.as_ptr().cast::<c_int>();
+        let values = csr.values.as_ptr();
+        let create = &T::of(mkl).create_csr;
+        // SAFETY: the arrays outlive the handle, since the product that owns it borrows the matrix;
+        // MKL does not write to them; indices are below 2^31, so that u32 reads as int.
+        let status =
+            unsafe { create(&mut handle, 0, rows, cols, starts, starts.add(1), columns, values) };
+        check("mkl_sparse_?_create_csr", status)?;
+        Ok(Self { handle, mkl })
+    }
+
+    fn inspect(&self, expected_products: usize) -> Result<(), Failed> {
+        let calls = c_int::try_from(expected_products).unwrap_or(c_int::MAX);
+        // SAFETY: the handle is alive.
+        let status = unsafe { (self.mkl.set_mv_hint)(self.handle, NON_TRANSPOSE, GENERAL, calls) };
+        check("mkl_sparse_set_mv_hint", status)?;
+        // SAFETY: the same.
+        check("mkl_sparse_optimize", unsafe { (self.mkl.optimize)(self.handle) })
+    }
+
+    /// `x` and `y` have cols and rows values.
+    fn multiply<T: Scalar>(&self, alpha: T, x: &[T], beta: T, y: &mut [T]) -> Result<(), Failed> {
+        let (x, y) = (x.as_ptr(), y.as_mut_ptr());
+        let mv = &T::of(self.mkl).mv;
+        // SAFETY: the handle is alive, and the lengths are as said.
+        let status = unsafe { mv(NON_TRANSPOSE, alpha, self.handle, GENERAL, x, beta, y) };
+        check("mkl_sparse_?_mv", status)
+    }
+}

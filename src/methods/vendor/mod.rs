@@ -1,0 +1,6 @@
+//! Vendors' libraries, opened at run time: an absent one is a `skipped` row that says how to get it.
+
+pub mod library;
+pub mod mkl;
+pub mod mkl_csrmv;
+pub mod mkl_ie;

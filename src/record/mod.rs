@@ -1,0 +1,72 @@
+//! What is written: rows, reports and the facts of the run. Nothing here runs anything.
+
+pub mod row;
+pub mod run;
+pub mod text;
+pub mod write;
+
+use serde::Serialize;
+
+use crate::bench::peak::Peak;
+use crate::scalar::Precision;
+use row::{MatrixFacts, Row, Status};
+
+/// All that was found out about one matrix.
+#[derive(Clone, Debug, Serialize)]
+pub struct MatrixReport {
+    /// Name, shape, statistics.
+    #[serde(flatten)]
+    pub facts: MatrixFacts,
+    /// Time to read or generate it.
+    pub load_ms: Option<f64>,
+    /// The file's bytes over that time, in 10^6 per second; `None` for a generated matrix.
+    pub load_mbs: Option<f64>,
+    /// Entries summed into others.
+    pub duplicates: u64,
+    /// One per precision.
+    pub groups: Vec<Group>,
+    /// Why there are no groups.
+    pub ended: Option<Row>,
+}
+
+/// The rows that may be compared: one matrix, one precision, hot or cold.
+#[derive(Clone, Debug, Serialize)]
+pub struct Group {
+    /// The precision.
+    pub precision: Precision,
+    /// Threads of the team.
+    pub threads: usize,
+    /// `--cache cold`.
+    pub cold: bool,
+    /// Compulsory bytes of a product.
+    pub footprint: u64,
+    /// The ceiling at that footprint.
+    pub peak: Peak,
+    /// One per method.
+    pub rows: Vec<Row>,
+}
+
+impl Group {
+    /// The index of the fastest row.
+    pub fn fastest(&self) -> Option<usize> {
+        let timed = self.rows.iter().enumerate().filter_map(|(k, row)| Some((k, row.avg_spmv_ms?)));
+        timed.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(k, _)| k)
+    }
+}
+
+impl MatrixReport {
+    /// All rows of the matrix.
+    pub fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.groups.iter().flat_map(|group| &group.rows).chain(&self.ended)
+    }
+
+    /// Why there is nothing but the name.
+    pub fn unreadable(&self) -> Option<&str> {
+        self.ended.as_ref().and_then(|row| row.reason.as_deref())
+    }
+
+    /// Whether a result is wrong or something failed.
+    pub fn is_bad(&self) -> bool {
+        self.rows().any(|row| matches!(row.status, Some(Status::Wrong | Status::Failed)))
+    }
+}

@@ -1,0 +1,230 @@
+//! The row: one matrix × method × precision, with the columns that scripts outside rely on.
+
+use serde::Serialize;
+
+use crate::bench::execute::Outcome;
+use crate::bench::metrics;
+use crate::bench::plan::Cache;
+use crate::matrix::Csr;
+use crate::matrix::stats::RowStatistics;
+use crate::method::{Device, Method};
+use crate::scalar::Precision;
+
+/// What became of a method on a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Right, and timed.
+    Ok,
+    /// Not for this matrix or machine.
+    Skipped,
+    /// A result outside its bound.
+    Wrong,
+    /// An error.
+    Failed,
+}
+
+impl Status {
+    /// As in the CSV.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Skipped => "skipped",
+            Self::Wrong => "wrong",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// The facts of a matrix that every row of it repeats. Unknown is `None`: an empty cell.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct MatrixFacts {
+    /// As given.
+    pub file: String,
+    /// `None` if it could not be read.
+    #[serde(flatten)]
+    pub shape: Option<Shape>,
+    /// See [`pattern_symmetry`](crate::matrix::stats::pattern_symmetry).
+    pub pattern_symmetry: Option<f64>,
+}
+
+/// What is known once a matrix is in memory.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Shape {
+    /// Rows.
+    pub rows: usize,
+    /// Columns.
+    pub cols: usize,
+    /// Stored entries.
+    pub nnz: usize,
+    /// Of the rows' lengths.
+    pub row_length: RowStatistics,
+}
+
+impl Shape {
+    /// Of a matrix.
+    pub fn of<T>(csr: &Csr<T>) -> Self {
+        let (rows, cols, nnz) = (csr.rows, csr.cols, csr.nnz());
+        Self { rows, cols, nnz, row_length: RowStatistics::of(csr) }
+    }
+}
+
+/// The circumstances that all methods of a matrix and precision share.
+#[derive(Clone, Copy, Debug)]
+pub struct Circumstances<'a> {
+    /// The precision.
+    pub precision: Precision,
+    /// Threads of the team.
+    pub threads: usize,
+    /// Hot or cold.
+    pub cache: Cache,
+    /// The ceiling, in GB/s.
+    pub peak_gbs: f64,
+    /// Time per product of plain parallel CSR, which setups are set off against.
+    pub baseline_ms: Option<f64>,
+    /// The run.
+    pub run_id: &'a str,
+}
+
+/// One row, column by column. The first 13 columns are merge-spmv's, in its order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[allow(missing_docs)] // each column is explained in the README
+pub struct Row {
+    pub file: String,
+    pub num_rows: Option<usize>,
+    pub num_cols: Option<usize>,
+    pub num_nonzeros: Option<usize>,
+    pub row_length_mean: Option<f64>,
+    pub row_length_std_dev: Option<f64>,
+    pub row_length_variation: Option<f64>,
+    pub row_length_skewness: Option<f64>,
+    pub method_name: Option<&'static str>,
+    pub setup_ms: Option<f64>,
+    pub avg_spmv_ms: Option<f64>,
+    pub gflops: Option<f64>,
+    #[serde(rename = "effective_GBs")]
+    pub effective_gbs: Option<f64>,
+    pub precision: Option<Precision>,
+    pub device: Option<Device>,
+    pub threads: Option<usize>,
+    pub transpose: Option<bool>,
+    pub status: Option<Status>,
+    pub reason: Option<String>,
+    pub min_ms: Option<f64>,
+    pub median_ms: Option<f64>,
+    pub max_ms: Option<f64>,
+    pub std_dev_ms: Option<f64>,
+    pub ci95_low_ms: Option<f64>,
+    pub ci95_high_ms: Option<f64>,
+    pub samples: Option<usize>,
+    pub iterations: Option<usize>,
+    #[serde(rename = "compulsory_GBs")]
+    pub compulsory_gbs: Option<f64>,
+    pub percent_of_peak: Option<f64>,
+    pub extra_bytes: Option<u64>,
+    pub break_even: Option<f64>,
+    pub error_ratio: Option<f64>,
+    pub max_row_length: Option<u32>,
+    pub empty_rows: Option<usize>,
+    pub variance: Option<f64>,
+    pub pattern_symmetry: Option<f64>,
+    pub kind: Option<String>,
+    pub cache: Option<Cache>,
+    pub order: Option<&'static str>,
+    pub library_version: Option<String>,
+    pub run_id: String,
+}
+
+impl Row {
+    /// The row of a matrix on which no method ran.
+    pub fn of_matrix(matrix: &MatrixFacts, run_id: &str) -> Self {
+        let shape = matrix.shape.as_ref();
+        let statistics = shape.map(|shape| &shape.row_length);
+        Self {
+            file: matrix.file.clone(),
+            num_rows: shape.map(|s| s.rows),
+            num_cols: shape.map(|s| s.cols),
+            num_nonzeros: shape.map(|s| s.nnz),
+            row_length_mean: statistics.and_then(|s| s.mean),
+            row_length_std_dev: statistics.and_then(|s| s.std_dev),
+            row_length_variation: statistics.and_then(|s| s.variation),
+            row_length_skewness: statistics.and_then(|s| s.skewness),
+            max_row_length: statistics.map(|s| s.max),
+            empty_rows: statistics.map(|s| s.empty),
+            variance: statistics.and_then(|s| s.variance),
+            pattern_symmetry: matrix.pattern_symmetry,
+            run_id: run_id.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// A row without measurements.
+    pub fn ended(self, status: Status, reason: String) -> Self {
+        Self { status: Some(status), reason: Some(reason), ..self }
+    }
+
+    /// The row of a method.
+    pub fn new(
+        matrix: &MatrixFacts,
+        method: &Method,
+        outcome: &Outcome,
+        circumstances: &Circumstances,
+    ) -> Self {
+        let row = Self {
+            method_name: Some(method.name),
+            precision: Some(circumstances.precision),
+            device: Some(method.device),
+            threads: Some(if method.parallel { circumstances.threads } else { 1 }),
+            transpose: Some(false),
+            cache: Some(circumstances.cache),
+            order: Some("natural"),
+            ..Self::of_matrix(matrix, circumstances.run_id)
+        };
+        match outcome {
+            Outcome::Skipped(reason) => row.ended(Status::Skipped, reason.clone()),
+            Outcome::Failed(reason) => row.ended(Status::Failed, reason.clone()),
+            Outcome::Wrong { reason, error_ratio } => {
+                Self { error_ratio: Some(*error_ratio), ..row.ended(Status::Wrong, reason.clone()) }
+            }
+            Outcome::Ok(measurement) => row.measured(matrix, measurement, circumstances),
+        }
+    }
+
+    fn measured(
+        self,
+        matrix: &MatrixFacts,
+        measurement: &crate::bench::execute::Measurement,
+        circumstances: &Circumstances,
+    ) -> Self {
+        let summary = &measurement.summary;
+        let ms = summary.mean_ms;
+        let shape = matrix.shape.as_ref().expect("a measured matrix was read");
+        let &Shape { rows, cols, nnz, .. } = shape;
+        let precision = circumstances.precision;
+        let compulsory = metrics::compulsory_bytes(rows, cols, nnz, precision);
+        let compulsory_gbs = metrics::gbs(compulsory, ms);
+        let pays_off = |baseline| metrics::break_even(measurement.setup_ms, ms, baseline);
+        Self {
+            status: Some(Status::Ok),
+            setup_ms: Some(measurement.setup_ms),
+            avg_spmv_ms: Some(ms),
+            gflops: Some(metrics::gflops(nnz, ms)),
+            effective_gbs: Some(metrics::gbs(metrics::effective_bytes(rows, nnz, precision), ms)),
+            min_ms: Some(summary.min_ms),
+            median_ms: Some(summary.median_ms),
+            max_ms: Some(summary.max_ms),
+            std_dev_ms: summary.std_dev_ms,
+            ci95_low_ms: summary.ci95_ms.map(|ci| ci.0),
+            ci95_high_ms: summary.ci95_ms.map(|ci| ci.1),
+            samples: Some(summary.samples),
+            iterations: Some(summary.iterations),
+            compulsory_gbs: Some(compulsory_gbs),
+            percent_of_peak: Some(100.0 * compulsory_gbs / circumstances.peak_gbs),
+            extra_bytes: measurement.extra_bytes,
+            break_even: circumstances.baseline_ms.and_then(pays_off),
+            error_ratio: Some(measurement.error_ratio),
+            library_version: measurement.library_version.clone(),
+            ..self
+        }
+    }
+}

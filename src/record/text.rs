@@ -1,0 +1,102 @@
+//! The report of one matrix for people, in the spirit of merge-spmv's.
+
+use std::io::{self, Write};
+
+use super::{Group, MatrixReport};
+use crate::record::row::{MatrixFacts, Row, Shape, Status};
+
+/// Statistics and degree histogram of the matrix.
+pub fn write_matrix(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
+    let MatrixFacts { file, shape, .. } = &report.facts;
+    writeln!(out, "{file}{}", load_note(report))?;
+    let Some(shape) = shape else { return Ok(()) };
+    let statistics = &shape.row_length;
+    for (name, count) in
+        [("num_rows", shape.rows), ("num_cols", shape.cols), ("num_nonzeros", shape.nnz)]
+    {
+        writeln!(out, "{name:>21}: {count}")?;
+    }
+    for (name, value) in [
+        ("row_length_mean", statistics.mean),
+        ("row_length_std_dev", statistics.std_dev),
+        ("row_length_variation", statistics.variation),
+        ("row_length_skewness", statistics.skewness),
+    ] {
+        writeln!(out, "{name:>21}: {}", cell(value, 5))?;
+    }
+    write_histogram(out, shape)
+}
+
+fn write_histogram(out: &mut dyn Write, shape: &Shape) -> io::Result<()> {
+    let Shape { rows, cols, nnz, row_length: statistics } = shape;
+    let longest = statistics.max;
+    writeln!(
+        out,
+        "\nCSR matrix ({rows} rows, {cols} columns, {nnz} non-zeros, max-length {longest}):"
+    )?;
+    for (bin, &count) in statistics.histogram.iter().enumerate() {
+        let percent = 100.0 * count as f64 / (*rows).max(1) as f64;
+        writeln!(out, "        Degree 1e{}:\t{count} ({percent:.2}%)", bin as i64 - 1)?;
+    }
+    Ok(())
+}
+
+/// A table of the methods in one precision, the fastest marked.
+pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
+    let peak = group.peak;
+    writeln!(
+        out,
+        "\n{}, {} threads, {} cache; peak {:.2} GB/s at {:.3} MB (triad {:.2}, read {:.2})",
+        group.precision.name(),
+        group.threads,
+        if group.cold { "cold" } else { "hot" },
+        peak.gbs(),
+        group.footprint as f64 / 1e6,
+        peak.triad_gbs,
+        peak.read_gbs,
+    )?;
+    writeln!(
+        out,
+        "{:<16} {:<7} {:>11} {:>11} {:>10} {:>9} {:>9} {:>7}",
+        "method", "result", "setup ms", "avg ms", "GFLOP/s", "eff.GB/s", "comp.GB/s", "% peak"
+    )?;
+    let fastest = group.fastest();
+    for (index, row) in group.rows.iter().enumerate() {
+        write_row(out, row, fastest == Some(index))?;
+    }
+    Ok(())
+}
+
+fn write_row(out: &mut dyn Write, row: &Row, fastest: bool) -> io::Result<()> {
+    let name = row.method_name.unwrap_or_default();
+    let result = match row.status {
+        Some(Status::Ok) => "PASS",
+        Some(Status::Skipped) => "skipped",
+        _ => "FAIL",
+    };
+    if let Some(reason) = &row.reason {
+        return writeln!(out, "{name:<16} {result:<7} {reason}");
+    }
+    writeln!(
+        out,
+        "{name:<16} {result:<7} {:>11} {:>11} {:>10} {:>9} {:>9} {:>7}{}",
+        cell(row.setup_ms, 4),
+        cell(row.avg_spmv_ms, 5),
+        cell(row.gflops, 4),
+        cell(row.effective_gbs, 3),
+        cell(row.compulsory_gbs, 3),
+        cell(row.percent_of_peak, 2),
+        if fastest { "  <- fastest" } else { "" },
+    )
+}
+
+fn load_note(report: &MatrixReport) -> String {
+    let Some(ms) = report.load_ms else { return String::new() };
+    let rate = report.load_mbs.map(|rate| format!(", {rate:.0} MB/s")).unwrap_or_default();
+    format!(" (loaded in {ms:.1} ms{rate})")
+}
+
+/// Unknown is a dash.
+fn cell(value: Option<f64>, digits: usize) -> String {
+    value.map_or("-".into(), |value| format!("{value:.digits$}"))
+}

@@ -1,0 +1,290 @@
+//! A fork-join team of pinned threads whose regions cost a fraction of a microsecond.
+//!
+//! SpMV on a small matrix takes a few microseconds, so entering a parallel region must cost less:
+//! waiting workers spin, and a region is one counter that rises and one that falls. A worker that
+//! has waited about 100 µs sleeps, so that between two methods the cores are free for the threads
+//! of a vendor's library.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+
+use crossbeam_utils::CachePadded;
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
+
+/// How often a waiting worker looks before it sleeps; one look takes some 20 ns.
+const SPINS: usize = 5_000;
+
+type Body<'a> = &'a (dyn Fn(usize) + Sync);
+
+struct Shared {
+    /// Rises by one to start a region.
+    region: CachePadded<AtomicUsize>,
+    /// Workers that have not finished the region.
+    running: CachePadded<AtomicUsize>,
+    /// Workers that are asleep or about to be.
+    sleepers: CachePadded<AtomicUsize>,
+    /// The region's body, on the leader's stack: a thin pointer to the fat one.
+    body: AtomicPtr<Body<'static>>,
+    closing: AtomicBool,
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+    spins: usize,
+}
+
+/// A leader, which is the thread that made the team, and `len() - 1` workers.
+pub struct Team {
+    shared: Arc<Shared>,
+    workers: Vec<JoinHandle<()>>,
+    cpus: Vec<usize>,
+    /// The leader's affinity before it was pinned.
+    unpinned: Option<CpuSet>,
+    /// Only the leader may start a region: the team is neither shared nor sent.
+    _leader: PhantomData<Cell<*const ()>>,
+}
+
+impl Team {
+    /// One thread on each of `cpus`, the calling thread on the first.
+    ///
+    /// # Errors
+    /// When the system refuses to pin the calling thread.
+    pub fn pinned(cpus: &[usize]) -> nix::Result<Self> {
+        let unpinned = sched_getaffinity(Pid::from_raw(0))?;
+        pin(cpus[0])?;
+        let mut team = Self::start(cpus.len(), cpus, SPINS);
+        team.unpinned = Some(unpinned);
+        Ok(team)
+    }
+
+    /// `threads` threads where the system puts them, more than there are cores if need be: they
+    /// sleep rather than spin. For tests.
+    pub fn floating(threads: usize) -> Self {
+        Self::start(threads, &[], 0)
+    }
+
+    fn start(threads: usize, cpus: &[usize], spins: usize) -> Self {
+        let shared = Arc::new(Shared {
+            region: AtomicUsize::new(0).into(),
+            running: AtomicUsize::new(0).into(),
+            sleepers: AtomicUsize::new(0).into(),
+            body: AtomicPtr::new(std::ptr::null_mut()),
+            closing: AtomicBool::new(false),
+            panic: Mutex::new(None),
+            spins,
+        });
+        let workers = (1..threads).map(|rank| {
+            let (shared, cpu) = (Arc::clone(&shared), cpus.get(rank).copied());
+            thread::spawn(move || {
+                // The leader was pinned in the same set of CPUs, so this does not fail; if it
+                // did, an unpinned worker would still compute correctly.
+                let _ = cpu.map(pin);
+                shared.work(rank);
+            })
+        });
+        Self {
+            workers: workers.collect(),
+            shared,
+            cpus: cpus.to_vec(),
+            unpinned: None,
+            _leader: PhantomData,
+        }
+    }
+
+    /// The number of threads, the leader included.
+    #[allow(clippy::len_without_is_empty)] // a team has its leader
+    pub fn len(&self) -> usize {
+        self.workers.len() + 1
+    }
+
+    /// The CPU of each thread; empty when they float.
+    pub fn cpus(&self) -> &[usize] {
+        &self.cpus
+    }
+
+    /// Runs `body(rank)` on every thread and returns when all are done. A panic in any of them
+    /// continues here.
+    pub fn run(&self, body: impl Fn(usize) + Sync) {
+        let body: Body = &body;
+        if self.workers.is_empty() {
+            return body(0);
+        }
+        self.fork(&body);
+        let own = catch_unwind(AssertUnwindSafe(|| body(0)));
+        self.join();
+        let foreign = self.shared.panic.lock().expect("never held over a panic").take();
+        if let Some(payload) = own.err().or(foreign) {
+            resume_unwind(payload);
+        }
+    }
+
+    /// Like [`run`](Self::run), and each thread has one of `slots` to itself.
+    pub fn run_with<S: Send>(&self, slots: &mut [S], body: impl Fn(usize, &mut S) + Sync) {
+        assert_eq!(slots.len(), self.len(), "one slot per thread");
+        let slots = DisjointMut::new(slots);
+        // SAFETY: ranks differ, so no two threads hold the same slot.
+        self.run(|rank| body(rank, &mut unsafe { slots.range(rank..rank + 1) }[0]));
+    }
+
+    /// Starts the workers on `body`, which must live until [`join`](Self::join) has returned.
+    fn fork(&self, body: &Body) {
+        let shared = &self.shared;
+        shared.body.store((&raw const *body).cast_mut().cast(), Ordering::Relaxed);
+        shared.running.store(self.workers.len(), Ordering::Relaxed);
+        // Sequentially consistent against `sleepers`: either a worker about to sleep sees the new
+        // region, or it is seen here.
+        shared.region.fetch_add(1, Ordering::SeqCst);
+        if shared.sleepers.load(Ordering::SeqCst) > 0 {
+            self.workers.iter().for_each(|worker| worker.thread().unpark());
+        }
+    }
+
+    /// Waits for the workers.
+    fn join(&self) {
+        let mut looks = 0;
+        while self.shared.running.load(Ordering::Acquire) > 0 {
+            looks += 1;
+            if looks < self.shared.spins {
+                std::hint::spin_loop();
+            } else {
+                thread::yield_now();
+            }
+        }
+    }
+}
+
+impl Drop for Team {
+    fn drop(&mut self) {
+        self.shared.closing.store(true, Ordering::Relaxed);
+        self.shared.region.fetch_add(1, Ordering::SeqCst);
+        for worker in self.workers.drain(..) {
+            worker.thread().unpark();
+            // A worker catches its body's panics, so it ends in order.
+            let _ = worker.join();
+        }
+        if let Some(unpinned) = &self.unpinned {
+            let _ = sched_setaffinity(Pid::from_raw(0), unpinned);
+        }
+    }
+}
+
+impl Shared {
+    fn work(&self, rank: usize) {
+        for region in 0.. {
+            self.await_start_after(region);
+            if self.closing.load(Ordering::Relaxed) {
+                return;
+            }
+            // SAFETY: `fork` stored a pointer to the leader's `body` before it raised `region`,
+            // and the leader stays in `run`, which owns it, until `running` is 0.
+            let body = unsafe { *self.body.load(Ordering::Relaxed) };
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| body(rank))) {
+                *self.panic.lock().expect("never held over a panic") = Some(payload);
+            }
+            self.running.fetch_sub(1, Ordering::Release);
+        }
+    }
+
+    /// Returns once `region` has risen above the given value: spins first, then sleeps.
+    fn await_start_after(&self, region: usize) {
+        for _ in 0..self.spins {
+            if self.region.load(Ordering::Acquire) != region {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        while self.region.load(Ordering::SeqCst) == region {
+            thread::park();
+        }
+        self.sleepers.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Pins the calling thread.
+fn pin(cpu: usize) -> nix::Result<()> {
+    let mut set = CpuSet::new();
+    set.set(cpu)?;
+    sched_setaffinity(Pid::from_raw(0), &set)
+}
+
+/// A slice whose parts are written by different threads at once. Which parts, the data say (a row
+/// range found by search), so the compiler cannot see that they are disjoint.
+pub struct DisjointMut<'a, T> {
+    start: *mut T,
+    len: usize,
+    _slice: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: sharing hands out `&mut T` to several threads, which `T: Send` allows; that they are to
+// different elements is the caller's promise in `range`.
+unsafe impl<T: Send> Sync for DisjointMut<'_, T> {}
+
+impl<'a, T> DisjointMut<'a, T> {
+    /// Takes the slice over.
+    pub fn new(slice: &'a mut [T]) -> Self {
+        Self { start: slice.as_mut_ptr(), len: slice.len(), _slice: PhantomData }
+    }
+
+    /// The part `range`; panics beyond the end.
+    ///
+    /// # Safety
+    /// While the part is in use, no other part that is in use overlaps it.
+    #[allow(clippy::mut_from_ref)] // see the contract
+    pub unsafe fn range(&self, range: std::ops::Range<usize>) -> &'a mut [T] {
+        assert!(range.start <= range.end && range.end <= self.len, "part beyond the slice");
+        // SAFETY: inside the slice, and disjoint from all other parts by the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rank_runs_every_region_once() {
+        for threads in [1, 2, 3, 7] {
+            let team = Team::floating(threads);
+            let mut counts = vec![0; threads];
+            for _ in 0..200 {
+                team.run_with(&mut counts, |rank, count| *count += rank + 1);
+            }
+            assert_eq!(counts, (1..=threads).map(|n| 200 * n).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn workers_wake_from_sleep() {
+        let team = Team::floating(3);
+        for _ in 0..3 {
+            thread::sleep(std::time::Duration::from_millis(5));
+            let ran = AtomicUsize::new(0);
+            team.run(|_| _ = ran.fetch_add(1, Ordering::Relaxed));
+            assert_eq!(ran.into_inner(), 3);
+        }
+    }
+
+    #[test]
+    fn a_panic_of_any_rank_reaches_the_leader_and_the_team_lives_on() {
+        let team = Team::floating(3);
+        for rank in 0..3 {
+            let outcome = catch_unwind(AssertUnwindSafe(|| {
+                team.run(|r| assert_ne!(r, rank, "planted"));
+            }));
+            assert!(outcome.is_err(), "rank {rank}");
+            team.run(|_| ());
+        }
+    }
+
+    #[test]
+    fn the_leader_gets_its_affinity_back() {
+        let before = sched_getaffinity(Pid::from_raw(0)).unwrap();
+        let cpu = (0..CpuSet::count()).find(|&cpu| before.is_set(cpu).unwrap()).unwrap();
+        drop(Team::pinned(&[cpu]).unwrap());
+        assert_eq!(sched_getaffinity(Pid::from_raw(0)).unwrap(), before);
+    }
+}

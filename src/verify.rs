@@ -1,0 +1,193 @@
+//! Whether a product is right.
+//!
+//! The reference is accumulated in double-double (both precisions), with s_i = Σ|a_ij||x_j|. A row
+//! passes when |y_i − ref_i| ≤ c·(n_i + 2)·(u·(|α|·s_i + |β·y0_i|) + η·max(1, |α|)), n_i its
+//! entries, u the unit roundoff and η the smallest normal number of the precision: every order of
+//! summation of n_i products, scaled by α and added to β·y0, stays within c = 1 to first order in u;
+//! η allows for products that underflow or are flushed to zero.
+
+use rayon::prelude::*;
+
+use crate::matrix::Csr;
+use crate::scalar::Scalar;
+
+/// The constant c: 1 covers the first order of the error, 2 everything.
+pub const BOUND_FACTOR: f64 = 2.0;
+
+/// A value of twice the precision of `f64`: the unevaluated sum `high + low`.
+#[derive(Clone, Copy, Debug, Default)]
+struct DoubleDouble {
+    high: f64,
+    low: f64,
+}
+
+impl DoubleDouble {
+    /// Adds the exact product `a · b` (Dekker and Knuth's error-free transformations).
+    fn add_product(self, a: f64, b: f64) -> Self {
+        let product = a * b;
+        let product_error = a.mul_add(b, -product);
+        let sum = self.high + product;
+        let part = sum - self.high;
+        let sum_error = (self.high - (sum - part)) + (product - part);
+        let low = self.low + (sum_error + product_error);
+        let high = sum + low;
+        Self { high, low: low - (high - sum) }
+    }
+
+    /// `factor · self + addend_a · addend_b`.
+    fn scaled_plus(self, factor: f64, addend_a: f64, addend_b: f64) -> Self {
+        Self::default()
+            .add_product(factor, self.high)
+            .add_product(factor, self.low)
+            .add_product(addend_a, addend_b)
+    }
+}
+
+/// One row of the reference.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    exact: DoubleDouble,
+    /// The bound at c = 1.
+    bound: f64,
+}
+
+/// What y must be, and how far it may be from it.
+pub struct Reference {
+    rows: Vec<Row>,
+}
+
+/// A y held against the reference.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Verdict {
+    /// The worst row's error over its bound at c = 1; infinite when a row is not a number.
+    pub error_ratio: f64,
+    /// The worst row and its value there and in the reference; `None` for no rows.
+    pub worst: Option<(usize, f64, f64)>,
+}
+
+impl Reference {
+    /// The reference for y = αAx + βy0. `y0` is read only when β ≠ 0.
+    pub fn new<T: Scalar>(csr: &Csr<T>, alpha: T, x: &[T], beta: T, y0: &[T]) -> Self {
+        let rows = (0..csr.rows).into_par_iter().with_min_len(1024);
+        let old = |row: usize| if beta == T::zero() { 0.0 } else { y0[row].widen() };
+        let row = |row| reference_row(csr, row, alpha, x, beta, old(row));
+        Self { rows: rows.map(row).collect() }
+    }
+
+    /// Judges a y of `rows` values.
+    pub fn judge<T: Scalar>(&self, y: &[T]) -> Verdict {
+        assert_eq!(y.len(), self.rows.len());
+        let ratios = self.rows.par_iter().zip(y).enumerate().with_min_len(4096);
+        let worst = ratios
+            .map(|(row, (reference, y))| (reference.error_ratio(y.widen()), row))
+            .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        Verdict {
+            error_ratio: worst.map_or(0.0, |(ratio, _)| ratio),
+            worst: worst.map(|(_, row)| (row, y[row].widen(), self.rows[row].exact.high)),
+        }
+    }
+}
+
+fn reference_row<T: Scalar>(csr: &Csr<T>, row: usize, alpha: T, x: &[T], beta: T, old: f64) -> Row {
+    let (alpha, beta) = (alpha.widen(), beta.widen());
+    let range = csr.row(row);
+    let entries = range.len() as f64;
+    let (mut sum, mut magnitude) = (DoubleDouble::default(), 0.0);
+    for k in range {
+        let (a, x) = (csr.values[k].widen(), x[csr.column_indices[k] as usize].widen());
+        sum = sum.add_product(a, x);
+        magnitude += (a * x).abs();
+    }
+    let relative = T::UNIT_ROUNDOFF * (alpha.abs() * magnitude + (beta * old).abs());
+    let underflow = T::min_positive_value().widen() * alpha.abs().max(1.0);
+    Row {
+        exact: sum.scaled_plus(alpha, beta, old),
+        bound: (entries + 2.0) * (relative + underflow),
+    }
+}
+
+impl Row {
+    fn error_ratio(&self, y: f64) -> f64 {
+        let error = ((y - self.exact.high) - self.exact.low).abs();
+        if error.is_nan() { f64::INFINITY } else { error / self.bound }
+    }
+}
+
+impl Verdict {
+    /// Whether every row is within its bound.
+    pub fn passes(&self) -> bool {
+        self.error_ratio <= BOUND_FACTOR
+    }
+
+    /// The worst row in words.
+    pub fn describe(&self) -> String {
+        let Some((row, got, expected)) = self.worst else { return "no rows".into() };
+        let ratio = self.error_ratio;
+        format!("row {row} is {got:e}, expected {expected:e} (error {ratio:.3e} times its bound)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judge<T: Scalar>(csr: &Csr<T>, x: &[T], y: &[T]) -> Verdict {
+        Reference::new(csr, T::one(), x, T::zero(), &[]).judge(y)
+    }
+
+    #[test]
+    fn the_reference_survives_cancellation() {
+        // 1e16 + 1 − 1e16 = 1, which f64 loses.
+        let csr = Csr::<f64>::from_triplets(1, 3, &[(0, 0, 1e16), (0, 1, 1.0), (0, 2, -1e16)]);
+        let reference = Reference::new(&csr, 1.0, &[1.0; 3], 0.0, &[]);
+        assert_eq!(reference.rows[0].exact.high, 1.0);
+        // The bound is about 5 · 2^-53 · 2e16 = 11: 0 is a legitimate answer here, 100 is not.
+        assert!(reference.judge(&[0.0]).passes());
+        assert!(!reference.judge(&[100.0]).passes());
+    }
+
+    #[test]
+    fn the_ratio_is_the_error_over_the_bound() {
+        let csr = Csr::<f64>::from_triplets(1, 1, &[(0, 0, 1.0)]);
+        // n = 1, s = 1: the bound is 3u = 1.5 ε.
+        let verdict = judge(&csr, &[1.0], &[1.0 + 3.0 * f64::EPSILON]);
+        assert!((verdict.error_ratio - 2.0).abs() < 1e-12, "{verdict:?}");
+        assert!(verdict.passes());
+        assert!(!judge(&csr, &[1.0], &[1.0 + 4.0 * f64::EPSILON]).passes());
+    }
+
+    #[test]
+    fn nan_and_infinity_never_pass() {
+        let csr = Csr::<f32>::from_triplets(2, 1, &[(0, 0, 1.0)]);
+        for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            let verdict = judge(&csr, &[1.0], &[1.0, bad]);
+            assert!(!verdict.passes());
+            assert_eq!(verdict.worst.unwrap().0, 1);
+        }
+    }
+
+    #[test]
+    fn empty_rows_must_be_zero_and_nothing_is_right_for_nothing() {
+        let csr = Csr::<f64>::from_triplets(1, 1, &[]);
+        assert!(judge(&csr, &[1.0], &[0.0]).passes());
+        assert!(!judge(&csr, &[1.0], &[1e-300]).passes());
+        assert!(judge(&Csr::<f64>::from_triplets(0, 3, &[]), &[1.0; 3], &[]).passes());
+    }
+
+    #[test]
+    fn alpha_and_beta_are_part_of_the_reference() {
+        let csr = Csr::<f64>::from_triplets(1, 1, &[(0, 0, 3.0)]);
+        let reference = Reference::new(&csr, -2.0, &[5.0], 0.5, &[7.0]);
+        assert_eq!(reference.rows[0].exact.high, -26.5);
+    }
+
+    #[test]
+    fn f32_sums_fail_as_f64_and_underflow_is_allowed_for() {
+        let triplets: Vec<_> = (0..100).map(|col| (0, col, 1.0 / (col + 3) as f64)).collect();
+        let csr = Csr::<f64>::from_triplets(1, 100, &triplets);
+        let short: f32 = csr.values.iter().map(|&v| v as f32).sum();
+        assert!(!judge(&csr, &[1.0; 100], &[f64::from(short)]).passes());
+        let tiny = Csr::<f32>::from_triplets(1, 1, &[(0, 0, 1e-30)]);
+        assert!(judge(&tiny, &[1e-20], &[0.0]).passes());
+    }
+}
