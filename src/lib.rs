@@ -13,10 +13,12 @@
 //! | [`verify`] | reference, bound, verdict | matrix |
 //! | [`bench`] | plan → execute → a value for every method | methods, verify |
 //! | [`record`] | the row, its CSV, JSON and text, the run's facts | results of bench |
+//! | [`cli`] | one file per verb | all |
 //!
 //! Methods never see clocks, files, CSV or each other; `record` never runs anything.
 
 pub mod bench;
+pub mod cli;
 pub mod matrix;
 pub mod method;
 pub mod methods;

@@ -1,1 +1,50 @@
-fn main() {}
+//! Parse, dispatch, print the error chain, exit status.
+
+use std::io::{self, ErrorKind, IsTerminal};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use spmv_bench::bench::clock::SystemClock;
+use spmv_bench::cli::{self, Verdict, World};
+use spmv_bench::methods::vendor::mkl;
+use spmv_bench::system::System;
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+fn main() -> ExitCode {
+    let system = System::detect();
+    // SAFETY: no other thread has been started yet.
+    unsafe { mkl::place_threads(&system.cpus) };
+    let handled = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
+    let now = jiff::Timestamp::now();
+    let mut world = World {
+        stdout: &mut io::stdout().lock(),
+        stderr: &mut io::stderr(),
+        terminal: io::stderr().is_terminal(),
+        clock: &SystemClock::default(),
+        date: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        run_id: format!("{}-{}", now.strftime("%Y%m%dT%H%M%S%3fZ"), std::process::id()),
+        interrupted: &INTERRUPTED,
+        system,
+    };
+    let result = handled
+        .map_err(anyhow::Error::from)
+        .and_then(|()| cli::run(std::env::args_os(), &mut world));
+    match result.and_then(|verdict| Ok(world.stdout.flush().map(|()| verdict)?)) {
+        Ok(Verdict::Ok) => ExitCode::SUCCESS,
+        Ok(Verdict::Bad) => ExitCode::from(1),
+        Err(error) => report(&error),
+    }
+}
+
+/// Prints what went wrong; a reader that closed the pipe has had enough and is told nothing.
+fn report(error: &anyhow::Error) -> ExitCode {
+    let closed =
+        error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe);
+    if let Some(usage) = error.downcast_ref::<clap::Error>() {
+        let _ = usage.print();
+    } else if !closed {
+        eprintln!("spmv-bench: {error:#}");
+    }
+    ExitCode::from(2)
+}

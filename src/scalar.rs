@@ -35,16 +35,7 @@ impl Precision {
 
 /// `f64` or `f32`.
 pub trait Scalar:
-    num_traits::Float
-    + num_traits::NumAssign
-    + sprs::MulAcc
-    + crate::methods::simd::Lanes
-    + crate::methods::vendor::mkl::Routines
-    + Default
-    + Debug
-    + Send
-    + Sync
-    + 'static
+    num_traits::Float + num_traits::NumAssign + Default + Debug + Send + Sync + 'static
 {
     /// The precision this type stands for.
     const PRECISION: Precision;

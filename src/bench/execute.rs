@@ -222,17 +222,18 @@ impl<'a, T: Scalar> Case<'a, T> {
             product = product.min(clock.now() - start);
         }
         let batch = self.round.batch(product);
-        let (mut products, mut time) = (0, Duration::ZERO);
-        while self.round.goes_on(products, time) && !self.interrupted() {
+        // Eviction is outside a sample's time but not outside the turn's.
+        let turn = clock.now();
+        let (mut products, mut end) = (0, turn);
+        while self.round.goes_on(products, end - turn) && !self.interrupted() {
             self.evict();
             let start = clock.now();
             for _ in 0..batch {
                 self.multiply(&mut ready.prepared)?;
             }
-            let elapsed = clock.now() - start;
-            ready.samples.push(Sample { products: batch, seconds: elapsed.as_secs_f64() });
+            end = clock.now();
+            ready.samples.push(Sample { products: batch, seconds: (end - start).as_secs_f64() });
             products += batch;
-            time += elapsed;
         }
         if self.beta != T::zero() {
             // y has been fed back into itself: only a fresh y0 has a reference.

@@ -24,7 +24,7 @@ pub const FORMS: &str = "gen:dense,cols=C[,rows=R]  gen:grid2d,n=N[,points=4|5] 
 
 /// Why a specification is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{spec}: {problem}; known are {FORMS}")]
+#[error("gen:{spec}: {problem}; known are {FORMS}")]
 pub struct SpecError {
     spec: String,
     problem: String,
@@ -230,7 +230,7 @@ mod tests {
             ),
         ] {
             let message = Generator::parse(spec).unwrap_err().to_string();
-            assert_eq!(message, format!("{spec}: {problem}; known are {FORMS}"));
+            assert_eq!(message, format!("gen:{spec}: {problem}; known are {FORMS}"));
         }
         let huge = format!("grid3d,n={}", usize::MAX);
         assert!(Generator::parse(&huge).is_err());

@@ -2,6 +2,8 @@
 
 pub mod csr;
 pub mod generate;
+pub mod market;
+pub mod source;
 pub mod stats;
 
 pub use csr::Csr;

@@ -89,7 +89,7 @@ impl Isa {
 
     /// Runs the kernel with this instruction set's registers.
     #[inline]
-    pub fn run<T: Scalar, K: Kernel<T>>(self, kernel: K) -> K::Output {
+    pub fn run<T: Scalar + Lanes, K: Kernel<T>>(self, kernel: K) -> K::Output {
         debug_assert!(Self::available().contains(&self));
         match self {
             Self::Portable => kernel.run::<Portable<T>>(),
@@ -158,12 +158,12 @@ mod x86 {
     use crate::scalar::Scalar;
 
     #[target_feature(enable = "avx2,fma")]
-    pub(super) fn with_avx2<T: Scalar, K: Kernel<T>>(kernel: K) -> K::Output {
+    pub(super) fn with_avx2<T: Scalar + Lanes, K: Kernel<T>>(kernel: K) -> K::Output {
         kernel.run::<T::Avx2>()
     }
 
     #[target_feature(enable = "avx512f,avx512vl,avx2,fma")]
-    pub(super) fn with_avx512<T: Scalar, K: Kernel<T>>(kernel: K) -> K::Output {
+    pub(super) fn with_avx512<T: Scalar + Lanes, K: Kernel<T>>(kernel: K) -> K::Output {
         kernel.run::<T::Avx512>()
     }
 

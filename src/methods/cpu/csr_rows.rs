@@ -1,15 +1,15 @@
 //! Rows split among threads: the plain parallel CSR product.
 //!
-//! Thread t owns the contiguous rows that end nearest to t + 1 equal shares of the nonzeros, found by
-//! binary search in the row offsets at each product. A row is never split, so one long row leaves
-//! the other threads idle. No memory beyond CSR.
+//! Thread t owns contiguous rows: from the first that begins at or after t equal shares of the
+//! nonzeros to where thread t + 1 starts, found by binary search in the row offsets at each product.
+//! A row is never split, so one long row leaves the other threads idle. No memory beyond CSR.
 
 use std::ops::Range;
 
 use super::rows::{Operands, WholeRows, streams};
 use crate::matrix::Csr;
 use crate::method::{Device, Method, Prepared, Request, Unavailable};
-use crate::methods::simd::Isa;
+use crate::methods::simd::{Isa, Lanes};
 use crate::scalar::Scalar;
 use crate::team::DisjointMut;
 
@@ -24,7 +24,7 @@ pub const METHOD: Method = Method {
     prepare_f32: prepare,
 };
 
-fn prepare<'a, T: Scalar>(
+fn prepare<'a, T: Scalar + Lanes>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {

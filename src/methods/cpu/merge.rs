@@ -13,7 +13,7 @@
 use super::rows::{Operands, Piece, WholeRows, streams};
 use crate::matrix::Csr;
 use crate::method::{Device, Method, Prepared, Request, Unavailable};
-use crate::methods::simd::Isa;
+use crate::methods::simd::{Isa, Lanes};
 use crate::scalar::Scalar;
 use crate::team::DisjointMut;
 
@@ -42,7 +42,7 @@ struct Carry<T> {
     sum: T,
 }
 
-fn prepare<'a, T: Scalar>(
+fn prepare<'a, T: Scalar + Lanes>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {

@@ -146,11 +146,11 @@ impl<T: Scalar> Kernel<T> for Piece<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::methods::simd::Isa;
+    use crate::methods::simd::{Isa, Lanes};
     use crate::verify::Reference;
 
     /// Rows of every length up to twice a register's, the last ones at the end of the arrays.
-    fn check<T: Scalar>(isa: Isa) {
+    fn check<T: Scalar + Lanes>(isa: Isa) {
         let triplets: Vec<_> = (0..40)
             .flat_map(|row| {
                 (0..row % 19).map(move |k| (row, k * 2 + row % 2, 0.1 + (row * k) as f64))

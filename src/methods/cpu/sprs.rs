@@ -2,6 +2,7 @@
 //! one thread, on a view of the same arrays. It adds to y, so y is scaled (or cleared) before, inside
 //! the product; with α ≠ 1 it goes through a scratch vector of `rows` values.
 
+use sprs::MulAcc;
 use sprs::prod::mul_acc_mat_vec_csr;
 
 use crate::matrix::Csr;
@@ -19,7 +20,7 @@ pub const METHOD: Method = Method {
     prepare_f32: prepare,
 };
 
-fn prepare<'a, T: Scalar>(
+fn prepare<'a, T: Scalar + MulAcc>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {

@@ -4,7 +4,7 @@
 //! library is opened first and the layers' presence is checked. The threading layer is set
 //! explicitly to Intel's OpenMP, with as many threads as the team has, on the same CPUs.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -91,7 +91,7 @@ pub struct Typed<T> {
 
 /// The library, open.
 pub struct Mkl {
-    /// For example `2025.3.1`.
+    /// For example `MKL 2025.3-Product Build 20251007`.
     pub version: String,
     /// The folder it was found in.
     pub folder: PathBuf,
@@ -225,24 +225,22 @@ fn check_layers(folder: &Path, rt: &str) -> Result<(), Unavailable> {
     Ok(())
 }
 
+/// From `… Version 2025.3-Product Build 20251007 for …`.
+///
 /// # Safety
 /// The library is MKL.
 unsafe fn version(library: &Library) -> Result<String, libloading::Error> {
-    /// `MKLVersion`.
-    #[repr(C)]
-    struct Version {
-        major: c_int,
-        minor: c_int,
-        update: c_int,
-        texts: [*const c_char; 4],
-    }
-    let mut version = Version { major: 0, minor: 0, update: 0, texts: [std::ptr::null(); 4] };
-    // SAFETY: the structure is the one of mkl_version.h.
+    let mut text = [0u8; 300];
+    // SAFETY: writes at most as many bytes as it is told there are, the last one 0.
     unsafe {
-        library.get::<unsafe extern "C" fn(*mut Version)>(b"MKL_Get_Version")?(&mut version);
+        type GetVersionString = unsafe extern "C" fn(*mut c_char, c_int);
+        let get = library.get::<GetVersionString>(b"MKL_Get_Version_String")?;
+        get(text.as_mut_ptr().cast(), text.len() as c_int);
     }
-    let Version { major, minor, update, .. } = version;
-    Ok(format!("MKL {major}.{minor}.{update}"))
+    let text = CStr::from_bytes_until_nul(&text).unwrap_or_default().to_string_lossy();
+    let version = text.split_once("Version ").map_or(&*text, |(_, version)| version);
+    let version = version.split_once(" for ").map_or(version, |(version, _)| version);
+    Ok(format!("MKL {}", version.trim()))
 }
 
 /// A `sparse_status_t` as a result.

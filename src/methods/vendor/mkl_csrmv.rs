@@ -4,7 +4,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use super::mkl::mkl;
+use super::mkl::{Routines, mkl};
 use crate::matrix::Csr;
 use crate::method::{Device, Method, Prepared, Request, Unavailable};
 use crate::scalar::Scalar;
@@ -24,7 +24,7 @@ const NO_TRANSPOSE: *const c_char = c"N".as_ptr();
 /// General, and indices that begin at zero.
 const GENERAL_ZERO_BASED: *const c_char = c"G  C  ".as_ptr();
 
-fn prepare<'a, T: Scalar>(
+fn prepare<'a, T: Scalar + Routines>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {

@@ -5,7 +5,7 @@
 use std::ffi::c_int;
 use std::ptr::null_mut;
 
-use super::mkl::{GENERAL, Handle, Mkl, NON_TRANSPOSE, check, mkl};
+use super::mkl::{GENERAL, Handle, Mkl, NON_TRANSPOSE, Routines, check, mkl};
 use crate::matrix::Csr;
 use crate::method::{Device, Failed, Method, Prepared, Request, Unavailable};
 use crate::scalar::Scalar;
@@ -43,7 +43,7 @@ impl Drop for Matrix {
     }
 }
 
-fn prepare<'a, T: Scalar>(
+fn prepare<'a, T: Scalar + Routines>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
     optimise: bool,
@@ -61,7 +61,7 @@ fn prepare<'a, T: Scalar>(
 }
 
 impl Matrix {
-    fn create<T: Scalar>(mkl: &'static Mkl, csr: &Csr<T>) -> Result<Self, Failed> {
+    fn create<T: Scalar + Routines>(mkl: &'static Mkl, csr: &Csr<T>) -> Result<Self, Failed> {
         let mut handle: Handle = null_mut();
         let (rows, cols) = (csr.rows as c_int, csr.cols as c_int);
         let starts = csr.row_offsets.as_ptr().cast::<c_int>();
@@ -86,7 +86,13 @@ impl Matrix {
     }
 
     /// `x` and `y` have cols and rows values.
-    fn multiply<T: Scalar>(&self, alpha: T, x: &[T], beta: T, y: &mut [T]) -> Result<(), Failed> {
+    fn multiply<T: Scalar + Routines>(
+        &self,
+        alpha: T,
+        x: &[T],
+        beta: T,
+        y: &mut [T],
+    ) -> Result<(), Failed> {
         let (x, y) = (x.as_ptr(), y.as_mut_ptr());
         let mv = &T::of(self.mkl).mv;
         // SAFETY: the handle is alive, and the lengths are as said.

@@ -1,0 +1,207 @@
+//! What may be said on the command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::bench::plan::{Cache, Fill, Protocol, Settings};
+use crate::matrix::generate::FORMS;
+use crate::record::write::Format;
+use crate::scalar::Precision;
+
+/// The reference benchmark for sparse matrix-vector multiplication, y = alpha A x + beta y.
+///
+/// Without a command: reads one matrix, runs every method on it, verifies each result and prints
+/// what each costs. Without --mtx too: on a generated matrix.
+///
+/// Exit status: 0 all ok; 1 some result wrong or failed; 2 could not run.
+#[derive(Debug, Parser)]
+#[command(name = "spmv-bench", version, args_conflicts_with_subcommands = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub single: SingleArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measures every .mtx and .mtx.gz file below a folder, in order of size
+    Corpus(CorpusArgs),
+    /// Lists the methods
+    Methods,
+    /// Shows the machine: CPU, caches, NUMA nodes, memory, libraries, measured bandwidth
+    System(SystemArgs),
+    /// Writes a generated matrix, or what the reader understood of a file, as a general real
+    /// coordinate file
+    Generate(GenerateArgs),
+    /// Prints a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Prints the manual page
+    Man,
+}
+
+#[derive(Debug, Args)]
+pub struct SingleArgs {
+    /// Matrix Market file, .mtx or .mtx.gz, or a generator: gen:NAME,key=value,…
+    #[arg(long, value_name = "FILE|gen:SPEC", default_value = "gen:grid2d,n=1000,points=5",
+          long_help = format!("Matrix Market file, .mtx or .mtx.gz, or a generator: {FORMS}"))]
+    pub mtx: OsString,
+    #[command(flatten)]
+    pub measure: MeasureArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct CorpusArgs {
+    /// The folder
+    pub dir: PathBuf,
+    #[command(flatten)]
+    pub measure: MeasureArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct SystemArgs {
+    /// Most threads to measure bandwidth with [default: one per core]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// Form of the output: text or json
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: SystemFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum SystemFormat {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub struct GenerateArgs {
+    /// A generator's specification, or a Matrix Market file
+    #[arg(value_name = "gen:SPEC|FILE", long_help = format!("A generator: {FORMS}, or a file"))]
+    pub source: OsString,
+    /// The file to write
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Keep only the stored triangle of a symmetric or skew-symmetric file
+    #[arg(long)]
+    pub no_expand: bool,
+}
+
+/// What every measuring command takes.
+#[derive(Debug, Args)]
+pub struct MeasureArgs {
+    /// Methods to run: names or globs, separated by commas
+    #[arg(long, value_name = "A,B", value_delimiter = ',', default_value = "*")]
+    pub methods: Vec<String>,
+    /// Precision of values and vectors
+    #[arg(long, value_enum, default_value = "f64")]
+    pub precision: PrecisionChoice,
+    /// Short for --precision f32
+    #[arg(long, conflicts_with = "precision")]
+    pub fp32: bool,
+    /// Threads of the parallel methods, each pinned [default: one per core]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// The published protocol to start from; the options below override it
+    #[arg(long, value_enum, default_value = "merge-spmv")]
+    pub protocol: Protocol,
+    /// Products to time [default: clamp(2^34 / nnz, 100, 200000)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub iterations: Option<u32>,
+    /// Untimed products before each round [default: 5]
+    #[arg(long, value_name = "N")]
+    pub warmups: Option<usize>,
+    /// Time at least so many seconds per method and matrix [default: 0]
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub min_time: Option<Duration>,
+    /// Begin no product after so many seconds per method and matrix [default: 2]
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub max_time: Option<Duration>,
+    /// Let all methods take turns N times; with 1 they run one by one and are kept in memory one by
+    /// one [default: 5]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: Option<u32>,
+    /// What the caches hold before a sample
+    #[arg(long, value_enum)]
+    pub cache: Option<Cache>,
+    /// Factor of the product
+    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true, value_parser = finite)]
+    pub alpha: f64,
+    /// Factor of the old y; with 0 it is not read
+    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true, value_parser = finite)]
+    pub beta: f64,
+    /// What x holds [default: random]
+    #[arg(long, value_enum)]
+    pub x: Option<Fill>,
+    /// Seed of the random x
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Keep only the stored triangle of symmetric and skew-symmetric files
+    #[arg(long)]
+    pub no_expand: bool,
+    /// Form of the output [default: text for one matrix, csv for a corpus]
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+    /// Write the results to a file, and the facts of the run to FILE.run.json
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Where to write the facts of the run: command, machine, bandwidth, libraries
+    #[arg(long, value_name = "FILE")]
+    pub run_record: Option<PathBuf>,
+    /// Nothing on stderr but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// One precision or both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum PrecisionChoice {
+    F64,
+    F32,
+    Both,
+}
+
+impl MeasureArgs {
+    /// The precisions asked for.
+    pub fn precisions(&self) -> &'static [Precision] {
+        match (self.fp32, self.precision) {
+            (true, _) | (_, PrecisionChoice::F32) => &[Precision::F32],
+            (_, PrecisionChoice::F64) => &[Precision::F64],
+            (_, PrecisionChoice::Both) => &[Precision::F64, Precision::F32],
+        }
+    }
+
+    /// The protocol's settings with what the command line changes.
+    pub fn settings(&self) -> Settings {
+        let protocol = Settings::new(self.protocol);
+        Settings {
+            iterations: self.iterations.map(|n| n as usize).or(protocol.iterations),
+            warmups: self.warmups.unwrap_or(protocol.warmups),
+            min_time: self.min_time.unwrap_or(protocol.min_time),
+            max_time: self.max_time.unwrap_or(protocol.max_time),
+            rounds: self.rounds.map_or(protocol.rounds, |n| n as usize),
+            cache: self.cache.unwrap_or(protocol.cache),
+            alpha: self.alpha,
+            beta: self.beta,
+            x: self.x.unwrap_or(protocol.x),
+            seed: self.seed,
+            ..protocol
+        }
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| format!("'{text}' is not a number"))?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+fn finite(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| format!("'{text}' is not a number"))?;
+    if value.is_finite() { Ok(value) } else { Err(format!("{value} is not finite")) }
+}

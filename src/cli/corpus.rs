@@ -1,0 +1,160 @@
+//! `spmv-bench corpus DIR`: every matrix below a folder.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use indicatif::{ProgressBar, ProgressStyle};
+use walkdir::WalkDir;
+
+use super::args::CorpusArgs;
+use super::session::{Session, output};
+use super::{Verdict, World};
+use crate::matrix::source::Source;
+use crate::record::MatrixReport;
+use crate::record::row::{Row, Status};
+use crate::record::write::{Format, Reporter};
+
+/// The methods that speeds are given over: the first that has a time.
+const BASELINES: [&str; 2] = ["mkl-csrmv", "seq"];
+
+/// Runs the command.
+pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result<Verdict> {
+    let measure = &args.measure;
+    let files = find(&args.dir, world.stderr)?;
+    let session = Session::start(measure, world)?;
+    let mut out = output(measure, world.stdout)?;
+    session.record(measure, command, world.stderr, &world.date, &world.system)?;
+    let mut reporter = Reporter::new(measure.format.unwrap_or(Format::Csv), &mut *out);
+    let progress = progress(&files, world.terminal && !measure.quiet);
+    let mut tally = Tally::default();
+    let mut interrupted = false;
+    for (path, bytes) in &files {
+        progress.set_message(path.display().to_string());
+        let run = session.run(&Source::File(path.clone()));
+        interrupted = run.interrupted;
+        let report = &run.report;
+        if report.duplicates > 0 && !measure.quiet {
+            let (file, duplicates) = (&report.facts.file, report.duplicates);
+            progress.suspend(|| {
+                writeln!(world.stderr, "{file}: {duplicates} duplicate entries summed")
+            })?;
+        }
+        if report.rows().next().is_some() && tally.take(report) {
+            reporter.report(report)?;
+        }
+        if interrupted {
+            break;
+        }
+        progress.inc(*bytes);
+    }
+    progress.finish_and_clear();
+    if !measure.quiet {
+        tally.write(world.stderr, interrupted)?;
+    }
+    Ok(if tally.bad || interrupted { Verdict::Bad } else { Verdict::Ok })
+}
+
+/// The matrix files below a folder with their sizes, the smallest first. A folder below it that
+/// cannot be read is told on stderr.
+fn find(dir: &Path, stderr: &mut dyn Write) -> Result<Vec<(PathBuf, u64)>> {
+    std::fs::read_dir(dir).with_context(|| format!("cannot read folder {}", dir.display()))?;
+    let mut files = Vec::new();
+    for entry in WalkDir::new(dir).follow_links(true) {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                writeln!(stderr, "not searched: {error}")?;
+                continue;
+            }
+        };
+        let name = entry.file_name().to_string_lossy();
+        if entry.file_type().is_file() && (name.ends_with(".mtx") || name.ends_with(".mtx.gz")) {
+            let bytes = entry.metadata().map_or(0, |metadata| metadata.len());
+            files.push((bytes, entry.into_path()));
+        }
+    }
+    ensure!(!files.is_empty(), "{}: no .mtx or .mtx.gz file below it", dir.display());
+    files.sort();
+    Ok(files.into_iter().map(|(bytes, path)| (path, bytes)).collect())
+}
+
+/// A bar by the files' bytes, on stderr; none when that is no terminal.
+fn progress(files: &[(PathBuf, u64)], visible: bool) -> ProgressBar {
+    if !visible {
+        return ProgressBar::hidden();
+    }
+    let template = "{bar:24} {percent}% of {total_bytes}, {eta} left: {wide_msg}";
+    let style = ProgressStyle::with_template(template).expect("a valid template");
+    let bar = ProgressBar::new(files.iter().map(|(_, bytes)| bytes).sum()).with_style(style);
+    bar.enable_steady_tick(std::time::Duration::from_millis(500));
+    bar
+}
+
+/// What the summary counts.
+#[derive(Default)]
+struct Tally {
+    matrices: usize,
+    trivial: usize,
+    unreadable: usize,
+    rows: BTreeMap<Status, usize>,
+    /// Method → baseline → (Σ ln speed, matrices).
+    speeds: BTreeMap<(&'static str, &'static str), (f64, usize)>,
+    bad: bool,
+}
+
+impl Tally {
+    /// Counts a report; whether its rows are to be written, which a trivial matrix' are not.
+    fn take(&mut self, report: &MatrixReport) -> bool {
+        if report.facts.shape.as_ref().is_some_and(|shape| shape.rows <= 1 || shape.cols <= 1) {
+            self.trivial += 1;
+            return false;
+        }
+        self.matrices += 1;
+        self.unreadable += usize::from(report.ended.is_some());
+        self.bad |= report.is_bad();
+        for row in report.rows() {
+            *self.rows.entry(row.status.expect("every row has one")).or_default() += 1;
+        }
+        for group in &report.groups {
+            self.take_speeds(&group.rows);
+        }
+        true
+    }
+
+    fn take_speeds(&mut self, rows: &[Row]) {
+        let time_of = |name: &str| {
+            rows.iter().find(|row| row.method_name == Some(name)).and_then(|row| row.avg_spmv_ms)
+        };
+        let baseline = BASELINES.iter().find_map(|&name| Some((name, time_of(name)?)));
+        let Some((baseline, baseline_ms)) = baseline else { return };
+        for row in rows {
+            if let (Some(name), Some(ms)) = (row.method_name, row.avg_spmv_ms) {
+                let (sum, count) = self.speeds.entry((name, baseline)).or_default();
+                *sum += (baseline_ms / ms).ln();
+                *count += 1;
+            }
+        }
+    }
+
+    fn write(&self, err: &mut dyn Write, interrupted: bool) -> std::io::Result<()> {
+        let of = |status| self.rows.get(&status).copied().unwrap_or(0);
+        let Self { matrices, trivial, unreadable, .. } = self;
+        let stopped = if interrupted { "interrupted after " } else { "" };
+        writeln!(
+            err,
+            "{stopped}{matrices} matrices ({unreadable} not measured; {trivial} trivial ones \
+             skipped); rows: {} ok, {} skipped, {} wrong, {} failed",
+            of(Status::Ok),
+            of(Status::Skipped),
+            of(Status::Wrong),
+            of(Status::Failed)
+        )?;
+        for ((method, baseline), (sum, count)) in &self.speeds {
+            let mean = (sum / *count as f64).exp();
+            writeln!(err, "  {method:<12} {mean:.3} x {baseline} (geometric mean of {count})")?;
+        }
+        Ok(())
+    }
+}

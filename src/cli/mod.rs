@@ -1,0 +1,82 @@
+//! The command line: one file per verb, glue and terminal output only.
+
+mod args;
+mod corpus;
+mod generate;
+mod list;
+mod session;
+mod single;
+mod system;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Result;
+use clap::{CommandFactory, Parser};
+
+use crate::bench::clock::Clock;
+use crate::system::System;
+use args::{Cli, Command};
+
+/// Everything outside the program that a command touches; tests put fakes in its place.
+pub struct World<'a> {
+    /// Results.
+    pub stdout: &'a mut dyn Write,
+    /// Progress, warnings, summaries.
+    pub stderr: &'a mut dyn Write,
+    /// Whether progress may be drawn on the real stderr.
+    pub terminal: bool,
+    /// Time.
+    pub clock: &'a dyn Clock,
+    /// When the run began, UTC, as `2026-11-21T04:15:00Z`.
+    pub date: String,
+    /// A name for the run that no other has.
+    pub run_id: String,
+    /// Raised by Ctrl-C.
+    pub interrupted: &'a AtomicBool,
+    /// The machine, before any thread was pinned.
+    pub system: System,
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// All asked for is right: exit status 0.
+    Ok,
+    /// Some result is wrong or failed: exit status 1.
+    Bad,
+}
+
+/// Runs a command line.
+///
+/// # Errors
+/// When it could not run: exit status 2.
+pub fn run(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Result<Verdict> {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let words = args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(message) if message.use_stderr() => return Err(message.into()),
+        Err(help) => return written(write!(world.stdout, "{}", help.render())),
+    };
+    match cli.command {
+        None => single::run(&cli.single, words, world),
+        Some(Command::Corpus(args)) => corpus::run(&args, words, world),
+        Some(Command::Methods) => written(list::methods(world.stdout)),
+        Some(Command::System(args)) => system::run(&args, world),
+        Some(Command::Generate(args)) => generate::run(&args, world),
+        Some(Command::Completions { shell }) => {
+            clap_complete::generate(shell, &mut Cli::command(), "spmv-bench", world.stdout);
+            Ok(Verdict::Ok)
+        }
+        Some(Command::Man) => {
+            written(clap_mangen::Man::new(Cli::command()).render(&mut world.stdout))
+        }
+    }
+}
+
+/// The end of a command that only prints.
+fn written(result: io::Result<()>) -> Result<Verdict> {
+    Ok(result.map(|()| Verdict::Ok)?)
+}

@@ -1,0 +1,31 @@
+//! `spmv-bench --mtx FILE`: one matrix, every method.
+
+use anyhow::{Result, bail};
+
+use super::args::SingleArgs;
+use super::session::{Session, output};
+use super::{Verdict, World};
+use crate::matrix::source::Source;
+use crate::record::write::{Format, Reporter};
+
+/// Runs the command.
+pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result<Verdict> {
+    let source = Source::parse(&args.mtx)?;
+    let measure = &args.measure;
+    let session = Session::start(measure, world)?;
+    let mut out = output(measure, world.stdout)?;
+    session.record(measure, command, world.stderr, &world.date, &world.system)?;
+    let run = session.run(&source);
+    if let Some(reason) = run.report.unreadable() {
+        bail!("{reason}");
+    }
+    if run.report.duplicates > 0 && !measure.quiet {
+        writeln!(world.stderr, "{source}: {} duplicate entries summed", run.report.duplicates)?;
+    }
+    let format = measure.format.unwrap_or(Format::Text);
+    Reporter::new(format, &mut *out).report(&run.report)?;
+    if run.interrupted {
+        writeln!(world.stderr, "interrupted: the results of {source} are incomplete")?;
+    }
+    Ok(if run.interrupted || run.report.is_bad() { Verdict::Bad } else { Verdict::Ok })
+}

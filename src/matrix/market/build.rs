@@ -1,0 +1,262 @@
+//! From entries grouped by ranges of rows to CSR.
+
+use std::borrow::Cow;
+use std::io;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::chunk::{Chunk, Parser, Ranges, Store, parse_all};
+use super::error::{Fault, Reason};
+use super::header::{Field, Header, too_many};
+use super::memory::Arena;
+use super::{Entries, Options, Stop, memory};
+use crate::matrix::csr::{Csr, MAX_INDEX};
+
+/// Reads the lines of a coordinate file.
+pub fn coordinate<'a>(
+    header: &Header,
+    options: &Options,
+    most_entries: u64,
+    blocks: impl Iterator<Item = io::Result<Cow<'a, [u8]>>> + Send,
+) -> Result<Entries, Stop> {
+    let mirror = header.symmetry.mirror_sign().filter(|_| options.expand);
+    // The header may claim anything, but the text has its length.
+    let entries = header.stored.min(most_entries) as usize * if mirror.is_some() { 2 } else { 1 };
+    let mut rows = memory::zeros(entries)?;
+    let mut columns = memory::zeros(entries)?;
+    let mut values = memory::zeros(if header.field == Field::Pattern { 0 } else { entries })?;
+    let store = Store {
+        rows: Arena::new(&mut rows),
+        columns: Arena::new(&mut columns),
+        values: Arena::new(&mut values),
+    };
+    let ranges = Ranges::new(header.rows, entries as u64);
+    let parser = || Parser::new(header, ranges, mirror, &store);
+    let chunks = parse_all(blocks, parser, |parser, text| parser.parse(text))?;
+    if chunks.iter().map(|chunk| chunk.stored).sum::<u64>() != header.stored {
+        return Err(Stop::Defect);
+    }
+    let (csr, duplicates) = assemble(header, ranges, mirror.is_some(), &chunks)?;
+    let bytes = chunks.iter().map(|chunk| chunk.bytes).sum();
+    Ok(Entries { csr, duplicates, bytes })
+}
+
+fn assemble(
+    header: &Header,
+    ranges: Ranges,
+    mirrored: bool,
+    chunks: &[Chunk],
+) -> Result<(Csr<f64>, u64), Fault> {
+    let nnz: usize = chunks.iter().map(|chunk| chunk.rows.len()).sum();
+    if nnz > MAX_INDEX {
+        let message = too_many(nnz, "nonzeros");
+        return Err(Fault::whole(Reason::Unsupported(message)));
+    }
+    let mut csr = Csr {
+        rows: header.rows,
+        cols: header.cols,
+        row_offsets: memory::zeros(header.rows + 1)?,
+        column_indices: memory::zeros(nnz)?,
+        values: memory::zeros(nnz)?,
+    };
+    let filled: Vec<Result<Kept, Fault>> = slots(&mut csr, ranges, chunks)
+        .into_par_iter()
+        .map_init(Vec::new, |cursors, slot| {
+            slot.fill(chunks, header.field == Field::Pattern, mirrored, cursors)
+        })
+        .collect();
+    // Not collected in parallel, so that the first fault is reported.
+    let kept = filled.into_iter().collect::<Result<Vec<_>, _>>()?;
+    csr.row_offsets[header.rows] = nnz as u32;
+    if kept.iter().any(|kept| kept.entries.len() < kept.slot) {
+        close_gaps(&mut csr, ranges, &kept);
+    }
+    Ok((csr, kept.iter().map(|kept| kept.duplicates).sum()))
+}
+
+/// The part of the CSR arrays that one range of rows fills.
+struct Slot<'a> {
+    range: usize,
+    first_row: usize,
+    /// Where the slot begins in the arrays.
+    start: usize,
+    row_offsets: &'a mut [u32],
+    column_indices: &'a mut [u32],
+    values: &'a mut [f64],
+}
+
+/// What a slot holds when duplicates have been summed.
+struct Kept {
+    entries: Range<usize>,
+    slot: usize,
+    duplicates: u64,
+}
+
+fn entries_of(chunk: &Chunk, range: usize) -> Range<usize> {
+    let start = range.checked_sub(1).map_or(0, |before| chunk.ends[before]);
+    start as usize..chunk.ends[range] as usize
+}
+
+fn slots<'a>(csr: &'a mut Csr<f64>, ranges: Ranges, chunks: &[Chunk]) -> Vec<Slot<'a>> {
+    let mut start = 0;
+    let mut row_offsets = &mut csr.row_offsets[..csr.rows];
+    let mut column_indices = &mut csr.column_indices[..];
+    let mut values = &mut csr.values[..];
+    let mut slots = Vec::with_capacity(ranges.count);
+    for range in 0..ranges.count {
+        let size = chunks.iter().map(|chunk| entries_of(chunk, range).len()).sum();
+        let rows = row_offsets.len().min(1 << ranges.shift);
+        slots.push(Slot {
+            range,
+            first_row: range << ranges.shift,
+            start,
+            row_offsets: row_offsets.split_off_mut(..rows).expect("rows remain"),
+            column_indices: column_indices.split_off_mut(..size).expect("entries remain"),
+            values: values.split_off_mut(..size).expect("entries remain"),
+        });
+        start += size;
+    }
+    slots
+}
+
+impl Slot<'_> {
+    /// Places the range's entries in the order of the file, then puts each row in order.
+    fn fill(
+        mut self,
+        chunks: &[Chunk],
+        pattern: bool,
+        mirrored: bool,
+        cursors: &mut Vec<u32>,
+    ) -> Result<Kept, Fault> {
+        self.count_rows(chunks, cursors);
+        if pattern {
+            self.values.fill(1.0);
+        }
+        self.place(chunks, cursors);
+        let (size, mut duplicates) = (self.values.len(), 0);
+        let mut kept = size;
+        if !self.is_in_order() {
+            (kept, duplicates) = self.order_rows(mirrored)?;
+        }
+        for offset in self.row_offsets {
+            *offset += self.start as u32;
+        }
+        Ok(Kept { entries: self.start..self.start + kept, slot: size, duplicates })
+    }
+
+    /// Sets the offsets, as yet within the slot, and `cursors` to the start of each row.
+    fn count_rows(&mut self, chunks: &[Chunk], cursors: &mut Vec<u32>) {
+        cursors.clear();
+        cursors.resize(self.row_offsets.len(), 0);
+        for chunk in chunks {
+            for &row in &chunk.rows[entries_of(chunk, self.range)] {
+                cursors[usize::from(row)] += 1;
+            }
+        }
+        let mut start = 0;
+        for (offset, cursor) in self.row_offsets.iter_mut().zip(cursors) {
+            *offset = start;
+            start += std::mem::replace(cursor, start);
+        }
+    }
+
+    fn place(&mut self, chunks: &[Chunk], cursors: &mut [u32]) {
+        for chunk in chunks {
+            let entries = entries_of(chunk, self.range);
+            let columns = &chunk.columns[entries.clone()];
+            let rows = &chunk.rows[entries.clone()];
+            match chunk.values.get(entries) {
+                Some(values) => {
+                    for ((&row, &column), &value) in rows.iter().zip(columns).zip(values) {
+                        let place = advance(&mut cursors[usize::from(row)]);
+                        self.column_indices[place] = column;
+                        self.values[place] = value;
+                    }
+                }
+                None => {
+                    for (&row, &column) in rows.iter().zip(columns) {
+                        let place = advance(&mut cursors[usize::from(row)]);
+                        self.column_indices[place] = column;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The entries of row `row`, within the slot.
+    fn row(&self, row: usize) -> Range<usize> {
+        let end = self.row_offsets.get(row + 1);
+        self.row_offsets[row] as usize..end.map_or(self.values.len(), |&end| end as usize)
+    }
+
+    /// Whether the columns of each row ascend, as they do in any file sorted by rows or columns.
+    fn is_in_order(&self) -> bool {
+        (0..self.row_offsets.len())
+            .all(|row| self.column_indices[self.row(row)].is_sorted_by(|a, b| a < b))
+    }
+
+    /// Sorts each row and sums its duplicates in the order of the file. Returns how many entries
+    /// are kept, at the front of the slot, and how many stored entries were duplicates.
+    fn order_rows(&mut self, mirrored: bool) -> Result<(usize, u64), Fault> {
+        let (mut kept, mut duplicates) = (0, 0);
+        let mut sorted: Vec<(u32, f64)> = Vec::new();
+        for row in 0..self.row_offsets.len() {
+            let entries = self.row(row);
+            let columns = self.column_indices[entries.clone()].iter().copied();
+            sorted.clear();
+            sorted.extend(columns.zip(self.values[entries].iter().copied()));
+            sorted.sort_by_key(|&(col, _)| col);
+            self.row_offsets[row] = kept as u32;
+            for same in sorted.chunk_by(|a, b| a.0 == b.0) {
+                let (row, col) = (self.first_row + row, same[0].0);
+                self.column_indices[kept] = col;
+                self.values[kept] = sum(row, same)?;
+                kept += 1;
+                // The mirror image of a duplicate is no second one.
+                let counts = !mirrored || col as usize <= row;
+                duplicates += if counts { same.len() as u64 - 1 } else { 0 };
+            }
+        }
+        Ok((kept, duplicates))
+    }
+}
+
+/// What `cursor` was before it moved on.
+fn advance(cursor: &mut u32) -> usize {
+    *cursor += 1;
+    *cursor as usize - 1
+}
+
+/// The sum of the entries in one place.
+fn sum(row: usize, same: &[(u32, f64)]) -> Result<f64, Fault> {
+    let (col, first) = same[0];
+    let sum = same[1..].iter().fold(first, |sum, entry| sum + entry.1);
+    if sum.is_finite() {
+        return Ok(sum);
+    }
+    let place = format!("row {}, column {}", row + 1, col + 1);
+    let message = format!("the {} entries in {place} sum to {sum}", same.len());
+    Err(Fault::whole(Reason::Broken(message)))
+}
+
+/// Moves the slots together after duplicates have left gaps.
+fn close_gaps(csr: &mut Csr<f64>, ranges: Ranges, kept: &[Kept]) {
+    let mut end = 0;
+    for (range, kept) in kept.iter().enumerate() {
+        let gap = kept.entries.start - end;
+        csr.column_indices.copy_within(kept.entries.clone(), end);
+        csr.values.copy_within(kept.entries.clone(), end);
+        let first_row = range << ranges.shift;
+        let last_row = csr.rows.min(first_row + (1 << ranges.shift));
+        for offset in &mut csr.row_offsets[first_row..last_row] {
+            *offset -= gap as u32;
+        }
+        end += kept.entries.len();
+    }
+    csr.row_offsets[csr.rows] = end as u32;
+    csr.column_indices.truncate(end);
+    csr.values.truncate(end);
+    csr.column_indices.shrink_to_fit();
+    csr.values.shrink_to_fit();
+}

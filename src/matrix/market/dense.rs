@@ -1,0 +1,103 @@
+//! The array format: all elements, column by column, without indices.
+
+use std::borrow::Cow;
+use std::io;
+
+use super::chunk::{line_at, parse_all};
+use super::error::{Fault, Reason};
+use super::header::{Field, Header, Symmetry, too_many};
+use super::{Entries, Options, Stop, entry, memory, scan};
+use crate::matrix::csr::{Csr, MAX_INDEX};
+
+/// Reads the lines of an array file.
+pub fn array<'a>(
+    header: &Header,
+    options: &Options,
+    blocks: impl Iterator<Item = io::Result<Cow<'a, [u8]>>> + Send,
+) -> Result<Entries, Stop> {
+    let chunks = parse_all(blocks, || (), |_, text| elements(text, header))?;
+    let bytes = chunks.iter().map(|chunk| chunk.bytes).sum();
+    let elements: Vec<Vec<f64>> = chunks.into_iter().map(|chunk| chunk.elements).collect();
+    let elements = elements.concat();
+    if elements.len() as u64 != header.stored {
+        return Err(Stop::Defect);
+    }
+    let csr = by_rows(header, options.expand, &elements)?;
+    Ok(Entries { csr, duplicates: 0, bytes })
+}
+
+struct Chunk {
+    elements: Vec<f64>,
+    bytes: u64,
+}
+
+fn elements(text: &[u8], header: &Header) -> Option<Chunk> {
+    let (mut elements, mut at) = (Vec::new(), 0);
+    while at < text.len() {
+        let quick = scan::element(&text[at..]);
+        let quick = quick.filter(|q| header.field != Field::UnsignedInteger || q.0 >= 0.0);
+        let (element, length) = match quick {
+            Some((element, length)) => (Some(element), length),
+            None => {
+                let line = line_at(text, at);
+                (entry::element(line, header).ok()?, line.len())
+            }
+        };
+        elements.extend(element);
+        at += length;
+    }
+    let bytes = text.len() as u64;
+    Some(Chunk { elements, bytes })
+}
+
+/// Where an array stores element (row, col), and the sign it is to be taken with.
+fn stored_at(header: &Header, row: usize, col: usize) -> (usize, f64) {
+    let (low, high) = (row.min(col), row.max(col));
+    let rows = header.rows;
+    match header.symmetry {
+        Symmetry::General => (col * rows + row, 1.0),
+        // Column `low` follows columns of rows, rows - 1, ... elements.
+        Symmetry::Symmetric => (low * (2 * rows - low + 1) / 2 + high - low, 1.0),
+        Symmetry::SkewSymmetric => {
+            let sign = if row < col { -1.0 } else { 1.0 };
+            (low * (2 * rows - low - 1) / 2 + high - low - 1, sign)
+        }
+    }
+}
+
+/// The columns of row `row` that have an entry.
+fn columns(header: &Header, expand: bool, row: usize) -> impl Iterator<Item = usize> {
+    let last = match header.symmetry {
+        Symmetry::General => header.cols,
+        _ if expand => header.cols,
+        _ => row + 1,
+    };
+    let skip = header.symmetry == Symmetry::SkewSymmetric;
+    (0..last).filter(move |&col| !(skip && col == row))
+}
+
+fn by_rows(header: &Header, expand: bool, elements: &[f64]) -> Result<Csr<f64>, Fault> {
+    let mirrored = expand && header.symmetry != Symmetry::General;
+    let diagonal = match header.symmetry {
+        Symmetry::Symmetric => header.rows,
+        _ => 0,
+    };
+    let nnz = if mirrored { 2 * elements.len() - diagonal } else { elements.len() };
+    if nnz > MAX_INDEX {
+        let reason = Reason::Unsupported(too_many(nnz, "nonzeros"));
+        return Err(Fault::whole(reason));
+    }
+    let mut row_offsets = memory::zeros(header.rows + 1)?;
+    let mut column_indices = Vec::with_capacity(nnz);
+    let mut values = Vec::with_capacity(nnz);
+    for row in 0..header.rows {
+        for col in columns(header, expand, row) {
+            let (place, sign) = stored_at(header, row, col);
+            column_indices.push(col as u32);
+            values.push(sign * elements[place]);
+        }
+        row_offsets[row + 1] = values.len() as u32;
+    }
+    let (rows, cols) = (header.rows, header.cols);
+    Ok(Csr { rows, cols, row_offsets, column_indices, values })
+}

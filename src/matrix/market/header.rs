@@ -1,0 +1,243 @@
+//! The banner and the size line.
+
+use std::fmt::Display;
+
+use super::entry::tokens;
+use super::error::{Fault, Reason, quote};
+use super::text::Lines;
+use crate::matrix::csr::MAX_INDEX;
+
+/// What the values of a file are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// `real` or `double`.
+    Real,
+    /// `integer`.
+    Integer,
+    /// `unsigned-integer`.
+    UnsignedInteger,
+    /// `pattern`: positions only.
+    Pattern,
+}
+
+impl Field {
+    /// The word in the banner.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Real => "real",
+            Self::Integer => "integer",
+            Self::UnsignedInteger => "unsigned-integer",
+            Self::Pattern => "pattern",
+        }
+    }
+}
+
+/// Which part of the matrix a file stores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Symmetry {
+    /// All of it.
+    General,
+    /// One triangle; the other is its mirror image. `hermitian` is the same where nothing is
+    /// complex.
+    Symmetric,
+    /// One triangle; the other is its mirror image with the sign changed.
+    SkewSymmetric,
+}
+
+impl Symmetry {
+    /// The word in the banner.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::General => "general",
+            Self::Symmetric => "symmetric",
+            Self::SkewSymmetric => "skew-symmetric",
+        }
+    }
+
+    /// By what a mirrored value is multiplied, if it is mirrored at all.
+    pub(super) const fn mirror_sign(self) -> Option<f64> {
+        match self {
+            Self::General => None,
+            Self::Symmetric => Some(1.0),
+            Self::SkewSymmetric => Some(-1.0),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Coordinate,
+    Array,
+}
+
+/// Everything before the first entry.
+#[derive(Clone, Copy, Debug)]
+pub struct Header {
+    pub format: Format,
+    pub field: Field,
+    pub symmetry: Symmetry,
+    pub rows: usize,
+    pub cols: usize,
+    /// The number of entries that must follow.
+    pub stored: u64,
+    /// Length of the text so far.
+    pub bytes: u64,
+}
+
+const BANNER: &[u8] = b"%%MatrixMarket";
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The words of the banner with their meanings; none is refused as unsupported.
+const OBJECTS: &[(&str, Option<()>)] = &[("matrix", Some(())), ("vector", None)];
+const FORMATS: &[(&str, Option<Format>)] =
+    &[("coordinate", Some(Format::Coordinate)), ("array", Some(Format::Array))];
+const FIELDS: &[(&str, Option<Field>)] = &[
+    ("real", Some(Field::Real)),
+    ("double", Some(Field::Real)),
+    ("integer", Some(Field::Integer)),
+    ("unsigned-integer", Some(Field::UnsignedInteger)),
+    ("pattern", Some(Field::Pattern)),
+    ("complex", None),
+];
+const SYMMETRIES: &[(&str, Option<Symmetry>)] = &[
+    ("general", Some(Symmetry::General)),
+    ("symmetric", Some(Symmetry::Symmetric)),
+    ("skew-symmetric", Some(Symmetry::SkewSymmetric)),
+    ("hermitian", Some(Symmetry::Symmetric)),
+];
+
+impl Header {
+    /// Reads up to and including the size line.
+    pub fn read(lines: &mut Lines) -> Result<Self, Fault> {
+        let (format, field, symmetry) = banner(lines)?;
+        let sizes = sizes(lines, format)?;
+        let header = Self {
+            format,
+            field,
+            symmetry,
+            rows: sizes[0] as usize,
+            cols: sizes[1] as usize,
+            stored: match format {
+                Format::Coordinate => sizes[2],
+                Format::Array => elements(symmetry, sizes[0], sizes[1]),
+            },
+            bytes: lines.bytes,
+        };
+        header.check(lines)?;
+        Ok(header)
+    }
+
+    fn check(&self, lines: &Lines) -> Result<(), Fault> {
+        let (rows, cols, name) = (self.rows, self.cols, self.symmetry.name());
+        if self.symmetry != Symmetry::General && rows != cols {
+            return Err(lines.broken(format!("a {name} matrix is square, not {rows} x {cols}")));
+        }
+        match self.stored > MAX_INDEX as u64 {
+            true => Err(lines.unsupported(too_many(self.stored, "entries"))),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The refusal of `count` things.
+pub fn too_many(count: impl Display, things: &str) -> String {
+    format!("{count} {things} are too many: 32-bit indices allow {MAX_INDEX}")
+}
+
+fn banner(lines: &mut Lines) -> Result<(Format, Field, Symmetry), Fault> {
+    let Some(line) = lines.next()? else {
+        let reason = Reason::Broken("the file is empty".into());
+        return Err(Fault::whole(reason));
+    };
+    let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).to_vec();
+    let first = line.split(u8::is_ascii_whitespace).next();
+    if !first.is_some_and(|word| word.eq_ignore_ascii_case(BANNER)) {
+        let wanted = "`%%MatrixMarket matrix coordinate real general` or the like";
+        let found = quote(line.trim_ascii());
+        return Err(lines.broken(format!("the first line must be {wanted}, not {found}")));
+    }
+    let mut words = tokens(&line[BANNER.len()..]);
+    choose(lines, words.next(), "object", OBJECTS)?;
+    let format = choose(lines, words.next(), "format", FORMATS)?;
+    let field = choose(lines, words.next(), "field", FIELDS)?;
+    let symmetry = choose(lines, words.next(), "symmetry", SYMMETRIES)?;
+    match (format, field, symmetry, words.next()) {
+        (_, _, _, Some(word)) => Err(format!("unexpected {} in the banner", quote(word))),
+        (Format::Array, Field::Pattern, ..) => Err("a pattern cannot be an array".into()),
+        (_, Field::Pattern, Symmetry::SkewSymmetric, _) => {
+            Err("a pattern has no signs and cannot be skew-symmetric".into())
+        }
+        _ => Ok((format, field, symmetry)),
+    }
+    .map_err(|message| lines.broken(message))
+}
+
+/// The meaning of one word of the banner.
+fn choose<T: Copy>(
+    lines: &Lines,
+    word: Option<&[u8]>,
+    what: &str,
+    choices: &[(&str, Option<T>)],
+) -> Result<T, Fault> {
+    let supported: Vec<&str> = choices.iter().filter(|c| c.1.is_some()).map(|c| c.0).collect();
+    let supported = supported.join(", ");
+    let Some(word) = word else {
+        return Err(lines.broken(format!("the banner lacks the {what} ({supported})")));
+    };
+    let known = choices.iter().find(|c| word.eq_ignore_ascii_case(c.0.as_bytes()));
+    match known {
+        Some((_, Some(meaning))) => Ok(*meaning),
+        Some((name, None)) => {
+            Err(lines.unsupported(format!("{what} `{name}` is not supported, only {supported}")))
+        }
+        None => {
+            let word = quote(word);
+            Err(lines.broken(format!("unknown {what} {word}, it must be one of {supported}")))
+        }
+    }
+}
+
+/// The numbers on the size line; an array has two.
+fn sizes(lines: &mut Lines, format: Format) -> Result<Vec<u64>, Fault> {
+    let line = loop {
+        let Some(line) = lines.next()? else {
+            return Err(lines.broken("the file ends before the size line".into()));
+        };
+        if tokens(line).next().is_some() {
+            break line.to_vec();
+        }
+    };
+    let wanted: &[&str] = match format {
+        Format::Coordinate => &["rows", "columns", "entries"],
+        Format::Array => &["rows", "columns"],
+    };
+    if tokens(&line).count() != wanted.len() {
+        let (wanted, found) = (wanted.join(", "), quote(line.trim_ascii()));
+        return Err(lines.broken(format!("the size line must hold {wanted}, not {found}")));
+    }
+    let sizes = tokens(&line).zip(wanted);
+    sizes.map(|(token, things)| size(lines, token, things)).collect()
+}
+
+fn size(lines: &Lines, token: &[u8], things: &str) -> Result<u64, Fault> {
+    let digits = std::str::from_utf8(token).ok();
+    let Some(digits) = digits.filter(|text| text.bytes().all(|c| c.is_ascii_digit())) else {
+        let token = quote(token);
+        return Err(
+            lines.broken(format!("{token} {things}: the number must be whole and not negative"))
+        );
+    };
+    match digits.parse() {
+        Ok(size) if size <= MAX_INDEX as u64 => Ok(size),
+        _ => Err(lines.unsupported(too_many(digits, things))),
+    }
+}
+
+/// How many elements an array stores.
+fn elements(symmetry: Symmetry, rows: u64, cols: u64) -> u64 {
+    match symmetry {
+        Symmetry::General => rows * cols,
+        Symmetry::Symmetric => rows * (rows + 1) / 2,
+        Symmetry::SkewSymmetric => rows * rows.saturating_sub(1) / 2,
+    }
+}

@@ -1,0 +1,134 @@
+//! The Matrix Market reader and writer.
+//!
+//! A file is cut at line ends into chunks of text (`text`), the chunks are parsed on all threads
+//! (`chunk`, with `entry` for every line out of the ordinary), and the entries, by then grouped
+//! into ranges of rows, are placed range by range into the CSR arrays (`build`). Threads only
+//! notice that something is wrong; what and where is then found by one reading from the start
+//! (`defect`), so the message does not depend on the number of threads.
+
+mod build;
+mod chunk;
+mod defect;
+mod dense;
+mod entry;
+mod error;
+mod header;
+mod memory;
+mod scan;
+mod text;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+pub use error::MarketError;
+pub use header::{Field, Symmetry};
+pub use write::write;
+
+use super::Csr;
+use error::Fault;
+use header::{Format, Header};
+use text::Text;
+
+/// Small enough that the entries of one chunk stay in a core's second-level cache.
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// How to read a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Whether a symmetric or skew-symmetric file becomes the whole matrix; otherwise the stored
+    /// triangle is kept as it stands.
+    pub expand: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { expand: true }
+    }
+}
+
+/// A matrix and what its file says about it.
+#[derive(Debug)]
+pub struct Market {
+    /// The matrix, expanded if so asked, duplicates summed, explicit zeros kept.
+    pub csr: Csr<f64>,
+    /// What the values are.
+    pub field: Field,
+    /// What the file leaves out.
+    pub symmetry: Symmetry,
+    /// Entries in the file.
+    pub stored: u64,
+    /// How many of the stored entries fell on the place of an earlier one.
+    pub duplicates: u64,
+    /// Bytes of text, uncompressed.
+    pub text_bytes: u64,
+    /// Bytes of the file.
+    pub file_bytes: u64,
+}
+
+/// Reads the Matrix Market file at `path`, plain or compressed with gzip, on the current rayon
+/// pool.
+///
+/// Both formats (an array keeps all its elements), all fields but `complex` and all symmetries
+/// are read; a `pattern` has values of 1, and `hermitian` means symmetric where nothing is
+/// complex. Numbers of an `integer` file may have a fraction. Entries of a symmetric file may lie
+/// in either triangle. Entries in the same place are summed in the order of the file: with
+/// expansion (i, j) and (j, i) of a symmetric file are such, both places then hold the sum, and
+/// this counts as one duplicate.
+///
+/// The file is mapped into memory: nobody may shorten it meanwhile.
+pub fn read(path: &Path, options: &Options) -> Result<Market, MarketError> {
+    read_chunked(path, options, CHUNK_BYTES)
+}
+
+fn read_chunked(path: &Path, options: &Options, chunk: usize) -> Result<Market, MarketError> {
+    let text = Text::open(path).map_err(|error| MarketError::new(path, error.into()))?;
+    parse(&text, options, chunk)
+        .map_err(|stop| match stop {
+            Stop::Fault(fault) => fault,
+            Stop::Defect => defect::first(&text, chunk),
+        })
+        .map_err(|fault| MarketError::new(path, fault))
+}
+
+/// Why reading ended early.
+enum Stop {
+    /// Some line of the entries is wrong: `defect` finds the first.
+    Defect,
+    Fault(Fault),
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+fn parse(text: &Text, options: &Options, chunk: usize) -> Result<Market, Stop> {
+    let mut lines = text.lines(chunk);
+    let header = Header::read(&mut lines)?;
+    let entries = match header.format {
+        Format::Coordinate => {
+            build::coordinate(&header, options, text.most_entries(), lines.remainder())?
+        }
+        Format::Array => dense::array(&header, options, lines.remainder())?,
+    };
+    Ok(Market {
+        csr: entries.csr,
+        field: header.field,
+        symmetry: header.symmetry,
+        stored: header.stored,
+        duplicates: entries.duplicates,
+        text_bytes: header.bytes + entries.bytes,
+        file_bytes: text.file_bytes(),
+    })
+}
+
+/// What the lines after the size line amount to.
+struct Entries {
+    csr: Csr<f64>,
+    duplicates: u64,
+    bytes: u64,
+}

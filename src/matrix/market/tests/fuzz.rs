@@ -1,0 +1,113 @@
+//! Random matrices in random writing, and texts that are hardly Matrix Market at all.
+
+use proptest::prelude::*;
+
+use super::super::{Csr, write};
+use super::{read_text, triplets};
+
+type Triplet = (usize, usize, f64);
+
+fn value() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        any::<f64>().prop_filter("finite", |value| value.is_finite()),
+        -1.0..1.0f64,
+        (-99..99i32).prop_map(f64::from),
+        Just(-0.0),
+        Just(f64::from_bits(1)),
+        Just(f64::MAX),
+    ]
+}
+
+fn matrix() -> impl Strategy<Value = (usize, usize, Vec<Triplet>)> {
+    (1..40usize, 1..40usize).prop_flat_map(|(rows, cols)| {
+        let value = value().prop_map(|value| value / 1e3);
+        (Just(rows), Just(cols), prop::collection::vec((0..rows, 0..cols, value), 0..200))
+    })
+}
+
+fn bits(csr: &Csr<f64>) -> Vec<(usize, usize, u64)> {
+    triplets(csr).into_iter().map(|(row, col, value)| (row, col, value.to_bits())).collect()
+}
+
+/// The text of an entry in one of many styles.
+fn styled(entry: &Triplet, style: u8) -> String {
+    let (row, col, value) = (entry.0 + 1, entry.1 + 1, entry.2);
+    match style % 6 {
+        0 => format!("{row} {col} {value}\n"),
+        1 => format!("  {row}\t{col}   {value:e}  \r\n"),
+        2 => format!("%comment\n{row} {col} {value:?} % comment\n"),
+        3 => format!("{row} {col} {value:.30e}\n\n"),
+        4 => format!("{row} {col} {}\n", format!("{value:e}").replace('e', "D")),
+        _ => format!("{row} {col} {value:+e}\n"),
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_writing_reads_as_the_triplets((rows, cols, entries) in matrix(), styles: [u8; 8], chunk in 1..300usize) {
+        let mut text = format!("%%MatrixMarket matrix coordinate real general\n{rows} {cols} {}\n", entries.len());
+        for (place, entry) in entries.iter().enumerate() {
+            text += &styled(entry, styles[place % 8]);
+        }
+        let market = read_text(text.as_bytes(), true, chunk).unwrap();
+        let expected = Csr::<f64>::from_triplets(rows, cols, &entries);
+        prop_assert_eq!(bits(&market.csr), bits(&expected));
+        prop_assert_eq!(market.duplicates as usize, entries.len() - expected.nnz());
+    }
+
+    #[test]
+    fn what_is_written_reads_back_bit_for_bit((rows, cols, entries) in matrix(), chunk in 1..300usize) {
+        let csr = Csr::<f64>::from_triplets(rows, cols, &entries);
+        let mut text = Vec::new();
+        write(&csr, &mut text).unwrap();
+        let market = read_text(&text, true, chunk).unwrap();
+        prop_assert_eq!((market.csr.rows, market.csr.cols), (rows, cols));
+        prop_assert_eq!(bits(&market.csr), bits(&csr));
+    }
+
+    #[test]
+    fn symmetric_files_become_symmetric_matrices((rows, _, entries) in matrix(), sign in prop::sample::select(&[1.0, -1.0][..]), chunk in 1..300usize) {
+        let entries: Vec<Triplet> = entries.into_iter().map(|(i, j, v)| (i, j % rows, v)).filter(|t| sign > 0.0 || t.0 != t.1).collect();
+        let name = if sign > 0.0 { "symmetric" } else { "skew-symmetric" };
+        let mut text = format!("%%MatrixMarket matrix coordinate real {name}\n{rows} {rows} {}\n", entries.len());
+        let mut both = Vec::new();
+        for entry in &entries {
+            text += &styled(entry, 0);
+            both.push(*entry);
+            if entry.0 != entry.1 {
+                both.push((entry.1, entry.0, sign * entry.2));
+            }
+        }
+        let market = read_text(text.as_bytes(), true, chunk).unwrap();
+        prop_assert_eq!(bits(&market.csr), bits(&Csr::from_triplets(rows, rows, &both)));
+    }
+
+    #[test]
+    fn bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), chunk in 1..300usize) {
+        let _ = read_text(&bytes, true, chunk);
+        let _ = read_text(&[&[0x1f, 0x8b][..], &bytes].concat(), true, chunk);
+        for banner in ["coordinate real general\n9 9 9\n", "coordinate pattern symmetric\n", "array real symmetric\n3 3\n"] {
+            let text = [format!("%%MatrixMarket matrix {banner}").as_bytes(), &bytes].concat();
+            let _ = read_text(&text, true, chunk);
+        }
+    }
+
+    #[test]
+    fn mutations_never_panic((rows, cols, entries) in matrix(), edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), chunk in 1..300usize) {
+        let csr = Csr::<f64>::from_triplets(rows, cols, &entries);
+        let mut text = Vec::new();
+        write(&csr, &mut text).unwrap();
+        let printable = b"0123456789 \n\t-+.eE%";
+        for (place, byte) in &edits {
+            let place = place.index(text.len());
+            text[place] = *printable.get(*byte as usize).unwrap_or(byte);
+        }
+        let whole = read_text(&text, true, 1 << 20);
+        let pieces = read_text(&text, true, chunk);
+        super::assert_same(&pieces, &whole);
+        let mut packed = super::gzip(&text);
+        let place = edits[0].0.index(packed.len());
+        packed[place] ^= edits[0].1;
+        let _ = read_text(&packed, true, chunk);
+    }
+}

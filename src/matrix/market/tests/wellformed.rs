@@ -1,0 +1,244 @@
+//! What real files have.
+
+use super::{read_in_every_way, triplets};
+
+/// Name, text, expected entries (row, column, value from 0) after expansion, duplicates.
+type Case = (&'static str, &'static str, &'static [(usize, usize, f64)], u64);
+
+const CASES: &[Case] = &[
+    (
+        "plain",
+        "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 2 1.5\n2 3 -2\n",
+        &[(0, 1, 1.5), (1, 2, -2.0)],
+        0,
+    ),
+    (
+        "no final newline",
+        "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 2 1.5\n2 3 -2",
+        &[(0, 1, 1.5), (1, 2, -2.0)],
+        0,
+    ),
+    (
+        "CRLF",
+        "%%MatrixMarket matrix coordinate real general\r\n%c\r\n2 3 2\r\n1 2 1.5\r\n2 3 -2\r\n",
+        &[(0, 1, 1.5), (1, 2, -2.0)],
+        0,
+    ),
+    (
+        "byte order mark",
+        "\u{feff}%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 7\n",
+        &[(0, 0, 7.0)],
+        0,
+    ),
+    (
+        "banner in any case",
+        "%%matrixmarket MATRIX Coordinate REAL General  \n1 1 1\n1 1 7\n",
+        &[(0, 0, 7.0)],
+        0,
+    ),
+    (
+        "comments and blanks anywhere",
+        "%%MatrixMarket matrix coordinate real general % x\n\n%c\n \n1 1 1 % size\n%c\n\n \t\n1 1 7 % seven\n%c\n\n",
+        &[(0, 0, 7.0)],
+        0,
+    ),
+    (
+        "indents, tabs, trailing blanks",
+        "%%MatrixMarket\tmatrix coordinate real general\n\t2  2 2 \n  1\t 2  1.5 \t\n\t2 1\t2 \r\n",
+        &[(0, 1, 1.5), (1, 0, 2.0)],
+        0,
+    ),
+    (
+        "forms of numbers",
+        "%%MatrixMarket matrix coordinate real general\n1 9 9\n1 1 1.0D+03\n1 2 +1.5\n1 3 .5\n1 4 5.\n1 5 1d-2\n1 6 -0\n1 7 1E5\n1 8 0.1e+01\n1 9 -.25e-1\n",
+        &[
+            (0, 0, 1000.0),
+            (0, 1, 1.5),
+            (0, 2, 0.5),
+            (0, 3, 5.0),
+            (0, 4, 0.01),
+            (0, 5, -0.0),
+            (0, 6, 1e5),
+            (0, 7, 1.0),
+            (0, 8, -0.025),
+        ],
+        0,
+    ),
+    (
+        "explicit zero",
+        "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 0\n",
+        &[(0, 0, 0.0)],
+        0,
+    ),
+    (
+        "leading zeros",
+        "%%MatrixMarket matrix coordinate real general\n1 1 1\n0000000000000000000000001 01 7\n",
+        &[(0, 0, 7.0)],
+        0,
+    ),
+    (
+        "large indices",
+        "%%MatrixMarket matrix coordinate pattern general\n2 2147483647 3\n1 99999999\n1 123456789\n2 2147483647\n\n",
+        &[(0, 99_999_998, 1.0), (0, 123_456_788, 1.0), (1, 2_147_483_646, 1.0)],
+        0,
+    ),
+    (
+        "unsorted",
+        "%%MatrixMarket matrix coordinate real general\n2 3 4\n2 3 1\n1 3 2\n1 1 3\n2 1 4\n",
+        &[(0, 0, 3.0), (0, 2, 2.0), (1, 0, 4.0), (1, 2, 1.0)],
+        0,
+    ),
+    ("no entries", "%%MatrixMarket matrix coordinate real general\n2 3 0\n", &[], 0),
+    ("no rows", "%%MatrixMarket matrix coordinate real general\n0 0 0\n%end", &[], 0),
+    (
+        "double",
+        "%%MatrixMarket matrix coordinate double general\n1 1 1\n1 1 7\n",
+        &[(0, 0, 7.0)],
+        0,
+    ),
+    (
+        "integer",
+        "%%MatrixMarket matrix coordinate integer general\n1 2 2\n1 1 -7\n1 2 3.0\n",
+        &[(0, 0, -7.0), (0, 1, 3.0)],
+        0,
+    ),
+    (
+        "unsigned",
+        "%%MatrixMarket matrix coordinate unsigned-integer general\n1 1 1\n1 1 18446744073709551615\n",
+        &[(0, 0, 18446744073709551615.0)],
+        0,
+    ),
+    (
+        "pattern",
+        "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n2 1\n1 1\n",
+        &[(0, 0, 1.0), (1, 0, 1.0)],
+        0,
+    ),
+    (
+        "duplicates",
+        "%%MatrixMarket matrix coordinate real general\n2 2 5\n1 1 1e16\n2 2 3\n1 1 1\n2 2 0\n1 1 -1e16\n",
+        &[(0, 0, 0.0), (1, 1, 3.0)],
+        3,
+    ),
+    (
+        "duplicates of a pattern",
+        "%%MatrixMarket matrix coordinate pattern general\n2 2 3\n1 1\n2 1\n1 1\n",
+        &[(0, 0, 2.0), (1, 0, 1.0)],
+        1,
+    ),
+    (
+        "symmetric",
+        "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 1\n2 1 2\n3 2 3\n",
+        &[(0, 0, 1.0), (0, 1, 2.0), (1, 0, 2.0), (1, 2, 3.0), (2, 1, 3.0)],
+        0,
+    ),
+    (
+        "symmetric in both triangles",
+        "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 2\n2 3 3\n",
+        &[(0, 1, 2.0), (1, 0, 2.0), (1, 2, 3.0), (2, 1, 3.0)],
+        0,
+    ),
+    (
+        "an entry and its image",
+        "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n2 1 2\n1 2 3\n2 2 1\n",
+        &[(0, 1, 5.0), (1, 0, 5.0), (1, 1, 1.0)],
+        1,
+    ),
+    (
+        "hermitian",
+        "%%MatrixMarket matrix coordinate real hermitian\n2 2 1\n2 1 2\n",
+        &[(0, 1, 2.0), (1, 0, 2.0)],
+        0,
+    ),
+    (
+        "pattern symmetric",
+        "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n2 1\n2 2\n",
+        &[(0, 1, 1.0), (1, 0, 1.0), (1, 1, 1.0)],
+        0,
+    ),
+    (
+        "skew-symmetric",
+        "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 2\n2 1 2\n2 2 0\n",
+        &[(0, 1, -2.0), (1, 0, 2.0), (1, 1, 0.0)],
+        0,
+    ),
+    (
+        "skew-symmetric, both",
+        "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 2\n2 1 2\n1 2 3\n",
+        &[(0, 1, 1.0), (1, 0, -1.0)],
+        1,
+    ),
+    (
+        "array",
+        "%%MatrixMarket matrix array real general\n2 3\n1\n2\n%c\n0\n 4 \n5\n6",
+        &[(0, 0, 1.0), (0, 1, 0.0), (0, 2, 5.0), (1, 0, 2.0), (1, 1, 4.0), (1, 2, 6.0)],
+        0,
+    ),
+    (
+        "array symmetric",
+        "%%MatrixMarket matrix array integer symmetric\n3 3\n1\n2\n3\n4\n5\n6\n",
+        &[
+            (0, 0, 1.0),
+            (0, 1, 2.0),
+            (0, 2, 3.0),
+            (1, 0, 2.0),
+            (1, 1, 4.0),
+            (1, 2, 5.0),
+            (2, 0, 3.0),
+            (2, 1, 5.0),
+            (2, 2, 6.0),
+        ],
+        0,
+    ),
+    (
+        "array skew-symmetric",
+        "%%MatrixMarket matrix array real skew-symmetric\n3 3\n1\n2\n3\n",
+        &[(0, 1, -1.0), (0, 2, -2.0), (1, 0, 1.0), (1, 2, -3.0), (2, 0, 2.0), (2, 1, 3.0)],
+        0,
+    ),
+    ("array of nothing", "%%MatrixMarket matrix array real skew-symmetric\n0 0\n", &[], 0),
+];
+
+#[test]
+fn all_are_read() {
+    for &(name, text, expected, duplicates) in CASES {
+        let market =
+            read_in_every_way(text.as_bytes(), true).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let bits = |entries: &[(usize, usize, f64)]| -> Vec<_> {
+            entries.iter().map(|&(row, col, value)| (row, col, value.to_bits())).collect()
+        };
+        assert_eq!(bits(&triplets(&market.csr)), bits(expected), "{name}");
+        assert_eq!(market.duplicates, duplicates, "{name}");
+        assert_eq!(market.text_bytes, text.len() as u64, "{name}");
+    }
+}
+
+#[test]
+fn without_expansion_the_stored_entries_stay() {
+    for (text, expected) in [
+        (
+            "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 2\n1 2 3\n",
+            vec![(0, 0, 1.0), (0, 1, 3.0), (1, 0, 2.0)],
+        ),
+        (
+            "%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n",
+            vec![(0, 0, 1.0), (1, 0, 2.0), (1, 1, 3.0)],
+        ),
+        ("%%MatrixMarket matrix array real skew-symmetric\n2 2\n1\n", vec![(1, 0, 1.0)]),
+    ] {
+        let market = read_in_every_way(text.as_bytes(), false).unwrap();
+        assert_eq!((triplets(&market.csr), market.duplicates), (expected, 0));
+    }
+}
+
+/// A line longer than any block, among others.
+#[test]
+fn lines_may_be_long() {
+    let comment = format!("%{}\n", "c".repeat(100_000));
+    let blanks = " ".repeat(100_000);
+    let text = format!(
+        "%%MatrixMarket matrix coordinate real general\n{comment}1 2 2\n1{blanks}1 7\n{comment}1 2 8{blanks}\n"
+    );
+    let market = read_in_every_way(text.as_bytes(), true).unwrap();
+    assert_eq!(triplets(&market.csr), [(0, 0, 7.0), (0, 1, 8.0)]);
+}

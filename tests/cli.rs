@@ -1,0 +1,301 @@
+//! The command line from outside: golden outputs with a fake clock, exit statuses, and what is left
+//! behind when something goes wrong.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use expect_test::{Expect, expect};
+use spmv_bench::bench::clock::{Clock, FakeClock};
+use spmv_bench::cli::{self, Verdict, World};
+use spmv_bench::system::System;
+use tempfile::TempDir;
+
+/// What a command line did.
+#[derive(Debug)]
+struct Ran {
+    result: Result<Verdict, String>,
+    stdout: String,
+    stderr: String,
+}
+
+fn run_with(words: &str, clock: &dyn Clock, interrupted: &AtomicBool) -> Ran {
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    let mut world = World {
+        stdout: &mut stdout,
+        stderr: &mut stderr,
+        terminal: false,
+        clock,
+        date: "2026-01-02T03:04:05Z".into(),
+        run_id: "test".into(),
+        interrupted,
+        system: System { cpu: Some("a CPU".into()), ..System::detect() },
+    };
+    let args = std::iter::once("spmv-bench").chain(words.split_whitespace()).map(OsString::from);
+    let result = cli::run(args, &mut world).map_err(|error| format!("{error:#}"));
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Ran { result, stdout: text(stdout), stderr: text(stderr) }
+}
+
+/// Every look at the clock takes a millisecond, so every product does.
+fn run(words: &str) -> Ran {
+    run_with(words, &FakeClock::new(Duration::from_millis(1)), &AtomicBool::new(false))
+}
+
+/// Settings under which nothing depends on the machine.
+const EXACT: &str = "--threads 1 --methods seq,csr-rows,merge --x ones --iterations 4 --rounds 1";
+
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        fs::write(dir.path().join(name), text).unwrap();
+    }
+    dir
+}
+
+const SMALL: &str =
+    "%%MatrixMarket matrix coordinate real general\n3 4 4\n1 1 2\n1 4 3\n3 2 1\n3 3 5\n";
+
+fn check(text: &str, dir: &Path, expected: Expect) {
+    expected.assert_eq(&text.replace(dir.to_str().unwrap(), "DIR"));
+}
+
+#[test]
+fn text_of_one_matrix() {
+    let dir = folder(&[("a.mtx", SMALL)]);
+    let ran = run(&format!("--mtx {}/a.mtx {EXACT} --alpha 2", dir.path().display()));
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    check(
+        &ran.stdout,
+        dir.path(),
+        expect![[r#"
+        DIR/a.mtx (loaded in 1.0 ms, 0 MB/s)
+                     num_rows: 3
+                     num_cols: 4
+                 num_nonzeros: 4
+              row_length_mean: 1.33333
+           row_length_std_dev: 0.94281
+         row_length_variation: 0.70711
+          row_length_skewness: -0.70711
+
+        CSR matrix (3 rows, 4 columns, 4 non-zeros, max-length 2):
+                Degree 1e-1:	1 (33.33%)
+                Degree 1e0:	2 (66.67%)
+
+        f64, 1 threads, hot cache; peak 2.00 GB/s at 0.000 MB (triad 2.00, read 2.00)
+        method           result     setup ms      avg ms    GFLOP/s  eff.GB/s comp.GB/s  % peak
+        seq              PASS         1.0000     1.00000     0.0000     0.000     0.000    0.01  <- fastest
+        csr-rows         PASS         1.0000     1.00000     0.0000     0.000     0.000    0.01
+        merge            PASS         1.0000     1.00000     0.0000     0.000     0.000    0.01
+
+    "#]],
+    );
+}
+
+#[test]
+fn csv_of_a_corpus() {
+    let broken = SMALL.replace("3 3 5", "3 9 5");
+    let complex = "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 2 3\n";
+    let dir = folder(&[
+        ("small.mtx", SMALL),
+        ("broken.mtx", &broken),
+        ("complex.mtx", complex),
+        ("trivial.mtx", "%%MatrixMarket matrix coordinate real general\n1 4 1\n1 1 2\n"),
+        ("notes.txt", "not a matrix"),
+    ]);
+    fs::create_dir(dir.path().join("sub")).unwrap();
+    fs::write(dir.path().join("sub/duplicates.mtx"), SMALL.replace("1 4 3", "1 1 3")).unwrap();
+    let ran = run(&format!("corpus {} {EXACT}", dir.path().display()));
+    assert_eq!(ran.result, Ok(Verdict::Bad), "a broken file is a failure");
+    check(
+        &ran.stdout,
+        dir.path(),
+        expect![[r#"
+        file,num_rows,num_cols,num_nonzeros,row_length_mean,row_length_std_dev,row_length_variation,row_length_skewness,method_name,setup_ms,avg_spmv_ms,gflops,effective_GBs,precision,device,threads,transpose,status,reason,min_ms,median_ms,max_ms,std_dev_ms,ci95_low_ms,ci95_high_ms,samples,iterations,compulsory_GBs,percent_of_peak,extra_bytes,break_even,error_ratio,max_row_length,empty_rows,variance,pattern_symmetry,kind,cache,order,library_version,run_id
+        DIR/complex.mtx,,,,,,,,,,,,,,,,,skipped,"DIR/complex.mtx:1: field `complex` is not supported, only real, double, integer, unsigned-integer, pattern",,,,,,,,,,,,,,,,,,,,,,test
+        DIR/broken.mtx,,,,,,,,,,,,,,,,,failed,DIR/broken.mtx:6: column index 9 exceeds 4 columns,,,,,,,,,,,,,,,,,,,,,,test
+        DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,seq,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,4,4,0.00012,0.005991180981595093,0,,0.0,2,1,0.888888888888889,,,hot,natural,,test
+        DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,csr-rows,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,4,4,0.00012,0.005991180981595093,0,,0.0,2,1,0.888888888888889,,,hot,natural,,test
+        DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,merge,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,4,4,0.00012,0.005991180981595093,16,,0.0,2,1,0.888888888888889,,,hot,natural,,test
+        DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,seq,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,4,4,0.000108,0.005392062883435583,0,,0.0,2,1,0.6666666666666666,,,hot,natural,,test
+        DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,csr-rows,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,4,4,0.000108,0.005392062883435583,0,,0.0,2,1,0.6666666666666666,,,hot,natural,,test
+        DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,merge,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,4,4,0.000108,0.005392062883435583,16,,0.0,2,1,0.6666666666666666,,,hot,natural,,test
+    "#]],
+    );
+    let (start, summary) = ran.stderr.split_once('\n').unwrap();
+    assert!(start.starts_with("run test, revision ") && start.contains("a CPU, 1 threads"));
+    check(
+        summary,
+        dir.path(),
+        expect![[r#"
+        DIR/sub/duplicates.mtx: 1 duplicate entries summed
+        4 matrices (2 not measured; 1 trivial ones skipped); rows: 6 ok, 1 skipped, 0 wrong, 1 failed
+          csr-rows     1.000 x seq (geometric mean of 2)
+          merge        1.000 x seq (geometric mean of 2)
+          seq          1.000 x seq (geometric mean of 2)
+    "#]],
+    );
+}
+
+#[test]
+fn json_of_one_matrix() {
+    let dir = folder(&[("a.mtx", SMALL)]);
+    let words = format!("--mtx {}/a.mtx {EXACT} --format json --quiet", dir.path().display());
+    let ran = run(&words);
+    assert_eq!(ran.stderr, "");
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(report["rows"], 3);
+    assert_eq!(report["load_ms"], 1.0);
+    assert_eq!(report["row_length"]["histogram"], serde_json::json!([1, 2]));
+    let row = &report["groups"][0]["rows"][2];
+    assert_eq!(row["method_name"], "merge");
+    assert_eq!(row["avg_spmv_ms"], 1.0);
+}
+
+#[test]
+fn an_output_file_comes_with_the_facts_of_its_run() {
+    let dir = folder(&[]);
+    let out = dir.path().join("out.csv");
+    let words = format!("--mtx gen:wheel,spokes=9 {EXACT} --format csv --output {}", out.display());
+    let ran = run(&words);
+    assert_eq!((ran.result, ran.stdout), (Ok(Verdict::Ok), String::new()));
+    assert_eq!(fs::read_to_string(&out).unwrap().lines().count(), 4);
+    let record = fs::read_to_string(dir.path().join("out.csv.run.json")).unwrap();
+    let record: serde_json::Value = serde_json::from_str(&record).unwrap();
+    assert_eq!(record["run_id"], "test");
+    assert_eq!(record["command"][1], "--mtx");
+    assert_eq!(record["settings"]["rounds"], 1);
+    assert!(record["bandwidth"][0]["triad_gbs"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn what_cannot_run_says_why() {
+    let dir = folder(&[("bad.mtx", "hello\n")]);
+    let dir = dir.path().display();
+    for (words, expected) in [
+        ("--methods nosuch", "--methods nosuch: no such method; there are seq, csr-rows,"),
+        ("--threads 100000", "--threads 100000: this process may run on"),
+        ("--threads 0", "--threads 0: at least one is needed"),
+        ("--mtx gen:ring", "gen:ring: no generator is called 'ring'; known are gen:dense"),
+        (&format!("--mtx {dir}/absent.mtx"), &format!("{dir}/absent.mtx: ")),
+        (&format!("--mtx {dir}/bad.mtx"), &format!("{dir}/bad.mtx:1: ")),
+        (&format!("corpus {dir}/absent"), "cannot read folder"),
+        (&format!("--output {dir}/absent/out.csv"), "cannot create"),
+        ("--max-time never", "invalid value 'never' for '--max-time <S>'"),
+        ("--alpha inf", "inf is not finite"),
+        ("frobnicate", "unrecognized subcommand"),
+    ] {
+        let message = run(words).result.unwrap_err();
+        assert!(message.contains(expected), "{words}: {message}");
+    }
+}
+
+#[test]
+fn an_empty_folder_is_an_error() {
+    let dir = folder(&[("a.txt", "")]);
+    let ran = run(&format!("corpus {}", dir.path().display()));
+    assert!(ran.result.unwrap_err().ends_with("no .mtx or .mtx.gz file below it"));
+}
+
+#[test]
+fn f32_that_overflows_is_skipped_with_the_value() {
+    let dir = folder(&[("a.mtx", &SMALL.replace("3 3 5", "3 3 1e300"))]);
+    let words = format!("--mtx {}/a.mtx {EXACT} --precision both", dir.path().display());
+    let ran = run(&words);
+    assert_eq!(ran.result, Ok(Verdict::Ok));
+    assert!(
+        ran.stdout.contains("merge            skipped value 1e300 overflows f32"),
+        "{}",
+        ran.stdout
+    );
+}
+
+/// Raises the flag at the given look at the clock.
+struct Interrupting<'a> {
+    clock: FakeClock,
+    looks: std::cell::Cell<usize>,
+    at: usize,
+    flag: &'a AtomicBool,
+}
+
+impl Clock for Interrupting<'_> {
+    fn now(&self) -> Duration {
+        self.looks.set(self.looks.get() + 1);
+        if self.looks.get() == self.at {
+            self.flag.store(true, Ordering::Relaxed);
+        }
+        self.clock.now()
+    }
+    fn pause(&self, time: Duration) {
+        self.clock.pause(time);
+    }
+}
+
+#[test]
+fn an_interrupt_leaves_whole_rows_of_whole_matrices() {
+    let files: Vec<_> = (0..3).map(|k| (format!("{k}.mtx"), SMALL)).collect();
+    let files: Vec<_> = files.iter().map(|(name, text)| (name.as_str(), *text)).collect();
+    let dir = folder(&files);
+    let words = format!("corpus {} {EXACT}", dir.path().display());
+    let complete = run(&words).stdout;
+    for at in 1..200 {
+        let flag = AtomicBool::new(false);
+        let clock = FakeClock::new(Duration::from_millis(1));
+        let ran =
+            run_with(&words, &Interrupting { clock, looks: 0.into(), at, flag: &flag }, &flag);
+        assert!(complete.starts_with(&ran.stdout), "whole rows only");
+        let rows = ran.stdout.lines().count().saturating_sub(1);
+        assert_eq!(rows % 3, 0, "whole matrices only");
+        if flag.into_inner() {
+            assert_eq!(ran.result, Ok(Verdict::Bad));
+            assert!(ran.stderr.contains("interrupted after"), "{}", ran.stderr);
+        } else {
+            assert_eq!((ran.result, rows), (Ok(Verdict::Ok), 9));
+        }
+    }
+}
+
+#[test]
+fn generate_writes_what_was_understood() {
+    let dir = folder(&[("a.mtx", &SMALL.replace("1 4 3", "1 4 0.1"))]);
+    let (from, to) = (dir.path().join("a.mtx"), dir.path().join("b.mtx"));
+    let ran = run(&format!("generate {} -o {}", from.display(), to.display()));
+    assert_eq!(ran.result, Ok(Verdict::Ok));
+    let expected = "%%MatrixMarket matrix coordinate real general\n3 4 4\n1 1 2.0\n1 4 0.1\n3 2 1.0\n3 3 5.0\n";
+    assert_eq!(fs::read_to_string(&to).unwrap(), expected);
+    for spec in ["grid2d,n=3", "gen:grid2d,n=3"] {
+        assert_eq!(run(&format!("generate {spec} -o {}", to.display())).result, Ok(Verdict::Ok));
+        assert!(fs::read_to_string(&to).unwrap().contains("\n9 9 24\n"));
+    }
+}
+
+#[test]
+fn lists_and_help_print() {
+    let methods = run("methods").stdout;
+    assert!(methods.contains("merge-spmv-sc16, Algorithms 2 and 3"));
+    assert!(run("--help").stdout.contains("Exit status"));
+    assert!(run("completions bash").stdout.contains("spmv-bench"));
+    assert!(run("man").stdout.contains(".TH spmv-bench"));
+    assert!(run("--version").stdout.starts_with("spmv-bench 0."));
+}
+
+/// The built program, for what only a process shows.
+fn program(words: &str) -> std::process::Output {
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_spmv-bench"));
+    std::process::Command::new(program).args(words.split_whitespace()).output().unwrap()
+}
+
+#[test]
+fn exit_statuses() {
+    let dir = folder(&[("a.mtx", SMALL), ("b.mtx", "hello\n")]);
+    let dir = dir.path().display();
+    let quick = "--methods merge --iterations 1 --rounds 1 --quiet";
+    assert_eq!(program(&format!("--mtx {dir}/a.mtx {quick}")).status.code(), Some(0));
+    assert_eq!(program(&format!("corpus {dir} {quick}")).status.code(), Some(1));
+    let ran = program(&format!("--mtx {dir}/b.mtx {quick}"));
+    assert_eq!((ran.status.code(), ran.stdout.len()), (Some(2), 0));
+    assert!(String::from_utf8(ran.stderr).unwrap().starts_with("spmv-bench: "));
+    assert_eq!(program("--nonsense").status.code(), Some(2));
+}

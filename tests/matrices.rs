@@ -1,0 +1,92 @@
+//! Real matrices, when their folder is there: everything that its README's table states must come
+//! out to all printed digits, and every method must be right on them.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use spmv_bench::bench::clock::SystemClock;
+use spmv_bench::bench::execute::{Bench, Outcome};
+use spmv_bench::bench::plan::{Protocol, Settings};
+use spmv_bench::matrix::source::Source;
+use spmv_bench::matrix::stats::RowStatistics;
+use spmv_bench::methods::METHODS;
+use spmv_bench::team::Team;
+
+/// The folder and the rows of its table by column name; `None`, said aloud, when it is absent.
+fn table() -> Option<(PathBuf, Vec<HashMap<String, String>>)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/matrices");
+    let Ok(text) = std::fs::read_to_string(folder.join("README.md")) else {
+        println!("skipped: {} is not there", folder.display());
+        return None;
+    };
+    let mut rows = text.lines().filter(|line| line.starts_with('|')).map(|line| {
+        line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>()
+    });
+    let header = rows.next().expect("the table has a header");
+    let named = |row: Vec<String>| header.iter().cloned().zip(row).collect();
+    Some((folder, rows.skip(1).map(named).collect()))
+}
+
+#[test]
+fn statistics_equal_the_table_to_all_printed_digits() {
+    let Some((folder, rows)) = table() else { return };
+    assert!(rows.len() >= 30, "the table was understood");
+    for row in rows {
+        let source = Source::File(folder.join(&row["file"]));
+        let loaded = source.load(true);
+        if row["field"] == "complex" {
+            let error = loaded.err().expect("complex is refused");
+            assert!(error.is_unsupported() && error.to_string().contains("complex"), "{error}");
+            continue;
+        }
+        let csr = loaded.unwrap().csr;
+        let stats = RowStatistics::of(&csr);
+        let digits = |value: Option<f64>| format!("{:.5}", value.unwrap());
+        let got = [
+            ("rows", csr.rows().to_string()),
+            ("cols", csr.cols().to_string()),
+            ("expanded nnz", csr.nnz().to_string()),
+            ("mean", digits(stats.mean)),
+            ("std-dev", digits(stats.std_dev)),
+            ("variation", digits(stats.variation)),
+            ("skewness", digits(stats.skewness)),
+            ("longest row", stats.max.to_string()),
+            ("empty rows", stats.empty.to_string()),
+        ];
+        for (column, got) in got {
+            assert_eq!(got, row[column], "{column} of {}", row["file"]);
+        }
+    }
+}
+
+#[test]
+fn every_method_is_right_on_real_matrices() {
+    let Some((folder, _)) = table() else { return };
+    let settings = Settings {
+        iterations: Some(1),
+        rounds: 1,
+        warmups: 1,
+        ..Settings::new(Protocol::MergeSpmv)
+    };
+    let bench = Bench {
+        team: &Team::floating(2),
+        clock: &SystemClock::default(),
+        interrupted: &AtomicBool::new(false),
+        settings: &settings,
+    };
+    // A giant row, hypersparse, wide, tall, a stencil.
+    for name in ["boyd1_kkt", "org_hs_gene_goall", "nw04", "scrna_10x_chickenplot", "mdual"] {
+        let path = folder.join(format!("{name}.mtx.gz"));
+        let csr = Source::File(path).load(true).unwrap().csr;
+        let methods: Vec<_> = METHODS.iter().collect();
+        let f32 = bench.measure(&*csr.to_precision::<f32>().unwrap(), &methods).unwrap();
+        let f64 = bench.measure(&csr, &methods).unwrap();
+        for (method, outcome) in
+            methods.iter().cycle().zip(f64.outcomes.iter().chain(&f32.outcomes))
+        {
+            let fine = matches!(outcome, Outcome::Ok(_) | Outcome::Skipped(_));
+            assert!(fine, "{} on {name}: {outcome:?}", method.name);
+        }
+    }
+}
