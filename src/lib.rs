@@ -11,7 +11,7 @@
 //! | [`method`] | what a method is | matrix, team |
 //! | [`methods`] | `METHODS`, the one list; one file per algorithm | method |
 //! | [`verify`] | reference, bound, verdict | matrix |
-//! | [`bench`] | plan → execute → a value for every method | methods, verify |
+//! | [`mod@bench`] | plan → execute → a value for every method | methods, verify |
 //! | [`record`] | the row, its CSV, JSON and text, the run's facts | results of bench |
 //! | [`cli`] | one file per verb | all |
 //!

@@ -46,7 +46,7 @@ impl System {
             cpu: cpu_name(),
             cpus,
             cores,
-            caches: caches(),
+            caches: caches().to_vec(),
             numa_nodes: numa_nodes(),
             memory_bytes: memory(),
         }
@@ -86,7 +86,9 @@ fn memory() -> Option<u64> {
     Some(kib.strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
 }
 
-fn caches() -> Vec<CacheLevel> {
+/// Read once: methods ask at each preparation, which is timed.
+fn caches() -> &'static [CacheLevel] {
+    static CACHES: OnceLock<Vec<CacheLevel>> = OnceLock::new();
     let cache = |index| {
         let of = |fact: &str| read(&format!("{CPU}/cpu0/cache/index{index}/{fact}"));
         Some(CacheLevel {
@@ -96,13 +98,12 @@ fn caches() -> Vec<CacheLevel> {
             shared_by: of("shared_cpu_list")?,
         })
     };
-    (0..).map_while(cache).collect()
+    CACHES.get_or_init(|| (0..).map_while(cache).collect())
 }
 
-/// The size of the largest cache; read once, since methods ask at each preparation.
+/// The size of the largest cache.
 pub fn last_level_cache_bytes() -> Option<u64> {
-    static BYTES: OnceLock<Option<u64>> = OnceLock::new();
-    *BYTES.get_or_init(|| caches().iter().map(|cache| cache.bytes).max())
+    caches().iter().map(|cache| cache.bytes).max()
 }
 
 fn numa_nodes() -> Vec<String> {

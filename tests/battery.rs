@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use spmv_bench::bench::clock::FakeClock;
-use spmv_bench::bench::execute::{Bench, Outcome};
+use spmv_bench::bench::execute::Bench;
+use spmv_bench::bench::outcome::Outcome;
 use spmv_bench::bench::plan::{Protocol, Settings};
 use spmv_bench::matrix::Csr;
 use spmv_bench::method::{Failed, Method, Prepared, Request, Unavailable};

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use spmv_bench::bench::clock::SystemClock;
-use spmv_bench::bench::execute::{Bench, Outcome};
+use spmv_bench::bench::execute::Bench;
+use spmv_bench::bench::outcome::Outcome;
 use spmv_bench::bench::plan::{Protocol, Settings};
 use spmv_bench::matrix::source::Source;
 use spmv_bench::matrix::stats::RowStatistics;

@@ -15,7 +15,8 @@ use rand::{RngExt, SeedableRng};
 use super::clock::Clock;
 use super::evict::Evictor;
 use super::metrics::compulsory_bytes;
-use super::peak::{Peak, Sweeps};
+use super::outcome::{Measurement, Outcome, Report};
+use super::peak::Sweeps;
 use super::plan::{Cache, Fill, Round, Settings};
 use super::statistics::{Sample, Summary};
 use crate::matrix::Csr;
@@ -39,48 +40,6 @@ pub struct Bench<'a> {
     pub interrupted: &'a AtomicBool,
     /// How to measure.
     pub settings: &'a Settings,
-}
-
-/// What became of one method.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
-    /// Right, and timed.
-    Ok(Box<Measurement>),
-    /// It does not take this matrix or is not on this machine.
-    Skipped(String),
-    /// It computed something else.
-    Wrong {
-        /// The worst row in words.
-        reason: String,
-        /// See [`Verdict::error_ratio`].
-        error_ratio: f64,
-    },
-    /// It ended in an error.
-    Failed(String),
-}
-
-/// The costs of one method on one matrix.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Measurement {
-    /// Time of `prepare`, in milliseconds.
-    pub setup_ms: f64,
-    /// Times of the products.
-    pub summary: Summary,
-    /// See [`Prepared::extra_bytes`].
-    pub extra_bytes: Option<u64>,
-    /// See [`Verdict::error_ratio`]; the worst of all verifications.
-    pub error_ratio: f64,
-    /// See [`Prepared::library_version`].
-    pub library_version: Option<String>,
-}
-
-/// All that was measured on one matrix in one precision.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Report {
-    /// The ceiling at the matrix's footprint.
-    pub peak: Peak,
-    /// In the order of the methods asked for.
-    pub outcomes: Vec<Outcome>,
 }
 
 /// The run was interrupted; what was measured of this matrix is incomplete.

@@ -4,6 +4,7 @@ pub mod clock;
 pub mod evict;
 pub mod execute;
 pub mod metrics;
+pub mod outcome;
 pub mod peak;
 pub mod plan;
 pub mod statistics;

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::bench::execute::Outcome;
 use crate::bench::metrics;
+use crate::bench::outcome::{Measurement, Outcome};
 use crate::bench::plan::Cache;
 use crate::matrix::Csr;
 use crate::matrix::stats::RowStatistics;
@@ -193,7 +193,7 @@ impl Row {
     fn measured(
         self,
         matrix: &MatrixFacts,
-        measurement: &crate::bench::execute::Measurement,
+        measurement: &Measurement,
         circumstances: &Circumstances,
     ) -> Self {
         let summary = &measurement.summary;
