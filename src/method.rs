@@ -64,6 +64,8 @@ pub struct Prepared<'a, T> {
     pub extra_bytes: Option<u64>,
     /// The version of the library that computes, when it is not this program.
     pub library_version: Option<String>,
+    /// Wakes the library's own threads; `None` when the product runs on the team.
+    pub wake: Option<fn()>,
 }
 
 /// α, x, β, y ↦ y ← αAx + βy.
@@ -83,6 +85,7 @@ impl<'a, T> Prepared<'a, T> {
             cols: csr.cols,
             extra_bytes: Some(extra_bytes as u64),
             library_version: None,
+            wake: None,
         }
     }
 
@@ -94,6 +97,12 @@ impl<'a, T> Prepared<'a, T> {
         product: impl FnMut(T, &[T], T, &mut [T]) -> Result<(), Failed> + 'a,
     ) -> Self {
         Self { extra_bytes, library_version: Some(version.into()), ..Self::new(csr, 0, product) }
+    }
+
+    /// The same with a way to wake the library's threads, so that a sample that is to begin with
+    /// cold caches need not begin with sleeping threads as well.
+    pub fn woken_by(self, wake: fn()) -> Self {
+        Self { wake: Some(wake), ..self }
     }
 
     /// y ← αAx + βy; y is not read when β = 0.

@@ -185,7 +185,7 @@ impl<'a, T: Scalar> Case<'a, T> {
         let turn = clock.now();
         let (mut products, mut end) = (0, turn);
         while self.round.goes_on(products, end - turn) && !self.interrupted() {
-            self.evict();
+            self.chill(&ready.prepared);
             let start = clock.now();
             for _ in 0..batch {
                 self.multiply(&mut ready.prepared)?;
@@ -225,9 +225,16 @@ impl<'a, T: Scalar> Case<'a, T> {
         }
     }
 
-    fn evict(&mut self) {
-        if let Some(evictor) = &mut self.evictor {
-            evictor.evict(self.bench.team);
+    /// Before a sample with cold caches: evicts, lets all threads fall asleep, and wakes those that
+    /// the product will run on, so that it meets cold caches but no sleeping or competing threads.
+    fn chill(&mut self, prepared: &Prepared<T>) {
+        let Some(evictor) = &mut self.evictor else { return };
+        let Bench { team, clock, .. } = *self.bench;
+        evictor.evict(team);
+        clock.pause(SETTLE);
+        match prepared.wake {
+            Some(wake) => wake(),
+            None => team.run(|_| ()),
         }
     }
 

@@ -4,9 +4,11 @@
 //! library is opened first and the layers' presence is checked. The threading layer is set
 //! explicitly to Intel's OpenMP, with as many threads as the team has, on the same CPUs.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
+use std::ptr::null_mut;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use libloading::os::unix::{Library, Symbol};
 
@@ -77,6 +79,9 @@ pub type CreateCsr<T> = unsafe extern "C" fn(
 pub type SparseMv<T> =
     unsafe extern "C" fn(c_int, T, Handle, Description, *const T, T, *mut T) -> c_int;
 
+/// OpenMP's `GOMP_parallel(body, argument, threads, flags)`.
+type Parallel = unsafe extern "C" fn(extern "C" fn(*mut c_void), *mut c_void, c_uint, c_uint);
+
 /// The routines of one precision.
 pub struct Typed<T> {
     /// Absent since MKL 2026.
@@ -96,6 +101,8 @@ pub struct Mkl {
     /// The folder it was found in.
     pub folder: PathBuf,
     set_num_threads: Symbol<unsafe extern "C" fn(c_int)>,
+    threads: AtomicU32,
+    parallel: Symbol<Parallel>,
     /// `mkl_sparse_set_mv_hint(handle, operation, description, expected calls)`.
     pub set_mv_hint: Symbol<unsafe extern "C" fn(Handle, c_int, Description, c_int) -> c_int>,
     /// `mkl_sparse_optimize(handle)`.
@@ -144,9 +151,19 @@ pub fn mkl() -> Result<&'static Mkl, Unavailable> {
     MKL.get_or_init(Mkl::open).as_ref().map_err(Clone::clone)
 }
 
+/// Wakes the threads that MKL's next call will use; they stay awake for `KMP_BLOCKTIME`.
+pub fn wake() {
+    extern "C" fn nothing(_: *mut c_void) {}
+    if let Ok(mkl) = mkl() {
+        // SAFETY: the body does not use its argument.
+        unsafe { (mkl.parallel)(nothing, null_mut(), mkl.threads.load(Ordering::Relaxed), 0) }
+    }
+}
+
 impl Mkl {
     /// All threads of later calls; at most as many as `place_threads` was given CPUs.
     pub fn set_threads(&self, threads: usize) {
+        self.threads.store(threads as u32, Ordering::Relaxed);
         // SAFETY: any count is allowed.
         unsafe { (self.set_num_threads)(threads as c_int) }
     }
@@ -159,17 +176,20 @@ impl Mkl {
             }
             let Ok(openmp) = library::open(folder.as_deref(), "libiomp5.so") else { continue };
             let Ok(rt) = library::open(folder.as_deref(), name) else { continue };
-            std::mem::forget(openmp);
             let folder = folder.or_else(|| library::folder_of(name)).unwrap_or_default();
             check_layers(&folder, name)?;
-            return Self::resolve(rt, folder).map_err(|error| {
+            return Self::resolve(rt, openmp, folder).map_err(|error| {
                 Unavailable(format!("{name} lacks a routine that is needed: {error}"))
             });
         }
         Err(Unavailable(HOW_TO_GET.into()))
     }
 
-    fn resolve(library: Library, folder: PathBuf) -> Result<Self, libloading::Error> {
+    fn resolve(
+        library: Library,
+        openmp: Library,
+        folder: PathBuf,
+    ) -> Result<Self, libloading::Error> {
         // SAFETY: the signatures are those of MKL's C headers, LP64 interface.
         unsafe {
             let set_layer = |name: &[u8], layer| {
@@ -183,14 +203,16 @@ impl Mkl {
                 version: version(&library)?,
                 folder,
                 set_num_threads: library.get(b"MKL_Set_Num_Threads")?,
+                threads: AtomicU32::new(0),
+                parallel: openmp.get(b"GOMP_parallel")?,
                 set_mv_hint: library.get(b"mkl_sparse_set_mv_hint")?,
                 optimize: library.get(b"mkl_sparse_optimize")?,
                 destroy: library.get(b"mkl_sparse_destroy")?,
                 f64: typed(&library, 'd')?,
                 f32: typed(&library, 's')?,
             };
-            // The symbols are used until the process ends.
-            std::mem::forget(library);
+            // Their symbols are used until the process ends.
+            std::mem::forget((library, openmp));
             Ok(mkl)
         }
     }

@@ -4,7 +4,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use super::mkl::{Routines, mkl};
+use super::mkl::{self, Routines};
 use crate::matrix::Csr;
 use crate::method::{Device, Method, Prepared, Request, Unavailable};
 use crate::scalar::Scalar;
@@ -28,7 +28,7 @@ fn prepare<'a, T: Scalar + Routines>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {
-    let mkl = mkl()?;
+    let mkl = mkl::mkl()?;
     let routines = T::of(mkl);
     let (Some(csrgemv), Some(csrmv)) = (&routines.csrgemv, &routines.csrmv) else {
         let version = &mkl.version;
@@ -66,5 +66,6 @@ fn prepare<'a, T: Scalar + Routines>(
             }
         }
         Ok(())
-    }))
+    })
+    .woken_by(mkl::wake))
 }

@@ -5,7 +5,7 @@
 use std::ffi::c_int;
 use std::ptr::null_mut;
 
-use super::mkl::{GENERAL, Handle, Mkl, NON_TRANSPOSE, Routines, check, mkl};
+use super::mkl::{self, GENERAL, Handle, Mkl, NON_TRANSPOSE, Routines, check};
 use crate::matrix::Csr;
 use crate::method::{Device, Failed, Method, Prepared, Request, Unavailable};
 use crate::scalar::Scalar;
@@ -48,7 +48,7 @@ fn prepare<'a, T: Scalar + Routines>(
     request: &Request<'a>,
     optimise: bool,
 ) -> Result<Prepared<'a, T>, Unavailable> {
-    let mkl = mkl()?;
+    let mkl = mkl::mkl()?;
     mkl.set_threads(request.team.len());
     let unavailable = |Failed(reason)| Unavailable(reason);
     let matrix = Matrix::create(mkl, csr).map_err(unavailable)?;
@@ -57,7 +57,8 @@ fn prepare<'a, T: Scalar + Routines>(
     }
     Ok(Prepared::by_library(csr, &mkl.version, None, move |alpha, x, beta, y| {
         matrix.multiply(alpha, x, beta, y)
-    }))
+    })
+    .woken_by(mkl::wake))
 }
 
 impl Matrix {
