@@ -5,10 +5,11 @@ use std::io;
 
 use rayon::prelude::*;
 
+use super::Stop;
 use super::entry::{self, Entry};
 use super::header::{Field, Header, Symmetry};
 use super::memory::Arena;
-use super::{Stop, scan};
+use super::scan::{self, WINDOW, Window};
 
 /// Equal ranges of `1 << shift` rows, so that the entries of each are placed within a cache, and a
 /// row within its range takes 16 bits.
@@ -92,9 +93,7 @@ pub struct Parser<'a, 's> {
     /// The sign of mirrored values, if entries are mirrored.
     mirror: Option<f64>,
     store: &'a Store<'s>,
-    /// Row in the high half, column in the low.
-    keys: Vec<u64>,
-    values: Vec<f64>,
+    buffer: Buffer,
 }
 
 impl<'a, 's> Parser<'a, 's> {
@@ -104,21 +103,19 @@ impl<'a, 's> Parser<'a, 's> {
         mirror: Option<f64>,
         store: &'a Store<'s>,
     ) -> Self {
-        Self { header, ranges, mirror, store, keys: Vec::new(), values: Vec::new() }
+        Self { header, ranges, mirror, store, buffer: Buffer::default() }
     }
 
     /// The entries of `text`; none if something is wrong with it, or they are more than announced.
     pub fn parse(&mut self, text: &[u8]) -> Option<Chunk<'s>> {
-        self.keys.clear();
-        self.values.clear();
-        let stored = match self.header.field {
-            Field::Pattern => self.lines::<true>(text)?,
-            _ => self.lines::<false>(text)?,
+        let (stored, values) = match self.header.field {
+            Field::Pattern => (self.lines::<true>(text)?, 0),
+            _ => (self.lines::<false>(text)?, self.buffer.size),
         };
         let mut chunk = Chunk {
-            rows: self.store.rows.take(self.keys.len())?,
-            columns: self.store.columns.take(self.keys.len())?,
-            values: self.store.values.take(self.values.len())?,
+            rows: self.store.rows.take(self.buffer.size)?,
+            columns: self.store.columns.take(self.buffer.size)?,
+            values: self.store.values.take(values)?,
             ends: vec![0; self.ranges.count],
             stored,
             bytes: text.len() as u64,
@@ -128,70 +125,114 @@ impl<'a, 's> Parser<'a, 's> {
     }
 
     fn lines<const PATTERN: bool>(&mut self, text: &[u8]) -> Option<u64> {
-        let (mut at, mut stored) = (0, 0);
+        // A local buffer and header stay in registers.
+        let (mut buffer, header) = (std::mem::take(&mut self.buffer), *self.header);
+        buffer.clear::<PATTERN>(text.len());
+        let (mut at, mut stored, mut room) = (0, 0, Window::room());
         while at < text.len() {
-            let (entry, length) = match self.quick::<PATTERN>(&text[at..]) {
+            let (entry, length) = match quick::<PATTERN>(&text[at..], &mut room, &header) {
                 Some((entry, length)) => (Some(entry), length),
                 None => {
                     let line = line_at(text, at);
-                    (entry::coordinate(line, self.header).ok()?, line.len())
+                    (entry::coordinate(line, &header).ok()?, line.len())
                 }
             };
             at += length;
             if let Some(entry) = entry {
                 stored += 1;
-                self.push::<PATTERN>(entry);
+                buffer.push_with_image::<PATTERN>(entry, self.mirror);
             }
         }
+        self.buffer = buffer;
         Some(stored)
-    }
-
-    #[inline(always)]
-    fn quick<const PATTERN: bool>(&self, text: &[u8]) -> Option<(Entry, usize)> {
-        let (row, col, value, length) = scan::coordinate::<PATTERN>(text)?;
-        let (row, col) = (row.wrapping_sub(1), col.wrapping_sub(1));
-        let inside = row < self.header.rows as u64 && col < self.header.cols as u64;
-        let doubtful = self.header.symmetry == Symmetry::SkewSymmetric && row == col
-            || self.header.field == Field::UnsignedInteger && value < 0.0;
-        let entry = Entry { row: row as u32, col: col as u32, value };
-        (inside && !doubtful).then_some((entry, length))
-    }
-
-    #[inline(always)]
-    fn push<const PATTERN: bool>(&mut self, entry: Entry) {
-        let (row, col) = (u64::from(entry.row), u64::from(entry.col));
-        self.keys.push(row << 32 | col);
-        if !PATTERN {
-            self.values.push(entry.value);
-        }
-        if let Some(sign) = self.mirror
-            && row != col
-        {
-            self.keys.push(col << 32 | row);
-            if !PATTERN {
-                self.values.push(sign * entry.value);
-            }
-        }
     }
 
     /// A stable counting sort by range.
     fn group(&self, chunk: &mut Chunk) {
-        for &key in &self.keys {
+        let keys = &self.buffer.keys[..self.buffer.size];
+        for &key in keys {
             chunk.ends[self.ranges.of(key)] += 1;
         }
         let mut start = 0;
         for end in &mut chunk.ends {
             start += std::mem::replace(end, start);
         }
-        for (entry, &key) in self.keys.iter().enumerate() {
+        let mut place = |key| {
             let end = &mut chunk.ends[self.ranges.of(key)];
             let place = *end as usize;
             *end += 1;
             chunk.rows[place] = self.ranges.row_within(key);
             chunk.columns[place] = key as u32;
-            if let Some(value) = self.values.get(entry) {
-                chunk.values[place] = *value;
+            place
+        };
+        if chunk.values.is_empty() {
+            for &key in keys {
+                place(key);
+            }
+        } else {
+            for (&key, &value) in keys.iter().zip(&self.buffer.values) {
+                chunk.values[place(key)] = value;
             }
         }
+    }
+}
+
+/// The entry at the start of `text` and the length of its line, if nothing is unusual.
+#[inline(always)]
+fn quick<const PATTERN: bool>(
+    text: &[u8],
+    room: &mut [u8; WINDOW],
+    header: &Header,
+) -> Option<(Entry, usize)> {
+    let (row, col, value, length) = scan::coordinate::<PATTERN>(Window::new(text, room))?;
+    let (row, col) = (row.wrapping_sub(1), col.wrapping_sub(1));
+    let inside = row < header.rows as u64 && col < header.cols as u64;
+    let doubtful = header.symmetry == Symmetry::SkewSymmetric && row == col
+        || header.field == Field::UnsignedInteger && value < 0.0;
+    let entry = Entry { row: row as u32, col: col as u32, value };
+    (inside && !doubtful).then_some((entry, length))
+}
+
+/// The entries of a chunk in the order of the file.
+#[derive(Default)]
+struct Buffer {
+    /// Row in the high half, column in the low.
+    keys: Vec<u64>,
+    /// Unused for a pattern.
+    values: Vec<f64>,
+    /// The number of entries: the vectors are longer, which takes less time than to extend them.
+    size: usize,
+}
+
+impl Buffer {
+    /// Makes room for the entries of `bytes` of text and their images: `1 1` and a line end is the
+    /// shortest line.
+    fn clear<const PATTERN: bool>(&mut self, bytes: usize) {
+        let most = 2 * (bytes / 4 + 1);
+        self.size = 0;
+        self.keys.resize(most.max(self.keys.len()), 0);
+        if !PATTERN {
+            self.values.resize(most.max(self.values.len()), 0.0);
+        }
+    }
+
+    #[inline(always)]
+    fn push_with_image<const PATTERN: bool>(&mut self, entry: Entry, mirror: Option<f64>) {
+        self.push::<PATTERN>(entry);
+        if let Some(sign) = mirror
+            && entry.row != entry.col
+        {
+            let (row, col) = (entry.col, entry.row);
+            self.push::<PATTERN>(Entry { row, col, value: sign * entry.value });
+        }
+    }
+
+    #[inline(always)]
+    fn push<const PATTERN: bool>(&mut self, entry: Entry) {
+        self.keys[self.size] = u64::from(entry.row) << 32 | u64::from(entry.col);
+        if !PATTERN {
+            self.values[self.size] = entry.value;
+        }
+        self.size += 1;
     }
 }

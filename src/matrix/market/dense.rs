@@ -6,7 +6,8 @@ use std::io;
 use super::chunk::{line_at, parse_all};
 use super::error::{Fault, Reason};
 use super::header::{Field, Header, Symmetry, too_many};
-use super::{Entries, Options, Stop, entry, memory, scan};
+use super::scan::{self, Window};
+use super::{Entries, Options, Stop, entry, memory};
 use crate::matrix::csr::{Csr, MAX_INDEX};
 
 /// Reads the lines of an array file.
@@ -32,9 +33,9 @@ struct Chunk {
 }
 
 fn elements(text: &[u8], header: &Header) -> Option<Chunk> {
-    let (mut elements, mut at) = (Vec::new(), 0);
+    let (mut elements, mut at, mut room) = (Vec::new(), 0, Window::room());
     while at < text.len() {
-        let quick = scan::element(&text[at..]);
+        let quick = scan::element(Window::new(&text[at..], &mut room));
         let quick = quick.filter(|q| header.field != Field::UnsignedInteger || q.0 >= 0.0);
         let (element, length) = match quick {
             Some((element, length)) => (Some(element), length),

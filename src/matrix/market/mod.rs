@@ -1,13 +1,15 @@
 //! The Matrix Market reader and writer.
 //!
-//! A file is cut at line ends into chunks of text (`text`), the chunks are parsed on all threads
-//! (`chunk`, with `entry` for every line out of the ordinary), and the entries, by then grouped
-//! into ranges of rows, are placed range by range into the CSR arrays (`build`). Threads only
-//! notice that something is wrong; what and where is then found by one reading from the start
-//! (`defect`), so the message does not depend on the number of threads.
+//! A file is cut at line ends into chunks of text (`text`). The chunks are parsed on all threads
+//! (`chunk`, with `scan` and `decimal` for ordinary lines and `entry` for all others), and the
+//! entries, by then grouped into ranges of rows, are placed range by range into the CSR arrays
+//! (`build`; `dense` for the array format). Threads only notice that something is wrong; what and
+//! where is then found by one reading from the start (`defect`), so the message does not depend on
+//! the number of threads.
 
 mod build;
 mod chunk;
+mod decimal;
 mod defect;
 mod dense;
 mod entry;
