@@ -23,9 +23,9 @@ pub fn coordinate<'a>(
     let mirror = header.symmetry.mirror_sign().filter(|_| options.expand);
     // The header may claim anything, but the text has its length.
     let entries = header.stored.min(most_entries) as usize * if mirror.is_some() { 2 } else { 1 };
-    let mut rows = memory::zeros(entries)?;
-    let mut columns = memory::zeros(entries)?;
-    let mut values = memory::zeros(if header.field == Field::Pattern { 0 } else { entries })?;
+    let mut rows = memory::scratch(entries)?;
+    let mut columns = memory::scratch(entries)?;
+    let mut values = memory::scratch(if header.field == Field::Pattern { 0 } else { entries })?;
     let store = Store {
         rows: Arena::new(&mut rows),
         columns: Arena::new(&mut columns),

@@ -7,8 +7,7 @@ use num_traits::Zero;
 
 use super::error::{Fault, Reason};
 
-/// `size` zeros, in huge pages if they are many (the kernel maps those in less time), or a refusal.
-/// Memory is only used up as the array is written.
+/// `size` zeros, or a refusal. Memory is only used up as the array is written.
 pub fn zeros<T: Zero + Clone>(size: usize) -> Result<Vec<T>, Fault> {
     // `vec!` gets zeroed memory from the system but aborts where there is none: ask first.
     if Vec::<T>::new().try_reserve_exact(size).is_err() {
@@ -16,9 +15,15 @@ pub fn zeros<T: Zero + Clone>(size: usize) -> Result<Vec<T>, Fault> {
         let message = format!("an array of {bytes} bytes for this matrix does not fit in memory");
         return Err(Fault::whole(Reason::Unsupported(message)));
     }
-    let mut zeros = vec![T::zero(); size];
-    prefer_huge_pages(&mut zeros);
-    Ok(zeros)
+    Ok(vec![T::zero(); size])
+}
+
+/// The same for the time of reading: in huge pages, which the kernel maps in less time. The matrix
+/// itself is left in the pages that the system gives, like all other memory that products use.
+pub fn scratch<T: Zero + Clone>(size: usize) -> Result<Vec<T>, Fault> {
+    let mut scratch = zeros(size)?;
+    prefer_huge_pages(&mut scratch);
+    Ok(scratch)
 }
 
 fn prefer_huge_pages<T>(array: &mut [T]) {
