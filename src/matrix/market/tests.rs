@@ -1,7 +1,6 @@
 //! Texts that files may contain, and what becomes of them, whatever the size of the chunks and the
 //! number of threads.
 
-mod collection;
 mod fuzz;
 mod malformed;
 mod wellformed;
