@@ -116,7 +116,7 @@ impl<'a, 's> Parser<'a, 's> {
             rows: self.store.rows.take(self.buffer.size)?,
             columns: self.store.columns.take(self.buffer.size)?,
             values: self.store.values.take(values)?,
-            ends: vec![0; self.ranges.count],
+            ends: std::mem::take(&mut self.buffer.counts),
             stored,
             bytes: text.len() as u64,
         };
@@ -127,7 +127,7 @@ impl<'a, 's> Parser<'a, 's> {
     fn lines<const PATTERN: bool>(&mut self, text: &[u8]) -> Option<u64> {
         // A local buffer and header stay in registers.
         let (mut buffer, header) = (std::mem::take(&mut self.buffer), *self.header);
-        buffer.clear::<PATTERN>(text.len());
+        buffer.begin(self.ranges);
         let (mut at, mut stored, mut room) = (0, 0, Window::room());
         while at < text.len() {
             let (entry, length) = match quick::<PATTERN>(&text[at..], &mut room, &header) {
@@ -147,12 +147,9 @@ impl<'a, 's> Parser<'a, 's> {
         Some(stored)
     }
 
-    /// A stable counting sort by range.
+    /// A stable sort by range, given the counts in place of the ends.
     fn group(&self, chunk: &mut Chunk) {
         let keys = &self.buffer.keys[..self.buffer.size];
-        for &key in keys {
-            chunk.ends[self.ranges.of(key)] += 1;
-        }
         let mut start = 0;
         for end in &mut chunk.ends {
             start += std::mem::replace(end, start);
@@ -202,18 +199,16 @@ struct Buffer {
     values: Vec<f64>,
     /// The number of entries: the vectors are longer, which takes less time than to extend them.
     size: usize,
+    /// How many of them lie in each range of rows.
+    counts: Vec<u32>,
+    shift: u32,
 }
 
 impl Buffer {
-    /// Makes room for the entries of `bytes` of text and their images: `1 1` and a line end is the
-    /// shortest line.
-    fn clear<const PATTERN: bool>(&mut self, bytes: usize) {
-        let most = 2 * (bytes / 4 + 1);
+    fn begin(&mut self, ranges: Ranges) {
         self.size = 0;
-        self.keys.resize(most.max(self.keys.len()), 0);
-        if !PATTERN {
-            self.values.resize(most.max(self.values.len()), 0.0);
-        }
+        self.counts = vec![0; ranges.count];
+        self.shift = ranges.shift;
     }
 
     #[inline(always)]
@@ -229,10 +224,23 @@ impl Buffer {
 
     #[inline(always)]
     fn push<const PATTERN: bool>(&mut self, entry: Entry) {
+        if self.size == self.keys.len() {
+            self.grow::<PATTERN>();
+        }
         self.keys[self.size] = u64::from(entry.row) << 32 | u64::from(entry.col);
         if !PATTERN {
             self.values[self.size] = entry.value;
         }
         self.size += 1;
+        self.counts[(entry.row >> self.shift) as usize] += 1;
+    }
+
+    #[cold]
+    fn grow<const PATTERN: bool>(&mut self) {
+        let room = (2 * self.size).max(1 << 12);
+        self.keys.resize(room, 0);
+        if !PATTERN {
+            self.values.resize(room, 0.0);
+        }
     }
 }
