@@ -84,10 +84,13 @@ fn power_of_ten(text: Window, at: &mut usize) -> Option<i64> {
 #[inline(always)]
 fn scaled(digits: u64, exponent: i64) -> Option<f64> {
     const EXACT: u64 = 1 << 53;
+    // Between 2^32 and 2^53 both ways are open; choosing one of them by size would be a branch
+    // that values with 16 digits take at random.
+    const SHORT: u64 = 1 << 32;
     match exponent {
         0 => Some(digits as f64),
         // Both operands are exact, so that the one operation rounds correctly.
-        -22..=-1 if digits <= EXACT => Some(digits as f64 / POWERS[-exponent as usize]),
+        -22..=-1 if digits < SHORT => Some(digits as f64 / POWERS[-exponent as usize]),
         1..=22 if digits <= EXACT => Some(digits as f64 * POWERS[exponent as usize]),
         -27..=-1 if digits > 0 => Some(quotient(digits, -exponent as u32)),
         _ => None,
@@ -110,18 +113,22 @@ fn quotient(digits: u64, power: u32) -> f64 {
     let quotient = match estimate % 512 {
         // The exact quotient lies between the same multiples of 512 and is rounded alike.
         1..=509 => estimate,
-        _ => exact_quotient(digits, divisor),
+        _ => exact_quotient(digits, divisor, estimate),
     };
     let exponent = 1023 - 63 + i64::from(up) - i64::from(digits_up) - i64::from(power);
     quotient as f64 * f64::from_bits((exponent as u64) << 52)
 }
 
-/// 2^63 `digits` / `divisor`, both with the highest bit set. The lowest bit also stands for all
-/// that follow, so that whoever rounds it to fewer bits does as if they were there.
-#[cold]
-fn exact_quotient(digits: u64, divisor: u64) -> u64 {
-    let (dividend, divisor) = (u128::from(digits) << 63, u128::from(divisor));
-    (dividend / divisor) as u64 | u64::from(dividend % divisor != 0)
+/// 2^63 `digits` / `divisor`, given an estimate that is not above it. The lowest bit also stands
+/// for all that follow, so that whoever rounds it to fewer bits does as if they were there.
+fn exact_quotient(digits: u64, divisor: u64, estimate: u64) -> u64 {
+    let (divisor, mut quotient) = (u128::from(divisor), estimate);
+    let mut rest = (u128::from(digits) << 63) - u128::from(estimate) * divisor;
+    while rest >= divisor {
+        rest -= divisor;
+        quotient += 1;
+    }
+    quotient | u64::from(rest > 0)
 }
 
 /// A power of five, shifted `up` until its highest bit is set, and 2^127 divided by that.
