@@ -34,13 +34,15 @@ impl<T: Scalar> Operands<'_, T> {
     }
 }
 
+/// Rows of this many nonzeros on average are left to the hardware's prefetcher.
+const LONG_ROW: usize = 8;
 /// A row's prefetch is this many nonzeros ahead of its first.
 const PREFETCH_DISTANCE: usize = 256;
 
 /// Σ a·x over the nonzeros `range`, which lie in one row.
 ///
 /// The last piece of less than a register is loaded as a whole register too, into the next rows, and
-/// added in as many lanes as count: rows of varying length then cost no mispredicted branch each.
+/// added in as many lanes as count: a loop over it would cost a mispredicted branch in most rows.
 ///
 /// # Safety
 /// The matrix is valid ([`Csr::is_valid`]), `range` lies in `0..nnz`, and `x` has `cols` values.
@@ -57,6 +59,9 @@ pub unsafe fn dot<T: Scalar, V: Vector<T>>(csr: &Csr<T>, range: Range<usize>, x:
             sums = V::load(values.add(k)).mul_add(V::gather(x, columns.add(k)), sums);
             k += V::LANES;
         }
+        if k == end {
+            return sums.sum();
+        }
         if k + V::LANES <= csr.nnz() {
             let (values, factors) = (V::load(values.add(k)), V::gather(x, columns.add(k)));
             return values.mul_add_first(end - k, factors, sums).sum();
@@ -70,12 +75,13 @@ pub unsafe fn dot<T: Scalar, V: Vector<T>>(csr: &Csr<T>, range: Range<usize>, x:
     }
 }
 
-/// Whether the matrix is too large for the caches, so that each product streams it from memory and
-/// asking for the nonzeros ahead of time pays (a quarter to a third of the time on stencils; on a
-/// matrix in cache it costs a tenth).
+/// Whether asking for the nonzeros ahead of time pays: the matrix is too large for the caches, so that
+/// each product streams it from memory, and its rows are short. (It saves a quarter to a third of the
+/// time on stencils of 5 and 7 points; it costs a tenth in cache and as much on rows of 30.)
 pub fn streams<T>(csr: &Csr<T>) -> bool {
     let bytes = csr.nnz() * (size_of::<T>() + size_of::<u32>());
     system::last_level_cache_bytes().is_some_and(|cache| bytes as u64 > cache)
+        && csr.nnz() < LONG_ROW * csr.rows
 }
 
 /// Whole rows: y_i = α·Σ a·x + β·y_i for each row of `rows`, the first of which begins at nonzero
