@@ -167,6 +167,7 @@ fn an_output_file_comes_with_the_facts_of_its_run() {
     assert_eq!(record["run_id"], "test");
     assert_eq!(record["command"][1], "--mtx");
     assert_eq!(record["settings"]["rounds"], 1);
+    assert_eq!(record["settings"]["max_time"], 2.0);
     assert!(record["bandwidth"][0]["triad_gbs"].as_f64().unwrap() > 0.0);
 }
 

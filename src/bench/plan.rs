@@ -46,8 +46,10 @@ pub struct Settings {
     /// Untimed products before each round.
     pub warmups: usize,
     /// Products continue, whatever `iterations` says, until their time adds up to this.
+    #[serde(serialize_with = "as_seconds")]
     pub min_time: Duration,
-    /// No product is begun once the time adds up to this.
+    /// No product is begun once the time adds up to this; [`Duration::MAX`]: no bound.
+    #[serde(serialize_with = "as_seconds")]
     pub max_time: Duration,
     /// All methods take turns this many times.
     pub rounds: usize,
@@ -61,6 +63,11 @@ pub struct Settings {
     pub x: Fill,
     /// For x and, with β ≠ 0, for the old y.
     pub seed: u64,
+}
+
+/// In seconds; no bound is null.
+fn as_seconds<S: serde::Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
+    (*time < Duration::MAX).then_some(time.as_secs_f64()).serialize(to)
 }
 
 impl Settings {
