@@ -26,6 +26,16 @@ pub enum Cache {
     Cold,
 }
 
+impl Cache {
+    /// As in the CSV.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Hot => "hot",
+            Self::Cold => "cold",
+        }
+    }
+}
+
 /// What x is filled with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]

@@ -32,7 +32,7 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
     let mut interrupted = false;
     for (path, bytes) in &files {
         progress.set_message(path.display().to_string());
-        let run = session.run(&Source::File(path.clone()));
+        let run = session.run(&Source::File(path.clone()), true);
         interrupted = run.interrupted;
         let report = &run.report;
         if report.duplicates > 0 && !measure.quiet {
@@ -41,7 +41,10 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
                 writeln!(world.stderr, "{file}: {duplicates} duplicate entries summed")
             })?;
         }
-        if report.rows().next().is_some() && tally.take(report) {
+        if report.is_trivial() {
+            tally.trivial += 1;
+        } else if report.rows().next().is_some() {
+            tally.take(report);
             reporter.report(report)?;
         }
         if interrupted {
@@ -105,12 +108,8 @@ struct Tally {
 }
 
 impl Tally {
-    /// Counts a report; whether its rows are to be written, which a trivial matrix' are not.
-    fn take(&mut self, report: &MatrixReport) -> bool {
-        if report.facts.shape.as_ref().is_some_and(|shape| shape.rows <= 1 || shape.cols <= 1) {
-            self.trivial += 1;
-            return false;
-        }
+    /// Counts a report.
+    fn take(&mut self, report: &MatrixReport) {
         self.matrices += 1;
         self.unreadable += usize::from(report.ended.is_some());
         self.bad |= report.is_bad();
@@ -120,7 +119,6 @@ impl Tally {
         for group in &report.groups {
             self.take_speeds(&group.rows);
         }
-        true
     }
 
     fn take_speeds(&mut self, rows: &[Row]) {

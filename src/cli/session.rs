@@ -15,7 +15,7 @@ use crate::bench::execute::{Bench, Interrupted};
 use crate::bench::metrics::compulsory_bytes;
 use crate::bench::outcome::{Outcome, Report};
 use crate::bench::peak::Peak;
-use crate::bench::plan::{Cache, Settings};
+use crate::bench::plan::Settings;
 use crate::matrix::Csr;
 use crate::matrix::market::MarketError;
 use crate::matrix::source::{Loaded, Source};
@@ -117,8 +117,9 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Reads and measures one matrix. Whatever goes wrong becomes a row.
-    pub fn run(&self, source: &Source) -> Run {
+    /// Reads and measures one matrix. Whatever goes wrong becomes a row. A trivial matrix may be left
+    /// unmeasured.
+    pub fn run(&self, source: &Source, skip_trivial: bool) -> Run {
         let start = self.clock.now();
         let loaded = source.load(self.expand);
         let load = (self.clock.now() - start).as_secs_f64();
@@ -126,16 +127,16 @@ impl<'a> Session<'a> {
             Ok(loaded) => loaded,
             Err(error) => return self.unreadable(source, &error),
         };
-        let duplicates = loaded.market.map_or(0, |market| market.duplicates);
-        let facts = facts(source, &loaded);
         let mut report = MatrixReport {
-            facts,
+            facts: facts(source, &loaded),
             load_ms: Some(1e3 * load),
             load_mbs: loaded.market.map(|market| market.file_bytes as f64 / load / 1e6),
-            duplicates,
-            groups: Vec::new(),
-            ended: None,
+            duplicates: loaded.market.map_or(0, |market| market.duplicates),
+            ..MatrixReport::default()
         };
+        if skip_trivial && report.is_trivial() {
+            return Run { report, interrupted: false };
+        }
         for &precision in self.precisions {
             let group = match precision {
                 Precision::F64 => self.measure::<f64>(&loaded.csr, &report.facts),
@@ -153,14 +154,7 @@ impl<'a> Session<'a> {
         let facts = MatrixFacts { file: source.to_string(), ..MatrixFacts::default() };
         let status = if error.is_unsupported() { Status::Skipped } else { Status::Failed };
         let row = Row::of_matrix(&facts, &self.run_id).ended(status, error.to_string());
-        let report = MatrixReport {
-            facts,
-            load_ms: None,
-            load_mbs: None,
-            duplicates: 0,
-            groups: Vec::new(),
-            ended: Some(row),
-        };
+        let report = MatrixReport { facts, ended: Some(row), ..MatrixReport::default() };
         Run { report, interrupted: false }
     }
 
@@ -213,7 +207,7 @@ impl<'a> Session<'a> {
         Group {
             precision,
             threads: self.team.len(),
-            cold: self.settings.cache == Cache::Cold,
+            cache: self.settings.cache,
             footprint,
             peak: report.peak,
             rows: results().map(row).collect(),

@@ -15,7 +15,7 @@ pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result
     let session = Session::start(measure, world)?;
     let mut out = output(measure, world.stdout)?;
     session.record(measure, command, world.stderr, &world.date, &world.system)?;
-    let run = session.run(&source);
+    let run = session.run(&source, false);
     if let Some(reason) = run.report.unreadable() {
         bail!("{reason}");
     }

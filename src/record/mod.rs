@@ -8,11 +8,12 @@ pub mod write;
 use serde::Serialize;
 
 use crate::bench::peak::Peak;
+use crate::bench::plan::Cache;
 use crate::scalar::Precision;
 use row::{MatrixFacts, Row, Status};
 
 /// All that was found out about one matrix.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct MatrixReport {
     /// Name, shape, statistics.
     #[serde(flatten)]
@@ -36,8 +37,8 @@ pub struct Group {
     pub precision: Precision,
     /// Threads of the team.
     pub threads: usize,
-    /// `--cache cold`.
-    pub cold: bool,
+    /// Hot or cold.
+    pub cache: Cache,
     /// Compulsory bytes of a product.
     pub footprint: u64,
     /// The ceiling at that footprint.
@@ -58,6 +59,11 @@ impl MatrixReport {
     /// All rows of the matrix.
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
         self.groups.iter().flat_map(|group| &group.rows).chain(&self.ended)
+    }
+
+    /// Whether the matrix has a single row or column, or none: merge-spmv leaves such out.
+    pub fn is_trivial(&self) -> bool {
+        self.facts.shape.as_ref().is_some_and(|shape| shape.rows <= 1 || shape.cols <= 1)
     }
 
     /// Why there is nothing but the name.

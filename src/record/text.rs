@@ -49,7 +49,7 @@ pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
         "\n{}, {} threads, {} cache; peak {:.2} GB/s at {:.3} MB (triad {:.2}, read {:.2})",
         group.precision.name(),
         group.threads,
-        if group.cold { "cold" } else { "hot" },
+        group.cache.name(),
         peak.gbs(),
         group.footprint as f64 / 1e6,
         peak.triad_gbs,
