@@ -19,6 +19,7 @@
 
 pub mod bench;
 pub mod cli;
+pub mod device;
 pub mod matrix;
 pub mod method;
 pub mod methods;

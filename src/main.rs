@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use spmv_bench::bench::clock::SystemClock;
 use spmv_bench::cli::{self, Verdict, World};
+use spmv_bench::device::cuda;
 use spmv_bench::methods::vendor::mkl;
 use spmv_bench::system::System;
 
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         run_id: format!("{}-{}", now.strftime("%Y%m%dT%H%M%S%3fZ"), std::process::id()),
         interrupted: &INTERRUPTED,
         system,
+        open_gpu: &cuda::open,
     };
     let result = handled
         .map_err(anyhow::Error::from)

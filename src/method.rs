@@ -1,6 +1,10 @@
 //! What a method is: an entry of [`METHODS`](crate::methods::METHODS) that turns a CSR matrix into
 //! a product y = αAx + βy.
 
+use std::any::Any;
+
+use crate::device::buffer::Plain;
+use crate::device::{Buffer, DeviceCsr};
 use crate::matrix::Csr;
 use crate::scalar::{Precision, Scalar};
 use crate::team::Team;
@@ -11,6 +15,8 @@ use crate::team::Team;
 pub enum Device {
     /// The host's cores.
     Cpu,
+    /// A graphics processor.
+    Gpu,
 }
 
 impl Device {
@@ -18,6 +24,7 @@ impl Device {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
+            Self::Gpu => "gpu",
         }
     }
 }
@@ -26,22 +33,46 @@ impl Device {
 pub struct Method {
     /// Unique; also the stem of the file that holds it, with `-` for `_`.
     pub name: &'static str,
-    /// Where it runs.
-    pub device: Device,
     /// Paper and section, or the library's documentation.
     pub source: &'static str,
     /// One line for `spmv-bench methods`: what it does and how it departs from its source.
     pub summary: &'static str,
-    /// Whether the product uses every thread of the team.
-    pub parallel: bool,
-    /// Makes the product for a matrix of `f64`.
-    pub prepare_f64: Prepare<f64>,
-    /// The same for `f32`.
-    pub prepare_f32: Prepare<f32>,
+    /// What may be set from outside.
+    pub parameters: &'static [Parameter],
+    /// How it becomes a product.
+    pub code: Code,
+}
+
+/// A choice that a method leaves to its user: `--methods name:parameter=value`.
+pub struct Parameter {
+    /// Unique within the method.
+    pub name: &'static str,
+    /// All values it may have.
+    pub values: &'static [&'static str],
+    /// What it means, and what happens when it is not given.
+    pub meaning: &'static str,
+}
+
+/// A method's prepare functions, by device and precision.
+#[allow(missing_docs)] // the precisions
+pub enum Code {
+    /// On the host's cores.
+    Cpu {
+        /// Whether the product uses every thread of the team.
+        parallel: bool,
+        f64: Prepare<f64>,
+        f32: Prepare<f32>,
+    },
+    /// On a GPU.
+    Gpu { f64: PrepareOnGpu<f64>, f32: PrepareOnGpu<f32> },
 }
 
 /// All work that is done once per matrix beyond having it in CSR: its time is `setup_ms`.
 pub type Prepare<T> = for<'a> fn(&'a Csr<T>, &Request<'a>) -> Result<Prepared<'a, T>, Unavailable>;
+
+/// The same for a matrix that is in the device's memory.
+pub type PrepareOnGpu<T> =
+    for<'a> fn(&'a DeviceCsr<'a, T>, &Request<'a>) -> Result<PreparedOnGpu<'a, T>, Unprepared>;
 
 /// What a method may know of the run before it sees a vector.
 pub struct Request<'a> {
@@ -53,11 +84,48 @@ pub struct Request<'a> {
     pub beta: f64,
     /// How many products the run plans: what an inspector is told to expect.
     pub expected_products: usize,
+    /// The parameters that were given, each with one of the values that the method lists.
+    pub given: &'a [(&'static str, &'static str)],
 }
 
-/// A method made ready for one matrix.
-pub struct Prepared<'a, T> {
-    product: Box<Product<'a, T>>,
+impl Request<'_> {
+    /// The value of a parameter, if it was given.
+    pub fn word(&self, parameter: &str) -> Option<&'static str> {
+        self.given.iter().find(|(name, _)| *name == parameter).map(|(_, value)| *value)
+    }
+
+    /// The same for a parameter whose values are numbers.
+    pub fn number(&self, parameter: &str) -> Option<usize> {
+        self.word(parameter).map(|word| word.parse().expect("its values are numbers"))
+    }
+}
+
+/// A method with the parameters that were given.
+#[derive(Clone)]
+pub struct Choice<'m> {
+    /// The method.
+    pub method: &'m Method,
+    /// See [`Request::given`].
+    pub given: Vec<(&'static str, &'static str)>,
+}
+
+impl<'m> From<&'m Method> for Choice<'m> {
+    fn from(method: &'m Method) -> Self {
+        Self { method, given: Vec::new() }
+    }
+}
+
+impl Choice<'_> {
+    /// The method's name with the parameters given: `gpu-light:level=vector`.
+    pub fn name(&self) -> String {
+        let given = self.given.iter().map(|(name, value)| format!(":{name}={value}"));
+        std::iter::once(self.method.name.to_owned()).chain(given).collect()
+    }
+}
+
+/// A method made ready for one matrix, with vectors of type `V`.
+pub struct Prepared<'a, T, V: ?Sized = [T]> {
+    product: Box<Product<'a, T, V>>,
     rows: usize,
     cols: usize,
     /// Bytes kept beyond the CSR arrays, x and y; `None` when a library does not tell.
@@ -68,8 +136,11 @@ pub struct Prepared<'a, T> {
     pub wake: Option<fn()>,
 }
 
+/// The same with vectors in device memory.
+pub type PreparedOnGpu<'a, T> = Prepared<'a, T, Buffer<T>>;
+
 /// α, x, β, y ↦ y ← αAx + βy.
-type Product<'a, T> = dyn FnMut(T, &[T], T, &mut [T]) -> Result<(), Failed> + 'a;
+type Product<'a, T, V> = dyn FnMut(T, &V, T, &mut V) -> Result<(), Failed> + 'a;
 
 impl<'a, T> Prepared<'a, T> {
     /// A product of our own, which keeps `extra_bytes` beyond CSR. Its arguments are α, x, β, y;
@@ -79,24 +150,30 @@ impl<'a, T> Prepared<'a, T> {
         extra_bytes: usize,
         product: impl FnMut(T, &[T], T, &mut [T]) -> Result<(), Failed> + 'a,
     ) -> Self {
-        Self {
-            product: Box::new(product),
-            rows: csr.rows,
-            cols: csr.cols,
-            extra_bytes: Some(extra_bytes as u64),
-            library_version: None,
-            wake: None,
-        }
+        Self::made(csr, Box::new(product), Some(extra_bytes as u64))
+    }
+}
+
+impl<'a, T: Plain> PreparedOnGpu<'a, T> {
+    /// A product of our own that enqueues its work. What it keeps in device memory is counted by
+    /// whoever asked for it.
+    pub fn on_gpu(
+        csr: &DeviceCsr<'a, T>,
+        product: impl FnMut(T, &Buffer<T>, T, &mut Buffer<T>) -> Result<(), Failed> + 'a,
+    ) -> Self {
+        Self::made(csr.host, Box::new(product), None)
+    }
+}
+
+impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
+    fn made(csr: &Csr<T>, product: Box<Product<'a, T, V>>, extra_bytes: Option<u64>) -> Self {
+        let (rows, cols) = (csr.rows, csr.cols);
+        Self { product, rows, cols, extra_bytes, library_version: None, wake: None }
     }
 
-    /// A product that library `version` computes.
-    pub fn by_library(
-        csr: &'a Csr<T>,
-        version: &str,
-        extra_bytes: Option<u64>,
-        product: impl FnMut(T, &[T], T, &mut [T]) -> Result<(), Failed> + 'a,
-    ) -> Self {
-        Self { extra_bytes, library_version: Some(version.into()), ..Self::new(csr, 0, product) }
+    /// The same computed by library `version`, whose memory is `extra_bytes`.
+    pub fn by_library(self, version: &str, extra_bytes: Option<u64>) -> Self {
+        Self { extra_bytes, library_version: Some(version.into()), ..self }
     }
 
     /// The same with a way to wake the library's threads, so that a sample that is to begin with
@@ -105,13 +182,31 @@ impl<'a, T> Prepared<'a, T> {
         Self { wake: Some(wake), ..self }
     }
 
-    /// y ← αAx + βy; y is not read when β = 0.
+    /// y ← αAx + βy; y is not read when β = 0. On a GPU this only enqueues the work.
     ///
     /// # Panics
     /// When x has not one value per column or y not one per row: the products rely on it.
-    pub fn multiply(&mut self, alpha: T, x: &[T], beta: T, y: &mut [T]) -> Result<(), Failed> {
-        assert_eq!((x.len(), y.len()), (self.cols, self.rows), "lengths of x and y");
+    pub fn multiply(&mut self, alpha: T, x: &V, beta: T, y: &mut V) -> Result<(), Failed> {
+        assert_eq!((x.count(), y.count()), (self.cols, self.rows), "lengths of x and y");
         (self.product)(alpha, x, beta, y)
+    }
+}
+
+/// What a vector of a product is.
+pub trait Values {
+    /// How many values it has.
+    fn count(&self) -> usize;
+}
+
+impl<T> Values for [T] {
+    fn count(&self) -> usize {
+        self.len()
+    }
+}
+
+impl<T: Plain> Values for Buffer<T> {
+    fn count(&self) -> usize {
+        self.len()
     }
 }
 
@@ -125,14 +220,47 @@ pub struct Unavailable(pub String);
 #[error("{0}")]
 pub struct Failed(pub String);
 
+/// Why a method did not become ready.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs)] // see the two
+pub enum Unprepared {
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+    #[error(transparent)]
+    Failed(#[from] Failed),
+}
+
 impl Method {
-    /// The prepare function of a precision given as a type. This is the one place where the two
-    /// fields are told apart.
-    pub fn prepare<T: Scalar>(&self) -> Prepare<T> {
-        let chosen: &dyn std::any::Any = match T::PRECISION {
-            Precision::F64 => &self.prepare_f64,
-            Precision::F32 => &self.prepare_f32,
-        };
-        *chosen.downcast_ref().expect("PRECISION names the type itself")
+    /// Where it runs.
+    pub fn device(&self) -> Device {
+        match self.code {
+            Code::Cpu { .. } => Device::Cpu,
+            Code::Gpu { .. } => Device::Gpu,
+        }
     }
+
+    /// The prepare function of a precision given as a type; `None` for a method of the GPU.
+    pub fn prepare<T: Scalar>(&self) -> Option<Prepare<T>> {
+        match &self.code {
+            Code::Cpu { f64, f32, .. } => Some(of_precision::<T, _>(f64, f32)),
+            Code::Gpu { .. } => None,
+        }
+    }
+
+    /// The same on a GPU; `None` for a method of the CPU.
+    pub fn prepare_on_gpu<T: Scalar>(&self) -> Option<PrepareOnGpu<T>> {
+        match &self.code {
+            Code::Gpu { f64, f32 } => Some(of_precision::<T, _>(f64, f32)),
+            Code::Cpu { .. } => None,
+        }
+    }
+}
+
+/// The one of the two that is for `T`. This is the one place where they are told apart.
+fn of_precision<T: Scalar, P: Copy + 'static>(f64: &dyn Any, f32: &dyn Any) -> P {
+    let chosen = match T::PRECISION {
+        Precision::F64 => f64,
+        Precision::F32 => f32,
+    };
+    *chosen.downcast_ref().expect("PRECISION names the type itself")
 }

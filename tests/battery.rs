@@ -11,7 +11,7 @@ use spmv_bench::bench::execute::Bench;
 use spmv_bench::bench::outcome::Outcome;
 use spmv_bench::bench::plan::{Protocol, Settings};
 use spmv_bench::matrix::Csr;
-use spmv_bench::method::{Failed, Method, Prepared, Request, Unavailable};
+use spmv_bench::method::{Code, Failed, Method, Prepared, Request, Unavailable};
 use spmv_bench::methods::METHODS;
 use spmv_bench::methods::vendor::mkl::mkl;
 use spmv_bench::scalar::Scalar;
@@ -80,8 +80,8 @@ fn vector<T: Scalar>(len: usize, phase: f64) -> Vec<T> {
 /// One product of one method; panics when it is wrong. A method may only be unavailable when a
 /// library is absent, or refuses a matrix without rows or columns.
 fn check<T: Scalar>(method: &Method, csr: &Csr<T>, team: &Team, alpha: f64, beta: f64) {
-    let request = Request { team, alpha, beta, expected_products: 10 };
-    let mut prepared = match method.prepare::<T>()(csr, &request) {
+    let request = Request { team, alpha, beta, expected_products: 10, given: &[] };
+    let mut prepared = match method.prepare::<T>().unwrap()(csr, &request) {
         Ok(prepared) => prepared,
         Err(Unavailable(reason)) => {
             let library = method.name.starts_with("mkl");
@@ -160,8 +160,9 @@ fn nan_stays_in_its_rows() {
     (0..20).step_by(2).for_each(|even| x[even] = f64::NAN);
     let team = Team::floating(3);
     for method in METHODS.iter().filter(|method| !method.name.starts_with("mkl")) {
-        let request = Request { team: &team, alpha: 1.0, beta: 0.0, expected_products: 1 };
-        let mut prepared = method.prepare::<f64>()(&csr, &request).unwrap();
+        let request =
+            Request { team: &team, alpha: 1.0, beta: 0.0, expected_products: 1, given: &[] };
+        let mut prepared = method.prepare::<f64>().unwrap()(&csr, &request).unwrap();
         let mut y = vec![0.0; 50];
         prepared.multiply(1.0, &x, 0.0, &mut y).unwrap();
         for (row, y) in y.iter().enumerate() {
@@ -173,7 +174,8 @@ fn nan_stays_in_its_rows() {
 
 /// A method that computes with `product` and is named for its bug.
 fn planted(name: &'static str, prepare_f64: spmv_bench::method::Prepare<f64>) -> Method {
-    Method { name, prepare_f64, ..spmv_bench::methods::cpu::seq::METHOD }
+    let code = Code::Cpu { parallel: false, f64: prepare_f64, f32: |_, _| unreachable!() };
+    Method { name, code, ..spmv_bench::methods::cpu::seq::METHOD }
 }
 
 /// Row by row with `row_sum`, then `after` on y.
@@ -212,7 +214,7 @@ fn outcome_of(method: &Method) -> Outcome {
         interrupted: &AtomicBool::new(false),
         settings: &Settings { iterations: Some(20), ..Settings::new(Protocol::MergeSpmv) },
     };
-    bench.measure(&csr, &[method]).unwrap().outcomes.remove(0)
+    bench.measure(&csr, &[method.into()]).unwrap().outcomes.remove(0)
 }
 
 #[test]

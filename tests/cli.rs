@@ -10,6 +10,7 @@ use std::time::Duration;
 use expect_test::{Expect, expect};
 use spmv_bench::bench::clock::{Clock, FakeClock};
 use spmv_bench::cli::{self, Verdict, World};
+use spmv_bench::method::Unavailable;
 use spmv_bench::system::System;
 use tempfile::TempDir;
 
@@ -32,6 +33,7 @@ fn run_with(words: &str, clock: &dyn Clock, interrupted: &AtomicBool) -> Ran {
         run_id: "test".into(),
         interrupted,
         system: System { cpu: Some("a CPU".into()), ..System::detect() },
+        open_gpu: &|_| Err(Unavailable("no CUDA driver".into())),
     };
     let args = std::iter::once("spmv-bench").chain(words.split_whitespace()).map(OsString::from);
     let result = cli::run(args, &mut world).map_err(|error| format!("{error:#}"));
@@ -130,12 +132,12 @@ fn csv_of_a_corpus() {
         summary,
         dir.path(),
         expect![[r#"
-        DIR/sub/duplicates.mtx: 1 duplicate entries summed
-        4 matrices (2 not measured; 1 trivial ones skipped); rows: 6 ok, 1 skipped, 0 wrong, 1 failed
-          csr-rows     1.000 x seq (geometric mean of 2)
-          merge        1.000 x seq (geometric mean of 2)
-          seq          1.000 x seq (geometric mean of 2)
-    "#]],
+            DIR/sub/duplicates.mtx: 1 duplicate entries summed
+            4 matrices (2 not measured; 1 trivial ones skipped); rows: 6 ok, 1 skipped, 0 wrong, 1 failed
+              csr-rows         1.000 x seq (geometric mean of 2)
+              merge            1.000 x seq (geometric mean of 2)
+              seq              1.000 x seq (geometric mean of 2)
+        "#]],
     );
 }
 

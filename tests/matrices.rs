@@ -12,6 +12,7 @@ use spmv_bench::bench::outcome::Outcome;
 use spmv_bench::bench::plan::{Protocol, Settings};
 use spmv_bench::matrix::market;
 use spmv_bench::matrix::stats::RowStatistics;
+use spmv_bench::method::Choice;
 use spmv_bench::methods::METHODS;
 use spmv_bench::team::Team;
 
@@ -90,14 +91,14 @@ fn every_method_is_right_on_real_matrices() {
     for name in ["boyd1_kkt", "org_hs_gene_goall", "nw04", "scrna_10x_chickenplot", "mdual"] {
         let path = folder.join(format!("{name}.mtx.gz"));
         let csr = market::read(&path, &market::Options::default()).unwrap().csr;
-        let methods: Vec<_> = METHODS.iter().collect();
+        let methods: Vec<Choice> = METHODS.iter().map(Choice::from).collect();
         let f32 = bench.measure(&*csr.to_precision::<f32>().unwrap(), &methods).unwrap();
         let f64 = bench.measure(&csr, &methods).unwrap();
         for (method, outcome) in
             methods.iter().cycle().zip(f64.outcomes.iter().chain(&f32.outcomes))
         {
             let fine = matches!(outcome, Outcome::Ok(_) | Outcome::Skipped(_));
-            assert!(fine, "{} on {name}: {outcome:?}", method.name);
+            assert!(fine, "{} on {name}: {outcome:?}", method.name());
         }
     }
 }

@@ -13,22 +13,20 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
 use super::clock::Clock;
-use super::evict::Evictor;
-use super::metrics::compulsory_bytes;
 use super::outcome::{Measurement, Outcome, Report};
-use super::peak::Sweeps;
-use super::plan::{Cache, Fill, Round, Settings};
+use super::plan::{Fill, Round, Settings};
+use super::side::{Host, OnGpu, SETTLE, Side};
 use super::statistics::{Sample, Summary};
+use crate::device::buffer::Plain;
+use crate::device::{DeviceCsr, Gpu, Stage};
 use crate::matrix::Csr;
-use crate::method::{Failed, Method, Prepared, Request, Unavailable};
+use crate::method::{Choice, Failed, Prepared, Request, Unavailable, Unprepared};
 use crate::scalar::Scalar;
 use crate::team::Team;
 use crate::verify::{Reference, Verdict};
 
-/// How long other threads (a library's, or the team's own) get to fall asleep before a method's turn.
-const SETTLE: Duration = Duration::from_millis(2);
-/// How often each round looks at the bandwidth.
-const PEAK_LOOKS: usize = 3;
+/// Products that the times of stages are the mean of.
+const STAGE_PRODUCTS: usize = 20;
 
 /// What a measurement needs from outside.
 pub struct Bench<'a> {
@@ -48,58 +46,64 @@ pub struct Bench<'a> {
 pub struct Interrupted;
 
 impl Bench<'_> {
-    /// Measures `methods` on `csr`.
+    /// Measures methods of the CPU on `csr`.
     ///
     /// # Errors
     /// [`Interrupted`] when the flag was raised.
     pub fn measure<T: Scalar>(
         &self,
         csr: &Csr<T>,
-        methods: &[&Method],
+        choices: &[Choice],
     ) -> Result<Report, Interrupted> {
-        let mut case = Case::new(self, csr);
-        let outcomes = if self.settings.rounds > 1 {
-            case.measure(methods)?
-        } else {
-            let one_by_one = methods.iter().map(|&method| Ok(case.measure(&[method])?.remove(0)));
-            one_by_one.collect::<Result<_, _>>()?
+        let inputs = Inputs::new(self, csr);
+        let host = Host::new(self, csr, inputs.x.clone());
+        Case::new(self, csr, inputs, host).report(choices)
+    }
+
+    /// Measures methods of the GPU on `csr`. What goes wrong before any method is reached, such as
+    /// too little memory for the matrix, is a failure of each.
+    ///
+    /// # Errors
+    /// See [`Bench::measure`].
+    pub fn measure_on_gpu<T: Scalar + Plain>(
+        &self,
+        gpu: &Gpu,
+        csr: &Csr<T>,
+        choices: &[Choice],
+    ) -> Result<Report, Interrupted> {
+        let inputs = Inputs::new(self, csr);
+        let compiled = gpu.compile_time();
+        let failed = |Failed(reason)| {
+            let outcomes = vec![Outcome::Failed(reason); choices.len()];
+            Report { outcomes, ..Report::default() }
         };
-        Ok(Report { peak: case.sweeps.best(), outcomes })
+        let device_csr = match DeviceCsr::upload(gpu, csr) {
+            Ok(device_csr) => device_csr,
+            Err(error) => return Ok(failed(error)),
+        };
+        let side = match OnGpu::new(self, &device_csr, &inputs.x) {
+            Ok(side) => side,
+            Err(error) => return Ok(failed(error)),
+        };
+        let report = Case::new(self, csr, inputs, side).report(choices)?;
+        let compile_ms = 1e3 * (gpu.compile_time() - compiled).as_secs_f64();
+        Ok(Report { compile_ms: Some(compile_ms), ..report })
     }
 }
 
-/// One matrix with its vectors, its reference and the place that y is computed in.
-struct Case<'a, T> {
-    bench: &'a Bench<'a>,
-    csr: &'a Csr<T>,
-    round: Round,
+/// The vectors and what they must yield.
+struct Inputs<T> {
     alpha: T,
     beta: T,
     x: Vec<T>,
     /// What y holds before a verified product: with β = 0, NaN, so that a row that is never written
     /// shows.
     y0: Vec<T>,
-    y: Vec<T>,
     reference: Reference,
-    sweeps: Sweeps,
-    evictor: Option<Evictor>,
 }
 
-/// A method in the race, or what ended it.
-enum Entry<'a, T> {
-    Ready(Ready<'a, T>),
-    Ended(Outcome),
-}
-
-struct Ready<'a, T> {
-    prepared: Prepared<'a, T>,
-    setup_ms: f64,
-    error_ratio: f64,
-    samples: Vec<Sample>,
-}
-
-impl<'a, T: Scalar> Case<'a, T> {
-    fn new(bench: &'a Bench, csr: &'a Csr<T>) -> Self {
+impl<T: Scalar> Inputs<T> {
+    fn new(bench: &Bench, csr: &Csr<T>) -> Self {
         let settings = bench.settings;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(settings.seed);
         let mut uniform = |len: usize| -> Vec<T> {
@@ -111,30 +115,59 @@ impl<'a, T: Scalar> Case<'a, T> {
         };
         let (alpha, beta) = (T::narrow(settings.alpha), T::narrow(settings.beta));
         let y0 = if beta == T::zero() { vec![T::nan(); csr.rows] } else { uniform(csr.rows) };
-        let footprint = compulsory_bytes(csr.rows, csr.cols, csr.nnz(), T::PRECISION);
-        Self {
-            round: settings.round(csr.nnz()),
-            reference: Reference::new(csr, alpha, &x, beta, &y0),
-            y: y0.clone(),
-            sweeps: Sweeps::new(bench.team, footprint as usize),
-            evictor: (settings.cache == Cache::Cold).then(Evictor::of_machine),
-            bench,
-            csr,
-            alpha,
-            beta,
-            x,
-            y0,
-        }
+        let reference = Reference::new(csr, alpha, &x, beta, &y0);
+        Self { alpha, beta, x, y0, reference }
+    }
+}
+
+/// One matrix on one side.
+struct Case<'a, T, S> {
+    bench: &'a Bench<'a>,
+    csr: &'a Csr<T>,
+    round: Round,
+    inputs: Inputs<T>,
+    side: S,
+}
+
+/// A method in the race, or what ended it.
+enum Entry<'a, T, V: ?Sized> {
+    Ready(Ready<'a, T, V>),
+    Ended(Outcome),
+}
+
+struct Ready<'a, T, V: ?Sized> {
+    prepared: Prepared<'a, T, V>,
+    setup_ms: f64,
+    error_ratio: f64,
+    samples: Vec<Sample>,
+    stages: Vec<Stage>,
+}
+
+impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
+    fn new(bench: &'a Bench<'a>, csr: &'a Csr<T>, inputs: Inputs<T>, side: S) -> Self {
+        let round = bench.settings.round(csr.nnz(), S::DEVICE);
+        Self { bench, csr, round, inputs, side }
     }
 
-    fn measure(&mut self, methods: &[&Method]) -> Result<Vec<Outcome>, Interrupted> {
+    fn report(mut self, choices: &'a [Choice]) -> Result<Report, Interrupted> {
+        let outcomes = if self.bench.settings.rounds > 1 {
+            self.measure(choices)?
+        } else {
+            let one_by_one = choices.chunks(1).map(|choice| Ok(self.measure(choice)?.remove(0)));
+            one_by_one.collect::<Result<_, _>>()?
+        };
+        Ok(Report { peak: self.side.peak(), outcomes, ..Report::default() })
+    }
+
+    fn measure(&mut self, choices: &'a [Choice]) -> Result<Vec<Outcome>, Interrupted> {
         let mut entries = Vec::new();
-        for method in methods {
+        for choice in choices {
             self.check_interrupt()?;
-            entries.push(self.enter(method).map_or_else(Entry::Ended, Entry::Ready));
+            entries.push(self.enter(choice).map_or_else(Entry::Ended, Entry::Ready));
         }
         for _ in 0..self.bench.settings.rounds.max(1) {
-            self.look_at_peak();
+            // A ceiling that cannot be measured is one that stays unknown.
+            let _ = self.side.look_at_peak();
             for entry in &mut entries {
                 self.check_interrupt()?;
                 if let Entry::Ready(ready) = entry
@@ -149,93 +182,74 @@ impl<'a, T: Scalar> Case<'a, T> {
     }
 
     /// Prepares a method and verifies its first product.
-    fn enter(&mut self, method: &Method) -> Result<Ready<'a, T>, Outcome> {
-        let Bench { team, clock, settings, .. } = *self.bench;
+    fn enter(&mut self, choice: &'a Choice) -> Result<Ready<'a, T, S::Vector>, Outcome> {
+        let settings = self.bench.settings;
         let request = Request {
-            team,
+            team: self.bench.team,
             alpha: settings.alpha,
             beta: settings.beta,
-            expected_products: settings.products(self.csr.nnz()),
+            expected_products: settings.products(self.csr.nnz(), S::DEVICE),
+            given: &choice.given,
         };
-        clock.pause(SETTLE);
-        let start = clock.now();
-        let prepared = guarded(|| method.prepare::<T>()(self.csr, &request))?
-            .map_err(|Unavailable(reason)| Outcome::Skipped(reason))?;
-        let setup_ms = 1e3 * (clock.now() - start).as_secs_f64();
-        let mut ready = Ready { prepared, setup_ms, error_ratio: 0.0, samples: Vec::new() };
-        self.y.copy_from_slice(&self.y0);
-        self.multiply(&mut ready.prepared)?;
+        let (prepared, setup) = guarded(|| self.side.prepare(choice, &request))??;
+        let setup_ms = 1e3 * setup.as_secs_f64();
+        let mut ready =
+            Ready { prepared, setup_ms, error_ratio: 0.0, samples: Vec::new(), stages: Vec::new() };
+        self.side.set_y(&self.inputs.y0)?;
+        self.time(&mut ready, 1)?;
         self.verify(&mut ready)?;
         Ok(ready)
     }
 
     /// One round of a method: warm-ups, samples, verification.
-    fn take_turn(&mut self, ready: &mut Ready<'a, T>) -> Result<(), Outcome> {
-        let clock = self.bench.clock;
+    fn take_turn(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
+        let Bench { clock, settings, .. } = *self.bench;
         clock.pause(SETTLE);
-        self.y.copy_from_slice(&self.y0);
+        self.side.set_y(&self.inputs.y0)?;
         let mut product = Duration::MAX;
-        for _ in 0..self.bench.settings.warmups.max(1) {
-            let start = clock.now();
-            self.multiply(&mut ready.prepared)?;
-            product = product.min(clock.now() - start);
+        for _ in 0..settings.warmups.max(1) {
+            product = product.min(self.time(ready, 1)?);
         }
         let batch = self.round.batch(product);
         // Eviction is outside a sample's time but not outside the turn's.
         let turn = clock.now();
         let (mut products, mut end) = (0, turn);
         while self.round.goes_on(products, end - turn) && !self.interrupted() {
-            self.chill(&ready.prepared);
-            let start = clock.now();
-            for _ in 0..batch {
-                self.multiply(&mut ready.prepared)?;
-            }
+            self.side.chill(&ready.prepared)?;
+            let seconds = self.time(ready, batch)?.as_secs_f64();
             end = clock.now();
-            ready.samples.push(Sample { products: batch, seconds: (end - start).as_secs_f64() });
+            ready.samples.push(Sample { products: batch, seconds });
             products += batch;
         }
-        if self.beta != T::zero() {
+        if self.inputs.beta != T::zero() {
             // y has been fed back into itself: only a fresh y0 has a reference.
-            self.y.copy_from_slice(&self.y0);
-            self.multiply(&mut ready.prepared)?;
+            self.side.set_y(&self.inputs.y0)?;
+            self.time(ready, 1)?;
         }
-        self.verify(ready)
+        self.verify(ready)?;
+        if settings.stages && ready.stages.is_empty() {
+            let factors = (self.inputs.alpha, self.inputs.beta);
+            ready.stages = self.side.stages(&mut ready.prepared, factors, STAGE_PRODUCTS)?;
+        }
+        Ok(())
     }
 
-    fn multiply(&mut self, prepared: &mut Prepared<'a, T>) -> Result<(), Outcome> {
-        guarded(|| prepared.multiply(self.alpha, &self.x, self.beta, &mut self.y))?
-            .map_err(|Failed(reason)| Outcome::Failed(reason))
+    fn time(
+        &mut self,
+        ready: &mut Ready<'a, T, S::Vector>,
+        products: usize,
+    ) -> Result<Duration, Outcome> {
+        let factors = (self.inputs.alpha, self.inputs.beta);
+        Ok(guarded(|| self.side.time(&mut ready.prepared, factors, products))??)
     }
 
-    fn verify(&self, ready: &mut Ready<'a, T>) -> Result<(), Outcome> {
-        let verdict: Verdict = self.reference.judge(&self.y);
+    fn verify(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
+        let verdict: Verdict = self.inputs.reference.judge(self.side.y()?);
         ready.error_ratio = ready.error_ratio.max(verdict.error_ratio);
         if verdict.passes() {
             return Ok(());
         }
         Err(Outcome::Wrong { reason: verdict.describe(), error_ratio: verdict.error_ratio })
-    }
-
-    fn look_at_peak(&mut self) {
-        let Bench { team, clock, .. } = *self.bench;
-        clock.pause(SETTLE);
-        for _ in 0..PEAK_LOOKS {
-            let evict = self.evictor.as_mut().map(|evictor| move || evictor.evict(team));
-            self.sweeps.look(team, clock, evict);
-        }
-    }
-
-    /// Before a sample with cold caches: evicts, lets all threads fall asleep, and wakes those that
-    /// the product will run on, so that it meets cold caches but no sleeping or competing threads.
-    fn chill(&mut self, prepared: &Prepared<T>) {
-        let Some(evictor) = &mut self.evictor else { return };
-        let Bench { team, clock, .. } = *self.bench;
-        evictor.evict(team);
-        clock.pause(SETTLE);
-        match prepared.wake {
-            Some(wake) => wake(),
-            None => team.run(|_| ()),
-        }
     }
 
     fn interrupted(&self) -> bool {
@@ -247,7 +261,7 @@ impl<'a, T: Scalar> Case<'a, T> {
     }
 }
 
-impl<T> Entry<'_, T> {
+impl<T, V: ?Sized> Entry<'_, T, V> {
     fn outcome(self) -> Outcome {
         let ready = match self {
             Self::Ended(outcome) => return outcome,
@@ -259,7 +273,23 @@ impl<T> Entry<'_, T> {
             extra_bytes: ready.prepared.extra_bytes,
             error_ratio: ready.error_ratio,
             library_version: ready.prepared.library_version,
+            stages: ready.stages,
         }))
+    }
+}
+
+impl From<Failed> for Outcome {
+    fn from(Failed(reason): Failed) -> Self {
+        Self::Failed(reason)
+    }
+}
+
+impl From<Unprepared> for Outcome {
+    fn from(unprepared: Unprepared) -> Self {
+        match unprepared {
+            Unprepared::Unavailable(Unavailable(reason)) => Self::Skipped(reason),
+            Unprepared::Failed(failed) => failed.into(),
+        }
     }
 }
 
@@ -280,8 +310,8 @@ mod tests {
 
     use super::*;
     use crate::bench::clock::FakeClock;
-    use crate::bench::plan::Protocol;
-    use crate::method::Prepare;
+    use crate::bench::plan::{Cache, Protocol};
+    use crate::method::{Code, Method, Prepare};
     use crate::methods::cpu::seq;
 
     thread_local! {
@@ -314,8 +344,11 @@ mod tests {
         }))
     }
 
-    fn method(prepare_f64: Prepare<f64>) -> Method {
-        Method { prepare_f64, ..seq::METHOD }
+    fn method(f64: Prepare<f64>) -> Method {
+        Method {
+            code: Code::Cpu { parallel: false, f64, f32: |_, _| unreachable!() },
+            ..seq::METHOD
+        }
     }
 
     fn measure(settings: Settings) -> (Report, String) {
@@ -328,7 +361,7 @@ mod tests {
             settings: &settings,
         };
         let (a, b) = (method(|csr, _| prepare(csr, 'a')), method(|csr, _| prepare(csr, 'b')));
-        (bench.measure(&csr, &[&a, &b]).unwrap(), LOG.take())
+        (bench.measure(&csr, &[(&a).into(), (&b).into()]).unwrap(), LOG.take())
     }
 
     fn settings() -> Settings {
@@ -387,6 +420,6 @@ mod tests {
             interrupted: &AtomicBool::new(true),
             settings: &settings(),
         };
-        assert_eq!(bench.measure(&csr, &[&seq::METHOD]), Err(Interrupted));
+        assert_eq!(bench.measure(&csr, &[(&seq::METHOD).into()]), Err(Interrupted));
     }
 }

@@ -7,4 +7,5 @@ pub mod metrics;
 pub mod outcome;
 pub mod peak;
 pub mod plan;
+pub mod side;
 pub mod statistics;

@@ -2,6 +2,7 @@
 
 use super::peak::Peak;
 use super::statistics::Summary;
+use crate::device::Stage;
 
 /// What became of one method.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,13 +35,17 @@ pub struct Measurement {
     pub error_ratio: f64,
     /// See [`Prepared::library_version`](crate::method::Prepared::library_version).
     pub library_version: Option<String>,
+    /// Times of the product's parts, when they were asked for and it has any.
+    pub stages: Vec<Stage>,
 }
 
 /// All that was measured on one matrix in one precision.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// The ceiling at the matrix's footprint.
     pub peak: Peak,
+    /// Time spent compiling kernels, in milliseconds; `None` where there are none.
+    pub compile_ms: Option<f64>,
     /// In the order of the methods asked for.
     pub outcomes: Vec<Outcome>,
 }

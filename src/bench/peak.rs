@@ -6,34 +6,63 @@
 //! counted by what it names (24 bytes per element); the larger is the ceiling. Inside the region each
 //! thread sweeps its part often enough that entering the region does not count.
 
+use std::fmt;
 use std::hint::black_box;
 use std::time::Duration;
 
 use serde::Serialize;
 
 use super::clock::Clock;
+use crate::device::{Buffer, Gpu};
+use crate::method::Failed;
 use crate::methods::simd::{Isa, Kernel, Vector};
 use crate::team::{DisjointMut, Team};
 
 /// Best rates seen, in GB/s (10^9).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Peak {
-    /// STREAM triad.
-    pub triad_gbs: f64,
-    /// Read-only sweep.
-    pub read_gbs: f64,
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Peak {
+    /// Of the host's cores.
+    Host {
+        /// STREAM triad.
+        triad_gbs: f64,
+        /// Read-only sweep.
+        read_gbs: f64,
+    },
+    /// Of a GPU.
+    Gpu {
+        /// A copy within its memory, bytes read and bytes written.
+        copy_gbs: f64,
+        /// On paper: see [`Facts::nominal_gbs`](crate::device::facts::Facts::nominal_gbs).
+        nominal_gbs: f64,
+    },
+}
+
+impl Default for Peak {
+    fn default() -> Self {
+        Self::Host { triad_gbs: 0.0, read_gbs: 0.0 }
+    }
 }
 
 impl Peak {
-    /// The larger.
+    /// The ceiling that products are held against: the largest rate measured.
     pub fn gbs(&self) -> f64 {
-        self.triad_gbs.max(self.read_gbs)
+        match *self {
+            Self::Host { triad_gbs, read_gbs } => triad_gbs.max(read_gbs),
+            Self::Gpu { copy_gbs, .. } => copy_gbs,
+        }
     }
+}
 
-    fn max(self, other: Self) -> Self {
-        Self {
-            triad_gbs: self.triad_gbs.max(other.triad_gbs),
-            read_gbs: self.read_gbs.max(other.read_gbs),
+impl fmt::Display for Peak {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Host { triad_gbs, read_gbs } => {
+                write!(f, "triad {triad_gbs:.2}, read {read_gbs:.2}")
+            }
+            Self::Gpu { copy_gbs, nominal_gbs } => {
+                write!(f, "copy {copy_gbs:.2}, nominal {nominal_gbs:.2}")
+            }
         }
     }
 }
@@ -43,7 +72,8 @@ pub struct Sweeps {
     arrays: [Vec<f64>; 3],
     /// Sweeps per region.
     repeats: usize,
-    best: Peak,
+    triad_gbs: f64,
+    read_gbs: f64,
 }
 
 /// A region lasts at least about this long.
@@ -68,7 +98,7 @@ impl Sweeps {
         // 10 GB/s per thread is a low guess: the repeats are rather too few than too many.
         let guess = (len * BYTES_PER_ELEMENT) as f64 / (10e9 * team.len() as f64);
         let repeats = (REGION.as_secs_f64() / guess).ceil() as usize;
-        Self { arrays, repeats, best: Peak::default() }
+        Self { arrays, repeats, triad_gbs: 0.0, read_gbs: 0.0 }
     }
 
     /// Times both sweeps once and keeps the best. `evict` empties the caches outside the time; with
@@ -85,12 +115,13 @@ impl Sweeps {
         };
         let triad_gbs = gbs(&mut || self.triad(team, isa, repeats));
         let read_gbs = gbs(&mut || self.read(team, isa, repeats));
-        self.best = self.best.max(Peak { triad_gbs, read_gbs });
+        self.triad_gbs = self.triad_gbs.max(triad_gbs);
+        self.read_gbs = self.read_gbs.max(read_gbs);
     }
 
     /// The best so far.
     pub fn best(&self) -> Peak {
-        self.best
+        Peak::Host { triad_gbs: self.triad_gbs, read_gbs: self.read_gbs }
     }
 
     fn triad(&mut self, team: &Team, isa: Isa, repeats: usize) {
@@ -158,5 +189,44 @@ impl Kernel<f64> for Read<'_> {
             }
         }
         sums.iter().sum()
+    }
+}
+
+/// A copy within a GPU's memory.
+pub struct CopySweep {
+    gpu: Gpu,
+    from: Buffer<u8>,
+    to: Buffer<u8>,
+    repeats: usize,
+    copy_gbs: f64,
+}
+
+impl CopySweep {
+    /// Between two buffers of about `bytes` together.
+    pub fn new(gpu: &Gpu, bytes: usize) -> Result<Self, Failed> {
+        let half = bytes.div_ceil(2).max(4096);
+        let mut from = gpu.allocate(half)?;
+        from.fill(1)?;
+        // 1 TB/s is a low guess for what takes long and a high one for what does not.
+        let repeats = (REGION.as_secs_f64() / (2.0 * half as f64 / 1e12)).ceil() as usize;
+        let to = gpu.allocate(half)?;
+        Ok(Self { gpu: gpu.clone(), from, to, repeats: repeats.min(100), copy_gbs: 0.0 })
+    }
+
+    /// Times a copy once and keeps the best. What `evictor` overwrites empties the cache outside the
+    /// time; with it the copy is a single one.
+    pub fn look(&mut self, evictor: Option<&mut Buffer<u8>>) -> Result<(), Failed> {
+        let repeats = if evictor.is_some() { 1 } else { self.repeats };
+        evictor.map_or(Ok(()), |evictor| evictor.fill(0))?;
+        let time =
+            self.gpu.time(|| (0..repeats).try_for_each(|_| self.to.copy_from(&self.from)))?;
+        let bytes = (2 * self.from.len() * repeats) as f64;
+        self.copy_gbs = self.copy_gbs.max(bytes / time.as_secs_f64() / 1e9);
+        Ok(())
+    }
+
+    /// The best so far.
+    pub fn best(&self) -> Peak {
+        Peak::Gpu { copy_gbs: self.copy_gbs, nominal_gbs: self.gpu.facts().nominal_gbs() }
     }
 }

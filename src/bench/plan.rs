@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::method::Device;
+
 /// How a published evaluation measured: the settings that the command line starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
@@ -73,6 +75,8 @@ pub struct Settings {
     pub x: Fill,
     /// For x and, with β ≠ 0, for the old y.
     pub seed: u64,
+    /// Whether the parts of products are timed as well, after the samples.
+    pub stages: bool,
 }
 
 /// In seconds; no bound is null.
@@ -95,6 +99,7 @@ impl Settings {
             beta: 0.0,
             x: Fill::Random,
             seed: 1,
+            stages: false,
         };
         let no_bound = Duration::MAX;
         match protocol {
@@ -113,17 +118,21 @@ impl Settings {
         }
     }
 
-    /// Products to time on a matrix: merge-spmv's clamp(2^34 / nnz, 100, 200000) on the CPU, or the
-    /// number given.
-    pub fn products(&self, nnz: usize) -> usize {
-        self.iterations.unwrap_or_else(|| ((1 << 34) / nnz.max(1)).clamp(100, 200_000))
+    /// Products to time on a matrix: merge-spmv's clamp(2^34 / nnz, 100, 200000), 50000 at most on a
+    /// GPU, or the number given.
+    pub fn products(&self, nnz: usize, device: Device) -> usize {
+        let most = match device {
+            Device::Cpu => 200_000,
+            Device::Gpu => 50_000,
+        };
+        self.iterations.unwrap_or_else(|| ((1 << 34) / nnz.max(1)).clamp(100, most))
     }
 
     /// One round's share.
-    pub fn round(&self, nnz: usize) -> Round {
+    pub fn round(&self, nnz: usize, device: Device) -> Round {
         let rounds = self.rounds.max(1);
         Round {
-            products: self.products(nnz).div_ceil(rounds),
+            products: self.products(nnz, device).div_ceil(rounds),
             min_time: self.min_time / rounds as u32,
             max_time: self.max_time / rounds as u32,
             cache: self.cache,
@@ -173,9 +182,9 @@ mod tests {
     #[test]
     fn products_follow_merge_spmv() {
         let settings = Settings::new(Protocol::MergeSpmv);
-        let of = |nnz| settings.products(nnz);
+        let of = |nnz| settings.products(nnz, Device::Cpu);
         assert_eq!((of(0), of(1_000), of(1 << 24), of(1 << 30)), (200_000, 200_000, 1024, 100));
-        assert_eq!(Settings::new(Protocol::CsrK).products(7), 20);
+        assert_eq!(Settings::new(Protocol::CsrK).products(7, Device::Gpu), 20);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What may be said on the command line.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::bench::plan::{Cache, Fill, Protocol, Settings};
 use crate::matrix::generate::FORMS;
+use crate::method::Device;
 use crate::record::write::Format;
 use crate::scalar::Precision;
 
@@ -96,9 +98,16 @@ pub struct GenerateArgs {
 /// What every measuring command takes.
 #[derive(Debug, Args)]
 pub struct MeasureArgs {
-    /// Methods to run: names or globs, separated by commas
-    #[arg(long, value_name = "A,B", value_delimiter = ',', default_value = "*")]
-    pub methods: Vec<String>,
+    /// Methods to run: names or globs, separated by commas, each with its parameters as in
+    /// gpu-light:level=vector [default: all]
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub methods: Option<Vec<String>>,
+    /// Where to run: cpu, gpu, all, or the number of a GPU
+    #[arg(long, value_name = "cpu|gpu|all|N", default_value = "all", value_parser = device)]
+    pub device: DeviceChoice,
+    /// Which GPU, of several [default: 0]
+    #[arg(long, value_name = "N")]
+    pub gpu: Option<usize>,
     /// Precision of values and vectors
     #[arg(long, value_enum, default_value = "f64")]
     pub precision: PrecisionChoice,
@@ -111,7 +120,7 @@ pub struct MeasureArgs {
     /// The published protocol to start from; the options below override it
     #[arg(long, value_enum, default_value = "merge-spmv")]
     pub protocol: Protocol,
-    /// Products to time [default: clamp(2^34 / nnz, 100, 200000)]
+    /// Products to time [default: clamp(2^34 / nnz, 100, 200000); at most 50000 on a GPU]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub iterations: Option<u32>,
     /// Untimed products before each round [default: 5]
@@ -154,6 +163,9 @@ pub struct MeasureArgs {
     /// Where to write the facts of the run: command, machine, bandwidth, libraries
     #[arg(long, value_name = "FILE")]
     pub run_record: Option<PathBuf>,
+    /// Time the kernels and library calls that a GPU product consists of, too
+    #[arg(long)]
+    pub stages: bool,
     /// Nothing on stderr but errors
     #[arg(long, short)]
     pub quiet: bool,
@@ -167,7 +179,55 @@ pub enum PrecisionChoice {
     Both,
 }
 
+/// Where methods may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceChoice {
+    Cpu,
+    /// On the GPU of that number, or the one that `--gpu` names.
+    Gpu(Option<usize>),
+    All,
+}
+
+impl DeviceChoice {
+    /// Whether methods of `device` run.
+    pub fn includes(self, device: Device) -> bool {
+        match self {
+            Self::Cpu => device == Device::Cpu,
+            Self::Gpu(_) => device == Device::Gpu,
+            Self::All => true,
+        }
+    }
+}
+
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Cpu => write!(f, "cpu"),
+            Self::Gpu(None) => write!(f, "gpu"),
+            Self::Gpu(Some(number)) => write!(f, "{number}"),
+            Self::All => write!(f, "all"),
+        }
+    }
+}
+
+fn device(text: &str) -> Result<DeviceChoice, String> {
+    Ok(match text {
+        "cpu" => DeviceChoice::Cpu,
+        "gpu" => DeviceChoice::Gpu(None),
+        "all" => DeviceChoice::All,
+        _ => DeviceChoice::Gpu(Some(text.parse().map_err(|_| "cpu, gpu, all or a number")?)),
+    })
+}
+
 impl MeasureArgs {
+    /// The GPU that was named.
+    pub fn gpu(&self) -> Option<usize> {
+        match self.device {
+            DeviceChoice::Gpu(Some(number)) => Some(number),
+            _ => self.gpu,
+        }
+    }
+
     /// The precisions asked for.
     pub fn precisions(&self) -> &'static [Precision] {
         match (self.fp32, self.precision) {
@@ -191,6 +251,7 @@ impl MeasureArgs {
             beta: self.beta,
             x: self.x.unwrap_or(protocol.x),
             seed: self.seed,
+            stages: self.stages,
             ..protocol
         }
     }

@@ -16,8 +16,8 @@ use crate::record::MatrixReport;
 use crate::record::row::{Row, Status};
 use crate::record::write::{Format, Reporter};
 
-/// The methods that speeds are given over: the first that has a time.
-const BASELINES: [&str; 2] = ["mkl-csrmv", "seq"];
+/// The methods that speeds are given over: the first on the same device that has a time.
+const BASELINES: [&str; 4] = ["mkl-csrmv", "seq", "cusparse-csr", "gpu-csr-vector"];
 
 /// Runs the command.
 pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result<Verdict> {
@@ -103,7 +103,7 @@ struct Tally {
     unreadable: usize,
     rows: BTreeMap<Status, usize>,
     /// Method → baseline → (Σ ln speed, matrices).
-    speeds: BTreeMap<(&'static str, &'static str), (f64, usize)>,
+    speeds: BTreeMap<(String, &'static str), (f64, usize)>,
     bad: bool,
 }
 
@@ -123,13 +123,14 @@ impl Tally {
 
     fn take_speeds(&mut self, rows: &[Row]) {
         let time_of = |name: &str| {
-            rows.iter().find(|row| row.method_name == Some(name)).and_then(|row| row.avg_spmv_ms)
+            let named = |row: &&Row| row.method_name.as_deref() == Some(name);
+            rows.iter().find(named).and_then(|row| row.avg_spmv_ms)
         };
         let baseline = BASELINES.iter().find_map(|&name| Some((name, time_of(name)?)));
         let Some((baseline, baseline_ms)) = baseline else { return };
         for row in rows {
-            if let (Some(name), Some(ms)) = (row.method_name, row.avg_spmv_ms) {
-                let (sum, count) = self.speeds.entry((name, baseline)).or_default();
+            if let (Some(name), Some(ms)) = (&row.method_name, row.avg_spmv_ms) {
+                let (sum, count) = self.speeds.entry((name.clone(), baseline)).or_default();
                 *sum += (baseline_ms / ms).ln();
                 *count += 1;
             }
@@ -151,7 +152,7 @@ impl Tally {
         )?;
         for ((method, baseline), (sum, count)) in &self.speeds {
             let mean = (sum / *count as f64).exp();
-            writeln!(err, "  {method:<12} {mean:.3} x {baseline} (geometric mean of {count})")?;
+            writeln!(err, "  {method:<16} {mean:.3} x {baseline} (geometric mean of {count})")?;
         }
         Ok(())
     }

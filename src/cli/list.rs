@@ -2,15 +2,23 @@
 
 use std::io::{self, Write};
 
+use crate::method::{Code, Parameter};
 use crate::methods::METHODS;
 
 /// Prints a paragraph per method.
 pub fn methods(out: &mut dyn Write) -> io::Result<()> {
     for method in METHODS {
-        let threads = if method.parallel { "all threads" } else { "one thread" };
-        writeln!(out, "{:<12} {}, {threads}", method.name, method.device.name())?;
-        writeln!(out, "{:12} {}", "", method.summary)?;
-        writeln!(out, "{:12} source: {}", "", method.source)?;
+        let place = match method.code {
+            Code::Cpu { parallel: true, .. } => "cpu, all threads",
+            Code::Cpu { parallel: false, .. } => "cpu, one thread",
+            Code::Gpu { .. } => "gpu",
+        };
+        writeln!(out, "{:<18} {place}", method.name)?;
+        writeln!(out, "{:18} {}", "", method.summary)?;
+        writeln!(out, "{:18} source: {}", "", method.source)?;
+        for Parameter { name, values, meaning } in method.parameters {
+            writeln!(out, "{:18} :{name}={} {meaning}", "", values.join("|"))?;
+        }
     }
     Ok(())
 }

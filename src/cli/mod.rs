@@ -1,6 +1,7 @@
 //! The command line: one file per verb, glue and terminal output only.
 
 mod args;
+mod choice;
 mod corpus;
 mod generate;
 mod list;
@@ -16,6 +17,8 @@ use anyhow::Result;
 use clap::{CommandFactory, Parser};
 
 use crate::bench::clock::Clock;
+use crate::device::Gpu;
+use crate::method::Unavailable;
 use crate::system::System;
 use args::{Cli, Command};
 
@@ -37,6 +40,8 @@ pub struct World<'a> {
     pub interrupted: &'a AtomicBool,
     /// The machine, before any thread was pinned.
     pub system: System,
+    /// Opens the GPU of that number, or the first.
+    pub open_gpu: &'a dyn Fn(Option<usize>) -> Result<Gpu, Unavailable>,
 }
 
 /// How a command ended.

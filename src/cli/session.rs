@@ -8,20 +8,20 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::args::MeasureArgs;
-use super::{World, system};
+use super::args::{DeviceChoice, MeasureArgs};
+use super::{World, choice, system};
 use crate::bench::clock::Clock;
 use crate::bench::execute::{Bench, Interrupted};
 use crate::bench::metrics::compulsory_bytes;
 use crate::bench::outcome::{Outcome, Report};
-use crate::bench::peak::Peak;
 use crate::bench::plan::Settings;
+use crate::device::Gpu;
+use crate::device::buffer::Plain;
 use crate::matrix::Csr;
 use crate::matrix::market::MarketError;
 use crate::matrix::source::{Loaded, Source};
 use crate::matrix::stats::pattern_symmetry;
-use crate::method::Method;
-use crate::methods::METHODS;
+use crate::method::{Choice, Device, Unavailable};
 use crate::record::row::{Circumstances, MatrixFacts, Row, Shape, Status};
 use crate::record::run::{Library, REVISION, RunRecord};
 use crate::record::{Group, MatrixReport};
@@ -29,12 +29,13 @@ use crate::scalar::{Precision, Scalar};
 use crate::system::System;
 use crate::team::Team;
 
-/// The method whose time per product setups are set off against: plain parallel CSR.
-const BREAK_EVEN_BASELINE: &str = "csr-rows";
+/// The methods whose times per product setups are set off against: plain parallel CSR of each device.
+const BREAK_EVEN_BASELINES: [&str; 2] = ["csr-rows", "gpu-csr-vector"];
 
 /// What a whole run shares.
 pub struct Session<'a> {
-    methods: Vec<&'static Method>,
+    choices: Vec<Choice<'static>>,
+    gpu: Result<Gpu, Unavailable>,
     precisions: &'static [Precision],
     settings: Settings,
     expand: bool,
@@ -54,11 +55,12 @@ pub struct Run {
 
 impl<'a> Session<'a> {
     /// Checks what was asked for and starts the threads.
-    pub fn start(args: &MeasureArgs, world: &World<'a>) -> Result<Self> {
-        let methods = select(&args.methods)?;
+    pub fn start(args: &MeasureArgs, world: &mut World<'a>) -> Result<Self> {
+        let (choices, gpu) = methods(args, world)?;
         let team = team(args.threads, world)?;
         Ok(Self {
-            methods,
+            choices,
+            gpu,
             precisions: args.precisions(),
             settings: args.settings(),
             team,
@@ -138,13 +140,12 @@ impl<'a> Session<'a> {
             return Run { report, interrupted: false };
         }
         for &precision in self.precisions {
-            let group = match precision {
-                Precision::F64 => self.measure::<f64>(&loaded.csr, &report.facts),
-                Precision::F32 => self.measure::<f32>(&loaded.csr, &report.facts),
+            let measured = match precision {
+                Precision::F64 => self.measure::<f64>(&loaded.csr, &mut report),
+                Precision::F32 => self.measure::<f32>(&loaded.csr, &mut report),
             };
-            match group {
-                Ok(group) => report.groups.push(group),
-                Err(Interrupted) => return Run { report, interrupted: true },
+            if measured == Err(Interrupted) {
+                return Run { report, interrupted: true };
             }
         }
         Run { report, interrupted: false }
@@ -158,37 +159,50 @@ impl<'a> Session<'a> {
         Run { report, interrupted: false }
     }
 
-    /// All methods in one precision.
-    fn measure<T: Scalar>(
+    /// All methods in one precision: a group per device that any of them runs on.
+    fn measure<T: Scalar + Plain>(
         &self,
         csr: &Csr<f64>,
-        facts: &MatrixFacts,
-    ) -> Result<Group, Interrupted> {
-        let report = match csr.to_precision::<T>() {
-            Ok(csr) => {
-                let Self { team, clock, interrupted, settings, .. } = self;
-                Bench { team, clock: *clock, interrupted, settings }.measure(&csr, &self.methods)?
+        report: &mut MatrixReport,
+    ) -> Result<(), Interrupted> {
+        let csr = csr.to_precision::<T>();
+        let Self { team, clock, interrupted, settings, .. } = self;
+        let bench = Bench { team, clock: *clock, interrupted, settings };
+        for device in [Device::Cpu, Device::Gpu] {
+            let of_device = |choice: &&Choice| choice.method.device() == device;
+            let choices: Vec<_> = self.choices.iter().filter(of_device).cloned().collect();
+            if choices.is_empty() {
+                continue;
             }
-            Err(value) => {
-                let reason = format!("value {value:e} overflows {}", T::PRECISION.name());
-                let outcomes = vec![Outcome::Skipped(reason); self.methods.len()];
-                Report { peak: Peak::default(), outcomes }
-            }
-        };
-        let footprint = compulsory_bytes(csr.rows, csr.cols, csr.nnz(), T::PRECISION);
-        Ok(self.group(T::PRECISION, footprint, facts, &report))
+            let skipped = |reason: String| {
+                let outcomes = vec![Outcome::Skipped(reason); choices.len()];
+                Report { outcomes, ..Report::default() }
+            };
+            let measured = match (&csr, device, &self.gpu) {
+                (Err(value), ..) => {
+                    skipped(format!("value {value:e} overflows {}", T::PRECISION.name()))
+                }
+                (Ok(csr), Device::Cpu, _) => bench.measure(csr, &choices)?,
+                (Ok(csr), Device::Gpu, Ok(gpu)) => bench.measure_on_gpu(gpu, csr, &choices)?,
+                (_, Device::Gpu, Err(Unavailable(reason))) => skipped(reason.clone()),
+            };
+            let group = self.group(T::PRECISION, device, &choices, &report.facts, measured);
+            report.groups.push(group);
+        }
+        Ok(())
     }
 
     fn group(
         &self,
         precision: Precision,
-        footprint: u64,
+        device: Device,
+        choices: &[Choice],
         facts: &MatrixFacts,
-        report: &Report,
+        report: Report,
     ) -> Group {
-        let results = || self.methods.iter().zip(&report.outcomes);
-        let baseline_ms = results().find_map(|(method, outcome)| match outcome {
-            Outcome::Ok(measured) if method.name == BREAK_EVEN_BASELINE => {
+        let results = || choices.iter().zip(&report.outcomes);
+        let baseline_ms = results().find_map(|(choice, outcome)| match outcome {
+            Outcome::Ok(measured) if BREAK_EVEN_BASELINES.contains(&&*choice.name()) => {
                 Some(measured.summary.mean_ms)
             }
             _ => None,
@@ -201,16 +215,24 @@ impl<'a> Session<'a> {
             baseline_ms,
             run_id: &self.run_id,
         };
-        let row = |(&method, outcome): (&&Method, &Outcome)| {
-            Row::new(facts, method, outcome, &circumstances)
+        let row = |(choice, outcome): (&Choice, &Outcome)| {
+            Row::new(facts, choice, outcome, &circumstances)
         };
+        let stages = |outcome: &Outcome| match outcome {
+            Outcome::Ok(measured) => measured.stages.clone(),
+            _ => Vec::new(),
+        };
+        let shape = facts.shape.as_ref().expect("a measured matrix was read");
         Group {
             precision,
+            device,
             threads: self.team.len(),
             cache: self.settings.cache,
-            footprint,
+            footprint: compulsory_bytes(shape.rows, shape.cols, shape.nnz, precision),
             peak: report.peak,
+            compile_ms: report.compile_ms,
             rows: results().map(row).collect(),
+            stages: report.outcomes.iter().map(stages).collect(),
         }
     }
 }
@@ -222,22 +244,31 @@ fn facts(source: &Source, loaded: &Loaded) -> MatrixFacts {
     MatrixFacts { file: source.to_string(), shape: Some(Shape::of(&loaded.csr)), pattern_symmetry }
 }
 
-/// The methods that the patterns name, in the list's order.
-fn select(patterns: &[String]) -> Result<Vec<&'static Method>> {
-    let known = || METHODS.iter().map(|method| method.name).collect::<Vec<_>>().join(", ");
-    let mut chosen = vec![false; METHODS.len()];
-    for text in patterns {
-        let pattern = glob::Pattern::new(text).with_context(|| format!("--methods {text}"))?;
-        let mut found = false;
-        for (method, chosen) in METHODS.iter().zip(&mut chosen) {
-            let matches = pattern.matches(method.name);
-            *chosen |= matches;
-            found |= matches;
-        }
-        ensure!(found, "--methods {text}: no such method; there are {}", known());
+/// The methods that run and the GPU that they may run on. Without a GPU, those of the GPU are left
+/// out, which is said once, unless they were asked for.
+fn methods(
+    args: &MeasureArgs,
+    world: &mut World,
+) -> Result<(Vec<Choice<'static>>, Result<Gpu, Unavailable>)> {
+    let asked = args.methods.is_some() || args.device != DeviceChoice::All;
+    let mut choices = choice::select(args.methods.as_deref().unwrap_or(&["*".into()]))?;
+    choices.retain(|choice| args.device.includes(choice.method.device()));
+    ensure!(!choices.is_empty(), "none of these methods runs on --device {}", args.device);
+    let on_gpu = |choice: &Choice| choice.method.device() == Device::Gpu;
+    if !choices.iter().any(on_gpu) {
+        return Ok((choices, Err(Unavailable("no method needs it".into()))));
     }
-    let chosen = METHODS.iter().zip(chosen).filter(|(_, chosen)| *chosen);
-    Ok(chosen.map(|(method, _)| method).collect())
+    let gpu = (world.open_gpu)(args.gpu());
+    if let Err(Unavailable(reason)) = &gpu {
+        if let Some(number) = args.gpu() {
+            bail!("GPU {number}: {reason}");
+        }
+        if !asked {
+            choices.retain(|choice| !on_gpu(choice));
+            writeln!(world.stderr, "without the GPU methods: {reason}")?;
+        }
+    }
+    Ok((choices, gpu))
 }
 
 /// The threads: pinned, at most one per CPU.

@@ -107,13 +107,7 @@ fn write_text(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
     }
     for Bandwidth { threads, bytes, peak } in &facts.bandwidth {
         let size = bytes >> 20;
-        let (triad, read) = (peak.triad_gbs, peak.read_gbs);
-        line(
-            "bandwidth",
-            format!(
-                "{threads:>3} threads, {size:>5} MiB: triad {triad:7.2} GB/s, read {read:7.2} GB/s"
-            ),
-        )?;
+        line("bandwidth", format!("{threads:>3} threads, {size:>5} MiB, GB/s: {peak}"))?;
     }
     Ok(())
 }

@@ -9,6 +9,8 @@ use serde::Serialize;
 
 use crate::bench::peak::Peak;
 use crate::bench::plan::Cache;
+use crate::device::Stage;
+use crate::method::Device;
 use crate::scalar::Precision;
 use row::{MatrixFacts, Row, Status};
 
@@ -30,11 +32,13 @@ pub struct MatrixReport {
     pub ended: Option<Row>,
 }
 
-/// The rows that may be compared: one matrix, one precision, hot or cold.
+/// The rows that may be compared: one matrix, precision and device, hot or cold.
 #[derive(Clone, Debug, Serialize)]
 pub struct Group {
     /// The precision.
     pub precision: Precision,
+    /// Where the methods ran.
+    pub device: Device,
     /// Threads of the team.
     pub threads: usize,
     /// Hot or cold.
@@ -43,8 +47,12 @@ pub struct Group {
     pub footprint: u64,
     /// The ceiling at that footprint.
     pub peak: Peak,
+    /// Time spent compiling kernels for these rows, in milliseconds; part of no other time.
+    pub compile_ms: Option<f64>,
     /// One per method.
     pub rows: Vec<Row>,
+    /// For each row the times of its product's parts, when they were asked for.
+    pub stages: Vec<Vec<Stage>>,
 }
 
 impl Group {

@@ -7,7 +7,7 @@ use crate::bench::outcome::{Measurement, Outcome};
 use crate::bench::plan::Cache;
 use crate::matrix::Csr;
 use crate::matrix::stats::RowStatistics;
-use crate::method::{Device, Method};
+use crate::method::{Choice, Code, Device};
 use crate::scalar::Precision;
 
 /// What became of a method on a matrix.
@@ -98,7 +98,7 @@ pub struct Row {
     pub row_length_std_dev: Option<f64>,
     pub row_length_variation: Option<f64>,
     pub row_length_skewness: Option<f64>,
-    pub method_name: Option<&'static str>,
+    pub method_name: Option<String>,
     pub setup_ms: Option<f64>,
     pub avg_spmv_ms: Option<f64>,
     pub gflops: Option<f64>,
@@ -166,15 +166,19 @@ impl Row {
     /// The row of a method.
     pub fn new(
         matrix: &MatrixFacts,
-        method: &Method,
+        choice: &Choice,
         outcome: &Outcome,
         circumstances: &Circumstances,
     ) -> Self {
         let row = Self {
-            method_name: Some(method.name),
+            method_name: Some(choice.name()),
             precision: Some(circumstances.precision),
-            device: Some(method.device),
-            threads: Some(if method.parallel { circumstances.threads } else { 1 }),
+            device: Some(choice.method.device()),
+            threads: match choice.method.code {
+                Code::Cpu { parallel: true, .. } => Some(circumstances.threads),
+                Code::Cpu { parallel: false, .. } => Some(1),
+                Code::Gpu { .. } => None,
+            },
             transpose: Some(false),
             cache: Some(circumstances.cache),
             order: Some("natural"),

@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 
 use super::{Group, MatrixReport};
+use crate::device::Stage;
+use crate::method::Device;
 use crate::record::row::{MatrixFacts, Row, Shape, Status};
 
 /// Statistics and degree histogram of the matrix.
@@ -41,45 +43,54 @@ fn write_histogram(out: &mut dyn Write, shape: &Shape) -> io::Result<()> {
     Ok(())
 }
 
-/// A table of the methods in one precision, the fastest marked.
+/// A table of the methods in one precision on one device, the fastest marked.
 pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
-    let peak = group.peak;
-    writeln!(
+    let Group { peak, footprint, .. } = group;
+    let place = match group.device {
+        Device::Cpu => format!("{} threads", group.threads),
+        Device::Gpu => "gpu".into(),
+    };
+    write!(
         out,
-        "\n{}, {} threads, {} cache; peak {:.2} GB/s at {:.3} MB (triad {:.2}, read {:.2})",
+        "\n{}, {place}, {} cache; peak {:.2} GB/s at {:.3} MB ({peak})",
         group.precision.name(),
-        group.threads,
         group.cache.name(),
         peak.gbs(),
-        group.footprint as f64 / 1e6,
-        peak.triad_gbs,
-        peak.read_gbs,
+        *footprint as f64 / 1e6,
     )?;
+    let compiled = group.compile_ms.map(|ms| format!("; kernels compiled in {ms:.1} ms"));
+    writeln!(out, "{}", compiled.unwrap_or_default())?;
     writeln!(
         out,
-        "{:<16} {:<7} {:>11} {:>11} {:>10} {:>9} {:>9} {:>7}",
+        "{:<NAME$} {:<7} {:>11} {:>11} {:>10} {:>9} {:>9} {:>7}",
         "method", "result", "setup ms", "avg ms", "GFLOP/s", "eff.GB/s", "comp.GB/s", "% peak"
     )?;
     let fastest = group.fastest();
-    for (index, row) in group.rows.iter().enumerate() {
+    for (index, (row, stages)) in group.rows.iter().zip(&group.stages).enumerate() {
         write_row(out, row, fastest == Some(index))?;
+        for Stage { name, ms } in stages {
+            writeln!(out, "  {name:<30} {:>18}", cell(Some(*ms), 5))?;
+        }
     }
     Ok(())
 }
 
+/// The width of a method's name.
+const NAME: usize = 16;
+
 fn write_row(out: &mut dyn Write, row: &Row, fastest: bool) -> io::Result<()> {
-    let name = row.method_name.unwrap_or_default();
+    let name = row.method_name.as_deref().unwrap_or_default();
     let result = match row.status {
         Some(Status::Ok) => "PASS",
         Some(Status::Skipped) => "skipped",
         _ => "FAIL",
     };
     if let Some(reason) = &row.reason {
-        return writeln!(out, "{name:<16} {result:<7} {reason}");
+        return writeln!(out, "{name:<NAME$} {result:<7} {reason}");
     }
     writeln!(
         out,
-        "{name:<16} {result:<7} {:>11} {:>11} {:>10} {:>9} {:>9} {:>7}{}",
+        "{name:<NAME$} {result:<7} {:>11} {:>11} {:>10} {:>9} {:>9} {:>7}{}",
         cell(row.setup_ms, 4),
         cell(row.avg_spmv_ms, 5),
         cell(row.gflops, 4),

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::rows::{Operands, WholeRows, streams};
 use crate::matrix::Csr;
-use crate::method::{Device, Method, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Prepared, Request, Unavailable};
 use crate::methods::simd::{Isa, Lanes};
 use crate::scalar::Scalar;
 use crate::team::DisjointMut;
@@ -16,12 +16,10 @@ use crate::team::DisjointMut;
 /// See the file's head.
 pub const METHOD: Method = Method {
     name: "csr-rows",
-    device: Device::Cpu,
     source: "the papers' row-parallel CSR",
     summary: "whole rows per thread, balanced by nonzeros at each product; SIMD within a row",
-    parallel: true,
-    prepare_f64: prepare,
-    prepare_f32: prepare,
+    parameters: &[],
+    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
 fn prepare<'a, T: Scalar + Lanes>(

@@ -12,7 +12,7 @@
 
 use super::rows::{Operands, Piece, WholeRows, streams};
 use crate::matrix::Csr;
-use crate::method::{Device, Method, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Prepared, Request, Unavailable};
 use crate::methods::simd::{Isa, Lanes};
 use crate::scalar::Scalar;
 use crate::team::DisjointMut;
@@ -20,12 +20,10 @@ use crate::team::DisjointMut;
 /// See the file's head.
 pub const METHOD: Method = Method {
     name: "merge",
-    device: Device::Cpu,
     source: "merge-spmv-sc16, Algorithms 2 and 3",
     summary: "equal pieces of the merge path per thread, no preprocessing; SIMD within a row",
-    parallel: true,
-    prepare_f64: prepare,
-    prepare_f32: prepare,
+    parameters: &[],
+    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
 /// A point of the merge path: `row` rows are closed and `nonzero` nonzeros consumed.

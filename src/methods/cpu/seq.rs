@@ -3,18 +3,16 @@
 
 use super::rows::Operands;
 use crate::matrix::Csr;
-use crate::method::{Device, Method, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Prepared, Request, Unavailable};
 use crate::scalar::Scalar;
 
 /// See the file's head.
 pub const METHOD: Method = Method {
     name: "seq",
-    device: Device::Cpu,
     source: "merge-spmv-sc16, Algorithm 1",
     summary: "one thread, row by row, scalar; the order of the reference",
-    parallel: false,
-    prepare_f64: prepare,
-    prepare_f32: prepare,
+    parameters: &[],
+    code: Code::Cpu { parallel: false, f64: prepare, f32: prepare },
 };
 
 fn prepare<'a, T: Scalar>(

@@ -6,18 +6,16 @@ use sprs::MulAcc;
 use sprs::prod::mul_acc_mat_vec_csr;
 
 use crate::matrix::Csr;
-use crate::method::{Device, Method, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Prepared, Request, Unavailable};
 use crate::scalar::Scalar;
 
 /// See the file's head.
 pub const METHOD: Method = Method {
     name: "sprs",
-    device: Device::Cpu,
     source: "crate sprs 0.11, prod::mul_acc_mat_vec_csr",
     summary: "the Rust library's sequential product, y scaled before inside the time",
-    parallel: false,
-    prepare_f64: prepare,
-    prepare_f32: prepare,
+    parameters: &[],
+    code: Code::Cpu { parallel: false, f64: prepare, f32: prepare },
 };
 
 fn prepare<'a, T: Scalar + MulAcc>(
@@ -31,7 +29,7 @@ fn prepare<'a, T: Scalar + MulAcc>(
     let scratch_rows = if request.alpha == 1.0 { 0 } else { csr.rows };
     let mut scratch = vec![T::zero(); scratch_rows];
     let extra_bytes = Some(size_of_val(&scratch[..]) as u64);
-    Ok(Prepared::by_library(csr, &version(), extra_bytes, move |alpha, x, beta, y| {
+    let product = move |alpha: T, x: &[T], beta: T, y: &mut [T]| {
         scale(beta, y);
         if alpha == T::one() {
             mul_acc_mat_vec_csr(view, x, y);
@@ -41,7 +39,8 @@ fn prepare<'a, T: Scalar + MulAcc>(
             y.iter_mut().zip(&scratch).for_each(|(y, &sum)| *y += alpha * sum);
         }
         Ok(())
-    }))
+    };
+    Ok(Prepared::new(csr, 0, product).by_library(&version(), extra_bytes))
 }
 
 /// The version that this program is built with, from its lock file.

@@ -6,18 +6,16 @@ use std::ffi::{c_char, c_int};
 
 use super::mkl::{self, Routines};
 use crate::matrix::Csr;
-use crate::method::{Device, Method, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Prepared, Request, Unavailable};
 use crate::scalar::Scalar;
 
 /// See the file's head.
 pub const METHOD: Method = Method {
     name: "mkl-csrmv",
-    device: Device::Cpu,
     source: "Intel MKL, mkl_cspblas_?csrgemv; merge-spmv-sc16's baseline",
     summary: "MKL's classic product (mkl_?csrmv when alpha is not 1 or beta not 0); gone in MKL 2026",
-    parallel: true,
-    prepare_f64: prepare,
-    prepare_f32: prepare,
+    parameters: &[],
+    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
 const NO_TRANSPOSE: *const c_char = c"N".as_ptr();
@@ -41,7 +39,7 @@ fn prepare<'a, T: Scalar + Routines>(
     let starts = csr.row_offsets.as_ptr().cast::<c_int>();
     let columns = csr.column_indices.as_ptr().cast::<c_int>();
     let values = csr.values.as_ptr();
-    Ok(Prepared::by_library(csr, &mkl.version, None, move |alpha, x, beta, y| {
+    Ok(Prepared::new(csr, 0, move |alpha, x, beta, y| {
         let (x, y) = (x.as_ptr(), y.as_mut_ptr());
         // SAFETY: the arrays live as long as `csr`; indices are below 2^31, so that u32 reads as
         // int; x and y have cols and rows values.
@@ -67,5 +65,6 @@ fn prepare<'a, T: Scalar + Routines>(
         }
         Ok(())
     })
+    .by_library(&mkl.version, None)
     .woken_by(mkl::wake))
 }

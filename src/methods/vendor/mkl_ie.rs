@@ -7,26 +7,23 @@ use std::ptr::null_mut;
 
 use super::mkl::{self, GENERAL, Handle, Mkl, NON_TRANSPOSE, Routines, check};
 use crate::matrix::Csr;
-use crate::method::{Device, Failed, Method, Prepared, Request, Unavailable};
+use crate::method::{Code, Failed, Method, Prepared, Request, Unavailable};
 use crate::scalar::Scalar;
 
 /// Without hint.
 pub const METHOD: Method = Method {
     name: "mkl-ie",
-    device: Device::Cpu,
     source: "Intel MKL, mkl_sparse_?_mv",
     summary: "MKL's inspector-executor on plain CSR, without hint",
-    parallel: true,
-    prepare_f64: |csr, request| prepare(csr, request, false),
-    prepare_f32: |csr, request| prepare(csr, request, false),
+    parameters: &[],
+    code: Code::Cpu { parallel: true, f64: prepare::<_, false>, f32: prepare::<_, false> },
 };
 
 /// With hint and optimisation.
 pub const METHOD_OPT: Method = Method {
     name: "mkl-ie-opt",
     summary: "the same after mkl_sparse_set_mv_hint and mkl_sparse_optimize, counted as setup",
-    prepare_f64: |csr, request| prepare(csr, request, true),
-    prepare_f32: |csr, request| prepare(csr, request, true),
+    code: Code::Cpu { parallel: true, f64: prepare::<_, true>, f32: prepare::<_, true> },
     ..METHOD
 };
 
@@ -43,22 +40,19 @@ impl Drop for Matrix {
     }
 }
 
-fn prepare<'a, T: Scalar + Routines>(
+fn prepare<'a, T: Scalar + Routines, const OPTIMISE: bool>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
-    optimise: bool,
 ) -> Result<Prepared<'a, T>, Unavailable> {
     let mkl = mkl::mkl()?;
     mkl.set_threads(request.team.len());
     let unavailable = |Failed(reason)| Unavailable(reason);
     let matrix = Matrix::create(mkl, csr).map_err(unavailable)?;
-    if optimise {
+    if OPTIMISE {
         matrix.inspect(request.expected_products).map_err(unavailable)?;
     }
-    Ok(Prepared::by_library(csr, &mkl.version, None, move |alpha, x, beta, y| {
-        matrix.multiply(alpha, x, beta, y)
-    })
-    .woken_by(mkl::wake))
+    let product = move |alpha, x: &[T], beta, y: &mut [T]| matrix.multiply(alpha, x, beta, y);
+    Ok(Prepared::new(csr, 0, product).by_library(&mkl.version, None).woken_by(mkl::wake))
 }
 
 impl Matrix {

@@ -1,0 +1,138 @@
+//! Arrays in device memory.
+
+use std::marker::PhantomData;
+
+use super::Gpu;
+use super::driver::{Address, RawArgument};
+use super::kernel::Argument;
+use crate::method::Failed;
+
+/// What device memory may hold: numbers without invalid bit patterns.
+///
+/// # Safety
+/// Every pattern of bits is a value, and there is no padding.
+pub unsafe trait Plain: Copy + Default + 'static {}
+
+// SAFETY: numbers.
+unsafe impl Plain for u8 {}
+// SAFETY: numbers.
+unsafe impl Plain for u32 {}
+// SAFETY: numbers.
+unsafe impl Plain for u64 {}
+// SAFETY: numbers.
+unsafe impl Plain for f32 {}
+// SAFETY: numbers.
+unsafe impl Plain for f64 {}
+
+/// `len` values in device memory; given back when dropped.
+pub struct Buffer<T> {
+    gpu: Gpu,
+    address: Address,
+    len: usize,
+    values: PhantomData<T>,
+}
+
+impl Gpu {
+    /// Memory for `len` values, which are arbitrary at first.
+    pub fn allocate<T: Plain>(&self, len: usize) -> Result<Buffer<T>, Failed> {
+        let bytes = len * size_of::<T>();
+        let address = if bytes == 0 { 0 } else { self.0.driver.allocate(bytes)? };
+        self.0.allocated.set(self.allocated_bytes() + bytes as u64);
+        Ok(Buffer { gpu: self.clone(), address, len, values: PhantomData })
+    }
+
+    /// A copy of `values`.
+    pub fn upload<T: Plain>(&self, values: &[T]) -> Result<Buffer<T>, Failed> {
+        let mut buffer = self.allocate(values.len())?;
+        buffer.upload(values)?;
+        Ok(buffer)
+    }
+}
+
+impl<T: Plain> Buffer<T> {
+    /// Where it begins; 0 when it is empty.
+    pub fn address(&self) -> Address {
+        self.address
+    }
+
+    /// Values in it.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Bytes in it.
+    pub fn bytes(&self) -> usize {
+        self.len * size_of::<T>()
+    }
+
+    /// Overwrites it with `values`, of the same length.
+    pub fn upload(&mut self, values: &[T]) -> Result<(), Failed> {
+        assert_eq!(values.len(), self.len, "lengths of host and device arrays");
+        if self.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: the values are plain, and any value may be read as bytes.
+        let bytes = unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), self.bytes()) };
+        self.gpu.0.driver.upload(bytes, self.address)
+    }
+
+    /// Copies it to `values`, of the same length.
+    pub fn download(&self, values: &mut [T]) -> Result<(), Failed> {
+        assert_eq!(values.len(), self.len, "lengths of host and device arrays");
+        if self.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: the values are plain: any bytes are a value.
+        let bytes =
+            unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), self.bytes()) };
+        self.gpu.0.driver.download(self.address, bytes)
+    }
+
+    /// A copy on the host.
+    pub fn to_vec(&self) -> Result<Vec<T>, Failed> {
+        let mut values = vec![T::default(); self.len];
+        self.download(&mut values)?;
+        Ok(values)
+    }
+
+    /// Enqueues setting all bytes.
+    pub fn fill(&mut self, byte: u8) -> Result<(), Failed> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        self.gpu.0.driver.fill(self.address, byte, self.bytes())?;
+        self.gpu.mark("fill")
+    }
+
+    /// Enqueues a copy of `from`, of the same length.
+    pub fn copy_from(&mut self, from: &Self) -> Result<(), Failed> {
+        assert_eq!(from.len, self.len, "lengths of device arrays");
+        if self.is_empty() {
+            return Ok(());
+        }
+        self.gpu.0.driver.copy(from.address, self.address, self.bytes())?;
+        self.gpu.mark("copy")
+    }
+}
+
+impl<T> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        let bytes = self.len * size_of::<T>();
+        if bytes > 0 {
+            self.gpu.0.driver.release(self.address);
+        }
+        self.gpu.0.allocated.set(self.gpu.allocated_bytes() - bytes as u64);
+    }
+}
+
+// SAFETY: the address lives in the buffer.
+unsafe impl<T> Argument for Buffer<T> {
+    fn raw(&self) -> RawArgument {
+        RawArgument::pointer(&self.address)
+    }
+}

@@ -1,0 +1,49 @@
+//! A matrix in device memory.
+
+use super::buffer::Plain;
+use super::{Buffer, Gpu};
+use crate::matrix::Csr;
+use crate::method::Failed;
+use crate::scalar::Scalar;
+
+/// CSR on the device beside CSR on the host.
+pub struct DeviceCsr<'a, T> {
+    /// The device.
+    pub gpu: Gpu,
+    /// The same matrix on the host.
+    pub host: &'a Csr<T>,
+    /// rows + 1 offsets.
+    pub row_offsets: Buffer<u32>,
+    /// nnz indices.
+    pub column_indices: Buffer<u32>,
+    /// nnz values.
+    pub values: Buffer<T>,
+}
+
+impl<'a, T: Scalar + Plain> DeviceCsr<'a, T> {
+    /// Copies the matrix to the device.
+    pub fn upload(gpu: &Gpu, host: &'a Csr<T>) -> Result<Self, Failed> {
+        Ok(Self {
+            gpu: gpu.clone(),
+            host,
+            row_offsets: gpu.upload(&host.row_offsets)?,
+            column_indices: gpu.upload(&host.column_indices)?,
+            values: gpu.upload(&host.values)?,
+        })
+    }
+
+    /// Rows, as kernels take it.
+    pub fn rows(&self) -> u32 {
+        self.host.rows as u32
+    }
+
+    /// Columns, as kernels take it.
+    pub fn cols(&self) -> u32 {
+        self.host.cols as u32
+    }
+
+    /// Nonzeros, as kernels take it.
+    pub fn nnz(&self) -> u32 {
+        self.host.nnz() as u32
+    }
+}

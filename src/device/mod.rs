@@ -1,0 +1,173 @@
+//! The GPU as methods see it: memory, kernels by name, and time. Behind it stands a [`Driver`]:
+//! CUDA in the program, an emulation on the CPU in the tests.
+//!
+//! Work is enqueued in one stream and runs in order; only copies from and to the host and
+//! [`Gpu::time`] wait for it.
+
+pub mod buffer;
+pub mod csr;
+pub mod cuda;
+pub mod cusparse;
+pub mod driver;
+pub mod facts;
+pub mod kernel;
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+pub use buffer::Buffer;
+pub use csr::DeviceCsr;
+use cusparse::CuSparse;
+use driver::{Driver, Event, ModuleId};
+use facts::{Clocks, Facts};
+pub use kernel::{Argument, Dim3, Kernel, Module, Program};
+
+use crate::method::{Failed, Unavailable, Unprepared};
+use crate::scalar::{Precision, Scalar};
+
+/// A GPU. Clones are handles of the same one.
+#[derive(Clone)]
+pub struct Gpu(Rc<Shared>);
+
+struct Shared {
+    driver: Box<dyn Driver>,
+    /// Bytes allocated now.
+    allocated: Cell<u64>,
+    /// Compiled so far, by program, precision and constants.
+    modules: RefCell<HashMap<ModuleKey, ModuleId>>,
+    /// Time spent compiling.
+    compiling: Cell<Duration>,
+    /// While stages are recorded: what ran before which event.
+    stages: RefCell<Option<Vec<(String, Event)>>>,
+}
+
+type ModuleKey = (&'static str, Precision, Vec<(&'static str, usize)>);
+
+/// A part of a product and its time.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Stage {
+    /// The kernel or library call.
+    pub name: String,
+    /// Milliseconds per product.
+    pub ms: f64,
+}
+
+impl Gpu {
+    /// A GPU behind `driver`.
+    pub fn new(driver: impl Driver + 'static) -> Self {
+        Self(Rc::new(Shared {
+            driver: Box::new(driver),
+            allocated: Cell::default(),
+            modules: RefCell::default(),
+            compiling: Cell::default(),
+            stages: RefCell::default(),
+        }))
+    }
+
+    /// What the device is.
+    pub fn facts(&self) -> &Facts {
+        self.0.driver.facts()
+    }
+
+    /// The clocks at this moment; `None` when nobody tells.
+    pub fn clocks(&self) -> Option<Clocks> {
+        self.0.driver.clocks()
+    }
+
+    /// Bytes that buffers hold now.
+    pub fn allocated_bytes(&self) -> u64 {
+        self.0.allocated.get()
+    }
+
+    /// Time spent so far on compiling kernels, or on reading compiled ones from disk.
+    pub fn compile_time(&self) -> Duration {
+        self.0.compiling.get()
+    }
+
+    /// `program` compiled for this device with `VALUE_T` the type of `T` and the given constants
+    /// defined; once per combination.
+    pub fn compile<T: Scalar>(
+        &self,
+        program: &'static Program,
+        constants: &[(&'static str, usize)],
+    ) -> Result<Module, Unprepared> {
+        let key = (program.name, T::PRECISION, constants.to_vec());
+        let known = self.0.modules.borrow().get(&key).copied();
+        let id = match known {
+            Some(id) => id,
+            None => {
+                let start = Instant::now();
+                let id = self.0.driver.compile(program, T::PRECISION, constants);
+                self.0.compiling.set(self.compile_time() + start.elapsed());
+                *self.0.modules.borrow_mut().entry(key).or_insert(id?)
+            }
+        };
+        Ok(Module::new(self.clone(), id))
+    }
+
+    /// The cuSPARSE of this device.
+    pub fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable> {
+        self.0.driver.cusparse()
+    }
+
+    /// Enqueues a call of a library that is to show as a stage of that name.
+    pub fn library_call(
+        &self,
+        name: &str,
+        call: impl FnOnce() -> Result<(), Failed>,
+    ) -> Result<(), Failed> {
+        call()?;
+        self.mark(name)
+    }
+
+    /// Waits until all that was enqueued has run.
+    pub fn synchronize(&self) -> Result<(), Failed> {
+        self.0.driver.synchronize()
+    }
+
+    /// The time that the device takes from the beginning of what `work` enqueues to its end.
+    pub fn time(&self, work: impl FnOnce() -> Result<(), Failed>) -> Result<Duration, Failed> {
+        let start = self.0.driver.record()?;
+        let done = work();
+        let end = self.0.driver.record()?;
+        let times = self.0.driver.times(&[start, end]);
+        done?;
+        Ok(times?[0])
+    }
+
+    /// The times of the stages of `products` runs of `product`, in the order in which they first ran.
+    pub fn stages(
+        &self,
+        products: usize,
+        mut product: impl FnMut() -> Result<(), Failed>,
+    ) -> Result<Vec<Stage>, Failed> {
+        self.synchronize()?;
+        let start = self.0.driver.record()?;
+        *self.0.stages.borrow_mut() = Some(Vec::new());
+        let done = (0..products).try_for_each(|_| product());
+        let (names, mut events): (Vec<_>, Vec<_>) =
+            self.0.stages.take().unwrap_or_default().into_iter().unzip();
+        events.insert(0, start);
+        let times = self.0.driver.times(&events);
+        done?;
+        let mut stages: Vec<Stage> = Vec::new();
+        for (name, time) in names.into_iter().zip(times?) {
+            let ms = 1e3 * time.as_secs_f64() / products as f64;
+            match stages.iter_mut().find(|stage| stage.name == name) {
+                Some(stage) => stage.ms += ms,
+                None => stages.push(Stage { name, ms }),
+            }
+        }
+        Ok(stages)
+    }
+
+    /// Ends a stage, when stages are recorded.
+    fn mark(&self, name: &str) -> Result<(), Failed> {
+        if let Some(stages) = &mut *self.0.stages.borrow_mut() {
+            stages.push((name.to_owned(), self.0.driver.record()?));
+        }
+        Ok(())
+    }
+}
