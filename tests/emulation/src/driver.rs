@@ -1,0 +1,159 @@
+//! The emulation as a device's driver.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use spmv_bench::device::cusparse::CuSparse;
+use spmv_bench::device::driver::{Address, Driver, Event, KernelId, ModuleId, RawArgument};
+use spmv_bench::device::facts::{Clocks, Facts};
+use spmv_bench::device::{Dim3, Program};
+use spmv_bench::method::{Failed, Unavailable, Unprepared};
+use spmv_bench::scalar::Precision;
+
+use crate::compile::Unit;
+use crate::facts::{facts, resident_blocks};
+use crate::memory::Memory;
+use crate::module::{Kernel, Module};
+use crate::run::run;
+
+/// A device that is emulated on the CPU.
+pub struct Emulation {
+    facts: Facts,
+    seed: u64,
+    launches: Cell<u64>,
+    memory: Rc<Memory>,
+    modules: RefCell<Vec<Rc<Module>>>,
+    kernels: RefCell<Vec<Rc<Kernel>>>,
+    /// All that were recorded; numbers are never used again.
+    events: RefCell<Vec<Instant>>,
+    cusparse: Option<Box<dyn CuSparse>>,
+}
+
+impl Emulation {
+    /// A device whose schedules are drawn from `seed`.
+    pub fn new(seed: u64) -> Self {
+        crate::trap::install();
+        Self {
+            facts: facts(),
+            seed,
+            launches: Cell::default(),
+            memory: Rc::new(Memory::new()),
+            modules: RefCell::default(),
+            kernels: RefCell::default(),
+            events: RefCell::default(),
+            cusparse: None,
+        }
+    }
+
+    /// The same with something that stands in for cuSPARSE.
+    pub fn with_cusparse(self, cusparse: Box<dyn CuSparse>) -> Self {
+        Self { cusparse: Some(cusparse), ..self }
+    }
+
+    fn known(&self, kernel: KernelId) -> Rc<Kernel> {
+        self.kernels.borrow()[kernel.0].clone()
+    }
+}
+
+impl Driver for Emulation {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn clocks(&self) -> Option<Clocks> {
+        None
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Address, Failed> {
+        self.memory.allocate(bytes)
+    }
+
+    fn release(&self, address: Address) {
+        self.memory.release(address);
+    }
+
+    fn upload(&self, from: &[u8], to: Address) -> Result<(), Failed> {
+        let to = self.memory.at(to, from.len())?;
+        // SAFETY: as many bytes of the arena as `at` was asked about.
+        unsafe { to.copy_from_nonoverlapping(from.as_ptr(), from.len()) };
+        Ok(())
+    }
+
+    fn download(&self, from: Address, to: &mut [u8]) -> Result<(), Failed> {
+        let from = self.memory.at(from, to.len())?;
+        // SAFETY: as many bytes of the arena as `at` was asked about.
+        unsafe { from.copy_to_nonoverlapping(to.as_mut_ptr(), to.len()) };
+        Ok(())
+    }
+
+    fn fill(&self, to: Address, byte: u8, bytes: usize) -> Result<(), Failed> {
+        let to = self.memory.at(to, bytes)?;
+        // SAFETY: as many bytes of the arena as `at` was asked about.
+        unsafe { to.write_bytes(byte, bytes) };
+        Ok(())
+    }
+
+    fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), Failed> {
+        let (from, to) = (self.memory.at(from, bytes)?, self.memory.at(to, bytes)?);
+        // SAFETY: as many bytes of the arena as `at` was asked about.
+        unsafe { to.copy_from(from, bytes) };
+        Ok(())
+    }
+
+    fn compile(
+        &self,
+        program: &Program,
+        precision: Precision,
+        constants: &[(&'static str, usize)],
+    ) -> Result<ModuleId, Unprepared> {
+        let object = Unit::new(program, precision, constants).build()?;
+        let mut modules = self.modules.borrow_mut();
+        modules.push(Rc::new(Module::load(object)?));
+        Ok(ModuleId(modules.len() - 1))
+    }
+
+    fn kernel(&self, module: ModuleId, name: &str) -> Result<KernelId, Failed> {
+        let mut kernels = self.kernels.borrow_mut();
+        kernels.push(Rc::new(Kernel::find(&self.modules.borrow()[module.0], name)?));
+        Ok(KernelId(kernels.len() - 1))
+    }
+
+    fn resident_blocks(&self, _: KernelId, threads: u32, _: u32) -> Result<u32, Failed> {
+        Ok(resident_blocks(threads))
+    }
+
+    unsafe fn launch(
+        &self,
+        kernel: KernelId,
+        grid: Dim3,
+        block: Dim3,
+        shared_bytes: u32,
+        arguments: &[RawArgument],
+    ) -> Result<(), Failed> {
+        let number = self.launches.replace(self.launches.get() + 1);
+        let kernel = self.known(kernel);
+        run(&kernel, (grid, block), shared_bytes, arguments, &self.memory, (self.seed, number))
+            .map_err(|Failed(message)| Failed(format!("{}: {message}", kernel.name)))
+    }
+
+    fn synchronize(&self) -> Result<(), Failed> {
+        Ok(())
+    }
+
+    fn record(&self) -> Result<Event, Failed> {
+        let mut events = self.events.borrow_mut();
+        events.push(Instant::now());
+        Ok(Event(events.len() - 1))
+    }
+
+    fn times(&self, events: &[Event]) -> Result<Vec<Duration>, Failed> {
+        let all = self.events.borrow();
+        let between = |pair: &[Event]| all[pair[1].0].duration_since(all[pair[0].0]);
+        Ok(events.windows(2).map(between).collect())
+    }
+
+    fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable> {
+        self.cusparse.as_deref().ok_or_else(|| Unavailable("cuSPARSE cannot be emulated".into()))
+    }
+}

@@ -1,0 +1,57 @@
+//! Kernels' source made into C++ that knows where shared memory lies. Lines keep their numbers.
+
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+/// `int a;`, `float b[N][2];`: type, name, brackets.
+static ARRAY: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\b__shared__\s+(?:ALIGNED\s+)?([^;(){}\[\]=]+?)\s*\b(\w+)\s*((?:\[[^\];]*\]\s*)*);")
+});
+
+/// `extern __shared__ int a[];`: type, name.
+static DYNAMIC: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\bextern\s+__shared__\s+(?:ALIGNED\s+)?([^;(){}\[\]=]+?)\s*\b(\w+)\s*\[\s*\]\s*;")
+});
+
+static COMMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?s)//[^\n]*|/\*.*?\*/"));
+
+/// A kernel's declaration: its name.
+static KERNEL: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b__global__\s+(?:BOUNDS\s+)?void\s+(?:BOUNDS\s+)?(\w+)\s*\("));
+
+fn pattern(text: &str) -> Regex {
+    let text = text
+        .replace("ALIGNED", r"(?:__align__|alignas)\s*\(\s*\w+\s*\)")
+        .replace("BOUNDS", r"__launch_bounds__\s*\([^{;]*?\)");
+    Regex::new(&text).expect("a sound pattern")
+}
+
+/// The text without comments and with every shared array as a reference to what the runtime hands
+/// out: in `({ })`, which only compiles in a function. `first` numbers its arrays; they must not be those of another file of the program. What is
+/// not understood stays, and does not compile.
+pub fn rewrite(text: &str, first: usize) -> String {
+    let bare = COMMENT.replace_all(text, |found: &Captures| format!(" {}", lines(&found[0])));
+    let dynamic = DYNAMIC.replace_all(&bare, |found: &Captures| {
+        let (kind, name, lines) = (&found[1], &found[2], lines(&found[0]));
+        format!("{kind} *{name} = static_cast<{kind} *>(({{ emu::dynamic(); }}));{lines}")
+    });
+    let mut key = first;
+    let arrays = ARRAY.replace_all(&dynamic, |found: &Captures| {
+        key += 1;
+        let (kind, name, shape, lines) = (&found[1], &found[2], &found[3], lines(&found[0]));
+        let place = format!("({{ emu::shared({key}, sizeof({kind}{shape}), \"{name}\"); }})");
+        format!("{kind} (&{name}){shape} = *static_cast<{kind} (*){shape}>({place});{lines}")
+    });
+    arrays.into_owned()
+}
+
+/// As many ends of lines as the replaced text has.
+fn lines(text: &str) -> String {
+    "\n".repeat(text.matches('\n').count())
+}
+
+/// The names of the kernels in a rewritten text.
+pub fn kernels(text: &str) -> Vec<&str> {
+    KERNEL.captures_iter(text).map(|found| found.get(1).expect("the name").as_str()).collect()
+}

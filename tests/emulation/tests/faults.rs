@@ -1,0 +1,378 @@
+//! What incorrect kernels end with.
+
+mod common;
+
+use common::{dim, fault, gpu, launch, output};
+use spmv_bench::device::{Argument, Buffer};
+
+/// The fault's message holds all of these.
+fn check(message: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(message.contains(part), "{part:?} is not in: {message}");
+    }
+}
+
+#[test]
+fn a_missing_barrier_shows_under_some_seed() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) {
+            __shared__ unsigned line[64];
+            line[threadIdx.x] = threadIdx.x;
+            out[threadIdx.x] = line[63 - threadIdx.x];
+        }
+    "#;
+    let wrong = |seed| {
+        let out = output(seed, source, (1, 64), 0, 64).unwrap();
+        out.contains(&u32::MAX)
+    };
+    assert!((0..20).any(wrong));
+}
+
+#[test]
+fn a_missing_warp_barrier_shows_under_some_seed() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) {
+            __shared__ unsigned line[32];
+            unsigned t = threadIdx.x, sum = 0;
+            for (unsigned round = 0; round < 4; ++round) {
+                line[t] = t + round;
+                __syncwarp();
+                sum += line[(t + 1) % 32];
+            }
+            out[t] = sum;
+        }
+    "#;
+    let right = |seed| {
+        let out = output(seed, source, (1, 32), 0, 32).unwrap();
+        out.iter().zip(0..).all(|(&sum, t)| sum == 4 * ((t + 1) % 32) + 6)
+    };
+    assert!(!(0..20).all(right));
+}
+
+#[test]
+fn a_barrier_in_a_branch() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) {
+            if (threadIdx.x < 32)
+                __syncthreads();
+            else
+                __syncthreads();
+        }
+    "#;
+    check(
+        &fault(source, (1, 64), 0, 1),
+        &["test: block (0,0,0) thread (", "__syncthreads at test.cu:4", "test.cu:6", "branch"],
+    );
+}
+
+#[test]
+fn a_barrier_after_some_returned() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) {
+            if (threadIdx.x == 40 && blockIdx.x == 3) return;
+            __syncthreads();
+        }
+    "#;
+    check(
+        &fault(source, (6, 64), 0, 1),
+        &["block (3,0,0) thread (0,0,0): ", "at test.cu:4 lacks thread (40,0,0), which has exited"],
+    );
+}
+
+#[test]
+fn a_barrier_that_others_wait_for_elsewhere() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) {
+            if (threadIdx.x < 32) __syncthreads();
+            else if (threadIdx.x == 33) __syncwarp();
+        }
+    "#;
+    check(
+        &fault(source, (1, 64), 0, 1),
+        &["thread (33,0,0): __syncwarp at test.cu:4", "lane 0 has exited"],
+    );
+}
+
+#[test]
+fn a_shuffle_without_a_lane_of_its_mask() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) {
+            if (threadIdx.x != 7) out[0] = __shfl_down_sync(0xffffffff, threadIdx.x, 1);
+        }
+    "#;
+    check(
+        &fault(source, (1, 32), 0, 1),
+        &["__shfl_down_sync at test.cu:3", "lacks the lanes 0x00000080: lane 7 has exited"],
+    );
+}
+
+#[test]
+fn a_shuffle_in_two_branches() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) {
+            if (threadIdx.x < 16) out[0] = __shfl_xor_sync(0xffffffff, 1, 1);
+            else out[0] = __shfl_xor_sync(0xffffffff, 1, 1);
+        }
+    "#;
+    check(
+        &fault(source, (1, 32), 0, 1),
+        &["lacks the lanes 0x", "waits in __shfl_xor_sync at test.cu:"],
+    );
+}
+
+#[test]
+fn lanes_with_different_masks() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) {
+            unsigned mask = threadIdx.x < 16 ? 0xffff : 0xffffffff;
+            out[0] = __ballot_sync(mask, 1);
+        }
+    "#;
+    check(
+        &fault(source, (1, 32), 0, 1),
+        &["__ballot_sync at test.cu:4 with the mask 0xffffffff lacks the lanes 0x0000ffff"],
+    );
+}
+
+#[test]
+fn a_caller_outside_its_mask() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) {
+            if (threadIdx.x == 31) out[0] = __any_sync(0x7fffffff, 1);
+        }
+    "#;
+    check(
+        &fault(source, (1, 32), 0, 1),
+        &["thread (31,0,0): __any_sync at test.cu:3", "0x7fffffff, in which the caller is not"],
+    );
+}
+
+#[test]
+fn a_lane_outside_the_mask_gives_poison() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) {
+            if (threadIdx.x < 4) out[threadIdx.x] = __shfl_sync(0xf, threadIdx.x, threadIdx.x + 2);
+        }
+    "#;
+    assert_eq!(output(1, source, (1, 32), 0, 4).unwrap(), [2, 3, u32::MAX, u32::MAX]);
+}
+
+const TOUCH: &str = r#"
+    extern "C" __global__ void test(unsigned *global, int space, int index, int writes) {
+        extern __shared__ unsigned dynamic[];
+        __shared__ unsigned before[4];
+        __shared__ unsigned fixed[32];
+        __shared__ unsigned after[4];
+        before[0] = after[0] = dynamic[0] = fixed[0] = 0;
+        unsigned *array = space == 0 ? global : space == 1 ? fixed : dynamic;
+        if (threadIdx.x != 5) return;
+        if (writes) array[index] = 1;
+        else global[1] = array[index];
+    }
+"#;
+
+#[test]
+fn accesses_one_element_outside_an_array() {
+    for (space, name) in [
+        (0, "a buffer of 120 bytes"),
+        (1, "the shared array `fixed` of 128 bytes"),
+        (2, "100 bytes of dynamic shared memory"),
+    ] {
+        let len = [30, 32, 25][space as usize];
+        for (index, writes) in [(-1, 0), (len, 0), (-1, 1), (len, 1), (0, 0), (len - 1, 1)] {
+            let gpu = gpu(4);
+            let _before: Buffer<u32> = gpu.allocate(30).unwrap();
+            let global: Buffer<u32> = gpu.allocate(30).unwrap();
+            let arguments: [&dyn Argument; 4] = [&global, &space, &index, &writes];
+            let done = launch(&gpu, TOUCH, (dim(1, 1, 1), dim(8, 1, 1)), 100, &arguments);
+            if (0..len).contains(&index) {
+                assert_eq!(done, Ok(()));
+                continue;
+            }
+            let verb = if writes == 1 { "writes" } else { "reads" };
+            let place = format!("{verb} 4 bytes at offset {} of {name}", 4 * index);
+            let message = done.unwrap_err().0;
+            check(&message, &["test: block (0,0,0) thread (5,0,0): ", &place, "at test.cu:"]);
+        }
+    }
+}
+
+#[test]
+fn an_index_outside_an_array_of_known_length() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) {
+            __shared__ float table[4][8];
+            table[0][out[0] + 8] = 1;
+        }
+    "#;
+    check(
+        &fault(source, (1, 1), 0, 1),
+        &["index out of the bounds of type 'float [8]' at test.cu:4"],
+    );
+}
+
+#[test]
+fn memory_after_its_release_and_no_memory() {
+    let source = r#"
+        struct Box { unsigned *at; };
+        extern "C" __global__ void test(unsigned *out, unsigned long long address) {
+            out[0] = *(unsigned *)address;
+        }
+    "#;
+    let gpu = gpu(1);
+    let out: Buffer<u32> = gpu.allocate(1).unwrap();
+    let read = |address: u64| launch(&gpu, source, (1, 1), 0, &[&out, &address]).unwrap_err().0;
+    let gone = gpu.allocate::<u32>(10).unwrap().address();
+    check(&read(gone + 8), &["reads 4 bytes at offset 8 of a released buffer of 40 bytes"]);
+    check(&read(0), &["reads 4 bytes at address 0x0, which is in no buffer"]);
+    check(&read(1 << 50), &["at address 0x4000000000000, which is in no buffer"]);
+    check(&read(out.address() + 1), &["misaligned access to type 'unsigned int' at test.cu:4"]);
+    // None of this spoils what follows.
+    launch(&gpu, source, (1, 1), 0, &[&out, &out.address()]).unwrap();
+}
+
+#[test]
+fn a_misaligned_vector() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) {
+            int4 four = *(int4 *)(out + 1);
+            out[0] = four.x + four.w;
+        }
+    "#;
+    check(
+        &fault(source, (1, 1), 0, 8),
+        &["misaligned access to type 'const struct int4' at test.cu:3"],
+    );
+}
+
+#[test]
+fn what_nobody_wrote_is_poison() {
+    let source = r#"
+        extern "C" __global__ void test(float *out, double *wide) {
+            __shared__ float line[8];
+            unsigned t = threadIdx.x;
+            if (t < 4) out[t] = line[t];
+            wide[t] = wide[t] + 1;
+        }
+    "#;
+    let gpu = gpu(1);
+    let (out, wide): (Buffer<f32>, Buffer<f64>) =
+        (gpu.allocate(8).unwrap(), gpu.allocate(8).unwrap());
+    launch(&gpu, source, (1, 8), 0, &[&out, &wide]).unwrap();
+    assert!(out.to_vec().unwrap().iter().all(|value| value.is_nan()));
+    assert!(wide.to_vec().unwrap().iter().all(|value| value.is_nan()));
+}
+
+#[test]
+fn arguments_that_are_not_the_signature() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out, int n, float f) { out[0] = n * f; }
+    "#;
+    let gpu = gpu(1);
+    let out: Buffer<u32> = gpu.allocate(1).unwrap();
+    let give = |arguments: &[&dyn Argument]| launch(&gpu, source, (1, 1), 0, arguments);
+    let message = |arguments: &[&dyn Argument]| give(arguments).unwrap_err().0;
+    assert_eq!(give(&[&out, &1u32, &1f32]), Ok(()));
+    assert_eq!(message(&[&out, &1u32]), "test: 2 arguments for 3 parameters");
+    assert_eq!(
+        message(&[&out, &1f32, &1f32]),
+        "test: argument 1 is a floating-point number of 4 bytes, not an integer of 4 bytes"
+    );
+    check(&message(&[&out, &1u32, &1f64]), &["argument 2", "of 8 bytes, not a floating-point"]);
+    check(&message(&[&1u64, &1u32, &1f32]), &["argument 0 is an integer", "not a pointer"]);
+}
+
+#[test]
+fn waiting_for_what_never_comes() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) {
+            volatile unsigned *flag = out;
+            if (threadIdx.x == 3) while (*flag == 0) {}
+            __syncthreads();
+        }
+    "#;
+    check(
+        &fault(source, (2, 40), 0, 1),
+        &["test: block (", "lacks thread (3,0,0), which still runs"],
+    );
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) {
+            while (atomicAdd(out, 0) == 0) __nanosleep(100);
+        }
+    "#;
+    check(&fault(source, (1, 40), 0, 1), &["thread (0,0,0): waits for ever"]);
+}
+
+#[test]
+fn too_much_of_something() {
+    let nothing = r#"extern "C" __global__ void test(unsigned *out) {}"#;
+    check(&fault(nothing, (1, 1025), 0, 1), &["test: 1025 threads per block"]);
+    check(&fault(nothing, (1, 1), 50_000, 1), &["test: 50000 bytes of dynamic shared memory"]);
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) {
+            __shared__ double wide[4096];
+            wide[0] = 1;
+            out[0] = wide[0];
+        }
+    "#;
+    assert!(output(1, source, (1, 1), 1 << 14, 1).is_ok());
+    check(
+        &fault(source, (1, 1), (1 << 14) + 4, 1),
+        &["the block uses 49156 bytes of shared memory"],
+    );
+}
+
+#[test]
+fn division_by_zero_and_wild_jumps() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) { out[0] = 7 / out[0]; }
+    "#;
+    check(&fault(source, (1, 1), 0, 1), &["division by zero in type 'unsigned int' at test.cu:2"]);
+    let source = r#"
+        extern "C" __global__ void test(unsigned long *out) { ((void (*)())out[0])(); }
+    "#;
+    check(&fault(source, (1, 1), 0, 2), &["block (0,0,0) thread (0,0,0): an access to memory"]);
+}
+
+#[test]
+fn stacks_are_clean_after_a_fault() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out, int fails) {
+            unsigned own[8], t = threadIdx.x;
+            for (unsigned k = 0; k < 8; ++k) own[k] = t + k;
+            if (fails && t == 99) out[1000] = 1;
+            __syncthreads();
+            unsigned sum = 0;
+            for (unsigned k = 0; k < 8; ++k) sum += own[(k + out[0]) % 8];
+            __syncthreads();
+            out[t] = sum;
+        }
+    "#;
+    let gpu = gpu(5);
+    let mut out: Buffer<u32> = gpu.allocate(100).unwrap();
+    for _ in 0..10 {
+        out.fill(0).unwrap();
+        let message = launch(&gpu, source, (1, 100), 0, &[&out, &1i32]).unwrap_err().0;
+        check(&message, &["thread (99,0,0): writes 4 bytes at offset 4000 of a buffer of 400"]);
+        launch(&gpu, source, (1, 100), 0, &[&out, &0i32]).unwrap();
+        assert!(out.to_vec().unwrap().iter().zip(0..).all(|(&sum, t)| sum == 8 * t + 28));
+    }
+}
+
+#[test]
+fn what_does_not_compile() {
+    let gpu = gpu(0);
+    for (source, message) in [
+        ("extern \"C\" __global__ void test() { __shared__ int a[2], b; }", "__shared__"),
+        ("extern \"C\" __global__ void test() { __shared__ int a = 1; }", "__shared__"),
+        ("extern \"C\" __global__ void test(long *p) { atomicAdd(p, 1); }", "atomicAdd does not"),
+        (
+            "extern \"C\" __global__ void test(int *p) { int big[9000]; for (int k = 0; k < 9000; ++k) \
+          big[k] = p[k]; __syncthreads(); p[0] = big[p[1]]; }",
+            "stack",
+        ),
+    ] {
+        let error = gpu.compile::<f32>(common::program(source), &[]).err().expect(source);
+        check(&error.to_string(), &["test.cu", message]);
+    }
+}
