@@ -40,10 +40,12 @@ pub fn open(folder: Option<&Path>, name: &str) -> Result<Library, String> {
         .map_err(|error| error.to_string())
 }
 
-/// Where an open library came from, as the system's map of this process says.
+/// Where an open library came from, as the system's map of this process says; there its name may go
+/// on with more of the version.
 pub fn folder_of(name: &str) -> Option<PathBuf> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     let path = maps.lines().filter_map(|line| line.find('/').map(|at| Path::new(&line[at..])));
-    path.filter(|path| path.file_name() == Some(OsStr::new(name)))
+    let named = |file: &OsStr| file.as_encoded_bytes().starts_with(name.as_bytes());
+    path.filter(|path| path.file_name().is_some_and(named))
         .find_map(|path| path.parent().map(Path::to_path_buf))
 }
