@@ -6,7 +6,8 @@
 //! argument types against ours. A status stays a number: a newer library may return one that the
 //! bindings' enums do not know.
 
-use std::ffi::{CStr, c_char};
+use std::collections::HashSet;
+use std::ffi::{CStr, OsStr, c_char};
 use std::path::{Path, PathBuf};
 
 use libloading::os::unix::Library;
@@ -60,8 +61,8 @@ pub struct Sought {
     pub names: &'static [&'static str],
     /// What to do when it is nowhere.
     pub how_to_get: &'static str,
-    /// Opens what it needs, given its folder.
-    pub helpers: fn(&Path),
+    /// The names of what it needs, as a pattern.
+    pub helpers: &'static str,
 }
 
 impl Sought {
@@ -84,7 +85,7 @@ impl Sought {
     fn open_in(&self, folders: Vec<PathBuf>, failure: &mut Option<String>) -> Option<Found> {
         for folder in folders {
             for name in self.names.iter().filter(|name| folder.join(name).exists()) {
-                (self.helpers)(&folder);
+                open_helpers(&folder, self.helpers);
                 match library::open(Some(&folder), name) {
                     Ok(library) => return Some(Found { library, folder }),
                     Err(message) => *failure = Some(message),
@@ -104,17 +105,27 @@ impl Sought {
 
 /// A function that the library lacks, as a reason.
 pub fn incomplete(title: &str, advice: &str) -> impl Fn(libloading::Error) -> Unavailable {
-    move |error| Unavailable(format!("{title} lacks a function that is needed: {error}; {advice}"))
+    move |error| {
+        let error = library::words(&error);
+        Unavailable(format!("{title} lacks a function that is needed: {error}; {advice}"))
+    }
 }
 
-/// Opens every library of `folder` whose name fits `pattern`, so that a library opened later finds
-/// it. One that does not open is missed where it is needed.
-pub fn open_helpers(folder: &Path, pattern: &str) {
-    let pattern = folder.join(pattern);
-    for path in glob::glob(&pattern.to_string_lossy()).into_iter().flatten().flatten() {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if let Ok(library) = library::open(Some(folder), &name) {
-            std::mem::forget(library);
+/// Opens every library whose name fits `pattern`, so that one opened after it finds it loaded: those
+/// of `folder` and, under other names, those where vendors' libraries are looked for. One that does
+/// not open is missed where it is needed.
+fn open_helpers(folder: &Path, pattern: &str) {
+    let mut opened = HashSet::new();
+    for folder in [folder.to_owned()].into_iter().chain(library::folders()) {
+        let pattern = folder.join(pattern);
+        for path in glob::glob(&pattern.to_string_lossy()).into_iter().flatten().flatten() {
+            let Some(name) = path.file_name().and_then(OsStr::to_str) else { continue };
+            if !opened.contains(name)
+                && let Ok(library) = library::open(Some(&folder), name)
+            {
+                std::mem::forget(library);
+                opened.insert(name.to_owned());
+            }
         }
     }
 }

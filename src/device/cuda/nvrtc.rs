@@ -19,7 +19,7 @@ const SOUGHT: Sought = Sought {
     names: &["libnvrtc.so.13", "libnvrtc.so.12"],
     how_to_get: "pip install 'nvidia-cuda-nvrtc==13.0.*' or set SPMV_BENCH_LIBRARY_PATH",
     // NVRTC opens this part of itself by plain name at the first compilation.
-    helpers: |folder| libraries::open_helpers(folder, "libnvrtc-builtins.so.*"),
+    helpers: "libnvrtc-builtins.so.*",
 };
 
 functions! {

@@ -1,5 +1,6 @@
 //! Where shared libraries are looked for, and how they are opened.
 
+use std::error::Error;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -37,7 +38,12 @@ pub fn open(folder: Option<&Path>, name: &str) -> Result<Library, String> {
     // SAFETY: running a library's initialisers is what opening one means; those that are opened
     // here are named in this program.
     unsafe { Library::open(Some(AsRef::<OsStr>::as_ref(&path)), RTLD_NOW | RTLD_GLOBAL) }
-        .map_err(|error| error.to_string())
+        .map_err(|error| words(&error))
+}
+
+/// The loader's own message, which `libloading` keeps below its error.
+pub fn words(error: &libloading::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 /// Where an open library came from, as the system's map of this process says; there its name may go
