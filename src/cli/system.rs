@@ -9,6 +9,9 @@ use super::args::{SystemArgs, SystemFormat};
 use super::{Verdict, World};
 use crate::bench::clock::Clock;
 use crate::bench::peak::Sweeps;
+use crate::device::cuda::{cusparse, nvrtc};
+use crate::device::facts::Facts as GpuFacts;
+use crate::method::Unavailable;
 use crate::methods::vendor::mkl::mkl;
 use crate::record::run::{Bandwidth, Library, REVISION};
 use crate::system::System;
@@ -17,6 +20,8 @@ use crate::team::Team;
 /// Bytes swept: inside the last-level cache, about it, and far beyond it.
 const SIZES: [usize; 3] = [32 << 20, 256 << 20, 2 << 30];
 const LOOKS: usize = 5;
+/// No machine has more; a world in which every number is a GPU ends here.
+const MOST_GPUS: usize = 16;
 
 #[derive(Serialize)]
 struct Facts<'a> {
@@ -24,8 +29,18 @@ struct Facts<'a> {
     revision: &'static str,
     #[serde(flatten)]
     system: &'a System,
+    gpus: Vec<Gpu>,
+    /// Why there is none.
+    no_gpu: Option<String>,
     libraries: Vec<Library>,
     bandwidth: Vec<Bandwidth>,
+}
+
+#[derive(Serialize)]
+struct Gpu {
+    #[serde(flatten)]
+    facts: GpuFacts,
+    nominal_gbs: f64,
 }
 
 /// Runs the command.
@@ -39,9 +54,16 @@ pub fn run(args: &SystemArgs, world: &mut World) -> Result<Verdict> {
         let team = Team::pinned(&system.cpus[..threads]).context("cannot pin threads")?;
         bandwidth.extend(self::bandwidth(&team, world.clock, &sizes(system)));
     }
-    let version = env!("CARGO_PKG_VERSION");
-    let libraries = libraries();
-    let facts = Facts { version, revision: REVISION, system, libraries, bandwidth };
+    let (gpus, no_gpu) = gpus(world);
+    let facts = Facts {
+        version: env!("CARGO_PKG_VERSION"),
+        revision: REVISION,
+        system,
+        gpus,
+        no_gpu,
+        libraries: libraries().into_iter().chain(gpu_libraries()).collect(),
+        bandwidth,
+    };
     match args.format {
         SystemFormat::Text => write_text(world.stdout, &facts)?,
         SystemFormat::Json => {
@@ -84,6 +106,55 @@ pub fn libraries() -> Vec<Library> {
     }]
 }
 
+/// The GPU's libraries, which need no GPU to be found.
+fn gpu_libraries() -> [Library; 2] {
+    let nvrtc = nvrtc::nvrtc().map(|nvrtc| (&nvrtc.version, &nvrtc.folder));
+    let cusparse = cusparse::library().map(|library| (&library.version, &library.folder));
+    [("NVRTC", nvrtc), ("cuSPARSE", cusparse)].map(|(name, found)| match found {
+        Ok((version, folder)) => {
+            Library { name: version.clone(), place: folder.display().to_string() }
+        }
+        Err(absent) => Library { name: name.into(), place: absent.to_string() },
+    })
+}
+
+/// All GPUs, or why there is none.
+fn gpus(world: &World) -> (Vec<Gpu>, Option<String>) {
+    let mut gpus = Vec::new();
+    for number in 0..MOST_GPUS {
+        match (world.open_gpu)(Some(number)) {
+            Ok(gpu) => {
+                let facts = gpu.facts().clone();
+                gpus.push(Gpu { nominal_gbs: facts.nominal_gbs(), facts });
+            }
+            Err(Unavailable(reason)) if number == 0 => return (gpus, Some(reason)),
+            Err(_) => break,
+        }
+    }
+    (gpus, None)
+}
+
+/// What text says of a GPU.
+fn lines(gpu: &Gpu) -> [String; 3] {
+    let facts = &gpu.facts;
+    let (major, minor) = facts.compute_capability;
+    let mib = |bytes: u64| bytes as f64 / 2f64.powi(20);
+    [
+        format!("{}, sm_{major}{minor}, {}", facts.name, facts.driver),
+        format!(
+            "{} multiprocessors up to {} MHz, {:.0} MiB of L2, {:.1} GiB",
+            facts.multiprocessors,
+            facts.clock_mhz,
+            mib(facts.l2_bytes),
+            mib(facts.memory_bytes) / 1024.0
+        ),
+        format!(
+            "{:.0} GB/s nominal: {} bits at {} MHz",
+            gpu.nominal_gbs, facts.memory_bus_bits, facts.memory_clock_mhz
+        ),
+    ]
+}
+
 fn write_text(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
     let System { cpu, cpus, cores, caches, numa_nodes, memory_bytes } = facts.system;
     let mut line = |name: &str, value: String| writeln!(out, "{name:<12} {value}");
@@ -102,6 +173,14 @@ fn write_text(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
     }
     let memory = memory_bytes.map(|bytes| format!("{:.1} GiB", bytes as f64 / 2f64.powi(30)));
     line("memory", memory.unwrap_or_else(|| "unknown".into()))?;
+    for (number, gpu) in facts.gpus.iter().enumerate() {
+        for text in lines(gpu) {
+            line("GPU", format!("{number}: {text}"))?;
+        }
+    }
+    if let Some(reason) = &facts.no_gpu {
+        line("GPU", format!("none: {reason}"))?;
+    }
     for library in &facts.libraries {
         line("library", format!("{}: {}", library.name, library.place))?;
     }

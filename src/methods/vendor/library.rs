@@ -1,5 +1,6 @@
 //! Where shared libraries are looked for, and how they are opened.
 
+use std::error::Error;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -37,13 +38,20 @@ pub fn open(folder: Option<&Path>, name: &str) -> Result<Library, String> {
     // SAFETY: running a library's initialisers is what opening one means; those that are opened
     // here are named in this program.
     unsafe { Library::open(Some(AsRef::<OsStr>::as_ref(&path)), RTLD_NOW | RTLD_GLOBAL) }
-        .map_err(|error| error.to_string())
+        .map_err(|error| words(&error))
 }
 
-/// Where an open library came from, as the system's map of this process says.
+/// The loader's own message, which `libloading` keeps below its error.
+pub fn words(error: &libloading::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+/// Where an open library came from, as the system's map of this process says; there its name may go
+/// on with more of the version.
 pub fn folder_of(name: &str) -> Option<PathBuf> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     let path = maps.lines().filter_map(|line| line.find('/').map(|at| Path::new(&line[at..])));
-    path.filter(|path| path.file_name() == Some(OsStr::new(name)))
+    let named = |file: &OsStr| file.as_encoded_bytes().starts_with(name.as_bytes());
+    path.filter(|path| path.file_name().is_some_and(named))
         .find_map(|path| path.parent().map(Path::to_path_buf))
 }

@@ -1,0 +1,139 @@
+//! The CUDA driver's functions.
+
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
+use std::ptr::null;
+use std::sync::OnceLock;
+
+use cudarc::driver::sys::{
+    self, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction,
+    CUfunction_attribute, CUmodule, CUstream,
+};
+use libloading::os::unix::Library;
+
+use super::libraries::{self, functions};
+use crate::method::{Failed, Unavailable};
+use crate::methods::vendor::library;
+
+const NAME: &str = "libcuda.so.1";
+
+functions! {
+    /// The driver's functions.
+    Functions {
+        cuInit(c_uint);
+        cuDriverGetVersion(*mut c_int);
+        cuDeviceGetCount(*mut c_int);
+        cuDeviceGet(*mut CUdevice, c_int);
+        cuDeviceGetName(*mut c_char, c_int, CUdevice);
+        cuDeviceGetAttribute(*mut c_int, CUdevice_attribute, CUdevice);
+        cuDeviceGetPCIBusId(*mut c_char, c_int, CUdevice);
+        cuDeviceTotalMem_v2(*mut usize, CUdevice);
+        cuDevicePrimaryCtxRetain(*mut CUcontext, CUdevice);
+        cuDevicePrimaryCtxRelease_v2(CUdevice);
+        cuCtxSetCurrent(CUcontext);
+        cuStreamCreate(*mut CUstream, c_uint);
+        cuStreamSynchronize(CUstream);
+        cuStreamDestroy_v2(CUstream);
+        cuMemAlloc_v2(*mut CUdeviceptr, usize);
+        cuMemFree_v2(CUdeviceptr);
+        cuMemcpyHtoDAsync_v2(CUdeviceptr, *const c_void, usize, CUstream);
+        cuMemcpyDtoHAsync_v2(*mut c_void, CUdeviceptr, usize, CUstream);
+        cuMemcpyDtoDAsync_v2(CUdeviceptr, CUdeviceptr, usize, CUstream);
+        cuMemsetD8Async(CUdeviceptr, c_uchar, usize, CUstream);
+        cuModuleLoadData(*mut CUmodule, *const c_void);
+        cuModuleGetFunction(*mut CUfunction, CUmodule, *const c_char);
+        cuModuleUnload(CUmodule);
+        cuFuncGetParamInfo(CUfunction, usize, *mut usize, *mut usize);
+        cuFuncSetAttribute(CUfunction, CUfunction_attribute, c_int);
+        cuOccupancyMaxActiveBlocksPerMultiprocessor(*mut c_int, CUfunction, c_int, usize);
+        cuLaunchKernel(
+            CUfunction,
+            c_uint,
+            c_uint,
+            c_uint,
+            c_uint,
+            c_uint,
+            c_uint,
+            c_uint,
+            CUstream,
+            *mut *mut c_void,
+            *mut *mut c_void,
+        );
+        cuEventCreate(*mut CUevent, c_uint);
+        cuEventRecord(CUevent, CUstream);
+        cuEventSynchronize(CUevent);
+        cuEventElapsedTime_v2(*mut f32, CUevent, CUevent);
+        cuEventDestroy_v2(CUevent);
+    }
+}
+
+/// Gives the name or the meaning of a status.
+type ErrorText = unsafe extern "C" fn(u32, *mut *const c_char) -> u32;
+
+/// The driver, open and initialised.
+pub struct Api {
+    /// Its functions.
+    pub functions: Functions,
+    error_name: ErrorText,
+    error_string: ErrorText,
+}
+
+/// The driver, or why there is none.
+pub fn api() -> Result<&'static Api, Unavailable> {
+    static API: OnceLock<Result<Api, Unavailable>> = OnceLock::new();
+    API.get_or_init(Api::open).as_ref().map_err(Clone::clone)
+}
+
+impl Api {
+    fn open() -> Result<Self, Unavailable> {
+        let absent = |_| Unavailable(format!("no CUDA driver: {NAME} is not on this machine"));
+        let library = library::open(None, NAME).map_err(absent)?;
+        let advice = "a driver of CUDA 12.8 (version 570) or newer has all";
+        let api = Self::find(&library).map_err(libraries::incomplete("the CUDA driver", advice))?;
+        // Its functions are used until the process ends.
+        std::mem::forget(library);
+        // SAFETY: 0 is the one flag that there is.
+        let status = unsafe { (api.functions.cuInit)(0) };
+        api.available("cuInit", status)?;
+        Ok(api)
+    }
+
+    fn find(library: &Library) -> Result<Self, libloading::Error> {
+        let functions = Functions::find(library)?;
+        // SAFETY: the signatures are those of the driver's header, where the first argument is an
+        // enum of 32 bits.
+        unsafe {
+            Ok(Self {
+                functions,
+                error_name: *library.get(b"cuGetErrorName")?,
+                error_string: *library.get(b"cuGetErrorString")?,
+            })
+        }
+    }
+
+    /// A status as a result; `call` is its beginning: `cuMemAlloc of 12 bytes`.
+    pub fn check(&self, status: u32, call: impl FnOnce() -> String) -> Result<(), Failed> {
+        match status {
+            0 => Ok(()),
+            _ => Err(Failed(format!("{}: {}", call(), self.words(status)))),
+        }
+    }
+
+    /// The same before there is a device to fail.
+    pub fn available(&self, call: &str, status: u32) -> Result<(), Unavailable> {
+        self.check(status, || format!("the CUDA driver refuses {call}"))
+            .map_err(|Failed(reason)| Unavailable(reason))
+    }
+
+    /// For example `CUDA_ERROR_OUT_OF_MEMORY (out of memory)`.
+    fn words(&self, status: u32) -> String {
+        let ask = |function: ErrorText| {
+            let mut text = null();
+            // SAFETY: it takes any status and gives a literal or null.
+            unsafe {
+                function(status, &mut text);
+                libraries::text(text)
+            }
+        };
+        format!("{} ({})", ask(self.error_name), ask(self.error_string))
+    }
+}

@@ -1,0 +1,286 @@
+//! The library in the stream of a device.
+
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::rc::Rc;
+
+use cudarc::cusparse::sys::cudaDataType::{CUDA_R_32F, CUDA_R_64F};
+use cudarc::cusparse::sys::cusparseIndexBase_t::CUSPARSE_INDEX_BASE_ZERO as BASE;
+use cudarc::cusparse::sys::cusparseIndexType_t::CUSPARSE_INDEX_32I as INDEX;
+use cudarc::cusparse::sys::cusparseOperation_t::CUSPARSE_OPERATION_NON_TRANSPOSE;
+use cudarc::cusparse::sys::cusparseSpMVAlg_t::{self, *};
+use cudarc::cusparse::sys::{
+    cudaDataType, cusparseConstDnVecDescr_t, cusparseConstSpMatDescr_t, cusparseDnVecDescr_t,
+    cusparseHandle_t, cusparseOperation_t, cusparseSpMatDescr_t,
+};
+
+use super::{CuSparseLibrary, Functions, library};
+use crate::device::cuda::context::Context;
+use crate::device::cusparse::{
+    Algorithm, CuSparse, DenseVector, SparseFormat, SparseLayout, SparseMatrix, SparseProduct,
+};
+use crate::device::driver::Address;
+use crate::method::{Failed, Unavailable};
+use crate::scalar::Precision;
+
+/// `cusparseSpMV` and what prepares it: they differ in what the last argument points to.
+type SpMv<B> = unsafe extern "C" fn(
+    cusparseHandle_t,
+    cusparseOperation_t,
+    *const c_void,
+    cusparseConstSpMatDescr_t,
+    cusparseConstDnVecDescr_t,
+    *const c_void,
+    cusparseDnVecDescr_t,
+    cudaDataType,
+    cusparseSpMVAlg_t,
+    *mut B,
+) -> u32;
+
+/// The library with a handle in the stream of a context.
+pub struct InStream {
+    library: &'static CuSparseLibrary,
+    context: Rc<Context>,
+    handle: cusparseHandle_t,
+}
+
+impl InStream {
+    /// Makes the handle.
+    pub fn open(context: Rc<Context>) -> Result<Self, Unavailable> {
+        let library = library()?;
+        let unavailable = |Failed(reason)| Unavailable(reason);
+        let mut handle = null_mut();
+        context.enter();
+        // SAFETY: the context is the current one.
+        let status = unsafe { (library.functions.cusparseCreate)(&mut handle) };
+        library.check("cusparseCreate", status).map_err(unavailable)?;
+        let opened = Self { library, context, handle };
+        let stream = opened.context.stream.cast();
+        // SAFETY: both are alive.
+        let status = unsafe { (library.functions.cusparseSetStream)(handle, stream) };
+        library.check("cusparseSetStream", status).map_err(unavailable)?;
+        Ok(opened)
+    }
+
+    /// The functions, with the context the current one.
+    fn enter(&self) -> &'static Functions {
+        self.context.enter();
+        &self.library.functions
+    }
+
+    /// Calls `cusparseSpMV`, its preparation, or with another type of buffer the question for it.
+    fn product<B>(
+        &self,
+        call: &str,
+        function: SpMv<B>,
+        product: &SparseProduct,
+        buffer: *mut B,
+    ) -> Result<(), Failed> {
+        let SparseProduct { matrix, x, y, precision, .. } = *product;
+        let [alpha, beta] =
+            [product.alpha, product.beta].map(|value| Number::new(value, precision));
+        // SAFETY: the descriptors are alive, and the arrays behind them are their owners' word. α
+        // and β are on the host, which is a new handle's mode, and read before it returns.
+        let status = unsafe {
+            function(
+                self.handle,
+                CUSPARSE_OPERATION_NON_TRANSPOSE,
+                alpha.pointer(),
+                matrix.0 as _,
+                x.0 as _,
+                beta.pointer(),
+                y.0 as _,
+                data_type(precision),
+                algorithm(product.algorithm),
+                buffer,
+            )
+        };
+        self.library.check(call, status)
+    }
+
+    fn create_csr(
+        &self,
+        matrix: &mut cusparseSpMatDescr_t,
+        layout: &SparseLayout,
+        arrays: [Address; 3],
+    ) -> u32 {
+        let ([rows, cols, nnz], of) = (shape(layout), data_type(layout.precision));
+        let [offsets, columns, values] = arrays.map(pointer);
+        let create = self.library.functions.cusparseCreateCsr;
+        // SAFETY: a descriptor only remembers the addresses; the arrays are their owner's word.
+        unsafe { create(matrix, rows, cols, nnz, offsets, columns, values, INDEX, INDEX, BASE, of) }
+    }
+
+    fn create_coo(
+        &self,
+        matrix: &mut cusparseSpMatDescr_t,
+        layout: &SparseLayout,
+        arrays: [Address; 3],
+    ) -> u32 {
+        let ([rows, cols, nnz], of) = (shape(layout), data_type(layout.precision));
+        let [row_indices, columns, values] = arrays.map(pointer);
+        let create = self.library.functions.cusparseCreateCoo;
+        // SAFETY: see `create_csr`.
+        unsafe { create(matrix, rows, cols, nnz, row_indices, columns, values, INDEX, BASE, of) }
+    }
+
+    fn create_sliced_ell(
+        &self,
+        matrix: &mut cusparseSpMatDescr_t,
+        layout: &SparseLayout,
+        [stored, slice]: [i64; 2],
+        arrays: [Address; 3],
+    ) -> u32 {
+        let ([rows, cols, nnz], of) = (shape(layout), data_type(layout.precision));
+        let [offsets, columns, values] = arrays.map(pointer);
+        let (size, i) = (stored, INDEX);
+        let create = self.library.functions.cusparseCreateSlicedEll;
+        // SAFETY: see `create_csr`.
+        unsafe {
+            create(matrix, rows, cols, nnz, size, slice, offsets, columns, values, i, i, BASE, of)
+        }
+    }
+}
+
+impl Drop for InStream {
+    fn drop(&mut self) {
+        // SAFETY: created with it, destroyed once. A status here changes nothing any more.
+        unsafe { (self.enter().cusparseDestroy)(self.handle) };
+    }
+}
+
+impl CuSparse for InStream {
+    fn version(&self) -> String {
+        self.library.version.clone()
+    }
+
+    fn create_matrix(&self, layout: &SparseLayout) -> Result<SparseMatrix, Failed> {
+        let mut matrix: cusparseSpMatDescr_t = null_mut();
+        self.enter();
+        let (call, status) = match layout.format {
+            SparseFormat::Csr { row_offsets, column_indices, values } => {
+                let arrays = [row_offsets, column_indices, values];
+                ("cusparseCreateCsr", self.create_csr(&mut matrix, layout, arrays))
+            }
+            SparseFormat::Coo { row_indices, column_indices, values } => {
+                let arrays = [row_indices, column_indices, values];
+                ("cusparseCreateCoo", self.create_coo(&mut matrix, layout, arrays))
+            }
+            SparseFormat::SlicedEll {
+                slice_rows,
+                stored,
+                slice_offsets,
+                column_indices,
+                values,
+            } => {
+                let sizes = [stored, slice_rows].map(|n| n as i64);
+                let arrays = [slice_offsets, column_indices, values];
+                let status = self.create_sliced_ell(&mut matrix, layout, sizes, arrays);
+                ("cusparseCreateSlicedEll", status)
+            }
+        };
+        self.library.check(call, status)?;
+        Ok(SparseMatrix(matrix as usize))
+    }
+
+    fn destroy_matrix(&self, matrix: SparseMatrix) {
+        // SAFETY: made by `create_matrix`, destroyed once. A status changes nothing any more.
+        unsafe { (self.enter().cusparseDestroySpMat)(matrix.0 as _) };
+    }
+
+    fn create_vector(
+        &self,
+        len: u64,
+        values: Address,
+        precision: Precision,
+    ) -> Result<DenseVector, Failed> {
+        let mut vector: cusparseDnVecDescr_t = null_mut();
+        let create = self.enter().cusparseCreateDnVec;
+        // SAFETY: a descriptor only remembers the address.
+        let status =
+            unsafe { create(&mut vector, len as i64, pointer(values), data_type(precision)) };
+        self.library.check("cusparseCreateDnVec", status)?;
+        Ok(DenseVector(vector as usize))
+    }
+
+    fn set_vector(&self, vector: DenseVector, values: Address) -> Result<(), Failed> {
+        // SAFETY: the descriptor is alive and only remembers the address.
+        let status =
+            unsafe { (self.enter().cusparseDnVecSetValues)(vector.0 as _, pointer(values)) };
+        self.library.check("cusparseDnVecSetValues", status)
+    }
+
+    fn destroy_vector(&self, vector: DenseVector) {
+        // SAFETY: made by `create_vector`, destroyed once. A status changes nothing any more.
+        unsafe { (self.enter().cusparseDestroyDnVec)(vector.0 as _) };
+    }
+
+    fn buffer_size(&self, product: &SparseProduct) -> Result<usize, Failed> {
+        let mut bytes = 0;
+        let ask = self.enter().cusparseSpMV_bufferSize;
+        self.product("cusparseSpMV_bufferSize", ask, product, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn preprocess(&self, product: &SparseProduct, buffer: Address) -> Result<(), Failed> {
+        let prepare = self.enter().cusparseSpMV_preprocess;
+        self.product("cusparseSpMV_preprocess", prepare, product, pointer(buffer))?;
+        self.context.enqueued("cusparseSpMV_preprocess");
+        Ok(())
+    }
+
+    fn multiply(&self, product: &SparseProduct, buffer: Address) -> Result<(), Failed> {
+        let multiply = self.enter().cusparseSpMV;
+        self.product("cusparseSpMV", multiply, product, pointer(buffer))?;
+        self.context.enqueued("cusparseSpMV");
+        Ok(())
+    }
+}
+
+/// α or β as the library reads it: of the product's precision.
+enum Number {
+    F32(f32),
+    F64(f64),
+}
+
+impl Number {
+    fn new(value: f64, precision: Precision) -> Self {
+        match precision {
+            Precision::F32 => Self::F32(value as f32),
+            Precision::F64 => Self::F64(value),
+        }
+    }
+
+    fn pointer(&self) -> *const c_void {
+        match self {
+            Self::F32(value) => std::ptr::from_ref(value).cast(),
+            Self::F64(value) => std::ptr::from_ref(value).cast(),
+        }
+    }
+}
+
+fn shape(layout: &SparseLayout) -> [i64; 3] {
+    [layout.rows, layout.cols, layout.nnz].map(|count| count as i64)
+}
+
+fn pointer(address: Address) -> *mut c_void {
+    address as *mut c_void
+}
+
+fn data_type(precision: Precision) -> cudaDataType {
+    match precision {
+        Precision::F32 => CUDA_R_32F,
+        Precision::F64 => CUDA_R_64F,
+    }
+}
+
+fn algorithm(algorithm: Algorithm) -> cusparseSpMVAlg_t {
+    match algorithm {
+        Algorithm::Default => CUSPARSE_SPMV_ALG_DEFAULT,
+        Algorithm::CooAlg1 => CUSPARSE_SPMV_COO_ALG1,
+        Algorithm::CsrAlg1 => CUSPARSE_SPMV_CSR_ALG1,
+        Algorithm::CsrAlg2 => CUSPARSE_SPMV_CSR_ALG2,
+        Algorithm::CooAlg2 => CUSPARSE_SPMV_COO_ALG2,
+        Algorithm::SellAlg1 => CUSPARSE_SPMV_SELL_ALG1,
+    }
+}

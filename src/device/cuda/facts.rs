@@ -1,0 +1,91 @@
+//! What the driver tells about a device.
+
+use std::ffi::{CStr, c_char, c_int};
+
+use cudarc::driver::sys::CUdevice_attribute::{self, *};
+
+use super::context::Context;
+use super::{cusparse, nvml, nvrtc};
+use crate::device::facts::Facts;
+use crate::method::{Failed, Unavailable};
+
+/// The facts of a device.
+pub fn facts(context: &Context) -> Result<Facts, Failed> {
+    let attribute = |which| attribute(context, which);
+    Ok(Facts {
+        name: text(context, "cuDeviceGetName", context.enter().cuDeviceGetName)?,
+        compute_capability: (
+            attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+            attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        ),
+        multiprocessors: attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        warp_size: attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
+        max_threads_per_block: attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+        max_threads_per_multiprocessor: attribute(
+            CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR,
+        )?,
+        shared_bytes_per_block: attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?,
+        shared_bytes_per_multiprocessor: attribute(
+            CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
+        )?,
+        l2_bytes: attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?.into(),
+        memory_bytes: memory(context)?,
+        clock_mhz: attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE)? / 1000,
+        memory_clock_mhz: attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)? / 1000,
+        memory_bus_bits: attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?,
+        driver: driver(context)?,
+        nvrtc: or_reason(nvrtc::nvrtc().map(|nvrtc| nvrtc.version.clone())),
+        cusparse: or_reason(cusparse::library().map(|library| library.version.clone())),
+    })
+}
+
+/// The device's place on the bus, as NVML knows it too.
+pub fn bus_id(context: &Context) -> Result<String, Failed> {
+    text(context, "cuDeviceGetPCIBusId", context.enter().cuDeviceGetPCIBusId)
+}
+
+fn attribute(context: &Context, which: CUdevice_attribute) -> Result<u32, Failed> {
+    let mut value = 0;
+    let get = context.enter().cuDeviceGetAttribute;
+    // SAFETY: the device exists.
+    let status = unsafe { get(&mut value, which, context.device) };
+    context.check(status, || format!("cuDeviceGetAttribute of {which:?}"))?;
+    Ok(value.try_into().unwrap_or(0))
+}
+
+fn text(
+    context: &Context,
+    call: &str,
+    get: unsafe extern "C" fn(*mut c_char, c_int, c_int) -> u32,
+) -> Result<String, Failed> {
+    let mut text = [0u8; 256];
+    // SAFETY: at most as many bytes are written as there are, the last one 0.
+    let status = unsafe { get(text.as_mut_ptr().cast(), text.len() as c_int, context.device) };
+    context.check(status, || call.into())?;
+    Ok(CStr::from_bytes_until_nul(&text).unwrap_or_default().to_string_lossy().into_owned())
+}
+
+fn memory(context: &Context) -> Result<u64, Failed> {
+    let mut bytes = 0;
+    // SAFETY: the device exists.
+    let status = unsafe { (context.enter().cuDeviceTotalMem_v2)(&mut bytes, context.device) };
+    context.check(status, || "cuDeviceTotalMem".into())?;
+    Ok(bytes as u64)
+}
+
+/// For example `driver 580.65.06, CUDA 13.0`; without NVML only the latter is known.
+fn driver(context: &Context) -> Result<String, Failed> {
+    let mut version = 0;
+    // SAFETY: a number to write to.
+    let status = unsafe { (context.enter().cuDriverGetVersion)(&mut version) };
+    context.check(status, || "cuDriverGetVersion".into())?;
+    let cuda = format!("CUDA {}.{}", version / 1000, version % 1000 / 10);
+    Ok(match nvml::driver_version() {
+        Some(driver) => format!("driver {driver}, {cuda}"),
+        None => cuda,
+    })
+}
+
+fn or_reason(version: Result<String, Unavailable>) -> String {
+    version.unwrap_or_else(|Unavailable(reason)| reason)
+}

@@ -1,0 +1,203 @@
+//! Programs in the device's memory and their kernels.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::{CString, c_int};
+use std::ptr::null_mut;
+use std::rc::Rc;
+
+use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+use cudarc::driver::sys::{CUfunction, CUmodule, CUresult};
+
+use super::context::Context;
+use crate::device::driver::{KernelId, ModuleId, RawArgument};
+use crate::device::kernel::Dim3;
+use crate::method::Failed;
+
+/// What was loaded so far; identifiers are indices.
+pub struct Kernels {
+    context: Rc<Context>,
+    modules: RefCell<Vec<CUmodule>>,
+    kernels: RefCell<Vec<Rc<Kernel>>>,
+}
+
+struct Kernel {
+    context: Rc<Context>,
+    name: String,
+    function: CUfunction,
+    /// Whether a launch's arguments have been held against the signature.
+    checked: Cell<bool>,
+    /// The dynamic shared memory that launches may use.
+    shared_bytes: Cell<u32>,
+}
+
+impl Kernels {
+    /// None yet.
+    pub fn new(context: Rc<Context>) -> Self {
+        Self { context, modules: RefCell::default(), kernels: RefCell::default() }
+    }
+
+    /// Loads the machine code of a program.
+    pub fn load(&self, program: &str, cubin: &[u8]) -> Result<ModuleId, Failed> {
+        let mut module = null_mut();
+        // SAFETY: it is an image that NVRTC made, with its sizes inside.
+        let status =
+            unsafe { (self.context.enter().cuModuleLoadData)(&mut module, cubin.as_ptr().cast()) };
+        self.context.check(status, || format!("cuModuleLoadData of {program}"))?;
+        let mut modules = self.modules.borrow_mut();
+        modules.push(module);
+        Ok(ModuleId(modules.len() - 1))
+    }
+
+    /// See [`Driver::kernel`](crate::device::driver::Driver::kernel).
+    pub fn kernel(&self, module: ModuleId, name: &str) -> Result<KernelId, Failed> {
+        let module = self.modules.borrow()[module.0];
+        let symbol = CString::new(name).map_err(|_| Failed("a zero byte in a name".into()))?;
+        let mut function = null_mut();
+        let get = self.context.enter().cuModuleGetFunction;
+        // SAFETY: the module is loaded.
+        let status = unsafe { get(&mut function, module, symbol.as_ptr()) };
+        self.context.check(status, || format!("cuModuleGetFunction of {name}"))?;
+        let mut kernels = self.kernels.borrow_mut();
+        kernels.push(Rc::new(Kernel {
+            context: self.context.clone(),
+            name: name.into(),
+            function,
+            checked: Cell::new(false),
+            shared_bytes: Cell::new(0),
+        }));
+        Ok(KernelId(kernels.len() - 1))
+    }
+
+    /// See [`Driver::resident_blocks`](crate::device::driver::Driver::resident_blocks).
+    pub fn resident_blocks(
+        &self,
+        kernel: KernelId,
+        threads: u32,
+        shared_bytes: u32,
+    ) -> Result<u32, Failed> {
+        let kernel = self.get(kernel);
+        kernel.allow_shared(shared_bytes)?;
+        let mut blocks = 0;
+        let ask = self.context.enter().cuOccupancyMaxActiveBlocksPerMultiprocessor;
+        // SAFETY: the function is loaded.
+        let status =
+            unsafe { ask(&mut blocks, kernel.function, threads as c_int, shared_bytes as usize) };
+        self.context.check(status, || {
+            let name = &kernel.name;
+            format!("cuOccupancyMaxActiveBlocksPerMultiprocessor of {name}, block {threads}")
+        })?;
+        Ok(blocks.try_into().unwrap_or(0))
+    }
+
+    /// See [`Driver::launch`](crate::device::driver::Driver::launch).
+    ///
+    /// # Safety
+    /// See there.
+    pub unsafe fn launch(
+        &self,
+        kernel: KernelId,
+        grid: Dim3,
+        block: Dim3,
+        shared_bytes: u32,
+        arguments: &[RawArgument],
+    ) -> Result<(), Failed> {
+        let kernel = self.get(kernel);
+        kernel.check_signature(arguments)?;
+        kernel.allow_shared(shared_bytes)?;
+        let mut values: Vec<_> = arguments.iter().map(|a| a.value.cast_mut()).collect();
+        // SAFETY: the function is loaded; the values are as many and as large as it takes, and what
+        // they mean is the caller's word.
+        let status = unsafe {
+            (self.context.enter().cuLaunchKernel)(
+                kernel.function,
+                grid.x,
+                grid.y,
+                grid.z,
+                block.x,
+                block.y,
+                block.z,
+                shared_bytes,
+                self.context.stream,
+                values.as_mut_ptr(),
+                null_mut(),
+            )
+        };
+        self.context.check(status, || {
+            let (name, grid, block) = (&kernel.name, shape(grid), shape(block));
+            format!("cuLaunchKernel of {name}, grid {grid}, block {block}")
+        })?;
+        self.context.enqueued(&kernel.name);
+        Ok(())
+    }
+
+    fn get(&self, kernel: KernelId) -> Rc<Kernel> {
+        self.kernels.borrow()[kernel.0].clone()
+    }
+}
+
+impl Drop for Kernels {
+    fn drop(&mut self) {
+        let unload = self.context.enter().cuModuleUnload;
+        for &module in self.modules.get_mut().iter() {
+            // SAFETY: loaded here, unloaded once. A status here changes nothing any more.
+            unsafe { unload(module) };
+        }
+    }
+}
+
+impl Kernel {
+    /// At the first launch: as many arguments as parameters, each of its size. The driver would
+    /// read past them.
+    fn check_signature(&self, arguments: &[RawArgument]) -> Result<(), Failed> {
+        if self.checked.get() {
+            return Ok(());
+        }
+        let given: Vec<_> = arguments.iter().map(|argument| argument.bytes).collect();
+        let taken = (0..)
+            .map_while(|index| self.parameter(index).transpose())
+            .collect::<Result<Vec<_>, _>>()?;
+        if given != taken {
+            let name = &self.name;
+            return Err(Failed(format!(
+                "{name} takes parameters of {taken:?} bytes and was given {given:?}"
+            )));
+        }
+        self.checked.set(true);
+        Ok(())
+    }
+
+    /// The size of a parameter; `None` beyond the last.
+    fn parameter(&self, index: usize) -> Result<Option<usize>, Failed> {
+        let (mut offset, mut bytes) = (0, 0);
+        let ask = self.context.enter().cuFuncGetParamInfo;
+        // SAFETY: the function is loaded; an index beyond the last is refused.
+        let status = unsafe { ask(self.function, index, &mut offset, &mut bytes) };
+        if status == CUresult::CUDA_ERROR_INVALID_VALUE as u32 {
+            return Ok(None);
+        }
+        self.context.check(status, || format!("cuFuncGetParamInfo of {}", self.name))?;
+        Ok(Some(bytes))
+    }
+
+    /// Raises the limit for dynamic shared memory, which is low (48 KiB with the static) unless
+    /// more is asked for.
+    fn allow_shared(&self, bytes: u32) -> Result<(), Failed> {
+        if bytes <= self.shared_bytes.get() {
+            return Ok(());
+        }
+        let attribute = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        let set = self.context.enter().cuFuncSetAttribute;
+        // SAFETY: the function is loaded.
+        let status = unsafe { set(self.function, attribute, bytes as c_int) };
+        let name = &self.name;
+        self.context
+            .check(status, || format!("cuFuncSetAttribute of {name}, {bytes} bytes shared"))?;
+        self.shared_bytes.set(bytes);
+        Ok(())
+    }
+}
+
+/// `12`, or `12x3x1` when it is more than a line.
+fn shape(Dim3 { x, y, z }: Dim3) -> String {
+    if (y, z) == (1, 1) { x.to_string() } else { format!("{x}x{y}x{z}") }
+}

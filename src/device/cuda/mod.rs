@@ -1,0 +1,179 @@
+//! NVIDIA's GPUs through the CUDA driver. Nothing of CUDA is needed to build the program: driver,
+//! compiler and cuSPARSE are opened at run time, and an absent one is a reason, not a panic.
+
+mod api;
+pub mod cache;
+mod context;
+pub mod cusparse;
+mod events;
+mod facts;
+mod kernels;
+mod libraries;
+mod nvml;
+pub mod nvrtc;
+pub mod usage;
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use nvml_wrapper::Device;
+
+use super::Gpu;
+use super::cusparse::CuSparse;
+use super::driver::{Address, Driver, Event, KernelId, ModuleId, RawArgument};
+use super::facts::{Clocks, Facts};
+use super::kernel::{Dim3, Program};
+use crate::method::{Failed, Unavailable, Unprepared};
+use crate::scalar::Precision;
+use cache::Cache;
+use context::Context;
+use cusparse::InStream;
+use events::Events;
+use kernels::Kernels;
+
+/// Opens the GPU of that number, or the first.
+pub fn open(number: Option<usize>) -> Result<Gpu, Unavailable> {
+    Cuda::open(Rc::new(Context::open(number)?))
+        .map(Gpu::new)
+        .map_err(|Failed(reason)| Unavailable(reason))
+}
+
+/// A GPU. What the fields hold is given back before the context, which each of them shares.
+struct Cuda {
+    facts: Facts,
+    monitor: Option<Device<'static>>,
+    cache: Cache,
+    kernels: Kernels,
+    events: Events,
+    /// Opened when it is first asked for.
+    cusparse: OnceCell<Result<InStream, Unavailable>>,
+    context: Rc<Context>,
+}
+
+impl Cuda {
+    fn open(context: Rc<Context>) -> Result<Self, Failed> {
+        Ok(Self {
+            facts: facts::facts(&context)?,
+            monitor: nvml::device(&facts::bus_id(&context)?),
+            cache: Cache::of_user(),
+            kernels: Kernels::new(context.clone()),
+            events: Events::new(context.clone()),
+            cusparse: OnceCell::new(),
+            context,
+        })
+    }
+}
+
+impl Driver for Cuda {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn clocks(&self) -> Option<Clocks> {
+        nvml::clocks(self.monitor.as_ref()?)
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Address, Failed> {
+        let mut address = 0;
+        // SAFETY: an address to write to.
+        let status = unsafe { (self.context.enter().cuMemAlloc_v2)(&mut address, bytes) };
+        self.context.check(status, || format!("cuMemAlloc of {bytes} bytes"))?;
+        Ok(address)
+    }
+
+    fn release(&self, address: Address) {
+        // SAFETY: it was allocated here and is released once; the call waits for what was enqueued.
+        // A status here changes nothing any more.
+        unsafe { (self.context.enter().cuMemFree_v2)(address) };
+    }
+
+    fn upload(&self, from: &[u8], to: Address) -> Result<(), Failed> {
+        let (copy, stream) = (self.context.enter().cuMemcpyHtoDAsync_v2, self.context.stream);
+        // SAFETY: the buffers are as long as said, and the source lives until the copy is done.
+        let status = unsafe { copy(to, from.as_ptr().cast(), from.len(), stream) };
+        let bytes = from.len();
+        self.context.check(status, || format!("cuMemcpyHtoD of {bytes} bytes"))?;
+        self.context.synchronize(" of an upload")
+    }
+
+    fn download(&self, from: Address, to: &mut [u8]) -> Result<(), Failed> {
+        let (copy, stream) = (self.context.enter().cuMemcpyDtoHAsync_v2, self.context.stream);
+        // SAFETY: the buffers are as long as said, and the target lives until the copy is done.
+        let status = unsafe { copy(to.as_mut_ptr().cast(), from, to.len(), stream) };
+        let bytes = to.len();
+        self.context.check(status, || format!("cuMemcpyDtoH of {bytes} bytes"))?;
+        self.context.synchronize(" of a download")
+    }
+
+    fn fill(&self, to: Address, byte: u8, bytes: usize) -> Result<(), Failed> {
+        let set = self.context.enter().cuMemsetD8Async;
+        // SAFETY: the buffer is as long as said.
+        let status = unsafe { set(to, byte, bytes, self.context.stream) };
+        self.context.check(status, || format!("cuMemsetD8 of {bytes} bytes"))
+    }
+
+    fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), Failed> {
+        let copy = self.context.enter().cuMemcpyDtoDAsync_v2;
+        // SAFETY: the buffers are as long as said.
+        let status = unsafe { copy(to, from, bytes, self.context.stream) };
+        self.context.check(status, || format!("cuMemcpyDtoD of {bytes} bytes"))
+    }
+
+    fn compile(
+        &self,
+        program: &Program,
+        precision: Precision,
+        constants: &[(&'static str, usize)],
+    ) -> Result<ModuleId, Unprepared> {
+        let architecture = self.facts.compute_capability;
+        let cubin =
+            nvrtc::compile_cached(&self.cache, architecture, program, precision, constants)?;
+        self.kernels.load(program.name, &cubin).map_err(|Failed(reason)| {
+            let Facts { driver, nvrtc, .. } = &self.facts;
+            Failed(format!("{reason}; {driver}; {nvrtc}")).into()
+        })
+    }
+
+    fn kernel(&self, module: ModuleId, name: &str) -> Result<KernelId, Failed> {
+        self.kernels.kernel(module, name)
+    }
+
+    fn resident_blocks(
+        &self,
+        kernel: KernelId,
+        threads: u32,
+        shared_bytes: u32,
+    ) -> Result<u32, Failed> {
+        self.kernels.resident_blocks(kernel, threads, shared_bytes)
+    }
+
+    unsafe fn launch(
+        &self,
+        kernel: KernelId,
+        grid: Dim3,
+        block: Dim3,
+        shared_bytes: u32,
+        arguments: &[RawArgument],
+    ) -> Result<(), Failed> {
+        // SAFETY: the caller's.
+        unsafe { self.kernels.launch(kernel, grid, block, shared_bytes, arguments) }
+    }
+
+    fn synchronize(&self) -> Result<(), Failed> {
+        self.context.synchronize("")
+    }
+
+    fn record(&self) -> Result<Event, Failed> {
+        self.events.record()
+    }
+
+    fn times(&self, events: &[Event]) -> Result<Vec<Duration>, Failed> {
+        self.events.times(events)
+    }
+
+    fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable> {
+        let opened = self.cusparse.get_or_init(|| InStream::open(self.context.clone()));
+        opened.as_ref().map(|cusparse| cusparse as &dyn CuSparse).map_err(Clone::clone)
+    }
+}
