@@ -8,12 +8,15 @@
 //! | [`scalar`] | the two precisions | – |
 //! | [`team`] | pinned threads with a cheap fork and join | – |
 //! | [`system`] | facts of the machine | – |
-//! | [`method`] | what a method is | matrix, team |
+//! | [`device`] | the GPU: memory, kernels, time; CUDA behind it, an emulation in the tests | matrix |
+//! | [`method`] | what a method is | matrix, team, device |
 //! | [`methods`] | `METHODS`, the one list; one file per algorithm | method |
 //! | [`verify`] | reference, bound, verdict | matrix |
 //! | [`mod@bench`] | plan → execute → a value for every method | methods, verify |
 //! | [`record`] | the row, its CSV, JSON and text, the run's facts | results of bench |
 //! | [`cli`] | one file per verb | all |
+//!
+//! The kernels are in `cuda/`, a file per GPU method.
 //!
 //! Methods never see clocks, files, CSV or each other; `record` never runs anything.
 

@@ -10,11 +10,13 @@ use spmv_bench::bench::clock::SystemClock;
 use spmv_bench::bench::execute::Bench;
 use spmv_bench::bench::outcome::Outcome;
 use spmv_bench::bench::plan::{Protocol, Settings};
+use spmv_bench::device::Gpu;
 use spmv_bench::matrix::market;
 use spmv_bench::matrix::stats::RowStatistics;
-use spmv_bench::method::Choice;
+use spmv_bench::method::{Choice, Device};
 use spmv_bench::methods::METHODS;
 use spmv_bench::team::Team;
+use spmv_emulation::Emulation;
 
 /// The folder and the rows of its table by column name; `None`, said aloud, when it is absent.
 fn table() -> Option<(PathBuf, Vec<HashMap<String, String>>)> {
@@ -91,12 +93,15 @@ fn every_method_is_right_on_real_matrices() {
     for name in ["boyd1_kkt", "org_hs_gene_goall", "nw04", "scrna_10x_chickenplot", "mdual"] {
         let path = folder.join(format!("{name}.mtx.gz"));
         let csr = market::read(&path, &market::Options::default()).unwrap().csr;
-        let methods: Vec<Choice> = METHODS.iter().map(Choice::from).collect();
-        let f32 = bench.measure(&*csr.to_precision::<f32>().unwrap(), &methods).unwrap();
-        let f64 = bench.measure(&csr, &methods).unwrap();
-        for (method, outcome) in
-            methods.iter().cycle().zip(f64.outcomes.iter().chain(&f32.outcomes))
-        {
+        let of = |device| METHODS.iter().filter(move |method| method.device() == device);
+        let cpu: Vec<Choice> = of(Device::Cpu).map(Choice::from).collect();
+        let gpu: Vec<Choice> = of(Device::Gpu).map(Choice::from).collect();
+        let emulation = Gpu::new(Emulation::new(1));
+        let f32 = bench.measure(&*csr.to_precision::<f32>().unwrap(), &cpu).unwrap();
+        let f64 = bench.measure(&csr, &cpu).unwrap();
+        let on_gpu = bench.measure_on_gpu(&emulation, &csr, &gpu).unwrap();
+        let outcomes = [f32, f64, on_gpu].into_iter().flat_map(|report| report.outcomes);
+        for (method, outcome) in cpu.iter().chain(&cpu).chain(&gpu).zip(outcomes) {
             let fine = matches!(outcome, Outcome::Ok(_) | Outcome::Skipped(_));
             assert!(fine, "{} on {name}: {outcome:?}", method.name());
         }

@@ -17,7 +17,7 @@ use super::outcome::{Measurement, Outcome, Report};
 use super::plan::{Fill, Round, Settings};
 use super::side::{Host, OnGpu, SETTLE, Side};
 use super::statistics::{Sample, Summary};
-use crate::device::buffer::Plain;
+use crate::device::buffer::Value;
 use crate::device::{DeviceCsr, Gpu, Stage};
 use crate::matrix::Csr;
 use crate::method::{Choice, Failed, Prepared, Request, Unavailable, Unprepared};
@@ -55,8 +55,8 @@ impl Bench<'_> {
         csr: &Csr<T>,
         choices: &[Choice],
     ) -> Result<Report, Interrupted> {
-        let inputs = Inputs::new(self, csr);
-        let host = Host::new(self, csr, inputs.x.clone());
+        let (inputs, x) = Inputs::new(self, csr);
+        let host = Host::new(self, csr, x);
         Case::new(self, csr, inputs, host).report(choices)
     }
 
@@ -65,13 +65,13 @@ impl Bench<'_> {
     ///
     /// # Errors
     /// See [`Bench::measure`].
-    pub fn measure_on_gpu<T: Scalar + Plain>(
+    pub fn measure_on_gpu<T: Value>(
         &self,
         gpu: &Gpu,
         csr: &Csr<T>,
         choices: &[Choice],
     ) -> Result<Report, Interrupted> {
-        let inputs = Inputs::new(self, csr);
+        let (inputs, x) = Inputs::new(self, csr);
         let compiled = gpu.compile_time();
         let failed = |Failed(reason)| {
             let outcomes = vec![Outcome::Failed(reason); choices.len()];
@@ -81,21 +81,22 @@ impl Bench<'_> {
             Ok(device_csr) => device_csr,
             Err(error) => return Ok(failed(error)),
         };
-        let side = match OnGpu::new(self, &device_csr, &inputs.x) {
+        let side = match OnGpu::new(self, &device_csr, &x) {
             Ok(side) => side,
             Err(error) => return Ok(failed(error)),
         };
+        let before = gpu.clocks();
         let report = Case::new(self, csr, inputs, side).report(choices)?;
-        let compile_ms = 1e3 * (gpu.compile_time() - compiled).as_secs_f64();
-        Ok(Report { compile_ms: Some(compile_ms), ..report })
+        let clocks = before.zip(gpu.clocks()).map(<[_; 2]>::from);
+        let compile_ms = Some(1e3 * (gpu.compile_time() - compiled).as_secs_f64());
+        Ok(Report { compile_ms, clocks, ..report })
     }
 }
 
-/// The vectors and what they must yield.
+/// What products are given beside x, and what they must yield.
 struct Inputs<T> {
     alpha: T,
     beta: T,
-    x: Vec<T>,
     /// What y holds before a verified product: with β = 0, NaN, so that a row that is never written
     /// shows.
     y0: Vec<T>,
@@ -103,7 +104,8 @@ struct Inputs<T> {
 }
 
 impl<T: Scalar> Inputs<T> {
-    fn new(bench: &Bench, csr: &Csr<T>) -> Self {
+    /// And x.
+    fn new(bench: &Bench, csr: &Csr<T>) -> (Self, Vec<T>) {
         let settings = bench.settings;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(settings.seed);
         let mut uniform = |len: usize| -> Vec<T> {
@@ -116,7 +118,7 @@ impl<T: Scalar> Inputs<T> {
         let (alpha, beta) = (T::narrow(settings.alpha), T::narrow(settings.beta));
         let y0 = if beta == T::zero() { vec![T::nan(); csr.rows] } else { uniform(csr.rows) };
         let reference = Reference::new(csr, alpha, &x, beta, &y0);
-        Self { alpha, beta, x, y0, reference }
+        (Self { alpha, beta, y0, reference }, x)
     }
 }
 

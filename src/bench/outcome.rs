@@ -3,6 +3,7 @@
 use super::peak::Peak;
 use super::statistics::Summary;
 use crate::device::Stage;
+use crate::device::facts::Clocks;
 
 /// What became of one method.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +47,8 @@ pub struct Report {
     pub peak: Peak,
     /// Time spent compiling kernels, in milliseconds; `None` where there are none.
     pub compile_ms: Option<f64>,
+    /// The GPU's clocks before and after, where it tells.
+    pub clocks: Option<[Clocks; 2]>,
     /// In the order of the methods asked for.
     pub outcomes: Vec<Outcome>,
 }

@@ -52,6 +52,14 @@ impl Peak {
             Self::Gpu { copy_gbs, .. } => copy_gbs,
         }
     }
+
+    /// The bandwidth on paper, where it is known.
+    pub fn nominal_gbs(&self) -> Option<f64> {
+        match *self {
+            Self::Host { .. } => None,
+            Self::Gpu { nominal_gbs, .. } => Some(nominal_gbs),
+        }
+    }
 }
 
 impl fmt::Display for Peak {

@@ -8,7 +8,7 @@ use super::execute::Bench;
 use super::metrics::compulsory_bytes;
 use super::peak::{CopySweep, Peak, Sweeps};
 use super::plan::Cache;
-use crate::device::buffer::Plain;
+use crate::device::buffer::Value;
 use crate::device::{Buffer, DeviceCsr, Gpu, Stage};
 use crate::matrix::Csr;
 use crate::method::{Choice, Device, Failed, Prepared, Request, Unprepared, Values};
@@ -190,7 +190,7 @@ pub struct OnGpu<'a, T> {
     evictor: Option<Buffer<u8>>,
 }
 
-impl<'a, T: Scalar + Plain> OnGpu<'a, T> {
+impl<'a, T: Value> OnGpu<'a, T> {
     /// With `x`, and y arbitrary.
     pub fn new(bench: &'a Bench<'a>, csr: &'a DeviceCsr<'a, T>, x: &[T]) -> Result<Self, Failed> {
         let gpu = &csr.gpu;
@@ -212,7 +212,7 @@ impl<'a, T: Scalar + Plain> OnGpu<'a, T> {
     }
 }
 
-impl<'a, T: Scalar + Plain> Side<'a, T> for OnGpu<'a, T> {
+impl<'a, T: Value> Side<'a, T> for OnGpu<'a, T> {
     type Vector = Buffer<T>;
     const DEVICE: Device = Device::Gpu;
 

@@ -30,7 +30,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Measures every .mtx and .mtx.gz file below a folder, in order of size
+    /// Measures many matrices: below a folder every .mtx and .mtx.gz file, in order of size
     Corpus(CorpusArgs),
     /// Lists the methods
     Methods,
@@ -60,8 +60,9 @@ pub struct SingleArgs {
 
 #[derive(Debug, Args)]
 pub struct CorpusArgs {
-    /// The folder
-    pub dir: PathBuf,
+    /// Folders, files and generators (gen:NAME,key=value,…)
+    #[arg(required = true, value_name = "DIR|FILE|gen:SPEC")]
+    pub sources: Vec<OsString>,
     #[command(flatten)]
     pub measure: MeasureArgs,
 }

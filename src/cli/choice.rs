@@ -1,13 +1,43 @@
 //! `--methods`: names or globs, each with parameters: `merge,mkl-*,gpu-light:level=vector`.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
-use crate::method::{Choice, Method};
+use super::World;
+use super::args::{DeviceChoice, MeasureArgs};
+use crate::device::Gpu;
+use crate::method::{Choice, Device, Method, Unavailable};
 use crate::methods::METHODS;
+
+/// The methods that run and the GPU that they may run on. Without a GPU, those of the GPU are left
+/// out, which is said once, unless they were asked for.
+pub fn methods(
+    args: &MeasureArgs,
+    world: &mut World,
+) -> Result<(Vec<Choice<'static>>, Result<Gpu, Unavailable>)> {
+    let asked = args.methods.is_some() || args.device != DeviceChoice::All;
+    let mut choices = select(args.methods.as_deref().unwrap_or(&["*".into()]))?;
+    choices.retain(|choice| args.device.includes(choice.method.device()));
+    ensure!(!choices.is_empty(), "none of these methods runs on --device {}", args.device);
+    let on_gpu = |choice: &Choice| choice.method.device() == Device::Gpu;
+    if !choices.iter().any(on_gpu) {
+        return Ok((choices, Err(Unavailable("no method needs it".into()))));
+    }
+    let gpu = (world.open_gpu)(args.gpu());
+    if let Err(Unavailable(reason)) = &gpu {
+        if let Some(number) = args.gpu() {
+            bail!("GPU {number}: {reason}");
+        }
+        if !asked {
+            choices.retain(|choice| !on_gpu(choice));
+            writeln!(world.stderr, "without the GPU methods: {reason}")?;
+        }
+    }
+    Ok((choices, gpu))
+}
 
 /// The methods that `words` name, in the list's order; one method may come with several sets of
 /// parameters.
-pub fn select(words: &[String]) -> Result<Vec<Choice<'static>>> {
+fn select(words: &[String]) -> Result<Vec<Choice<'static>>> {
     let mut chosen: Vec<(usize, Choice)> = Vec::new();
     for word in words {
         let mut parts = word.split(':');

@@ -1,6 +1,7 @@
-//! `spmv-bench corpus DIR`: every matrix below a folder.
+//! `spmv-bench corpus`: every matrix below a folder, or several named ones.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -22,17 +23,17 @@ const BASELINES: [&str; 4] = ["mkl-csrmv", "seq", "cusparse-csr", "gpu-csr-vecto
 /// Runs the command.
 pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result<Verdict> {
     let measure = &args.measure;
-    let files = find(&args.dir, world.stderr)?;
-    let session = Session::start(measure, world)?;
+    let sources = sources(&args.sources, world.stderr)?;
+    let mut session = Session::start(measure, world)?;
     let mut out = output(measure, world.stdout)?;
     session.record(measure, command, world.stderr, &world.date, &world.system)?;
     let mut reporter = Reporter::new(measure.format.unwrap_or(Format::Csv), &mut *out);
-    let progress = progress(&files, world.terminal && !measure.quiet);
+    let progress = progress(&sources, world.terminal && !measure.quiet);
     let mut tally = Tally::default();
     let mut interrupted = false;
-    for (path, bytes) in &files {
-        progress.set_message(path.display().to_string());
-        let run = session.run(&Source::File(path.clone()), true);
+    for (source, bytes) in &sources {
+        progress.set_message(source.to_string());
+        let run = session.run(source, true);
         interrupted = run.interrupted;
         let report = &run.report;
         if report.duplicates > 0 && !measure.quiet {
@@ -53,18 +54,33 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
         progress.inc(*bytes);
     }
     progress.finish_and_clear();
+    session.finish(world.stderr)?;
     if !measure.quiet {
         tally.write(world.stderr, interrupted)?;
     }
     Ok(if tally.bad || interrupted { Verdict::Bad } else { Verdict::Ok })
 }
 
-/// The matrix files below a folder with their sizes, the smallest first. A folder below it that
-/// cannot be read is told on stderr.
-fn find(dir: &Path, stderr: &mut dyn Write) -> Result<Vec<(PathBuf, u64)>> {
+/// The matrices that the words name, with their files' sizes: generators, files, and for a folder all
+/// files below it, the smallest first.
+fn sources(words: &[OsString], stderr: &mut dyn Write) -> Result<Vec<(Source, u64)>> {
+    let mut sources = Vec::new();
+    for word in words {
+        match Source::parse(word)? {
+            Source::File(dir) if !dir.is_file() => sources.extend(find(&dir, stderr)?),
+            Source::File(file) => sources.push(sized(file)),
+            generated => sources.push((generated, 0)),
+        }
+    }
+    Ok(sources)
+}
+
+/// The matrix files below a folder, the smallest first. A folder below it that cannot be read is told
+/// on stderr.
+fn find(dir: &Path, stderr: &mut dyn Write) -> Result<Vec<(Source, u64)>> {
     std::fs::read_dir(dir).with_context(|| format!("cannot read folder {}", dir.display()))?;
     let mut files = Vec::new();
-    for entry in WalkDir::new(dir).follow_links(true) {
+    for entry in WalkDir::new(dir).follow_links(true).sort_by_file_name() {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
@@ -74,23 +90,27 @@ fn find(dir: &Path, stderr: &mut dyn Write) -> Result<Vec<(PathBuf, u64)>> {
         };
         let name = entry.file_name().to_string_lossy();
         if entry.file_type().is_file() && (name.ends_with(".mtx") || name.ends_with(".mtx.gz")) {
-            let bytes = entry.metadata().map_or(0, |metadata| metadata.len());
-            files.push((bytes, entry.into_path()));
+            files.push(sized(entry.into_path()));
         }
     }
     ensure!(!files.is_empty(), "{}: no .mtx or .mtx.gz file below it", dir.display());
-    files.sort();
-    Ok(files.into_iter().map(|(bytes, path)| (path, bytes)).collect())
+    files.sort_by_key(|(_, bytes)| *bytes);
+    Ok(files)
+}
+
+fn sized(file: PathBuf) -> (Source, u64) {
+    let bytes = file.metadata().map_or(0, |metadata| metadata.len());
+    (Source::File(file), bytes)
 }
 
 /// A bar by the files' bytes, on stderr; none when that is no terminal.
-fn progress(files: &[(PathBuf, u64)], visible: bool) -> ProgressBar {
+fn progress(sources: &[(Source, u64)], visible: bool) -> ProgressBar {
     if !visible {
         return ProgressBar::hidden();
     }
     let template = "{bar:24} {percent}% of {total_bytes}, {eta} left: {wide_msg}";
     let style = ProgressStyle::with_template(template).expect("a valid template");
-    let bar = ProgressBar::new(files.iter().map(|(_, bytes)| bytes).sum()).with_style(style);
+    let bar = ProgressBar::new(sources.iter().map(|(_, bytes)| bytes).sum()).with_style(style);
     bar.enable_steady_tick(std::time::Duration::from_millis(500));
     bar
 }

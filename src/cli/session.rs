@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::args::{DeviceChoice, MeasureArgs};
+use super::args::MeasureArgs;
 use super::{World, choice, system};
 use crate::bench::clock::Clock;
 use crate::bench::execute::{Bench, Interrupted};
@@ -16,16 +16,17 @@ use crate::bench::metrics::compulsory_bytes;
 use crate::bench::outcome::{Outcome, Report};
 use crate::bench::plan::Settings;
 use crate::device::Gpu;
-use crate::device::buffer::Plain;
+use crate::device::buffer::Value;
+use crate::device::facts::Clocks;
 use crate::matrix::Csr;
 use crate::matrix::market::MarketError;
 use crate::matrix::source::{Loaded, Source};
 use crate::matrix::stats::pattern_symmetry;
 use crate::method::{Choice, Device, Unavailable};
 use crate::record::row::{Circumstances, MatrixFacts, Row, Shape, Status};
-use crate::record::run::{Library, REVISION, RunRecord};
+use crate::record::run::{Library, RunRecord};
 use crate::record::{Group, MatrixReport};
-use crate::scalar::{Precision, Scalar};
+use crate::scalar::Precision;
 use crate::system::System;
 use crate::team::Team;
 
@@ -35,16 +36,20 @@ const BREAK_EVEN_BASELINES: [&str; 2] = ["csr-rows", "gpu-csr-vector"];
 /// What a whole run shares.
 pub struct Session<'a> {
     choices: Vec<Choice<'static>>,
-    gpu: Result<Gpu, Unavailable>,
+    pub(super) gpu: Result<Gpu, Unavailable>,
     precisions: &'static [Precision],
-    settings: Settings,
+    pub(super) settings: Settings,
     expand: bool,
-    team: Team,
-    clock: &'a dyn Clock,
+    pub(super) team: Team,
+    pub(super) clock: &'a dyn Clock,
     interrupted: &'a AtomicBool,
-    run_id: String,
+    pub(super) run_id: String,
     /// Opened before anything is timed.
-    libraries: Vec<Library>,
+    pub(super) libraries: Vec<Library>,
+    /// The GPU's clocks before and after each matrix.
+    pub(super) clocks: Vec<Clocks>,
+    /// Where the facts of the run are written, and what.
+    pub(super) recorded: Option<(PathBuf, RunRecord)>,
 }
 
 /// A matrix' report; interrupted, it holds the precisions that were completed.
@@ -56,7 +61,7 @@ pub struct Run {
 impl<'a> Session<'a> {
     /// Checks what was asked for and starts the threads.
     pub fn start(args: &MeasureArgs, world: &mut World<'a>) -> Result<Self> {
-        let (choices, gpu) = methods(args, world)?;
+        let (choices, gpu) = choice::methods(args, world)?;
         let team = team(args.threads, world)?;
         Ok(Self {
             choices,
@@ -66,62 +71,17 @@ impl<'a> Session<'a> {
             team,
             run_id: world.run_id.clone(),
             libraries: system::libraries(),
+            clocks: Vec::new(),
+            recorded: None,
             expand: !args.no_expand,
             clock: world.clock,
             interrupted: world.interrupted,
         })
     }
 
-    /// Writes the facts of the run where they were asked for; with results on stdout and no file
-    /// named, a line on stderr.
-    pub fn record(
-        &self,
-        args: &MeasureArgs,
-        command: Vec<String>,
-        stderr: &mut dyn Write,
-        date: &str,
-        machine: &System,
-    ) -> Result<()> {
-        let beside = args.output.as_ref().map(|output| {
-            let mut name = output.clone().into_os_string();
-            name.push(".run.json");
-            PathBuf::from(name)
-        });
-        let Some(path) = args.run_record.clone().or(beside) else {
-            return self.summarise(args.quiet, stderr, machine);
-        };
-        let record = RunRecord {
-            run_id: self.run_id.clone(),
-            date: date.to_owned(),
-            version: env!("CARGO_PKG_VERSION"),
-            revision: REVISION,
-            command,
-            system: machine.clone(),
-            pinned_to: self.team.cpus().to_vec(),
-            settings: self.settings.clone(),
-            libraries: self.libraries.clone(),
-            bandwidth: system::bandwidth(&self.team, self.clock, &system::sizes(machine)),
-        };
-        let json = serde_json::to_string_pretty(&record)? + "\n";
-        std::fs::write(&path, json).with_context(|| format!("cannot write {}", path.display()))
-    }
-
-    fn summarise(&self, quiet: bool, stderr: &mut dyn Write, machine: &System) -> Result<()> {
-        if !quiet {
-            let cpu = machine.cpu.as_deref().unwrap_or("unknown CPU");
-            let (threads, cpus) = (self.team.len(), self.team.cpus());
-            let run = &self.run_id;
-            writeln!(
-                stderr,
-                "run {run}, revision {REVISION}: {cpu}, {threads} threads on CPUs {cpus:?}"
-            )?;
-        }
-        Ok(())
-    }
-
     /// Reads and measures one matrix. Whatever goes wrong becomes a row. A trivial matrix may be left
     /// unmeasured.
-    pub fn run(&self, source: &Source, skip_trivial: bool) -> Run {
+    pub fn run(&mut self, source: &Source, skip_trivial: bool) -> Run {
         let start = self.clock.now();
         let loaded = source.load(self.expand);
         let load = (self.clock.now() - start).as_secs_f64();
@@ -160,14 +120,12 @@ impl<'a> Session<'a> {
     }
 
     /// All methods in one precision: a group per device that any of them runs on.
-    fn measure<T: Scalar + Plain>(
-        &self,
+    fn measure<T: Value>(
+        &mut self,
         csr: &Csr<f64>,
         report: &mut MatrixReport,
     ) -> Result<(), Interrupted> {
         let csr = csr.to_precision::<T>();
-        let Self { team, clock, interrupted, settings, .. } = self;
-        let bench = Bench { team, clock: *clock, interrupted, settings };
         for device in [Device::Cpu, Device::Gpu] {
             let of_device = |choice: &&Choice| choice.method.device() == device;
             let choices: Vec<_> = self.choices.iter().filter(of_device).cloned().collect();
@@ -178,6 +136,8 @@ impl<'a> Session<'a> {
                 let outcomes = vec![Outcome::Skipped(reason); choices.len()];
                 Report { outcomes, ..Report::default() }
             };
+            let Self { team, clock, interrupted, settings, .. } = &*self;
+            let bench = Bench { team, clock: *clock, interrupted, settings };
             let measured = match (&csr, device, &self.gpu) {
                 (Err(value), ..) => {
                     skipped(format!("value {value:e} overflows {}", T::PRECISION.name()))
@@ -186,6 +146,7 @@ impl<'a> Session<'a> {
                 (Ok(csr), Device::Gpu, Ok(gpu)) => bench.measure_on_gpu(gpu, csr, &choices)?,
                 (_, Device::Gpu, Err(Unavailable(reason))) => skipped(reason.clone()),
             };
+            self.clocks.extend(measured.clocks.iter().flatten().cloned());
             let group = self.group(T::PRECISION, device, &choices, &report.facts, measured);
             report.groups.push(group);
         }
@@ -231,6 +192,7 @@ impl<'a> Session<'a> {
             footprint: compulsory_bytes(shape.rows, shape.cols, shape.nnz, precision),
             peak: report.peak,
             compile_ms: report.compile_ms,
+            clocks: report.clocks.clone(),
             rows: results().map(row).collect(),
             stages: report.outcomes.iter().map(stages).collect(),
         }
@@ -242,33 +204,6 @@ fn facts(source: &Source, loaded: &Loaded) -> MatrixFacts {
     let pattern_symmetry =
         if mirrored && loaded.csr.nnz() > 0 { Some(1.0) } else { pattern_symmetry(&loaded.csr) };
     MatrixFacts { file: source.to_string(), shape: Some(Shape::of(&loaded.csr)), pattern_symmetry }
-}
-
-/// The methods that run and the GPU that they may run on. Without a GPU, those of the GPU are left
-/// out, which is said once, unless they were asked for.
-fn methods(
-    args: &MeasureArgs,
-    world: &mut World,
-) -> Result<(Vec<Choice<'static>>, Result<Gpu, Unavailable>)> {
-    let asked = args.methods.is_some() || args.device != DeviceChoice::All;
-    let mut choices = choice::select(args.methods.as_deref().unwrap_or(&["*".into()]))?;
-    choices.retain(|choice| args.device.includes(choice.method.device()));
-    ensure!(!choices.is_empty(), "none of these methods runs on --device {}", args.device);
-    let on_gpu = |choice: &Choice| choice.method.device() == Device::Gpu;
-    if !choices.iter().any(on_gpu) {
-        return Ok((choices, Err(Unavailable("no method needs it".into()))));
-    }
-    let gpu = (world.open_gpu)(args.gpu());
-    if let Err(Unavailable(reason)) = &gpu {
-        if let Some(number) = args.gpu() {
-            bail!("GPU {number}: {reason}");
-        }
-        if !asked {
-            choices.retain(|choice| !on_gpu(choice));
-            writeln!(world.stderr, "without the GPU methods: {reason}")?;
-        }
-    }
-    Ok((choices, gpu))
 }
 
 /// The threads: pinned, at most one per CPU.

@@ -12,7 +12,7 @@ use crate::record::write::{Format, Reporter};
 pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result<Verdict> {
     let source = Source::parse(&args.mtx)?;
     let measure = &args.measure;
-    let session = Session::start(measure, world)?;
+    let mut session = Session::start(measure, world)?;
     let mut out = output(measure, world.stdout)?;
     session.record(measure, command, world.stderr, &world.date, &world.system)?;
     let run = session.run(&source, false);
@@ -24,6 +24,7 @@ pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result
     }
     let format = measure.format.unwrap_or(Format::Text);
     Reporter::new(format, &mut *out).report(&run.report)?;
+    session.finish(world.stderr)?;
     if run.interrupted {
         writeln!(world.stderr, "interrupted: the results of {source} are incomplete")?;
     }

@@ -6,6 +6,7 @@ use super::Gpu;
 use super::driver::{Address, RawArgument};
 use super::kernel::Argument;
 use crate::method::Failed;
+use crate::scalar::Scalar;
 
 /// What device memory may hold: numbers without invalid bit patterns.
 ///
@@ -23,6 +24,12 @@ unsafe impl Plain for u64 {}
 unsafe impl Plain for f32 {}
 // SAFETY: numbers.
 unsafe impl Plain for f64 {}
+
+/// A number that matrices and vectors in device memory consist of, and that kernels take: `f32` or
+/// `f64`.
+pub trait Value: Scalar + Plain + Argument {}
+
+impl<T: Scalar + Plain + Argument> Value for T {}
 
 /// `len` values in device memory; given back when dropped.
 pub struct Buffer<T> {

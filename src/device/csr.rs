@@ -1,10 +1,9 @@
 //! A matrix in device memory.
 
-use super::buffer::Plain;
+use super::buffer::Value;
 use super::{Buffer, Gpu};
 use crate::matrix::Csr;
 use crate::method::Failed;
-use crate::scalar::Scalar;
 
 /// CSR on the device beside CSR on the host.
 pub struct DeviceCsr<'a, T> {
@@ -20,7 +19,7 @@ pub struct DeviceCsr<'a, T> {
     pub values: Buffer<T>,
 }
 
-impl<'a, T: Scalar + Plain> DeviceCsr<'a, T> {
+impl<'a, T: Value> DeviceCsr<'a, T> {
     /// Copies the matrix to the device.
     pub fn upload(gpu: &Gpu, host: &'a Csr<T>) -> Result<Self, Failed> {
         Ok(Self {

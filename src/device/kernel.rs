@@ -14,7 +14,7 @@ pub struct Program {
 }
 
 /// The files that programs may include: name and text.
-pub const HEADERS: &[(&str, &str)] = &[];
+pub const HEADERS: &[(&str, &str)] = &[("common.cuh", include_str!("../../cuda/common.cuh"))];
 
 /// A compiled program.
 pub struct Module {

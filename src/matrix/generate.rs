@@ -3,6 +3,7 @@
 
 use super::Csr;
 use super::csr::MAX_INDEX;
+use super::rmat::rmat;
 
 /// A generator with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,11 +17,16 @@ pub enum Generator {
     Grid3d { n: usize, own: bool },
     /// A hub joined to `spokes` rim points, each joined to the next; rows are directed edges.
     Wheel { spokes: usize },
+    /// `n` points joined to themselves, `hubs` of them, by default 3, joined to all: `n=1000000`.
+    Hubs { n: usize, hubs: usize },
+    /// See [`rmat`]: 2^`scale` points, `edges` draws, by default 16 per point, `seed`, by default 1.
+    Rmat { scale: usize, edges: usize, seed: usize },
 }
 
 /// What is accepted, for help and error messages.
 pub const FORMS: &str = "gen:dense,cols=C[,rows=R]  gen:grid2d,n=N[,points=4|5]  \
-    gen:grid3d,n=N[,points=6|7]  gen:wheel,spokes=S";
+    gen:grid3d,n=N[,points=6|7]  gen:wheel,spokes=S  \
+    gen:hubs,n=N[,hubs=H]  gen:rmat,scale=S[,edges=E][,seed=K]";
 
 /// Why a specification is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -58,6 +64,14 @@ impl Generator {
                 Self::Grid3d { own: parameters.own_point([6, 7])?, n: parameters.need("n")? }
             }
             "wheel" => Self::Wheel { spokes: parameters.need("spokes")? },
+            "hubs" => {
+                Self::Hubs { n: parameters.need("n")?, hubs: parameters.take("hubs").unwrap_or(3) }
+            }
+            "rmat" => {
+                let scale = parameters.need("scale")?;
+                let edges = parameters.take("edges").unwrap_or(16 << scale.min(40));
+                Self::Rmat { scale, edges, seed: parameters.take("seed").unwrap_or(1) }
+            }
             _ => return Err(format!("no generator is called '{name}'")),
         };
         parameters.none_left().map(|()| generator)
@@ -74,6 +88,8 @@ impl Generator {
                 (points, 7 * points)
             }
             Self::Wheel { spokes } => (wide(spokes) + 1, 2 * wide(spokes)),
+            Self::Hubs { n, hubs } => (wide(n), wide(n) * (wide(hubs) + 1)),
+            Self::Rmat { scale, edges, .. } => (1 << scale.min(64), wide(edges)),
         }
     }
 
@@ -102,6 +118,15 @@ impl Generator {
                 0 => row.extend(1..=spokes as u32),
                 _ => row.push((point % spokes + 1) as u32),
             }),
+            Self::Hubs { n, hubs } => from_rows(n, n, |point, row| {
+                // The last point of each of `hubs` equal shares.
+                if point * hubs / n < (point + 1) * hubs / n {
+                    row.extend(0..n as u32);
+                } else {
+                    row.push(point as u32);
+                }
+            }),
+            Self::Rmat { scale, edges, seed } => rmat(scale as u32, edges, seed as u64),
         }
     }
 }
@@ -212,6 +237,16 @@ mod tests {
             (&[1, 2, 3][..], &[2][..], &[1][..])
         );
         assert_eq!(row(&generate("wheel,spokes=1"), 1), [1]);
+    }
+
+    #[test]
+    fn hubs_are_as_many_as_asked_for() {
+        for (hubs, nnz) in [(0, 10), (1, 19), (3, 37)] {
+            assert_eq!(generate(&format!("hubs,n=10,hubs={hubs}")).nnz(), nnz);
+        }
+        let hubs = generate("hubs,n=1000");
+        assert_eq!((hubs.nnz(), hubs.row(0).len(), hubs.row(333).len()), (3997, 1, 1000));
+        assert_eq!(generate("rmat,scale=4,edges=9").rows, 16);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The one list of methods. Help, `spmv-bench methods`, verification and the tests follow from it.
 
 pub mod cpu;
+pub mod gpu;
 pub mod simd;
 pub mod vendor;
 
@@ -15,4 +16,18 @@ pub const METHODS: &[Method] = &[
     vendor::mkl_csrmv::METHOD,
     vendor::mkl_ie::METHOD,
     vendor::mkl_ie::METHOD_OPT,
+    gpu::csr_scalar::METHOD,
+    gpu::csr_vector::METHOD,
+    gpu::csr_adaptive::METHOD,
+    gpu::pcsr::METHOD,
+    gpu::light::METHOD,
+    gpu::merge::METHOD,
+    vendor::cusparse_csr::METHOD,
+    vendor::cusparse_csr::METHOD_PRE,
+    vendor::cusparse_csr::METHOD_ALG1,
+    vendor::cusparse_csr::METHOD_ALG1_PRE,
+    vendor::cusparse_csr::METHOD_ALG2,
+    vendor::cusparse_csr::METHOD_ALG2_PRE,
+    vendor::cusparse_coo::METHOD,
+    vendor::cusparse_sell::METHOD,
 ];

@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::bench::peak::Peak;
 use crate::bench::plan::Cache;
 use crate::device::Stage;
+use crate::device::facts::Clocks;
 use crate::method::Device;
 use crate::scalar::Precision;
 use row::{MatrixFacts, Row, Status};
@@ -49,6 +50,8 @@ pub struct Group {
     pub peak: Peak,
     /// Time spent compiling kernels for these rows, in milliseconds; part of no other time.
     pub compile_ms: Option<f64>,
+    /// The GPU's clocks before and after, where it tells.
+    pub clocks: Option<[Clocks; 2]>,
     /// One per method.
     pub rows: Vec<Row>,
     /// For each row the times of its product's parts, when they were asked for.

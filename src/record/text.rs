@@ -62,12 +62,20 @@ pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
     writeln!(out, "{}", compiled.unwrap_or_default())?;
     writeln!(
         out,
-        "{:<NAME$} {:<7} {:>11} {:>11} {:>10} {:>9} {:>9} {:>7}",
-        "method", "result", "setup ms", "avg ms", "GFLOP/s", "eff.GB/s", "comp.GB/s", "% peak"
+        "{:<NAME$} {:<7} {:>11} {:>11} {:>10} {:>9} {:>9} {:>7}{}",
+        "method",
+        "result",
+        "setup ms",
+        "avg ms",
+        "GFLOP/s",
+        "eff.GB/s",
+        "comp.GB/s",
+        "% peak",
+        if peak.nominal_gbs().is_some() { " % nominal" } else { "" },
     )?;
     let fastest = group.fastest();
     for (index, (row, stages)) in group.rows.iter().zip(&group.stages).enumerate() {
-        write_row(out, row, fastest == Some(index))?;
+        write_row(out, row, peak.nominal_gbs(), fastest == Some(index))?;
         for Stage { name, ms } in stages {
             writeln!(out, "  {name:<30} {:>18}", cell(Some(*ms), 5))?;
         }
@@ -76,9 +84,14 @@ pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
 }
 
 /// The width of a method's name.
-const NAME: usize = 16;
+const NAME: usize = 21;
 
-fn write_row(out: &mut dyn Write, row: &Row, fastest: bool) -> io::Result<()> {
+fn write_row(
+    out: &mut dyn Write,
+    row: &Row,
+    nominal_gbs: Option<f64>,
+    fastest: bool,
+) -> io::Result<()> {
     let name = row.method_name.as_deref().unwrap_or_default();
     let result = match row.status {
         Some(Status::Ok) => "PASS",
@@ -88,15 +101,17 @@ fn write_row(out: &mut dyn Write, row: &Row, fastest: bool) -> io::Result<()> {
     if let Some(reason) = &row.reason {
         return writeln!(out, "{name:<NAME$} {result:<7} {reason}");
     }
+    let of_nominal = nominal_gbs.map(|nominal| row.compulsory_gbs.map(|gbs| 100.0 * gbs / nominal));
     writeln!(
         out,
-        "{name:<NAME$} {result:<7} {:>11} {:>11} {:>10} {:>9} {:>9} {:>7}{}",
+        "{name:<NAME$} {result:<7} {:>11} {:>11} {:>10} {:>9} {:>9} {:>7}{}{}",
         cell(row.setup_ms, 4),
         cell(row.avg_spmv_ms, 5),
         cell(row.gflops, 4),
         cell(row.effective_gbs, 3),
         cell(row.compulsory_gbs, 3),
         cell(row.percent_of_peak, 2),
+        of_nominal.map(|percent| format!(" {:>9}", cell(percent, 2))).unwrap_or_default(),
         if fastest { "  <- fastest" } else { "" },
     )
 }

@@ -1,5 +1,9 @@
 //! Vendors' libraries, opened at run time: an absent one is a `skipped` row that says how to get it.
 
+pub mod cusparse;
+pub mod cusparse_coo;
+pub mod cusparse_csr;
+pub mod cusparse_sell;
 pub mod library;
 pub mod mkl;
 pub mod mkl_csrmv;

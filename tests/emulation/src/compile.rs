@@ -6,7 +6,6 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::{env, fs, io};
 
-use spmv_bench::device::Program;
 use spmv_bench::device::kernel::HEADERS;
 use spmv_bench::method::Failed;
 use spmv_bench::scalar::Precision;
@@ -42,16 +41,17 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// With a type and constants.
+    /// The text of that name with a type and constants.
     pub fn new(
-        program: &Program,
+        name: &str,
+        source: &str,
         precision: Precision,
         constants: &[(&'static str, usize)],
     ) -> Self {
-        let source = rewrite(program.source, 0);
+        let source = rewrite(source, 0);
         let entries: String =
             kernels(&source).iter().map(|name| format!("EMU_KERNEL({name})\n")).collect();
-        let mut files = vec![(program.name.to_owned(), format!("{source}\n{entries}"))];
+        let mut files = vec![(name.to_owned(), format!("{source}\n{entries}"))];
         for (number, (name, text)) in HEADERS.iter().enumerate() {
             files.push((name.to_string(), rewrite(text, 1000 * (number + 1))));
         }

@@ -28,7 +28,13 @@ pub struct Emulation {
     /// All that were recorded; numbers are never used again.
     events: RefCell<Vec<Instant>>,
     cusparse: Option<Box<dyn CuSparse>>,
+    rewrite: Option<Box<Rewrite>>,
+    /// Bytes that one allocation may have.
+    largest: usize,
 }
+
+/// A program, precision and constants that are asked for ↦ the text that is compiled.
+type Rewrite = dyn Fn(&Program, Precision, &[(&'static str, usize)]) -> String;
 
 impl Emulation {
     /// A device whose schedules are drawn from `seed`.
@@ -43,12 +49,27 @@ impl Emulation {
             kernels: RefCell::default(),
             events: RefCell::default(),
             cusparse: None,
+            rewrite: None,
+            largest: usize::MAX,
         }
     }
 
     /// The same with something that stands in for cuSPARSE.
     pub fn with_cusparse(self, cusparse: Box<dyn CuSparse>) -> Self {
         Self { cusparse: Some(cusparse), ..self }
+    }
+
+    /// The same where `rewrite` sees every program before it is compiled, and may change its text.
+    pub fn rewriting(
+        self,
+        rewrite: impl Fn(&Program, Precision, &[(&'static str, usize)]) -> String + 'static,
+    ) -> Self {
+        Self { rewrite: Some(Box::new(rewrite)), ..self }
+    }
+
+    /// The same with no room for buffers of more than so many bytes.
+    pub fn with_room_for(self, bytes: usize) -> Self {
+        Self { largest: bytes, ..self }
     }
 
     fn known(&self, kernel: KernelId) -> Rc<Kernel> {
@@ -66,6 +87,9 @@ impl Driver for Emulation {
     }
 
     fn allocate(&self, bytes: usize) -> Result<Address, Failed> {
+        if bytes > self.largest {
+            return Err(Failed(format!("out of memory for {bytes} bytes")));
+        }
         self.memory.allocate(bytes)
     }
 
@@ -107,7 +131,11 @@ impl Driver for Emulation {
         precision: Precision,
         constants: &[(&'static str, usize)],
     ) -> Result<ModuleId, Unprepared> {
-        let object = Unit::new(program, precision, constants).build()?;
+        let source = match &self.rewrite {
+            Some(rewrite) => rewrite(program, precision, constants),
+            None => program.source.to_owned(),
+        };
+        let object = Unit::new(program.name, &source, precision, constants).build()?;
         let mut modules = self.modules.borrow_mut();
         modules.push(Rc::new(Module::load(object)?));
         Ok(ModuleId(modules.len() - 1))

@@ -1,7 +1,9 @@
 //! The command line from outside: golden outputs with a fake clock, exit statuses, and what is left
 //! behind when something goes wrong.
 
-use std::ffi::OsString;
+mod gpu;
+mod world;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,42 +11,10 @@ use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use spmv_bench::bench::clock::{Clock, FakeClock};
-use spmv_bench::cli::{self, Verdict, World};
-use spmv_bench::method::Unavailable;
-use spmv_bench::system::System;
+use spmv_bench::cli::Verdict;
 use tempfile::TempDir;
 
-/// What a command line did.
-#[derive(Debug)]
-struct Ran {
-    result: Result<Verdict, String>,
-    stdout: String,
-    stderr: String,
-}
-
-fn run_with(words: &str, clock: &dyn Clock, interrupted: &AtomicBool) -> Ran {
-    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-    let mut world = World {
-        stdout: &mut stdout,
-        stderr: &mut stderr,
-        terminal: false,
-        clock,
-        date: "2026-01-02T03:04:05Z".into(),
-        run_id: "test".into(),
-        interrupted,
-        system: System { cpu: Some("a CPU".into()), ..System::detect() },
-        open_gpu: &|_| Err(Unavailable("no CUDA driver".into())),
-    };
-    let args = std::iter::once("spmv-bench").chain(words.split_whitespace()).map(OsString::from);
-    let result = cli::run(args, &mut world).map_err(|error| format!("{error:#}"));
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    Ran { result, stdout: text(stdout), stderr: text(stderr) }
-}
-
-/// Every look at the clock takes a millisecond, so every product does.
-fn run(words: &str) -> Ran {
-    run_with(words, &FakeClock::new(Duration::from_millis(1)), &AtomicBool::new(false))
-}
+use world::{run, run_with};
 
 /// Settings under which nothing depends on the machine.
 const EXACT: &str = "--threads 1 --methods seq,csr-rows,merge --x ones --iterations 4 --rounds 1";
@@ -73,26 +43,26 @@ fn text_of_one_matrix() {
         &ran.stdout,
         dir.path(),
         expect![[r#"
-        DIR/a.mtx (loaded in 1.0 ms, 0 MB/s)
-                     num_rows: 3
-                     num_cols: 4
-                 num_nonzeros: 4
-              row_length_mean: 1.33333
-           row_length_std_dev: 0.94281
-         row_length_variation: 0.70711
-          row_length_skewness: -0.70711
+            DIR/a.mtx (loaded in 1.0 ms, 0 MB/s)
+                         num_rows: 3
+                         num_cols: 4
+                     num_nonzeros: 4
+                  row_length_mean: 1.33333
+               row_length_std_dev: 0.94281
+             row_length_variation: 0.70711
+              row_length_skewness: -0.70711
 
-        CSR matrix (3 rows, 4 columns, 4 non-zeros, max-length 2):
-                Degree 1e-1:	1 (33.33%)
-                Degree 1e0:	2 (66.67%)
+            CSR matrix (3 rows, 4 columns, 4 non-zeros, max-length 2):
+                    Degree 1e-1:	1 (33.33%)
+                    Degree 1e0:	2 (66.67%)
 
-        f64, 1 threads, hot cache; peak 2.00 GB/s at 0.000 MB (triad 2.00, read 2.00)
-        method           result     setup ms      avg ms    GFLOP/s  eff.GB/s comp.GB/s  % peak
-        seq              PASS         1.0000     1.00000     0.0000     0.000     0.000    0.01  <- fastest
-        csr-rows         PASS         1.0000     1.00000     0.0000     0.000     0.000    0.01
-        merge            PASS         1.0000     1.00000     0.0000     0.000     0.000    0.01
+            f64, 1 threads, hot cache; peak 2.00 GB/s at 0.000 MB (triad 2.00, read 2.00)
+            method                result     setup ms      avg ms    GFLOP/s  eff.GB/s comp.GB/s  % peak
+            seq                   PASS         1.0000     1.00000     0.0000     0.000     0.000    0.01  <- fastest
+            csr-rows              PASS         1.0000     1.00000     0.0000     0.000     0.000    0.01
+            merge                 PASS         1.0000     1.00000     0.0000     0.000     0.000    0.01
 
-    "#]],
+        "#]],
     );
 }
 
@@ -209,7 +179,7 @@ fn f32_that_overflows_is_skipped_with_the_value() {
     let ran = run(&words);
     assert_eq!(ran.result, Ok(Verdict::Ok));
     assert!(
-        ran.stdout.contains("merge            skipped value 1e300 overflows f32"),
+        ran.stdout.contains("merge                 skipped value 1e300 overflows f32"),
         "{}",
         ran.stdout
     );

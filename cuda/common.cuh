@@ -1,0 +1,44 @@
+// What several kernels share. VALUE_T is float or double, defined by the compilation.
+#pragma once
+
+typedef VALUE_T value_t;
+
+constexpr unsigned WARP = 32;
+constexpr unsigned ALL_LANES = 0xffffffffu;
+
+// y[row] <- alpha sum + beta y[row]; with beta = 0 the old y is not read.
+__device__ __forceinline__ void store(value_t *y, unsigned row, value_t alpha, value_t sum,
+                                      value_t beta) {
+    y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
+}
+
+// The lanes of the calling lane's vector: WIDTH neighbours, a power of two.
+template <unsigned WIDTH>
+__device__ __forceinline__ unsigned vector_mask() {
+    if (WIDTH == WARP) return ALL_LANES;
+    return ((1u << WIDTH % WARP) - 1) << (threadIdx.x % WARP / WIDTH * WIDTH);
+}
+
+// The sum over the WIDTH lanes of a vector, in its first lane. All lanes of `mask` call it.
+template <unsigned WIDTH>
+__device__ __forceinline__ value_t vector_sum(unsigned mask, value_t sum) {
+    for (unsigned distance = WIDTH / 2; distance > 0; distance /= 2)
+        sum += __shfl_down_sync(mask, sum, distance, WIDTH);
+    return sum;
+}
+
+// The part of a row's product that one lane of a vector of WIDTH takes: every WIDTH-th nonzero. A
+// whole warp begins at the multiple of its width below the row's start, so that its loads are aligned.
+template <unsigned WIDTH>
+__device__ __forceinline__ value_t lane_product(unsigned start, unsigned end, unsigned lane,
+                                                const unsigned *column_indices,
+                                                const value_t *values, const value_t *x) {
+    value_t sum = 0;
+    unsigned k = start + lane;
+    if (WIDTH == WARP) {
+        k = start / WARP * WARP + lane;
+        if (k < start) k += WARP;
+    }
+    for (; k < end; k += WIDTH) sum += values[k] * x[column_indices[k]];
+    return sum;
+}

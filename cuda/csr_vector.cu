@@ -1,0 +1,17 @@
+// CSR-Vector: a vector of LANES threads per row.
+#include "common.cuh"
+
+extern "C" __global__ void csr_vector(unsigned rows, const unsigned *__restrict__ row_offsets,
+                                      const unsigned *__restrict__ column_indices,
+                                      const value_t *__restrict__ values,
+                                      const value_t *__restrict__ x, value_t *y, value_t alpha,
+                                      value_t beta) {
+    const unsigned lane = threadIdx.x % LANES;
+    const unsigned row = blockIdx.x * (blockDim.x / LANES) + threadIdx.x / LANES;
+    // Vectors past the last row stay for the shuffles of their warp, with nothing to add.
+    const unsigned start = row < rows ? row_offsets[row] : 0;
+    const unsigned end = row < rows ? row_offsets[row + 1] : 0;
+    value_t sum = lane_product<LANES>(start, end, lane, column_indices, values, x);
+    sum = vector_sum<LANES>(ALL_LANES, sum);
+    if (lane == 0 && row < rows) store(y, row, alpha, sum, beta);
+}

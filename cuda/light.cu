@@ -1,0 +1,28 @@
+// LightSpMV: vectors of LANES threads fetch their rows from one counter, each for itself
+// (PER_WARP = 0) or a warp for all of its vectors (1). The counter begins at 0.
+#include "common.cuh"
+
+extern "C" __global__ void light(unsigned rows, const unsigned *__restrict__ row_offsets,
+                                 const unsigned *__restrict__ column_indices,
+                                 const value_t *__restrict__ values, const value_t *__restrict__ x,
+                                 value_t *y, value_t alpha, value_t beta, unsigned *counter) {
+    // The lanes that fetch together stay together: they leave the loop at the same time.
+    constexpr unsigned TOGETHER = PER_WARP ? WARP : LANES;
+    const unsigned mask = vector_mask<TOGETHER>();
+    const unsigned lane = threadIdx.x % LANES;
+    const unsigned vector = threadIdx.x % TOGETHER / LANES;
+    for (;;) {
+        unsigned first = 0;
+        if (threadIdx.x % TOGETHER == 0) first = atomicAdd(counter, TOGETHER / LANES);
+        first = __shfl_sync(mask, first, 0, TOGETHER);
+        if (first >= rows) return;
+        const unsigned row = first + vector;
+        // Two lanes load the row's bounds for all.
+        const unsigned bound = lane < 2 && row < rows ? row_offsets[row + lane] : 0;
+        const unsigned start = __shfl_sync(mask, bound, 0, LANES);
+        const unsigned end = __shfl_sync(mask, bound, 1, LANES);
+        value_t sum = lane_product<LANES>(start, end, lane, column_indices, values, x);
+        sum = vector_sum<LANES>(mask, sum);
+        if (lane == 0 && row < rows) store(y, row, alpha, sum, beta);
+    }
+}

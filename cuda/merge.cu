@@ -1,0 +1,161 @@
+// Merge-based CSR: search, tiles, fix-up. A tile is a block's share of the merge path, BLOCK threads
+// of ITEMS steps each.
+#include "common.cuh"
+
+constexpr unsigned TILE = BLOCK * ITEMS;
+constexpr unsigned WARPS = BLOCK / WARP;
+
+// A point of the path: `row` rows are closed and `nonzero` nonzeros consumed.
+struct Coordinate {
+    unsigned row, nonzero;
+};
+
+// The sum of what was consumed of a row that is still open.
+struct Carry {
+    unsigned row;
+    value_t sum;
+};
+
+// Where the path crosses a diagonal: row ends against the numbers from first_nonzero on. A row is
+// closed before the nonzero after its last is consumed.
+__device__ Coordinate search(unsigned diagonal, const unsigned *row_ends, unsigned rows,
+                             unsigned first_nonzero, unsigned nonzeros) {
+    unsigned low = diagonal > nonzeros ? diagonal - nonzeros : 0, high = min(diagonal, rows);
+    while (low < high) {
+        const unsigned pivot = (low + high) / 2;
+        if (row_ends[pivot] < first_nonzero + diagonal - pivot)
+            low = pivot + 1;
+        else
+            high = pivot;
+    }
+    return {low, diagonal - low};
+}
+
+__device__ Coordinate tile_start(unsigned tile, unsigned rows, unsigned nnz,
+                                 const unsigned *row_offsets) {
+    const unsigned long long diagonal = (unsigned long long)tile * TILE;
+    return search(min(diagonal, (unsigned long long)rows + nnz), row_offsets + 1, rows, 0, nnz);
+}
+
+extern "C" __global__ void merge_search(unsigned tiles, unsigned rows, unsigned nnz,
+                                        const unsigned *__restrict__ row_offsets,
+                                        Coordinate *tile_starts) {
+    const unsigned tile = blockIdx.x * blockDim.x + threadIdx.x;
+    if (tile <= tiles) tile_starts[tile] = tile_start(tile, rows, nnz, row_offsets);
+}
+
+// Sums within runs of the same row, from the first lane of the warp up to each.
+__device__ Carry scan_warp(Carry carry) {
+    for (unsigned distance = 1; distance < WARP; distance *= 2) {
+        const unsigned row = __shfl_up_sync(ALL_LANES, carry.row, distance);
+        const value_t sum = __shfl_up_sync(ALL_LANES, carry.sum, distance);
+        if (threadIdx.x % WARP >= distance && row == carry.row) carry.sum += sum;
+    }
+    return carry;
+}
+
+// `later`, and what an earlier piece of the path left of the same row.
+__device__ Carry join(Carry earlier, Carry later) {
+    if (earlier.row == later.row) later.sum += earlier.sum;
+    return later;
+}
+
+// What the threads before this one leave of the row that it begins in; `carry` becomes what all up
+// to this one leave.
+__device__ value_t scan_block(Carry &carry, Carry *warp_carries) {
+    const unsigned warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    carry = scan_warp(carry);
+    if (lane == WARP - 1) warp_carries[warp] = carry;
+    __syncthreads();
+    Carry before = {~0u, 0};
+    for (unsigned k = 0; k < warp; ++k) before = join(before, warp_carries[k]);
+    carry = join(before, carry);
+    const value_t neighbour = __shfl_up_sync(ALL_LANES, carry.sum, 1);
+    return lane == 0 ? before.sum : neighbour;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    merge_tiles(unsigned rows, unsigned nnz, const unsigned *__restrict__ row_offsets,
+                const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,
+                const value_t *__restrict__ x, value_t *y, value_t alpha, value_t beta,
+                const Coordinate *tile_starts, unsigned *carry_rows, value_t *carry_sums) {
+    // Row ends, then products; afterwards the sums of the rows.
+    __shared__ value_t items[TILE + 2];
+    __shared__ Carry warp_carries[WARPS];
+    __shared__ Coordinate ends[2];
+    const unsigned thread = threadIdx.x;
+    if (thread < 2)
+        ends[thread] = tile_starts ? tile_starts[blockIdx.x + thread]
+                                   : tile_start(blockIdx.x + thread, rows, nnz, row_offsets);
+    __syncthreads();
+    const Coordinate start = ends[0];
+    const unsigned tile_rows = ends[1].row - start.row;
+    const unsigned tile_nonzeros = ends[1].nonzero - start.nonzero;
+
+    // The end of the row that the tile leaves open is needed, too: the last row has none after it.
+    unsigned *row_ends = reinterpret_cast<unsigned *>(items);
+    for (unsigned k = thread; k <= tile_rows; k += BLOCK)
+        row_ends[k] = start.row + k < rows ? row_offsets[start.row + k + 1] : ~0u;
+    value_t *products = items + (tile_rows * sizeof(unsigned)) / sizeof(value_t) + 1;
+    for (unsigned k = thread; k < tile_nonzeros; k += BLOCK) {
+        const unsigned nonzero = start.nonzero + k;
+        products[k] = values[nonzero] * x[column_indices[nonzero]];
+    }
+    __syncthreads();
+
+    const unsigned path = tile_rows + tile_nonzeros;
+    const unsigned first_step = min(thread * ITEMS, path);
+    Coordinate at = search(first_step, row_ends, tile_rows, start.nonzero, tile_nonzeros);
+    const unsigned first_row = at.row;
+    value_t sums[ITEMS];
+    unsigned closed = 0;
+    Carry carry = {0, 0};
+#pragma unroll
+    for (unsigned step = 0; step < ITEMS; ++step) {
+        if (first_step + step >= path) continue;
+        if (start.nonzero + at.nonzero < row_ends[at.row]) {
+            carry.sum += products[at.nonzero++];
+        } else {
+            sums[step] = carry.sum;
+            closed |= 1u << step;
+            carry.sum = 0;
+            ++at.row;
+        }
+    }
+    carry.row = at.row;
+    // The scan's barrier also ends the reading of `items`.
+    const value_t carry_in = scan_block(carry, warp_carries);
+
+    unsigned row = first_row;
+#pragma unroll
+    for (unsigned step = 0; step < ITEMS; ++step) {
+        if (closed >> step & 1) {
+            items[row] = row == first_row ? carry_in + sums[step] : sums[step];
+            ++row;
+        }
+    }
+    __syncthreads();
+    for (unsigned k = thread; k < tile_rows; k += BLOCK)
+        store(y, start.row + k, alpha, items[k], beta);
+    if (thread == BLOCK - 1) {
+        carry_rows[blockIdx.x] = start.row + carry.row;
+        carry_sums[blockIdx.x] = carry.sum;
+    }
+}
+
+// Adds what the tiles left of rows that a later one closed: a thread per tile, an atomic addition
+// per row and warp.
+extern "C" __global__ void merge_fix_up(unsigned tiles, unsigned rows,
+                                        const unsigned *__restrict__ carry_rows,
+                                        const value_t *__restrict__ carry_sums, value_t *y,
+                                        value_t alpha) {
+    const unsigned tile = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % WARP;
+    // Past the last tile stands the row past the last, which nothing is added to.
+    Carry carry = {rows, 0};
+    if (tile < tiles) carry = {carry_rows[tile], carry_sums[tile]};
+    carry = scan_warp(carry);
+    const unsigned next_row = __shfl_down_sync(ALL_LANES, carry.row, 1);
+    const bool last_of_run = lane == WARP - 1 || next_row != carry.row;
+    if (last_of_run && carry.row < rows && carry.sum != 0)
+        atomicAdd(&y[carry.row], alpha * carry.sum);
+}

@@ -1,0 +1,37 @@
+//! cuSPARSE's COO product, its first algorithm. Setup writes out the row index of every nonzero, from
+//! the row offsets; the other arrays are CSR's own.
+
+use super::cusparse::{self, Call};
+use crate::device::DeviceCsr;
+use crate::device::buffer::Value;
+use crate::device::cusparse::{Algorithm, SparseFormat};
+use crate::method::{Code, Method, PreparedOnGpu, Request, Unprepared};
+
+/// See the file's head.
+pub const METHOD: Method = Method {
+    name: "cusparse-coo",
+    source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_COO_ALG1",
+    summary: "NVIDIA's COO product; the expansion of the row offsets counts as setup",
+    parameters: &[],
+    code: Code::Gpu { f64: prepare, f32: prepare },
+};
+
+fn prepare<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    cusparse::library(csr)?;
+    let row_indices = csr.gpu.upload(&row_indices(&csr.row_offsets.to_vec()?))?;
+    let format = SparseFormat::Coo {
+        row_indices: row_indices.address(),
+        column_indices: csr.column_indices.address(),
+        values: csr.values.address(),
+    };
+    let call = Call { algorithm: Algorithm::CooAlg1, preprocess: false };
+    cusparse::prepare(csr, request, call, format, row_indices)
+}
+
+fn row_indices(row_offsets: &[u32]) -> Vec<u32> {
+    let lengths = row_offsets.windows(2).map(|bounds| (bounds[1] - bounds[0]) as usize);
+    (0u32..).zip(lengths).flat_map(|(row, length)| std::iter::repeat_n(row, length)).collect()
+}

@@ -1,0 +1,91 @@
+//! cuSPARSE's product on sliced ELL: slices of 32 rows, each padded to its longest row and stored
+//! column by column. Setup reads CSR back, builds the slices on the host and uploads them.
+
+use super::cusparse::{self, Call};
+use crate::device::DeviceCsr;
+use crate::device::buffer::Value;
+use crate::device::cusparse::{Algorithm, SparseFormat};
+use crate::method::{Code, Method, PreparedOnGpu, Request, Unavailable, Unprepared};
+
+/// See the file's head.
+pub const METHOD: Method = Method {
+    name: "cusparse-sell",
+    source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_SELL_ALG1",
+    summary: "NVIDIA's product on sliced ELL, 32 rows a slice; the conversion counts as setup",
+    parameters: &[],
+    code: Code::Gpu { f64: prepare, f32: prepare },
+};
+
+/// Rows of a slice.
+const SLICE: usize = 32;
+/// Places stored per nonzero, beyond which a matrix is refused.
+const MOST_PADDING: usize = 8;
+/// The column index of a place that holds nothing.
+const PADDING: u32 = u32::MAX;
+
+/// A matrix in sliced ELL.
+struct Slices<T> {
+    offsets: Vec<u32>,
+    column_indices: Vec<u32>,
+    values: Vec<T>,
+}
+
+fn prepare<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    cusparse::library(csr)?;
+    let offsets = slice_offsets(&csr.row_offsets.to_vec()?)?;
+    let slices = Slices::of(csr, offsets)?;
+    let stored = slices.values.len() as u64;
+    let arrays = (
+        csr.gpu.upload(&slices.offsets)?,
+        csr.gpu.upload(&slices.column_indices)?,
+        csr.gpu.upload(&slices.values)?,
+    );
+    let format = SparseFormat::SlicedEll {
+        slice_rows: SLICE as u64,
+        stored,
+        slice_offsets: arrays.0.address(),
+        column_indices: arrays.1.address(),
+        values: arrays.2.address(),
+    };
+    let call = Call { algorithm: Algorithm::SellAlg1, preprocess: false };
+    cusparse::prepare(csr, request, call, format, arrays)
+}
+
+/// Where each slice begins, and the number of places.
+fn slice_offsets(row_offsets: &[u32]) -> Result<Vec<u32>, Unavailable> {
+    let lengths: Vec<_> = row_offsets.windows(2).map(|bounds| bounds[1] - bounds[0]).collect();
+    let nnz = row_offsets[lengths.len()] as usize;
+    let mut offsets = vec![0];
+    let mut stored = 0;
+    for slice in lengths.chunks(SLICE) {
+        stored += SLICE * slice.iter().copied().max().unwrap_or(0) as usize;
+        offsets.push(stored as u32);
+    }
+    if stored > (MOST_PADDING * nnz).max(SLICE) || stored > i32::MAX as usize {
+        return Err(Unavailable(format!(
+            "sliced ELL would store {stored} places for {nnz} nonzeros, more than {MOST_PADDING} \
+             times as many"
+        )));
+    }
+    Ok(offsets)
+}
+
+impl<T: Value> Slices<T> {
+    fn of(csr: &DeviceCsr<T>, offsets: Vec<u32>) -> Result<Self, Unprepared> {
+        let row_offsets = csr.row_offsets.to_vec()?;
+        let (csr_columns, csr_values) = (csr.column_indices.to_vec()?, csr.values.to_vec()?);
+        let stored = offsets[offsets.len() - 1] as usize;
+        let (mut column_indices, mut values) = (vec![PADDING; stored], vec![T::zero(); stored]);
+        for (row, bounds) in row_offsets.windows(2).enumerate() {
+            let first = offsets[row / SLICE] as usize + row % SLICE;
+            for (place, k) in (bounds[0] as usize..bounds[1] as usize).enumerate() {
+                column_indices[first + place * SLICE] = csr_columns[k];
+                values[first + place * SLICE] = csr_values[k];
+            }
+        }
+        Ok(Self { offsets, column_indices, values })
+    }
+}

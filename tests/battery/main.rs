@@ -1,0 +1,206 @@
+//! The battery: every method × precision × small matrix × α and β, on teams of several sizes or on an
+//! emulated GPU under several seeds, and on a real one where there is one; and bugs planted on
+//! purpose that must be found out.
+
+mod fake_cusparse;
+mod kernels;
+mod planted;
+mod product;
+mod small;
+
+use std::io::Write;
+use std::path::Path;
+
+use proptest::prelude::*;
+use spmv_bench::device::buffer::Value;
+use spmv_bench::device::cuda;
+use spmv_bench::matrix::Csr;
+use spmv_bench::method::{Choice, Device, Unavailable};
+use spmv_bench::methods::METHODS;
+use spmv_bench::methods::vendor::mkl::mkl;
+use spmv_bench::team::Team;
+use spmv_bench::verify::Reference;
+
+use product::{Place, check, emulated, products, variants};
+use small::{FACTORS, Triplet, matrices, vector};
+
+const THREADS: [usize; 4] = [1, 2, 3, 7];
+const SEEDS: [u64; 4] = [1, 2, 3, 4];
+
+/// Past the test runner, which keeps back what a passing test prints.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+fn on(device: Device) -> impl Iterator<Item = Choice<'static>> {
+    METHODS.iter().filter(move |method| method.device() == device).map(Choice::from)
+}
+
+fn for_all_matrices<T: Value>(choices: &[Choice], places: &[Place]) {
+    for (name, rows, cols, triplets) in matrices() {
+        let csr = Csr::<f64>::from_triplets(rows, cols, &triplets);
+        let csr = csr.to_precision::<T>().unwrap();
+        for choice in choices {
+            for place in places {
+                for factors in FACTORS {
+                    check(choice, &csr, name, place, factors);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_cpu_method_is_right_on_every_small_matrix() {
+    if let Err(Unavailable(reason)) = mkl() {
+        say(&format!("the MKL methods are skipped: {reason}"));
+    }
+    let teams = THREADS.map(Team::floating);
+    let places = teams.each_ref().map(Place::Team);
+    let choices: Vec<_> = on(Device::Cpu).collect();
+    for_all_matrices::<f64>(&choices, &places);
+    for_all_matrices::<f32>(&choices, &places);
+}
+
+fn every_gpu_method_is_right<T: Value>() {
+    let gpus = SEEDS.map(emulated);
+    let places: Vec<_> = gpus.iter().map(Place::Gpu).collect();
+    for_all_matrices::<T>(&on(Device::Gpu).collect::<Vec<_>>(), &places);
+    // What a parameter changes is the code; one order of threads is enough for it.
+    let variants: Vec<_> = METHODS.iter().flat_map(variants).collect();
+    for_all_matrices::<T>(&variants, &places[..1]);
+}
+
+#[test]
+fn every_gpu_method_is_right_on_every_small_matrix_in_f64() {
+    every_gpu_method_is_right::<f64>();
+}
+
+#[test]
+fn every_gpu_method_is_right_on_every_small_matrix_in_f32() {
+    every_gpu_method_is_right::<f32>();
+}
+
+#[test]
+fn every_gpu_method_is_right_on_a_real_gpu() {
+    match cuda::open(None) {
+        Ok(gpu) => {
+            let choices: Vec<_> =
+                on(Device::Gpu).chain(METHODS.iter().flat_map(variants)).collect();
+            for_all_matrices::<f64>(&choices, &[Place::Gpu(&gpu)]);
+            for_all_matrices::<f32>(&choices, &[Place::Gpu(&gpu)]);
+        }
+        Err(Unavailable(reason)) => say(&format!("skipped on a real GPU: {reason}")),
+    }
+}
+
+/// Rows beyond every 16-bit count and every block, and empty rows between them.
+#[test]
+fn rows_longer_than_2_to_the_16_are_right() {
+    let long = |row: usize| (0..70_000).map(move |k| (row, k, ((k * 7 + row) % 13) as f64 - 6.0));
+    let mut triplets: Vec<Triplet> = long(2).chain(long(40)).collect();
+    triplets.extend((3..39).map(|row| (row, row * 31, 1.5)));
+    let csr = Csr::<f64>::from_triplets(60, 70_000, &triplets);
+    let (team, gpu) = (Team::floating(3), emulated(1));
+    for choice in on(Device::Cpu) {
+        check(&choice, &csr, "rows of 70000", &Place::Team(&team), (1.0, 0.0));
+    }
+    for choice in on(Device::Gpu).chain(METHODS.iter().flat_map(variants)) {
+        check(&choice, &csr, "rows of 70000", &Place::Gpu(&gpu), (2.5, -0.5));
+    }
+}
+
+#[test]
+fn the_list_is_sound() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (index, method) in METHODS.iter().enumerate() {
+        let name = method.name;
+        assert!(METHODS[..index].iter().all(|other| other.name != name), "{name} twice");
+        assert!(!method.source.is_empty() && !method.summary.is_empty(), "{name}");
+        let stem = name.replace('-', "_");
+        let of_gpu = stem.strip_prefix("gpu_").map(|stem| root.join("src/methods/gpu").join(stem));
+        // A file may hold variants: mkl_ie.rs holds mkl-ie-opt as well.
+        let stems = stem.match_indices('_').map(|(end, _)| &stem[..end]).chain([&stem[..]]);
+        let mut of_others = stems.flat_map(|stem| {
+            ["cpu", "vendor"].map(|room| root.join("src/methods").join(room).join(stem))
+        });
+        let exists = match of_gpu {
+            Some(file) => {
+                let kernels = root.join("cuda").join(file.file_name().unwrap());
+                file.with_extension("rs").exists() && kernels.with_extension("cu").exists()
+            }
+            None => of_others.any(|file| file.with_extension("rs").exists()),
+        };
+        assert!(exists, "{name} has no file of its name");
+        for parameter in method.parameters {
+            assert!(!parameter.values.is_empty() && !parameter.meaning.is_empty(), "{name}");
+        }
+    }
+    for file in root.join("cuda").read_dir().unwrap().map(|entry| entry.unwrap().path()) {
+        let stem = file.file_stem().unwrap().to_string_lossy().replace('_', "-");
+        let is_method = METHODS.iter().any(|method| method.name == format!("gpu-{stem}"));
+        assert!(is_method || file.extension().unwrap() == "cuh", "{}", file.display());
+    }
+}
+
+/// A NaN in x must reach only the rows that use it, although registers are filled beyond a row's end.
+#[test]
+fn nan_stays_in_its_rows() {
+    let triplets: Vec<_> =
+        (0..50).flat_map(|row| (0..row % 9).map(move |k| (row, 2 * k + row % 2, 1.0))).collect();
+    let csr = Csr::<f64>::from_triplets(50, 20, &triplets);
+    let mut x = vec![1.0; 20];
+    (0..20).step_by(2).for_each(|even| x[even] = f64::NAN);
+    let (team, gpu) = (Team::floating(3), emulated(5));
+    for choice in METHODS.iter().map(Choice::from).filter(|c| !c.method.name.starts_with("mkl")) {
+        let place = match choice.method.device() {
+            Device::Cpu => Place::Team(&team),
+            Device::Gpu => Place::Gpu(&gpu),
+        };
+        let y0 = vec![0.0; 50];
+        let ys = products(&choice, &csr, &place, (1.0, 0.0), &x, &y0, 1).unwrap();
+        for (row, y) in ys[0].iter().enumerate() {
+            let uses_nan = row % 2 == 0 && row % 9 > 0;
+            assert_eq!(y.is_nan(), uses_nan, "{} row {row}", choice.name());
+        }
+    }
+}
+
+/// A random matrix as triplets without duplicates, in sprs's own CSR and ours.
+fn random_matrix() -> impl Strategy<Value = (usize, usize, Vec<Triplet>)> {
+    (1usize..60, 1usize..60).prop_flat_map(|(rows, cols)| {
+        let cells = prop::collection::btree_map((0..rows, 0..cols), -1e3..1e3f64, 0..400);
+        let triplets =
+            cells.prop_map(|cells| cells.into_iter().map(|((r, c), v)| (r, c, v)).collect());
+        (Just(rows), Just(cols), triplets)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn random_matrices_agree_with_sprs(
+        (rows, cols, triplets) in random_matrix(),
+        threads in 1usize..6,
+        seed in 0u64..1000,
+    ) {
+        let csr = Csr::<f64>::from_triplets(rows, cols, &triplets);
+        let mut entries = sprs::TriMat::new((rows, cols));
+        triplets.iter().for_each(|&(row, col, value)| entries.add_triplet(row, col, value));
+        let x: Vec<f64> = vector(cols, 0.3);
+        let mut expected = vec![0.0; rows];
+        sprs::prod::mul_acc_mat_vec_csr(entries.to_csr::<usize>().view(), &x, &mut expected);
+        let reference = Reference::new(&csr, 1.0, &x, 0.0, &[]);
+        prop_assert!(reference.judge(&expected).passes(), "sprs against the reference");
+        let (team, gpu) = (Team::floating(threads), emulated(seed));
+        for choice in METHODS.iter().map(Choice::from) {
+            let place = match choice.method.device() {
+                Device::Cpu => Place::Team(&team),
+                Device::Gpu => Place::Gpu(&gpu),
+            };
+            check(&choice, &csr, "a random matrix", &place, (1.0, 0.0));
+            check(&choice, &csr, "a random matrix", &place, (0.5, 2.0));
+        }
+    }
+}

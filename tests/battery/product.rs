@@ -1,0 +1,112 @@
+//! One product of one method, on a team or a GPU, held against the reference.
+
+use spmv_bench::device::buffer::Value;
+use spmv_bench::device::{DeviceCsr, Gpu};
+use spmv_bench::matrix::Csr;
+use spmv_bench::method::{Choice, Failed, Method, Request, Unavailable, Unprepared};
+use spmv_bench::methods::vendor::mkl::mkl;
+use spmv_bench::team::Team;
+use spmv_bench::verify::Reference;
+use spmv_emulation::Emulation;
+
+use super::fake_cusparse::FakeCuSparse;
+use super::small::vector;
+
+/// Where a product runs.
+pub enum Place<'a> {
+    Team(&'a Team),
+    Gpu(&'a Gpu),
+}
+
+/// An emulated GPU with a fake cuSPARSE.
+pub fn emulated(seed: u64) -> Gpu {
+    Gpu::new(Emulation::new(seed).with_cusparse(Box::new(FakeCuSparse::default())))
+}
+
+/// The method of the GPU with every value of every parameter, one at a time.
+pub fn variants(method: &'static Method) -> impl Iterator<Item = Choice<'static>> {
+    method.parameters.iter().flat_map(move |parameter| {
+        parameter
+            .values
+            .iter()
+            .map(move |&value| Choice { method, given: vec![(parameter.name, value)] })
+    })
+}
+
+/// What `runs` products leave in y, each from `y0`. What a product leaves behind must not spoil the
+/// next.
+pub fn products<T: Value>(
+    choice: &Choice,
+    csr: &Csr<T>,
+    place: &Place,
+    (alpha, beta): (f64, f64),
+    x: &[T],
+    y0: &[T],
+    runs: usize,
+) -> Result<Vec<Vec<T>>, Unprepared> {
+    let one = Team::floating(1);
+    let team = if let Place::Team(team) = place { team } else { &one };
+    let request = Request { team, alpha, beta, expected_products: 10, given: &choice.given };
+    let (alpha, beta) = (T::narrow(alpha), T::narrow(beta));
+    match place {
+        Place::Team(_) => {
+            let mut prepared = choice.method.prepare::<T>().unwrap()(csr, &request)?;
+            let run = |_| {
+                let mut y = y0.to_vec();
+                prepared.multiply(alpha, x, beta, &mut y)?;
+                Ok(y)
+            };
+            (0..runs).map(run).collect()
+        }
+        Place::Gpu(gpu) => {
+            let device_csr = DeviceCsr::upload(gpu, csr)?;
+            let prepare = choice.method.prepare_on_gpu::<T>().unwrap();
+            let mut prepared = prepare(&device_csr, &request)?;
+            let x = gpu.upload(x)?;
+            let run = |_| {
+                let mut y = gpu.upload(y0)?;
+                prepared.multiply(alpha, &x, beta, &mut y)?;
+                Ok(y.to_vec()?)
+            };
+            (0..runs).map(run).collect()
+        }
+    }
+}
+
+/// Two products; panics when they are wrong. A method may only be unavailable when a library is
+/// absent or refuses an empty matrix, or when a format would be nearly all padding.
+pub fn check<T: Value>(
+    choice: &Choice,
+    csr: &Csr<T>,
+    name: &str,
+    place: &Place,
+    factors: (f64, f64),
+) {
+    let (alpha, beta) = (T::narrow(factors.0), T::narrow(factors.1));
+    let x = vector(csr.cols(), 0.3);
+    let y0 = if beta == T::zero() { vec![T::nan(); csr.rows()] } else { vector(csr.rows(), 1.7) };
+    let reference = Reference::new(csr, alpha, &x, beta, &y0);
+    let what = || {
+        let (method, precision) = (choice.name(), T::PRECISION.name());
+        format!("{method} in {precision} on {name}, α and β {factors:?}")
+    };
+    match products(choice, csr, place, factors, &x, &y0, 2) {
+        Ok(ys) => {
+            for y in ys {
+                let verdict = reference.judge(&y);
+                assert!(verdict.passes(), "{}: {}", what(), verdict.describe());
+            }
+        }
+        Err(Unprepared::Unavailable(Unavailable(reason))) => {
+            assert!(may_refuse(choice, csr), "{}: {reason}", what());
+        }
+        Err(Unprepared::Failed(Failed(reason))) => panic!("{}: {reason}", what()),
+    }
+}
+
+fn may_refuse<T>(choice: &Choice, csr: &Csr<T>) -> bool {
+    let name = choice.method.name;
+    let padded = name.ends_with("sell");
+    let empty = csr.nnz() == 0 && name.starts_with("cusparse");
+    empty || padded || name.starts_with("mkl") && (mkl().is_err() || csr.rows() * csr.cols() == 0)
+}

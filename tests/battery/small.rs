@@ -1,0 +1,62 @@
+//! Small matrices, each named for the bug it finds, and what they are multiplied with.
+
+use spmv_bench::scalar::Scalar;
+
+/// Row, column, value.
+pub type Triplet = (usize, usize, f64);
+
+/// (α, β): the plain product, y left alone but for a sign, and all terms at once.
+pub const FACTORS: [(f64, f64); 4] = [(1.0, 0.0), (-1.5, 0.0), (1.0, 1.0), (2.5, -0.5)];
+
+/// Small matrices, each named for the bug it finds.
+pub fn matrices() -> Vec<(&'static str, usize, usize, Vec<Triplet>)> {
+    let value = |row: usize, col: usize| ((row * 7 + col * 3) % 11) as f64 - 4.5;
+    let entries = |cells: Vec<(usize, usize)>| {
+        cells.into_iter().map(|(row, col)| (row, col, value(row, col))).collect::<Vec<_>>()
+    };
+    let full = |rows: usize, cols: usize| {
+        entries((0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))).collect())
+    };
+    let rows_of = |rows: &[usize], length: usize| {
+        entries(
+            rows.iter().flat_map(|&r| (0..length).map(move |c| (r, (c * 3 + r) % 20))).collect(),
+        )
+    };
+    let mut one_long = full(1, 200);
+    one_long.extend(entries((1..30).map(|row| (row, row)).collect()));
+    let mut long_in_the_middle = entries((0..40).filter(|&r| r != 20).map(|r| (r, r)).collect());
+    long_in_the_middle.extend(entries((0..300).map(|col| (20, col)).collect()));
+    vec![
+        ("0 x 0", 0, 0, vec![]),
+        ("no rows", 0, 5, vec![]),
+        ("no columns", 5, 0, vec![]),
+        ("no nonzeros", 6, 4, vec![]),
+        ("1 x 1", 1, 1, full(1, 1)),
+        ("one row", 1, 50, full(1, 50)),
+        ("one column", 50, 1, full(50, 1)),
+        ("first rows empty", 20, 20, rows_of(&[3, 4, 19], 5)),
+        ("middle rows empty", 20, 20, rows_of(&[0, 1, 18, 19], 6)),
+        ("last rows empty", 20, 20, rows_of(&[0, 7, 8], 9)),
+        ("first row longer than all others together", 30, 200, one_long),
+        ("middle row longer than all others together", 40, 300, long_in_the_middle),
+        ("tall", 500, 3, full(500, 3)),
+        ("wide", 3, 500, full(3, 500)),
+        ("diagonal", 64, 64, entries((0..64).map(|k| (k, k)).collect())),
+        ("more threads than rows", 2, 10, full(2, 10)),
+        ("more threads than nonzeros", 9, 9, entries(vec![(1, 2), (7, 0)])),
+        (
+            "every row length up to 40",
+            40,
+            40,
+            entries(
+                (0..40).flat_map(|row| (0..=row).map(move |col| (row, (col * 7) % 40))).collect(),
+            ),
+        ),
+        ("explicit zeros", 3, 3, vec![(0, 0, 0.0), (1, 1, 2.0), (1, 2, 0.0)]),
+    ]
+}
+
+/// A vector without zeros or repetitions, so that a wrong column shows.
+pub fn vector<T: Scalar>(len: usize, phase: f64) -> Vec<T> {
+    (0..len).map(|k| T::narrow((k as f64 * 0.731 + phase).sin() + 0.01)).collect()
+}

@@ -1,0 +1,115 @@
+//! The options that concern a GPU, with an emulated one and with none.
+
+use std::sync::atomic::AtomicBool;
+
+use spmv_bench::bench::clock::SystemClock;
+use spmv_bench::cli::Verdict;
+use spmv_bench::device::Gpu;
+use spmv_bench::method::Unavailable;
+use spmv_emulation::Emulation;
+
+use super::folder;
+use super::world::{Ran, run, run_on};
+
+const QUICK: &str = "--mtx gen:wheel,spokes=40 --threads 1 --iterations 3 --rounds 1";
+
+/// On a machine whose only GPU is number 0.
+fn run_with_gpu(words: &str) -> Ran {
+    let open = |number: Option<usize>| match number {
+        None | Some(0) => Ok(Gpu::new(Emulation::new(1))),
+        Some(_) => Err(Unavailable("there is one GPU".into())),
+    };
+    run_on(&format!("{QUICK} {words}"), &SystemClock::default(), &AtomicBool::new(false), &open)
+}
+
+/// The cells of a column.
+fn column(csv: &str, name: &str) -> Vec<String> {
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let at = reader.headers().unwrap().iter().position(|header| header == name).unwrap();
+    reader.records().map(|record| record.unwrap()[at].to_owned()).collect()
+}
+
+#[test]
+fn without_a_gpu_its_methods_are_left_out_and_that_is_said_once() {
+    let ran = run(&format!("{QUICK} --precision both --format csv"));
+    assert_eq!(ran.result, Ok(Verdict::Ok));
+    assert_eq!(ran.stderr.matches("no CUDA driver").count(), 1, "{}", ran.stderr);
+    assert!(column(&ran.stdout, "device").iter().all(|device| device == "cpu"));
+}
+
+#[test]
+fn without_a_gpu_methods_that_were_asked_for_are_skipped() {
+    for words in ["--device gpu", "--methods gpu-light,seq"] {
+        let ran = run(&format!("{QUICK} {words} --format csv"));
+        assert_eq!(ran.result, Ok(Verdict::Ok));
+        let rows = column(&ran.stdout, "device").into_iter().zip(column(&ran.stdout, "reason"));
+        let reasons: Vec<_> = rows.filter(|(device, _)| device == "gpu").collect();
+        assert!(
+            !reasons.is_empty() && reasons.iter().all(|(_, reason)| reason == "no CUDA driver")
+        );
+    }
+    let named = run(&format!("{QUICK} --gpu 1")).result.unwrap_err();
+    assert_eq!(named, "GPU 1: no CUDA driver");
+}
+
+#[test]
+fn rows_of_a_gpu_say_so() {
+    let ran = run_with_gpu("--device gpu --methods gpu-pcsr,gpu-light:level=vector --format csv");
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stdout);
+    let column = |name| column(&ran.stdout, name);
+    assert_eq!(column("method_name"), ["gpu-pcsr", "gpu-light:level=vector"]);
+    assert_eq!(column("device"), ["gpu", "gpu"]);
+    assert_eq!(column("threads"), ["", ""]);
+    assert_eq!(column("status"), ["ok", "ok"]);
+    assert_eq!(column("extra_bytes"), ["640", "4"]);
+}
+
+#[test]
+fn both_devices_have_a_table_each() {
+    let ran = run_with_gpu("--methods seq,gpu-merge,gpu-pcsr --stages");
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stdout);
+    let at = |text: &str| ran.stdout.find(text).unwrap_or_else(|| panic!("{text}: {}", ran.stdout));
+    assert!(at("f64, 1 threads") < at("seq ") && at("seq ") < at("f64, gpu, hot cache"));
+    assert!(at("kernels compiled in") < at("gpu-pcsr"));
+    assert!(at("gpu-pcsr") < at("  pcsr_products") && at("  pcsr_products") < at("  pcsr_sums"));
+}
+
+#[test]
+fn a_gpu_is_chosen_by_number() {
+    for words in ["--device 0", "--gpu 0", "--device gpu --gpu 0"] {
+        let ran = run_with_gpu(&format!("{words} --methods gpu-csr-scalar"));
+        assert_eq!(ran.result, Ok(Verdict::Ok), "{words}");
+    }
+    for words in ["--device 3", "--gpu 3"] {
+        assert_eq!(run_with_gpu(words).result.unwrap_err(), "GPU 3: there is one GPU");
+    }
+}
+
+#[test]
+fn what_does_not_exist_is_named() {
+    for (words, expected) in [
+        (
+            "--methods gpu-light:speed=9",
+            "gpu-light has no parameter 'speed', but level, lanes, block",
+        ),
+        ("--methods gpu-light:level=9", "level of gpu-light is one of warp, vector, not '9'"),
+        ("--methods seq:block=9", "seq has no parameters"),
+        ("--methods seq --device gpu", "none of these methods runs on --device gpu"),
+        ("--device tpu", "cpu, gpu, all or a number"),
+    ] {
+        let message = run_with_gpu(words).result.unwrap_err();
+        assert!(message.contains(expected), "{words}: {message}");
+    }
+}
+
+#[test]
+fn the_run_record_tells_of_the_gpu() {
+    let dir = folder(&[]);
+    let path = dir.path().join("run.json");
+    run_with_gpu(&format!("--methods gpu-merge --run-record {}", path.display())).result.unwrap();
+    let record = std::fs::read_to_string(path).unwrap();
+    let record: serde_json::Value = serde_json::from_str(&record).unwrap();
+    assert_eq!(record["gpu"]["name"], "emulation");
+    assert!(record["gpu"]["nominal_gbs"].as_f64().unwrap() > 0.0);
+    assert_eq!(record["gpu"]["clocks"], serde_json::Value::Null);
+}

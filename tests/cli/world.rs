@@ -1,0 +1,54 @@
+//! A world for commands to run in, with a fake clock.
+
+use std::ffi::OsString;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use spmv_bench::bench::clock::{Clock, FakeClock};
+use spmv_bench::cli::{self, Verdict, World};
+use spmv_bench::device::Gpu;
+use spmv_bench::method::Unavailable;
+use spmv_bench::system::System;
+
+/// What a command line did.
+#[derive(Debug)]
+pub struct Ran {
+    pub result: Result<Verdict, String>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Runs a command line on a machine without a GPU.
+pub fn run_with(words: &str, clock: &dyn Clock, interrupted: &AtomicBool) -> Ran {
+    run_on(words, clock, interrupted, &|_| Err(Unavailable("no CUDA driver".into())))
+}
+
+/// Runs a command line where GPUs are opened by `open_gpu`.
+pub fn run_on(
+    words: &str,
+    clock: &dyn Clock,
+    interrupted: &AtomicBool,
+    open_gpu: &dyn Fn(Option<usize>) -> Result<Gpu, Unavailable>,
+) -> Ran {
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    let mut world = World {
+        stdout: &mut stdout,
+        stderr: &mut stderr,
+        terminal: false,
+        clock,
+        date: "2026-01-02T03:04:05Z".into(),
+        run_id: "test".into(),
+        interrupted,
+        system: System { cpu: Some("a CPU".into()), ..System::detect() },
+        open_gpu,
+    };
+    let args = std::iter::once("spmv-bench").chain(words.split_whitespace()).map(OsString::from);
+    let result = cli::run(args, &mut world).map_err(|error| format!("{error:#}"));
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Ran { result, stdout: text(stdout), stderr: text(stderr) }
+}
+
+/// Every look at the clock takes a millisecond, so every product does.
+pub fn run(words: &str) -> Ran {
+    run_with(words, &FakeClock::new(Duration::from_millis(1)), &AtomicBool::new(false))
+}

@@ -1,0 +1,128 @@
+//! The measuring of GPU methods, on the emulation: what is timed, counted and reported.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use spmv_bench::bench::clock::SystemClock;
+use spmv_bench::bench::execute::Bench;
+use spmv_bench::bench::outcome::{Measurement, Outcome, Report};
+use spmv_bench::bench::peak::Peak;
+use spmv_bench::bench::plan::{Cache, Protocol, Settings};
+use spmv_bench::device::Gpu;
+use spmv_bench::matrix::Csr;
+use spmv_bench::matrix::generate::Generator;
+use spmv_bench::method::{Choice, Device};
+use spmv_bench::methods::METHODS;
+use spmv_bench::team::Team;
+use spmv_emulation::Emulation;
+
+fn matrix() -> Csr<f64> {
+    Generator::parse("rmat,scale=8,edges=3000").unwrap().generate()
+}
+
+fn choices() -> Vec<Choice<'static>> {
+    METHODS.iter().filter(|method| method.device() == Device::Gpu).map(Choice::from).collect()
+}
+
+fn settings() -> Settings {
+    Settings { iterations: Some(4), warmups: 1, rounds: 2, ..Settings::new(Protocol::MergeSpmv) }
+}
+
+fn measure(gpu: &Gpu, csr: &Csr<f64>, settings: &Settings) -> (Vec<Choice<'static>>, Report) {
+    let bench = Bench {
+        team: &Team::floating(1),
+        clock: &SystemClock::default(),
+        interrupted: &AtomicBool::new(false),
+        settings,
+    };
+    let choices = choices();
+    let report = bench.measure_on_gpu(gpu, csr, &choices).unwrap();
+    (choices, report)
+}
+
+/// The measurements by name. Those of cuSPARSE are skipped: the emulation has none here.
+fn measured(gpu: &Gpu, csr: &Csr<f64>, settings: &Settings) -> BTreeMap<String, Measurement> {
+    let (choices, report) = measure(gpu, csr, settings);
+    assert!(report.compile_ms.is_some());
+    let Peak::Gpu { copy_gbs, nominal_gbs } = report.peak else { panic!("{:?}", report.peak) };
+    assert!(copy_gbs > 0.0 && nominal_gbs > 0.0);
+    let outcomes = choices.iter().zip(report.outcomes);
+    let of = |(choice, outcome): (&Choice, Outcome)| match outcome {
+        Outcome::Ok(measurement) => Some((choice.name(), *measurement)),
+        Outcome::Skipped(reason) if choice.method.name.starts_with("cusparse") => {
+            assert!(reason.contains("cuSPARSE"), "{reason}");
+            None
+        }
+        outcome => panic!("{}: {outcome:?}", choice.name()),
+    };
+    outcomes.filter_map(of).collect()
+}
+
+#[test]
+fn what_methods_keep_in_device_memory_is_counted() {
+    let (gpu, csr) = (Gpu::new(Emulation::new(1)), matrix());
+    let measured = measured(&gpu, &csr, &settings());
+    let extra = |name: &str| measured[name].extra_bytes.unwrap() as usize;
+    assert_eq!(extra("gpu-csr-scalar"), 0);
+    assert_eq!(extra("gpu-csr-vector"), 0);
+    assert_eq!(extra("gpu-pcsr"), 8 * csr.nnz());
+    assert_eq!(extra("gpu-light"), 4);
+    // On compute capability 9.0 128 x 4 steps per tile, and too few tiles for a search kernel.
+    let tiles = (csr.rows() + csr.nnz()).div_ceil(128 * 4);
+    assert_eq!(extra("gpu-merge"), 12 * tiles);
+    assert_eq!(gpu.allocated_bytes(), 0, "all is given back");
+}
+
+#[test]
+fn every_sample_counts_and_both_caches_work() {
+    let (gpu, csr) = (Gpu::new(Emulation::new(2)), matrix());
+    for cache in [Cache::Hot, Cache::Cold] {
+        for (name, measurement) in measured(&gpu, &csr, &Settings { cache, ..settings() }) {
+            let summary = &measurement.summary;
+            assert_eq!(summary.iterations, 4, "{name}");
+            assert!(summary.min_ms > 0.0 && measurement.stages.is_empty(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn stages_are_the_kernels_in_order() {
+    let (gpu, csr) = (Gpu::new(Emulation::new(3)), matrix());
+    let measured = measured(&gpu, &csr, &Settings { stages: true, ..settings() });
+    let stages = |name: &str| -> Vec<String> {
+        measured[name].stages.iter().map(|stage| stage.name.clone()).collect()
+    };
+    assert_eq!(stages("gpu-csr-scalar"), ["csr_scalar"]);
+    assert_eq!(stages("gpu-pcsr"), ["pcsr_products", "pcsr_sums"]);
+    assert_eq!(stages("gpu-light"), ["fill", "light"]);
+    assert_eq!(stages("gpu-merge"), ["merge_tiles", "merge_fix_up"]);
+    assert!(measured.values().flat_map(|m| &m.stages).all(|stage| stage.ms > 0.0));
+}
+
+#[test]
+fn kernels_are_compiled_once_and_that_is_no_setup() {
+    let (gpu, csr) = (Gpu::new(Emulation::new(4)), matrix());
+    let (_, first) = measure(&gpu, &csr, &settings());
+    let (_, second) = measure(&gpu, &csr, &settings());
+    assert!(first.compile_ms.unwrap() > 0.0);
+    assert_eq!(second.compile_ms, Some(0.0));
+}
+
+#[test]
+fn alpha_and_beta_are_verified_after_feeding_back() {
+    let (gpu, csr) = (Gpu::new(Emulation::new(5)), matrix());
+    let all = measured(&gpu, &csr, &Settings { alpha: -0.5, beta: 0.25, ..settings() });
+    assert_eq!(all.len(), choices().len() - 8);
+}
+
+/// A matrix that does not fit is every method's failure, with the reason.
+#[test]
+fn too_little_memory_is_a_failure_of_each() {
+    let gpu = Gpu::new(Emulation::new(6).with_room_for(10_000));
+    let (choices, report) = measure(&gpu, &matrix(), &settings());
+    assert_eq!(report.outcomes.len(), choices.len());
+    for outcome in report.outcomes {
+        let Outcome::Failed(reason) = outcome else { panic!("{outcome:?}") };
+        assert!(reason.contains("memory"), "{reason}");
+    }
+}
