@@ -1,0 +1,141 @@
+// A CUDA driver of two GPUs that computes nothing: it counts what is alive, refuses what a driver
+// refuses, and knows two kernels: `store`, which writes its number where its pointer points, and
+// `fault`, after which everything fails.
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OK, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_IMAGE = 200, INVALID_CONTEXT = 201,
+       NOT_FOUND = 500, ILLEGAL_ADDRESS = 700 };
+
+typedef struct { int device; } context;
+typedef struct { context *owner; } object; // a stream, a module
+typedef struct { context *owner; float ms; } event;
+typedef struct { const char *name; size_t sizes[2]; int dynamic; } function;
+
+static context contexts[2] = {{0}, {1}};
+static context *current;
+static int fault, alive;
+static float now;
+
+int fake_alive(void) { return alive; }
+
+#define ENTER if (!current) return INVALID_CONTEXT; if (fault) return ILLEGAL_ADDRESS
+#define IN(object) if (!(object) || (object)->owner != current) return INVALID_CONTEXT
+
+int cuInit(unsigned flags) { return flags ? INVALID_VALUE : OK; }
+// NVRTC asks it, and may be told that there is nothing.
+int cuGetExportTable(const void **table, const void *id) { *table = NULL; return INVALID_VALUE; }
+int cuDriverGetVersion(int *v) { *v = 13000; return OK; }
+int cuDeviceGetCount(int *n) { *n = 2; return OK; }
+int cuDeviceGet(int *d, int n) { *d = n; return n < 2 ? OK : 101; }
+int cuDeviceGetName(char *s, int n, int d) { strncpy(s, d ? "Second" : "First", n); return OK; }
+int cuDeviceGetPCIBusId(char *s, int n, int d) { strncpy(s, "0000:00:00.0", n); return OK; }
+int cuDeviceTotalMem_v2(size_t *b, int d) { *b = (size_t)8 << 30; return OK; }
+int cuDeviceGetAttribute(int *v, int which, int d) {
+    switch (which) {
+    case 75: *v = 9; break;          // compute capability, major
+    case 76: *v = 0; break;          // and minor
+    case 13: *v = 1980000; break;    // clock, kHz
+    case 36: *v = 2619000; break;    // memory clock, kHz
+    case 37: *v = 5120; break;       // bus width
+    case 16: *v = 132; break;        // multiprocessors
+    default: *v = 32;
+    }
+    return OK;
+}
+int cuDevicePrimaryCtxRetain(context **c, int d) { *c = &contexts[d]; alive++; return OK; }
+int cuDevicePrimaryCtxRelease_v2(int d) { alive--; return OK; }
+int cuCtxSetCurrent(context *c) { current = c; return OK; }
+
+static int create(void **o, size_t bytes) {
+    ENTER;
+    *o = calloc(1, bytes);
+    *(context **)*o = current;
+    alive++;
+    return OK;
+}
+static int destroy(object *o) { IN(o); free(o); alive--; return OK; }
+
+int cuStreamCreate(void **s, unsigned flags) { return create(s, sizeof(object)); }
+int cuStreamDestroy_v2(object *s) { return destroy(s); }
+int cuStreamSynchronize(object *s) { ENTER; IN(s); return OK; }
+
+int cuMemAlloc_v2(uint64_t *p, size_t bytes) {
+    ENTER;
+    if (bytes >> 33) return OUT_OF_MEMORY;
+    *p = (uint64_t)malloc(bytes);
+    alive++;
+    return OK;
+}
+int cuMemFree_v2(uint64_t p) { free((void *)p); alive--; return OK; }
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t n, object *s) {
+    ENTER; IN(s); memcpy((void *)to, from, n); return OK;
+}
+int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t n, object *s) {
+    ENTER; IN(s); memcpy(to, (void *)from, n); return OK;
+}
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t n, object *s) {
+    ENTER; IN(s); memcpy((void *)to, (void *)from, n); return OK;
+}
+int cuMemsetD8Async(uint64_t to, unsigned char byte, size_t n, object *s) {
+    ENTER; IN(s); memset((void *)to, byte, n); return OK;
+}
+
+int cuModuleLoadData(void **m, const void *image) {
+    if (memcmp(image, "\x7f" "ELF", 4)) return INVALID_IMAGE;
+    return create(m, sizeof(object));
+}
+int cuModuleUnload(object *m) { return destroy(m); }
+int cuModuleGetFunction(function **f, object *m, const char *name) {
+    static function known[] = {{"store", {8, 4}, 1 << 10}, {"fault", {0, 0}, 1 << 10}};
+    ENTER; IN(m);
+    for (int i = 0; i < 2; i++)
+        if (!strcmp(name, known[i].name)) { *f = &known[i]; return OK; }
+    return NOT_FOUND;
+}
+int cuFuncGetParamInfo(function *f, size_t i, size_t *offset, size_t *bytes) {
+    ENTER;
+    if (i > 1 || !f->sizes[i]) return INVALID_VALUE;
+    *bytes = f->sizes[i];
+    return OK;
+}
+int cuFuncSetAttribute(function *f, int which, int value) {
+    ENTER;
+    if (which != 8 || value > 200 << 10) return INVALID_VALUE;
+    f->dynamic = value;
+    return OK;
+}
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, function *f, int threads, size_t shared) {
+    ENTER;
+    if ((size_t)f->dynamic < shared) return INVALID_VALUE;
+    *n = 2048 / threads;
+    return OK;
+}
+int cuLaunchKernel(function *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                   unsigned bz, unsigned shared, object *s, void **values, void **extra) {
+    ENTER; IN(s);
+    if (bx * by * bz > 1024 || shared > (unsigned)f->dynamic) return INVALID_VALUE;
+    if (*f->name == 'f') fault = 1;
+    else **(uint32_t **)values[0] = *(uint32_t *)values[1];
+    return OK;
+}
+
+int cuEventCreate(void **e, unsigned flags) { return create(e, sizeof(event)); }
+int cuEventRecord(event *e, object *s) { ENTER; IN(e); IN(s); e->ms = now++; return OK; }
+int cuEventSynchronize(event *e) { ENTER; IN(e); return OK; }
+int cuEventElapsedTime_v2(float *ms, event *a, event *b) {
+    ENTER; IN(a); IN(b); *ms = b->ms - a->ms; return OK;
+}
+int cuEventDestroy_v2(event *e) { return destroy((object *)e); }
+
+int cuGetErrorName(int status, const char **text) {
+    *text = status == OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : status == INVALID_IMAGE ? "CUDA_ERROR_INVALID_IMAGE"
+          : status == NOT_FOUND ? "CUDA_ERROR_NOT_FOUND"
+          : status == ILLEGAL_ADDRESS ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+          : status == INVALID_VALUE ? "CUDA_ERROR_INVALID_VALUE" : NULL;
+    return *text ? OK : INVALID_VALUE;
+}
+int cuGetErrorString(int status, const char **text) { *text = "meaning"; return OK; }
