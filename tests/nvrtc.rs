@@ -13,7 +13,6 @@ use spmv_bench::device::cuda::{self, cusparse, nvrtc};
 use spmv_bench::method::{Failed, Unavailable, Unprepared};
 use spmv_bench::scalar::Precision;
 
-const ARCHITECTURES: [(u32, u32); 4] = [(7, 5), (8, 0), (9, 0), (10, 0)];
 const PRECISIONS: [Precision; 2] = [Precision::F64, Precision::F32];
 
 const GATHER: Program = Program {
@@ -39,28 +38,6 @@ fn say(text: &str) {
 /// What a test needs; said aloud when it is absent.
 fn present<T>(library: Result<T, Unavailable>) -> Option<T> {
     library.inspect_err(|absent| say(&format!("skipped: {absent}"))).ok()
-}
-
-/// Compiles a program for every architecture in both precisions and tells what it uses on one.
-fn check(program: &Program, constants: &[(&'static str, usize)]) {
-    for architecture in ARCHITECTURES {
-        for precision in PRECISIONS {
-            let compiled = nvrtc::compile_for(architecture, program, precision, constants).unwrap();
-            assert!(compiled.cubin.starts_with(b"\x7fELF"), "{}", program.name);
-            let kernels = Usage::of(&compiled.log);
-            assert!(!kernels.is_empty(), "{}", compiled.log);
-            for kernel in kernels.iter().filter(|_| architecture == (9, 0)) {
-                say(&format!("{} in {}: {kernel:?}", program.name, precision.name()));
-            }
-        }
-    }
-}
-
-#[test]
-fn a_program_compiles_for_every_architecture() {
-    if present(nvrtc::nvrtc()).is_some() {
-        check(&GATHER, BLOCK);
-    }
 }
 
 #[test]
