@@ -12,7 +12,7 @@ use spmv_bench::method::Failed;
 use spmv_bench::scalar::Precision;
 
 use crate::memory::ARENA;
-use crate::source::{kernels, rewrite};
+use crate::source::rewrite;
 use crate::thread::{COLOUR, RECORD, STACK};
 
 /// What every program includes first.
@@ -48,10 +48,7 @@ impl Unit {
         precision: Precision,
         constants: &[(&'static str, usize)],
     ) -> Self {
-        let source = rewrite(program.source, 0);
-        let entries: String =
-            kernels(&source).iter().map(|name| format!("EMU_KERNEL({name})\n")).collect();
-        let mut files = vec![(program.name.to_owned(), format!("{source}\n{entries}"))];
+        let mut files = vec![(program.name.to_owned(), rewrite(program.source, 0))];
         for (number, (name, text)) in HEADERS.iter().enumerate() {
             files.push((name.to_string(), rewrite(text, 1000 * (number + 1))));
         }

@@ -10,7 +10,7 @@ use crate::fiber;
 use crate::memory::{BLOCK_SLOTS, Memory, Region, SHARED_ROOM};
 use crate::module::Kernel;
 use crate::random::Random;
-use crate::table::{TABLE, patience};
+use crate::table::{FUEL, TABLE, patience};
 use crate::thread::{Site, State, Thread, text};
 use crate::warp::{Brought, Operation, Warp};
 
@@ -225,6 +225,7 @@ impl Launch {
             table: &TABLE,
             patience: Cell::new(0),
             wrote: Cell::new(0),
+            fuel: Cell::new(FUEL),
             fiber: fiber as u32,
             launch: self,
             yielder: std::ptr::null(),
@@ -232,6 +233,7 @@ impl Launch {
             parameter: Cell::new(0),
             width: Cell::new(0),
             result: Cell::new(0),
+            code: Cell::new(0),
             site: Cell::new(Site::NONE),
             state: Cell::new(State::Ready),
         }

@@ -77,6 +77,8 @@ pub struct Thread {
     pub patience: Cell<i32>,
     /// Whether it wrote to the arena since it was last asked.
     pub wrote: Cell<u32>,
+    /// Accesses to memory that are left to it.
+    pub fuel: Cell<u32>,
     /// Number of the fiber; a warp's are 32 in a row.
     pub fiber: u32,
     /// What it is part of.
@@ -91,13 +93,15 @@ pub struct Thread {
     pub width: Cell<u32>,
     /// What it takes from it.
     pub result: Cell<u64>,
+    /// Where it last handed over.
+    pub code: Cell<usize>,
     /// Where it waits.
     pub site: Cell<Site>,
     /// What it does.
     pub state: Cell<State>,
 }
 
-const _: () = assert!(size_of::<Thread>() <= RECORD && std::mem::offset_of!(Thread, fiber) == 72);
+const _: () = assert!(size_of::<Thread>() <= RECORD && std::mem::offset_of!(Thread, fiber) == 76);
 
 impl Thread {
     /// What it is part of.
@@ -120,7 +124,7 @@ impl Thread {
     }
 
     /// Ends the launch with a message; the fiber is never resumed.
-    pub fn fail(&self, message: String) {
+    pub fn fail(&self, message: String) -> ! {
         self.launch().fail(self, message);
         loop {
             self.suspend();

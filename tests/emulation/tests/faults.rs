@@ -300,7 +300,17 @@ fn waiting_for_what_never_comes() {
             while (atomicAdd(out, 0) == 0) __nanosleep(100);
         }
     "#;
-    check(&fault(source, (1, 40), 0, 1), &["thread (0,0,0): waits for ever"]);
+    check(&fault(source, (1, 40), 0, 1), &["thread (0,0,0): waits for ever", " at test.cu:3"]);
+}
+
+#[test]
+fn a_loop_without_end() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) {
+            for (unsigned k = 0; k < 8; k = out[k % 8]) out[0] += k;
+        }
+    "#;
+    check(&fault(source, (1, 1), 0, 8), &["thread (0,0,0): runs without end", "at test.cu:3"]);
 }
 
 #[test]

@@ -25,7 +25,8 @@ struct Thread;
 // Same order as `Table` in table.rs.
 struct Table {
     void (*access)(const Thread *, Address, Address bytes, bool write, Address code);
-    void (*hand_over)(const Thread *);
+    void (*exhausted)(const Thread *, Address code);
+    void (*hand_over)(const Thread *, Address code);
     unsigned (*barrier)(const Thread *, const char *what, bool, const char *file, unsigned line);
     Bits (*collective)(const Thread *, const char *what, unsigned operation, unsigned mask, Bits value,
                        unsigned parameter, unsigned width, const char *file, unsigned line);
@@ -44,6 +45,7 @@ struct Thread {
     const Table *table;
     int patience;
     unsigned wrote;
+    unsigned fuel;
     unsigned lane;
 };
 
@@ -69,8 +71,13 @@ EMU_BARE __attribute__((noinline)) static void outside(Address address, Address 
     if (!on_own_stack(address)) thread()->table->access(thread(), address, bytes, write, code);
 }
 
+EMU_BARE __attribute__((noinline)) static void exhausted(Address code) {
+    thread()->table->exhausted(thread(), code);
+}
+
 template <class S, bool WRITE> EMU_BARE EMU_INLINE void check(void *pointer, void *code) {
     Address address = reinterpret_cast<Address>(pointer);
+    if (--thread()->fuel == 0) [[unlikely]] exhausted(reinterpret_cast<Address>(code));
     constexpr S LIVE = static_cast<S>(0x0101010101010101);
     if (address - thread()->arena < EMU_ARENA - 16 &&
         reinterpret_cast<Shadow<S> *>(address + EMU_ARENA)->bytes == LIVE) [[likely]] {
@@ -90,9 +97,17 @@ template <bool WRITE> EMU_BARE EMU_INLINE void check16(void *pointer, void *code
     check<Bits, WRITE>(static_cast<char *>(pointer) + 8, code);
 }
 
+EMU_BARE __attribute__((noinline)) static void hand_over(void *code) {
+    thread()->table->hand_over(thread(), reinterpret_cast<Address>(code));
+}
+
 // Where another thread may take over; `patience` says how many such points away that is.
+EMU_BARE EMU_INLINE void switch_point(void *code) {
+    if (--thread()->patience <= 0) hand_over(code);
+}
+
 EMU_BARE __attribute__((noinline)) static void switch_point() {
-    if (--thread()->patience <= 0) thread()->table->hand_over(thread());
+    switch_point(__builtin_return_address(0));
 }
 
 } // namespace emu
@@ -107,9 +122,9 @@ EMU_BARE __attribute__((noinline)) static void switch_point() {
     EMU_HOOK(write##SIZE, __VA_ARGS__<EMU_TYPE##SIZE true>(p, code))                                 \
     EMU_HOOK(unaligned_read##SIZE, __VA_ARGS__<EMU_TYPE##SIZE false>(p, code))                       \
     EMU_HOOK(unaligned_write##SIZE, __VA_ARGS__<EMU_TYPE##SIZE true>(p, code))                       \
-    EMU_HOOK(volatile_read##SIZE, emu::switch_point(); __VA_ARGS__<EMU_TYPE##SIZE false>(p, code))   \
+    EMU_HOOK(volatile_read##SIZE, emu::switch_point(code); __VA_ARGS__<EMU_TYPE##SIZE false>(p, code))   \
     EMU_HOOK(volatile_write##SIZE, __VA_ARGS__<EMU_TYPE##SIZE true>(p, code))                        \
-    EMU_HOOK(unaligned_volatile_read##SIZE, emu::switch_point();                                     \
+    EMU_HOOK(unaligned_volatile_read##SIZE, emu::switch_point(code);                                     \
              __VA_ARGS__<EMU_TYPE##SIZE false>(p, code))                                             \
     EMU_HOOK(unaligned_volatile_write##SIZE, __VA_ARGS__<EMU_TYPE##SIZE true>(p, code))
 
