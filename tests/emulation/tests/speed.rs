@@ -73,3 +73,52 @@ fn a_block_with_nothing_to_do() {
         kernel.launch(100, 256, 0, &[]).unwrap();
     });
 }
+
+#[test]
+fn blocks_that_meet_often() {
+    let source = r#"
+        extern "C" __global__ void test(const float *in, volatile unsigned *flags, float *out) {
+            __shared__ float sums[256];
+            unsigned t = threadIdx.x;
+            sums[t] = in[blockIdx.x * 256 + t];
+            for (unsigned distance = 1; distance < 256; distance *= 2) {
+                __syncthreads();
+                float other = t >= distance ? sums[t - distance] : 0;
+                __syncthreads();
+                sums[t] += other;
+            }
+            if (t == 255) {
+                if (blockIdx.x > 0) while (flags[blockIdx.x - 1] == 0) {}
+                out[blockIdx.x] = sums[t] + (blockIdx.x > 0 ? out[blockIdx.x - 1] : 0);
+                __threadfence();
+                flags[blockIdx.x] = 1;
+            }
+        }
+    "#;
+    let gpu = gpu(1);
+    let input = gpu.upload(&vec![1f32; 800 * 256]).unwrap();
+    let mut flags: Buffer<u32> = gpu.allocate(800).unwrap();
+    let out: Buffer<f32> = gpu.allocate(800).unwrap();
+    second("800 blocks that scan and wait for their neighbours", Duration::from_secs(10), || {
+        flags.fill(0).unwrap();
+        launch(&gpu, source, (800, 256), 0, &[&input, &flags, &out]).unwrap();
+    });
+    assert!(out.to_vec().unwrap().iter().zip(1..).all(|(&sum, n)| sum == (n * 256) as f32));
+}
+
+#[test]
+fn atomics_of_every_thread() {
+    let source = r#"
+        extern "C" __global__ void test(float *out) {
+            unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
+            atomicAdd(&out[k % 100], 1.0f);
+        }
+    "#;
+    let gpu = gpu(1);
+    let mut out: Buffer<f32> = gpu.allocate(100).unwrap();
+    second("200000 atomic additions", Duration::from_secs(5), || {
+        out.fill(0).unwrap();
+        launch(&gpu, source, (800, 250), 0, &[&out]).unwrap();
+    });
+    assert_eq!(out.to_vec().unwrap(), vec![2000f32; 100]);
+}
