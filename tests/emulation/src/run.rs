@@ -17,6 +17,10 @@ use crate::random::Random;
 use crate::scheduler::Scheduler;
 use crate::warp::Warp;
 
+/// The most accesses to memory in a row of the threads of a launch, of which it draws one: where a
+/// kernel should have used an atomic, seldom is not enough, and always would be slow.
+const CREDITS: [usize; 4] = [8, 64, 512, 4096];
+
 /// Runs a kernel; the memory stays usable whatever comes of it.
 pub fn run(
     kernel: &Rc<Kernel>,
@@ -33,6 +37,7 @@ pub fn run(
     let warps = (0..threads.div_ceil(32)).map(|warp| (threads - warp * 32).min(32));
     OWN.with_borrow_mut(|fibers| {
         fibers.grow(places * 32 * warps.len());
+        let random = Random::new(seed, number);
         let launch = Launch {
             kernel: kernel.clone(),
             arguments: arguments.iter().map(|argument| argument.value).collect(),
@@ -41,7 +46,8 @@ pub fn run(
             threads,
             shared_bytes: shared_bytes as usize,
             memory: memory.clone(),
-            random: Random::new(seed, number),
+            credit: CREDITS[random.below(CREDITS.len())],
+            random,
             fibers: fibers.first(),
             warps: (0..places).flat_map(|_| warps.clone().map(Warp::new)).collect(),
             blocks: (0..places).map(|_| Block::new()).collect(),

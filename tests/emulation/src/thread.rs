@@ -77,8 +77,10 @@ pub struct Thread {
     pub patience: Cell<i32>,
     /// Whether it wrote to the arena since it was last asked.
     pub wrote: Cell<u32>,
-    /// Accesses to memory that are left to it.
-    pub fuel: Cell<u32>,
+    /// Whether it came to such a point since it was last asked.
+    pub polled: Cell<u32>,
+    /// Accesses to memory until it is interrupted.
+    pub credit: Cell<u32>,
     /// Number of the fiber; a warp's are 32 in a row.
     pub fiber: u32,
     /// What it is part of.
@@ -93,6 +95,8 @@ pub struct Thread {
     pub width: Cell<u32>,
     /// What it takes from it.
     pub result: Cell<u64>,
+    /// Accesses to memory that it was granted so far.
+    pub granted: Cell<u32>,
     /// Where it last handed over.
     pub code: Cell<usize>,
     /// Where it waits.
@@ -101,7 +105,7 @@ pub struct Thread {
     pub state: Cell<State>,
 }
 
-const _: () = assert!(size_of::<Thread>() <= RECORD && std::mem::offset_of!(Thread, fiber) == 76);
+const _: () = assert!(size_of::<Thread>() <= RECORD && std::mem::offset_of!(Thread, fiber) == 80);
 
 impl Thread {
     /// What it is part of.

@@ -50,6 +50,15 @@ fn a_missing_warp_barrier_shows_under_some_seed() {
 }
 
 #[test]
+fn a_sum_without_an_atomic_shows_under_some_seed() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) { out[threadIdx.x % 2] += 1; }
+    "#;
+    let right = |seed| output(seed, source, (4, 64), 0, 2).unwrap() == [128, 128];
+    assert!(!(0..20).all(right));
+}
+
+#[test]
 fn a_barrier_in_a_branch() {
     let source = r#"
         extern "C" __global__ void test(unsigned *out) {

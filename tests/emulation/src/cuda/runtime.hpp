@@ -25,7 +25,7 @@ struct Thread;
 // Same order as `Table` in table.rs.
 struct Table {
     void (*access)(const Thread *, Address, Address bytes, bool write, Address code);
-    void (*exhausted)(const Thread *, Address code);
+    void (*interrupt)(const Thread *, Address code);
     void (*hand_over)(const Thread *, Address code);
     unsigned (*barrier)(const Thread *, const char *what, bool, const char *file, unsigned line);
     Bits (*collective)(const Thread *, const char *what, unsigned operation, unsigned mask, Bits value,
@@ -45,7 +45,8 @@ struct Thread {
     const Table *table;
     int patience;
     unsigned wrote;
-    unsigned fuel;
+    unsigned polled;
+    unsigned credit;
     unsigned lane;
 };
 
@@ -71,13 +72,12 @@ EMU_BARE __attribute__((noinline)) static void outside(Address address, Address 
     if (!on_own_stack(address)) thread()->table->access(thread(), address, bytes, write, code);
 }
 
-EMU_BARE __attribute__((noinline)) static void exhausted(Address code) {
-    thread()->table->exhausted(thread(), code);
+EMU_BARE __attribute__((noinline)) static void interrupt(void *code) {
+    thread()->table->interrupt(thread(), reinterpret_cast<Address>(code));
 }
 
-template <class S, bool WRITE> EMU_BARE EMU_INLINE void check(void *pointer, void *code) {
+template <class S, bool WRITE> EMU_BARE EMU_INLINE void verify(void *pointer, void *code) {
     Address address = reinterpret_cast<Address>(pointer);
-    if (--thread()->fuel == 0) [[unlikely]] exhausted(reinterpret_cast<Address>(code));
     constexpr S LIVE = static_cast<S>(0x0101010101010101);
     if (address - thread()->arena < EMU_ARENA - 16 &&
         reinterpret_cast<Shadow<S> *>(address + EMU_ARENA)->bytes == LIVE) [[likely]] {
@@ -85,6 +85,11 @@ template <class S, bool WRITE> EMU_BARE EMU_INLINE void check(void *pointer, voi
         return;
     }
     outside(address, sizeof(S), WRITE, reinterpret_cast<Address>(code));
+}
+
+template <class S, bool WRITE> EMU_BARE EMU_INLINE void check(void *pointer, void *code) {
+    if (--thread()->credit == 0) [[unlikely]] interrupt(code);
+    verify<S, WRITE>(pointer, code);
 }
 
 template <bool WRITE> EMU_BARE inline void check_range(void *pointer, Address bytes, void *code) {
@@ -103,6 +108,7 @@ EMU_BARE __attribute__((noinline)) static void hand_over(void *code) {
 
 // Where another thread may take over; `patience` says how many such points away that is.
 EMU_BARE EMU_INLINE void switch_point(void *code) {
+    thread()->polled = 1;
     if (--thread()->patience <= 0) hand_over(code);
 }
 
