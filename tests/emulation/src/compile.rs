@@ -7,7 +7,6 @@ use std::sync::OnceLock;
 use std::{env, fs, io};
 
 use spmv_bench::device::Program;
-use spmv_bench::device::kernel::HEADERS;
 use spmv_bench::method::Failed;
 use spmv_bench::scalar::Precision;
 
@@ -32,7 +31,8 @@ const FLAGS: &str = "-x c++ -std=c++20 -O2 -g1 -shared -fPIC -fvisibility=hidden
     -fsanitize=thread,alignment,bounds,integer-divide-by-zero \
     --param tsan-instrument-func-entry-exit=0 --param tsan-distinguish-volatile=1 \
     -fno-tree-vectorize -fno-tree-loop-distribute-patterns -fno-store-merging \
-    -Werror=stack-usage=16384 -fmax-errors=3 -nodefaultlibs -lm -lc";
+    -Werror=stack-usage=16384 -fmax-errors=3 \
+    -nostdinc -nostdinc++ -Wl,-z,defs -nodefaultlibs -lm -lc -lgcc";
 
 /// A program with all that its compilation depends on.
 pub struct Unit {
@@ -42,14 +42,15 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// With a type and constants.
+    /// With the headers that it may include, a type and constants.
     pub fn new(
         program: &Program,
+        headers: &[(&str, &str)],
         precision: Precision,
         constants: &[(&'static str, usize)],
     ) -> Self {
         let mut files = vec![(program.name.to_owned(), rewrite(program.source, 0))];
-        for (number, (name, text)) in HEADERS.iter().enumerate() {
+        for (number, (name, text)) in headers.iter().enumerate() {
             files.push((name.to_string(), rewrite(text, 1000 * (number + 1))));
         }
         files.push(("emulation.hpp".into(), RUNTIME.concat()));
@@ -151,4 +152,41 @@ fn unique() -> usize {
     use std::sync::atomic::{AtomicUsize, Ordering};
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::module::{Kernel, Module};
+
+    const MAIN: &str = "#include \"part.cuh\"\nextern \"C\" __global__ void main_one(int *p) \
+                        { p[0] = twice(WIDTH); }\n";
+    const PART: &str = "#pragma once\n__device__ inline int twice(int a) {\n  __shared__ int b;\n  \
+                        b = a; return 2 * b; }\nextern \"C\" __global__ void part() {}\n";
+
+    fn build(headers: &[(&str, &str)]) -> Result<PathBuf, Failed> {
+        let program = Program { name: "main.cu", source: MAIN };
+        Unit::new(&program, headers, Precision::F64, &[("WIDTH", 3)]).build()
+    }
+
+    #[test]
+    fn headers_are_part_of_the_program() {
+        let object = build(&[("part.cuh", PART)]).unwrap();
+        let module = Rc::new(Module::load(object.clone()).unwrap());
+        assert!(Kernel::find(&module, "main_one").is_ok() && Kernel::find(&module, "part").is_ok());
+        assert_eq!(build(&[("part.cuh", PART)]).unwrap(), object);
+        let Failed(message) =
+            build(&[("part.cuh", &PART.replace("int b;", "int c;"))]).unwrap_err();
+        assert!(message.contains("part.cuh:4:"), "{message}");
+        let Failed(message) = build(&[]).unwrap_err();
+        assert!(message.starts_with("main.cu: main.cu:1:"), "{message}");
+    }
+
+    #[test]
+    fn the_hosts_headers_are_not_there() {
+        let program = Program { name: "main.cu", source: "#include <stdint.h>\n" };
+        assert!(Unit::new(&program, &[], Precision::F32, &[]).build().is_err());
+    }
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use spmv_bench::device::cusparse::CuSparse;
 use spmv_bench::device::driver::{Address, Driver, Event, KernelId, ModuleId, RawArgument};
 use spmv_bench::device::facts::{Clocks, Facts};
+use spmv_bench::device::kernel::HEADERS;
 use spmv_bench::device::{Dim3, Program};
 use spmv_bench::method::{Failed, Unavailable, Unprepared};
 use spmv_bench::scalar::Precision;
@@ -107,7 +108,7 @@ impl Driver for Emulation {
         precision: Precision,
         constants: &[(&'static str, usize)],
     ) -> Result<ModuleId, Unprepared> {
-        let object = Unit::new(program, precision, constants).build()?;
+        let object = Unit::new(program, HEADERS, precision, constants).build()?;
         let mut modules = self.modules.borrow_mut();
         modules.push(Rc::new(Module::load(object)?));
         Ok(ModuleId(modules.len() - 1))

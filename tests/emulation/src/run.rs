@@ -30,7 +30,7 @@ pub fn run(
     memory: &Rc<Memory>,
     (seed, number): (u64, u64),
 ) -> Result<(), Failed> {
-    let threads = check(block, shared_bytes)?;
+    let threads = check(block, kernel.threads, shared_bytes)?;
     kernel.check(arguments)?;
     let blocks = [grid.x, grid.y, grid.z].map(u64::from).iter().product::<u64>();
     let places = blocks.min(u64::from(resident_on_device(threads))) as usize;
@@ -68,10 +68,10 @@ pub fn run(
 }
 
 /// The number of threads of a block.
-fn check(block: Dim3, shared_bytes: u32) -> Result<u32, Failed> {
+fn check(block: Dim3, most: u32, shared_bytes: u32) -> Result<u32, Failed> {
     let threads = [block.x, block.y, block.z].map(u64::from).iter().product::<u64>();
-    if !(1..=1024).contains(&threads) {
-        return Err(Failed(format!("{threads} threads per block, of 1 to 1024")));
+    if !(1..=u64::from(most.min(1024))).contains(&threads) {
+        return Err(Failed(format!("{threads} threads per block, of 1 to {most}")));
     }
     if shared_bytes as usize > SHARED_BYTES {
         let message = format!("{shared_bytes} bytes of dynamic shared memory, of {SHARED_BYTES}");

@@ -16,14 +16,15 @@ static DYNAMIC: LazyLock<Regex> = LazyLock::new(|| {
 
 static COMMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?s)//[^\n]*|/\*.*?\*/"));
 
-/// A kernel's declaration: its name.
-static KERNEL: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"\b__global__\s+(?:BOUNDS\s+)?void\s+(?:BOUNDS\s+)?(\w+)\s*\("));
+/// A kernel's declaration: its bounds, on either side of `void`, and its name.
+static KERNEL: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\b__global__\s+(?:BOUNDS\s+)?void\s+(?:BOUNDS\s+)?(?<name>\w+)\s*\(")
+});
 
 fn pattern(text: &str) -> Regex {
     let text = text
         .replace("ALIGNED", r"(?:__align__|alignas)\s*\(\s*\w+\s*\)")
-        .replace("BOUNDS", r"__launch_bounds__\s*\([^{;]*?\)");
+        .replace("BOUNDS", r"__launch_bounds__\s*\(([^{;]*?)\)");
     Regex::new(&text).expect("a sound pattern")
 }
 
@@ -57,7 +58,10 @@ fn with_entries(text: &str) -> String {
     let (mut result, mut done) = (String::new(), 0);
     for found in KERNEL.captures_iter(text) {
         if let Some(end) = end_of_body(text, found.get_match().end()) {
-            result += &format!("{} EMU_KERNEL({})", &text[done..end], &found[1]);
+            let bounds = found.get(1).or(found.get(2)).map_or("", |bounds| bounds.as_str());
+            let bounds = bounds.replace('\n', " ");
+            result += &text[done..end];
+            result += &format!(" EMU_KERNEL({}, {bounds})", &found["name"]);
             done = end;
         }
     }

@@ -327,6 +327,13 @@ fn too_much_of_something() {
     let nothing = r#"extern "C" __global__ void test(unsigned *out) {}"#;
     check(&fault(nothing, (1, 1025), 0, 1), &["test: 1025 threads per block"]);
     check(&fault(nothing, (1, 1), 50_000, 1), &["test: 50000 bytes of dynamic shared memory"]);
+    for source in [
+        r#"extern "C" __global__ void __launch_bounds__(2 * (3 + 1), 1) test(unsigned *out) {}"#,
+        r#"extern "C" __global__ __launch_bounds__(8) void test(unsigned *out) {}"#,
+    ] {
+        assert!(output(1, source, (1, 8), 0, 1).is_ok());
+        assert_eq!(fault(source, (1, 9), 0, 1), "test: 9 threads per block, of 1 to 8");
+    }
     let source = r#"
         extern "C" __global__ void test(unsigned *out) {
             __shared__ double wide[4096];
