@@ -6,12 +6,11 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::{env, fs, io};
 
-use spmv_bench::device::kernel::HEADERS;
 use spmv_bench::method::Failed;
 use spmv_bench::scalar::Precision;
 
 use crate::memory::ARENA;
-use crate::source::{kernels, rewrite};
+use crate::source::rewrite;
 use crate::thread::{COLOUR, RECORD, STACK};
 
 /// What every program includes first.
@@ -31,7 +30,8 @@ const FLAGS: &str = "-x c++ -std=c++20 -O2 -g1 -shared -fPIC -fvisibility=hidden
     -fsanitize=thread,alignment,bounds,integer-divide-by-zero \
     --param tsan-instrument-func-entry-exit=0 --param tsan-distinguish-volatile=1 \
     -fno-tree-vectorize -fno-tree-loop-distribute-patterns -fno-store-merging \
-    -Werror=stack-usage=16384 -fmax-errors=3 -nodefaultlibs -lm -lc";
+    -Werror=stack-usage=16384 -fmax-errors=3 \
+    -nostdinc -nostdinc++ -Wl,-z,defs -nodefaultlibs -lm -lc -lgcc";
 
 /// A program with all that its compilation depends on.
 pub struct Unit {
@@ -41,18 +41,15 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// The text of that name with a type and constants.
+    /// The text of that name with the headers that it may include, a type and constants.
     pub fn new(
-        name: &str,
-        source: &str,
+        (name, source): (&str, &str),
+        headers: &[(&str, &str)],
         precision: Precision,
         constants: &[(&'static str, usize)],
     ) -> Self {
-        let source = rewrite(source, 0);
-        let entries: String =
-            kernels(&source).iter().map(|name| format!("EMU_KERNEL({name})\n")).collect();
-        let mut files = vec![(name.to_owned(), format!("{source}\n{entries}"))];
-        for (number, (name, text)) in HEADERS.iter().enumerate() {
+        let mut files = vec![(name.to_owned(), rewrite(source, 0))];
+        for (number, (name, text)) in headers.iter().enumerate() {
             files.push((name.to_string(), rewrite(text, 1000 * (number + 1))));
         }
         files.push(("emulation.hpp".into(), RUNTIME.concat()));
@@ -154,4 +151,40 @@ fn unique() -> usize {
     use std::sync::atomic::{AtomicUsize, Ordering};
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::module::{Kernel, Module};
+
+    const MAIN: &str = "#include \"part.cuh\"\nextern \"C\" __global__ void main_one(int *p) \
+                        { p[0] = twice(WIDTH); }\n";
+    const PART: &str = "#pragma once\n__device__ inline int twice(int a) {\n  __shared__ int b;\n  \
+                        b = a; return 2 * b; }\nextern \"C\" __global__ void part() {}\n";
+
+    fn build(headers: &[(&str, &str)]) -> Result<PathBuf, Failed> {
+        Unit::new(("main.cu", MAIN), headers, Precision::F64, &[("WIDTH", 3)]).build()
+    }
+
+    #[test]
+    fn headers_are_part_of_the_program() {
+        let object = build(&[("part.cuh", PART)]).unwrap();
+        let module = Rc::new(Module::load(object.clone()).unwrap());
+        assert!(Kernel::find(&module, "main_one").is_ok() && Kernel::find(&module, "part").is_ok());
+        assert_eq!(build(&[("part.cuh", PART)]).unwrap(), object);
+        let Failed(message) =
+            build(&[("part.cuh", &PART.replace("int b;", "int c;"))]).unwrap_err();
+        assert!(message.contains("part.cuh:4:"), "{message}");
+        let Failed(message) = build(&[]).unwrap_err();
+        assert!(message.starts_with("main.cu: main.cu:1:"), "{message}");
+    }
+
+    #[test]
+    fn the_hosts_headers_are_not_there() {
+        let program = ("main.cu", "#include <stdint.h>\n");
+        assert!(Unit::new(program, &[], Precision::F32, &[]).build().is_err());
+    }
 }

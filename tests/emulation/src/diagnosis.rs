@@ -21,6 +21,7 @@ pub fn standstill(launch: &Launch) -> String {
         let mut all = resident.flat_map(|slot| first(slot)..first(slot) + threads);
         let waiting = all.find_map(|number| Some(launch.thread(number)).filter(runs));
         let place = waiting.map(Thread::place).unwrap_or_default();
+        launch.at.set(waiting.map(|thread| thread.code.get()).filter(|&code| code != 0));
         format!("{place}: waits for ever: all threads that can run repeat themselves")
     })
 }

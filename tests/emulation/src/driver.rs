@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use spmv_bench::device::cusparse::CuSparse;
 use spmv_bench::device::driver::{Address, Driver, Event, KernelId, ModuleId, RawArgument};
 use spmv_bench::device::facts::{Clocks, Facts};
+use spmv_bench::device::kernel::HEADERS;
 use spmv_bench::device::{Dim3, Program};
 use spmv_bench::method::{Failed, Unavailable, Unprepared};
 use spmv_bench::scalar::Precision;
@@ -135,7 +136,8 @@ impl Driver for Emulation {
             Some(rewrite) => rewrite(program, precision, constants),
             None => program.source.to_owned(),
         };
-        let object = Unit::new(program.name, &source, precision, constants).build()?;
+        let unit = Unit::new((program.name, &source), HEADERS, precision, constants);
+        let object = unit.build()?;
         let mut modules = self.modules.borrow_mut();
         modules.push(Rc::new(Module::load(object)?));
         Ok(ModuleId(modules.len() - 1))

@@ -10,7 +10,7 @@ use crate::fiber;
 use crate::memory::{BLOCK_SLOTS, Memory, Region, SHARED_ROOM};
 use crate::module::Kernel;
 use crate::random::Random;
-use crate::table::{TABLE, patience};
+use crate::table::{TABLE, grant, patience};
 use crate::thread::{Site, State, Thread, text};
 use crate::warp::{Brought, Operation, Warp};
 
@@ -37,6 +37,8 @@ pub struct Launch {
     pub memory: Rc<Memory>,
     /// Decides all that CUDA leaves open.
     pub random: Random,
+    /// Most accesses to memory until a thread is interrupted.
+    pub credit: usize,
     /// The record of fiber 0.
     pub fibers: usize,
     /// Of all places for blocks, in order.
@@ -85,6 +87,7 @@ impl Launch {
     pub fn enter(thread: &Thread) {
         let launch = thread.launch();
         thread.patience.set(patience(thread));
+        grant(thread);
         // SAFETY: the arguments were checked against the kernel's signature.
         unsafe { (launch.kernel.run)(launch.arguments.as_ptr()) };
         let block = launch.block(thread);
@@ -225,6 +228,9 @@ impl Launch {
             table: &TABLE,
             patience: Cell::new(0),
             wrote: Cell::new(0),
+            polled: Cell::new(0),
+            credit: Cell::new(0),
+            granted: Cell::new(0),
             fiber: fiber as u32,
             launch: self,
             yielder: std::ptr::null(),
@@ -232,6 +238,7 @@ impl Launch {
             parameter: Cell::new(0),
             width: Cell::new(0),
             result: Cell::new(0),
+            code: Cell::new(0),
             site: Cell::new(Site::NONE),
             state: Cell::new(State::Ready),
         }

@@ -5,7 +5,8 @@
 //!
 //! * Every CUDA thread is a fiber; a launch runs on the thread that launches. Threads switch at
 //!   barriers, collectives of warps, atomics, fences, `__nanosleep` and volatile reads: at the latter
-//!   four after a random number of up to 8 such points, so that none that polls holds up the others.
+//!   four after a random number of up to 8 such points, so that none that polls holds up the others;
+//!   and before any other access to memory, every few or every few thousand accesses.
 //! * Warps take turns in random order, and the lanes of a warp within a turn, sometimes only some.
 //! * At first up to 4 blocks are resident, as many as the seed says. Blocks start in windows of that
 //!   many, shuffled within, so a block may wait for lower ones. When nothing happens but polling, more
@@ -25,8 +26,9 @@
 //!   other `__shared__` does not compile.
 //! * The arguments of a launch are compared with the kernel's signature.
 //!
-//! Not found are: accesses outside arrays in a thread's own stack, loops without end that neither
-//! poll a volatile nor meet another thread, and data races that no order of the switches above shows.
+//! Not found are: accesses outside arrays in a thread's own stack, loops without end that do not
+//! access memory, and data races that no order of the switches above shows. Memory is sequentially
+//! consistent: a missing fence is not found either.
 //!
 //! [`resident_blocks`]: spmv_bench::device::Kernel::resident_blocks
 

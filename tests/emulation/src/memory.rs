@@ -36,6 +36,7 @@ pub enum Region {
 /// The arena. Regions are handed out upwards; when none is left, from the beginning again.
 pub struct Memory {
     map: MmapMut,
+    end: usize,
     /// Size and nature by offset. A released region stays until another takes its place, so that its
     /// use can be told from a wild address.
     regions: RefCell<BTreeMap<usize, (usize, Region)>>,
@@ -49,9 +50,15 @@ const FIRST: usize = BLOCK_SLOTS * SHARED_ROOM;
 impl Memory {
     /// An empty arena; pages are only taken when they are written.
     pub fn new() -> Self {
+        Self::with_end(ARENA)
+    }
+
+    /// The same with less to hand out.
+    fn with_end(end: usize) -> Self {
         let map = MmapOptions::new().len(2 * ARENA).no_reserve_swap().map_anon();
         Self {
             map: map.expect("address space for the emulated memory"),
+            end,
             regions: RefCell::default(),
             top: Cell::new(FIRST),
             buffers: Cell::new(0),
@@ -68,14 +75,28 @@ impl Memory {
         if self.buffers.get() == 0 {
             self.top.set(FIRST);
         }
-        let offset = (self.top.get() + RED_ZONE).next_multiple_of(ALIGNMENT);
-        if bytes > ARENA - RED_ZONE - offset {
-            return Err(Failed(format!("out of memory: no {bytes} bytes left in the emulation")));
-        }
+        let offset = self.place(bytes).ok_or_else(|| {
+            Failed(format!("out of memory: no {bytes} bytes left in the emulation"))
+        })?;
         self.top.set(offset + bytes);
         self.buffers.set(self.buffers.get() + 1);
         self.open(offset, bytes, Region::Buffer);
         Ok((self.base() + offset) as u64)
+    }
+
+    /// Room behind the newest buffer, or in the first gap that is wide enough: memory is used again as
+    /// late as possible, so that uses after a release are found.
+    fn place(&self, bytes: usize) -> Option<usize> {
+        let regions = self.regions.borrow();
+        let newest = Self::behind(self.top.get());
+        let live = regions.range(FIRST..).filter(|(_, (_, region))| *region == Region::Buffer);
+        let behind = live.clone().map(|(offset, (bytes, _))| Self::behind(offset + bytes));
+        let limit = |start: usize| {
+            let next = live.clone().map(|(&offset, _)| offset).find(|&offset| offset >= start);
+            next.unwrap_or(self.end)
+        };
+        let mut starts = [newest, Self::behind(FIRST)].into_iter().chain(behind);
+        starts.find(|&start| start + bytes + RED_ZONE <= limit(start))
     }
 
     /// Makes a buffer unusable.
@@ -171,5 +192,40 @@ impl Memory {
         let gap_after = after.map_or(usize::MAX, |(at, _)| at - offset);
         let (at, (bytes, region)) = if gap_before <= gap_after { before? } else { after? };
         Some((offset as i64 - *at as i64, *bytes, region.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_used_when_the_end_is_reached() {
+        let size = 4096;
+        let memory = Memory::with_end(FIRST + 4 * size);
+        let first = memory.allocate(size).unwrap();
+        let second = memory.allocate(size).unwrap();
+        let third = memory.allocate(size).unwrap();
+        assert!(memory.allocate(size).is_err());
+        memory.release(second);
+        assert!(memory.allocate(size + 1).is_err());
+        let small = memory.allocate(100).unwrap();
+        assert!(small > third, "the end first");
+        assert_eq!(memory.allocate(size), Ok(second));
+        assert!(memory.at(first, size).is_ok() && memory.at(third, size).is_ok());
+        assert!(memory.at(second, size + 1).is_err());
+    }
+
+    #[test]
+    fn the_host_is_held_to_the_bounds_too() {
+        let memory = Memory::new();
+        let address = memory.allocate(10).unwrap();
+        assert!(memory.at(address + 2, 8).is_ok());
+        let Failed(message) = memory.at(address + 2, 9).unwrap_err();
+        assert_eq!(message, "the host uses 9 bytes at offset 2 of a buffer of 10 bytes");
+        memory.release(address);
+        let Failed(message) = memory.at(address, 1).unwrap_err();
+        assert!(message.ends_with("at offset 0 of a released buffer of 10 bytes"), "{message}");
+        assert_eq!(memory.describe(3), "at address 0x3, which is in no buffer");
     }
 }

@@ -26,6 +26,7 @@ struct Entry {
     count: u32,
     begin: *const u8,
     end: *const u8,
+    threads: u32,
 }
 
 /// Calls a kernel with the arguments to which the pointers lead.
@@ -39,6 +40,8 @@ pub struct Kernel {
     pub run: Run,
     /// Where the module lies: its constants may be read.
     pub constants: Range<usize>,
+    /// The most threads per block that it is compiled for.
+    pub threads: u32,
     parameters: Vec<Parameter>,
     /// Where it was found.
     module: Rc<Module>,
@@ -88,6 +91,7 @@ impl Kernel {
             name: name.into(),
             run: entry.run,
             constants: entry.begin as usize..entry.end as usize,
+            threads: entry.threads,
             parameters,
             module: module.clone(),
         })

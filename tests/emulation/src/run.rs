@@ -17,6 +17,10 @@ use crate::random::Random;
 use crate::scheduler::Scheduler;
 use crate::warp::Warp;
 
+/// The most accesses to memory in a row of the threads of a launch, of which it draws one: where a
+/// kernel should have used an atomic, seldom is not enough, and always would be slow.
+const CREDITS: [usize; 4] = [8, 64, 512, 4096];
+
 /// Runs a kernel; the memory stays usable whatever comes of it.
 pub fn run(
     kernel: &Rc<Kernel>,
@@ -26,13 +30,14 @@ pub fn run(
     memory: &Rc<Memory>,
     (seed, number): (u64, u64),
 ) -> Result<(), Failed> {
-    let threads = check(block, shared_bytes)?;
+    let threads = check(block, kernel.threads, shared_bytes)?;
     kernel.check(arguments)?;
     let blocks = [grid.x, grid.y, grid.z].map(u64::from).iter().product::<u64>();
     let places = blocks.min(u64::from(resident_on_device(threads))) as usize;
     let warps = (0..threads.div_ceil(32)).map(|warp| (threads - warp * 32).min(32));
     OWN.with_borrow_mut(|fibers| {
         fibers.grow(places * 32 * warps.len());
+        let random = Random::new(seed, number);
         let launch = Launch {
             kernel: kernel.clone(),
             arguments: arguments.iter().map(|argument| argument.value).collect(),
@@ -41,7 +46,8 @@ pub fn run(
             threads,
             shared_bytes: shared_bytes as usize,
             memory: memory.clone(),
-            random: Random::new(seed, number),
+            credit: CREDITS[random.below(CREDITS.len())],
+            random,
             fibers: fibers.first(),
             warps: (0..places).flat_map(|_| warps.clone().map(Warp::new)).collect(),
             blocks: (0..places).map(|_| Block::new()).collect(),
@@ -62,10 +68,10 @@ pub fn run(
 }
 
 /// The number of threads of a block.
-fn check(block: Dim3, shared_bytes: u32) -> Result<u32, Failed> {
+fn check(block: Dim3, most: u32, shared_bytes: u32) -> Result<u32, Failed> {
     let threads = [block.x, block.y, block.z].map(u64::from).iter().product::<u64>();
-    if !(1..=1024).contains(&threads) {
-        return Err(Failed(format!("{threads} threads per block, of 1 to 1024")));
+    if !(1..=u64::from(most.min(1024))).contains(&threads) {
+        return Err(Failed(format!("{threads} threads per block, of 1 to {most}")));
     }
     if shared_bytes as usize > SHARED_BYTES {
         let message = format!("{shared_bytes} bytes of dynamic shared memory, of {SHARED_BYTES}");

@@ -16,14 +16,15 @@ static DYNAMIC: LazyLock<Regex> = LazyLock::new(|| {
 
 static COMMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?s)//[^\n]*|/\*.*?\*/"));
 
-/// A kernel's declaration: its name.
-static KERNEL: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"\b__global__\s+(?:BOUNDS\s+)?void\s+(?:BOUNDS\s+)?(\w+)\s*\("));
+/// A kernel's declaration: its bounds, on either side of `void`, and its name.
+static KERNEL: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\b__global__\s+(?:BOUNDS\s+)?void\s+(?:BOUNDS\s+)?(?<name>\w+)\s*\(")
+});
 
 fn pattern(text: &str) -> Regex {
     let text = text
         .replace("ALIGNED", r"(?:__align__|alignas)\s*\(\s*\w+\s*\)")
-        .replace("BOUNDS", r"__launch_bounds__\s*\([^{;]*?\)");
+        .replace("BOUNDS", r"__launch_bounds__\s*\(([^{;]*?)\)");
     Regex::new(&text).expect("a sound pattern")
 }
 
@@ -43,7 +44,7 @@ pub fn rewrite(text: &str, first: usize) -> String {
         let place = format!("({{ emu::shared({key}, sizeof({kind}{shape}), \"{name}\"); }})");
         format!("{kind} (&{name}){shape} = *static_cast<{kind} (*){shape}>({place});{lines}")
     });
-    arrays.into_owned()
+    with_entries(&arrays)
 }
 
 /// As many ends of lines as the replaced text has.
@@ -51,7 +52,33 @@ fn lines(text: &str) -> String {
     "\n".repeat(text.matches('\n').count())
 }
 
-/// The names of the kernels in a rewritten text.
-pub fn kernels(text: &str) -> Vec<&str> {
-    KERNEL.captures_iter(text).map(|found| found.get(1).expect("the name").as_str()).collect()
+/// Puts behind every kernel, and so under the same conditions of the preprocessor, what makes it
+/// known outside.
+fn with_entries(text: &str) -> String {
+    let (mut result, mut done) = (String::new(), 0);
+    for found in KERNEL.captures_iter(text) {
+        if let Some(end) = end_of_body(text, found.get_match().end()) {
+            let bounds = found.get(1).or(found.get(2)).map_or("", |bounds| bounds.as_str());
+            let bounds = bounds.replace('\n', " ");
+            result += &text[done..end];
+            result += &format!(" EMU_KERNEL({}, {bounds})", &found["name"]);
+            done = end;
+        }
+    }
+    result + &text[done..]
+}
+
+/// Where the function ends whose parameters begin at `start`; `None` for a mere declaration.
+fn end_of_body(text: &str, start: usize) -> Option<usize> {
+    let mut depth = 0;
+    for (at, byte) in text.bytes().enumerate().skip(start) {
+        match byte {
+            b';' if depth == 0 => return None,
+            b'{' => depth += 1,
+            b'}' if depth == 1 => return Some(at + 1),
+            b'}' => depth -= 1,
+            _ => (),
+        }
+    }
+    None
 }

@@ -9,7 +9,8 @@ use crate::warp::Operation;
 #[repr(C)]
 pub struct Table {
     access: extern "C" fn(&Thread, usize, usize, bool, usize),
-    hand_over: extern "C" fn(&Thread),
+    interrupt: extern "C" fn(&Thread, usize),
+    hand_over: extern "C" fn(&Thread, usize),
     barrier: extern "C" fn(&Thread, *const c_char, bool, *const c_char, u32) -> u32,
     collective:
         extern "C" fn(&Thread, *const c_char, u32, u32, u64, u32, u32, *const c_char, u32) -> u64,
@@ -21,8 +22,10 @@ pub struct Table {
 
 /// The only one.
 pub static TABLE: Table =
-    Table { access, hand_over, barrier, collective, shared, dynamic, misuse, clock };
+    Table { access, interrupt, hand_over, barrier, collective, shared, dynamic, misuse, clock };
 
+/// Accesses to memory that a thread may make: more than any test needs, done in a second or two.
+pub const FUEL: u32 = 1 << 27;
 /// Most points at which a thread could switch before it does.
 const PATIENCE: usize = 8;
 
@@ -42,8 +45,30 @@ extern "C" fn access(thread: &Thread, address: usize, bytes: usize, write: bool,
     thread.fail(format!("{verb} {bytes} bytes {place}"));
 }
 
-extern "C" fn hand_over(thread: &Thread) {
+/// Grants a thread accesses to memory until it is interrupted again.
+pub fn grant(thread: &Thread) {
     let launch = thread.launch();
+    let credit = 1 + launch.random.below(launch.credit) as u32;
+    thread.credit.set(credit);
+    thread.granted.set(thread.granted.get() + credit);
+}
+
+extern "C" fn interrupt(thread: &Thread, code: usize) {
+    let launch = thread.launch();
+    grant(thread);
+    if thread.granted.get() > FUEL {
+        launch.at.set(Some(code));
+        thread.fail(format!("runs without end: {FUEL} accesses to memory"));
+    }
+    if thread.polled.replace(0) == 0 {
+        launch.progress.set(true);
+    }
+    hand_over(thread, code);
+}
+
+extern "C" fn hand_over(thread: &Thread, code: usize) {
+    let launch = thread.launch();
+    thread.code.set(code);
     thread.patience.set(patience(thread));
     if thread.wrote.replace(0) != 0 {
         launch.progress.set(true);
@@ -109,10 +134,7 @@ extern "C" fn collective(
 extern "C" fn shared(thread: &Thread, key: u32, bytes: usize, name: *const c_char) -> *mut c_void {
     match thread.launch().shared(thread, key, bytes, name) {
         Ok(array) => array.cast(),
-        Err(message) => {
-            thread.fail(message);
-            std::ptr::null_mut()
-        }
+        Err(message) => thread.fail(message),
     }
 }
 

@@ -77,6 +77,10 @@ pub struct Thread {
     pub patience: Cell<i32>,
     /// Whether it wrote to the arena since it was last asked.
     pub wrote: Cell<u32>,
+    /// Whether it came to such a point since it was last asked.
+    pub polled: Cell<u32>,
+    /// Accesses to memory until it is interrupted.
+    pub credit: Cell<u32>,
     /// Number of the fiber; a warp's are 32 in a row.
     pub fiber: u32,
     /// What it is part of.
@@ -91,13 +95,17 @@ pub struct Thread {
     pub width: Cell<u32>,
     /// What it takes from it.
     pub result: Cell<u64>,
+    /// Accesses to memory that it was granted so far.
+    pub granted: Cell<u32>,
+    /// Where it last handed over.
+    pub code: Cell<usize>,
     /// Where it waits.
     pub site: Cell<Site>,
     /// What it does.
     pub state: Cell<State>,
 }
 
-const _: () = assert!(size_of::<Thread>() <= RECORD && std::mem::offset_of!(Thread, fiber) == 72);
+const _: () = assert!(size_of::<Thread>() <= RECORD && std::mem::offset_of!(Thread, fiber) == 80);
 
 impl Thread {
     /// What it is part of.
@@ -120,7 +128,7 @@ impl Thread {
     }
 
     /// Ends the launch with a message; the fiber is never resumed.
-    pub fn fail(&self, message: String) {
+    pub fn fail(&self, message: String) -> ! {
         self.launch().fail(self, message);
         loop {
             self.suspend();

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
-use std::sync::Once;
+use std::sync::OnceLock;
 
 use corosensei::trap::{CoroutineTrapHandler, TrapHandlerRegs};
 
@@ -12,6 +12,8 @@ thread_local! {
 }
 
 const SIGNALS: [c_int; 3] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE];
+/// What handled them before.
+static BEFORE: OnceLock<[libc::sigaction; 3]> = OnceLock::new();
 
 /// Signals on this fiber's stack are its own from now on.
 pub fn watch(fiber: CoroutineTrapHandler<()>) {
@@ -30,18 +32,27 @@ pub fn describe() -> &'static str {
 /// Installs the handler, once per process. It runs on the alternate stack that the standard library
 /// gives to every thread.
 pub fn install() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        for signal in SIGNALS {
-            // SAFETY: the structure is plain, and `handle` has the signature that SA_SIGINFO asks for.
-            unsafe {
-                let mut action: libc::sigaction = std::mem::zeroed();
-                action.sa_sigaction = handle as *const () as usize;
-                action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-                libc::sigaction(signal, &action, std::ptr::null_mut());
-            }
-        }
-    });
+    BEFORE.get_or_init(|| SIGNALS.map(install_for));
+}
+
+fn install_for(signal: c_int) -> libc::sigaction {
+    // SAFETY: the structures are plain, and `handle` has the signature that SA_SIGINFO asks for.
+    unsafe {
+        let (mut action, mut before): (libc::sigaction, libc::sigaction) = std::mem::zeroed();
+        action.sa_sigaction = handle as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+        libc::sigaction(signal, &action, &mut before);
+        before
+    }
+}
+
+/// Puts back what handled a signal before.
+fn uninstall(signal: c_int) {
+    let number = SIGNALS.iter().position(|known| *known == signal).unwrap_or_default();
+    if let Some(before) = BEFORE.get() {
+        // SAFETY: as the system gave it.
+        unsafe { libc::sigaction(signal, &before[number], std::ptr::null_mut()) };
+    }
 }
 
 extern "C" fn handle(signal: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
@@ -54,11 +65,8 @@ extern "C" fn handle(signal: c_int, _: *mut libc::siginfo_t, context: *mut c_voi
             let registers = unsafe { fiber.setup_trap_handler(|| ()) };
             redirect(context, &registers);
         }
-        // Not a kernel's: it comes again, and then does what it does by default.
-        // SAFETY: sets a handler of the system.
-        _ => unsafe {
-            libc::signal(signal, libc::SIG_DFL);
-        },
+        // Not a kernel's: it comes again, to the handler that it was for.
+        _ => uninstall(signal),
     }
 }
 

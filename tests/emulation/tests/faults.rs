@@ -50,6 +50,15 @@ fn a_missing_warp_barrier_shows_under_some_seed() {
 }
 
 #[test]
+fn a_sum_without_an_atomic_shows_under_some_seed() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) { out[threadIdx.x % 2] += 1; }
+    "#;
+    let right = |seed| output(seed, source, (4, 64), 0, 2).unwrap() == [128, 128];
+    assert!(!(0..20).all(right));
+}
+
+#[test]
 fn a_barrier_in_a_branch() {
     let source = r#"
         extern "C" __global__ void test(unsigned *out) {
@@ -300,7 +309,17 @@ fn waiting_for_what_never_comes() {
             while (atomicAdd(out, 0) == 0) __nanosleep(100);
         }
     "#;
-    check(&fault(source, (1, 40), 0, 1), &["thread (0,0,0): waits for ever"]);
+    check(&fault(source, (1, 40), 0, 1), &["thread (0,0,0): waits for ever", " at test.cu:3"]);
+}
+
+#[test]
+fn a_loop_without_end() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) {
+            for (unsigned k = 0; k < 8; k = out[k % 8]) out[0] += k;
+        }
+    "#;
+    check(&fault(source, (1, 1), 0, 8), &["thread (0,0,0): runs without end", "at test.cu:3"]);
 }
 
 #[test]
@@ -308,6 +327,13 @@ fn too_much_of_something() {
     let nothing = r#"extern "C" __global__ void test(unsigned *out) {}"#;
     check(&fault(nothing, (1, 1025), 0, 1), &["test: 1025 threads per block"]);
     check(&fault(nothing, (1, 1), 50_000, 1), &["test: 50000 bytes of dynamic shared memory"]);
+    for source in [
+        r#"extern "C" __global__ void __launch_bounds__(2 * (3 + 1), 1) test(unsigned *out) {}"#,
+        r#"extern "C" __global__ __launch_bounds__(8) void test(unsigned *out) {}"#,
+    ] {
+        assert!(output(1, source, (1, 8), 0, 1).is_ok());
+        assert_eq!(fault(source, (1, 9), 0, 1), "test: 9 threads per block, of 1 to 8");
+    }
     let source = r#"
         extern "C" __global__ void test(unsigned *out) {
             __shared__ double wide[4096];

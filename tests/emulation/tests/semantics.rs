@@ -224,3 +224,43 @@ fn the_precision_and_constants_are_defined() {
     assert_eq!(kernel.resident_blocks(1024, 0).unwrap(), 8);
     assert!(module.kernel("other").is_err());
 }
+
+#[test]
+fn kernels_under_conditions_of_the_preprocessor() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out);
+        #if WIDTH > 1
+        extern "C" __global__ void test(unsigned *out) { if (out) { out[0] = 1; } }
+        #else
+        extern "C" __global__ void __launch_bounds__(32 * (WIDTH + 1)) test(unsigned *out, int) {}
+        #endif
+        extern "C" __global__ __launch_bounds__(64) void other() { /* } */ }
+    "#;
+    let gpu = gpu(0);
+    let module = gpu.compile::<f64>(common::program(source), &[("WIDTH", 2)]).unwrap();
+    let out: Buffer<u32> = gpu.allocate(1).unwrap();
+    module.kernel("test").unwrap().launch(1, 1, 0, &[&out]).unwrap();
+    module.kernel("other").unwrap().launch(2, 1, 0, &[]).unwrap();
+    assert_eq!(out.to_vec().unwrap(), [1]);
+}
+
+#[test]
+fn threads_of_the_host_launch_at_once() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) {
+            __shared__ unsigned line[96];
+            line[threadIdx.x] = blockIdx.x;
+            __syncthreads();
+            atomicAdd(&out[blockIdx.x], line[95 - threadIdx.x]);
+        }
+    "#;
+    let run = |seed: u64| {
+        let out = output(seed, source, (20, 96), 0, 20).unwrap();
+        assert!(out.iter().zip(0..).all(|(&sum, block)| sum == 96 * block));
+    };
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            scope.spawn(move || (0..20).for_each(|seed| run(thread * 100 + seed)));
+        }
+    });
+}

@@ -96,7 +96,9 @@ template <class T> EMU_INLINE void __stcs(T *p, T value) { *p = value; }
 
 EMU_INLINE void __threadfence() { emu::switch_point(); }
 EMU_INLINE void __threadfence_block() { emu::switch_point(); }
-EMU_BARE inline void __nanosleep(unsigned) { emu::thread()->table->hand_over(emu::thread()); }
+EMU_BARE __attribute__((noinline)) static void __nanosleep(unsigned) {
+    emu::hand_over(__builtin_return_address(0));
+}
 EMU_BARE inline long long clock64() { return emu::thread()->table->clock(emu::thread()); }
 
 namespace emu {

@@ -16,7 +16,12 @@ struct Entry {
     const Parameter *parameters;
     unsigned count;
     const char *begin, *end;
+    unsigned threads;
 };
+
+// The most threads per block of a kernel without bounds, or with.
+constexpr unsigned bound() { return 1024; }
+constexpr unsigned bound(unsigned threads, unsigned = 0, unsigned = 0) { return threads; }
 
 template <class T> struct Kind {
     static constexpr bool floats = static_cast<T>(0.5) != T(0) && static_cast<T>(0.5) != T(1);
@@ -51,8 +56,8 @@ template <class... A, void (*KERNEL)(A...)> struct Of<KERNEL> {
 
 } // namespace emu
 
-#define EMU_KERNEL(NAME)                                                                             \
+#define EMU_KERNEL(NAME, ...)                                                                          \
     extern "C" __attribute__((visibility("default"))) const emu::Entry emu_entry_##NAME = {          \
         emu::Of<&NAME>::run, emu::Of<&NAME>::parameters,                                             \
         sizeof(emu::Of<&NAME>::parameters) / sizeof(emu::Parameter) - 1, emu::__ehdr_start,          \
-        emu::_end};
+        emu::_end, emu::bound(__VA_ARGS__)};

@@ -25,7 +25,8 @@ struct Thread;
 // Same order as `Table` in table.rs.
 struct Table {
     void (*access)(const Thread *, Address, Address bytes, bool write, Address code);
-    void (*hand_over)(const Thread *);
+    void (*interrupt)(const Thread *, Address code);
+    void (*hand_over)(const Thread *, Address code);
     unsigned (*barrier)(const Thread *, const char *what, bool, const char *file, unsigned line);
     Bits (*collective)(const Thread *, const char *what, unsigned operation, unsigned mask, Bits value,
                        unsigned parameter, unsigned width, const char *file, unsigned line);
@@ -44,6 +45,8 @@ struct Thread {
     const Table *table;
     int patience;
     unsigned wrote;
+    unsigned polled;
+    unsigned credit;
     unsigned lane;
 };
 
@@ -69,7 +72,11 @@ EMU_BARE __attribute__((noinline)) static void outside(Address address, Address 
     if (!on_own_stack(address)) thread()->table->access(thread(), address, bytes, write, code);
 }
 
-template <class S, bool WRITE> EMU_BARE EMU_INLINE void check(void *pointer, void *code) {
+EMU_BARE __attribute__((noinline)) static void interrupt(void *code) {
+    thread()->table->interrupt(thread(), reinterpret_cast<Address>(code));
+}
+
+template <class S, bool WRITE> EMU_BARE EMU_INLINE void verify(void *pointer, void *code) {
     Address address = reinterpret_cast<Address>(pointer);
     constexpr S LIVE = static_cast<S>(0x0101010101010101);
     if (address - thread()->arena < EMU_ARENA - 16 &&
@@ -78,6 +85,11 @@ template <class S, bool WRITE> EMU_BARE EMU_INLINE void check(void *pointer, voi
         return;
     }
     outside(address, sizeof(S), WRITE, reinterpret_cast<Address>(code));
+}
+
+template <class S, bool WRITE> EMU_BARE EMU_INLINE void check(void *pointer, void *code) {
+    if (--thread()->credit == 0) [[unlikely]] interrupt(code);
+    verify<S, WRITE>(pointer, code);
 }
 
 template <bool WRITE> EMU_BARE inline void check_range(void *pointer, Address bytes, void *code) {
@@ -90,9 +102,18 @@ template <bool WRITE> EMU_BARE EMU_INLINE void check16(void *pointer, void *code
     check<Bits, WRITE>(static_cast<char *>(pointer) + 8, code);
 }
 
+EMU_BARE __attribute__((noinline)) static void hand_over(void *code) {
+    thread()->table->hand_over(thread(), reinterpret_cast<Address>(code));
+}
+
 // Where another thread may take over; `patience` says how many such points away that is.
+EMU_BARE EMU_INLINE void switch_point(void *code) {
+    thread()->polled = 1;
+    if (--thread()->patience <= 0) hand_over(code);
+}
+
 EMU_BARE __attribute__((noinline)) static void switch_point() {
-    if (--thread()->patience <= 0) thread()->table->hand_over(thread());
+    switch_point(__builtin_return_address(0));
 }
 
 } // namespace emu
@@ -107,9 +128,9 @@ EMU_BARE __attribute__((noinline)) static void switch_point() {
     EMU_HOOK(write##SIZE, __VA_ARGS__<EMU_TYPE##SIZE true>(p, code))                                 \
     EMU_HOOK(unaligned_read##SIZE, __VA_ARGS__<EMU_TYPE##SIZE false>(p, code))                       \
     EMU_HOOK(unaligned_write##SIZE, __VA_ARGS__<EMU_TYPE##SIZE true>(p, code))                       \
-    EMU_HOOK(volatile_read##SIZE, emu::switch_point(); __VA_ARGS__<EMU_TYPE##SIZE false>(p, code))   \
+    EMU_HOOK(volatile_read##SIZE, emu::switch_point(code); __VA_ARGS__<EMU_TYPE##SIZE false>(p, code))   \
     EMU_HOOK(volatile_write##SIZE, __VA_ARGS__<EMU_TYPE##SIZE true>(p, code))                        \
-    EMU_HOOK(unaligned_volatile_read##SIZE, emu::switch_point();                                     \
+    EMU_HOOK(unaligned_volatile_read##SIZE, emu::switch_point(code);                                     \
              __VA_ARGS__<EMU_TYPE##SIZE false>(p, code))                                             \
     EMU_HOOK(unaligned_volatile_write##SIZE, __VA_ARGS__<EMU_TYPE##SIZE true>(p, code))
 

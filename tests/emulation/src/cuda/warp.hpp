@@ -36,9 +36,10 @@ EMU_INLINE unsigned __activemask() { return 1u << (emu::thread()->lane & 31); }
 
 #define EMU_SHUFFLE(NAME, OPERATION)                                                                 \
     template <class T>                                                                               \
-    EMU_INLINE T NAME(unsigned mask, T value, unsigned parameter, int width = 32, EMU_HERE) {        \
-        return emu::value<T>(emu::collective(#NAME, emu::OPERATION, mask, emu::bits(value),          \
-                                             parameter, width, file, line));                         \
+    EMU_INLINE auto NAME(unsigned mask, T value, unsigned parameter, int width = 32, EMU_HERE) {     \
+        using Promoted = decltype(+value);                                                           \
+        return emu::value<Promoted>(emu::collective(#NAME, emu::OPERATION, mask, emu::bits(+value),  \
+                                                    parameter, width, file, line));                  \
     }
 EMU_SHUFFLE(__shfl_sync, INDEX)
 EMU_SHUFFLE(__shfl_up_sync, UP)
@@ -55,10 +56,10 @@ EMU_INLINE int __all_sync(unsigned mask, int predicate, EMU_HERE) {
     return emu::collective("__all_sync", emu::BALLOT, mask, predicate == 0, 0, 32, file, line) == 0;
 }
 template <class T> EMU_INLINE unsigned __match_any_sync(unsigned mask, T value, EMU_HERE) {
-    return emu::collective("__match_any_sync", emu::MATCH, mask, emu::bits(value), 0, 32, file, line);
+    return emu::collective("__match_any_sync", emu::MATCH, mask, emu::bits(+value), 0, 32, file, line);
 }
 template <class T> EMU_INLINE unsigned __match_all_sync(unsigned mask, T value, int *all, EMU_HERE) {
-    unsigned same = emu::collective("__match_all_sync", emu::MATCH, mask, emu::bits(value), 1, 32, file,
+    unsigned same = emu::collective("__match_all_sync", emu::MATCH, mask, emu::bits(+value), 1, 32, file,
                                     line);
     *all = same != 0;
     return same;

@@ -1,0 +1,127 @@
+//! The emulation as a driver: what it is, time, memory, and seeds that repeat.
+
+mod common;
+
+use std::time::Duration;
+
+use common::{gpu, output};
+use spmv_bench::device::cusparse::{
+    CuSparse, DenseVector, SparseLayout, SparseMatrix, SparseProduct,
+};
+use spmv_bench::device::driver::{Address, Driver};
+use spmv_bench::device::{Buffer, Gpu};
+use spmv_bench::method::Failed;
+use spmv_bench::scalar::Precision;
+use spmv_emulation::Emulation;
+
+/// Stands in for the library; only tells its version.
+struct Fake;
+
+impl CuSparse for Fake {
+    fn version(&self) -> String {
+        "fake 1".into()
+    }
+
+    fn create_matrix(&self, _: &SparseLayout) -> Result<SparseMatrix, Failed> {
+        unreachable!()
+    }
+
+    fn destroy_matrix(&self, _: SparseMatrix) {}
+
+    fn create_vector(&self, _: u64, _: Address, _: Precision) -> Result<DenseVector, Failed> {
+        unreachable!()
+    }
+
+    fn set_vector(&self, _: DenseVector, _: Address) -> Result<(), Failed> {
+        unreachable!()
+    }
+
+    fn destroy_vector(&self, _: DenseVector) {}
+
+    fn buffer_size(&self, _: &SparseProduct) -> Result<usize, Failed> {
+        unreachable!()
+    }
+
+    fn preprocess(&self, _: &SparseProduct, _: Address) -> Result<(), Failed> {
+        unreachable!()
+    }
+
+    fn multiply(&self, _: &SparseProduct, _: Address) -> Result<(), Failed> {
+        unreachable!()
+    }
+}
+
+#[test]
+fn cusparse_is_what_the_test_brings() {
+    let none = gpu(0).cusparse().err().map(|unavailable| unavailable.0);
+    assert_eq!(none.as_deref(), Some("cuSPARSE cannot be emulated"));
+    let gpu = Gpu::new(Emulation::new(0).with_cusparse(Box::new(Fake)));
+    assert_eq!(gpu.cusparse().unwrap().version(), "fake 1");
+}
+
+#[test]
+fn what_the_device_is() {
+    let gpu = gpu(0);
+    assert_eq!(gpu.facts().name, "emulation");
+    assert_eq!((gpu.facts().warp_size, gpu.facts().compute_capability), (32, (9, 0)));
+    assert!(gpu.clocks().is_none());
+}
+
+#[test]
+fn time_passes_between_events() {
+    let emulation = Emulation::new(0);
+    let first = emulation.record().unwrap();
+    std::thread::sleep(Duration::from_millis(5));
+    let second = emulation.record().unwrap();
+    let third = emulation.record().unwrap();
+    let times = emulation.times(&[first, second, third]).unwrap();
+    assert!(times.len() == 2 && times[0] >= Duration::from_millis(5) && times[1] < times[0]);
+    assert_eq!(emulation.times(&[third]), Ok(vec![]));
+}
+
+#[test]
+fn copies_fills_and_poison() {
+    let gpu = gpu(0);
+    let from = gpu.upload(&[1u32, 2, 3]).unwrap();
+    let mut to: Buffer<u32> = gpu.allocate(3).unwrap();
+    assert_eq!(to.to_vec().unwrap(), [u32::MAX; 3]);
+    assert_eq!(to.address() % 256, 0);
+    to.copy_from(&from).unwrap();
+    assert_eq!(to.to_vec().unwrap(), [1, 2, 3]);
+    to.fill(7).unwrap();
+    assert_eq!(to.to_vec().unwrap(), [0x0707_0707; 3]);
+}
+
+#[test]
+fn the_driver_is_held_to_the_bounds() {
+    let emulation = Emulation::new(0);
+    let address = emulation.allocate(16).unwrap();
+    assert!(emulation.fill(address, 0, 17).is_err());
+    assert!(emulation.upload(&[0; 17], address).is_err());
+    assert!(emulation.download(address + 8, &mut [0; 9]).is_err());
+    assert!(emulation.copy(address, address + 1, 16).is_err());
+    emulation.release(address);
+    assert!(emulation.fill(address, 0, 1).is_err());
+}
+
+#[test]
+fn a_seed_repeats_its_schedule_and_another_does_not() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) {
+            unsigned place = atomicAdd(out, 1);
+            out[1 + place] = blockIdx.x * 64 + threadIdx.x;
+        }
+    "#;
+    let order = |seed| output(seed, source, (8, 64), 0, 513).unwrap();
+    assert_eq!(order(1), order(1));
+    assert_ne!(order(1), order(2));
+}
+
+#[test]
+fn many_devices_are_cheap() {
+    for seed in 0..200 {
+        let gpu = gpu(seed);
+        let buffer = gpu.upload(&[seed; 100]).unwrap();
+        assert_eq!(buffer.to_vec().unwrap(), [seed; 100]);
+    }
+}
