@@ -69,13 +69,18 @@ const FAULTS: &[Fault] = &[
         "gpu-csr-adaptive",
         "k < nnz; k += BLOCK",
         "k <= nnz; k += BLOCK",
-        By("reads 8 bytes at offset 104528 of"),
+        By("reads 8 bytes at offset"),
     ),
     ("gpu-pcsr", "rows)];\n    __syncthreads();", "rows)];", Somehow),
     ("gpu-pcsr", "products[k];\n        __syncthreads();", "products[k];", Somehow),
     ("gpu-pcsr", "begin];\n        __syncthreads();", "begin];", Somehow),
     ("gpu-pcsr", "min(row, rows)", "row", By("of a buffer of 2064 bytes")),
-    ("gpu-light:level=vector", "vector_mask<TOGETHER>()", "ALL_LANES", By("lacks the lanes")),
+    (
+        "gpu-light:level=vector:lanes=8",
+        "vector_mask<TOGETHER>()",
+        "ALL_LANES",
+        By("lacks the lanes"),
+    ),
     (
         "gpu-light",
         "__shfl_sync(mask, bound, 1, LANES)",
@@ -85,7 +90,7 @@ const FAULTS: &[Fault] = &[
     (
         "gpu-light",
         "atomicAdd(counter, TOGETHER / LANES)",
-        "(*counter += TOGETHER / LANES)",
+        "atomicAdd(counter, 2 * TOGETHER / LANES)",
         Somehow,
     ),
     (
@@ -120,20 +125,20 @@ const FAULTS: &[Fault] = &[
         By("in which the caller is not"),
     ),
     (
-        "gpu-merge",
+        "gpu-merge:block=32",
         "atomicAdd(&y[carry.row], alpha * carry.sum)",
-        "y[carry.row] = alpha * carry.sum",
+        "y[carry.row] += alpha * carry.sum",
         Somehow,
     ),
 ];
 
-/// Rows of all lengths up to 40, empty ones, one of 3000 nonzeros, and more rows than blocks hold.
+/// Rows of all lengths up to 40, empty ones, one of 30000 nonzeros, and more rows than blocks hold.
 fn matrix() -> Csr<f64> {
-    let entry = |row: usize, k: usize| (row, (k * 3 + row) % 3001, ((k + row) % 9) as f64 + 0.5);
-    let length = |row: usize| if row == 150 { 3000 } else { row % 41 };
+    let entry = |row: usize, k: usize| (row, (k * 3 + row) % 30001, ((k + row) % 9) as f64 + 0.5);
+    let length = |row: usize| if row == 150 { 30000 } else { row % 41 };
     let triplets: Vec<_> =
         (0..515).flat_map(|row| (0..length(row)).map(move |k| entry(row, k))).collect();
-    Csr::from_triplets(515, 3001, &triplets)
+    Csr::from_triplets(515, 30001, &triplets)
 }
 
 /// What becomes of the method with the fault under one seed; `None` when nothing is amiss.
@@ -155,13 +160,14 @@ fn symptom(choice: &Choice, csr: &Csr<f64>, seed: u64, (from, to): (&str, &str))
     }
 }
 
-fn choice(name: &str) -> Choice<'static> {
-    let (name, parameter) = name.split_once(':').unwrap_or((name, ""));
+fn choice(text: &str) -> Choice<'static> {
+    let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
     let method = METHODS.iter().find(|method| method.name == name).expect("a method's name");
-    let given = parameter.split_once('=').into_iter().map(|(name, value)| {
-        let parameter = method.parameters.iter().find(|p| p.name == name).expect("a parameter");
-        (parameter.name, *parameter.values.iter().find(|v| **v == value).expect("a value"))
-    });
+    let given =
+        parameters.split(':').filter_map(|text| text.split_once('=')).map(|(name, value)| {
+            let parameter = method.parameters.iter().find(|p| p.name == name).expect("a parameter");
+            (parameter.name, *parameter.values.iter().find(|v| **v == value).expect("a value"))
+        });
     Choice { method, given: given.collect() }
 }
 
