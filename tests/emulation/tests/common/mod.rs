@@ -10,7 +10,8 @@ pub fn gpu(seed: u64) -> Gpu {
     Gpu::new(Emulation::new(seed))
 }
 
-/// A program that lives as long as the test.
+/// A program that lives as long as the test. All have one name, by which a GPU knows what it has
+/// compiled: one per GPU.
 pub fn program(source: &'static str) -> &'static Program {
     Box::leak(Box::new(Program { name: "test.cu", source }))
 }
