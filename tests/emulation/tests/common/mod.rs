@@ -56,3 +56,10 @@ pub fn fault(
 ) -> String {
     output(1, source, shape, shared_bytes, len).expect_err("a launch that fails").0
 }
+
+/// The fault's message holds all of these.
+pub fn check(message: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(message.contains(part), "{part:?} is not in: {message}");
+    }
+}
