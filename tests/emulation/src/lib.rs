@@ -24,7 +24,8 @@
 //!   divisions by zero fail by the compiler's other checks.
 //! * Shared arrays are found by pattern (`source.rs`): one to a declaration, inside a function. Any
 //!   other `__shared__` does not compile.
-//! * The arguments of a launch are compared with the kernel's signature.
+//! * The arguments of a launch are compared with the kernel's signature, its block with the kernel's
+//!   launch bounds.
 //!
 //! Not found are: accesses outside arrays in a thread's own stack, loops without end that do not
 //! access memory, and data races that no order of the switches above shows. Memory is sequentially

@@ -9,7 +9,7 @@ use spmv_bench::method::Failed;
 
 use crate::block::Block;
 use crate::facts::resident_on_device;
-use crate::fiber::OWN;
+use crate::fiber::{Fibers, OWN};
 use crate::launch::{Launch, SHARED_BYTES};
 use crate::memory::Memory;
 use crate::module::Kernel;
@@ -34,10 +34,9 @@ pub fn run(
     kernel.check(arguments)?;
     let blocks = [grid.x, grid.y, grid.z].map(u64::from).iter().product::<u64>();
     let places = blocks.min(u64::from(resident_on_device(threads))) as usize;
-    let warps = (0..threads.div_ceil(32)).map(|warp| (threads - warp * 32).min(32));
+    let warps = (0..threads.div_ceil(32)).map(|warp| Warp::new((threads - warp * 32).min(32)));
+    let random = Random::new(seed, number);
     OWN.with_borrow_mut(|fibers| {
-        fibers.grow(places * 32 * warps.len());
-        let random = Random::new(seed, number);
         let launch = Launch {
             kernel: kernel.clone(),
             arguments: arguments.iter().map(|argument| argument.value).collect(),
@@ -49,7 +48,7 @@ pub fn run(
             credit: CREDITS[random.below(CREDITS.len())],
             random,
             fibers: fibers.first(),
-            warps: (0..places).flat_map(|_| warps.clone().map(Warp::new)).collect(),
+            warps: (0..places).flat_map(|_| warps.clone()).collect(),
             blocks: (0..places).map(|_| Block::new()).collect(),
             queue: RefCell::default(),
             progress: Cell::new(false),
@@ -57,13 +56,18 @@ pub fn run(
             at: Cell::new(None),
             fault: RefCell::default(),
         };
-        let done = Scheduler::new(&launch, fibers).run();
-        if done.is_err() {
-            fibers.reset(launch.warps.len() * 32);
-            (0..places).for_each(|slot| launch.end(slot));
-        }
-        let line = launch.at.get().and_then(|code| kernel.line(code));
-        done.map_err(|message| Failed(line.into_iter().fold(message, |it, at| it + " at " + &at)))
+        run_on(fibers, &launch)
+    })
+}
+
+fn run_on(fibers: &mut Fibers, launch: &Launch) -> Result<(), Failed> {
+    let count = launch.warps.len() * 32;
+    fibers.grow(count);
+    Scheduler::new(launch, fibers).run().map_err(|message| {
+        fibers.reset(count);
+        (0..launch.blocks.len()).for_each(|slot| launch.end(slot));
+        let line = launch.at.get().and_then(|code| launch.kernel.line(code));
+        Failed(line.into_iter().fold(message, |message, line| message + " at " + &line))
     })
 }
 

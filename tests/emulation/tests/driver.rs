@@ -118,6 +118,21 @@ fn a_seed_repeats_its_schedule_and_another_does_not() {
 }
 
 #[test]
+fn the_lanes_of_a_warp_run_in_any_order() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) {
+            out[threadIdx.x] = atomicAdd(&out[32], 1);
+        }
+    "#;
+    let places: Vec<_> =
+        (0..20).map(|seed| output(seed, source, (1, 32), 0, 33).unwrap()).collect();
+    for (a, b) in [(0, 1), (0, 31), (7, 9), (30, 31)] {
+        assert!(places.iter().any(|place| place[a] < place[b]), "{a} is never before {b}");
+        assert!(places.iter().any(|place| place[a] > place[b]), "{b} is never before {a}");
+    }
+}
+
+#[test]
 fn many_devices_are_cheap() {
     for seed in 0..200 {
         let gpu = gpu(seed);

@@ -110,6 +110,25 @@ fn resident_blocks_can_wait_for_each_other() {
 }
 
 #[test]
+fn polls_past_the_cache_see_what_others_write() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) {
+            if (blockIdx.x == 1) {
+                __stcg(&out[1], 5u);
+                __threadfence();
+                __stcg(&out[0], 1u);
+            } else {
+                while (__ldcg(&out[0]) == 0) {}
+                out[2] = __ldcv(&out[1]);
+            }
+        }
+    "#;
+    for seed in SEEDS {
+        assert_eq!(output(seed, source, (2, 1), 0, 3).unwrap(), [1, 5, 5]);
+    }
+}
+
+#[test]
 fn a_grid_of_one_wave_can_meet() {
     let source = r#"
         extern "C" __global__ void test(unsigned *out) {

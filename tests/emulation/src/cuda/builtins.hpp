@@ -86,10 +86,16 @@ EMU_INLINE float __uint_as_float(unsigned a) { return __builtin_bit_cast(float, 
 EMU_INLINE long long __double_as_longlong(double a) { return __builtin_bit_cast(long long, a); }
 EMU_INLINE double __longlong_as_double(long long a) { return __builtin_bit_cast(double, a); }
 
-// Hints about caches change nothing.
+// Past the cache of the multiprocessor, to see what other blocks wrote: kernels poll with these.
+template <class T> EMU_INLINE T __ldcg(const T *p) {
+    emu::switch_point();
+    return *p;
+}
+template <class T> EMU_INLINE T __ldcv(const T *p) { return __ldcg(p); }
+
+// Other hints about caches change nothing.
 template <class T> EMU_INLINE T __ldg(const T *p) { return *p; }
 template <class T> EMU_INLINE T __ldca(const T *p) { return *p; }
-template <class T> EMU_INLINE T __ldcg(const T *p) { return *p; }
 template <class T> EMU_INLINE T __ldcs(const T *p) { return *p; }
 template <class T> EMU_INLINE void __stcg(T *p, T value) { *p = value; }
 template <class T> EMU_INLINE void __stcs(T *p, T value) { *p = value; }

@@ -10,7 +10,8 @@ pub fn gpu(seed: u64) -> Gpu {
     Gpu::new(Emulation::new(seed))
 }
 
-/// A program that lives as long as the test.
+/// A program that lives as long as the test. All have one name, by which a GPU knows what it has
+/// compiled: one per GPU.
 pub fn program(source: &'static str) -> &'static Program {
     Box::leak(Box::new(Program { name: "test.cu", source }))
 }
@@ -54,4 +55,11 @@ pub fn fault(
     len: usize,
 ) -> String {
     output(1, source, shape, shared_bytes, len).expect_err("a launch that fails").0
+}
+
+/// The fault's message holds all of these.
+pub fn check(message: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(message.contains(part), "{part:?} is not in: {message}");
+    }
 }
