@@ -1,8 +1,8 @@
-//! How long launches take; printed, since machines differ, and bounded far above.
+//! Launches larger than those of the other tests; their times are printed.
 
 mod common;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use common::{gpu, launch};
 use spmv_bench::device::{Buffer, Gpu};
@@ -27,13 +27,11 @@ const WARP_PER_ROW: &str = r#"
 "#;
 
 /// The time of the second of two runs: the first compiles and takes memory.
-fn second(name: &str, limit: Duration, mut run: impl FnMut()) {
+fn second(name: &str, mut run: impl FnMut()) {
     run();
     let start = Instant::now();
     run();
-    let time = start.elapsed();
-    eprintln!("{name}: {:.3} ms", 1e3 * time.as_secs_f64());
-    assert!(time < limit, "{name} took {time:?}");
+    eprintln!("{name}: {:.3} ms", 1e3 * start.elapsed().as_secs_f64());
 }
 
 #[test]
@@ -46,7 +44,7 @@ fn a_warp_per_row() {
     let values = gpu.upload(&vec![2f32; nnz]).unwrap();
     let x = gpu.upload(&vec![1f32; ROWS]).unwrap();
     let y: Buffer<f32> = gpu.allocate(ROWS).unwrap();
-    second("a warp for each of 16000 rows", Duration::from_secs(5), || {
+    second("a warp for each of 16000 rows", || {
         let rows = ROWS as u32;
         launch(
             &gpu,
@@ -66,10 +64,10 @@ fn a_block_with_nothing_to_do() {
     let source = r#"extern "C" __global__ void test() {}"#;
     let module = gpu.compile::<f32>(common::program(source), &[]).unwrap();
     let kernel = module.kernel("test").unwrap();
-    second("1024 threads that do nothing", Duration::from_millis(500), || {
+    second("1024 threads that do nothing", || {
         kernel.launch(1, 1024, 0, &[]).unwrap();
     });
-    second("100 blocks of 256 threads that do nothing", Duration::from_secs(2), || {
+    second("100 blocks of 256 threads that do nothing", || {
         kernel.launch(100, 256, 0, &[]).unwrap();
     });
 }
@@ -99,7 +97,7 @@ fn blocks_that_meet_often() {
     let input = gpu.upload(&vec![1f32; 800 * 256]).unwrap();
     let mut flags: Buffer<u32> = gpu.allocate(800).unwrap();
     let out: Buffer<f32> = gpu.allocate(800).unwrap();
-    second("800 blocks that scan and wait for their neighbours", Duration::from_secs(10), || {
+    second("800 blocks that scan and wait for their neighbours", || {
         flags.fill(0).unwrap();
         launch(&gpu, source, (800, 256), 0, &[&input, &flags, &out]).unwrap();
     });
@@ -116,7 +114,7 @@ fn atomics_of_every_thread() {
     "#;
     let gpu = gpu(1);
     let mut out: Buffer<f32> = gpu.allocate(100).unwrap();
-    second("200000 atomic additions", Duration::from_secs(5), || {
+    second("200000 atomic additions", || {
         out.fill(0).unwrap();
         launch(&gpu, source, (800, 250), 0, &[&out]).unwrap();
     });
