@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use spmv_bench::bench::clock::SystemClock;
 use spmv_bench::cli::Verdict;
 use spmv_bench::device::Gpu;
+use spmv_bench::device::facts::Clocks;
 use spmv_bench::method::Unavailable;
 use spmv_emulation::Emulation;
 
@@ -15,8 +16,12 @@ const QUICK: &str = "--mtx gen:wheel,spokes=40 --threads 1 --iterations 3 --roun
 
 /// On a machine whose only GPU is number 0.
 fn run_with_gpu(words: &str) -> Ran {
+    run_with(words, || Emulation::new(1))
+}
+
+fn run_with(words: &str, emulation: fn() -> Emulation) -> Ran {
     let open = |number: Option<usize>| match number {
-        None | Some(0) => Ok(Gpu::new(Emulation::new(1))),
+        None | Some(0) => Ok(Gpu::new(emulation())),
         Some(_) => Err(Unavailable("there is one GPU".into())),
     };
     run_on(&format!("{QUICK} {words}"), &SystemClock::default(), &AtomicBool::new(false), &open)
@@ -112,4 +117,28 @@ fn the_run_record_tells_of_the_gpu() {
     assert_eq!(record["gpu"]["name"], "emulation");
     assert!(record["gpu"]["nominal_gbs"].as_f64().unwrap() > 0.0);
     assert_eq!(record["gpu"]["clocks"], serde_json::Value::Null);
+}
+
+#[test]
+fn a_throttled_gpu_is_told_and_recorded() {
+    let throttled = || {
+        Emulation::new(1).with_clocks(Clocks {
+            multiprocessor_mhz: 1200,
+            memory_mhz: 2600,
+            temperature: Some(88),
+            throttled_by: vec!["hw thermal slowdown".into()],
+        })
+    };
+    let dir = folder(&[]);
+    let path = dir.path().join("run.json");
+    let words = format!("--methods gpu-csr-scalar --run-record {}", path.display());
+    let ran = run_with(&words, throttled);
+    let told = "the GPU was throttled (hw thermal slowdown): 1200 to 1200 MHz\n";
+    assert!(ran.stderr.ends_with(told), "{}", ran.stderr);
+    let record = std::fs::read_to_string(path).unwrap();
+    let record: serde_json::Value = serde_json::from_str(&record).unwrap();
+    let clocks = &record["gpu"]["clocks"];
+    assert_eq!(clocks["multiprocessor_mhz"], serde_json::json!([1200, 1200]));
+    assert_eq!(clocks["temperature"], 88);
+    assert_eq!(clocks["throttled_by"], serde_json::json!(["hw thermal slowdown"]));
 }

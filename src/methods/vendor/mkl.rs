@@ -179,6 +179,7 @@ impl Mkl {
             let folder = folder.or_else(|| library::folder_of(name)).unwrap_or_default();
             check_layers(&folder, name)?;
             return Self::resolve(rt, openmp, folder).map_err(|error| {
+                let error = library::words(&error);
                 Unavailable(format!("{name} lacks a routine that is needed: {error}"))
             });
         }

@@ -32,6 +32,7 @@ pub struct Emulation {
     rewrite: Option<Box<Rewrite>>,
     /// Bytes that one allocation may have.
     largest: usize,
+    clocks: Option<Clocks>,
 }
 
 /// A program, precision and constants that are asked for ↦ the text that is compiled.
@@ -52,6 +53,7 @@ impl Emulation {
             cusparse: None,
             rewrite: None,
             largest: usize::MAX,
+            clocks: None,
         }
     }
 
@@ -73,6 +75,11 @@ impl Emulation {
         Self { largest: bytes, ..self }
     }
 
+    /// The same that tells these clocks.
+    pub fn with_clocks(self, clocks: Clocks) -> Self {
+        Self { clocks: Some(clocks), ..self }
+    }
+
     fn known(&self, kernel: KernelId) -> Rc<Kernel> {
         self.kernels.borrow()[kernel.0].clone()
     }
@@ -84,7 +91,7 @@ impl Driver for Emulation {
     }
 
     fn clocks(&self) -> Option<Clocks> {
-        None
+        self.clocks.clone()
     }
 
     fn allocate(&self, bytes: usize) -> Result<Address, Failed> {
