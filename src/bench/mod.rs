@@ -3,6 +3,7 @@
 pub mod clock;
 pub mod evict;
 pub mod execute;
+pub mod inputs;
 pub mod metrics;
 pub mod outcome;
 pub mod peak;

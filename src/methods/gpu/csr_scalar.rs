@@ -6,9 +6,10 @@
 //!
 //! Departures: α and β; a thread has one row, where the listing lets a smaller grid stride over them.
 
+use super::by_rows;
 use crate::device::buffer::Value;
 use crate::device::{DeviceCsr, Program};
-use crate::method::{Code, Method, Parameter, Prepared, PreparedOnGpu, Request, Unprepared};
+use crate::method::{Code, Method, Parameter, PreparedOnGpu, Request, Unprepared};
 
 /// See the file's head.
 pub const METHOD: Method = Method {
@@ -33,13 +34,5 @@ fn prepare<'a, T: Value>(
     let kernel = csr.gpu.compile::<T>(&PROGRAM, &[])?.kernel("csr_scalar")?;
     let block = request.number("block").unwrap_or(256);
     let grid = csr.host.rows().div_ceil(block);
-    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
-        kernel.launch(
-            grid,
-            block,
-            0,
-            &[&csr.rows(), row_offsets, column_indices, values, x, y, &alpha, &beta],
-        )
-    }))
+    Ok(by_rows(csr, kernel, grid, block))
 }

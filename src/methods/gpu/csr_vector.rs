@@ -9,10 +9,10 @@
 //! and has a barrier in a divergent branch, which Volta and later do not allow; shuffles need neither.
 //! α and β.
 
-use super::lanes_for;
+use super::{by_rows, lanes_for};
 use crate::device::buffer::Value;
 use crate::device::{DeviceCsr, Program};
-use crate::method::{Code, Method, Parameter, Prepared, PreparedOnGpu, Request, Unprepared};
+use crate::method::{Code, Method, Parameter, PreparedOnGpu, Request, Unprepared};
 
 /// See the file's head.
 pub const METHOD: Method = Method {
@@ -46,13 +46,5 @@ fn prepare<'a, T: Value>(
     let block = request.number("block").unwrap_or(128);
     let grid = csr.host.rows().div_ceil(block / lanes);
     let kernel = csr.gpu.compile::<T>(&PROGRAM, &[("LANES", lanes)])?.kernel("csr_vector")?;
-    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
-        let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
-        kernel.launch(
-            grid,
-            block,
-            0,
-            &[&csr.rows(), row_offsets, column_indices, values, x, y, &alpha, &beta],
-        )
-    }))
+    Ok(by_rows(csr, kernel, grid, block))
 }

@@ -8,7 +8,26 @@ pub mod light;
 pub mod merge;
 pub mod pcsr;
 
+use crate::device::buffer::Value;
+use crate::device::{Argument, DeviceCsr, Kernel};
 use crate::matrix::Csr;
+use crate::method::{Prepared, PreparedOnGpu};
+
+/// The product that is one launch of a kernel over the rows, which takes the matrix, x, y, α and β.
+fn by_rows<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    kernel: Kernel,
+    grid: usize,
+    block: usize,
+) -> PreparedOnGpu<'a, T> {
+    let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
+    Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        let rows = csr.rows();
+        let arguments: [&dyn Argument; 8] =
+            [&rows, row_offsets, column_indices, values, x, y, &alpha, &beta];
+        kernel.launch(grid, block, 0, &arguments)
+    })
+}
 
 /// Lanes that share a row of average length in cusp's CSR-Vector: the power of two at or above it,
 /// from 2 to a whole warp.

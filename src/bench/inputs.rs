@@ -1,0 +1,40 @@
+//! What products are computed from, and what they must yield.
+
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
+
+use super::plan::{Fill, Settings};
+use crate::matrix::Csr;
+use crate::scalar::Scalar;
+use crate::verify::Reference;
+
+/// What products are given beside x, and what they must yield.
+pub struct Inputs<T> {
+    /// Factor of the product.
+    pub alpha: T,
+    /// Factor of the old y.
+    pub beta: T,
+    /// What y holds before a verified product: with β = 0, NaN, so that a row that is never written
+    /// shows.
+    pub y0: Vec<T>,
+    /// What a product from `y0` must leave.
+    pub reference: Reference,
+}
+
+impl<T: Scalar> Inputs<T> {
+    /// For one matrix; and x.
+    pub fn new(settings: &Settings, csr: &Csr<T>) -> (Self, Vec<T>) {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(settings.seed);
+        let mut uniform = |len: usize| -> Vec<T> {
+            (0..len).map(|_| T::narrow(random.random_range(-1.0..1.0))).collect()
+        };
+        let x = match settings.x {
+            Fill::Random => uniform(csr.cols),
+            Fill::Ones => vec![T::one(); csr.cols],
+        };
+        let (alpha, beta) = (T::narrow(settings.alpha), T::narrow(settings.beta));
+        let y0 = if beta == T::zero() { vec![T::nan(); csr.rows] } else { uniform(csr.rows) };
+        let reference = Reference::new(csr, alpha, &x, beta, &y0);
+        (Self { alpha, beta, y0, reference }, x)
+    }
+}

@@ -1,0 +1,123 @@
+//! The host's cores and memory.
+
+use std::time::Duration;
+
+use super::{Factors, PEAK_LOOKS, SETTLE, Side, footprint};
+use crate::bench::evict::Evictor;
+use crate::bench::execute::Bench;
+use crate::bench::peak::{Peak, Sweeps};
+use crate::bench::plan::Cache;
+use crate::device::Stage;
+use crate::matrix::Csr;
+use crate::method::{Choice, Device, Failed, Prepared, Request, Unprepared};
+use crate::scalar::Scalar;
+
+/// The host's cores and memory.
+pub struct Host<'a, T> {
+    bench: &'a Bench<'a>,
+    csr: &'a Csr<T>,
+    x: Vec<T>,
+    y: Vec<T>,
+    sweeps: Sweeps,
+    evictor: Option<Evictor>,
+}
+
+impl<'a, T: Scalar> Host<'a, T> {
+    /// With `x`, and y all zero.
+    pub fn new(bench: &'a Bench<'a>, csr: &'a Csr<T>, x: Vec<T>) -> Self {
+        let cold = bench.settings.cache == Cache::Cold;
+        Self {
+            bench,
+            csr,
+            x,
+            y: vec![T::zero(); csr.rows],
+            sweeps: Sweeps::new(bench.team, footprint(csr)),
+            evictor: cold.then(Evictor::of_machine),
+        }
+    }
+
+    fn multiply(
+        &mut self,
+        prepared: &mut Prepared<'a, T>,
+        (alpha, beta): Factors<T>,
+    ) -> Result<(), Failed> {
+        prepared.multiply(alpha, &self.x, beta, &mut self.y)
+    }
+}
+
+impl<'a, T: Scalar> Side<'a, T> for Host<'a, T> {
+    type Vector = [T];
+    const DEVICE: Device = Device::Cpu;
+
+    fn prepare(
+        &mut self,
+        choice: &Choice,
+        request: &Request<'a>,
+    ) -> Result<(Prepared<'a, T>, Duration), Unprepared> {
+        let prepare = choice.method.prepare::<T>().expect("a method of the CPU");
+        let clock = self.bench.clock;
+        clock.pause(SETTLE);
+        let start = clock.now();
+        let prepared = prepare(self.csr, request)?;
+        Ok((prepared, clock.now() - start))
+    }
+
+    fn set_y(&mut self, y: &[T]) -> Result<(), Failed> {
+        self.y.copy_from_slice(y);
+        Ok(())
+    }
+
+    fn y(&mut self) -> Result<&[T], Failed> {
+        Ok(&self.y)
+    }
+
+    fn time(
+        &mut self,
+        prepared: &mut Prepared<'a, T>,
+        factors: Factors<T>,
+        products: usize,
+    ) -> Result<Duration, Failed> {
+        let start = self.bench.clock.now();
+        for _ in 0..products {
+            self.multiply(prepared, factors)?;
+        }
+        Ok(self.bench.clock.now() - start)
+    }
+
+    fn stages(
+        &mut self,
+        _: &mut Prepared<'a, T>,
+        _: Factors<T>,
+        _: usize,
+    ) -> Result<Vec<Stage>, Failed> {
+        Ok(Vec::new())
+    }
+
+    /// Evicts, lets all threads fall asleep, and wakes those that the product will run on, so that it
+    /// meets cold caches but no sleeping or competing threads.
+    fn chill(&mut self, prepared: &Prepared<'a, T>) -> Result<(), Failed> {
+        let Some(evictor) = &mut self.evictor else { return Ok(()) };
+        let Bench { team, clock, .. } = *self.bench;
+        evictor.evict(team);
+        clock.pause(SETTLE);
+        match prepared.wake {
+            Some(wake) => wake(),
+            None => team.run(|_| ()),
+        }
+        Ok(())
+    }
+
+    fn look_at_peak(&mut self) -> Result<(), Failed> {
+        let Bench { team, clock, .. } = *self.bench;
+        clock.pause(SETTLE);
+        for _ in 0..PEAK_LOOKS {
+            let evict = self.evictor.as_mut().map(|evictor| move || evictor.evict(team));
+            self.sweeps.look(team, clock, evict);
+        }
+        Ok(())
+    }
+
+    fn peak(&self) -> Peak {
+        self.sweeps.best()
+    }
+}

@@ -1,0 +1,68 @@
+//! The two sides that a product may run on: where its vectors lie, how its time is taken and how the
+//! caches before it are emptied.
+
+mod gpu;
+mod host;
+
+use std::time::Duration;
+
+use super::metrics::compulsory_bytes;
+use super::peak::Peak;
+use crate::device::Stage;
+use crate::matrix::Csr;
+use crate::method::{Choice, Device, Failed, Prepared, Request, Unprepared, Values};
+use crate::scalar::Scalar;
+pub use gpu::OnGpu;
+pub use host::Host;
+
+/// How long other threads (a library's, or the team's own) get to fall asleep before a method's turn.
+pub const SETTLE: Duration = Duration::from_millis(2);
+/// How often each round looks at the bandwidth.
+const PEAK_LOOKS: usize = 3;
+
+/// α and β.
+pub type Factors<T> = (T, T);
+
+/// Host or GPU, with x and y there.
+pub trait Side<'a, T> {
+    /// The type of x and y.
+    type Vector: Values + ?Sized;
+    /// Which of the two it is.
+    const DEVICE: Device;
+
+    /// Prepares a method of this side; the time, without what compiling its kernels took.
+    fn prepare(
+        &mut self,
+        choice: &Choice,
+        request: &Request<'a>,
+    ) -> Result<(Prepared<'a, T, Self::Vector>, Duration), Unprepared>;
+    /// Overwrites y.
+    fn set_y(&mut self, y: &[T]) -> Result<(), Failed>;
+    /// What y holds, after all products.
+    fn y(&mut self) -> Result<&[T], Failed>;
+    /// The time of a batch of products.
+    fn time(
+        &mut self,
+        prepared: &mut Prepared<'a, T, Self::Vector>,
+        factors: Factors<T>,
+        products: usize,
+    ) -> Result<Duration, Failed>;
+    /// The times of the product's parts, as the mean of `products`; none where it has no parts.
+    fn stages(
+        &mut self,
+        prepared: &mut Prepared<'a, T, Self::Vector>,
+        factors: Factors<T>,
+        products: usize,
+    ) -> Result<Vec<Stage>, Failed>;
+    /// With `--cache cold`, empties the caches before a sample.
+    fn chill(&mut self, prepared: &Prepared<'a, T, Self::Vector>) -> Result<(), Failed>;
+    /// Measures the ceiling.
+    fn look_at_peak(&mut self) -> Result<(), Failed>;
+    /// The ceiling so far.
+    fn peak(&self) -> Peak;
+}
+
+/// Bytes that a product must move.
+fn footprint<T: Scalar>(csr: &Csr<T>) -> usize {
+    compulsory_bytes(csr.rows, csr.cols, csr.nnz(), T::PRECISION) as usize
+}
