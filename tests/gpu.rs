@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-use spmv_bench::bench::clock::SystemClock;
+use spmv_bench::bench::clock::{Clock, FakeClock, SystemClock};
 use spmv_bench::bench::execute::Bench;
 use spmv_bench::bench::outcome::{Measurement, Outcome, Report};
 use spmv_bench::bench::peak::Peak;
 use spmv_bench::bench::plan::{Cache, Protocol, Settings};
-use spmv_bench::device::Gpu;
+use spmv_bench::device::{Gpu, Stage};
 use spmv_bench::matrix::Csr;
 use spmv_bench::matrix::generate::Generator;
 use spmv_bench::method::{Choice, Device};
@@ -29,12 +30,17 @@ fn settings() -> Settings {
 }
 
 fn measure(gpu: &Gpu, csr: &Csr<f64>, settings: &Settings) -> (Vec<Choice<'static>>, Report) {
-    let bench = Bench {
-        team: &Team::floating(1),
-        clock: &SystemClock::default(),
-        interrupted: &AtomicBool::new(false),
-        settings,
-    };
+    measure_by(&SystemClock::default(), gpu, csr, settings)
+}
+
+fn measure_by(
+    clock: &dyn Clock,
+    gpu: &Gpu,
+    csr: &Csr<f64>,
+    settings: &Settings,
+) -> (Vec<Choice<'static>>, Report) {
+    let bench =
+        Bench { team: &Team::floating(1), clock, interrupted: &AtomicBool::new(false), settings };
     let choices = choices();
     let report = bench.measure_on_gpu(gpu, csr, &choices).unwrap();
     (choices, report)
@@ -77,11 +83,16 @@ fn what_methods_keep_in_device_memory_is_counted() {
 fn every_sample_counts_and_both_caches_work() {
     let (gpu, csr) = (Gpu::new(Emulation::new(2)), matrix());
     for cache in [Cache::Hot, Cache::Cold] {
-        for (name, measurement) in measured(&gpu, &csr, &Settings { cache, ..settings() }) {
-            let summary = &measurement.summary;
-            assert_eq!(summary.iterations, 4, "{name}");
-            assert!(summary.min_ms > 0.0 && measurement.stages.is_empty(), "{name}");
+        let measured = measured(&gpu, &csr, &Settings { cache, ..settings() });
+        for (name, measurement) in &measured {
+            assert_eq!(measurement.summary.iterations, 4, "{name}");
+            assert!(measurement.stages.is_empty(), "{name}");
         }
+        // Everything that is enqueued takes a millisecond, and emptying the cache is not timed.
+        let mean_ms = |name: &str| measured[name].summary.mean_ms;
+        assert_eq!(mean_ms("gpu-csr-scalar"), 1.0);
+        assert_eq!(mean_ms("gpu-light"), 2.0, "clearing the counter counts");
+        assert_eq!(mean_ms("gpu-merge"), 2.0);
     }
 }
 
@@ -89,23 +100,35 @@ fn every_sample_counts_and_both_caches_work() {
 fn stages_are_the_kernels_in_order() {
     let (gpu, csr) = (Gpu::new(Emulation::new(3)), matrix());
     let measured = measured(&gpu, &csr, &Settings { stages: true, ..settings() });
-    let stages = |name: &str| -> Vec<String> {
-        measured[name].stages.iter().map(|stage| stage.name.clone()).collect()
-    };
-    assert_eq!(stages("gpu-csr-scalar"), ["csr_scalar"]);
-    assert_eq!(stages("gpu-pcsr"), ["pcsr_products", "pcsr_sums"]);
-    assert_eq!(stages("gpu-light"), ["fill", "light"]);
-    assert_eq!(stages("gpu-merge"), ["merge_tiles", "merge_fix_up"]);
-    assert!(measured.values().flat_map(|m| &m.stages).all(|stage| stage.ms > 0.0));
+    let stages = |name: &str| measured[name].stages.clone();
+    let ms = |name: &str| Stage { name: name.into(), ms: 1.0 };
+    assert_eq!(stages("gpu-csr-scalar"), [ms("csr_scalar")]);
+    assert_eq!(stages("gpu-pcsr"), [ms("pcsr_products"), ms("pcsr_sums")]);
+    assert_eq!(stages("gpu-light"), [ms("fill"), ms("light")]);
+    assert_eq!(stages("gpu-merge"), [ms("merge_tiles"), ms("merge_fix_up")]);
 }
 
 #[test]
 fn kernels_are_compiled_once_and_that_is_no_setup() {
-    let (gpu, csr) = (Gpu::new(Emulation::new(4)), matrix());
-    let (_, first) = measure(&gpu, &csr, &settings());
-    let (_, second) = measure(&gpu, &csr, &settings());
-    assert!(first.compile_ms.unwrap() > 0.0);
-    assert_eq!(second.compile_ms, Some(0.0));
+    // On the fake clock preparing takes a millisecond, and compiling takes longer than that.
+    let slow = Emulation::new(4).rewriting(|program, _, _| {
+        std::thread::sleep(Duration::from_millis(2));
+        program.source.into()
+    });
+    let (gpu, csr) = (Gpu::new(slow), matrix());
+    let clock = FakeClock::new(Duration::from_millis(1));
+    let setups = |report: &Report| -> Vec<f64> {
+        let setup = |outcome: &Outcome| match outcome {
+            Outcome::Ok(measurement) => Some(measurement.setup_ms),
+            _ => None,
+        };
+        report.outcomes.iter().filter_map(setup).collect()
+    };
+    let (_, first) = measure_by(&clock, &gpu, &csr, &settings());
+    let (_, second) = measure_by(&clock, &gpu, &csr, &settings());
+    assert!(first.compile_ms.unwrap() >= 12.0);
+    assert_eq!(setups(&first), [0.0; 6]);
+    assert_eq!((second.compile_ms, setups(&second)), (Some(0.0), vec![1.0; 6]));
 }
 
 #[test]

@@ -152,15 +152,15 @@ impl Gpu {
         events.insert(0, start);
         let times = self.0.driver.times(&events);
         done?;
-        let mut stages: Vec<Stage> = Vec::new();
+        let mut totals: Vec<(String, Duration)> = Vec::new();
         for (name, time) in names.into_iter().zip(times?) {
-            let ms = 1e3 * time.as_secs_f64() / products as f64;
-            match stages.iter_mut().find(|stage| stage.name == name) {
-                Some(stage) => stage.ms += ms,
-                None => stages.push(Stage { name, ms }),
+            match totals.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, total)) => *total += time,
+                None => totals.push((name, time)),
             }
         }
-        Ok(stages)
+        let ms = |total: Duration| 1e3 * total.as_secs_f64() / products as f64;
+        Ok(totals.into_iter().map(|(name, total)| Stage { name, ms: ms(total) }).collect())
     }
 
     /// Ends a stage, when stages are recorded.

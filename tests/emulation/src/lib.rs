@@ -24,6 +24,8 @@
 //!   divisions by zero fail by the compiler's other checks.
 //! * Shared arrays are found by pattern (`source.rs`): one to a declaration, inside a function. Any
 //!   other `__shared__` does not compile.
+//! * By the device's clock, everything that is enqueued takes a millisecond.
+//! * Memory that nobody gave back when the device goes is an error.
 //! * The arguments of a launch are compared with the kernel's signature, its block with the kernel's
 //!   launch bounds.
 //!

@@ -47,6 +47,13 @@ pub struct Memory {
 /// Where buffers begin: behind the blocks' shared memory.
 const FIRST: usize = BLOCK_SLOTS * SHARED_ROOM;
 
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let left = self.buffers.get();
+        assert!(left == 0 || std::thread::panicking(), "{left} buffers were not given back");
+    }
+}
+
 impl Memory {
     /// An empty arena; pages are only taken when they are written.
     pub fn new() -> Self {
@@ -214,6 +221,7 @@ mod tests {
         assert_eq!(memory.allocate(size), Ok(second));
         assert!(memory.at(first, size).is_ok() && memory.at(third, size).is_ok());
         assert!(memory.at(second, size + 1).is_err());
+        [first, second, third, small].iter().for_each(|&address| memory.release(address));
     }
 
     #[test]

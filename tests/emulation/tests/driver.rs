@@ -68,15 +68,24 @@ fn what_the_device_is() {
 }
 
 #[test]
-fn time_passes_between_events() {
-    let emulation = Emulation::new(0);
+fn what_is_enqueued_takes_a_millisecond() {
+    let emulation = Emulation::new(1);
+    let address = emulation.allocate(64).unwrap();
     let first = emulation.record().unwrap();
-    std::thread::sleep(Duration::from_millis(5));
+    emulation.fill(address, 0, 64).unwrap();
+    emulation.copy(address, address, 64).unwrap();
     let second = emulation.record().unwrap();
     let third = emulation.record().unwrap();
     let times = emulation.times(&[first, second, third]).unwrap();
-    assert!(times.len() == 2 && times[0] >= Duration::from_millis(5) && times[1] < times[0]);
+    assert_eq!(times, [2, 0].map(Duration::from_millis));
     assert_eq!(emulation.times(&[third]), Ok(vec![]));
+    emulation.release(address);
+}
+
+#[test]
+#[should_panic(expected = "1 buffers were not given back")]
+fn memory_must_be_given_back() {
+    Emulation::new(1).allocate(64).unwrap();
 }
 
 #[test]
