@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use spmv_bench::bench::clock::{Clock, FakeClock, SystemClock};
-use spmv_bench::bench::execute::Bench;
+use spmv_bench::bench::execute::{Bench, Trial};
 use spmv_bench::bench::outcome::{Measurement, Outcome, Report};
 use spmv_bench::bench::peak::Peak;
 use spmv_bench::bench::plan::{Cache, Protocol, Settings};
@@ -42,7 +42,7 @@ fn measure_by(
     let bench =
         Bench { team: &Team::floating(1), clock, interrupted: &AtomicBool::new(false), settings };
     let choices = choices();
-    let report = bench.measure_on_gpu(gpu, csr, &choices).unwrap();
+    let report = Trial::new(&bench, csr).on_gpu(gpu, &choices).unwrap();
     (choices, report)
 }
 

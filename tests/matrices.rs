@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use spmv_bench::bench::clock::SystemClock;
-use spmv_bench::bench::execute::Bench;
+use spmv_bench::bench::execute::{Bench, Trial};
 use spmv_bench::bench::outcome::Outcome;
 use spmv_bench::bench::plan::{Protocol, Settings};
 use spmv_bench::device::Gpu;
@@ -97,9 +97,11 @@ fn every_method_is_right_on_real_matrices() {
         let cpu: Vec<Choice> = of(Device::Cpu).map(Choice::from).collect();
         let gpu: Vec<Choice> = of(Device::Gpu).map(Choice::from).collect();
         let emulation = Gpu::new(Emulation::new(1));
-        let f32 = bench.measure(&*csr.to_precision::<f32>().unwrap(), &cpu).unwrap();
-        let f64 = bench.measure(&csr, &cpu).unwrap();
-        let on_gpu = bench.measure_on_gpu(&emulation, &csr, &gpu).unwrap();
+        let f32_csr = csr.to_precision::<f32>().unwrap();
+        let f32 = Trial::new(&bench, &*f32_csr).on_host(&cpu).unwrap();
+        let trial = Trial::new(&bench, &csr);
+        let f64 = trial.on_host(&cpu).unwrap();
+        let on_gpu = trial.on_gpu(&emulation, &gpu).unwrap();
         let outcomes = [f32, f64, on_gpu].into_iter().flat_map(|report| report.outcomes);
         for (method, outcome) in cpu.iter().chain(&cpu).chain(&gpu).zip(outcomes) {
             let fine = matches!(outcome, Outcome::Ok(_) | Outcome::Skipped(_));

@@ -43,48 +43,50 @@ pub struct Bench<'a> {
 #[error("interrupted")]
 pub struct Interrupted;
 
-impl Bench<'_> {
-    /// Measures methods of the CPU on `csr`.
+/// One matrix, multiplied by the same x wherever its methods run.
+pub struct Trial<'a, T> {
+    bench: &'a Bench<'a>,
+    csr: &'a Csr<T>,
+    inputs: Inputs<T>,
+}
+
+impl<'a, T: Scalar> Trial<'a, T> {
+    /// Makes the vectors and the reference.
+    pub fn new(bench: &'a Bench<'a>, csr: &'a Csr<T>) -> Self {
+        Self { bench, csr, inputs: Inputs::new(bench.settings, csr) }
+    }
+
+    /// Measures methods of the CPU.
     ///
     /// # Errors
     /// [`Interrupted`] when the flag was raised.
-    pub fn measure<T: Scalar>(
-        &self,
-        csr: &Csr<T>,
-        choices: &[Choice],
-    ) -> Result<Report, Interrupted> {
-        let (inputs, x) = Inputs::new(self.settings, csr);
-        let host = Host::new(self, csr, x);
-        Case::new(self, csr, inputs, host).report(choices)
+    pub fn on_host(&self, choices: &[Choice]) -> Result<Report, Interrupted> {
+        Case::new(self, Host::new(self.bench, self.csr, &self.inputs.x)).report(choices)
     }
+}
 
-    /// Measures methods of the GPU on `csr`. What goes wrong before any method is reached, such as
-    /// too little memory for the matrix, is a failure of each.
+impl<T: Value> Trial<'_, T> {
+    /// Measures methods of the GPU. What goes wrong before any method is reached, such as too little
+    /// memory for the matrix, is a failure of each.
     ///
     /// # Errors
-    /// See [`Bench::measure`].
-    pub fn measure_on_gpu<T: Value>(
-        &self,
-        gpu: &Gpu,
-        csr: &Csr<T>,
-        choices: &[Choice],
-    ) -> Result<Report, Interrupted> {
-        let (inputs, x) = Inputs::new(self.settings, csr);
+    /// See [`Trial::on_host`].
+    pub fn on_gpu(&self, gpu: &Gpu, choices: &[Choice]) -> Result<Report, Interrupted> {
         let compiled = gpu.compile_time();
         let failed = |Failed(reason)| {
             let outcomes = vec![Outcome::Failed(reason); choices.len()];
             Report { outcomes, ..Report::default() }
         };
-        let device_csr = match DeviceCsr::upload(gpu, csr) {
-            Ok(device_csr) => device_csr,
+        let csr = match DeviceCsr::upload(gpu, self.csr) {
+            Ok(csr) => csr,
             Err(error) => return Ok(failed(error)),
         };
-        let side = match OnGpu::new(self, &device_csr, &x) {
+        let side = match OnGpu::new(self.bench, &csr, &self.inputs.x) {
             Ok(side) => side,
             Err(error) => return Ok(failed(error)),
         };
         let before = gpu.clocks();
-        let report = Case::new(self, csr, inputs, side).report(choices)?;
+        let report = Case::new(self, side).report(choices)?;
         let clocks = before.zip(gpu.clocks()).map(<[_; 2]>::from);
         let compile_ms = Some(1e3 * (gpu.compile_time() - compiled).as_secs_f64());
         Ok(Report { compile_ms, clocks, ..report })
@@ -94,9 +96,9 @@ impl Bench<'_> {
 /// One matrix on one side.
 struct Case<'a, T, S> {
     bench: &'a Bench<'a>,
-    csr: &'a Csr<T>,
+    nnz: usize,
     round: Round,
-    inputs: Inputs<T>,
+    inputs: &'a Inputs<T>,
     side: S,
 }
 
@@ -115,9 +117,10 @@ struct Ready<'a, T, V: ?Sized> {
 }
 
 impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
-    fn new(bench: &'a Bench<'a>, csr: &'a Csr<T>, inputs: Inputs<T>, side: S) -> Self {
-        let round = bench.settings.round(csr.nnz(), S::DEVICE);
-        Self { bench, csr, round, inputs, side }
+    fn new(trial: &'a Trial<'a, T>, side: S) -> Self {
+        let Trial { bench, csr, inputs } = trial;
+        let nnz = csr.nnz();
+        Self { bench, nnz, round: bench.settings.round(nnz, S::DEVICE), inputs, side }
     }
 
     fn report(mut self, choices: &'a [Choice]) -> Result<Report, Interrupted> {
@@ -159,7 +162,7 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
             team: self.bench.team,
             alpha: settings.alpha,
             beta: settings.beta,
-            expected_products: settings.products(self.csr.nnz(), S::DEVICE),
+            expected_products: settings.products(self.nnz, S::DEVICE),
             given: &choice.given,
         };
         let (prepared, setup) = guarded(|| self.side.prepare(choice, &request))??;

@@ -8,12 +8,14 @@ use crate::matrix::Csr;
 use crate::scalar::Scalar;
 use crate::verify::Reference;
 
-/// What products are given beside x, and what they must yield.
+/// What products are given, and what they must yield.
 pub struct Inputs<T> {
     /// Factor of the product.
     pub alpha: T,
     /// Factor of the old y.
     pub beta: T,
+    /// The vector that is multiplied.
+    pub x: Vec<T>,
     /// What y holds before a verified product: with β = 0, NaN, so that a row that is never written
     /// shows.
     pub y0: Vec<T>,
@@ -22,8 +24,8 @@ pub struct Inputs<T> {
 }
 
 impl<T: Scalar> Inputs<T> {
-    /// For one matrix; and x.
-    pub fn new(settings: &Settings, csr: &Csr<T>) -> (Self, Vec<T>) {
+    /// For one matrix.
+    pub fn new(settings: &Settings, csr: &Csr<T>) -> Self {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(settings.seed);
         let mut uniform = |len: usize| -> Vec<T> {
             (0..len).map(|_| T::narrow(random.random_range(-1.0..1.0))).collect()
@@ -35,6 +37,6 @@ impl<T: Scalar> Inputs<T> {
         let (alpha, beta) = (T::narrow(settings.alpha), T::narrow(settings.beta));
         let y0 = if beta == T::zero() { vec![T::nan(); csr.rows] } else { uniform(csr.rows) };
         let reference = Reference::new(csr, alpha, &x, beta, &y0);
-        (Self { alpha, beta, y0, reference }, x)
+        Self { alpha, beta, x, y0, reference }
     }
 }

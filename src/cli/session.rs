@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use super::args::MeasureArgs;
 use super::{World, choice, system};
 use crate::bench::clock::Clock;
-use crate::bench::execute::{Bench, Interrupted};
+use crate::bench::execute::{Bench, Interrupted, Trial};
 use crate::bench::metrics::compulsory_bytes;
 use crate::bench::outcome::{Outcome, Report};
 use crate::bench::plan::Settings;
@@ -52,7 +52,7 @@ pub struct Session<'a> {
     pub(super) recorded: Option<(PathBuf, RunRecord)>,
 }
 
-/// A matrix' report; interrupted, it holds the precisions that were completed.
+/// A matrix' report; interrupted, it holds the groups that were completed.
 pub struct Run {
     pub report: MatrixReport,
     pub interrupted: bool,
@@ -125,7 +125,11 @@ impl<'a> Session<'a> {
         csr: &Csr<f64>,
         report: &mut MatrixReport,
     ) -> Result<(), Interrupted> {
+        let Self { team, clock, interrupted, settings, .. } = &*self;
+        let bench = Bench { team, clock: *clock, interrupted, settings };
         let csr = csr.to_precision::<T>();
+        let trial = csr.as_ref().map(|csr| Trial::new(&bench, csr));
+        let mut clocks = Vec::new();
         for device in [Device::Cpu, Device::Gpu] {
             let of_device = |choice: &&Choice| choice.method.device() == device;
             let choices: Vec<_> = self.choices.iter().filter(of_device).cloned().collect();
@@ -136,20 +140,19 @@ impl<'a> Session<'a> {
                 let outcomes = vec![Outcome::Skipped(reason); choices.len()];
                 Report { outcomes, ..Report::default() }
             };
-            let Self { team, clock, interrupted, settings, .. } = &*self;
-            let bench = Bench { team, clock: *clock, interrupted, settings };
-            let measured = match (&csr, device, &self.gpu) {
+            let measured = match (&trial, device, &self.gpu) {
                 (Err(value), ..) => {
                     skipped(format!("value {value:e} overflows {}", T::PRECISION.name()))
                 }
-                (Ok(csr), Device::Cpu, _) => bench.measure(csr, &choices)?,
-                (Ok(csr), Device::Gpu, Ok(gpu)) => bench.measure_on_gpu(gpu, csr, &choices)?,
+                (Ok(trial), Device::Cpu, _) => trial.on_host(&choices)?,
+                (Ok(trial), Device::Gpu, Ok(gpu)) => trial.on_gpu(gpu, &choices)?,
                 (_, Device::Gpu, Err(Unavailable(reason))) => skipped(reason.clone()),
             };
-            self.clocks.extend(measured.clocks.iter().flatten().cloned());
+            clocks.extend(measured.clocks.iter().flatten().cloned());
             let group = self.group(T::PRECISION, device, &choices, &report.facts, measured);
             report.groups.push(group);
         }
+        self.clocks.extend(clocks);
         Ok(())
     }
 

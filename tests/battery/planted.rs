@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use spmv_bench::bench::clock::FakeClock;
-use spmv_bench::bench::execute::Bench;
+use spmv_bench::bench::execute::{Bench, Trial};
 use spmv_bench::bench::outcome::Outcome;
 use spmv_bench::bench::plan::{Protocol, Settings};
 use spmv_bench::matrix::Csr;
@@ -53,7 +53,7 @@ fn outcome_of(method: &Method) -> Outcome {
         interrupted: &AtomicBool::new(false),
         settings: &Settings { iterations: Some(20), ..Settings::new(Protocol::MergeSpmv) },
     };
-    bench.measure(&csr, &[method.into()]).unwrap().outcomes.remove(0)
+    Trial::new(&bench, &csr).on_host(&[method.into()]).unwrap().outcomes.remove(0)
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn measure(settings: Settings) -> (Report, String) {
         settings: &settings,
     };
     let (a, b) = (method(|csr, _| prepare(csr, 'a')), method(|csr, _| prepare(csr, 'b')));
-    (bench.measure(&csr, &[(&a).into(), (&b).into()]).unwrap(), LOG.take())
+    (Trial::new(&bench, &csr).on_host(&[(&a).into(), (&b).into()]).unwrap(), LOG.take())
 }
 
 fn settings() -> Settings {
@@ -111,5 +111,5 @@ fn an_interrupt_ends_the_measurement() {
         interrupted: &AtomicBool::new(true),
         settings: &settings(),
     };
-    assert_eq!(bench.measure(&csr, &[(&seq::METHOD).into()]), Err(Interrupted));
+    assert_eq!(Trial::new(&bench, &csr).on_host(&[(&seq::METHOD).into()]), Err(Interrupted));
 }

@@ -16,7 +16,7 @@ use crate::scalar::Scalar;
 pub struct Host<'a, T> {
     bench: &'a Bench<'a>,
     csr: &'a Csr<T>,
-    x: Vec<T>,
+    x: &'a [T],
     y: Vec<T>,
     sweeps: Sweeps,
     evictor: Option<Evictor>,
@@ -24,7 +24,7 @@ pub struct Host<'a, T> {
 
 impl<'a, T: Scalar> Host<'a, T> {
     /// With `x`, and y all zero.
-    pub fn new(bench: &'a Bench<'a>, csr: &'a Csr<T>, x: Vec<T>) -> Self {
+    pub fn new(bench: &'a Bench<'a>, csr: &'a Csr<T>, x: &'a [T]) -> Self {
         let cold = bench.settings.cache == Cache::Cold;
         Self {
             bench,
@@ -41,7 +41,7 @@ impl<'a, T: Scalar> Host<'a, T> {
         prepared: &mut Prepared<'a, T>,
         (alpha, beta): Factors<T>,
     ) -> Result<(), Failed> {
-        prepared.multiply(alpha, &self.x, beta, &mut self.y)
+        prepared.multiply(alpha, self.x, beta, &mut self.y)
     }
 }
 
