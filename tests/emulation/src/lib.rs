@@ -29,9 +29,9 @@
 //! * The arguments of a launch are compared with the kernel's signature, its block with the kernel's
 //!   launch bounds.
 //!
-//! Not found are: accesses outside arrays in a thread's own stack, loops without end that do not
-//! access memory, and data races that no order of the switches above shows. Memory is sequentially
-//! consistent: a missing fence is not found either.
+//! Not found are: accesses outside arrays in a thread's own stack, loops without end that neither
+//! access memory nor meet another thread, and data races that no order of the switches above shows.
+//! Memory is sequentially consistent: a missing fence is not found either.
 //!
 //! [`resident_blocks`]: spmv_bench::device::Kernel::resident_blocks
 

@@ -26,6 +26,8 @@ pub static TABLE: Table =
 
 /// Accesses to memory that a thread may make: more than any test needs, done in a second or two.
 pub const FUEL: u32 = 1 << 27;
+/// Barriers and collectives that a thread may come to instead; each counts as many accesses.
+pub const MEETINGS: u32 = 1 << 18;
 /// Most points at which a thread could switch before it does.
 const PATIENCE: usize = 8;
 
@@ -53,17 +55,28 @@ pub fn grant(thread: &Thread) {
     thread.granted.set(thread.granted.get() + credit);
 }
 
+/// Ends the launch when a thread has done too much, which it did at `code`.
+fn check_fuel(thread: &Thread, code: Option<usize>) {
+    if thread.granted.get() > FUEL {
+        thread.launch().at.set(code);
+        thread.fail(format!("runs without end: {FUEL} accesses to memory, or {MEETINGS} meetings"));
+    }
+}
+
 extern "C" fn interrupt(thread: &Thread, code: usize) {
     let launch = thread.launch();
     grant(thread);
-    if thread.granted.get() > FUEL {
-        launch.at.set(Some(code));
-        thread.fail(format!("runs without end: {FUEL} accesses to memory"));
-    }
+    check_fuel(thread, Some(code));
     if thread.polled.replace(0) == 0 {
         launch.progress.set(true);
     }
     hand_over(thread, code);
+}
+
+/// Counts a barrier or a collective.
+fn meet(thread: &Thread) {
+    thread.granted.set(thread.granted.get() + FUEL / MEETINGS);
+    check_fuel(thread, None);
 }
 
 extern "C" fn hand_over(thread: &Thread, code: usize) {
@@ -88,6 +101,7 @@ extern "C" fn barrier(
 ) -> u32 {
     let launch = thread.launch();
     let (block, site) = (launch.block(thread), Site { what, file, line });
+    meet(thread);
     if let Some(other) = block.arrive(site, counts) {
         thread.fail(format!("{site} meets {other}: a barrier in a branch that divides the block"));
     }
@@ -118,6 +132,7 @@ extern "C" fn collective(
     if !width.is_power_of_two() || width > 32 {
         thread.fail(format!("{site} with the width {width}, which is no power of 2 up to 32"));
     }
+    meet(thread);
     thread.value.set(value);
     thread.parameter.set(parameter);
     thread.width.set(width);

@@ -188,3 +188,15 @@ fn a_loop_without_end() {
     "#;
     check(&fault(source, (1, 1), 0, 8), &["thread (0,0,0): runs without end", "at test.cu:3"]);
 }
+
+#[test]
+fn a_loop_of_shuffles_without_end() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) {
+            unsigned sum = 1;
+            for (unsigned k = 4; k >= 0; k /= 2) sum += __shfl_down_sync(0xffffffff, sum, k);
+            out[0] = sum;
+        }
+    "#;
+    check(&fault(source, (1, 32), 0, 8), &["runs without end"]);
+}
