@@ -200,36 +200,42 @@ impl Kernel<f64> for Read<'_> {
     }
 }
 
-/// A copy within a GPU's memory.
+/// A copy within a GPU's memory, which is taken only while it is copied.
 pub struct CopySweep {
     gpu: Gpu,
-    from: Buffer<u8>,
-    to: Buffer<u8>,
+    /// Bytes of each of the two buffers.
+    bytes: usize,
     repeats: usize,
     copy_gbs: f64,
 }
 
 impl CopySweep {
     /// Between two buffers of about `bytes` together.
-    pub fn new(gpu: &Gpu, bytes: usize) -> Result<Self, Failed> {
-        let half = bytes.div_ceil(2).max(4096);
-        let mut from = gpu.allocate(half)?;
-        from.fill(1)?;
+    pub fn new(gpu: &Gpu, bytes: usize) -> Self {
+        let bytes = bytes.div_ceil(2).max(4096);
         // 1 TB/s is a low guess for what takes long and a high one for what does not.
-        let repeats = (REGION.as_secs_f64() / (2.0 * half as f64 / 1e12)).ceil() as usize;
-        let to = gpu.allocate(half)?;
-        Ok(Self { gpu: gpu.clone(), from, to, repeats: repeats.min(100), copy_gbs: 0.0 })
+        let repeats = (REGION.as_secs_f64() / (2.0 * bytes as f64 / 1e12)).ceil() as usize;
+        Self { gpu: gpu.clone(), bytes, repeats: repeats.min(100), copy_gbs: 0.0 }
     }
 
-    /// Times a copy once and keeps the best. What `evictor` overwrites empties the cache outside the
-    /// time; with it the copy is a single one.
-    pub fn look(&mut self, evictor: Option<&mut Buffer<u8>>) -> Result<(), Failed> {
+    /// Times the copy `looks` times and keeps the best. What `evictor` overwrites empties the cache
+    /// outside the time; with it a copy is a single one.
+    pub fn look(
+        &mut self,
+        looks: usize,
+        mut evictor: Option<&mut Buffer<u8>>,
+    ) -> Result<(), Failed> {
         let repeats = if evictor.is_some() { 1 } else { self.repeats };
-        evictor.map_or(Ok(()), |evictor| evictor.fill(0))?;
-        let time =
-            self.gpu.time(|| (0..repeats).try_for_each(|_| self.to.copy_from(&self.from)))?;
-        let bytes = (2 * self.from.len() * repeats) as f64;
-        self.copy_gbs = self.copy_gbs.max(bytes / time.as_secs_f64() / 1e9);
+        let mut from: Buffer<u8> = self.gpu.allocate(self.bytes)?;
+        let mut to = self.gpu.allocate(self.bytes)?;
+        from.fill(1)?;
+        to.copy_from(&from)?;
+        for _ in 0..looks {
+            evictor.as_mut().map_or(Ok(()), |evictor| evictor.fill(0))?;
+            let time = self.gpu.time(|| (0..repeats).try_for_each(|_| to.copy_from(&from)))?;
+            let bytes = (2 * self.bytes * repeats) as f64;
+            self.copy_gbs = self.copy_gbs.max(bytes / time.as_secs_f64() / 1e9);
+        }
         Ok(())
     }
 

@@ -29,7 +29,9 @@ pub fn methods(
         }
         if !asked {
             choices.retain(|choice| !on_gpu(choice));
-            writeln!(world.stderr, "without the GPU methods: {reason}")?;
+            if !args.quiet {
+                writeln!(world.stderr, "without the GPU methods: {reason}")?;
+            }
         }
     }
     Ok((choices, gpu))

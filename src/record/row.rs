@@ -207,6 +207,8 @@ impl Row {
         let precision = circumstances.precision;
         let compulsory = metrics::compulsory_bytes(rows, cols, nnz, precision);
         let compulsory_gbs = metrics::gbs(compulsory, ms);
+        // A peak that could not be measured is 0.
+        let peak_gbs = Some(circumstances.peak_gbs).filter(|&peak| peak > 0.0);
         let pays_off = |baseline| metrics::break_even(measurement.setup_ms, ms, baseline);
         Self {
             status: Some(Status::Ok),
@@ -223,7 +225,7 @@ impl Row {
             samples: Some(summary.samples),
             iterations: Some(summary.iterations),
             compulsory_gbs: Some(compulsory_gbs),
-            percent_of_peak: Some(100.0 * compulsory_gbs / circumstances.peak_gbs),
+            percent_of_peak: peak_gbs.map(|peak| 100.0 * compulsory_gbs / peak),
             extra_bytes: measurement.extra_bytes,
             break_even: circumstances.baseline_ms.and_then(pays_off),
             error_ratio: Some(measurement.error_ratio),

@@ -40,6 +40,7 @@ fn without_a_gpu_its_methods_are_left_out_and_that_is_said_once() {
     assert_eq!(ran.result, Ok(Verdict::Ok));
     assert_eq!(ran.stderr.matches("no CUDA driver").count(), 1, "{}", ran.stderr);
     assert!(column(&ran.stdout, "device").iter().all(|device| device == "cpu"));
+    assert_eq!(run(&format!("{QUICK} --quiet")).stderr, "");
 }
 
 #[test]

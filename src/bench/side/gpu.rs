@@ -33,7 +33,7 @@ impl<'a, T: Value> OnGpu<'a, T> {
             x: gpu.upload(x)?,
             y: gpu.allocate(csr.host.rows)?,
             host_y: vec![T::zero(); csr.host.rows],
-            sweep: CopySweep::new(gpu, footprint(csr.host))?,
+            sweep: CopySweep::new(gpu, footprint(csr.host)),
             evictor: evictor.transpose()?,
             bench,
             csr,
@@ -107,7 +107,7 @@ impl<'a, T: Value> Side<'a, T> for OnGpu<'a, T> {
     }
 
     fn look_at_peak(&mut self) -> Result<(), Failed> {
-        (0..PEAK_LOOKS).try_for_each(|_| self.sweep.look(self.evictor.as_mut()))
+        self.sweep.look(PEAK_LOOKS, self.evictor.as_mut())
     }
 
     fn peak(&self) -> Peak {
