@@ -54,7 +54,7 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
         progress.inc(*bytes);
     }
     progress.finish_and_clear();
-    session.finish(world.stderr)?;
+    session.finish(measure.quiet, world.stderr)?;
     if !measure.quiet {
         tally.write(world.stderr, interrupted)?;
     }

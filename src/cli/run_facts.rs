@@ -55,9 +55,9 @@ impl Session<'_> {
 
     /// Completes the facts of the run with what is known at its end, and says so if the GPU was
     /// throttled.
-    pub fn finish(mut self, stderr: &mut dyn Write) -> Result<()> {
+    pub fn finish(mut self, quiet: bool, stderr: &mut dyn Write) -> Result<()> {
         let Some(clocks) = ClockRange::of(self.clocks.iter()) else { return Ok(()) };
-        if !clocks.throttled_by.is_empty() {
+        if !clocks.throttled_by.is_empty() && !quiet {
             let reasons: Vec<_> = clocks.throttled_by.iter().cloned().collect();
             let [lowest, highest] = clocks.multiprocessor_mhz;
             let reasons = reasons.join(", ");

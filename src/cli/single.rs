@@ -24,7 +24,7 @@ pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result
     }
     let format = measure.format.unwrap_or(Format::Text);
     Reporter::new(format, &mut *out).report(&run.report)?;
-    session.finish(world.stderr)?;
+    session.finish(measure.quiet, world.stderr)?;
     if run.interrupted {
         writeln!(world.stderr, "interrupted: the results of {source} are incomplete")?;
     }
