@@ -75,9 +75,13 @@ impl Session<'_> {
             let cpu = machine.cpu.as_deref().unwrap_or("unknown CPU");
             let (threads, cpus) = (self.team.len(), self.team.cpus());
             let run = &self.run_id;
+            let gpu = self
+                .gpu
+                .as_ref()
+                .map_or_else(|_| String::new(), |gpu| format!("; {}", gpu.facts().name));
             writeln!(
                 stderr,
-                "run {run}, revision {REVISION}: {cpu}, {threads} threads on CPUs {cpus:?}"
+                "run {run}, revision {REVISION}: {cpu}, {threads} threads on CPUs {cpus:?}{gpu}"
             )?;
         }
         Ok(())
