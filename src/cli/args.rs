@@ -164,7 +164,8 @@ pub struct MeasureArgs {
     /// Where to write the facts of the run: command, machine, bandwidth, libraries
     #[arg(long, value_name = "FILE")]
     pub run_record: Option<PathBuf>,
-    /// Time the kernels and library calls that a GPU product consists of, too
+    /// Time the kernels and library calls that a GPU product consists of, too; shown as text and in
+    /// json
     #[arg(long)]
     pub stages: bool,
     /// Nothing on stderr but errors
