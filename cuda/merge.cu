@@ -92,10 +92,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     const unsigned tile_rows = ends[1].row - start.row;
     const unsigned tile_nonzeros = ends[1].nonzero - start.nonzero;
 
-    // The end of the row that the tile leaves open is needed, too: the last row has none after it.
     unsigned *row_ends = reinterpret_cast<unsigned *>(items);
-    for (unsigned k = thread; k <= tile_rows; k += BLOCK)
-        row_ends[k] = start.row + k < rows ? row_offsets[start.row + k + 1] : ~0u;
+    for (unsigned k = thread; k < tile_rows; k += BLOCK)
+        row_ends[k] = row_offsets[start.row + k + 1];
+    // The row that the tile leaves open ends beyond it.
+    if (thread == 0) row_ends[tile_rows] = ~0u;
     value_t *products = items + (tile_rows * sizeof(unsigned)) / sizeof(value_t) + 1;
     for (unsigned k = thread; k < tile_nonzeros; k += BLOCK) {
         const unsigned nonzero = start.nonzero + k;

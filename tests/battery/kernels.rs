@@ -112,6 +112,7 @@ const FAULTS: &[Fault] = &[
         "++row;\n        }\n    }",
         Somehow,
     ),
+    ("gpu-merge", "if (thread == 0) row_ends[tile_rows] = ~0u;", "", Somehow),
     (
         "gpu-merge",
         "carry_rows[blockIdx.x] =",

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use crate::block::Block;
 use crate::fiber;
-use crate::memory::{BLOCK_SLOTS, Memory, Region, SHARED_ROOM};
+use crate::memory::{BLOCK_SLOTS, Memory, POISON, Region, SHARED_ROOM};
 use crate::module::Kernel;
 use crate::random::Random;
 use crate::table::{TABLE, grant, patience};
@@ -185,7 +185,9 @@ impl Launch {
                 "the block uses {total} bytes of shared memory, of {SHARED_BYTES}"
             ));
         }
-        self.memory.open(offset, bytes, region);
+        // What a block before left is anything; zeros tend to be the least conspicuous.
+        let poison = if self.random.once_in(2) { 0 } else { POISON };
+        self.memory.open(offset, bytes, region, poison);
         arrays.push((key, offset, bytes));
         Ok((self.memory.base() + offset) as *mut u8)
     }

@@ -17,7 +17,8 @@
 //! * A collective of a warp needs all the lanes that its mask names, in the same line with the same
 //!   mask, and the caller among them. Lanes that a partial last warp does not have count as arrived. A
 //!   shuffle from a lane that takes no part gives poison. `__activemask` names the caller alone.
-//! * Memory is poisoned with bytes 0xFF until it is written: not a number, or the index 4294967295.
+//! * Memory is poisoned with bytes 0xFF until it is written: not a number, or the index 4294967295. A
+//!   shared array holds either that or zeros.
 //!   An access one byte outside a buffer or an array in shared memory fails, as does one to a released
 //!   buffer: the compiler's thread sanitizer calls a hook before every access, which looks into a
 //!   shadow of the memory. Misaligned accesses, indices outside arrays of known length and integer

@@ -9,7 +9,7 @@ use spmv_bench::method::Failed;
 /// Size of the arena; the shadow, of the same size, lies right behind it.
 pub const ARENA: usize = 1 << 30;
 /// What memory holds that nobody wrote: not a number as a float, out of every range as an index.
-const POISON: u8 = 0xff;
+pub const POISON: u8 = 0xff;
 /// Between any two regions.
 const RED_ZONE: usize = 256;
 /// All regions begin at a multiple of it.
@@ -87,7 +87,7 @@ impl Memory {
         })?;
         self.top.set(offset + bytes);
         self.buffers.set(self.buffers.get() + 1);
-        self.open(offset, bytes, Region::Buffer);
+        self.open(offset, bytes, Region::Buffer, POISON);
         Ok((self.base() + offset) as u64)
     }
 
@@ -117,11 +117,11 @@ impl Memory {
             _ => panic!("{address:#x} is released and no buffer"),
         };
         self.buffers.set(self.buffers.get() - 1);
-        self.mark(offset, bytes, false);
+        self.mark(offset, bytes, false, POISON);
     }
 
-    /// Makes a region usable and poisons it.
-    pub fn open(&self, offset: usize, bytes: usize, region: Region) {
+    /// Makes a region usable and fills it with poison.
+    pub fn open(&self, offset: usize, bytes: usize, region: Region, poison: u8) {
         let mut regions = self.regions.borrow_mut();
         while let Some((&old, _)) =
             regions.range(..offset + bytes.max(1)).next_back().filter(|(old, (bytes, region))| {
@@ -131,13 +131,13 @@ impl Memory {
             regions.remove(&old);
         }
         regions.insert(offset, (bytes, region));
-        self.mark(offset, bytes, true);
+        self.mark(offset, bytes, true, poison);
     }
 
     /// Ends a region that `open` began.
     pub fn close(&self, offset: usize) {
         let (bytes, _) = self.regions.borrow_mut().remove(&offset).expect("an open region");
-        self.mark(offset, bytes, false);
+        self.mark(offset, bytes, false, POISON);
     }
 
     /// Where a new region may begin behind one that ends at `end`.
@@ -145,12 +145,12 @@ impl Memory {
         (end + RED_ZONE).next_multiple_of(ALIGNMENT)
     }
 
-    fn mark(&self, offset: usize, bytes: usize, live: bool) {
+    fn mark(&self, offset: usize, bytes: usize, live: bool, poison: u8) {
         let data = self.map.as_ptr().cast_mut();
         // SAFETY: offset + bytes <= ARENA for every region, and the map is twice that long; it is
         // only ever accessed through raw pointers, by one thread.
         unsafe {
-            data.add(offset).write_bytes(POISON, bytes);
+            data.add(offset).write_bytes(poison, bytes);
             data.add(ARENA + offset).write_bytes(u8::from(live), bytes);
         }
     }

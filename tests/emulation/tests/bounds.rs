@@ -103,12 +103,20 @@ fn what_nobody_wrote_is_poison() {
             wide[t] = wide[t] + 1;
         }
     "#;
-    let gpu = gpu(1);
-    let (out, wide): (Buffer<f32>, Buffer<f64>) =
-        (gpu.allocate(8).unwrap(), gpu.allocate(8).unwrap());
-    launch(&gpu, source, (1, 8), 0, &[&out, &wide]).unwrap();
-    assert!(out.to_vec().unwrap().iter().all(|value| value.is_nan()));
-    assert!(wide.to_vec().unwrap().iter().all(|value| value.is_nan()));
+    let mut shared_is_nan = [false; 2];
+    for seed in 0..20 {
+        let gpu = gpu(seed);
+        let (out, wide): (Buffer<f32>, Buffer<f64>) =
+            (gpu.allocate(8).unwrap(), gpu.allocate(8).unwrap());
+        launch(&gpu, source, (1, 8), 0, &[&out, &wide]).unwrap();
+        let (shared, unwritten) = (&out.to_vec().unwrap()[..4], &out.to_vec().unwrap()[4..]);
+        assert!(unwritten.iter().all(|value| value.is_nan()));
+        assert!(wide.to_vec().unwrap().iter().all(|value| value.is_nan()));
+        let nan = shared[0].is_nan();
+        assert!(shared.iter().all(|&value| value.is_nan() == nan && (nan || value == 0.0)));
+        shared_is_nan[usize::from(nan)] = true;
+    }
+    assert_eq!(shared_is_nan, [true; 2], "both kinds of poison under some seed");
 }
 
 #[test]
