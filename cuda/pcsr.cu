@@ -6,9 +6,8 @@
 extern "C" __global__ void pcsr_products(unsigned nnz, const unsigned *__restrict__ column_indices,
                                          const value_t *__restrict__ values,
                                          const value_t *__restrict__ x, value_t *products) {
-    const unsigned threads = gridDim.x * blockDim.x;
-    for (unsigned k = blockIdx.x * blockDim.x + threadIdx.x; k < nnz; k += threads)
-        products[k] = values[k] * x[column_indices[k]];
+    const unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < nnz) products[k] = values[k] * x[column_indices[k]];
 }
 
 extern "C" __global__ void __launch_bounds__(ROWS)

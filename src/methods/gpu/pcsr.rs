@@ -5,8 +5,9 @@
 //! memory in pieces of 1024 and each thread adds up what of its row lies in the piece. All accesses
 //! but those of x coalesce, at the price of writing and reading the products.
 //!
-//! Memory: a value per nonzero. Departures: α and β; the store of y stands after the pieces and is
-//! guarded (the listing stores in every piece, and past the last row).
+//! Memory: a value per nonzero. Departures: α and β; a thread has one product, where the listing lets a
+//! smaller grid stride over them; the store of y stands after the pieces and is guarded (the listing
+//! stores in every piece, and past the last row).
 
 use crate::device::buffer::Value;
 use crate::device::{Argument, DeviceCsr, Program};
