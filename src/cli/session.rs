@@ -193,7 +193,7 @@ impl<'a> Session<'a> {
             threads: self.team.len(),
             cache: self.settings.cache,
             footprint: compulsory_bytes(shape.rows, shape.cols, shape.nnz, precision),
-            peak: report.peak,
+            peak: Some(report.peak).filter(|peak| peak.gbs() > 0.0),
             compile_ms: report.compile_ms,
             clocks: report.clocks.clone(),
             rows: results().map(row).collect(),

@@ -55,7 +55,6 @@ pub enum Algorithm {
     CooAlg1 = 1,
     CsrAlg1 = 2,
     CsrAlg2 = 3,
-    CooAlg2 = 4,
     SellAlg1 = 5,
 }
 

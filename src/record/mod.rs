@@ -46,8 +46,8 @@ pub struct Group {
     pub cache: Cache,
     /// Compulsory bytes of a product.
     pub footprint: u64,
-    /// The ceiling at that footprint.
-    pub peak: Peak,
+    /// The ceiling at that footprint; `None` when it was not measured.
+    pub peak: Option<Peak>,
     /// Time spent compiling kernels for these rows, in milliseconds; part of no other time.
     pub compile_ms: Option<f64>,
     /// The GPU's clocks before and after, where it tells.

@@ -50,14 +50,13 @@ pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
         Device::Cpu => format!("{} threads", group.threads),
         Device::Gpu => "gpu".into(),
     };
-    write!(
-        out,
-        "\n{}, {place}, {} cache; peak {:.2} GB/s at {:.3} MB ({peak})",
-        group.precision.name(),
-        group.cache.name(),
-        peak.gbs(),
-        *footprint as f64 / 1e6,
-    )?;
+    let (precision, cache) = (group.precision.name(), group.cache.name());
+    write!(out, "\n{precision}, {place}, {cache} cache")?;
+    if let Some(peak) = peak {
+        let (gbs, megabytes) = (peak.gbs(), *footprint as f64 / 1e6);
+        write!(out, "; peak {gbs:.2} GB/s at {megabytes:.3} MB ({peak})")?;
+    }
+    let nominal_gbs = peak.and_then(|peak| peak.nominal_gbs());
     let compiled = group.compile_ms.map(|ms| format!("; kernels compiled in {ms:.1} ms"));
     writeln!(out, "{}", compiled.unwrap_or_default())?;
     writeln!(
@@ -71,11 +70,11 @@ pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
         "eff.GB/s",
         "comp.GB/s",
         "% peak",
-        if peak.nominal_gbs().is_some() { " % nominal" } else { "" },
+        if nominal_gbs.is_some() { " % nominal" } else { "" },
     )?;
     let fastest = group.fastest();
     for (index, (row, stages)) in group.rows.iter().zip(&group.stages).enumerate() {
-        write_row(out, row, peak.nominal_gbs(), fastest == Some(index))?;
+        write_row(out, row, nominal_gbs, fastest == Some(index))?;
         for Stage { name, ms } in stages {
             writeln!(out, "  {name:<30} {:>18}", cell(Some(*ms), 5))?;
         }

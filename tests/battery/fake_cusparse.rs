@@ -51,9 +51,7 @@ impl State {
             SparseFormat::Csr { .. } => {
                 matches!(product.algorithm, Algorithm::CsrAlg1 | Algorithm::CsrAlg2)
             }
-            SparseFormat::Coo { .. } => {
-                matches!(product.algorithm, Algorithm::CooAlg1 | Algorithm::CooAlg2)
-            }
+            SparseFormat::Coo { .. } => product.algorithm == Algorithm::CooAlg1,
             SparseFormat::SlicedEll { .. } => product.algorithm == Algorithm::SellAlg1,
         };
         assert!(fits || product.algorithm == Algorithm::Default, "{product:?} on {layout:?}");

@@ -54,6 +54,8 @@ fn without_a_gpu_methods_that_were_asked_for_are_skipped() {
             !reasons.is_empty() && reasons.iter().all(|(_, reason)| reason == "no CUDA driver")
         );
     }
+    let text = run(&format!("{QUICK} --device gpu")).stdout;
+    assert!(text.contains("\nf64, gpu, hot cache\n"), "no ceiling was measured: {text}");
     let named = run(&format!("{QUICK} --gpu 1")).result.unwrap_err();
     assert_eq!(named, "GPU 1: no CUDA driver");
 }

@@ -280,7 +280,6 @@ fn algorithm(algorithm: Algorithm) -> cusparseSpMVAlg_t {
         Algorithm::CooAlg1 => CUSPARSE_SPMV_COO_ALG1,
         Algorithm::CsrAlg1 => CUSPARSE_SPMV_CSR_ALG1,
         Algorithm::CsrAlg2 => CUSPARSE_SPMV_CSR_ALG2,
-        Algorithm::CooAlg2 => CUSPARSE_SPMV_COO_ALG2,
         Algorithm::SellAlg1 => CUSPARSE_SPMV_SELL_ALG1,
     }
 }
