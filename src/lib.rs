@@ -6,10 +6,11 @@
 //! |---|---|---|
 //! | [`matrix`] | CSR, Matrix Market, generators, row statistics | – |
 //! | [`scalar`] | the two precisions | – |
+//! | [`simd`] | vector instructions chosen at run time | scalar |
 //! | [`team`] | pinned threads with a cheap fork and join | – |
 //! | [`system`] | facts of the machine | – |
 //! | [`device`] | the GPU: memory, kernels, time; CUDA behind it, an emulation in the tests | matrix |
-//! | [`method`] | what a method is | matrix, team, device |
+//! | [`method`] | what a method is | matrix, team, simd, device |
 //! | [`methods`] | `METHODS`, the one list; one file per algorithm | method |
 //! | [`verify`] | reference, bound, verdict | matrix |
 //! | [`mod@bench`] | plan → execute → a value for every method | methods, verify |
@@ -28,6 +29,7 @@ pub mod method;
 pub mod methods;
 pub mod record;
 pub mod scalar;
+pub mod simd;
 pub mod system;
 pub mod team;
 pub mod verify;

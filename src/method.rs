@@ -7,6 +7,7 @@ use crate::device::buffer::Plain;
 use crate::device::{Buffer, DeviceCsr};
 use crate::matrix::Csr;
 use crate::scalar::{Precision, Scalar};
+use crate::simd::Isa;
 use crate::team::Team;
 
 /// Where a method runs.
@@ -39,8 +40,32 @@ pub struct Method {
     pub summary: &'static str,
     /// What may be set from outside.
     pub parameters: &'static [Parameter],
+    /// What it multiplies by.
+    pub operations: Operations,
     /// How it becomes a product.
     pub code: Code,
+}
+
+/// Which of A and Aᵀ a method multiplies by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operations {
+    /// A only.
+    Plain,
+    /// Both, as the request says.
+    Both,
+    /// Aᵀ only.
+    Transposed,
+}
+
+impl Operations {
+    /// Whether it multiplies by Aᵀ, or else by A.
+    pub fn include(self, transpose: bool) -> bool {
+        match self {
+            Self::Plain => !transpose,
+            Self::Both => true,
+            Self::Transposed => transpose,
+        }
+    }
 }
 
 /// A choice that a method leaves to its user: `--methods name:parameter=value`.
@@ -78,6 +103,10 @@ pub type PrepareOnGpu<T> =
 pub struct Request<'a> {
     /// The threads that a parallel method runs on; the calling thread is the team's leader.
     pub team: &'a Team,
+    /// The instructions that kernels of our own are to use.
+    pub isa: Isa,
+    /// Whether the product is y ← αAᵀx + βy; only for methods whose [`Operations`] include it.
+    pub transpose: bool,
     /// The α and β that every product will be called with, for libraries that choose by them.
     pub alpha: f64,
     /// See `alpha`.
@@ -132,6 +161,8 @@ pub struct Prepared<'a, T, V: ?Sized = [T]> {
     pub extra_bytes: Option<u64>,
     /// The version of the library that computes, when it is not this program.
     pub library_version: Option<String>,
+    /// What a reader of the result should know: what was chosen, or could not be done.
+    pub note: Option<String>,
     /// Wakes the library's own threads; `None` when the product runs on the team.
     pub wake: Option<fn()>,
 }
@@ -168,7 +199,18 @@ impl<'a, T: Plain> PreparedOnGpu<'a, T> {
 impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
     fn made(csr: &Csr<T>, product: Box<Product<'a, T, V>>, extra_bytes: Option<u64>) -> Self {
         let (rows, cols) = (csr.rows, csr.cols);
-        Self { product, rows, cols, extra_bytes, library_version: None, wake: None }
+        Self { product, rows, cols, extra_bytes, library_version: None, note: None, wake: None }
+    }
+
+    /// The same, if `transpose`, for a product by Aᵀ: x has a value per row, y one per column.
+    pub fn transposing(self, transpose: bool) -> Self {
+        let (rows, cols) = (self.rows, self.cols);
+        if transpose { Self { rows: cols, cols: rows, ..self } } else { self }
+    }
+
+    /// The same with a word to the reader of its result.
+    pub fn noting(self, note: impl Into<String>) -> Self {
+        Self { note: Some(note.into()), ..self }
     }
 
     /// The same computed by library `version`, whose memory is `extra_bytes`.
@@ -182,7 +224,7 @@ impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
         Self { wake: Some(wake), ..self }
     }
 
-    /// y ← αAx + βy; y is not read when β = 0. On a GPU this only enqueues the work.
+    /// y ← αAx + βy, or with Aᵀ for A as the request said; y is not read when β = 0. On a GPU this only enqueues the work.
     ///
     /// # Panics
     /// When x has not one value per column or y not one per row: the products rely on it.

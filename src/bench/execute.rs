@@ -158,8 +158,14 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
     /// Prepares a method and verifies its first product.
     fn enter(&mut self, choice: &'a Choice) -> Result<Ready<'a, T, S::Vector>, Outcome> {
         let settings = self.bench.settings;
+        if !choice.method.operations.include(settings.transpose) {
+            let product = if settings.transpose { "transposed" } else { "plain" };
+            return Err(Outcome::Skipped(format!("it has no {product} product")));
+        }
         let request = Request {
             team: self.bench.team,
+            isa: settings.isa,
+            transpose: settings.transpose,
             alpha: settings.alpha,
             beta: settings.beta,
             expected_products: settings.products(self.nnz, S::DEVICE),
@@ -247,6 +253,7 @@ impl<T, V: ?Sized> Entry<'_, T, V> {
             extra_bytes: ready.prepared.extra_bytes,
             error_ratio: ready.error_ratio,
             library_version: ready.prepared.library_version,
+            note: ready.prepared.note,
             stages: ready.stages,
         }))
     }

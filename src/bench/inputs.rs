@@ -30,13 +30,20 @@ impl<T: Scalar> Inputs<T> {
         let mut uniform = |len: usize| -> Vec<T> {
             (0..len).map(|_| T::narrow(random.random_range(-1.0..1.0))).collect()
         };
+        let (outputs, inputs) = match settings.transpose {
+            false => (csr.rows, csr.cols),
+            true => (csr.cols, csr.rows),
+        };
         let x = match settings.x {
-            Fill::Random => uniform(csr.cols),
-            Fill::Ones => vec![T::one(); csr.cols],
+            Fill::Random => uniform(inputs),
+            Fill::Ones => vec![T::one(); inputs],
         };
         let (alpha, beta) = (T::narrow(settings.alpha), T::narrow(settings.beta));
-        let y0 = if beta == T::zero() { vec![T::nan(); csr.rows] } else { uniform(csr.rows) };
-        let reference = Reference::new(csr, alpha, &x, beta, &y0);
+        let y0 = if beta == T::zero() { vec![T::nan(); outputs] } else { uniform(outputs) };
+        let reference = match settings.transpose {
+            false => Reference::new(csr, alpha, &x, beta, &y0),
+            true => Reference::new(&csr.transposed(), alpha, &x, beta, &y0),
+        };
         Self { alpha, beta, x, y0, reference }
     }
 }

@@ -36,6 +36,8 @@ pub struct Measurement {
     pub error_ratio: f64,
     /// See [`Prepared::library_version`](crate::method::Prepared::library_version).
     pub library_version: Option<String>,
+    /// See [`Prepared::note`](crate::method::Prepared::note).
+    pub note: Option<String>,
     /// Times of the product's parts, when they were asked for and it has any.
     pub stages: Vec<Stage>,
 }

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::clock::Clock;
 use crate::device::{Buffer, Gpu};
 use crate::method::Failed;
-use crate::methods::simd::{Isa, Kernel, Vector};
+use crate::simd::{Isa, Kernel, Vector};
 use crate::team::{DisjointMut, Team};
 
 /// Best rates seen, in GB/s (10^9).

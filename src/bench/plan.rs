@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::method::Device;
+use crate::simd::Isa;
 
 /// How a published evaluation measured: the settings that the command line starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
@@ -75,6 +76,10 @@ pub struct Settings {
     pub x: Fill,
     /// For x and, with β ≠ 0, for the old y.
     pub seed: u64,
+    /// Whether the product is y ← αAᵀx + βy.
+    pub transpose: bool,
+    /// The instructions that methods of our own use.
+    pub isa: Isa,
     /// Whether the parts of products are timed as well, after the samples.
     pub stages: bool,
 }
@@ -99,6 +104,8 @@ impl Settings {
             beta: 0.0,
             x: Fill::Random,
             seed: 1,
+            transpose: false,
+            isa: Isa::detect(),
             stages: false,
         };
         let no_bound = Duration::MAX;

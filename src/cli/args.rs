@@ -12,6 +12,7 @@ use crate::matrix::generate::FORMS;
 use crate::method::Device;
 use crate::record::write::Format;
 use crate::scalar::Precision;
+use crate::simd::Isa;
 
 /// The reference benchmark for sparse matrix-vector multiplication, y = alpha A x + beta y.
 ///
@@ -152,6 +153,12 @@ pub struct MeasureArgs {
     /// Seed of the random x
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// Multiply by the transpose, y = alpha A^T x + beta y
+    #[arg(long)]
+    pub transpose: bool,
+    /// Vector instructions of our own methods [default: the widest that the machine has]
+    #[arg(long, value_enum)]
+    pub isa: Option<Isa>,
     /// Keep only the stored triangle of symmetric and skew-symmetric files
     #[arg(long)]
     pub no_expand: bool,
@@ -253,6 +260,8 @@ impl MeasureArgs {
             beta: self.beta,
             x: self.x.unwrap_or(protocol.x),
             seed: self.seed,
+            transpose: self.transpose,
+            isa: self.isa.unwrap_or(protocol.isa),
             stages: self.stages,
             ..protocol
         }

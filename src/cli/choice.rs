@@ -8,8 +8,9 @@ use crate::device::Gpu;
 use crate::method::{Choice, Device, Method, Unavailable};
 use crate::methods::METHODS;
 
-/// The methods that run and the GPU that they may run on. Without a GPU, those of the GPU are left
-/// out, which is said once, unless they were asked for.
+/// The methods that run and the GPU that they may run on. Unless they were asked for, methods that
+/// lack the product in question (plain or transposed) are left out, and without a GPU those of the
+/// GPU, which is said once.
 pub fn methods(
     args: &MeasureArgs,
     world: &mut World,
@@ -17,6 +18,9 @@ pub fn methods(
     let asked = args.methods.is_some() || args.device != DeviceChoice::All;
     let mut choices = select(args.methods.as_deref().unwrap_or(&["*".into()]))?;
     choices.retain(|choice| args.device.includes(choice.method.device()));
+    if args.methods.is_none() {
+        choices.retain(|choice| choice.method.operations.include(args.transpose));
+    }
     ensure!(!choices.is_empty(), "none of these methods runs on --device {}", args.device);
     let on_gpu = |choice: &Choice| choice.method.device() == Device::Gpu;
     if !choices.iter().any(on_gpu) {

@@ -27,6 +27,7 @@ use crate::record::row::{Circumstances, MatrixFacts, Row, Shape, Status};
 use crate::record::run::{Library, RunRecord};
 use crate::record::{Group, MatrixReport};
 use crate::scalar::Precision;
+use crate::simd::Isa;
 use crate::system::System;
 use crate::team::Team;
 
@@ -63,11 +64,13 @@ impl<'a> Session<'a> {
     pub fn start(args: &MeasureArgs, world: &mut World<'a>) -> Result<Self> {
         let (choices, gpu) = choice::methods(args, world)?;
         let team = team(args.threads, world)?;
+        let settings = args.settings();
+        ensure!(Isa::available().contains(&settings.isa), "--isa: this machine lacks it");
         Ok(Self {
             choices,
             gpu,
             precisions: args.precisions(),
-            settings: args.settings(),
+            settings,
             team,
             run_id: world.run_id.clone(),
             libraries: system::libraries(),
@@ -175,6 +178,7 @@ impl<'a> Session<'a> {
             precision,
             threads: self.team.len(),
             cache: self.settings.cache,
+            transpose: self.settings.transpose,
             peak_gbs: report.peak.gbs(),
             baseline_ms,
             run_id: &self.run_id,

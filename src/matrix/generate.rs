@@ -15,6 +15,9 @@ pub enum Generator {
     Grid2d { n: usize, own: bool },
     /// An n × n × n grid: `n=100`, `points=6` (merge-spmv's) or `points=7` with the point itself.
     Grid3d { n: usize, own: bool },
+    /// An n × n × n grid, each point joined to itself and to all 26 around it: `grid3d` with
+    /// `points=27`.
+    Cube { n: usize },
     /// A hub joined to `spokes` rim points, each joined to the next; rows are directed edges.
     Wheel { spokes: usize },
     /// `n` points joined to themselves, `hubs` of them, by default 3, joined to all: `n=1000000`.
@@ -25,7 +28,7 @@ pub enum Generator {
 
 /// What is accepted, for help and error messages.
 pub const FORMS: &str = "gen:dense,cols=C[,rows=R]  gen:grid2d,n=N[,points=4|5]  \
-    gen:grid3d,n=N[,points=6|7]  gen:wheel,spokes=S  \
+    gen:grid3d,n=N[,points=6|7|27]  gen:wheel,spokes=S  \
     gen:hubs,n=N[,hubs=H]  gen:rmat,scale=S[,edges=E][,seed=K]";
 
 /// Why a specification is refused.
@@ -60,6 +63,7 @@ impl Generator {
             "grid2d" => {
                 Self::Grid2d { own: parameters.own_point([4, 5])?, n: parameters.need("n")? }
             }
+            "grid3d" if parameters.take_if("points", 27) => Self::Cube { n: parameters.need("n")? },
             "grid3d" => {
                 Self::Grid3d { own: parameters.own_point([6, 7])?, n: parameters.need("n")? }
             }
@@ -80,13 +84,12 @@ impl Generator {
     /// (rows, an upper bound of the nonzeros), wide enough not to overflow.
     fn size(&self) -> (u128, u128) {
         let wide = |n: usize| n as u128;
+        let cubed = |n: usize| wide(n).checked_pow(3).unwrap_or(u128::MAX / 27);
         match *self {
             Self::Dense { rows, cols } => (wide(rows).max(wide(cols)), wide(rows) * wide(cols)),
             Self::Grid2d { n, .. } => (wide(n).pow(2), 5 * wide(n).pow(2)),
-            Self::Grid3d { n, .. } => {
-                let points = wide(n).checked_pow(3).unwrap_or(u128::MAX / 7);
-                (points, 7 * points)
-            }
+            Self::Grid3d { n, .. } => (cubed(n), 7 * cubed(n)),
+            Self::Cube { n } => (cubed(n), 27 * cubed(n)),
             Self::Wheel { spokes } => (wide(spokes) + 1, 2 * wide(spokes)),
             Self::Hubs { n, hubs } => (wide(n), wide(n) * (wide(hubs) + 1)),
             Self::Rmat { scale, edges, .. } => (1 << scale.min(64), wide(edges)),
@@ -114,6 +117,7 @@ impl Generator {
             Self::Grid3d { n, own } => from_rows(n.pow(3), n.pow(3), |point, row| {
                 neighbours(point, &[n.pow(3), n * n, n, 1], own, row);
             }),
+            Self::Cube { n } => from_rows(n.pow(3), n.pow(3), |point, row| cube(point, n, row)),
             Self::Wheel { spokes } => from_rows(spokes + 1, spokes + 1, |point, row| match point {
                 0 => row.extend(1..=spokes as u32),
                 _ => row.push((point % spokes + 1) as u32),
@@ -149,6 +153,16 @@ fn neighbours(point: usize, strides: &[usize], own: bool, row: &mut Vec<u32>) {
     }
 }
 
+/// The points at most one step from `point` in each dimension, ascending.
+fn cube(point: usize, n: usize, row: &mut Vec<u32>) {
+    let near = |at: usize| at.saturating_sub(1)..(at + 2).min(n);
+    for plane in near(point / (n * n)) {
+        for line in near(point / n % n) {
+            row.extend(near(point % n).map(|at| ((plane * n + line) * n + at) as u32));
+        }
+    }
+}
+
 fn from_rows(rows: usize, cols: usize, mut columns: impl FnMut(usize, &mut Vec<u32>)) -> Csr<f64> {
     let mut row_offsets = Vec::with_capacity(rows + 1);
     let mut column_indices = Vec::new();
@@ -177,6 +191,11 @@ impl Parameters {
     fn take(&mut self, key: &str) -> Option<usize> {
         let at = self.0.iter().position(|(k, _)| k == key)?;
         Some(self.0.remove(at).1)
+    }
+
+    /// Takes `key` if it has this value.
+    fn take_if(&mut self, key: &str, value: usize) -> bool {
+        self.0.contains(&(key.to_owned(), value)) && self.take(key).is_some()
     }
 
     fn need(&mut self, key: &str) -> Result<usize, String> {
@@ -223,6 +242,13 @@ mod tests {
         assert_eq!(grid.nnz(), 27 + 2 * 3 * 18);
         assert_eq!(row(&grid, 13), [4, 10, 12, 13, 14, 16, 22]);
         assert_eq!(generate("grid3d,n=3").nnz(), 108);
+        let cube = generate("grid3d,n=4,points=27");
+        assert_eq!(cube.nnz(), (2 * 2 + 2 * 3usize).pow(3));
+        assert_eq!(row(&cube, 3), [2, 3, 6, 7, 18, 19, 22, 23]);
+        assert_eq!(row(&cube, 21), {
+            let points = (0..3).flat_map(|z| (0..3).map(move |y| 16 * z + 4 * y));
+            points.flat_map(|start| start..start + 3).collect::<Vec<u32>>()
+        });
     }
 
     #[test]

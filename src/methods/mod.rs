@@ -2,7 +2,6 @@
 
 pub mod cpu;
 pub mod gpu;
-pub mod simd;
 pub mod vendor;
 
 use crate::method::Method;

@@ -78,6 +78,8 @@ pub struct Circumstances<'a> {
     pub threads: usize,
     /// Hot or cold.
     pub cache: Cache,
+    /// Whether the product was by the transpose.
+    pub transpose: bool,
     /// The ceiling, in GB/s.
     pub peak_gbs: f64,
     /// Time per product of plain parallel CSR, which setups are set off against.
@@ -179,7 +181,7 @@ impl Row {
                 Code::Cpu { parallel: false, .. } => Some(1),
                 Code::Gpu { .. } => None,
             },
-            transpose: Some(false),
+            transpose: Some(circumstances.transpose),
             cache: Some(circumstances.cache),
             order: Some("natural"),
             ..Self::of_matrix(matrix, circumstances.run_id)
@@ -230,6 +232,7 @@ impl Row {
             break_even: circumstances.baseline_ms.and_then(pays_off),
             error_ratio: Some(measurement.error_ratio),
             library_version: measurement.library_version.clone(),
+            reason: measurement.note.clone(),
             ..self
         }
     }

@@ -97,13 +97,14 @@ fn write_row(
         Some(Status::Skipped) => "skipped",
         _ => "FAIL",
     };
-    if let Some(reason) = &row.reason {
+    let reason = row.reason.as_deref().unwrap_or_default();
+    if row.status != Some(Status::Ok) {
         return writeln!(out, "{name:<NAME$} {result:<7} {reason}");
     }
     let of_nominal = nominal_gbs.map(|nominal| row.compulsory_gbs.map(|gbs| 100.0 * gbs / nominal));
     writeln!(
         out,
-        "{name:<NAME$} {result:<7} {:>11} {:>11} {:>10} {:>9} {:>9} {:>7}{}{}",
+        "{name:<NAME$} {result:<7} {:>11} {:>11} {:>10} {:>9} {:>9} {:>7}{}{}{}",
         cell(row.setup_ms, 4),
         cell(row.avg_spmv_ms, 5),
         cell(row.gflops, 4),
@@ -112,6 +113,7 @@ fn write_row(
         cell(row.percent_of_peak, 2),
         of_nominal.map(|percent| format!(" {:>9}", cell(percent, 2))).unwrap_or_default(),
         if fastest { "  <- fastest" } else { "" },
+        if reason.is_empty() { String::new() } else { format!("  ({reason})") },
     )
 }
 

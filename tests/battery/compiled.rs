@@ -16,7 +16,7 @@ use spmv_bench::methods::METHODS;
 use spmv_bench::scalar::Precision;
 use spmv_emulation::Emulation;
 
-use super::product::{Place, products, variants};
+use super::product::{PLAIN, Place, products, variants};
 use super::{on, say};
 
 const ARCHITECTURES: [(u32, u32); 4] = [(7, 5), (8, 0), (9, 0), (10, 0)];
@@ -43,7 +43,7 @@ fn programs<T: Value>() -> Programs {
     let choices: Vec<Choice> = on(Device::Gpu).chain(METHODS.iter().flat_map(variants)).collect();
     for choice in choices.iter().filter(|choice| choice.method.name.starts_with("gpu-")) {
         let (x, y) = ([T::one(); 3], [T::zero(); 3]);
-        products(choice, &csr, &Place::Gpu(&gpu), (1.0, 0.0), &x, &y, 0).unwrap();
+        products(choice, &csr, &Place::Gpu(&gpu), PLAIN, &x, &y, 0).unwrap();
     }
     seen.take()
 }

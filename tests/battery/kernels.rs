@@ -8,7 +8,7 @@ use spmv_bench::methods::METHODS;
 use spmv_bench::verify::Reference;
 use spmv_emulation::Emulation;
 
-use super::product::{Place, products};
+use super::product::{PLAIN, Place, products};
 use super::small::vector;
 
 /// Seeds that a fault may need until it shows.
@@ -151,7 +151,7 @@ fn symptom(choice: &Choice, csr: &Csr<f64>, seed: u64, (from, to): (&str, &str))
     });
     let gpu = Gpu::new(altered);
     let (x, y0) = (vector(csr.cols(), 0.3), vec![f64::NAN; csr.rows()]);
-    match products(choice, csr, &Place::Gpu(&gpu), (1.0, 0.0), &x, &y0, 1) {
+    match products(choice, csr, &Place::Gpu(&gpu), PLAIN, &x, &y0, 1) {
         Ok(ys) => {
             let verdict = Reference::new(csr, 1.0, &x, 0.0, &y0).judge(&ys[0]);
             (!verdict.passes()).then(|| verdict.describe())

@@ -19,10 +19,11 @@ use spmv_bench::matrix::Csr;
 use spmv_bench::method::{Choice, Device, Unavailable};
 use spmv_bench::methods::METHODS;
 use spmv_bench::methods::vendor::mkl::mkl;
+use spmv_bench::simd::Isa;
 use spmv_bench::team::Team;
 use spmv_bench::verify::Reference;
 
-use product::{Place, check, emulated, products, variants};
+use product::{PLAIN, Place, check, emulated, products, variants};
 use small::{FACTORS, Triplet, matrices, vector};
 
 const THREADS: [usize; 4] = [1, 2, 3, 7];
@@ -57,7 +58,9 @@ fn every_cpu_method_is_right_on_every_small_matrix() {
         say(&format!("the MKL methods are skipped: {reason}"));
     }
     let teams = THREADS.map(Team::floating);
-    let places = teams.each_ref().map(Place::Team);
+    let sets = Isa::available();
+    let places: Vec<_> =
+        sets.iter().flat_map(|&isa| teams.iter().map(move |team| Place::Team(team, isa))).collect();
     let choices: Vec<_> = on(Device::Cpu).collect();
     for_all_matrices::<f64>(&choices, &places);
     for_all_matrices::<f32>(&choices, &places);
@@ -104,7 +107,7 @@ fn rows_longer_than_2_to_the_16_are_right() {
     let csr = Csr::<f64>::from_triplets(60, 70_000, &triplets);
     let (team, gpu) = (Team::floating(3), emulated(1));
     for choice in on(Device::Cpu) {
-        check(&choice, &csr, "rows of 70000", &Place::Team(&team), (1.0, 0.0));
+        check(&choice, &csr, "rows of 70000", &Place::Team(&team, Isa::detect()), (1.0, 0.0));
     }
     for choice in on(Device::Gpu).chain(METHODS.iter().flat_map(variants)) {
         check(&choice, &csr, "rows of 70000", &Place::Gpu(&gpu), (2.5, -0.5));
@@ -155,11 +158,11 @@ fn nan_stays_in_its_rows() {
     let (team, gpu) = (Team::floating(3), emulated(5));
     for choice in METHODS.iter().map(Choice::from).filter(|c| !c.method.name.starts_with("mkl")) {
         let place = match choice.method.device() {
-            Device::Cpu => Place::Team(&team),
+            Device::Cpu => Place::Team(&team, Isa::detect()),
             Device::Gpu => Place::Gpu(&gpu),
         };
         let y0 = vec![0.0; 50];
-        let ys = products(&choice, &csr, &place, (1.0, 0.0), &x, &y0, 1).unwrap();
+        let ys = products(&choice, &csr, &place, PLAIN, &x, &y0, 1).unwrap();
         for (row, y) in ys[0].iter().enumerate() {
             let uses_nan = row % 2 == 0 && row % 9 > 0;
             assert_eq!(y.is_nan(), uses_nan, "{} row {row}", choice.name());
@@ -197,7 +200,7 @@ proptest! {
         let (team, gpu) = (Team::floating(threads), emulated(seed));
         for choice in METHODS.iter().map(Choice::from) {
             let place = match choice.method.device() {
-                Device::Cpu => Place::Team(&team),
+                Device::Cpu => Place::Team(&team, Isa::detect()),
                 Device::Gpu => Place::Gpu(&gpu),
             };
             check(&choice, &csr, "a random matrix", &place, (1.0, 0.0));

@@ -5,6 +5,7 @@ use spmv_bench::device::{DeviceCsr, Gpu};
 use spmv_bench::matrix::Csr;
 use spmv_bench::method::{Choice, Failed, Method, Request, Unavailable, Unprepared};
 use spmv_bench::methods::vendor::mkl::mkl;
+use spmv_bench::simd::Isa;
 use spmv_bench::team::Team;
 use spmv_bench::verify::Reference;
 use spmv_emulation::Emulation;
@@ -14,9 +15,22 @@ use super::small::vector;
 
 /// Where a product runs.
 pub enum Place<'a> {
-    Team(&'a Team),
+    /// Threads and their instructions.
+    Team(&'a Team, Isa),
     Gpu(&'a Gpu),
 }
+
+/// Which product.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// By the transpose.
+    pub transpose: bool,
+    /// α and β.
+    pub factors: (f64, f64),
+}
+
+/// A plain product with α = 1 and β = 0.
+pub const PLAIN: Asked = Asked { transpose: false, factors: (1.0, 0.0) };
 
 /// An emulated GPU with a fake cuSPARSE.
 pub fn emulated(seed: u64) -> Gpu {
@@ -39,17 +53,22 @@ pub fn products<T: Value>(
     choice: &Choice,
     csr: &Csr<T>,
     place: &Place,
-    (alpha, beta): (f64, f64),
+    asked: Asked,
     x: &[T],
     y0: &[T],
     runs: usize,
 ) -> Result<Vec<Vec<T>>, Unprepared> {
+    let Asked { transpose, factors: (alpha, beta) } = asked;
     let one = Team::floating(1);
-    let team = if let Place::Team(team) = place { team } else { &one };
-    let request = Request { team, alpha, beta, expected_products: 10, given: &choice.given };
+    let (team, isa) = match place {
+        Place::Team(team, isa) => (*team, *isa),
+        Place::Gpu(_) => (&one, Isa::Portable),
+    };
+    let request =
+        Request { team, isa, transpose, alpha, beta, expected_products: 10, given: &choice.given };
     let (alpha, beta) = (T::narrow(alpha), T::narrow(beta));
     match place {
-        Place::Team(_) => {
+        Place::Team(..) => {
             let mut prepared = choice.method.prepare::<T>().unwrap()(csr, &request)?;
             let run = |_| {
                 let mut y = y0.to_vec();
@@ -73,7 +92,7 @@ pub fn products<T: Value>(
     }
 }
 
-/// Two products; panics when they are wrong. A method may only be unavailable when a library is
+/// Two products by A and by its transpose, as far as the method has them; panics when they are wrong. A method may only be unavailable when a library is
 /// absent or refuses an empty matrix, or when a format would be nearly all padding.
 pub fn check<T: Value>(
     choice: &Choice,
@@ -82,15 +101,38 @@ pub fn check<T: Value>(
     place: &Place,
     factors: (f64, f64),
 ) {
-    let (alpha, beta) = (T::narrow(factors.0), T::narrow(factors.1));
-    let x = vector(csr.cols(), 0.3);
-    let y0 = if beta == T::zero() { vec![T::nan(); csr.rows()] } else { vector(csr.rows(), 1.7) };
-    let reference = Reference::new(csr, alpha, &x, beta, &y0);
+    let operations = choice.method.operations;
+    if operations.include(false) {
+        check_product(choice, csr, csr, name, place, Asked { transpose: false, factors });
+    }
+    if operations.include(true) {
+        let asked = Asked { transpose: true, factors };
+        check_product(choice, csr, &csr.transposed(), name, place, asked);
+    }
+}
+
+/// The same for one of the two; `operator` is A or Aᵀ.
+fn check_product<T: Value>(
+    choice: &Choice,
+    csr: &Csr<T>,
+    operator: &Csr<T>,
+    name: &str,
+    place: &Place,
+    asked: Asked,
+) {
+    let (alpha, beta) = (T::narrow(asked.factors.0), T::narrow(asked.factors.1));
+    let (x, rows) = (vector(operator.cols(), 0.3), operator.rows());
+    let y0 = if beta == T::zero() { vec![T::nan(); rows] } else { vector(rows, 1.7) };
+    let reference = Reference::new(operator, alpha, &x, beta, &y0);
     let what = || {
         let (method, precision) = (choice.name(), T::PRECISION.name());
-        format!("{method} in {precision} on {name}, α and β {factors:?}")
+        let place = match place {
+            Place::Team(team, isa) => format!("{} threads, {isa:?}", team.len()),
+            Place::Gpu(_) => "the GPU".into(),
+        };
+        format!("{method} in {precision} with {place} on {name}, {asked:?}")
     };
-    match products(choice, csr, place, factors, &x, &y0, 2) {
+    match products(choice, csr, place, asked, &x, &y0, 2) {
         Ok(ys) => {
             for y in ys {
                 let verdict = reference.judge(&y);

@@ -26,11 +26,12 @@ impl<'a, T: Scalar> Host<'a, T> {
     /// With `x`, and y all zero.
     pub fn new(bench: &'a Bench<'a>, csr: &'a Csr<T>, x: &'a [T]) -> Self {
         let cold = bench.settings.cache == Cache::Cold;
+        let outputs = if bench.settings.transpose { csr.cols } else { csr.rows };
         Self {
             bench,
             csr,
             x,
-            y: vec![T::zero(); csr.rows],
+            y: vec![T::zero(); outputs],
             sweeps: Sweeps::new(bench.team, footprint(csr)),
             evictor: cold.then(Evictor::of_machine),
         }

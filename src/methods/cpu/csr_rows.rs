@@ -8,9 +8,9 @@ use std::ops::Range;
 
 use super::rows::{Operands, WholeRows, streams};
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Prepared, Request, Unavailable};
-use crate::methods::simd::{Isa, Lanes};
+use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
 use crate::scalar::Scalar;
+use crate::simd::Lanes;
 use crate::team::DisjointMut;
 
 /// See the file's head.
@@ -19,6 +19,7 @@ pub const METHOD: Method = Method {
     source: "the papers' row-parallel CSR",
     summary: "whole rows per thread, balanced by nonzeros at each product; SIMD within a row",
     parameters: &[],
+    operations: Operations::Plain,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
@@ -26,7 +27,7 @@ fn prepare<'a, T: Scalar + Lanes>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {
-    let (team, threads, isa) = (request.team, request.team.len(), Isa::detect());
+    let (team, threads, isa) = (request.team, request.team.len(), request.isa);
     let prefetch = streams(csr);
     Ok(Prepared::new(csr, 0, move |alpha, x, beta, y| {
         let operands = Operands { alpha, x, beta };

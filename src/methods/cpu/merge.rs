@@ -12,9 +12,9 @@
 
 use super::rows::{Operands, Piece, WholeRows, streams};
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Prepared, Request, Unavailable};
-use crate::methods::simd::{Isa, Lanes};
+use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
 use crate::scalar::Scalar;
+use crate::simd::Lanes;
 use crate::team::DisjointMut;
 
 /// See the file's head.
@@ -23,6 +23,7 @@ pub const METHOD: Method = Method {
     source: "merge-spmv-sc16, Algorithms 2 and 3",
     summary: "equal pieces of the merge path per thread, no preprocessing; SIMD within a row",
     parameters: &[],
+    operations: Operations::Plain,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
@@ -44,7 +45,7 @@ fn prepare<'a, T: Scalar + Lanes>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {
-    let (team, threads, isa) = (request.team, request.team.len(), Isa::detect());
+    let (team, threads, isa) = (request.team, request.team.len(), request.isa);
     let mut carries = vec![Carry { row: csr.rows, sum: T::zero() }; threads];
     let prefetch = streams(csr);
     let extra_bytes = size_of_val(&carries[..]);

@@ -7,8 +7,8 @@
 use std::ops::Range;
 
 use crate::matrix::Csr;
-use crate::methods::simd::{Kernel, Vector, prefetch};
 use crate::scalar::Scalar;
+use crate::simd::{Kernel, Vector, prefetch};
 use crate::system;
 
 /// α, x and β of one product.
@@ -31,6 +31,15 @@ impl<T: Scalar> Operands<'_, T> {
         } else {
             self.alpha * sum + self.beta * *y
         };
+    }
+}
+
+/// y ← βy; with β = 0, zero whatever y was.
+pub fn scale<T: Scalar>(beta: T, y: &mut [T]) {
+    if beta == T::zero() {
+        y.fill(T::zero());
+    } else if beta != T::one() {
+        y.iter_mut().for_each(|y| *y *= beta);
     }
 }
 
@@ -152,7 +161,7 @@ impl<T: Scalar> Kernel<T> for Piece<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::methods::simd::{Isa, Lanes};
+    use crate::simd::{Isa, Lanes};
     use crate::verify::Reference;
 
     /// Rows of every length up to twice a register's, the last ones at the end of the arrays.

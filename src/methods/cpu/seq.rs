@@ -1,9 +1,11 @@
 //! Sequential CSR: merge-spmv-sc16, Algorithm 1. One thread, one accumulator of the value type, one
-//! store per row, in the order of the file. No memory beyond CSR. Departure: α and β.
+//! store per row, in the order of the file. Transposed: y is scaled by β, then each row's entries are
+//! added to the y of their columns. No memory beyond CSR. Departures: α and β, and the transposed
+//! product.
 
-use super::rows::Operands;
+use super::rows::{Operands, scale};
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
 use crate::scalar::Scalar;
 
 /// See the file's head.
@@ -12,13 +14,22 @@ pub const METHOD: Method = Method {
     source: "merge-spmv-sc16, Algorithm 1",
     summary: "one thread, row by row, scalar; the order of the reference",
     parameters: &[],
+    operations: Operations::Both,
     code: Code::Cpu { parallel: false, f64: prepare, f32: prepare },
 };
 
 fn prepare<'a, T: Scalar>(
     csr: &'a Csr<T>,
-    _: &Request<'a>,
+    request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {
+    if request.transpose {
+        return Ok(Prepared::new(csr, 0, move |alpha, x, beta, y| {
+            scale(beta, y);
+            scatter(csr, alpha, x, y);
+            Ok(())
+        })
+        .transposing(true));
+    }
     Ok(Prepared::new(csr, 0, move |alpha, x, beta, y| {
         let operands = Operands { alpha, x, beta };
         for (row, y) in y.iter_mut().enumerate() {
@@ -30,4 +41,13 @@ fn prepare<'a, T: Scalar>(
         }
         Ok(())
     }))
+}
+
+/// y += αAᵀx, row by row.
+fn scatter<T: Scalar>(csr: &Csr<T>, alpha: T, x: &[T], y: &mut [T]) {
+    for (row, &x) in x.iter().enumerate() {
+        for k in csr.row(row) {
+            y[csr.column_indices[k] as usize] += csr.values[k] * (alpha * x);
+        }
+    }
 }

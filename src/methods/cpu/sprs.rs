@@ -5,8 +5,9 @@
 use sprs::MulAcc;
 use sprs::prod::mul_acc_mat_vec_csr;
 
+use super::rows::scale;
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
 use crate::scalar::Scalar;
 
 /// See the file's head.
@@ -15,6 +16,7 @@ pub const METHOD: Method = Method {
     source: "crate sprs 0.11, prod::mul_acc_mat_vec_csr",
     summary: "the Rust library's sequential product, y scaled before inside the time",
     parameters: &[],
+    operations: Operations::Plain,
     code: Code::Cpu { parallel: false, f64: prepare, f32: prepare },
 };
 
@@ -49,13 +51,4 @@ fn version() -> String {
     let entry = lock.split("[[package]]").find(|entry| entry.contains("name = \"sprs\"\n"));
     let version = entry.and_then(|entry| entry.split("version = \"").nth(1)?.split('"').next());
     format!("sprs {}", version.expect("sprs is locked"))
-}
-
-/// y ← βy; with β = 0, zero whatever y was.
-fn scale<T: Scalar>(beta: T, y: &mut [T]) {
-    if beta == T::zero() {
-        y.fill(T::zero());
-    } else if beta != T::one() {
-        y.iter_mut().for_each(|y| *y *= beta);
-    }
 }

@@ -11,7 +11,9 @@
 
 use crate::device::buffer::Value;
 use crate::device::{DeviceCsr, Program};
-use crate::method::{Code, Method, Parameter, Prepared, PreparedOnGpu, Request, Unprepared};
+use crate::method::{
+    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Unprepared,
+};
 
 /// See the file's head.
 pub const METHOD: Method = Method {
@@ -31,6 +33,7 @@ pub const METHOD: Method = Method {
                       (five-gpu-algorithms, Table III)",
         },
     ],
+    operations: Operations::Plain,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

@@ -9,7 +9,7 @@
 use super::by_rows;
 use crate::device::buffer::Value;
 use crate::device::{DeviceCsr, Program};
-use crate::method::{Code, Method, Parameter, PreparedOnGpu, Request, Unprepared};
+use crate::method::{Code, Method, Operations, Parameter, PreparedOnGpu, Request, Unprepared};
 
 /// See the file's head.
 pub const METHOD: Method = Method {
@@ -21,6 +21,7 @@ pub const METHOD: Method = Method {
         values: &["64", "128", "256", "512", "1024"],
         meaning: "threads per block; 256 unless given, 1024 in five-gpu-algorithms",
     }],
+    operations: Operations::Plain,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

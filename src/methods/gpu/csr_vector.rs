@@ -12,7 +12,7 @@
 use super::{by_rows, lanes_for};
 use crate::device::buffer::Value;
 use crate::device::{DeviceCsr, Program};
-use crate::method::{Code, Method, Parameter, PreparedOnGpu, Request, Unprepared};
+use crate::method::{Code, Method, Operations, Parameter, PreparedOnGpu, Request, Unprepared};
 
 /// See the file's head.
 pub const METHOD: Method = Method {
@@ -32,6 +32,7 @@ pub const METHOD: Method = Method {
             meaning: "threads per block; 128 unless given, 1024 in five-gpu-algorithms",
         },
     ],
+    operations: Operations::Plain,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

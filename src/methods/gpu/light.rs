@@ -11,7 +11,9 @@
 
 use crate::device::buffer::Value;
 use crate::device::{DeviceCsr, Program};
-use crate::method::{Code, Method, Parameter, Prepared, PreparedOnGpu, Request, Unprepared};
+use crate::method::{
+    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Unprepared,
+};
 
 /// See the file's head.
 pub const METHOD: Method = Method {
@@ -35,6 +37,7 @@ pub const METHOD: Method = Method {
             meaning: "threads per block; 1024 unless given, as in both papers",
         },
     ],
+    operations: Operations::Plain,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

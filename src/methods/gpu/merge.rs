@@ -16,7 +16,9 @@
 
 use crate::device::buffer::Value;
 use crate::device::{Argument, DeviceCsr, Program};
-use crate::method::{Code, Method, Parameter, Prepared, PreparedOnGpu, Request, Unprepared};
+use crate::method::{
+    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Unprepared,
+};
 use crate::scalar::Precision;
 
 /// See the file's head.
@@ -36,6 +38,7 @@ pub const METHOD: Method = Method {
             meaning: "steps per thread; by architecture and precision unless given",
         },
     ],
+    operations: Operations::Plain,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

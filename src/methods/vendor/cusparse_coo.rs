@@ -5,7 +5,7 @@ use super::cusparse::{self, Call};
 use crate::device::DeviceCsr;
 use crate::device::buffer::Value;
 use crate::device::cusparse::{Algorithm, SparseFormat};
-use crate::method::{Code, Method, PreparedOnGpu, Request, Unprepared};
+use crate::method::{Code, Method, Operations, PreparedOnGpu, Request, Unprepared};
 
 /// See the file's head.
 pub const METHOD: Method = Method {
@@ -13,6 +13,7 @@ pub const METHOD: Method = Method {
     source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_COO_ALG1",
     summary: "NVIDIA's COO product; the expansion of the row offsets counts as setup",
     parameters: &[],
+    operations: Operations::Plain,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

@@ -5,7 +5,7 @@ use super::cusparse::{self, Call};
 use crate::device::DeviceCsr;
 use crate::device::buffer::Value;
 use crate::device::cusparse::{Algorithm, SparseFormat};
-use crate::method::{Code, Method, PreparedOnGpu, Request, Unprepared};
+use crate::method::{Code, Method, Operations, PreparedOnGpu, Request, Unprepared};
 
 /// The default algorithm.
 pub const METHOD: Method = Method {
@@ -13,6 +13,7 @@ pub const METHOD: Method = Method {
     source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_ALG_DEFAULT",
     summary: "NVIDIA's CSR product, the algorithm that the library prefers",
     parameters: &[],
+    operations: Operations::Plain,
     code: code::<{ Algorithm::Default as u32 }, false>(),
 };
 

@@ -5,7 +5,7 @@ use super::cusparse::{self, Call};
 use crate::device::DeviceCsr;
 use crate::device::buffer::Value;
 use crate::device::cusparse::{Algorithm, SparseFormat};
-use crate::method::{Code, Method, PreparedOnGpu, Request, Unavailable, Unprepared};
+use crate::method::{Code, Method, Operations, PreparedOnGpu, Request, Unavailable, Unprepared};
 
 /// See the file's head.
 pub const METHOD: Method = Method {
@@ -13,6 +13,7 @@ pub const METHOD: Method = Method {
     source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_SELL_ALG1",
     summary: "NVIDIA's product on sliced ELL, 32 rows a slice; the conversion counts as setup",
     parameters: &[],
+    operations: Operations::Plain,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

@@ -36,6 +36,8 @@ pub struct Description {
 pub const GENERAL: Description = Description { kind: 20, fill: 40, diagonal: 50 };
 /// `SPARSE_OPERATION_NON_TRANSPOSE`.
 pub const NON_TRANSPOSE: c_int = 10;
+/// `SPARSE_OPERATION_TRANSPOSE`.
+pub const TRANSPOSE: c_int = 11;
 const INTERFACE_LP64: c_int = 0;
 const THREADING_INTEL: c_int = 0;
 

@@ -1,12 +1,13 @@
 //! MKL's classic CSR product, the CPU baseline of merge-spmv-sc16: `mkl_cspblas_?csrgemv`, and where
-//! α ≠ 1 or β ≠ 0, which it does not take, `mkl_?csrmv`. No setup, no memory of its own. Exported up
+//! α ≠ 1 or β ≠ 0, which it does not take, and for the transpose, which it takes of square matrices
+//! only, `mkl_?csrmv`. No setup, no memory of its own. Exported up
 //! to MKL 2025.
 
 use std::ffi::{c_char, c_int};
 
 use super::mkl::{self, Routines};
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
 use crate::scalar::Scalar;
 
 /// See the file's head.
@@ -15,10 +16,12 @@ pub const METHOD: Method = Method {
     source: "Intel MKL, mkl_cspblas_?csrgemv; merge-spmv-sc16's baseline",
     summary: "MKL's classic product (mkl_?csrmv when alpha is not 1 or beta not 0); gone in MKL 2026",
     parameters: &[],
+    operations: Operations::Both,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
 const NO_TRANSPOSE: *const c_char = c"N".as_ptr();
+const TRANSPOSE: *const c_char = c"T".as_ptr();
 /// General, and indices that begin at zero.
 const GENERAL_ZERO_BASED: *const c_char = c"G  C  ".as_ptr();
 
@@ -39,16 +42,17 @@ fn prepare<'a, T: Scalar + Routines>(
     let starts = csr.row_offsets.as_ptr().cast::<c_int>();
     let columns = csr.column_indices.as_ptr().cast::<c_int>();
     let values = csr.values.as_ptr();
+    let transpose = request.transpose;
     Ok(Prepared::new(csr, 0, move |alpha, x, beta, y| {
         let (x, y) = (x.as_ptr(), y.as_mut_ptr());
         // SAFETY: the arrays live as long as `csr`; indices are below 2^31, so that u32 reads as
         // int; x and y have cols and rows values.
         unsafe {
-            if alpha == T::one() && beta == T::zero() {
+            if alpha == T::one() && beta == T::zero() && !transpose {
                 csrgemv(NO_TRANSPOSE, &rows, values, starts, columns, x, y);
             } else {
                 csrmv(
-                    NO_TRANSPOSE,
+                    if transpose { TRANSPOSE } else { NO_TRANSPOSE },
                     &rows,
                     &cols,
                     &alpha,
@@ -65,6 +69,7 @@ fn prepare<'a, T: Scalar + Routines>(
         }
         Ok(())
     })
+    .transposing(transpose)
     .by_library(&mkl.version, None)
     .woken_by(mkl::wake))
 }

@@ -5,9 +5,9 @@
 use std::ffi::c_int;
 use std::ptr::null_mut;
 
-use super::mkl::{self, GENERAL, Handle, Mkl, NON_TRANSPOSE, Routines, check};
+use super::mkl::{self, GENERAL, Handle, Mkl, Routines, check};
 use crate::matrix::Csr;
-use crate::method::{Code, Failed, Method, Prepared, Request, Unavailable};
+use crate::method::{Code, Failed, Method, Operations, Prepared, Request, Unavailable};
 use crate::scalar::Scalar;
 
 /// Without hint.
@@ -16,6 +16,7 @@ pub const METHOD: Method = Method {
     source: "Intel MKL, mkl_sparse_?_mv",
     summary: "MKL's inspector-executor on plain CSR, without hint",
     parameters: &[],
+    operations: Operations::Both,
     code: Code::Cpu { parallel: true, f64: prepare::<_, false>, f32: prepare::<_, false> },
 };
 
@@ -30,6 +31,8 @@ pub const METHOD_OPT: Method = Method {
 /// A handle that is destroyed with its owner.
 struct Matrix {
     handle: Handle,
+    /// MKL's word for A or Aᵀ.
+    operation: c_int,
     mkl: &'static Mkl,
 }
 
@@ -47,16 +50,21 @@ fn prepare<'a, T: Scalar + Routines, const OPTIMISE: bool>(
     let mkl = mkl::mkl()?;
     mkl.set_threads(request.team.len());
     let unavailable = |Failed(reason)| Unavailable(reason);
-    let matrix = Matrix::create(mkl, csr).map_err(unavailable)?;
+    let matrix = Matrix::create(mkl, csr, request.transpose).map_err(unavailable)?;
     if OPTIMISE {
         matrix.inspect(request.expected_products).map_err(unavailable)?;
     }
     let product = move |alpha, x: &[T], beta, y: &mut [T]| matrix.multiply(alpha, x, beta, y);
-    Ok(Prepared::new(csr, 0, product).by_library(&mkl.version, None).woken_by(mkl::wake))
+    let prepared = Prepared::new(csr, 0, product).transposing(request.transpose);
+    Ok(prepared.by_library(&mkl.version, None).woken_by(mkl::wake))
 }
 
 impl Matrix {
-    fn create<T: Scalar + Routines>(mkl: &'static Mkl, csr: &Csr<T>) -> Result<Self, Failed> {
+    fn create<T: Scalar + Routines>(
+        mkl: &'static Mkl,
+        csr: &Csr<T>,
+        transpose: bool,
+    ) -> Result<Self, Failed> {
         let mut handle: Handle = null_mut();
         let (rows, cols) = (csr.rows as c_int, csr.cols as c_int);
         let starts = csr.row_offsets.as_ptr().cast::<c_int>();
@@ -68,19 +76,20 @@ impl Matrix {
         let status =
             unsafe { create(&mut handle, 0, rows, cols, starts, starts.add(1), columns, values) };
         check("mkl_sparse_?_create_csr", status)?;
-        Ok(Self { handle, mkl })
+        let operation = if transpose { mkl::TRANSPOSE } else { mkl::NON_TRANSPOSE };
+        Ok(Self { handle, operation, mkl })
     }
 
     fn inspect(&self, expected_products: usize) -> Result<(), Failed> {
         let calls = c_int::try_from(expected_products).unwrap_or(c_int::MAX);
         // SAFETY: the handle is alive.
-        let status = unsafe { (self.mkl.set_mv_hint)(self.handle, NON_TRANSPOSE, GENERAL, calls) };
+        let status = unsafe { (self.mkl.set_mv_hint)(self.handle, self.operation, GENERAL, calls) };
         check("mkl_sparse_set_mv_hint", status)?;
         // SAFETY: the same.
         check("mkl_sparse_optimize", unsafe { (self.mkl.optimize)(self.handle) })
     }
 
-    /// `x` and `y` have cols and rows values.
+    /// `x` and `y` have cols and rows values, or the other way round when transposed.
     fn multiply<T: Scalar + Routines>(
         &self,
         alpha: T,
@@ -91,7 +100,7 @@ impl Matrix {
         let (x, y) = (x.as_ptr(), y.as_mut_ptr());
         let mv = &T::of(self.mkl).mv;
         // SAFETY: the handle is alive, and the lengths are as said.
-        let status = unsafe { mv(NON_TRANSPOSE, alpha, self.handle, GENERAL, x, beta, y) };
+        let status = unsafe { mv(self.operation, alpha, self.handle, GENERAL, x, beta, y) };
         check("mkl_sparse_?_mv", status)
     }
 }
