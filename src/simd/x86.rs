@@ -1,0 +1,196 @@
+//! The registers of x86-64, and the functions in which their instructions may be used.
+
+use std::arch::x86_64::*;
+
+use super::{Index, Kernel, Lanes, Mask, Vector};
+use crate::scalar::Scalar;
+
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn with_avx2<T: Scalar, V: Vector<T>, K: Kernel<T>>(kernel: K) -> K::Output {
+    kernel.run::<V>()
+}
+
+#[target_feature(enable = "avx512f,avx512vl,avx2,fma")]
+pub(super) fn with_avx512<T: Scalar, V: Vector<T>, K: Kernel<T>>(kernel: K) -> K::Output {
+    kernel.run::<V>()
+}
+
+/// A register with the instructions of AVX2.
+#[derive(Clone, Copy)]
+pub struct Avx2<R>(R);
+/// A register with the masks of AVX-512 VL.
+#[derive(Clone, Copy)]
+pub struct Avx512<R>(R);
+
+type Avx2F64 = Avx2<__m256d>;
+type Avx2F32 = Avx2<__m128>;
+type Avx512F64 = Avx512<__m256d>;
+type Avx512F32 = Avx512<__m128>;
+type WideAvx2F32 = Avx2<__m256>;
+type WideAvx512F64 = Avx512<__m512d>;
+type WideAvx512F32 = Avx512<__m512>;
+
+impl Lanes for f64 {
+    type Avx2 = Avx2F64;
+    type Avx512 = Avx512F64;
+    type WideAvx2 = Avx2F64;
+    type WideAvx512 = WideAvx512F64;
+}
+impl Lanes for f32 {
+    type Avx2 = Avx2F32;
+    type Avx512 = Avx512F32;
+    type WideAvx2 = WideAvx2F32;
+    type WideAvx512 = WideAvx512F32;
+}
+
+macro_rules! vector {
+    ($register:ident of $lanes:literal $value:ty: $zero:ident $splat:ident $load:ident
+     $gather:ident $mul_add:ident $sum:ident $store:ident, |$bits:ident, $a:ident, $b:ident, $c:ident| $first:expr) => {
+        // SAFETY (of every call): each method's contract is the intrinsic's.
+        impl Vector<$value> for $register {
+            const LANES: usize = $lanes;
+            #[inline(always)]
+            unsafe fn zero() -> Self {
+                Self(unsafe { $zero() })
+            }
+            #[inline(always)]
+            unsafe fn load(values: *const $value) -> Self {
+                Self(unsafe { $load(values) })
+            }
+            #[inline(always)]
+            unsafe fn splat(value: $value) -> Self {
+                Self(unsafe { $splat(value) })
+            }
+            #[inline(always)]
+            unsafe fn gather<I: Index>(x: *const $value, columns: *const I) -> Self {
+                Self(unsafe { $gather(x, columns) })
+            }
+            #[inline(always)]
+            unsafe fn mul_add(self, factor: Self, addend: Self) -> Self {
+                Self(unsafe { $mul_add(self.0, factor.0, addend.0) })
+            }
+            #[inline(always)]
+            unsafe fn mul_add_where(self, mask: Mask, factor: Self, addend: Self) -> Self {
+                let ($bits, $a, $b, $c) = (mask, self.0, factor.0, addend.0);
+                Self(unsafe { $first })
+            }
+            #[inline(always)]
+            unsafe fn sum(self) -> $value {
+                unsafe { $sum(self.0) }
+            }
+            #[inline(always)]
+            unsafe fn store(self, values: *mut $value) {
+                unsafe { $store(values, self.0) }
+            }
+        }
+    };
+}
+
+vector!(Avx512F64 of 4 f64: _mm256_setzero_pd _mm256_set1_pd _mm256_loadu_pd
+    gather_f64 _mm256_fmadd_pd sum_f64 _mm256_storeu_pd,
+    |mask, a, b, c| _mm256_mask3_fmadd_pd(a, b, c, mask as u8));
+vector!(Avx512F32 of 4 f32: _mm_setzero_ps _mm_set1_ps _mm_loadu_ps
+    gather_f32 _mm_fmadd_ps sum_f32 _mm_storeu_ps,
+    |mask, a, b, c| _mm_mask3_fmadd_ps(a, b, c, mask as u8));
+vector!(WideAvx512F64 of 8 f64: _mm512_setzero_pd _mm512_set1_pd _mm512_loadu_pd
+    gather_8_f64 _mm512_fmadd_pd _mm512_reduce_add_pd _mm512_storeu_pd,
+    |mask, a, b, c| _mm512_mask3_fmadd_pd(a, b, c, mask as u8));
+vector!(WideAvx512F32 of 16 f32: _mm512_setzero_ps _mm512_set1_ps _mm512_loadu_ps
+    gather_16_f32 _mm512_fmadd_ps _mm512_reduce_add_ps _mm512_storeu_ps,
+    |mask, a, b, c| _mm512_mask3_fmadd_ps(a, b, c, mask));
+vector!(Avx2F64 of 4 f64: _mm256_setzero_pd _mm256_set1_pd _mm256_loadu_pd
+    gather_f64 _mm256_fmadd_pd sum_f64 _mm256_storeu_pd,
+|mask, a, b, c| {
+    let lanes = _mm256_set_epi64x(8, 4, 2, 1);
+    let set = _mm256_and_si256(_mm256_set1_epi64x(mask.into()), lanes);
+    let keep = _mm256_castsi256_pd(_mm256_cmpeq_epi64(set, lanes));
+    _mm256_blendv_pd(c, _mm256_fmadd_pd(a, b, c), keep)
+});
+vector!(Avx2F32 of 4 f32: _mm_setzero_ps _mm_set1_ps _mm_loadu_ps
+    gather_f32 _mm_fmadd_ps sum_f32 _mm_storeu_ps,
+|mask, a, b, c| {
+    let lanes = _mm_set_epi32(8, 4, 2, 1);
+    let set = _mm_and_si128(_mm_set1_epi32(mask.into()), lanes);
+    let keep = _mm_castsi128_ps(_mm_cmpeq_epi32(set, lanes));
+    _mm_blendv_ps(c, _mm_fmadd_ps(a, b, c), keep)
+});
+vector!(WideAvx2F32 of 8 f32: _mm256_setzero_ps _mm256_set1_ps _mm256_loadu_ps
+    gather_8_f32 _mm256_fmadd_ps sum_8_f32 _mm256_storeu_ps,
+|mask, a, b, c| {
+    let lanes = _mm256_set_epi32(128, 64, 32, 16, 8, 4, 2, 1);
+    let set = _mm256_and_si256(_mm256_set1_epi32(mask.into()), lanes);
+    let keep = _mm256_castsi256_ps(_mm256_cmpeq_epi32(set, lanes));
+    _mm256_blendv_ps(c, _mm256_fmadd_ps(a, b, c), keep)
+});
+
+// Lanes filled by single loads: on Zen 4 the gather instruction (some two cycles an element)
+// measured slower, and on rows of up to tens of nonzeros so did wider registers.
+
+#[inline(always)]
+unsafe fn gather_f64<I: Index>(x: *const f64, columns: *const I) -> __m256d {
+    // SAFETY: the contract of `Vector::gather`.
+    unsafe {
+        let x = |lane| x.add((*columns.add(lane)).offset());
+        let low = _mm_loadh_pd(_mm_load_sd(x(0)), x(1));
+        let high = _mm_loadh_pd(_mm_load_sd(x(2)), x(3));
+        _mm256_insertf128_pd::<1>(_mm256_castpd128_pd256(low), high)
+    }
+}
+
+#[inline(always)]
+unsafe fn gather_f32<I: Index>(x: *const f32, columns: *const I) -> __m128 {
+    // SAFETY: the contract of `Vector::gather`.
+    unsafe {
+        let x = |lane| *x.add((*columns.add(lane)).offset());
+        _mm_setr_ps(x(0), x(1), x(2), x(3))
+    }
+}
+
+#[inline(always)]
+unsafe fn gather_8_f64<I: Index>(x: *const f64, columns: *const I) -> __m512d {
+    // SAFETY: the contract of `Vector::gather`.
+    unsafe {
+        let (low, high) = (gather_f64(x, columns), gather_f64(x, columns.add(4)));
+        _mm512_insertf64x4::<1>(_mm512_castpd256_pd512(low), high)
+    }
+}
+
+#[inline(always)]
+unsafe fn gather_8_f32<I: Index>(x: *const f32, columns: *const I) -> __m256 {
+    // SAFETY: the contract of `Vector::gather`.
+    unsafe { _mm256_set_m128(gather_f32(x, columns.add(4)), gather_f32(x, columns)) }
+}
+
+#[inline(always)]
+unsafe fn gather_16_f32<I: Index>(x: *const f32, columns: *const I) -> __m512 {
+    // SAFETY: the contract of `Vector::gather`.
+    unsafe {
+        let (low, high) = (gather_8_f32(x, columns), gather_8_f32(x, columns.add(8)));
+        let low = _mm512_castps_pd(_mm512_castps256_ps512(low));
+        _mm512_castpd_ps(_mm512_insertf64x4::<1>(low, _mm256_castps_pd(high)))
+    }
+}
+
+#[inline(always)]
+unsafe fn sum_8_f32(v: __m256) -> f32 {
+    // SAFETY: `Vector::sum` asks for the instruction set.
+    unsafe { sum_f32(_mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps::<1>(v))) }
+}
+
+#[inline(always)]
+unsafe fn sum_f64(v: __m256d) -> f64 {
+    // SAFETY: `Vector::sum` asks for the instruction set.
+    unsafe {
+        let pair = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd::<1>(v));
+        _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)))
+    }
+}
+
+#[inline(always)]
+unsafe fn sum_f32(v: __m128) -> f32 {
+    // SAFETY: `Vector::sum` asks for the instruction set.
+    unsafe {
+        let pair = _mm_add_ps(v, _mm_movehl_ps(v, v));
+        _mm_cvtss_f32(_mm_add_ss(pair, _mm_movehdup_ps(pair)))
+    }
+}
