@@ -11,6 +11,7 @@ pub const METHODS: &[Method] = &[
     cpu::seq::METHOD,
     cpu::csr_rows::METHOD,
     cpu::merge::METHOD,
+    cpu::packed::METHOD,
     cpu::sprs::METHOD,
     vendor::mkl_csrmv::METHOD,
     vendor::mkl_ie::METHOD,

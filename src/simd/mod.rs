@@ -5,6 +5,10 @@
 //! the target features enabled; everything on the way is inlined there, so that the intrinsics
 //! become instructions and the plain loops are vectorised for that instruction set.
 
+mod aligned;
+
+pub use aligned::Aligned;
+
 use crate::scalar::Scalar;
 
 /// The instruction sets that kernels are compiled for.

@@ -12,12 +12,11 @@ use spmv_bench::device::cuda::usage::Usage;
 use spmv_bench::device::{Gpu, Program};
 use spmv_bench::matrix::Csr;
 use spmv_bench::method::{Choice, Device, Unavailable};
-use spmv_bench::methods::METHODS;
 use spmv_bench::scalar::Precision;
 use spmv_emulation::Emulation;
 
-use super::product::{PLAIN, Place, products, variants};
-use super::{on, say};
+use super::product::{PLAIN, Place, products};
+use super::{on, say, variants_on};
 
 const ARCHITECTURES: [(u32, u32); 4] = [(7, 5), (8, 0), (9, 0), (10, 0)];
 /// The architecture whose usage is printed.
@@ -40,7 +39,7 @@ fn programs<T: Value>() -> Programs {
     }));
     let csr = Csr::<f64>::from_triplets(3, 3, &[(0, 0, 1.0), (2, 1, 1.0)]);
     let csr = csr.to_precision::<T>().unwrap();
-    let choices: Vec<Choice> = on(Device::Gpu).chain(METHODS.iter().flat_map(variants)).collect();
+    let choices: Vec<Choice> = on(Device::Gpu).chain(variants_on(Device::Gpu)).collect();
     for choice in choices.iter().filter(|choice| choice.method.name.starts_with("gpu-")) {
         let (x, y) = ([T::one(); 3], [T::zero(); 3]);
         products(choice, &csr, &Place::Gpu(&gpu), PLAIN, &x, &y, 0).unwrap();

@@ -38,6 +38,11 @@ fn on(device: Device) -> impl Iterator<Item = Choice<'static>> {
     METHODS.iter().filter(move |method| method.device() == device).map(Choice::from)
 }
 
+/// Each method of a device with every value of every parameter.
+fn variants_on(device: Device) -> impl Iterator<Item = Choice<'static>> {
+    METHODS.iter().filter(move |method| method.device() == device).flat_map(variants)
+}
+
 fn for_all_matrices<T: Value>(choices: &[Choice], places: &[Place]) {
     for (name, rows, cols, triplets) in matrices() {
         let csr = Csr::<f64>::from_triplets(rows, cols, &triplets);
@@ -61,7 +66,7 @@ fn every_cpu_method_is_right_on_every_small_matrix() {
     let sets = Isa::available();
     let places: Vec<_> =
         sets.iter().flat_map(|&isa| teams.iter().map(move |team| Place::Team(team, isa))).collect();
-    let choices: Vec<_> = on(Device::Cpu).collect();
+    let choices: Vec<_> = on(Device::Cpu).chain(variants_on(Device::Cpu)).collect();
     for_all_matrices::<f64>(&choices, &places);
     for_all_matrices::<f32>(&choices, &places);
 }
@@ -71,7 +76,7 @@ fn every_gpu_method_is_right<T: Value>() {
     let places: Vec<_> = gpus.iter().map(Place::Gpu).collect();
     for_all_matrices::<T>(&on(Device::Gpu).collect::<Vec<_>>(), &places);
     // What a parameter changes is the code; one order of threads is enough for it.
-    let variants: Vec<_> = METHODS.iter().flat_map(variants).collect();
+    let variants: Vec<_> = variants_on(Device::Gpu).collect();
     for_all_matrices::<T>(&variants, &places[..2]);
 }
 
@@ -89,8 +94,7 @@ fn every_gpu_method_is_right_on_every_small_matrix_in_f32() {
 fn every_gpu_method_is_right_on_a_real_gpu() {
     match cuda::open(None) {
         Ok(gpu) => {
-            let choices: Vec<_> =
-                on(Device::Gpu).chain(METHODS.iter().flat_map(variants)).collect();
+            let choices: Vec<_> = on(Device::Gpu).chain(variants_on(Device::Gpu)).collect();
             for_all_matrices::<f64>(&choices, &[Place::Gpu(&gpu)]);
             for_all_matrices::<f32>(&choices, &[Place::Gpu(&gpu)]);
         }
@@ -106,10 +110,10 @@ fn rows_longer_than_2_to_the_16_are_right() {
     triplets.extend((3..39).map(|row| (row, row * 31, 1.5)));
     let csr = Csr::<f64>::from_triplets(60, 70_000, &triplets);
     let (team, gpu) = (Team::floating(3), emulated(1));
-    for choice in on(Device::Cpu) {
+    for choice in on(Device::Cpu).chain(variants_on(Device::Cpu)) {
         check(&choice, &csr, "rows of 70000", &Place::Team(&team, Isa::detect()), (1.0, 0.0));
     }
-    for choice in on(Device::Gpu).chain(METHODS.iter().flat_map(variants)) {
+    for choice in on(Device::Gpu).chain(variants_on(Device::Gpu)) {
         check(&choice, &csr, "rows of 70000", &Place::Gpu(&gpu), (2.5, -0.5));
     }
 }

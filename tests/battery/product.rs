@@ -37,7 +37,7 @@ pub fn emulated(seed: u64) -> Gpu {
     Gpu::new(Emulation::new(seed).with_cusparse(Box::new(FakeCuSparse::default())))
 }
 
-/// The method of the GPU with every value of every parameter, one at a time.
+/// The method with every value of every parameter, one at a time.
 pub fn variants(method: &'static Method) -> impl Iterator<Item = Choice<'static>> {
     method.parameters.iter().flat_map(move |parameter| {
         parameter

@@ -26,6 +26,16 @@ pub fn matrices() -> Vec<(&'static str, usize, usize, Vec<Triplet>)> {
     one_long.extend(entries((1..30).map(|row| (row, row)).collect()));
     let mut long_in_the_middle = entries((0..40).filter(|&r| r != 20).map(|r| (r, r)).collect());
     long_in_the_middle.extend(entries((0..300).map(|col| (20, col)).collect()));
+    // Blocks of 3 rows that share 3 x 3 entries with 5 other blocks.
+    let blocks: Vec<_> = (0..60 * 15)
+        .map(|k| (k / 15, k % 15))
+        .map(|(row, k)| (row, (row / 3 * 7 + k / 3 * 4) % 20 * 3 + k % 3))
+        .collect();
+    let holes = blocks.iter().copied().filter(|(row, col)| (row * 5 + col) % 11 > 0).collect();
+    let band = (0..150).flat_map(|row: usize| {
+        [-13, -12, -1, 0, 1, 12, 13].map(|offset| (row, row.wrapping_add_signed(offset)))
+    });
+    let far = (0..40).flat_map(|row| [(row, row), (row, 35_000 + row), (row, 69_999 - row)]);
     vec![
         ("0 x 0", 0, 0, vec![]),
         ("no rows", 0, 5, vec![]),
@@ -52,6 +62,10 @@ pub fn matrices() -> Vec<(&'static str, usize, usize, Vec<Triplet>)> {
                 (0..40).flat_map(|row| (0..=row).map(move |col| (row, (col * 7) % 40))).collect(),
             ),
         ),
+        ("a band with gaps", 150, 150, entries(band.filter(|&(_, col)| col < 150).collect())),
+        ("blocks of 3 rows", 60, 60, entries(blocks)),
+        ("blocks with holes", 60, 60, entries(holes)),
+        ("columns far apart", 40, 70_000, entries(far.collect())),
         ("explicit zeros", 3, 3, vec![(0, 0, 0.0), (1, 1, 2.0), (1, 2, 0.0)]),
     ]
 }

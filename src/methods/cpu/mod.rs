@@ -2,6 +2,7 @@
 
 pub mod csr_rows;
 pub mod merge;
+pub mod packed;
 mod rows;
 pub mod seq;
 pub mod sprs;

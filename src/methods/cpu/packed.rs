@@ -1,0 +1,148 @@
+//! Packed rows: CSR with fewer bytes and fewer instructions per nonzero. This project's own method,
+//! made of published ideas: sorted SELL slices (Kreutzer et al.), DIA, register blocks (OSKI), and
+//! compressed values and indices (CSR&RV).
+//!
+//! The rows are cut into windows of some thousand, and each row of a window is stored in the first of
+//! these ways that suits it:
+//! - *bands*: a register of consecutive rows whose nonzeros lie on the same diagonals. No column
+//!   indices: x is loaded, not gathered. Successive slices on the same diagonals share their list.
+//! - *slices*: a register of blocks, sorted by length within the window, step by step. A block is a
+//!   row, or up to four rows that share their columns, which are then stored and gathered once. Lanes
+//!   whose blocks have ended are left out of the streams and masked out of the sums: nothing is padded.
+//! - *long rows*, one by one, where lengths differ too much.
+//!
+//! A window's columns are 16-bit distances from its lowest column, where they fit; its values are one
+//! value if they are all alike, one-byte codes if few of them differ and the matrix is too large for
+//! the caches, else as they are.
+//!
+//! Each thread owns successive windows of an equal share of the estimated work. Rows longer than a
+//! window's share are left in CSR; all threads sum a piece of each and the leader adds these up.
+//! Memory: the packed streams, beside the CSR arrays, which only those longest rows still need.
+
+mod build;
+mod kernel;
+#[cfg(test)]
+mod tests;
+mod window;
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::rows::{Operands, Piece};
+use crate::matrix::Csr;
+use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Unavailable};
+use crate::scalar::Scalar;
+use crate::simd::Lanes;
+use crate::system;
+use crate::team::DisjointMut;
+use build::{Packing, pack};
+use kernel::Multiply;
+use window::Window;
+
+/// See the file's head.
+pub const METHOD: Method = Method {
+    name: "packed",
+    source: "this project; SELL-C-σ, DIA, register blocks and CSR&RV per window of rows",
+    summary: "bands without indices, sorted slices, blocks of rows; 16-bit columns and coded values",
+    parameters: &[Parameter {
+        name: "values",
+        values: &["full", "coded"],
+        meaning: "whether values are coded where few differ; by default beyond the last-level cache",
+    }],
+    operations: Operations::Plain,
+    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+};
+
+/// The most rows of a window.
+const WINDOW_ROWS: usize = 4096;
+/// Windows per thread, so that equal shares of them are nearly equal shares of the work,
+const WINDOWS_PER_THREAD: usize = 16;
+/// unless they had fewer nonzeros than this: rows of like length are found among many.
+const WINDOW_NONZEROS: usize = 8192;
+
+fn prepare<'a, T: Scalar + Lanes>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    let (team, threads, isa) = (request.team, request.team.len(), request.isa);
+    let share = csr.nnz().div_ceil(threads);
+    let share = share.min(WINDOW_NONZEROS.max(share / WINDOWS_PER_THREAD));
+    let coded = match request.word("values") {
+        Some(word) => word == "coded",
+        None => beyond_caches(csr),
+    };
+    let packing = Packing { lanes: isa.wide_lanes::<T>(), coded, longest: 4 * share };
+    let windows: Vec<_> =
+        cut(csr, share).into_par_iter().map(|rows| pack(csr, rows, packing)).collect();
+    let longest: Vec<_> =
+        (0..csr.rows).filter(|&row| csr.row(row).len() > packing.longest).collect();
+    let shares = shares(&windows, threads);
+    let mut sums = vec![vec![T::zero(); longest.len()]; threads];
+    let bytes = windows.iter().map(Window::bytes).sum::<usize>();
+    let extra_bytes = bytes + (threads * size_of::<T>() + size_of::<usize>()) * longest.len();
+    Ok(Prepared::new(csr, extra_bytes, move |alpha, x, beta, y| {
+        let operands = Operands { alpha, x, beta };
+        let shared = DisjointMut::new(y);
+        team.run_with(&mut sums, |rank, sums| {
+            for window in &windows[shares[rank].clone()] {
+                let end = window.first_row + window.rows;
+                // SAFETY: windows do not overlap, and each belongs to one thread.
+                let y = unsafe { shared.range(window.first_row..end) };
+                isa.run_wide(Multiply { window, operands, y });
+            }
+            for (&row, sum) in longest.iter().zip(sums) {
+                let range = piece(csr.row(row), rank, threads);
+                *sum = isa.run(Piece { csr, range, x });
+            }
+        });
+        for (index, &row) in longest.iter().enumerate() {
+            let sum = sums.iter().fold(T::zero(), |sum, of_thread| sum + of_thread[index]);
+            operands.store(sum, &mut y[row]);
+        }
+        Ok(())
+    }))
+}
+
+/// Whether a product streams the matrix from memory.
+fn beyond_caches<T>(csr: &Csr<T>) -> bool {
+    let bytes = csr.nnz() * (size_of::<T>() + size_of::<u32>());
+    system::last_level_cache_bytes().is_none_or(|cache| bytes as u64 > 2 * cache)
+}
+
+/// Windows of about `nonzeros` nonzeros and at most [`WINDOW_ROWS`] rows.
+fn cut<T>(csr: &Csr<T>, nonzeros: usize) -> Vec<Range<usize>> {
+    let mut windows = Vec::new();
+    let mut start = 0;
+    while start < csr.rows {
+        let full = csr.row_offsets[start] as usize + nonzeros;
+        let end = csr.row_offsets.partition_point(|&offset| (offset as usize) < full);
+        let end = end.next_multiple_of(16).clamp(start + 16, start + WINDOW_ROWS).min(csr.rows);
+        windows.push(start..end);
+        start = end;
+    }
+    windows
+}
+
+/// Successive windows of about equal cost for each thread.
+fn shares<T>(windows: &[Window<T>], threads: usize) -> Vec<Range<usize>> {
+    let costs: Vec<_> = windows
+        .iter()
+        .scan(0, |sum, window| {
+            *sum += window.cost();
+            Some(*sum)
+        })
+        .collect();
+    let total = costs.last().copied().unwrap_or(0);
+    let cut = |rank: usize| costs.partition_point(|&cost| cost * threads <= total * rank);
+    (0..threads)
+        .map(|rank| cut(rank)..if rank + 1 == threads { windows.len() } else { cut(rank + 1) })
+        .collect()
+}
+
+/// The `rank`-th of equal pieces.
+fn piece(range: Range<usize>, rank: usize, pieces: usize) -> Range<usize> {
+    let at =
+        |rank: usize| range.start + (range.len() as u64 * rank as u64 / pieces as u64) as usize;
+    at(rank)..at(rank + 1)
+}
