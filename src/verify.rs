@@ -9,6 +9,7 @@
 use rayon::prelude::*;
 
 use crate::matrix::Csr;
+use crate::matrix::order::Permutation;
 use crate::scalar::Scalar;
 
 /// The constant c: 1 covers the first order of the error, 2 everything.
@@ -72,6 +73,11 @@ impl Reference {
         let old = |row: usize| if beta == T::zero() { 0.0 } else { y0[row].widen() };
         let row = |row| reference_row(csr, row, alpha, x, beta, old(row));
         Self { rows: rows.map(row).collect() }
+    }
+
+    /// What the permuted matrix must yield from permuted vectors.
+    pub fn permuted(&self, permutation: &Permutation) -> Self {
+        Self { rows: permutation.apply(&self.rows) }
     }
 
     /// Judges a y of `rows` values.

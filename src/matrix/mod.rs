@@ -3,6 +3,7 @@
 pub mod csr;
 pub mod generate;
 pub mod market;
+pub mod order;
 pub mod rmat;
 pub mod source;
 pub mod stats;
