@@ -11,6 +11,8 @@ pub const METHODS: &[Method] = &[
     cpu::seq::METHOD,
     cpu::csr_rows::METHOD,
     cpu::merge::METHOD,
+    cpu::csr2::METHOD,
+    cpu::csr3::METHOD,
     cpu::packed::METHOD,
     cpu::sprs::METHOD,
     vendor::mkl_csrmv::METHOD,

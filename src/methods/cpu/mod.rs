@@ -1,5 +1,8 @@
 //! Methods on the host's cores, one file each.
 
+pub mod csr2;
+pub mod csr3;
+mod csr_k;
 pub mod csr_rows;
 pub mod merge;
 pub mod packed;

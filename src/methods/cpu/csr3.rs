@@ -1,0 +1,25 @@
+//! CSR-3: csr-k. Super-super-rows of super-rows of rows in Band-k order, an equal number of consecutive
+//! super-super-rows per thread. See `csr_k.rs`.
+
+use super::csr_k::{self, COARSENING, ORDER, SRS, SSRS};
+use crate::matrix::Csr;
+use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
+use crate::scalar::Scalar;
+use crate::simd::Lanes;
+
+/// See the file's head.
+pub const METHOD: Method = Method {
+    name: "csr3",
+    source: "csr-k, sections 2.2 and 4.2, Listings 1 and 2",
+    summary: "super-super-rows of super-rows in Band-k order, as many per thread; SIMD within a row",
+    parameters: &[SRS, SSRS, ORDER, COARSENING],
+    operations: Operations::Plain,
+    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+};
+
+fn prepare<'a, T: Scalar + Lanes>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    Ok(csr_k::prepare(csr, request, 3))
+}
