@@ -18,6 +18,7 @@ use super::statistics::{Sample, Summary};
 use crate::device::buffer::Value;
 use crate::device::{DeviceCsr, Gpu, Stage};
 use crate::matrix::Csr;
+use crate::matrix::order::Permutation;
 use crate::method::{Choice, Failed, Prepared, Request, Unavailable, Unprepared};
 use crate::scalar::Scalar;
 use crate::team::Team;
@@ -54,6 +55,17 @@ impl<'a, T: Scalar> Trial<'a, T> {
     /// Makes the vectors and the reference.
     pub fn new(bench: &'a Bench<'a>, csr: &'a Csr<T>) -> Self {
         Self { bench, csr, inputs: Inputs::new(bench.settings, csr) }
+    }
+
+    /// For `csr`, which is `natural` brought into another order. Vectors and reference are `natural`'s,
+    /// permuted: a matrix that was permuted wrongly yields wrong results.
+    pub fn reordered(
+        bench: &'a Bench<'a>,
+        natural: &Csr<T>,
+        csr: &'a Csr<T>,
+        permutation: &Permutation,
+    ) -> Self {
+        Self { bench, csr, inputs: Inputs::new(bench.settings, natural).permuted(permutation) }
     }
 
     /// Measures methods of the CPU.

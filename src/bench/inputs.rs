@@ -5,6 +5,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::plan::{Fill, Settings};
 use crate::matrix::Csr;
+use crate::matrix::order::Permutation;
 use crate::scalar::Scalar;
 use crate::verify::Reference;
 
@@ -45,5 +46,15 @@ impl<T: Scalar> Inputs<T> {
             true => Reference::new(&csr.transposed(), alpha, &x, beta, &y0),
         };
         Self { alpha, beta, x, y0, reference }
+    }
+
+    /// The same vectors and the same results for the matrix in another order.
+    pub fn permuted(self, permutation: &Permutation) -> Self {
+        Self {
+            x: permutation.apply(&self.x),
+            y0: permutation.apply(&self.y0),
+            reference: self.reference.permuted(permutation),
+            ..self
+        }
     }
 }

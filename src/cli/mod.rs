@@ -5,6 +5,7 @@ mod choice;
 mod corpus;
 mod generate;
 mod list;
+mod ordered;
 mod run_facts;
 mod session;
 mod single;

@@ -9,17 +9,18 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::args::MeasureArgs;
+use super::ordered::Ordered;
 use super::{World, choice, system};
 use crate::bench::clock::Clock;
-use crate::bench::execute::{Bench, Interrupted, Trial};
+use crate::bench::execute::{Bench, Interrupted};
 use crate::bench::metrics::compulsory_bytes;
 use crate::bench::outcome::{Outcome, Report};
 use crate::bench::plan::Settings;
 use crate::device::Gpu;
 use crate::device::buffer::Value;
 use crate::device::facts::Clocks;
-use crate::matrix::Csr;
 use crate::matrix::market::MarketError;
+use crate::matrix::order::Order;
 use crate::matrix::source::{Loaded, Source};
 use crate::matrix::stats::pattern_symmetry;
 use crate::method::{Choice, Device, Unavailable};
@@ -41,6 +42,7 @@ pub struct Session<'a> {
     precisions: &'static [Precision],
     pub(super) settings: Settings,
     expand: bool,
+    order: Order,
     pub(super) team: Team,
     pub(super) clock: &'a dyn Clock,
     interrupted: &'a AtomicBool,
@@ -77,6 +79,7 @@ impl<'a> Session<'a> {
             clocks: Vec::new(),
             recorded: None,
             expand: !args.no_expand,
+            order: args.order,
             clock: world.clock,
             interrupted: world.interrupted,
         })
@@ -102,10 +105,12 @@ impl<'a> Session<'a> {
         if skip_trivial && report.is_trivial() {
             return Run { report, interrupted: false };
         }
+        let ordered = Ordered::new(&loaded.csr, self.order, self.clock);
+        report.reordering = ordered.as_ref().ok().and_then(|ordered| ordered.cost);
         for &precision in self.precisions {
             let measured = match precision {
-                Precision::F64 => self.measure::<f64>(&loaded.csr, &mut report),
-                Precision::F32 => self.measure::<f32>(&loaded.csr, &mut report),
+                Precision::F64 => self.measure::<f64>(&ordered, &mut report),
+                Precision::F32 => self.measure::<f32>(&ordered, &mut report),
             };
             if measured == Err(Interrupted) {
                 return Run { report, interrupted: true };
@@ -125,13 +130,13 @@ impl<'a> Session<'a> {
     /// All methods in one precision: a group per device that any of them runs on.
     fn measure<T: Value>(
         &mut self,
-        csr: &Csr<f64>,
+        ordered: &Result<Ordered, String>,
         report: &mut MatrixReport,
     ) -> Result<(), Interrupted> {
         let Self { team, clock, interrupted, settings, .. } = &*self;
         let bench = Bench { team, clock: *clock, interrupted, settings };
-        let csr = csr.to_precision::<T>();
-        let trial = csr.as_ref().map(|csr| Trial::new(&bench, csr));
+        let matrix = ordered.as_ref().map_err(Clone::clone).and_then(Ordered::to_precision::<T>);
+        let trial = matrix.as_ref().map(|matrix| matrix.trial(&bench));
         let mut clocks = Vec::new();
         for device in [Device::Cpu, Device::Gpu] {
             let of_device = |choice: &&Choice| choice.method.device() == device;
@@ -144,15 +149,13 @@ impl<'a> Session<'a> {
                 Report { outcomes, ..Report::default() }
             };
             let measured = match (&trial, device, &self.gpu) {
-                (Err(value), ..) => {
-                    skipped(format!("value {value:e} overflows {}", T::PRECISION.name()))
-                }
+                (Err(reason), ..) => skipped((*reason).clone()),
                 (Ok(trial), Device::Cpu, _) => trial.on_host(&choices)?,
                 (Ok(trial), Device::Gpu, Ok(gpu)) => trial.on_gpu(gpu, &choices)?,
                 (_, Device::Gpu, Err(Unavailable(reason))) => skipped(reason.clone()),
             };
             clocks.extend(measured.clocks.iter().flatten().cloned());
-            let group = self.group(T::PRECISION, device, &choices, &report.facts, measured);
+            let group = self.group(T::PRECISION, device, &choices, report, measured);
             report.groups.push(group);
         }
         self.clocks.extend(clocks);
@@ -164,9 +167,10 @@ impl<'a> Session<'a> {
         precision: Precision,
         device: Device,
         choices: &[Choice],
-        facts: &MatrixFacts,
+        matrix: &MatrixReport,
         report: Report,
     ) -> Group {
+        let facts = &matrix.facts;
         let results = || choices.iter().zip(&report.outcomes);
         let baseline_ms = results().find_map(|(choice, outcome)| match outcome {
             Outcome::Ok(measured) if BREAK_EVEN_BASELINES.contains(&&*choice.name()) => {
@@ -179,6 +183,8 @@ impl<'a> Session<'a> {
             threads: self.team.len(),
             cache: self.settings.cache,
             transpose: self.settings.transpose,
+            order: self.order,
+            order_ms: matrix.reordering.map(|cost| cost.order_ms),
             peak_gbs: report.peak.gbs(),
             baseline_ms,
             run_id: &self.run_id,

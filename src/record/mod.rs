@@ -11,6 +11,7 @@ use crate::bench::peak::Peak;
 use crate::bench::plan::Cache;
 use crate::device::Stage;
 use crate::device::facts::Clocks;
+use crate::matrix::order::Order;
 use crate::method::Device;
 use crate::scalar::Precision;
 use row::{MatrixFacts, Row, Status};
@@ -27,10 +28,24 @@ pub struct MatrixReport {
     pub load_mbs: Option<f64>,
     /// Entries summed into others.
     pub duplicates: u64,
+    /// When it was brought into another order: the cost and the effect.
+    #[serde(flatten)]
+    pub reordering: Option<Reordering>,
     /// One per precision.
     pub groups: Vec<Group>,
     /// Why there are no groups.
     pub ended: Option<Row>,
+}
+
+/// A matrix brought into another order before any method saw it.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Reordering {
+    /// Which.
+    pub order: Order,
+    /// Time of finding the order and permuting the matrix.
+    pub order_ms: f64,
+    /// The farthest that an entry lay from the diagonal, and lies now.
+    pub bandwidth: [usize; 2],
 }
 
 /// The rows that may be compared: one matrix, precision and device, hot or cold.

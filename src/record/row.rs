@@ -6,6 +6,7 @@ use crate::bench::metrics;
 use crate::bench::outcome::{Measurement, Outcome};
 use crate::bench::plan::Cache;
 use crate::matrix::Csr;
+use crate::matrix::order::Order;
 use crate::matrix::stats::RowStatistics;
 use crate::method::{Choice, Code, Device};
 use crate::scalar::Precision;
@@ -80,6 +81,10 @@ pub struct Circumstances<'a> {
     pub cache: Cache,
     /// Whether the product was by the transpose.
     pub transpose: bool,
+    /// The order of the matrix.
+    pub order: Order,
+    /// Time of bringing it into that order.
+    pub order_ms: Option<f64>,
     /// The ceiling, in GB/s.
     pub peak_gbs: f64,
     /// Time per product of plain parallel CSR, which setups are set off against.
@@ -135,6 +140,7 @@ pub struct Row {
     pub order: Option<&'static str>,
     pub library_version: Option<String>,
     pub run_id: String,
+    pub order_ms: Option<f64>,
 }
 
 impl Row {
@@ -183,7 +189,8 @@ impl Row {
             },
             transpose: Some(circumstances.transpose),
             cache: Some(circumstances.cache),
-            order: Some("natural"),
+            order: Some(circumstances.order.name()),
+            order_ms: circumstances.order_ms,
             ..Self::of_matrix(matrix, circumstances.run_id)
         };
         match outcome {

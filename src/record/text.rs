@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Group, MatrixReport};
+use super::{Group, MatrixReport, Reordering};
 use crate::device::Stage;
 use crate::method::Device;
 use crate::record::row::{MatrixFacts, Row, Shape, Status};
@@ -25,6 +25,14 @@ pub fn write_matrix(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()
         ("row_length_skewness", statistics.skewness),
     ] {
         writeln!(out, "{name:>21}: {}", cell(value, 5))?;
+    }
+    if let Some(Reordering { order, order_ms, bandwidth: [before, after] }) = report.reordering {
+        let order = order.name();
+        writeln!(
+            out,
+            "{:>21}: {order} in {order_ms:.1} ms, bandwidth {before} -> {after}",
+            "order"
+        )?;
     }
     write_histogram(out, shape)
 }

@@ -145,3 +145,11 @@ fn a_throttled_gpu_is_told_and_recorded() {
     assert_eq!(clocks["temperature"], 88);
     assert_eq!(clocks["throttled_by"], serde_json::json!(["hw thermal slowdown"]));
 }
+
+#[test]
+fn a_gpu_gets_the_matrix_in_its_order() {
+    let ran = run_with_gpu("--order rcm --methods seq,gpu-csr-vector --format csv");
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert_eq!(column(&ran.stdout, "order"), ["rcm", "rcm"]);
+    assert_eq!(column(&ran.stdout, "status"), ["ok", "ok"]);
+}

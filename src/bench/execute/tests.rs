@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use super::*;
 use crate::bench::clock::FakeClock;
 use crate::bench::plan::{Cache, Protocol};
+use crate::matrix::order::Permutation;
 use crate::method::{Code, Method, Prepare};
 use crate::methods::cpu::seq;
 
@@ -112,4 +113,30 @@ fn an_interrupt_ends_the_measurement() {
         settings: &settings(),
     };
     assert_eq!(Trial::new(&bench, &csr).on_host(&[(&seq::METHOD).into()]), Err(Interrupted));
+}
+
+/// Vectors and results are the natural matrix', so a wrong matrix shows, whatever its own product is.
+#[test]
+fn a_matrix_that_was_permuted_wrongly_is_found_out() {
+    let triplets = [(0, 0, 1.0), (0, 2, 2.0), (1, 2, 3.0), (2, 0, 4.0)];
+    let natural = Csr::<f64>::from_triplets(3, 3, &triplets);
+    let permutation = Permutation::new(vec![2, 0, 1]).unwrap();
+    for beta in [0.0, 2.0] {
+        let settings = Settings { beta, ..settings() };
+        let bench = Bench {
+            team: &Team::floating(1),
+            clock: &TestClock,
+            interrupted: &AtomicBool::new(false),
+            settings: &settings,
+        };
+        let is_right = |csr: &Csr<f64>| {
+            let trial = Trial::reordered(&bench, &natural, csr, &permutation);
+            let report = trial.on_host(&[(&seq::METHOD).into()]).unwrap();
+            matches!(report.outcomes[0], Outcome::Ok(_))
+        };
+        assert!(is_right(&natural.permuted(&permutation)));
+        assert!(!is_right(&natural));
+        let inverse = Permutation::new(vec![1, 2, 0]).unwrap();
+        assert!(!is_right(&natural.permuted(&inverse)));
+    }
 }

@@ -1,0 +1,70 @@
+//! `--order`: a matrix brought into another order before any method sees it.
+
+use std::borrow::Cow;
+
+use crate::bench::clock::Clock;
+use crate::bench::execute::{Bench, Trial};
+use crate::matrix::Csr;
+use crate::matrix::order::{Order, Permutation, bandwidth};
+use crate::record::Reordering;
+use crate::scalar::Scalar;
+
+/// A matrix as it was read, and in the order asked for if that is another.
+pub struct Ordered<'m> {
+    natural: &'m Csr<f64>,
+    other: Option<(Csr<f64>, Permutation)>,
+    /// What the other order cost.
+    pub cost: Option<Reordering>,
+}
+
+/// The same in one precision.
+pub struct InPrecision<'m, T: Scalar> {
+    natural: Cow<'m, Csr<T>>,
+    other: Option<(Cow<'m, Csr<T>>, &'m Permutation)>,
+}
+
+impl<'m> Ordered<'m> {
+    /// Brings the matrix into the order, or says why not.
+    pub fn new(natural: &'m Csr<f64>, order: Order, clock: &dyn Clock) -> Result<Self, String> {
+        if order == Order::Natural {
+            return Ok(Self { natural, other: None, cost: None });
+        }
+        let (rows, cols) = (natural.rows, natural.cols);
+        if rows != cols {
+            let order = order.name();
+            return Err(format!("--order {order} takes square matrices, not {rows} x {cols}"));
+        }
+        let start = clock.now();
+        let permutation = order.permutation(natural);
+        let other = permutation.map(|permutation| (natural.permuted(&permutation), permutation));
+        let order_ms = 1e3 * (clock.now() - start).as_secs_f64();
+        let cost = other.as_ref().map(|(csr, _)| {
+            let bandwidth = [bandwidth(natural), bandwidth(csr)];
+            Reordering { order, order_ms, bandwidth }
+        });
+        Ok(Self { natural, other, cost })
+    }
+
+    /// In that precision, or which value overflows it.
+    pub fn to_precision<T: Scalar>(&self) -> Result<InPrecision<'_, T>, String> {
+        let other = match &self.other {
+            Some((csr, permutation)) => Some((narrowed(csr)?, permutation)),
+            None => None,
+        };
+        Ok(InPrecision { natural: narrowed(self.natural)?, other })
+    }
+}
+
+impl<T: Scalar> InPrecision<'_, T> {
+    /// What methods are tried on.
+    pub fn trial<'a>(&'a self, bench: &'a Bench<'a>) -> Trial<'a, T> {
+        match &self.other {
+            Some((csr, permutation)) => Trial::reordered(bench, &self.natural, csr, permutation),
+            None => Trial::new(bench, &self.natural),
+        }
+    }
+}
+
+fn narrowed<T: Scalar>(csr: &Csr<f64>) -> Result<Cow<'_, Csr<T>>, String> {
+    csr.to_precision().map_err(|value| format!("value {value:e} overflows {}", T::PRECISION.name()))
+}

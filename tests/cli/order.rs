@@ -1,0 +1,53 @@
+//! `--order`.
+
+use spmv_bench::cli::Verdict;
+
+use super::world::run;
+use super::{EXACT, SMALL, folder};
+
+#[test]
+fn the_order_is_told_with_its_cost_and_effect() {
+    let ran = run(&format!("--mtx gen:grid2d,n=4,points=5 {EXACT} --order rcm"));
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert!(ran.stdout.contains("order: rcm in 1.0 ms, bandwidth 4 -> 4\n"), "{}", ran.stdout);
+    let ran = run(&format!("--mtx gen:grid2d,n=4,points=5 {EXACT} --order band-k --format json"));
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((&report["order"], &report["order_ms"]), (&"band-k".into(), &1.0.into()));
+    assert_eq!(report["bandwidth"][0], 4);
+    assert!(!run(&format!("--mtx gen:grid2d,n=4 {EXACT}")).stdout.contains("order"));
+}
+
+#[test]
+fn rows_bear_the_order_and_its_time_and_rectangular_matrices_are_skipped() {
+    let wide = folder(&[("wide.mtx", SMALL)]);
+    let words = format!(
+        "corpus {} gen:rmat,scale=6 {EXACT} --precision both --beta 1 --order band-k",
+        wide.path().display()
+    );
+    let ran = run(&words);
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    let mut reader = csv::Reader::from_reader(ran.stdout.as_bytes());
+    let column = reader.headers().unwrap().iter().position(|name| name == "order").unwrap();
+    let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), 2 * 2 * 3);
+    for row in rows {
+        assert_eq!(&row[column], "band-k");
+        let last = row.iter().next_back().unwrap();
+        if row[0].ends_with("wide.mtx") {
+            assert_eq!((&row[17], last), ("skipped", ""));
+            assert_eq!(&row[18], "--order band-k takes square matrices, not 3 x 4");
+        } else {
+            assert_eq!((&row[17], last), ("ok", "1.0"), "{row:?}");
+        }
+    }
+}
+
+/// The published way of running CSR-k: ordered once, x and y in that order.
+#[test]
+fn csr_k_runs_as_published() {
+    let words = "--mtx gen:grid3d,n=9 --threads 1 --iterations 2 --rounds 1 --order band-k \
+                 --methods csr2:order=natural,csr3:order=natural:srs=8,csr2";
+    let ran = run(words);
+    assert_eq!(ran.result, Ok(Verdict::Ok));
+    assert_eq!(ran.stdout.matches("PASS").count(), 3, "{}", ran.stdout);
+}
