@@ -239,6 +239,18 @@ impl<'a, T> DisjointMut<'a, T> {
         // SAFETY: inside the slice, and disjoint from all other parts by the caller's promise.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
     }
+
+    /// The value at `index`, unchecked: for inner loops that write through a permutation.
+    ///
+    /// # Safety
+    /// `index` is inside the slice; while the value is in use, it is in no other part in use.
+    #[inline(always)]
+    #[allow(clippy::mut_from_ref)] // see the contract
+    pub unsafe fn at(&self, index: usize) -> &'a mut T {
+        debug_assert!(index < self.len);
+        // SAFETY: the caller's promises.
+        unsafe { &mut *self.start.add(index) }
+    }
 }
 
 #[cfg(test)]

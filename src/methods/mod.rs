@@ -14,6 +14,8 @@ pub const METHODS: &[Method] = &[
     cpu::csr2::METHOD,
     cpu::csr3::METHOD,
     cpu::packed::METHOD,
+    cpu::ell::METHOD,
+    cpu::sell::METHOD,
     cpu::sprs::METHOD,
     vendor::mkl_csrmv::METHOD,
     vendor::mkl_ie::METHOD,

@@ -106,7 +106,16 @@ pub trait Vector<T>: Copy {
     /// # Safety
     /// As `zero`, and the values are writable.
     unsafe fn store(self, values: *mut T);
+    /// Whether no lane is infinite or NaN.
+    /// # Safety
+    /// As `zero`.
+    unsafe fn finite(self) -> bool;
+    /// `a · b + c` of single values, for loops that the compiler is to vectorise.
+    fn fused(a: T, b: T, c: T) -> T;
 }
+
+/// Lanes of the widest register there is.
+pub const MOST_LANES: usize = 16;
 
 /// The registers of a precision: narrow ones for pieces of rows, which are short, and the widest for
 /// formats that put rows side by side.
@@ -245,6 +254,15 @@ impl<T: Scalar> Vector<T> for Portable<T> {
     unsafe fn store(self, values: *mut T) {
         unsafe { values.cast::<[T; 4]>().write_unaligned(self.0) }
     }
+    #[inline(always)]
+    unsafe fn finite(self) -> bool {
+        self.0.iter().all(|lane| lane.is_finite())
+    }
+    /// In two roundings: without the instruction, one rounding is a call of a function.
+    #[inline(always)]
+    fn fused(a: T, b: T, c: T) -> T {
+        a * b + c
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -309,7 +327,14 @@ mod tests {
                     assert_eq!(first.widen(), total(|a, b| a * b, lanes), "{lanes} lanes");
                     let kept = poison.mul_add_first(0, poison, ramp).sum();
                     assert_eq!(kept.widen(), total(|a, _| a, V::LANES));
+                    for bad in [T::nan(), T::infinity(), T::neg_infinity()] {
+                        let mut values = values.clone();
+                        values[lanes] = bad;
+                        assert!(!V::load(values.as_ptr()).finite(), "{bad:?} in lane {lanes}");
+                    }
                 }
+                assert!(ramp.finite() && V::LANES <= MOST_LANES);
+                assert_eq!(V::fused(values[1], values[2], values[3]).widen(), 10.0);
             }
         }
     }

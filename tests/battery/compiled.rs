@@ -15,8 +15,8 @@ use spmv_bench::method::{Choice, Device, Unavailable};
 use spmv_bench::scalar::Precision;
 use spmv_emulation::Emulation;
 
-use super::product::{PLAIN, Place, products};
-use super::{on, say, variants_on};
+use super::product::{PLAIN, Place, products, variants_on};
+use super::{on, say};
 
 const ARCHITECTURES: [(u32, u32); 4] = [(7, 5), (8, 0), (9, 0), (10, 0)];
 /// The architecture whose usage is printed.

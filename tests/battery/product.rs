@@ -3,7 +3,8 @@
 use spmv_bench::device::buffer::Value;
 use spmv_bench::device::{DeviceCsr, Gpu};
 use spmv_bench::matrix::Csr;
-use spmv_bench::method::{Choice, Failed, Method, Request, Unavailable, Unprepared};
+use spmv_bench::method::{Choice, Device, Failed, Method, Request, Unavailable, Unprepared};
+use spmv_bench::methods::METHODS;
 use spmv_bench::methods::vendor::mkl::mkl;
 use spmv_bench::simd::Isa;
 use spmv_bench::team::Team;
@@ -37,8 +38,13 @@ pub fn emulated(seed: u64) -> Gpu {
     Gpu::new(Emulation::new(seed).with_cusparse(Box::new(FakeCuSparse::default())))
 }
 
+/// The methods of a device with every value of every parameter, one at a time.
+pub fn variants_on(device: Device) -> impl Iterator<Item = Choice<'static>> {
+    METHODS.iter().filter(move |method| method.device() == device).flat_map(variants)
+}
+
 /// The method with every value of every parameter, one at a time.
-pub fn variants(method: &'static Method) -> impl Iterator<Item = Choice<'static>> {
+fn variants(method: &'static Method) -> impl Iterator<Item = Choice<'static>> {
     method.parameters.iter().flat_map(move |parameter| {
         parameter
             .values
@@ -146,9 +152,37 @@ fn check_product<T: Value>(
     }
 }
 
+/// Checks that a product is finite in exactly the rows that use finite values of x only.
+pub fn check_spoilt(choice: &Choice, csr: &Csr<f64>, place: &Place, x: &[f64]) {
+    let transposes = [false, true].into_iter();
+    for transpose in transposes.filter(|&t| choice.method.operations.include(t)) {
+        let operator = if transpose { csr.transposed() } else { csr.clone() };
+        let columns = |row| &operator.column_indices()[operator.row(row)];
+        let finite = |row| columns(row).iter().all(|&column| x[column as usize].is_finite());
+        let asked = Asked { transpose, ..PLAIN };
+        match products(choice, csr, place, asked, x, &vec![0.0; operator.rows()], 1) {
+            Ok(ys) => {
+                for (row, y) in ys[0].iter().enumerate() {
+                    assert_eq!(y.is_finite(), finite(row), "{} row {row}: {y}", choice.name());
+                }
+            }
+            Err(error) => assert!(may_refuse(choice, csr), "{}: {error}", choice.name()),
+        }
+    }
+}
+
 fn may_refuse<T>(choice: &Choice, csr: &Csr<T>) -> bool {
-    let name = choice.method.name;
-    let padded = name.ends_with("sell");
-    let empty = csr.nnz() == 0 && name.starts_with("cusparse");
-    empty || padded || name.starts_with("mkl") && (mkl().is_err() || csr.rows() * csr.cols() == 0)
+    match choice.method.name {
+        // Only what is mostly fill even with rows of one length in strips of 16.
+        "sell" => csr.rows().next_multiple_of(16) * longest_row(csr) > 1024.max(3 * csr.nnz()),
+        "ell" => csr.rows() * longest_row(csr) > 1024.max(3 * csr.nnz()),
+        "cusparse-sell" => true,
+        name if name.starts_with("cusparse") => csr.nnz() == 0,
+        name if name.starts_with("mkl") => mkl().is_err() || csr.rows() * csr.cols() == 0,
+        _ => false,
+    }
+}
+
+fn longest_row<T>(csr: &Csr<T>) -> usize {
+    csr.row_lengths().max().unwrap_or(0) as usize
 }

@@ -84,6 +84,35 @@ pub unsafe fn dot<T: Scalar, V: Vector<T>>(csr: &Csr<T>, range: Range<usize>, x:
     }
 }
 
+/// Computes again from CSR those of the `sums` that are not finite, from the rows' entries `ranges`.
+///
+/// The fill of a format multiplies by 0 an x that the row has no entry for, or one of its own a second
+/// time; 0 · NaN and 0 · ∞ are NaN. Whatever x holds, a row must be what its own entries make it.
+#[cold]
+pub fn mend<T: Scalar>(
+    csr: &Csr<T>,
+    ranges: impl Iterator<Item = Range<usize>>,
+    x: &[T],
+    sums: &mut [T],
+) {
+    for (sum, range) in sums.iter_mut().zip(ranges) {
+        if !sum.is_finite() {
+            let product = |k: usize| csr.values[k] * x[csr.column_indices[k] as usize];
+            *sum = range.map(product).fold(T::zero(), |sum, product| sum + product);
+        }
+    }
+}
+
+/// The first of `0..len` for which `before` is false; once false, it stays so.
+pub fn bisect(len: usize, before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, len);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if before(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
+}
+
 /// Whether asking for the nonzeros ahead of time pays: the matrix is too large for the caches, so that
 /// each product streams it from memory, and its rows are short. (It saves a quarter to a third of the
 /// time on stencils of 5 and 7 points; it costs a tenth in cache and as much on rows of 30.)

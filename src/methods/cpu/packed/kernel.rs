@@ -3,7 +3,7 @@
 use super::window::{Columns, Factors, MAX_HEIGHT, Slice, Window};
 use crate::methods::cpu::rows::Operands;
 use crate::scalar::Scalar;
-use crate::simd::{Index, Kernel, Mask, Vector};
+use crate::simd::{Index, Kernel, MOST_LANES, Mask, Vector};
 
 /// y of a window's rows.
 pub struct Multiply<'a, T> {
@@ -163,7 +163,7 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
                     }
                     self.factor += V::LANES;
                 }
-                let mut sums = [T::zero(); 16];
+                let mut sums = [T::zero(); MOST_LANES];
                 unsafe { sum.store(sums.as_mut_ptr()) };
                 for (sum, y) in sums.iter().zip(&mut self.y[row..row + V::LANES]) {
                     self.operands.store(*sum, y);
@@ -222,7 +222,7 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
         let rows = &self.window.block_rows[self.block..self.block + blocks];
         self.block += blocks;
         for (r, sum) in sums.into_iter().enumerate() {
-            let mut values = [T::zero(); 16];
+            let mut values = [T::zero(); MOST_LANES];
             unsafe { sum.store(values.as_mut_ptr()) };
             for (&row, &value) in rows.iter().zip(&values) {
                 let y = unsafe { self.y.get_unchecked_mut(usize::from(row) + r) };
