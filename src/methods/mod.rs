@@ -15,6 +15,8 @@ pub const METHODS: &[Method] = &[
     cpu::csr3::METHOD,
     cpu::packed::METHOD,
     cpu::ell::METHOD,
+    cpu::hyb::METHOD,
+    cpu::coo::METHOD,
     cpu::sell::METHOD,
     cpu::sprs::METHOD,
     vendor::mkl_csrmv::METHOD,

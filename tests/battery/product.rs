@@ -176,6 +176,10 @@ fn may_refuse<T>(choice: &Choice, csr: &Csr<T>) -> bool {
         // Only what is mostly fill even with rows of one length in strips of 16.
         "sell" => csr.rows().next_multiple_of(16) * longest_row(csr) > 1024.max(3 * csr.nnz()),
         "ell" => csr.rows() * longest_row(csr) > 1024.max(3 * csr.nnz()),
+        "hyb" => {
+            let width = choice.given.first().map_or(0, |(_, width)| width.parse().unwrap());
+            csr.rows() * longest_row(csr).min(width) > 1024.max(3 * csr.nnz())
+        }
         "cusparse-sell" => true,
         name if name.starts_with("cusparse") => csr.nnz() == 0,
         name if name.starts_with("mkl") => mkl().is_err() || csr.rows() * csr.cols() == 0,

@@ -7,8 +7,9 @@
 //! Memory: the places. Departures: fill repeats the row's last column; a matrix that would be stored as
 //! mostly fill is refused.
 
+use super::fill;
 use super::rows::Operands;
-use super::strips::{Layout, StripRows, Strips, check_fill};
+use super::strips::{Layout, StripRows, Strips};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
 use crate::scalar::Scalar;
@@ -31,7 +32,7 @@ fn prepare<'a, T: Scalar + Lanes>(
 ) -> Result<Prepared<'a, T>, Unavailable> {
     let (team, isa) = (request.team, request.isa);
     let width = csr.row_lengths().max().unwrap_or(0) as usize;
-    check_fill(width as u64 * csr.rows as u64, csr.nnz())?;
+    fill::check(width as u64 * csr.rows as u64, csr.nnz())?;
     let strips = Strips::new(csr, isa.wide_lanes::<T>(), whole(csr.rows, width), None);
     let shares = strips.shares(team.len());
     Ok(Prepared::new(csr, strips.bytes(), move |alpha, x, beta, y| {

@@ -14,8 +14,8 @@ use super::rows::{Operands, Piece, WholeRows, streams};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
 use crate::scalar::Scalar;
-use crate::simd::Lanes;
-use crate::team::DisjointMut;
+use crate::simd::{Isa, Lanes};
+use crate::team::{DisjointMut, Team};
 
 /// See the file's head.
 pub const METHOD: Method = Method {
@@ -45,30 +45,59 @@ fn prepare<'a, T: Scalar + Lanes>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {
-    let (team, threads, isa) = (request.team, request.team.len(), request.isa);
-    let mut carries = vec![Carry { row: csr.rows, sum: T::zero() }; threads];
-    let prefetch = streams(csr);
-    let extra_bytes = size_of_val(&carries[..]);
-    Ok(Prepared::new(csr, extra_bytes, move |alpha, x, beta, y| {
-        let operands = Operands { alpha, x, beta };
+    let (team, isa) = (request.team, request.isa);
+    let mut path = MergePath::new(csr, team.len());
+    Ok(Prepared::new(csr, path.bytes(), move |alpha, x, beta, y| {
+        path.multiply(csr, team, isa, Operands { alpha, x, beta }, y);
+        Ok(())
+    }))
+}
+
+/// What products along the merge path of one matrix keep.
+pub struct MergePath<T> {
+    carries: Vec<Carry<T>>,
+    prefetch: bool,
+}
+
+impl<T: Scalar + Lanes> MergePath<T> {
+    /// For a matrix and that many threads.
+    pub fn new(csr: &Csr<T>, threads: usize) -> Self {
+        let carries = vec![Carry { row: csr.rows, sum: T::zero() }; threads];
+        Self { carries, prefetch: streams(csr) }
+    }
+
+    /// Bytes that it keeps.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.carries[..])
+    }
+
+    /// Algorithm 2: y ← αAx + βy.
+    pub fn multiply(
+        &mut self,
+        csr: &Csr<T>,
+        team: &Team,
+        isa: Isa,
+        operands: Operands<T>,
+        y: &mut [T],
+    ) {
+        let (threads, prefetch) = (team.len(), self.prefetch);
         let shared = DisjointMut::new(y);
-        team.run_with(&mut carries, |rank, carry| {
+        team.run_with(&mut self.carries, |rank, carry| {
             let (start, end) = piece(csr, rank, threads);
             // SAFETY: a row is closed at one point of the path, so by one thread.
             let y = unsafe { shared.range(start.row..end.row) };
             let rows = start.row..end.row;
             isa.run(WholeRows { csr, rows, start: start.nonzero, operands, y, prefetch });
             let open = start.nonzero.max(csr.row_offsets[end.row] as usize);
-            let sum = isa.run(Piece { csr, range: open..end.nonzero, x });
+            let sum = isa.run(Piece { csr, range: open..end.nonzero, x: operands.x });
             *carry = Carry { row: end.row, sum };
         });
-        for carry in &carries[..threads - 1] {
+        for carry in &self.carries[..threads - 1] {
             if carry.row < csr.rows {
-                y[carry.row] += alpha * carry.sum;
+                y[carry.row] += operands.alpha * carry.sum;
             }
         }
-        Ok(())
-    }))
+    }
 }
 
 /// The two ends of a thread's piece of the path.

@@ -1,10 +1,14 @@
 //! Methods on the host's cores, one file each.
 
+mod atomic;
+pub mod coo;
 pub mod csr2;
 pub mod csr3;
 mod csr_k;
 pub mod csr_rows;
 pub mod ell;
+mod fill;
+pub mod hyb;
 pub mod merge;
 pub mod packed;
 mod rows;

@@ -10,6 +10,7 @@ use crate::matrix::Csr;
 use crate::scalar::Scalar;
 use crate::simd::{Kernel, Vector, prefetch};
 use crate::system;
+use crate::team::{DisjointMut, Team};
 
 /// α, x and β of one product.
 #[derive(Clone, Copy)]
@@ -34,6 +35,23 @@ impl<T: Scalar> Operands<'_, T> {
     }
 }
 
+/// Columns and values, entry by entry.
+#[derive(Clone, Copy)]
+pub struct Entries<'a, T> {
+    /// All below the length of x.
+    pub column_indices: &'a [u32],
+    /// As many.
+    pub values: &'a [T],
+}
+
+impl<'a, T> Entries<'a, T> {
+    /// Those of a matrix.
+    #[inline(always)]
+    pub fn of(csr: &'a Csr<T>) -> Self {
+        Self { column_indices: &csr.column_indices, values: &csr.values }
+    }
+}
+
 /// y ← βy; with β = 0, zero whatever y was.
 pub fn scale<T: Scalar>(beta: T, y: &mut [T]) {
     if beta == T::zero() {
@@ -43,21 +61,37 @@ pub fn scale<T: Scalar>(beta: T, y: &mut [T]) {
     }
 }
 
+/// The same, each thread its part.
+pub fn scale_on<T: Scalar>(team: &Team, beta: T, y: &mut [T]) {
+    if beta != T::one() {
+        let (len, threads, y) = (y.len(), team.len(), DisjointMut::new(y));
+        // SAFETY: parts of different ranks do not overlap.
+        team.run(|rank| scale(beta, unsafe { y.range(part(len, rank, threads)) }));
+    }
+}
+
+/// A thread's part of `0..len`, as large as the others'.
+pub fn part(len: usize, rank: usize, threads: usize) -> Range<usize> {
+    let cut = |rank: usize| (len as u64 * rank as u64 / threads as u64) as usize;
+    cut(rank)..cut(rank + 1)
+}
+
 /// Rows of this many nonzeros on average are left to the hardware's prefetcher.
 const LONG_ROW: usize = 8;
 /// A row's prefetch is this many nonzeros ahead of its first.
 const PREFETCH_DISTANCE: usize = 256;
 
-/// Σ a·x over the nonzeros `range`, which lie in one row.
+/// Σ a·x over the entries `range`, which lie in one row.
 ///
 /// The last piece of less than a register is loaded as a whole register too, into the next rows, and
 /// added in as many lanes as count: a loop over it would cost a mispredicted branch in most rows.
 ///
 /// # Safety
-/// The matrix is valid ([`Csr::is_valid`]), `range` lies in `0..nnz`, and `x` has `cols` values.
+/// There are as many values as columns, `range` lies among them, and all columns lie in `x`.
 #[inline(always)]
-pub unsafe fn dot<T: Scalar, V: Vector<T>>(csr: &Csr<T>, range: Range<usize>, x: &[T]) -> T {
-    let (values, columns) = (csr.values.as_ptr(), csr.column_indices.as_ptr());
+pub unsafe fn dot<T: Scalar, V: Vector<T>>(entries: Entries<T>, range: Range<usize>, x: &[T]) -> T {
+    let (values, columns) = (entries.values.as_ptr(), entries.column_indices.as_ptr());
+    let nnz = entries.values.len();
     let x = x.as_ptr();
     let Range { start: mut k, end } = range;
     // SAFETY: k + LANES ≤ nnz at every vector load, k < end ≤ nnz at every scalar one, and every
@@ -71,7 +105,7 @@ pub unsafe fn dot<T: Scalar, V: Vector<T>>(csr: &Csr<T>, range: Range<usize>, x:
         if k == end {
             return sums.sum();
         }
-        if k + V::LANES <= csr.nnz() {
+        if k + V::LANES <= nnz {
             let (values, factors) = (V::load(values.add(k)), V::gather(x, columns.add(k)));
             return values.mul_add_first(end - k, factors, sums).sum();
         }
@@ -81,25 +115,6 @@ pub unsafe fn dot<T: Scalar, V: Vector<T>>(csr: &Csr<T>, range: Range<usize>, x:
             k += 1;
         }
         sum
-    }
-}
-
-/// Computes again from CSR those of the `sums` that are not finite, from the rows' entries `ranges`.
-///
-/// The fill of a format multiplies by 0 an x that the row has no entry for, or one of its own a second
-/// time; 0 · NaN and 0 · ∞ are NaN. Whatever x holds, a row must be what its own entries make it.
-#[cold]
-pub fn mend<T: Scalar>(
-    csr: &Csr<T>,
-    ranges: impl Iterator<Item = Range<usize>>,
-    x: &[T],
-    sums: &mut [T],
-) {
-    for (sum, range) in sums.iter_mut().zip(ranges) {
-        if !sum.is_finite() {
-            let product = |k: usize| csr.values[k] * x[csr.column_indices[k] as usize];
-            *sum = range.map(product).fold(T::zero(), |sum, product| sum + product);
-        }
     }
 }
 
@@ -152,6 +167,7 @@ impl<T: Scalar> WholeRows<'_, T> {
     #[inline(always)]
     fn rows<V: Vector<T>, const PREFETCH: bool>(self) {
         let Csr { row_offsets, values, column_indices, .. } = self.csr;
+        let entries = Entries::of(self.csr);
         let ends = &row_offsets[self.rows.start + 1..=self.rows.end];
         let mut start = self.start;
         for (&end, y) in ends.iter().zip(self.y) {
@@ -160,7 +176,7 @@ impl<T: Scalar> WholeRows<'_, T> {
                 prefetch(column_indices.as_ptr().wrapping_add(start + PREFETCH_DISTANCE));
             }
             // SAFETY: offsets ascend to nnz in a valid matrix; `Prepared::multiply` checked x.
-            let sum = unsafe { dot::<T, V>(self.csr, start..end as usize, self.operands.x) };
+            let sum = unsafe { dot::<T, V>(entries, start..end as usize, self.operands.x) };
             self.operands.store(sum, y);
             start = end as usize;
         }
@@ -183,7 +199,7 @@ impl<T: Scalar> Kernel<T> for Piece<'_, T> {
     #[inline(always)]
     fn run<V: Vector<T>>(self) -> T {
         // SAFETY: the range comes from the merge path, which ends at nnz; x as above.
-        unsafe { dot::<T, V>(self.csr, self.range, self.x) }
+        unsafe { dot::<T, V>(Entries::of(self.csr), self.range, self.x) }
     }
 }
 

@@ -12,8 +12,9 @@ use std::cmp::Reverse;
 
 use rayon::prelude::*;
 
+use super::fill;
 use super::rows::Operands;
-use super::strips::{Layout, StripRows, Strips, check_fill};
+use super::strips::{Layout, StripRows, Strips};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Unavailable};
 use crate::scalar::Scalar;
@@ -49,7 +50,7 @@ fn prepare<'a, T: Scalar + Lanes>(
     let lanes = isa.wide_lanes::<T>();
     let order = (sigma > 1).then(|| sorted(csr, sigma));
     let offsets = offsets(csr, lanes, order.as_deref());
-    check_fill(u64::from(offsets[offsets.len() - 1]) * lanes as u64, csr.nnz())?;
+    fill::check(u64::from(offsets[offsets.len() - 1]) * lanes as u64, csr.nnz())?;
     let strips = Strips::new(csr, lanes, Layout::Sliced(offsets), order);
     let shares = strips.shares(team.len());
     Ok(Prepared::new(csr, strips.bytes(), move |alpha, x, beta, y| {

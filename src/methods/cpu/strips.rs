@@ -8,17 +8,12 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::rows::{Operands, bisect, mend};
+use super::fill::mend;
+use super::rows::{Operands, bisect};
 use crate::matrix::Csr;
-use crate::method::Unavailable;
 use crate::scalar::Scalar;
 use crate::simd::{Kernel, MOST_LANES, Vector, prefetch};
 use crate::team::DisjointMut;
-
-/// Places stored per nonzero, beyond which a matrix is refused.
-const MOST_FILL: u64 = 3;
-/// As many places are never too many.
-const FEW: u64 = 1024;
 
 /// A place's prefetch is this many places ahead: columns that are far apart are more streams than the
 /// hardware's prefetcher follows.
@@ -54,18 +49,6 @@ pub struct Strips<T> {
     order: Option<Vec<u32>>,
     column_indices: Vec<u32>,
     values: Vec<T>,
-}
-
-/// Refuses to store that many places for these nonzeros.
-pub fn check_fill(places: u64, nnz: usize) -> Result<(), Unavailable> {
-    if places <= FEW.max(MOST_FILL * nnz as u64) {
-        return Ok(());
-    }
-    Err(Unavailable(format!(
-        "stores {:.1} times as many entries as there are nonzeros ({places} for {nnz}); the limit \
-         is {MOST_FILL}",
-        places as f64 / nnz as f64
-    )))
 }
 
 impl<T: Scalar> Strips<T> {
@@ -291,12 +274,5 @@ mod tests {
         let strips = Strips { layout: Layout::Sliced(wide_first), ..empty };
         assert_eq!(strips.shares(2), [0..1, 1..8]);
         assert_eq!(strips.shares(4), [0..1, 1..1, 1..2, 2..8]);
-    }
-
-    #[test]
-    fn fill_is_refused_with_its_numbers() {
-        assert!(check_fill(1024, 1).is_ok() && check_fill(3000, 1000).is_ok());
-        let reason = check_fill(3100, 1000).unwrap_err().to_string();
-        assert!(reason.starts_with("stores 3.1 times as many entries"), "{reason}");
     }
 }

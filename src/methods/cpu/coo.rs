@@ -1,0 +1,173 @@
+//! Coordinates: every nonzero with its row and column, sorted by row.
+//!
+//! The nonzeros are split evenly. A thread scales the rows that begin in its piece and adds to them; what
+//! its piece holds of a row that began before is its carry, which the leader adds afterwards. Transposed,
+//! y is scaled first, then every nonzero is added to the y of its column, atomically where there is more
+//! than one thread.
+//!
+//! Memory: a row index per nonzero, for the rest is CSR's, and a carry per thread. Departure: SIMD within
+//! the nonzeros of a row.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::atomic::{AtomicAdd, SharedSums};
+use super::rows::{Entries, Operands, dot, part, scale, scale_on};
+use crate::matrix::Csr;
+use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
+use crate::scalar::Scalar;
+use crate::simd::{Isa, Kernel, Lanes, Vector};
+use crate::team::{DisjointMut, Team};
+
+/// See the file's head.
+pub const METHOD: Method = Method {
+    name: "coo",
+    source: "Bell & Garland 2009, COO, on threads",
+    summary: "nonzeros with their rows, split evenly; transposed by atomic additions",
+    parameters: &[],
+    operations: Operations::Both,
+    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+};
+
+fn prepare<'a, T: AtomicAdd + Lanes>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    let (team, isa) = (request.team, request.isa);
+    let row_indices = row_indices(csr);
+    let bytes = size_of_val(&row_indices[..]);
+    if request.transpose {
+        let product = move |alpha, x: &[T], beta, y: &mut [T]| {
+            scale_on(team, beta, y);
+            scatter(csr, &row_indices, team, alpha, x, y);
+            Ok(())
+        };
+        return Ok(Prepared::new(csr, bytes, product).transposing(true));
+    }
+    let mut carries = Carries::new(team.len());
+    Ok(Prepared::new(csr, bytes + carries.bytes(), move |alpha, x, beta, y| {
+        let coordinates = Coordinates { row_indices: &row_indices, entries: Entries::of(csr) };
+        carries.add_product(coordinates, team, isa, Operands { alpha, x, beta }, y);
+        Ok(())
+    }))
+}
+
+fn row_indices<T: Scalar>(csr: &Csr<T>) -> Vec<u32> {
+    let rows = (0..csr.rows).into_par_iter().with_min_len(1024);
+    rows.flat_map_iter(|row| std::iter::repeat_n(row as u32, csr.row(row).len())).collect()
+}
+
+/// y += αAᵀx.
+fn scatter<T: AtomicAdd>(
+    csr: &Csr<T>,
+    row_indices: &[u32],
+    team: &Team,
+    alpha: T,
+    x: &[T],
+    y: &mut [T],
+) {
+    let (threads, y) = (team.len(), SharedSums::new(team, y));
+    team.run(|rank| {
+        let piece = part(csr.nnz(), rank, threads);
+        let columns = csr.column_indices[piece.clone()].iter().zip(&csr.values[piece.clone()]);
+        for (&row, (&column, &value)) in row_indices[piece].iter().zip(columns) {
+            // SAFETY: a valid matrix has its rows in x and its columns in y.
+            unsafe { y.add(column as usize, value * (alpha * *x.get_unchecked(row as usize))) };
+        }
+    });
+}
+
+/// Entries and their rows, which do not descend.
+#[derive(Clone, Copy)]
+pub struct Coordinates<'a, T> {
+    /// The row of each entry.
+    pub row_indices: &'a [u32],
+    /// The entries.
+    pub entries: Entries<'a, T>,
+}
+
+impl<T> Coordinates<'_, T> {
+    /// The first row that begins at entry `entry` or later.
+    fn first_row_from(&self, entry: usize) -> usize {
+        if entry == 0 { 0 } else { self.row_indices[entry - 1] as usize + 1 }
+    }
+}
+
+/// For each thread, what its piece holds of the row that began before it.
+pub struct Carries<T>(Vec<T>);
+
+impl<T: Scalar + Lanes> Carries<T> {
+    /// For that many threads.
+    pub fn new(threads: usize) -> Self {
+        Self(vec![T::zero(); threads])
+    }
+
+    /// Bytes that they take.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.0[..])
+    }
+
+    /// y ← αAx + βy.
+    pub fn add_product(
+        &mut self,
+        coordinates: Coordinates<T>,
+        team: &Team,
+        isa: Isa,
+        operands: Operands<T>,
+        y: &mut [T],
+    ) {
+        let nnz = coordinates.row_indices.len();
+        let (rows, threads) = (y.len(), team.len());
+        let shared = DisjointMut::new(y);
+        team.run_with(&mut self.0, |rank, carry| {
+            let piece = part(nnz, rank, threads);
+            let start = coordinates.first_row_from(piece.start);
+            let last = rank + 1 == threads;
+            let end = if last { rows } else { coordinates.first_row_from(piece.end) };
+            // SAFETY: a row begins in one piece; those after all entries are the last thread's.
+            let y = unsafe { shared.range(start..end) };
+            scale(operands.beta, y);
+            *carry = isa.run(Rows { coordinates, piece, first_row: start, operands, y });
+        });
+        for rank in 1..threads {
+            let start = part(nnz, rank, threads).start;
+            if start > 0 {
+                y[coordinates.row_indices[start - 1] as usize] += operands.alpha * self.0[rank];
+            }
+        }
+    }
+}
+
+/// Adds a piece to the rows from `first_row` on, whose y is given; returns the sum of the row before.
+struct Rows<'a, T> {
+    coordinates: Coordinates<'a, T>,
+    piece: Range<usize>,
+    first_row: usize,
+    operands: Operands<'a, T>,
+    y: &'a mut [T],
+}
+
+impl<T: Scalar> Kernel<T> for Rows<'_, T> {
+    type Output = T;
+
+    #[inline(always)]
+    fn run<V: Vector<T>>(self) -> T {
+        let Coordinates { row_indices, entries } = self.coordinates;
+        let Range { mut start, end } = self.piece;
+        let mut carry = T::zero();
+        while start < end {
+            let row = row_indices[start];
+            let entries_of_row = row_indices[start..end].iter().take_while(|&&other| other == row);
+            let next = start + entries_of_row.count();
+            // SAFETY: the entries are a matrix's, whose columns lie in x.
+            let sum = unsafe { dot::<T, V>(entries, start..next, self.operands.x) };
+            match (row as usize).checked_sub(self.first_row) {
+                Some(index) => self.y[index] += self.operands.alpha * sum,
+                None => carry = sum,
+            }
+            start = next;
+        }
+        carry
+    }
+}
