@@ -118,6 +118,20 @@ fn rows_longer_than_2_to_the_16_are_right() {
     }
 }
 
+/// Bands with holes, over more rows than any block, window or chunk of a format on the CPU has.
+#[test]
+fn bands_of_many_rows_are_right() {
+    let bands = |row: i64| [-3000, -2, -1, 0, 1, 2, 1700].map(move |band| (row, row + band));
+    let inside = |&(row, col): &(i64, i64)| (0..4990).contains(&col) && (row * col) % 7 != 3;
+    let entry = |(row, col): (i64, i64)| (row as usize, col as usize, ((row - col) % 13) as f64);
+    let triplets: Vec<Triplet> = (0..5000).flat_map(bands).filter(inside).map(entry).collect();
+    let csr = Csr::<f64>::from_triplets(5000, 4990, &triplets);
+    let team = Team::floating(3);
+    for choice in on(Device::Cpu).chain(variants_on(Device::Cpu)) {
+        check(&choice, &csr, "bands", &Place::Team(&team, Isa::detect()), (2.5, -0.5));
+    }
+}
+
 #[test]
 fn the_list_is_sound() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

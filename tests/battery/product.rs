@@ -1,5 +1,7 @@
 //! One product of one method, on a team or a GPU, held against the reference.
 
+use std::collections::HashSet;
+
 use spmv_bench::device::buffer::Value;
 use spmv_bench::device::{DeviceCsr, Gpu};
 use spmv_bench::matrix::Csr;
@@ -175,6 +177,7 @@ fn may_refuse<T>(choice: &Choice, csr: &Csr<T>) -> bool {
     match choice.method.name {
         // Only what is mostly fill even with rows of one length in strips of 16.
         "sell" => csr.rows().next_multiple_of(16) * longest_row(csr) > 1024.max(3 * csr.nnz()),
+        "dia" => csr.rows().max(csr.cols()) * diagonals(csr) > 1024.max(3 * csr.nnz()),
         "ell" => csr.rows() * longest_row(csr) > 1024.max(3 * csr.nnz()),
         "hyb" => {
             let width = choice.given.first().map_or(0, |(_, width)| width.parse().unwrap());
@@ -185,6 +188,12 @@ fn may_refuse<T>(choice: &Choice, csr: &Csr<T>) -> bool {
         name if name.starts_with("mkl") => mkl().is_err() || csr.rows() * csr.cols() == 0,
         _ => false,
     }
+}
+
+fn diagonals<T>(csr: &Csr<T>) -> usize {
+    let columns = |row| csr.column_indices()[csr.row(row)].iter();
+    let offsets = |row| columns(row).map(move |&column| i64::from(column) - row as i64);
+    (0..csr.rows()).flat_map(offsets).collect::<HashSet<_>>().len()
 }
 
 fn longest_row<T>(csr: &Csr<T>) -> usize {

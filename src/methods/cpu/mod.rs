@@ -2,13 +2,16 @@
 
 mod atomic;
 pub mod coo;
+pub mod csc;
 pub mod csr2;
 pub mod csr3;
 mod csr_k;
 pub mod csr_rows;
+pub mod dia;
 pub mod ell;
 mod fill;
 pub mod hyb;
+pub mod kokkos_style;
 pub mod merge;
 pub mod packed;
 mod rows;

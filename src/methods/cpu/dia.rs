@@ -1,0 +1,219 @@
+//! Diagonals: Bell & Garland (2009), §4.1.
+//!
+//! Each diagonal that holds a nonzero is stored whole, as long as there are rows, with its offset and
+//! without column indices. A thread owns contiguous rows, as many as the others. It takes them block by
+//! block, whose sums stay in the nearest cache while one diagonal after the other is added to them.
+//! Transposed, the diagonals are those of Aᵀ, whose offsets are the others' with the other sign.
+//!
+//! Memory: the diagonals and their offsets; while transposed ones are made, Aᵀ. Departure: a matrix whose
+//! diagonals would be mostly fill is refused.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+
+use super::csc::transposed;
+use super::fill;
+use super::rows::{Operands, part};
+use crate::matrix::Csr;
+use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
+use crate::scalar::Scalar;
+use crate::simd::{Kernel, Lanes, Vector};
+use crate::team::DisjointMut;
+
+/// See the file's head.
+pub const METHOD: Method = Method {
+    name: "dia",
+    source: "Bell & Garland 2009, DIA",
+    summary: "whole diagonals without column indices, block by block of rows",
+    parameters: &[],
+    operations: Operations::Both,
+    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+};
+
+/// Rows of a block.
+const BLOCK: usize = 1024;
+
+/// The diagonals of a matrix: `values[d * rows + row]` is in column `row + offsets[d]`.
+struct Diagonals<T> {
+    rows: usize,
+    cols: usize,
+    offsets: Vec<isize>,
+    values: Vec<T>,
+}
+
+fn prepare<'a, T: Scalar + Lanes>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    let (team, isa, transpose) = (request.team, request.isa, request.transpose);
+    let offsets = offsets(csr);
+    let rows = if transpose { csr.cols } else { csr.rows };
+    fill::check(offsets.len() as u64 * rows as u64, csr.nnz())?;
+    let diagonals = if transpose {
+        Diagonals::of(&transposed(csr), offsets.iter().rev().map(|offset| -offset).collect())
+    } else {
+        Diagonals::of(csr, offsets)
+    };
+    let (threads, bytes) = (team.len(), diagonals.bytes());
+    let product = move |alpha, x: &[T], beta, y: &mut [T]| {
+        let operands = Operands { alpha, x, beta };
+        let y = DisjointMut::new(y);
+        team.run(|rank| {
+            let rows = part(rows, rank, threads);
+            // SAFETY: parts of different ranks do not overlap.
+            let y = unsafe { y.range(rows.clone()) };
+            isa.run_wide(Rows { csr, transpose, diagonals: &diagonals, rows, operands, y });
+        });
+        Ok(())
+    };
+    Ok(Prepared::new(csr, bytes, product).transposing(transpose))
+}
+
+/// The offsets of the diagonals that hold an entry, ascending.
+fn offsets<T: Scalar>(csr: &Csr<T>) -> Vec<isize> {
+    let held: Vec<_> = (0..csr.rows + csr.cols).map(|_| AtomicBool::new(false)).collect();
+    (0..csr.rows).into_par_iter().with_min_len(1024).for_each(|row| {
+        for &column in &csr.column_indices[csr.row(row)] {
+            let held = &held[column as usize + csr.rows - row];
+            // Most have been seen, and looking leaves the line where it is.
+            if !held.load(Ordering::Relaxed) {
+                held.store(true, Ordering::Relaxed);
+            }
+        }
+    });
+    let held = held.into_iter().enumerate().filter(|(_, held)| held.load(Ordering::Relaxed));
+    held.map(|(index, _)| index as isize - csr.rows as isize).collect()
+}
+
+impl<T: Scalar> Diagonals<T> {
+    /// The matrix, whose diagonals have these offsets.
+    fn of(csr: &Csr<T>, offsets: Vec<isize>) -> Self {
+        let Csr { rows, cols, .. } = *csr;
+        let mut diagonals = vec![0u32; rows + cols];
+        for (diagonal, offset) in offsets.iter().enumerate() {
+            diagonals[rows.wrapping_add_signed(*offset)] = diagonal as u32;
+        }
+        let mut values = vec![T::zero(); offsets.len() * rows];
+        let places = DisjointMut::new(&mut values);
+        (0..rows).into_par_iter().with_min_len(1024).for_each(|row| {
+            for k in csr.row(row) {
+                let diagonal = diagonals[csr.column_indices[k] as usize + rows - row] as usize;
+                // SAFETY: inside, and the place of this entry alone.
+                unsafe { *places.at(diagonal * rows + row) = csr.values[k] };
+            }
+        });
+        Self { rows, cols, offsets, values }
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(&self.offsets[..]) + size_of_val(&self.values[..])
+    }
+
+    /// Those of `rows` that have a column on a diagonal.
+    fn rows_on(&self, offset: isize, rows: &Range<usize>) -> Range<usize> {
+        let first = (-offset).max(0) as usize;
+        let end = (self.cols as isize - offset).max(0) as usize;
+        rows.start.max(first)..rows.end.min(end)
+    }
+}
+
+/// The product of some rows.
+struct Rows<'a, T> {
+    /// What the diagonals were made from.
+    csr: &'a Csr<T>,
+    /// Whether they are those of its transpose.
+    transpose: bool,
+    diagonals: &'a Diagonals<T>,
+    rows: Range<usize>,
+    operands: Operands<'a, T>,
+    /// y of `rows`.
+    y: &'a mut [T],
+}
+
+impl<T: Scalar> Kernel<T> for Rows<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector<T>>(mut self) {
+        let mut sums = [T::zero(); BLOCK];
+        let y = std::mem::take(&mut self.y);
+        for (y, first) in y.chunks_mut(BLOCK).zip(self.rows.clone().step_by(BLOCK)) {
+            let sums = &mut sums[..y.len()];
+            self.add_diagonals::<V>(first, sums);
+            if !sums.iter().fold(true, |finite, sum| finite & sum.is_finite()) {
+                self.mend(first, sums);
+            }
+            y.iter_mut().zip(sums).for_each(|(y, &mut sum)| self.operands.store(sum, y));
+        }
+    }
+}
+
+impl<T: Scalar> Rows<'_, T> {
+    /// Σ a·x of the rows from `first` on, along the diagonals.
+    #[inline(always)]
+    fn add_diagonals<V: Vector<T>>(&self, first: usize, sums: &mut [T]) {
+        let Diagonals { rows, offsets, values, .. } = self.diagonals;
+        let block = first..first + sums.len();
+        sums.fill(T::zero());
+        for (diagonal, &offset) in offsets.iter().enumerate() {
+            let on = self.diagonals.rows_on(offset, &block);
+            if on.is_empty() {
+                continue;
+            }
+            let values = &values[diagonal * rows..][on.clone()];
+            let x = &self.operands.x[on.start.wrapping_add_signed(offset)..][..on.len()];
+            let sums = &mut sums[on.start - first..on.end - first];
+            for ((sum, &value), &x) in sums.iter_mut().zip(values).zip(x) {
+                *sum = V::fused(value, x, *sum);
+            }
+        }
+    }
+
+    /// Computes the sums that are not finite again, without fill: see [`fill::mend`].
+    #[cold]
+    fn mend(&self, first: usize, sums: &mut [T]) {
+        for (row, sum) in (first..).zip(sums).filter(|(_, sum)| !sum.is_finite()) {
+            let Diagonals { rows, offsets, values, .. } = self.diagonals;
+            let columns = offsets.iter().map(|&offset| row.wrapping_add_signed(offset));
+            let entries = columns.enumerate().filter(|&(_, column)| self.is_entry(row, column));
+            let products =
+                entries.map(|(d, column)| values[d * rows + row] * self.operands.x[column]);
+            *sum = products.fold(T::zero(), |sum, product| sum + product);
+        }
+    }
+
+    fn is_entry(&self, row: usize, column: usize) -> bool {
+        let (row, column) = if self.transpose { (column, row) } else { (row, column) };
+        let Csr { rows, cols, column_indices, .. } = self.csr;
+        row < *rows
+            && column < *cols
+            && column_indices[self.csr.row(row)].binary_search(&(column as u32)).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn diagonals_are_indexed_by_row() {
+        let triplets = [(0, 0, 1.0), (0, 2, 2.0), (1, 1, 3.0), (2, 0, 4.0), (2, 2, 5.0)];
+        let csr = Csr::<f64>::from_triplets(3, 4, &triplets);
+        assert_eq!(offsets(&csr), [-2, 0, 2]);
+        let diagonals = Diagonals::of(&csr, offsets(&csr));
+        assert_eq!(diagonals.values, [0., 0., 4., 1., 3., 5., 2., 0., 0.]);
+        assert_eq!(diagonals.bytes(), 9 * 8 + 3 * 8);
+    }
+
+    #[test]
+    fn rows_without_a_column_on_the_diagonal_are_left_out() {
+        let diagonals = Diagonals::<f64> { rows: 9, cols: 5, offsets: vec![], values: vec![] };
+        for (offset, block, expected) in
+            [(-3, 0..9, 3..8), (0, 4..9, 4..5), (3, 0..4, 0..2), (-8, 0..8, 8..8), (4, 1..9, 1..1)]
+        {
+            assert_eq!(diagonals.rows_on(offset, &block), expected, "{offset} in {block:?}");
+        }
+    }
+}

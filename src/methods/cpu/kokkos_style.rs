@@ -1,0 +1,163 @@
+//! CSR as KokkosKernels multiplies it on CPUs (sparse/impl/KokkosSparse_spmv_impl.hpp).
+//!
+//! A row is an item of work. Threads own as many rows as the others (static), or fetch chunks of them from
+//! a counter (dynamic) when there are more than ten million nonzeros. Transposed, y is scaled first, then
+//! each row's nonzeros are added to the y of their columns, atomically where there is more than one thread.
+//!
+//! No memory beyond CSR. Departures: a row is summed in four accumulators, as KokkosKernels' serial code
+//! does and its parallel code leaves to the compiler; a chunk has the rows that KokkosKernels gives a
+//! thread of a team, 64, or 256 of short rows in a large matrix.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::atomic::{AtomicAdd, SharedSums};
+use super::rows::{Operands, part, scale_on};
+use crate::matrix::Csr;
+use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Unavailable};
+use crate::scalar::Scalar;
+use crate::simd::{Kernel, Lanes, Vector};
+use crate::team::{DisjointMut, Team};
+
+/// See the file's head.
+pub const METHOD: Method = Method {
+    name: "kokkos-style",
+    source: "KokkosKernels, KokkosSparse::spmv on CPUs",
+    summary: "a row per item of work, static or dynamic; transposed by atomic additions",
+    parameters: &[Parameter {
+        name: "schedule",
+        values: &["static", "dynamic"],
+        meaning: "equal numbers of rows, or chunks from a counter; default by the nonzeros",
+    }],
+    operations: Operations::Both,
+    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+};
+
+/// More nonzeros than these are scheduled dynamically.
+const DYNAMIC: usize = 10_000_000;
+
+/// How threads come by their rows.
+enum Schedule {
+    Static,
+    Dynamic { next: AtomicUsize, chunk: usize },
+}
+
+fn prepare<'a, T: AtomicAdd + Lanes>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    let (team, isa, transpose) = (request.team, request.isa, request.transpose);
+    let schedule = Schedule::of(csr, request.word("schedule"));
+    if transpose {
+        let product = move |alpha, x: &[T], beta, y: &mut [T]| {
+            scale_on(team, beta, y);
+            let y = SharedSums::new(team, y);
+            schedule.run(csr.rows, team, |rows| scatter(csr, rows, alpha, x, &y));
+            Ok(())
+        };
+        return Ok(Prepared::new(csr, 0, product).transposing(true));
+    }
+    Ok(Prepared::new(csr, 0, move |alpha, x, beta, y| {
+        let operands = Operands { alpha, x, beta };
+        let y = DisjointMut::new(y);
+        schedule.run(csr.rows, team, |rows| {
+            // SAFETY: no row is given out twice.
+            let y = unsafe { y.range(rows.clone()) };
+            isa.run(Rows { csr, rows, operands, y });
+        });
+        Ok(())
+    }))
+}
+
+impl Schedule {
+    fn of<T>(csr: &Csr<T>, word: Option<&str>) -> Self {
+        let dynamic = word.map_or(csr.nnz() > DYNAMIC, |word| word == "dynamic");
+        let short_rows = csr.nnz() < 20 * csr.rows && csr.nnz() > 5_000_000;
+        let chunk = if short_rows { 256 } else { 64 };
+        if dynamic { Self::Dynamic { next: AtomicUsize::new(0), chunk } } else { Self::Static }
+    }
+
+    /// Gives all rows out to the team.
+    fn run(&self, rows: usize, team: &Team, body: impl Fn(Range<usize>) + Sync) {
+        let threads = team.len();
+        match self {
+            Self::Static => team.run(|rank| body(part(rows, rank, threads))),
+            Self::Dynamic { next, chunk } => {
+                next.store(0, Ordering::Relaxed);
+                let fetch = || next.fetch_add(*chunk, Ordering::Relaxed);
+                team.run(|_| {
+                    let starts = std::iter::repeat_with(fetch).take_while(|&start| start < rows);
+                    starts.for_each(|start| body(start..rows.min(start + chunk)));
+                });
+            }
+        }
+    }
+}
+
+/// y += αAᵀx for some rows of A.
+fn scatter<T: AtomicAdd>(csr: &Csr<T>, rows: Range<usize>, alpha: T, x: &[T], y: &SharedSums<T>) {
+    for (row, &x) in rows.clone().zip(&x[rows]) {
+        let entries = csr.row(row);
+        for (&column, &value) in
+            csr.column_indices[entries.clone()].iter().zip(&csr.values[entries])
+        {
+            // SAFETY: a valid matrix has its columns in y.
+            unsafe { y.add(column as usize, alpha * value * x) };
+        }
+    }
+}
+
+/// Some rows of the plain product.
+struct Rows<'a, T> {
+    csr: &'a Csr<T>,
+    rows: Range<usize>,
+    operands: Operands<'a, T>,
+    /// y of `rows`.
+    y: &'a mut [T],
+}
+
+impl<T: Scalar> Kernel<T> for Rows<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector<T>>(self) {
+        let Operands { x, .. } = self.operands;
+        for (row, y) in self.rows.zip(self.y) {
+            let entries = self.csr.row(row);
+            let columns = self.csr.column_indices[entries.clone()].chunks_exact(4);
+            let values = self.csr.values[entries].chunks_exact(4);
+            // SAFETY: the columns of a valid matrix lie in x.
+            let x = |column: u32| unsafe { *x.get_unchecked(column as usize) };
+            let rest = columns.remainder().iter().zip(values.remainder());
+            let mut sums = [T::zero(); 4];
+            for (columns, values) in columns.zip(values) {
+                for k in 0..4 {
+                    sums[k] = V::fused(values[k], x(columns[k]), sums[k]);
+                }
+            }
+            let sum = rest.fold(sums[0], |sum, (&column, &value)| V::fused(value, x(column), sum));
+            self.operands.store(sum + sums[1] + sums[2] + sums[3], y);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_given_out_once() {
+        let dynamic = |chunk| Schedule::Dynamic { next: AtomicUsize::new(0), chunk };
+        for schedule in [Schedule::Static, dynamic(1), dynamic(64)] {
+            for rows in [0, 1, 63, 64, 200] {
+                let team = Team::floating(3);
+                let seen: Vec<_> = (0..rows).map(|_| AtomicUsize::new(0)).collect();
+                for runs in 1..3 {
+                    let see = |row: usize| _ = seen[row].fetch_add(1, Ordering::Relaxed);
+                    schedule.run(rows, &team, |rows| rows.for_each(see));
+                    assert!(seen.iter().all(|seen| seen.load(Ordering::Relaxed) == runs), "{rows}");
+                }
+            }
+        }
+    }
+}
