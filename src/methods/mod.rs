@@ -21,6 +21,7 @@ pub const METHODS: &[Method] = &[
     cpu::hyb::METHOD,
     cpu::coo::METHOD,
     cpu::sell::METHOD,
+    cpu::csr5::METHOD,
     cpu::sprs::METHOD,
     vendor::mkl_csrmv::METHOD,
     vendor::mkl_ie::METHOD,

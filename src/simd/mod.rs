@@ -66,6 +66,8 @@ impl Index for u32 {
 pub trait Vector<T>: Copy {
     /// Values per register.
     const LANES: usize;
+    /// The mask of all lanes.
+    const ALL: Mask = Mask::MAX >> (MOST_LANES - Self::LANES);
     /// # Safety
     /// The machine has the instruction set.
     unsafe fn zero() -> Self;
@@ -85,11 +87,20 @@ pub trait Vector<T>: Copy {
     /// # Safety
     /// As `zero`.
     unsafe fn mul_add(self, factor: Self, addend: Self) -> Self;
-    /// The same in the lanes whose bit in `mask` is set, the first lane's being the lowest; the
-    /// others keep `addend`, whatever they would have added, even NaN.
+    /// `self` in the lanes whose bit in `mask` is set, the first lane's being the lowest, and `other`
+    /// in the rest.
     /// # Safety
     /// As `zero`.
-    unsafe fn mul_add_where(self, mask: Mask, factor: Self, addend: Self) -> Self;
+    unsafe fn select(self, other: Self, mask: Mask) -> Self;
+    /// `self · factor + addend` in the lanes whose bit is set; the others keep `addend`, whatever they
+    /// would have added, even NaN.
+    /// # Safety
+    /// As `zero`.
+    #[inline(always)]
+    unsafe fn mul_add_where(self, mask: Mask, factor: Self, addend: Self) -> Self {
+        // SAFETY: the same contract.
+        unsafe { self.mul_add(factor, addend).select(addend, mask) }
+    }
     /// The same in the first `lanes` lanes, fewer than `LANES`.
     /// # Safety
     /// As `zero`.
@@ -241,10 +252,9 @@ impl<T: Scalar> Vector<T> for Portable<T> {
         Self(std::array::from_fn(|lane| self.0[lane] * factor.0[lane] + addend.0[lane]))
     }
     #[inline(always)]
-    unsafe fn mul_add_where(self, mask: Mask, factor: Self, addend: Self) -> Self {
-        let all = unsafe { self.mul_add(factor, addend) };
-        let chosen = |lane| if mask >> lane & 1 == 1 { all.0[lane] } else { addend.0[lane] };
-        Self(std::array::from_fn(chosen))
+    unsafe fn select(self, other: Self, mask: Mask) -> Self {
+        let set = |lane| mask >> lane & 1 == 1;
+        Self(std::array::from_fn(|lane| if set(lane) { self.0[lane] } else { other.0[lane] }))
     }
     #[inline(always)]
     unsafe fn sum(self) -> T {

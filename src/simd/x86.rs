@@ -46,7 +46,7 @@ impl Lanes for f32 {
 macro_rules! vector {
     ($register:ident of $lanes:literal $value:ty: $zero:ident $splat:ident $load:ident
      $gather:ident $mul_add:ident $sum:ident $store:ident $sub:ident,
-         |$difference:ident| $unordered:expr, |$bits:ident, $a:ident, $b:ident, $c:ident| $first:expr) => {
+         |$difference:ident| $unordered:expr, |$mask:ident, $set:ident, $unset:ident| $select:expr) => {
         // SAFETY (of every call): each method's contract is the intrinsic's.
         impl Vector<$value> for $register {
             const LANES: usize = $lanes;
@@ -71,9 +71,9 @@ macro_rules! vector {
                 Self(unsafe { $mul_add(self.0, factor.0, addend.0) })
             }
             #[inline(always)]
-            unsafe fn mul_add_where(self, mask: Mask, factor: Self, addend: Self) -> Self {
-                let ($bits, $a, $b, $c) = (mask, self.0, factor.0, addend.0);
-                Self(unsafe { $first })
+            unsafe fn select(self, other: Self, mask: Mask) -> Self {
+                let ($mask, $set, $unset) = (mask, self.0, other.0);
+                Self(unsafe { $select })
             }
             #[inline(always)]
             unsafe fn sum(self) -> $value {
@@ -100,45 +100,45 @@ macro_rules! vector {
 vector!(Avx512F64 of 4 f64: _mm256_setzero_pd _mm256_set1_pd _mm256_loadu_pd
     gather_f64 _mm256_fmadd_pd sum_f64 _mm256_storeu_pd _mm256_sub_pd,
     |d| _mm256_cmp_pd_mask::<_CMP_UNORD_Q>(d, d),
-    |mask, a, b, c| _mm256_mask3_fmadd_pd(a, b, c, mask as u8));
+    |mask, set, unset| _mm256_mask_blend_pd(mask as u8, unset, set));
 vector!(Avx512F32 of 4 f32: _mm_setzero_ps _mm_set1_ps _mm_loadu_ps
     gather_f32 _mm_fmadd_ps sum_f32 _mm_storeu_ps _mm_sub_ps,
     |d| _mm_cmp_ps_mask::<_CMP_UNORD_Q>(d, d),
-    |mask, a, b, c| _mm_mask3_fmadd_ps(a, b, c, mask as u8));
+    |mask, set, unset| _mm_mask_blend_ps(mask as u8, unset, set));
 vector!(WideAvx512F64 of 8 f64: _mm512_setzero_pd _mm512_set1_pd _mm512_loadu_pd
     gather_8_f64 _mm512_fmadd_pd _mm512_reduce_add_pd _mm512_storeu_pd _mm512_sub_pd,
     |d| _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(d, d),
-    |mask, a, b, c| _mm512_mask3_fmadd_pd(a, b, c, mask as u8));
+    |mask, set, unset| _mm512_mask_blend_pd(mask as u8, unset, set));
 vector!(WideAvx512F32 of 16 f32: _mm512_setzero_ps _mm512_set1_ps _mm512_loadu_ps
     gather_16_f32 _mm512_fmadd_ps _mm512_reduce_add_ps _mm512_storeu_ps _mm512_sub_ps,
     |d| _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(d, d),
-    |mask, a, b, c| _mm512_mask3_fmadd_ps(a, b, c, mask));
+    |mask, set, unset| _mm512_mask_blend_ps(mask, unset, set));
 vector!(Avx2F64 of 4 f64: _mm256_setzero_pd _mm256_set1_pd _mm256_loadu_pd
     gather_f64 _mm256_fmadd_pd sum_f64 _mm256_storeu_pd _mm256_sub_pd,
     |d| _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_UNORD_Q>(d, d)),
-    |mask, a, b, c| {
+    |mask, set, unset| {
     let lanes = _mm256_set_epi64x(8, 4, 2, 1);
-    let set = _mm256_and_si256(_mm256_set1_epi64x(mask.into()), lanes);
-    let keep = _mm256_castsi256_pd(_mm256_cmpeq_epi64(set, lanes));
-    _mm256_blendv_pd(c, _mm256_fmadd_pd(a, b, c), keep)
+    let bits = _mm256_and_si256(_mm256_set1_epi64x(mask.into()), lanes);
+    let keep = _mm256_castsi256_pd(_mm256_cmpeq_epi64(bits, lanes));
+    _mm256_blendv_pd(unset, set, keep)
 });
 vector!(Avx2F32 of 4 f32: _mm_setzero_ps _mm_set1_ps _mm_loadu_ps
     gather_f32 _mm_fmadd_ps sum_f32 _mm_storeu_ps _mm_sub_ps,
     |d| _mm_movemask_ps(_mm_cmpunord_ps(d, d)),
-    |mask, a, b, c| {
+    |mask, set, unset| {
     let lanes = _mm_set_epi32(8, 4, 2, 1);
-    let set = _mm_and_si128(_mm_set1_epi32(mask.into()), lanes);
-    let keep = _mm_castsi128_ps(_mm_cmpeq_epi32(set, lanes));
-    _mm_blendv_ps(c, _mm_fmadd_ps(a, b, c), keep)
+    let bits = _mm_and_si128(_mm_set1_epi32(mask.into()), lanes);
+    let keep = _mm_castsi128_ps(_mm_cmpeq_epi32(bits, lanes));
+    _mm_blendv_ps(unset, set, keep)
 });
 vector!(WideAvx2F32 of 8 f32: _mm256_setzero_ps _mm256_set1_ps _mm256_loadu_ps
     gather_8_f32 _mm256_fmadd_ps sum_8_f32 _mm256_storeu_ps _mm256_sub_ps,
     |d| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_UNORD_Q>(d, d)),
-    |mask, a, b, c| {
+    |mask, set, unset| {
     let lanes = _mm256_set_epi32(128, 64, 32, 16, 8, 4, 2, 1);
-    let set = _mm256_and_si256(_mm256_set1_epi32(mask.into()), lanes);
-    let keep = _mm256_castsi256_ps(_mm256_cmpeq_epi32(set, lanes));
-    _mm256_blendv_ps(c, _mm256_fmadd_ps(a, b, c), keep)
+    let bits = _mm256_and_si256(_mm256_set1_epi32(mask.into()), lanes);
+    let keep = _mm256_castsi256_ps(_mm256_cmpeq_epi32(bits, lanes));
+    _mm256_blendv_ps(unset, set, keep)
 });
 
 // Lanes filled by single loads: on Zen 4 the gather instruction (some two cycles an element)

@@ -5,6 +5,7 @@ pub mod coo;
 pub mod csc;
 pub mod csr2;
 pub mod csr3;
+pub mod csr5;
 mod csr_k;
 pub mod csr_rows;
 pub mod dia;

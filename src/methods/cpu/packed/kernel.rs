@@ -3,7 +3,7 @@
 use super::window::{Columns, Factors, MAX_HEIGHT, Slice, Window};
 use crate::methods::cpu::rows::Operands;
 use crate::scalar::Scalar;
-use crate::simd::{Index, Kernel, MOST_LANES, Mask, Vector};
+use crate::simd::{Index, Kernel, MOST_LANES, Vector};
 
 /// y of a window's rows.
 pub struct Multiply<'a, T> {
@@ -144,10 +144,9 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
 
     #[inline(always)]
     fn bands<V: Vector<T>>(&mut self) {
-        let all = (1u32 << V::LANES).wrapping_sub(1) as Mask;
         for band in &self.window.bands {
             let diagonals = &self.window.diagonals[band.diagonals.clone()];
-            let full = diagonals.iter().all(|diagonal| diagonal.mask == all);
+            let full = diagonals.iter().all(|diagonal| diagonal.mask == V::ALL);
             for slice in 0..band.slices {
                 let row = band.row + slice * V::LANES;
                 let x = self.operands.x.as_ptr().wrapping_add(self.window.first_row + row);

@@ -1,0 +1,264 @@
+//! The product of a thread's tiles: section 4 of the paper.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+use super::Shape;
+use super::format::{Chunk, DIRTY};
+use crate::methods::cpu::rows::{Operands, scale};
+use crate::scalar::Scalar;
+use crate::simd::{Kernel, MOST_LANES, Mask, Vector};
+
+/// Flags in a word.
+const WORD: usize = u64::BITS as usize;
+
+/// Tiles whose rows are scaled together: few enough that they are in the first cache when they are
+/// added to.
+const GROUP: usize = 16;
+
+/// The offsets of a tile that is not dirty.
+static CONSECUTIVE: [u32; 256] = {
+    let mut offsets = [0; 256];
+    let mut k = 0;
+    while k < 256 {
+        offsets[k] = k as u32;
+        k += 1;
+    }
+    offsets
+};
+
+/// y ← βy + αAx for a chunk's tiles, without what falls to its first row: that is returned.
+pub struct Tiles<'a, T> {
+    /// The tiles.
+    pub chunk: &'a Chunk<T>,
+    /// Their shape.
+    pub shape: Shape,
+    /// α, x, β.
+    pub operands: Operands<'a, T>,
+    /// y of the chunk's rows.
+    pub y: &'a mut [T],
+}
+
+impl<T: Scalar> Kernel<T> for Tiles<'_, T> {
+    type Output = T;
+
+    #[inline(always)]
+    fn run<V: Vector<T>>(self) -> T {
+        let Self { chunk, shape, operands: Operands { alpha, x, beta }, y } = self;
+        let first = chunk.rows.start;
+        let (mut calibrator, mut scaled) = (T::zero(), 0);
+        for tile in 0..chunk.tiles() {
+            if tile % GROUP == 0 {
+                let last = chunk.row((tile + GROUP).min(chunk.tiles()));
+                let end = (last + 1 - first).min(y.len());
+                scale(beta, &mut y[scaled..end]);
+                scaled = end;
+            }
+            let row = chunk.row(tile);
+            // SAFETY: the chunk holds whole tiles of a valid matrix in the shape of V, and y the
+            // rows that start in them.
+            let sum = unsafe {
+                if row == chunk.row(tile + 1) {
+                    fast_track::<T, V>(chunk, shape, tile, x)
+                } else {
+                    let y = y.as_mut_ptr().add(row + 1 - first);
+                    segmented_sum::<T, V>(chunk, shape, tile, alpha, x, y)
+                }
+            };
+            if row == chunk.first_row() {
+                calibrator += sum;
+            } else {
+                y[row - first] += alpha * sum;
+            }
+        }
+        scale(beta, &mut y[scaled..]);
+        calibrator
+    }
+}
+
+/// Where a tile's values and columns begin.
+#[inline(always)]
+unsafe fn nonzeros<T>(chunk: &Chunk<T>, shape: Shape, tile: usize) -> (*const T, *const u32) {
+    let start = tile * shape.nonzeros();
+    // SAFETY: the chunk holds the tile.
+    unsafe {
+        let values = chunk.values.as_ptr().add(chunk.values_start + start);
+        (values, chunk.columns.as_ptr().add(start))
+    }
+}
+
+/// A tile within one row: its sum.
+#[inline(always)]
+unsafe fn fast_track<T: Scalar, V: Vector<T>>(
+    chunk: &Chunk<T>,
+    shape: Shape,
+    tile: usize,
+    x: &[T],
+) -> T {
+    // SAFETY: the chunk holds `tile`, of LANES · sigma nonzeros, whose columns are below x's length.
+    unsafe {
+        let (values, columns) = nonzeros(chunk, shape, tile);
+        let mut sum = V::zero();
+        for step in 0..shape.sigma {
+            let at = step * V::LANES;
+            sum = V::load(values.add(at)).mul_add(V::gather(x.as_ptr(), columns.add(at)), sum);
+        }
+        sum.sum()
+    }
+}
+
+/// A tile of several rows: adds to y, which begins with the row after the tile's, and returns the
+/// sum of the tile's row.
+#[inline(always)]
+unsafe fn segmented_sum<T: Scalar, V: Vector<T>>(
+    chunk: &Chunk<T>,
+    shape: Shape,
+    tile: usize,
+    alpha: T,
+    x: &[T],
+    y: *mut T,
+) -> T {
+    // SAFETY: the chunk holds `tile`, of LANES · sigma nonzeros, whose columns are below x's length.
+    // A row starts at each flag, so that y has as many rows after the tile's as there are flags, at
+    // the distances that `offsets` says.
+    unsafe {
+        let (values, columns) = nonzeros(chunk, shape, tile);
+        let y_offsets = chunk.y_offsets.as_ptr().add(tile * V::LANES);
+        let flags = chunk.flags.as_ptr().add(tile * shape.words());
+        let rows = Rows { alpha, y, offsets: offsets(chunk, tile) };
+        let mut next_flags: [u32; MOST_LANES] = [0; MOST_LANES];
+        for (lane, flag) in next_flags[..V::LANES].iter_mut().enumerate() {
+            *flag = u32::from(*y_offsets.add(lane));
+        }
+        let mut sums = [MaybeUninit::uninit(); WORD];
+        let mut lanes = Segments { sum: V::zero(), first: V::zero(), seen: 0 };
+        for word in 0..shape.words() {
+            let first = word * (WORD / V::LANES);
+            let steps = first..shape.sigma.min(first + WORD / V::LANES);
+            let closed = lanes.walk(steps, values, columns, x, *flags.add(word), &mut sums);
+            rows.add_whole(closed, &sums, &mut next_flags[..V::LANES]);
+        }
+        lanes.add_open(&next_flags, &rows)
+    }
+}
+
+/// The distances, from the row after the tile's, of the rows that start at its flags.
+#[inline(always)]
+unsafe fn offsets<T>(chunk: &Chunk<T>, tile: usize) -> *const u32 {
+    // SAFETY: the chunk holds the tile.
+    unsafe {
+        if chunk.tile_rows.get_unchecked(tile) & DIRTY == 0 {
+            return CONSECUTIVE.as_ptr();
+        }
+        let start = *chunk.empty_starts.get_unchecked(tile);
+        chunk.empty_offsets.as_ptr().add(start as usize)
+    }
+}
+
+/// The rows that start in a tile.
+struct Rows<T> {
+    alpha: T,
+    y: *mut T,
+    offsets: *const u32,
+}
+
+impl<T: Scalar> Rows<T> {
+    /// Adds to the row that starts at a flag.
+    #[inline(always)]
+    unsafe fn add(&self, flag: u32, sum: T) {
+        // SAFETY: the tile has the flag, and y its row.
+        unsafe { *self.y.add(*self.offsets.add(flag as usize) as usize) += self.alpha * sum };
+    }
+
+    /// Adds the sums of the rows that are whole in a lane: at each bit of `closed` ends the one that
+    /// the lane's flag before started.
+    #[inline(always)]
+    unsafe fn add_whole(&self, mut closed: u64, sums: &Sums<T>, flags: &mut [u32]) {
+        while closed != 0 {
+            let slot = closed.trailing_zeros() as usize;
+            // SAFETY: the sums before all flags are written.
+            unsafe {
+                let flag = flags.get_unchecked_mut(slot % flags.len());
+                self.add(*flag, sums.get_unchecked(slot).assume_init());
+                *flag += 1;
+            }
+            closed &= closed - 1;
+        }
+    }
+}
+
+/// What each lane had summed up before each step of a word.
+type Sums<T> = [MaybeUninit<T>; WORD];
+
+/// The lanes of a tile underway. A lane's flags cut it into pieces. The first piece belongs to a row
+/// that started in a lane before, the inner ones are whole rows, and the last goes on in the lanes
+/// that follow.
+struct Segments<V> {
+    /// Of each lane's piece at hand.
+    sum: V,
+    /// Of its first piece.
+    first: V,
+    /// The lanes that have met a flag.
+    seen: Mask,
+}
+
+impl<V> Segments<V> {
+    /// Takes the steps of a word of flags. Returns those flags that end a whole row.
+    #[inline(always)]
+    unsafe fn walk<T: Scalar>(
+        &mut self,
+        steps: Range<usize>,
+        values: *const T,
+        columns: *const u32,
+        x: &[T],
+        mut flags: u64,
+        sums: &mut Sums<T>,
+    ) -> u64
+    where
+        V: Vector<T>,
+    {
+        let (mut closed, mut slot) = (0, 0);
+        // SAFETY: the tile has the steps, and a word's are at most LANES · WORD.
+        unsafe {
+            for step in steps {
+                let starts = flags as Mask & V::ALL;
+                flags >>= V::LANES;
+                self.sum.store(sums.as_mut_ptr().cast::<T>().add(slot));
+                self.first = self.sum.select(self.first, starts & !self.seen);
+                closed |= u64::from(starts & self.seen) << slot;
+                self.seen |= starts;
+                let at = step * V::LANES;
+                let factors = V::gather(x.as_ptr(), columns.add(at));
+                let kept = V::zero().select(self.sum, starts);
+                self.sum = V::load(values.add(at)).mul_add(factors, kept);
+                slot += V::LANES;
+            }
+        }
+        closed
+    }
+
+    /// Adds the sums of the rows that no flag has ended, from the last lane to the first: a
+    /// segmented scan. Returns what is left to the tile's own row.
+    #[inline(always)]
+    unsafe fn add_open<T: Scalar>(self, flags: &[u32; MOST_LANES], rows: &Rows<T>) -> T
+    where
+        V: Vector<T>,
+    {
+        let (mut firsts, mut lasts) = ([T::zero(); MOST_LANES], [T::zero(); MOST_LANES]);
+        // SAFETY: the arrays have a register's lanes; a lane that has met a flag is in its row.
+        unsafe {
+            self.first.select(self.sum, self.seen).store(firsts.as_mut_ptr());
+            self.sum.store(lasts.as_mut_ptr());
+            let mut following = T::zero();
+            for lane in (0..V::LANES).rev() {
+                if self.seen >> lane & 1 == 1 {
+                    rows.add(flags[lane], lasts[lane] + following);
+                    following = firsts[lane];
+                } else {
+                    following += firsts[lane];
+                }
+            }
+            following
+        }
+    }
+}
