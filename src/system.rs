@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::ptr::null;
 use std::sync::OnceLock;
 
+use nix::errno::Errno;
+use nix::libc::{SYS_move_pages, c_int, syscall};
 use serde::Serialize;
 
 const CPU: &str = "/sys/devices/system/cpu";
@@ -106,6 +109,49 @@ pub fn last_level_cache_bytes() -> Option<u64> {
     caches().iter().map(|cache| cache.bytes).max()
 }
 
+/// The NUMA node of each CPU; `None` where all of the machine is one node. Read once, as the caches.
+pub fn nodes_of(cpus: &[usize]) -> Option<Vec<usize>> {
+    static NODES: OnceLock<Vec<String>> = OnceLock::new();
+    nodes_among(NODES.get_or_init(numa_nodes), cpus)
+}
+
+/// The same with the nodes' lists of CPUs given.
+fn nodes_among(nodes: &[String], cpus: &[usize]) -> Option<Vec<usize>> {
+    let lists: Vec<_> = nodes.iter().map(|list| parse_list(list)).collect();
+    let node_of = |cpu| lists.iter().position(|list| list.contains(cpu));
+    if lists.len() < 2 { None } else { cpus.iter().map(node_of).collect() }
+}
+
+/// The node of each page that these addresses lie in, as far as the system has one for it.
+///
+/// # Errors
+/// When the system does not tell.
+pub fn nodes_of_pages(pages: &[usize]) -> nix::Result<Vec<Option<usize>>> {
+    move_pages(pages, None)
+}
+
+/// Moves the pages to a node as far as the system can; returns where they are then.
+///
+/// # Errors
+/// When the system does not do so, or has no such node.
+pub fn move_pages_to(node: usize, pages: &[usize]) -> nix::Result<Vec<Option<usize>>> {
+    move_pages(pages, Some(&vec![node as c_int; pages.len()]))
+}
+
+fn move_pages(pages: &[usize], nodes: Option<&[c_int]>) -> nix::Result<Vec<Option<usize>>> {
+    /// MPOL_MF_MOVE: pages of this process alone.
+    const MOVE: c_int = 2;
+    let mut status = vec![-1 as c_int; pages.len()];
+    let nodes = nodes.map_or(null(), <[c_int]>::as_ptr);
+    // SAFETY: the arrays are of the length given; an address is not accessed, only looked up.
+    let outcome = unsafe {
+        syscall(SYS_move_pages, 0, pages.len(), pages.as_ptr(), nodes, status.as_mut_ptr(), MOVE)
+    };
+    Errno::result(outcome)?;
+    // A negative status is the error of that page.
+    Ok(status.into_iter().map(|node| usize::try_from(node).ok()).collect())
+}
+
 fn numa_nodes() -> Vec<String> {
     let node = |node| read(&format!("/sys/devices/system/node/node{node}/cpulist"));
     (0..).map_while(node).collect()
@@ -131,6 +177,27 @@ mod tests {
         assert_eq!(parse_list("0-2,5"), [0, 1, 2, 5]);
         assert_eq!(parse_list("7"), [7]);
         assert_eq!(parse_list(""), [0usize; 0]);
+    }
+
+    #[test]
+    fn nodes_of_cpus() {
+        let nodes = ["0-1,4".to_owned(), "2-3".to_owned()];
+        assert_eq!(nodes_among(&nodes, &[4, 2, 0]), Some(vec![0, 1, 0]));
+        assert_eq!(nodes_among(&nodes, &[4, 7]), None, "a CPU of no node");
+        assert_eq!(nodes_among(&nodes[..1], &[0]), None);
+    }
+
+    /// A sandbox may refuse the call, which is what `Err` is for.
+    #[test]
+    fn pages_have_nodes() {
+        let memory = vec![1u8; 1 << 20];
+        let pages: Vec<_> = (0..4).map(|k| memory.as_ptr().addr() + k * 100_000).collect();
+        if let Ok(nodes) = nodes_of_pages(&pages) {
+            assert!(nodes.iter().all(Option::is_some), "{nodes:?}");
+            let node = nodes[0].unwrap();
+            assert_eq!(move_pages_to(node, &pages).unwrap(), [Some(node); 4]);
+        }
+        assert!(move_pages_to(1 << 20, &pages).is_err(), "there is no such node");
     }
 
     #[test]

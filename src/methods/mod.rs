@@ -21,6 +21,7 @@ pub const METHODS: &[Method] = &[
     cpu::hyb::METHOD,
     cpu::coo::METHOD,
     cpu::sell::METHOD,
+    cpu::merge_numa::METHOD,
     cpu::csr5::METHOD,
     cpu::sprs::METHOD,
     vendor::mkl_csrmv::METHOD,

@@ -10,6 +10,8 @@
 //! Memory: a carry per thread. Departures: α and β (β·y is read by the thread that closes the row),
 //! and SIMD within a row, which the paper leaves out on purpose and today's libraries do not.
 
+use std::ops::Range;
+
 use super::rows::{Operands, Piece, WholeRows, streams};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
@@ -27,18 +29,22 @@ pub const METHOD: Method = Method {
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
-/// A point of the merge path: `row` rows are closed and `nonzero` nonzeros consumed.
+/// A point of the merge path.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Coordinate {
-    row: usize,
-    nonzero: usize,
+pub struct Coordinate {
+    /// How many rows are closed.
+    pub row: usize,
+    /// How many nonzeros are consumed.
+    pub nonzero: usize,
 }
 
 /// What a thread leaves of the row it did not close.
 #[derive(Clone, Copy)]
-struct Carry<T> {
-    row: usize,
-    sum: T,
+pub struct Carry<T> {
+    /// The row; one past the last when there is none.
+    pub row: usize,
+    /// Its sum so far.
+    pub sum: T,
 }
 
 fn prepare<'a, T: Scalar + Lanes>(
@@ -83,30 +89,54 @@ impl<T: Scalar + Lanes> MergePath<T> {
         let (threads, prefetch) = (team.len(), self.prefetch);
         let shared = DisjointMut::new(y);
         team.run_with(&mut self.carries, |rank, carry| {
-            let (start, end) = piece(csr, rank, threads);
+            let path = piece(csr, rank, threads);
             // SAFETY: a row is closed at one point of the path, so by one thread.
-            let y = unsafe { shared.range(start.row..end.row) };
-            let rows = start.row..end.row;
-            isa.run(WholeRows { csr, rows, start: start.nonzero, operands, y, prefetch });
-            let open = start.nonzero.max(csr.row_offsets[end.row] as usize);
-            let sum = isa.run(Piece { csr, range: open..end.nonzero, x: operands.x });
-            *carry = Carry { row: end.row, sum };
+            let y = unsafe { shared.range(path.start.row..path.end.row) };
+            let row = path.end.row;
+            *carry = Carry { row, sum: consume(isa, csr, path, operands, y, prefetch) };
         });
-        for carry in &self.carries[..threads - 1] {
-            if carry.row < csr.rows {
-                y[carry.row] += operands.alpha * carry.sum;
-            }
+        fix_up(&self.carries, operands.alpha, y);
+    }
+}
+
+/// Consumes a piece of the path: stores the rows that end in it to `y`, and returns the sum of the
+/// row that does not.
+#[inline(always)]
+pub fn consume<T: Scalar + Lanes>(
+    isa: Isa,
+    csr: &Csr<T>,
+    Range { start, end }: Range<Coordinate>,
+    operands: Operands<T>,
+    y: &mut [T],
+    prefetch: bool,
+) -> T {
+    let rows = start.row..end.row;
+    isa.run(WholeRows { csr, rows, start: start.nonzero, operands, y, prefetch });
+    let open = start.nonzero.max(csr.row_offsets[end.row] as usize);
+    isa.run(Piece { csr, range: open..end.nonzero, x: operands.x })
+}
+
+/// Adds the carries of all threads to y, each of which is stored by now.
+pub fn fix_up<'c, T: Scalar>(
+    carries: impl IntoIterator<Item = &'c Carry<T>>,
+    alpha: T,
+    y: &mut [T],
+) {
+    for carry in carries {
+        if let Some(y) = y.get_mut(carry.row) {
+            *y += alpha * carry.sum;
         }
     }
 }
 
-/// The two ends of a thread's piece of the path.
-fn piece<T>(csr: &Csr<T>, rank: usize, threads: usize) -> (Coordinate, Coordinate) {
+/// A thread's piece of the path.
+pub fn piece<T>(csr: &Csr<T>, rank: usize, threads: usize) -> Range<Coordinate> {
     let items = csr.rows + csr.nnz();
     let items_per_thread = items.div_ceil(threads);
     let diagonal = |rank: usize| (items_per_thread * rank).min(items);
     let row_ends = &csr.row_offsets[1..];
-    (search(diagonal(rank), row_ends, csr.nnz()), search(diagonal(rank + 1), row_ends, csr.nnz()))
+    let search = |rank| search(diagonal(rank), row_ends, csr.nnz());
+    search(rank)..search(rank + 1)
 }
 
 /// Algorithm 3: where the path crosses a diagonal. A row end that equals the nonzero's index comes

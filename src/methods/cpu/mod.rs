@@ -14,6 +14,7 @@ mod fill;
 pub mod hyb;
 pub mod kokkos_style;
 pub mod merge;
+pub mod merge_numa;
 pub mod packed;
 mod rows;
 pub mod sell;

@@ -1,0 +1,233 @@
+//! Merge-based CSR for several NUMA nodes: merge-spmv-sc16, III-D.
+//!
+//! An inspector runs the merge-path search once, keeps each thread's piece of the path, and puts the
+//! values and column indices that the thread consumes on the thread's node. The executor is
+//! [`merge`](super::merge) without the search. x and y stay where they are.
+//!
+//! Memory: on several nodes the matrix once more, in pieces that are small CSR matrices themselves;
+//! on one node nothing but the pieces' ends and the carries.
+//!
+//! Departures: the paper migrates the pages of the CSR arrays in place. Here those belong to all
+//! methods, whose times it would change; so each thread copies its piece, which puts fresh pages on
+//! its node at the first touch, and then asks the system to move those that are elsewhere: memory
+//! that was used before, or that of a thread on another node in the same page. How many pages are
+//! where they should be is noted. On one node nothing is copied.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::merge::{Carry, Coordinate, consume, fix_up, piece};
+use super::rows::{Operands, streams};
+use crate::matrix::Csr;
+use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
+use crate::scalar::Scalar;
+use crate::simd::Lanes;
+use crate::system;
+use crate::team::DisjointMut;
+
+/// See the file's head.
+pub const METHOD: Method = Method {
+    name: "merge-numa",
+    source: "merge-spmv-sc16, III-D",
+    summary: "merge with the search at setup and each thread's nonzeros on its NUMA node",
+    parameters: &[],
+    operations: Operations::Plain,
+    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+};
+
+const PAGE: usize = 4096;
+
+/// A thread's piece of the path.
+struct Part<'a, T: Clone> {
+    /// The matrix, or the thread's own copy of its rows and nonzeros.
+    csr: Cow<'a, Csr<T>>,
+    /// The piece's ends in `csr`.
+    path: Range<Coordinate>,
+    /// The rows that it closes, in the whole matrix.
+    rows: Range<usize>,
+    carry: Carry<T>,
+    pages: nix::Result<Pages>,
+}
+
+/// How many pages a thread's copy has, and how many are on its node.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Pages {
+    all: usize,
+    home: usize,
+}
+
+fn prepare<'a, T: Scalar + Lanes>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    prepare_on(system::nodes_of(request.team.cpus()), csr, request)
+}
+
+/// The same with the node of each thread given, if there are several.
+fn prepare_on<'a, T: Scalar + Lanes>(
+    nodes: Option<Vec<usize>>,
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    let (team, threads, isa) = (request.team, request.team.len(), request.isa);
+    let mut parts: Vec<_> = (0..threads).map(|rank| Part::new(csr, rank, threads)).collect();
+    if let Some(nodes) = &nodes {
+        team.run_with(&mut parts, |rank, part| part.settle(nodes[rank]));
+    }
+    let note = nodes.map_or("one NUMA node: only the search is saved".into(), |_| describe(&parts));
+    let extra_bytes = parts.iter().map(Part::bytes).sum();
+    let prefetch = streams(csr);
+    let product = move |alpha, x: &[T], beta, y: &mut [T]| {
+        let operands = Operands { alpha, x, beta };
+        let shared = DisjointMut::new(y);
+        team.run_with(&mut parts, |_, part| {
+            // SAFETY: a row is closed at one point of the path, so by one thread.
+            let y = unsafe { shared.range(part.rows.clone()) };
+            part.carry.sum = consume(isa, &part.csr, part.path.clone(), operands, y, prefetch);
+        });
+        fix_up(parts.iter().map(|part| &part.carry), alpha, y);
+        Ok(())
+    };
+    Ok(Prepared::new(csr, extra_bytes, product).noting(note))
+}
+
+impl<'a, T: Scalar> Part<'a, T> {
+    /// The piece of the matrix itself.
+    fn new(csr: &'a Csr<T>, rank: usize, threads: usize) -> Self {
+        let path = piece(csr, rank, threads);
+        let carry = Carry { row: path.end.row, sum: T::zero() };
+        let rows = path.start.row..path.end.row;
+        Self { csr: Cow::Borrowed(csr), path, rows, carry, pages: Ok(Pages::default()) }
+    }
+
+    /// Copies the piece, by the thread whose it is, and sees to it that the copy is on `node`.
+    fn settle(&mut self, node: usize) {
+        let copy = copy(&self.csr, &self.path);
+        let end = Coordinate { row: self.rows.len(), nonzero: copy.nnz() };
+        self.path = Coordinate { row: 0, nonzero: 0 }..end;
+        self.pages = bring_home(&copy, node);
+        self.csr = Cow::Owned(copy);
+    }
+
+    /// Bytes beyond the matrix.
+    fn bytes(&self) -> usize {
+        let copied = match &self.csr {
+            Cow::Borrowed(_) => 0,
+            Cow::Owned(csr) => {
+                size_of_val(&csr.row_offsets[..])
+                    + size_of_val(&csr.column_indices[..])
+                    + size_of_val(&csr.values[..])
+            }
+        };
+        size_of::<Self>() + copied
+    }
+}
+
+/// A piece of the path as a matrix: its rows, and as a last one the row that it leaves open.
+fn copy<T: Scalar>(csr: &Csr<T>, path: &Range<Coordinate>) -> Csr<T> {
+    let (start, end) = (path.start.nonzero as u32, path.end.nonzero as u32);
+    let offsets = &csr.row_offsets[path.start.row..=path.end.row];
+    let mut row_offsets: Vec<_> = offsets.iter().map(|o| o.clamp(&start, &end) - start).collect();
+    row_offsets.push(end - start);
+    let nonzeros = path.start.nonzero..path.end.nonzero;
+    Csr {
+        rows: row_offsets.len() - 1,
+        cols: csr.cols,
+        row_offsets,
+        column_indices: csr.column_indices[nonzeros.clone()].to_vec(),
+        values: csr.values[nonzeros].to_vec(),
+    }
+}
+
+/// Moves those pages of the copy to `node` that are elsewhere.
+fn bring_home<T>(copy: &Csr<T>, node: usize) -> nix::Result<Pages> {
+    let mut pages = pages_of(&copy.values);
+    pages.extend(pages_of(&copy.column_indices));
+    let all = pages.len();
+    let now = system::nodes_of_pages(&pages)?;
+    let mut at = now.iter();
+    pages.retain(|_| *at.next().expect("a node per page") != Some(node));
+    let moved = if pages.is_empty() { vec![] } else { system::move_pages_to(node, &pages)? };
+    let away = moved.iter().filter(|&&at| at != Some(node)).count();
+    Ok(Pages { all, home: all - away })
+}
+
+/// The addresses of the pages that hold a slice.
+fn pages_of<T>(slice: &[T]) -> Vec<usize> {
+    let Range { start, end } = slice.as_ptr_range();
+    (start.addr() / PAGE * PAGE..end.addr()).step_by(PAGE).collect()
+}
+
+/// What became of the pages.
+fn describe<T: Scalar>(parts: &[Part<T>]) -> String {
+    let pages: nix::Result<Vec<_>> = parts.iter().map(|part| part.pages).collect();
+    match pages {
+        Ok(pages) => {
+            let sum = |count: fn(&Pages) -> usize| pages.iter().map(count).sum::<usize>();
+            format!("{} of {} pages on their NUMA node", sum(|p| p.home), sum(|p| p.all))
+        }
+        Err(errno) => format!("pages are where first touched; moving them: {}", errno.desc()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simd::Isa;
+    use crate::team::Team;
+    use crate::verify::Reference;
+
+    /// The note of a right product by threads on these nodes.
+    fn note(nodes: Option<Vec<usize>>, threads: usize, triplets: &[(usize, usize, f64)]) -> String {
+        let csr = Csr::<f64>::from_triplets(30, 300, triplets);
+        let team = Team::floating(threads);
+        let request = Request {
+            team: &team,
+            isa: Isa::detect(),
+            transpose: false,
+            alpha: 2.0,
+            beta: -1.0,
+            expected_products: 1,
+            given: &[],
+        };
+        let x: Vec<f64> = (0..300).map(|k| (k as f64).sin()).collect();
+        let y0 = [0.5; 30];
+        let mut prepared = prepare_on(nodes.clone(), &csr, &request).unwrap();
+        for _ in 0..2 {
+            let mut y = y0;
+            prepared.multiply(2.0, &x, -1.0, &mut y).unwrap();
+            let verdict = Reference::new(&csr, 2.0, &x, -1.0, &y0).judge(&y);
+            assert!(verdict.passes(), "{nodes:?} {threads} threads: {}", verdict.describe());
+        }
+        let copied = csr.nnz() * 12 + csr.rows * 4;
+        assert_eq!(prepared.extra_bytes.unwrap() as usize >= copied, nodes.is_some());
+        prepared.note.unwrap()
+    }
+
+    /// Pieces that end in rows, at their ends, in empty rows, and within one row.
+    #[test]
+    fn several_nodes_give_the_product_of_one() {
+        let long_row = (0..300).map(|col| (7, col, 0.1 + col as f64));
+        let short = (9..25).flat_map(|row| (0..row % 5).map(move |k| (row, k * 7, row as f64)));
+        let triplets: Vec<_> = long_row.chain(short).collect();
+        for threads in 1..=7 {
+            assert!(note(None, threads, &triplets).starts_with("one NUMA node"));
+            // Node 1 need not exist, nor need the call be allowed: the copies are right anyway.
+            for nodes in [vec![0; threads], (0..threads).map(|rank| rank % 2).collect()] {
+                let note = note(Some(nodes), threads, &triplets);
+                assert!(note.contains("pages"), "{note}");
+            }
+        }
+    }
+
+    #[test]
+    fn pages_are_counted_where_the_system_tells() {
+        let triplets: Vec<_> = (0..9000).map(|k| (k / 300, k % 300, 1.0)).collect();
+        let csr = Csr::<f64>::from_triplets(30, 300, &triplets);
+        let Ok(nodes) = system::nodes_of_pages(&pages_of(&csr.values)) else { return };
+        assert!((18..=19).contains(&nodes.len()), "72 000 bytes on {} pages", nodes.len());
+        let pages = bring_home(&csr, nodes[0].unwrap()).unwrap();
+        assert_eq!((pages.all > nodes.len(), pages.home), (true, pages.all));
+        assert!(bring_home(&csr, 1 << 20).is_err(), "there is no such node");
+    }
+}
