@@ -70,12 +70,31 @@ fn scatter<T: AtomicAdd>(
     let (threads, y) = (team.len(), SharedSums::new(team, y));
     team.run(|rank| {
         let piece = part(csr.nnz(), rank, threads);
-        let columns = csr.column_indices[piece.clone()].iter().zip(&csr.values[piece.clone()]);
-        for (&row, (&column, &value)) in row_indices[piece].iter().zip(columns) {
-            // SAFETY: a valid matrix has its rows in x and its columns in y.
-            unsafe { y.add(column as usize, value * (alpha * *x.get_unchecked(row as usize))) };
+        for (row, entries) in rows_of(row_indices, piece) {
+            let factor = alpha * x[row];
+            let values = &csr.values[entries.clone()];
+            for (&column, &value) in csr.column_indices[entries].iter().zip(values) {
+                // SAFETY: a valid matrix has its columns in y.
+                unsafe { y.add(column as usize, value * factor) };
+            }
         }
     });
+}
+
+/// The rows of a piece of the entries, each with its entries there.
+#[inline(always)]
+fn rows_of(
+    row_indices: &[u32],
+    piece: Range<usize>,
+) -> impl Iterator<Item = (usize, Range<usize>)> {
+    let Range { mut start, end } = piece;
+    std::iter::from_fn(move || {
+        let rest = &row_indices[start..end];
+        let row = *rest.first()?;
+        let entries = start..start + rest.iter().take_while(|&&other| other == row).count();
+        start = entries.end;
+        Some((row as usize, entries))
+    })
 }
 
 /// Entries and their rows, which do not descend.
@@ -154,19 +173,14 @@ impl<T: Scalar> Kernel<T> for Rows<'_, T> {
     #[inline(always)]
     fn run<V: Vector<T>>(self) -> T {
         let Coordinates { row_indices, entries } = self.coordinates;
-        let Range { mut start, end } = self.piece;
         let mut carry = T::zero();
-        while start < end {
-            let row = row_indices[start];
-            let entries_of_row = row_indices[start..end].iter().take_while(|&&other| other == row);
-            let next = start + entries_of_row.count();
+        for (row, of_row) in rows_of(row_indices, self.piece) {
             // SAFETY: the entries are a matrix's, whose columns lie in x.
-            let sum = unsafe { dot::<T, V>(entries, start..next, self.operands.x) };
-            match (row as usize).checked_sub(self.first_row) {
+            let sum = unsafe { dot::<T, V>(entries, of_row, self.operands.x) };
+            match row.checked_sub(self.first_row) {
                 Some(index) => self.y[index] += self.operands.alpha * sum,
                 None => carry = sum,
             }
-            start = next;
         }
         carry
     }
