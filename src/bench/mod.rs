@@ -8,5 +8,6 @@ pub mod metrics;
 pub mod outcome;
 pub mod peak;
 pub mod plan;
+pub mod regression;
 pub mod side;
 pub mod statistics;

@@ -34,6 +34,13 @@ pub struct Cli {
 pub enum Command {
     /// Measures many matrices: below a folder every .mtx and .mtx.gz file, in order of size
     Corpus(CorpusArgs),
+    /// Finds the best sizes of a method for each of many matrices, and rules for others
+    ///
+    /// Sweeps every value of srs, and of ssrs where the method has it, that --methods does not fix; by
+    /// default of csr2 and csr3, in one round, so that one size at a time is in memory. Prints the best
+    /// sizes, their logarithmic regression over the mean row length, their geometric mean, and the
+    /// constant that loses least. --output takes a CSV row per matrix and size.
+    Tune(TuneArgs),
     /// Lists the methods
     Methods,
     /// Shows the machine: CPU, caches, NUMA nodes, memory, libraries, measured bandwidth
@@ -67,6 +74,24 @@ pub struct CorpusArgs {
     pub sources: Vec<OsString>,
     #[command(flatten)]
     pub measure: MeasureArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct TuneArgs {
+    /// What to tune
+    #[arg(value_enum)]
+    pub what: Tunable,
+    /// Folders, files and generators (gen:NAME,key=value,…)
+    #[arg(required = true, value_name = "DIR|FILE|gen:SPEC")]
+    pub sources: Vec<OsString>,
+    #[command(flatten)]
+    pub measure: MeasureArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Tunable {
+    /// CSR-k: the sizes of super-rows and super-super-rows
+    CsrK,
 }
 
 #[derive(Debug, Args)]

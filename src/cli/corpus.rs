@@ -63,7 +63,7 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
 
 /// The matrices that the words name, with their files' sizes: generators, files, and for a folder all
 /// files below it, the smallest first.
-fn sources(words: &[OsString], stderr: &mut dyn Write) -> Result<Vec<(Source, u64)>> {
+pub fn sources(words: &[OsString], stderr: &mut dyn Write) -> Result<Vec<(Source, u64)>> {
     let mut sources = Vec::new();
     for word in words {
         match Source::parse(word)? {
@@ -104,7 +104,7 @@ fn sized(file: PathBuf) -> (Source, u64) {
 }
 
 /// A bar by the files' bytes, on stderr; none when that is no terminal.
-fn progress(sources: &[(Source, u64)], visible: bool) -> ProgressBar {
+pub fn progress(sources: &[(Source, u64)], visible: bool) -> ProgressBar {
     if !visible {
         return ProgressBar::hidden();
     }

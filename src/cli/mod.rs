@@ -10,6 +10,7 @@ mod run_facts;
 mod session;
 mod single;
 mod system;
+mod tune;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -70,6 +71,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Resul
     match cli.command {
         None => single::run(&cli.single, words, world),
         Some(Command::Corpus(args)) => corpus::run(&args, words, world),
+        Some(Command::Tune(args)) => tune::run(args, words, world),
         Some(Command::Methods) => written(list::methods(world.stdout)),
         Some(Command::System(args)) => system::run(&args, world),
         Some(Command::Generate(args)) => generate::run(&args, world),

@@ -37,7 +37,7 @@ const BREAK_EVEN_BASELINES: [&str; 2] = ["csr-rows", "gpu-csr-vector"];
 
 /// What a whole run shares.
 pub struct Session<'a> {
-    choices: Vec<Choice<'static>>,
+    pub(super) choices: Vec<Choice<'static>>,
     pub(super) gpu: Result<Gpu, Unavailable>,
     precisions: &'static [Precision],
     pub(super) settings: Settings,

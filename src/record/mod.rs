@@ -3,6 +3,7 @@
 pub mod row;
 pub mod run;
 pub mod text;
+pub mod tuning;
 pub mod write;
 
 use serde::Serialize;

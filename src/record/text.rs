@@ -132,6 +132,6 @@ fn load_note(report: &MatrixReport) -> String {
 }
 
 /// Unknown is a dash.
-fn cell(value: Option<f64>, digits: usize) -> String {
+pub fn cell(value: Option<f64>, digits: usize) -> String {
     value.map_or("-".into(), |value| format!("{value:.digits$}"))
 }

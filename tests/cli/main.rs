@@ -3,6 +3,7 @@
 
 mod gpu;
 mod order;
+mod tune;
 mod world;
 
 use std::fs;

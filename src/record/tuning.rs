@@ -1,0 +1,232 @@
+//! What `tune` writes: a row per matrix and size, and what follows from them.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::row::{Row, Status};
+use super::text::cell;
+use crate::bench::regression::{LogFit, best_constant, geometric_mean};
+use crate::method::Device;
+use crate::scalar::Precision;
+
+/// The sizes that a row was measured with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Rows in a super-row.
+    pub srs: u32,
+    /// Super-rows in a super-super-row, for methods that have those.
+    pub ssrs: Option<u32>,
+}
+
+/// One matrix × method × size × precision. The columns mean what they mean in [`Row`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[allow(missing_docs)] // see above
+pub struct SizeRow {
+    pub file: String,
+    pub num_rows: Option<usize>,
+    pub num_nonzeros: Option<usize>,
+    pub row_length_mean: Option<f64>,
+    /// Without its sizes.
+    pub method_name: Option<String>,
+    pub srs: Option<u32>,
+    pub ssrs: Option<u32>,
+    pub precision: Option<Precision>,
+    pub device: Option<Device>,
+    pub threads: Option<usize>,
+    pub order: Option<&'static str>,
+    pub status: Option<Status>,
+    pub reason: Option<String>,
+    pub setup_ms: Option<f64>,
+    pub avg_spmv_ms: Option<f64>,
+    pub gflops: Option<f64>,
+    pub run_id: String,
+}
+
+impl SizeRow {
+    /// What of a row tells about its sizes; `of` is its method without them, `None` for the row of a
+    /// matrix that was not measured.
+    pub fn new(row: &Row, of: Option<(String, Sizes)>) -> Self {
+        let sizes = of.as_ref().map(|(_, sizes)| *sizes);
+        Self {
+            file: row.file.clone(),
+            num_rows: row.num_rows,
+            num_nonzeros: row.num_nonzeros,
+            row_length_mean: row.row_length_mean,
+            method_name: of.map(|(name, _)| name),
+            srs: sizes.map(|sizes| sizes.srs),
+            ssrs: sizes.and_then(|sizes| sizes.ssrs),
+            precision: row.precision,
+            device: row.device,
+            threads: row.threads,
+            order: row.order,
+            status: row.status,
+            reason: row.reason.clone(),
+            setup_ms: row.setup_ms,
+            avg_spmv_ms: row.avg_spmv_ms,
+            gflops: row.gflops,
+            run_id: row.run_id.clone(),
+        }
+    }
+}
+
+/// One method in one precision, with every size on every matrix.
+pub struct Sweep {
+    method_name: String,
+    /// The precision.
+    pub precision: Precision,
+    sizes: Vec<Sizes>,
+    cases: Vec<Case>,
+    /// Matrices without a time for some size.
+    incomplete: usize,
+}
+
+/// One matrix of a sweep.
+struct Case {
+    file: String,
+    row_length: f64,
+    /// By size.
+    gflops: Vec<f64>,
+}
+
+impl Sweep {
+    /// Without any matrix yet.
+    pub fn new(method_name: String, precision: Precision, sizes: Vec<Sizes>) -> Self {
+        Self { method_name, precision, sizes, cases: Vec::new(), incomplete: 0 }
+    }
+
+    /// Takes the rows of one matrix, one per size.
+    pub fn take(&mut self, rows: &[Row]) {
+        let gflops: Option<Vec<_>> = rows.iter().map(|row| row.gflops).collect();
+        match (rows.first().and_then(|row| row.row_length_mean), gflops) {
+            (Some(row_length), Some(gflops)) => {
+                self.cases.push(Case { file: rows[0].file.clone(), row_length, gflops });
+            }
+            _ => self.incomplete += 1,
+        }
+    }
+
+    /// The best sizes on each matrix, and what follows from them for others.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Self { method_name, precision, sizes, cases, incomplete } = self;
+        let (count, matrices, precision) = (sizes.len(), cases.len(), precision.name());
+        writeln!(out, "{method_name}, {precision}: {count} sizes on {matrices} matrices")?;
+        if *incomplete > 0 {
+            writeln!(out, "left out, without a time for some size: {incomplete}")?;
+        }
+        writeln!(out, "{:>10} {:>6} {:>6} {:>10}  matrix", "nnz/row", "srs", "ssrs", "GFLOP/s")?;
+        for (case, best) in cases.iter().zip(self.best()) {
+            let Sizes { srs, ssrs } = sizes[best];
+            let (length, gflops, file) = (case.row_length, case.gflops[best], &case.file);
+            let ssrs = ssrs.map_or("-".into(), |ssrs| ssrs.to_string());
+            writeln!(out, "{length:>10.3} {srs:>6} {ssrs:>6} {gflops:>10.4}  {file}")?;
+        }
+        self.write_rule(out, "srs", |sizes| Some(sizes.srs))?;
+        self.write_rule(out, "ssrs", |sizes| sizes.ssrs)?;
+        let speeds: Vec<_> = cases.iter().map(|case| &case.gflops[..]).collect();
+        if let Some((best, share)) = best_constant(&speeds) {
+            let constant = sizes[best].to_string();
+            let percent = 100.0 * share;
+            writeln!(
+                out,
+                "{constant} for all: {percent:.1} % of each matrix' best in the geometric mean"
+            )?;
+        }
+        writeln!(out)
+    }
+
+    /// For each matrix the index of the fastest size, the first of equals.
+    fn best(&self) -> impl Iterator<Item = usize> {
+        let fastest = |case: &Case| {
+            let speeds = case.gflops.iter().enumerate().rev();
+            speeds.max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(index, _)| index)
+        };
+        self.cases.iter().map(fastest)
+    }
+
+    /// The formula and the constant for one of the sizes.
+    fn write_rule(
+        &self,
+        out: &mut dyn Write,
+        name: &str,
+        size: impl Fn(&Sizes) -> Option<u32>,
+    ) -> io::Result<()> {
+        let best = self.cases.iter().zip(self.best());
+        let points = best.filter_map(|(case, best)| {
+            Some((case.row_length, f64::from(size(&self.sizes[best])?)))
+        });
+        let points: Vec<_> = points.collect();
+        if let Some(LogFit { constant, slope, r_squared }) = LogFit::of(points.iter().copied()) {
+            let (sign, slope) = if slope < 0.0 { ('-', -slope) } else { ('+', slope) };
+            let r_squared = cell(r_squared, 3);
+            writeln!(
+                out,
+                "{name} = round({constant:.3} {sign} {slope:.3} ln(nnz/row)), R^2 {r_squared}"
+            )?;
+        }
+        if let Some(mean) = geometric_mean(points.iter().map(|point| point.1)) {
+            writeln!(out, "geometric mean of the best {name}: {mean:.1}")?;
+        }
+        Ok(())
+    }
+}
+
+/// As on the command line.
+impl fmt::Display for Sizes {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "srs={}", self.srs)?;
+        self.ssrs.map_or(Ok(()), |ssrs| write!(f, ":ssrs={ssrs}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(file: &str, row_length: f64, gflops: [Option<f64>; 3]) -> Vec<Row> {
+        let row = |gflops| Row {
+            file: file.into(),
+            row_length_mean: Some(row_length),
+            gflops,
+            ..Row::default()
+        };
+        gflops.map(row).to_vec()
+    }
+
+    #[test]
+    fn the_best_sizes_and_their_rules_are_told() {
+        let sizes = [(8, 4), (8, 16), (32, 4)].map(|(srs, ssrs)| Sizes { srs, ssrs: Some(ssrs) });
+        let mut sweep = Sweep::new("csr3".into(), Precision::F64, sizes.to_vec());
+        sweep.take(&rows("short", 1.0, [Some(1.0), Some(1.5), Some(2.0)]));
+        sweep.take(&rows("long", std::f64::consts::E, [Some(1.0), Some(4.0), Some(3.0)]));
+        sweep.take(&rows("failed", 9.0, [Some(1.0), None, Some(3.0)]));
+        let mut out = Vec::new();
+        sweep.write(&mut out).unwrap();
+        let expected = [
+            "csr3, f64: 3 sizes on 2 matrices",
+            "left out, without a time for some size: 1",
+            "   nnz/row    srs   ssrs    GFLOP/s  matrix",
+            "     1.000     32      4     2.0000  short",
+            "     2.718      8     16     4.0000  long",
+            "srs = round(32.000 - 24.000 ln(nnz/row)), R^2 1.000",
+            "geometric mean of the best srs: 16.0",
+            "ssrs = round(4.000 + 12.000 ln(nnz/row)), R^2 1.000",
+            "geometric mean of the best ssrs: 8.0",
+            // Relative speeds 3/4 and 1, or 1 and 3/4: of equal constants the first is named.
+            "srs=8:ssrs=16 for all: 86.6 % of each matrix' best in the geometric mean",
+            "\n",
+        ];
+        assert_eq!(String::from_utf8(out).unwrap(), expected.join("\n"));
+    }
+
+    #[test]
+    fn nothing_measured_is_no_rule() {
+        let sizes = vec![Sizes { srs: 8, ssrs: None }];
+        let mut out = Vec::new();
+        Sweep::new("csr2".into(), Precision::F32, sizes).write(&mut out).unwrap();
+        let table =
+            "csr2, f32: 1 sizes on 0 matrices\n   nnz/row    srs   ssrs    GFLOP/s  matrix\n\n";
+        assert_eq!(String::from_utf8(out).unwrap(), table);
+    }
+}

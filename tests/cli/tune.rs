@@ -1,0 +1,71 @@
+//! `tune`.
+
+use std::fs;
+
+use expect_test::expect;
+use spmv_bench::cli::Verdict;
+
+use super::world::run;
+use super::{SMALL, check, folder};
+
+const QUICK: &str = "--threads 1 --iterations 1";
+
+#[test]
+fn every_size_is_measured_on_every_matrix() {
+    let dir = folder(&[("small.mtx", SMALL), ("broken.mtx", "hello\n")]);
+    let out = dir.path().join("sizes.csv");
+    let words = format!(
+        "tune csr-k {} gen:grid2d,n=4 --methods csr2:order=natural {QUICK} --output {}",
+        dir.path().display(),
+        out.display()
+    );
+    let ran = run(&words);
+    assert_eq!(ran.result, Ok(Verdict::Bad), "a broken file is a failure: {ran:?}");
+    assert!(ran.stderr.contains("broken.mtx:1: "), "{}", ran.stderr);
+    check(
+        &ran.stdout,
+        dir.path(),
+        expect![[r#"
+            csr2:order=natural, f64: 18 sizes on 2 matrices
+               nnz/row    srs   ssrs    GFLOP/s  matrix
+                 1.333      8      -     0.0000  DIR/small.mtx
+                 3.000      8      -     0.0001  gen:grid2d,n=4
+            srs = round(8.000 + 0.000 ln(nnz/row)), R^2 -
+            geometric mean of the best srs: 8.0
+            srs=8 for all: 100.0 % of each matrix' best in the geometric mean
+
+        "#]],
+    );
+    let text = fs::read_to_string(&out).unwrap();
+    let mut lines = text.lines();
+    expect!["file,num_rows,num_nonzeros,row_length_mean,method_name,srs,ssrs,precision,device,threads,order,status,reason,setup_ms,avg_spmv_ms,gflops,run_id"].assert_eq(lines.next().unwrap());
+    assert_eq!(lines.clone().count(), 1 + 2 * 18);
+    assert!(lines.clone().all(|line| line.contains("broken") || line.contains(",ok,")));
+    expect![[r#""gen:grid2d,n=4",16,48,3.0,csr2:order=natural,3072,,f64,cpu,1,natural,ok,,1.0,1.0,0.000096,test"#]].assert_eq(lines.next_back().unwrap());
+    assert!(dir.path().join("sizes.csv.run.json").exists());
+}
+
+#[test]
+fn sizes_that_are_given_are_kept_and_methods_kept_apart() {
+    let given = "--methods csr3:srs=8,csr3:ssrs=4:srs=96,csr2 --precision both";
+    let ran = run(&format!("tune csr-k gen:grid2d,n=4 {given} {QUICK}"));
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    for precision in ["f64", "f32"] {
+        for line in ["csr2, P: 18 sizes", "csr3, P: 8 sizes", "csr3, P: 1 sizes"] {
+            let line = line.replace('P', precision) + " on 1 matrices\n";
+            assert_eq!(ran.stdout.matches(&line).count(), 1, "{line} in {}", ran.stdout);
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_tuned_is_refused() {
+    for (words, expected) in [
+        ("--methods merge", "--methods merge: it has no srs to tune"),
+        ("--format csv", "--format: tune prints text, and CSV to --output"),
+        ("--output /nonexistent/a.csv", "cannot create /nonexistent/a.csv"),
+    ] {
+        let message = run(&format!("tune csr-k gen:grid2d,n=4 {words}")).result.unwrap_err();
+        assert!(message.contains(expected), "{words}: {message}");
+    }
+}
