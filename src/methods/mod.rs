@@ -23,6 +23,7 @@ pub const METHODS: &[Method] = &[
     cpu::sell::METHOD,
     cpu::merge_numa::METHOD,
     cpu::csr5::METHOD,
+    cpu::csb::METHOD,
     cpu::sprs::METHOD,
     vendor::mkl_csrmv::METHOD,
     vendor::mkl_ie::METHOD,

@@ -2,6 +2,7 @@
 
 mod atomic;
 pub mod coo;
+pub mod csb;
 pub mod csc;
 pub mod csr2;
 pub mod csr3;

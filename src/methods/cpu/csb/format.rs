@@ -1,0 +1,231 @@
+//! The blocks: sections 3 and 4 of the paper, and how large they are.
+
+use std::mem::take;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::matrix::Csr;
+use crate::method::Unavailable;
+use crate::scalar::Scalar;
+
+/// Block rows per thread, so that they can be balanced.
+pub const SLACKNESS: usize = 8;
+/// Bytes that the part of x or y of a block may fill: a second-level cache, as the original assumes.
+const CACHE: usize = 256 * 1024;
+/// An index in a block fits 16 bits.
+const MOST_BITS: u32 = 16;
+/// Nonzeros that a block must have on average, for there to be more of them than it costs to come to
+/// it.
+const NONZEROS_PER_BLOCK: usize = 8;
+
+/// log₂ β by the library's rules.
+pub fn log_beta<T: Scalar>(csr: &Csr<T>, threads: usize) -> u32 {
+    let bits = |n: usize| n.max(1).next_power_of_two().ilog2();
+    let (rows, cols) = (bits(csr.rows), bits(csr.cols));
+    let halved = rows.min(cols).saturating_sub(1);
+    let slack =
+        if threads > 1 { rows.saturating_sub(bits(SLACKNESS * threads)) } else { MOST_BITS };
+    let cached = (CACHE / size_of::<T>()).ilog2();
+    let dimension = (csr.rows as f64 * csr.cols as f64).sqrt().max(1.0);
+    let root = dimension.sqrt().log2().ceil() as u32 + 2;
+    let mut log_beta = halved.min(slack).min(cached).min(root).min(MOST_BITS);
+    let nearly_empty = |blocks: usize| blocks > 1 && blocks * NONZEROS_PER_BLOCK > csr.nnz();
+    while log_beta < MOST_BITS && nearly_empty(blocks(csr, log_beta)) {
+        log_beta += 1;
+    }
+    log_beta
+}
+
+/// How many blocks of that size the matrix has.
+fn blocks<T>(csr: &Csr<T>, log_beta: u32) -> usize {
+    csr.rows.div_ceil(1 << log_beta) * csr.cols.div_ceil(1 << log_beta)
+}
+
+/// A matrix in blocks.
+pub struct Blocks<T> {
+    /// log₂ of their rows and columns.
+    pub log_beta: u32,
+    /// How many of them are below one another.
+    pub rows: usize,
+    /// How many of them are side by side.
+    pub cols: usize,
+    /// Where each one's nonzeros begin, from left to right and from top to bottom; and their end.
+    pub starts: Vec<u32>,
+    /// The row within the block in the upper half, the column in the lower, in Morton order.
+    pub indices: Vec<u32>,
+    /// The values.
+    pub values: Vec<T>,
+}
+
+impl<T: Scalar> Blocks<T> {
+    /// # Errors
+    /// When there would be many times more blocks than nonzeros.
+    pub fn new(csr: &Csr<T>, log_beta: u32) -> Result<Self, Unavailable> {
+        let (beta, nnz) = (1usize << log_beta, csr.nnz());
+        let (rows, cols) = (csr.rows.div_ceil(beta), csr.cols.div_ceil(beta));
+        let most = (8 * nnz).max(1 << 16);
+        if rows * cols > most {
+            let blocks = rows * cols;
+            return Err(Unavailable(format!(
+                "{blocks} blocks of {beta} x {beta} for {nnz} nonzeros; the limit is {most}"
+            )));
+        }
+        let (mut starts, mut indices) = (vec![0; rows * cols + 1], vec![0; nnz]);
+        let mut values = vec![T::zero(); nnz];
+        starts[rows * cols] = nnz as u32;
+        let (mut indices_left, mut values_left) = (&mut indices[..], &mut values[..]);
+        let block_rows = starts[..rows * cols].chunks_mut(cols.max(1)).enumerate();
+        let block_rows: Vec<_> = block_rows
+            .map(|(row, starts)| {
+                let rows = row * beta..csr.rows.min((row + 1) * beta);
+                let nnz = (csr.row_offsets[rows.end] - csr.row_offsets[rows.start]) as usize;
+                let (indices, values);
+                (indices, indices_left) = take(&mut indices_left).split_at_mut(nnz);
+                (values, values_left) = take(&mut values_left).split_at_mut(nnz);
+                (rows, starts, indices, values)
+            })
+            .collect();
+        block_rows.into_par_iter().for_each(|(rows, starts, indices, values)| {
+            fill(csr, log_beta, rows, starts, indices, values);
+        });
+        Ok(Self { log_beta, rows, cols, starts, indices, values })
+    }
+
+    /// β.
+    pub fn beta(&self) -> usize {
+        1 << self.log_beta
+    }
+
+    /// The nonzeros of block `k` of a block row, or with `transpose` of a block column.
+    #[inline(always)]
+    pub fn nonzeros(&self, transpose: bool, line: usize, k: usize) -> Range<usize> {
+        let (row, col) = if transpose { (k, line) } else { (line, k) };
+        let block = row * self.cols + col;
+        self.starts[block] as usize..self.starts[block + 1] as usize
+    }
+
+    /// Bytes of its arrays.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.starts[..])
+            + size_of_val(&self.indices[..])
+            + size_of_val(&self.values[..])
+    }
+}
+
+/// A block row: the nonzeros are counted per block, put there, and sorted.
+fn fill<T: Scalar>(
+    csr: &Csr<T>,
+    log_beta: u32,
+    rows: Range<usize>,
+    starts: &mut [u32],
+    indices: &mut [u32],
+    values: &mut [T],
+) {
+    let first = csr.row_offsets[rows.start];
+    let nonzeros = first as usize..csr.row_offsets[rows.end] as usize;
+    for col in &csr.column_indices[nonzeros] {
+        starts[(col >> log_beta) as usize] += 1;
+    }
+    let mut sum = 0;
+    for start in &mut *starts {
+        (*start, sum) = (sum, sum + *start);
+    }
+    let mut next = starts.to_vec();
+    let mut entries = vec![(0, T::zero()); sum as usize];
+    for row in rows.clone() {
+        for k in csr.row(row) {
+            let col = csr.column_indices[k] as usize;
+            let slot = &mut next[col >> log_beta];
+            let key = morton(row - rows.start, col & ((1 << log_beta) - 1));
+            entries[*slot as usize] = (key, csr.values[k]);
+            *slot += 1;
+        }
+    }
+    let mut start = 0;
+    for &end in &next {
+        entries[start..end as usize].sort_unstable_by_key(|&(key, _)| key);
+        start = end as usize;
+    }
+    for (((key, entry), index), value) in entries.into_iter().zip(indices).zip(values) {
+        (*index, *value) = (halves(key), entry);
+    }
+    starts.iter_mut().for_each(|start| *start += first);
+}
+
+/// The position of a place along the Z-shaped curve: the bits of row and column, in turns.
+pub fn morton(row: usize, col: usize) -> u32 {
+    let spread = |n: usize| {
+        let n = (n | n << 8) & 0x00ff_00ff;
+        let n = (n | n << 4) & 0x0f0f_0f0f;
+        let n = (n | n << 2) & 0x3333_3333;
+        (n | n << 1) & 0x5555_5555
+    };
+    (spread(row) << 1 | spread(col)) as u32
+}
+
+/// The row in the upper half and the column in the lower, from a position along the curve.
+fn halves(morton: u32) -> u32 {
+    let gather = |n: u32| {
+        let n = n & 0x5555_5555;
+        let n = (n | n >> 1) & 0x3333_3333;
+        let n = (n | n >> 2) & 0x0f0f_0f0f;
+        let n = (n | n >> 4) & 0x00ff_00ff;
+        (n | n >> 8) & 0xffff
+    };
+    gather(morton >> 1) << 16 | gather(morton)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_along_the_curve() {
+        let quadrants = [(0, 0), (0, 1), (1, 0), (1, 1)];
+        assert_eq!(quadrants.map(|(row, col)| morton(row, col)), [0, 1, 2, 3]);
+        for (row, col) in [(0, 0xffff), (0xffff, 0), (0x1234, 0xfedc), (1, 2)] {
+            assert_eq!(halves(morton(row, col)), (row << 16 | col) as u32);
+        }
+    }
+
+    /// 5 × 6 in blocks of 4, worked out by hand.
+    #[test]
+    fn blocks_of_a_small_matrix() {
+        let cells = [(0, 0), (0, 2), (0, 5), (1, 0), (1, 1), (2, 0), (4, 3), (4, 4), (4, 5)];
+        let triplets: Vec<_> =
+            cells.iter().enumerate().map(|(k, &(row, col))| (row, col, k as f64)).collect();
+        let csr = Csr::<f64>::from_triplets(5, 6, &triplets);
+        let blocks = Blocks::new(&csr, 2).unwrap();
+        assert_eq!((blocks.rows, blocks.cols), (2, 2));
+        assert_eq!(blocks.starts, [0, 5, 6, 7, 9]);
+        // (0,0) (1,0) (1,1) (0,2) (2,0) | (0,1) | (0,3) | (0,0) (0,1)
+        assert_eq!(blocks.values, [0.0, 3.0, 4.0, 1.0, 5.0, 2.0, 6.0, 7.0, 8.0]);
+        let index = |row: u32, col: u32| row << 16 | col;
+        assert_eq!(blocks.indices[1..5], [index(1, 0), index(1, 1), index(0, 2), index(2, 0)]);
+        assert_eq!(blocks.nonzeros(true, 0, 1), 6..7, "the lower left block");
+    }
+
+    #[test]
+    fn block_sizes_follow_the_rules() {
+        let diagonal = |n: usize, per_row: usize| {
+            let cells = (0..n).flat_map(|row| (0..per_row).map(move |k| (row, (row + k) % n, 1.0)));
+            Csr::<f64>::from_triplets(n, n, &cells.collect::<Vec<_>>())
+        };
+        // 2^12 rows: √4096 · 4 = 2^8, and 8 · 4 block rows of 2^7.
+        let csr = diagonal(4096, 2);
+        assert_eq!((log_beta(&csr, 1), log_beta(&csr, 4)), (8, 7));
+        // 8 · 64 block rows of 8 are 2^18 blocks, too many for 2^13 nonzeros: 2^10 are not.
+        assert_eq!(log_beta(&csr, 64), 7);
+        assert_eq!((log_beta(&diagonal(1, 1), 7), log_beta(&diagonal(6, 1), 7)), (0, 3));
+        assert_eq!(log_beta(&Csr::<f64>::from_triplets(0, 0, &[]), 3), 0);
+    }
+
+    #[test]
+    fn too_many_blocks_are_refused() {
+        let csr = Csr::<f64>::from_triplets(70_000, 70_000, &[(5, 5, 1.0)]);
+        let Err(Unavailable(reason)) = Blocks::new(&csr, 4) else { panic!("accepted") };
+        assert!(reason.contains("19140625 blocks") && reason.contains("1 nonzeros"), "{reason}");
+        assert!(Blocks::new(&csr, 16).is_ok());
+    }
+}

@@ -1,0 +1,350 @@
+//! The work of a product, cut to pieces at setup: section 5 of the paper.
+
+use std::iter::from_fn;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crossbeam_utils::CachePadded;
+
+use super::format::{Blocks, SLACKNESS, morton};
+use crate::scalar::Scalar;
+
+/// A line of blocks this many times heavier than the average is cut; and if there are fewer lines than
+/// the rules ask for, than the average would be.
+const BALANCE: usize = 2;
+/// A piece has this many nonzeros per output at least, or its temporaries would cost more.
+const BREAK_EVEN: usize = 4;
+
+/// What one thread does at a time.
+pub struct Task {
+    /// The elements of y it is for.
+    pub outputs: Range<usize>,
+    /// Where in the temporaries it sums up; in y, if nowhere.
+    pub temporary: Option<usize>,
+    /// The line of blocks that it is a piece of, if it is not a whole one.
+    pub line: Option<usize>,
+    /// What it multiplies.
+    pub work: Work,
+}
+
+/// The nonzeros of a task.
+#[derive(Debug, PartialEq)]
+pub enum Work {
+    /// Some blocks of the line.
+    Blocks(Range<usize>),
+    /// Runs of one block.
+    Runs {
+        /// The block's place in the line.
+        block: usize,
+        /// The runs.
+        nonzeros: Vec<Range<usize>>,
+    },
+}
+
+/// A line of blocks that was cut: a block row, or for Aᵀ a block column.
+pub struct Line {
+    /// Its elements of y.
+    pub outputs: Range<usize>,
+    /// The temporaries of its pieces, one after the other.
+    pub temporaries: Range<usize>,
+    /// Its tasks.
+    tasks: usize,
+    /// Those that are not done.
+    open: AtomicUsize,
+}
+
+/// All of a product.
+pub struct Plan {
+    tasks: Vec<Task>,
+    lines: Vec<Line>,
+    /// How many temporaries there are.
+    pub temporaries: usize,
+    /// Each thread's tasks, which are of equal nonzeros.
+    shares: Vec<Range<usize>>,
+    /// The first task of each share that nobody has taken.
+    next: Vec<CachePadded<AtomicUsize>>,
+}
+
+impl Plan {
+    /// For y of `outputs` elements.
+    pub fn new<T: Scalar>(
+        blocks: &Blocks<T>,
+        transpose: bool,
+        outputs: usize,
+        threads: usize,
+    ) -> Self {
+        let (lines, per_line) =
+            if transpose { (blocks.cols, blocks.rows) } else { (blocks.rows, blocks.cols) };
+        let average = blocks.values.len() / lines.max(SLACKNESS * threads);
+        let most = (BALANCE * average).max(BREAK_EVEN * blocks.beta());
+        let mut cutter = Cutter { blocks, transpose, most, tasks: vec![], sizes: vec![] };
+        let mut plan =
+            Self { tasks: vec![], lines: vec![], temporaries: 0, shares: vec![], next: vec![] };
+        for line in 0..lines {
+            let start = line * blocks.beta();
+            let outputs = start..outputs.min(start + blocks.beta());
+            let pieces = if threads > 1 { cutter.pieces(line, per_line) } else { vec![] };
+            if pieces.len() < 2 && !pieces.iter().any(|piece| cutter.splits(line, piece) > 0) {
+                cutter.push(line, 0..per_line, outputs, None, None);
+                continue;
+            }
+            let first_task = cutter.tasks.len();
+            let first_temporary = plan.temporaries;
+            for (k, piece) in pieces.into_iter().enumerate() {
+                let temporary = (k > 0).then_some(plan.temporaries);
+                plan.temporaries += if k > 0 { outputs.len() } else { 0 };
+                cutter.push(line, piece, outputs.clone(), temporary, Some(plan.lines.len()));
+            }
+            plan.lines.push(Line {
+                outputs,
+                temporaries: first_temporary..plan.temporaries,
+                tasks: cutter.tasks.len() - first_task,
+                open: AtomicUsize::new(0),
+            });
+        }
+        plan.shares = shares(&cutter.sizes, threads);
+        plan.next = plan.shares.iter().map(|_| CachePadded::default()).collect();
+        plan.tasks = cutter.tasks;
+        plan
+    }
+
+    /// Before each product.
+    pub fn start(&self) {
+        for (next, share) in self.next.iter().zip(&self.shares) {
+            next.store(share.start, Ordering::Relaxed);
+        }
+        for line in &self.lines {
+            line.open.store(line.tasks, Ordering::Relaxed);
+        }
+    }
+
+    /// The tasks that fall to a thread: those of its share, then what is left of the others'.
+    pub fn claims(&self, rank: usize) -> impl Iterator<Item = &Task> {
+        let threads = self.shares.len();
+        (rank..rank + threads).flat_map(move |rank| {
+            let (next, end) = (&self.next[rank % threads], self.shares[rank % threads].end);
+            from_fn(move || {
+                let task = next.fetch_add(1, Ordering::Relaxed);
+                (task < end).then(|| &self.tasks[task])
+            })
+        })
+    }
+
+    /// Tells that a task of a line is done; returns the line if it was the last.
+    pub fn finish(&self, line: usize) -> Option<&Line> {
+        let line = &self.lines[line];
+        (line.open.fetch_sub(1, Ordering::AcqRel) == 1).then_some(line)
+    }
+
+    /// Bytes of its arrays.
+    pub fn bytes(&self) -> usize {
+        let runs = self.tasks.iter().map(|task| match &task.work {
+            Work::Blocks(_) => 0,
+            Work::Runs { nonzeros, .. } => size_of_val(&nonzeros[..]),
+        });
+        size_of_val(&self.tasks[..])
+            + runs.sum::<usize>()
+            + size_of_val(&self.lines[..])
+            + size_of_val(&self.shares[..])
+            + size_of_val(&self.next[..])
+    }
+}
+
+/// Makes tasks.
+struct Cutter<'a, T> {
+    blocks: &'a Blocks<T>,
+    transpose: bool,
+    /// Nonzeros of a piece, if it is not one block.
+    most: usize,
+    tasks: Vec<Task>,
+    /// The nonzeros of each.
+    sizes: Vec<usize>,
+}
+
+impl<T: Scalar> Cutter<'_, T> {
+    fn size(&self, line: usize, piece: &Range<usize>) -> usize {
+        piece.clone().map(|k| self.blocks.nonzeros(self.transpose, line, k).len()).sum()
+    }
+
+    /// A line cut between blocks, before the block that would make a piece too heavy.
+    fn pieces(&self, line: usize, per_line: usize) -> Vec<Range<usize>> {
+        let (mut pieces, mut start, mut size) = (vec![], 0, 0);
+        for k in 0..per_line {
+            let block = self.size(line, &(k..k + 1));
+            if size > 0 && size + block > self.most {
+                pieces.push(start..k);
+                (start, size) = (k, 0);
+            }
+            size += block;
+        }
+        pieces.push(start..per_line);
+        pieces
+    }
+
+    /// How often a piece that is one block is to be halved.
+    fn splits(&self, line: usize, piece: &Range<usize>) -> u32 {
+        let too_heavy = |splits: &u32| self.size(line, piece) >> splits > self.most;
+        if piece.len() == 1 {
+            (0..self.blocks.log_beta).take_while(too_heavy).count() as u32
+        } else {
+            0
+        }
+    }
+
+    /// The task of a piece, or those of its rows of quadrants.
+    fn push(
+        &mut self,
+        line: usize,
+        piece: Range<usize>,
+        outputs: Range<usize>,
+        temporary: Option<usize>,
+        cut: Option<usize>,
+    ) {
+        let splits = if cut.is_some() { self.splits(line, &piece) } else { 0 };
+        if splits == 0 {
+            self.sizes.push(self.size(line, &piece));
+            self.tasks.push(Task { outputs, temporary, line: cut, work: Work::Blocks(piece) });
+            return;
+        }
+        let height = self.blocks.beta() >> splits;
+        for (part, start) in outputs.clone().step_by(height).enumerate() {
+            let nonzeros = self.runs(line, piece.start, part, splits);
+            self.sizes.push(nonzeros.iter().map(Range::len).sum());
+            self.tasks.push(Task {
+                outputs: start..outputs.end.min(start + height),
+                temporary: temporary.map(|first| first + part * height),
+                line: cut,
+                work: Work::Runs { block: piece.start, nonzeros },
+            });
+        }
+    }
+
+    /// The nonzeros of a row (for Aᵀ a column) of a block's parts, where it is halved `splits` times.
+    fn runs(&self, line: usize, block: usize, part: usize, splits: u32) -> Vec<Range<usize>> {
+        let Range { start, end } = self.blocks.nonzeros(self.transpose, line, block);
+        let indices = &self.blocks.indices[start..end];
+        let position = |index: u32| morton((index >> 16) as usize, (index & 0xffff) as usize);
+        let before = |limit| indices.partition_point(|&index| u64::from(position(index)) < limit);
+        let shift = 2 * (self.blocks.log_beta - splits);
+        let mut runs: Vec<Range<usize>> = vec![];
+        for across in 0..1 << splits {
+            let (row, col) = if self.transpose { (across, part) } else { (part, across) };
+            let quadrant = u64::from(morton(row, col));
+            let run = start + before(quadrant << shift)..start + before((quadrant + 1) << shift);
+            match runs.last_mut() {
+                Some(last) if last.end == run.start => last.end = run.end,
+                _ if run.is_empty() => {}
+                _ => runs.push(run),
+            }
+        }
+        runs
+    }
+}
+
+/// Cuts the tasks into a share for each thread, of about equal nonzeros: a task goes where its middle
+/// nonzero is.
+fn shares(sizes: &[usize], threads: usize) -> Vec<Range<usize>> {
+    let total: usize = sizes.iter().sum();
+    let twice_middles = sizes.iter().scan(0, |start, size| {
+        *start += 2 * size;
+        Some(*start - size)
+    });
+    let twice_middles: Vec<_> = twice_middles.collect();
+    let cut = |rank: usize| match rank {
+        _ if rank == threads => sizes.len(),
+        _ => twice_middles.partition_point(|&middle| middle * threads < 2 * total * rank),
+    };
+    (0..threads).map(|rank| cut(rank)..cut(rank + 1)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::Csr;
+
+    /// A full row, a full column, a dense block and a diagonal.
+    fn blocks() -> Blocks<f64> {
+        let lines = (0..900).flat_map(|k| [(5, k), (k, 17), (k, k)]);
+        let dense = (0..50).flat_map(|row| (0..60).map(move |col| (324 + row, 130 + col)));
+        let triplets: Vec<_> = lines.chain(dense).map(|(row, col)| (row, col, 1.0)).collect();
+        Blocks::new(&Csr::from_triplets(900, 900, &triplets), 6).unwrap()
+    }
+
+    /// The nonzeros of a task with their blocks.
+    fn nonzeros(blocks: &Blocks<f64>, transpose: bool, task: &Task) -> Vec<(usize, usize)> {
+        match &task.work {
+            Work::Blocks(range) => {
+                let line = task.outputs.start / blocks.beta();
+                let of = |k| blocks.nonzeros(transpose, line, k).map(move |nonzero| (nonzero, k));
+                range.clone().flat_map(of).collect()
+            }
+            Work::Runs { block, nonzeros } => {
+                nonzeros.iter().flat_map(|run| run.clone().map(|k| (k, *block))).collect()
+            }
+        }
+    }
+
+    #[test]
+    fn each_nonzero_is_in_one_task_and_in_its_outputs() {
+        let blocks = blocks();
+        for (transpose, threads) in [(false, 1), (false, 4), (true, 4), (true, 30)] {
+            let plan = Plan::new(&blocks, transpose, 900, threads);
+            let mut seen = vec![0; blocks.values.len()];
+            for task in &plan.tasks {
+                let start = task.outputs.start / 64 * 64;
+                for (k, _) in nonzeros(&blocks, transpose, task) {
+                    seen[k] += 1;
+                    let (row, col) = (blocks.indices[k] >> 16, blocks.indices[k] & 0xffff);
+                    let output = start + if transpose { col } else { row } as usize;
+                    assert!(task.outputs.contains(&output), "{output} of {:?}", task.outputs);
+                }
+            }
+            assert!(seen.iter().all(|&times| times == 1), "{transpose} {threads}");
+        }
+    }
+
+    #[test]
+    fn heavy_lines_are_cut_between_blocks_and_heavy_blocks_in_quadrants() {
+        let blocks = blocks();
+        for transpose in [false, true] {
+            let plan = Plan::new(&blocks, transpose, 900, 4);
+            // Rows 0 to 63 hold the full row; the dense block is in rows 320 to 383.
+            let of_line =
+                |line: usize| plan.tasks.iter().filter(move |task| task.outputs.start / 64 == line);
+            let pieces: Vec<_> = of_line(0).collect();
+            assert!(pieces.len() > 1 && pieces[0].temporary.is_none());
+            assert!(pieces[1..].iter().all(|task| task.temporary.is_some()));
+            let runs = |task: &&Task| matches!(task.work, Work::Runs { .. });
+            let dense = of_line(if transpose { 2 } else { 5 }).filter(runs).count();
+            assert!(dense.is_power_of_two() && dense > 1, "{dense}");
+            assert_eq!(of_line(9).count(), 1);
+            let mut taken: Vec<_> = plan
+                .tasks
+                .iter()
+                .filter_map(|task| task.temporary.map(|start| start..start + task.outputs.len()))
+                .collect();
+            taken.sort_by_key(|range| range.start);
+            assert!(taken.windows(2).all(|pair| pair[0].end == pair[1].start), "{taken:?}");
+            assert_eq!(taken.last().unwrap().end, plan.temporaries);
+            assert!(plan.temporaries <= 900);
+        }
+        assert!(Plan::new(&blocks, false, 900, 1).lines.is_empty(), "one thread needs no pieces");
+    }
+
+    #[test]
+    fn every_task_is_claimed_once_in_each_product() {
+        let plan = Plan::new(&blocks(), false, 900, 3);
+        for _ in 0..2 {
+            plan.start();
+            // The last thread is through before the others begin.
+            let claimed: Vec<_> = [2, 0, 1].map(|rank| plan.claims(rank).count()).into();
+            assert_eq!(claimed, [plan.tasks.len(), 0, 0]);
+            let last = plan.lines.iter().enumerate().filter(|(index, line)| {
+                (0..line.tasks).filter(|_| plan.finish(*index).is_some()).count() == 1
+            });
+            assert_eq!(last.count(), plan.lines.len());
+        }
+        assert_eq!(shares(&[5, 1, 1, 1, 4, 0], 3), [0..1, 1..4, 4..6]);
+        assert_eq!(shares(&[], 2), [0..0, 0..0]);
+    }
+}
