@@ -24,6 +24,7 @@ use crate::matrix::order::Order;
 use crate::matrix::source::{Loaded, Source};
 use crate::matrix::stats::pattern_symmetry;
 use crate::method::{Choice, Device, Unavailable};
+use crate::methods::cpu::auto;
 use crate::record::row::{Circumstances, MatrixFacts, Row, Shape, Status};
 use crate::record::run::{Library, RunRecord};
 use crate::record::{Group, MatrixReport};
@@ -197,7 +198,7 @@ impl<'a> Session<'a> {
             _ => Vec::new(),
         };
         let shape = facts.shape.as_ref().expect("a measured matrix was read");
-        Group {
+        let mut group = Group {
             precision,
             device,
             threads: self.team.len(),
@@ -208,7 +209,9 @@ impl<'a> Session<'a> {
             clocks: report.clocks.clone(),
             rows: results().map(row).collect(),
             stages: report.outcomes.iter().map(stages).collect(),
-        }
+        };
+        group.set_off(auto::METHOD.name);
+        group
     }
 }
 

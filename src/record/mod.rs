@@ -82,6 +82,21 @@ impl Group {
     }
 }
 
+impl Group {
+    /// Says in the row of a method that chooses among others how far it is from the fastest.
+    pub fn set_off(&mut self, chooser: &str) {
+        let Some(fastest) = self.fastest().map(|index| self.rows[index].clone()) else { return };
+        let best = fastest.method_name.unwrap_or_default();
+        for row in self.rows.iter_mut().filter(|r| r.method_name.as_deref() == Some(chooser)) {
+            if let (Some(reason), Some(ms), Some(best_ms)) =
+                (&mut row.reason, row.avg_spmv_ms, fastest.avg_spmv_ms)
+            {
+                *reason += &format!("; {:.2} times the time of the fastest, {best}", ms / best_ms);
+            }
+        }
+    }
+}
+
 impl MatrixReport {
     /// All rows of the matrix.
     pub fn rows(&self) -> impl Iterator<Item = &Row> {

@@ -3,6 +3,7 @@
 
 mod gpu;
 mod order;
+mod products;
 mod tune;
 mod world;
 

@@ -1,6 +1,7 @@
 //! Methods on the host's cores, one file each.
 
 mod atomic;
+pub mod auto;
 pub mod coo;
 pub mod csb;
 pub mod csc;

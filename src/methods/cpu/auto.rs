@@ -1,0 +1,56 @@
+//! A choice among this project's methods by the rows' statistics and the number of products planned.
+//!
+//! A matrix of a few hundred nonzeros is multiplied by one thread before others have heard of it.
+//! Packing costs some tens of products, so it needs more products than that to pay. In between there is
+//! the merge path, which needs no setup and no luck with the rows. Reading the statistics is O(rows),
+//! and setup, like that of the method chosen. Memory: the chosen method's.
+
+use super::{merge, packed, seq};
+use crate::matrix::Csr;
+use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
+use crate::scalar::Scalar;
+use crate::simd::Lanes;
+
+/// See the file's head.
+pub const METHOD: Method = Method {
+    name: "auto",
+    source: "this project",
+    summary: "seq, merge or packed, by the number of nonzeros, the longest row and the products planned",
+    parameters: &[],
+    operations: Operations::Plain,
+    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+};
+
+/// One thread is faster up to here: entering a parallel region takes as long as this many nonzeros.
+const FOR_ONE_THREAD: usize = 1000;
+/// Products from which packing pays.
+const FOR_PACKING: usize = 100;
+
+fn prepare<'a, T: Scalar + Lanes>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    let method = choose(csr, request.expected_products);
+    let prepare = method.prepare::<T>().expect("a method of the CPU");
+    Ok(prepare(csr, request)?.noting(format!("picked {}", method.name)))
+}
+
+fn choose<T>(csr: &Csr<T>, expected_products: usize) -> Method {
+    if csr.nnz() <= FOR_ONE_THREAD {
+        return seq::METHOD;
+    }
+    if expected_products < FOR_PACKING { merge::METHOD } else { packed::METHOD }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::generate::Generator;
+
+    #[test]
+    fn few_nonzeros_and_few_products_need_no_setup() {
+        let grid = |n: usize| Generator::parse(&format!("grid2d,n={n}")).unwrap().generate();
+        let name = |n, products| choose(&grid(n), products).name;
+        assert_eq!((name(16, 9999), name(17, 9999), name(17, 99)), ("seq", "packed", "merge"));
+    }
+}

@@ -1,0 +1,63 @@
+//! `--transpose`, `--isa`, and what rows say beside their numbers.
+
+use spmv_bench::cli::Verdict;
+use spmv_bench::simd::Isa;
+
+use super::world::run;
+use super::{EXACT, SMALL, folder};
+
+#[test]
+fn transposed_products_are_marked_and_methods_without_one_skipped() {
+    let wide = folder(&[("wide.mtx", SMALL)]);
+    let file = wide.path().join("wide.mtx");
+    let settings = "--threads 2 --iterations 2 --rounds 1 --beta 0.5 --format csv --transpose";
+    let ran = run(&format!("--mtx {} {settings} --methods seq,merge,csc", file.display()));
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    let mut reader = csv::Reader::from_reader(ran.stdout.as_bytes());
+    let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
+    let told: Vec<_> = rows.iter().map(|row| [&row[8], &row[16], &row[17], &row[18]]).collect();
+    assert_eq!(told[0], ["seq", "true", "ok", ""]);
+    assert_eq!(told[1], ["merge", "true", "skipped", "it has no transposed product"]);
+    assert_eq!(told[2], ["csc", "true", "ok", ""]);
+    let forward = run(&format!("--mtx {} --iterations 1 --methods csc", file.display()));
+    assert!(forward.stdout.contains("it has no plain product"), "{forward:?}");
+}
+
+#[test]
+fn without_a_list_only_methods_with_the_product_run() {
+    let settings = "--device cpu --threads 2 --iterations 2 --rounds 1 --format csv";
+    let names = |words: &str| {
+        let ran = run(&format!("--mtx gen:grid2d,n=5 {settings} {words}"));
+        assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+        let mut reader = csv::Reader::from_reader(ran.stdout.as_bytes());
+        reader.records().map(|row| row.unwrap()[8].to_owned()).collect::<Vec<_>>()
+    };
+    let (plain, transposed) = (names(""), names("--transpose"));
+    let has = |names: &[String], name: &str| names.iter().any(|other| other == name);
+    assert!(has(&plain, "merge") && has(&plain, "seq") && !has(&plain, "csc"), "{plain:?}");
+    assert!(!has(&transposed, "merge") && has(&transposed, "seq") && has(&transposed, "csc"));
+}
+
+#[test]
+fn the_choice_of_auto_is_set_off_against_the_fastest() {
+    let ran = run("--mtx gen:grid2d,n=5 --threads 1 --iterations 4 --rounds 1 --methods seq,auto");
+    let line = ran.stdout.lines().find(|line| line.starts_with("auto")).unwrap_or_default();
+    let told = "(picked seq; 1.00 times the time of the fastest, seq)";
+    assert!(line.ends_with(told), "{}", ran.stdout);
+}
+
+#[test]
+fn instruction_sets_are_forced_and_recorded() {
+    for isa in Isa::available() {
+        let name = format!("{isa:?}").to_lowercase();
+        let dir = folder(&[]);
+        let record = dir.path().join("run.json");
+        let words = format!("--mtx gen:grid2d,n=5 {EXACT} --isa {name}");
+        let ran = run(&format!("{words} --run-record {}", record.display()));
+        assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+        let record = std::fs::read_to_string(&record).unwrap();
+        let record: serde_json::Value = serde_json::from_str(&record).unwrap();
+        assert_eq!(record["settings"]["isa"], name.as_str());
+    }
+    assert!(run("--mtx gen:grid2d,n=5 --isa sse").result.is_err());
+}
