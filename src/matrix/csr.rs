@@ -95,29 +95,6 @@ impl<T> Csr<T> {
 }
 
 impl<T: Scalar> Csr<T> {
-    /// Its transpose, by one counting pass and one scattering pass.
-    pub fn transposed(&self) -> Self {
-        let mut row_offsets = vec![0u32; self.cols + 1];
-        for &col in &self.column_indices {
-            row_offsets[col as usize + 1] += 1;
-        }
-        for col in 0..self.cols {
-            row_offsets[col + 1] += row_offsets[col];
-        }
-        let mut next = row_offsets.clone();
-        let mut column_indices = vec![0; self.nnz()];
-        let mut values = vec![T::zero(); self.nnz()];
-        for row in 0..self.rows {
-            for k in self.row(row) {
-                let slot = &mut next[self.column_indices[k] as usize];
-                column_indices[*slot as usize] = row as u32;
-                values[*slot as usize] = self.values[k];
-                *slot += 1;
-            }
-        }
-        Self { rows: self.cols, cols: self.rows, row_offsets, column_indices, values }
-    }
-
     /// Builds from (row, column, value) triplets in any order; duplicates are summed. For small
     /// matrices and tests: the reader and the generators write the arrays directly.
     ///

@@ -7,5 +7,6 @@ pub mod order;
 pub mod rmat;
 pub mod source;
 pub mod stats;
+mod transpose;
 
 pub use csr::Csr;

@@ -34,7 +34,8 @@ impl Graph {
     /// Of the pattern of A + Aᵀ; A is square.
     pub fn of<T: Sync>(csr: &Csr<T>) -> Self {
         assert_eq!(csr.rows, csr.cols, "a square matrix");
-        let (offsets, neighbours) = transposed_pattern(csr);
+        let Csr { row_offsets: offsets, column_indices: neighbours, .. } =
+            csr.transposed_with(|_| ());
         let symmetric = offsets == csr.row_offsets && neighbours == csr.column_indices;
         let (offsets, neighbours) = match symmetric {
             true => (offsets, neighbours),
@@ -134,27 +135,6 @@ impl Groups {
         }
         (starts, members)
     }
-}
-
-/// Offsets and columns of Aᵀ.
-fn transposed_pattern<T>(csr: &Csr<T>) -> (Vec<u32>, Vec<u32>) {
-    let mut offsets = vec![0; csr.cols + 1];
-    for &col in &csr.column_indices {
-        offsets[col as usize + 1] += 1;
-    }
-    for col in 0..csr.cols {
-        offsets[col + 1] += offsets[col];
-    }
-    let mut next = offsets.clone();
-    let mut rows = vec![0; csr.nnz()];
-    for row in 0..csr.rows {
-        for &col in &csr.column_indices[csr.row(row)] {
-            let slot = &mut next[col as usize];
-            rows[*slot as usize] = row as u32;
-            *slot += 1;
-        }
-    }
-    (offsets, rows)
 }
 
 /// Offsets and columns of A + Aᵀ.

@@ -1,13 +1,7 @@
 //! The transposed product by explicit conversion: CSC of A is CSR of Aᵀ, so setup transposes, and the
 //! product is that of [`merge`](super::merge) on the transpose.
 //!
-//! The conversion counts columns, turns the counts into places and scatters. Rows are cut into parts of
-//! equal nonzeros that count and scatter in parallel; no more parts than keep their counts smaller than
-//! the matrix. Memory: all of Aᵀ, and a carry per thread.
-
-use std::ops::Range;
-
-use rayon::prelude::*;
+//! Memory: all of Aᵀ, and a carry per thread.
 
 use super::merge::MergePath;
 use super::rows::Operands;
@@ -15,7 +9,6 @@ use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
-use crate::team::DisjointMut;
 
 /// See the file's head.
 pub const METHOD: Method = Method {
@@ -32,7 +25,7 @@ fn prepare<'a, T: Scalar + Lanes>(
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {
     let (team, isa) = (request.team, request.isa);
-    let transpose = transposed(csr);
+    let transpose = csr.transposed();
     let mut path = MergePath::new(&transpose, team.len());
     let bytes = size_of_val(&transpose.row_offsets[..])
         + size_of_val(&transpose.column_indices[..])
@@ -43,86 +36,4 @@ fn prepare<'a, T: Scalar + Lanes>(
         Ok(())
     };
     Ok(Prepared::new(csr, bytes, product).transposing(true))
-}
-
-/// Aᵀ, made by all of rayon's threads.
-pub fn transposed<T: Scalar>(csr: &Csr<T>) -> Csr<T> {
-    let most = rayon::current_num_threads();
-    transposed_in(csr, most.min(csr.nnz() / csr.cols.max(1)).max(1))
-}
-
-/// The same by that many parts of the rows.
-fn transposed_in<T: Scalar>(csr: &Csr<T>, parts: usize) -> Csr<T> {
-    let rows: Vec<_> = (0..parts).map(|part| rows_of(csr, part, parts)).collect();
-    let mut counts: Vec<_> = rows.par_iter().map(|rows| columns_of(csr, rows.clone())).collect();
-    let row_offsets = places(&mut counts, csr.cols);
-    let mut column_indices = vec![0; csr.nnz()];
-    let mut values = vec![T::zero(); csr.nnz()];
-    let arrays = (DisjointMut::new(&mut column_indices), DisjointMut::new(&mut values));
-    rows.into_par_iter().zip(counts).for_each(|(rows, mut next)| {
-        for row in rows {
-            for k in csr.row(row) {
-                let place = &mut next[csr.column_indices[k] as usize];
-                // SAFETY: the places of a part in a column are as many as it counted there, and no
-                // other part's.
-                unsafe {
-                    *arrays.0.at(*place as usize) = row as u32;
-                    *arrays.1.at(*place as usize) = csr.values[k];
-                }
-                *place += 1;
-            }
-        }
-    });
-    Csr { rows: csr.cols, cols: csr.rows, row_offsets, column_indices, values }
-}
-
-/// The rows that begin in a part's share of the nonzeros.
-fn rows_of<T>(csr: &Csr<T>, part: usize, parts: usize) -> Range<usize> {
-    let cut = |part: usize| {
-        let nonzero = csr.nnz() as u64 * part as u64 / parts as u64;
-        csr.row_offsets[..csr.rows].partition_point(|&offset| u64::from(offset) < nonzero)
-    };
-    cut(part)..if part + 1 == parts { csr.rows } else { cut(part + 1) }
-}
-
-/// How many entries these rows have in each column.
-fn columns_of<T>(csr: &Csr<T>, rows: Range<usize>) -> Vec<u32> {
-    let mut counts = vec![0; csr.cols];
-    let entries = csr.row_offsets[rows.start] as usize..csr.row_offsets[rows.end] as usize;
-    csr.column_indices[entries].iter().for_each(|&column| counts[column as usize] += 1);
-    counts
-}
-
-/// Turns each part's counts into its first place in each column; the offsets of all columns.
-fn places(counts: &mut [Vec<u32>], cols: usize) -> Vec<u32> {
-    let mut offsets = Vec::with_capacity(cols + 1);
-    let mut place = 0;
-    for column in 0..cols {
-        offsets.push(place);
-        for counts in &mut *counts {
-            place += std::mem::replace(&mut counts[column], place);
-        }
-    }
-    offsets.push(place);
-    offsets
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn any_number_of_parts_transposes() {
-        let ragged: Vec<_> = (0..90)
-            .flat_map(|row| (0..row * row % 7).map(move |k| (row, (k * 11 + row) % 40, row as f64)))
-            .collect();
-        for triplets in [&ragged[..], &[], &[(89, 39, 1.0)], &[(0, 0, 1.0), (0, 1, 2.0)]] {
-            let csr = Csr::<f64>::from_triplets(90, 40, triplets);
-            for parts in [1, 2, 3, 8, 100] {
-                assert_eq!(transposed_in(&csr, parts), csr.transposed(), "{parts} parts");
-            }
-        }
-        let nothing = Csr::<f64>::from_triplets(0, 3, &[]);
-        assert_eq!(transposed_in(&nothing, 2), nothing.transposed());
-    }
 }

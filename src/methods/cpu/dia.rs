@@ -13,7 +13,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use super::csc::transposed;
 use super::fill;
 use super::rows::{Operands, part};
 use crate::matrix::Csr;
@@ -52,7 +51,7 @@ fn prepare<'a, T: Scalar + Lanes>(
     let rows = if transpose { csr.cols } else { csr.rows };
     fill::check(offsets.len() as u64 * rows as u64, csr.nnz())?;
     let diagonals = if transpose {
-        Diagonals::of(&transposed(csr), offsets.iter().rev().map(|offset| -offset).collect())
+        Diagonals::of(&csr.transposed(), offsets.iter().rev().map(|offset| -offset).collect())
     } else {
         Diagonals::of(csr, offsets)
     };
