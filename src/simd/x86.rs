@@ -43,6 +43,18 @@ impl Lanes for f32 {
     type WideAvx512 = WideAvx512F32;
 }
 
+/// The mask of every set of four lanes.
+static SETS: [[i64; 4]; 16] = {
+    let mut sets = [[0; 4]; 16];
+    let mut k = 0;
+    while k < 64 {
+        let (set, lane) = (k / 4, k % 4);
+        sets[set][lane] = -((set >> lane & 1) as i64);
+        k += 1;
+    }
+    sets
+};
+
 macro_rules! vector {
     ($register:ident of $lanes:literal $value:ty: $zero:ident $splat:ident $load:ident
      $gather:ident $mul_add:ident $sum:ident $store:ident $sub:ident,
@@ -114,31 +126,27 @@ vector!(WideAvx512F32 of 16 f32: _mm512_setzero_ps _mm512_set1_ps _mm512_loadu_p
     |d| _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(d, d),
     |mask, set, unset| _mm512_mask_blend_ps(mask, unset, set));
 vector!(Avx2F64 of 4 f64: _mm256_setzero_pd _mm256_set1_pd _mm256_loadu_pd
-    gather_f64 _mm256_fmadd_pd sum_f64 _mm256_storeu_pd _mm256_sub_pd,
-    |d| _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_UNORD_Q>(d, d)),
-    |mask, set, unset| {
-    let lanes = _mm256_set_epi64x(8, 4, 2, 1);
-    let bits = _mm256_and_si256(_mm256_set1_epi64x(mask.into()), lanes);
-    let keep = _mm256_castsi256_pd(_mm256_cmpeq_epi64(bits, lanes));
+gather_f64 _mm256_fmadd_pd sum_f64 _mm256_storeu_pd _mm256_sub_pd,
+|d| _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_UNORD_Q>(d, d)),
+|mask, set, unset| {
+    let keep = _mm256_loadu_pd(SETS[usize::from(mask & 15)].as_ptr().cast());
     _mm256_blendv_pd(unset, set, keep)
 });
 vector!(Avx2F32 of 4 f32: _mm_setzero_ps _mm_set1_ps _mm_loadu_ps
-    gather_f32 _mm_fmadd_ps sum_f32 _mm_storeu_ps _mm_sub_ps,
-    |d| _mm_movemask_ps(_mm_cmpunord_ps(d, d)),
-    |mask, set, unset| {
+gather_f32 _mm_fmadd_ps sum_f32 _mm_storeu_ps _mm_sub_ps,
+|d| _mm_movemask_ps(_mm_cmpunord_ps(d, d)),
+|mask, set, unset| {
     let lanes = _mm_set_epi32(8, 4, 2, 1);
     let bits = _mm_and_si128(_mm_set1_epi32(mask.into()), lanes);
-    let keep = _mm_castsi128_ps(_mm_cmpeq_epi32(bits, lanes));
-    _mm_blendv_ps(unset, set, keep)
+    _mm_blendv_ps(unset, set, _mm_castsi128_ps(_mm_cmpeq_epi32(bits, lanes)))
 });
 vector!(WideAvx2F32 of 8 f32: _mm256_setzero_ps _mm256_set1_ps _mm256_loadu_ps
-    gather_8_f32 _mm256_fmadd_ps sum_8_f32 _mm256_storeu_ps _mm256_sub_ps,
-    |d| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_UNORD_Q>(d, d)),
-    |mask, set, unset| {
+gather_8_f32 _mm256_fmadd_ps sum_8_f32 _mm256_storeu_ps _mm256_sub_ps,
+|d| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_UNORD_Q>(d, d)),
+|mask, set, unset| {
     let lanes = _mm256_set_epi32(128, 64, 32, 16, 8, 4, 2, 1);
     let bits = _mm256_and_si256(_mm256_set1_epi32(mask.into()), lanes);
-    let keep = _mm256_castsi256_ps(_mm256_cmpeq_epi32(bits, lanes));
-    _mm256_blendv_ps(unset, set, keep)
+    _mm256_blendv_ps(unset, set, _mm256_castsi256_ps(_mm256_cmpeq_epi32(bits, lanes)))
 });
 
 // Lanes filled by single loads: on Zen 4 the gather instruction (some two cycles an element)

@@ -13,8 +13,8 @@
 //! Departures: α and β; the cross-lane sum is a segmented scan in place of the original's difference
 //! of prefix sums, whose error depends on other rows, and so needs no `scansum_offset`; the bit flags
 //! lie step by step, as the masks that a step needs; rows are stored from a scalar loop over the
-//! flags of several steps, with no branch at each; y is scaled by β just ahead of the tiles that add
-//! to it (the original's driver clears it outside the timed product).
+//! flags of several steps, mostly with no branch at each; y is scaled by β just ahead of the tiles
+//! that add to it (the original's driver clears it outside the timed product).
 
 mod format;
 mod kernel;

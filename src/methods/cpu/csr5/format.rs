@@ -48,6 +48,8 @@ impl<T: Scalar> Chunk<T> {
         let mut row = csr.row_offsets.partition_point(|&offset| offset as usize <= start) - 1;
         self.rows.start = (row + 1).min(csr.rows);
         self.flags = vec![0; tiles.len() * shape.words()];
+        self.tile_rows.reserve(tiles.len() + 1);
+        self.empty_starts.reserve(tiles.len());
         self.y_offsets.reserve(tiles.len() * shape.lanes);
         self.columns.reserve(tiles.len() * shape.nonzeros());
         self.values.reserve(tiles.len() * shape.nonzeros() + CACHE_LINE / size_of::<T>());

@@ -62,7 +62,11 @@ impl<T: Scalar> Kernel<T> for Tiles<'_, T> {
                     fast_track::<T, V>(chunk, shape, tile, x)
                 } else {
                     let y = y.as_mut_ptr().add(row + 1 - first);
-                    segmented_sum::<T, V>(chunk, shape, tile, alpha, x, y)
+                    if V::LANES == 4 && few_flags(chunk, shape, tile) {
+                        segmented_sum::<T, V, true>(chunk, shape, tile, alpha, x, y)
+                    } else {
+                        segmented_sum::<T, V, false>(chunk, shape, tile, alpha, x, y)
+                    }
                 }
             };
             if row == chunk.first_row() {
@@ -107,10 +111,20 @@ unsafe fn fast_track<T: Scalar, V: Vector<T>>(
     }
 }
 
+/// Whether few of a tile's steps start rows, so that with registers of four it pays to ask at each
+/// whether it does. With more flags the branch would often be predicted wrongly, and with wider
+/// registers it saves too little.
+#[inline(always)]
+fn few_flags<T>(chunk: &Chunk<T>, shape: Shape, tile: usize) -> bool {
+    let flags = &chunk.flags[tile * shape.words()..][..shape.words()];
+    let flags: u32 = flags.iter().map(|word| word.count_ones()).sum();
+    2 * flags as usize <= shape.sigma
+}
+
 /// A tile of several rows: adds to y, which begins with the row after the tile's, and returns the
 /// sum of the tile's row.
 #[inline(always)]
-unsafe fn segmented_sum<T: Scalar, V: Vector<T>>(
+unsafe fn segmented_sum<T: Scalar, V: Vector<T>, const FEW: bool>(
     chunk: &Chunk<T>,
     shape: Shape,
     tile: usize,
@@ -135,7 +149,8 @@ unsafe fn segmented_sum<T: Scalar, V: Vector<T>>(
         for word in 0..shape.words() {
             let first = word * (WORD / V::LANES);
             let steps = first..shape.sigma.min(first + WORD / V::LANES);
-            let closed = lanes.walk(steps, values, columns, x, *flags.add(word), &mut sums);
+            let closed =
+                lanes.walk::<T, FEW>(steps, values, columns, x, *flags.add(word), &mut sums);
             rows.add_whole(closed, &sums, &mut next_flags[..V::LANES]);
         }
         lanes.add_open(&next_flags, &rows)
@@ -205,7 +220,7 @@ struct Segments<V> {
 impl<V> Segments<V> {
     /// Takes the steps of a word of flags. Returns those flags that end a whole row.
     #[inline(always)]
-    unsafe fn walk<T: Scalar>(
+    unsafe fn walk<T: Scalar, const FEW: bool>(
         &mut self,
         steps: Range<usize>,
         values: *const T,
@@ -223,14 +238,16 @@ impl<V> Segments<V> {
             for step in steps {
                 let starts = flags as Mask & V::ALL;
                 flags >>= V::LANES;
-                self.sum.store(sums.as_mut_ptr().cast::<T>().add(slot));
-                self.first = self.sum.select(self.first, starts & !self.seen);
-                closed |= u64::from(starts & self.seen) << slot;
-                self.seen |= starts;
+                if !FEW || starts != 0 {
+                    self.sum.store(sums.as_mut_ptr().cast::<T>().add(slot));
+                    self.first = self.sum.select(self.first, starts & !self.seen);
+                    closed |= u64::from(starts & self.seen) << slot;
+                    self.seen |= starts;
+                    self.sum = V::zero().select(self.sum, starts);
+                }
                 let at = step * V::LANES;
                 let factors = V::gather(x.as_ptr(), columns.add(at));
-                let kept = V::zero().select(self.sum, starts);
-                self.sum = V::load(values.add(at)).mul_add(factors, kept);
+                self.sum = V::load(values.add(at)).mul_add(factors, self.sum);
                 slot += V::LANES;
             }
         }
