@@ -145,12 +145,24 @@ fn components_keep_their_places_and_empty_rows_theirs() {
     assert!([[0, 2, 3], [3, 2, 0]].contains(&permutation.old()[..3].try_into().unwrap()));
 }
 
+/// A symmetric matrix with these entries above the diagonal, and on it where a pair says so.
+fn symmetric(n: usize, pairs: &[(usize, usize)]) -> Csr<f64> {
+    let both = pairs.iter().flat_map(|&(a, b)| [(a, b, 1.0), (b, a, 1.0)]);
+    Csr::from_triplets(n, n, &both.collect::<Vec<_>>())
+}
+
+/// Searched from 0, the path's first vertex; of the neighbours of 1, the leaf 3 comes before 2.
+#[test]
+fn the_lowest_degree_comes_first() {
+    let csr = symmetric(6, &[(0, 1), (1, 2), (1, 3), (2, 4), (2, 5)]);
+    assert_eq!(Order::Rcm.permutation(&csr).unwrap().old(), [5, 4, 2, 3, 1, 0]);
+}
+
 /// Levels would do it in any order of neighbours; weights must decide between them.
 #[test]
 fn the_heaviest_edge_comes_first() {
-    let triplets = [(0, 1), (0, 2), (0, 3), (2, 4), (2, 5), (4, 1), (5, 3), (4, 5)];
-    let both = triplets.iter().flat_map(|&(a, b)| [(a, b, 1.0), (b, a, 1.0)]);
-    let csr = Csr::<f64>::from_triplets(6, 6, &both.collect::<Vec<_>>());
+    let pairs = [(0, 1), (0, 2), (0, 3), (2, 4), (2, 5), (4, 1), (5, 3), (4, 5)];
+    let csr = symmetric(6, &pairs);
     let groups = graph::Groups { of: vec![0, 1, 2, 2, 3, 3], count: 4 };
     let coarse = Graph::of(&csr).collapsed(&groups);
     let sorted = |vertex| {
@@ -206,4 +218,37 @@ fn heavy_edges_are_collapsed_first() {
     let spokes: Vec<_> = (1..1000).map(|leaf| (0, leaf, 1.0)).collect();
     let star = Csr::<f64>::from_triplets(1000, 1000, &spokes);
     assert_eq!(band_k(&star, Coarsening::HeavyEdge, &[100]).levels[0].len(), 1001);
+}
+
+/// The rows of each group of the coarsest level, sorted.
+fn coarsest(BandK { permutation, levels }: &BandK) -> Vec<Vec<u32>> {
+    let mut starts = levels.last().unwrap().clone();
+    for finer in levels.iter().rev().skip(1) {
+        starts.iter_mut().for_each(|start| *start = finer[*start as usize]);
+    }
+    let group = |bounds: &[u32]| {
+        let mut rows = permutation.old()[bounds[0] as usize..bounds[1] as usize].to_vec();
+        rows.sort_unstable();
+        rows
+    };
+    let mut groups: Vec<_> = starts.windows(2).map(group).collect();
+    groups.sort();
+    groups
+}
+
+/// 0-1, 2-3 and 4-5 are joined first; then 0-1 to 4-5 by two edges and not to 2-3 by one.
+#[test]
+fn matching_follows_the_weights_of_collapsed_edges() {
+    let csr = symmetric(6, &[(0, 1), (2, 3), (4, 5), (0, 2), (0, 4), (1, 5)]);
+    let groups = coarsest(&band_k(&csr, Coarsening::HeavyEdge, &[4]));
+    assert_eq!(groups, [vec![0, 1, 4, 5], vec![2, 3]]);
+}
+
+/// Super-rows 0, 2, 1, 3 of two rows each are a path, and so make up the super-super-rows.
+#[test]
+fn super_rows_are_swept_in_the_order_of_their_graph() {
+    let within = [(0, 1), (2, 3), (4, 5), (6, 7), (1, 1), (7, 7)];
+    let csr = symmetric(8, &[&within[..], &[(0, 4), (5, 2), (3, 6)]].concat());
+    let groups = coarsest(&band_k(&csr, Coarsening::Hand, &[2, 2]));
+    assert_eq!(groups, [[0, 1, 4, 5], [2, 3, 6, 7]]);
 }
