@@ -25,6 +25,7 @@ pub const METHODS: &[Method] = &[
     cpu::csb::METHOD,
     cpu::packed::METHOD,
     cpu::auto::METHOD,
+    cpu::bcsr::METHOD,
     cpu::sprs::METHOD,
     vendor::mkl_csrmv::METHOD,
     vendor::mkl_ie::METHOD,

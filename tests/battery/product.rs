@@ -177,6 +177,7 @@ fn may_refuse<T>(choice: &Choice, csr: &Csr<T>) -> bool {
     match choice.method.name {
         // Only what is mostly fill even with rows of one length in strips of 16.
         "sell" => csr.rows().next_multiple_of(16) * longest_row(csr) > 1024.max(3 * csr.nnz()),
+        "bcsr" => blocks_may_refuse(choice, csr),
         "dia" => csr.rows().max(csr.cols()) * diagonals(csr) > 1024.max(3 * csr.nnz()),
         "ell" => csr.rows() * longest_row(csr) > 1024.max(3 * csr.nnz()),
         "hyb" => {
@@ -188,6 +189,16 @@ fn may_refuse<T>(choice: &Choice, csr: &Csr<T>) -> bool {
         name if name.starts_with("mkl") => mkl().is_err() || csr.rows() * csr.cols() == 0,
         _ => false,
     }
+}
+
+/// Blocks wider than the matrix, or with so many values that are no entries: each entry may be alone in
+/// its block.
+fn blocks_may_refuse<T>(choice: &Choice, csr: &Csr<T>) -> bool {
+    let block = choice.given.first().map_or("4x4", |(_, block)| block);
+    let [rows, cols] = [0, 2].map(|place| usize::from(block.as_bytes()[place] - b'0'));
+    let blocks = csr.rows().div_ceil(rows) * csr.cols().div_ceil(cols);
+    let places = blocks.min(csr.nnz()) * rows * cols;
+    cols > csr.cols() || places > 1024.max(3 * csr.nnz())
 }
 
 fn diagonals<T>(csr: &Csr<T>) -> usize {

@@ -2,6 +2,7 @@
 
 mod atomic;
 pub mod auto;
+pub mod bcsr;
 pub mod coo;
 pub mod csb;
 pub mod csc;
@@ -13,11 +14,13 @@ pub mod csr_rows;
 pub mod dia;
 pub mod ell;
 mod fill;
+mod fill_estimate;
 pub mod hyb;
 pub mod kokkos_style;
 pub mod merge;
 pub mod merge_numa;
 pub mod packed;
+mod register_blocks;
 mod rows;
 pub mod sell;
 pub mod seq;

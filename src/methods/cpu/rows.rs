@@ -70,6 +70,18 @@ pub fn scale_on<T: Scalar>(team: &Team, beta: T, y: &mut [T]) {
     }
 }
 
+/// For each of `threads` contiguous rows with about an equal share of the nonzeros, each beginning at a
+/// multiple of `step`.
+pub fn balanced<T>(csr: &Csr<T>, threads: usize, step: usize) -> Vec<Range<usize>> {
+    let cut = |rank: usize| {
+        let nonzero = csr.nnz() as u64 * rank as u64 / threads as u64;
+        let row =
+            csr.row_offsets[..csr.rows].partition_point(|&offset| u64::from(offset) < nonzero);
+        if rank == threads { csr.rows } else { row.next_multiple_of(step).min(csr.rows) }
+    };
+    (0..threads).map(|rank| cut(rank)..cut(rank + 1)).collect()
+}
+
 /// A thread's part of `0..len`, as large as the others'.
 pub fn part(len: usize, rank: usize, threads: usize) -> Range<usize> {
     let cut = |rank: usize| (len as u64 * rank as u64 / threads as u64) as usize;

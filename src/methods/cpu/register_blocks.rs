@@ -1,0 +1,366 @@
+//! Block CSR with small dense blocks, whose sums stay in registers: what BCSR and OSKI's tuning share.
+//!
+//! A block of r × c begins at a multiple of r of the rows given and at a multiple of c of the columns,
+//! but for the last of a row, which is moved left until it ends within the matrix. Lanes run along the
+//! longer side: blocks at least as tall as wide are stored column by column, others row by row.
+
+use std::fmt::{self, Display};
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::fill::mend;
+use super::rows::Operands;
+use crate::matrix::Csr;
+use crate::scalar::Scalar;
+use crate::simd::{Kernel, Vector};
+use crate::team::DisjointMut;
+
+/// Rows and columns of a block at most.
+pub const MOST: usize = 8;
+
+/// Blocks of few values that are added at the same time.
+const TOGETHER: usize = 4;
+
+/// The rows and columns of a block, each from 1 to [`MOST`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// r.
+    pub rows: usize,
+    /// c.
+    pub cols: usize,
+}
+
+impl Shape {
+    /// All there are.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (1..=MOST).flat_map(|rows| (1..=MOST).map(move |cols| Self { rows, cols }))
+    }
+
+    /// Values of a block.
+    pub fn area(self) -> usize {
+        self.rows * self.cols
+    }
+
+    /// Where row `row` and column `col` of a block are among its values.
+    fn place(self, row: usize, col: usize) -> usize {
+        if self.rows >= self.cols { col * self.rows + row } else { row * self.cols + col }
+    }
+}
+
+impl Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}x{}", self.rows, self.cols)
+    }
+}
+
+/// Some rows of a matrix in blocks.
+pub struct RegisterBlocks<T> {
+    shape: Shape,
+    /// Rows of the matrix.
+    rows: Range<usize>,
+    /// Blocks before each row of blocks, and in all.
+    block_offsets: Vec<u32>,
+    /// The first column of each block.
+    columns: Vec<u32>,
+    values: Vec<T>,
+}
+
+/// The numbers of the blocks that these rows have entries in, ascending; `c` columns are a block's.
+pub fn blocks_of<T>(csr: &Csr<T>, rows: Range<usize>, c: usize, blocks: &mut Vec<u32>) {
+    let entries = csr.row_offsets[rows.start] as usize..csr.row_offsets[rows.end] as usize;
+    blocks.clear();
+    blocks.extend(csr.column_indices[entries].iter().map(|&column| column / c as u32));
+    blocks.dedup();
+    blocks.sort_unstable();
+    blocks.dedup();
+}
+
+/// The rows of each row of blocks.
+pub fn block_rows(rows: &Range<usize>, r: usize, index: usize) -> Range<usize> {
+    let start = rows.start + index * r;
+    start..rows.end.min(start + r)
+}
+
+/// Blocks before each row of blocks, and in all: no more than nonzeros.
+pub fn block_offsets<T: Scalar>(csr: &Csr<T>, rows: &Range<usize>, shape: Shape) -> Vec<u32> {
+    let indices = (0..rows.len().div_ceil(shape.rows)).into_par_iter().with_min_len(256);
+    let count = |blocks: &mut Vec<u32>, index| {
+        blocks_of(csr, block_rows(rows, shape.rows, index), shape.cols, blocks);
+        blocks.len() as u32
+    };
+    let mut offsets: Vec<u32> = indices.map_init(Vec::new, count).collect();
+    offsets.push(0);
+    let mut before = 0;
+    for offset in &mut offsets {
+        before += std::mem::replace(offset, before);
+    }
+    offsets
+}
+
+impl<T: Scalar> RegisterBlocks<T> {
+    /// The blocks of these rows, counted in `block_offsets` before. The matrix must be at least as wide
+    /// as a block.
+    pub fn new(csr: &Csr<T>, rows: Range<usize>, shape: Shape, block_offsets: Vec<u32>) -> Self {
+        let count = block_offsets[block_offsets.len() - 1] as usize;
+        let mut columns = vec![0; count];
+        let mut values = vec![T::zero(); count * shape.area()];
+        let arrays = (DisjointMut::new(&mut columns), DisjointMut::new(&mut values));
+        let indices = (0..block_offsets.len() - 1).into_par_iter().with_min_len(256);
+        indices.for_each_init(Vec::new, |blocks, index| {
+            let rows = block_rows(&rows, shape.rows, index);
+            blocks_of(csr, rows.clone(), shape.cols, blocks);
+            let (start, end) = (block_offsets[index] as usize, block_offsets[index + 1] as usize);
+            // SAFETY: a row of blocks has its own range of blocks.
+            let (columns, values) = unsafe {
+                let area = shape.area();
+                (arrays.0.range(start..end), arrays.1.range(start * area..end * area))
+            };
+            copy(csr, rows, shape, blocks, columns, values);
+        });
+        Self { shape, rows, block_offsets, columns, values }
+    }
+
+    /// The rows of the matrix.
+    pub fn rows(&self) -> Range<usize> {
+        self.rows.clone()
+    }
+
+    /// Bytes of all arrays.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.block_offsets[..])
+            + size_of_val(&self.columns[..])
+            + size_of_val(&self.values[..])
+    }
+}
+
+/// Copies the rows of one row of blocks.
+fn copy<T: Scalar>(
+    csr: &Csr<T>,
+    rows: Range<usize>,
+    shape: Shape,
+    blocks: &[u32],
+    columns: &mut [u32],
+    values: &mut [T],
+) {
+    let c = shape.cols;
+    for (column, &block) in columns.iter_mut().zip(blocks) {
+        *column = (block as usize * c).min(csr.cols - c) as u32;
+    }
+    for (i, row) in rows.enumerate() {
+        let mut block = 0;
+        for k in csr.row(row) {
+            let column = csr.column_indices[k];
+            // Both ascend, so what is left is a few steps on.
+            block += blocks[block..].iter().take_while(|&&b| b < column / c as u32).count();
+            let place = shape.place(i, (column - columns[block]) as usize);
+            values[block * shape.area() + place] = csr.values[k];
+        }
+    }
+}
+
+/// The product of the rows in blocks: y ← αAx + βy.
+pub struct BlockRows<'a, T> {
+    /// What the blocks were made from.
+    pub csr: &'a Csr<T>,
+    /// The blocks.
+    pub blocks: &'a RegisterBlocks<T>,
+    /// α, x, β.
+    pub operands: Operands<'a, T>,
+    /// y of the rows.
+    pub y: &'a mut [T],
+}
+
+impl<T: Scalar> Kernel<T> for BlockRows<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector<T>>(self) {
+        match self.blocks.shape.rows {
+            1 => self.of_height::<V, 1>(),
+            2 => self.of_height::<V, 2>(),
+            3 => self.of_height::<V, 3>(),
+            4 => self.of_height::<V, 4>(),
+            5 => self.of_height::<V, 5>(),
+            6 => self.of_height::<V, 6>(),
+            7 => self.of_height::<V, 7>(),
+            _ => self.of_height::<V, 8>(),
+        }
+    }
+}
+
+impl<T: Scalar> BlockRows<'_, T> {
+    #[inline(always)]
+    fn of_height<V: Vector<T>, const R: usize>(self) {
+        match self.blocks.shape.cols {
+            1 => self.of_shape::<V, R, 1>(),
+            2 => self.of_shape::<V, R, 2>(),
+            3 => self.of_shape::<V, R, 3>(),
+            4 => self.of_shape::<V, R, 4>(),
+            5 => self.of_shape::<V, R, 5>(),
+            6 => self.of_shape::<V, R, 6>(),
+            7 => self.of_shape::<V, R, 7>(),
+            _ => self.of_shape::<V, R, 8>(),
+        }
+    }
+
+    #[inline(always)]
+    fn of_shape<V: Vector<T>, const R: usize, const C: usize>(mut self) {
+        let y = std::mem::take(&mut self.y);
+        let offsets = self.blocks.block_offsets.windows(2);
+        for (index, (offsets, y)) in offsets.zip(y.chunks_mut(R)).enumerate() {
+            let blocks = offsets[0] as usize..offsets[1] as usize;
+            // SAFETY: the blocks exist and are of this shape.
+            let mut sums: [T; R] = if R >= C {
+                let columns = unsafe { self.sum::<V, true, C, R>(blocks) };
+                std::array::from_fn(|i| total(columns.map(|column| column[i])))
+            } else {
+                unsafe { self.sum::<V, false, R, C>(blocks) }.map(total)
+            };
+            if !sums.iter().fold(true, |finite, sum| finite & sum.is_finite()) {
+                let rows = block_rows(&self.blocks.rows, R, index);
+                let ranges = rows.map(|row| self.csr.row(row));
+                mend(self.csr, ranges, self.operands.x, &mut sums);
+            }
+            y.iter_mut().zip(sums).for_each(|(y, sum)| self.operands.store(sum, y));
+        }
+    }
+
+    /// The products of one row of blocks, added up by their places in a block: A columns of B rows if
+    /// `TALL`, or else A rows of B columns. A sum for every place, and blocks of few places taken several
+    /// at a time, are many additions that need not wait for each other.
+    ///
+    /// # Safety
+    /// The blocks exist, and are of A × B values.
+    #[inline(always)]
+    unsafe fn sum<V: Vector<T>, const TALL: bool, const A: usize, const B: usize>(
+        &self,
+        blocks: Range<usize>,
+    ) -> [[T; B]; A] {
+        let together = const { if A * B <= 4 { TOGETHER } else { 1 } };
+        let mut sums = [[[T::zero(); B]; A]; TOGETHER];
+        let mut block = blocks.start;
+        // SAFETY: the caller's promise.
+        unsafe {
+            while block + together <= blocks.end {
+                for sums in &mut sums[..together] {
+                    self.add::<V, TALL, A, B>(block, sums);
+                    block += 1;
+                }
+            }
+            while block < blocks.end {
+                self.add::<V, TALL, A, B>(block, &mut sums[0]);
+                block += 1;
+            }
+        }
+        let [mut all, others @ ..] = sums;
+        for other in &others[..together - 1] {
+            for (all, other) in all.as_flattened_mut().iter_mut().zip(other.as_flattened()) {
+                *all += *other;
+            }
+        }
+        all
+    }
+
+    /// Adds a block's products to the sums.
+    ///
+    /// # Safety
+    /// The block exists, and is of A × B values.
+    #[inline(always)]
+    unsafe fn add<V: Vector<T>, const TALL: bool, const A: usize, const B: usize>(
+        &self,
+        block: usize,
+        sums: &mut [[T; B]; A],
+    ) {
+        // SAFETY: the caller's promise.
+        let (values, x) = unsafe { self.block(block, A * B, if TALL { A } else { B }) };
+        for (a, (sums, values)) in sums.iter_mut().zip(values.chunks_exact(B)).enumerate() {
+            for (b, (sum, &value)) in sums.iter_mut().zip(values).enumerate() {
+                *sum = V::fused(value, x[if TALL { a } else { b }], *sum);
+            }
+        }
+    }
+
+    /// The values of a block and the x of its columns.
+    ///
+    /// # Safety
+    /// The block exists, and has that area and that many columns.
+    #[inline(always)]
+    unsafe fn block(&self, block: usize, area: usize, cols: usize) -> (&[T], &[T]) {
+        let (values, x) = (&self.blocks.values, self.operands.x);
+        // SAFETY: the caller's promise; a block's columns lie in x.
+        unsafe {
+            let column = *self.blocks.columns.get_unchecked(block) as usize;
+            let values = values.get_unchecked(block * area..(block + 1) * area);
+            (values, x.get_unchecked(column..column + cols))
+        }
+    }
+}
+
+/// The sum of all, in as few steps as there are when additions do not wait for each other.
+#[inline(always)]
+fn total<T: Scalar, const N: usize>(mut sums: [T; N]) -> T {
+    let mut left = N;
+    while left > 1 {
+        for i in 0..left / 2 {
+            sums[i] += sums[left - 1 - i];
+        }
+        left = left.div_ceil(2);
+    }
+    sums[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simd::{Isa, Lanes};
+    use crate::verify::Reference;
+
+    /// 23 × 19, with empty rows of blocks, and an entry in the last row and column.
+    fn ragged<T: Scalar>() -> Csr<T> {
+        let rows = (0..23).filter(|row| !(8..17).contains(row));
+        let entry = |row: usize, k: usize| (row, (k * k + 3 * row) % 19, (row + k) as f64 - 9.5);
+        let mut triplets: Vec<_> =
+            rows.flat_map(|row| (0..row % 6).map(move |k| entry(row, k))).collect();
+        triplets.push((22, 18, 1.0));
+        Csr::from_triplets(23, 19, &triplets)
+    }
+
+    fn check<T: Scalar + Lanes>(isa: Isa, shape: Shape) {
+        let csr = ragged::<T>();
+        let x: Vec<T> = (0..19).map(|k| T::narrow((k as f64).sin() + 0.1)).collect();
+        let y0: Vec<T> = (0..23).map(|k| T::narrow(k as f64)).collect();
+        let operands = Operands { alpha: T::narrow(-0.5), x: &x, beta: T::narrow(2.0) };
+        let mut y = y0.clone();
+        for rows in [0..7, 7..23] {
+            let offsets = block_offsets(&csr, &rows, shape);
+            let blocks = &RegisterBlocks::new(&csr, rows.clone(), shape, offsets);
+            isa.run(BlockRows { csr: &csr, blocks, operands, y: &mut y[rows] });
+        }
+        let verdict = Reference::new(&csr, operands.alpha, &x, operands.beta, &y0).judge(&y);
+        assert!(verdict.passes(), "{isa:?} {shape}: {}", verdict.describe());
+    }
+
+    #[test]
+    fn every_shape_gives_the_product() {
+        for isa in Isa::available() {
+            for shape in Shape::all() {
+                check::<f64>(isa, shape);
+                check::<f32>(isa, shape);
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_are_aligned_but_for_the_last() {
+        let entries = [(0, 0, 1.0), (0, 4, 2.0), (1, 1, 3.0), (2, 3, 4.0)];
+        let csr = Csr::<f64>::from_triplets(3, 5, &entries);
+        let shape = Shape { rows: 2, cols: 2 };
+        let offsets = block_offsets(&csr, &(0..3), shape);
+        assert_eq!(offsets, [0, 2, 3]);
+        let blocks = RegisterBlocks::new(&csr, 0..3, shape, offsets);
+        assert_eq!(blocks.columns, [0, 3, 2]);
+        assert_eq!(blocks.values, [1., 0., 0., 3., 0., 0., 2., 0., 0., 0., 4., 0.]);
+        assert_eq!(blocks.bytes(), 12 * 8 + 3 * 4 + 3 * 4);
+    }
+}
