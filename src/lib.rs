@@ -4,7 +4,7 @@
 //!
 //! | room | what it holds | looks at |
 //! |---|---|---|
-//! | [`matrix`] | CSR, Matrix Market, generators, orderings, row statistics | – |
+//! | [`matrix`] | CSR, Matrix Market, generators, orderings, row statistics | team |
 //! | [`scalar`] | the two precisions | – |
 //! | [`simd`] | vector instructions chosen at run time | scalar |
 //! | [`team`] | pinned threads with a cheap fork and join | – |
