@@ -19,7 +19,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::rows::{Operands, WholeRows, streams};
+use super::rows::{Operands, Prefetch, WholeRows, prefetch_for};
 use crate::matrix::Csr;
 use crate::matrix::order::band_k::{BandK, Coarsening, SUPER_ROW, band_k, grouped};
 use crate::method::{Parameter, Prepared, Request};
@@ -69,7 +69,7 @@ struct CsrK<'a, T: Scalar> {
     csr: Cow<'a, Csr<T>>,
     /// Level by level, `sr_ptr` first.
     pointers: Vec<Vec<u32>>,
-    prefetch: bool,
+    prefetch: Prefetch,
 }
 
 /// Makes csr2 (k = 2) or csr3 ready.
@@ -95,7 +95,7 @@ fn natural_product<'a, T: Scalar + Lanes>(
     sizes: &[usize],
     request: &Request<'a>,
 ) -> Prepared<'a, T> {
-    let (team, isa, prefetch) = (request.team, request.isa, streams(csr));
+    let (team, isa, prefetch) = (request.team, request.isa, prefetch_for(csr));
     let matrix = CsrK { csr: Cow::Borrowed(csr), pointers: grouped(csr, sizes), prefetch };
     Prepared::new(csr, matrix.pointer_bytes(), move |alpha, x, beta, y| {
         matrix.multiply(Operands { alpha, x, beta }, y, team, isa);
@@ -109,7 +109,7 @@ fn permuted_product<'a, T: Scalar + Lanes>(
     sizes: &[usize],
     request: &Request<'a>,
 ) -> Prepared<'a, T> {
-    let (team, isa, prefetch) = (request.team, request.isa, streams(csr));
+    let (team, isa, prefetch) = (request.team, request.isa, prefetch_for(csr));
     let coarsening = match request.word("coarsening") {
         Some("heavy-edge") => Coarsening::HeavyEdge,
         _ => Coarsening::Hand,
@@ -194,7 +194,7 @@ struct SuperRows<'t, T> {
     pointers: &'t [u32],
     operands: Operands<'t, T>,
     y: &'t mut [T],
-    prefetch: bool,
+    prefetch: Prefetch,
 }
 
 impl<T: Scalar> Kernel<T> for SuperRows<'_, T> {

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::rows::{Operands, WholeRows, streams};
+use super::rows::{Operands, WholeRows, prefetch_for};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
 use crate::scalar::Scalar;
@@ -28,7 +28,7 @@ fn prepare<'a, T: Scalar + Lanes>(
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {
     let (team, threads, isa) = (request.team, request.team.len(), request.isa);
-    let prefetch = streams(csr);
+    let prefetch = prefetch_for(csr);
     Ok(Prepared::new(csr, 0, move |alpha, x, beta, y| {
         let operands = Operands { alpha, x, beta };
         let y = DisjointMut::new(y);

@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use super::rows::{Operands, Piece, WholeRows, streams};
+use super::rows::{Operands, Piece, Prefetch, WholeRows, prefetch_for};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
 use crate::scalar::Scalar;
@@ -62,14 +62,14 @@ fn prepare<'a, T: Scalar + Lanes>(
 /// What products along the merge path of one matrix keep.
 pub struct MergePath<T> {
     carries: Vec<Carry<T>>,
-    prefetch: bool,
+    prefetch: Prefetch,
 }
 
 impl<T: Scalar + Lanes> MergePath<T> {
     /// For a matrix and that many threads.
     pub fn new(csr: &Csr<T>, threads: usize) -> Self {
         let carries = vec![Carry { row: csr.rows, sum: T::zero() }; threads];
-        Self { carries, prefetch: streams(csr) }
+        Self { carries, prefetch: prefetch_for(csr) }
     }
 
     /// Bytes that it keeps.
@@ -108,7 +108,7 @@ pub fn consume<T: Scalar + Lanes>(
     Range { start, end }: Range<Coordinate>,
     operands: Operands<T>,
     y: &mut [T],
-    prefetch: bool,
+    prefetch: Prefetch,
 ) -> T {
     let rows = start.row..end.row;
     isa.run(WholeRows { csr, rows, start: start.nonzero, operands, y, prefetch });

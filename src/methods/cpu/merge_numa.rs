@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::merge::{Carry, Coordinate, consume, fix_up, piece};
-use super::rows::{Operands, streams};
+use super::rows::{Operands, prefetch_for};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
 use crate::scalar::Scalar;
@@ -76,7 +76,7 @@ fn prepare_on<'a, T: Scalar + Lanes>(
     }
     let note = nodes.map_or("one NUMA node: only the search is saved".into(), |_| describe(&parts));
     let extra_bytes = parts.iter().map(Part::bytes).sum();
-    let prefetch = streams(csr);
+    let prefetch = prefetch_for(csr);
     let product = move |alpha, x: &[T], beta, y: &mut [T]| {
         let operands = Operands { alpha, x, beta };
         let shared = DisjointMut::new(y);

@@ -33,7 +33,7 @@ use super::rows::{Operands, Piece};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Unavailable};
 use crate::scalar::Scalar;
-use crate::simd::Lanes;
+use crate::simd::{Lanes, MOST_LANES};
 use crate::system;
 use crate::team::DisjointMut;
 use build::{Packing, pack};
@@ -56,23 +56,26 @@ pub const METHOD: Method = Method {
 
 /// The most rows of a window.
 const WINDOW_ROWS: usize = 4096;
+/// Rows up to here are never shared among threads.
+const SHARED_ROW: usize = 2048;
 /// Windows per thread, so that equal shares of them are nearly equal shares of the work,
-const WINDOWS_PER_THREAD: usize = 16;
+const WINDOWS_PER_THREAD: usize = 8;
 /// unless they had fewer nonzeros than this: rows of like length are found among many.
-const WINDOW_NONZEROS: usize = 8192;
+const WINDOW_NONZEROS: usize = 16384;
 
 fn prepare<'a, T: Scalar + Lanes>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {
     let (team, threads, isa) = (request.team, request.team.len(), request.isa);
-    let share = csr.nnz().div_ceil(threads);
-    let share = share.min(WINDOW_NONZEROS.max(share / WINDOWS_PER_THREAD));
+    let windows = (csr.nnz() / (threads * WINDOW_NONZEROS)).clamp(1, WINDOWS_PER_THREAD) * threads;
+    let share = csr.nnz().div_ceil(windows).max(1);
     let coded = match request.word("values") {
         Some(word) => word == "coded",
         None => beyond_caches(csr),
     };
-    let packing = Packing { lanes: isa.wide_lanes::<T>(), coded, longest: 4 * share };
+    let longest = (csr.nnz() / (4 * threads)).max(SHARED_ROW);
+    let packing = Packing { lanes: isa.wide_lanes::<T>(), coded, longest };
     let windows: Vec<_> =
         cut(csr, share).into_par_iter().map(|rows| pack(csr, rows, packing)).collect();
     let longest: Vec<_> =
@@ -110,34 +113,36 @@ fn beyond_caches<T>(csr: &Csr<T>) -> bool {
     system::last_level_cache_bytes().is_none_or(|cache| bytes as u64 > 2 * cache)
 }
 
-/// Windows of about `nonzeros` nonzeros and at most [`WINDOW_ROWS`] rows.
+/// Windows that end near multiples of `nonzeros` nonzeros, of at most [`WINDOW_ROWS`] rows; of many rows, whole registers
+/// of them.
 fn cut<T>(csr: &Csr<T>, nonzeros: usize) -> Vec<Range<usize>> {
     let mut windows = Vec::new();
     let mut start = 0;
     while start < csr.rows {
-        let full = csr.row_offsets[start] as usize + nonzeros;
+        let full = (csr.row_offsets[start] as usize / nonzeros + 1) * nonzeros;
         let end = csr.row_offsets.partition_point(|&offset| (offset as usize) < full);
-        let end = end.next_multiple_of(16).clamp(start + 16, start + WINDOW_ROWS).min(csr.rows);
+        let many = end - start >= 4 * MOST_LANES;
+        let end = if many { end.next_multiple_of(MOST_LANES) } else { end };
+        let end = end.clamp(start + 1, start + WINDOW_ROWS).min(csr.rows);
         windows.push(start..end);
         start = end;
     }
     windows
 }
 
-/// Successive windows of about equal cost for each thread.
+/// Successive windows for each thread: a window goes where the middle of its cost lies.
 fn shares<T>(windows: &[Window<T>], threads: usize) -> Vec<Range<usize>> {
-    let costs: Vec<_> = windows
-        .iter()
-        .scan(0, |sum, window| {
-            *sum += window.cost();
-            Some(*sum)
-        })
-        .collect();
-    let total = costs.last().copied().unwrap_or(0);
-    let cut = |rank: usize| costs.partition_point(|&cost| cost * threads <= total * rank);
-    (0..threads)
-        .map(|rank| cut(rank)..if rank + 1 == threads { windows.len() } else { cut(rank + 1) })
-        .collect()
+    let costs: Vec<_> = windows.iter().map(Window::cost).collect();
+    let total: usize = costs.iter().sum();
+    let mut before = 0;
+    let middles = costs.iter().map(|cost| {
+        before += cost;
+        2 * before - cost
+    });
+    let middles: Vec<_> = middles.collect();
+    let cut = |rank| middles.partition_point(|&middle| middle * threads < 2 * total * rank);
+    let end = |rank| if rank + 1 == threads { windows.len() } else { cut(rank + 1) };
+    (0..threads).map(|rank| cut(rank)..end(rank)).collect()
 }
 
 /// The `rank`-th of equal pieces.

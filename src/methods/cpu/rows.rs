@@ -88,10 +88,23 @@ pub fn part(len: usize, rank: usize, threads: usize) -> Range<usize> {
     cut(rank)..cut(rank + 1)
 }
 
-/// Rows of this many nonzeros on average are left to the hardware's prefetcher.
+/// Rows of this many nonzeros on average take more than a cache line.
 const LONG_ROW: usize = 8;
-/// A row's prefetch is this many nonzeros ahead of its first.
+/// How far ahead nonzeros are asked for.
 const PREFETCH_DISTANCE: usize = 256;
+/// Bytes of a cache line.
+const CACHE_LINE: usize = 64;
+
+/// Which nonzeros to ask for ahead of time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Prefetch {
+    /// None.
+    Nothing,
+    /// A cache line per row and array.
+    Line,
+    /// As many as the row takes.
+    Row,
+}
 
 /// Σ a·x over the entries `range`, which lie in one row.
 ///
@@ -140,13 +153,31 @@ pub fn bisect(len: usize, before: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-/// Whether asking for the nonzeros ahead of time pays: the matrix is too large for the caches, so that
-/// each product streams it from memory, and its rows are short. (It saves a quarter to a third of the
-/// time on stencils of 5 and 7 points; it costs a tenth in cache and as much on rows of 30.)
-pub fn streams<T>(csr: &Csr<T>) -> bool {
-    let bytes = csr.nnz() * (size_of::<T>() + size_of::<u32>());
-    system::last_level_cache_bytes().is_some_and(|cache| bytes as u64 > cache)
-        && csr.nnz() < LONG_ROW * csr.rows
+/// What pays: for a matrix too large for the caches, so that each product streams it from memory, a
+/// line per row where rows are short, which saves a quarter to a third of the time on stencils of 5 and
+/// 7 points; whole rows where they are long, and the matrix so large that hardly any of it is in cache:
+/// a tenth on the stencil of 27 points. In cache it costs as much and more.
+pub fn prefetch_for<T>(csr: &Csr<T>) -> Prefetch {
+    let bytes = (csr.nnz() * (size_of::<T>() + size_of::<u32>())) as u64;
+    match system::last_level_cache_bytes() {
+        Some(cache) if csr.nnz() < LONG_ROW * csr.rows && bytes > cache => Prefetch::Line,
+        Some(cache) if csr.nnz() >= LONG_ROW * csr.rows && bytes > 2 * cache => Prefetch::Row,
+        _ => Prefetch::Nothing,
+    }
+}
+
+/// Asks for the cache lines that a row takes, or for one, [`PREFETCH_DISTANCE`] ahead of it.
+#[inline(always)]
+fn ask_ahead<E, const ROW: bool>(array: &[E], row: Range<usize>) {
+    prefetch(array.as_ptr().wrapping_add(row.start + PREFETCH_DISTANCE));
+    if ROW {
+        let line = CACHE_LINE / size_of::<E>();
+        let mut at = row.start + line;
+        while at < row.end {
+            prefetch(array.as_ptr().wrapping_add(at + PREFETCH_DISTANCE));
+            at += line;
+        }
+    }
 }
 
 /// Whole rows: y_i = α·Σ a·x + β·y_i for each row of `rows`, the first of which begins at nonzero
@@ -162,8 +193,8 @@ pub struct WholeRows<'a, T> {
     pub operands: Operands<'a, T>,
     /// y of `rows`.
     pub y: &'a mut [T],
-    /// See [`streams`].
-    pub prefetch: bool,
+    /// See [`prefetch_for`].
+    pub prefetch: Prefetch,
 }
 
 impl<T: Scalar> Kernel<T> for WholeRows<'_, T> {
@@ -171,21 +202,25 @@ impl<T: Scalar> Kernel<T> for WholeRows<'_, T> {
 
     #[inline(always)]
     fn run<V: Vector<T>>(self) {
-        if self.prefetch { self.rows::<V, true>() } else { self.rows::<V, false>() }
+        match self.prefetch {
+            Prefetch::Nothing => self.rows::<V, false, false>(),
+            Prefetch::Line => self.rows::<V, true, false>(),
+            Prefetch::Row => self.rows::<V, true, true>(),
+        }
     }
 }
 
 impl<T: Scalar> WholeRows<'_, T> {
     #[inline(always)]
-    fn rows<V: Vector<T>, const PREFETCH: bool>(self) {
+    fn rows<V: Vector<T>, const AHEAD: bool, const ROW: bool>(self) {
         let Csr { row_offsets, values, column_indices, .. } = self.csr;
         let entries = Entries::of(self.csr);
         let ends = &row_offsets[self.rows.start + 1..=self.rows.end];
         let mut start = self.start;
         for (&end, y) in ends.iter().zip(self.y) {
-            if PREFETCH {
-                prefetch(values.as_ptr().wrapping_add(start + PREFETCH_DISTANCE));
-                prefetch(column_indices.as_ptr().wrapping_add(start + PREFETCH_DISTANCE));
+            if AHEAD {
+                ask_ahead::<_, ROW>(values, start..end as usize);
+                ask_ahead::<_, ROW>(column_indices, start..end as usize);
             }
             // SAFETY: offsets ascend to nnz in a valid matrix; `Prepared::multiply` checked x.
             let sum = unsafe { dot::<T, V>(entries, start..end as usize, self.operands.x) };
@@ -234,7 +269,7 @@ mod tests {
         for (alpha, beta) in [(1.0, 0.0), (-0.5, 2.0)] {
             let operands = Operands { alpha: T::narrow(alpha), x: &x, beta: T::narrow(beta) };
             let reference = Reference::new(&csr, operands.alpha, &x, operands.beta, &y0);
-            for prefetch in [false, true] {
+            for prefetch in [Prefetch::Nothing, Prefetch::Line, Prefetch::Row] {
                 let mut y = y0.clone();
                 isa.run(WholeRows {
                     csr: &csr,
@@ -271,7 +306,7 @@ mod tests {
                     start,
                     operands,
                     y: &mut y,
-                    prefetch: false,
+                    prefetch: Prefetch::Nothing,
                 };
                 isa.run(rows);
                 let head = isa.run(Piece { csr: &csr, range: 0..start, x: operands.x });
