@@ -6,11 +6,13 @@
 //! |---|---|---|
 //! | [`matrix`] | CSR, Matrix Market, generators, orderings, row statistics | team |
 //! | [`scalar`] | the two precisions | – |
+//! | [`cache`] | files that only save time | – |
+//! | [`profile`] | what is measured of a machine once | scalar |
 //! | [`simd`] | vector instructions chosen at run time | scalar |
 //! | [`team`] | pinned threads with a cheap fork and join | – |
 //! | [`system`] | facts of the machine | – |
 //! | [`device`] | the GPU: memory, kernels, time; CUDA behind it, an emulation in the tests | matrix |
-//! | [`method`] | what a method is | matrix, team, simd, device |
+//! | [`method`] | what a method is | matrix, team, simd, device, profile |
 //! | [`methods`] | `METHODS`, the one list; one file per algorithm | method |
 //! | [`verify`] | reference, bound, verdict | matrix |
 //! | [`mod@bench`] | plan → execute → a value for every method | methods, verify |
@@ -22,11 +24,13 @@
 //! Methods never see clocks, files, CSV or each other; `record` never runs anything.
 
 pub mod bench;
+pub mod cache;
 pub mod cli;
 pub mod device;
 pub mod matrix;
 pub mod method;
 pub mod methods;
+pub mod profile;
 pub mod record;
 pub mod scalar;
 pub mod simd;

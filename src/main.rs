@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use spmv_bench::bench::clock::SystemClock;
+use spmv_bench::cache::Cache;
 use spmv_bench::cli::{self, Verdict, World};
 use spmv_bench::device::cuda;
 use spmv_bench::methods::vendor::mkl;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         interrupted: &INTERRUPTED,
         system,
         open_gpu: &cuda::open,
+        profiles: Some(Cache::of_user("profiles")),
     };
     let result = handled
         .map_err(anyhow::Error::from)

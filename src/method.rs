@@ -6,6 +6,7 @@ use std::any::Any;
 use crate::device::buffer::Plain;
 use crate::device::{Buffer, DeviceCsr};
 use crate::matrix::Csr;
+use crate::profile::Profile;
 use crate::scalar::{Precision, Scalar};
 use crate::simd::Isa;
 use crate::team::Team;
@@ -113,6 +114,8 @@ pub struct Request<'a> {
     pub beta: f64,
     /// How many products the run plans: what an inspector is told to expect.
     pub expected_products: usize,
+    /// What was measured of this machine in the product's precision, if anything.
+    pub profile: Option<&'a Profile>,
     /// The parameters that were given, each with one of the values that the method lists.
     pub given: &'a [(&'static str, &'static str)],
 }

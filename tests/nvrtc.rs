@@ -6,8 +6,8 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use spmv_bench::cache::{Cache, Key};
 use spmv_bench::device::Program;
-use spmv_bench::device::cuda::cache::{Cache, Key};
 use spmv_bench::device::cuda::usage::Usage;
 use spmv_bench::device::cuda::{self, cusparse, nvrtc};
 use spmv_bench::method::{Failed, Unavailable, Unprepared};

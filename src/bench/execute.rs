@@ -181,6 +181,7 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
             alpha: settings.alpha,
             beta: settings.beta,
             expected_products: settings.products(self.nnz, S::DEVICE),
+            profile: settings.profiles.of(T::PRECISION),
             given: &choice.given,
         };
         let (prepared, setup) = guarded(|| self.side.prepare(choice, &request))??;

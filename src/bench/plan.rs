@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::method::Device;
+use crate::profile::Profiles;
 use crate::simd::Isa;
 
 /// How a published evaluation measured: the settings that the command line starts from.
@@ -82,6 +83,9 @@ pub struct Settings {
     pub isa: Isa,
     /// Whether the parts of products are timed as well, after the samples.
     pub stages: bool,
+    /// What was measured of this machine.
+    #[serde(skip)]
+    pub profiles: Profiles,
 }
 
 /// In seconds; no bound is null.
@@ -107,6 +111,7 @@ impl Settings {
             transpose: false,
             isa: Isa::detect(),
             stages: false,
+            profiles: Profiles::default(),
         };
         let no_bound = Duration::MAX;
         match protocol {

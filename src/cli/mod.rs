@@ -4,6 +4,7 @@ mod args;
 mod choice;
 mod corpus;
 mod generate;
+mod install;
 mod list;
 mod ordered;
 mod run_facts;
@@ -20,6 +21,7 @@ use anyhow::Result;
 use clap::{CommandFactory, Parser};
 
 use crate::bench::clock::Clock;
+use crate::cache::Cache;
 use crate::device::Gpu;
 use crate::method::Unavailable;
 use crate::system::System;
@@ -45,6 +47,8 @@ pub struct World<'a> {
     pub system: System,
     /// Opens the GPU of that number, or the first.
     pub open_gpu: &'a dyn Fn(Option<usize>) -> Result<Gpu, Unavailable>,
+    /// Where profiles of the machine are kept; `None`: none is measured.
+    pub profiles: Option<Cache>,
 }
 
 /// How a command ended.

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::args::MeasureArgs;
 use super::ordered::Ordered;
-use super::{World, choice, system};
+use super::{World, choice, install, system};
 use crate::bench::clock::Clock;
 use crate::bench::execute::{Bench, Interrupted};
 use crate::bench::metrics::compulsory_bytes;
@@ -69,11 +69,13 @@ impl<'a> Session<'a> {
         let team = team(args.threads, world)?;
         let settings = args.settings();
         ensure!(Isa::available().contains(&settings.isa), "--isa: this machine lacks it");
+        let precisions = args.precisions();
+        let profiles = install::profiles(&choices, precisions, settings.isa, args.quiet, world)?;
         Ok(Self {
             choices,
             gpu,
-            precisions: args.precisions(),
-            settings,
+            precisions,
+            settings: Settings { profiles, ..settings },
             team,
             run_id: world.run_id.clone(),
             libraries: system::libraries(),

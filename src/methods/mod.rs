@@ -14,6 +14,7 @@ pub const METHODS: &[Method] = &[
     cpu::merge::METHOD,
     cpu::merge_numa::METHOD,
     cpu::csb::METHOD,
+    cpu::oski_style::METHOD,
     cpu::csr5::METHOD,
     cpu::csr2::METHOD,
     cpu::csr3::METHOD,

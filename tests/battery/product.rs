@@ -72,8 +72,16 @@ pub fn products<T: Value>(
         Place::Team(team, isa) => (*team, *isa),
         Place::Gpu(_) => (&one, Isa::Portable),
     };
-    let request =
-        Request { team, isa, transpose, alpha, beta, expected_products: 10, given: &choice.given };
+    let request = Request {
+        team,
+        isa,
+        transpose,
+        alpha,
+        beta,
+        expected_products: 10,
+        profile: None,
+        given: &choice.given,
+    };
     let (alpha, beta) = (T::narrow(alpha), T::narrow(beta));
     match place {
         Place::Team(..) => {

@@ -17,7 +17,7 @@ use spmv_bench::bench::clock::{Clock, FakeClock};
 use spmv_bench::cli::Verdict;
 use tempfile::TempDir;
 
-use world::{run, run_with};
+use world::{run, run_with, run_with_profiles};
 
 /// Settings under which nothing depends on the machine.
 const EXACT: &str = "--threads 1 --methods seq,csr-rows,merge --x ones --iterations 4 --rounds 1";
@@ -35,6 +35,28 @@ const SMALL: &str =
 
 fn check(text: &str, dir: &Path, expected: Expect) {
     expected.assert_eq(&text.replace(dir.to_str().unwrap(), "DIR"));
+}
+
+/// A profile is measured for who asks for it, once; from a damaged file it is measured again.
+#[test]
+fn a_profile_of_the_machine_is_measured_once() {
+    let dir = folder(&[("a.mtx", SMALL)]);
+    let profiles = dir.path().join("profiles");
+    let entries = || profiles.read_dir().map_or(0, |entries| entries.count());
+    let run = |methods: &str| {
+        let matrix = dir.path().join("a.mtx");
+        let exact = "--threads 1 --iterations 1 --rounds 1 --format csv --methods";
+        let words = format!("--mtx {} {exact} {methods}", matrix.display());
+        let ran = run_with_profiles(&words, &profiles);
+        assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+        (ran.stderr.contains("measuring this machine"), ran.stdout.contains("the measured profile"))
+    };
+    assert_eq!((run("bcsr"), entries()), ((false, false), 0));
+    assert_eq!((run("oski-style"), entries()), ((true, true), 1));
+    assert_eq!((run("oski-style"), entries()), ((false, true), 1));
+    let entry = profiles.read_dir().unwrap().next().unwrap().unwrap().path();
+    fs::write(&entry, &fs::read(&entry).unwrap()[1..]).unwrap();
+    assert_eq!((run("oski-style"), entries()), ((true, true), 1));
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! A world for commands to run in, with a fake clock.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use spmv_bench::bench::clock::{Clock, FakeClock};
+use spmv_bench::cache::Cache;
 use spmv_bench::cli::{self, Verdict, World};
 use spmv_bench::device::Gpu;
 use spmv_bench::method::Unavailable;
@@ -30,6 +32,23 @@ pub fn run_on(
     interrupted: &AtomicBool,
     open_gpu: &dyn Fn(Option<usize>) -> Result<Gpu, Unavailable>,
 ) -> Ran {
+    run_in(words, clock, interrupted, open_gpu, None)
+}
+
+/// Runs a command line that keeps the machine's profiles in a folder.
+pub fn run_with_profiles(words: &str, folder: &Path) -> Ran {
+    let no_gpu: &dyn Fn(_) -> _ = &|_| Err(Unavailable("no CUDA driver".into()));
+    let clock = FakeClock::new(Duration::from_millis(1));
+    run_in(words, &clock, &AtomicBool::new(false), no_gpu, Some(folder))
+}
+
+fn run_in(
+    words: &str,
+    clock: &dyn Clock,
+    interrupted: &AtomicBool,
+    open_gpu: &dyn Fn(Option<usize>) -> Result<Gpu, Unavailable>,
+    profiles: Option<&Path>,
+) -> Ran {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let mut world = World {
         stdout: &mut stdout,
@@ -41,6 +60,7 @@ pub fn run_on(
         interrupted,
         system: System { cpu: Some("a CPU".into()), ..System::detect() },
         open_gpu,
+        profiles: profiles.map(Cache::at),
     };
     let args = std::iter::once("spmv-bench").chain(words.split_whitespace()).map(OsString::from);
     let result = cli::run(args, &mut world).map_err(|error| format!("{error:#}"));

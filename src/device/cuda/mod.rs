@@ -2,7 +2,6 @@
 //! compiler and cuSPARSE are opened at run time, and an absent one is a reason, not a panic.
 
 mod api;
-pub mod cache;
 mod context;
 pub mod cusparse;
 mod events;
@@ -24,9 +23,9 @@ use super::cusparse::CuSparse;
 use super::driver::{Address, Driver, Event, KernelId, ModuleId, RawArgument};
 use super::facts::{Clocks, Facts};
 use super::kernel::{Dim3, Program};
+use crate::cache::Cache;
 use crate::method::{Failed, Unavailable, Unprepared};
 use crate::scalar::Precision;
-use cache::Cache;
 use context::Context;
 use cusparse::InStream;
 use events::Events;
@@ -56,7 +55,7 @@ impl Cuda {
         Ok(Self {
             facts: facts::facts(&context)?,
             monitor: nvml::device(&facts::bus_id(&context)?),
-            cache: Cache::of_user(),
+            cache: Cache::of_user("kernels"),
             kernels: Kernels::new(context.clone()),
             events: Events::new(context.clone()),
             cusparse: OnceCell::new(),

@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 use cudarc::nvrtc::sys::{self, nvrtcProgram};
 use libloading::os::unix::Library;
 
-use super::cache::{Cache, Key};
 use super::libraries::{self, Found, Sought, StatusText, functions};
+use crate::cache::{Cache, Key};
 use crate::device::kernel::{HEADERS, Program};
 use crate::method::{Failed, Unavailable, Unprepared};
 use crate::scalar::Precision;

@@ -228,8 +228,16 @@ mod tests {
         given: &'a [(&'static str, &'static str)],
     ) -> Prepared<'a, f64> {
         let (alpha, beta, isa) = (1.5, -0.5, Isa::detect());
-        let request =
-            Request { team, isa, transpose: false, alpha, beta, expected_products: 1, given };
+        let request = Request {
+            team,
+            isa,
+            transpose: false,
+            alpha,
+            beta,
+            expected_products: 1,
+            profile: None,
+            given,
+        };
         method.prepare::<f64>().unwrap()(csr, &request).unwrap()
     }
 

@@ -7,7 +7,7 @@ use crate::method::Unavailable;
 use crate::scalar::Scalar;
 
 /// Places stored per nonzero, beyond which a matrix is refused.
-const LIMIT: u64 = 3;
+pub const LIMIT: u64 = 3;
 /// As many places are never too many.
 const FEW: u64 = 1024;
 

@@ -8,8 +8,9 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::seq::index;
 use rayon::prelude::*;
 
-use super::register_blocks::{MOST, Shape, block_rows, blocks_of};
+use super::register_blocks::{Shape, block_rows, blocks_of};
 use crate::matrix::Csr;
+use crate::profile::MOST;
 
 /// One row of blocks in this many is looked at …
 const SHARE: usize = 50;

@@ -188,6 +188,7 @@ mod tests {
             alpha: 2.0,
             beta: -1.0,
             expected_products: 1,
+            profile: None,
             given: &[],
         };
         let x: Vec<f64> = (0..300).map(|k| (k as f64).sin()).collect();

@@ -19,6 +19,7 @@ pub mod hyb;
 pub mod kokkos_style;
 pub mod merge;
 pub mod merge_numa;
+pub mod oski_style;
 pub mod packed;
 mod register_blocks;
 mod rows;

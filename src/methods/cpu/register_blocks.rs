@@ -12,12 +12,10 @@ use rayon::prelude::*;
 use super::fill::mend;
 use super::rows::Operands;
 use crate::matrix::Csr;
+use crate::profile::MOST;
 use crate::scalar::Scalar;
 use crate::simd::{Kernel, Vector};
 use crate::team::DisjointMut;
-
-/// Rows and columns of a block at most.
-pub const MOST: usize = 8;
 
 /// Blocks of few values that are added at the same time.
 const TOGETHER: usize = 4;

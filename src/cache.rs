@@ -1,4 +1,4 @@
-//! Compiled kernels on disk, so that a second run need not compile them.
+//! What took long and is needed again, on disk: compiled kernels, profiles of the machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 const CHECKSUM: usize = 32;
 
-/// A folder of compiled kernels. It only saves time: whatever goes wrong with it is no error.
+/// A folder of entries. It only saves time: whatever goes wrong with it is no error.
 #[derive(Clone, Debug)]
 pub struct Cache {
     folder: Option<PathBuf>,
@@ -40,13 +40,14 @@ impl Key {
 }
 
 impl Cache {
-    /// The user's: `SPMV_BENCH_CACHE`, or `spmv-bench` in the folder for caches.
-    pub fn of_user() -> Self {
+    /// The user's for entries of a kind: a folder in that of `SPMV_BENCH_CACHE`, or in `spmv-bench` in
+    /// the folder for caches.
+    pub fn of_user(kind: &str) -> Self {
         let named = std::env::var_os("SPMV_BENCH_CACHE").filter(|name| !name.is_empty());
         let folder = named
             .map(PathBuf::from)
             .or_else(|| dirs::cache_dir().map(|caches| caches.join("spmv-bench")));
-        Self { folder: folder.map(|folder| folder.join("kernels")) }
+        Self { folder: folder.map(|folder| folder.join(kind)) }
     }
 
     /// One in `folder`.

@@ -1,0 +1,57 @@
+//! What is measured of the machine before its first run with a method that asks for it.
+
+use anyhow::Result;
+
+use super::World;
+use crate::cache::{Cache, Key};
+use crate::method::Choice;
+use crate::methods::cpu::oski_style;
+use crate::profile::{Profile, Profiles};
+use crate::scalar::{Precision, Scalar};
+use crate::simd::{Isa, Lanes};
+
+/// Changes when what is measured, or how, does.
+const FORMAT: &str = "register blocks 1";
+
+/// The profiles that the methods ask for: read from the cache, or measured, which is said, and kept.
+pub fn profiles(
+    choices: &[Choice],
+    precisions: &[Precision],
+    isa: Isa,
+    quiet: bool,
+    world: &mut World,
+) -> Result<Profiles> {
+    let mut profiles = Profiles::default();
+    let Some(cache) = world.profiles.clone() else { return Ok(profiles) };
+    if choices.iter().all(|choice| choice.method.name != oski_style::METHOD.name) {
+        return Ok(profiles);
+    }
+    for precision in precisions {
+        match precision {
+            Precision::F64 => profiles.f64 = Some(profile::<f64>(&cache, isa, quiet, world)?),
+            Precision::F32 => profiles.f32 = Some(profile::<f32>(&cache, isa, quiet, world)?),
+        }
+    }
+    Ok(profiles)
+}
+
+fn profile<T: Scalar + Lanes>(
+    cache: &Cache,
+    isa: Isa,
+    quiet: bool,
+    world: &mut World,
+) -> Result<Profile> {
+    let precision = T::PRECISION.name();
+    let cpu = world.system.cpu.clone().unwrap_or_default();
+    let key = Key::of([FORMAT, &cpu, precision, &format!("{isa:?}")]);
+    let mut measured = || {
+        if !quiet {
+            let method = oski_style::METHOD.name;
+            writeln!(world.stderr, "measuring this machine for {method} in {precision}, once")?;
+        }
+        let now = || world.clock.now();
+        Ok(oski_style::measured::<T>(isa, oski_style::DENSE, &now))
+    };
+    let bytes = cache.get_or(&key, || measured().map(|profile: Profile| profile.to_bytes()))?;
+    Profile::from_bytes(&bytes).map_or_else(measured, Ok)
+}

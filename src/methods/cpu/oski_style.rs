@@ -1,0 +1,157 @@
+//! Register blocking by measurement, as OSKI tunes: Vuduc, Demmel & Yelick, OSKI (2005), and its threads
+//! as in pOSKI.
+//!
+//! Installation measures the machine's profile P(r, c), the speed of a dense matrix in blocks of r × c
+//! ([`measured`]; once per machine and precision, kept on disk by the command line, no part of setup).
+//! Setup cuts the rows into a piece per thread with about an equal share of the nonzeros, estimates for
+//! each piece how many values F(r, c) blocks would store per nonzero, and converts it to blocks of the
+//! shape with the greatest P / F.
+//!
+//! Memory: the blocks. Departures: without a profile, P is what bytes per nonzero make it; shapes that are
+//! estimated to store mostly fill are left out, and what turns out so is refused.
+
+use std::time::Duration;
+
+use super::bcsr::{multiply, pieces};
+use super::fill;
+use super::fill_estimate::FillEstimate;
+use super::register_blocks::{BlockRows, RegisterBlocks, Shape, block_offsets};
+use super::rows::{Operands, balanced};
+use crate::matrix::Csr;
+use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
+use crate::profile::Profile;
+use crate::scalar::Scalar;
+use crate::simd::{Isa, Lanes};
+
+/// See the file's head.
+pub const METHOD: Method = Method {
+    name: "oski-style",
+    source: "Vuduc, Demmel & Yelick 2005, OSKI; pOSKI",
+    summary: "register blocks per thread, the shape by the machine's profile and the estimated fill",
+    parameters: &[],
+    operations: Operations::Plain,
+    code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
+};
+
+/// Rows and columns of the profile's dense matrix: a multiple of every block's, and more than the nearest
+/// caches hold.
+pub const DENSE: usize = 840;
+/// The fastest of as many products counts.
+const LOOKS: usize = 5;
+
+fn prepare<'a, T: Scalar + Lanes>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    let (team, isa) = (request.team, request.isa);
+    let profile = request.profile.copied().unwrap_or_else(by_bytes::<T>);
+    let shape = |rows| best(&profile, &FillEstimate::of(csr, rows), csr.cols);
+    let rows = balanced(csr, team.len(), 1).into_iter();
+    let shapes: Vec<_> = rows.map(|rows| (rows.clone(), shape(rows))).collect();
+    let names: Vec<_> = shapes.iter().map(|(_, shape)| shape.to_string()).collect();
+    let profile = if request.profile.is_some() { "measured" } else { "estimated" };
+    let note = format!("blocks of {} by the {profile} profile", names.join(", "));
+    let pieces = pieces(csr, shapes)?;
+    let bytes = pieces.iter().map(RegisterBlocks::bytes).sum();
+    let product = move |alpha, x: &[T], beta, y: &mut [T]| {
+        multiply(csr, &pieces, team, isa, Operands { alpha, x, beta }, y);
+        Ok(())
+    };
+    Ok(Prepared::new(csr, bytes, product).noting(note))
+}
+
+/// The shape with the greatest P / F.
+fn best(profile: &Profile, fill: &FillEstimate, cols: usize) -> Shape {
+    let speed = |shape: &Shape| profile.0[shape.rows - 1][shape.cols - 1] / fill.of_shape(*shape);
+    let shapes = Shape::all().filter(|shape| {
+        shape.area() == 1 || shape.cols <= cols && fill.of_shape(*shape) <= fill::LIMIT as f64
+    });
+    shapes.max_by(|a, b| speed(a).total_cmp(&speed(b))).expect("1x1 is there")
+}
+
+/// What the profile would be if only bytes counted, in arbitrary units.
+fn by_bytes<T>() -> Profile {
+    let speed = |area: usize| 1.0 / (size_of::<T>() as f64 + size_of::<u32>() as f64 / area as f64);
+    Profile(std::array::from_fn(|r| std::array::from_fn(|c| speed((r + 1) * (c + 1)))))
+}
+
+/// The machine's profile, by products of a dense matrix of `dense` rows and columns on this thread; `now`
+/// tells the time.
+pub fn measured<T: Scalar + Lanes>(isa: Isa, dense: usize, now: &dyn Fn() -> Duration) -> Profile {
+    let nnz = (dense * dense) as u32;
+    let csr = &Csr {
+        rows: dense,
+        cols: dense,
+        row_offsets: (0..=nnz).step_by(dense).collect(),
+        column_indices: (0..nnz).map(|k| k % dense as u32).collect(),
+        values: vec![T::one(); dense * dense],
+    };
+    let (x, mut y) = (vec![T::one(); dense], vec![T::zero(); dense]);
+    let operands = Operands { alpha: T::one(), x: &x, beta: T::zero() };
+    let mut speed = |shape| {
+        let offsets = block_offsets(csr, &(0..dense), shape);
+        let blocks = &RegisterBlocks::new(csr, 0..dense, shape, offsets);
+        let looks = (0..LOOKS).map(|_| {
+            let start = now();
+            isa.run(BlockRows { csr, blocks, operands, y: &mut y });
+            now() - start
+        });
+        let fastest = looks.min().expect("there are looks").max(Duration::from_nanos(1));
+        2.0 * f64::from(nnz) / fastest.as_secs_f64() / 1e6
+    };
+    let mut profile = Profile(Default::default());
+    for shape in Shape::all() {
+        profile.0[shape.rows - 1][shape.cols - 1] = speed(shape);
+    }
+    profile
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// Dense blocks of `rows` × `cols` along the diagonal.
+    fn blocks_of(rows: usize, cols: usize) -> FillEstimate {
+        let cell = |block: usize| (0..rows * cols).map(move |k| (block, k / cols, k % cols));
+        let entry = |(block, i, j)| (block * rows + i, block * cols + j, 1.0);
+        let triplets: Vec<_> = (0..24).flat_map(cell).map(entry).collect();
+        FillEstimate::of(&Csr::<f64>::from_triplets(24 * rows, 24 * cols, &triplets), 0..24 * rows)
+    }
+
+    #[test]
+    fn the_choice_is_the_greatest_speed_over_fill() {
+        let mut profile = Profile([[100.0; 8]; 8]);
+        let shape = |rows, cols| Shape { rows, cols };
+        profile.0[1][2] = 250.0;
+        assert_eq!(best(&profile, &blocks_of(2, 3), 99), shape(2, 3), "no fill");
+        // Blocks of 2 × 2 in blocks of 2 × 3 fill 1.5 times or more.
+        assert_eq!(best(&profile, &blocks_of(2, 2), 99), shape(2, 3), "250 / 2 is more than 100");
+        profile.0[1][1] = 130.0;
+        assert_eq!(best(&profile, &blocks_of(2, 2), 99), shape(2, 2), "130 is more than 250 / 2");
+        assert_eq!(best(&profile, &blocks_of(2, 3), 1).cols, 1, "wider than the matrix");
+        profile.0[7][7] = 1e9;
+        assert_eq!(best(&profile, &blocks_of(2, 2), 99), shape(2, 2), "8x8 is mostly fill");
+    }
+
+    #[test]
+    fn by_bytes_larger_blocks_are_faster() {
+        assert_eq!(best(&by_bytes::<f64>(), &blocks_of(8, 8), 99), Shape { rows: 8, cols: 8 });
+        assert_eq!(best(&by_bytes::<f32>(), &blocks_of(3, 3), 99), Shape { rows: 3, cols: 3 });
+        assert_eq!(best(&by_bytes::<f64>(), &blocks_of(1, 1), 99), Shape { rows: 1, cols: 1 });
+    }
+
+    /// A clock whose every second look is a millisecond later than the first.
+    #[test]
+    fn a_profile_is_operations_over_time() {
+        let looks = Cell::new(0);
+        let now = || {
+            looks.set(looks.get() + 1);
+            Duration::from_millis(looks.get())
+        };
+        let profile = measured::<f32>(Isa::Portable, 24, &now);
+        assert_eq!(profile, Profile([[2.0 * 24.0 * 24.0 / 1e-3 / 1e6; 8]; 8]));
+        assert_eq!(looks.get(), 64 * 2 * LOOKS as u64);
+    }
+}
