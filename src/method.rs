@@ -43,6 +43,8 @@ pub struct Method {
     pub parameters: &'static [Parameter],
     /// What it multiplies by.
     pub operations: Operations,
+    /// What is done once per matrix.
+    pub setup: Setup,
     /// How it becomes a product.
     pub code: Code,
 }
@@ -65,6 +67,32 @@ impl Operations {
             Self::Plain => !transpose,
             Self::Both => true,
             Self::Transposed => transpose,
+        }
+    }
+}
+
+/// What a method does once per matrix beyond having it in CSR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setup {
+    /// Nothing of weight.
+    Nothing,
+    /// It looks at the matrix and keeps what it saw; the product works on the CSR arrays, or a library
+    /// decides on what.
+    Inspection,
+    /// It makes a format of its own.
+    Conversion,
+    /// It brings the matrix into another order.
+    Ordering,
+}
+
+impl Setup {
+    /// In tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "none",
+            Self::Inspection => "inspection",
+            Self::Conversion => "conversion",
+            Self::Ordering => "ordering",
         }
     }
 }

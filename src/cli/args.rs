@@ -42,7 +42,7 @@ pub enum Command {
     /// constant that loses least. --output takes a CSV row per matrix and size.
     Tune(TuneArgs),
     /// Lists the methods
-    Methods,
+    Methods(MethodsArgs),
     /// Shows the machine: CPU, caches, NUMA nodes, memory, libraries, measured bandwidth
     System(SystemArgs),
     /// Writes a generated matrix, or what the reader understood of a file, as a general real
@@ -92,6 +92,14 @@ pub struct TuneArgs {
 pub enum Tunable {
     /// CSR-k: the sizes of super-rows and super-super-rows
     CsrK,
+}
+
+#[derive(Debug, Args)]
+pub struct MethodsArgs {
+    /// A table of the methods that ran, with what the results of a corpus say of them: times and memory
+    /// against MKL and CSR, in f64
+    #[arg(long, value_name = "CSV")]
+    pub results: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -76,7 +76,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Resul
         None => single::run(&cli.single, words, world),
         Some(Command::Corpus(args)) => corpus::run(&args, words, world),
         Some(Command::Tune(args)) => tune::run(args, words, world),
-        Some(Command::Methods) => written(list::methods(world.stdout)),
+        Some(Command::Methods(args)) => match &args.results {
+            None => written(list::methods(world.stdout)),
+            Some(file) => list::table(file, world.stdout).map(|()| Verdict::Ok),
+        },
         Some(Command::System(args)) => system::run(&args, world),
         Some(Command::Generate(args)) => generate::run(&args, world),
         Some(Command::Completions { shell }) => {

@@ -7,7 +7,7 @@
 
 use super::{merge, packed, seq};
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
 
@@ -18,6 +18,7 @@ pub const METHOD: Method = Method {
     summary: "seq, merge or packed, by the number of nonzeros, the longest row and the products planned",
     parameters: &[],
     operations: Operations::Plain,
+    setup: Setup::Inspection,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

@@ -15,7 +15,7 @@ use super::fill_estimate::FillEstimate;
 use super::register_blocks::{BlockRows, RegisterBlocks, Shape, block_offsets};
 use super::rows::{Operands, balanced};
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 use crate::simd::{Isa, Lanes};
 use crate::team::{DisjointMut, Team};
@@ -31,6 +31,7 @@ pub const METHOD: Method = Method {
         meaning: "rows x columns of a block; default the fewest bytes",
     }],
     operations: Operations::Plain,
+    setup: Setup::Conversion,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use super::atomic::{AtomicAdd, SharedSums};
 use super::rows::{Entries, Operands, dot, part, scale, scale_on};
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 use crate::simd::{Isa, Kernel, Lanes, Vector};
 use crate::team::{DisjointMut, Team};
@@ -27,6 +27,7 @@ pub const METHOD: Method = Method {
     summary: "nonzeros with their rows, split evenly; transposed by atomic additions",
     parameters: &[],
     operations: Operations::Both,
+    setup: Setup::Conversion,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

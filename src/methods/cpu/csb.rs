@@ -28,7 +28,7 @@ use tasks::{Line, Plan, Task, Work};
 
 use super::rows::scale;
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 use crate::team::DisjointMut;
 
@@ -43,6 +43,7 @@ pub const METHOD: Method = Method {
         meaning: "rows and columns of a block; by the size of the matrix unless given",
     }],
     operations: Operations::Both,
+    setup: Setup::Conversion,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

@@ -6,7 +6,7 @@
 use super::merge::MergePath;
 use super::rows::Operands;
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
 
@@ -17,6 +17,7 @@ pub const METHOD: Method = Method {
     summary: "Aᵀ made in setup, multiplied as merge multiplies",
     parameters: &[],
     operations: Operations::Transposed,
+    setup: Setup::Conversion,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

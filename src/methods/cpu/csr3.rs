@@ -3,7 +3,7 @@
 
 use super::csr_k::{self, COARSENING, ORDER, SRS, SSRS};
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
 
@@ -14,6 +14,7 @@ pub const METHOD: Method = Method {
     summary: "super-super-rows of super-rows in Band-k order, as many per thread; SIMD within a row",
     parameters: &[SRS, SSRS, ORDER, COARSENING],
     operations: Operations::Plain,
+    setup: Setup::Ordering,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

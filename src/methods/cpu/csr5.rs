@@ -24,7 +24,7 @@ use kernel::Tiles;
 
 use super::rows::{Operands, Piece};
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
 use crate::scalar::{Precision, Scalar};
 use crate::simd::{Isa, Lanes};
 use crate::team::DisjointMut;
@@ -40,6 +40,7 @@ pub const METHOD: Method = Method {
         meaning: "nonzeros per lane of a tile; 12 with AVX-512, otherwise 16",
     }],
     operations: Operations::Plain,
+    setup: Setup::Conversion,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

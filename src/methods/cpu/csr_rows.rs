@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::rows::{Operands, WholeRows, prefetch_for};
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
 use crate::team::DisjointMut;
@@ -20,6 +20,7 @@ pub const METHOD: Method = Method {
     summary: "whole rows per thread, balanced by nonzeros at each product; SIMD within a row",
     parameters: &[],
     operations: Operations::Plain,
+    setup: Setup::Nothing,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use super::fill;
 use super::rows::{Operands, part};
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 use crate::simd::{Kernel, Lanes, Vector};
 use crate::team::DisjointMut;
@@ -28,6 +28,7 @@ pub const METHOD: Method = Method {
     summary: "whole diagonals without column indices, block by block of rows",
     parameters: &[],
     operations: Operations::Both,
+    setup: Setup::Conversion,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

@@ -11,7 +11,7 @@ use super::fill;
 use super::rows::Operands;
 use super::strips::{Layout, StripRows, Strips};
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 use crate::simd::{Lanes, MOST_LANES};
 use crate::team::DisjointMut;
@@ -23,6 +23,7 @@ pub const METHOD: Method = Method {
     summary: "all rows as long as the longest, stored column by column, a lane per row",
     parameters: &[],
     operations: Operations::Plain,
+    setup: Setup::Conversion,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

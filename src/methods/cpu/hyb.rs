@@ -14,7 +14,7 @@ use super::fill;
 use super::rows::{Entries, Operands};
 use super::strips::{StripRows, Strips};
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
 use crate::team::DisjointMut;
@@ -30,6 +30,7 @@ pub const METHOD: Method = Method {
         meaning: "entries of a row in ELL at most; default by cusp's rule",
     }],
     operations: Operations::Plain,
+    setup: Setup::Conversion,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

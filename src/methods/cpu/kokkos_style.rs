@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::atomic::{AtomicAdd, SharedSums};
 use super::rows::{Operands, part, scale_on};
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 use crate::simd::{Kernel, Lanes, Vector};
 use crate::team::{DisjointMut, Team};
@@ -30,6 +30,7 @@ pub const METHOD: Method = Method {
         meaning: "equal numbers of rows, or chunks from a counter; default by the nonzeros",
     }],
     operations: Operations::Both,
+    setup: Setup::Nothing,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

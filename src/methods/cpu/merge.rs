@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use super::rows::{Operands, Piece, Prefetch, WholeRows, prefetch_for};
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 use crate::simd::{Isa, Lanes};
 use crate::team::{DisjointMut, Team};
@@ -26,6 +26,7 @@ pub const METHOD: Method = Method {
     summary: "equal pieces of the merge path per thread, no preprocessing; SIMD within a row",
     parameters: &[],
     operations: Operations::Plain,
+    setup: Setup::Nothing,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

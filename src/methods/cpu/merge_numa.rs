@@ -19,7 +19,7 @@ use std::ops::Range;
 use super::merge::{Carry, Coordinate, consume, fix_up, piece};
 use super::rows::{Operands, prefetch_for};
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
 use crate::system;
@@ -32,6 +32,7 @@ pub const METHOD: Method = Method {
     summary: "merge with the search at setup and each thread's nonzeros on its NUMA node",
     parameters: &[],
     operations: Operations::Plain,
+    setup: Setup::Inspection,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

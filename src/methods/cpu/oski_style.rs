@@ -18,7 +18,7 @@ use super::fill_estimate::FillEstimate;
 use super::register_blocks::{BlockRows, RegisterBlocks, Shape, block_offsets};
 use super::rows::{Operands, balanced};
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::profile::Profile;
 use crate::scalar::Scalar;
 use crate::simd::{Isa, Lanes};
@@ -30,6 +30,7 @@ pub const METHOD: Method = Method {
     summary: "register blocks per thread, the shape by the machine's profile and the estimated fill",
     parameters: &[],
     operations: Operations::Plain,
+    setup: Setup::Conversion,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

@@ -31,7 +31,7 @@ use rayon::prelude::*;
 
 use super::rows::{Operands, Piece};
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 use crate::simd::{Lanes, MOST_LANES};
 use crate::system;
@@ -51,6 +51,7 @@ pub const METHOD: Method = Method {
         meaning: "whether values are coded where few differ; by default beyond the last-level cache",
     }],
     operations: Operations::Plain,
+    setup: Setup::Conversion,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

@@ -16,7 +16,7 @@ use super::fill;
 use super::rows::Operands;
 use super::strips::{Layout, StripRows, Strips};
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
 use crate::team::DisjointMut;
@@ -32,6 +32,7 @@ pub const METHOD: Method = Method {
         meaning: "rows of a window that is sorted by length; 1: none; default 512",
     }],
     operations: Operations::Plain,
+    setup: Setup::Conversion,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

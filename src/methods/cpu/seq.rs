@@ -5,7 +5,7 @@
 
 use super::rows::{Operands, scale};
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 
 /// See the file's head.
@@ -15,6 +15,7 @@ pub const METHOD: Method = Method {
     summary: "one thread, row by row, scalar; the order of the reference",
     parameters: &[],
     operations: Operations::Both,
+    setup: Setup::Nothing,
     code: Code::Cpu { parallel: false, f64: prepare, f32: prepare },
 };
 

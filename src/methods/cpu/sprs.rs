@@ -7,7 +7,7 @@ use sprs::prod::mul_acc_mat_vec_csr;
 
 use super::rows::scale;
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 
 /// See the file's head.
@@ -17,6 +17,7 @@ pub const METHOD: Method = Method {
     summary: "the Rust library's sequential product, y scaled before inside the time",
     parameters: &[],
     operations: Operations::Plain,
+    setup: Setup::Nothing,
     code: Code::Cpu { parallel: false, f64: prepare, f32: prepare },
 };
 

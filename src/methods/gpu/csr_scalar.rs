@@ -9,7 +9,9 @@
 use super::by_rows;
 use crate::device::buffer::Value;
 use crate::device::{DeviceCsr, Program};
-use crate::method::{Code, Method, Operations, Parameter, PreparedOnGpu, Request, Unprepared};
+use crate::method::{
+    Code, Method, Operations, Parameter, PreparedOnGpu, Request, Setup, Unprepared,
+};
 
 /// See the file's head.
 pub const METHOD: Method = Method {
@@ -22,6 +24,7 @@ pub const METHOD: Method = Method {
         meaning: "threads per block; 256 unless given, 1024 in five-gpu-algorithms",
     }],
     operations: Operations::Plain,
+    setup: Setup::Nothing,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

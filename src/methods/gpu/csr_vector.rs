@@ -12,7 +12,9 @@
 use super::{by_rows, lanes_for};
 use crate::device::buffer::Value;
 use crate::device::{DeviceCsr, Program};
-use crate::method::{Code, Method, Operations, Parameter, PreparedOnGpu, Request, Unprepared};
+use crate::method::{
+    Code, Method, Operations, Parameter, PreparedOnGpu, Request, Setup, Unprepared,
+};
 
 /// See the file's head.
 pub const METHOD: Method = Method {
@@ -33,6 +35,7 @@ pub const METHOD: Method = Method {
         },
     ],
     operations: Operations::Plain,
+    setup: Setup::Nothing,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

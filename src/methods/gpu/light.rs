@@ -12,7 +12,7 @@
 use crate::device::buffer::Value;
 use crate::device::{DeviceCsr, Program};
 use crate::method::{
-    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Unprepared,
+    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
 };
 
 /// See the file's head.
@@ -38,6 +38,7 @@ pub const METHOD: Method = Method {
         },
     ],
     operations: Operations::Plain,
+    setup: Setup::Nothing,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

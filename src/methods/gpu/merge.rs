@@ -17,7 +17,7 @@
 use crate::device::buffer::Value;
 use crate::device::{Argument, DeviceCsr, Program};
 use crate::method::{
-    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Unprepared,
+    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
 };
 use crate::scalar::Precision;
 
@@ -39,6 +39,7 @@ pub const METHOD: Method = Method {
         },
     ],
     operations: Operations::Plain,
+    setup: Setup::Nothing,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

@@ -5,7 +5,7 @@ use super::cusparse::{self, Call};
 use crate::device::DeviceCsr;
 use crate::device::buffer::Value;
 use crate::device::cusparse::{Algorithm, SparseFormat};
-use crate::method::{Code, Method, Operations, PreparedOnGpu, Request, Unprepared};
+use crate::method::{Code, Method, Operations, PreparedOnGpu, Request, Setup, Unprepared};
 
 /// See the file's head.
 pub const METHOD: Method = Method {
@@ -14,6 +14,7 @@ pub const METHOD: Method = Method {
     summary: "NVIDIA's COO product; the expansion of the row offsets counts as setup",
     parameters: &[],
     operations: Operations::Plain,
+    setup: Setup::Conversion,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

@@ -5,7 +5,7 @@ use super::cusparse::{self, Call};
 use crate::device::DeviceCsr;
 use crate::device::buffer::Value;
 use crate::device::cusparse::{Algorithm, SparseFormat};
-use crate::method::{Code, Method, Operations, PreparedOnGpu, Request, Unprepared};
+use crate::method::{Code, Method, Operations, PreparedOnGpu, Request, Setup, Unprepared};
 
 /// The default algorithm.
 pub const METHOD: Method = Method {
@@ -14,6 +14,7 @@ pub const METHOD: Method = Method {
     summary: "NVIDIA's CSR product, the algorithm that the library prefers",
     parameters: &[],
     operations: Operations::Plain,
+    setup: Setup::Inspection,
     code: code::<{ Algorithm::Default as u32 }, false>(),
 };
 

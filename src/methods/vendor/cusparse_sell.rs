@@ -5,7 +5,9 @@ use super::cusparse::{self, Call};
 use crate::device::DeviceCsr;
 use crate::device::buffer::Value;
 use crate::device::cusparse::{Algorithm, SparseFormat};
-use crate::method::{Code, Method, Operations, PreparedOnGpu, Request, Unavailable, Unprepared};
+use crate::method::{
+    Code, Method, Operations, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
+};
 
 /// See the file's head.
 pub const METHOD: Method = Method {
@@ -14,6 +16,7 @@ pub const METHOD: Method = Method {
     summary: "NVIDIA's product on sliced ELL, 32 rows a slice; the conversion counts as setup",
     parameters: &[],
     operations: Operations::Plain,
+    setup: Setup::Conversion,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

@@ -7,7 +7,7 @@ use std::ffi::{c_char, c_int};
 
 use super::mkl::{self, Routines};
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Operations, Prepared, Request, Unavailable};
+use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 
 /// See the file's head.
@@ -17,6 +17,7 @@ pub const METHOD: Method = Method {
     summary: "MKL's classic product (mkl_?csrmv when alpha is not 1 or beta not 0); gone in MKL 2026",
     parameters: &[],
     operations: Operations::Both,
+    setup: Setup::Nothing,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

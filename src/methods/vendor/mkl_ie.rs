@@ -7,7 +7,7 @@ use std::ptr::null_mut;
 
 use super::mkl::{self, GENERAL, Handle, Mkl, Routines, check};
 use crate::matrix::Csr;
-use crate::method::{Code, Failed, Method, Operations, Prepared, Request, Unavailable};
+use crate::method::{Code, Failed, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 
 /// Without hint.
@@ -17,12 +17,14 @@ pub const METHOD: Method = Method {
     summary: "MKL's inspector-executor on plain CSR, without hint",
     parameters: &[],
     operations: Operations::Both,
+    setup: Setup::Nothing,
     code: Code::Cpu { parallel: true, f64: prepare::<_, false>, f32: prepare::<_, false> },
 };
 
 /// With hint and optimisation.
 pub const METHOD_OPT: Method = Method {
     name: "mkl-ie-opt",
+    setup: Setup::Inspection,
     summary: "the same after mkl_sparse_set_mv_hint and mkl_sparse_optimize, counted as setup",
     code: Code::Cpu { parallel: true, f64: prepare::<_, true>, f32: prepare::<_, true> },
     ..METHOD
