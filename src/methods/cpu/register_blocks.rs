@@ -70,7 +70,8 @@ pub fn blocks_of<T>(csr: &Csr<T>, rows: Range<usize>, c: usize, blocks: &mut Vec
     blocks.clear();
     blocks.extend(csr.column_indices[entries].iter().map(|&column| column / c as u32));
     blocks.dedup();
-    blocks.sort_unstable();
+    // Each row is sorted, and the stable sort merges what is.
+    blocks.sort();
     blocks.dedup();
 }
 
@@ -82,7 +83,7 @@ pub fn block_rows(rows: &Range<usize>, r: usize, index: usize) -> Range<usize> {
 
 /// Blocks before each row of blocks, and in all: no more than nonzeros.
 pub fn block_offsets<T: Scalar>(csr: &Csr<T>, rows: &Range<usize>, shape: Shape) -> Vec<u32> {
-    let indices = (0..rows.len().div_ceil(shape.rows)).into_par_iter().with_min_len(256);
+    let indices = (0..rows.len().div_ceil(shape.rows)).into_par_iter().with_min_len(16);
     let count = |blocks: &mut Vec<u32>, index| {
         blocks_of(csr, block_rows(rows, shape.rows, index), shape.cols, blocks);
         blocks.len() as u32
@@ -104,7 +105,7 @@ impl<T: Scalar> RegisterBlocks<T> {
         let mut columns = vec![0; count];
         let mut values = vec![T::zero(); count * shape.area()];
         let arrays = (DisjointMut::new(&mut columns), DisjointMut::new(&mut values));
-        let indices = (0..block_offsets.len() - 1).into_par_iter().with_min_len(256);
+        let indices = (0..block_offsets.len() - 1).into_par_iter().with_min_len(16);
         indices.for_each_init(Vec::new, |blocks, index| {
             let rows = block_rows(&rows, shape.rows, index);
             blocks_of(csr, rows.clone(), shape.cols, blocks);
