@@ -1,5 +1,9 @@
 //! Matrices made on the spot, written `gen:NAME,key=value,…` wherever a file is accepted. All values
-//! are 1, as merge-spmv's generators make them.
+//! are 1, as merge-spmv's generators make them, or with `random=SEED` uniform in [-1, 1): a method that
+//! stores equal values once is then on its own.
+
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
 
 use super::Csr;
 use super::csr::MAX_INDEX;
@@ -7,7 +11,14 @@ use super::rmat::rmat;
 
 /// A generator with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Generator {
+pub struct Generator {
+    pattern: Pattern,
+    /// The seed of random values.
+    random: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Pattern {
     /// Every entry stored. `cols=64`, and `rows`, by default 2^24 / cols as in merge-spmv.
     Dense { rows: usize, cols: usize },
     /// An n × n grid, each point joined to its neighbours: `n=1000`, `points=4` (merge-spmv's) or
@@ -29,7 +40,8 @@ pub enum Generator {
 /// What is accepted, for help and error messages.
 pub const FORMS: &str = "gen:dense,cols=C[,rows=R]  gen:grid2d,n=N[,points=4|5]  \
     gen:grid3d,n=N[,points=6|7|27]  gen:wheel,spokes=S  \
-    gen:hubs,n=N[,hubs=H]  gen:rmat,scale=S[,edges=E][,seed=K]";
+    gen:hubs,n=N[,hubs=H]  gen:rmat,scale=S[,edges=E][,seed=K]  \
+    and each [,random=SEED] for values other than 1";
 
 /// Why a specification is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -46,41 +58,57 @@ impl Generator {
     /// Names the word that is not understood.
     pub fn parse(spec: &str) -> Result<Self, SpecError> {
         Self::parse_words(spec)
-            .and_then(|generator| generator.check_size().map(|()| generator))
+            .and_then(|generator| generator.pattern.check_size().map(|()| generator))
             .map_err(|problem| SpecError { spec: spec.into(), problem })
+    }
+
+    /// Makes the matrix.
+    pub fn generate(&self) -> Csr<f64> {
+        let mut csr = self.pattern.generate();
+        if let Some(seed) = self.random {
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(seed as u64);
+            csr.values.fill_with(|| random.random_range(-1.0..1.0));
+        }
+        csr
     }
 
     fn parse_words(spec: &str) -> Result<Self, String> {
         let mut words = spec.split(',');
         let name = words.next().unwrap_or_default();
         let mut parameters = Parameters::parse(words)?;
-        let generator = match name {
+        let random = parameters.take("random");
+        let pattern = match name {
             "dense" => {
                 let cols = parameters.need("cols")?;
                 let rows = parameters.take("rows").unwrap_or((1 << 24) / cols.max(1));
-                Self::Dense { rows, cols }
+                Pattern::Dense { rows, cols }
             }
             "grid2d" => {
-                Self::Grid2d { own: parameters.own_point([4, 5])?, n: parameters.need("n")? }
+                Pattern::Grid2d { own: parameters.own_point([4, 5])?, n: parameters.need("n")? }
             }
-            "grid3d" if parameters.take_if("points", 27) => Self::Cube { n: parameters.need("n")? },
+            "grid3d" if parameters.take_if("points", 27) => {
+                Pattern::Cube { n: parameters.need("n")? }
+            }
             "grid3d" => {
-                Self::Grid3d { own: parameters.own_point([6, 7])?, n: parameters.need("n")? }
+                Pattern::Grid3d { own: parameters.own_point([6, 7])?, n: parameters.need("n")? }
             }
-            "wheel" => Self::Wheel { spokes: parameters.need("spokes")? },
-            "hubs" => {
-                Self::Hubs { n: parameters.need("n")?, hubs: parameters.take("hubs").unwrap_or(3) }
-            }
+            "wheel" => Pattern::Wheel { spokes: parameters.need("spokes")? },
+            "hubs" => Pattern::Hubs {
+                n: parameters.need("n")?,
+                hubs: parameters.take("hubs").unwrap_or(3),
+            },
             "rmat" => {
                 let scale = parameters.need("scale")?;
                 let edges = parameters.take("edges").unwrap_or(16 << scale.min(40));
-                Self::Rmat { scale, edges, seed: parameters.take("seed").unwrap_or(1) }
+                Pattern::Rmat { scale, edges, seed: parameters.take("seed").unwrap_or(1) }
             }
             _ => return Err(format!("no generator is called '{name}'")),
         };
-        parameters.none_left().map(|()| generator)
+        parameters.none_left().map(|()| Self { pattern, random })
     }
+}
 
+impl Pattern {
     /// (rows, an upper bound of the nonzeros), wide enough not to overflow.
     fn size(&self) -> (u128, u128) {
         let wide = |n: usize| n as u128;
@@ -105,8 +133,7 @@ impl Generator {
         Ok(())
     }
 
-    /// Makes the matrix.
-    pub fn generate(&self) -> Csr<f64> {
+    fn generate(&self) -> Csr<f64> {
         match *self {
             Self::Dense { rows, cols } => {
                 from_rows(rows, cols, |_, row: &mut Vec<u32>| row.extend(0..cols as u32))
@@ -249,6 +276,16 @@ mod tests {
             let points = (0..3).flat_map(|z| (0..3).map(move |y| 16 * z + 4 * y));
             points.flat_map(|start| start..start + 3).collect::<Vec<u32>>()
         });
+    }
+
+    #[test]
+    fn values_are_ones_or_random_by_a_seed() {
+        let values = |spec| generate(spec).values;
+        assert_eq!(values("grid2d,n=9"), vec![1.0; 288]);
+        let random = values("grid2d,n=9,random=3");
+        assert_eq!(random, values("grid2d,n=9,random=3"));
+        assert_ne!(random, values("grid2d,n=9,random=4"));
+        assert!(random.iter().all(|value| (-1.0..1.0).contains(value)));
     }
 
     #[test]
