@@ -1,6 +1,9 @@
 //! `--transpose`, `--isa`, and what rows say beside their numbers.
 
+use std::path::Path;
+
 use spmv_bench::cli::Verdict;
+use spmv_bench::methods::METHODS;
 use spmv_bench::simd::Isa;
 
 use super::world::run;
@@ -60,4 +63,18 @@ fn instruction_sets_are_forced_and_recorded() {
         assert_eq!(record["settings"]["isa"], name.as_str());
     }
     assert!(run("--mtx gen:grid2d,n=5 --isa sse").result.is_err());
+}
+
+#[test]
+fn the_readme_shows_the_table_of_the_recorded_run_and_names_every_method() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let results = root.join("results/cpu-2026-11-21-epyc-zen4/corpus.csv");
+    let ran = run(&format!("methods --results {}", results.display()));
+    assert!(ran.stdout.lines().count() > 20 && readme.contains(&ran.stdout), "{}", ran.stdout);
+    for method in METHODS.iter().filter(|method| !method.name.starts_with("cusparse")) {
+        assert!(readme.contains(&format!("`{}`", method.name)), "{}", method.name);
+    }
+    let missing = run("methods --results no-such.csv").result.unwrap_err();
+    assert!(missing.starts_with("cannot read no-such.csv"), "{missing}");
 }
