@@ -17,9 +17,8 @@
 //! natural order for matrices that are not square.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
-use super::rows::{Operands, Prefetch, WholeRows, prefetch_for};
+use super::rows::{Operands, Prefetch, WholeRows, part, prefetch_for};
 use crate::matrix::Csr;
 use crate::matrix::order::band_k::{BandK, Coarsening, SUPER_ROW, band_k, grouped};
 use crate::method::{Parameter, Prepared, Request};
@@ -144,7 +143,7 @@ fn gather<T: Scalar>(
 ) {
     let (slots, threads) = (DisjointMut::new(slots), team.len());
     team.run(|rank| {
-        let share = equal_share(from.len(), rank, threads);
+        let share = part(from.len(), rank, threads);
         // SAFETY: the shares of different threads do not overlap.
         let slots = unsafe { slots.range(share.clone()) };
         for (slot, &from) in slots.iter_mut().zip(&from[share]) {
@@ -152,11 +151,6 @@ fn gather<T: Scalar>(
             store(unsafe { *values.get_unchecked(from as usize) }, slot);
         }
     });
-}
-
-/// A thread's part of `count` things in their order.
-fn equal_share(count: usize, rank: usize, threads: usize) -> Range<usize> {
-    count * rank / threads..count * (rank + 1) / threads
 }
 
 impl<T: Scalar + Lanes> CsrK<'_, T> {
@@ -167,7 +161,7 @@ impl<T: Scalar + Lanes> CsrK<'_, T> {
     /// Where the super-rows of a thread begin in the rows, and its last one ends.
     fn share(&self, rank: usize, threads: usize) -> &[u32] {
         let outermost = self.pointers.last().expect("k is 2 at least");
-        let mut groups = equal_share(outermost.len() - 1, rank, threads);
+        let mut groups = part(outermost.len() - 1, rank, threads);
         for pointers in self.pointers[1..].iter().rev() {
             groups = pointers[groups.start] as usize..pointers[groups.end] as usize;
         }

@@ -29,7 +29,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::rows::{Operands, Piece};
+use super::rows::{Operands, Piece, part, shares};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
@@ -81,7 +81,8 @@ fn prepare<'a, T: Scalar + Lanes>(
         cut(csr, share).into_par_iter().map(|rows| pack(csr, rows, packing)).collect();
     let longest: Vec<_> =
         (0..csr.rows).filter(|&row| csr.row(row).len() > packing.longest).collect();
-    let shares = shares(&windows, threads);
+    let costs: Vec<_> = windows.iter().map(Window::cost).collect();
+    let shares = shares(&costs, threads);
     let mut sums = vec![vec![T::zero(); longest.len()]; threads];
     let bytes = windows.iter().map(Window::bytes).sum::<usize>();
     let extra_bytes = bytes + (threads * size_of::<T>() + size_of::<usize>()) * longest.len();
@@ -96,7 +97,9 @@ fn prepare<'a, T: Scalar + Lanes>(
                 isa.run_wide(Multiply { window, operands, y });
             }
             for (&row, sum) in longest.iter().zip(sums) {
-                let range = piece(csr.row(row), rank, threads);
+                let Range { start, end } = csr.row(row);
+                let part = part(end - start, rank, threads);
+                let range = start + part.start..start + part.end;
                 *sum = isa.run(Piece { csr, range, x });
             }
         });
@@ -129,26 +132,4 @@ fn cut<T>(csr: &Csr<T>, nonzeros: usize) -> Vec<Range<usize>> {
         start = end;
     }
     windows
-}
-
-/// Successive windows for each thread: a window goes where the middle of its cost lies.
-fn shares<T>(windows: &[Window<T>], threads: usize) -> Vec<Range<usize>> {
-    let costs: Vec<_> = windows.iter().map(Window::cost).collect();
-    let total: usize = costs.iter().sum();
-    let mut before = 0;
-    let middles = costs.iter().map(|cost| {
-        before += cost;
-        2 * before - cost
-    });
-    let middles: Vec<_> = middles.collect();
-    let cut = |rank| middles.partition_point(|&middle| middle * threads < 2 * total * rank);
-    let end = |rank| if rank + 1 == threads { windows.len() } else { cut(rank + 1) };
-    (0..threads).map(|rank| cut(rank)..end(rank)).collect()
-}
-
-/// The `rank`-th of equal pieces.
-fn piece(range: Range<usize>, rank: usize, pieces: usize) -> Range<usize> {
-    let at =
-        |rank: usize| range.start + (range.len() as u64 * rank as u64 / pieces as u64) as usize;
-    at(rank)..at(rank + 1)
 }

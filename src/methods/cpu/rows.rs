@@ -88,6 +88,22 @@ pub fn part(len: usize, rank: usize, threads: usize) -> Range<usize> {
     cut(rank)..cut(rank + 1)
 }
 
+/// Contiguous tasks for each of `threads`, of about an equal share of their sizes: a task goes where its
+/// middle lies.
+pub fn shares(sizes: &[usize], threads: usize) -> Vec<Range<usize>> {
+    let total: usize = sizes.iter().sum();
+    let twice_middles = sizes.iter().scan(0, |start, size| {
+        *start += 2 * size;
+        Some(*start - size)
+    });
+    let twice_middles: Vec<_> = twice_middles.collect();
+    let cut = |rank: usize| match rank {
+        _ if rank == threads => sizes.len(),
+        _ => twice_middles.partition_point(|&middle| middle * threads < 2 * total * rank),
+    };
+    (0..threads).map(|rank| cut(rank)..cut(rank + 1)).collect()
+}
+
 /// Rows of this many nonzeros on average take more than a cache line.
 const LONG_ROW: usize = 8;
 /// How far ahead nonzeros are asked for.
@@ -282,6 +298,12 @@ mod tests {
                 assert!(reference.judge(&y).passes(), "{isa:?} {}", reference.judge(&y).describe());
             }
         }
+    }
+
+    #[test]
+    fn shares_are_cut_between_tasks() {
+        assert_eq!(shares(&[5, 1, 1, 1, 4, 0], 3), [0..1, 1..4, 4..6]);
+        assert_eq!(shares(&[], 2), [0..0, 0..0]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
 
 use super::format::{Blocks, SLACKNESS, morton};
+use crate::methods::cpu::rows::shares;
 use crate::scalar::Scalar;
 
 /// A line of blocks this many times heavier than the average is cut; and if there are fewer lines than
@@ -241,22 +242,6 @@ impl<T: Scalar> Cutter<'_, T> {
     }
 }
 
-/// Cuts the tasks into a share for each thread, of about equal nonzeros: a task goes where its middle
-/// nonzero is.
-fn shares(sizes: &[usize], threads: usize) -> Vec<Range<usize>> {
-    let total: usize = sizes.iter().sum();
-    let twice_middles = sizes.iter().scan(0, |start, size| {
-        *start += 2 * size;
-        Some(*start - size)
-    });
-    let twice_middles: Vec<_> = twice_middles.collect();
-    let cut = |rank: usize| match rank {
-        _ if rank == threads => sizes.len(),
-        _ => twice_middles.partition_point(|&middle| middle * threads < 2 * total * rank),
-    };
-    (0..threads).map(|rank| cut(rank)..cut(rank + 1)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -344,7 +329,5 @@ mod tests {
             });
             assert_eq!(last.count(), plan.lines.len());
         }
-        assert_eq!(shares(&[5, 1, 1, 1, 4, 0], 3), [0..1, 1..4, 4..6]);
-        assert_eq!(shares(&[], 2), [0..0, 0..0]);
     }
 }
