@@ -8,13 +8,11 @@
 //! mostly fill is refused.
 
 use super::fill;
-use super::rows::Operands;
-use super::strips::{Layout, StripRows, Strips};
+use super::strips::{Layout, Strips};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 use crate::simd::{Lanes, MOST_LANES};
-use crate::team::DisjointMut;
 
 /// See the file's head.
 pub const METHOD: Method = Method {
@@ -31,20 +29,10 @@ fn prepare<'a, T: Scalar + Lanes>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {
-    let (team, isa) = (request.team, request.isa);
     let width = csr.row_lengths().max().unwrap_or(0) as usize;
     fill::check(width as u64 * csr.rows as u64, csr.nnz())?;
-    let strips = Strips::new(csr, isa.wide_lanes::<T>(), whole(csr.rows, width), None);
-    let shares = strips.shares(team.len());
-    Ok(Prepared::new(csr, strips.bytes(), move |alpha, x, beta, y| {
-        let operands = Operands { alpha, x, beta };
-        let y = &DisjointMut::new(y);
-        team.run(|rank| {
-            let share = shares[rank].clone();
-            isa.run_wide(StripRows { csr, strips: &strips, share, operands, y });
-        });
-        Ok(())
-    }))
+    let lanes = request.isa.wide_lanes::<T>();
+    Ok(Strips::new(csr, lanes, whole(csr.rows, width), None).prepared(csr, request))
 }
 
 /// All rows with `width` places. Columns are an odd number of registers apart, for powers of two would

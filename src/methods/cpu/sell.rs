@@ -13,13 +13,11 @@ use std::cmp::Reverse;
 use rayon::prelude::*;
 
 use super::fill;
-use super::rows::Operands;
-use super::strips::{Layout, StripRows, Strips};
+use super::strips::{Layout, Strips};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
-use crate::team::DisjointMut;
 
 /// See the file's head.
 pub const METHOD: Method = Method {
@@ -43,26 +41,16 @@ fn prepare<'a, T: Scalar + Lanes>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {
-    let (team, isa) = (request.team, request.isa);
     let sigma = match request.word("sigma") {
         Some("all") => csr.rows,
         _ => request.number("sigma").unwrap_or(SIGMA),
     };
-    let lanes = isa.wide_lanes::<T>();
+    let lanes = request.isa.wide_lanes::<T>();
     let order = (sigma > 1).then(|| sorted(csr, sigma));
     let offsets = offsets(csr, lanes, order.as_deref());
     fill::check(u64::from(offsets[offsets.len() - 1]) * lanes as u64, csr.nnz())?;
     let strips = Strips::new(csr, lanes, Layout::Sliced(offsets), order);
-    let shares = strips.shares(team.len());
-    Ok(Prepared::new(csr, strips.bytes(), move |alpha, x, beta, y| {
-        let operands = Operands { alpha, x, beta };
-        let y = &DisjointMut::new(y);
-        team.run(|rank| {
-            let share = shares[rank].clone();
-            isa.run_wide(StripRows { csr, strips: &strips, share, operands, y });
-        });
-        Ok(())
-    }))
+    Ok(strips.prepared(csr, request))
 }
 
 /// The rows, those of each window of `sigma` by descending length and else in their order.

@@ -11,8 +11,9 @@ use rayon::prelude::*;
 use super::fill::mend;
 use super::rows::{Operands, bisect};
 use crate::matrix::Csr;
+use crate::method::{Prepared, Request};
 use crate::scalar::Scalar;
-use crate::simd::{Kernel, MOST_LANES, Vector, prefetch};
+use crate::simd::{Kernel, Lanes, MOST_LANES, Vector, prefetch};
 use crate::team::DisjointMut;
 
 /// A place's prefetch is this many places ahead: columns that are far apart are more streams than the
@@ -148,6 +149,25 @@ impl<T: Scalar> Strips<T> {
         let first = index * self.lanes;
         let lanes = first..(first + self.lanes).min(self.rows);
         lanes.map(|lane| self.order.as_ref().map_or(lane, |order| order[lane] as usize))
+    }
+}
+
+impl<T: Scalar + Lanes> Strips<T> {
+    /// The method that multiplies the strips and nothing else.
+    pub fn prepared<'a>(self, csr: &'a Csr<T>, request: &Request<'a>) -> Prepared<'a, T> {
+        let (team, isa) = (request.team, request.isa);
+        let shares = self.shares(team.len());
+        let nonzeros_per_place = csr.nnz() as f64 / self.values.len().max(1) as f64;
+        Prepared::new(csr, self.bytes(), move |alpha, x, beta, y| {
+            let operands = Operands { alpha, x, beta };
+            let y = &DisjointMut::new(y);
+            team.run(|rank| {
+                let share = shares[rank].clone();
+                isa.run_wide(StripRows { csr, strips: &self, share, operands, y });
+            });
+            Ok(())
+        })
+        .noting(format!("{nonzeros_per_place:.2} nonzeros per place"))
     }
 }
 
