@@ -187,12 +187,14 @@ impl Kernel<f64> for Read<'_> {
     type Output = f64;
     #[inline(always)]
     fn run<V: Vector<f64>>(self) -> f64 {
-        // Enough independent sums for the compiler to fill registers and hide additions.
-        let mut sums = [0.0; 32];
+        // Enough independent sums for the compiler to fill registers and hide additions; three streams
+        // at once, which gives more than one after another, as products read several too.
+        let mut sums = [0.0; 16];
         for _ in 0..self.repeats {
-            for array in black_box(self.arrays) {
-                for values in array.chunks_exact(32) {
-                    sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+            let [a, b, c] = black_box(self.arrays).map(|array| array.chunks_exact(16));
+            for ((a, b), c) in a.zip(b).zip(c) {
+                for (k, sum) in sums.iter_mut().enumerate() {
+                    *sum += a[k] + b[k] + c[k];
                 }
             }
         }
