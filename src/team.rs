@@ -1,15 +1,16 @@
 //! A fork-join team of pinned threads whose regions cost a fraction of a microsecond.
 //!
-//! SpMV on a small matrix takes a few microseconds, so entering a parallel region must cost less:
-//! waiting workers spin, and a region is one counter that rises and one that falls. A worker that
+//! SpMV on a small matrix takes a microsecond, so entering a parallel region must cost less:
+//! waiting workers spin, and a region moves one cache line to them and one back. A worker that
 //! has waited about 100 µs sleeps, so that between two methods the cores are free for the threads
 //! of a vendor's library.
 
 use std::any::Any;
-use std::cell::Cell;
+use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
@@ -22,19 +23,27 @@ const SPINS: usize = 5_000;
 
 type Body<'a> = &'a (dyn Fn(usize) + Sync);
 
-struct Shared {
+/// What the leader writes and the workers watch: one cache line, which moves once per region.
+struct Start {
     /// Rises by one to start a region.
-    region: CachePadded<AtomicUsize>,
-    /// Workers that have not finished the region.
-    running: CachePadded<AtomicUsize>,
+    region: AtomicUsize,
+    /// The region's body, on the leader's stack; none ends the workers.
+    body: UnsafeCell<Option<Body<'static>>>,
+}
+
+struct Shared {
+    start: CachePadded<Start>,
+    /// Rises by one for each worker that has finished a region.
+    finished: CachePadded<AtomicUsize>,
     /// Workers that are asleep or about to be.
     sleepers: CachePadded<AtomicUsize>,
-    /// The region's body, on the leader's stack: a thin pointer to the fat one.
-    body: AtomicPtr<Body<'static>>,
-    closing: AtomicBool,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     spins: usize,
 }
+
+// SAFETY: the leader writes `body` only while no region runs, before it raises `region`; workers read
+// it after they have seen the rise and before they raise `finished`.
+unsafe impl Sync for Shared {}
 
 /// A leader, which is the thread that made the team, and `len() - 1` workers.
 pub struct Team {
@@ -68,11 +77,9 @@ impl Team {
 
     fn start(threads: usize, cpus: &[usize], spins: usize) -> Self {
         let shared = Arc::new(Shared {
-            region: AtomicUsize::new(0).into(),
-            running: AtomicUsize::new(0).into(),
+            start: Start { region: AtomicUsize::new(0), body: UnsafeCell::new(None) }.into(),
+            finished: AtomicUsize::new(0).into(),
             sleepers: AtomicUsize::new(0).into(),
-            body: AtomicPtr::new(std::ptr::null_mut()),
-            closing: AtomicBool::new(false),
             panic: Mutex::new(None),
             spins,
         });
@@ -112,7 +119,8 @@ impl Team {
         if self.workers.is_empty() {
             return body(0);
         }
-        self.fork(&body);
+        // SAFETY: `join` returns only when no worker uses the body any more.
+        self.fork(Some(unsafe { mem::transmute::<Body<'_>, Body<'static>>(body) }));
         let own = catch_unwind(AssertUnwindSafe(|| body(0)));
         self.join();
         let foreign = self.shared.panic.lock().expect("never held over a panic").take();
@@ -126,26 +134,43 @@ impl Team {
         assert_eq!(slots.len(), self.len(), "one slot per thread");
         let slots = DisjointMut::new(slots);
         // SAFETY: ranks differ, so no two threads hold the same slot.
-        self.run(|rank| body(rank, &mut unsafe { slots.range(rank..rank + 1) }[0]));
+        self.run(move |rank| body(rank, &mut unsafe { slots.range(rank..rank + 1) }[0]));
     }
 
     /// Starts the workers on `body`, which must live until [`join`](Self::join) has returned.
-    fn fork(&self, body: &Body) {
-        let shared = &self.shared;
-        shared.body.store((&raw const *body).cast_mut().cast(), Ordering::Relaxed);
-        shared.running.store(self.workers.len(), Ordering::Relaxed);
-        // Sequentially consistent against `sleepers`: either a worker about to sleep sees the new
-        // region, or it is seen here.
-        shared.region.fetch_add(1, Ordering::SeqCst);
-        if shared.sleepers.load(Ordering::SeqCst) > 0 {
+    fn fork(&self, body: Option<Body<'static>>) {
+        let start = &self.shared.start;
+        // SAFETY: all workers have finished the last region; see `Shared`.
+        unsafe { *start.body.get() = body };
+        // No fence here, which would cost a third of an empty region: a worker that falls asleep just
+        // now may be overlooked, and is found in `join`.
+        start.region.store(self.region() + 1, Ordering::Release);
+        self.wake_sleepers();
+    }
+
+    /// The last region started.
+    fn region(&self) -> usize {
+        self.shared.start.region.load(Ordering::Relaxed)
+    }
+
+    fn wake_sleepers(&self) {
+        if self.shared.sleepers.load(Ordering::Relaxed) > 0 {
             self.workers.iter().for_each(|worker| worker.thread().unpark());
         }
     }
 
     /// Waits for the workers.
     fn join(&self) {
+        let all = self.region().wrapping_mul(self.workers.len());
+        let finished = || self.shared.finished.load(Ordering::Acquire) == all;
+        if finished() {
+            return;
+        }
+        // Either a worker about to sleep has seen the region, or it is seen here.
+        fence(Ordering::SeqCst);
+        self.wake_sleepers();
         let mut looks = 0;
-        while self.shared.running.load(Ordering::Acquire) > 0 {
+        while !finished() {
             looks += 1;
             if looks < self.shared.spins {
                 std::hint::spin_loop();
@@ -158,8 +183,7 @@ impl Team {
 
 impl Drop for Team {
     fn drop(&mut self) {
-        self.shared.closing.store(true, Ordering::Relaxed);
-        self.shared.region.fetch_add(1, Ordering::SeqCst);
+        self.fork(None);
         for worker in self.workers.drain(..) {
             worker.thread().unpark();
             // A worker catches its body's panics, so it ends in order.
@@ -175,29 +199,25 @@ impl Shared {
     fn work(&self, rank: usize) {
         for region in 0.. {
             self.await_start_after(region);
-            if self.closing.load(Ordering::Relaxed) {
-                return;
-            }
-            // SAFETY: `fork` stored a pointer to the leader's `body` before it raised `region`,
-            // and the leader stays in `run`, which owns it, until `running` is 0.
-            let body = unsafe { *self.body.load(Ordering::Relaxed) };
+            // SAFETY: see `Shared`.
+            let Some(body) = (unsafe { *self.start.body.get() }) else { return };
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| body(rank))) {
                 *self.panic.lock().expect("never held over a panic") = Some(payload);
             }
-            self.running.fetch_sub(1, Ordering::Release);
+            self.finished.fetch_add(1, Ordering::Release);
         }
     }
 
     /// Returns once `region` has risen above the given value: spins first, then sleeps.
     fn await_start_after(&self, region: usize) {
         for _ in 0..self.spins {
-            if self.region.load(Ordering::Acquire) != region {
+            if self.start.region.load(Ordering::Acquire) != region {
                 return;
             }
             std::hint::spin_loop();
         }
         self.sleepers.fetch_add(1, Ordering::SeqCst);
-        while self.region.load(Ordering::SeqCst) == region {
+        while self.start.region.load(Ordering::SeqCst) == region {
             thread::park();
         }
         self.sleepers.fetch_sub(1, Ordering::Relaxed);

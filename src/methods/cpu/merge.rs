@@ -12,6 +12,8 @@
 
 use std::ops::Range;
 
+use crossbeam_utils::CachePadded;
+
 use super::rows::{Operands, Piece, Prefetch, WholeRows, prefetch_for};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
@@ -62,14 +64,14 @@ fn prepare<'a, T: Scalar + Lanes>(
 
 /// What products along the merge path of one matrix keep.
 pub struct MergePath<T> {
-    carries: Vec<Carry<T>>,
+    carries: Vec<CachePadded<Carry<T>>>,
     prefetch: Prefetch,
 }
 
 impl<T: Scalar + Lanes> MergePath<T> {
     /// For a matrix and that many threads.
     pub fn new(csr: &Csr<T>, threads: usize) -> Self {
-        let carries = vec![Carry { row: csr.rows, sum: T::zero() }; threads];
+        let carries = vec![CachePadded::new(Carry { row: csr.rows, sum: T::zero() }); threads];
         Self { carries, prefetch: prefetch_for(csr) }
     }
 
@@ -89,14 +91,14 @@ impl<T: Scalar + Lanes> MergePath<T> {
     ) {
         let (threads, prefetch) = (team.len(), self.prefetch);
         let shared = DisjointMut::new(y);
-        team.run_with(&mut self.carries, |rank, carry| {
+        team.run_with(&mut self.carries, move |rank, carry| {
             let path = piece(csr, rank, threads);
             // SAFETY: a row is closed at one point of the path, so by one thread.
             let y = unsafe { shared.range(path.start.row..path.end.row) };
             let row = path.end.row;
-            *carry = Carry { row, sum: consume(isa, csr, path, operands, y, prefetch) };
+            **carry = Carry { row, sum: consume(isa, csr, path, operands, y, prefetch) };
         });
-        fix_up(&self.carries, operands.alpha, y);
+        fix_up(self.carries.iter().map(|carry| &**carry), operands.alpha, y);
     }
 }
 
