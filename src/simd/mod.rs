@@ -34,7 +34,8 @@ pub trait Kernel<T: Scalar> {
 /// A bit per lane.
 pub type Mask = u16;
 
-/// What a table is indexed with: wide enough for the table, and no wider where that saves bytes.
+/// What a table is indexed with, an unsigned integer: wide enough for the table, and no wider where
+/// that saves bytes.
 pub trait Index: Copy {
     /// As an offset.
     fn offset(self) -> usize;
