@@ -10,6 +10,7 @@ use nix::libc::{SYS_move_pages, c_int, syscall};
 use serde::Serialize;
 
 const CPU: &str = "/sys/devices/system/cpu";
+const HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
 /// The machine's unchanging facts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -26,6 +27,11 @@ pub struct System {
     pub numa_nodes: Vec<String>,
     /// Bytes of memory.
     pub memory_bytes: Option<u64>,
+    /// When the kernel gives memory in huge pages: always, madvise (where a program asks) or never.
+    pub huge_pages: Option<String>,
+    /// What `GLIBC_TUNABLES` says: `glibc.malloc.hugetlb=1` asks for huge pages in `malloc`, which
+    /// moves products beyond the caches by tens of per cent.
+    pub glibc_tunables: Option<String>,
 }
 
 /// One cache.
@@ -52,6 +58,8 @@ impl System {
             caches: caches().to_vec(),
             numa_nodes: numa_nodes(),
             memory_bytes: memory(),
+            huge_pages: read(HUGE_PAGES).and_then(|modes| Some(chosen(&modes)?.to_owned())),
+            glibc_tunables: std::env::var("GLIBC_TUNABLES").ok(),
         }
     }
 }
@@ -157,6 +165,11 @@ fn numa_nodes() -> Vec<String> {
     (0..).map_while(node).collect()
 }
 
+/// The word in brackets.
+fn chosen(modes: &str) -> Option<&str> {
+    Some(modes.split_once('[')?.1.split_once(']')?.0)
+}
+
 fn read(path: &str) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.trim().to_owned())
 }
@@ -177,6 +190,12 @@ mod tests {
         assert_eq!(parse_list("0-2,5"), [0, 1, 2, 5]);
         assert_eq!(parse_list("7"), [7]);
         assert_eq!(parse_list(""), [0usize; 0]);
+    }
+
+    #[test]
+    fn the_mode_in_brackets_is_chosen() {
+        assert_eq!(chosen("always [madvise] never"), Some("madvise"));
+        assert_eq!(chosen("always"), None);
     }
 
     #[test]

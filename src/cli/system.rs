@@ -156,7 +156,8 @@ fn lines(gpu: &Gpu) -> [String; 3] {
 }
 
 fn write_text(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
-    let System { cpu, cpus, cores, caches, numa_nodes, memory_bytes } = facts.system;
+    let System { cpu, cpus, cores, caches, numa_nodes, memory_bytes, huge_pages, glibc_tunables } =
+        facts.system;
     let mut line = |name: &str, value: String| writeln!(out, "{name:<12} {value}");
     line("program", format!("spmv-bench {} ({})", facts.version, facts.revision))?;
     line("CPU", cpu.clone().unwrap_or_else(|| "unknown".into()))?;
@@ -173,6 +174,9 @@ fn write_text(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
     }
     let memory = memory_bytes.map(|bytes| format!("{:.1} GiB", bytes as f64 / 2f64.powi(30)));
     line("memory", memory.unwrap_or_else(|| "unknown".into()))?;
+    let tunables =
+        glibc_tunables.as_ref().map_or(String::new(), |tunables| format!(", {tunables}"));
+    line("huge pages", format!("{}{tunables}", huge_pages.as_deref().unwrap_or("unknown")))?;
     for (number, gpu) in facts.gpus.iter().enumerate() {
         for text in lines(gpu) {
             line("GPU", format!("{number}: {text}"))?;

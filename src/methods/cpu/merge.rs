@@ -7,7 +7,7 @@
 //! row that does not as its carry-out; the leader adds the carries afterwards. There is no
 //! preprocessing: search and fix-up are part of each product.
 //!
-//! Memory: a carry per thread. Departures: α and β (β·y is read by the thread that closes the row),
+//! Memory: a padded carry per thread. Departures: α and β (β·y is read by the thread that closes the row),
 //! and SIMD within a row, which the paper leaves out on purpose and today's libraries do not.
 
 use std::ops::Range;
