@@ -119,13 +119,17 @@ fn rows_longer_than_2_to_the_16_are_right() {
 }
 
 /// Bands with holes, over more rows than any block, window or chunk of a format on the CPU has.
-#[test]
-fn bands_of_many_rows_are_right() {
+fn bands_of_many_rows() -> Csr<f64> {
     let bands = |row: i64| [-3000, -2, -1, 0, 1, 2, 1700].map(move |band| (row, row + band));
     let inside = |&(row, col): &(i64, i64)| (0..4990).contains(&col) && (row * col) % 7 != 3;
     let entry = |(row, col): (i64, i64)| (row as usize, col as usize, ((row - col) % 13) as f64);
     let triplets: Vec<Triplet> = (0..5000).flat_map(bands).filter(inside).map(entry).collect();
-    let csr = Csr::<f64>::from_triplets(5000, 4990, &triplets);
+    Csr::<f64>::from_triplets(5000, 4990, &triplets)
+}
+
+#[test]
+fn bands_of_many_rows_are_right() {
+    let csr = bands_of_many_rows();
     let team = Team::floating(3);
     for choice in on(Device::Cpu).chain(variants_on(Device::Cpu)) {
         check(&choice, &csr, "bands", &Place::Team(&team, Isa::detect()), (2.5, -0.5));
@@ -184,6 +188,18 @@ fn nan_stays_in_its_rows() {
             let places = if choice.method.device() == Device::Cpu { &cpu[..] } else { &gpu };
             places.iter().for_each(|place| check_spoilt(&choice, &csr, place, &x));
         }
+    }
+}
+
+/// The same far behind the first block of a format.
+#[test]
+fn nan_stays_in_its_rows_of_many() {
+    let csr = bands_of_many_rows();
+    let x: Vec<f64> = (0..5000).map(|k| if k % 97 == 31 { f64::NAN } else { 1.0 }).collect();
+    let team = Team::floating(3);
+    let choices = on(Device::Cpu).chain(variants_on(Device::Cpu));
+    for choice in choices.filter(|choice| !choice.method.name.starts_with("mkl")) {
+        check_spoilt(&choice, &csr, &Place::Team(&team, Isa::detect()), &x);
     }
 }
 

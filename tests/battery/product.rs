@@ -162,7 +162,8 @@ fn check_product<T: Value>(
     }
 }
 
-/// Checks that a product is finite in exactly the rows that use finite values of x only.
+/// Checks that a product is finite in exactly the rows that use finite values of x only, which has as many
+/// as needed and maybe more.
 pub fn check_spoilt(choice: &Choice, csr: &Csr<f64>, place: &Place, x: &[f64]) {
     let transposes = [false, true].into_iter();
     for transpose in transposes.filter(|&t| choice.method.operations.include(t)) {
@@ -170,6 +171,7 @@ pub fn check_spoilt(choice: &Choice, csr: &Csr<f64>, place: &Place, x: &[f64]) {
         let columns = |row| &operator.column_indices()[operator.row(row)];
         let finite = |row| columns(row).iter().all(|&column| x[column as usize].is_finite());
         let asked = Asked { transpose, ..PLAIN };
+        let x = &x[..operator.cols()];
         match products(choice, csr, place, asked, x, &vec![0.0; operator.rows()], 1) {
             Ok(ys) => {
                 for (row, y) in ys[0].iter().enumerate() {
