@@ -8,6 +8,7 @@ mod kernels;
 mod planted;
 mod product;
 mod small;
+mod told;
 
 use std::io::Write;
 use std::path::Path;

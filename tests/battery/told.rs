@@ -1,0 +1,122 @@
+//! What a method tells beside y: the memory it keeps, why it refuses a matrix, and what it chose.
+
+use crossbeam_utils::CachePadded;
+use spmv_bench::matrix::Csr;
+use spmv_bench::method::{Choice, Prepared, Request, Unavailable};
+use spmv_bench::methods::METHODS;
+use spmv_bench::profile::Profile;
+use spmv_bench::simd::Isa;
+use spmv_bench::team::Team;
+
+use super::small::Triplet;
+
+type Given = &'static [(&'static str, &'static str)];
+
+/// A method made ready on that many threads, and what `told` finds in it.
+fn told<R>(
+    (name, given): (&str, Given),
+    csr: &Csr<f64>,
+    (threads, transpose, profile): (usize, bool, Option<&Profile>),
+    told: impl Fn(Prepared<f64>) -> R,
+) -> Result<R, Unavailable> {
+    let method = METHODS.iter().find(|method| method.name == name).unwrap();
+    let choice = Choice { method, given: given.to_vec() };
+    let (team, isa) = (&Team::floating(threads), Isa::detect());
+    let (alpha, beta, expected_products) = (1.0, 0.0, 10);
+    let given = &choice.given;
+    let request = Request { team, isa, transpose, alpha, beta, expected_products, profile, given };
+    method.prepare::<f64>().unwrap()(csr, &request).map(told)
+}
+
+fn full(rows: usize, cols: usize) -> Csr<f64> {
+    let cells = (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col, 1.0)));
+    Csr::from_triplets(rows, cols, &cells.collect::<Vec<Triplet>>())
+}
+
+#[test]
+fn all_memory_is_counted() {
+    let csr = full(12, 12);
+    let carry = size_of::<CachePadded<(usize, f64)>>() as u64;
+    let cases: [(_, Given, _, _, _); 7] = [
+        ("kokkos-style", &[], false, 0, 0),
+        ("coo", &[], false, 144 * 4, 8),
+        ("coo", &[], true, 144 * 4, 0),
+        ("csc", &[], true, 13 * 4 + 144 * 12, carry),
+        ("dia", &[], false, 23 * 8 + 23 * 12 * 8, 0),
+        // 16 rows are whole registers of any kind.
+        ("hyb", &[("width", "2")], false, 2 * 16 * 12 + 10 * 12 * 16, 8),
+        // Threads that met within a block would have it twice.
+        ("bcsr", &[("block", "4x4")], false, 9 * (16 * 8 + 4) + 3 * 4, 4),
+    ];
+    for (name, given, transpose, bytes, per_thread) in cases {
+        for threads in [1, 2, 3, 5] {
+            let kept = told((name, given), &csr, (threads, transpose, None), |p| p.extra_bytes);
+            let expected = bytes + per_thread * threads as u64;
+            assert_eq!(
+                kept,
+                Ok(Some(expected)),
+                "{name} {given:?}, {transpose}, {threads} threads"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_would_be_mostly_fill_is_refused() {
+    let long_row = (1..100).map(|k| (0, k, 1.0));
+    let arrow: Vec<Triplet> = long_row.chain((0..100).map(|k| (k, k, 1.0))).collect();
+    let arrow = Csr::<f64>::from_triplets(100, 100, &arrow);
+    let (wide, tall) = (full(3, 500), full(500, 3));
+    let cases: [(_, Given, _, _, _); 9] = [
+        ("ell", &[], &arrow, false, true),
+        ("hyb", &[("width", "64")], &arrow, false, true),
+        ("hyb", &[("width", "4")], &arrow, false, false),
+        ("bcsr", &[("block", "8x8")], &arrow, false, true),
+        ("dia", &[], &arrow, false, true),
+        // A diagonal is as long as y, which is the longer side's or the shorter's.
+        ("dia", &[], &wide, false, false),
+        ("dia", &[], &wide, true, true),
+        ("dia", &[], &tall, false, true),
+        ("dia", &[], &tall, true, false),
+    ];
+    for (name, given, csr, transpose, refused) in cases {
+        match told((name, given), csr, (2, transpose, None), |_| ()) {
+            Ok(()) => assert!(!refused, "{name} {given:?}, {transpose}: taken"),
+            Err(Unavailable(reason)) => {
+                assert!(refused && reason.starts_with("stores "), "{name}, {transpose}: {reason}");
+            }
+        }
+    }
+}
+
+#[test]
+fn notes_tell_what_was_asked_for() {
+    let csr = full(12, 12);
+    let cases: [(_, Given, _); 4] = [
+        ("hyb", &[], "0 entries of a row in ELL, 144 in coordinates"),
+        ("hyb", &[("width", "4")], "4 entries of a row in ELL, 96 in coordinates"),
+        ("hyb", &[("width", "64")], "12 entries of a row in ELL, 0 in coordinates"),
+        ("bcsr", &[("block", "2x2")], "blocks of 2x2"),
+    ];
+    for (name, given, expected) in cases {
+        let note = told((name, given), &csr, (2, false, None), |prepared| prepared.note);
+        assert_eq!(note.unwrap().as_deref(), Some(expected), "{name} {given:?}");
+    }
+}
+
+/// As many nonzeros in a dense block as on a diagonal below it, so that two threads part there.
+#[test]
+fn oski_style_chooses_for_each_thread_and_by_the_profile_given() {
+    let block = (0..64).map(|k| (k / 8, k % 8, 1.0));
+    let diagonal = (8..72).map(|k| (k, k, 1.0));
+    let csr = Csr::<f64>::from_triplets(72, 72, &block.chain(diagonal).collect::<Vec<Triplet>>());
+    let mut profile = Profile([[1.0; 8]; 8]);
+    profile.0[1][0] = 1e9;
+    for (profile, expected) in [
+        (None, "blocks of 8x8, 1x1 by the estimated profile"),
+        (Some(&profile), "blocks of 2x1, 2x1 by the measured profile"),
+    ] {
+        let note = told(("oski-style", &[]), &csr, (2, false, profile), |prepared| prepared.note);
+        assert_eq!(note.unwrap().as_deref(), Some(expected));
+    }
+}
