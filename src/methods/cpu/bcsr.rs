@@ -132,6 +132,11 @@ mod tests {
         }
         let column: Vec<_> = (0..80).map(|row| (row, 0, 1.0)).collect();
         assert_eq!(fewest_bytes(&Csr::<f64>::from_triplets(80, 1, &column)), shape("8x1"));
+        let full_rows: Vec<_> = (0..150).map(|k| (k / 3 * 4, k % 3, 1.0)).collect();
+        let narrow = Csr::<f64>::from_triplets(200, 3, &full_rows);
+        assert_eq!(fewest_bytes(&narrow), shape("2x1"), "1x4 would be less, but does not fit");
+        let lone = Csr::<f64>::from_triplets(200, 8, &[(0, 0, 1.0)]);
+        assert_eq!(fewest_bytes(&lone), shape("8x1"), "empty rows of blocks cost an offset");
     }
 
     #[test]
