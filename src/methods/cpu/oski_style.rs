@@ -134,6 +134,9 @@ mod tests {
         assert_eq!(best(&profile, &blocks_of(2, 3), 1).cols, 1, "wider than the matrix");
         profile.0[7][7] = 1e9;
         assert_eq!(best(&profile, &blocks_of(2, 2), 99), shape(2, 2), "8x8 is mostly fill");
+        let mut profile = Profile([[1.0; 8]; 8]);
+        profile.0[2][0] = 1e9;
+        assert_eq!(best(&profile, &blocks_of(1, 1), 99), shape(3, 1), "as much fill as is taken");
     }
 
     #[test]
@@ -143,13 +146,15 @@ mod tests {
         assert_eq!(best(&by_bytes::<f64>(), &blocks_of(1, 1), 99), Shape { rows: 1, cols: 1 });
     }
 
-    /// A clock whose every second look is a millisecond later than the first.
+    /// A clock by which one product of each shape takes a millisecond, and others take more.
     #[test]
-    fn a_profile_is_operations_over_time() {
-        let looks = Cell::new(0);
+    fn a_profile_is_operations_over_the_least_time() {
+        let (looks, time) = (Cell::new(0), Cell::new(0));
         let now = || {
+            let is_third = looks.get() / 2 % LOOKS as u64 == 2;
+            time.set(time.get() + if is_third { 1 } else { 3 });
             looks.set(looks.get() + 1);
-            Duration::from_millis(looks.get())
+            Duration::from_millis(time.get())
         };
         let profile = measured::<f32>(Isa::Portable, 24, &now);
         assert_eq!(profile, Profile([[2.0 * 24.0 * 24.0 / 1e-3 / 1e6; 8]; 8]));
