@@ -147,6 +147,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_word_decides_or_else_the_nonzeros() {
+        let is_dynamic = |nnz: usize, word| {
+            let (row_offsets, column_indices) = (vec![0, nnz as u32], vec![0; nnz]);
+            let csr = Csr::<f64> { rows: 1, cols: 1, row_offsets, column_indices, values: vec![] };
+            matches!(Schedule::of(&csr, word), Schedule::Dynamic { .. })
+        };
+        assert!(!is_dynamic(DYNAMIC, None) && is_dynamic(DYNAMIC + 1, None));
+        assert!(!is_dynamic(DYNAMIC + 1, Some("static")) && is_dynamic(1, Some("dynamic")));
+    }
+
+    #[test]
     fn every_row_is_given_out_once() {
         let dynamic = |chunk| Schedule::Dynamic { next: AtomicUsize::new(0), chunk };
         for schedule in [Schedule::Static, dynamic(1), dynamic(64)] {
