@@ -274,11 +274,19 @@ mod tests {
         let bytes = |method: &Method, csr, given| prepared(method, csr, &team, given).extra_bytes;
         assert_eq!(bytes(&csr2::METHOD, &diagonal, &natural), Some(4 * 122));
         assert_eq!(bytes(&csr3::METHOD, &diagonal, &natural), Some(4 * (122 + 32)));
+        let by_default = &natural[..1];
+        assert_eq!(bytes(&csr2::METHOD, &diagonal, by_default), Some(4 * 12), "of 96 rows");
+        assert_eq!(bytes(&csr3::METHOD, &diagonal, by_default), Some(4 * (12 + 3)), "8 of those");
         let matrix = 4 * 962 + 12 * csr.nnz() as u64;
         let order = 961 * (2 * 4 + 2 * 8);
         let pointers = 4 * 962 / 96;
         let kept = bytes(&csr2::METHOD, &csr, &[]).unwrap() - matrix - order;
         assert!((pointers - 4..pointers + 16).contains(&kept), "{kept} of {pointers}");
+        let matched = &band_k(&csr, Coarsening::HeavyEdge, &[SUPER_ROW]).levels[0];
+        let coarsening = [("coarsening", "heavy-edge")];
+        let kept_matched = bytes(&csr2::METHOD, &csr, &coarsening).unwrap() - matrix - order;
+        assert_eq!(kept_matched, 4 * matched.len() as u64);
+        assert_ne!(kept_matched, kept, "the two cannot be told apart");
     }
 
     #[test]
