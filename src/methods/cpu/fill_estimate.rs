@@ -96,7 +96,9 @@ mod tests {
         assert_eq!(estimate, FillEstimate::of(&csr, 0..csr.rows));
         for shape in Shape::all() {
             let ratio = estimate.of_shape(shape) / exact(&csr, 0..csr.rows, shape);
-            assert!((0.9..1.1).contains(&ratio), "{shape}: {ratio}");
+            // Of single rows a fiftieth is 2000, of 8 at a time 256 are seen.
+            let error = if shape.rows == 1 { 0.03 } else { 0.1 };
+            assert!((ratio - 1.0).abs() < error, "{shape}: {ratio}");
         }
     }
 
