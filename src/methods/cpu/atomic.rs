@@ -71,10 +71,11 @@ mod tests {
     use super::*;
 
     fn check<T: AtomicAdd>() {
-        for threads in [1, 4] {
+        for threads in [1, 2, 4] {
             let team = Team::floating(threads);
             let mut y = [T::zero(), T::one()];
             let sums = SharedSums::new(&team, &mut y);
+            assert_eq!(sums.alone, threads == 1);
             // SAFETY: 1 < 2.
             team.run(|_| (0..10_000).for_each(|_| unsafe { sums.add(1, T::one()) }));
             assert_eq!(y, [T::zero(), T::narrow(1.0 + 10_000.0 * threads as f64)]);
