@@ -137,6 +137,22 @@ fn bands_of_many_rows_are_right() {
     }
 }
 
+/// Rows around the least length that packed shares among threads, on the same diagonals, which would
+/// be a band if they were shorter: whoever stores one of them twice applies β twice.
+#[test]
+fn rows_that_may_be_shared_are_stored_once() {
+    let entry = |row: usize, col: usize| (row, col, ((row * 7 + col * 3) % 13) as f64 - 6.0);
+    let triplets: Vec<Triplet> =
+        (0..7).flat_map(|row| (row..2051).map(move |col| entry(row, col))).collect();
+    let csr = Csr::<f64>::from_triplets(7, 2060, &triplets);
+    let team = Team::floating(2);
+    for isa in Isa::available() {
+        for choice in on(Device::Cpu).chain(variants_on(Device::Cpu)) {
+            check(&choice, &csr, "rows of 2048", &Place::Team(&team, isa), (2.5, -0.5));
+        }
+    }
+}
+
 #[test]
 fn the_list_is_sound() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

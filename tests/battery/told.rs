@@ -67,8 +67,14 @@ fn what_would_be_mostly_fill_is_refused() {
     let arrow: Vec<Triplet> = long_row.chain((0..100).map(|k| (k, k, 1.0))).collect();
     let arrow = Csr::<f64>::from_triplets(100, 100, &arrow);
     let (wide, tall) = (full(3, 500), full(500, 3));
-    let cases: [(_, Given, _, _, _); 9] = [
+    // One row in 16 has 64 entries, the others one: in this order mostly fill, whatever the register.
+    let length = |row| if row % 16 == 0 { 64 } else { 1 };
+    let uneven = (0..160).flat_map(|row| (0..length(row)).map(move |col| (row, col, 1.0)));
+    let uneven = Csr::<f64>::from_triplets(160, 64, &uneven.collect::<Vec<Triplet>>());
+    let cases: [(_, Given, _, _, _); 11] = [
         ("ell", &[], &arrow, false, true),
+        ("sell", &[("sigma", "1")], &uneven, false, true),
+        ("sell", &[], &uneven, false, false),
         ("hyb", &[("width", "64")], &arrow, false, true),
         ("hyb", &[("width", "4")], &arrow, false, false),
         ("bcsr", &[("block", "8x8")], &arrow, false, true),

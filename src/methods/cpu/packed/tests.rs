@@ -75,3 +75,11 @@ fn far_columns_keep_32_bits_and_few_values_get_codes() {
     assert_eq!((table, codes.len()), (vec![0.0, 1.0, 2.0], 40 + PACKING.lanes));
     assert!(matches!(pack_all(&rows, PACKING).factors, Factors::Full(_)));
 }
+
+#[test]
+fn codes_are_for_at_most_256_values() {
+    let of = |count| csr(count, count, |row, col| row == col);
+    let factors = |count| pack_all(&of(count), Packing { coded: true, ..PACKING }).factors;
+    assert!(matches!(factors(256), Factors::Coded { table, .. } if table.len() == 256));
+    assert!(matches!(factors(257), Factors::Full(_)));
+}
