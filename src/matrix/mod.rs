@@ -1,5 +1,6 @@
 //! The matrix in memory and where it comes from. Knows nothing of methods, devices or time.
 
+pub mod archive;
 pub mod csr;
 pub mod generate;
 pub mod market;
