@@ -1,6 +1,8 @@
 //! What took long and is needed again, on disk: compiled kernels, profiles of the machine.
 
-use std::fs;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,13 +22,14 @@ pub struct Key(Sha256);
 
 impl Key {
     /// Of these texts, in this order.
-    pub fn of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
+    pub fn of<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> Self {
         Self(Sha256::new()).and(texts)
     }
 
     /// And of these.
-    pub fn and<'t>(mut self, texts: impl IntoIterator<Item = &'t str>) -> Self {
+    pub fn and<T: AsRef<[u8]>>(mut self, texts: impl IntoIterator<Item = T>) -> Self {
         for text in texts {
+            let text = text.as_ref();
             // The length keeps "ab", "c" and "a", "bc" apart.
             self.0.update((text.len() as u64).to_le_bytes());
             self.0.update(text);
@@ -36,6 +39,16 @@ impl Key {
 
     fn file_name(&self) -> String {
         self.0.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// The folder.
+impl fmt::Display for Cache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.folder {
+            Some(folder) => folder.display().fmt(f),
+            None => write!(f, "no folder"),
+        }
     }
 }
 
@@ -55,6 +68,24 @@ impl Cache {
         Self { folder: Some(folder.into()) }
     }
 
+    /// The file of `key`'s entry, present or not; `None` where nothing can be kept.
+    pub fn path(&self, key: &Key) -> Option<PathBuf> {
+        Some(self.folder.as_ref()?.join(key.file_name()))
+    }
+
+    /// All files with their sizes.
+    ///
+    /// # Errors
+    /// A folder that is there and cannot be read.
+    pub fn files(&self) -> io::Result<Vec<(PathBuf, u64)>> {
+        let entries = match self.folder.as_ref().map(fs::read_dir) {
+            Some(Ok(entries)) => entries,
+            Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => return Ok(Vec::new()),
+        };
+        entries.map(|entry| entry.and_then(|e| Ok((e.path(), e.metadata()?.len())))).collect()
+    }
+
     /// The entry of `key`; when it is absent or damaged, what `make` gives, which is kept.
     ///
     /// # Errors
@@ -64,15 +95,35 @@ impl Cache {
         key: &Key,
         make: impl FnOnce() -> Result<Vec<u8>, E>,
     ) -> Result<Vec<u8>, E> {
-        let Some(folder) = &self.folder else { return make() };
-        let path = folder.join(key.file_name());
+        let Some(path) = self.path(key) else { return make() };
         if let Some(entry) = read(&path) {
             return Ok(entry);
         }
         let entry = make()?;
         // An unwritable folder costs the next run time, nothing else.
-        let _ = write(&path, &entry);
+        let _ = Self::write(&path, |file| {
+            file.write_all(&Sha256::digest(&entry))?;
+            file.write_all(&entry)
+        });
         Ok(entry)
+    }
+
+    /// Writes beside it and renames, so that nobody reads half an entry.
+    ///
+    /// # Errors
+    /// Those of `write` and of the file system; then nothing is left.
+    pub fn write(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+        static WRITES: AtomicU64 = AtomicU64::new(0);
+        fs::create_dir_all(path.parent().unwrap_or(Path::new("")))?;
+        let unique = format!("{}-{}", std::process::id(), WRITES.fetch_add(1, Ordering::Relaxed));
+        let written = path.with_extension(unique);
+        let done = File::create(&written)
+            .and_then(|mut file| write(&mut file).and_then(|()| file.sync_data()))
+            .and_then(|()| fs::rename(&written, path));
+        if done.is_err() {
+            let _ = fs::remove_file(&written);
+        }
+        done
     }
 }
 
@@ -81,19 +132,4 @@ fn read(path: &Path) -> Option<Vec<u8>> {
     let bytes = fs::read(path).ok()?;
     let (checksum, entry) = bytes.split_at_checked(CHECKSUM)?;
     (Sha256::digest(entry)[..] == *checksum).then(|| entry.to_vec())
-}
-
-/// Writes beside it and renames, so that nobody reads half an entry.
-fn write(path: &Path, entry: &[u8]) -> std::io::Result<()> {
-    static WRITES: AtomicU64 = AtomicU64::new(0);
-    let folder = path.parent().unwrap_or(Path::new(""));
-    fs::create_dir_all(folder)?;
-    let unique = format!("{}-{}", std::process::id(), WRITES.fetch_add(1, Ordering::Relaxed));
-    let written = path.with_extension(unique);
-    let bytes = [&Sha256::digest(entry)[..], entry].concat();
-    let done = fs::write(&written, bytes).and_then(|()| fs::rename(&written, path));
-    if done.is_err() {
-        let _ = fs::remove_file(&written);
-    }
-    done
 }

@@ -8,6 +8,7 @@ use spmv_bench::bench::clock::SystemClock;
 use spmv_bench::cache::Cache;
 use spmv_bench::cli::{self, Verdict, World};
 use spmv_bench::device::cuda;
+use spmv_bench::matrix::kept::Kept;
 use spmv_bench::methods::vendor::mkl;
 use spmv_bench::system::System;
 
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         system,
         open_gpu: &cuda::open,
         profiles: Some(Cache::of_user("profiles")),
+        matrices: Some(Kept::of(Cache::of_user("matrices"))),
     };
     let result = handled
         .map_err(anyhow::Error::from)

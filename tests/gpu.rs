@@ -18,7 +18,7 @@ use spmv_bench::team::Team;
 use spmv_emulation::Emulation;
 
 fn matrix() -> Csr<f64> {
-    Generator::parse("rmat,scale=8,edges=3000").unwrap().generate()
+    Generator::parse("rmat,scale=8,edges=3000").unwrap().generate().unwrap()
 }
 
 fn choices() -> Vec<Choice<'static>> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 
 use crate::bench::plan::{Cache, Fill, Protocol, Settings};
-use crate::matrix::generate::FORMS;
+use crate::matrix::generate::forms;
 use crate::matrix::order::Order;
 use crate::method::Device;
 use crate::record::write::Format;
@@ -32,7 +32,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Measures many matrices: below a folder every .mtx and .mtx.gz file, in order of size
+    /// Measures many matrices: below a folder every .mtx, .mtx.gz and .tar.gz file, in order of size
     Corpus(CorpusArgs),
     /// Finds the best sizes of a method for each of many matrices, and rules for others
     ///
@@ -48,6 +48,8 @@ pub enum Command {
     /// Writes a generated matrix, or what the reader understood of a file, as a general real
     /// coordinate file
     Generate(GenerateArgs),
+    /// Shows or clears what is kept of parsed files
+    Cache(CacheArgs),
     /// Prints a completion script for a shell
     Completions {
         /// The shell
@@ -59,9 +61,9 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct SingleArgs {
-    /// Matrix Market file, .mtx or .mtx.gz, or a generator: gen:NAME,key=value,…
+    /// Matrix Market file, .mtx, .mtx.gz or .tar.gz, or a generator: gen:NAME,key=value,…
     #[arg(long, value_name = "FILE|gen:SPEC", default_value = "gen:grid2d,n=1000,points=5",
-          long_help = format!("Matrix Market file, .mtx or .mtx.gz, or a generator: {FORMS}"))]
+          long_help = format!("Matrix Market file, .mtx, .mtx.gz or .tar.gz, or a generator: {}", forms()))]
     pub mtx: OsString,
     #[command(flatten)]
     pub measure: MeasureArgs,
@@ -121,7 +123,7 @@ pub enum SystemFormat {
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
     /// A generator's specification, or a Matrix Market file
-    #[arg(value_name = "gen:SPEC|FILE", long_help = format!("A generator: {FORMS}, or a file"))]
+    #[arg(value_name = "gen:SPEC|FILE", long_help = format!("A generator: {}; or a file", forms()))]
     pub source: OsString,
     /// The file to write
     #[arg(short, long, value_name = "FILE")]
@@ -129,6 +131,24 @@ pub struct GenerateArgs {
     /// Keep only the stored triangle of a symmetric or skew-symmetric file
     #[arg(long)]
     pub no_expand: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct CacheArgs {
+    /// What to do
+    #[arg(value_enum)]
+    pub what: CacheVerb,
+    /// Clear only what belongs to files that have changed or gone
+    #[arg(long)]
+    pub stale: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum CacheVerb {
+    /// The matrices kept, the largest first
+    List,
+    /// Remove them
+    Clear,
 }
 
 /// What every measuring command takes.
@@ -201,6 +221,9 @@ pub struct MeasureArgs {
     /// Keep only the stored triangle of symmetric and skew-symmetric files
     #[arg(long)]
     pub no_expand: bool,
+    /// Parse every file, and keep no parsed matrix for the next time
+    #[arg(long)]
+    pub no_cache: bool,
     /// Form of the output [default: text for one matrix, csv for a corpus]
     #[arg(long, value_enum)]
     pub format: Option<Format>,

@@ -12,6 +12,7 @@ use walkdir::WalkDir;
 use super::args::CorpusArgs;
 use super::session::{Session, output};
 use super::{Verdict, World};
+use crate::matrix::archive::is_archive;
 use crate::matrix::source::Source;
 use crate::record::MatrixReport;
 use crate::record::row::{Row, Status};
@@ -36,11 +37,9 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
         let run = session.run(source, true);
         interrupted = run.interrupted;
         let report = &run.report;
-        if report.duplicates > 0 && !measure.quiet {
-            let (file, duplicates) = (&report.facts.file, report.duplicates);
-            progress.suspend(|| {
-                writeln!(world.stderr, "{file}: {duplicates} duplicate entries summed")
-            })?;
+        if !measure.quiet {
+            let mut warnings = report.warnings().into_iter();
+            progress.suspend(|| warnings.try_for_each(|line| writeln!(world.stderr, "{line}")))?;
         }
         if report.is_trivial() {
             tally.trivial += 1;
@@ -88,14 +87,18 @@ fn find(dir: &Path, stderr: &mut dyn Write) -> Result<Vec<(Source, u64)>> {
                 continue;
             }
         };
-        let name = entry.file_name().to_string_lossy();
-        if entry.file_type().is_file() && (name.ends_with(".mtx") || name.ends_with(".mtx.gz")) {
+        if entry.file_type().is_file() && is_matrix(entry.path()) {
             files.push(sized(entry.into_path()));
         }
     }
-    ensure!(!files.is_empty(), "{}: no .mtx or .mtx.gz file below it", dir.display());
+    ensure!(!files.is_empty(), "{}: no .mtx, .mtx.gz or .tar.gz file below it", dir.display());
     files.sort_by_key(|(_, bytes)| *bytes);
     Ok(files)
+}
+
+fn is_matrix(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    name.ends_with(".mtx") || name.ends_with(".mtx.gz") || is_archive(file)
 }
 
 fn sized(file: PathBuf) -> (Source, u64) {

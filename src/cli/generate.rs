@@ -9,21 +9,36 @@ use anyhow::{Context, Result};
 use super::args::GenerateArgs;
 use super::{Verdict, World};
 use crate::matrix::market;
-use crate::matrix::source::Source;
+use crate::matrix::source::{Loaded, Source};
 
 /// Runs the command.
 pub fn run(args: &GenerateArgs, world: &mut World) -> Result<Verdict> {
-    let loaded = parse(&args.source)?.load(!args.no_expand)?;
+    let source = parse(&args.source)?;
     let name = args.output.display();
-    let file = File::create(&args.output).with_context(|| format!("cannot create {name}"))?;
-    let mut out = BufWriter::with_capacity(1 << 20, file);
-    market::write(&loaded.csr, &mut out)
-        .and_then(|()| out.flush())
-        .with_context(|| format!("cannot write {name}"))?;
-    if let Some(duplicates) = loaded.market.map(|market| market.duplicates).filter(|&n| n > 0) {
-        writeln!(world.stderr, "{}: {duplicates} duplicate entries summed", args.source.display())?;
-    }
-    let (rows, cols, nnz) = (loaded.csr.rows, loaded.csr.cols, loaded.csr.nnz());
+    let create = || File::create(&args.output).with_context(|| format!("cannot create {name}"));
+    let (rows, cols, nnz) = match &source {
+        Source::File(path) => {
+            let loaded = Loaded::read(path, !args.no_expand)?;
+            let mut out = BufWriter::with_capacity(1 << 20, create()?);
+            market::write(&loaded.csr, &mut out)
+                .and_then(|()| out.flush())
+                .with_context(|| format!("cannot write {name}"))?;
+            if let Some(duplicates) = loaded.market.map(|facts| facts.duplicates).filter(|&n| n > 0)
+            {
+                writeln!(world.stderr, "{source}: {duplicates} duplicate entries summed")?;
+            }
+            (loaded.csr.rows, loaded.csr.cols, loaded.csr.nnz())
+        }
+        Source::Generated(generator) | Source::StandIn(_, generator) => {
+            let mut out = BufWriter::with_capacity(1 << 20, create()?);
+            let kind = source.made_kind().unwrap_or_default();
+            let written = generator.write(&kind, &mut out).and_then(|size| {
+                out.flush()?;
+                Ok(size)
+            });
+            written.with_context(|| format!("cannot write {name}"))?
+        }
+    };
     writeln!(world.stderr, "{name}: {rows} rows, {cols} columns, {nnz} entries")?;
     Ok(Verdict::Ok)
 }

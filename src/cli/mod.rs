@@ -1,6 +1,7 @@
 //! The command line: one file per verb, glue and terminal output only.
 
 mod args;
+mod cache;
 mod choice;
 mod corpus;
 mod generate;
@@ -23,6 +24,7 @@ use clap::{CommandFactory, Parser};
 use crate::bench::clock::Clock;
 use crate::cache::Cache;
 use crate::device::Gpu;
+use crate::matrix::kept::Kept;
 use crate::method::Unavailable;
 use crate::system::System;
 use args::{Cli, Command};
@@ -49,6 +51,8 @@ pub struct World<'a> {
     pub open_gpu: &'a dyn Fn(Option<usize>) -> Result<Gpu, Unavailable>,
     /// Where profiles of the machine are kept; `None`: none is measured.
     pub profiles: Option<Cache>,
+    /// Where parsed matrices are kept, if they are.
+    pub matrices: Option<Kept>,
 }
 
 /// How a command ended.
@@ -82,6 +86,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Resul
         },
         Some(Command::System(args)) => system::run(&args, world),
         Some(Command::Generate(args)) => generate::run(&args, world),
+        Some(Command::Cache(args)) => cache::run(&args, world),
         Some(Command::Completions { shell }) => {
             clap_complete::generate(shell, &mut Cli::command(), "spmv-bench", world.stdout);
             Ok(Verdict::Ok)

@@ -19,9 +19,9 @@ use crate::bench::plan::Settings;
 use crate::device::Gpu;
 use crate::device::buffer::Value;
 use crate::device::facts::Clocks;
-use crate::matrix::market::MarketError;
+use crate::matrix::kept::Kept;
 use crate::matrix::order::Order;
-use crate::matrix::source::{Loaded, Source};
+use crate::matrix::source::{LoadError, Loaded, Source};
 use crate::matrix::stats::pattern_symmetry;
 use crate::method::{Choice, Device, Unavailable};
 use crate::methods::cpu::auto;
@@ -43,6 +43,7 @@ pub struct Session<'a> {
     precisions: &'static [Precision],
     pub(super) settings: Settings,
     expand: bool,
+    kept: Option<Kept>,
     order: Order,
     pub(super) team: Team,
     pub(super) clock: &'a dyn Clock,
@@ -82,6 +83,7 @@ impl<'a> Session<'a> {
             clocks: Vec::new(),
             recorded: None,
             expand: !args.no_expand,
+            kept: world.matrices.clone().filter(|_| !args.no_cache),
             order: args.order,
             clock: world.clock,
             interrupted: world.interrupted,
@@ -92,19 +94,22 @@ impl<'a> Session<'a> {
     /// unmeasured.
     pub fn run(&mut self, source: &Source, skip_trivial: bool) -> Run {
         let start = self.clock.now();
-        let loaded = source.load(self.expand);
+        let loaded = source.load(self.expand, self.kept.as_ref());
         let load = (self.clock.now() - start).as_secs_f64();
-        let loaded = match loaded {
+        let mut loaded = match loaded {
             Ok(loaded) => loaded,
             Err(error) => return self.unreadable(source, &error),
         };
         let mut report = MatrixReport {
             facts: facts(source, &loaded),
             load_ms: Some(1e3 * load),
-            load_mbs: loaded.market.map(|market| market.file_bytes as f64 / load / 1e6),
-            duplicates: loaded.market.map_or(0, |market| market.duplicates),
+            load_mbs: loaded.bytes.map(|bytes| bytes as f64 / load / 1e6),
+            from_cache: loaded.from_cache,
+            duplicates: loaded.market.as_ref().map_or(0, |market| market.duplicates),
             ..MatrixReport::default()
         };
+        loaded.keep();
+        report.note = loaded.note.take();
         if skip_trivial && report.is_trivial() {
             return Run { report, interrupted: false };
         }
@@ -122,7 +127,7 @@ impl<'a> Session<'a> {
         Run { report, interrupted: false }
     }
 
-    fn unreadable(&self, source: &Source, error: &MarketError) -> Run {
+    fn unreadable(&self, source: &Source, error: &LoadError) -> Run {
         let facts = MatrixFacts { file: source.to_string(), ..MatrixFacts::default() };
         let status = if error.is_unsupported() { Status::Skipped } else { Status::Failed };
         let row = Row::of_matrix(&facts, &self.run_id).ended(status, error.to_string());
@@ -218,10 +223,15 @@ impl<'a> Session<'a> {
 }
 
 fn facts(source: &Source, loaded: &Loaded) -> MatrixFacts {
-    let mirrored = loaded.market.is_some_and(|market| market.mirrored);
+    let mirrored = loaded.market.as_ref().is_some_and(|market| market.mirrored);
     let pattern_symmetry =
         if mirrored && loaded.csr.nnz() > 0 { Some(1.0) } else { pattern_symmetry(&loaded.csr) };
-    MatrixFacts { file: source.to_string(), shape: Some(Shape::of(&loaded.csr)), pattern_symmetry }
+    MatrixFacts {
+        file: source.to_string(),
+        shape: Some(Shape::of(&loaded.csr)),
+        pattern_symmetry,
+        kind: source.kind(loaded),
+    }
 }
 
 /// The threads: pinned, at most one per CPU.

@@ -19,8 +19,8 @@ pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result
     if let Some(reason) = run.report.unreadable() {
         bail!("{reason}");
     }
-    if run.report.duplicates > 0 && !measure.quiet {
-        writeln!(world.stderr, "{source}: {} duplicate entries summed", run.report.duplicates)?;
+    if !measure.quiet {
+        run.report.warnings().iter().try_for_each(|line| writeln!(world.stderr, "{line}"))?;
     }
     let format = measure.format.unwrap_or(Format::Text);
     Reporter::new(format, &mut *out).report(&run.report)?;

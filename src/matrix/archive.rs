@@ -1,7 +1,31 @@
 //! An archive of the SuiteSparse collection: a gzip-compressed tar file `NAME.tar.gz` with one folder,
 //! `NAME/`, that holds the matrix, `NAME/NAME.mtx`, and perhaps vectors and texts beside it.
 
+use std::io::{self, Read};
 use std::path::{Component, Path};
+
+use tar::{Archive, EntryType};
+
+/// Whether the file's name is that of an archive.
+pub fn is_archive(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    name.ends_with(".tar.gz") || name.ends_with(".tgz")
+}
+
+/// Where the matrix' text begins in the uncompressed archive, and its length.
+///
+/// # Errors
+/// Those of reading, and an archive without a matrix.
+pub fn locate(archive: impl Read) -> io::Result<(u64, u64)> {
+    for entry in Archive::new(archive).entries()? {
+        let entry = entry?;
+        let regular = entry.header().entry_type() == EntryType::Regular;
+        if regular && matrix_name(&entry.path()?).is_some() {
+            return Ok((entry.raw_file_position(), entry.size()));
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidData, "the archive holds no NAME/NAME.mtx"))
+}
 
 /// The name of the matrix, if `path` within an archive is that of the matrix: `NAME/NAME.mtx`.
 pub fn matrix_name(path: &Path) -> Option<&str> {

@@ -3,6 +3,8 @@
 use std::any::Any;
 use std::borrow::Cow;
 
+use rayon::prelude::*;
+
 use crate::scalar::Scalar;
 
 /// The largest number of rows, columns or nonzeros: indices are 32-bit, and MKL's are signed.
@@ -86,12 +88,16 @@ impl<T> Csr<T> {
             && self.row_offsets[0] == 0
             && self.row_offsets[self.rows] as usize == self.nnz()
             && self.row_offsets.is_sorted()
-            && (0..self.rows).all(|row| {
-                let columns = &self.column_indices[self.row(row)];
-                columns.is_sorted_by(|a, b| a < b)
-                    && columns.last().is_none_or(|&c| (c as usize) < self.cols)
-            })
+            && rows_ascend(&self.row_offsets, &self.column_indices, self.cols)
     }
+}
+
+/// Whether the columns of each row ascend and are below `cols`; on the current rayon pool.
+fn rows_ascend(row_offsets: &[u32], column_indices: &[u32], cols: usize) -> bool {
+    row_offsets.par_windows(2).with_min_len(1 << 12).all(|pair| {
+        let columns = &column_indices[pair[0] as usize..pair[1] as usize];
+        columns.is_sorted_by(|a, b| a < b) && columns.last().is_none_or(|&c| (c as usize) < cols)
+    })
 }
 
 impl<T: Scalar> Csr<T> {

@@ -3,9 +3,9 @@
 pub mod archive;
 pub mod csr;
 pub mod generate;
+pub mod kept;
 pub mod market;
 pub mod order;
-pub mod rmat;
 pub mod source;
 pub mod stats;
 mod transpose;

@@ -5,34 +5,62 @@ use std::path::{Path, PathBuf};
 
 use super::Csr;
 use super::generate::{Generator, SpecError};
+use super::kept::{Kept, Pending};
 use super::market::{self, Market, MarketError};
 
 /// A file or `gen:…`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
-    /// A `.mtx` or `.mtx.gz` file.
+    /// A `.mtx`, `.mtx.gz` or `.tar.gz` file.
     File(PathBuf),
-    /// A generator and the specification it was read from.
-    Generated(Generator, String),
+    /// A generator.
+    Generated(Generator),
+    /// A generator that stands in for the named matrix of the collection.
+    StandIn(String, Generator),
 }
 
 /// A matrix, and what reading it told.
+#[derive(Debug)]
 pub struct Loaded {
     /// The matrix.
     pub csr: Csr<f64>,
-    /// What the file's reader says; `None` for a generated matrix.
+    /// What its file says beside; `None` for a generated matrix.
     pub market: Option<Facts>,
+    /// Bytes that were read; `None` for a generated matrix.
+    pub bytes: Option<u64>,
+    /// Whether it had been kept from an earlier reading.
+    pub from_cache: bool,
+    /// What is worth telling about the keeping.
+    pub note: Option<String>,
+    /// Where it is to be kept.
+    pub(super) pending: Option<Pending>,
 }
 
 /// What a file's reader says beside the matrix.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Deserialize, serde::Serialize)]
 pub struct Facts {
     /// Entries that were summed into others.
     pub duplicates: u64,
-    /// Size of the file.
-    pub file_bytes: u64,
     /// Whether the pattern is symmetric by construction: a symmetric or skew-symmetric file, expanded.
     pub mirrored: bool,
+    /// The collection's word for the problem.
+    pub kind: Option<String>,
+}
+
+/// Why there is no matrix.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    #[error(transparent)]
+    Market(#[from] MarketError),
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+}
+
+impl LoadError {
+    /// Whether a file may well be correct but is refused.
+    pub fn is_unsupported(&self) -> bool {
+        matches!(self, Self::Market(error) if error.is_unsupported())
+    }
 }
 
 impl Source {
@@ -42,33 +70,60 @@ impl Source {
     /// A specification that is not understood.
     pub fn parse(text: &std::ffi::OsStr) -> Result<Self, SpecError> {
         match text.to_str().and_then(|text| text.strip_prefix("gen:")) {
-            Some(spec) => Ok(Self::Generated(Generator::parse(spec)?, spec.to_owned())),
+            Some(spec) => Ok(Self::Generated(Generator::parse(spec)?)),
             None => Ok(Self::File(Path::new(text).to_owned())),
         }
     }
 
     /// Reads or makes the matrix; `expand` says whether the mirrored half of a symmetric file is
-    /// stored too.
+    /// stored too, `kept` where parsed files are kept, if at all.
     ///
     /// # Errors
     /// What is wrong with the file, and where.
-    pub fn load(&self, expand: bool) -> Result<Loaded, MarketError> {
+    pub fn load(&self, expand: bool, kept: Option<&Kept>) -> Result<Loaded, LoadError> {
         match self {
-            Self::File(path) => market::read(path, &market::Options { expand })
-                .map(|market| Loaded::of(market, expand)),
-            Self::Generated(generator, _) => Ok(Loaded { csr: generator.generate(), market: None }),
+            Self::File(path) => match kept {
+                Some(kept) => Ok(kept.load(path, expand)?),
+                None => Ok(Loaded::read(path, expand)?),
+            },
+            Self::Generated(generator) | Self::StandIn(_, generator) => {
+                let csr = generator.generate()?;
+                Ok(Loaded::new(csr))
+            }
+        }
+    }
+
+    /// The collection's word for the problem as the file tells it, or what was made.
+    pub fn kind(&self, loaded: &Loaded) -> Option<String> {
+        self.made_kind().or_else(|| loaded.market.as_ref()?.kind.clone())
+    }
+
+    /// What was made; `None` for a file.
+    pub fn made_kind(&self) -> Option<String> {
+        match self {
+            Self::File(_) => None,
+            Self::Generated(generator) => Some(format!("generated: {generator}")),
+            Self::StandIn(id, generator) => Some(format!("stand-in for {id}: {generator}")),
         }
     }
 }
 
 impl Loaded {
-    fn of(market: Market, expand: bool) -> Self {
-        let facts = Facts {
-            duplicates: market.duplicates,
-            file_bytes: market.file_bytes,
-            mirrored: expand && market.symmetry != market::Symmetry::General,
-        };
-        Self { csr: market.csr, market: Some(facts) }
+    pub(super) fn new(csr: Csr<f64>) -> Self {
+        Self { csr, market: None, bytes: None, from_cache: false, note: None, pending: None }
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub fn read(path: &Path, expand: bool) -> Result<Self, MarketError> {
+        let market = market::read(path, &market::Options { expand })?;
+        let Market { csr, duplicates, kind, symmetry, file_bytes, .. } = market;
+        let mirrored = expand && symmetry != market::Symmetry::General;
+        let facts = Facts { duplicates, mirrored, kind };
+        let bytes = Some(file_bytes);
+        Ok(Self { market: Some(facts), bytes, ..Self::new(csr) })
     }
 }
 
@@ -77,7 +132,8 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => path.display().fmt(f),
-            Self::Generated(_, spec) => write!(f, "gen:{spec}"),
+            Self::Generated(generator) => generator.fmt(f),
+            Self::StandIn(id, _) => write!(f, "stand-in:{id}"),
         }
     }
 }

@@ -27,6 +27,11 @@ pub struct MatrixReport {
     pub load_ms: Option<f64>,
     /// The file's bytes over that time, in 10^6 per second; `None` for a generated matrix.
     pub load_mbs: Option<f64>,
+    /// Whether it had been parsed before and came from the cache, whose bytes `load_mbs` then counts.
+    pub from_cache: bool,
+    /// What is worth telling of that.
+    #[serde(skip)]
+    pub note: Option<String>,
     /// Entries summed into others.
     pub duplicates: u64,
     /// When it was brought into another order: the cost and the effect.
@@ -98,6 +103,15 @@ impl Group {
 }
 
 impl MatrixReport {
+    /// What stderr is told of the matrix.
+    pub fn warnings(&self) -> Vec<String> {
+        let (file, duplicates) = (&self.facts.file, self.duplicates);
+        let summed =
+            (duplicates > 0).then(|| format!("{file}: {duplicates} duplicate entries summed"));
+        let note = self.note.as_ref().map(|note| format!("{file}: {note}"));
+        summed.into_iter().chain(note).collect()
+    }
+
     /// All rows of the matrix.
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
         self.groups.iter().flat_map(|group| &group.rows).chain(&self.ended)

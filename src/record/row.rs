@@ -47,6 +47,8 @@ pub struct MatrixFacts {
     pub shape: Option<Shape>,
     /// See [`pattern_symmetry`](crate::matrix::stats::pattern_symmetry).
     pub pattern_symmetry: Option<f64>,
+    /// The collection's word for the problem, or that there is no file.
+    pub kind: Option<String>,
 }
 
 /// What is known once a matrix is in memory.
@@ -161,6 +163,7 @@ impl Row {
             empty_rows: statistics.map(|s| s.empty),
             variance: statistics.and_then(|s| s.variance),
             pattern_symmetry: matrix.pattern_symmetry,
+            kind: matrix.kind.clone(),
             run_id: run_id.to_owned(),
             ..Self::default()
         }

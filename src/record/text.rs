@@ -9,8 +9,11 @@ use crate::record::row::{MatrixFacts, Row, Shape, Status};
 
 /// Statistics and degree histogram of the matrix.
 pub fn write_matrix(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
-    let MatrixFacts { file, shape, .. } = &report.facts;
+    let MatrixFacts { file, shape, kind, .. } = &report.facts;
     writeln!(out, "{file}{}", load_note(report))?;
+    if let Some(kind) = kind {
+        writeln!(out, "{:>21}: {kind}", "kind")?;
+    }
     let Some(shape) = shape else { return Ok(()) };
     let statistics = &shape.row_length;
     for (name, count) in
@@ -128,7 +131,8 @@ fn write_row(
 fn load_note(report: &MatrixReport) -> String {
     let Some(ms) = report.load_ms else { return String::new() };
     let rate = report.load_mbs.map(|rate| format!(", {rate:.0} MB/s")).unwrap_or_default();
-    format!(" (loaded in {ms:.1} ms{rate})")
+    let from = if report.from_cache { " from the cache" } else { "" };
+    format!(" (loaded{from} in {ms:.1} ms{rate})")
 }
 
 /// Unknown is a dash.

@@ -2,6 +2,7 @@
 //! behind when something goes wrong.
 
 mod gpu;
+mod kept;
 mod order;
 mod products;
 mod tune;
@@ -176,7 +177,7 @@ fn what_cannot_run_says_why() {
         ("--methods nosuch", "--methods nosuch: no such method; there are seq, csr-rows,"),
         ("--threads 100000", "--threads 100000: this process may run on"),
         ("--threads 0", "--threads 0: at least one is needed"),
-        ("--mtx gen:ring", "gen:ring: no generator is called 'ring'; known are gen:dense"),
+        ("--mtx gen:ring", "gen:ring: unknown variant `ring`, expected one of `dense`, `grid2d`"),
         (&format!("--mtx {dir}/absent.mtx"), &format!("{dir}/absent.mtx: ")),
         (&format!("--mtx {dir}/bad.mtx"), &format!("{dir}/bad.mtx:1: ")),
         (&format!("corpus {dir}/absent"), "cannot read folder"),
@@ -194,7 +195,7 @@ fn what_cannot_run_says_why() {
 fn an_empty_folder_is_an_error() {
     let dir = folder(&[("a.txt", "")]);
     let ran = run(&format!("corpus {}", dir.path().display()));
-    assert!(ran.result.unwrap_err().ends_with("no .mtx or .mtx.gz file below it"));
+    assert!(ran.result.unwrap_err().ends_with("no .mtx, .mtx.gz or .tar.gz file below it"));
 }
 
 #[test]

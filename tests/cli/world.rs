@@ -9,6 +9,7 @@ use spmv_bench::bench::clock::{Clock, FakeClock};
 use spmv_bench::cache::Cache;
 use spmv_bench::cli::{self, Verdict, World};
 use spmv_bench::device::Gpu;
+use spmv_bench::matrix::kept::Kept;
 use spmv_bench::method::Unavailable;
 use spmv_bench::system::System;
 
@@ -32,14 +33,23 @@ pub fn run_on(
     interrupted: &AtomicBool,
     open_gpu: &dyn Fn(Option<usize>) -> Result<Gpu, Unavailable>,
 ) -> Ran {
-    run_in(words, clock, interrupted, open_gpu, None)
+    run_in(words, clock, interrupted, open_gpu, [None, None])
 }
 
 /// Runs a command line that keeps the machine's profiles in a folder.
 pub fn run_with_profiles(words: &str, folder: &Path) -> Ran {
+    run_with_caches(words, [Some(folder), None])
+}
+
+/// Runs a command line that keeps parsed matrices in a folder.
+pub fn run_keeping(words: &str, folder: &Path) -> Ran {
+    run_with_caches(words, [None, Some(folder)])
+}
+
+fn run_with_caches(words: &str, caches: [Option<&Path>; 2]) -> Ran {
     let no_gpu: &dyn Fn(_) -> _ = &|_| Err(Unavailable("no CUDA driver".into()));
     let clock = FakeClock::new(Duration::from_millis(1));
-    run_in(words, &clock, &AtomicBool::new(false), no_gpu, Some(folder))
+    run_in(words, &clock, &AtomicBool::new(false), no_gpu, caches)
 }
 
 fn run_in(
@@ -47,7 +57,7 @@ fn run_in(
     clock: &dyn Clock,
     interrupted: &AtomicBool,
     open_gpu: &dyn Fn(Option<usize>) -> Result<Gpu, Unavailable>,
-    profiles: Option<&Path>,
+    [profiles, matrices]: [Option<&Path>; 2],
 ) -> Ran {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let mut world = World {
@@ -61,6 +71,7 @@ fn run_in(
         system: System { cpu: Some("a CPU".into()), ..System::detect() },
         open_gpu,
         profiles: profiles.map(Cache::at),
+        matrices: matrices.map(|folder| Kept::of(Cache::at(folder))),
     };
     let args = std::iter::once("spmv-bench").chain(words.split_whitespace()).map(OsString::from);
     let result = cli::run(args, &mut world).map_err(|error| format!("{error:#}"));

@@ -15,7 +15,7 @@ pub fn first(text: &Text, chunk: usize) -> Fault {
 }
 
 fn search(lines: &mut Lines) -> Result<(), Fault> {
-    let header = Header::read(lines)?;
+    let (header, _) = Header::read(lines)?;
     let mut found = 0;
     while let Some(line) = lines.next()? {
         let entry = match header.format {

@@ -107,10 +107,11 @@ const SYMMETRIES: &[(&str, Option<Symmetry>)] = &[
 ];
 
 impl Header {
-    /// Reads up to and including the size line.
-    pub fn read(lines: &mut Lines) -> Result<Self, Fault> {
+    /// Reads up to and including the size line, and what the collection says of the problem in the
+    /// comment `% kind: …`.
+    pub fn read(lines: &mut Lines) -> Result<(Self, Option<String>), Fault> {
         let (format, field, symmetry) = banner(lines)?;
-        let sizes = sizes(lines, format)?;
+        let (sizes, kind) = sizes(lines, format)?;
         let header = Self {
             format,
             field,
@@ -124,7 +125,7 @@ impl Header {
             bytes: lines.bytes,
         };
         header.check(lines)?;
-        Ok(header)
+        Ok((header, kind))
     }
 
     fn check(&self, lines: &Lines) -> Result<(), Fault> {
@@ -197,8 +198,9 @@ fn choose<T: Copy>(
     }
 }
 
-/// The numbers on the size line; an array has two.
-fn sizes(lines: &mut Lines, format: Format) -> Result<Vec<u64>, Fault> {
+/// The numbers on the size line, of which an array has two, and the kind told before it.
+fn sizes(lines: &mut Lines, format: Format) -> Result<(Vec<u64>, Option<String>), Fault> {
+    let mut kind = None;
     let line = loop {
         let Some(line) = lines.next()? else {
             return Err(lines.broken("the file ends before the size line".into()));
@@ -206,6 +208,7 @@ fn sizes(lines: &mut Lines, format: Format) -> Result<Vec<u64>, Fault> {
         if tokens(line).next().is_some() {
             break line.to_vec();
         }
+        kind = kind.or_else(|| told_kind(line));
     };
     let wanted: &[&str] = match format {
         Format::Coordinate => &["rows", "columns", "entries"],
@@ -216,7 +219,16 @@ fn sizes(lines: &mut Lines, format: Format) -> Result<Vec<u64>, Fault> {
         return Err(lines.broken(format!("the size line must hold {wanted}, not {found}")));
     }
     let sizes = tokens(&line).zip(wanted);
-    sizes.map(|(token, things)| size(lines, token, things)).collect()
+    let sizes =
+        sizes.map(|(token, things)| size(lines, token, things)).collect::<Result<_, _>>()?;
+    Ok((sizes, kind))
+}
+
+/// What follows `% kind:`.
+fn told_kind(line: &[u8]) -> Option<String> {
+    let comment = line.trim_ascii().strip_prefix(b"%")?.trim_ascii_start();
+    let kind = comment.strip_prefix(b"kind:")?.trim_ascii();
+    (!kind.is_empty()).then(|| String::from_utf8_lossy(kind).into_owned())
 }
 
 fn size(lines: &Lines, token: &[u8], things: &str) -> Result<u64, Fault> {

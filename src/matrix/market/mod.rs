@@ -27,7 +27,7 @@ use std::path::Path;
 
 pub use error::MarketError;
 pub use header::{Field, Symmetry};
-pub use write::write;
+pub use write::{Head, write, write_block, write_head};
 
 use super::Csr;
 use error::Fault;
@@ -62,6 +62,8 @@ pub struct Market {
     pub symmetry: Symmetry,
     /// Entries in the file.
     pub stored: u64,
+    /// What the collection says of the problem, in the comment `% kind: …`.
+    pub kind: Option<String>,
     /// How many of the stored entries fell on the place of an earlier one.
     pub duplicates: u64,
     /// Bytes of text, uncompressed.
@@ -110,7 +112,7 @@ impl From<Fault> for Stop {
 
 fn parse(text: &Text, options: &Options, chunk: usize) -> Result<Market, Stop> {
     let mut lines = text.lines(chunk);
-    let header = Header::read(&mut lines)?;
+    let (header, kind) = Header::read(&mut lines)?;
     let entries = match header.format {
         Format::Coordinate => {
             build::coordinate(&header, options, text.most_entries(), lines.remainder())?
@@ -122,6 +124,7 @@ fn parse(text: &Text, options: &Options, chunk: usize) -> Result<Market, Stop> {
         field: header.field,
         symmetry: header.symmetry,
         stored: header.stored,
+        kind,
         duplicates: entries.duplicates,
         text_bytes: header.bytes + entries.bytes,
         file_bytes: text.file_bytes(),

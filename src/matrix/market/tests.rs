@@ -1,6 +1,7 @@
 //! Texts that files may contain, and what becomes of them, whatever the size of the chunks and the
 //! number of threads.
 
+mod archive;
 mod fuzz;
 mod malformed;
 mod wellformed;

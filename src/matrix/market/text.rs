@@ -10,11 +10,16 @@ use memmap2::Mmap;
 
 use super::chunk::line_at;
 use super::error::{Fault, Reason};
+use crate::matrix::archive;
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// A file mapped into memory.
-pub struct Text(Mmap);
+pub struct Text {
+    file: Mmap,
+    /// In an archive, where the text begins and its length.
+    member: Option<(u64, u64)>,
+}
 
 impl Text {
     pub fn open(path: &Path) -> io::Result<Self> {
@@ -23,11 +28,16 @@ impl Text {
             return Err(io::ErrorKind::IsADirectory.into());
         }
         // SAFETY: the map is read-only; that nobody shortens the file is the caller's part.
-        Ok(Self(unsafe { Mmap::map(&file)? }))
+        let file = unsafe { Mmap::map(&file)? };
+        let member = match archive::is_archive(path) {
+            true => Some(archive::locate(MultiGzDecoder::new(&file[..])).map_err(name_archive)?),
+            false => None,
+        };
+        Ok(Self { file, member })
     }
 
     pub fn file_bytes(&self) -> u64 {
-        self.0.len() as u64
+        self.file.len() as u64
     }
 
     /// More entries than these cannot be in the text.
@@ -38,17 +48,20 @@ impl Text {
     }
 
     fn is_gzip(&self) -> bool {
-        self.0.starts_with(&GZIP_MAGIC)
+        self.member.is_some() || self.file.starts_with(&GZIP_MAGIC)
     }
 
     /// The text in pieces of about `size` bytes.
     pub fn blocks(&self, size: usize) -> Blocks<'_> {
         let source = if self.is_gzip() {
-            let decoder = Box::new(MultiGzDecoder::new(&self.0[..]));
-            let carry = Vec::new();
-            Source::Gzip { decoder, carry }
+            let decoder = MultiGzDecoder::new(&self.file[..]);
+            let decoder: Box<dyn Read + Send> = match self.member {
+                Some((start, size)) => Box::new(Member { skip: start, text: decoder.take(size) }),
+                None => Box::new(decoder),
+            };
+            Source::Gzip { decoder, carry: Vec::new() }
         } else {
-            Source::Plain(&self.0)
+            Source::Plain(&self.file)
         };
         Blocks { source, size }
     }
@@ -68,7 +81,7 @@ pub struct Blocks<'a> {
 enum Source<'a> {
     Plain(&'a [u8]),
     Gzip {
-        decoder: Box<MultiGzDecoder<&'a [u8]>>,
+        decoder: Box<dyn Read + Send + 'a>,
         /// The begun line at the end of the previous block.
         carry: Vec<u8>,
     },
@@ -112,6 +125,36 @@ fn inflate(decoder: &mut impl Read, carry: &mut Vec<u8>, size: usize) -> io::Res
             *carry = block.split_off(begun + end + 1);
             return Ok(block);
         }
+    }
+}
+
+/// A file within an archive.
+struct Member<'a> {
+    /// What is before it and has not been read.
+    skip: u64,
+    text: io::Take<MultiGzDecoder<&'a [u8]>>,
+}
+
+impl Read for Member<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let archive = self.text.get_mut();
+        io::copy(&mut archive.take(std::mem::take(&mut self.skip)), &mut io::sink())?;
+        let read = self.text.read(buffer)?;
+        if read == 0 && !buffer.is_empty() {
+            if self.text.limit() > 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            // The checksum is behind the archive's end.
+            io::copy(self.text.get_mut(), &mut io::sink())?;
+        }
+        Ok(read)
+    }
+}
+
+fn name_archive(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::InvalidData => error,
+        _ => name_gzip(error),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::verify::Reference;
 const COARSENINGS: [Coarsening; 2] = [Coarsening::Hand, Coarsening::HeavyEdge];
 
 fn generated(spec: &str) -> Csr<f64> {
-    Generator::parse(spec).unwrap().generate()
+    Generator::parse(spec).unwrap().generate().unwrap()
 }
 
 fn reordered(order: Order, csr: &Csr<f64>) -> Csr<f64> {

@@ -52,7 +52,7 @@ mod tests {
 
     /// What is picked for an n × n grid.
     fn picked(n: usize, expected_products: usize) -> String {
-        let grid = Generator::parse(&format!("grid2d,n={n}")).unwrap().generate();
+        let grid = Generator::parse(&format!("grid2d,n={n}")).unwrap().generate().unwrap();
         let request = Request {
             team: &Team::floating(1),
             isa: Isa::detect(),

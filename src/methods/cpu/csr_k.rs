@@ -238,7 +238,7 @@ mod tests {
     /// Many groups on each level, and more threads than super-super-rows.
     #[test]
     fn every_order_coarsening_and_level_gives_the_product() {
-        let csr = Generator::parse("grid2d,n=31,points=5").unwrap().generate();
+        let csr = Generator::parse("grid2d,n=31,points=5").unwrap().generate().unwrap();
         let x: Vec<f64> = (0..csr.rows).map(|k| (k as f64).sin()).collect();
         let y0: Vec<f64> = (0..csr.rows).map(|k| (k as f64).cos()).collect();
         let reference = Reference::new(&csr, 1.5, &x, -0.5, &y0);
@@ -266,7 +266,7 @@ mod tests {
     /// In natural order only the pointers are kept: 961 rows in 121 super-rows in 31 groups of 4.
     #[test]
     fn memory_is_that_of_the_pointers_and_of_the_order() {
-        let csr = Generator::parse("grid2d,n=31,points=5").unwrap().generate();
+        let csr = Generator::parse("grid2d,n=31,points=5").unwrap().generate().unwrap();
         let diagonal: Vec<_> = (0..961).map(|k| (k, k, 1.0)).collect();
         let diagonal = Csr::from_triplets(961, 961, &diagonal);
         let team = Team::floating(2);

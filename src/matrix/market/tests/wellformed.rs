@@ -1,6 +1,6 @@
 //! What real files have.
 
-use super::{read_in_every_way, triplets};
+use super::{read_in_every_way, read_text, triplets};
 
 /// Name, text, expected entries (row, column, value from 0) after expansion, duplicates.
 type Case = (&'static str, &'static str, &'static [(usize, usize, f64)], u64);
@@ -241,4 +241,19 @@ fn lines_may_be_long() {
     );
     let market = read_in_every_way(text.as_bytes(), true).unwrap();
     assert_eq!(triplets(&market.csr), [(0, 0, 7.0), (0, 1, 8.0)]);
+}
+
+#[test]
+fn the_kind_is_what_the_first_such_comment_says() {
+    let kind = |comments: &str| {
+        let text =
+            format!("%%MatrixMarket matrix coordinate real general\n{comments}1 1 1\n1 1 7\n");
+        read_text(text.as_bytes(), true, 30).unwrap().kind
+    };
+    assert_eq!(
+        kind("% name: HB/a\n% kind: power network problem\r\n"),
+        Some("power network problem".into())
+    );
+    assert_eq!(kind("%kind: a\n%\n%  kind: b\n"), Some("a".into()));
+    assert_eq!(kind("% kinds: a\n% kind:\n% fields: kind: b\n"), None);
 }

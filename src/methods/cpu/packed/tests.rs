@@ -20,7 +20,7 @@ fn pack_all(csr: &Csr<f64>, packing: Packing) -> Window<f64> {
 
 #[test]
 fn a_grid_is_bands_without_columns_or_values() {
-    let grid = Generator::parse("grid2d,n=16,points=5").unwrap().generate();
+    let grid = Generator::parse("grid2d,n=16,points=5").unwrap().generate().unwrap();
     let window = pack_all(&grid, PACKING);
     let slices: usize = window.bands.iter().map(|band| band.slices).sum();
     // The first and last line lack a diagonal on which x would be left.

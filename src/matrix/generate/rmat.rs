@@ -1,20 +1,21 @@
 //! R-MAT graphs: Chakrabarti, Zhan and Faloutsos, "R-MAT: A Recursive Model for Graph Mining" (2004),
 //! with the Graph500 probabilities.
 
+use std::ops::Range;
+
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
-
-use super::Csr;
 
 /// Probabilities of the upper left, upper right and lower left quadrant.
 const QUADRANTS: [f64; 3] = [0.57, 0.19, 0.19];
 /// Edges drawn from one random stream; a fixed size makes the graph the same on any number of threads.
 const CHUNK: usize = 1 << 16;
 
-/// A graph of 2^scale points from `edges` draws. Edges drawn twice are kept once, so that there are
-/// fewer; all values are 1.
-pub fn rmat(scale: u32, edges: usize, seed: u64) -> Csr<f64> {
+/// The edges from points in `rows` of a graph of 2^scale points and `edges` draws, row in the upper and
+/// column in the lower half, ascending. Edges drawn twice are kept once, so that there are fewer.
+/// Whatever the rows, all edges are drawn.
+pub fn rmat(scale: u32, edges: usize, seed: u64, rows: Range<usize>) -> Vec<u64> {
     let chunks = (0..edges.div_ceil(CHUNK)).into_par_iter();
     let mut drawn: Vec<u64> = chunks
         .flat_map_iter(|chunk| {
@@ -22,16 +23,11 @@ pub fn rmat(scale: u32, edges: usize, seed: u64) -> Csr<f64> {
             let count = CHUNK.min(edges - chunk * CHUNK);
             (0..count).map(move |_| edge(scale, &mut random))
         })
+        .filter(|edge| rows.contains(&((edge >> 32) as usize)))
         .collect();
     drawn.par_sort_unstable();
     drawn.dedup();
-    let points = 1usize << scale;
-    let mut row_offsets = vec![0; points + 1];
-    drawn.iter().for_each(|edge| row_offsets[(edge >> 32) as usize + 1] += 1);
-    (0..points).for_each(|row| row_offsets[row + 1] += row_offsets[row]);
-    let column_indices: Vec<_> = drawn.par_iter().map(|edge| *edge as u32).collect();
-    let values = vec![1.0; drawn.len()];
-    Csr { rows: points, cols: points, row_offsets, column_indices, values }
+    drawn
 }
 
 /// Row in the upper, column in the lower half.
@@ -49,16 +45,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_graph_is_valid_skewed_and_the_same_each_time() {
-        let graph = rmat(10, 200_000, 1);
-        assert!(graph.is_valid());
-        assert_eq!((graph.rows, graph.cols), (1024, 1024));
-        assert!(graph.nnz() < 200_000);
-        let length = |row: usize| graph.row(row).len();
+    fn a_graph_is_skewed_the_same_each_time_and_the_same_in_parts() {
+        let graph = rmat(10, 200_000, 1, 0..1024);
+        assert!(graph.is_sorted_by(|a, b| a < b) && graph.len() < 200_000);
+        let length = |row: u64| graph.iter().filter(|edge| *edge >> 32 == row).count();
         assert!(length(0) > 2 * length(1023) + 100, "{} and {}", length(0), length(1023));
-        let again = rmat(10, 200_000, 1);
-        assert_eq!(graph.column_indices, again.column_indices);
-        assert_ne!(graph.column_indices, rmat(10, 200_000, 2).column_indices);
+        let part = |rows| rmat(10, 200_000, 1, rows);
+        assert_eq!(graph, [part(0..3), part(3..700), part(700..1024)].concat());
+        assert_ne!(graph, rmat(10, 200_000, 2, 0..1024));
     }
 
     #[test]

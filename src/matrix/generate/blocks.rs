@@ -1,0 +1,161 @@
+//! The rows of a generated matrix, block by block.
+
+use std::ops::Range;
+
+use rand::RngExt;
+use rayon::prelude::*;
+
+use super::Generator;
+use super::columns::{Columns, row_random};
+use super::rmat::rmat;
+use super::spec::{Pattern, Rows};
+use super::stencil::{around, diagonals, neighbours, wheel};
+use crate::matrix::csr::MAX_INDEX;
+
+/// About so many entries make a block.
+const BLOCK: usize = 1 << 20;
+/// R-MAT graphs are drawn once per block: so many draws fit into half a gigabyte.
+const DRAWS: usize = 1 << 26;
+
+/// A generator at work.
+pub struct Blocks<'g> {
+    generator: &'g Generator,
+    pub rows: usize,
+    pub cols: usize,
+    /// Of patterns that have a law for them.
+    lengths: Option<(Vec<u32>, Columns)>,
+}
+
+/// Some rows of a matrix.
+pub struct Block {
+    pub first_row: usize,
+    /// One more than there are rows; the first is 0.
+    pub row_offsets: Vec<u32>,
+    pub column_indices: Vec<u32>,
+    /// None if all are 1.
+    pub values: Vec<f64>,
+}
+
+impl<'g> Blocks<'g> {
+    /// Makes ready.
+    ///
+    /// # Errors
+    /// Row lengths that cannot be.
+    pub fn new(generator: &'g Generator) -> Result<Self, String> {
+        let pattern = &generator.pattern;
+        let (rows, cols) = pattern.shape();
+        let lengths = match pattern.rows() {
+            Some(Rows { law, columns }) => {
+                let units = rows / columns.alike;
+                Some((law.lengths(units, cols, columns.seed)?, columns))
+            }
+            None => None,
+        };
+        let blocks = Self { generator, rows, cols, lengths };
+        match blocks.nnz() {
+            Some(nnz) if nnz > MAX_INDEX => {
+                Err(format!("{nnz} nonzeros exceed the limit of {MAX_INDEX}"))
+            }
+            _ => Ok(blocks),
+        }
+    }
+
+    /// The number of entries, where the row lengths are known beforehand.
+    pub fn nnz(&self) -> Option<usize> {
+        let (lengths, columns) = self.lengths.as_ref()?;
+        Some(columns.alike * lengths.iter().map(|&length| length as usize).sum::<usize>())
+    }
+
+    /// Hands all blocks to `take`, in order; several are made at a time.
+    ///
+    /// # Errors
+    /// The first of `take`.
+    pub fn each<E>(&self, mut take: impl FnMut(Block) -> Result<(), E>) -> Result<(), E> {
+        let ranges = self.ranges();
+        // The blocks of an R-MAT graph are large and made by all threads.
+        let at_once = match self.generator.pattern {
+            Pattern::Rmat { .. } => 1,
+            _ => 2 * rayon::current_num_threads(),
+        };
+        for some in ranges.chunks(at_once) {
+            let blocks: Vec<_> = some.par_iter().map(|rows| self.block(rows.clone())).collect();
+            blocks.into_iter().try_for_each(&mut take)?;
+        }
+        Ok(())
+    }
+
+    fn ranges(&self) -> Vec<Range<usize>> {
+        let block = match self.generator.pattern {
+            Pattern::Rmat { .. } => DRAWS,
+            _ => BLOCK,
+        };
+        let nnz = self.nnz().map_or(self.generator.pattern.most_entries(), |nnz| nnz as u128);
+        let rows = self.rows as u128 * block as u128 / nnz.max(1);
+        let rows = rows.clamp(1, self.rows as u128) as usize;
+        (0..self.rows).step_by(rows).map(|first| first..self.rows.min(first + rows)).collect()
+    }
+
+    fn block(&self, rows: Range<usize>) -> Block {
+        let mut block = Block {
+            first_row: rows.start,
+            row_offsets: Vec::with_capacity(rows.len() + 1),
+            column_indices: Vec::new(),
+            values: Vec::new(),
+        };
+        block.row_offsets.push(0);
+        match self.generator.pattern {
+            Pattern::Rmat { scale, seed, .. } => {
+                let draws = self.generator.pattern.most_entries() as usize;
+                block.take_edges(&rmat(scale, draws, seed, rows.clone()), rows);
+            }
+            _ => {
+                for row in rows {
+                    self.append(row, &mut block.column_indices);
+                    block.row_offsets.push(block.column_indices.len() as u32);
+                }
+            }
+        }
+        if let Some(seed) = self.generator.random {
+            block.draw_values(seed);
+        }
+        block
+    }
+
+    fn append(&self, row: usize, columns: &mut Vec<u32>) {
+        if let Some((lengths, place)) = &self.lengths {
+            return place.append(row, lengths[row / place.alike] as usize, columns);
+        }
+        match self.generator.pattern {
+            Pattern::Dense { .. } => columns.extend(0..self.cols as u32),
+            Pattern::Grid2d { n, points: 9 } => around(row, n, true, columns),
+            Pattern::Grid2d { n, points } => {
+                neighbours(row, &[n * n, n, 1], points == 5, columns);
+            }
+            Pattern::Grid3d { n, points: 27 } => around(row, n, false, columns),
+            Pattern::Grid3d { n, points } => {
+                neighbours(row, &[n.pow(3), n * n, n, 1], points == 7, columns);
+            }
+            Pattern::Wheel { spokes } => wheel(row, spokes, columns),
+            Pattern::Diagonals { ref offsets, .. } => diagonals(row, self.cols, offsets, columns),
+            _ => unreachable!("patterns without a stencil have a law of row lengths or are R-MAT"),
+        }
+    }
+}
+
+impl Block {
+    /// Rows in the upper, columns in the lower halves, ascending.
+    fn take_edges(&mut self, edges: &[u64], rows: Range<usize>) {
+        self.column_indices = edges.par_iter().map(|edge| *edge as u32).collect();
+        let ends = rows.map(|row| edges.partition_point(|edge| (edge >> 32) as usize <= row));
+        self.row_offsets.extend(ends.map(|end| end as u32));
+    }
+
+    fn draw_values(&mut self, seed: u64) {
+        self.values.reserve_exact(self.column_indices.len());
+        for (at, pair) in self.row_offsets.windows(2).enumerate() {
+            let mut random = row_random(seed, self.first_row + at);
+            let drawn = (pair[0]..pair[1]).map(|_| random.random_range(-1.0..1.0));
+            self.values.extend(drawn);
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! In which columns the entries of a row are.
+
+use std::ops::Range;
+
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
+
+/// Where entries are put: each row's columns follow from its number, its length and the seed alone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Columns {
+    pub rows: usize,
+    pub cols: usize,
+    pub spread: Spread,
+    /// Columns come in runs of so many, aligned within the row's window.
+    pub run: usize,
+    /// So many rows after another have the same columns.
+    pub alike: usize,
+    /// Rows of this length have their columns anywhere.
+    pub hub: Option<usize>,
+    pub seed: u64,
+}
+
+/// How far from the diagonal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Spread {
+    /// Anywhere in a window of that width about the diagonal, which is as wide as the row is long at
+    /// least, and the matrix at most.
+    Band(usize),
+    /// Normally distributed about the diagonal with this standard deviation.
+    Normal(f64),
+}
+
+impl Columns {
+    /// In a window of that width, if one is given.
+    pub fn within(self, band: Option<usize>) -> Self {
+        let spread = band.map_or(self.spread, Spread::Band);
+        Self { spread, ..self }
+    }
+
+    /// Appends the columns of row `row`, ascending.
+    pub fn append(&self, row: usize, length: usize, columns: &mut Vec<u32>) {
+        let row = row - row % self.alike;
+        let mut random = row_random(self.seed, row);
+        let diagonal = (row as u128 * self.cols as u128 / self.rows as u128) as usize;
+        match self.spread {
+            Spread::Band(width) => {
+                let width = if self.hub == Some(length) { self.cols } else { width.max(length) };
+                let window = self.window(diagonal, width);
+                self.append_runs(window, length, &mut random, columns);
+            }
+            Spread::Normal(deviation) => {
+                append_normal(diagonal, deviation, self.cols, length, &mut random, columns);
+            }
+        }
+    }
+
+    fn window(&self, diagonal: usize, width: usize) -> Range<usize> {
+        let width = width.min(self.cols);
+        let start = diagonal.saturating_sub(width / 2).min(self.cols - width);
+        start..start + width
+    }
+
+    fn append_runs(
+        &self,
+        window: Range<usize>,
+        length: usize,
+        random: &mut Xoshiro256PlusPlus,
+        columns: &mut Vec<u32>,
+    ) {
+        let fits = window.len() / self.run * self.run >= length;
+        let run = if fits { self.run } else { 1 };
+        let first = columns.len();
+        append_distinct(window.len() / run, length.div_ceil(run), random, columns);
+        if run == 1 {
+            columns[first..].iter_mut().for_each(|column| *column += window.start as u32);
+            return;
+        }
+        let slots = columns.split_off(first);
+        let starts = slots.iter().map(|slot| window.start + *slot as usize * run);
+        columns.extend(starts.flat_map(|start| start..start + run).map(|c| c as u32).take(length));
+    }
+}
+
+/// The random stream of a row.
+pub fn row_random(seed: u64, row: usize) -> Xoshiro256PlusPlus {
+    // An odd factor keeps the streams of near seeds apart.
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_mul(FACTOR) ^ row as u64)
+}
+
+/// Appends `count` different numbers below `below`, ascending.
+fn append_distinct(
+    below: usize,
+    count: usize,
+    random: &mut Xoshiro256PlusPlus,
+    numbers: &mut Vec<u32>,
+) {
+    if 2 * count > below {
+        let mut absent = Vec::with_capacity(below - count);
+        draw_distinct(below, below - count, random, &mut absent);
+        let mut absent = absent.into_iter().peekable();
+        numbers.extend((0..below as u32).filter(|n| absent.next_if_eq(n).is_none()));
+    } else {
+        draw_distinct(below, count, random, numbers);
+    }
+}
+
+/// The same for a `count` of at most half of them.
+fn draw_distinct(
+    below: usize,
+    count: usize,
+    random: &mut Xoshiro256PlusPlus,
+    numbers: &mut Vec<u32>,
+) {
+    let first = numbers.len();
+    let mut kept = first;
+    while kept < first + count {
+        numbers.resize_with(first + count, || random.random_range(0..below as u32));
+        numbers[first..].sort_unstable();
+        kept = first + partition_dedup(&mut numbers[first..]);
+        numbers.truncate(kept);
+    }
+}
+
+/// Moves the first of equal neighbours to the front; returns how many there are.
+fn partition_dedup(sorted: &mut [u32]) -> usize {
+    let mut kept = 0;
+    for at in 0..sorted.len() {
+        if kept == 0 || sorted[kept - 1] != sorted[at] {
+            sorted[kept] = sorted[at];
+            kept += 1;
+        }
+    }
+    kept
+}
+
+/// Appends `length` normally distributed columns. Those that fall together move apart, as little as can
+/// be, and about the same centre.
+fn append_normal(
+    centre: usize,
+    deviation: f64,
+    cols: usize,
+    length: usize,
+    random: &mut Xoshiro256PlusPlus,
+    columns: &mut Vec<u32>,
+) {
+    let mut drawn: Vec<i64> =
+        (0..length).map(|_| centre as i64 + (deviation * normal(random)).round() as i64).collect();
+    drawn.sort_unstable();
+    let before: i64 = drawn.iter().sum();
+    for at in 1..length {
+        drawn[at] = drawn[at].max(drawn[at - 1] + 1);
+    }
+    let moved = (drawn.iter().sum::<i64>() - before) / length.max(1) as i64;
+    let (places, last) = (0..length as i64, cols as i64 - length as i64);
+    // What would leave the matrix is held at its edge, in order.
+    let inside = places.zip(drawn).map(|(at, column)| (column - moved).clamp(at, last + at));
+    columns.extend(inside.map(|column| column as u32));
+}
+
+/// A draw from the standard normal distribution (Box and Muller), the same on every machine.
+fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
+    let (radius, angle): (f64, f64) = (random.random(), random.random());
+    // 1 - radius is never 0.
+    (-2.0 * libm::log(1.0 - radius)).sqrt() * libm::cos(std::f64::consts::TAU * angle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns(spread: Spread, run: usize, alike: usize) -> Columns {
+        Columns { rows: 100, cols: 1000, spread, run, alike, hub: None, seed: 3 }
+    }
+
+    fn row(columns: &Columns, row: usize, length: usize) -> Vec<u32> {
+        let mut found = vec![7];
+        columns.append(row, length, &mut found);
+        let found = found.split_off(1);
+        assert_eq!(found.len(), length);
+        assert!(found.is_sorted_by(|a, b| a < b), "{found:?}");
+        assert!(found.last().is_none_or(|&last| last < 1000), "{found:?}");
+        found
+    }
+
+    #[test]
+    fn any_length_fits_and_stays_in_its_window() {
+        for length in [0, 1, 2, 10, 499, 500, 501, 999, 1000] {
+            for at in [0, 50, 99] {
+                for spread in [Spread::Band(1000), Spread::Band(1), Spread::Normal(3.0)] {
+                    row(&columns(spread, 1, 1), at, length);
+                    row(&columns(spread, 7, 3), at, length);
+                }
+            }
+        }
+        let band = columns(Spread::Band(40), 1, 1);
+        let all: Vec<u32> = (0..99).flat_map(|_| row(&band, 50, 12)).collect();
+        assert!(all.iter().all(|column| (480..520).contains(column)), "{all:?}");
+        assert_eq!(row(&band, 50, 40), (480..520).collect::<Vec<_>>());
+        assert_eq!(row(&band, 0, 40), (0..40).collect::<Vec<_>>());
+        assert_eq!(row(&band, 99, 40), (960..1000).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn columns_are_uniform_in_the_window() {
+        let anywhere = columns(Spread::Band(1000), 1, 1);
+        for length in [3, 700] {
+            let all: Vec<u32> = (0..100).flat_map(|at| row(&anywhere, at, length)).collect();
+            let mean = all.iter().map(|&c| f64::from(c)).sum::<f64>() / all.len() as f64;
+            assert!((mean - 499.5).abs() < 60.0, "{mean}");
+        }
+        assert_ne!(row(&anywhere, 1, 9), row(&anywhere, 2, 9));
+        assert_ne!(row(&anywhere, 1, 9), row(&Columns { seed: 4, ..anywhere.clone() }, 1, 9));
+    }
+
+    #[test]
+    fn runs_are_aligned_and_rows_alike() {
+        let blocks = columns(Spread::Band(1000), 4, 2);
+        let even = row(&blocks, 6, 12);
+        assert!(even.chunks(4).all(|run| run[0] % 4 == 0 && run[3] == run[0] + 3), "{even:?}");
+        assert_eq!(even, row(&blocks, 7, 12));
+        assert_ne!(even, row(&blocks, 8, 12));
+        assert_eq!(row(&blocks, 6, 11), even[..11]);
+    }
+
+    #[test]
+    fn normal_columns_have_their_mean_and_variance() {
+        let normal = columns(Spread::Normal(50.0), 1, 1);
+        let all: Vec<f64> = (0..1000)
+            .flat_map(|seed| row(&Columns { seed, ..normal.clone() }, 50, 3))
+            .map(f64::from)
+            .collect();
+        let mean = all.iter().sum::<f64>() / all.len() as f64;
+        let variance = all.iter().map(|c| (c - mean).powi(2)).sum::<f64>() / all.len() as f64;
+        assert!((mean - 500.0).abs() < 4.0, "{mean}");
+        assert!((variance / 2500.0 - 1.0).abs() < 0.1, "{variance}");
+        let narrow = row(&columns(Spread::Normal(0.5), 1, 1), 50, 21);
+        assert!((488..=491).contains(&narrow[0]), "{narrow:?}");
+    }
+}

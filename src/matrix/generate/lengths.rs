@@ -1,0 +1,283 @@
+//! How many entries each row has.
+
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::seq::SliceRandom;
+
+/// A law that the lengths of a matrix' rows follow.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Law {
+    /// `nnz` entries over all rows: lengths differ by at most 1.
+    Even { nnz: usize },
+    /// The last row of each of `hubs` equal shares has `length` entries, the others `others`.
+    Hubs { hubs: usize, length: usize, others: usize },
+    /// The same in multiples of `of`.
+    Blocks { nnz: usize, of: usize },
+    /// A part of the rows, by default scattered, is empty; the others have even lengths.
+    Empty { nnz: usize, share: f64, clusters: usize },
+    /// See [`Power`]; which row has which rank is random.
+    Power(Power),
+}
+
+/// The rank-size law (Zipf): the r-th longest row has about `longest` / r^`exponent` entries, none more
+/// than `longest`, the first exactly so many, none fewer than `shortest`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Power {
+    pub longest: usize,
+    pub shortest: usize,
+    /// If absent, the one that makes `nnz` entries.
+    pub exponent: Option<f64>,
+    pub nnz: Option<usize>,
+    /// How many rows follow the law, if not all: the others share the rest of `nnz` evenly.
+    pub heavy: Option<usize>,
+}
+
+impl Law {
+    /// The length of each row.
+    ///
+    /// # Errors
+    /// What cannot be fulfilled.
+    pub fn lengths(&self, rows: usize, cols: usize, seed: u64) -> Result<Vec<u32>, String> {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let lengths = match *self {
+            Self::Even { nnz } => even(nnz, rows),
+            Self::Blocks { nnz, of } => {
+                even(nnz / of, rows).into_iter().map(|blocks| blocks * of as u32).collect()
+            }
+            Self::Hubs { hubs, length, others } => (0..rows)
+                .map(|row| if part(row, rows, hubs) > 0 { length } else { others } as u32)
+                .collect(),
+            Self::Empty { nnz, share, clusters } => empty(nnz, rows, share, clusters, &mut random)?,
+            Self::Power(ref power) => {
+                let mut lengths = power.by_rank(rows)?;
+                lengths.shuffle(&mut random);
+                lengths
+            }
+        };
+        match lengths.iter().max() {
+            Some(&longest) if longest as usize > cols => {
+                Err(format!("a row of {longest} entries does not fit into {cols} columns"))
+            }
+            _ => Ok(lengths),
+        }
+    }
+}
+
+/// What falls to part `at` of `parts` when `whole` is shared as evenly as whole numbers allow.
+fn part(at: usize, parts: usize, whole: usize) -> usize {
+    let until =
+        |parts_before: usize| (parts_before as u128 * whole as u128 / parts as u128) as usize;
+    until(at + 1) - until(at)
+}
+
+fn even(nnz: usize, rows: usize) -> Vec<u32> {
+    (0..rows).map(|row| part(row, rows, nnz) as u32).collect()
+}
+
+fn empty(
+    nnz: usize,
+    rows: usize,
+    share: f64,
+    clusters: usize,
+    random: &mut Xoshiro256PlusPlus,
+) -> Result<Vec<u32>, String> {
+    let empty = (share * rows as f64).round() as usize;
+    if !(0.0..=1.0).contains(&share) || (empty == rows && nnz > 0) {
+        return Err(format!("empty={share} leaves no rows for {nnz} entries"));
+    }
+    if clusters > rows {
+        return Err(format!("clusters={clusters} exceeds {rows} rows"));
+    }
+    let filled = even(nnz, (rows - empty).max(1));
+    let mut filled = filled.into_iter().take(rows - empty);
+    if clusters == 0 {
+        let mut lengths: Vec<u32> = filled.collect();
+        lengths.resize(rows, 0);
+        lengths.shuffle(random);
+        return Ok(lengths);
+    }
+    let mut lengths = Vec::with_capacity(rows);
+    for cluster in 0..clusters {
+        let empty = part(cluster, clusters, empty);
+        lengths.resize(lengths.len() + empty, 0);
+        let full = part(cluster, clusters, rows).saturating_sub(empty);
+        lengths.extend(filled.by_ref().take(full));
+    }
+    lengths.extend(filled);
+    Ok(lengths)
+}
+
+impl Power {
+    /// The lengths, the longest first.
+    fn by_rank(&self, rows: usize) -> Result<Vec<u32>, String> {
+        let Self { longest, shortest, .. } = *self;
+        let heavy = self.heavy.unwrap_or(rows).min(rows);
+        if shortest > longest {
+            return Err(format!("shortest={shortest} exceeds longest={longest}"));
+        }
+        let exponent = match (self.exponent, self.nnz) {
+            (Some(exponent), _) if exponent > 0.0 => exponent,
+            (Some(exponent), _) => return Err(format!("exponent={exponent} is not positive")),
+            (None, Some(nnz)) => self.exponent_for(nnz, heavy)?,
+            (None, None) => return Err("needs nnz= or exponent=".into()),
+        };
+        let mut lengths = self.follow(exponent, heavy);
+        lengths.resize(rows, 0);
+        if let Some(nnz) = self.nnz {
+            self.share_rest(nnz, heavy, &mut lengths)?;
+        }
+        Ok(lengths)
+    }
+
+    /// Brings the lengths to `nnz` entries together: what is missing goes to rows outside the law, or,
+    /// being what no exponent can make, to the shortest.
+    fn share_rest(&self, nnz: usize, heavy: usize, lengths: &mut [u32]) -> Result<(), String> {
+        let rows = lengths.len();
+        let law: usize = lengths.iter().map(|&length| length as usize).sum();
+        let mut rest = nnz as i64 - law as i64;
+        let sharing = &mut lengths[if heavy < rows { heavy } else { 0 }..];
+        for at in (0..sharing.len()).rev() {
+            let share = (rest.max(0) as usize).div_ceil(at + 1);
+            let share = share.min(self.longest - sharing[at] as usize);
+            sharing[at] += share as u32;
+            rest -= share as i64;
+        }
+        match rest {
+            0 => Ok(()),
+            _ => Err(format!("nnz={nnz} cannot be shared by {rows} rows with these lengths")),
+        }
+    }
+
+    /// How many of the `heavy` rows have at least `length` entries.
+    fn at_least(&self, length: usize, exponent: f64, heavy: usize) -> usize {
+        // libm's is the same on every machine.
+        let rank = libm::pow(self.longest as f64 / length as f64, 1.0 / exponent);
+        // A float beyond all integers becomes the largest.
+        (rank as usize).clamp(1, heavy)
+    }
+
+    fn follow(&self, exponent: f64, heavy: usize) -> Vec<u32> {
+        let mut lengths = Vec::with_capacity(heavy);
+        for length in (self.shortest + 1..=self.longest).rev() {
+            let ranks = self.at_least(length, exponent, heavy);
+            lengths.resize(ranks, length as u32);
+        }
+        lengths.resize(heavy, self.shortest as u32);
+        lengths
+    }
+
+    fn total(&self, exponent: f64, heavy: usize) -> usize {
+        let longer = (self.shortest + 1..=self.longest)
+            .map(|length| self.at_least(length, exponent, heavy))
+            .sum::<usize>();
+        heavy * self.shortest + longer
+    }
+
+    /// The smallest exponent, as far as floats go, with no more than `nnz` entries.
+    fn exponent_for(&self, nnz: usize, heavy: usize) -> Result<f64, String> {
+        const HALVINGS: usize = 50;
+        let (mut low, mut high) = (1.0 / 1024.0, 64.0);
+        if nnz > heavy * self.longest || self.total(high, heavy) > nnz {
+            let Self { longest, shortest, .. } = self;
+            return Err(format!(
+                "nnz={nnz} is out of reach for {heavy} rows of {shortest} to {longest} entries"
+            ));
+        }
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (low + high);
+            let over = self.total(middle, heavy) > nnz;
+            *(if over { &mut low } else { &mut high }) = middle;
+        }
+        Ok(high)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lengths(law: Law, rows: usize) -> Vec<u32> {
+        law.lengths(rows, 1 << 20, 1).unwrap()
+    }
+
+    fn power(longest: usize, shortest: usize) -> Power {
+        Power { longest, shortest, exponent: None, nnz: None, heavy: None }
+    }
+
+    #[test]
+    fn even_lengths_and_hubs() {
+        assert_eq!(lengths(Law::Even { nnz: 8 }, 3), [2, 3, 3]);
+        assert_eq!(lengths(Law::Even { nnz: 0 }, 2), [0, 0]);
+        let hubs = Law::Hubs { hubs: 2, length: 9, others: 1 };
+        assert_eq!(lengths(hubs, 5), [1, 1, 9, 1, 9]);
+    }
+
+    #[test]
+    fn empty_rows_are_as_many_as_asked_for_scattered_or_clustered() {
+        let of = |clusters| lengths(Law::Empty { nnz: 1000, share: 0.6, clusters }, 100);
+        for clusters in [0, 1, 3, 100] {
+            let lengths = of(clusters);
+            assert_eq!((lengths.len(), lengths.iter().sum::<u32>()), (100, 1000), "{clusters}");
+            assert_eq!(lengths.iter().filter(|&&length| length == 0).count(), 60, "{clusters}");
+        }
+        let runs = |clusters| of(clusters).chunk_by(|a, b| (*a == 0) == (*b == 0)).count();
+        assert_eq!((runs(1), runs(3)), (2, 6));
+        assert!(runs(0) > 20);
+        let law = |share, clusters| Law::Empty { nnz: 3, share, clusters }.lengths(4, 9, 1);
+        assert_eq!(law(1.0, 0), Err("empty=1 leaves no rows for 3 entries".into()));
+        assert_eq!(law(-0.1, 0), Err("empty=-0.1 leaves no rows for 3 entries".into()));
+        assert_eq!(law(0.5, 9), Err("clusters=9 exceeds 4 rows".into()));
+    }
+
+    #[test]
+    fn power_law_by_exponent() {
+        let law = Power { exponent: Some(1.0), ..power(12, 2) };
+        assert_eq!(law.by_rank(7).unwrap(), [12, 6, 4, 3, 2, 2, 2]);
+        let mixed = lengths(Law::Power(law), 7);
+        assert_ne!(mixed, [12, 6, 4, 3, 2, 2, 2]);
+        assert_eq!(mixed.iter().sum::<u32>(), 31);
+    }
+
+    #[test]
+    fn power_law_by_entries_hits_them_and_the_longest_row() {
+        for (rows, nnz, longest, shortest) in [
+            (1000, 2100, 10, 1),
+            (1000, 9_990, 10, 1),
+            (1000, 10_000, 10, 1),
+            (1000, 1000, 10, 0),
+            (50_000, 155_000, 4700, 1),
+            (3, 12, 4, 4),
+            (1, 7, 7, 0),
+            (8, 0, 0, 0),
+        ] {
+            let law = Power { nnz: Some(nnz), ..power(longest, shortest) };
+            let lengths = law.by_rank(rows).unwrap();
+            assert_eq!(lengths.iter().map(|&l| l as usize).sum::<usize>(), nnz, "{law:?}");
+            assert_eq!(*lengths.iter().max().unwrap() as usize, longest, "{law:?}");
+            assert!(*lengths.iter().min().unwrap() as usize >= shortest, "{law:?}");
+        }
+    }
+
+    #[test]
+    fn rows_outside_the_law_share_the_rest() {
+        let law = Power { exponent: Some(1.0), nnz: Some(50), heavy: Some(3), ..power(12, 1) };
+        assert_eq!(law.by_rank(10).unwrap(), [12, 6, 4, 4, 4, 4, 4, 4, 4, 4]);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let error = |law: Power, rows| law.by_rank(rows).unwrap_err();
+        assert_eq!(error(power(4, 1), 9), "needs nnz= or exponent=");
+        assert_eq!(error(power(4, 5), 9), "shortest=5 exceeds longest=4");
+        let out_of_reach = "nnz=41 is out of reach for 10 rows of 1 to 4 entries";
+        assert_eq!(error(Power { nnz: Some(41), ..power(4, 1) }, 10), out_of_reach);
+        let too_few = "nnz=12 is out of reach for 10 rows of 1 to 4 entries";
+        assert_eq!(error(Power { nnz: Some(12), ..power(4, 1) }, 10), too_few);
+        let negative = Power { exponent: Some(-1.0), ..power(4, 1) };
+        assert_eq!(error(negative, 9), "exponent=-1 is not positive");
+        let law = Power { exponent: Some(1.0), nnz: Some(99), heavy: Some(3), ..power(12, 1) };
+        assert_eq!(error(law, 9), "nnz=99 cannot be shared by 9 rows with these lengths");
+        let wide = Law::Even { nnz: 10 }.lengths(2, 4, 1);
+        assert_eq!(wide, Err("a row of 5 entries does not fit into 4 columns".into()));
+    }
+}

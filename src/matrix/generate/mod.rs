@@ -1,0 +1,130 @@
+//! Matrices made on the spot, written `gen:NAME,key=value,…` wherever a file is accepted: the same on
+//! every machine and with any number of threads. All values are 1, as merge-spmv's generators make
+//! them, or with `random=SEED` uniform in [-1, 1): a method that stores equal values once is then on
+//! its own.
+//!
+//! A matrix is made in blocks of rows (`blocks`), which need not be in memory together.
+
+mod blocks;
+mod columns;
+mod lengths;
+mod rmat;
+mod spec;
+mod stencil;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::io::{self, Write};
+
+pub use spec::{FORMS, forms};
+
+use super::Csr;
+use super::market::{Head, write_block, write_head};
+use blocks::{Block, Blocks};
+use spec::Pattern;
+
+/// A generator with its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Generator {
+    spec: String,
+    pattern: Pattern,
+    /// The seed of random values.
+    random: Option<u64>,
+}
+
+/// Why a specification is refused.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("gen:{spec}: {problem}{}", form(spec))]
+pub struct SpecError {
+    spec: String,
+    problem: String,
+}
+
+impl Generator {
+    /// Reads `NAME,key=value,…` (without `gen:`).
+    ///
+    /// # Errors
+    /// Names what is not understood or too large.
+    pub fn parse(spec: &str) -> Result<Self, SpecError> {
+        let parsed = spec::parse(spec).and_then(|(pattern, random)| {
+            pattern.check()?;
+            Ok(Self { spec: spec.into(), pattern, random })
+        });
+        parsed.map_err(|problem| SpecError { spec: spec.into(), problem })
+    }
+
+    fn blocks(&self) -> Result<Blocks<'_>, SpecError> {
+        Blocks::new(self).map_err(|problem| SpecError { spec: self.spec.clone(), problem })
+    }
+
+    /// Makes the matrix, on the current rayon pool.
+    ///
+    /// # Errors
+    /// Row lengths that cannot be.
+    pub fn generate(&self) -> Result<Csr<f64>, SpecError> {
+        let blocks = self.blocks()?;
+        let (rows, cols) = (blocks.rows, blocks.cols);
+        let mut csr = Csr {
+            rows,
+            cols,
+            row_offsets: Vec::with_capacity(rows + 1),
+            column_indices: Vec::with_capacity(blocks.nnz().unwrap_or(0)),
+            values: Vec::new(),
+        };
+        csr.row_offsets.push(0);
+        let appended: Result<(), std::convert::Infallible> = blocks.each(|block| {
+            let begun = csr.column_indices.len() as u32;
+            csr.row_offsets.extend(block.row_offsets[1..].iter().map(|offset| begun + offset));
+            csr.column_indices.extend_from_slice(&block.column_indices);
+            csr.values.extend_from_slice(&block.values);
+            Ok(())
+        });
+        let Ok(()) = appended;
+        csr.values.resize(csr.column_indices.len(), 1.0);
+        Ok(csr)
+    }
+
+    /// Writes the matrix as a Matrix Market file with `kind` in a comment, without having it in memory;
+    /// returns (rows, columns, entries).
+    ///
+    /// # Errors
+    /// Those of `out`, and row lengths that cannot be, as invalid input.
+    pub fn write(&self, kind: &str, out: &mut impl Write) -> io::Result<(usize, usize, usize)> {
+        let blocks =
+            self.blocks().map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+        let (rows, cols) = (blocks.rows, blocks.cols);
+        let nnz = match blocks.nnz() {
+            Some(nnz) => nnz,
+            None => {
+                let mut nnz = 0;
+                blocks.each(|block| -> io::Result<()> {
+                    nnz += block.column_indices.len();
+                    Ok(())
+                })?;
+                nnz
+            }
+        };
+        let pattern = self.random.is_none();
+        write_head(&Head { pattern, kind: Some(kind), rows, cols, nnz }, out)?;
+        blocks.each(|Block { first_row, row_offsets, column_indices, values }| {
+            let values = (!pattern).then_some(&values[..]);
+            write_block(first_row, &row_offsets, &column_indices, values, out)
+        })?;
+        Ok((rows, cols, nnz))
+    }
+}
+
+/// As on the command line.
+impl fmt::Display for Generator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "gen:{}", self.spec)
+    }
+}
+
+/// What the generator takes, where the name is one's.
+fn form(spec: &str) -> String {
+    let named = |form: &&&str| form[4..].split(',').next() == spec.split(',').next();
+    FORMS.iter().find(named).map_or(String::new(), |form| format!("; it is {form}[,random=SEED]"))
+}

@@ -1,0 +1,304 @@
+//! What a specification may say.
+
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+
+use super::columns::{Columns, Spread};
+use super::lengths::{Law, Power};
+use crate::matrix::csr::MAX_INDEX;
+
+/// What is accepted, for help and error messages; each also with `random=SEED` for values other than 1.
+pub const FORMS: &[&str] = &[
+    "gen:dense,cols=C[,rows=R][,nnz=N]",
+    "gen:grid2d,n=N[,points=4|5|9]",
+    "gen:grid3d,n=N[,points=6|7|27]",
+    "gen:wheel,spokes=S",
+    "gen:rmat,scale=S[,edges=E][,seed=K]",
+    "gen:diagonals,rows=R[,cols=C],offsets=-O:…:O",
+    "gen:uniform,rows=R[,cols=C],nnz=N[,band=W][,run=L][,seed=K]",
+    "gen:banded-normal,n=N,nnz=E,variance=V[,seed=K]",
+    "gen:power-law,rows=R[,cols=C],longest=L[,shortest=S][,nnz=N][,exponent=X][,heavy=H][,band=W]\
+     [,run=L][,seed=K]",
+    "gen:hubs,n=N[,hubs=H][,length=L][,others=O][,seed=K]",
+    "gen:empty-rows,rows=R[,cols=C],nnz=N,empty=SHARE[,clusters=K][,seed=K]",
+    "gen:block,n=N,r=R,c=C,nnz=E[,band=W][,seed=K]",
+];
+
+/// All of them in one line.
+pub fn forms() -> String {
+    format!("{}, and each [,random=SEED] for values other than 1", FORMS.join("  "))
+}
+
+/// A matrix' pattern. Where `cols` is optional, the matrix is square without it; a `band` is the width
+/// of the window about the diagonal that columns are drawn from, all columns without it.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+pub enum Pattern {
+    /// Every entry stored: of `nnz`, by default 2^24 as in merge-spmv, as many rows as are full.
+    Dense { cols: usize, rows: Option<usize>, nnz: Option<usize> },
+    /// An n × n grid, each point joined to its neighbours: 4 (merge-spmv's), 5 with the point itself,
+    /// or 9 with the diagonal ones.
+    Grid2d {
+        n: usize,
+        #[serde(default = "number::<4, _>")]
+        points: usize,
+    },
+    /// An n × n × n grid: 6 neighbours (merge-spmv's), 7 with the point itself, or all 27.
+    Grid3d {
+        n: usize,
+        #[serde(default = "number::<6, _>")]
+        points: usize,
+    },
+    /// A hub joined to `spokes` rim points, each joined to the next; rows are directed edges.
+    Wheel { spokes: usize },
+    /// See [`super::rmat`]: 2^`scale` points, `edges` draws, by default 16 per point.
+    Rmat {
+        scale: u32,
+        edges: Option<usize>,
+        #[serde(default = "number::<1, _>")]
+        seed: u64,
+    },
+    /// Diagonals at these distances above the main one.
+    Diagonals {
+        rows: usize,
+        cols: Option<usize>,
+        #[serde(deserialize_with = "offsets")]
+        offsets: Vec<i64>,
+    },
+    /// Rows of equal length; with `run`, columns in runs.
+    Uniform {
+        rows: usize,
+        cols: Option<usize>,
+        nnz: usize,
+        band: Option<usize>,
+        #[serde(default = "number::<1, _>")]
+        run: usize,
+        #[serde(default = "number::<1, _>")]
+        seed: u64,
+    },
+    /// hola-spmv-ics17, Figures 7 and 13: rows of equal length, normally distributed about the diagonal.
+    BandedNormal {
+        n: usize,
+        nnz: usize,
+        variance: f64,
+        #[serde(default = "number::<1, _>")]
+        seed: u64,
+    },
+    /// See [`Power`].
+    PowerLaw {
+        rows: usize,
+        cols: Option<usize>,
+        longest: usize,
+        #[serde(default = "number::<1, _>")]
+        shortest: usize,
+        nnz: Option<usize>,
+        exponent: Option<f64>,
+        heavy: Option<usize>,
+        band: Option<usize>,
+        #[serde(default = "number::<1, _>")]
+        run: usize,
+        #[serde(default = "number::<1, _>")]
+        seed: u64,
+    },
+    /// `hubs` rows, by default 3, of `length` entries, by default all, the others with `others`, by
+    /// default one, at the diagonal.
+    Hubs {
+        n: usize,
+        #[serde(default = "number::<3, _>")]
+        hubs: usize,
+        length: Option<usize>,
+        #[serde(default = "number::<1, _>")]
+        others: usize,
+        #[serde(default = "number::<1, _>")]
+        seed: u64,
+    },
+    /// A share of the rows is empty: scattered, or in so many `clusters`; the others have equal lengths.
+    EmptyRows {
+        rows: usize,
+        cols: Option<usize>,
+        nnz: usize,
+        empty: f64,
+        #[serde(default)]
+        clusters: usize,
+        #[serde(default = "number::<1, _>")]
+        seed: u64,
+    },
+    /// Dense r × c blocks, aligned, as of finite elements.
+    Block {
+        n: usize,
+        r: usize,
+        c: usize,
+        nnz: usize,
+        band: Option<usize>,
+        #[serde(default = "number::<1, _>")]
+        seed: u64,
+    },
+}
+
+/// A law of row lengths, and where the entries are.
+pub struct Rows {
+    pub law: Law,
+    pub columns: Columns,
+}
+
+/// A default.
+fn number<const N: u8, T: From<u8>>() -> T {
+    N.into()
+}
+
+/// `-1:0:1`, ascending in whatever order they come.
+fn offsets<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<i64>, D::Error> {
+    let text = match Value::deserialize(deserializer)? {
+        Value::String(text) => text,
+        number => number.to_string(),
+    };
+    let offset = |word: &str| {
+        word.parse().map_err(|_| serde::de::Error::custom(format!("'{word}' is no offset")))
+    };
+    let mut offsets = text.split(':').map(offset).collect::<Result<Vec<i64>, _>>()?;
+    offsets.sort_unstable();
+    offsets.dedup();
+    Ok(offsets)
+}
+
+/// The pattern and the seed of random values.
+pub fn parse(spec: &str) -> Result<(Pattern, Option<u64>), String> {
+    let mut words = spec.split(',');
+    let name = words.next().unwrap_or_default();
+    let mut parameters = Map::new();
+    for word in words {
+        let (key, value) = word.split_once('=').ok_or(format!("'{word}' is not key=value"))?;
+        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.into()));
+        if parameters.insert(key.to_owned(), value).is_some() {
+            return Err(format!("'{key}' is given twice"));
+        }
+    }
+    let random = parameters.remove("random").map(serde_json::from_value).transpose();
+    let random = random.map_err(|error| format!("random: {error}"))?;
+    let named = Map::from_iter([(name.to_owned(), Value::Object(parameters))]);
+    let pattern =
+        serde_json::from_value(Value::Object(named)).map_err(|error| error.to_string())?;
+    Ok((pattern, random))
+}
+
+impl Pattern {
+    /// Rows and columns.
+    pub fn shape(&self) -> (usize, usize) {
+        match *self {
+            Self::Dense { cols, rows, nnz } => {
+                (rows.unwrap_or(nnz.unwrap_or(1 << 24) / cols.max(1)), cols)
+            }
+            Self::Grid2d { n, .. } => (n.saturating_pow(2), n.saturating_pow(2)),
+            Self::Grid3d { n, .. } => (n.saturating_pow(3), n.saturating_pow(3)),
+            Self::Wheel { spokes } => (spokes.saturating_add(1), spokes.saturating_add(1)),
+            Self::Rmat { scale, .. } => {
+                let points = 1usize.checked_shl(scale).unwrap_or(usize::MAX);
+                (points, points)
+            }
+            Self::Diagonals { rows, cols, .. }
+            | Self::Uniform { rows, cols, .. }
+            | Self::PowerLaw { rows, cols, .. }
+            | Self::EmptyRows { rows, cols, .. } => (rows, cols.unwrap_or(rows)),
+            Self::BandedNormal { n, .. } | Self::Hubs { n, .. } | Self::Block { n, .. } => (n, n),
+        }
+    }
+
+    /// No more entries than these.
+    pub fn most_entries(&self) -> u128 {
+        let (rows, cols) = self.shape();
+        let (rows, cols) = (rows as u128, cols as u128);
+        match *self {
+            Self::Dense { .. } => rows * cols,
+            Self::Grid2d { points, .. } | Self::Grid3d { points, .. } => points as u128 * rows,
+            Self::Wheel { .. } => 2 * rows,
+            Self::Rmat { edges, .. } => edges.map_or(16 * rows, |edges| edges as u128),
+            Self::Diagonals { ref offsets, .. } => offsets.len() as u128 * rows.min(cols),
+            Self::Uniform { nnz, .. }
+            | Self::BandedNormal { nnz, .. }
+            | Self::EmptyRows { nnz, .. }
+            | Self::Block { nnz, .. }
+            | Self::PowerLaw { nnz: Some(nnz), .. } => nnz as u128,
+            Self::PowerLaw { longest, .. } => rows * longest as u128,
+            Self::Hubs { hubs, length, others, .. } => {
+                let length = length.map_or(cols, |length| length as u128);
+                hubs as u128 * length + rows * others as u128
+            }
+        }
+    }
+
+    /// Whether the sizes are within reason and limits.
+    pub fn check(&self) -> Result<(), String> {
+        let (rows, cols) = self.shape();
+        if rows == 0 || cols == 0 {
+            return Err(format!("{rows} rows and {cols} columns make no matrix"));
+        }
+        let known = match self {
+            Self::PowerLaw { nnz: None, .. } => 0,
+            _ => self.most_entries(),
+        };
+        if rows.max(cols) > MAX_INDEX || known > MAX_INDEX as u128 {
+            let sizes = format!("{rows} rows, {cols} columns, {known} nonzeros");
+            return Err(format!("{sizes} exceed the limit of {MAX_INDEX}"));
+        }
+        match *self {
+            Self::Grid2d { points, .. } if ![4, 5, 9].contains(&points) => {
+                Err(format!("points={points} is none of 4, 5, 9"))
+            }
+            Self::Grid3d { points, .. } if ![6, 7, 27].contains(&points) => {
+                Err(format!("points={points} is none of 6, 7, 27"))
+            }
+            Self::Block { n, r, c, nnz, .. } => check_blocks(n, r, c, nnz),
+            _ => match self.rows() {
+                Some(Rows { columns: Columns { run: 0, .. }, .. }) => Err("run=0".into()),
+                _ => Ok(()),
+            },
+        }
+    }
+
+    /// The law of row lengths, of patterns that have one.
+    pub fn rows(&self) -> Option<Rows> {
+        let (rows, cols) = self.shape();
+        let anywhere = |seed| {
+            let spread = Spread::Band(cols);
+            Columns { rows, cols, spread, run: 1, alike: 1, hub: None, seed }
+        };
+        let (law, columns) = match *self {
+            Self::Uniform { nnz, band, run, seed, .. } => {
+                (Law::Even { nnz }, Columns { run, ..anywhere(seed).within(band) })
+            }
+            Self::BandedNormal { nnz, variance, seed, .. } => {
+                let spread = Spread::Normal(variance.max(0.0).sqrt());
+                (Law::Even { nnz }, Columns { spread, ..anywhere(seed) })
+            }
+            Self::PowerLaw { longest, shortest, nnz, exponent, heavy, band, run, seed, .. } => {
+                let law = Power { longest, shortest, exponent, nnz, heavy };
+                (Law::Power(law), Columns { run, ..anywhere(seed).within(band) })
+            }
+            Self::Hubs { hubs, length, others, seed, .. } => {
+                let length = length.unwrap_or(cols);
+                // As narrow as rows allow: only the hubs reach out.
+                let columns = Columns { hub: Some(length), ..anywhere(seed).within(Some(1)) };
+                (Law::Hubs { hubs, length, others }, columns)
+            }
+            Self::EmptyRows { nnz, empty, clusters, seed, .. } => {
+                (Law::Empty { nnz, share: empty, clusters }, anywhere(seed))
+            }
+            Self::Block { r, c, nnz, band, seed, .. } => {
+                let columns = Columns { alike: r, run: c, ..anywhere(seed).within(band) };
+                (Law::Blocks { nnz: nnz / r, of: c }, columns)
+            }
+            _ => return None,
+        };
+        Some(Rows { law, columns })
+    }
+}
+
+fn check_blocks(n: usize, r: usize, c: usize, nnz: usize) -> Result<(), String> {
+    if r == 0 || c == 0 || !n.is_multiple_of(r) || !n.is_multiple_of(c) {
+        return Err(format!("n={n} is no multiple of r={r} and c={c}"));
+    }
+    match nnz.is_multiple_of(r * c) {
+        true => Ok(()),
+        false => Err(format!("nnz={nnz} is no multiple of r x c, {}", r * c)),
+    }
+}

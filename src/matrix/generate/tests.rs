@@ -1,0 +1,200 @@
+use std::hash::Hasher;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::*;
+use crate::matrix::stats::RowStatistics;
+
+fn generate(spec: &str) -> Csr<f64> {
+    let csr = Generator::parse(spec).unwrap().generate().unwrap();
+    assert!(csr.is_valid(), "{spec}");
+    csr
+}
+
+fn row(csr: &Csr<f64>, row: usize) -> &[u32] {
+    &csr.column_indices[csr.row(row)]
+}
+
+#[test]
+fn grids_join_each_point_to_its_neighbours() {
+    let grid = generate("grid2d,n=3");
+    assert_eq!((grid.rows, grid.nnz()), (9, 24));
+    assert_eq!((row(&grid, 0), row(&grid, 4)), (&[1, 3][..], &[1, 3, 5, 7][..]));
+    let grid = generate("grid2d,n=1000,points=5");
+    assert_eq!((grid.rows, grid.nnz()), (1_000_000, 4_996_000));
+    assert_eq!(row(&grid, 999), [998, 999, 1999]);
+    let square = generate("grid2d,n=4,points=9");
+    assert_eq!(square.nnz(), (2 * 2 + 2 * 3usize).pow(2));
+    assert_eq!(row(&square, 3), [2, 3, 6, 7]);
+    assert_eq!(row(&square, 9), [4, 5, 6, 8, 9, 10, 12, 13, 14]);
+    let grid = generate("grid3d,n=3,points=7");
+    assert_eq!(grid.nnz(), 27 + 2 * 3 * 18);
+    assert_eq!(row(&grid, 13), [4, 10, 12, 13, 14, 16, 22]);
+    assert_eq!(generate("grid3d,n=3").nnz(), 108);
+    let cube = generate("grid3d,n=4,points=27");
+    assert_eq!(cube.nnz(), (2 * 2 + 2 * 3usize).pow(3));
+    assert_eq!(row(&cube, 3), [2, 3, 6, 7, 18, 19, 22, 23]);
+    assert_eq!(row(&cube, 21), {
+        let points = (0..3).flat_map(|z| (0..3).map(move |y| 16 * z + 4 * y));
+        points.flat_map(|start| start..start + 3).collect::<Vec<u32>>()
+    });
+}
+
+#[test]
+fn values_are_ones_or_random_by_a_seed() {
+    let values = |spec| generate(spec).values;
+    assert_eq!(values("grid2d,n=9"), vec![1.0; 288]);
+    let random = values("grid2d,n=9,random=3");
+    assert_eq!(random, values("grid2d,n=9,random=3"));
+    assert_ne!(random, values("grid2d,n=9,random=4"));
+    assert!(random.iter().all(|value| (-1.0..1.0).contains(value)));
+}
+
+#[test]
+fn dense_wheel_and_diagonals() {
+    let dense = generate("dense,cols=3,rows=2");
+    assert_eq!((dense.rows, dense.cols, row(&dense, 1)), (2, 3, &[0, 1, 2][..]));
+    assert_eq!(generate("dense,cols=4096").rows, 4096);
+    assert_eq!(generate("dense,cols=64,nnz=6400").rows, 100);
+    let wheel = generate("wheel,spokes=3");
+    assert_eq!((wheel.rows, wheel.nnz()), (4, 6));
+    let (hub, first, last) = (row(&wheel, 0), row(&wheel, 1), row(&wheel, 3));
+    assert_eq!((hub, first, last), (&[1, 2, 3][..], &[2][..], &[1][..]));
+    assert_eq!(row(&generate("wheel,spokes=1"), 1), [1]);
+    let diagonals = generate("diagonals,rows=4,cols=5,offsets=2:-1:0:2");
+    let rows: Vec<_> = (0..4).map(|at| row(&diagonals, at).to_vec()).collect();
+    assert_eq!(rows, [vec![0, 2], vec![0, 1, 3], vec![1, 2, 4], vec![2, 3]]);
+    assert_eq!(generate("diagonals,rows=4,offsets=-1").nnz(), 3);
+}
+
+#[test]
+fn hubs_are_as_many_and_as_long_as_asked_for() {
+    for (hubs, nnz) in [(0, 10), (1, 19), (3, 37)] {
+        assert_eq!(generate(&format!("hubs,n=10,hubs={hubs}")).nnz(), nnz);
+    }
+    let hubs = generate("hubs,n=1000");
+    assert_eq!((hubs.nnz(), row(&hubs, 0), hubs.row(333).len()), (3997, &[0][..], 1000));
+    let shorter = generate("hubs,n=1000,hubs=2,length=300,others=5");
+    assert_eq!(shorter.nnz(), 2 * 300 + 998 * 5);
+    assert_eq!(row(&shorter, 500), [498, 499, 500, 501, 502]);
+    assert!(row(&shorter, 999)[0] < 20);
+}
+
+#[test]
+fn rows_of_the_named_lengths() {
+    let uniform = generate("uniform,rows=100,cols=50,nnz=1234");
+    assert_eq!((uniform.rows, uniform.cols, uniform.nnz()), (100, 50, 1234));
+    let lengths = RowStatistics::of(&uniform);
+    assert_eq!((lengths.max, uniform.row_lengths().min()), (13, Some(12)));
+    let empty = generate("empty-rows,rows=1000,nnz=900,empty=0.7,clusters=4");
+    assert_eq!((empty.nnz(), RowStatistics::of(&empty).empty), (900, 700));
+    let power = generate("power-law,rows=5000,nnz=20000,longest=700,seed=2");
+    assert_eq!((power.nnz(), RowStatistics::of(&power).max), (20_000, 700));
+    let blocks = generate("block,n=60,r=3,c=2,nnz=600,band=20");
+    assert_eq!((blocks.nnz(), row(&blocks, 6)), (600, row(&blocks, 8)));
+    assert!(row(&blocks, 6).chunks(2).all(|pair| pair[0] % 2 == 0 && pair[1] == pair[0] + 1));
+    let banded = generate("banded-normal,n=2000,nnz=44000,variance=400");
+    let far = |at: usize| row(&banded, at).iter().map(|&col| col.abs_diff(at as u32)).max();
+    assert!((0..2000).all(|at| far(at) < Some(150)));
+    assert_eq!(banded.row_lengths().min(), Some(22));
+}
+
+/// What every generator made when it was written: other numbers would be another matrix.
+#[test]
+fn a_specification_is_the_same_matrix_everywhere() {
+    let specs = [
+        "rmat,scale=8,edges=3000,random=5",
+        "uniform,rows=300,cols=200,nnz=2000,band=50",
+        "banded-normal,n=300,nnz=3000,variance=90",
+        "power-law,rows=900,nnz=5000,longest=100,exponent=0.7,heavy=30,run=3",
+        "hubs,n=100,length=9,random=1",
+        "empty-rows,rows=200,nnz=500,empty=0.25",
+        "block,n=120,r=2,c=3,nnz=1200",
+    ];
+    let sums: Vec<String> = specs
+        .iter()
+        .map(|spec| {
+            let csr = generate(spec);
+            let mut hash = Xxh3::new();
+            csr.row_offsets.iter().for_each(|offset| hash.write_u32(*offset));
+            csr.column_indices.iter().for_each(|column| hash.write_u32(*column));
+            csr.values.iter().for_each(|value| hash.write_u64(value.to_bits()));
+            format!("{spec}: {:016x}", hash.finish())
+        })
+        .collect();
+    expect_test::expect![[r#"
+        rmat,scale=8,edges=3000,random=5: 239b8750a41f3a72
+        uniform,rows=300,cols=200,nnz=2000,band=50: 742b2734bd69c84d
+        banded-normal,n=300,nnz=3000,variance=90: 390cd67831144b9c
+        power-law,rows=900,nnz=5000,longest=100,exponent=0.7,heavy=30,run=3: f5c2482182a83e71
+        hubs,n=100,length=9,random=1: 362098fc755cc479
+        empty-rows,rows=200,nnz=500,empty=0.25: 2998d8803a51904b
+        block,n=120,r=2,c=3,nnz=1200: 7dd18091127111fe
+    "#]]
+    .assert_eq(&(sums.join("\n") + "\n"));
+}
+
+#[test]
+fn threads_and_blocks_do_not_show() {
+    let spec = "power-law,rows=300000,nnz=3000000,longest=900,random=2";
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| generate(spec))
+    };
+    assert_eq!(with(1), with(3));
+}
+
+#[test]
+fn what_is_written_is_what_is_made() {
+    for spec in [
+        "grid2d,n=30",
+        "rmat,scale=9,random=4",
+        "uniform,rows=200000,nnz=1500000",
+        "power-law,rows=10,longest=4,exponent=1",
+    ] {
+        let generator = Generator::parse(spec).unwrap();
+        let mut file = tempfile::Builder::new().suffix(".mtx").tempfile().unwrap();
+        let (rows, cols, nnz) = generator.write("a kind", &mut file).unwrap();
+        let read = crate::matrix::market::read(file.path(), &Default::default()).unwrap();
+        assert_eq!((read.csr.rows, read.csr.cols, read.csr.nnz()), (rows, cols, nnz));
+        assert_eq!(read.csr, generate(spec), "{spec}");
+        assert_eq!((read.kind.as_deref(), read.duplicates), (Some("a kind"), 0));
+    }
+}
+
+#[test]
+fn refusals_name_the_word() {
+    for (spec, problem) in [
+        (
+            "ring",
+            "unknown variant `ring`, expected one of `dense`, `grid2d`, `grid3d`, `wheel`, `rmat`, `diagonals`, `uniform`, `banded-normal`, `power-law`, `hubs`, `empty-rows`, `block`",
+        ),
+        ("grid2d", "missing field `n`"),
+        ("grid2d,n=0", "0 rows and 0 columns make no matrix"),
+        ("grid2d,n=x", "invalid type: string \"x\", expected usize"),
+        ("grid2d,n=-1", "invalid value: integer `-1`, expected usize"),
+        ("grid2d,n", "'n' is not key=value"),
+        ("grid2d,n=2,points=8", "points=8 is none of 4, 5, 9"),
+        ("grid3d,n=2,points=8", "points=8 is none of 6, 7, 27"),
+        ("wheel,spokes=2,n=3", "unknown field `n`, expected `spokes`"),
+        ("wheel,spokes=2,spokes=3", "'spokes' is given twice"),
+        ("wheel,spokes=2,random=x", "random: invalid type: string \"x\", expected u64"),
+        ("block,n=9,r=2,c=3,nnz=6", "n=9 is no multiple of r=2 and c=3"),
+        ("block,n=6,r=2,c=3,nnz=7", "nnz=7 is no multiple of r x c, 6"),
+        ("uniform,rows=2,nnz=2,run=0", "run=0"),
+        ("diagonals,rows=2,offsets=1:x", "'x' is no offset"),
+        (
+            "grid3d,n=1000",
+            "1000000000 rows, 1000000000 columns, 6000000000 nonzeros exceed the limit of 2147483647",
+        ),
+    ] {
+        let message = Generator::parse(spec).unwrap_err().to_string();
+        assert_eq!(message, format!("gen:{spec}: {problem}{}", form(spec)));
+    }
+    assert_eq!(form("wheel,n=2"), "; it is gen:wheel,spokes=S[,random=SEED]");
+    assert_eq!(form("ring"), "");
+    let huge = format!("grid3d,n={}", usize::MAX);
+    assert!(Generator::parse(&huge).is_err());
+    let long = Generator::parse("uniform,rows=2,nnz=9").unwrap().generate().unwrap_err();
+    assert!(long.to_string().contains("a row of 5 entries does not fit into 2 columns"), "{long}");
+}

@@ -1,0 +1,182 @@
+//! Parsed matrices kept on disk as binary CSR, so that a file is parsed once.
+//!
+//! An entry belongs to a path and to whether symmetric files are expanded. It is used if the file has
+//! the size and the time that it had; where the time proves nothing, if its contents have the same
+//! hash. The arrays are copied out of the mapped entry, into the pages that a parsed matrix lies in:
+//! products must not meet other memory at the second run than at the first.
+
+mod entry;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use memmap2::Mmap;
+use nix::sys::statvfs::statvfs;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::market::MarketError;
+use super::source::Loaded;
+use crate::cache::{Cache, Key};
+use entry::{Entry, Problem};
+
+/// A file may change once more within the time that its file system tells apart.
+const TIME_STEP: Duration = Duration::from_secs(2);
+/// An entry must leave this part of the disk free.
+const LEFT_FREE: f64 = 0.1;
+
+/// The folder of kept matrices.
+#[derive(Clone, Debug)]
+pub struct Kept(Cache);
+
+/// A matrix that was read and is to be kept.
+#[derive(Debug)]
+pub(super) struct Pending {
+    place: PathBuf,
+    source: PathBuf,
+    stamp: Stamp,
+}
+
+/// What shows whether a file is the one that was parsed.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Deserialize, serde::Serialize)]
+struct Stamp {
+    bytes: u64,
+    /// Since 1970.
+    modified: Duration,
+}
+
+/// A kept matrix, for a list.
+#[derive(Debug)]
+pub struct Listed {
+    /// The entry's file.
+    pub path: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+    /// The file that was parsed; `None` if the entry is damaged or of another version.
+    pub source: Option<String>,
+    /// Whether that file has changed or gone.
+    pub stale: bool,
+}
+
+impl Kept {
+    /// Those in the folder of `cache`.
+    pub fn of(cache: Cache) -> Self {
+        Self(cache)
+    }
+
+    /// The matrix of a file, from its entry or read and then kept. Whatever goes wrong with the entry
+    /// is only noted.
+    ///
+    /// # Errors
+    /// What is wrong with the file, and where.
+    pub fn load(&self, path: &Path, expand: bool) -> Result<Loaded, MarketError> {
+        let known = path.canonicalize().and_then(|path| Ok((Stamp::of(&path)?, path)));
+        let Ok((stamp, source)) = known else { return Loaded::read(path, expand) };
+        let expanded: &[u8] = if expand { b"expanded" } else { b"as stored" };
+        let key = Key::of([source.as_os_str().as_encoded_bytes(), expanded]);
+        let Some(place) = self.0.path(&key) else { return Loaded::read(path, expand) };
+        let damage = match Entry::open(&place) {
+            Ok(entry) if entry.head.is_of(stamp, &source) => match entry.load() {
+                Ok(loaded) => return Ok(loaded),
+                Err(problem) => Some(problem),
+            },
+            Ok(_) | Err(Problem::Absent) => None,
+            Err(problem) => Some(problem),
+        };
+        let loaded = Loaded::read(path, expand)?;
+        let note = damage.map(|problem| format!("read anew: {} {problem}", place.display()));
+        Ok(Loaded { note, pending: Some(Pending { place, source, stamp }), ..loaded })
+    }
+
+    /// All entries, the largest first.
+    ///
+    /// # Errors
+    /// A folder that cannot be read.
+    pub fn list(&self) -> io::Result<Vec<Listed>> {
+        let mut listed = self.0.files()?;
+        listed.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+        Ok(listed.into_iter().map(|(path, bytes)| Listed::of(path, bytes)).collect())
+    }
+}
+
+impl fmt::Display for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Loaded {
+    /// Keeps the matrix for the next time, if it was just read where matrices are kept. That it cannot
+    /// be is noted. When this returns, the entry is on the disk: nothing is written while products are
+    /// timed.
+    pub fn keep(&mut self) {
+        let Some(pending) = self.pending.take() else { return };
+        if let Err(error) = pending.write(self) {
+            self.note = Some(format!("not kept in {}: {error}", pending.place.display()));
+        }
+    }
+}
+
+impl Pending {
+    fn write(&self, loaded: &Loaded) -> io::Result<()> {
+        let Self { place, source, stamp } = self;
+        let hash = hash_of(source)?;
+        if Stamp::of(source)? != *stamp {
+            return Err(io::Error::other("the file changed while it was read"));
+        }
+        let head = entry::head(source, *stamp, hash, loaded);
+        let folder = place.parent().unwrap_or(place);
+        fs::create_dir_all(folder)?;
+        let disk = statvfs(folder)?;
+        let free = (disk.blocks_available() * disk.fragment_size()) as f64;
+        if free - (head.bytes() as f64) < LEFT_FREE * (disk.blocks() * disk.fragment_size()) as f64
+        {
+            return Err(io::Error::other("less than a tenth of the disk would stay free"));
+        }
+        Cache::write(place, |file| entry::write(&head, &loaded.csr, file))
+    }
+}
+
+impl Listed {
+    fn of(path: PathBuf, bytes: u64) -> Self {
+        let head = Entry::open(&path).ok().map(|entry| entry.head);
+        let fresh = head.as_ref().is_some_and(|head| {
+            Stamp::of(Path::new(&head.source)).is_ok_and(|stamp| stamp == head.stamp)
+        });
+        Self { path, bytes, source: head.map(|head| head.source), stale: !fresh }
+    }
+}
+
+impl Stamp {
+    fn of(path: &Path) -> io::Result<Self> {
+        let metadata = fs::metadata(path)?;
+        let modified = metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Ok(Self { bytes: metadata.len(), modified })
+    }
+}
+
+impl entry::Head {
+    /// Whether the file is the one that was parsed.
+    fn is_of(&self, stamp: Stamp, source: &Path) -> bool {
+        let settled = self.kept_at > self.stamp.modified + TIME_STEP;
+        if self.stamp == stamp && settled {
+            return true;
+        }
+        self.stamp.bytes == stamp.bytes && hash_of(source).is_ok_and(|hash| hash == self.hash)
+    }
+}
+
+fn hash_of(path: &Path) -> io::Result<u64> {
+    // SAFETY: the map is read-only; that nobody shortens the file is the caller's part, as for reading.
+    Ok(xxh3_64(&unsafe { Mmap::map(&File::open(path)?)? }))
+}
+
+/// Since 1970.
+fn now() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}

@@ -1,0 +1,185 @@
+use std::time::Duration;
+
+use super::*;
+use crate::matrix::generate::Generator;
+
+/// A folder with `a.mtx`, whose time is long past, and one for entries.
+struct Place {
+    folder: tempfile::TempDir,
+    kept: Kept,
+}
+
+const TEXT: &str = "%%MatrixMarket matrix coordinate real symmetric\n% kind: a kind\n3 3 4\n1 1 2\n2 1 3\n2 1 1\n3 2 5\n";
+
+impl Place {
+    fn new(text: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = Kept::of(Cache::at(folder.path().join("kept")));
+        let place = Self { folder, kept };
+        place.write(text, Duration::from_secs(1_000_000));
+        place
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("a.mtx")
+    }
+
+    fn write(&self, text: &str, since_1970: Duration) {
+        fs::write(self.path(), text).unwrap();
+        let file = File::options().append(true).open(self.path()).unwrap();
+        file.set_modified(UNIX_EPOCH + since_1970).unwrap();
+    }
+
+    fn load(&self, expand: bool) -> Loaded {
+        let mut loaded = self.kept.load(&self.path(), expand).unwrap();
+        loaded.keep();
+        loaded
+    }
+
+    fn entries(&self) -> Vec<PathBuf> {
+        self.kept.list().unwrap().into_iter().map(|entry| entry.path).collect()
+    }
+}
+
+#[test]
+fn the_second_loading_gives_the_same_from_the_entry() {
+    for expand in [true, false] {
+        let place = Place::new(TEXT);
+        let (first, second) = (place.load(expand), place.load(expand));
+        assert_eq!((first.from_cache, second.from_cache), (false, true));
+        assert_eq!(first.csr, second.csr);
+        assert_eq!(first.market, second.market);
+        let facts = second.market.unwrap();
+        assert_eq!((facts.duplicates, facts.kind.as_deref()), (1, Some("a kind")));
+        assert_eq!((facts.mirrored, first.note, second.note), (expand, None, None));
+    }
+}
+
+#[test]
+fn large_empty_and_matrices_of_ones_come_back() {
+    for spec in [
+        "power-law,rows=200000,nnz=2000000,longest=5000,random=1",
+        "grid2d,n=700",
+        "empty-rows,rows=5,nnz=0,empty=0.5",
+    ] {
+        let generator = Generator::parse(spec).unwrap();
+        let place = Place::new("");
+        generator.write("k", &mut File::create(place.path()).unwrap()).unwrap();
+        let (first, second) = (place.load(true), place.load(true));
+        assert!(second.from_cache && first.csr == second.csr, "{spec}");
+        assert_eq!(second.csr, generator.generate().unwrap());
+    }
+}
+
+#[test]
+fn expanded_and_as_stored_are_two_entries() {
+    let place = Place::new(TEXT);
+    assert_eq!((place.load(true).csr.nnz(), place.load(false).csr.nnz()), (5, 3));
+    assert_eq!((place.load(true).csr.nnz(), place.load(false).csr.nnz()), (5, 3));
+    assert_eq!(place.entries().len(), 2);
+}
+
+#[test]
+fn a_changed_file_is_read_anew() {
+    let place = Place::new(TEXT);
+    place.load(true);
+    let same_size = TEXT.replace("3 2 5", "3 2 6");
+    place.write(&same_size, Duration::from_secs(1_000_001));
+    let loaded = place.load(true);
+    assert!(!loaded.from_cache && loaded.csr.values.contains(&6.0));
+    place.write(&TEXT.replace("3 2 5", "3 2 55"), Duration::from_secs(1_000_001));
+    assert!(!place.load(true).from_cache);
+    assert!(place.load(true).from_cache);
+    assert_eq!(place.entries().len(), 1);
+}
+
+#[test]
+fn a_file_with_another_time_and_the_same_contents_is_not() {
+    let place = Place::new(TEXT);
+    place.load(true);
+    place.write(TEXT, Duration::from_secs(2_000_000));
+    assert!(place.load(true).from_cache);
+}
+
+/// Written twice within the time that a file system tells apart.
+#[test]
+fn a_fresh_time_proves_nothing() {
+    let place = Place::new(TEXT);
+    let fresh = now();
+    place.write(TEXT, fresh);
+    place.load(true);
+    place.write(&TEXT.replace("3 2 5", "3 2 6"), fresh);
+    let loaded = place.load(true);
+    assert!(!loaded.from_cache && loaded.csr.values.contains(&6.0));
+}
+
+#[test]
+fn any_damage_is_noticed_noted_and_mended() {
+    let place = Place::new(TEXT);
+    let first = place.load(true);
+    let entry = place.entries().remove(0);
+    let whole = fs::read(&entry).unwrap();
+    let damaged = (0..whole.len()).map(|at| {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x10;
+        bytes
+    });
+    let cut = (0..whole.len()).map(|length| whole[..length].to_vec());
+    let mut seen = std::collections::BTreeSet::new();
+    for bytes in damaged.chain(cut) {
+        fs::write(&entry, &bytes).unwrap();
+        let loaded = place.load(true);
+        assert_eq!(loaded.csr, first.csr);
+        match loaded.note {
+            // Only what lies between the arrays may change unseen.
+            None => assert!(loaded.from_cache && bytes.len() == whole.len()),
+            Some(note) => {
+                assert!(!loaded.from_cache);
+                let read_anew = format!("read anew: {} ", entry.display());
+                seen.insert(note.strip_prefix(&read_anew).expect("the entry is named").to_owned());
+            }
+        }
+        assert!(place.load(true).from_cache);
+    }
+    let seen: Vec<_> = seen.iter().map(String::as_str).collect();
+    let known = ["cannot be mapped", "has a wrong checksum", "has no valid head", "is too short"];
+    assert_eq!(seen, known[1..]);
+}
+
+/// With right checksums all the same, as an evil entry would have.
+#[test]
+fn an_entry_that_is_no_matrix_is_refused() {
+    let place = Place::new(TEXT);
+    let mut loaded = place.load(true);
+    loaded.csr.column_indices[0] = 3;
+    let stamp = Stamp::of(&place.path()).unwrap();
+    let source = place.path().canonicalize().unwrap();
+    let pending = Pending { place: place.entries().remove(0), source, stamp };
+    pending.write(&loaded).unwrap();
+    let note = place.load(true).note.unwrap();
+    assert!(note.ends_with(" holds no valid matrix"), "{note}");
+}
+
+#[test]
+fn where_nothing_can_be_kept_reading_goes_on() {
+    let place = Place::new(TEXT);
+    fs::write(place.folder.path().join("kept"), "a file").unwrap();
+    let loaded = place.load(true);
+    assert_eq!(loaded.csr.nnz(), 5);
+    assert!(loaded.note.unwrap().starts_with("not kept in "));
+    let missing = place.kept.load(Path::new("no/such.mtx"), true).unwrap_err();
+    assert_eq!(missing.to_string(), "no/such.mtx: No such file or directory (os error 2)");
+}
+
+#[test]
+fn the_list_tells_sources_and_what_is_stale() {
+    let place = Place::new(TEXT);
+    place.load(true);
+    let list = || place.kept.list().unwrap().remove(0);
+    let source = place.path().canonicalize().unwrap().display().to_string();
+    assert_eq!((list().source, list().stale), (Some(source), false));
+    fs::remove_file(place.path()).unwrap();
+    assert!(list().stale);
+    fs::write(list().path, "damaged").unwrap();
+    assert_eq!((list().source, list().stale), (None, true));
+}

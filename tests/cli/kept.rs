@@ -1,0 +1,98 @@
+//! Matrices kept from one run to the next, and archives.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use spmv_bench::cli::Verdict;
+
+use crate::world::{Ran, run, run_keeping};
+use crate::{EXACT, SMALL, folder};
+
+fn corpus(dir: &Path, more: &str) -> Ran {
+    let words = format!("corpus {} {EXACT} --format json {more}", dir.display());
+    let ran = run_keeping(&words, &dir.join("cache"));
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    ran
+}
+
+fn from_cache(ran: &Ran) -> Vec<bool> {
+    let reports = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
+    reports.map(|report: serde_json::Value| report["from_cache"] == true).collect()
+}
+
+#[test]
+fn a_corpus_is_parsed_once() {
+    let dir = folder(&[("a.mtx", SMALL), ("b.mtx", &SMALL.replace("3 4 4", "3 5 4"))]);
+    let rows = |ran: &Ran| ran.stdout.replace("\"from_cache\":true", "\"from_cache\":false");
+    let first = corpus(dir.path(), "");
+    let second = corpus(dir.path(), "");
+    assert_eq!((from_cache(&first), from_cache(&second)), (vec![false; 2], vec![true; 2]));
+    assert!(rows(&second).contains("\"num_nonzeros\":4") || rows(&second).contains("\"nnz\":4"));
+    assert_eq!(from_cache(&corpus(dir.path(), "--no-cache")), [false; 2]);
+    fs::write(dir.path().join("b.mtx"), SMALL).unwrap();
+    assert_eq!(from_cache(&corpus(dir.path(), "")), [true, false]);
+}
+
+#[test]
+fn a_damaged_entry_is_noted() {
+    let dir = folder(&[("a.mtx", SMALL)]);
+    corpus(dir.path(), "");
+    let entry = dir.path().join("cache").read_dir().unwrap().next().unwrap().unwrap().path();
+    fs::write(&entry, "x").unwrap();
+    let ran = corpus(dir.path(), "");
+    let note = format!("a.mtx: read anew: {} has no valid head", entry.display());
+    assert!(ran.stderr.contains(&note), "{}", ran.stderr);
+}
+
+#[test]
+fn the_cache_is_listed_and_cleared() {
+    let dir = folder(&[("a.mtx", SMALL), ("b.mtx", SMALL)]);
+    let (cache, path) = (dir.path().join("cache"), dir.path().join("a.mtx"));
+    let verb = |verb: &str| {
+        let ran = run_keeping(&format!("cache {verb}"), &cache);
+        assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+        (ran.stdout, ran.stderr)
+    };
+    assert!(verb("list").1.starts_with("0 entries, 0.0 MB kept in "));
+    corpus(dir.path(), "");
+    let (list, summary) = verb("list");
+    assert!(list.lines().any(|line| line.ends_with(path.to_str().unwrap())), "{list}");
+    assert!(summary.starts_with("2 entries, "), "{summary}");
+    fs::remove_file(&path).unwrap();
+    assert!(verb("list").0.contains(&format!("{} (changed or gone)", path.display())));
+    assert!(verb("clear --stale").1.starts_with("1 entries, "));
+    assert!(verb("list").0.contains("b.mtx"));
+    assert!(verb("clear").1.starts_with("1 entries, "));
+    assert_eq!(verb("list").0, "");
+    assert!(run("cache list").result.unwrap_err().contains("no folder for caches"));
+}
+
+#[test]
+fn an_archive_is_read_like_its_matrix() {
+    let dir = folder(&[]);
+    let file = File::create(dir.path().join("small.tar.gz")).unwrap();
+    let packed = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+    let mut archive = tar::Builder::new(packed);
+    let mut header = tar::Header::new_gnu();
+    header.set_size(SMALL.len() as u64);
+    archive.append_data(&mut header, "small/small.mtx", SMALL.as_bytes()).unwrap();
+    archive.into_inner().unwrap().finish().unwrap();
+    assert_eq!(from_cache(&corpus(dir.path(), "")), [false]);
+    assert_eq!(from_cache(&corpus(dir.path(), "")), [true]);
+    let single = run(&format!("--mtx {}/small.tar.gz {EXACT}", dir.path().display()));
+    assert!(single.stdout.contains("num_nonzeros: 4"), "{single:?}");
+}
+
+#[test]
+fn what_was_generated_is_marked_in_every_output() {
+    let dir = folder(&[]);
+    let path = dir.path().join("g.mtx");
+    let ran = run(&format!("generate grid2d,n=4 -o {}", path.display()));
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    for source in [path.to_str().unwrap(), "gen:grid2d,n=4"] {
+        for format in ["text", "csv", "json"] {
+            let ran = run(&format!("--mtx {source} {EXACT} --format {format}"));
+            assert!(ran.stdout.contains("generated: gen:grid2d,n=4"), "{source} {ran:?}");
+        }
+    }
+}
