@@ -26,7 +26,7 @@ pub struct Loaded {
     pub csr: Csr<f64>,
     /// What its file says beside; `None` for a generated matrix.
     pub market: Option<Facts>,
-    /// Bytes that were read; `None` for a generated matrix.
+    /// Of the file or, from the cache, of the CSR arrays; `None` for a generated matrix.
     pub bytes: Option<u64>,
     /// Whether it had been kept from an earlier reading.
     pub from_cache: bool,

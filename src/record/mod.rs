@@ -27,7 +27,8 @@ pub struct MatrixReport {
     pub load_ms: Option<f64>,
     /// The file's bytes over that time, in 10^6 per second; `None` for a generated matrix.
     pub load_mbs: Option<f64>,
-    /// Whether it had been parsed before and came from the cache, whose bytes `load_mbs` then counts.
+    /// Whether it had been parsed before and came from the cache; `load_mbs` then counts the bytes of
+    /// the CSR arrays.
     pub from_cache: bool,
     /// What is worth telling of that.
     #[serde(skip)]

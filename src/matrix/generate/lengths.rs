@@ -15,14 +15,14 @@ pub enum Law {
     Blocks { nnz: usize, of: usize },
     /// A part of the rows, by default scattered, is empty; the others have even lengths.
     Empty { nnz: usize, share: f64, clusters: usize },
-    /// See [`Power`]; which row has which rank is random.
-    Power(Power),
+    /// Which row has which rank is random.
+    Ranked(Ranked),
 }
 
-/// The rank-size law (Zipf): the r-th longest row has about `longest` / r^`exponent` entries, none more
-/// than `longest`, the first exactly so many, none fewer than `shortest`.
+/// Lengths that fall with the row's rank, from `longest`, which the first has exactly, to `shortest`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Power {
+pub struct Ranked {
+    pub fall: Fall,
     pub longest: usize,
     pub shortest: usize,
     /// If absent, the one that makes `nnz` entries.
@@ -30,6 +30,15 @@ pub struct Power {
     pub nnz: Option<usize>,
     /// How many rows follow the law, if not all: the others share the rest of `nnz` evenly.
     pub heavy: Option<usize>,
+}
+
+/// How lengths fall.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Fall {
+    /// Zipf's law: the r-th row has about `longest` / r^`exponent` entries.
+    Power,
+    /// The r-th of R rows has about (1 - r/R)^`exponent` of the way from `shortest` to `longest`.
+    Slope,
 }
 
 impl Law {
@@ -48,8 +57,8 @@ impl Law {
                 .map(|row| if part(row, rows, hubs) > 0 { length } else { others } as u32)
                 .collect(),
             Self::Empty { nnz, share, clusters } => empty(nnz, rows, share, clusters, &mut random)?,
-            Self::Power(ref power) => {
-                let mut lengths = power.by_rank(rows)?;
+            Self::Ranked(ref ranked) => {
+                let mut lengths = ranked.by_rank(rows)?;
                 lengths.shuffle(&mut random);
                 lengths
             }
@@ -107,7 +116,7 @@ fn empty(
     Ok(lengths)
 }
 
-impl Power {
+impl Ranked {
     /// The lengths, the longest first.
     fn by_rank(&self, rows: usize) -> Result<Vec<u32>, String> {
         let Self { longest, shortest, .. } = *self;
@@ -150,8 +159,16 @@ impl Power {
 
     /// How many of the `heavy` rows have at least `length` entries.
     fn at_least(&self, length: usize, exponent: f64, heavy: usize) -> usize {
+        let Self { longest, shortest, .. } = *self;
         // libm's is the same on every machine.
-        let rank = libm::pow(self.longest as f64 / length as f64, 1.0 / exponent);
+        let root = |of: f64| libm::pow(of, 1.0 / exponent);
+        let rank = match self.fall {
+            Fall::Power => root(longest as f64 / length as f64),
+            Fall::Slope => {
+                let height = (length - shortest) as f64 / (longest - shortest) as f64;
+                heavy as f64 * (1.0 - root(height))
+            }
+        };
         // A float beyond all integers becomes the largest.
         (rank as usize).clamp(1, heavy)
     }
@@ -176,7 +193,7 @@ impl Power {
     /// The smallest exponent, as far as floats go, with no more than `nnz` entries.
     fn exponent_for(&self, nnz: usize, heavy: usize) -> Result<f64, String> {
         const HALVINGS: usize = 50;
-        let (mut low, mut high) = (1.0 / 1024.0, 64.0);
+        let (mut low, mut high): (f64, f64) = (1.0 / 1024.0, 65536.0);
         if nnz > heavy * self.longest || self.total(high, heavy) > nnz {
             let Self { longest, shortest, .. } = self;
             return Err(format!(
@@ -184,7 +201,7 @@ impl Power {
             ));
         }
         for _ in 0..HALVINGS {
-            let middle = 0.5 * (low + high);
+            let middle = (low * high).sqrt();
             let over = self.total(middle, heavy) > nnz;
             *(if over { &mut low } else { &mut high }) = middle;
         }
@@ -200,8 +217,9 @@ mod tests {
         law.lengths(rows, 1 << 20, 1).unwrap()
     }
 
-    fn power(longest: usize, shortest: usize) -> Power {
-        Power { longest, shortest, exponent: None, nnz: None, heavy: None }
+    fn power(longest: usize, shortest: usize) -> Ranked {
+        let fall = Fall::Power;
+        Ranked { fall, longest, shortest, exponent: None, nnz: None, heavy: None }
     }
 
     #[test]
@@ -231,9 +249,9 @@ mod tests {
 
     #[test]
     fn power_law_by_exponent() {
-        let law = Power { exponent: Some(1.0), ..power(12, 2) };
+        let law = Ranked { exponent: Some(1.0), ..power(12, 2) };
         assert_eq!(law.by_rank(7).unwrap(), [12, 6, 4, 3, 2, 2, 2]);
-        let mixed = lengths(Law::Power(law), 7);
+        let mixed = lengths(Law::Ranked(law), 7);
         assert_ne!(mixed, [12, 6, 4, 3, 2, 2, 2]);
         assert_eq!(mixed.iter().sum::<u32>(), 31);
     }
@@ -250,32 +268,42 @@ mod tests {
             (1, 7, 7, 0),
             (8, 0, 0, 0),
         ] {
-            let law = Power { nnz: Some(nnz), ..power(longest, shortest) };
-            let lengths = law.by_rank(rows).unwrap();
-            assert_eq!(lengths.iter().map(|&l| l as usize).sum::<usize>(), nnz, "{law:?}");
-            assert_eq!(*lengths.iter().max().unwrap() as usize, longest, "{law:?}");
-            assert!(*lengths.iter().min().unwrap() as usize >= shortest, "{law:?}");
+            for fall in [Fall::Power, Fall::Slope] {
+                let law = Ranked { fall, nnz: Some(nnz), ..power(longest, shortest) };
+                let lengths = law.by_rank(rows).unwrap();
+                assert_eq!(lengths.iter().map(|&l| l as usize).sum::<usize>(), nnz, "{law:?}");
+                assert_eq!(*lengths.iter().max().unwrap() as usize, longest, "{law:?}");
+                assert!(*lengths.iter().min().unwrap() as usize >= shortest, "{law:?}");
+            }
         }
     }
 
     #[test]
+    fn a_slope_is_straight_or_bent() {
+        let slope =
+            |exponent| Ranked { fall: Fall::Slope, exponent: Some(exponent), ..power(8, 4) };
+        assert_eq!(slope(1.0).by_rank(8).unwrap(), [8, 7, 6, 6, 5, 5, 4, 4]);
+        assert_eq!(slope(3.0).by_rank(8).unwrap(), [8, 5, 4, 4, 4, 4, 4, 4]);
+    }
+
+    #[test]
     fn rows_outside_the_law_share_the_rest() {
-        let law = Power { exponent: Some(1.0), nnz: Some(50), heavy: Some(3), ..power(12, 1) };
+        let law = Ranked { exponent: Some(1.0), nnz: Some(50), heavy: Some(3), ..power(12, 1) };
         assert_eq!(law.by_rank(10).unwrap(), [12, 6, 4, 4, 4, 4, 4, 4, 4, 4]);
     }
 
     #[test]
     fn what_cannot_be_is_refused() {
-        let error = |law: Power, rows| law.by_rank(rows).unwrap_err();
+        let error = |law: Ranked, rows| law.by_rank(rows).unwrap_err();
         assert_eq!(error(power(4, 1), 9), "needs nnz= or exponent=");
         assert_eq!(error(power(4, 5), 9), "shortest=5 exceeds longest=4");
         let out_of_reach = "nnz=41 is out of reach for 10 rows of 1 to 4 entries";
-        assert_eq!(error(Power { nnz: Some(41), ..power(4, 1) }, 10), out_of_reach);
+        assert_eq!(error(Ranked { nnz: Some(41), ..power(4, 1) }, 10), out_of_reach);
         let too_few = "nnz=12 is out of reach for 10 rows of 1 to 4 entries";
-        assert_eq!(error(Power { nnz: Some(12), ..power(4, 1) }, 10), too_few);
-        let negative = Power { exponent: Some(-1.0), ..power(4, 1) };
+        assert_eq!(error(Ranked { nnz: Some(12), ..power(4, 1) }, 10), too_few);
+        let negative = Ranked { exponent: Some(-1.0), ..power(4, 1) };
         assert_eq!(error(negative, 9), "exponent=-1 is not positive");
-        let law = Power { exponent: Some(1.0), nnz: Some(99), heavy: Some(3), ..power(12, 1) };
+        let law = Ranked { exponent: Some(1.0), nnz: Some(99), heavy: Some(3), ..power(12, 1) };
         assert_eq!(error(law, 9), "nnz=99 cannot be shared by 9 rows with these lengths");
         let wide = Law::Even { nnz: 10 }.lengths(2, 4, 1);
         assert_eq!(wide, Err("a row of 5 entries does not fit into 4 columns".into()));

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::columns::{Columns, Spread};
-use super::lengths::{Law, Power};
+use super::lengths::{Fall, Law, Ranked};
 use crate::matrix::csr::MAX_INDEX;
 
 /// What is accepted, for help and error messages; each also with `random=SEED` for values other than 1.
@@ -19,6 +19,8 @@ pub const FORMS: &[&str] = &[
     "gen:banded-normal,n=N,nnz=E,variance=V[,seed=K]",
     "gen:power-law,rows=R[,cols=C],longest=L[,shortest=S][,nnz=N][,exponent=X][,heavy=H][,band=W]\
      [,run=L][,seed=K]",
+    "gen:sloped,rows=R[,cols=C],longest=L[,shortest=S][,nnz=N][,exponent=X][,band=W][,run=L]\
+     [,seed=K]",
     "gen:hubs,n=N[,hubs=H][,length=L][,others=O][,seed=K]",
     "gen:empty-rows,rows=R[,cols=C],nnz=N,empty=SHARE[,clusters=K][,seed=K]",
     "gen:block,n=N,r=R,c=C,nnz=E[,band=W][,seed=K]",
@@ -84,7 +86,7 @@ pub enum Pattern {
         #[serde(default = "number::<1, _>")]
         seed: u64,
     },
-    /// See [`Power`].
+    /// See [`Ranked`] and [`Fall::Power`].
     PowerLaw {
         rows: usize,
         cols: Option<usize>,
@@ -94,6 +96,21 @@ pub enum Pattern {
         nnz: Option<usize>,
         exponent: Option<f64>,
         heavy: Option<usize>,
+        band: Option<usize>,
+        #[serde(default = "number::<1, _>")]
+        run: usize,
+        #[serde(default = "number::<1, _>")]
+        seed: u64,
+    },
+    /// See [`Ranked`] and [`Fall::Slope`].
+    Sloped {
+        rows: usize,
+        cols: Option<usize>,
+        longest: usize,
+        #[serde(default)]
+        shortest: usize,
+        nnz: Option<usize>,
+        exponent: Option<f64>,
         band: Option<usize>,
         #[serde(default = "number::<1, _>")]
         run: usize,
@@ -198,6 +215,7 @@ impl Pattern {
             Self::Diagonals { rows, cols, .. }
             | Self::Uniform { rows, cols, .. }
             | Self::PowerLaw { rows, cols, .. }
+            | Self::Sloped { rows, cols, .. }
             | Self::EmptyRows { rows, cols, .. } => (rows, cols.unwrap_or(rows)),
             Self::BandedNormal { n, .. } | Self::Hubs { n, .. } | Self::Block { n, .. } => (n, n),
         }
@@ -217,8 +235,9 @@ impl Pattern {
             | Self::BandedNormal { nnz, .. }
             | Self::EmptyRows { nnz, .. }
             | Self::Block { nnz, .. }
-            | Self::PowerLaw { nnz: Some(nnz), .. } => nnz as u128,
-            Self::PowerLaw { longest, .. } => rows * longest as u128,
+            | Self::PowerLaw { nnz: Some(nnz), .. }
+            | Self::Sloped { nnz: Some(nnz), .. } => nnz as u128,
+            Self::PowerLaw { longest, .. } | Self::Sloped { longest, .. } => rows * longest as u128,
             Self::Hubs { hubs, length, others, .. } => {
                 let length = length.map_or(cols, |length| length as u128);
                 hubs as u128 * length + rows * others as u128
@@ -233,7 +252,7 @@ impl Pattern {
             return Err(format!("{rows} rows and {cols} columns make no matrix"));
         }
         let known = match self {
-            Self::PowerLaw { nnz: None, .. } => 0,
+            Self::PowerLaw { nnz: None, .. } | Self::Sloped { nnz: None, .. } => 0,
             _ => self.most_entries(),
         };
         if rows.max(cols) > MAX_INDEX || known > MAX_INDEX as u128 {
@@ -271,8 +290,14 @@ impl Pattern {
                 (Law::Even { nnz }, Columns { spread, ..anywhere(seed) })
             }
             Self::PowerLaw { longest, shortest, nnz, exponent, heavy, band, run, seed, .. } => {
-                let law = Power { longest, shortest, exponent, nnz, heavy };
-                (Law::Power(law), Columns { run, ..anywhere(seed).within(band) })
+                let fall = Fall::Power;
+                let law = Ranked { fall, longest, shortest, exponent, nnz, heavy };
+                (Law::Ranked(law), Columns { run, ..anywhere(seed).within(band) })
+            }
+            Self::Sloped { longest, shortest, nnz, exponent, band, run, seed, .. } => {
+                let fall = Fall::Slope;
+                let law = Ranked { fall, longest, shortest, exponent, nnz, heavy: None };
+                (Law::Ranked(law), Columns { run, ..anywhere(seed).within(band) })
             }
             Self::Hubs { hubs, length, others, seed, .. } => {
                 let length = length.unwrap_or(cols);

@@ -167,7 +167,7 @@ fn refusals_name_the_word() {
     for (spec, problem) in [
         (
             "ring",
-            "unknown variant `ring`, expected one of `dense`, `grid2d`, `grid3d`, `wheel`, `rmat`, `diagonals`, `uniform`, `banded-normal`, `power-law`, `hubs`, `empty-rows`, `block`",
+            "unknown variant `ring`, expected one of `dense`, `grid2d`, `grid3d`, `wheel`, `rmat`, `diagonals`, `uniform`, `banded-normal`, `power-law`, `sloped`, `hubs`, `empty-rows`, `block`",
         ),
         ("grid2d", "missing field `n`"),
         ("grid2d,n=0", "0 rows and 0 columns make no matrix"),
