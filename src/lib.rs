@@ -17,6 +17,7 @@
 //! | [`verify`] | reference, bound, verdict | matrix |
 //! | [`mod@bench`] | plan → execute → a value for every method | methods, verify |
 //! | [`record`] | the row, its CSV, JSON and text, the run's facts | results of bench |
+//! | [`datasets`] | the collection's matrices: their facts, named sets, filters | – |
 //! | [`cli`] | one file per verb | all |
 //!
 //! The kernels are in `cuda/`, a file per GPU method.
@@ -26,6 +27,7 @@
 pub mod bench;
 pub mod cache;
 pub mod cli;
+pub mod datasets;
 pub mod device;
 pub mod matrix;
 pub mod method;

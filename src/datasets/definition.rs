@@ -1,0 +1,214 @@
+//! The grammar of a file of datasets, and what must hold beyond it.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::ops::Range;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use toml::Spanned;
+
+use super::filter::Filter;
+use super::{Datasets, DatasetsError, Matrices, Matrix, Set, is_id};
+
+/// A matrix in a set, with what the set's source says of it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Member {
+    /// `GROUP/NAME`.
+    pub id: String,
+    /// The name that the source prints.
+    pub printed: Option<String>,
+    /// The source's short sign for it.
+    pub label: Option<String>,
+    /// The source's class of matrices that it is in.
+    pub class: Option<String>,
+    /// The pattern's symmetry as printed, from 0 to 1.
+    pub symmetry: Option<f64>,
+    /// The longest row's entries as printed.
+    pub longest: Option<u64>,
+    /// Nonzeros as printed.
+    pub nnz: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    matrix: Vec<MatrixTable>,
+    #[serde(default)]
+    set: BTreeMap<String, SetTable>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct MatrixTable {
+    id: Spanned<String>,
+    rows: u64,
+    cols: u64,
+    nnz: u64,
+    entries: Option<u64>,
+    kind: String,
+    #[serde(default = "yes")]
+    real: bool,
+    #[serde(default)]
+    binary: bool,
+    pattern_symmetry: Option<f64>,
+    numerical_symmetry: Option<f64>,
+    stand_in: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SetTable {
+    source: Spanned<String>,
+    note: Option<String>,
+    members: Option<Vec<Spanned<Entry>>>,
+    filter: Option<Spanned<String>>,
+}
+
+/// A member as written: the id alone or a table.
+struct Entry(Member);
+
+fn yes() -> bool {
+    true
+}
+
+impl<'de> Deserialize<'de> for Entry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(EntryVisitor)
+    }
+}
+
+struct EntryVisitor;
+
+impl<'de> Visitor<'de> for EntryVisitor {
+    type Value = Entry;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "\"GROUP/NAME\" or a table with an id")
+    }
+
+    fn visit_str<E>(self, id: &str) -> Result<Entry, E> {
+        let id = id.to_owned();
+        let (printed, label, class) = (None, None, None);
+        Ok(Entry(Member { id, printed, label, class, symmetry: None, longest: None, nnz: None }))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Entry, A::Error> {
+        Member::deserialize(MapAccessDeserializer::new(map)).map(Entry)
+    }
+}
+
+impl From<MatrixTable> for Matrix {
+    fn from(table: MatrixTable) -> Self {
+        let MatrixTable { rows, cols, nnz, kind, real, binary, stand_in, .. } = table;
+        let (pattern_symmetry, numerical_symmetry) =
+            (table.pattern_symmetry, table.numerical_symmetry);
+        let (id, entries) = (table.id.into_inner(), table.entries.unwrap_or(nnz));
+        Self {
+            id,
+            rows,
+            cols,
+            nnz,
+            entries,
+            kind,
+            real,
+            binary,
+            pattern_symmetry,
+            numerical_symmetry,
+            stand_in,
+        }
+    }
+}
+
+/// Adds what `text` defines.
+pub fn add(datasets: &mut Datasets, text: &str, name: &str) -> Result<(), DatasetsError> {
+    let place = Place { text, name };
+    let file: File = toml::from_str(text)
+        .map_err(|error| DatasetsError::Grammar { file: name.into(), error: error.into() })?;
+    let mut ids = HashSet::new();
+    for table in file.matrix {
+        place.check(&table, &mut ids)?;
+        let matrix = Matrix::from(table);
+        datasets.matrices.insert(matrix.id.clone(), matrix);
+    }
+    for (name, table) in file.set {
+        let set = place.set(&name, table, datasets)?;
+        datasets.sets.insert(name, set);
+    }
+    Ok(())
+}
+
+/// For saying where something is wrong.
+struct Place<'t> {
+    text: &'t str,
+    name: &'t str,
+}
+
+impl Place<'_> {
+    fn wrong(&self, span: Range<usize>, message: impl Into<String>) -> DatasetsError {
+        let before = &self.text.as_bytes()[..span.start];
+        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
+        DatasetsError::Content { file: self.name.to_owned(), line, message: message.into() }
+    }
+
+    fn check(&self, table: &MatrixTable, ids: &mut HashSet<String>) -> Result<(), DatasetsError> {
+        let id = table.id.get_ref();
+        let wrong = |message: String| Err(self.wrong(table.id.span(), message));
+        if !is_id(id) {
+            return wrong(format!("'{id}' is no GROUP/NAME"));
+        }
+        if !ids.insert(id.clone()) {
+            return wrong(format!("{id} is there twice"));
+        }
+        if let Some(entries) = table.entries.filter(|&entries| entries < table.nnz) {
+            let nnz = table.nnz;
+            return wrong(format!("{id}: entries = {entries}, but that many include nnz = {nnz}"));
+        }
+        let symmetries = [table.pattern_symmetry, table.numerical_symmetry];
+        match symmetries.into_iter().flatten().find(|share| !(0.0..=1.0).contains(share)) {
+            Some(share) => wrong(format!("{id}: a symmetry is from 0 to 1, not {share}")),
+            None => Ok(()),
+        }
+    }
+
+    fn set(&self, name: &str, table: SetTable, known: &Datasets) -> Result<Set, DatasetsError> {
+        let span = table.source.span();
+        let matrices = match (table.members, table.filter) {
+            (Some(members), None) => Matrices::Members(self.members(name, members, known)?),
+            (None, Some(filter)) => {
+                let parsed = Filter::parse(filter.get_ref())
+                    .map_err(|error| self.wrong(filter.span(), format!("set {name}: {error}")))?;
+                Matrices::Filter(parsed)
+            }
+            _ => {
+                let message = format!("set {name} must have either members or a filter");
+                return Err(self.wrong(span, message));
+            }
+        };
+        let (source, note) = (table.source.into_inner(), table.note);
+        Ok(Set { source, note, matrices })
+    }
+
+    fn members(
+        &self,
+        set: &str,
+        entries: Vec<Spanned<Entry>>,
+        known: &Datasets,
+    ) -> Result<Vec<Member>, DatasetsError> {
+        let mut ids = HashSet::new();
+        for entry in &entries {
+            let id = &entry.get_ref().0.id;
+            if known.matrix(id).is_none() {
+                let message = format!("set {set}: there is no [[matrix]] with the id {id}");
+                return Err(self.wrong(entry.span(), message));
+            }
+            if !ids.insert(id.clone()) {
+                return Err(self.wrong(entry.span(), format!("set {set}: {id} is there twice")));
+            }
+        }
+        Ok(entries.into_iter().map(|entry| entry.into_inner().0).collect())
+    }
+}

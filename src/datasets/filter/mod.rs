@@ -1,0 +1,258 @@
+//! Filters over matrices: `nnz < 1e7 && (kind ~ circuit || !square)`.
+
+mod parse;
+
+use std::cmp::Ordering;
+
+use super::Matrix;
+
+/// The grammar, for help texts.
+pub const FORMS: &str = "rows, cols, nnz, entries, archive (estimated bytes) or symmetry (the \
+     pattern's, 0 to 1) with <, <=, >, >=, = or != and a number (1e7, 10_000); group, name or kind \
+     with =, != or ~ (contains) and a text; square, symmetric (A = A^T), binary, real, complex; joined \
+     by &&, ||, ! and parentheses";
+
+/// Which matrices pass.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Filter(Rule);
+
+/// Why a text is no filter, and where.
+#[derive(Debug, PartialEq, thiserror::Error)]
+#[error("filter, column {column}: {found} stands where {allowed} must be")]
+pub struct FilterError {
+    /// In characters, counted from 1.
+    pub column: usize,
+    found: String,
+    allowed: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Rule {
+    All(Vec<Rule>),
+    Any(Vec<Rule>),
+    Not(Box<Rule>),
+    Number(Quantity, Comparison, f64),
+    Text(Attribute, Match, String),
+    Is(Property),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Quantity {
+    Rows,
+    Cols,
+    Nnz,
+    Entries,
+    Archive,
+    Symmetry,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Attribute {
+    Group,
+    Name,
+    Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Property {
+    Square,
+    Symmetric,
+    Binary,
+    Real,
+    Complex,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Comparison {
+    Less,
+    AtMost,
+    Greater,
+    AtLeast,
+    Equal,
+    Unequal,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Match {
+    Equal,
+    Unequal,
+    Contains,
+}
+
+impl Filter {
+    /// Reads a filter.
+    ///
+    /// # Errors
+    /// With the column of what does not fit, and what would.
+    pub fn parse(text: &str) -> Result<Self, FilterError> {
+        parse::rule(text).map(Self)
+    }
+
+    /// Whether the matrix passes; what is unknown of it passes no comparison.
+    pub fn passes(&self, matrix: &Matrix) -> bool {
+        self.0.holds(matrix)
+    }
+}
+
+impl Rule {
+    fn holds(&self, matrix: &Matrix) -> bool {
+        match self {
+            Self::All(rules) => rules.iter().all(|rule| rule.holds(matrix)),
+            Self::Any(rules) => rules.iter().any(|rule| rule.holds(matrix)),
+            Self::Not(rule) => !rule.holds(matrix),
+            Self::Number(quantity, comparison, value) => quantity
+                .of(matrix)
+                .and_then(|found| found.partial_cmp(value))
+                .is_some_and(|order| comparison.allows(order)),
+            Self::Text(attribute, wanted, value) => wanted.holds(attribute.of(matrix), value),
+            Self::Is(property) => property.holds(matrix),
+        }
+    }
+}
+
+impl Quantity {
+    fn of(self, matrix: &Matrix) -> Option<f64> {
+        Some(match self {
+            Self::Rows => matrix.rows as f64,
+            Self::Cols => matrix.cols as f64,
+            Self::Nnz => matrix.nnz as f64,
+            Self::Entries => matrix.entries as f64,
+            Self::Archive => matrix.archive_bytes_estimate() as f64,
+            Self::Symmetry => return matrix.pattern_symmetry,
+        })
+    }
+}
+
+impl Attribute {
+    fn of(self, matrix: &Matrix) -> &str {
+        match self {
+            Self::Group => matrix.group(),
+            Self::Name => matrix.name(),
+            Self::Kind => &matrix.kind,
+        }
+    }
+}
+
+impl Property {
+    fn holds(self, matrix: &Matrix) -> bool {
+        match self {
+            Self::Square => matrix.rows == matrix.cols,
+            Self::Symmetric => matrix.numerical_symmetry == Some(1.0),
+            Self::Binary => matrix.binary,
+            Self::Real => matrix.real,
+            Self::Complex => !matrix.real,
+        }
+    }
+}
+
+impl Comparison {
+    fn allows(self, order: Ordering) -> bool {
+        match self {
+            Self::Less => order.is_lt(),
+            Self::AtMost => order.is_le(),
+            Self::Greater => order.is_gt(),
+            Self::AtLeast => order.is_ge(),
+            Self::Equal => order.is_eq(),
+            Self::Unequal => order.is_ne(),
+        }
+    }
+}
+
+impl Match {
+    fn holds(self, found: &str, value: &str) -> bool {
+        match self {
+            Self::Equal => found == value,
+            Self::Unequal => found != value,
+            Self::Contains => found.to_ascii_lowercase().contains(&value.to_ascii_lowercase()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matrix() -> Matrix {
+        Matrix {
+            id: "Freescale/circuit5M".into(),
+            rows: 5_558_326,
+            cols: 5_558_326,
+            nnz: 59_524_291,
+            entries: 59_524_291,
+            kind: "circuit simulation problem".into(),
+            real: true,
+            binary: false,
+            pattern_symmetry: Some(0.9999998517635799),
+            numerical_symmetry: Some(0.4198865531852634),
+            stand_in: None,
+        }
+    }
+
+    #[test]
+    fn what_passes() {
+        for (text, expected) in [
+            ("nnz>5e7", true),
+            ("nnz < 1e7 && kind~circuit", false),
+            ("kind ~ 'CIRCUIT sim'", true),
+            ("kind = circuit", false),
+            ("kind = circuit simulation problem && real", true),
+            ("name=\"circuit5M\"", true),
+            ("group != Freescale", false),
+            ("rows = 5_558_326", true),
+            ("archive >= 476194328 && archive <= 476194328", true),
+            ("symmetry >= 0.99 && symmetry < 1", true),
+            ("square", true),
+            ("symmetric || binary || complex", false),
+            ("!symmetric", true),
+            ("!!square", true),
+            // && binds more than ||, ! more than both.
+            ("square || square && binary", true),
+            ("(square || square) && binary", false),
+            ("!binary && square", true),
+            ("!(binary && square)", true),
+            ("!square || square", true),
+            ("kind~nothing || (kind~circuit)", true),
+        ] {
+            let filter = Filter::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!(filter.passes(&matrix()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_unknown_passes_no_comparison() {
+        let unknown = Matrix { pattern_symmetry: None, ..matrix() };
+        for text in ["symmetry >= 0", "symmetry < 1", "symmetry != 0.5"] {
+            assert!(!Filter::parse(text).unwrap().passes(&unknown), "{text}");
+        }
+    }
+
+    #[test]
+    fn errors_say_where_and_what_is_allowed() {
+        for (text, expected) in [
+            ("", "filter, column 1: the end stands where one of rows, cols, nnz,"),
+            ("nzz<1", "filter, column 1: 'nzz<1' stands where one of rows, cols, nnz,"),
+            ("nnz ~ 5", "filter, column 5: '~' stands where <, <=, >, >=, = or != must be"),
+            ("nnz<1e7 kind~x", "filter, column 9: 'kind~x' stands where &&, || or the end must be"),
+            ("nnz<many", "filter, column 5: 'many' stands where a number, as 1e7 or 10_000, must"),
+            ("nnz<inf", "filter, column 5: 'inf' stands where a number"),
+            ("(square", "filter, column 8: the end stands where &&, || or ) must be"),
+            ("square)", "filter, column 7: ')' stands where &&, || or the end must be"),
+            ("kind<x", "filter, column 5: '<x' stands where =, != or ~ must be"),
+            ("kind~ && real", "filter, column 7: '&&' stands where a text must be"),
+            ("kind~'x", "filter, column 6: ''x' stands where a text with a closing quote must be"),
+            ("real && ü", "filter, column 9: 'ü' stands where one of rows"),
+        ] {
+            let error = Filter::parse(text).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn nesting_has_an_end() {
+        let nested = |depth| format!("{}real{}", "(".repeat(depth), ")".repeat(depth));
+        assert!(Filter::parse(&nested(60)).unwrap().passes(&matrix()));
+        let error = Filter::parse(&nested(100_000)).unwrap_err().to_string();
+        assert!(error.ends_with("stands where no deeper nesting must be"), "{error:.100}");
+        assert!(Filter::parse(&format!("{}real", "!".repeat(100_000))).is_err());
+    }
+}

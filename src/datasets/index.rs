@@ -1,0 +1,103 @@
+//! The collection's index, `ssstats.csv`: the number of matrices, a date, then a line per matrix.
+
+use super::{DatasetsError, Matrix, is_id};
+
+/// The fields of a line.
+const FIELDS: &str = "group, name, rows, cols, nnz, real, binary, 2-D or 3-D, positive definite, \
+                      pattern symmetry, numerical symmetry, kind, entries";
+const FIELD_COUNT: usize = 13;
+const HEAD_LINES: usize = 2;
+
+/// The matrices of an index; `file` is its name in messages.
+///
+/// # Errors
+/// With the line that is wrong, or when there are not as many as the first line says.
+pub fn parse(text: &str, file: &str) -> Result<Vec<Matrix>, DatasetsError> {
+    let wrong = |line, message| DatasetsError::Content { file: file.to_owned(), line, message };
+    let first = text.lines().next().unwrap_or("");
+    let count: usize = first.trim().parse().map_err(|_| {
+        wrong(1, format!("'{}' should be the number of matrices", first.escape_debug()))
+    })?;
+    let lines = text.lines().enumerate().skip(HEAD_LINES);
+    let matrices: Vec<Matrix> = lines
+        .map(|(at, line)| matrix(line).map_err(|message| wrong(at + 1, message)))
+        .collect::<Result<_, _>>()?;
+    if matrices.len() != count {
+        let found = matrices.len();
+        return Err(wrong(1, format!("{count} matrices should follow, not {found}: cut off?")));
+    }
+    Ok(matrices)
+}
+
+fn matrix(line: &str) -> Result<Matrix, String> {
+    let fields: Vec<&str> = line.split(',').map(str::trim).collect();
+    let fields: [&str; FIELD_COUNT] = fields.try_into().map_err(|fields: Vec<&str>| {
+        format!("{} fields instead of {FIELD_COUNT}: {FIELDS}", fields.len())
+    })?;
+    let [group, name, rows, cols, nnz, real, binary, _, _, pattern, numerical, kind, entries] =
+        fields;
+    let id = format!("{group}/{name}");
+    if !is_id(&id) {
+        return Err(format!("'{}' is no GROUP/NAME", id.escape_debug()));
+    }
+    Ok(Matrix {
+        id,
+        rows: number(rows, "rows")?,
+        cols: number(cols, "cols")?,
+        nnz: number(nnz, "nnz")?,
+        entries: number(entries, "entries")?,
+        kind: kind.to_owned(),
+        real: number::<u8>(real, "real")? != 0,
+        binary: number::<u8>(binary, "binary")? != 0,
+        pattern_symmetry: Some(number(pattern, "pattern symmetry")?),
+        numerical_symmetry: Some(number(numerical, "numerical symmetry")?),
+        stand_in: None,
+    })
+}
+
+fn number<T: std::str::FromStr>(text: &str, what: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("{what} '{}' is not a number that fits", text.escape_debug()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "1\n08-Oct-2020 17:09:58\n";
+    const ARC130: &str =
+        "HB,arc130,130,130,1037,1,0,1,0,0.7586805555555556,0,materials problem,1282\n";
+
+    #[test]
+    fn a_line_is_a_matrix() {
+        let matrices = parse(&format!("{HEAD}{ARC130}"), "ssstats.csv").unwrap();
+        let arc130 = &matrices[0];
+        assert_eq!((arc130.group(), arc130.name(), arc130.rows), ("HB", "arc130", 130));
+        assert_eq!((arc130.nnz, arc130.entries), (1037, 1282));
+        assert_eq!((arc130.real, arc130.binary), (true, false));
+        assert_eq!(arc130.pattern_symmetry, Some(0.7586805555555556));
+        assert_eq!(arc130.archive_bytes_estimate(), 10256);
+    }
+
+    #[test]
+    fn errors_say_the_line() {
+        for (text, expected) in [
+            ("", "ssstats.csv:1: '' should be the number of matrices"),
+            ("<html>\n", "ssstats.csv:1: '<html>' should be the number of matrices"),
+            (&format!("2\n\n{ARC130}"), "ssstats.csv:1: 2 matrices should follow, not 1: cut off?"),
+            (
+                &format!("{HEAD}{}", ARC130.replace("1282", "-1")),
+                "ssstats.csv:3: entries '-1' is not a number that fits",
+            ),
+            (
+                &format!("{HEAD}{}", ARC130.replace("HB", "..")),
+                "ssstats.csv:3: '../arc130' is no GROUP/NAME",
+            ),
+        ] {
+            assert_eq!(parse(text, "ssstats.csv").unwrap_err().to_string(), expected);
+        }
+        let short = parse(&format!("{HEAD}HB,arc130,130\n"), "ssstats.csv").unwrap_err();
+        assert!(
+            short.to_string().starts_with("ssstats.csv:3: 3 fields instead of 13: group, name")
+        );
+    }
+}
