@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
@@ -95,17 +96,34 @@ impl Cache {
         key: &Key,
         make: impl FnOnce() -> Result<Vec<u8>, E>,
     ) -> Result<Vec<u8>, E> {
-        let Some(path) = self.path(key) else { return make() };
-        if let Some(entry) = read(&path) {
+        if let Some((entry, _)) = self.kept(key) {
             return Ok(entry);
         }
         let entry = make()?;
+        self.keep(key, &entry);
+        Ok(entry)
+    }
+
+    /// The folder, if there is one.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// The entry of `key` and its age, if it is there and whole.
+    pub fn kept(&self, key: &Key) -> Option<(Vec<u8>, Duration)> {
+        let path = self.path(key)?;
+        let age = path.metadata().ok()?.modified().ok()?.elapsed().unwrap_or_default();
+        Some((read(&path)?, age))
+    }
+
+    /// Keeps the entry of `key`.
+    pub fn keep(&self, key: &Key, entry: &[u8]) {
+        let Some(path) = self.path(key) else { return };
         // An unwritable folder costs the next run time, nothing else.
         let _ = Self::write(&path, |file| {
-            file.write_all(&Sha256::digest(&entry))?;
-            file.write_all(&entry)
+            file.write_all(&Sha256::digest(entry))?;
+            file.write_all(entry)
         });
-        Ok(entry)
     }
 
     /// Writes beside it and renames, so that nobody reads half an entry.

@@ -18,6 +18,7 @@
 //! | [`mod@bench`] | plan → execute → a value for every method | methods, verify |
 //! | [`record`] | the row, its CSV, JSON and text, the run's facts | results of bench |
 //! | [`datasets`] | the collection's matrices: their facts, named sets, filters | – |
+//! | [`fetch`] | brings matrices of the collection | datasets, matrix, cache |
 //! | [`cli`] | one file per verb | all |
 //!
 //! The kernels are in `cuda/`, a file per GPU method.
@@ -29,6 +30,7 @@ pub mod cache;
 pub mod cli;
 pub mod datasets;
 pub mod device;
+pub mod fetch;
 pub mod matrix;
 pub mod method;
 pub mod methods;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::fetch::args::FetchArgs;
 use crate::bench::plan::{Cache, Fill, Protocol, Settings};
 use crate::matrix::generate::forms;
 use crate::matrix::order::Order;
@@ -34,6 +35,16 @@ pub struct Cli {
 pub enum Command {
     /// Measures many matrices: below a folder every .mtx, .mtx.gz and .tar.gz file, in order of size
     Corpus(CorpusArgs),
+    /// Brings matrices of the SuiteSparse Matrix Collection into a folder
+    ///
+    /// Brings named sets, matrices by GROUP/NAME, or all of the collection that pass a filter; without
+    /// any of these the set `default`. What the folder has is not brought again, what was cut off is
+    /// resumed, and every archive is checked: its checksum, and the matrix against the collection's
+    /// facts. A name in the folder is always a whole file; parts and the ledger of what was brought,
+    /// with hashes, are in its hidden folder .spmv-bench. Proxies are taken from the environment.
+    ///
+    /// Exit status: 0 all there; 1 some matrix was not brought, or is not as it was; 2 could not run.
+    Fetch(FetchArgs),
     /// Finds the best sizes of a method for each of many matrices, and rules for others
     ///
     /// Sweeps every value of srs, and of ssrs where the method has it, that --methods does not fix; by
@@ -330,7 +341,7 @@ impl MeasureArgs {
     }
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| format!("'{text}' is not a number"))?;
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }

@@ -4,6 +4,7 @@ mod args;
 mod cache;
 mod choice;
 mod corpus;
+mod fetch;
 mod generate;
 mod install;
 mod list;
@@ -79,6 +80,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Resul
     match cli.command {
         None => single::run(&cli.single, words, world),
         Some(Command::Corpus(args)) => corpus::run(&args, words, world),
+        Some(Command::Fetch(args)) => fetch::run(&args, world),
         Some(Command::Tune(args)) => tune::run(args, words, world),
         Some(Command::Methods(args)) => match &args.results {
             None => written(list::methods(world.stdout)),

@@ -1,0 +1,169 @@
+//! Brings what is missing and tells of each matrix.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::{Result, ensure};
+
+use super::args::FetchArgs;
+use super::progress::Progress;
+use crate::cli::{Verdict, World};
+use crate::fetch::folder::Folder;
+use crate::fetch::ledger::Ledger;
+use crate::fetch::plan::{State, Task};
+use crate::fetch::web::Web;
+use crate::fetch::{self, Brought, Settings, Trouble};
+
+const MB: f64 = 1e6;
+
+/// What the summary counts.
+#[derive(Default)]
+struct Tally {
+    brought: usize,
+    present: usize,
+    failed: usize,
+    archive_bytes: u64,
+}
+
+/// Does the tasks.
+pub fn run(
+    args: &FetchArgs,
+    tasks: &[Task],
+    folder: &Folder,
+    ledger: Ledger,
+    settings: &Settings,
+    web: &Web,
+    world: &mut World,
+) -> Result<Verdict> {
+    let begun = world.clock.now();
+    let missing: Vec<&Task> = tasks.iter().filter(|t| t.state == State::Missing).collect();
+    let mut tally = Tally { present: present(tasks), ..Tally::default() };
+    tally.failed = notes(tasks, args.quiet, world.stderr)?;
+    if !args.quiet {
+        announce(tasks, &missing, folder.path(), world.stderr)?;
+    }
+    check_room(&missing, folder, settings.jobs)?;
+    let progress = Progress::new(&missing, world.terminal && !args.quiet);
+    let mut written = Ok(());
+    fetch::bring(
+        &missing,
+        folder,
+        ledger,
+        settings,
+        web,
+        &|step| progress.step(step),
+        |n, result| {
+            let line = tally.take(&missing[n].matrix.id, result, folder, args.quiet);
+            let write = || line.map_or(Ok(()), |line| writeln!(world.stderr, "{line}"));
+            written = std::mem::replace(&mut written, Ok(())).and(progress.suspend(write));
+        },
+    );
+    progress.end();
+    written?;
+    let interrupted = web.is_interrupted();
+    if !args.quiet {
+        let seconds = (world.clock.now() - begun).as_secs_f64();
+        tally.write(seconds, interrupted, world.stderr)?;
+    }
+    Ok(if tally.failed > 0 || interrupted { Verdict::Bad } else { Verdict::Ok })
+}
+
+fn present(tasks: &[Task]) -> usize {
+    tasks.iter().filter(|task| task.state == State::Present).count()
+}
+
+/// Tells what is to be known before, and counts the places that are taken.
+fn notes(tasks: &[Task], quiet: bool, stderr: &mut dyn Write) -> io::Result<usize> {
+    let mut taken = 0;
+    for task in tasks {
+        let id = &task.matrix.id;
+        if let Some(note) = task.note.as_ref().filter(|_| !quiet) {
+            writeln!(stderr, "{id}: {note}")?;
+        }
+        if let State::Taken(message) = &task.state {
+            writeln!(stderr, "{id}: not brought: {message}")?;
+            taken += 1;
+        }
+    }
+    Ok(taken)
+}
+
+fn announce(
+    tasks: &[Task],
+    missing: &[&Task],
+    to: &Path,
+    stderr: &mut dyn Write,
+) -> io::Result<()> {
+    let (to, count, present) = (to.display(), tasks.len(), present(tasks));
+    let bytes: u64 = missing.iter().map(|task| task.matrix.archive_bytes_estimate()).sum();
+    let (coming, megabytes) = (missing.len(), bytes as f64 / MB);
+    writeln!(
+        stderr,
+        "{to}: {count} matrices, {present} present, {coming} to bring: about {megabytes:.1} MB"
+    )
+}
+
+/// Refuses what the disk cannot hold: all files, and as many archives as are there at once.
+fn check_room(missing: &[&Task], folder: &Folder, jobs: usize) -> Result<()> {
+    let sum = |sizes: &mut dyn Iterator<Item = u64>| sizes.fold(0, u64::saturating_add);
+    let mut archives: Vec<u64> =
+        missing.iter().map(|task| task.matrix.archive_bytes_estimate()).collect();
+    archives.sort_unstable_by(|a, b| b.cmp(a));
+    let archives = sum(&mut archives.into_iter().take(jobs));
+    let files = sum(&mut missing.iter().map(|task| task.file_bytes_estimate()));
+    let (needed, room) = (files.saturating_add(archives), folder.room()?);
+    ensure!(
+        missing.is_empty() || needed <= room,
+        "{}: about {:.1} MB are needed and {:.1} MB are free; choose fewer matrices with --filter, or \
+         another folder with --to",
+        folder.path().display(),
+        needed as f64 / MB,
+        room as f64 / MB
+    );
+    Ok(())
+}
+
+impl Tally {
+    /// Counts how a task ended, and says it.
+    fn take(
+        &mut self,
+        id: &str,
+        result: Result<Brought, Trouble>,
+        folder: &Folder,
+        quiet: bool,
+    ) -> Option<String> {
+        match result {
+            Ok(brought) => {
+                self.brought += 1;
+                self.archive_bytes += brought.archive_bytes;
+                let files: Vec<String> = brought
+                    .files
+                    .iter()
+                    .map(|file| folder.file(file).display().to_string())
+                    .collect();
+                let megabytes = brought.bytes as f64 / MB;
+                let line = format!("{id}: {}, {megabytes:.3} MB", files.join(", "));
+                Some(line).filter(|_| !quiet)
+            }
+            Err(Trouble::Interrupted) => None,
+            Err(Trouble::Failed(message)) => {
+                self.failed += 1;
+                Some(format!("{id}: not brought: {message}"))
+            }
+        }
+    }
+
+    fn write(&self, seconds: f64, interrupted: bool, stderr: &mut dyn Write) -> io::Result<()> {
+        let Self { brought, present, failed, archive_bytes } = self;
+        let megabytes = *archive_bytes as f64 / MB;
+        let stopped = match interrupted {
+            true => "interrupted, what has begun is resumed by the next run; ",
+            false => "",
+        };
+        writeln!(
+            stderr,
+            "{stopped}{brought} brought, {present} present, {failed} failed: {megabytes:.1} MB of \
+             archives in {seconds:.1} s"
+        )
+    }
+}

@@ -1,0 +1,109 @@
+//! Which matrices are wanted.
+
+use std::collections::HashSet;
+use std::io::Write;
+
+use anyhow::{Result, anyhow, bail};
+
+use super::args::FetchArgs;
+use crate::cache::Cache;
+use crate::datasets::{Datasets, Matrix, is_id};
+use crate::fetch::web::Web;
+use crate::fetch::{Settings, index};
+
+/// The set that is brought when nothing is named.
+const DEFAULT_SET: &str = "default";
+
+/// What is needed to tell.
+pub struct Choice<'c> {
+    pub args: &'c FetchArgs,
+    pub datasets: &'c Datasets,
+    pub web: &'c Web<'c>,
+    pub settings: &'c Settings,
+    pub cache: Cache,
+}
+
+impl Choice<'_> {
+    /// The matrices, each once, in the order named.
+    pub fn matrices(&self, stderr: &mut dyn Write) -> Result<Vec<Matrix>> {
+        let FetchArgs { words, all, filter, .. } = self.args;
+        let mut matrices = match words.is_empty() {
+            true if *all || filter.is_some() => self.collection(stderr)?,
+            true => self.named(&[DEFAULT_SET.to_owned()], stderr)?,
+            false => self.named(words, stderr)?,
+        };
+        if let Some(filter) = filter {
+            matrices.retain(|matrix| filter.passes(matrix));
+        }
+        let mut ids = HashSet::new();
+        matrices.retain(|matrix| ids.insert(matrix.id.clone()));
+        Ok(matrices)
+    }
+
+    /// The collection's index, or an old one with a word about that.
+    fn collection(&self, stderr: &mut dyn Write) -> Result<Vec<Matrix>> {
+        let Settings { sites, pause, .. } = self.settings;
+        let (matrices, note) = index::collection(self.web, sites, *pause, &self.cache)?;
+        if let Some(note) = note.filter(|_| !self.args.quiet) {
+            writeln!(stderr, "{note}")?;
+        }
+        Ok(matrices)
+    }
+
+    fn named(&self, words: &[String], stderr: &mut dyn Write) -> Result<Vec<Matrix>> {
+        let mut matrices = Vec::new();
+        let mut collection = None;
+        for word in words {
+            if !word.contains('/') {
+                let set = self.datasets.set(word).ok_or_else(|| no_set(word, self.datasets))?;
+                matrices.extend(self.datasets.matrices_of(set).into_iter().cloned());
+            } else if let Some(matrix) = self.datasets.matrix(word) {
+                matrices.push(matrix.clone());
+            } else if !is_id(word) {
+                bail!("'{word}' is no GROUP/NAME");
+            } else {
+                let index = match &mut collection {
+                    Some(index) => index,
+                    none => none.insert(self.collection(stderr)?),
+                };
+                let found = index.iter().find(|matrix| matrix.id == *word);
+                matrices.push(found.cloned().ok_or_else(|| no_matrix(word, index))?);
+            }
+        }
+        Ok(matrices)
+    }
+}
+
+/// The ids that words name, for what needs no facts.
+pub fn ids(words: &[String], datasets: &Datasets) -> Result<HashSet<String>> {
+    let mut ids = HashSet::new();
+    for word in words {
+        if word.contains('/') {
+            ids.insert(word.clone());
+        } else {
+            let set = datasets.set(word).ok_or_else(|| no_set(word, datasets))?;
+            ids.extend(datasets.matrices_of(set).iter().map(|matrix| matrix.id.clone()));
+        }
+    }
+    Ok(ids)
+}
+
+fn no_set(word: &str, datasets: &Datasets) -> anyhow::Error {
+    let sets: Vec<&str> = datasets.sets().map(|(name, _)| name).collect();
+    let sets = sets.join(", ");
+    anyhow!("there is no set '{word}', only {sets}; a matrix is named GROUP/NAME")
+}
+
+/// With the matrices of that name in other groups, and those that differ in case only.
+fn no_matrix(word: &str, index: &[Matrix]) -> anyhow::Error {
+    let name = word.split_once('/').map_or(word, |(_, name)| name);
+    let near: Vec<&str> = index
+        .iter()
+        .filter(|matrix| matrix.name().eq_ignore_ascii_case(name))
+        .map(|matrix| matrix.id.as_str())
+        .collect();
+    match near.is_empty() {
+        true => anyhow!("the collection has no matrix '{word}'"),
+        false => anyhow!("the collection has no matrix '{word}'; near it are {}", near.join(", ")),
+    }
+}

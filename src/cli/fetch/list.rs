@@ -1,0 +1,51 @@
+//! `spmv-bench fetch --list`.
+
+use std::io::{self, Write};
+
+use crate::datasets::Datasets;
+use crate::fetch::plan::{State, Task};
+
+const MB: f64 = 1e6;
+
+/// The named sets.
+pub fn sets(datasets: &Datasets, out: &mut dyn Write) -> io::Result<()> {
+    let width = datasets.sets().map(|(name, _)| name.len()).max().unwrap_or(0).max(3);
+    writeln!(out, "{:<width$}  matrices  source", "set")?;
+    for (name, set) in datasets.sets() {
+        let count = datasets.matrices_of(set).len();
+        let note = set.note.as_ref().map_or(String::new(), |note| format!("; {note}"));
+        writeln!(out, "{name:<width$}  {count:>8}  {}{note}", set.source)?;
+    }
+    Ok(())
+}
+
+/// The matrices, and how large they are together.
+pub fn matrices(tasks: &[Task], out: &mut dyn Write) -> io::Result<()> {
+    let width = tasks.iter().map(|task| task.matrix.id.len()).max().unwrap_or(0).max(6);
+    writeln!(
+        out,
+        "{:<width$}  {:>11}  {:>11}  {:>13}  {:>10}  {:<7}  kind",
+        "matrix", "rows", "cols", "nnz", "archive MB", "there"
+    )?;
+    for task in tasks {
+        let matrix = &task.matrix;
+        let archive = format!("~{:.1}", matrix.archive_bytes_estimate() as f64 / MB);
+        let there = match &task.state {
+            State::Present => "yes",
+            State::Missing => "no",
+            State::Taken(_) => "taken",
+        };
+        writeln!(
+            out,
+            "{:<width$}  {:>11}  {:>11}  {:>13}  {archive:>10}  {there:<7}  {}",
+            matrix.id, matrix.rows, matrix.cols, matrix.nnz, matrix.kind
+        )?;
+    }
+    let of = |there| {
+        let those = tasks.iter().filter(move |task| (task.state == State::Present) == there);
+        let bytes: u64 = those.clone().map(|task| task.matrix.archive_bytes_estimate()).sum();
+        (those.count(), bytes as f64 / MB)
+    };
+    let ((present, _), (missing, megabytes)) = (of(true), of(false));
+    writeln!(out, "{present} there, {missing} to bring: ~{megabytes:.1} MB of archives")
+}

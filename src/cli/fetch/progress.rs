@@ -1,0 +1,74 @@
+//! Bars on a terminal: one for each download and one for all.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::fetch::Step;
+use crate::fetch::plan::Task;
+
+const BAR: &str = "{bar:24} {bytes}/{total_bytes}, {bytes_per_sec}: {wide_msg}";
+const TOTAL: &str = "{bar:24} {pos} of {len} matrices, {elapsed}";
+
+/// What is drawn.
+pub struct Progress<'t> {
+    tasks: &'t [&'t Task],
+    bars: MultiProgress,
+    total: ProgressBar,
+    running: Mutex<HashMap<usize, ProgressBar>>,
+}
+
+impl<'t> Progress<'t> {
+    /// Of these tasks, on stderr; nothing when it is not visible.
+    pub fn new(tasks: &'t [&'t Task], visible: bool) -> Self {
+        let target = match visible {
+            true => ProgressDrawTarget::stderr(),
+            false => ProgressDrawTarget::hidden(),
+        };
+        let bars = MultiProgress::with_draw_target(target);
+        let total = bars.add(ProgressBar::new(tasks.len() as u64).with_style(style(TOTAL)));
+        Self { tasks, bars, total, running: Mutex::default() }
+    }
+
+    /// Draws a step; jobs call it.
+    pub fn step(&self, step: Step) {
+        let mut running = self.running.lock().expect("no job panics while it draws");
+        match step {
+            Step::At(number, bytes, total) => {
+                let bar = running.entry(number).or_insert_with(|| self.bar(number, bytes));
+                bar.set_length(total.unwrap_or(bytes).max(bytes));
+                bar.set_position(bytes);
+            }
+            Step::Ended(number) => {
+                if let Some(bar) = running.remove(&number) {
+                    bar.finish_and_clear();
+                }
+                self.total.inc(1);
+            }
+        }
+    }
+
+    /// Runs `write` while nothing is drawn.
+    pub fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.bars.suspend(write)
+    }
+
+    /// Removes all bars.
+    pub fn end(&self) {
+        self.total.finish_and_clear();
+    }
+
+    fn bar(&self, number: usize, bytes: u64) -> ProgressBar {
+        let bar = ProgressBar::no_length().with_style(style(BAR)).with_position(bytes);
+        let bar = self.bars.insert_before(&self.total, bar);
+        bar.set_message(self.tasks[number].matrix.id.clone());
+        // What was there before is not this run's speed.
+        bar.reset_eta();
+        bar
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("a valid template")
+}

@@ -1,0 +1,70 @@
+//! Where the collection is.
+
+use reqwest::Url;
+
+use crate::datasets::Matrix;
+
+/// The collection's own sites; all routes are the same on both.
+const COLLECTION: [&str; 2] =
+    ["https://sparse.tamu.edu", "https://suitesparse-collection-website.herokuapp.com"];
+
+/// An address that the collection's routes are below, without a slash at its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site(String);
+
+impl Site {
+    /// The collection's own, in the order to ask them.
+    pub fn collection() -> Vec<Self> {
+        COLLECTION.map(|site| Self(site.to_owned())).to_vec()
+    }
+
+    /// One with a copy of the collection.
+    ///
+    /// # Errors
+    /// When that is no address of the web.
+    pub fn mirror(text: &str) -> Result<Self, String> {
+        let url = Url::parse(text).map_err(|error| format!("{error}, as in http://host/path"))?;
+        match url.scheme() {
+            "http" | "https" => Ok(Self(text.trim_end_matches('/').to_owned())),
+            other => Err(format!("{other} is not supported, only http and https")),
+        }
+    }
+
+    /// Of a matrix's archive.
+    pub fn archive(&self, matrix: &Matrix) -> String {
+        format!("{}/MM/{}.tar.gz", self.0, matrix.id)
+    }
+
+    /// Of the index.
+    pub fn index(&self) -> String {
+        format!("{}/files/ssstats.csv", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::datasets::Datasets;
+
+    #[test]
+    fn routes_are_the_collection_s() {
+        let datasets = Datasets::ours();
+        let matrix = datasets.matrices().next().unwrap();
+        let sites = Site::collection();
+        let expected = format!("https://sparse.tamu.edu/MM/{}.tar.gz", matrix.id);
+        assert_eq!(sites[0].archive(matrix), expected);
+        let index = "https://suitesparse-collection-website.herokuapp.com/files/ssstats.csv";
+        assert_eq!(sites[1].index(), index);
+        let mirror = Site::mirror("http://localhost:8000/copy/").unwrap();
+        assert_eq!(mirror.index(), "http://localhost:8000/copy/files/ssstats.csv");
+    }
+
+    #[test]
+    fn a_mirror_is_on_the_web() {
+        assert_eq!(
+            Site::mirror("ftp://host/x").unwrap_err(),
+            "ftp is not supported, only http and https"
+        );
+        assert!(Site::mirror("host/x").unwrap_err().ends_with(", as in http://host/path"));
+    }
+}

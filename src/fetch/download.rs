@@ -1,0 +1,200 @@
+//! Downloads a file: again when that may help, going on where the last try ended, from another site
+//! when one has not got it.
+
+use std::fs::File;
+use std::io::Write;
+use std::time::Duration;
+
+use reqwest::StatusCode;
+use reqwest::header::{
+    CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderName, LAST_MODIFIED, RETRY_AFTER,
+};
+
+use super::Trouble;
+use super::folder::Folder;
+use super::part::{Origin, Part};
+use super::web::{Answer, Web};
+
+/// Tries in a row, of an address, that bring nothing.
+const TRIES: u32 = 4;
+/// The longest pause that a server may ask for, in pauses.
+const LONGEST_PAUSE: u32 = 60;
+/// Free space is looked at each time so many bytes were written.
+const BETWEEN_LOOKS: u64 = 16 << 20;
+
+/// A download into a part.
+pub struct Download<'d> {
+    pub web: &'d Web<'d>,
+    pub part: &'d Part,
+    /// Whose disk the part is on.
+    pub folder: &'d Folder,
+    /// The first pause before another try; each further one is twice as long.
+    pub pause: Duration,
+    /// Told of the bytes that are there, and of how many there will be.
+    pub watch: &'d dyn Fn(u64, Option<u64>),
+}
+
+/// Why a try failed.
+enum Miss {
+    /// Another try may succeed, after so many pauses if the server asks for that.
+    Passing(String, Option<u32>),
+    /// This address will not do.
+    Refused(String),
+    /// No address will.
+    Here(Trouble),
+}
+
+impl Download<'_> {
+    /// Makes the part whole from the first address that has it, and tells which.
+    ///
+    /// # Errors
+    /// With every address and what it answered.
+    pub fn run(&self, addresses: impl IntoIterator<Item = String>) -> Result<String, Trouble> {
+        if let Some(origin) = self.part.origin().filter(|o| o.total == Some(self.part.bytes())) {
+            return Ok(origin.address);
+        }
+        let mut answers = Vec::new();
+        for address in addresses {
+            match self.one(&address) {
+                Ok(()) => return Ok(address),
+                Err(Miss::Here(trouble)) => return Err(trouble),
+                Err(Miss::Passing(message, _)) => {
+                    answers.push(format!("{address}: {message} ({TRIES} tries)"));
+                }
+                Err(Miss::Refused(message)) => answers.push(format!("{address}: {message}")),
+            }
+        }
+        Err(Trouble::Failed(answers.join("; ")))
+    }
+
+    /// Tries an address as long as that may help.
+    fn one(&self, address: &str) -> Result<(), Miss> {
+        let (mut tries, mut furthest) = (0, self.part.bytes());
+        loop {
+            let (message, asked) = match self.once(address) {
+                Err(Miss::Passing(message, asked)) => (message, asked),
+                other => return other,
+            };
+            if self.part.bytes() > furthest {
+                (tries, furthest) = (0, self.part.bytes());
+            }
+            tries += 1;
+            if tries == TRIES {
+                return Err(Miss::Passing(message, asked));
+            }
+            let pauses = asked.unwrap_or(0).min(LONGEST_PAUSE).max(1 << (tries - 1));
+            self.web.pause(self.pause * pauses).map_err(Miss::Here)?;
+        }
+    }
+
+    fn once(&self, address: &str) -> Result<(), Miss> {
+        let origin = self.part.origin().filter(|origin| origin.validator.is_some());
+        let bytes = self.part.bytes();
+        let validator = origin.as_ref().and_then(|origin| origin.validator.as_deref());
+        let resume = validator.map(|validator| (bytes, validator));
+        let answer = self.web.get(address, resume).map_err(passing)?;
+        match (answer.status, origin) {
+            (200, _) => {
+                let origin = self.origin(address, &answer.headers);
+                let file = self.part.begin(&origin).map_err(Miss::Here)?;
+                self.copy(answer, file, 0, origin.total)
+            }
+            (206, Some(origin)) => {
+                let total = self.continued(&answer.headers, bytes, &origin)?;
+                let file = self.part.append().map_err(Miss::Here)?;
+                self.copy(answer, file, bytes, total)
+            }
+            (416, Some(_)) => {
+                self.part.discard().map_err(Miss::Here)?;
+                Err(Miss::Passing(format!("nothing follows byte {bytes}"), None))
+            }
+            (status, _) => Err(refusal(status, &answer.headers)),
+        }
+    }
+
+    fn origin(&self, address: &str, headers: &HeaderMap) -> Origin {
+        // A weak tag does not name bytes.
+        let tag = text(headers, &ETAG).filter(|tag| !tag.starts_with("W/"));
+        let validator = tag.or_else(|| text(headers, &LAST_MODIFIED)).map(str::to_owned);
+        let total = text(headers, &CONTENT_LENGTH).and_then(|length| length.parse().ok());
+        Origin { address: address.to_owned(), validator, total }
+    }
+
+    /// The total of an answer that goes on at `bytes`; one that does not makes the part begin anew.
+    fn continued(
+        &self,
+        headers: &HeaderMap,
+        bytes: u64,
+        origin: &Origin,
+    ) -> Result<Option<u64>, Miss> {
+        let range = text(headers, &CONTENT_RANGE).unwrap_or("");
+        if let Some((begin, total)) = content_range(range)
+            && begin == bytes
+            && (total.is_none() || origin.total.is_none() || total == origin.total)
+        {
+            return Ok(total.or(origin.total));
+        }
+        self.part.discard().map_err(Miss::Here)?;
+        Err(Miss::Passing(format!("Content-Range '{range}' does not go on at {bytes}"), None))
+    }
+
+    /// Writes the body behind the first `bytes`.
+    fn copy(
+        &self,
+        mut answer: Answer,
+        mut file: File,
+        mut bytes: u64,
+        total: Option<u64>,
+    ) -> Result<(), Miss> {
+        let path = self.part.path();
+        let left = total.map_or(0, |total| total.saturating_sub(bytes));
+        self.folder.has_room(left, path).map_err(Miss::Here)?;
+        let mut looked = bytes;
+        while let Some(piece) = answer.piece().map_err(passing)? {
+            file.write_all(&piece).map_err(|e| Miss::Here(Trouble::file("write", path, &e)))?;
+            bytes += piece.len() as u64;
+            (self.watch)(bytes, total);
+            if bytes - looked > BETWEEN_LOOKS {
+                self.folder.has_room(0, path).map_err(Miss::Here)?;
+                looked = bytes;
+            }
+        }
+        match total.filter(|&total| total != bytes) {
+            Some(total) => {
+                Err(Miss::Passing(format!("it ended after {bytes} of {total} bytes"), None))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// What fails on the way passes, but for an interrupt.
+fn passing(trouble: Trouble) -> Miss {
+    match trouble {
+        Trouble::Failed(message) => Miss::Passing(message, None),
+        Trouble::Interrupted => Miss::Here(trouble),
+    }
+}
+
+fn refusal(status: u16, headers: &HeaderMap) -> Miss {
+    let reason = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
+    let message = format!("{status} {}", reason.unwrap_or("")).trim_end().to_owned();
+    match status {
+        408 | 429 | 500..=599 => {
+            let asked = text(headers, &RETRY_AFTER).and_then(|pauses| pauses.parse().ok());
+            Miss::Passing(message, asked)
+        }
+        _ => Miss::Refused(message),
+    }
+}
+
+fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+/// The first byte and the total of `bytes 5-9/10`; of `bytes 5-9/*` no total.
+fn content_range(text: &str) -> Option<(u64, Option<u64>)> {
+    let (range, total) = text.strip_prefix("bytes ")?.split_once('/')?;
+    let begin = range.split_once('-')?.0.parse().ok()?;
+    Some((begin, if total == "*" { None } else { Some(total.parse().ok()?) }))
+}

@@ -1,0 +1,132 @@
+//! The folder that matrices are brought into, and the hidden one within it.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use nix::sys::statvfs::statvfs;
+
+use super::Trouble;
+use super::ledger::Ledger;
+use super::part::Part;
+use super::web::Web;
+use crate::datasets::Matrix;
+
+/// The hidden folder's name.
+const STATE: &str = ".spmv-bench";
+/// Free space that is left to others.
+const MARGIN: u64 = 64 << 20;
+/// How often a waiting run looks whether the folder is free.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// A folder of matrices.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A file of that name in it.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// A file of that name in the hidden folder.
+    pub(super) fn state(&self, name: &str) -> PathBuf {
+        self.path.join(STATE).join(name)
+    }
+
+    /// The part of a matrix's archive.
+    pub(super) fn part(&self, matrix: &Matrix) -> Part {
+        Part::at(self.state(&format!("{}.tar.gz.part", matrix.id.replace('/', "."))))
+    }
+
+    /// Creates the folder and takes it for this run alone, until the file is closed; `wait` is called
+    /// once when another run has it.
+    ///
+    /// # Errors
+    /// When it cannot be created or locked, or the wait is interrupted.
+    pub fn lock(&self, web: &Web, wait: impl FnOnce()) -> Result<File, Trouble> {
+        let state = self.path.join(STATE);
+        fs::create_dir_all(&state).map_err(|error| Trouble::file("create", &state, &error))?;
+        let path = self.state("lock");
+        let file = File::create(&path).map_err(|error| Trouble::file("create", &path, &error))?;
+        let mut wait = Some(wait);
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::Error(error)) => {
+                    return Err(Trouble::file("lock", &path, &error));
+                }
+                Err(TryLockError::WouldBlock) => {
+                    if let Some(wait) = wait.take() {
+                        wait();
+                    }
+                    web.pause(GLANCE)?;
+                }
+            }
+        }
+    }
+
+    /// Bytes that may still be written, less a margin.
+    ///
+    /// # Errors
+    /// When the system does not tell.
+    pub fn room(&self) -> Result<u64, Trouble> {
+        let stats = statvfs(&self.path).map_err(|error| {
+            Trouble::file("ask for the free space of", &self.path, &error.into())
+        })?;
+        let free = stats.blocks_available().saturating_mul(stats.fragment_size());
+        Ok(free.saturating_sub(MARGIN))
+    }
+
+    /// Whether `bytes` more fit, for `what`.
+    pub(super) fn has_room(&self, bytes: u64, what: &Path) -> Result<(), Trouble> {
+        let room = self.room()?;
+        if bytes < room {
+            return Ok(());
+        }
+        let message = format!("{}: {bytes} bytes are to come and {room} are free", what.display());
+        Err(Trouble::Failed(message))
+    }
+
+    /// Whether a file of that name may be written for a matrix: there is none, or it was brought for
+    /// that matrix.
+    pub(super) fn may_write(&self, name: &str, id: &str, ledger: &Ledger) -> Result<(), Trouble> {
+        let path = self.file(name);
+        if path.symlink_metadata().is_err() || ledger.owner(name) == Some(id) {
+            return Ok(());
+        }
+        let path = path.display();
+        Err(Trouble::Failed(format!("{path} is there and not of {id}: move it away")))
+    }
+
+    /// Gives a whole file of the hidden folder its name in this one.
+    pub(super) fn rename(&self, from: &Path, name: &str) -> Result<(), Trouble> {
+        let to = self.file(name);
+        fs::rename(from, &to).map_err(|error| Trouble::file("rename to", &to, &error))
+    }
+
+    /// The bytes of a file of that name; `None` when there is none.
+    ///
+    /// # Errors
+    /// When that cannot be found out, or it is no file.
+    pub(super) fn bytes(&self, name: &str) -> Result<Option<u64>, String> {
+        let path = self.file(name);
+        match path.metadata() {
+            Ok(metadata) if metadata.is_file() => Ok(Some(metadata.len())),
+            Ok(_) => Err(format!("{} is no file", path.display())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(format!("cannot read {}: {error}", path.display())),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The collection's index, kept in the user's folder for caches.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use super::Trouble;
+use super::address::Site;
+use super::download::Download;
+use super::folder::Folder;
+use super::part::Part;
+use super::web::Web;
+use crate::cache::{Cache, Key};
+use crate::datasets::{Matrix, index};
+
+/// An older index is brought anew, if it can be.
+const FRESH: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// All matrices of the collection at these sites; and what the user should know.
+///
+/// # Errors
+/// When the index is not kept and cannot be brought, or is no index.
+pub fn collection(
+    web: &Web,
+    sites: &[Site],
+    pause: Duration,
+    cache: &Cache,
+) -> Result<(Vec<Matrix>, Option<String>), Trouble> {
+    let addresses: Vec<String> = sites.iter().map(Site::index).collect();
+    let key = Key::of(addresses.iter().map(String::as_str));
+    let kept =
+        cache.kept(&key).and_then(|(bytes, age)| Some((parse(&bytes, "ssstats.csv").ok()?, age)));
+    let kept = match kept {
+        Some((matrices, age)) if age < FRESH => return Ok((matrices, None)),
+        other => other,
+    };
+    let brought = bring(web, &addresses, pause, cache).and_then(|(bytes, address)| {
+        let matrices = parse(&bytes, &address)?;
+        cache.keep(&key, &bytes);
+        Ok(matrices)
+    });
+    match (brought, kept) {
+        (Ok(matrices), _) => Ok((matrices, None)),
+        (Err(Trouble::Failed(message)), Some((matrices, age))) => {
+            let days = age.as_secs() / (24 * 3600);
+            Ok((matrices, Some(format!("the index is {days} days old: {message}"))))
+        }
+        (Err(Trouble::Failed(message)), None) => {
+            Err(Trouble::Failed(format!("the collection's index cannot be brought: {message}")))
+        }
+        (Err(interrupted), _) => Err(interrupted),
+    }
+}
+
+/// The index's bytes and where they are from.
+fn bring(
+    web: &Web,
+    addresses: &[String],
+    pause: Duration,
+    cache: &Cache,
+) -> Result<(Vec<u8>, String), Trouble> {
+    let path = cache.folder().map_or_else(std::env::temp_dir, Path::to_owned);
+    fs::create_dir_all(&path).map_err(|error| Trouble::file("create", &path, &error))?;
+    let folder = Folder::new(path);
+    let part = Part::at(folder.file(&format!("ssstats.csv.{}.part", std::process::id())));
+    part.discard()?;
+    let download = Download { web, part: &part, folder: &folder, pause, watch: &|_, _| {} };
+    let address = download.run(addresses.iter().cloned());
+    let bytes = fs::read(part.path());
+    part.discard()?;
+    let address = address?;
+    let bytes = bytes.map_err(|error| Trouble::file("read", part.path(), &error))?;
+    Ok((bytes, address))
+}
+
+fn parse(bytes: &[u8], name: &str) -> Result<Vec<Matrix>, Trouble> {
+    let text = String::from_utf8_lossy(bytes);
+    index::parse(&text, name).map_err(|error| Trouble::Failed(error.to_string()))
+}

@@ -1,0 +1,76 @@
+//! The part of an archive that is there, and a note of what it is a part of.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::Trouble;
+
+/// A file that grows until it is whole.
+pub struct Part {
+    path: PathBuf,
+    note: PathBuf,
+}
+
+/// What a part is a part of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    pub address: String,
+    /// The ETag or date that the server knows this version by; without one it cannot be resumed.
+    pub validator: Option<String>,
+    /// Bytes of the whole, if the server told.
+    pub total: Option<u64>,
+}
+
+impl Part {
+    /// The part in the file `path`; its note is beside it.
+    pub fn at(path: PathBuf) -> Self {
+        let mut note = path.clone().into_os_string();
+        note.push(".json");
+        Self { path, note: note.into() }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its bytes; 0 if it has not begun.
+    pub fn bytes(&self) -> u64 {
+        self.path.metadata().map_or(0, |metadata| metadata.len())
+    }
+
+    /// What it is a part of, if it has begun and that was noted.
+    pub fn origin(&self) -> Option<Origin> {
+        let note = fs::read(&self.note).ok().filter(|_| self.bytes() > 0)?;
+        serde_json::from_slice(&note).ok()
+    }
+
+    /// Begins it anew.
+    pub fn begin(&self, origin: &Origin) -> Result<File, Trouble> {
+        self.discard()?;
+        let note = serde_json::to_vec(origin).expect("an origin has only texts and a number");
+        fs::write(&self.note, note).map_err(|e| Trouble::file("write", &self.note, &e))?;
+        File::create(&self.path).map_err(|e| Trouble::file("create", &self.path, &e))
+    }
+
+    /// Goes on at its end.
+    pub fn append(&self) -> Result<File, Trouble> {
+        let file = OpenOptions::new().append(true).open(&self.path);
+        file.map_err(|error| Trouble::file("open", &self.path, &error))
+    }
+
+    /// Removes it and its note. The note stays until the part is gone, and a note alone says nothing.
+    pub fn discard(&self) -> Result<(), Trouble> {
+        for path in [&self.path, &self.note] {
+            match fs::remove_file(path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(Trouble::file("remove", path, &error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,144 @@
+//! What is to be done for each matrix that is wanted.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::BufReader;
+
+use super::contents::Head;
+use super::folder::Folder;
+use super::ledger::Ledger;
+use super::unpack;
+use crate::datasets::Matrix;
+
+/// What is kept of an archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// The matrix.
+    Mtx,
+    /// All of it.
+    Archive,
+}
+
+impl Form {
+    /// What the files' names end in.
+    pub const fn suffix(self) -> &'static str {
+        match self {
+            Self::Mtx => ".mtx",
+            Self::Archive => ".tar.gz",
+        }
+    }
+}
+
+/// A matrix that is wanted.
+#[derive(Clone, Debug)]
+pub struct Task {
+    pub matrix: Matrix,
+    /// The name that its file has or gets.
+    pub file: String,
+    pub state: State,
+    /// What the user should know.
+    pub note: Option<String>,
+}
+
+/// Whether a matrix is in the folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    Present,
+    Missing,
+    /// Its place is taken, and by what.
+    Taken(String),
+}
+
+impl Task {
+    /// The name that a file of the archive gets.
+    pub(super) fn name_of(&self, file: &str) -> String {
+        let group = self.matrix.group();
+        match self.file.starts_with(&format!("{}.", self.matrix.name())) {
+            true => file.to_owned(),
+            false => format!("{group}-{file}"),
+        }
+    }
+
+    /// About how many bytes the file will have.
+    pub fn file_bytes_estimate(&self) -> u64 {
+        match self.file.ends_with(Form::Archive.suffix()) {
+            true => self.matrix.archive_bytes_estimate(),
+            false => unpack::bytes_estimate(&self.matrix),
+        }
+    }
+}
+
+/// What to do for each matrix, in their order. Of two with one name the later goes to
+/// `GROUP-NAME`; nothing is written.
+pub fn plan(matrices: &[Matrix], folder: &Folder, ledger: &Ledger, form: Form) -> Vec<Task> {
+    let mut taken = HashSet::new();
+    let tasks = matrices.iter().map(|matrix| {
+        let task = task(matrix, folder, ledger, form, &taken);
+        taken.insert(task.file.clone());
+        task
+    });
+    tasks.collect()
+}
+
+fn task(
+    matrix: &Matrix,
+    folder: &Folder,
+    ledger: &Ledger,
+    form: Form,
+    taken: &HashSet<String>,
+) -> Task {
+    let matrix = matrix.clone();
+    if let Some(line) = ledger.matrix_file(&matrix.id, form) {
+        let (file, bytes) = (line.file.clone(), line.bytes);
+        let (state, note) = match folder.bytes(&file) {
+            Ok(Some(found)) if found == bytes => (State::Present, None),
+            Ok(Some(found)) => {
+                let note = format!("{file}: {found} bytes, not {bytes} as it was brought");
+                (State::Missing, Some(note))
+            }
+            Ok(None) => (State::Missing, None),
+            Err(message) => (State::Taken(message), None),
+        };
+        return Task { matrix, file, state, note };
+    }
+    let plain = format!("{}{}", matrix.name(), form.suffix());
+    let others = ledger.owner(&plain).is_some_and(|owner| owner != matrix.id);
+    if !others && !taken.contains(&plain) {
+        return found(matrix, plain, folder, form);
+    }
+    let file = format!("{}-{plain}", matrix.group());
+    let note = format!("{plain} is another matrix; this one goes to {file}");
+    let task = found(matrix, file, folder, form);
+    Task { note: task.note.or(Some(note)), ..task }
+}
+
+/// A matrix that the ledger does not have, but that the user may have put there.
+fn found(matrix: Matrix, file: String, folder: &Folder, form: Form) -> Task {
+    let (state, note) = match folder.bytes(&file) {
+        Ok(None) => (State::Missing, None),
+        Ok(Some(_)) => match check(&matrix, &file, folder, form) {
+            Ok(()) => {
+                let note = format!("{file} was there already, with the right rows and columns");
+                (State::Present, Some(note))
+            }
+            Err(message) => {
+                let message = format!("{message}; move that file away, or choose another folder");
+                (State::Taken(message), None)
+            }
+        },
+        Err(message) => (State::Taken(message), None),
+    };
+    Task { matrix, file, state, note }
+}
+
+/// Whether a file has the rows and columns of the matrix.
+fn check(matrix: &Matrix, file: &str, folder: &Folder, form: Form) -> Result<(), String> {
+    let path = folder.file(file);
+    let shown = path.display().to_string();
+    let opened = File::open(&path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    let head = match form {
+        Form::Mtx => Head::read(BufReader::new(opened), &shown),
+        Form::Archive => unpack::head(opened, matrix.name(), &shown),
+    };
+    head?.check_shape(matrix).map_err(|message| format!("{shown}: {message}"))
+}

@@ -1,0 +1,64 @@
+//! Whether the files of a folder are still as they were brought.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use sha2::{Digest, Sha256};
+
+use super::Trouble;
+use super::folder::Folder;
+use super::ledger::{Line, hex};
+
+/// What became of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    Right,
+    /// And how.
+    Wrong(String),
+    Missing,
+}
+
+/// Reads a file of the ledger; `interrupted` is asked now and then.
+///
+/// # Errors
+/// When it is interrupted.
+pub fn verify(
+    folder: &Folder,
+    line: &Line,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Finding, Trouble> {
+    match folder.bytes(&line.file) {
+        Ok(None) => return Ok(Finding::Missing),
+        Err(message) => return Ok(Finding::Wrong(message)),
+        Ok(Some(bytes)) if bytes != line.bytes => {
+            let wrong = format!("{bytes} bytes, not {}", line.bytes);
+            return Ok(Finding::Wrong(wrong));
+        }
+        Ok(Some(_)) => {}
+    }
+    match sha256(folder, line, interrupted) {
+        Ok(Some(sha256)) if sha256 == line.sha256 => Ok(Finding::Right),
+        Ok(Some(sha256)) => {
+            Ok(Finding::Wrong(format!("its SHA-256 is {sha256}, not {}", line.sha256)))
+        }
+        Ok(None) => Err(Trouble::Interrupted),
+        Err(error) => Ok(Finding::Wrong(error.to_string())),
+    }
+}
+
+/// `None` when interrupted.
+fn sha256(
+    folder: &Folder,
+    line: &Line,
+    interrupted: &dyn Fn() -> bool,
+) -> io::Result<Option<String>> {
+    let mut file = File::open(folder.file(&line.file))?;
+    let (mut sha256, mut piece) = (Sha256::new(), vec![0; 1 << 20]);
+    while !interrupted() {
+        match file.read(&mut piece)? {
+            0 => return Ok(Some(hex(sha256))),
+            bytes => sha256.update(&piece[..bytes]),
+        }
+    }
+    Ok(None)
+}

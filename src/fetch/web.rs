@@ -1,0 +1,196 @@
+//! Requests over HTTP that an interrupt ends at once and a silent connection after a while.
+
+use std::error::Error;
+use std::io::{self, Read};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use reqwest::blocking::{Client, RequestBuilder};
+use reqwest::header::{HeaderMap, IF_RANGE, RANGE};
+
+use super::Trouble;
+
+/// How long an interrupt may go unnoticed.
+const GLANCE: Duration = Duration::from_millis(50);
+/// Bytes read at once.
+const PIECE: usize = 1 << 16;
+/// Pieces read ahead of the one at work.
+const AHEAD: usize = 16;
+
+/// The way to the web.
+pub struct Web<'w> {
+    client: Client,
+    timeout: Duration,
+    interrupted: &'w AtomicBool,
+}
+
+/// The head of an answer, and the way to its body.
+pub struct Answer<'w> {
+    pub status: u16,
+    pub headers: HeaderMap,
+    arrivals: Arrivals<'w>,
+}
+
+/// What the thread that reads the connection passes on.
+enum Arrival {
+    Head(u16, HeaderMap),
+    Piece(Vec<u8>),
+    End,
+    Failed(String),
+}
+
+struct Arrivals<'w> {
+    receiver: Receiver<Arrival>,
+    interrupted: &'w AtomicBool,
+}
+
+impl<'w> Web<'w> {
+    /// With proxies as the environment names them. A connection that is not made, or on which nothing
+    /// comes, within `timeout` has failed; `interrupted` ends all requests and pauses.
+    ///
+    /// # Errors
+    /// When the system's certificates or proxies cannot be used.
+    pub fn new(timeout: Duration, interrupted: &'w AtomicBool) -> Result<Self, Trouble> {
+        // A provider that is there already is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = Client::builder()
+            .user_agent(concat!("spmv-bench/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(timeout)
+            // For the head of an answer, and then for each read of the body.
+            .timeout(timeout)
+            .build()
+            .map_err(|error| Trouble::Failed(format!("no way to the web: {}", chain(&error))))?;
+        Ok(Self { client, timeout, interrupted })
+    }
+
+    /// Whether Ctrl-C was pressed.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// Asks for an address: all of it, or what follows the first so many bytes if it is still the
+    /// version that the validator names. Redirects are followed.
+    ///
+    /// # Errors
+    /// When no answer comes.
+    pub fn get(&self, address: &str, resume: Option<(u64, &str)>) -> Result<Answer<'w>, Trouble> {
+        let mut request = self.client.get(address);
+        if let Some((bytes, validator)) = resume {
+            request = request.header(RANGE, format!("bytes={bytes}-")).header(IF_RANGE, validator);
+        }
+        let (sender, receiver) = sync_channel(AHEAD);
+        let timeout = self.timeout;
+        // It ends with the receiver, or when its read does; that an interrupt does not wait for.
+        thread::spawn(move || read(request, timeout, &sender));
+        let arrivals = Arrivals { receiver, interrupted: self.interrupted };
+        match arrivals.next()? {
+            Arrival::Head(status, headers) => Ok(Answer { status, headers, arrivals }),
+            Arrival::Failed(message) => Err(Trouble::Failed(message)),
+            Arrival::Piece(_) | Arrival::End => unreachable!("the head is sent first"),
+        }
+    }
+
+    /// Lets time pass, up to an interrupt.
+    ///
+    /// # Errors
+    /// When that comes.
+    pub fn pause(&self, time: Duration) -> Result<(), Trouble> {
+        let begun = Instant::now();
+        while !self.is_interrupted() {
+            match time.checked_sub(begun.elapsed()).filter(|left| !left.is_zero()) {
+                Some(left) => thread::sleep(left.min(GLANCE)),
+                None => return Ok(()),
+            }
+        }
+        Err(Trouble::Interrupted)
+    }
+}
+
+impl Answer<'_> {
+    /// The next bytes of the body; `None` at its end.
+    ///
+    /// # Errors
+    /// When the connection ends before the body does, or nothing comes.
+    pub fn piece(&mut self) -> Result<Option<Vec<u8>>, Trouble> {
+        match self.arrivals.next()? {
+            Arrival::Piece(bytes) => Ok(Some(bytes)),
+            Arrival::Failed(message) => Err(Trouble::Failed(message)),
+            Arrival::End => Ok(None),
+            Arrival::Head(..) => unreachable!("a head is sent once"),
+        }
+    }
+}
+
+impl Arrivals<'_> {
+    fn next(&self) -> Result<Arrival, Trouble> {
+        while !self.interrupted.load(Ordering::Relaxed) {
+            match self.receiver.recv_timeout(GLANCE) {
+                Ok(arrival) => return Ok(arrival),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Trouble::Failed("the connection's thread ended".into()));
+                }
+            }
+        }
+        Err(Trouble::Interrupted)
+    }
+}
+
+/// Reads an answer to its end, or until nobody wants it.
+fn read(request: RequestBuilder, timeout: Duration, sender: &SyncSender<Arrival>) {
+    let mut answer = match request.send() {
+        Ok(answer) => answer,
+        Err(error) => {
+            let _ = sender.send(Arrival::Failed(describe(&error.without_url(), timeout)));
+            return;
+        }
+    };
+    let mut arrival = Arrival::Head(answer.status().as_u16(), answer.headers().clone());
+    let mut piece = vec![0; PIECE];
+    while sender.send(arrival).is_ok() {
+        arrival = match answer.read(&mut piece) {
+            Ok(0) => {
+                let _ = sender.send(Arrival::End);
+                return;
+            }
+            Ok(bytes) => Arrival::Piece(piece[..bytes].to_vec()),
+            Err(error) => {
+                let _ = sender.send(Arrival::Failed(describe(&error, timeout)));
+                return;
+            }
+        };
+    }
+}
+
+fn describe(error: &(dyn Error + 'static), timeout: Duration) -> String {
+    let timed_out = |error: &(dyn Error + 'static)| {
+        error.downcast_ref::<reqwest::Error>().is_some_and(reqwest::Error::is_timeout)
+            || error
+                .downcast_ref::<io::Error>()
+                .is_some_and(|e| e.kind() == io::ErrorKind::TimedOut)
+    };
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if timed_out(error) {
+            return format!("nothing came for {} s", timeout.as_secs_f64());
+        }
+        cause = error.source();
+    }
+    chain(error)
+}
+
+/// An error with its causes.
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let message = error.to_string();
+        if !text.ends_with(&message) {
+            text = format!("{text}: {message}");
+        }
+        cause = error.source();
+    }
+    text
+}
