@@ -75,12 +75,11 @@ impl Matrix {
     }
 }
 
-/// Whether the text is `GROUP/NAME` of letters, digits, `_`, `-`, `+` and `.`, neither part beginning
-/// with a dot: then both are fit for a file's name and an address.
+/// Whether the text is `GROUP/NAME` of letters, digits, `_` and `-`: fit for files' names and addresses.
 pub fn is_id(text: &str) -> bool {
     let fits = |part: &str| {
-        let allowed = |c: u8| c.is_ascii_alphanumeric() || b"_-+.".contains(&c);
-        !part.is_empty() && !part.starts_with('.') && part.bytes().all(allowed)
+        let allowed = |c: u8| c.is_ascii_alphanumeric() || b"_-".contains(&c);
+        !part.is_empty() && part.bytes().all(allowed)
     };
     text.split_once('/').is_some_and(|(group, name)| fits(group) && fits(name))
 }

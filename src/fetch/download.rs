@@ -83,7 +83,7 @@ impl Download<'_> {
                 return Err(Miss::Passing(message, asked));
             }
             let pauses = asked.unwrap_or(0).min(LONGEST_PAUSE).max(1 << (tries - 1));
-            self.web.pause(self.pause * pauses).map_err(Miss::Here)?;
+            self.web.pause(self.pause.saturating_mul(pauses)).map_err(Miss::Here)?;
         }
     }
 
@@ -96,11 +96,13 @@ impl Download<'_> {
         match (answer.status, origin) {
             (200, _) => {
                 let origin = self.origin(address, &answer.headers);
+                self.check_room(0, origin.total)?;
                 let file = self.part.begin(&origin).map_err(Miss::Here)?;
                 self.copy(answer, file, 0, origin.total)
             }
             (206, Some(origin)) => {
                 let total = self.continued(&answer.headers, bytes, &origin)?;
+                self.check_room(bytes, total)?;
                 let file = self.part.append().map_err(Miss::Here)?;
                 self.copy(answer, file, bytes, total)
             }
@@ -138,6 +140,12 @@ impl Download<'_> {
         Err(Miss::Passing(format!("Content-Range '{range}' does not go on at {bytes}"), None))
     }
 
+    /// Whether what follows the first `bytes` fits on the disk.
+    fn check_room(&self, bytes: u64, total: Option<u64>) -> Result<(), Miss> {
+        let left = total.map_or(0, |total| total.saturating_sub(bytes));
+        self.folder.has_room(left, self.part.path()).map_err(Miss::Here)
+    }
+
     /// Writes the body behind the first `bytes`.
     fn copy(
         &self,
@@ -147,15 +155,13 @@ impl Download<'_> {
         total: Option<u64>,
     ) -> Result<(), Miss> {
         let path = self.part.path();
-        let left = total.map_or(0, |total| total.saturating_sub(bytes));
-        self.folder.has_room(left, path).map_err(Miss::Here)?;
         let mut looked = bytes;
         while let Some(piece) = answer.piece().map_err(passing)? {
             file.write_all(&piece).map_err(|e| Miss::Here(Trouble::file("write", path, &e)))?;
             bytes += piece.len() as u64;
             (self.watch)(bytes, total);
             if bytes - looked > BETWEEN_LOOKS {
-                self.folder.has_room(0, path).map_err(Miss::Here)?;
+                self.check_room(bytes, total)?;
                 looked = bytes;
             }
         }

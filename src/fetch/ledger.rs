@@ -104,6 +104,7 @@ impl Ledger {
     pub(super) fn enter(&mut self, lines: Vec<Line>) -> Result<(), Trouble> {
         self.lines.retain(|old| lines.iter().all(|line| line.file != old.file));
         self.lines.extend(lines);
+        self.lines.sort_by(|a, b| (&a.matrix, &a.file).cmp(&(&b.matrix, &b.file)));
         self.write().map_err(|error| Trouble::file("write", &self.path, &error))
     }
 

@@ -102,11 +102,17 @@ fn task(
         return Task { matrix, file, state, note };
     }
     let plain = format!("{}{}", matrix.name(), form.suffix());
-    let others = ledger.owner(&plain).is_some_and(|owner| owner != matrix.id);
-    if !others && !taken.contains(&plain) {
+    let is_free = |file: &str| {
+        !taken.contains(file) && ledger.owner(file).is_none_or(|owner| owner == matrix.id)
+    };
+    if is_free(&plain) {
         return found(matrix, plain, folder, form);
     }
     let file = format!("{}-{plain}", matrix.group());
+    if !is_free(&file) {
+        let state = State::Taken(format!("{plain} and {file} are other matrices"));
+        return Task { matrix, file, state, note: None };
+    }
     let note = format!("{plain} is another matrix; this one goes to {file}");
     let task = found(matrix, file, folder, form);
     Task { note: task.note.or(Some(note)), ..task }

@@ -197,15 +197,27 @@ impl Unpacking<'_> {
         entry: &mut Entry<R>,
         mut to: impl FnMut(&[u8]) -> Result<(), Damage>,
     ) -> Result<(), Damage> {
-        let mut piece = vec![0; PIECE];
+        let (mut piece, mut copied) = (vec![0; PIECE], 0);
         while !self.web.is_interrupted() {
-            match entry.read(&mut piece).map_err(unreadable)? {
-                0 => return Ok(()),
-                bytes => to(&piece[..bytes])?,
+            let bytes = entry.read(&mut piece).map_err(unreadable)?;
+            if bytes == 0 {
+                return whole(entry, copied);
             }
+            to(&piece[..bytes])?;
+            copied += bytes as u64;
         }
         Err(Trouble::Interrupted.into())
     }
+}
+
+/// Whether all of an entry was read; the end of the file ends an entry too.
+fn whole<R: Read>(entry: &Entry<R>, read: u64) -> Result<(), Damage> {
+    let bytes = entry.size();
+    if read == bytes {
+        return Ok(());
+    }
+    let path = String::from_utf8_lossy(&entry.path_bytes()).escape_debug().to_string();
+    Err(Damage::Archive(format!("it ends within {path}, after {read} of {bytes} bytes")))
 }
 
 /// The name of a file beside the matrix `name`, fit for a folder.

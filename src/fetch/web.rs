@@ -165,20 +165,16 @@ fn read(request: RequestBuilder, timeout: Duration, sender: &SyncSender<Arrival>
 }
 
 fn describe(error: &(dyn Error + 'static), timeout: Duration) -> String {
-    let timed_out = |error: &(dyn Error + 'static)| {
-        error.downcast_ref::<reqwest::Error>().is_some_and(reqwest::Error::is_timeout)
-            || error
-                .downcast_ref::<io::Error>()
-                .is_some_and(|e| e.kind() == io::ErrorKind::TimedOut)
+    // What a body's reader reports is wrapped once more.
+    let inner = error.downcast_ref::<io::Error>().and_then(|error| error.get_ref());
+    let cause = match inner {
+        Some(inner) => inner.downcast_ref::<reqwest::Error>(),
+        None => error.downcast_ref(),
     };
-    let mut cause = Some(error);
-    while let Some(error) = cause {
-        if timed_out(error) {
-            return format!("nothing came for {} s", timeout.as_secs_f64());
-        }
-        cause = error.source();
+    match cause.is_some_and(reqwest::Error::is_timeout) {
+        true => format!("nothing came for {} s", timeout.as_secs_f64()),
+        false => chain(error),
     }
-    chain(error)
 }
 
 /// An error with its causes.

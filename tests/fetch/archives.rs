@@ -1,0 +1,132 @@
+//! Archives that are damaged, or not what they should be.
+
+use tar::EntryType;
+
+use crate::archive::{Tar, large};
+use crate::place::{Place, TINY};
+use crate::server::Reply;
+
+/// The reason why an archive as `T/tiny` is refused.
+fn refusal(archive: &[u8]) -> String {
+    let place = Place::with(archive);
+    let line = place.fail(&["T/tiny"]);
+    let begin = "T/tiny: not brought: the archive from SERVER/MM/T/tiny.tar.gz: ";
+    // What was refused once is not taken from the part the next time.
+    assert_eq!((place.fail(&["T/tiny"]), place.server.paths().len()), (line.clone(), 2));
+    line.strip_prefix(begin).unwrap_or_else(|| panic!("{line}")).to_owned()
+}
+
+/// The files beside those of a successful run that an archive as `T/tiny` leaves.
+fn left(archive: &[u8], words: &[&str]) -> Vec<String> {
+    let place = Place::with(archive);
+    let ran = place.run(&[&["T/tiny"], words].concat());
+    assert_eq!((ran.status, place.read("to/tiny.mtx")), (Some(0), TINY.into()), "{ran:?}");
+    let usual = ["my.toml", "to/.spmv-bench/ledger.csv", "to/.spmv-bench/lock", "to/tiny.mtx"];
+    place.files().into_iter().filter(|file| !usual.contains(&file.as_str())).collect()
+}
+
+#[test]
+fn damaged_archives_are_refused() {
+    let whole = Tar::of("large", &large()).gzip();
+    let mut flipped = whole.clone();
+    flipped[whole.len() / 2] ^= 0x10;
+    let mut sum = whole.clone();
+    sum[whole.len() - 6] ^= 1;
+    let cut = &whole[..whole.len() / 2];
+    for (archive, expected) in [
+        (&flipped[..], "it cannot be unpacked: "),
+        (&sum, "it cannot be unpacked: "),
+        (cut, "it cannot be unpacked: "),
+        (b"<html>not found</html>", "it cannot be unpacked: invalid gzip header"),
+        (b"", "it cannot be unpacked: "),
+    ] {
+        let place = Place::with_large(&[Reply::File]);
+        place.server.serve("/MM/T/large.tar.gz", archive, &[Reply::File]);
+        let line = place.fail(&["T/large"]);
+        let begin = "T/large: not brought: the archive from SERVER/MM/T/large.tar.gz: ";
+        assert!(line.starts_with(&format!("{begin}{expected}")), "{line}");
+    }
+}
+
+#[test]
+fn archives_of_something_else_are_refused() {
+    let matrix = |text: &str| Tar::of("tiny", text).gzip();
+    let link = |kind| Tar::default().entry(kind, "tiny/tiny.mtx", "/etc/passwd").gzip();
+    let twice = Tar::of("tiny", TINY).file("tiny/tiny.mtx", TINY).gzip();
+    let huge = Tar::default().declaring("tiny/tiny.mtx", 1 << 40).gzip();
+    let names = Tar::default().header("long", EntryType::GNULongName, "", 1 << 24);
+    for (archive, expected) in [
+        (Tar::of("other", TINY).gzip(), "it holds no tiny/tiny.mtx"),
+        (Tar::default().gzip(), "it holds no tiny/tiny.mtx"),
+        (Tar::default().file("tiny.mtx", TINY).gzip(), "it holds no tiny/tiny.mtx"),
+        (Tar::default().file("/tiny/tiny.mtx", TINY).gzip(), "it holds no tiny/tiny.mtx"),
+        (Tar::default().file("../tiny/tiny.mtx", TINY).gzip(), "it holds no tiny/tiny.mtx"),
+        (link(EntryType::Symlink), "tiny/tiny.mtx is no file but a Symlink"),
+        (link(EntryType::Link), "tiny/tiny.mtx is no file but a Link"),
+        (twice, "it holds tiny/tiny.mtx twice"),
+        (huge, "tiny/tiny.mtx has 1099511627776 bytes, but T/tiny takes 16777492 at most"),
+        (
+            names.bytes(&vec![b'x'; 1 << 24]).gzip(),
+            "it cannot be unpacked: more than 1048576 bytes between two entries",
+        ),
+        (matrix(&TINY.replace("3 4 4", "4 3 4")), "tiny.mtx:3: 4 x 3, but T/tiny has 3 x 4"),
+        (
+            matrix(&TINY.replace("3 4 4", "3 4 5")),
+            "tiny.mtx:3: 5 entries, but of T/tiny 4 are stored",
+        ),
+        (matrix(&TINY.replace("3 3 5\n", "")), "tiny.mtx: 3 entry lines, but its size line says 4"),
+        (matrix(&format!("{TINY}1 2 3\n")), "tiny.mtx: 5 entry lines, but its size line says 4"),
+        (
+            matrix("hello\n"),
+            "tiny.mtx:1: the first line must begin with %%MatrixMarket matrix, not `hello`",
+        ),
+        (matrix(""), "tiny.mtx: it ends before the size line"),
+    ] {
+        assert_eq!(refusal(&archive), expected);
+    }
+}
+
+/// The tar file ends within an entry, though the gzip file is whole.
+#[test]
+fn archives_that_end_too_early_are_refused() {
+    let cut = Tar::default().declaring("tiny/tiny.mtx", 1000).cut();
+    assert_eq!(refusal(&cut), "it ends within tiny/tiny.mtx, after 0 of 1000 bytes");
+    let cut = Tar::of("tiny", TINY).declaring("tiny/tiny_b.mtx", 1000).bytes(b"b").cut();
+    assert_eq!(refusal(&cut), "it ends within tiny/tiny_b.mtx, after 512 of 1000 bytes");
+}
+
+#[test]
+fn nothing_but_the_matrix_leaves_an_archive() {
+    let archive = Tar::default()
+        .file("../evil.mtx", "x")
+        .file("/tmp/spmv-bench-evil.mtx", "x")
+        .file("tiny/../../evil.mtx", "x")
+        .entry(EntryType::Directory, "tiny/", "")
+        .entry(EntryType::Symlink, "tiny", "/tmp")
+        .entry(EntryType::Symlink, "tiny/tiny_l.mtx", "/etc/passwd")
+        .entry(EntryType::Fifo, "tiny/tiny_f.mtx", "")
+        .file("tiny/tiny.mtx", TINY)
+        .file("tiny/tiny_b.mtx", "b")
+        .file("tiny/sub/tiny_c.mtx", "c")
+        .file("tiny/.hidden", "d")
+        .file("other/other.mtx", "e")
+        .gzip();
+    assert_eq!(left(&archive, &[]), [""; 0]);
+    assert_eq!(left(&archive, &["--aux"]), ["to/tiny_b.mtx"]);
+    assert!(!std::path::Path::new("/tmp/spmv-bench-evil.mtx").exists());
+}
+
+#[test]
+fn a_kept_archive_is_checked_and_kept_as_it_came() {
+    let archive = Tar::of("tiny", TINY).file("tiny/tiny_b.mtx", "b").gzip();
+    let place = Place::with(&archive);
+    let ran = place.run(&["T/tiny", "--keep-archives"]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert_eq!(std::fs::read(place.path("to/tiny.tar.gz")).unwrap(), archive);
+    assert!(!place.files().iter().any(|file| file.contains(".mtx") || file.contains("part")));
+    place.server.requests();
+    assert_eq!(place.run(&["T/tiny", "--keep-archives"]).status, Some(0));
+    assert_eq!(place.server.requests(), []);
+    let place = Place::with(&Tar::of("tiny", "hello").gzip());
+    assert!(place.fail(&["T/tiny", "--keep-archives"]).contains("tiny.mtx:1: the first line"));
+}

@@ -1,0 +1,209 @@
+//! Servers and connections that fail.
+
+use std::net::TcpListener;
+use std::process::Command;
+
+use crate::archive::{Tar, large};
+use crate::place::{Place, TINY};
+use crate::server::{Reply, Server};
+
+/// Brings `T/large` from answers like these, and gives the ranges asked for.
+fn bring(replies: &[Reply], words: &[&str]) -> Vec<Option<String>> {
+    let place = Place::with_large(replies);
+    let ran = place.run(&[&["T/large"], words].concat());
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert_eq!(place.read("to/large.mtx"), large());
+    assert!(place.files().iter().all(|file| !file.contains("part")), "{:?}", place.files());
+    place.server.ranges()
+}
+
+fn range(bytes: usize) -> Option<String> {
+    Some(format!("bytes={bytes}-"))
+}
+
+#[test]
+fn what_passes_is_tried_again() {
+    use Reply::{File, Later, Status};
+    assert_eq!(bring(&[Status(503), Status(503), File], &[]), [None, None, None]);
+    assert_eq!(bring(&[Later(429, 2), Status(408), Status(500), File], &[]).len(), 4);
+}
+
+#[test]
+fn what_was_cut_off_is_resumed() {
+    use Reply::{Cut, File, Hold};
+    assert_eq!(bring(&[Cut(5000), File], &[]), [None, range(5000)]);
+    let silent = bring(&[Hold(3000), File], &["--timeout", "0.2"]);
+    assert_eq!(silent, [None, range(3000)]);
+    // Tries that get further do not count: there are more of them than four.
+    let ranges = bring(&[Cut(1000), Cut(1000), Cut(1000), Cut(1000), Cut(1000), File], &[]);
+    let expected: Vec<_> = (1..=5).map(|thousands| range(1000 * thousands)).collect();
+    assert_eq!(ranges[1..], expected);
+}
+
+#[test]
+fn what_cannot_be_resumed_begins_anew() {
+    use Reply::{Cut, Declaring, File, Plain, Range};
+    assert_eq!(bring(&[Cut(5000), Plain], &[]), [None, range(5000)]);
+    // Without a validator there is nothing to ask a range of.
+    assert_eq!(bring(&[Declaring(1 << 20), File], &[]), [None, None]);
+    let other = bring(&[Cut(5000), Range("bytes 4000-4999/5000"), File], &[]);
+    assert_eq!(other, [None, range(5000), None]);
+    let refused = bring(&[Cut(5000), Reply::Status(416), File], &[]);
+    assert_eq!(refused, [None, range(5000), None]);
+}
+
+/// The server has another version when the part is there: its beginning must not get the new end.
+#[test]
+fn a_new_version_begins_anew() {
+    let place = Place::with_large(&[Reply::Cut(5000), Reply::Status(404)]);
+    assert_eq!(place.run(&["T/large"]).status, Some(1));
+    let newer = large().replace("\n1 1 ", "\n1 1 9");
+    let archive = Tar::of("large", &newer).gzip();
+    place.server.serve("/MM/T/large.tar.gz", &archive, &[Reply::File]);
+    assert_eq!(place.run(&["T/large"]).status, Some(0));
+    assert_eq!(place.read("to/large.mtx"), newer);
+    assert_eq!(place.server.ranges(), [None, range(5000), range(5000)]);
+}
+
+#[test]
+fn redirects_lead_to_other_ports() {
+    let place = Place::new();
+    let other = Server::start();
+    let moved = Reply::Moved(format!("{}/elsewhere", other.address()));
+    place.server.serve("/MM/T/tiny.tar.gz", &[], &[moved]);
+    other.serve("/elsewhere", &Tar::of("tiny", TINY).gzip(), &[Reply::File]);
+    assert_eq!(place.run(&["T/tiny"]).status, Some(0));
+    assert_eq!(
+        (place.read("to/tiny.mtx"), other.paths()),
+        (TINY.into(), vec!["/elsewhere".into()])
+    );
+}
+
+#[test]
+fn the_second_address_is_asked_for_what_the_first_has_not() {
+    let (place, second) = (Place::new(), Server::start());
+    let both = format!("{},{}/copy/", place.server.address(), second.address());
+    second.serve("/copy/MM/T/tiny.tar.gz", &Tar::of("tiny", TINY).gzip(), &[Reply::File]);
+    let place = place.asking(both);
+    assert_eq!(place.run(&["T/tiny"]).status, Some(0));
+    assert_eq!((place.server.paths().len(), second.paths().len()), (1, 1));
+    assert!(place.read("to/.spmv-bench/ledger.csv").contains("/copy/MM/T/tiny.tar.gz,"));
+}
+
+#[test]
+fn all_addresses_are_named_when_none_has_it_and_the_others_go_on() {
+    let (place, second) = (Place::with(&Tar::of("tiny", TINY).gzip()), Server::start());
+    second.serve("/MM/T/large.tar.gz", &[], &[Reply::Status(503)]);
+    let both = format!("{},{}", place.server.address(), second.address());
+    let place = place.asking(both);
+    let ran = place.run(&["T/large", "T/tiny"]);
+    assert_eq!((ran.status, place.read("to/tiny.mtx")), (Some(1), TINY.into()));
+    let expected = format!(
+        "T/large: not brought: SERVER/MM/T/large.tar.gz: 404 Not Found; \
+         {}/MM/T/large.tar.gz: 503 Service Unavailable (4 tries)",
+        second.address()
+    );
+    assert_eq!(ran.stderr.lines().nth(1), Some(&*expected));
+    assert!(ran.stderr.contains("\n1 brought, 0 present, 1 failed: "), "{}", ran.stderr);
+    assert_eq!(second.paths().len(), 4);
+}
+
+#[test]
+fn a_body_with_the_wrong_length_is_never_a_matrix() {
+    let archive = Tar::of("large", &large()).gzip();
+    let length = archive.len();
+    let place = Place::with_large(&[Reply::Declaring(length - 10)]);
+    let expected = "T/large: not brought: the archive from SERVER/MM/T/large.tar.gz: it cannot be \
+                    unpacked: ";
+    assert!(place.fail(&["T/large"]).starts_with(expected));
+    let place = Place::with_large(&[Reply::Declaring(length + 10)]);
+    let ran = place.run(&["T/large"]);
+    assert_eq!(ran.status, Some(1));
+    assert!(!place.path("to/large.mtx").exists());
+    let expected = "T/large: not brought: SERVER/MM/T/large.tar.gz: ";
+    assert!(ran.stderr.lines().nth(1).unwrap().starts_with(expected), "{ran:?}");
+    assert!(ran.stderr.contains(" (4 tries)\n"), "{ran:?}");
+}
+
+#[test]
+fn a_body_that_does_not_fit_on_the_disk_is_not_begun() {
+    let place = Place::with_large(&[Reply::Declaring(1 << 60)]);
+    let line = place.fail(&["T/large"]);
+    let begin = "T/large: not brought: to/.spmv-bench/T.large.tar.gz.part: 1152921504606846976 bytes \
+                 are to come and ";
+    assert!(line.starts_with(begin) && line.ends_with(" are free"), "{line}");
+    assert_eq!(place.server.paths().len(), 1);
+}
+
+#[test]
+fn proxies_are_taken_from_the_environment() {
+    let place = Place::new();
+    let archive = Tar::of("tiny", TINY).gzip();
+    place.server.serve("http://nowhere.invalid/MM/T/tiny.tar.gz", &archive, &[Reply::File]);
+    let mut command = place.command(&["T/tiny", "--mirror", "http://nowhere.invalid"]);
+    let ran = place.ran(command.env("http_proxy", place.server.address()).output().unwrap());
+    assert_eq!((ran.status, place.read("to/tiny.mtx")), (Some(0), TINY.into()), "{ran:?}");
+}
+
+#[test]
+fn nobody_listens() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let place = Place::new().asking(format!("http://127.0.0.1:{port}"));
+    let line = place.fail(&["T/tiny"]);
+    let expected = format!("T/tiny: not brought: http://127.0.0.1:{port}/MM/T/tiny.tar.gz: ");
+    assert!(line.starts_with(&expected), "{line}");
+    assert!(line.ends_with("Connection refused (os error 111) (4 tries)"), "{line}");
+}
+
+#[test]
+fn silence_is_named() {
+    let place = Place::with_large(&[Reply::Hold(0)]);
+    let line = {
+        let ran = place.run(&["T/large", "--timeout", "0.05"]);
+        ran.stderr.lines().nth(1).unwrap().to_owned()
+    };
+    let expected =
+        "T/large: not brought: SERVER/MM/T/large.tar.gz: nothing came for 0.05 s (4 tries)";
+    assert_eq!(line, expected);
+}
+
+#[test]
+fn a_killed_run_is_resumed_by_the_next() {
+    let place = Place::with_large(&[Reply::Hold(5000), Reply::File]);
+    let mut child = place.command(&["T/large"]).spawn().unwrap();
+    place.await_part("T.large", 5000);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!place.path("to/large.mtx").exists());
+    assert_eq!(place.run(&["T/large"]).status, Some(0));
+    assert_eq!(place.server.ranges(), [None, range(5000)]);
+    assert_eq!(place.read("to/large.mtx"), large());
+}
+
+#[test]
+fn an_interrupt_ends_a_silent_download_and_keeps_its_part() {
+    let place = Place::with_large(&[Reply::Hold(5000), Reply::File]);
+    let child = place.command(&["T/large", "T/tiny", "--jobs", "1"]).spawn().unwrap();
+    place.await_part("T.large", 5000);
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let ran = place.ran(child.wait_with_output().unwrap());
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    let expected = "to: 2 matrices, 0 present, 2 to bring: about 0.0 MB\ninterrupted, what has begun \
+                    is resumed by the next run; 0 brought, 0 present, 0 failed: 0.0 MB of archives\n";
+    assert_eq!(ran.stderr, expected);
+    assert_eq!(place.run(&["T/large"]).status, Some(0));
+    assert_eq!(place.server.ranges(), [None, range(5000)]);
+}
+
+/// Killed between download and unpacking, a whole part needs no request.
+#[test]
+fn a_whole_part_is_used() {
+    let place = Place::with_large(&[Reply::Cut(5000), Reply::Status(404)]);
+    place.run(&["T/large"]);
+    let part = place.path("to/.spmv-bench/T.large.tar.gz.part");
+    std::fs::write(&part, Tar::of("large", &large()).gzip()).unwrap();
+    place.server.requests();
+    assert_eq!(place.run(&["T/large"]).status, Some(0));
+    assert_eq!((place.server.paths().len(), place.read("to/large.mtx")), (0, large()));
+}

@@ -1,0 +1,170 @@
+//! What is in the folder already, and who else works there.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+
+use expect_test::expect;
+
+use crate::archive::{Tar, large};
+use crate::both;
+use crate::place::{Place, SYMMETRIC, TINY};
+use crate::server::Reply;
+
+#[test]
+fn the_user_s_own_file_is_taken_if_it_has_the_shape() {
+    let place = both();
+    fs::create_dir(place.path("to")).unwrap();
+    fs::write(place.path("to/tiny.mtx"), TINY).unwrap();
+    let ran = place.run(&["T/tiny"]);
+    assert_eq!((ran.status, place.server.paths().len()), (Some(0), 0));
+    expect![[r#"
+        T/tiny: tiny.mtx was there already, with the right rows and columns
+        to: 1 matrices, 1 present, 0 to bring: about 0.0 MB
+        0 brought, 1 present, 0 failed: 0.0 MB of archives
+    "#]]
+    .assert_eq(&ran.stderr);
+    fs::write(place.path("to/tiny.mtx"), SYMMETRIC).unwrap();
+    let ran = place.run(&["T/tiny", "T/tiny"]);
+    assert_eq!((ran.status, place.read("to/tiny.mtx")), (Some(1), SYMMETRIC.into()));
+    let expected = "T/tiny: not brought: to/tiny.mtx: 2 x 2, but T/tiny has 3 x 4; move that file \
+                    away, or choose another folder";
+    assert_eq!(ran.stderr.lines().next(), Some(expected));
+    fs::write(place.path("to/tiny.tar.gz"), Tar::of("tiny", SYMMETRIC).gzip()).unwrap();
+    let ran = place.run(&["T/tiny", "--keep-archives"]);
+    assert_eq!((ran.status, place.server.paths().len()), (Some(1), 0), "{ran:?}");
+    fs::write(place.path("to/tiny.tar.gz"), Tar::of("tiny", TINY).gzip()).unwrap();
+    assert_eq!(place.run(&["T/tiny", "--keep-archives"]).status, Some(0));
+}
+
+#[test]
+fn files_beside_a_matrix_do_not_replace_others() {
+    let archive = Tar::of("tiny", TINY).file("tiny/tiny_b.mtx", "b").gzip();
+    let place = Place::with(&archive);
+    fs::create_dir(place.path("to")).unwrap();
+    fs::write(place.path("to/tiny_b.mtx"), "mine").unwrap();
+    let ran = place.run(&["T/tiny", "--aux"]);
+    assert_eq!((ran.status, place.read("to/tiny_b.mtx")), (Some(1), "mine".into()));
+    let expected = "T/tiny: not brought: to/tiny_b.mtx is there and not of T/tiny: move it away";
+    assert_eq!(ran.stderr.lines().nth(1), Some(expected));
+    assert!(!place.path("to/tiny.mtx").exists());
+}
+
+#[test]
+fn a_clash_is_known_by_the_ledger_too() {
+    let place = both();
+    assert_eq!(place.run(&["U/tiny"]).status, Some(0));
+    let ran = place.run(&["T/tiny", "U/tiny"]);
+    assert_eq!(
+        (place.read("to/tiny.mtx"), place.read("to/T-tiny.mtx")),
+        (SYMMETRIC.into(), TINY.into())
+    );
+    let expected = "T/tiny: tiny.mtx is another matrix; this one goes to T-tiny.mtx";
+    assert_eq!(ran.stderr.lines().next(), Some(expected));
+    assert_eq!(place.server.paths(), ["/MM/U/tiny.tar.gz", "/MM/T/tiny.tar.gz"]);
+}
+
+#[test]
+fn changed_and_missing_files_are_found() {
+    let place = both();
+    place.run(&[]);
+    let ran = place.run(&["--verify"]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), ""));
+    assert_eq!(ran.stderr, "2 files right, 0 wrong, 0 missing\n");
+    fs::write(place.path("to/tiny.mtx"), TINY.replace("1 1 2", "1 1 3")).unwrap();
+    fs::remove_file(place.path("to/U-tiny.mtx")).unwrap();
+    place.server.requests();
+    let ran = place.run(&["--verify"]);
+    assert_eq!((ran.status, place.server.requests()), (Some(1), Vec::new()));
+    expect![[r#"
+        to/tiny.mtx: its SHA-256 is 2cce, not aa12
+        to/U-tiny.mtx: missing
+    "#]]
+    .assert_eq(&short(&ran.stdout));
+    assert_eq!(ran.stderr, "0 files right, 1 wrong, 1 missing\n");
+    let ran = place.run(&["--verify", "U/tiny", "T/large"]);
+    assert_eq!(ran.stdout, "to/U-tiny.mtx: missing\nT/large: not brought into to\n");
+    // What is missing is brought again, what has another size too.
+    fs::write(place.path("to/tiny.mtx"), "short").unwrap();
+    let ran = place.run(&[]);
+    let expected = "T/tiny: tiny.mtx: 5 bytes, not 80 as it was brought";
+    assert_eq!(ran.stderr.lines().next(), Some(expected));
+    assert_eq!(place.run(&["--verify"]).status, Some(0));
+}
+
+/// Hashes cut to four digits.
+fn short(text: &str) -> String {
+    let hashed = |word: &str| word.trim_end_matches([',', ' ', '\n']).len() == 64;
+    let cut =
+        |word: &str| if hashed(word) { word[..4].to_owned() + &word[64..] } else { word.into() };
+    text.split_inclusive([' ', '\n']).map(cut).collect()
+}
+
+#[test]
+fn a_changed_archive_is_told() {
+    let place = both();
+    place.run(&["T/tiny"]);
+    fs::remove_file(place.path("to/tiny.mtx")).unwrap();
+    let newer = TINY.replace("1 1 2", "1 1 3");
+    place.server.serve("/MM/T/tiny.tar.gz", &Tar::of("tiny", &newer).gzip(), &[Reply::File]);
+    let line = place.fail(&["T/tiny"]);
+    assert!(line.starts_with("T/tiny: not brought: the archive has changed: its SHA-256 is "));
+    let end = "; to accept it, remove the lines of T/tiny from to/.spmv-bench/ledger.csv";
+    assert!(line.ends_with(end), "{line}");
+    let ledger = place.path("to/.spmv-bench/ledger.csv");
+    let head = place.read("to/.spmv-bench/ledger.csv").lines().next().unwrap().to_owned();
+    fs::write(ledger, head + "\n").unwrap();
+    assert_eq!(place.run(&["T/tiny"]).status, Some(0));
+    assert_eq!(place.read("to/tiny.mtx"), newer);
+}
+
+#[test]
+fn a_damaged_ledger_is_named_with_its_line() {
+    let place = both();
+    place.run(&["T/tiny"]);
+    let ledger = place.read("to/.spmv-bench/ledger.csv");
+    let bytes = format!(",{},", TINY.len());
+    for (from, to, expected) in [
+        ("tiny.mtx", "../tiny.mtx", "line 2: '../tiny.mtx' is no file's name"),
+        ("T/tiny", "tiny", "line 2: 'tiny' is no GROUP/NAME"),
+        (bytes.as_str(), ",many,", "line 2: "),
+    ] {
+        fs::write(place.path("to/.spmv-bench/ledger.csv"), ledger.replacen(from, to, 1)).unwrap();
+        let ran = place.run(&["T/tiny"]);
+        assert_eq!(ran.status, Some(2));
+        let begin = format!("spmv-bench: to/.spmv-bench/ledger.csv: {expected}");
+        assert!(ran.stderr.starts_with(&begin), "{}", ran.stderr);
+        assert!(ran.stderr.ends_with("; remove that line to go on without it\n"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_second_run_waits_and_finds_what_the_first_brought() {
+    let place = Place::with_large(&[Reply::Hold(5000)]);
+    let first = place.command(&["T/large"]).spawn().unwrap();
+    place.await_part("T.large", 5000);
+    let mut second = place.command(&["T/large"]).spawn().unwrap();
+    let mut stderr = BufReader::new(second.stderr.take().unwrap());
+    let mut line = String::new();
+    stderr.read_line(&mut line).unwrap();
+    assert_eq!(line, "to: another fetch is at work there, waiting for its end\n");
+    place.server.release();
+    assert!(first.wait_with_output().unwrap().status.success());
+    let mut rest = String::new();
+    stderr.read_to_string(&mut rest).unwrap();
+    assert!(second.wait().unwrap().success());
+    assert!(rest.starts_with("to: 1 matrices, 1 present, 0 to bring"), "{rest}");
+    assert_eq!((place.server.paths().len(), place.read("to/large.mtx")), (1, large()));
+}
+
+#[test]
+fn what_the_disk_cannot_hold_is_refused_before() {
+    let place = both();
+    let ran = place.run(&["T/tiny", "T/giant"]);
+    assert_eq!((ran.status, place.server.paths().len()), (Some(2), 0), "{ran:?}");
+    assert!(ran.stderr.contains("spmv-bench: to: about "), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains(" MB are free; choose fewer matrices with --filter"),
+        "{}",
+        ran.stderr
+    );
+}

@@ -1,0 +1,60 @@
+//! `spmv-bench fetch` as a program, against a web server that misbehaves in every way.
+
+mod archive;
+mod archives;
+mod downloads;
+mod folder;
+mod place;
+mod server;
+mod sets;
+
+use archive::Tar;
+use expect_test::expect;
+use place::{Place, SYMMETRIC, TINY};
+use server::Reply;
+
+/// Both matrices of the default set, in the order of the set.
+fn both() -> Place {
+    let place = Place::with(&Tar::of("tiny", TINY).gzip());
+    place.server.serve("/MM/U/tiny.tar.gz", &Tar::of("tiny", SYMMETRIC).gzip(), &[Reply::File]);
+    place
+}
+
+#[test]
+fn the_default_set_is_brought_once() {
+    let place = both();
+    let ran = place.run(&[]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), ""), "{ran:?}");
+    expect![[r#"
+        U/tiny: tiny.mtx is another matrix; this one goes to U-tiny.mtx
+        to: 2 matrices, 0 present, 2 to bring: about 0.0 MB
+        T/tiny: to/tiny.mtx, 0.000 MB
+        U/tiny: to/U-tiny.mtx, 0.000 MB
+        2 brought, 0 present, 0 failed: 0.0 MB of archives
+    "#]]
+    .assert_eq(&ran.stderr);
+    assert_eq!(
+        (place.read("to/tiny.mtx"), place.read("to/U-tiny.mtx")),
+        (TINY.into(), SYMMETRIC.into())
+    );
+    let files = [
+        "my.toml",
+        "to/.spmv-bench/ledger.csv",
+        "to/.spmv-bench/lock",
+        "to/U-tiny.mtx",
+        "to/tiny.mtx",
+    ];
+    assert_eq!(place.files(), files);
+    assert!(place.server.requests().iter().all(|request| {
+        request.agent.as_deref() == Some(concat!("spmv-bench/", env!("CARGO_PKG_VERSION")))
+    }));
+    let again = place.run(&[]);
+    assert_eq!(again.status, Some(0));
+    expect![[r#"
+        to: 2 matrices, 2 present, 0 to bring: about 0.0 MB
+        0 brought, 2 present, 0 failed: 0.0 MB of archives
+    "#]]
+    .assert_eq(&again.stderr);
+    assert_eq!(place.server.requests(), []);
+    assert_eq!(place.run(&["--quiet"]).stderr, "");
+}

@@ -1,0 +1,179 @@
+//! A folder and a server to run the built program between.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::archive::{Tar, large};
+use crate::server::{Reply, Server};
+
+/// What tests bring; `T/tiny` and `U/tiny` share a name.
+const DATASETS: &str = r#"
+[[matrix]]
+id = "T/tiny"
+rows = 3
+cols = 4
+nnz = 3
+entries = 4
+kind = "tiny problem"
+
+[[matrix]]
+id = "U/tiny"
+rows = 2
+cols = 2
+nnz = 3
+kind = "tiny problem"
+numerical-symmetry = 1.0
+
+[[matrix]]
+id = "T/large"
+rows = 400
+cols = 400
+nnz = 4000
+kind = "large problem"
+
+[[matrix]]
+id = "T/giant"
+rows = 1_000_000_000_000
+cols = 1_000_000_000_000
+nnz = 1_000_000_000_000_000_000
+kind = "giant problem"
+
+[set.default]
+source = "these tests"
+members = ["T/tiny", "U/tiny"]
+"#;
+
+pub const TINY: &str =
+    "%%MatrixMarket matrix coordinate real general\n% c\n3 4 4\n1 1 2\n1 4 3\n3 2 0\n3 3 5\n";
+pub const SYMMETRIC: &str =
+    "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 2\n2 1 1\n";
+
+pub struct Place {
+    dir: TempDir,
+    pub server: Server,
+    mirror: String,
+}
+
+/// What a run did.
+#[derive(Debug)]
+pub struct Ran {
+    pub status: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let (dir, server) = (tempfile::tempdir().unwrap(), Server::start());
+        fs::write(dir.path().join("my.toml"), DATASETS).unwrap();
+        let mirror = server.address();
+        Self { dir, server, mirror }
+    }
+
+    /// One whose server has `T/tiny` as this archive.
+    pub fn with(archive: &[u8]) -> Self {
+        let place = Self::new();
+        place.server.serve("/MM/T/tiny.tar.gz", archive, &[Reply::File]);
+        place
+    }
+
+    /// One whose server has `T/large`, answered like this.
+    pub fn with_large(replies: &[Reply]) -> Self {
+        let place = Self::new();
+        place.server.serve("/MM/T/large.tar.gz", &Tar::of("large", &large()).gzip(), replies);
+        place
+    }
+
+    /// One that asks these addresses in turn.
+    pub fn asking(self, mirror: String) -> Self {
+        Self { mirror, ..self }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_spmv-bench"));
+        command.env_clear().env("SPMV_BENCH_CACHE", self.path("cache"));
+        command.env("SPMV_BENCH_MIRROR", &self.mirror);
+        command.current_dir(self.dir.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(["fetch", "--datasets", "my.toml", "--to", "to", "--pause", "0.001"]);
+        command.args(words);
+        command
+    }
+
+    pub fn run(&self, words: &[&str]) -> Ran {
+        self.ran(self.command(words).output().unwrap())
+    }
+
+    /// With the server's address and times replaced.
+    pub fn ran(&self, output: std::process::Output) -> Ran {
+        let text = |bytes| {
+            let text = String::from_utf8(bytes).unwrap().replace(&self.server.address(), "SERVER");
+            let lines = text.lines().map(|line| match line.rsplit_once(" of archives in ") {
+                Some((counts, _)) => format!("{counts} of archives\n"),
+                None => format!("{line}\n"),
+            });
+            lines.collect::<String>()
+        };
+        Ran {
+            status: output.status.code(),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    }
+
+    /// Brings words that cannot be brought: no file but the lock and the ledger may be left anywhere.
+    /// Gives the line that says why.
+    pub fn fail(&self, words: &[&str]) -> String {
+        let ran = self.run(words);
+        assert_eq!(ran.status, Some(1), "{ran:?}");
+        let rest = ["my.toml", "to/.spmv-bench/ledger.csv", "to/.spmv-bench/lock"];
+        let left = self.files();
+        assert!(left.iter().all(|file| rest.contains(&file.as_str())), "{left:?}");
+        let line = ran.stderr.lines().find(|line| line.contains(": not brought: "));
+        line.unwrap_or_else(|| panic!("{ran:?}")).to_owned()
+    }
+
+    /// All files below the folder but the cache's.
+    pub fn files(&self) -> Vec<String> {
+        let mut files = Vec::new();
+        below(self.dir.path(), &mut files);
+        let base = format!("{}/", self.dir.path().display());
+        let mut files: Vec<String> = files
+            .iter()
+            .map(|file| file.to_str().unwrap().replace(&base, ""))
+            .filter(|file| !file.starts_with("cache/"))
+            .collect();
+        files.sort();
+        files
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Waits until a part has so many bytes.
+    pub fn await_part(&self, matrix: &str, bytes: u64) {
+        let part = self.path(&format!("to/.spmv-bench/{matrix}.tar.gz.part"));
+        while part.metadata().map_or(0, |metadata| metadata.len()) < bytes {
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+fn below(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() && !path.is_symlink() {
+            true => below(&path, files),
+            false => files.push(path),
+        }
+    }
+}

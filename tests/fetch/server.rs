@@ -1,0 +1,184 @@
+//! A web server on this machine that answers as a test's script says.
+
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+
+/// How a request is answered. Where it says nothing else, ranges are served.
+#[derive(Clone, Debug)]
+pub enum Reply {
+    /// With the file.
+    File,
+    /// With the whole file, whatever range is asked for, and nothing to know its version by.
+    Plain,
+    /// With this status.
+    Status(u16),
+    /// With this status, asking for so many seconds.
+    Later(u16, u32),
+    /// With another address.
+    Moved(String),
+    /// With so many bytes of the answer, and then the connection ends.
+    Cut(usize),
+    /// With so many bytes, and the rest when the server is released.
+    Hold(usize),
+    /// With the whole file, said to have so many bytes.
+    Declaring(usize),
+    /// With status 206 and this Content-Range.
+    Range(&'static str),
+}
+
+/// A request that came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    pub path: String,
+    pub range: Option<String>,
+    pub agent: Option<String>,
+}
+
+/// A file and the answers that are still to be given.
+type Served = (Vec<u8>, Vec<Reply>);
+
+#[derive(Default)]
+struct Script {
+    files: Mutex<HashMap<String, Served>>,
+    requests: Mutex<Vec<Request>>,
+    released: Mutex<bool>,
+    release: Condvar,
+}
+
+pub struct Server {
+    port: u16,
+    script: Arc<Script>,
+}
+
+impl Server {
+    pub fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let script = Arc::new(Script::default());
+        let shared = script.clone();
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (script, stream) = (shared.clone(), stream.unwrap());
+                // A client that goes away is part of many tests.
+                thread::spawn(move || script.answer(stream).ok());
+            }
+        });
+        Self { port, script }
+    }
+
+    /// Answers requests for `path` one by one as told; the last way holds for all further ones.
+    pub fn serve(&self, path: &str, file: &[u8], replies: &[Reply]) {
+        let entry = (file.to_vec(), replies.to_vec());
+        self.script.files.lock().unwrap().insert(path.to_owned(), entry);
+    }
+
+    pub fn address(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// The requests since this was last asked.
+    pub fn requests(&self) -> Vec<Request> {
+        std::mem::take(&mut self.script.requests.lock().unwrap())
+    }
+
+    /// The paths of the requests since they were last asked for.
+    pub fn paths(&self) -> Vec<String> {
+        self.requests().into_iter().map(|request| request.path).collect()
+    }
+
+    /// The ranges of the requests since they were last asked for.
+    pub fn ranges(&self) -> Vec<Option<String>> {
+        self.requests().into_iter().map(|request| request.range).collect()
+    }
+
+    /// Lets held answers go on.
+    pub fn release(&self) {
+        *self.script.released.lock().unwrap() = true;
+        self.script.release.notify_all();
+    }
+}
+
+impl Script {
+    fn answer(&self, stream: TcpStream) -> std::io::Result<()> {
+        let headers = headers(&stream)?;
+        let path = headers[""].split(' ').nth(1).unwrap_or("").to_owned();
+        let of = |name: &str| headers.get(name).cloned();
+        let request = Request { path: path.clone(), range: of("range"), agent: of("user-agent") };
+        self.requests.lock().unwrap().push(request);
+        let (file, reply) = match self.files.lock().unwrap().get_mut(&path) {
+            Some((file, replies)) if replies.len() > 1 => (file.clone(), replies.remove(0)),
+            Some((file, replies)) => (file.clone(), replies[0].clone()),
+            None => (Vec::new(), Reply::Status(404)),
+        };
+        self.send(stream, &file, reply, &headers)
+    }
+
+    fn send(
+        &self,
+        mut stream: TcpStream,
+        file: &[u8],
+        reply: Reply,
+        headers: &HashMap<String, String>,
+    ) -> std::io::Result<()> {
+        let (status, header, body) = match &reply {
+            Reply::Status(status) => (*status, String::new(), &[][..]),
+            Reply::Later(status, seconds) => {
+                (*status, format!("Retry-After: {seconds}\r\n"), &[][..])
+            }
+            Reply::Moved(to) => (301, format!("Location: {to}\r\n"), &[][..]),
+            Reply::Plain | Reply::Declaring(_) => (200, String::new(), file),
+            Reply::Range(range) => (206, format!("Content-Range: {range}\r\n"), file),
+            Reply::File | Reply::Cut(_) | Reply::Hold(_) => ranged(file, headers),
+        };
+        let declared = if let Reply::Declaring(bytes) = reply { bytes } else { body.len() };
+        write!(
+            stream,
+            "HTTP/1.1 {status} x\r\nContent-Length: {declared}\r\nConnection: close\r\n{header}\r\n"
+        )?;
+        match reply {
+            Reply::Cut(bytes) => stream.write_all(&body[..bytes.min(body.len())]),
+            Reply::Hold(bytes) => {
+                stream.write_all(&body[..bytes])?;
+                let released = self.released.lock().unwrap();
+                drop(self.release.wait_while(released, |released| !*released).unwrap());
+                stream.write_all(&body[bytes..])
+            }
+            _ => stream.write_all(body),
+        }
+    }
+}
+
+/// The request's first line under "", and its headers in lower case.
+fn headers(stream: &TcpStream) -> std::io::Result<HashMap<String, String>> {
+    let mut lines = BufReader::new(Read::take(stream.try_clone()?, 1 << 16)).lines();
+    let mut headers = HashMap::from([(String::new(), lines.next().unwrap_or(Ok(String::new()))?)]);
+    for line in lines {
+        let line = line?;
+        let Some((name, value)) = line.split_once(": ") else { break };
+        headers.insert(name.to_ascii_lowercase(), value.to_owned());
+    }
+    Ok(headers)
+}
+
+/// Status, headers and body of a server that knows ranges.
+fn ranged<'f>(file: &'f [u8], headers: &HashMap<String, String>) -> (u16, String, &'f [u8]) {
+    let sum: u64 =
+        file.iter().enumerate().map(|(at, byte)| (at as u64 + 1) * u64::from(*byte)).sum();
+    let tag = format!("\"{sum}\"");
+    let begin = headers
+        .get("range")
+        .filter(|_| headers.get("if-range") == Some(&tag))
+        .and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse::<usize>().ok());
+    let all = file.len();
+    match begin {
+        None => (200, format!("ETag: {tag}\r\n"), file),
+        Some(begin) if begin >= all => (416, format!("Content-Range: bytes */{all}\r\n"), &[]),
+        Some(begin) => {
+            let range = format!("Content-Range: bytes {begin}-{}/{all}\r\n", all - 1);
+            (206, range, &file[begin..])
+        }
+    }
+}
