@@ -69,6 +69,9 @@ impl Download<'_> {
 
     /// Tries an address as long as that may help.
     fn one(&self, address: &str) -> Result<(), Miss> {
+        if let Some(reason) = self.web.refusal(address) {
+            return Err(Miss::Refused(reason.to_owned()));
+        }
         let (mut tries, mut furthest) = (0, self.part.bytes());
         loop {
             let (message, asked) = match self.once(address) {

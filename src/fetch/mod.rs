@@ -83,6 +83,8 @@ pub struct Brought {
 pub enum Step {
     /// So many bytes of the archive are there, of so many if that is known.
     At(usize, u64, Option<u64>),
+    /// All of it is there.
+    Unpacking(usize),
     /// It is over.
     Ended(usize),
 }
@@ -154,6 +156,7 @@ impl Fetch<'_> {
         let download = Download { web: self.web, part: &part, folder, pause, watch: &watch };
         let addresses = self.settings.sites.iter().map(|site| site.archive(&task.matrix));
         let address = download.run(addresses)?;
+        (self.watch)(Step::Unpacking(number));
         let wanted = unpack::Wanted {
             matrix: &task.matrix,
             keep: self.settings.form == Form::Mtx,

@@ -22,6 +22,8 @@ const AHEAD: usize = 16;
 /// The way to the web.
 pub struct Web<'w> {
     client: Client,
+    /// Why https cannot be used, if it cannot.
+    no_https: Option<String>,
     timeout: Duration,
     interrupted: &'w AtomicBool,
 }
@@ -51,18 +53,28 @@ impl<'w> Web<'w> {
     /// comes, within `timeout` has failed; `interrupted` ends all requests and pauses.
     ///
     /// # Errors
-    /// When the system's certificates or proxies cannot be used.
+    /// When the proxies cannot be used.
     pub fn new(timeout: Duration, interrupted: &'w AtomicBool) -> Result<Self, Trouble> {
         // A provider that is there already is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder()
-            .user_agent(concat!("spmv-bench/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(timeout)
+        let builder = || {
+            let builder = Client::builder().connect_timeout(timeout);
             // For the head of an answer, and then for each read of the body.
-            .timeout(timeout)
-            .build()
+            builder.timeout(timeout).user_agent(concat!("spmv-bench/", env!("CARGO_PKG_VERSION")))
+        };
+        let (client, no_https) = match builder().build() {
+            Ok(client) => (Ok(client), None),
+            // A system without certificates can use http all the same.
+            Err(error) => (builder().tls_certs_only([]).build(), Some(chain(&error))),
+        };
+        let client = client
             .map_err(|error| Trouble::Failed(format!("no way to the web: {}", chain(&error))))?;
-        Ok(Self { client, timeout, interrupted })
+        Ok(Self { client, no_https, timeout, interrupted })
+    }
+
+    /// Why an address need not be tried.
+    pub fn refusal(&self, address: &str) -> Option<&str> {
+        self.no_https.as_deref().filter(|_| address.starts_with("https:"))
     }
 
     /// Whether Ctrl-C was pressed.

@@ -117,6 +117,18 @@ fn nothing_but_the_matrix_leaves_an_archive() {
 }
 
 #[test]
+fn a_file_that_does_not_fit_on_the_disk_is_not_begun() {
+    let archive = Tar::of("tiny", TINY).declaring("tiny/tiny_b.mtx", 1 << 60).cut();
+    let place = Place::with(&archive);
+    let ran = place.run(&["T/tiny", "--aux"]);
+    let line = ran.stderr.lines().nth(1).unwrap();
+    let begin = "T/tiny: not brought: to/tiny_b.mtx: 1152921504606846976 bytes are to come and ";
+    assert!(line.starts_with(begin) && line.ends_with(" are free"), "{line}");
+    let left = place.files();
+    assert!(!left.iter().any(|file| file.contains("tiny.mtx")), "{left:?}");
+}
+
+#[test]
 fn a_kept_archive_is_checked_and_kept_as_it_came() {
     let archive = Tar::of("tiny", TINY).file("tiny/tiny_b.mtx", "b").gzip();
     let place = Place::with(&archive);

@@ -2,6 +2,7 @@
 
 use std::net::TcpListener;
 use std::process::Command;
+use std::time::Duration;
 
 use crate::archive::{Tar, large};
 use crate::place::{Place, TINY};
@@ -125,6 +126,28 @@ fn a_body_with_the_wrong_length_is_never_a_matrix() {
     assert!(ran.stderr.contains(" (4 tries)\n"), "{ran:?}");
 }
 
+/// The time-out is for silence, not for all of the body.
+#[test]
+fn a_slow_body_takes_its_time() {
+    let slow = Reply::Pieces(6, Duration::from_millis(500));
+    assert_eq!(bring(&[slow], &["--timeout", "2"]), [None]);
+}
+
+#[test]
+fn without_certificates_there_is_http() {
+    let place = Place::with(&Tar::of("tiny", TINY).gzip());
+    let address = place.server.address();
+    let place = place.asking(format!("https://127.0.0.1:1,{address}"));
+    let mut command = place.command(&["T/tiny", "T/large"]);
+    command.env("SSL_CERT_FILE", "/nonexistent").env("SSL_CERT_DIR", "/nonexistent");
+    let ran = place.ran(command.output().unwrap());
+    assert_eq!((ran.status, place.read("to/tiny.mtx")), (Some(1), TINY.into()), "{ran:?}");
+    let expected = "T/large: not brought: https://127.0.0.1:1/MM/T/large.tar.gz: builder error: \
+                    unexpected error: No CA certificates were loaded from the system; \
+                    SERVER/MM/T/large.tar.gz: 404 Not Found";
+    assert_eq!(ran.stderr.lines().nth(2), Some(expected));
+}
+
 #[test]
 fn a_body_that_does_not_fit_on_the_disk_is_not_begun() {
     let place = Place::with_large(&[Reply::Declaring(1 << 60)]);
@@ -189,8 +212,8 @@ fn an_interrupt_ends_a_silent_download_and_keeps_its_part() {
     assert!(killed.success());
     let ran = place.ran(child.wait_with_output().unwrap());
     assert_eq!(ran.status, Some(1), "{ran:?}");
-    let expected = "to: 2 matrices, 0 present, 2 to bring: about 0.0 MB\ninterrupted, what has begun \
-                    is resumed by the next run; 0 brought, 0 present, 0 failed: 0.0 MB of archives\n";
+    let expected = "to: 0 of 2 matrices present, 2 to bring: about 0.032 MB\ninterrupted, what has begun \
+                    is resumed by the next run; 0 brought, 0 present, 0 failed: 0.000 MB of archives\n";
     assert_eq!(ran.stderr, expected);
     assert_eq!(place.run(&["T/large"]).status, Some(0));
     assert_eq!(place.server.ranges(), [None, range(5000)]);

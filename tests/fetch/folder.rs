@@ -19,8 +19,8 @@ fn the_user_s_own_file_is_taken_if_it_has_the_shape() {
     assert_eq!((ran.status, place.server.paths().len()), (Some(0), 0));
     expect![[r#"
         T/tiny: tiny.mtx was there already, with the right rows and columns
-        to: 1 matrices, 1 present, 0 to bring: about 0.0 MB
-        0 brought, 1 present, 0 failed: 0.0 MB of archives
+        to: 1 of 1 matrices present, 0 to bring: about 0.000 MB
+        0 brought, 1 present, 0 failed: 0.000 MB of archives
     "#]]
     .assert_eq(&ran.stderr);
     fs::write(place.path("to/tiny.mtx"), SYMMETRIC).unwrap();
@@ -69,7 +69,7 @@ fn changed_and_missing_files_are_found() {
     place.run(&[]);
     let ran = place.run(&["--verify"]);
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), ""));
-    assert_eq!(ran.stderr, "2 files right, 0 wrong, 0 missing\n");
+    assert_eq!(ran.stderr, "files: 2 right, 0 wrong, 0 missing\n");
     fs::write(place.path("to/tiny.mtx"), TINY.replace("1 1 2", "1 1 3")).unwrap();
     fs::remove_file(place.path("to/U-tiny.mtx")).unwrap();
     place.server.requests();
@@ -80,7 +80,7 @@ fn changed_and_missing_files_are_found() {
         to/U-tiny.mtx: missing
     "#]]
     .assert_eq(&short(&ran.stdout));
-    assert_eq!(ran.stderr, "0 files right, 1 wrong, 1 missing\n");
+    assert_eq!(ran.stderr, "files: 0 right, 1 wrong, 1 missing\n");
     let ran = place.run(&["--verify", "U/tiny", "T/large"]);
     assert_eq!(ran.stdout, "to/U-tiny.mtx: missing\nT/large: not brought into to\n");
     // What is missing is brought again, what has another size too.
@@ -152,7 +152,7 @@ fn a_second_run_waits_and_finds_what_the_first_brought() {
     let mut rest = String::new();
     stderr.read_to_string(&mut rest).unwrap();
     assert!(second.wait().unwrap().success());
-    assert!(rest.starts_with("to: 1 matrices, 1 present, 0 to bring"), "{rest}");
+    assert!(rest.starts_with("to: 1 of 1 matrices present, 0 to bring"), "{rest}");
     assert_eq!((place.server.paths().len(), place.read("to/large.mtx")), (1, large()));
 }
 

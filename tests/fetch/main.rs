@@ -27,10 +27,10 @@ fn the_default_set_is_brought_once() {
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), ""), "{ran:?}");
     expect![[r#"
         U/tiny: tiny.mtx is another matrix; this one goes to U-tiny.mtx
-        to: 2 matrices, 0 present, 2 to bring: about 0.0 MB
+        to: 0 of 2 matrices present, 2 to bring: about 0.000 MB
         T/tiny: to/tiny.mtx, 0.000 MB
         U/tiny: to/U-tiny.mtx, 0.000 MB
-        2 brought, 0 present, 0 failed: 0.0 MB of archives
+        2 brought, 0 present, 0 failed: 0.000 MB of archives
     "#]]
     .assert_eq(&ran.stderr);
     assert_eq!(
@@ -51,8 +51,8 @@ fn the_default_set_is_brought_once() {
     let again = place.run(&[]);
     assert_eq!(again.status, Some(0));
     expect![[r#"
-        to: 2 matrices, 2 present, 0 to bring: about 0.0 MB
-        0 brought, 2 present, 0 failed: 0.0 MB of archives
+        to: 2 of 2 matrices present, 0 to bring: about 0.000 MB
+        0 brought, 2 present, 0 failed: 0.000 MB of archives
     "#]]
     .assert_eq(&again.stderr);
     assert_eq!(place.server.requests(), []);

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
+use std::time::Duration;
 
 /// How a request is answered. Where it says nothing else, ranges are served.
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ pub enum Reply {
     Cut(usize),
     /// With so many bytes, and the rest when the server is released.
     Hold(usize),
+    /// In so many pieces, with so much time between them.
+    Pieces(usize, Duration),
     /// With the whole file, said to have so many bytes.
     Declaring(usize),
     /// With status 206 and this Content-Range.
@@ -131,7 +134,9 @@ impl Script {
             Reply::Moved(to) => (301, format!("Location: {to}\r\n"), &[][..]),
             Reply::Plain | Reply::Declaring(_) => (200, String::new(), file),
             Reply::Range(range) => (206, format!("Content-Range: {range}\r\n"), file),
-            Reply::File | Reply::Cut(_) | Reply::Hold(_) => ranged(file, headers),
+            Reply::File | Reply::Cut(_) | Reply::Hold(_) | Reply::Pieces(..) => {
+                ranged(file, headers)
+            }
         };
         let declared = if let Reply::Declaring(bytes) = reply { bytes } else { body.len() };
         write!(
@@ -145,6 +150,12 @@ impl Script {
                 let released = self.released.lock().unwrap();
                 drop(self.release.wait_while(released, |released| !*released).unwrap());
                 stream.write_all(&body[bytes..])
+            }
+            Reply::Pieces(count, time) => {
+                body.chunks(body.len().div_ceil(count)).try_for_each(|piece| {
+                    thread::sleep(time);
+                    stream.write_all(piece)
+                })
             }
             _ => stream.write_all(body),
         }

@@ -34,9 +34,9 @@ fn a_list_shows_sets_and_matrices_and_asks_for_none() {
     assert!(default.ends_with("         2  these tests"), "{default}");
     expect![[r#"
         matrix         rows         cols            nnz  archive MB  there    kind
-        T/tiny            3            4              3        ~0.0  yes      tiny problem
-        U/tiny            2            2              3        ~0.0  no       tiny problem
-        1 there, 1 to bring: ~0.0 MB of archives
+        T/tiny            3            4              3      ~0.000  yes      tiny problem
+        U/tiny            2            2              3      ~0.000  no       tiny problem
+        1 there, 1 to bring: ~0.000 MB of archives
     "#]]
     .assert_eq(matrices);
     assert_eq!(place.run(&["default", "--list"]).stdout, matrices);

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 
 use super::args::FetchArgs;
+use super::megabytes;
 use super::progress::Progress;
 use crate::cli::{Verdict, World};
 use crate::fetch::folder::Folder;
@@ -13,8 +14,6 @@ use crate::fetch::ledger::Ledger;
 use crate::fetch::plan::{State, Task};
 use crate::fetch::web::Web;
 use crate::fetch::{self, Brought, Settings, Trouble};
-
-const MB: f64 = 1e6;
 
 /// What the summary counts.
 #[derive(Default)]
@@ -96,10 +95,10 @@ fn announce(
 ) -> io::Result<()> {
     let (to, count, present) = (to.display(), tasks.len(), present(tasks));
     let bytes: u64 = missing.iter().map(|task| task.matrix.archive_bytes_estimate()).sum();
-    let (coming, megabytes) = (missing.len(), bytes as f64 / MB);
+    let (coming, megabytes) = (missing.len(), megabytes(bytes));
     writeln!(
         stderr,
-        "{to}: {count} matrices, {present} present, {coming} to bring: about {megabytes:.1} MB"
+        "{to}: {present} of {count} matrices present, {coming} to bring: about {megabytes} MB"
     )
 }
 
@@ -114,11 +113,11 @@ fn check_room(missing: &[&Task], folder: &Folder, jobs: usize) -> Result<()> {
     let (needed, room) = (files.saturating_add(archives), folder.room()?);
     ensure!(
         missing.is_empty() || needed <= room,
-        "{}: about {:.1} MB are needed and {:.1} MB are free; choose fewer matrices with --filter, or \
+        "{}: about {} MB are needed and {} MB are free; choose fewer matrices with --filter, or \
          another folder with --to",
         folder.path().display(),
-        needed as f64 / MB,
-        room as f64 / MB
+        megabytes(needed),
+        megabytes(room)
     );
     Ok(())
 }
@@ -141,8 +140,8 @@ impl Tally {
                     .iter()
                     .map(|file| folder.file(file).display().to_string())
                     .collect();
-                let megabytes = brought.bytes as f64 / MB;
-                let line = format!("{id}: {}, {megabytes:.3} MB", files.join(", "));
+                let megabytes = megabytes(brought.bytes);
+                let line = format!("{id}: {}, {megabytes} MB", files.join(", "));
                 Some(line).filter(|_| !quiet)
             }
             Err(Trouble::Interrupted) => None,
@@ -155,14 +154,14 @@ impl Tally {
 
     fn write(&self, seconds: f64, interrupted: bool, stderr: &mut dyn Write) -> io::Result<()> {
         let Self { brought, present, failed, archive_bytes } = self;
-        let megabytes = *archive_bytes as f64 / MB;
+        let megabytes = megabytes(*archive_bytes);
         let stopped = match interrupted {
             true => "interrupted, what has begun is resumed by the next run; ",
             false => "",
         };
         writeln!(
             stderr,
-            "{stopped}{brought} brought, {present} present, {failed} failed: {megabytes:.1} MB of \
+            "{stopped}{brought} brought, {present} present, {failed} failed: {megabytes} MB of \
              archives in {seconds:.1} s"
         )
     }

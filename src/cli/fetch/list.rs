@@ -2,10 +2,9 @@
 
 use std::io::{self, Write};
 
+use super::megabytes;
 use crate::datasets::Datasets;
 use crate::fetch::plan::{State, Task};
-
-const MB: f64 = 1e6;
 
 /// The named sets.
 pub fn sets(datasets: &Datasets, out: &mut dyn Write) -> io::Result<()> {
@@ -29,7 +28,7 @@ pub fn matrices(tasks: &[Task], out: &mut dyn Write) -> io::Result<()> {
     )?;
     for task in tasks {
         let matrix = &task.matrix;
-        let archive = format!("~{:.1}", matrix.archive_bytes_estimate() as f64 / MB);
+        let archive = format!("~{}", megabytes(matrix.archive_bytes_estimate()));
         let there = match &task.state {
             State::Present => "yes",
             State::Missing => "no",
@@ -44,8 +43,9 @@ pub fn matrices(tasks: &[Task], out: &mut dyn Write) -> io::Result<()> {
     let of = |there| {
         let those = tasks.iter().filter(move |task| (task.state == State::Present) == there);
         let bytes: u64 = those.clone().map(|task| task.matrix.archive_bytes_estimate()).sum();
-        (those.count(), bytes as f64 / MB)
+        (those.count(), bytes)
     };
-    let ((present, _), (missing, megabytes)) = (of(true), of(false));
-    writeln!(out, "{present} there, {missing} to bring: ~{megabytes:.1} MB of archives")
+    let ((present, _), (missing, bytes)) = (of(true), of(false));
+    let megabytes = megabytes(bytes);
+    writeln!(out, "{present} there, {missing} to bring: ~{megabytes} MB of archives")
 }

@@ -95,3 +95,9 @@ fn settings(args: &FetchArgs, world: &World) -> Settings {
         date: world.date.clone(),
     }
 }
+
+/// Bytes as megabytes, of small ones three digits.
+fn megabytes(bytes: u64) -> String {
+    let digits = if bytes < 1_000_000 { 3 } else { 1 };
+    format!("{:.digits$}", bytes as f64 / 1e6)
+}

@@ -8,7 +8,8 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::fetch::Step;
 use crate::fetch::plan::Task;
 
-const BAR: &str = "{bar:24} {bytes}/{total_bytes}, {bytes_per_sec}: {wide_msg}";
+const BAR: &str =
+    "{bar:24} {decimal_bytes}/{decimal_total_bytes}, {decimal_bytes_per_sec}: {wide_msg}";
 const TOTAL: &str = "{bar:24} {pos} of {len} matrices, {elapsed}";
 
 /// What is drawn.
@@ -39,6 +40,11 @@ impl<'t> Progress<'t> {
                 let bar = running.entry(number).or_insert_with(|| self.bar(number, bytes));
                 bar.set_length(total.unwrap_or(bytes).max(bytes));
                 bar.set_position(bytes);
+            }
+            Step::Unpacking(number) => {
+                if let Some(bar) = running.get(&number) {
+                    bar.set_message(format!("{}, unpacking", self.tasks[number].matrix.id));
+                }
             }
             Step::Ended(number) => {
                 if let Some(bar) = running.remove(&number) {

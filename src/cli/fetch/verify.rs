@@ -47,7 +47,7 @@ pub fn run(
     }
     missing += unknown.len();
     if !args.quiet {
-        writeln!(world.stderr, "{right} files right, {wrong} wrong, {missing} missing")?;
+        writeln!(world.stderr, "files: {right} right, {wrong} wrong, {missing} missing")?;
     }
     Ok(if wrong + missing == 0 { Verdict::Ok } else { Verdict::Bad })
 }
