@@ -1,11 +1,10 @@
 //! Servers and connections that fail.
 
 use std::net::TcpListener;
-use std::process::Command;
 use std::time::Duration;
 
 use crate::archive::{Tar, large};
-use crate::place::{Place, TINY};
+use crate::place::{Place, TINY, interrupt};
 use crate::server::{Reply, Server};
 
 /// Brings `T/large` from answers like these, and gives the ranges asked for.
@@ -78,6 +77,17 @@ fn redirects_lead_to_other_ports() {
         (place.read("to/tiny.mtx"), other.paths()),
         (TINY.into(), vec!["/elsewhere".into()])
     );
+}
+
+#[test]
+fn what_was_redirected_is_resumed() {
+    let (place, other) = (Place::new(), Server::start());
+    let moved = Reply::Moved(format!("{}/elsewhere", other.address()));
+    place.server.serve("/MM/T/large.tar.gz", &[], &[moved]);
+    let archive = Tar::of("large", &large()).gzip();
+    other.serve("/elsewhere", &archive, &[Reply::Cut(5000), Reply::File]);
+    assert_eq!(place.run(&["T/large"]).status, Some(0));
+    assert_eq!((place.read("to/large.mtx"), other.ranges()), (large(), vec![None, range(5000)]));
 }
 
 #[test]
@@ -208,8 +218,7 @@ fn an_interrupt_ends_a_silent_download_and_keeps_its_part() {
     let place = Place::with_large(&[Reply::Hold(5000), Reply::File]);
     let child = place.command(&["T/large", "T/tiny", "--jobs", "1"]).spawn().unwrap();
     place.await_part("T.large", 5000);
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(killed.success());
+    interrupt(&child);
     let ran = place.ran(child.wait_with_output().unwrap());
     assert_eq!(ran.status, Some(1), "{ran:?}");
     let expected = "to: 0 of 2 matrices present, 2 to bring: about 0.032 MB\ninterrupted, what has begun \

@@ -7,7 +7,7 @@ use expect_test::expect;
 
 use crate::archive::{Tar, large};
 use crate::both;
-use crate::place::{Place, SYMMETRIC, TINY};
+use crate::place::{Place, SYMMETRIC, TINY, interrupt};
 use crate::server::Reply;
 
 #[test]
@@ -154,6 +154,22 @@ fn a_second_run_waits_and_finds_what_the_first_brought() {
     assert!(second.wait().unwrap().success());
     assert!(rest.starts_with("to: 1 of 1 matrices present, 0 to bring"), "{rest}");
     assert_eq!((place.server.paths().len(), place.read("to/large.mtx")), (1, large()));
+}
+
+#[test]
+fn a_waiting_run_can_be_interrupted() {
+    let place = Place::with_large(&[Reply::Hold(5000)]);
+    let mut first = place.command(&["T/large"]).spawn().unwrap();
+    place.await_part("T.large", 5000);
+    let mut second = place.command(&["T/large"]).spawn().unwrap();
+    let mut stderr = BufReader::new(second.stderr.take().unwrap());
+    stderr.read_line(&mut String::new()).unwrap();
+    interrupt(&second);
+    let mut rest = String::new();
+    stderr.read_to_string(&mut rest).unwrap();
+    assert_eq!((second.wait().unwrap().code(), rest.as_str()), (Some(1), "interrupted\n"));
+    first.kill().unwrap();
+    first.wait().unwrap();
 }
 
 #[test]

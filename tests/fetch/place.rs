@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -166,6 +166,12 @@ impl Place {
             thread::sleep(Duration::from_millis(2));
         }
     }
+}
+
+/// Presses Ctrl-C.
+pub fn interrupt(child: &Child) {
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
 }
 
 fn below(folder: &Path, files: &mut Vec<PathBuf>) {

@@ -12,8 +12,7 @@ use crate::cli::{Verdict, World};
 use crate::fetch::folder::Folder;
 use crate::fetch::ledger::Ledger;
 use crate::fetch::plan::{State, Task};
-use crate::fetch::web::Web;
-use crate::fetch::{self, Brought, Settings, Trouble};
+use crate::fetch::{Brought, Fetch, Trouble};
 
 /// What the summary counts.
 #[derive(Default)]
@@ -28,43 +27,49 @@ struct Tally {
 pub fn run(
     args: &FetchArgs,
     tasks: &[Task],
-    folder: &Folder,
     ledger: Ledger,
-    settings: &Settings,
-    web: &Web,
+    fetch: &Fetch,
     world: &mut World,
 ) -> Result<Verdict> {
     let begun = world.clock.now();
     let missing: Vec<&Task> = tasks.iter().filter(|t| t.state == State::Missing).collect();
-    let mut tally = Tally { present: present(tasks), ..Tally::default() };
-    tally.failed = notes(tasks, args.quiet, world.stderr)?;
+    let taken = notes(tasks, args.quiet, world.stderr)?;
     if !args.quiet {
-        announce(tasks, &missing, folder.path(), world.stderr)?;
+        announce(tasks, &missing, fetch.folder.path(), world.stderr)?;
     }
-    check_room(&missing, folder, settings.jobs)?;
-    let progress = Progress::new(&missing, world.terminal && !args.quiet);
-    let mut written = Ok(());
-    fetch::bring(
-        &missing,
-        folder,
-        ledger,
-        settings,
-        web,
-        &|step| progress.step(step),
-        |n, result| {
-            let line = tally.take(&missing[n].matrix.id, result, folder, args.quiet);
-            let write = || line.map_or(Ok(()), |line| writeln!(world.stderr, "{line}"));
-            written = std::mem::replace(&mut written, Ok(())).and(progress.suspend(write));
-        },
-    );
-    progress.end();
-    written?;
-    let interrupted = web.is_interrupted();
+    check_room(&missing, fetch.folder, fetch.settings.jobs)?;
+    let mut tally = Tally { present: present(tasks), failed: taken, ..Tally::default() };
+    bring(args, &missing, ledger, fetch, &mut tally, world)?;
+    let interrupted = fetch.web.is_interrupted();
     if !args.quiet {
         let seconds = (world.clock.now() - begun).as_secs_f64();
         tally.write(seconds, interrupted, world.stderr)?;
     }
     Ok(if tally.failed > 0 || interrupted { Verdict::Bad } else { Verdict::Ok })
+}
+
+/// Brings what is missing, with a line for each or bars.
+fn bring(
+    args: &FetchArgs,
+    missing: &[&Task],
+    ledger: Ledger,
+    fetch: &Fetch,
+    tally: &mut Tally,
+    world: &mut World,
+) -> io::Result<()> {
+    let progress = Progress::new(missing, world.terminal && !args.quiet);
+    let mut written = Ok(());
+    let step = |step| progress.step(step);
+    fetch.bring(missing, ledger, &step, |number, result| {
+        let line = tally.take(&missing[number].matrix.id, result, fetch.folder, args.quiet);
+        let Some(line) = line else { return };
+        let told = progress.suspend(|| writeln!(world.stderr, "{line}"));
+        if written.is_ok() {
+            written = told;
+        }
+    });
+    progress.end();
+    written
 }
 
 fn present(tasks: &[Task]) -> usize {

@@ -17,7 +17,7 @@ use crate::fetch::folder::Folder;
 use crate::fetch::ledger::Ledger;
 use crate::fetch::plan::{self, Form};
 use crate::fetch::web::Web;
-use crate::fetch::{Settings, Trouble};
+use crate::fetch::{Fetch, Settings, Trouble};
 use args::FetchArgs;
 use choose::Choice;
 
@@ -59,16 +59,14 @@ fn execute(args: &FetchArgs, world: &mut World) -> Result<Verdict> {
         list::matrices(&tasks, world.stdout)?;
         return Ok(Verdict::Ok);
     }
-    bring(args, &matrices, &folder, &settings, &web, world)
+    bring(args, &matrices, &Fetch { folder: &folder, settings: &settings, web: &web }, world)
 }
 
 /// Has the folder to itself from the plan to the last file.
 fn bring(
     args: &FetchArgs,
     matrices: &[Matrix],
-    folder: &Folder,
-    settings: &Settings,
-    web: &Web,
+    fetch: &Fetch,
     world: &mut World,
 ) -> Result<Verdict> {
     let mut told = Ok(());
@@ -76,11 +74,11 @@ fn bring(
         let to = args.to.display();
         told = writeln!(world.stderr, "{to}: another fetch is at work there, waiting for its end");
     };
-    let lock = folder.lock(web, wait)?;
+    let lock = fetch.folder.lock(fetch.web, wait)?;
     told?;
-    let ledger = Ledger::read(folder)?;
-    let tasks = plan::plan(matrices, folder, &ledger, settings.form);
-    let verdict = bring::run(args, &tasks, folder, ledger, settings, web, world);
+    let ledger = Ledger::read(fetch.folder)?;
+    let tasks = plan::plan(matrices, fetch.folder, &ledger, fetch.settings.form);
+    let verdict = bring::run(args, &tasks, ledger, fetch, world);
     drop(lock);
     verdict
 }

@@ -1,0 +1,118 @@
+//! One job of several: takes a matrix, brings it, takes the next.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::Sender;
+
+use super::download::Download;
+use super::ledger::{Ledger, Line};
+use super::part::Part;
+use super::plan::{Form, Task};
+use super::unpack::{Damage, Unpacked, Wanted, unpack};
+use super::{Brought, Fetch, Step, Trouble};
+
+/// What all jobs share.
+pub struct Job<'j> {
+    pub fetch: &'j Fetch<'j>,
+    pub ledger: &'j Mutex<Ledger>,
+    pub watch: &'j (dyn Fn(Step) + Sync),
+}
+
+impl Job<'_> {
+    /// Takes tasks until there is none left.
+    pub fn work(
+        &self,
+        tasks: &[&Task],
+        next: &AtomicUsize,
+        results: Sender<(usize, Result<Brought, Trouble>)>,
+    ) {
+        while !self.fetch.web.is_interrupted() {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(task) = tasks.get(number) else { return };
+            let result = self.one(number, task);
+            (self.watch)(Step::Ended(number));
+            if results.send((number, result)).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn one(&self, number: usize, task: &Task) -> Result<Brought, Trouble> {
+        let Fetch { folder, settings, web } = *self.fetch;
+        let part = folder.part(&task.matrix);
+        let watch = |bytes, total| (self.watch)(Step::At(number, bytes, total));
+        let pause = settings.pause;
+        let download = Download { web, part: &part, folder, pause, watch: &watch };
+        let address = download.run(settings.sites.iter().map(|site| site.archive(&task.matrix)))?;
+        (self.watch)(Step::Unpacking(number));
+        let keep = settings.form == Form::Mtx;
+        let wanted = Wanted { matrix: &task.matrix, keep, aux: settings.aux };
+        let brought = match unpack(part.path(), &wanted, folder, web) {
+            Ok(unpacked) => self.install(task, &part, &unpacked, &address),
+            Err(Damage::Elsewhere(trouble)) => return Err(trouble),
+            Err(Damage::Archive(message)) => {
+                Err(Trouble::Failed(format!("the archive from {address}: {message}")))
+            }
+        };
+        part.discard()?;
+        brought
+    }
+
+    /// Gives the files their names and enters them in the ledger.
+    fn install(
+        &self,
+        task: &Task,
+        part: &Part,
+        unpacked: &Unpacked,
+        address: &str,
+    ) -> Result<Brought, Trouble> {
+        let (folder, id) = (self.fetch.folder, &task.matrix.id);
+        let mut ledger = self.ledger.lock().expect("no job panics with the ledger");
+        ledger.check_archive(id, &unpacked.archive_sha256)?;
+        let files = self.files(task, part, unpacked, address);
+        for (_, line) in &files {
+            folder.may_write(&line.file, id, &ledger)?;
+        }
+        for (from, line) in &files {
+            folder.rename(from, &line.file)?;
+        }
+        let lines: Vec<Line> = files.into_iter().map(|(_, line)| line).collect();
+        let brought = Brought {
+            files: lines.iter().map(|line| line.file.clone()).collect(),
+            bytes: lines.iter().map(|line| line.bytes).sum(),
+            archive_bytes: unpacked.archive_bytes,
+        };
+        ledger.enter(lines)?;
+        Ok(brought)
+    }
+
+    /// Where the files are, and their lines in the ledger.
+    fn files<'p>(
+        &self,
+        task: &Task,
+        part: &'p Part,
+        unpacked: &'p Unpacked,
+        address: &str,
+    ) -> Vec<(&'p Path, Line)> {
+        let Unpacked { files, archive_bytes, archive_sha256 } = unpacked;
+        let settings = self.fetch.settings;
+        let line = |file: String, bytes, sha256: &str| Line {
+            matrix: task.matrix.id.clone(),
+            file,
+            bytes,
+            sha256: sha256.to_owned(),
+            archive_bytes: *archive_bytes,
+            archive_sha256: archive_sha256.clone(),
+            address: address.to_owned(),
+            date: settings.date.clone(),
+        };
+        if settings.form == Form::Archive {
+            return vec![(part.path(), line(task.file.clone(), *archive_bytes, archive_sha256))];
+        }
+        let named = files
+            .iter()
+            .map(|file| (file.path(), line(task.name_of(&file.name), file.bytes, &file.sha256)));
+        named.collect()
+    }
+}
