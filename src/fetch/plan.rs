@@ -148,3 +148,41 @@ fn check(matrix: &Matrix, file: &str, folder: &Folder, form: Form) -> Result<(),
     };
     head?.check_shape(matrix).map_err(|message| format!("{shown}: {message}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matrix(id: &str) -> Matrix {
+        Matrix {
+            id: id.to_owned(),
+            rows: 1,
+            cols: 1,
+            nnz: 1,
+            entries: 1,
+            kind: String::new(),
+            real: true,
+            binary: false,
+            pattern_symmetry: None,
+            numerical_symmetry: None,
+            stand_in: None,
+        }
+    }
+
+    #[test]
+    fn no_two_matrices_get_one_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::new(dir.path());
+        let ledger = Ledger::read(&folder).unwrap();
+        let matrices = ["A/x", "B/x", "C/x", "A/D-x", "D/x"].map(matrix);
+        let tasks = plan(&matrices, &folder, &ledger, Form::Mtx);
+        let files: Vec<&str> = tasks.iter().map(|task| task.file.as_str()).collect();
+        assert_eq!(files[..4], ["x.mtx", "B-x.mtx", "C-x.mtx", "D-x.mtx"]);
+        assert!(tasks[..4].iter().all(|task| task.state == State::Missing));
+        let taken = State::Taken("x.mtx and D-x.mtx are other matrices".into());
+        assert_eq!(tasks[4].state, taken);
+        assert_eq!(tasks[0].name_of("x_b.mtx"), "x_b.mtx");
+        assert_eq!(tasks[1].name_of("x_b.mtx"), "B-x_b.mtx");
+        assert_eq!(dir.path().read_dir().unwrap().count(), 0);
+    }
+}

@@ -32,6 +32,7 @@ fn what_passes_is_tried_again() {
 fn what_was_cut_off_is_resumed() {
     use Reply::{Cut, File, Hold};
     assert_eq!(bring(&[Cut(5000), File], &[]), [None, range(5000)]);
+    assert_eq!(bring(&[Reply::DatedCut(5000), File], &[]), [None, range(5000)]);
     let silent = bring(&[Hold(3000), File], &["--timeout", "0.2"]);
     assert_eq!(silent, [None, range(3000)]);
     // Tries that get further do not count: there are more of them than four.
