@@ -48,15 +48,17 @@ impl Job<'_> {
         (self.watch)(Step::Unpacking(number));
         let keep = settings.form == Form::Mtx;
         let wanted = Wanted { matrix: &task.matrix, keep, aux: settings.aux };
-        let brought = match unpack(part.path(), &wanted, folder, web) {
-            Ok(unpacked) => self.install(task, &part, &unpacked, &address),
-            Err(Damage::Elsewhere(trouble)) => return Err(trouble),
+        let result = unpack(part.path(), &wanted, folder, web)
+            .and_then(|unpacked| self.install(task, &part, &unpacked, &address));
+        match result {
+            Ok(brought) => part.discard().map(|()| brought),
+            // What is wrong elsewhere can be mended, and then the archive is still there.
+            Err(Damage::Elsewhere(trouble)) => Err(trouble),
             Err(Damage::Archive(message)) => {
+                part.discard()?;
                 Err(Trouble::Failed(format!("the archive from {address}: {message}")))
             }
-        };
-        part.discard()?;
-        brought
+        }
     }
 
     /// Gives the files their names and enters them in the ledger.
@@ -66,10 +68,10 @@ impl Job<'_> {
         part: &Part,
         unpacked: &Unpacked,
         address: &str,
-    ) -> Result<Brought, Trouble> {
+    ) -> Result<Brought, Damage> {
         let (folder, id) = (self.fetch.folder, &task.matrix.id);
         let mut ledger = self.ledger.lock().expect("no job panics with the ledger");
-        ledger.check_archive(id, &unpacked.archive_sha256)?;
+        ledger.check_archive(id, &unpacked.archive_sha256).map_err(Damage::Archive)?;
         let files = self.files(task, part, unpacked, address);
         for (_, line) in &files {
             folder.may_write(&line.file, id, &ledger)?;

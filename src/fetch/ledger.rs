@@ -86,17 +86,17 @@ impl Ledger {
     }
 
     /// Whether an archive is the one that the matrix came from before.
-    pub(super) fn check_archive(&self, id: &str, sha256: &str) -> Result<(), Trouble> {
+    pub(super) fn check_archive(&self, id: &str, sha256: &str) -> Result<(), String> {
         let other = |line: &&Line| line.matrix == id && line.archive_sha256 != sha256;
         match self.lines.iter().find(other) {
             None => Ok(()),
-            Some(line) => Err(Trouble::Failed(format!(
-                "the archive has changed: its SHA-256 is {sha256}, and was {} on {}; to accept it, \
-                 remove the lines of {id} from {}",
+            Some(line) => Err(format!(
+                "it has changed: its SHA-256 is {sha256}, and was {} on {}; to accept it, remove the \
+                 lines of {id} from {}",
                 line.archive_sha256,
                 line.date,
                 self.path.display()
-            ))),
+            )),
         }
     }
 

@@ -47,6 +47,10 @@ fn files_beside_a_matrix_do_not_replace_others() {
     let expected = "T/tiny: not brought: to/tiny_b.mtx is there and not of T/tiny: move it away";
     assert_eq!(ran.stderr.lines().nth(1), Some(expected));
     assert!(!place.path("to/tiny.mtx").exists());
+    // The archive is still there.
+    fs::remove_file(place.path("to/tiny_b.mtx")).unwrap();
+    assert_eq!(place.run(&["T/tiny", "--aux"]).status, Some(0));
+    assert_eq!((place.server.paths().len(), place.read("to/tiny_b.mtx")), (1, "b".into()));
 }
 
 #[test]
@@ -107,7 +111,9 @@ fn a_changed_archive_is_told() {
     let newer = TINY.replace("1 1 2", "1 1 3");
     place.server.serve("/MM/T/tiny.tar.gz", &Tar::of("tiny", &newer).gzip(), &[Reply::File]);
     let line = place.fail(&["T/tiny"]);
-    assert!(line.starts_with("T/tiny: not brought: the archive has changed: its SHA-256 is "));
+    let begin = "T/tiny: not brought: the archive from SERVER/MM/T/tiny.tar.gz: it has changed: its \
+                 SHA-256 is ";
+    assert!(line.starts_with(begin), "{line}");
     let end = "; to accept it, remove the lines of T/tiny from to/.spmv-bench/ledger.csv";
     assert!(line.ends_with(end), "{line}");
     let ledger = place.path("to/.spmv-bench/ledger.csv");
