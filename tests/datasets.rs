@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 
-use spmv_bench::datasets::{Datasets, Matrices, Matrix, index};
+use spmv_bench::datasets::{Datasets, Matrices, Matrix, Member, index};
+use spmv_bench::matrix::source::Source;
+use spmv_bench::matrix::stats::RowStatistics;
 
 const TWO: &str = r#"
 [[matrix]]
@@ -35,10 +37,10 @@ fn facts_have_defaults() {
     let a = datasets.matrix("A/a").unwrap();
     assert_eq!((a.entries, a.real, a.binary, a.pattern_symmetry), (8, true, false, None));
     // At most 4 on the diagonal and 2 below it are stored.
-    assert_eq!((a.stored_at_most(), a.archive_bytes_estimate()), (6, 48));
+    assert_eq!((a.stored_at_most(), a.archive_bytes_estimate()), (6, 42));
     let b = datasets.matrix("A/b").unwrap();
     assert_eq!((b.group(), b.name(), b.entries, b.real), ("A", "b", 1001, false));
-    assert_eq!((b.stored_at_most(), b.archive_bytes_estimate()), (1001, 2402));
+    assert_eq!((b.stored_at_most(), b.archive_bytes_estimate()), (1001, 2903));
 }
 
 #[test]
@@ -160,8 +162,77 @@ fn our_matrices_have_the_index_s_facts() {
         }
         let (pattern_symmetry, numerical_symmetry) =
             (found.pattern_symmetry, found.numerical_symmetry);
-        let ours =
-            Matrix { stand_in: None, pattern_symmetry, numerical_symmetry, ..matrix.clone() };
+        let mut ours = Matrix { pattern_symmetry, numerical_symmetry, ..matrix.clone() };
+        (ours.longest, ours.variation, ours.stand_in) = (None, None, None);
         assert_eq!(ours, *found);
+    }
+}
+
+fn members<'d>(datasets: &'d Datasets, set: &str) -> &'d [Member] {
+    match &datasets.set(set).unwrap().matrices {
+        Matrices::Members(members) => members,
+        filter => panic!("{set}: {filter:?}"),
+    }
+}
+
+#[test]
+fn our_sets_are_what_the_papers_print() {
+    let ours = Datasets::ours();
+    let sizes = ["sc16-table1", "five-gpu-15", "csrk-64"].map(|set| members(&ours, set).len());
+    assert_eq!(sizes, [3, 15, 64]);
+    let csrk = members(&ours, "csrk-64");
+    let regular = csrk.iter().filter(|member| member.class.as_deref() == Some("regular"));
+    assert_eq!(regular.count(), 35);
+    for member in csrk {
+        let printed = member.symmetry.unwrap();
+        let symmetry = ours.matrix(&member.id).unwrap().pattern_symmetry.unwrap();
+        // Freescale2 is printed as 1.0, cut to one digit like most it would be 0.9.
+        assert!((printed - symmetry).abs() < 0.1, "{}: {symmetry}", member.id);
+    }
+    for member in members(&ours, "five-gpu-15") {
+        let stored = ours.matrix(&member.id).unwrap().stored_at_most() as f64;
+        let printed = member.nnz.unwrap() as f64;
+        assert!((printed - stored).abs() <= 0.1e6, "{}: {printed}, not {stored}", member.id);
+    }
+    let of = |set: &str| ours.matrices_of(ours.set(set).unwrap()).len();
+    assert_eq!(of("small") + of("medium") + of("large"), ours.matrices().count());
+    let default = ours.matrices_of(ours.set("default").unwrap());
+    assert!(default.iter().all(|matrix| matrix.archive_bytes_estimate() < 50_000_000));
+    assert!(default.len() > 50);
+}
+
+/// `key=…` of a specification.
+fn parameter<T: std::str::FromStr>(spec: &str, key: &str) -> Option<T> {
+    let pair = |word: &str| word.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned()));
+    spec.split(',').filter_map(pair).find(|(k, _)| k == key).and_then(|(_, v)| v.parse().ok())
+}
+
+#[test]
+fn every_matrix_has_a_stand_in_of_its_size_and_row_lengths() {
+    const GENERATED: u64 = 1_000_000;
+    let ours = Datasets::ours();
+    for matrix in ours.matrices() {
+        let id = &matrix.id;
+        let spec = matrix.stand_in.as_deref().unwrap_or_else(|| panic!("{id} has no stand-in"));
+        let Source::Generated(generator) = Source::parse(spec.as_ref()).unwrap() else {
+            panic!("{id}: {spec}");
+        };
+        assert_eq!(parameter(spec, "rows"), Some(matrix.rows), "{id}");
+        assert_eq!(parameter(spec, "cols").unwrap_or(matrix.rows), matrix.cols, "{id}");
+        assert_eq!(parameter(spec, "nnz"), Some(matrix.entries), "{id}");
+        let printed = members(&ours, "csrk-64").iter().find(|member| member.id == *id);
+        let longest = matrix.longest.or(printed.and_then(|member| member.longest));
+        let longest = longest.or(parameter(spec, "longest")).unwrap();
+        assert_eq!(parameter(spec, "longest"), Some(longest), "{id}");
+        if matrix.entries < GENERATED {
+            let csr = generator.generate().unwrap();
+            let lengths = RowStatistics::of(&csr);
+            let size = [csr.rows() as u64, csr.cols() as u64, csr.nnz() as u64];
+            assert_eq!(size, [matrix.rows, matrix.cols, matrix.entries], "{id}");
+            assert_eq!(u64::from(lengths.max), longest, "{id}");
+            if let (Some(published), Some(made)) = (matrix.variation, lengths.variation) {
+                assert!((made / published - 1.0).abs() < 0.05, "{id}: {made}, not {published}");
+            }
+        }
     }
 }

@@ -56,8 +56,7 @@ pub enum Command {
     Methods(MethodsArgs),
     /// Shows the machine: CPU, caches, NUMA nodes, memory, libraries, measured bandwidth
     System(SystemArgs),
-    /// Writes a generated matrix, or what the reader understood of a file, as a general real
-    /// coordinate file
+    /// Writes a generated matrix, or what the reader understood of a file, as a general coordinate file
     Generate(GenerateArgs),
     /// Shows or clears what is kept of parsed files
     Cache(CacheArgs),
@@ -72,9 +71,11 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct SingleArgs {
-    /// Matrix Market file, .mtx, .mtx.gz or .tar.gz, or a generator: gen:NAME,key=value,…
+    /// Matrix Market file, .mtx, .mtx.gz or .tar.gz, or a generator: gen:NAME,key=value,…, or
+    /// what stands in for a matrix of the collection: stand-in:GROUP/NAME
     #[arg(long, value_name = "FILE|gen:SPEC", default_value = "gen:grid2d,n=1000,points=5",
-          long_help = format!("Matrix Market file, .mtx, .mtx.gz or .tar.gz, or a generator: {}", forms()))]
+          long_help = format!("Matrix Market file, .mtx, .mtx.gz or .tar.gz; or what stands in for a \
+          matrix of the collection, stand-in:GROUP/NAME; or a generator: {}", forms()))]
     pub mtx: OsString,
     #[command(flatten)]
     pub measure: MeasureArgs,
@@ -82,8 +83,9 @@ pub struct SingleArgs {
 
 #[derive(Debug, Args)]
 pub struct CorpusArgs {
-    /// Folders, files and generators (gen:NAME,key=value,…)
-    #[arg(required = true, value_name = "DIR|FILE|gen:SPEC")]
+    /// Folders, files, generators (gen:NAME,key=value,…), and what stands in for matrices of the
+    /// collection (stand-in:SET or stand-in:GROUP/NAME; fetch --list shows them)
+    #[arg(required = true, value_name = "DIR|FILE|gen:SPEC|stand-in:SET")]
     pub sources: Vec<OsString>,
     #[command(flatten)]
     pub measure: MeasureArgs,
@@ -94,8 +96,9 @@ pub struct TuneArgs {
     /// What to tune
     #[arg(value_enum)]
     pub what: Tunable,
-    /// Folders, files and generators (gen:NAME,key=value,…)
-    #[arg(required = true, value_name = "DIR|FILE|gen:SPEC")]
+    /// Folders, files, generators (gen:NAME,key=value,…), and what stands in for matrices of the
+    /// collection (stand-in:SET or stand-in:GROUP/NAME; fetch --list shows them)
+    #[arg(required = true, value_name = "DIR|FILE|gen:SPEC|stand-in:SET")]
     pub sources: Vec<OsString>,
     #[command(flatten)]
     pub measure: MeasureArgs,
@@ -133,12 +136,22 @@ pub enum SystemFormat {
 
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
-    /// A generator's specification, or a Matrix Market file
-    #[arg(value_name = "gen:SPEC|FILE", long_help = format!("A generator: {}; or a file", forms()))]
+    /// A generator's specification, a Matrix Market file, or what stands in for a matrix of the
+    /// collection
+    #[arg(value_name = "gen:SPEC|FILE|stand-in:SET",
+          long_help = format!("A file; stand-in:GROUP/NAME, or with --mirror stand-in:SET; or a \
+          generator: {}", forms()))]
     pub source: OsString,
     /// The file to write
-    #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
+    #[arg(short, long, value_name = "FILE", required_unless_present = "mirror")]
+    pub output: Option<PathBuf>,
+    /// Write stand-ins as archives into a folder that is laid out like the collection's site, for
+    /// fetch --mirror when a web server shows it
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "no_expand"])]
+    pub mirror: Option<PathBuf>,
+    /// A file of further matrices and sets, in the form of the project's datasets.toml
+    #[arg(long, value_name = "FILE")]
+    pub datasets: Option<PathBuf>,
     /// Keep only the stored triangle of a symmetric or skew-symmetric file
     #[arg(long)]
     pub no_expand: bool,
@@ -232,6 +245,9 @@ pub struct MeasureArgs {
     /// Keep only the stored triangle of symmetric and skew-symmetric files
     #[arg(long)]
     pub no_expand: bool,
+    /// A file of further matrices and sets for stand-in:…, in the form of the project's datasets.toml
+    #[arg(long, value_name = "FILE")]
+    pub datasets: Option<PathBuf>,
     /// Parse every file, and keep no parsed matrix for the next time
     #[arg(long)]
     pub no_cache: bool,

@@ -1,18 +1,15 @@
 //! `spmv-bench corpus`: every matrix below a folder, or several named ones.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
-use walkdir::WalkDir;
 
 use super::args::CorpusArgs;
 use super::session::{Session, output};
+use super::sources::sources;
 use super::{Verdict, World};
-use crate::matrix::archive::is_archive;
 use crate::matrix::source::Source;
 use crate::record::MatrixReport;
 use crate::record::row::{Row, Status};
@@ -24,7 +21,7 @@ const BASELINES: [&str; 4] = ["mkl-csrmv", "seq", "cusparse-csr", "gpu-csr-vecto
 /// Runs the command.
 pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result<Verdict> {
     let measure = &args.measure;
-    let sources = sources(&args.sources, world.stderr)?;
+    let sources = sources(&args.sources, measure.datasets.as_deref(), world.stderr)?;
     let mut session = Session::start(measure, world)?;
     let mut out = output(measure, world.stdout)?;
     session.record(measure, command, world.stderr, &world.date, &world.system)?;
@@ -58,52 +55,6 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
         tally.write(world.stderr, interrupted)?;
     }
     Ok(if tally.bad || interrupted { Verdict::Bad } else { Verdict::Ok })
-}
-
-/// The matrices that the words name, with their files' sizes: generators, files, and for a folder all
-/// files below it, the smallest first.
-pub fn sources(words: &[OsString], stderr: &mut dyn Write) -> Result<Vec<(Source, u64)>> {
-    let mut sources = Vec::new();
-    for word in words {
-        match Source::parse(word)? {
-            Source::File(dir) if !dir.is_file() => sources.extend(find(&dir, stderr)?),
-            Source::File(file) => sources.push(sized(file)),
-            generated => sources.push((generated, 0)),
-        }
-    }
-    Ok(sources)
-}
-
-/// The matrix files below a folder, the smallest first. A folder below it that cannot be read is told
-/// on stderr.
-fn find(dir: &Path, stderr: &mut dyn Write) -> Result<Vec<(Source, u64)>> {
-    std::fs::read_dir(dir).with_context(|| format!("cannot read folder {}", dir.display()))?;
-    let mut files = Vec::new();
-    for entry in WalkDir::new(dir).follow_links(true).sort_by_file_name() {
-        let entry = match entry {
-            Ok(entry) => entry,
-            Err(error) => {
-                writeln!(stderr, "not searched: {error}")?;
-                continue;
-            }
-        };
-        if entry.file_type().is_file() && is_matrix(entry.path()) {
-            files.push(sized(entry.into_path()));
-        }
-    }
-    ensure!(!files.is_empty(), "{}: no .mtx, .mtx.gz or .tar.gz file below it", dir.display());
-    files.sort_by_key(|(_, bytes)| *bytes);
-    Ok(files)
-}
-
-fn is_matrix(file: &Path) -> bool {
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    name.ends_with(".mtx") || name.ends_with(".mtx.gz") || is_archive(file)
-}
-
-fn sized(file: PathBuf) -> (Source, u64) {
-    let bytes = file.metadata().map_or(0, |metadata| metadata.len());
-    (Source::File(file), bytes)
 }
 
 /// A bar by the files' bytes, on stderr; none when that is no terminal.

@@ -1,28 +1,40 @@
-//! `spmv-bench generate SPEC|FILE -o OUT.mtx`.
+//! `spmv-bench generate`: a generated matrix, or what the reader understood of a file, as a file; or a
+//! mirror of stand-ins.
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 
 use super::args::GenerateArgs;
+use super::sources::{source, stand_ins};
 use super::{Verdict, World};
+use crate::datasets::Matrix;
+use crate::fetch::mirror;
 use crate::matrix::market;
 use crate::matrix::source::{Loaded, Source};
 
 /// Runs the command.
 pub fn run(args: &GenerateArgs, world: &mut World) -> Result<Verdict> {
-    let source = parse(&args.source)?;
-    let name = args.output.display();
-    let create = || File::create(&args.output).with_context(|| format!("cannot create {name}"));
+    match (&args.mirror, &args.output) {
+        (Some(folder), _) => write_mirror(args, folder, world)?,
+        (None, Some(file)) => write_file(args, file, world)?,
+        (None, None) => unreachable!("the command line has one of them"),
+    }
+    Ok(Verdict::Ok)
+}
+
+fn write_file(args: &GenerateArgs, file: &Path, world: &mut World) -> Result<()> {
+    let source = named(args)?;
+    let name = file.display();
+    let create = || File::create(file).map(|file| BufWriter::with_capacity(1 << 20, file));
     let (rows, cols, nnz) = match &source {
         Source::File(path) => {
             let loaded = Loaded::read(path, !args.no_expand)?;
-            let mut out = BufWriter::with_capacity(1 << 20, create()?);
-            market::write(&loaded.csr, &mut out)
-                .and_then(|()| out.flush())
-                .with_context(|| format!("cannot write {name}"))?;
+            let write = |mut out| market::write(&loaded.csr, &mut out);
+            create().and_then(write).with_context(|| format!("cannot write {name}"))?;
             if let Some(duplicates) = loaded.market.map(|facts| facts.duplicates).filter(|&n| n > 0)
             {
                 writeln!(world.stderr, "{source}: {duplicates} duplicate entries summed")?;
@@ -30,28 +42,48 @@ pub fn run(args: &GenerateArgs, world: &mut World) -> Result<Verdict> {
             (loaded.csr.rows, loaded.csr.cols, loaded.csr.nnz())
         }
         Source::Generated(generator) | Source::StandIn(_, generator) => {
-            let mut out = BufWriter::with_capacity(1 << 20, create()?);
             let kind = source.made_kind().unwrap_or_default();
-            let written = generator.write(&kind, &mut out).and_then(|size| {
-                out.flush()?;
-                Ok(size)
-            });
-            written.with_context(|| format!("cannot write {name}"))?
+            let write = |mut out| generator.write(&kind, &mut out);
+            create().and_then(write).with_context(|| format!("cannot write {name}"))?
         }
     };
     writeln!(world.stderr, "{name}: {rows} rows, {cols} columns, {nnz} entries")?;
-    Ok(Verdict::Ok)
+    Ok(())
+}
+
+fn write_mirror(args: &GenerateArgs, folder: &Path, world: &mut World) -> Result<()> {
+    let sources = stand_ins(&args.source, args.datasets.as_deref())?;
+    let sources = sources.context("--mirror takes stand-in:SET or stand-in:GROUP/NAME")?;
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot create {}", folder.display()))?;
+    for (matrix, source) in &sources {
+        let id = &matrix.id;
+        let bytes = add(folder, matrix, source).with_context(|| format!("cannot write {id}"))?;
+        writeln!(world.stderr, "{id}: {:.1} MB", bytes as f64 / 1e6)?;
+    }
+    let matrices: Vec<&Matrix> = sources.iter().map(|(matrix, _)| matrix).collect();
+    mirror::write_index(folder, &matrices, &world.date).context("cannot write the index")?;
+    Ok(())
+}
+
+fn add(folder: &Path, matrix: &Matrix, source: &Source) -> io::Result<u64> {
+    let kind = source.made_kind().unwrap_or_default();
+    match source {
+        Source::StandIn(_, generator) => mirror::add(folder, matrix, generator, &kind),
+        _ => unreachable!("only stand-ins were asked for"),
+    }
 }
 
 /// Here `gen:` may be left out where no file bears the name.
-fn parse(text: &OsString) -> Result<Source> {
-    if std::path::Path::new(text).exists() {
-        return Ok(Source::parse(text)?);
+fn named(args: &GenerateArgs) -> Result<Source> {
+    let (word, datasets) = (&args.source, args.datasets.as_deref());
+    if Path::new(word).exists() {
+        return Ok(Source::parse(word)?);
     }
-    match Source::parse(text)? {
+    match source(word, datasets)? {
         Source::File(path) if path.extension().is_none() => {
             let mut spec = OsString::from("gen:");
-            spec.push(text);
+            spec.push(word);
             Ok(Source::parse(&spec)?)
         }
         source => Ok(source),

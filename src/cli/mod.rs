@@ -12,6 +12,7 @@ mod ordered;
 mod run_facts;
 mod session;
 mod single;
+mod sources;
 mod system;
 mod tune;
 

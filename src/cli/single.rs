@@ -4,14 +4,14 @@ use anyhow::{Result, bail};
 
 use super::args::SingleArgs;
 use super::session::{Session, output};
+use super::sources::source;
 use super::{Verdict, World};
-use crate::matrix::source::Source;
 use crate::record::write::{Format, Reporter};
 
 /// Runs the command.
 pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result<Verdict> {
-    let source = Source::parse(&args.mtx)?;
     let measure = &args.measure;
+    let source = source(&args.mtx, measure.datasets.as_deref())?;
     let mut session = Session::start(measure, world)?;
     let mut out = output(measure, world.stdout)?;
     session.record(measure, command, world.stderr, &world.date, &world.system)?;

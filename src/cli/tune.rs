@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 
 use super::args::{MeasureArgs, TuneArgs};
-use super::corpus::{progress, sources};
+use super::corpus::progress;
 use super::session::Session;
+use super::sources::sources;
 use super::{Verdict, World};
 use crate::method::Choice;
 use crate::record::row::Row;
@@ -29,7 +30,7 @@ struct Swept {
 /// Runs the command.
 pub fn run(args: TuneArgs, command: Vec<String>, world: &mut World) -> Result<Verdict> {
     let measure = with_defaults(args.measure)?;
-    let sources = sources(&args.sources, world.stderr)?;
+    let sources = sources(&args.sources, measure.datasets.as_deref(), world.stderr)?;
     let mut session = Session::start(&measure, world)?;
     let bases = session.choices.iter();
     let swept: Result<_> = bases.map(|base| Swept::of(base, measure.precisions())).collect();

@@ -56,6 +56,8 @@ struct MatrixTable {
     binary: bool,
     pattern_symmetry: Option<f64>,
     numerical_symmetry: Option<f64>,
+    longest: Option<u64>,
+    variation: Option<f64>,
     stand_in: Option<String>,
 }
 
@@ -103,7 +105,8 @@ impl<'de> Visitor<'de> for EntryVisitor {
 
 impl From<MatrixTable> for Matrix {
     fn from(table: MatrixTable) -> Self {
-        let MatrixTable { rows, cols, nnz, kind, real, binary, stand_in, .. } = table;
+        let MatrixTable { rows, cols, nnz, kind, real, binary, .. } = table;
+        let MatrixTable { longest, variation, stand_in, .. } = table;
         let (pattern_symmetry, numerical_symmetry) =
             (table.pattern_symmetry, table.numerical_symmetry);
         let (id, entries) = (table.id.into_inner(), table.entries.unwrap_or(nnz));
@@ -118,6 +121,8 @@ impl From<MatrixTable> for Matrix {
             binary,
             pattern_symmetry,
             numerical_symmetry,
+            longest,
+            variation,
             stand_in,
         }
     }

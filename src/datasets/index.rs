@@ -29,6 +29,23 @@ pub fn parse(text: &str, file: &str) -> Result<Vec<Matrix>, DatasetsError> {
     Ok(matrices)
 }
 
+/// The index of these matrices, in the form that [`parse`] takes; what is unknown is 0.
+pub fn write(matrices: &[&Matrix], date: &str) -> String {
+    let mut text = format!("{}\n{date}\n", matrices.len());
+    for matrix in matrices {
+        let Matrix { rows, cols, nnz, kind, entries, .. } = matrix;
+        let (group, name) = (matrix.group(), matrix.name());
+        let (real, binary) = (u8::from(matrix.real), u8::from(matrix.binary));
+        let symmetries = [matrix.pattern_symmetry, matrix.numerical_symmetry];
+        let [pattern, numerical] = symmetries.map(|share| share.unwrap_or(0.0));
+        text += &format!(
+            "{group},{name},{rows},{cols},{nnz},{real},{binary},0,0,{pattern},{numerical},{kind},\
+             {entries}\n"
+        );
+    }
+    text
+}
+
 fn matrix(line: &str) -> Result<Matrix, String> {
     let fields: Vec<&str> = line.split(',').map(str::trim).collect();
     let fields: [&str; FIELD_COUNT] = fields.try_into().map_err(|fields: Vec<&str>| {
@@ -51,6 +68,8 @@ fn matrix(line: &str) -> Result<Matrix, String> {
         binary: number::<u8>(binary, "binary")? != 0,
         pattern_symmetry: Some(number(pattern, "pattern symmetry")?),
         numerical_symmetry: Some(number(numerical, "numerical symmetry")?),
+        longest: None,
+        variation: None,
         stand_in: None,
     })
 }
@@ -75,7 +94,15 @@ mod tests {
         assert_eq!((arc130.nnz, arc130.entries), (1037, 1282));
         assert_eq!((arc130.real, arc130.binary), (true, false));
         assert_eq!(arc130.pattern_symmetry, Some(0.7586805555555556));
-        assert_eq!(arc130.archive_bytes_estimate(), 10256);
+        assert_eq!(arc130.archive_bytes_estimate(), 8974);
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let matrices = parse(&format!("{HEAD}{ARC130}"), "ssstats.csv").unwrap();
+        let text = write(&[&matrices[0]], "a date");
+        assert_eq!(text, format!("1\na date\n{}", ARC130.replace("0,1,0,0.7", "0,0,0,0.7")));
+        assert_eq!(parse(&text, "ssstats.csv").unwrap(), matrices);
     }
 
     #[test]

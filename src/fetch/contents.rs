@@ -234,19 +234,7 @@ mod tests {
     use super::*;
 
     fn matrix(rows: u64, cols: u64, entries: u64) -> Matrix {
-        Matrix {
-            id: "G/m".into(),
-            rows,
-            cols,
-            nnz: entries,
-            entries,
-            kind: String::new(),
-            real: true,
-            binary: false,
-            pattern_symmetry: None,
-            numerical_symmetry: None,
-            stand_in: None,
-        }
+        Matrix::of_size("G/m", rows, cols, entries)
     }
 
     /// Whole, and byte by byte.

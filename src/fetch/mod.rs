@@ -11,6 +11,7 @@ pub mod folder;
 pub mod index;
 mod job;
 pub mod ledger;
+pub mod mirror;
 mod part;
 pub mod plan;
 mod reading;

@@ -154,19 +154,7 @@ mod tests {
     use super::*;
 
     fn matrix(id: &str) -> Matrix {
-        Matrix {
-            id: id.to_owned(),
-            rows: 1,
-            cols: 1,
-            nnz: 1,
-            entries: 1,
-            kind: String::new(),
-            real: true,
-            binary: false,
-            pattern_symmetry: None,
-            numerical_symmetry: None,
-            stand_in: None,
-        }
+        Matrix::of_size(id, 1, 1, 1)
     }
 
     #[test]

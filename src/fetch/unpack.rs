@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
-use std::path::{Component, Path};
+use std::path::Path;
 
 use tar::Entry;
 
@@ -15,7 +15,7 @@ use super::reading::{self, Hashing};
 use super::temporary::{Temporary, Writing};
 use super::web::Web;
 use crate::datasets::Matrix;
-use crate::matrix::archive::matrix_name;
+use crate::matrix::archive::{folder_and_file, matrix_name};
 
 /// Comments of a Matrix Market file at most.
 const MOST_COMMENT_BYTES: u64 = 16 << 20;
@@ -222,14 +222,9 @@ fn whole<R: Read>(entry: &Entry<R>, read: u64) -> Result<(), Damage> {
 
 /// The name of a file beside the matrix `name`, fit for a folder.
 fn aux_name<'p>(path: &'p Path, name: &str) -> Option<&'p str> {
-    let mut parts = path.components().filter(|part| *part != Component::CurDir);
-    let (Some(Component::Normal(folder)), Some(Component::Normal(file)), None) =
-        (parts.next(), parts.next(), parts.next())
-    else {
-        return None;
-    };
+    let (folder, file) = folder_and_file(path)?;
     let fits = |file: &&str| !file.starts_with('.') && file.bytes().all(|c| c.is_ascii_graphic());
-    file.to_str().filter(|_| folder == name).filter(fits)
+    Some(file).filter(|_| folder == name).filter(fits)
 }
 
 /// A source that cannot be read is no fault of the archive's.

@@ -29,14 +29,19 @@ pub fn locate(archive: impl Read) -> io::Result<(u64, u64)> {
 
 /// The name of the matrix, if `path` within an archive is that of the matrix: `NAME/NAME.mtx`.
 pub fn matrix_name(path: &Path) -> Option<&str> {
+    let (folder, file) = folder_and_file(path)?;
+    (file.strip_suffix(".mtx")? == folder).then_some(folder)
+}
+
+/// The two parts of a path within an archive, if these are all.
+pub fn folder_and_file(path: &Path) -> Option<(&str, &str)> {
     let mut parts = path.components().filter(|part| *part != Component::CurDir);
-    let (Some(Component::Normal(folder)), Some(Component::Normal(file)), None) =
-        (parts.next(), parts.next(), parts.next())
-    else {
-        return None;
-    };
-    let folder = folder.to_str()?;
-    (file.to_str()?.strip_suffix(".mtx")? == folder).then_some(folder)
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some(Component::Normal(folder)), Some(Component::Normal(file)), None) => {
+            Some((folder.to_str()?, file.to_str()?))
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]

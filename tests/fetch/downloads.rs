@@ -222,7 +222,7 @@ fn an_interrupt_ends_a_silent_download_and_keeps_its_part() {
     interrupt(&child);
     let ran = place.ran(child.wait_with_output().unwrap());
     assert_eq!(ran.status, Some(1), "{ran:?}");
-    let expected = "to: 0 of 2 matrices present, 2 to bring: about 0.032 MB\ninterrupted, what has begun \
+    let expected = "to: 0 of 2 matrices present, 2 to bring: about 0.028 MB\ninterrupted, what has begun \
                     is resumed by the next run; 0 brought, 0 present, 0 failed: 0.000 MB of archives\n";
     assert_eq!(ran.stderr, expected);
     assert_eq!(place.run(&["T/large"]).status, Some(0));

@@ -4,6 +4,7 @@ mod archive;
 mod archives;
 mod downloads;
 mod folder;
+mod mirror;
 mod place;
 mod server;
 mod sets;

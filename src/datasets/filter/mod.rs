@@ -174,17 +174,10 @@ mod tests {
 
     fn matrix() -> Matrix {
         Matrix {
-            id: "Freescale/circuit5M".into(),
-            rows: 5_558_326,
-            cols: 5_558_326,
-            nnz: 59_524_291,
-            entries: 59_524_291,
             kind: "circuit simulation problem".into(),
-            real: true,
-            binary: false,
             pattern_symmetry: Some(0.9999998517635799),
             numerical_symmetry: Some(0.4198865531852634),
-            stand_in: None,
+            ..Matrix::of_size("Freescale/circuit5M", 5_558_326, 5_558_326, 59_524_291)
         }
     }
 
@@ -199,7 +192,7 @@ mod tests {
             ("name=\"circuit5M\"", true),
             ("group != Freescale", false),
             ("rows = 5_558_326", true),
-            ("archive >= 476194328 && archive <= 476194328", true),
+            ("archive >= 416670037 && archive <= 416670037", true),
             ("symmetry >= 0.99 && symmetry < 1", true),
             ("square", true),
             ("symmetric || binary || complex", false),

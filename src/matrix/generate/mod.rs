@@ -112,6 +112,7 @@ impl Generator {
             let values = (!pattern).then_some(&values[..]);
             write_block(first_row, &row_offsets, &column_indices, values, out)
         })?;
+        out.flush()?;
         Ok((rows, cols, nnz))
     }
 }

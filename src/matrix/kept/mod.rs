@@ -27,8 +27,9 @@ use entry::{Entry, Problem};
 
 /// A file may change once more within the time that its file system tells apart.
 const TIME_STEP: Duration = Duration::from_secs(2);
-/// An entry must leave this part of the disk free.
-const LEFT_FREE: f64 = 0.1;
+/// Free space that is left to others, and the part of the rest that an entry may take.
+const MARGIN: u64 = 1 << 30;
+const SHARE: u64 = 10;
 
 /// The folder of kept matrices.
 #[derive(Clone, Debug)]
@@ -133,10 +134,11 @@ impl Pending {
         let folder = place.parent().unwrap_or(place);
         fs::create_dir_all(folder)?;
         let disk = statvfs(folder)?;
-        let free = (disk.blocks_available() * disk.fragment_size()) as f64;
-        if free - (head.bytes() as f64) < LEFT_FREE * (disk.blocks() * disk.fragment_size()) as f64
-        {
-            return Err(io::Error::other("less than a tenth of the disk would stay free"));
+        let free = disk.blocks_available().saturating_mul(disk.fragment_size());
+        let bytes = head.bytes() as u64;
+        if bytes.saturating_mul(SHARE) > free.saturating_sub(MARGIN) {
+            let message = format!("{bytes} bytes are much for a disk with {free} free");
+            return Err(io::Error::other(message));
         }
         Cache::write(place, |file| entry::write(&head, &loaded.csr, file))
     }

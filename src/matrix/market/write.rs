@@ -29,7 +29,8 @@ pub struct Head<'k> {
 pub fn write(csr: &Csr<f64>, out: &mut impl Write) -> io::Result<()> {
     let &Csr { rows, cols, .. } = csr;
     write_head(&Head { pattern: false, kind: None, rows, cols, nnz: csr.nnz() }, out)?;
-    write_block(0, &csr.row_offsets, &csr.column_indices, Some(&csr.values), out)
+    write_block(0, &csr.row_offsets, &csr.column_indices, Some(&csr.values), out)?;
+    out.flush()
 }
 
 /// Writes banner, comment and size line.
