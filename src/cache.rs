@@ -1,4 +1,5 @@
-//! What took long and is needed again, on disk: compiled kernels, profiles of the machine.
+//! What took long and is needed again, on disk: compiled kernels, profiles of the machine, the
+//! collection's index, parsed matrices.
 
 use std::fmt;
 use std::fs::{self, File};

@@ -4,7 +4,7 @@
 //!
 //! | room | what it holds | looks at |
 //! |---|---|---|
-//! | [`matrix`] | CSR, Matrix Market, generators, orderings, row statistics | team |
+//! | [`matrix`] | CSR, Matrix Market, kept matrices, generators, orderings, row statistics | team, cache |
 //! | [`scalar`] | the two precisions | – |
 //! | [`cache`] | files that only save time | – |
 //! | [`profile`] | what is measured of a machine once | scalar |

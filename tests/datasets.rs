@@ -207,6 +207,21 @@ fn parameter<T: std::str::FromStr>(spec: &str, key: &str) -> Option<T> {
     spec.split(',').filter_map(pair).find(|(k, _)| k == key).and_then(|(_, v)| v.parse().ok())
 }
 
+/// Rows, columns, entries and the longest row.
+fn sizes(spec: &str) -> [u64; 4] {
+    let of = |key: &str| parameter::<u64>(spec, key);
+    match of("hubs") {
+        Some(hubs) => {
+            let (n, length) = (of("n").unwrap(), of("length").unwrap());
+            [n, n, hubs * length + (n - hubs) * of("others").unwrap(), length]
+        }
+        None => {
+            let rows = of("rows").unwrap();
+            [rows, of("cols").unwrap_or(rows), of("nnz").unwrap(), of("longest").unwrap()]
+        }
+    }
+}
+
 #[test]
 fn every_matrix_has_a_stand_in_of_its_size_and_row_lengths() {
     const GENERATED: u64 = 1_000_000;
@@ -217,13 +232,12 @@ fn every_matrix_has_a_stand_in_of_its_size_and_row_lengths() {
         let Source::Generated(generator) = Source::parse(spec.as_ref()).unwrap() else {
             panic!("{id}: {spec}");
         };
-        assert_eq!(parameter(spec, "rows"), Some(matrix.rows), "{id}");
-        assert_eq!(parameter(spec, "cols").unwrap_or(matrix.rows), matrix.cols, "{id}");
-        assert_eq!(parameter(spec, "nnz"), Some(matrix.entries), "{id}");
+        let [rows, cols, nnz, spec_longest] = sizes(spec);
+        assert_eq!([rows, cols, nnz], [matrix.rows, matrix.cols, matrix.entries], "{id}");
         let printed = members(&ours, "csrk-64").iter().find(|member| member.id == *id);
         let longest = matrix.longest.or(printed.and_then(|member| member.longest));
-        let longest = longest.or(parameter(spec, "longest")).unwrap();
-        assert_eq!(parameter(spec, "longest"), Some(longest), "{id}");
+        let longest = longest.unwrap_or(spec_longest);
+        assert_eq!(spec_longest, longest, "{id}");
         if matrix.entries < GENERATED {
             let csr = generator.generate().unwrap();
             let lengths = RowStatistics::of(&csr);

@@ -22,7 +22,6 @@ use crate::device::facts::Clocks;
 use crate::matrix::kept::Kept;
 use crate::matrix::order::Order;
 use crate::matrix::source::{LoadError, Loaded, Source};
-use crate::matrix::stats::pattern_symmetry;
 use crate::method::{Choice, Device, Unavailable};
 use crate::methods::cpu::auto;
 use crate::record::row::{Circumstances, MatrixFacts, Row, Shape, Status};
@@ -100,16 +99,17 @@ impl<'a> Session<'a> {
             Ok(loaded) => loaded,
             Err(error) => return self.unreadable(source, &error),
         };
+        let facts = facts(source, &mut loaded);
+        loaded.keep();
         let mut report = MatrixReport {
-            facts: facts(source, &loaded),
+            facts,
             load_ms: Some(1e3 * load),
             load_mbs: loaded.bytes.map(|bytes| bytes as f64 / load / 1e6),
             from_cache: loaded.from_cache,
+            note: loaded.note.take(),
             duplicates: loaded.market.as_ref().map_or(0, |market| market.duplicates),
             ..MatrixReport::default()
         };
-        loaded.keep();
-        report.note = loaded.note.take();
         if skip_trivial && report.is_trivial() {
             return Run { report, interrupted: false };
         }
@@ -222,14 +222,11 @@ impl<'a> Session<'a> {
     }
 }
 
-fn facts(source: &Source, loaded: &Loaded) -> MatrixFacts {
-    let mirrored = loaded.market.as_ref().is_some_and(|market| market.mirrored);
-    let pattern_symmetry =
-        if mirrored && loaded.csr.nnz() > 0 { Some(1.0) } else { pattern_symmetry(&loaded.csr) };
+fn facts(source: &Source, loaded: &mut Loaded) -> MatrixFacts {
     MatrixFacts {
         file: source.to_string(),
         shape: Some(Shape::of(&loaded.csr)),
-        pattern_symmetry,
+        pattern_symmetry: loaded.pattern_symmetry(),
         kind: source.kind(loaded),
     }
 }

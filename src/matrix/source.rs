@@ -7,6 +7,7 @@ use super::Csr;
 use super::generate::{Generator, SpecError};
 use super::kept::{Kept, Pending};
 use super::market::{self, Market, MarketError};
+use super::stats::pattern_symmetry;
 
 /// A file or `gen:…`.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +46,8 @@ pub struct Facts {
     pub mirrored: bool,
     /// The collection's word for the problem.
     pub kind: Option<String>,
+    /// What was found out about the matrix when it was kept.
+    pub(super) symmetry: Option<f64>,
 }
 
 /// Why there is no matrix.
@@ -109,6 +112,16 @@ impl Source {
 }
 
 impl Loaded {
+    /// See [`pattern_symmetry`]: as the file's symmetry tells it, as it was kept, or counted.
+    pub fn pattern_symmetry(&mut self) -> Option<f64> {
+        let Some(market) = &mut self.market else { return pattern_symmetry(&self.csr) };
+        if market.mirrored && self.csr.nnz() > 0 {
+            return Some(1.0);
+        }
+        market.symmetry = market.symmetry.or_else(|| pattern_symmetry(&self.csr));
+        market.symmetry
+    }
+
     pub(super) fn new(csr: Csr<f64>) -> Self {
         Self { csr, market: None, bytes: None, from_cache: false, note: None, pending: None }
     }
@@ -121,7 +134,7 @@ impl Loaded {
         let market = market::read(path, &market::Options { expand })?;
         let Market { csr, duplicates, kind, symmetry, file_bytes, .. } = market;
         let mirrored = expand && symmetry != market::Symmetry::General;
-        let facts = Facts { duplicates, mirrored, kind };
+        let facts = Facts { duplicates, mirrored, kind, symmetry: None };
         let bytes = Some(file_bytes);
         Ok(Self { market: Some(facts), bytes, ..Self::new(csr) })
     }

@@ -12,8 +12,10 @@ pub fn sets(datasets: &Datasets, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{:<width$}  matrices  source", "set")?;
     for (name, set) in datasets.sets() {
         let count = datasets.matrices_of(set).len();
-        let note = set.note.as_ref().map_or(String::new(), |note| format!("; {note}"));
-        writeln!(out, "{name:<width$}  {count:>8}  {}{note}", set.source)?;
+        writeln!(out, "{name:<width$}  {count:>8}  {}", set.source)?;
+        if let Some(note) = &set.note {
+            writeln!(out, "{:<width$}  {:>8}  {note}", "", "")?;
+        }
     }
     Ok(())
 }

@@ -19,9 +19,9 @@ pub const FORMS: &[&str] = &[
     "gen:banded-normal,n=N,nnz=E,variance=V[,seed=K]",
     "gen:power-law,rows=R[,cols=C],longest=L[,shortest=S][,nnz=N][,exponent=X][,heavy=H][,band=W]\
      [,run=L][,seed=K]",
-    "gen:sloped,rows=R[,cols=C],longest=L[,shortest=S][,nnz=N][,exponent=X][,band=W][,run=L]\
-     [,seed=K]",
-    "gen:hubs,n=N[,hubs=H][,length=L][,others=O][,seed=K]",
+    "gen:sloped,rows=R[,cols=C],longest=L[,shortest=S][,nnz=N][,exponent=X][,heavy=H][,band=W]\
+     [,run=L][,seed=K]",
+    "gen:hubs,n=N[,hubs=H][,length=L][,others=O][,band=W][,seed=K]",
     "gen:empty-rows,rows=R[,cols=C],nnz=N,empty=SHARE[,clusters=K][,seed=K]",
     "gen:block,n=N,r=R,c=C,nnz=E[,band=W][,seed=K]",
 ];
@@ -86,39 +86,12 @@ pub enum Pattern {
         #[serde(default = "number::<1, _>")]
         seed: u64,
     },
-    /// See [`Ranked`] and [`Fall::Power`].
-    PowerLaw {
-        rows: usize,
-        cols: Option<usize>,
-        longest: usize,
-        #[serde(default = "number::<1, _>")]
-        shortest: usize,
-        nnz: Option<usize>,
-        exponent: Option<f64>,
-        heavy: Option<usize>,
-        band: Option<usize>,
-        #[serde(default = "number::<1, _>")]
-        run: usize,
-        #[serde(default = "number::<1, _>")]
-        seed: u64,
-    },
-    /// See [`Ranked`] and [`Fall::Slope`].
-    Sloped {
-        rows: usize,
-        cols: Option<usize>,
-        longest: usize,
-        #[serde(default)]
-        shortest: usize,
-        nnz: Option<usize>,
-        exponent: Option<f64>,
-        band: Option<usize>,
-        #[serde(default = "number::<1, _>")]
-        run: usize,
-        #[serde(default = "number::<1, _>")]
-        seed: u64,
-    },
-    /// `hubs` rows, by default 3, of `length` entries, by default all, the others with `others`, by
-    /// default one, at the diagonal.
+    /// See [`Fall::Power`].
+    PowerLaw(Ranks),
+    /// See [`Fall::Slope`].
+    Sloped(Ranks),
+    /// `hubs` rows, by default 3, of `length` entries, by default all, anywhere, the others with
+    /// `others`, by default one, at the diagonal; with `band` all in that window.
     Hubs {
         n: usize,
         #[serde(default = "number::<3, _>")]
@@ -126,6 +99,7 @@ pub enum Pattern {
         length: Option<usize>,
         #[serde(default = "number::<1, _>")]
         others: usize,
+        band: Option<usize>,
         #[serde(default = "number::<1, _>")]
         seed: u64,
     },
@@ -150,6 +124,25 @@ pub enum Pattern {
         #[serde(default = "number::<1, _>")]
         seed: u64,
     },
+}
+
+/// Lengths that fall with the row's rank; see [`Ranked`].
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Ranks {
+    rows: usize,
+    cols: Option<usize>,
+    longest: usize,
+    #[serde(default = "number::<1, _>")]
+    shortest: usize,
+    nnz: Option<usize>,
+    exponent: Option<f64>,
+    heavy: Option<usize>,
+    band: Option<usize>,
+    #[serde(default = "number::<1, _>")]
+    run: usize,
+    #[serde(default = "number::<1, _>")]
+    seed: u64,
 }
 
 /// A law of row lengths, and where the entries are.
@@ -214,8 +207,8 @@ impl Pattern {
             }
             Self::Diagonals { rows, cols, .. }
             | Self::Uniform { rows, cols, .. }
-            | Self::PowerLaw { rows, cols, .. }
-            | Self::Sloped { rows, cols, .. }
+            | Self::PowerLaw(Ranks { rows, cols, .. })
+            | Self::Sloped(Ranks { rows, cols, .. })
             | Self::EmptyRows { rows, cols, .. } => (rows, cols.unwrap_or(rows)),
             Self::BandedNormal { n, .. } | Self::Hubs { n, .. } | Self::Block { n, .. } => (n, n),
         }
@@ -235,9 +228,11 @@ impl Pattern {
             | Self::BandedNormal { nnz, .. }
             | Self::EmptyRows { nnz, .. }
             | Self::Block { nnz, .. }
-            | Self::PowerLaw { nnz: Some(nnz), .. }
-            | Self::Sloped { nnz: Some(nnz), .. } => nnz as u128,
-            Self::PowerLaw { longest, .. } | Self::Sloped { longest, .. } => rows * longest as u128,
+            | Self::PowerLaw(Ranks { nnz: Some(nnz), .. })
+            | Self::Sloped(Ranks { nnz: Some(nnz), .. }) => nnz as u128,
+            Self::PowerLaw(Ranks { longest, .. }) | Self::Sloped(Ranks { longest, .. }) => {
+                rows * longest as u128
+            }
             Self::Hubs { hubs, length, others, .. } => {
                 let length = length.map_or(cols, |length| length as u128);
                 hubs as u128 * length + rows * others as u128
@@ -252,7 +247,7 @@ impl Pattern {
             return Err(format!("{rows} rows and {cols} columns make no matrix"));
         }
         let known = match self {
-            Self::PowerLaw { nnz: None, .. } | Self::Sloped { nnz: None, .. } => 0,
+            Self::PowerLaw(Ranks { nnz: None, .. }) | Self::Sloped(Ranks { nnz: None, .. }) => 0,
             _ => self.most_entries(),
         };
         if rows.max(cols) > MAX_INDEX || known > MAX_INDEX as u128 {
@@ -289,20 +284,13 @@ impl Pattern {
                 let spread = Spread::Normal(variance.max(0.0).sqrt());
                 (Law::Even { nnz }, Columns { spread, ..anywhere(seed) })
             }
-            Self::PowerLaw { longest, shortest, nnz, exponent, heavy, band, run, seed, .. } => {
-                let fall = Fall::Power;
-                let law = Ranked { fall, longest, shortest, exponent, nnz, heavy };
-                (Law::Ranked(law), Columns { run, ..anywhere(seed).within(band) })
-            }
-            Self::Sloped { longest, shortest, nnz, exponent, band, run, seed, .. } => {
-                let fall = Fall::Slope;
-                let law = Ranked { fall, longest, shortest, exponent, nnz, heavy: None };
-                (Law::Ranked(law), Columns { run, ..anywhere(seed).within(band) })
-            }
-            Self::Hubs { hubs, length, others, seed, .. } => {
+            Self::PowerLaw(ref ranks) => ranks.rows(Fall::Power, anywhere(ranks.seed)),
+            Self::Sloped(ref ranks) => ranks.rows(Fall::Slope, anywhere(ranks.seed)),
+            Self::Hubs { hubs, length, others, band, seed, .. } => {
                 let length = length.unwrap_or(cols);
-                // As narrow as rows allow: only the hubs reach out.
-                let columns = Columns { hub: Some(length), ..anywhere(seed).within(Some(1)) };
+                // Without a band as narrow as rows allow: only the hubs reach out.
+                let hub = Some(length).filter(|_| band.is_none());
+                let columns = Columns { hub, ..anywhere(seed).within(band.or(Some(1))) };
                 (Law::Hubs { hubs, length, others }, columns)
             }
             Self::EmptyRows { nnz, empty, clusters, seed, .. } => {
@@ -315,6 +303,14 @@ impl Pattern {
             _ => return None,
         };
         Some(Rows { law, columns })
+    }
+}
+
+impl Ranks {
+    fn rows(&self, fall: Fall, anywhere: Columns) -> (Law, Columns) {
+        let Self { longest, shortest, exponent, nnz, heavy, band, run, .. } = *self;
+        let law = Ranked { fall, longest, shortest, exponent, nnz, heavy };
+        (Law::Ranked(law), Columns { run, ..anywhere.within(band) })
     }
 }
 

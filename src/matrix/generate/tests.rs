@@ -78,6 +78,9 @@ fn hubs_are_as_many_and_as_long_as_asked_for() {
     assert_eq!(shorter.nnz(), 2 * 300 + 998 * 5);
     assert_eq!(row(&shorter, 500), [498, 499, 500, 501, 502]);
     assert!(row(&shorter, 999)[0] < 20);
+    let near = generate("hubs,n=1000,hubs=500,length=9,others=2,band=40");
+    assert_eq!(near.nnz(), 500 * 9 + 500 * 2);
+    assert!((480..520).contains(&row(&near, 500)[0]));
 }
 
 #[test]

@@ -72,6 +72,15 @@ fn large_empty_and_matrices_of_ones_come_back() {
 }
 
 #[test]
+fn what_was_counted_is_kept_too() {
+    let place = Place::new(&TEXT.replace("symmetric", "general"));
+    let mut first = place.kept.load(&place.path(), true).unwrap();
+    assert_eq!(first.pattern_symmetry(), Some(1.0 / 3.0));
+    first.keep();
+    assert_eq!(place.load(true).market.unwrap().symmetry, Some(1.0 / 3.0));
+}
+
+#[test]
 fn expanded_and_as_stored_are_two_entries() {
     let place = Place::new(TEXT);
     assert_eq!((place.load(true).csr.nnz(), place.load(false).csr.nnz()), (5, 3));
