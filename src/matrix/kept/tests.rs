@@ -80,6 +80,16 @@ fn what_was_counted_is_kept_too() {
     assert_eq!(place.load(true).market.unwrap().symmetry, Some(1.0 / 3.0));
 }
 
+/// rajat01's, which a reader of decimals that rounds carelessly makes …152.
+#[test]
+fn a_kept_number_comes_back_bit_for_bit() {
+    let place = Place::new(TEXT);
+    let mut loaded = place.kept.load(&place.path(), true).unwrap();
+    loaded.market.as_mut().unwrap().symmetry = Some(0.9963930635838151);
+    loaded.keep();
+    assert_eq!(place.load(true).market.unwrap().symmetry, Some(0.9963930635838151));
+}
+
 #[test]
 fn expanded_and_as_stored_are_two_entries() {
     let place = Place::new(TEXT);
