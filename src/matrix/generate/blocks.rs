@@ -66,6 +66,11 @@ impl<'g> Blocks<'g> {
         Some(columns.alike * lengths.iter().map(|&length| length as usize).sum::<usize>())
     }
 
+    /// No more entries than these.
+    pub fn most_entries(&self) -> usize {
+        self.nnz().unwrap_or_else(|| self.generator.pattern.most_entries() as usize)
+    }
+
     /// Hands all blocks to `take`, in order; several are made at a time.
     ///
     /// # Errors
@@ -89,8 +94,7 @@ impl<'g> Blocks<'g> {
             Pattern::Rmat { .. } => DRAWS,
             _ => BLOCK,
         };
-        let nnz = self.nnz().map_or(self.generator.pattern.most_entries(), |nnz| nnz as u128);
-        let rows = self.rows as u128 * block as u128 / nnz.max(1);
+        let rows = self.rows as u128 * block as u128 / self.most_entries().max(1) as u128;
         let rows = rows.clamp(1, self.rows as u128) as usize;
         (0..self.rows).step_by(rows).map(|first| first..self.rows.min(first + rows)).collect()
     }

@@ -70,7 +70,7 @@ impl Generator {
             rows,
             cols,
             row_offsets: Vec::with_capacity(rows + 1),
-            column_indices: Vec::with_capacity(blocks.nnz().unwrap_or(0)),
+            column_indices: Vec::with_capacity(blocks.most_entries()),
             values: Vec::new(),
         };
         csr.row_offsets.push(0);
