@@ -85,8 +85,8 @@ impl Download<'_> {
             if tries == TRIES {
                 return Err(Miss::Passing(message, asked));
             }
-            let pauses = asked.unwrap_or(0).min(LONGEST_PAUSE).max(1 << (tries - 1));
-            self.web.pause(self.pause.saturating_mul(pauses)).map_err(Miss::Here)?;
+            let pause = self.pause.saturating_mul(pauses(tries, asked));
+            self.web.pause(pause).map_err(Miss::Here)?;
         }
     }
 
@@ -177,6 +177,11 @@ impl Download<'_> {
     }
 }
 
+/// How many pauses are made after so many tries, where a server asked for `asked`.
+fn pauses(tries: u32, asked: Option<u32>) -> u32 {
+    asked.unwrap_or(0).min(LONGEST_PAUSE).max(1 << (tries - 1))
+}
+
 /// What fails on the way passes, but for an interrupt.
 fn passing(trouble: Trouble) -> Miss {
     match trouble {
@@ -206,4 +211,28 @@ fn content_range(text: &str) -> Option<(u64, Option<u64>)> {
     let (range, total) = text.strip_prefix("bytes ")?.split_once('/')?;
     let begin = range.split_once('-')?.0.parse().ok()?;
     Some((begin, if total == "*" { None } else { Some(total.parse().ok()?) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_double_and_a_server_may_ask_for_more() {
+        assert_eq!([1, 2, 3].map(|tries| pauses(tries, None)), [1, 2, 4]);
+        assert_eq!([1, 2, 3].map(|tries| pauses(tries, Some(3))), [3, 3, 4]);
+        assert_eq!(pauses(1, Some(u32::MAX)), LONGEST_PAUSE);
+    }
+
+    #[test]
+    fn only_what_passes_is_worth_another_try() {
+        let headers = HeaderMap::from_iter([(RETRY_AFTER, "7".parse().unwrap())]);
+        for status in [408, 429, 500, 503, 599] {
+            let Miss::Passing(_, asked) = refusal(status, &headers) else { panic!("{status}") };
+            assert_eq!(asked, Some(7), "{status}");
+        }
+        for status in [206, 304, 400, 401, 403, 404, 410, 416] {
+            assert!(matches!(refusal(status, &headers), Miss::Refused(_)), "{status}");
+        }
+    }
 }

@@ -54,7 +54,11 @@ fn archives_of_something_else_are_refused() {
     let link = |kind| Tar::default().entry(kind, "tiny/tiny.mtx", "/etc/passwd").gzip();
     let twice = Tar::of("tiny", TINY).file("tiny/tiny.mtx", TINY).gzip();
     let huge = Tar::default().declaring("tiny/tiny.mtx", 1 << 40).gzip();
-    let names = Tar::default().header("long", EntryType::GNULongName, "", 1 << 24);
+    let names = |tar: Tar| {
+        let tar = tar.header("long", EntryType::GNULongName, "", 1 << 24);
+        tar.bytes(&vec![b'x'; 1 << 24]).gzip()
+    };
+    let between = "it cannot be unpacked: more than 1048576 bytes between two entries";
     for (archive, expected) in [
         (Tar::of("other", TINY).gzip(), "it holds no tiny/tiny.mtx"),
         (Tar::default().gzip(), "it holds no tiny/tiny.mtx"),
@@ -65,10 +69,8 @@ fn archives_of_something_else_are_refused() {
         (link(EntryType::Link), "tiny/tiny.mtx is no file but a Link"),
         (twice, "it holds tiny/tiny.mtx twice"),
         (huge, "tiny/tiny.mtx has 1099511627776 bytes, but T/tiny takes 16777492 at most"),
-        (
-            names.bytes(&vec![b'x'; 1 << 24]).gzip(),
-            "it cannot be unpacked: more than 1048576 bytes between two entries",
-        ),
+        (names(Tar::default()), between),
+        (names(Tar::of("tiny", TINY)), between),
         (matrix(&TINY.replace("3 4 4", "4 3 4")), "tiny.mtx:3: 4 x 3, but T/tiny has 3 x 4"),
         (
             matrix(&TINY.replace("3 4 4", "3 4 5")),
@@ -109,11 +111,20 @@ fn nothing_but_the_matrix_leaves_an_archive() {
         .file("tiny/tiny_b.mtx", "b")
         .file("tiny/sub/tiny_c.mtx", "c")
         .file("tiny/.hidden", "d")
+        .file("tiny/tiny d.mtx", "d")
+        .file("tiny/tiny\x1b[2J.mtx", "d")
         .file("other/other.mtx", "e")
         .gzip();
     assert_eq!(left(&archive, &[]), [""; 0]);
     assert_eq!(left(&archive, &["--aux"]), ["to/tiny_b.mtx"]);
     assert!(!std::path::Path::new("/tmp/spmv-bench-evil.mtx").exists());
+}
+
+#[test]
+fn no_file_comes_twice() {
+    let archive = Tar::of("tiny", TINY).file("tiny/tiny_b.mtx", "b").file("tiny/tiny_b.mtx", "c");
+    let line = Place::with(&archive.gzip()).fail(&["T/tiny", "--aux"]);
+    assert!(line.ends_with("/MM/T/tiny.tar.gz: it holds tiny_b.mtx twice"), "{line}");
 }
 
 #[test]

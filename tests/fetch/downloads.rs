@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::archive::{Tar, large};
 use crate::place::{Place, TINY, interrupt};
-use crate::server::{Reply, Server};
+use crate::server::{DATE, Reply, Server};
 
 /// Brings `T/large` from answers like these, and gives the ranges asked for.
 fn bring(replies: &[Reply], words: &[&str]) -> Vec<Option<String>> {
@@ -47,10 +47,28 @@ fn what_cannot_be_resumed_begins_anew() {
     assert_eq!(bring(&[Cut(5000), Plain], &[]), [None, range(5000)]);
     // Without a validator there is nothing to ask a range of.
     assert_eq!(bring(&[Declaring(1 << 20), File], &[]), [None, None]);
-    let other = bring(&[Cut(5000), Range("bytes 4000-4999/5000"), File], &[]);
-    assert_eq!(other, [None, range(5000), None]);
+    for other in ["bytes 4000-4999/*", "bytes 5000-5999/6000", ""] {
+        let ranges = bring(&[Cut(5000), Range(other), File], &[]);
+        assert_eq!(ranges, [None, range(5000), None], "{other}");
+    }
     let refused = bring(&[Cut(5000), Reply::Status(416), File], &[]);
     assert_eq!(refused, [None, range(5000), None]);
+}
+
+/// A server may answer with less than it was asked for.
+#[test]
+fn a_short_range_is_gone_on_from() {
+    use Reply::{Cut, File, Some};
+    assert_eq!(bring(&[Cut(5000), Some(1000), File], &[]), [None, range(5000), range(6000)]);
+}
+
+#[test]
+fn a_weak_tag_names_no_version() {
+    let place = Place::with_large(&[Reply::DatedCut(5000), Reply::File]);
+    assert_eq!(place.run(&["T/large"]).status, Some(0));
+    let requests = place.server.requests();
+    let versions: Vec<_> = requests.iter().map(|request| request.version.as_deref()).collect();
+    assert_eq!(versions, [None, Some(DATE)]);
 }
 
 /// The server has another version when the part is there: its beginning must not get the new end.
@@ -217,7 +235,8 @@ fn a_killed_run_is_resumed_by_the_next() {
 #[test]
 fn an_interrupt_ends_a_silent_download_and_keeps_its_part() {
     let place = Place::with_large(&[Reply::Hold(5000), Reply::File]);
-    let child = place.command(&["T/large", "T/tiny", "--jobs", "1"]).spawn().unwrap();
+    let words = ["T/large", "T/tiny", "--jobs", "1", "--timeout", "86400"];
+    let child = place.command(&words).spawn().unwrap();
     place.await_part("T.large", 5000);
     interrupt(&child);
     let ran = place.ran(child.wait_with_output().unwrap());
@@ -239,4 +258,18 @@ fn a_whole_part_is_used() {
     place.server.requests();
     assert_eq!(place.run(&["T/large"]).status, Some(0));
     assert_eq!((place.server.paths().len(), place.read("to/large.mtx")), (0, large()));
+}
+
+/// One that is slow holds up no other, and each is told in its turn.
+#[test]
+fn several_are_brought_at_once() {
+    let place = Place::with_large(&[Reply::Hold(5000)]);
+    place.server.serve("/MM/T/tiny.tar.gz", &Tar::of("tiny", TINY).gzip(), &[Reply::File]);
+    let child = place.command(&["T/large", "T/tiny", "--jobs", "2"]).spawn().unwrap();
+    place.await_part("T.large", 5000);
+    place.await_file("to/tiny.mtx");
+    place.server.release();
+    let ran = place.ran(child.wait_with_output().unwrap());
+    let told: Vec<_> = ran.stderr.lines().map(|line| line.split(':').next().unwrap()).collect();
+    assert_eq!(told[1..3], ["T/large", "T/tiny"], "{ran:?}");
 }

@@ -32,7 +32,8 @@ fn the_user_s_own_file_is_taken_if_it_has_the_shape() {
     fs::write(place.path("to/tiny.tar.gz"), Tar::of("tiny", SYMMETRIC).gzip()).unwrap();
     let ran = place.run(&["T/tiny", "--keep-archives"]);
     assert_eq!((ran.status, place.server.paths().len()), (Some(1), 0), "{ran:?}");
-    fs::write(place.path("to/tiny.tar.gz"), Tar::of("tiny", TINY).gzip()).unwrap();
+    let archive = Tar::default().file("tiny/tiny_b.mtx", SYMMETRIC).file("tiny/tiny.mtx", TINY);
+    fs::write(place.path("to/tiny.tar.gz"), archive.gzip()).unwrap();
     assert_eq!(place.run(&["T/tiny", "--keep-archives"]).status, Some(0));
 }
 
@@ -89,6 +90,7 @@ fn changed_and_missing_files_are_found() {
     assert_eq!(ran.stdout, "to/U-tiny.mtx: missing\nT/large: not brought into to\n");
     // What is missing is brought again, what has another size too.
     fs::write(place.path("to/tiny.mtx"), "short").unwrap();
+    assert!(place.run(&["--verify"]).stdout.starts_with("to/tiny.mtx: 5 bytes, not 80\n"));
     let ran = place.run(&[]);
     let expected = "T/tiny: tiny.mtx: 5 bytes, not 80 as it was brought";
     assert_eq!(ran.stderr.lines().next(), Some(expected));
@@ -131,6 +133,7 @@ fn a_damaged_ledger_is_named_with_its_line() {
     let bytes = format!(",{},", TINY.len());
     for (from, to, expected) in [
         ("tiny.mtx", "../tiny.mtx", "line 2: '../tiny.mtx' is no file's name"),
+        ("tiny.mtx", "a/../../tiny.mtx", "line 2: 'a/../../tiny.mtx' is no file's name"),
         ("T/tiny", "tiny", "line 2: 'tiny' is no GROUP/NAME"),
         (bytes.as_str(), ",many,", "line 2: "),
     ] {
@@ -189,4 +192,50 @@ fn what_the_disk_cannot_hold_is_refused_before() {
         "{}",
         ran.stderr
     );
+}
+
+/// A run that is killed has entered what it brought before.
+#[test]
+fn each_matrix_is_entered_when_it_is_there() {
+    let place = Place::with(&Tar::of("tiny", TINY).gzip());
+    let archive = Tar::of("large", &large()).gzip();
+    place.server.serve("/MM/T/large.tar.gz", &archive, &[Reply::Hold(5000)]);
+    let mut child = place.command(&["T/tiny", "T/large", "--jobs", "1"]).spawn().unwrap();
+    place.await_part("T.large", 5000);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(place.read("to/.spmv-bench/ledger.csv").contains("\nT/tiny,tiny.mtx,"));
+}
+
+#[test]
+fn the_ledger_has_a_line_per_file() {
+    let place = both();
+    place.run(&["T/tiny"]);
+    fs::remove_file(place.path("to/tiny.mtx")).unwrap();
+    assert_eq!(place.run(&["T/tiny"]).status, Some(0));
+    assert_eq!(place.read("to/.spmv-bench/ledger.csv").lines().count(), 2);
+}
+
+#[test]
+fn a_matrix_is_no_archive_and_an_archive_no_matrix() {
+    for first in [&["T/tiny"][..], &["T/tiny", "--keep-archives"]] {
+        let place = both();
+        assert_eq!(place.run(first).status, Some(0));
+        let second =
+            if first.len() == 1 { &["T/tiny", "--keep-archives"][..] } else { &["T/tiny"] };
+        assert_eq!(place.run(second).status, Some(0));
+        assert!(place.path("to/tiny.mtx").exists() && place.path("to/tiny.tar.gz").exists());
+    }
+}
+
+#[test]
+fn a_link_that_leads_nowhere_is_somebody_s() {
+    let place = both();
+    fs::create_dir(place.path("to")).unwrap();
+    std::os::unix::fs::symlink("nowhere", place.path("to/tiny.mtx")).unwrap();
+    let ran = place.run(&["T/tiny"]);
+    assert_eq!(ran.status, Some(1));
+    let expected = "T/tiny: not brought: to/tiny.mtx is there and not of T/tiny: move it away";
+    assert_eq!(ran.stderr.lines().nth(1), Some(expected));
+    assert!(place.path("to/tiny.mtx").is_symlink());
 }

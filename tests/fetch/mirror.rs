@@ -1,6 +1,7 @@
 //! From stand-ins over a mirror of them to a corpus, whose second run parses nothing.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use crate::place::Place;
@@ -54,7 +55,9 @@ fn a_set_of_stand_ins_is_mirrored_fetched_and_measured() {
     assert_eq!(ran.status, Some(0), "{ran:?}");
     for path in ["/files/ssstats.csv", "/MM/S/mesh.tar.gz", "/MM/S/web.tar.gz", "/MM/R/web.tar.gz"]
     {
-        let file = fs::read(place.path(&format!("mirror{path}"))).unwrap();
+        let file = place.path(&format!("mirror{path}"));
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o444, 0o444, "{path}");
+        let file = fs::read(file).unwrap();
         place.server.serve(path, &file, &[Reply::File]);
     }
     let fetched = place.run(&["stand-ins"]);
@@ -64,6 +67,7 @@ fn a_set_of_stand_ins_is_mirrored_fetched_and_measured() {
     assert!(again.stderr.contains("0 brought, 3 present"), "{again:?}");
     // The index of the mirror gives the same facts.
     assert!(place.run(&["--filter", "rows>0"]).stderr.contains("0 brought, 3 present"));
+    assert!(place.run(&["--filter", "binary"]).stderr.contains("0 brought, 1 present"));
     assert_eq!(place.server.paths(), ["/files/ssstats.csv"]);
     let corpus = |what: &[&str]| {
         let exact = ["--methods", "seq", "--iterations", "1", "--rounds", "1", "--threads", "1"];

@@ -159,6 +159,13 @@ impl Place {
         fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
+    /// Waits until a file is there.
+    pub fn await_file(&self, name: &str) {
+        while !self.path(name).exists() {
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
     /// Waits until a part has so many bytes.
     pub fn await_part(&self, matrix: &str, bytes: u64) {
         let part = self.path(&format!("to/.spmv-bench/{matrix}.tar.gz.part"));

@@ -28,6 +28,8 @@ pub enum Reply {
     Hold(usize),
     /// In so many pieces, with so much time between them.
     Pieces(usize, Duration),
+    /// With so many bytes of the range asked for, as one that may go on.
+    Some(usize),
     /// With the whole file, said to have so many bytes.
     Declaring(usize),
     /// With status 206 and this Content-Range.
@@ -35,13 +37,15 @@ pub enum Reply {
 }
 
 /// The date of every file.
-const DATE: &str = "Sat, 21 Nov 2020 10:00:00 GMT";
+pub const DATE: &str = "Sat, 21 Nov 2020 10:00:00 GMT";
 
 /// A request that came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     pub path: String,
     pub range: Option<String>,
+    /// The version that the range is asked of.
+    pub version: Option<String>,
     pub agent: Option<String>,
 }
 
@@ -114,7 +118,8 @@ impl Script {
         let headers = headers(&stream)?;
         let path = headers[""].split(' ').nth(1).unwrap_or("").to_owned();
         let of = |name: &str| headers.get(name).cloned();
-        let request = Request { path: path.clone(), range: of("range"), agent: of("user-agent") };
+        let (range, version, agent) = (of("range"), of("if-range"), of("user-agent"));
+        let request = Request { path: path.clone(), range, version, agent };
         self.requests.lock().unwrap().push(request);
         let (file, reply) = match self.files.lock().unwrap().get_mut(&path) {
             Some((file, replies)) if replies.len() > 1 => (file.clone(), replies.remove(0)),
@@ -144,6 +149,10 @@ impl Script {
             Reply::Range(range) => (206, format!("Content-Range: {range}\r\n"), file),
             Reply::File | Reply::Cut(_) | Reply::Hold(_) | Reply::Pieces(..) => {
                 ranged(file, headers)
+            }
+            Reply::Some(bytes) => {
+                let (status, header, body) = ranged(file, headers);
+                (status, header, &body[..*bytes])
             }
         };
         let declared = if let Reply::Declaring(bytes) = reply { bytes } else { body.len() };
@@ -192,7 +201,7 @@ fn ranged<'f>(file: &'f [u8], headers: &HashMap<String, String>) -> (u16, String
     let begin = headers
         .get("range")
         .filter(|_| {
-            headers.get("if-range").is_some_and(|version| *version == tag || version == DATE)
+            headers.get("if-range").is_none_or(|version| *version == tag || version == DATE)
         })
         .and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse::<usize>().ok());
     let all = file.len();

@@ -7,7 +7,7 @@ use expect_test::expect;
 
 use crate::both;
 use crate::place::Place;
-use crate::server::Reply;
+use crate::server::{Reply, Server};
 
 const INDEX: &str = "3\n08-Oct-2020 17:09:58\n\
     V,far,5,5,7,1,0,0,0,0.5,0.25,circuit simulation problem,7\n\
@@ -67,6 +67,19 @@ fn the_index_is_asked_for_once() {
     assert_eq!(listed(&place, &["--filter", "square && real"]), ["V/far"]);
     assert_eq!(listed(&place, &["W/far", "T/tiny", "W/far"]), ["W/far", "T/tiny"]);
     assert_eq!(place.server.requests(), []);
+}
+
+#[test]
+fn every_mirror_has_its_own_index() {
+    let place = indexed();
+    listed(&place, &["--all"]);
+    let other = Server::start();
+    let index = "1\n\nX,new,5,5,7,1,0,0,0,0.5,0.25,kind,7\n";
+    other.serve("/files/ssstats.csv", index.as_bytes(), &[Reply::File]);
+    let first = place.server.address();
+    let place = place.asking(other.address());
+    assert_eq!(listed(&place, &["--all"]), ["X/new"]);
+    assert_eq!(listed(&place.asking(first), &["--all"]), ["V/far", "V/Near", "W/far"]);
 }
 
 #[test]
