@@ -49,6 +49,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn archives_are_known_by_their_names() {
+        for (name, expected) in [
+            ("a/cant.tar.gz", true),
+            ("cant.tgz", true),
+            ("cant.mtx.gz", false),
+            ("cant.tar", false),
+            ("a.tar.gz/cant.mtx", false),
+        ] {
+            assert_eq!(is_archive(Path::new(name)), expected, "{name}");
+        }
+    }
+
+    #[test]
     fn only_the_file_named_like_its_folder_is_the_matrix() {
         let of = |path: &'static str| matrix_name(Path::new(path));
         assert_eq!((of("cant/cant.mtx"), of("./cant/cant.mtx")), (Some("cant"), Some("cant")));

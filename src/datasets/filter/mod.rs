@@ -203,12 +203,25 @@ mod tests {
             ("(square || square) && binary", false),
             ("!binary && square", true),
             ("!(binary && square)", true),
+            ("!square && binary", false),
             ("!square || square", true),
             ("kind~nothing || (kind~circuit)", true),
         ] {
             let filter = Filter::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
             assert_eq!(filter.passes(&matrix()), expected, "{text}");
         }
+    }
+
+    /// Not by their pattern alone.
+    #[test]
+    fn matrices_are_symmetric_by_their_values() {
+        let of = |pattern, numerical| {
+            let symmetries = (Some(pattern), Some(numerical));
+            let (pattern_symmetry, numerical_symmetry) = symmetries;
+            let matrix = Matrix { pattern_symmetry, numerical_symmetry, ..matrix() };
+            Filter::parse("symmetric").unwrap().passes(&matrix)
+        };
+        assert_eq!((of(1.0, 0.9), of(1.0, 1.0)), (false, true));
     }
 
     #[test]
