@@ -41,6 +41,8 @@ pub(super) struct Pending {
     place: PathBuf,
     source: PathBuf,
     stamp: Stamp,
+    /// Of the contents before they were read, where the time proves nothing.
+    hash: Option<u64>,
 }
 
 /// What shows whether a file is the one that was parsed.
@@ -89,9 +91,10 @@ impl Kept {
             Ok(_) | Err(Problem::Absent) => None,
             Err(problem) => Some(problem),
         };
+        let hash = if stamp.is_settled(now()) { None } else { hash_of(&source).ok() };
         let loaded = Loaded::read(path, expand)?;
         let note = damage.map(|problem| format!("read anew: {} {problem}", place.display()));
-        Ok(Loaded { note, pending: Some(Pending { place, source, stamp }), ..loaded })
+        Ok(Loaded { note, pending: Some(Pending { place, source, stamp, hash }), ..loaded })
     }
 
     /// All entries, the largest first.
@@ -125,9 +128,9 @@ impl Loaded {
 
 impl Pending {
     fn write(&self, loaded: &Loaded) -> io::Result<()> {
-        let Self { place, source, stamp } = self;
+        let Self { place, source, stamp, hash: before } = self;
         let hash = hash_of(source)?;
-        if Stamp::of(source)? != *stamp {
+        if Stamp::of(source)? != *stamp || before.is_some_and(|before| before != hash) {
             return Err(io::Error::other("the file changed while it was read"));
         }
         let head = entry::head(source, *stamp, hash, loaded);
@@ -160,13 +163,17 @@ impl Stamp {
         let modified = metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
         Ok(Self { bytes: metadata.len(), modified })
     }
+
+    /// Whether a later change would have shown in the time.
+    fn is_settled(self, at: Duration) -> bool {
+        at > self.modified + TIME_STEP
+    }
 }
 
 impl entry::Head {
     /// Whether the file is the one that was parsed.
     fn is_of(&self, stamp: Stamp, source: &Path) -> bool {
-        let settled = self.kept_at > self.stamp.modified + TIME_STEP;
-        if self.stamp == stamp && settled {
+        if self.stamp == stamp && stamp.is_settled(self.kept_at) {
             return true;
         }
         self.stamp.bytes == stamp.bytes && hash_of(source).is_ok_and(|hash| hash == self.hash)

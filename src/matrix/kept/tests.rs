@@ -120,6 +120,18 @@ fn a_file_with_another_time_and_the_same_contents_is_not() {
     assert!(place.load(true).from_cache);
 }
 
+/// Where the time proves nothing, the contents tell.
+#[test]
+fn a_file_that_changes_within_its_time_is_not_kept() {
+    let place = Place::new(TEXT);
+    let ahead = now() + Duration::from_secs(86400);
+    place.write(TEXT, ahead);
+    let mut loaded = place.kept.load(&place.path(), true).unwrap();
+    place.write(&TEXT.replace("3 2 5", "3 2 6"), ahead);
+    loaded.keep();
+    assert!(place.load(true).csr.values.contains(&6.0));
+}
+
 /// Written twice within the time that a file system tells apart.
 #[test]
 fn a_fresh_time_proves_nothing() {
@@ -173,7 +185,7 @@ fn an_entry_that_is_no_matrix_is_refused() {
     loaded.csr.column_indices[0] = 3;
     let stamp = Stamp::of(&place.path()).unwrap();
     let source = place.path().canonicalize().unwrap();
-    let pending = Pending { place: place.entries().remove(0), source, stamp };
+    let pending = Pending { place: place.entries().remove(0), source, stamp, hash: None };
     pending.write(&loaded).unwrap();
     let note = place.load(true).note.unwrap();
     assert!(note.ends_with(" holds no valid matrix"), "{note}");
