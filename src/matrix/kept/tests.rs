@@ -71,6 +71,18 @@ fn large_empty_and_matrices_of_ones_come_back() {
     }
 }
 
+/// Only matrices of ones come without values.
+#[test]
+fn equal_values_and_some_ones_come_back() {
+    for values in [["2", "2"], ["1", "2"], ["2", "1"], ["1", "1"], ["0", "0"]] {
+        let [first, second] = values;
+        let head = "%%MatrixMarket matrix coordinate real general\n2 3 2\n";
+        let place = Place::new(&format!("{head}1 1 {first}\n2 3 {second}\n"));
+        let (first, second) = (place.load(true), place.load(true));
+        assert!(second.from_cache && first.csr == second.csr, "{values:?}");
+    }
+}
+
 #[test]
 fn what_was_counted_is_kept_too() {
     let place = Place::new(&TEXT.replace("symmetric", "general"));
@@ -120,6 +132,27 @@ fn a_file_with_another_time_and_the_same_contents_is_not() {
     assert!(place.load(true).from_cache);
 }
 
+/// What was parsed is not what a later run would find.
+#[test]
+fn a_file_that_changes_while_it_is_read_is_not_kept() {
+    let place = Place::new(TEXT);
+    let mut loaded = place.kept.load(&place.path(), true).unwrap();
+    place.write(&TEXT.replace("3 2 5", "3 2 6"), Duration::from_secs(1_000_001));
+    loaded.keep();
+    let note = loaded.note.unwrap();
+    assert!(note.ends_with(": the file changed while it was read"), "{note}");
+    assert_eq!(place.entries(), [""; 0].map(PathBuf::from));
+}
+
+#[test]
+fn a_file_has_one_entry_by_whatever_path() {
+    let place = Place::new(TEXT);
+    place.load(true);
+    let link = place.folder.path().join("link.mtx");
+    std::os::unix::fs::symlink(place.path(), &link).unwrap();
+    assert!(place.kept.load(&link, true).unwrap().from_cache);
+}
+
 /// Where the time proves nothing, the contents tell.
 #[test]
 fn a_file_that_changes_within_its_time_is_not_kept() {
@@ -150,6 +183,7 @@ fn any_damage_is_noticed_noted_and_mended() {
     let first = place.load(true);
     let entry = place.entries().remove(0);
     let whole = fs::read(&entry).unwrap();
+    let head = whole.iter().rposition(|&byte| byte == b'}').unwrap();
     let damaged = (0..whole.len()).map(|at| {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x10;
@@ -163,7 +197,7 @@ fn any_damage_is_noticed_noted_and_mended() {
         assert_eq!(loaded.csr, first.csr);
         match loaded.note {
             // Only what lies between the arrays may change unseen.
-            None => assert!(loaded.from_cache && bytes.len() == whole.len()),
+            None => assert!(loaded.from_cache && bytes[..head] == whole[..head]),
             Some(note) => {
                 assert!(!loaded.from_cache);
                 let read_anew = format!("read anew: {} ", entry.display());
@@ -189,6 +223,39 @@ fn an_entry_that_is_no_matrix_is_refused() {
     pending.write(&loaded).unwrap();
     let note = place.load(true).note.unwrap();
     assert!(note.ends_with(" holds no valid matrix"), "{note}");
+}
+
+/// The entry with a changed head, whose length and checksum are right.
+fn with_head(entry: &[u8], from: &str, to: &str) -> Vec<u8> {
+    let length = u64::from_ne_bytes(entry[8..16].try_into().unwrap()) as usize;
+    let (head, arrays) = entry[24..].split_at(length);
+    let head = String::from_utf8(head.to_vec()).unwrap();
+    assert!(head.contains(from), "{head}");
+    // Blanks keep the arrays where they are.
+    let head = head.replace(from, &format!("{to:<0$}", from.len()));
+    let numbers = [head.len() as u64, xxh3_64(head.as_bytes())].map(u64::to_ne_bytes);
+    [&entry[..8], &numbers.concat(), head.as_bytes(), arrays].concat()
+}
+
+#[test]
+fn a_head_that_says_what_cannot_be_is_refused() {
+    let place = Place::new(TEXT);
+    place.load(true);
+    let entry = place.entries().remove(0);
+    let whole = fs::read(&entry).unwrap();
+    let text = String::from_utf8_lossy(&whole);
+    let sums = &text[text.find("\"checksums\":").unwrap()..=text.rfind("]]").unwrap() + 1];
+    for (from, to, expected) in [
+        ("\"rows\":3", "\"rows\":18446744073709551615", " has no valid head"),
+        ("\"nnz\":5", "\"nnz\":4611686018427387904", " has no valid head"),
+        ("\"rows\":3", "\"rows\":300", " is too short"),
+        (sums, "\"checksums\":[[],[],[]]", " has a wrong checksum"),
+    ] {
+        fs::write(&entry, with_head(&whole, from, to)).unwrap();
+        let loaded = place.load(true);
+        assert_eq!((loaded.from_cache, loaded.csr.nnz()), (false, 5));
+        assert!(loaded.note.unwrap().ends_with(expected), "{to}");
+    }
 }
 
 #[test]
