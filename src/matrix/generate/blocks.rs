@@ -163,3 +163,45 @@ impl Block {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Before any of them is made.
+    #[test]
+    fn too_many_entries_are_refused() {
+        let spec = "power-law,rows=50000,longest=50000,shortest=49999,exponent=1";
+        let generator = Generator::parse(spec).unwrap();
+        let refusal = Blocks::new(&generator).err().unwrap();
+        assert_eq!(refusal, "2499950001 nonzeros exceed the limit of 2147483647");
+    }
+
+    /// As in a matrix that is too large for one block.
+    #[test]
+    fn any_blocks_are_the_same_rows() {
+        for spec in [
+            "rmat,scale=7,edges=2000,random=5",
+            "hubs,n=128,length=9,random=1",
+            "block,n=128,r=4,c=2,nnz=1024,random=2",
+            "grid2d,n=12,points=9,random=3",
+        ] {
+            let generator = Generator::parse(spec).unwrap();
+            let (blocks, whole) = (Blocks::new(&generator).unwrap(), generator.generate().unwrap());
+            let ends = [0, 1, 50, 51, blocks.rows];
+            for pair in ends.windows(2) {
+                let block = blocks.block(pair[0]..pair[1]);
+                assert_eq!(
+                    (block.first_row, block.row_offsets.len()),
+                    (pair[0], pair[1] - pair[0] + 1)
+                );
+                for (row, offsets) in (pair[0]..).zip(block.row_offsets.windows(2)) {
+                    let (here, there) = (offsets[0] as usize..offsets[1] as usize, whole.row(row));
+                    let columns = &block.column_indices[here.clone()];
+                    assert_eq!(columns, &whole.column_indices[there.clone()], "{spec}: {row}");
+                    assert_eq!(block.values[here], whole.values[there], "{spec}: {row}");
+                }
+            }
+        }
+    }
+}
