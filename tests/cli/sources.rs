@@ -1,0 +1,84 @@
+//! Matrices named by what stands in for them.
+
+use spmv_bench::cli::Verdict;
+
+use crate::world::run;
+use crate::{EXACT, folder};
+
+const MATRICES: &str = r#"
+[[matrix]]
+id = "S/grid"
+rows = 9
+cols = 9
+nnz = 24
+kind = "k"
+stand-in = "gen:grid2d,n=3"
+
+[[matrix]]
+id = "S/wheel"
+rows = 4
+cols = 4
+nnz = 6
+kind = "k"
+stand-in = "gen:wheel,spokes=3"
+
+[[matrix]]
+id = "S/none"
+rows = 4
+cols = 4
+nnz = 6
+kind = "k"
+
+[[matrix]]
+id = "S/ring"
+rows = 4
+cols = 4
+nnz = 6
+kind = "k"
+stand-in = "gen:ring"
+
+[set.two]
+source = "this test"
+members = ["S/wheel", "S/grid"]
+
+[set.lacking]
+source = "this test"
+members = ["S/wheel", "S/none"]
+
+[set.nothing]
+source = "this test"
+filter = "rows > 1e15"
+"#;
+
+#[test]
+fn stand_ins_are_named_one_by_one_or_by_set() {
+    let dir = folder(&[("my.toml", MATRICES)]);
+    let datasets = format!("--datasets {}/my.toml", dir.path().display());
+    let csv = format!("{datasets} {EXACT} --format csv");
+    let one = run(&format!("--mtx stand-in:S/grid {csv}"));
+    assert_eq!(one.result, Ok(Verdict::Ok), "{one:?}");
+    assert!(one.stdout.contains("\nstand-in:S/grid,9,9,24,"), "{one:?}");
+    let both = run(&format!("corpus stand-in:two {csv}"));
+    assert_eq!(both.result, Ok(Verdict::Ok), "{both:?}");
+    let names = both.stdout.lines().filter_map(|line| line.split(',').next());
+    let mut names: Vec<_> = names.collect();
+    names.dedup();
+    assert_eq!(names, ["file", "stand-in:S/wheel", "stand-in:S/grid"]);
+}
+
+#[test]
+fn what_nothing_stands_in_for_is_named() {
+    let dir = folder(&[("my.toml", MATRICES)]);
+    let datasets = format!("--datasets {}/my.toml {EXACT}", dir.path().display());
+    for (words, expected) in [
+        ("--mtx stand-in:S/none", "S/none has no stand-in = \"gen:…\""),
+        ("corpus stand-in:lacking", "S/none has no stand-in = \"gen:…\""),
+        ("--mtx stand-in:S/ring", "the stand-in of S/ring"),
+        ("--mtx stand-in:S/other", "stand-in:S/other: no such GROUP/NAME, nor one of the sets "),
+        ("corpus stand-in:nothing", "stand-in:nothing: no such GROUP/NAME, nor one of"),
+        ("--mtx stand-in:two", "stand-in:two names 2 matrices, not one"),
+    ] {
+        let message = run(&format!("{words} {datasets}")).result.unwrap_err();
+        assert!(message.starts_with(expected), "{words}: {message}");
+    }
+}
