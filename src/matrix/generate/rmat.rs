@@ -48,6 +48,8 @@ mod tests {
     fn a_graph_is_skewed_the_same_each_time_and_the_same_in_parts() {
         let graph = rmat(10, 200_000, 1, 0..1024);
         assert!(graph.is_sorted_by(|a, b| a < b) && graph.len() < 200_000);
+        // Every chunk has edges of its own.
+        assert!(graph.len() > CHUNK, "{}", graph.len());
         let length = |row: u64| graph.iter().filter(|edge| *edge >> 32 == row).count();
         assert!(length(0) > 2 * length(1023) + 100, "{} and {}", length(0), length(1023));
         let part = |rows| rmat(10, 200_000, 1, rows);

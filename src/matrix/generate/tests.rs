@@ -91,6 +91,12 @@ fn rows_of_the_named_lengths() {
     assert_eq!((lengths.max, uniform.row_lengths().min()), (13, Some(12)));
     let empty = generate("empty-rows,rows=1000,nnz=900,empty=0.7,clusters=4");
     assert_eq!((empty.nnz(), RowStatistics::of(&empty).empty), (900, 700));
+    let empty: Vec<bool> = empty.row_lengths().map(|length| length == 0).collect();
+    assert_eq!(empty.chunk_by(|a, b| a == b).count(), 2 * 4);
+    let sloped = generate("sloped,rows=8,longest=8,shortest=4,exponent=1");
+    let mut lengths: Vec<u32> = sloped.row_lengths().collect();
+    lengths.sort_unstable();
+    assert_eq!(lengths, [4, 4, 5, 5, 6, 6, 7, 8]);
     let power = generate("power-law,rows=5000,nnz=20000,longest=700,seed=2");
     assert_eq!((power.nnz(), RowStatistics::of(&power).max), (20_000, 700));
     let blocks = generate("block,n=60,r=3,c=2,nnz=600,band=20");
@@ -100,6 +106,23 @@ fn rows_of_the_named_lengths() {
     let far = |at: usize| row(&banded, at).iter().map(|&col| col.abs_diff(at as u32)).max();
     assert!((0..2000).all(|at| far(at) < Some(150)));
     assert_eq!(banded.row_lengths().min(), Some(22));
+}
+
+#[test]
+fn every_seed_is_another_matrix() {
+    for spec in [
+        "rmat,scale=6",
+        "uniform,rows=50,nnz=200",
+        "banded-normal,n=50,nnz=200,variance=9",
+        "power-law,rows=50,nnz=200,longest=30",
+        "sloped,rows=50,nnz=200,longest=30",
+        "hubs,n=50,length=9",
+        "empty-rows,rows=50,nnz=200,empty=0.5",
+        "block,n=50,r=2,c=2,nnz=200",
+    ] {
+        let of = |seed| generate(&format!("{spec},seed={seed}"));
+        assert_eq!((of(1) == generate(spec), of(1) == of(2)), (true, false), "{spec}");
+    }
 }
 
 /// What every generator made when it was written: other numbers would be another matrix.
