@@ -129,6 +129,15 @@ fn errors_say_where() {
 }
 
 #[test]
+fn a_user_s_file_comes_to_ours() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), TWO).unwrap();
+    let (both, ours) = (Datasets::with(Some(file.path())).unwrap(), Datasets::ours());
+    assert_eq!(both.matrices().count(), ours.matrices().count() + 2);
+    assert_eq!(both.sets().count(), ours.sets().count());
+}
+
+#[test]
 fn a_file_that_is_not_there_is_named() {
     let error = Datasets::with(Some(Path::new("absent/my.toml"))).unwrap_err().to_string();
     assert!(error.starts_with("cannot read absent/my.toml: "), "{error}");
