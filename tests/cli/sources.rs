@@ -3,7 +3,7 @@
 use spmv_bench::cli::Verdict;
 
 use crate::world::run;
-use crate::{EXACT, folder};
+use crate::{EXACT, SMALL, folder};
 
 const MATRICES: &str = r#"
 [[matrix]]
@@ -81,4 +81,19 @@ fn what_nothing_stands_in_for_is_named() {
         let message = run(&format!("{words} {datasets}")).result.unwrap_err();
         assert!(message.starts_with(expected), "{words}: {message}");
     }
+}
+
+#[test]
+fn files_folders_and_generators_may_be_mixed() {
+    let dir = folder(&[("a.mtx", SMALL)]);
+    std::fs::create_dir(dir.path().join("sub")).unwrap();
+    std::fs::write(dir.path().join("sub/b.mtx"), SMALL).unwrap();
+    let words = "gen:grid2d,n=3 DIR/a.mtx DIR/sub".replace("DIR", dir.path().to_str().unwrap());
+    let ran = run(&format!("corpus {words} {EXACT} --format json"));
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    let reports = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
+    let files =
+        reports.map(|report: serde_json::Value| report["file"].as_str().unwrap().to_owned());
+    let files: Vec<_> = files.map(|file| file.rsplit('/').next().unwrap().to_owned()).collect();
+    assert_eq!(files, ["gen:grid2d,n=3", "a.mtx", "b.mtx"]);
 }
