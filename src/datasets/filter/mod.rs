@@ -187,6 +187,7 @@ mod tests {
             ("nnz>5e7", true),
             ("nnz < 1e7 && kind~circuit", false),
             ("kind ~ 'CIRCUIT sim'", true),
+            ("name ~ CIRCUIT5m", true),
             ("kind = circuit", false),
             ("kind = circuit simulation problem && real", true),
             ("name=\"circuit5M\"", true),
