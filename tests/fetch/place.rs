@@ -161,17 +161,26 @@ impl Place {
 
     /// Waits until a file is there.
     pub fn await_file(&self, name: &str) {
-        while !self.path(name).exists() {
-            thread::sleep(Duration::from_millis(2));
-        }
+        self.await_bytes(name, 0);
     }
 
     /// Waits until a part has so many bytes.
     pub fn await_part(&self, matrix: &str, bytes: u64) {
-        let part = self.path(&format!("to/.spmv-bench/{matrix}.tar.gz.part"));
-        while part.metadata().map_or(0, |metadata| metadata.len()) < bytes {
-            thread::sleep(Duration::from_millis(2));
-        }
+        self.await_bytes(&format!("to/.spmv-bench/{matrix}.tar.gz.part"), bytes);
+    }
+
+    /// A test that waits for ever would not say what for.
+    fn await_bytes(&self, name: &str, bytes: u64) {
+        const LOOK: Duration = Duration::from_millis(2);
+        const LOOKS: u32 = 30_000;
+        let there = || self.path(name).metadata().is_ok_and(|metadata| metadata.len() >= bytes);
+        let there = (0..LOOKS).any(|_| {
+            there() || {
+                thread::sleep(LOOK);
+                false
+            }
+        });
+        assert!(there, "{name} has not got {bytes} bytes in a minute");
     }
 }
 
