@@ -43,8 +43,7 @@ fn write_file(args: &GenerateArgs, file: &Path, world: &mut World) -> Result<()>
         }
         Source::Generated(generator) | Source::StandIn(_, generator) => {
             let kind = source.made_kind().unwrap_or_default();
-            let write = |mut out| generator.write(&kind, &mut out);
-            create().and_then(write).with_context(|| format!("cannot write {name}"))?
+            generator.write(&kind, create).with_context(|| format!("cannot write {name}"))?
         }
     };
     writeln!(world.stderr, "{name}: {rows} rows, {cols} columns, {nnz} entries")?;

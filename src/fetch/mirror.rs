@@ -22,9 +22,7 @@ pub fn add(folder: &Path, matrix: &Matrix, generator: &Generator, kind: &str) ->
     fs::create_dir_all(place.parent().unwrap_or(folder))?;
     // An archive tells a file's size before its contents.
     let mut text = tempfile::tempfile_in(folder)?;
-    let mut out = BufWriter::with_capacity(1 << 20, &mut text);
-    generator.write(kind, &mut out)?;
-    drop(out);
+    generator.write(kind, || Ok(BufWriter::with_capacity(1 << 20, &mut text)))?;
     let archive = tempfile::NamedTempFile::new_in(folder)?;
     pack(matrix.name(), text, archive.as_file())?;
     let archive = archive.persist(&place)?;

@@ -269,6 +269,9 @@ fn generate_writes_what_was_understood() {
         assert_eq!(run(&format!("generate {spec} -o {}", to.display())).result, Ok(Verdict::Ok));
         assert!(fs::read_to_string(&to).unwrap().contains("\n9 9 24\n"));
     }
+    let refused = run(&format!("generate uniform,rows=4,nnz=99 -o {}", to.display()));
+    assert!(refused.result.unwrap_err().contains("a row of 25 entries does not fit"));
+    assert!(fs::read_to_string(&to).unwrap().contains("\n9 9 24\n"), "what was there stays");
 }
 
 #[test]

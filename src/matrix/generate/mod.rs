@@ -87,11 +87,15 @@ impl Generator {
     }
 
     /// Writes the matrix as a Matrix Market file with `kind` in a comment, without having it in memory;
-    /// returns (rows, columns, entries).
+    /// the file is opened when the matrix is known to be possible. Returns (rows, columns, entries).
     ///
     /// # Errors
-    /// Those of `out`, and row lengths that cannot be, as invalid input.
-    pub fn write(&self, kind: &str, out: &mut impl Write) -> io::Result<(usize, usize, usize)> {
+    /// Those of the file, and row lengths that cannot be, as invalid input.
+    pub fn write<W: Write>(
+        &self,
+        kind: &str,
+        open: impl FnOnce() -> io::Result<W>,
+    ) -> io::Result<(usize, usize, usize)> {
         let blocks =
             self.blocks().map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         let (rows, cols) = (blocks.rows, blocks.cols);
@@ -106,11 +110,11 @@ impl Generator {
                 nnz
             }
         };
-        let pattern = self.random.is_none();
-        write_head(&Head { pattern, kind: Some(kind), rows, cols, nnz }, out)?;
+        let (pattern, mut out) = (self.random.is_none(), open()?);
+        write_head(&Head { pattern, kind: Some(kind), rows, cols, nnz }, &mut out)?;
         blocks.each(|Block { first_row, row_offsets, column_indices, values }| {
             let values = (!pattern).then_some(&values[..]);
-            write_block(first_row, &row_offsets, &column_indices, values, out)
+            write_block(first_row, &row_offsets, &column_indices, values, &mut out)
         })?;
         out.flush()?;
         Ok((rows, cols, nnz))

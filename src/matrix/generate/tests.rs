@@ -180,7 +180,7 @@ fn what_is_written_is_what_is_made() {
     ] {
         let generator = Generator::parse(spec).unwrap();
         let mut file = tempfile::Builder::new().suffix(".mtx").tempfile().unwrap();
-        let (rows, cols, nnz) = generator.write("a kind", &mut file).unwrap();
+        let (rows, cols, nnz) = generator.write("a kind", || Ok(&mut file)).unwrap();
         let read = crate::matrix::market::read(file.path(), &Default::default()).unwrap();
         assert_eq!((read.csr.rows, read.csr.cols, read.csr.nnz()), (rows, cols, nnz));
         assert_eq!(read.csr, generate(spec), "{spec}");

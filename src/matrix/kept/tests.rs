@@ -64,7 +64,7 @@ fn large_empty_and_matrices_of_ones_come_back() {
     ] {
         let generator = Generator::parse(spec).unwrap();
         let place = Place::new("");
-        generator.write("k", &mut File::create(place.path()).unwrap()).unwrap();
+        generator.write("k", || File::create(place.path())).unwrap();
         let (first, second) = (place.load(true), place.load(true));
         assert!(second.from_cache && first.csr == second.csr, "{spec}");
         assert_eq!(second.csr, generator.generate().unwrap());
