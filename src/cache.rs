@@ -40,7 +40,7 @@ impl Key {
     }
 
     fn file_name(&self) -> String {
-        self.0.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(self.0.clone())
     }
 }
 
@@ -144,6 +144,11 @@ impl Cache {
         }
         done
     }
+}
+
+/// A hash as lower-case digits.
+pub fn hex(sha256: Sha256) -> String {
+    sha256.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What stands behind its checksum in the file, if that is right.

@@ -12,7 +12,7 @@ pub use definition::Member;
 use filter::Filter;
 
 /// Bytes of the archive per stored entry where all values are 1 and only positions are stored: 2.4 to
-/// 4.6 in 18 compressed files.
+/// 4.6 in 17 compressed files.
 pub const ARCHIVE_BYTES_PER_POSITION: f64 = 2.9;
 /// Bytes of the archive per stored entry with a value: 4 to 12 in 12 compressed files.
 pub const ARCHIVE_BYTES_PER_VALUE: f64 = 7.0;

@@ -5,7 +5,6 @@ use std::io;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::Trouble;
 use super::folder::Folder;
@@ -123,11 +122,6 @@ impl Ledger {
 
 const COLUMNS: [&str; 8] =
     ["matrix", "file", "bytes", "sha256", "archive_bytes", "archive_sha256", "address", "date"];
-
-/// A hash as lower-case digits.
-pub(super) fn hex(sha256: Sha256) -> String {
-    sha256.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
 
 impl Line {
     /// Files are written and hashed by these names.

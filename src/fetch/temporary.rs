@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::Trouble;
-use super::ledger::hex;
+use crate::cache::hex;
 
 /// A whole file, which is removed if it does not get another name.
 pub struct Temporary {

@@ -10,10 +10,10 @@ use tar::Entry;
 use super::Trouble;
 use super::contents::{Contents, Head};
 use super::folder::Folder;
-use super::ledger::hex;
 use super::reading::{self, Hashing};
 use super::temporary::{Temporary, Writing};
 use super::web::Web;
+use crate::cache::hex;
 use crate::datasets::Matrix;
 use crate::matrix::archive::{folder_and_file, matrix_name};
 

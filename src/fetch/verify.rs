@@ -7,7 +7,8 @@ use sha2::{Digest, Sha256};
 
 use super::Trouble;
 use super::folder::Folder;
-use super::ledger::{Line, hex};
+use super::ledger::Line;
+use crate::cache::hex;
 
 /// What became of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
