@@ -31,6 +31,17 @@ impl<'a, T: Value> DeviceCsr<'a, T> {
         })
     }
 
+    /// The matrix read back to the host, for conversions there.
+    pub fn download(&self) -> Result<Csr<T>, Failed> {
+        Ok(Csr {
+            rows: self.host.rows,
+            cols: self.host.cols,
+            row_offsets: self.row_offsets.to_vec()?,
+            column_indices: self.column_indices.to_vec()?,
+            values: self.values.to_vec()?,
+        })
+    }
+
     /// Rows, as kernels take it.
     pub fn rows(&self) -> u32 {
         self.host.rows as u32

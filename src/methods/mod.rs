@@ -1,6 +1,7 @@
 //! The one list of methods. Help, `spmv-bench methods`, verification and the tests follow from it.
 
 pub mod cpu;
+mod fill;
 pub mod gpu;
 pub mod vendor;
 
@@ -31,6 +32,8 @@ pub const METHODS: &[Method] = &[
     vendor::mkl_csrmv::METHOD,
     vendor::mkl_ie::METHOD,
     vendor::mkl_ie::METHOD_OPT,
+    gpu::naive::METHOD,
+    gpu::naive::METHOD_T,
     gpu::csr_scalar::METHOD,
     gpu::csr_vector::METHOD,
     gpu::csr_adaptive::METHOD,

@@ -4,6 +4,7 @@
 
 mod compiled;
 mod fake_cusparse;
+mod faults;
 mod kernels;
 mod planted;
 mod product;
@@ -17,7 +18,7 @@ use proptest::prelude::*;
 use spmv_bench::device::buffer::Value;
 use spmv_bench::device::cuda;
 use spmv_bench::matrix::Csr;
-use spmv_bench::method::{Choice, Device, Unavailable};
+use spmv_bench::method::{Choice, Device, Method, Unavailable};
 use spmv_bench::methods::METHODS;
 use spmv_bench::methods::vendor::mkl::mkl;
 use spmv_bench::simd::Isa;
@@ -35,8 +36,15 @@ fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
+/// The methods of the battery: all, or those that the globs in `SPMV_BENCH_METHODS` name.
+fn methods() -> impl Iterator<Item = &'static Method> {
+    let globs = std::env::var("SPMV_BENCH_METHODS").unwrap_or("*".into());
+    let globs: Vec<_> = globs.split(',').map(|glob| glob::Pattern::new(glob).unwrap()).collect();
+    METHODS.iter().filter(move |method| globs.iter().any(|glob| glob.matches(method.name)))
+}
+
 fn on(device: Device) -> impl Iterator<Item = Choice<'static>> {
-    METHODS.iter().filter(move |method| method.device() == device).map(Choice::from)
+    methods().filter(move |method| method.device() == device).map(Choice::from)
 }
 
 fn for_all_matrices<T: Value>(choices: &[Choice], places: &[Place]) {
@@ -160,29 +168,26 @@ fn the_list_is_sound() {
         let name = method.name;
         assert!(METHODS[..index].iter().all(|other| other.name != name), "{name} twice");
         assert!(!method.source.is_empty() && !method.summary.is_empty(), "{name}");
-        let stem = name.replace('-', "_");
-        let of_gpu = stem.strip_prefix("gpu_").map(|stem| root.join("src/methods/gpu").join(stem));
         // A file may hold variants: mkl_ie.rs holds mkl-ie-opt as well.
+        let stem = name.replace('-', "_");
         let stems = stem.match_indices('_').map(|(end, _)| &stem[..end]).chain([&stem[..]]);
-        let mut of_others = stems.flat_map(|stem| {
-            ["cpu", "vendor"].map(|room| root.join("src/methods").join(room).join(stem))
+        let mut files = stems.flat_map(|stem| {
+            let of_gpu = stem.strip_prefix("gpu_").map(|stem| ("gpu", stem));
+            let rooms = of_gpu.into_iter().chain([("cpu", stem), ("vendor", stem)]);
+            rooms.map(|(room, stem)| root.join("src/methods").join(room).join(stem))
         });
-        let exists = match of_gpu {
-            Some(file) => {
-                let kernels = root.join("cuda").join(file.file_name().unwrap());
-                file.with_extension("rs").exists() && kernels.with_extension("cu").exists()
-            }
-            None => of_others.any(|file| file.with_extension("rs").exists()),
-        };
-        assert!(exists, "{name} has no file of its name");
+        assert!(
+            files.any(|file| file.with_extension("rs").exists()),
+            "{name}: no file of its name"
+        );
         for parameter in method.parameters {
             assert!(!parameter.values.is_empty() && !parameter.meaning.is_empty(), "{name}");
         }
     }
     for file in root.join("cuda").read_dir().unwrap().map(|entry| entry.unwrap().path()) {
-        let stem = file.file_stem().unwrap().to_string_lossy().replace('_', "-");
-        let is_method = METHODS.iter().any(|method| method.name == format!("gpu-{stem}"));
-        assert!(is_method || file.extension().unwrap() == "cuh", "{}", file.display());
+        let host = root.join("src/methods/gpu").join(file.file_stem().unwrap());
+        let launched = host.with_extension("rs").exists();
+        assert!(launched || file.extension().unwrap() == "cuh", "{}", file.display());
     }
 }
 
@@ -200,7 +205,7 @@ fn nan_stays_in_its_rows() {
     let cpu: Vec<_> = Isa::available().into_iter().map(|isa| Place::Team(&team, isa)).collect();
     for triplets in [ragged.collect::<Vec<_>>(), bands.collect()] {
         let csr = Csr::<f64>::from_triplets(50, 50, &triplets);
-        let choices = METHODS.iter().map(Choice::from).chain(variants_on(Device::Cpu));
+        let choices = methods().map(Choice::from).chain(variants_on(Device::Cpu));
         for choice in choices.filter(|choice| !choice.method.name.starts_with("mkl")) {
             let places = if choice.method.device() == Device::Cpu { &cpu[..] } else { &gpu };
             places.iter().for_each(|place| check_spoilt(&choice, &csr, place, &x));
@@ -248,7 +253,7 @@ proptest! {
         let reference = Reference::new(&csr, 1.0, &x, 0.0, &[]);
         prop_assert!(reference.judge(&expected).passes(), "sprs against the reference");
         let (team, gpu) = (Team::floating(threads), emulated(seed));
-        for choice in METHODS.iter().map(Choice::from) {
+        for choice in methods().map(Choice::from) {
             let place = match choice.method.device() {
                 Device::Cpu => Place::Team(&team, Isa::detect()),
                 Device::Gpu => Place::Gpu(&gpu),

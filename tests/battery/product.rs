@@ -6,7 +6,6 @@ use spmv_bench::device::buffer::Value;
 use spmv_bench::device::{DeviceCsr, Gpu};
 use spmv_bench::matrix::Csr;
 use spmv_bench::method::{Choice, Device, Failed, Method, Request, Unavailable, Unprepared};
-use spmv_bench::methods::METHODS;
 use spmv_bench::methods::vendor::mkl::mkl;
 use spmv_bench::simd::Isa;
 use spmv_bench::team::Team;
@@ -35,6 +34,13 @@ pub struct Asked {
 /// A plain product with α = 1 and β = 0.
 pub const PLAIN: Asked = Asked { transpose: false, factors: (1.0, 0.0) };
 
+impl Asked {
+    /// The plain product, or the transposed one of a method that has no other.
+    pub fn first(choice: &Choice) -> Self {
+        Self { transpose: !choice.method.operations.include(false), ..PLAIN }
+    }
+}
+
 /// An emulated GPU with a fake cuSPARSE.
 pub fn emulated(seed: u64) -> Gpu {
     Gpu::new(Emulation::new(seed).with_cusparse(Box::new(FakeCuSparse::default())))
@@ -42,7 +48,7 @@ pub fn emulated(seed: u64) -> Gpu {
 
 /// The methods of a device with every value of every parameter, one at a time.
 pub fn variants_on(device: Device) -> impl Iterator<Item = Choice<'static>> {
-    METHODS.iter().filter(move |method| method.device() == device).flat_map(variants)
+    super::methods().filter(move |method| method.device() == device).flat_map(variants)
 }
 
 /// The method with every value of every parameter, one at a time.

@@ -28,11 +28,12 @@ impl<'a, T: Value> OnGpu<'a, T> {
     pub fn new(bench: &'a Bench<'a>, csr: &'a DeviceCsr<'a, T>, x: &[T]) -> Result<Self, Failed> {
         let gpu = &csr.gpu;
         let cold = bench.settings.cache == Cache::Cold;
+        let outputs = if bench.settings.transpose { csr.host.cols } else { csr.host.rows };
         let evictor = cold.then(|| gpu.allocate(2 * gpu.facts().l2_bytes as usize));
         Ok(Self {
             x: gpu.upload(x)?,
-            y: gpu.allocate(csr.host.rows)?,
-            host_y: vec![T::zero(); csr.host.rows],
+            y: gpu.allocate(outputs)?,
+            host_y: vec![T::zero(); outputs],
             sweep: CopySweep::new(gpu, footprint(csr.host)),
             evictor: evictor.transpose()?,
             bench,

@@ -10,12 +10,12 @@
 
 use std::ops::Range;
 
-use super::fill;
 use super::fill_estimate::FillEstimate;
 use super::register_blocks::{BlockRows, RegisterBlocks, Shape, block_offsets};
 use super::rows::{Operands, balanced};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
+use crate::methods::fill;
 use crate::scalar::Scalar;
 use crate::simd::{Isa, Lanes};
 use crate::team::{DisjointMut, Team};

@@ -13,10 +13,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use super::fill;
 use super::rows::{Operands, part};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use crate::methods::fill;
 use crate::scalar::Scalar;
 use crate::simd::{Kernel, Lanes, Vector};
 use crate::team::DisjointMut;

@@ -7,10 +7,10 @@
 //! Memory: the places. Departures: fill repeats the row's last column; a matrix that would be stored as
 //! mostly fill is refused.
 
-use super::fill;
 use super::strips::{Layout, Strips};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use crate::methods::fill;
 use crate::scalar::Scalar;
 use crate::simd::{Lanes, MOST_LANES};
 

@@ -10,11 +10,11 @@ use rayon::prelude::*;
 
 use super::coo::{Carries, Coordinates};
 use super::ell::whole;
-use super::fill;
 use super::rows::{Entries, Operands};
 use super::strips::{StripRows, Strips};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
+use crate::methods::fill;
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
 use crate::team::DisjointMut;

@@ -9,9 +9,9 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::fill::mend;
 use super::rows::Operands;
 use crate::matrix::Csr;
+use crate::methods::fill::mend;
 use crate::profile::MOST;
 use crate::scalar::Scalar;
 use crate::simd::{Kernel, Vector};

@@ -12,10 +12,10 @@ use std::cmp::Reverse;
 
 use rayon::prelude::*;
 
-use super::fill;
 use super::strips::{Layout, Strips};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
+use crate::methods::fill;
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
 

@@ -8,10 +8,10 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::fill::mend;
 use super::rows::{Operands, bisect};
 use crate::matrix::Csr;
 use crate::method::{Prepared, Request};
+use crate::methods::fill::mend;
 use crate::scalar::Scalar;
 use crate::simd::{Kernel, Lanes, MOST_LANES, Vector, prefetch};
 use crate::team::DisjointMut;

@@ -6,7 +6,9 @@ pub mod csr_scalar;
 pub mod csr_vector;
 pub mod light;
 pub mod merge;
+pub mod naive;
 pub mod pcsr;
+mod start;
 
 use crate::device::buffer::Value;
 use crate::device::{Argument, DeviceCsr, Kernel};

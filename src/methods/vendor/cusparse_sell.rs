@@ -5,6 +5,7 @@ use super::cusparse::{self, Call};
 use crate::device::DeviceCsr;
 use crate::device::buffer::Value;
 use crate::device::cusparse::{Algorithm, SparseFormat};
+use crate::matrix::Csr;
 use crate::method::{
     Code, Method, Operations, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
 };
@@ -39,8 +40,9 @@ fn prepare<'a, T: Value>(
     request: &Request<'a>,
 ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
     cusparse::library(csr)?;
-    let offsets = slice_offsets(&csr.row_offsets.to_vec()?)?;
-    let slices = Slices::of(csr, offsets)?;
+    let host = csr.download()?;
+    let offsets = slice_offsets(&host.row_offsets)?;
+    let slices = Slices::of(&host, offsets);
     let stored = slices.values.len() as u64;
     let arrays = (
         csr.gpu.upload(&slices.offsets)?,
@@ -78,18 +80,16 @@ fn slice_offsets(row_offsets: &[u32]) -> Result<Vec<u32>, Unavailable> {
 }
 
 impl<T: Value> Slices<T> {
-    fn of(csr: &DeviceCsr<T>, offsets: Vec<u32>) -> Result<Self, Unprepared> {
-        let row_offsets = csr.row_offsets.to_vec()?;
-        let (csr_columns, csr_values) = (csr.column_indices.to_vec()?, csr.values.to_vec()?);
+    fn of(csr: &Csr<T>, offsets: Vec<u32>) -> Self {
         let stored = offsets[offsets.len() - 1] as usize;
         let (mut column_indices, mut values) = (vec![PADDING; stored], vec![T::zero(); stored]);
-        for (row, bounds) in row_offsets.windows(2).enumerate() {
+        for row in 0..csr.rows {
             let first = offsets[row / SLICE] as usize + row % SLICE;
-            for (place, k) in (bounds[0] as usize..bounds[1] as usize).enumerate() {
-                column_indices[first + place * SLICE] = csr_columns[k];
-                values[first + place * SLICE] = csr_values[k];
+            for (place, k) in csr.row(row).enumerate() {
+                column_indices[first + place * SLICE] = csr.column_indices[k];
+                values[first + place * SLICE] = csr.values[k];
             }
         }
-        Ok(Self { offsets, column_indices, values })
+        Self { offsets, column_indices, values }
     }
 }

@@ -1,0 +1,16 @@
+// The transposed product without any preparation: a thread per row of A adds to the y of its columns.
+#include "common.cuh"
+
+extern "C" __global__ void naive_transposed(unsigned rows,
+                                            const unsigned *__restrict__ row_offsets,
+                                            const unsigned *__restrict__ column_indices,
+                                            const value_t *__restrict__ values,
+                                            const value_t *__restrict__ x, value_t *y,
+                                            value_t alpha) {
+    const unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows) return;
+    const unsigned end = row_offsets[row + 1];
+    const value_t scaled = alpha * x[row];
+    for (unsigned k = row_offsets[row]; k < end; ++k)
+        atomicAdd(&y[column_indices[k]], values[k] * scaled);
+}

@@ -1,0 +1,57 @@
+//! The baselines of hola-spmv-ics17: a thread per row, after Steinberger, Derler, Zayer and Seidel 2016.
+//!
+//! By A the kernel is CSR-Scalar's in blocks of 256. By Aᵀ a thread adds the products of its row of A to
+//! y, each by an atomic operation, after y ← βy; sums come in an order that varies. No setup, no
+//! memory beyond CSR.
+//!
+//! Departures: α and β; HOLA's program does not clear y for the transposed product, and launches a
+//! thread per column where A is not square.
+
+use super::csr_scalar;
+use super::start::Start;
+use crate::device::buffer::Value;
+use crate::device::{DeviceCsr, Program};
+use crate::method::{
+    Code, Method, Operations, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
+};
+
+/// By A.
+pub const METHOD: Method = Method {
+    name: "gpu-naive",
+    source: "hola-spmv-ics17, 4; Steinberger et al. 2016",
+    summary: "a thread per row, HOLA's baseline: gpu-csr-scalar in blocks of 256",
+    parameters: &[],
+    ..csr_scalar::METHOD
+};
+
+/// By Aᵀ.
+pub const METHOD_T: Method = Method {
+    name: "gpu-naive-t",
+    source: METHOD.source,
+    summary: "a thread per row of A, an atomic addition per nonzero",
+    parameters: &[],
+    operations: Operations::Transposed,
+    setup: Setup::Nothing,
+    code: Code::Gpu { f64: prepare_transposed, f32: prepare_transposed },
+};
+
+static PROGRAM: Program =
+    Program { name: "naive.cu", source: include_str!("../../../cuda/naive.cu") };
+
+const BLOCK: usize = 256;
+
+fn prepare_transposed<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let kernel = csr.gpu.compile::<T>(&PROGRAM, &[])?.kernel("naive_transposed")?;
+    let start = Start::of::<T>(&csr.gpu)?;
+    let grid = csr.host.rows().div_ceil(BLOCK);
+    let prepared = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        start.run(beta, y)?;
+        let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
+        let rows = csr.rows();
+        kernel.launch(grid, BLOCK, 0, &[&rows, row_offsets, column_indices, values, x, y, &alpha])
+    });
+    Ok(prepared.transposing(request.transpose))
+}

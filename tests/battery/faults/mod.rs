@@ -1,0 +1,5 @@
+//! Faults planted in the kernels' text, by family.
+
+pub mod merge;
+pub mod naive;
+pub mod rows;

@@ -1,0 +1,74 @@
+//! Faults in the kernels of five-gpu-algorithms.
+
+use crate::kernels::{
+    Fault,
+    Found::{By, Somehow},
+};
+
+pub const FAULTS: &[Fault] = &[
+    ("gpu-csr-scalar", "if (row >= rows) return;", "", By("csr_scalar: block (2,0,0) thread")),
+    ("gpu-csr-scalar", "row >= rows", "row > rows", By("reads 4 bytes at offset 2064 of")),
+    ("gpu-csr-scalar", "k < end", "k + 1 < end", Somehow),
+    ("gpu-csr-scalar", "store(y, row, alpha, sum, beta);", "if (sum != 0) y[row] = sum;", Somehow),
+    ("gpu-csr-vector", "lane == 0 && row < rows", "lane == 1 && row < rows", Somehow),
+    (
+        "gpu-csr-vector",
+        "lane == 0 && row < rows",
+        "lane == 0",
+        By("writes 8 bytes at offset 4120 of"),
+    ),
+    (
+        "gpu-csr-vector",
+        "row < rows ? row_offsets[row + 1] : 0",
+        "row_offsets[row + 1]",
+        By("reads 4 bytes at offset 2064 of"),
+    ),
+    // The barrier in a divergent branch of five-gpu-algorithms' listing.
+    (
+        "gpu-csr-vector",
+        "sum = vector_sum<LANES>",
+        "if (row < rows) __syncthreads(); sum = vector_sum<LANES>",
+        By("lacks thread (96,0,0), which has exited"),
+    ),
+    (
+        "gpu-csr-vector",
+        "sum = vector_sum<LANES>(ALL_LANES, sum)",
+        "sum = vector_sum<LANES>(0xffffu, sum)",
+        By("in which the caller is not"),
+    ),
+    (
+        "gpu-csr-adaptive",
+        "x[column_indices[first + k]];\n    __syncthreads();",
+        "x[column_indices[first + k]];",
+        Somehow,
+    ),
+    ("gpu-csr-adaptive", "= sum;\n    __syncthreads();", "= sum;", Somehow),
+    (
+        "gpu-csr-adaptive",
+        "k < nnz; k += BLOCK",
+        "k <= nnz; k += BLOCK",
+        By("reads 8 bytes at offset"),
+    ),
+    ("gpu-pcsr", "rows)];\n    __syncthreads();", "rows)];", Somehow),
+    ("gpu-pcsr", "products[k];\n        __syncthreads();", "products[k];", Somehow),
+    ("gpu-pcsr", "begin];\n        __syncthreads();", "begin];", Somehow),
+    ("gpu-pcsr", "min(row, rows)", "row", By("of a buffer of 2064 bytes")),
+    (
+        "gpu-light:level=vector:lanes=8",
+        "vector_mask<TOGETHER>()",
+        "ALL_LANES",
+        By("lacks the lanes"),
+    ),
+    (
+        "gpu-light",
+        "__shfl_sync(mask, bound, 1, LANES)",
+        "__shfl_sync(mask, bound, 0, LANES)",
+        Somehow,
+    ),
+    (
+        "gpu-light",
+        "atomicAdd(counter, TOGETHER / LANES)",
+        "atomicAdd(counter, 2 * TOGETHER / LANES)",
+        Somehow,
+    ),
+];
