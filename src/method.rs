@@ -223,7 +223,7 @@ impl<'a, T: Plain> PreparedOnGpu<'a, T> {
         csr: &DeviceCsr<'a, T>,
         product: impl FnMut(T, &Buffer<T>, T, &mut Buffer<T>) -> Result<(), Failed> + 'a,
     ) -> Self {
-        Self::made(csr.host, Box::new(product), None)
+        Self::made(&csr.host, Box::new(product), None)
     }
 }
 

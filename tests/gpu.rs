@@ -69,8 +69,8 @@ fn measured(gpu: &Gpu, csr: &Csr<f64>, settings: &Settings) -> BTreeMap<String, 
 #[test]
 fn what_methods_keep_in_device_memory_is_counted() {
     let (gpu, csr) = (Gpu::new(Emulation::new(1)), matrix());
-    let measured = measured(&gpu, &csr, &settings());
-    let extra = |name: &str| measured[name].extra_bytes.unwrap() as usize;
+    let plain = measured(&gpu, &csr, &settings());
+    let extra = |name: &str| plain[name].extra_bytes.unwrap() as usize;
     assert_eq!(extra("gpu-csr-scalar"), 0);
     assert_eq!(extra("gpu-csr-vector"), 0);
     assert_eq!(extra("gpu-pcsr"), 8 * csr.nnz());
@@ -78,7 +78,16 @@ fn what_methods_keep_in_device_memory_is_counted() {
     // On compute capability 9.0 128 x 4 steps per tile, and too few tiles for a search kernel.
     let tiles = (csr.rows() + csr.nnz()).div_ceil(128 * 4);
     assert_eq!(extra("gpu-merge"), 12 * tiles);
+    // 256 x 4 nonzeros per block, and the row past the last.
+    let blocks = csr.nnz().div_ceil(256 * 4);
+    assert_eq!(extra("gpu-hola"), 4 * (blocks + 1));
     assert_eq!(gpu.allocated_bytes(), 0, "all is given back");
+    let transposed = measured(&gpu, &csr, &Settings { transpose: true, ..settings() });
+    let extra = |name: &str| transposed[name].extra_bytes.unwrap() as usize;
+    assert_eq!(extra("gpu-naive-t"), 0);
+    assert_eq!(extra("gpu-hola-t"), 4 * (blocks + 1));
+    let transpose = 4 * (csr.cols() + 1) + 12 * csr.nnz();
+    assert_eq!(extra("gpu-csc"), transpose + 4 * (blocks + 1));
 }
 
 #[test]
@@ -108,6 +117,7 @@ fn stages_are_the_kernels_in_order() {
     assert_eq!(stages("gpu-pcsr"), [ms("pcsr_products"), ms("pcsr_sums")]);
     assert_eq!(stages("gpu-light"), [ms("fill"), ms("light")]);
     assert_eq!(stages("gpu-merge"), [ms("merge_tiles"), ms("merge_fix_up")]);
+    assert_eq!(stages("gpu-hola"), [ms("hola_assign"), ms("hola")]);
 }
 
 #[test]
@@ -153,6 +163,32 @@ fn transposed_products_are_verified() {
         stages.iter().map(|stage| &*stage.name).collect::<Vec<_>>(),
         ["start", "naive_transposed"]
     );
+}
+
+/// hola-spmv-ics17, Figure 10: an empty row between two of a thread's nonzeros concerns its warp, and too
+/// many for the block all of its warps.
+#[test]
+fn hola_tells_how_many_warps_empty_rows_concern() {
+    let gpu = Gpu::new(Emulation::new(8));
+    let note = |rows, triplets: &[(usize, usize, f64)]| {
+        let csr = Csr::<f64>::from_triplets(rows, 9, triplets);
+        let bench = Bench {
+            team: &Team::floating(1),
+            clock: &SystemClock::default(),
+            interrupted: &AtomicBool::new(false),
+            settings: &settings(),
+        };
+        let method = METHODS.iter().find(|method| method.name == "gpu-hola").unwrap();
+        let choice = Choice { method, given: vec![("empty-rows", "count")] };
+        let outcome = Trial::new(&bench, &csr).on_gpu(&gpu, &[choice]).unwrap().outcomes.remove(0);
+        let Outcome::Ok(measurement) = outcome else { panic!("{outcome:?}") };
+        measurement.note.unwrap().split_once(" take").unwrap().0.to_owned()
+    };
+    let two = |last| [(0, 1, 1.0), (last, 2, 1.0)];
+    assert_eq!(note(2, &two(1)), "0 of 8 warps (0.0 %)");
+    assert_eq!(note(3, &two(2)), "1 of 8 warps (12.5 %)");
+    assert_eq!(note(3000, &two(2999)), "8 of 8 warps (100.0 %)");
+    assert_eq!(note(3000, &[(5, 1, 1.0)]), "0 of 8 warps (0.0 %)");
 }
 
 /// A matrix that does not fit is every method's failure, with the reason.

@@ -1,16 +1,18 @@
 //! A matrix in device memory.
 
+use std::borrow::Cow;
+
 use super::buffer::Value;
 use super::{Buffer, Gpu};
 use crate::matrix::Csr;
 use crate::method::Failed;
 
 /// CSR on the device beside CSR on the host.
-pub struct DeviceCsr<'a, T> {
+pub struct DeviceCsr<'a, T: Clone> {
     /// The device.
     pub gpu: Gpu,
     /// The same matrix on the host.
-    pub host: &'a Csr<T>,
+    pub host: Cow<'a, Csr<T>>,
     /// rows + 1 offsets.
     pub row_offsets: Buffer<u32>,
     /// nnz indices.
@@ -22,12 +24,17 @@ pub struct DeviceCsr<'a, T> {
 impl<'a, T: Value> DeviceCsr<'a, T> {
     /// Copies the matrix to the device.
     pub fn upload(gpu: &Gpu, host: &'a Csr<T>) -> Result<Self, Failed> {
+        Self::of(gpu, Cow::Borrowed(host))
+    }
+
+    /// The same for one that may be nobody else's.
+    pub fn of(gpu: &Gpu, host: Cow<'a, Csr<T>>) -> Result<Self, Failed> {
         Ok(Self {
             gpu: gpu.clone(),
-            host,
             row_offsets: gpu.upload(&host.row_offsets)?,
             column_indices: gpu.upload(&host.column_indices)?,
             values: gpu.upload(&host.values)?,
+            host,
         })
     }
 

@@ -63,6 +63,8 @@ pub enum Algorithm {
 pub struct SparseProduct {
     /// A.
     pub matrix: SparseMatrix,
+    /// Whether Aᵀ takes its place.
+    pub transpose: bool,
     /// x.
     pub x: DenseVector,
     /// y.

@@ -14,7 +14,10 @@ pub struct Program {
 }
 
 /// The files that programs may include: name and text.
-pub const HEADERS: &[(&str, &str)] = &[("common.cuh", include_str!("../../cuda/common.cuh"))];
+pub const HEADERS: &[(&str, &str)] = &[
+    ("common.cuh", include_str!("../../cuda/common.cuh")),
+    ("hola.cuh", include_str!("../../cuda/hola.cuh")),
+];
 
 /// A compiled program.
 pub struct Module {

@@ -45,7 +45,11 @@ impl State {
     fn layout(&self, product: &SparseProduct) -> SparseLayout {
         let layout = self.matrices[&product.matrix];
         let (x, y) = (self.vectors[&product.x], self.vectors[&product.y]);
-        assert_eq!((x.0, y.0), (layout.cols, layout.rows), "lengths of x and y");
+        let (inputs, outputs) = match product.transpose {
+            false => (layout.cols, layout.rows),
+            true => (layout.rows, layout.cols),
+        };
+        assert_eq!((x.0, y.0), (inputs, outputs), "lengths of x and y");
         assert_eq!([x.2, y.2, product.precision], [layout.precision; 3], "precisions");
         let fits = match layout.format {
             SparseFormat::Csr { .. } => {
@@ -131,11 +135,13 @@ impl CuSparse for FakeCuSparse {
 
 fn compute<T: Scalar>(layout: &SparseLayout, product: &SparseProduct, x: Address, y: Address) {
     let (rows, cols) = (layout.rows as usize, layout.cols as usize);
+    let (inputs, outputs) = if product.transpose { (rows, cols) } else { (cols, rows) };
     // SAFETY: the emulation's addresses are the host's; a wrong one is what this fake is there to find.
-    let (x, y) = unsafe { (array::<T>(x, cols), array_mut::<T>(y, rows)) };
-    let mut sums = vec![T::zero(); rows];
+    let (x, y) = unsafe { (array::<T>(x, inputs), array_mut::<T>(y, outputs)) };
+    let mut sums = vec![T::zero(); outputs];
     for (row, col, value) in entries::<T>(layout) {
-        sums[row] += value * x[col];
+        let (output, input) = if product.transpose { (col, row) } else { (row, col) };
+        sums[output] += value * x[input];
     }
     let (alpha, beta) = (T::narrow(product.alpha), T::narrow(product.beta));
     for (y, sum) in y.iter_mut().zip(sums) {

@@ -8,6 +8,26 @@ pub type Triplet = (usize, usize, f64);
 /// (α, β): the plain product, y left alone but for a sign, and all terms at once.
 pub const FACTORS: [(f64, f64); 4] = [(1.0, 0.0), (-1.5, 0.0), (1.0, 1.0), (2.5, -0.5)];
 
+/// 6000 × 40: far more rows than nonzeros, which stand alone, in groups, and far apart; row 130 ends with
+/// nonzero 1023, and their number is odd.
+pub fn mostly_empty() -> Vec<Triplet> {
+    let length = |row: usize| match row {
+        7..12 => 1,
+        50 => 25,
+        100..131 => 32,
+        1500 => 37,
+        2999..3030 => row % 4,
+        5990 => 40,
+        _ if row % 131 == 5 => 2,
+        _ => 0,
+    };
+    let entry = |row: usize, k: usize| (row, (k + row * 7) % 40, ((row + 3 * k) % 9) as f64 - 4.5);
+    let triplets: Vec<_> =
+        (0..6000).flat_map(|row| (0..length(row)).map(move |k| entry(row, k))).collect();
+    assert!(triplets[1023].0 == 130 && triplets[1024].0 > 131 && triplets.len() % 2 == 1);
+    triplets
+}
+
 /// Small matrices, each named for the bug it finds.
 pub fn matrices() -> Vec<(&'static str, usize, usize, Vec<Triplet>)> {
     let value = |row: usize, col: usize| ((row * 7 + col * 3) % 11) as f64 - 4.5;
@@ -66,6 +86,7 @@ pub fn matrices() -> Vec<(&'static str, usize, usize, Vec<Triplet>)> {
         ("blocks of 3 rows", 60, 60, entries(blocks)),
         ("blocks with holes", 60, 60, entries(holes)),
         ("columns far apart", 40, 70_000, entries(far.collect())),
+        ("mostly empty rows", 6000, 40, mostly_empty()),
         ("explicit zeros", 3, 3, vec![(0, 0, 0.0), (1, 1, 2.0), (1, 2, 0.0)]),
     ]
 }

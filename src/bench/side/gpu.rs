@@ -11,7 +11,7 @@ use crate::device::{Buffer, DeviceCsr, Gpu, Stage};
 use crate::method::{Choice, Device, Failed, Prepared, Request, Unprepared};
 
 /// Its time is taken on the device, by events around a batch.
-pub struct OnGpu<'a, T> {
+pub struct OnGpu<'a, T: Clone> {
     bench: &'a Bench<'a>,
     csr: &'a DeviceCsr<'a, T>,
     x: Buffer<T>,
@@ -34,7 +34,7 @@ impl<'a, T: Value> OnGpu<'a, T> {
             x: gpu.upload(x)?,
             y: gpu.allocate(outputs)?,
             host_y: vec![T::zero(); outputs],
-            sweep: CopySweep::new(gpu, footprint(csr.host)),
+            sweep: CopySweep::new(gpu, footprint(&csr.host)),
             evictor: evictor.transpose()?,
             bench,
             csr,

@@ -46,7 +46,7 @@ fn prepare<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
 ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
-    let lanes = request.number("lanes").unwrap_or_else(|| lanes_for(csr.host));
+    let lanes = request.number("lanes").unwrap_or_else(|| lanes_for(&csr.host));
     let block = request.number("block").unwrap_or(128);
     let grid = csr.host.rows().div_ceil(block / lanes);
     let kernel = csr.gpu.compile::<T>(&PROGRAM, &[("LANES", lanes)])?.kernel("csr_vector")?;

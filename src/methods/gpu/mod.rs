@@ -1,9 +1,12 @@
 //! Our own methods on the GPU. Each file prepares the launches of the kernels in the file of
 //! `cuda/` that has its name.
 
+pub mod csc;
 pub mod csr_adaptive;
 pub mod csr_scalar;
 pub mod csr_vector;
+pub mod hola;
+pub mod hola_t;
 pub mod light;
 pub mod merge;
 pub mod naive;

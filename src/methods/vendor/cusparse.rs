@@ -39,7 +39,8 @@ pub fn prepare<'a, T: Value, A: 'a>(
     let product = move |alpha: T, x: &Buffer<T>, beta: T, y: &mut Buffer<T>| {
         operation.multiply(alpha, x, beta, y)
     };
-    Ok(Prepared::on_gpu(csr, product).by_library(&version, None))
+    let prepared = Prepared::on_gpu(csr, product).by_library(&version, None);
+    Ok(prepared.transposing(request.transpose))
 }
 
 /// The library, for a matrix that it takes.
@@ -60,14 +61,17 @@ impl<A> Operation<A> {
     ) -> Result<Self, Unprepared> {
         let (gpu, sparse, precision) = (&csr.gpu, library(csr)?, T::PRECISION);
         let (rows, cols) = (csr.host.rows(), csr.host.cols());
+        let transpose = request.transpose;
+        let (inputs, outputs) = if transpose { (rows, cols) } else { (cols, rows) };
         // Stand-ins: the vectors of the products are known only when they are called.
-        let (x, y) = (gpu.allocate::<T>(cols)?, gpu.allocate::<T>(rows)?);
+        let (x, y) = (gpu.allocate::<T>(inputs)?, gpu.allocate::<T>(outputs)?);
         let (rows, cols, nnz) = (rows as u64, cols as u64, csr.host.nnz() as u64);
         let layout = SparseLayout { rows, cols, nnz, precision, format };
         let product = SparseProduct {
             matrix: sparse.create_matrix(&layout)?,
-            x: sparse.create_vector(cols, x.address(), precision)?,
-            y: sparse.create_vector(rows, y.address(), precision)?,
+            transpose,
+            x: sparse.create_vector(inputs as u64, x.address(), precision)?,
+            y: sparse.create_vector(outputs as u64, y.address(), precision)?,
             alpha: T::narrow(request.alpha).widen(),
             beta: T::narrow(request.beta).widen(),
             precision,

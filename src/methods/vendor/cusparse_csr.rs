@@ -1,5 +1,5 @@
 //! cuSPARSE's CSR product: its default algorithm and both that can be named, each with and without
-//! cusparseSpMV_preprocess. The second is bitwise reproducible, by NVIDIA's documentation.
+//! cusparseSpMV_preprocess, and the default one by the transpose. The second is bitwise reproducible, by NVIDIA's documentation.
 
 use super::cusparse::{self, Call};
 use crate::device::DeviceCsr;
@@ -23,6 +23,15 @@ pub const METHOD_PRE: Method = Method {
     name: "cusparse-csr-pre",
     summary: "the same after cusparseSpMV_preprocess, counted as setup",
     code: code::<{ Algorithm::Default as u32 }, true>(),
+    ..METHOD
+};
+
+/// The default algorithm by the transpose.
+pub const METHOD_T: Method = Method {
+    name: "cusparse-csr-t",
+    source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_OPERATION_TRANSPOSE",
+    summary: "NVIDIA's transposed product of CSR",
+    operations: Operations::Transposed,
     ..METHOD
 };
 

@@ -7,7 +7,9 @@ use std::rc::Rc;
 use cudarc::cusparse::sys::cudaDataType::{CUDA_R_32F, CUDA_R_64F};
 use cudarc::cusparse::sys::cusparseIndexBase_t::CUSPARSE_INDEX_BASE_ZERO as BASE;
 use cudarc::cusparse::sys::cusparseIndexType_t::CUSPARSE_INDEX_32I as INDEX;
-use cudarc::cusparse::sys::cusparseOperation_t::CUSPARSE_OPERATION_NON_TRANSPOSE;
+use cudarc::cusparse::sys::cusparseOperation_t::{
+    CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_TRANSPOSE,
+};
 use cudarc::cusparse::sys::cusparseSpMVAlg_t::{self, *};
 use cudarc::cusparse::sys::{
     cudaDataType, cusparseConstDnVecDescr_t, cusparseConstSpMatDescr_t, cusparseDnVecDescr_t,
@@ -76,7 +78,7 @@ impl InStream {
         product: &SparseProduct,
         buffer: *mut B,
     ) -> Result<(), Failed> {
-        let SparseProduct { matrix, x, y, precision, .. } = *product;
+        let SparseProduct { matrix, transpose, x, y, precision, .. } = *product;
         let [alpha, beta] =
             [product.alpha, product.beta].map(|value| Number::new(value, precision));
         // SAFETY: the descriptors are alive, and the arrays behind them are their owners' word. α
@@ -84,7 +86,7 @@ impl InStream {
         let status = unsafe {
             function(
                 self.handle,
-                CUSPARSE_OPERATION_NON_TRANSPOSE,
+                operation(transpose),
                 alpha.pointer(),
                 matrix.0 as _,
                 x.0 as _,
@@ -272,6 +274,10 @@ fn data_type(precision: Precision) -> cudaDataType {
         Precision::F32 => CUDA_R_32F,
         Precision::F64 => CUDA_R_64F,
     }
+}
+
+fn operation(transpose: bool) -> cusparseOperation_t {
+    if transpose { CUSPARSE_OPERATION_TRANSPOSE } else { CUSPARSE_OPERATION_NON_TRANSPOSE }
 }
 
 fn algorithm(algorithm: Algorithm) -> cusparseSpMVAlg_t {

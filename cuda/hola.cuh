@@ -1,0 +1,187 @@
+// What HOLA's plain and transposed products share: a block of BLOCK threads owns PER_BLOCK consecutive
+// nonzeros, a thread ITEMS of them; rows are assigned to blocks and to threads by scattering.
+#pragma once
+#include "common.cuh"
+
+constexpr unsigned PER_BLOCK = BLOCK * ITEMS;
+constexpr unsigned WARPS = BLOCK / WARP;
+// Values are loaded 16 bytes at a time; so many are a piece.
+constexpr unsigned PIECE = 16 / sizeof(value_t);
+constexpr unsigned PIECES = ITEMS / PIECE;
+// The column index of a place beyond the last nonzero.
+constexpr unsigned NONE = ~0u;
+
+template <class T>
+struct __align__(PIECE * sizeof(T)) Piece {
+    T of[PIECE];
+};
+
+// y <- beta y, and for each block the row of its first nonzero; past the last block the row of the last
+// nonzero. A thread per row and per value of y.
+extern "C" __global__ void hola_assign(unsigned rows, unsigned nnz,
+                                       const unsigned *__restrict__ row_offsets, unsigned outputs,
+                                       value_t *y, value_t beta, unsigned *block_rows) {
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < outputs) y[i] = beta == 0 ? 0 : beta * y[i];
+    if (i >= rows) return;
+    const unsigned start = row_offsets[i], end = row_offsets[i + 1];
+    if (start == end) return;
+    const unsigned last = (end - 1) / PER_BLOCK;
+    for (unsigned block = (start + PER_BLOCK - 1) / PER_BLOCK; block <= last; ++block)
+        block_rows[block] = i;
+    if (end == nnz) block_rows[last + 1] = i;
+}
+
+// What a block owns: nonzeros from `first` on, and the rows from that of its first to that of the next
+// block's first.
+struct Share {
+    unsigned first, count, row, last_row;
+
+    __device__ Share(unsigned nnz, const unsigned *block_rows)
+        : first(blockIdx.x * PER_BLOCK), count(min(nnz - first, PER_BLOCK)),
+          row(block_rows[blockIdx.x]), last_row(block_rows[blockIdx.x + 1]) {}
+
+    __device__ bool is_one_row() const { return row == last_row; }
+    // So many that empty rows are between them, and a place for each would not fit.
+    __device__ bool has_many_rows() const { return last_row - row > PER_BLOCK; }
+    // A row's nonzeros in the block, counted from its first.
+    __device__ unsigned start_of(unsigned row, const unsigned *row_offsets) const {
+        return max(row_offsets[row], first) - first;
+    }
+    __device__ unsigned end_of(unsigned row, const unsigned *row_offsets) const {
+        return min(row_offsets[row + 1] - first, count);
+    }
+};
+
+// A row for each thread, counted from the block's first: that of its first nonzero; which of its
+// nonzeros are a row's last, as bits; and which warps meet empty rows and must look up rows that follow.
+struct Assignment {
+    unsigned rows[BLOCK], ends[BLOCK], empty[WARPS];
+};
+
+// Fills the assignment but for a barrier at the end; `on_empty` is given each empty row.
+template <class OnEmpty>
+__device__ void assign_rows(const Share &share, const unsigned *row_offsets, Assignment &assigned,
+                            OnEmpty on_empty) {
+    assigned.ends[threadIdx.x] = 0;
+    if (threadIdx.x < WARPS) assigned.empty[threadIdx.x] = 0;
+    __syncthreads();
+    for (unsigned row = threadIdx.x; row <= share.last_row - share.row; row += BLOCK) {
+        const unsigned start = share.start_of(share.row + row, row_offsets);
+        const unsigned end = share.end_of(share.row + row, row_offsets);
+        if (start >= end) {
+            on_empty(row);
+            // Past the block's last nonzero nothing is looked up.
+            if (start < share.count) assigned.empty[start / (WARP * ITEMS)] = 1;
+            continue;
+        }
+        const unsigned last = (end - 1) / ITEMS;
+        for (unsigned thread = (start + ITEMS - 1) / ITEMS; thread <= last; ++thread)
+            assigned.rows[thread] = row;
+        atomicOr(&assigned.ends[last], 1u << (end - 1) % ITEMS);
+    }
+}
+
+// The row of every nonzero of the block, but for a barrier at the end.
+__device__ __forceinline__ void spread_rows(const Share &share, const unsigned *row_offsets,
+                                            unsigned *rows) {
+    for (unsigned row = share.row + threadIdx.x; row <= share.last_row; row += BLOCK) {
+        const unsigned end = share.end_of(row, row_offsets);
+        for (unsigned k = share.start_of(row, row_offsets); k < end; ++k) rows[k] = row;
+    }
+}
+
+// The row after `row` that holds the block's nonzero `k`; rows are counted from the block's first.
+__device__ __forceinline__ unsigned look_up(const Share &share, const unsigned *row_offsets,
+                                            unsigned row, unsigned k) {
+    do ++row;
+    while (row_offsets[share.row + row + 1] <= share.first + k);
+    return row;
+}
+
+template <class T>
+__device__ __forceinline__ Piece<T> load_piece(const T *array, unsigned k, unsigned nnz, T absent) {
+    if (k + PIECE <= nnz) return *reinterpret_cast<const Piece<T> *>(array + k);
+    Piece<T> piece;
+#pragma unroll
+    for (unsigned i = 0; i < PIECE; ++i) piece.of[i] = k + i < nnz ? array[k + i] : absent;
+    return piece;
+}
+
+// The thread's share of what its warp owns, in pieces that lie a warp's width apart.
+template <class T>
+__device__ __forceinline__ void load(const T *array, unsigned first, unsigned nnz, T absent,
+                                     T (&items)[ITEMS]) {
+    const unsigned warp_first = first + threadIdx.x / WARP * (WARP * ITEMS);
+#pragma unroll
+    for (unsigned p = 0; p < PIECES; ++p) {
+        const unsigned k = warp_first + (p * WARP + threadIdx.x % WARP) * PIECE;
+        const Piece<T> piece = load_piece(array, k, nnz, absent);
+#pragma unroll
+        for (unsigned i = 0; i < PIECE; ++i) items[p * PIECE + i] = piece.of[i];
+    }
+}
+
+// Moves the pieces `by` places towards the front, around the end. By conditional moves of constant
+// places, so that the pieces stay in registers.
+template <class T>
+__device__ __forceinline__ void rotate(T (&items)[ITEMS], unsigned by) {
+#pragma unroll
+    for (unsigned step = 1; step < PIECES; step *= 2) {
+        T moved[ITEMS];
+#pragma unroll
+        for (unsigned k = 0; k < ITEMS; ++k) moved[k] = items[(k + step * PIECE) % ITEMS];
+#pragma unroll
+        for (unsigned k = 0; k < ITEMS; ++k) items[k] = by & step ? moved[k] : items[k];
+    }
+}
+
+// From pieces a warp's width apart to consecutive ones: Algorithm 5 from line 11 on, a transpose of
+// the warp's registers. Thread t's pieces all come from one place of their owners, t PIECES / 32; in
+// round q each thread hands out one piece, which exactly one wants.
+template <class T>
+__device__ __forceinline__ void transpose(T (&items)[ITEMS]) {
+    if (PIECES == 1) return;
+    const unsigned lane = threadIdx.x % WARP;
+    const unsigned place = lane * PIECES / WARP, section = lane * PIECES % WARP;
+    rotate(items, lane % PIECES);
+    T moved[ITEMS];
+#pragma unroll
+    for (unsigned q = 0; q < PIECES; ++q) {
+        const unsigned owner = section + (place + PIECES - q) % PIECES;
+#pragma unroll
+        for (unsigned i = 0; i < PIECE; ++i)
+            moved[(PIECES - q) % PIECES * PIECE + i] =
+                __shfl_sync(ALL_LANES, items[q * PIECE + i], owner);
+    }
+    rotate(moved, (PIECES - place) % PIECES);
+#pragma unroll
+    for (unsigned k = 0; k < ITEMS; ++k) items[k] = moved[k];
+}
+
+template <class T>
+__device__ __forceinline__ void exchange_if(bool wrong, T &a, T &b) {
+    const T first = wrong ? b : a;
+    b = wrong ? a : b;
+    a = first;
+}
+
+// Sorts a thread's keys by Batcher's network, and carries the rest along.
+template <class... Carried>
+__device__ __forceinline__ void sort(unsigned (&keys)[ITEMS], Carried (&...carried)[ITEMS]) {
+#pragma unroll
+    for (unsigned run = 1; run < ITEMS; run *= 2)
+#pragma unroll
+        for (unsigned distance = run; distance > 0; distance /= 2)
+#pragma unroll
+            for (unsigned k = 0; k + distance < ITEMS; ++k) {
+                const unsigned other = k + distance;
+                const bool pair = k >= distance % run &&
+                                  (k - distance % run) / distance % 2 == 0 &&
+                                  k / (2 * run) == other / (2 * run);
+                if (!pair) continue;
+                const bool wrong = keys[k] > keys[other];
+                exchange_if(wrong, keys[k], keys[other]);
+                (exchange_if(wrong, carried[k], carried[other]), ...);
+            }
+}

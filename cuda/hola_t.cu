@@ -1,0 +1,114 @@
+// HOLA by the transpose: see hola.cuh for what blocks and threads own. BUFFERED products of a block
+// that meet in a column are added up in shared memory first.
+#include "hola.cuh"
+
+// As many sums as half the block's nonzeros; a column has one place, which the first that comes takes.
+constexpr unsigned SUMS = BUFFERED ? PER_BLOCK / 2 : 1;
+
+// The rows of the block's threads, or those of its nonzeros.
+union Rows {
+    Assignment threads;
+    unsigned nonzeros[PER_BLOCK];
+};
+
+struct Sums {
+    unsigned columns[SUMS];
+    value_t sums[SUMS];
+};
+
+__device__ __forceinline__ void clear(Sums &buffer) {
+    for (unsigned k = threadIdx.x; k < SUMS; k += BLOCK) {
+        buffer.columns[k] = NONE;
+        buffer.sums[k] = 0;
+    }
+}
+
+__device__ __forceinline__ void add(Sums &buffer, unsigned column, value_t product, value_t *y) {
+    if (BUFFERED) {
+        const unsigned place = column % SUMS;
+        const unsigned owner = atomicCAS(&buffer.columns[place], NONE, column);
+        if (owner == NONE || owner == column) {
+            atomicAdd(&buffer.sums[place], product);
+            return;
+        }
+    }
+    atomicAdd(&y[column], product);
+}
+
+__device__ __forceinline__ void flush(const Sums &buffer, value_t *y) {
+    for (unsigned k = threadIdx.x; k < SUMS; k += BLOCK)
+        if (buffer.columns[k] != NONE) atomicAdd(&y[buffer.columns[k]], buffer.sums[k]);
+}
+
+// Multiplies each of the thread's values by alpha and the x of its row, going by the row of every
+// nonzero.
+__device__ __forceinline__ void scale_many_rows(const Share &share, const unsigned *row_offsets,
+                                                unsigned *rows, value_t (&items)[ITEMS],
+                                                const value_t *x, value_t alpha) {
+    spread_rows(share, row_offsets, rows);
+    __syncthreads();
+    const unsigned first = threadIdx.x * ITEMS;
+#pragma unroll
+    for (unsigned k = 0; k < ITEMS; ++k)
+        if (first + k < share.count) items[k] *= alpha * x[rows[first + k]];
+}
+
+// The same by the assignment: x is loaded once for each of the thread's rows.
+__device__ __forceinline__ void scale_few_rows(const Share &share, const unsigned *row_offsets,
+                                               const Assignment &assigned, value_t (&items)[ITEMS],
+                                               const value_t *x, value_t alpha) {
+    const unsigned first = threadIdx.x * ITEMS;
+    if (first >= share.count) return;
+    const unsigned ends = assigned.ends[threadIdx.x];
+    const bool skips = assigned.empty[threadIdx.x / WARP];
+    unsigned row = assigned.rows[threadIdx.x];
+    value_t factor = alpha * x[share.row + row];
+#pragma unroll
+    for (unsigned k = 0; k < ITEMS; ++k) {
+        items[k] *= factor;
+        const unsigned next = first + k + 1;
+        if (k + 1 < ITEMS && ends >> k & 1 && next < share.count) {
+            row = skips ? look_up(share, row_offsets, row, next) : row + 1;
+            factor = alpha * x[share.row + row];
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    hola_transposed(unsigned nnz, const unsigned *__restrict__ row_offsets,
+                    const unsigned *__restrict__ column_indices,
+                    const value_t *__restrict__ values, const value_t *__restrict__ x, value_t *y,
+                    value_t alpha, const unsigned *__restrict__ block_rows) {
+    __shared__ Rows rows;
+    __shared__ Sums buffer;
+    const Share share(nnz, block_rows);
+    unsigned columns[ITEMS];
+    value_t items[ITEMS];
+    load(column_indices, share.first, nnz, NONE, columns);
+    load(values, share.first, nnz, value_t(0), items);
+    if (BUFFERED) clear(buffer);
+    if (share.is_one_row()) {
+        const value_t factor = alpha * x[share.row];
+#pragma unroll
+        for (unsigned k = 0; k < ITEMS; ++k) items[k] *= factor;
+        if (BUFFERED) __syncthreads();
+    } else {
+        transpose(columns);
+        transpose(items);
+        if (share.has_many_rows()) {
+            scale_many_rows(share, row_offsets, rows.nonzeros, items, x, alpha);
+        } else {
+            assign_rows(share, row_offsets, rows.threads, [](unsigned) {});
+            __syncthreads();
+            scale_few_rows(share, row_offsets, rows.threads, items, x, alpha);
+        }
+    }
+    if (SORT) sort(columns, items);
+#pragma unroll
+    for (unsigned k = 0; k < ITEMS; ++k)
+        if (columns[k] != NONE) add(buffer, columns[k], items[k], y);
+    if (BUFFERED) {
+        __syncthreads();
+        flush(buffer, y);
+    }
+}

@@ -1,0 +1,38 @@
+//! The transposed product on an explicit transpose, the fair alternative to `gpu-hola-t`: what is CSC
+//! for A is CSR for Aᵀ.
+//!
+//! Setup reads A back, transposes it on the host's cores and uploads it; the product is that of
+//! `gpu-hola`, with the parameters that it chooses. Memory: Aᵀ, and what HOLA takes.
+
+use std::borrow::Cow;
+
+use super::hola::{BLOCK, Hola, ITEMS, SORT};
+use crate::device::DeviceCsr;
+use crate::device::buffer::Value;
+use crate::method::{
+    Code, Method, Operations, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
+};
+
+/// See the file's head.
+pub const METHOD: Method = Method {
+    name: "gpu-csc",
+    source: "hola-spmv-ics17, 4.5: the cost of an explicit transpose, amortised",
+    summary: "the transpose made explicit in the setup, then HOLA by it",
+    parameters: &[ITEMS, BLOCK, SORT],
+    operations: Operations::Transposed,
+    setup: Setup::Conversion,
+    code: Code::Gpu { f64: prepare, f32: prepare },
+};
+
+fn prepare<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let transposed = DeviceCsr::of(&csr.gpu, Cow::Owned(csr.download()?.transposed()))?;
+    let hola = Hola::new(&transposed, request)?;
+    let nothing = csr.gpu.allocate(0)?;
+    let prepared = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        hola.run(&transposed, (alpha, x, beta), y, &nothing)
+    });
+    Ok(prepared.transposing(request.transpose))
+}

@@ -1,0 +1,235 @@
+//! HOLA, globally homogeneous and locally adaptive: hola-spmv-ics17, section 3.
+//!
+//! A block owns equally many consecutive nonzeros. The first kernel, a thread per row, clears y and
+//! scatters to each block the row that it begins in. In the second the block scatters rows to its
+//! threads in the same way, each of which owns 4 or 8 consecutive nonzeros, and the ends of rows among
+//! them as bits. Warps load 16 bytes per thread, coalesced, gather x in the order of sorted columns, and
+//! bring the products into order by a transpose through shuffles. A thread adds up its products, rows
+//! that threads share are added up by the warp or by atomic operations in shared memory, and all go from
+//! there to y, the first and the last row by an atomic operation. A block within one row adds up all; a
+//! warp that meets empty rows looks the next row up; a block of more rows than nonzeros writes to y
+//! directly.
+//!
+//! Memory: 4 bytes per block and one more. Departures: α and β, where y ← βy in the first kernel and
+//! the second adds to rows that are not the block's alone; the row past the last block is that of the
+//! last nonzero, so that empty rows at the end are no block's; columns are sorted before the transpose
+//! and the products brought back in registers, as the paper has it, where the code uses shared memory.
+
+use crate::device::buffer::Value;
+use crate::device::{Argument, Buffer, DeviceCsr, Kernel, Module, Program};
+use crate::method::{
+    Code, Failed, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup,
+    Unprepared,
+};
+
+/// See the file's head.
+pub const METHOD: Method = Method {
+    name: "gpu-hola",
+    source: "hola-spmv-ics17, 3.1 to 3.3",
+    summary: "HOLA: equal nonzeros per block and thread, rows scattered to both, buffered output",
+    parameters: &[
+        ITEMS,
+        BLOCK,
+        SORT,
+        Parameter {
+            name: "empty-rows",
+            values: &["count"],
+            meaning: "a product more in the setup counts the warps that empty rows make take another \
+                      path, as in Figure 10",
+        },
+    ],
+    operations: Operations::Plain,
+    setup: Setup::Nothing,
+    code: Code::Gpu { f64: prepare, f32: prepare },
+};
+
+/// Nonzeros of a thread.
+pub const ITEMS: Parameter = Parameter {
+    name: "items",
+    values: &["4", "8"],
+    meaning: "nonzeros per thread; 4 below 300,000 in all and else 8, unless given",
+};
+
+/// Threads of a block.
+pub const BLOCK: Parameter = Parameter {
+    name: "block",
+    values: &["128", "256", "512"],
+    meaning: "threads per block; 256 unless given",
+};
+
+/// Whether threads sort their columns.
+pub const SORT: Parameter = Parameter {
+    name: "sort",
+    values: &["on", "off"],
+    meaning: "whether each thread sorts the columns of its nonzeros",
+};
+
+static PROGRAM: Program =
+    Program { name: "hola.cu", source: include_str!("../../../cuda/hola.cu") };
+
+/// Nonzeros from which on a thread owns 8.
+const LARGE: usize = 300_000;
+/// Threads per block of the first kernel.
+const ASSIGN_BLOCK: usize = 256;
+
+/// How nonzeros are shared out.
+#[derive(Clone, Copy)]
+pub struct Shape {
+    block: usize,
+    items: usize,
+}
+
+impl Shape {
+    /// For so many nonzeros, unless the request says otherwise.
+    pub fn of(nnz: usize, request: &Request) -> Self {
+        let items = request.number("items").unwrap_or(if nnz < LARGE { 4 } else { 8 });
+        Self { block: request.number("block").unwrap_or(256), items }
+    }
+
+    /// The program's constants.
+    pub fn constants(self, sort: bool) -> Vec<(&'static str, usize)> {
+        vec![("BLOCK", self.block), ("ITEMS", self.items), ("SORT", usize::from(sort))]
+    }
+
+    /// Blocks for so many nonzeros.
+    fn blocks(self, nnz: usize) -> usize {
+        nnz.div_ceil(self.block * self.items)
+    }
+}
+
+/// The first kernel and what it writes.
+pub struct Assignment {
+    kernel: Kernel,
+    shape: Shape,
+    /// The row of each block's first nonzero, and of the last nonzero.
+    block_rows: Buffer<u32>,
+}
+
+impl Assignment {
+    /// For a matrix, from the program that is to read it.
+    pub fn new<T: Value>(
+        module: &Module,
+        csr: &DeviceCsr<T>,
+        shape: Shape,
+    ) -> Result<Self, Unprepared> {
+        let block_rows = csr.gpu.allocate(shape.blocks(csr.host.nnz()) + 1)?;
+        Ok(Self { kernel: module.kernel("hola_assign")?, shape, block_rows })
+    }
+
+    /// Enqueues it, and y ← βy.
+    pub fn run<T: Value>(
+        &self,
+        csr: &DeviceCsr<T>,
+        beta: T,
+        y: &mut Buffer<T>,
+    ) -> Result<(), Failed> {
+        let grid = csr.host.rows().max(y.len()).div_ceil(ASSIGN_BLOCK);
+        let (rows, nnz, outputs) = (csr.rows(), csr.nnz(), y.len() as u32);
+        let arguments: [&dyn Argument; 7] =
+            [&rows, &nnz, &csr.row_offsets, &outputs, y, &beta, &self.block_rows];
+        self.kernel.launch(grid, ASSIGN_BLOCK, 0, &arguments)
+    }
+
+    /// Enqueues the second kernel, which takes these arguments, the rows of blocks and `last`.
+    pub fn launch<T: Value>(
+        &self,
+        kernel: &Kernel,
+        csr: &DeviceCsr<T>,
+        vectors: &[&dyn Argument],
+        last: &[&dyn Argument],
+    ) -> Result<(), Failed> {
+        let nnz = csr.nnz();
+        let matrix: [&dyn Argument; 4] = [&nnz, &csr.row_offsets, &csr.column_indices, &csr.values];
+        let arguments = [&matrix, vectors, &[&self.block_rows], last].concat();
+        kernel.launch(self.shape.blocks(csr.host.nnz()), self.shape.block, 0, &arguments)
+    }
+}
+
+/// The product of a matrix, which may be of any method.
+pub struct Hola {
+    assignment: Assignment,
+    kernel: Kernel,
+}
+
+impl Hola {
+    /// For a matrix.
+    pub fn new<T: Value>(csr: &DeviceCsr<T>, request: &Request) -> Result<Self, Unprepared> {
+        let shape = Shape::of(csr.host.nnz(), request);
+        let sort = request.word("sort") != Some("off");
+        let module = csr.gpu.compile::<T>(&PROGRAM, &shape.constants(sort))?;
+        let assignment = Assignment::new(&module, csr, shape)?;
+        Ok(Self { assignment, kernel: module.kernel("hola")? })
+    }
+
+    /// Enqueues y ← αAx + βy; `altered` counts warps that take another path, unless it is empty.
+    pub fn run<T: Value>(
+        &self,
+        csr: &DeviceCsr<T>,
+        (alpha, x, beta): (T, &Buffer<T>, T),
+        y: &mut Buffer<T>,
+        altered: &Buffer<u32>,
+    ) -> Result<(), Failed> {
+        self.assignment.run(csr, beta, y)?;
+        self.assignment.launch(&self.kernel, csr, &[x, y, &alpha, &beta], &[altered])
+    }
+
+    /// The share of warps that empty rows make take another path.
+    fn altered<T: Value>(&self, csr: &DeviceCsr<T>) -> Result<String, Failed> {
+        let altered = csr.gpu.upload(&[0])?;
+        let x = csr.gpu.upload(&vec![T::zero(); csr.host.cols()])?;
+        let mut y = csr.gpu.allocate(csr.host.rows())?;
+        self.run(csr, (T::zero(), &x, T::zero()), &mut y, &altered)?;
+        let altered = altered.to_vec()?[0] as usize;
+        let Shape { block, .. } = self.assignment.shape;
+        let warps = self.assignment.shape.blocks(csr.host.nnz()) * block / 32;
+        let share = 100.0 * altered as f64 / warps.max(1) as f64;
+        Ok(format!("{altered} of {warps} warps ({share:.1} %) take another path for empty rows"))
+    }
+}
+
+fn prepare<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let hola = Hola::new(csr, request)?;
+    let note = request.word("empty-rows").map(|_| hola.altered(csr)).transpose()?;
+    let nothing = csr.gpu.allocate(0)?;
+    let product = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        hola.run(csr, (alpha, x, beta), y, &nothing)
+    });
+    Ok(match note {
+        Some(note) => product.noting(note),
+        None => product,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(nnz: usize, given: &[(&'static str, &'static str)]) -> (usize, usize, usize) {
+        let team = crate::team::Team::floating(1);
+        let request = Request {
+            team: &team,
+            isa: crate::simd::Isa::Portable,
+            transpose: false,
+            alpha: 1.0,
+            beta: 0.0,
+            expected_products: 1,
+            profile: None,
+            given,
+        };
+        let shape = Shape::of(nnz, &request);
+        (shape.block, shape.items, shape.blocks(nnz))
+    }
+
+    /// hola-spmv-ics17's programs: blocks of 256, 4 nonzeros per thread below 300,000.
+    #[test]
+    fn shapes_follow_the_size() {
+        assert_eq!(shape(0, &[]), (256, 4, 0));
+        assert_eq!(shape(1025, &[]), (256, 4, 2));
+        assert_eq!(shape(299_999, &[]), (256, 4, 293));
+        assert_eq!(shape(300_000, &[]), (256, 8, 147));
+        assert_eq!(shape(2049, &[("items", "8"), ("block", "128")]), (128, 8, 3));
+    }
+}

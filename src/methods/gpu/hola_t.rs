@@ -1,0 +1,57 @@
+//! HOLA by the transpose: hola-spmv-ics17, section 3.4.
+//!
+//! Blocks and threads own nonzeros as in `gpu-hola`, whose first kernel clears y and assigns rows. A
+//! thread loads x once for each of its rows, multiplies, and adds each product to the y of its column by
+//! an atomic operation. Buffered, a block first adds up in shared memory what meets in a column.
+//!
+//! Memory: 4 bytes per block and one more. Departures: α and β; the paper does not say how the buffer
+//! is addressed: here a column has one place, its number modulo half of the block's nonzeros, and what
+//! finds the place taken by another goes to y. Both add in an order that varies.
+
+use super::hola::{Assignment, BLOCK, ITEMS, SORT, Shape};
+use crate::device::buffer::Value;
+use crate::device::{DeviceCsr, Program};
+use crate::method::{
+    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
+};
+
+/// Every product straight to y.
+pub const METHOD: Method = Method {
+    name: "gpu-hola-t",
+    source: "hola-spmv-ics17, 3.4",
+    summary: "HOLA by the transpose: equal nonzeros per block, x once per row, an atomic addition per \
+              nonzero",
+    parameters: &[ITEMS, BLOCK, Parameter { values: &["off", "on"], ..SORT }],
+    operations: Operations::Transposed,
+    setup: Setup::Nothing,
+    code: Code::Gpu { f64: prepare::<f64, false>, f32: prepare::<f32, false> },
+};
+
+/// Through a buffer in shared memory.
+pub const METHOD_BUFFERED: Method = Method {
+    name: "gpu-hola-t-buffered",
+    source: "hola-spmv-ics17, 3.4 and 4.5 (Hola-buffered)",
+    summary: "the same through sums per column in shared memory",
+    code: Code::Gpu { f64: prepare::<f64, true>, f32: prepare::<f32, true> },
+    ..METHOD
+};
+
+static PROGRAM: Program =
+    Program { name: "hola_t.cu", source: include_str!("../../../cuda/hola_t.cu") };
+
+fn prepare<'a, T: Value, const BUFFERED: bool>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let shape = Shape::of(csr.host.nnz(), request);
+    let mut constants = shape.constants(request.word("sort") == Some("on"));
+    constants.push(("BUFFERED", usize::from(BUFFERED)));
+    let module = csr.gpu.compile::<T>(&PROGRAM, &constants)?;
+    let kernel = module.kernel("hola_transposed")?;
+    let assignment = Assignment::new(&module, csr, shape)?;
+    let prepared = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        assignment.run(csr, beta, y)?;
+        assignment.launch(&kernel, csr, &[x, y, &alpha], &[])
+    });
+    Ok(prepared.transposing(request.transpose))
+}
