@@ -12,6 +12,7 @@ use spmv_bench::bench::plan::{Cache, Protocol, Settings};
 use spmv_bench::device::{Gpu, Stage};
 use spmv_bench::matrix::Csr;
 use spmv_bench::matrix::generate::Generator;
+use spmv_bench::matrix::order::band_k::{Coarsening, band_k};
 use spmv_bench::method::{Choice, Device};
 use spmv_bench::methods::METHODS;
 use spmv_bench::team::Team;
@@ -81,6 +82,10 @@ fn what_methods_keep_in_device_memory_is_counted() {
     // 256 x 4 nonzeros per block, and the row past the last.
     let blocks = csr.nnz().div_ceil(256 * 4);
     assert_eq!(extra("gpu-hola"), 4 * (blocks + 1));
+    // 8.06 nonzeros per row: super-rows of 13 rows, and four times as many from 8 on; 6 of them.
+    assert_eq!(extra("gpu-csrk-3"), in_band_k(&csr, &[13, 6]));
+    assert_eq!(extra("gpu-csrk-3.5"), in_band_k(&csr, &[52, 6]));
+    assert_eq!(extra("gpu-csrk-2"), in_band_k(&csr, &[52 * 6]));
     assert_eq!(gpu.allocated_bytes(), 0, "all is given back");
     let transposed = measured(&gpu, &csr, &Settings { transpose: true, ..settings() });
     let extra = |name: &str| transposed[name].extra_bytes.unwrap() as usize;
@@ -88,6 +93,14 @@ fn what_methods_keep_in_device_memory_is_counted() {
     assert_eq!(extra("gpu-hola-t"), 4 * (blocks + 1));
     let transpose = 4 * (csr.cols() + 1) + 12 * csr.nnz();
     assert_eq!(extra("gpu-csc"), transpose + 4 * (blocks + 1));
+}
+
+/// Bytes of a matrix in CSR-k beside the natural one: pointers, the matrix, the permutation both ways,
+/// x and y.
+fn in_band_k(csr: &Csr<f64>, sizes: &[usize]) -> usize {
+    let levels = band_k(csr, Coarsening::Hand, sizes).levels;
+    let pointers: usize = levels.iter().map(|starts| 4 * starts.len()).sum();
+    pointers + 4 * (csr.rows() + 1) + 12 * csr.nnz() + (2 * 4 + 2 * 8) * csr.rows()
 }
 
 #[test]
@@ -118,6 +131,10 @@ fn stages_are_the_kernels_in_order() {
     assert_eq!(stages("gpu-light"), [ms("fill"), ms("light")]);
     assert_eq!(stages("gpu-merge"), [ms("merge_tiles"), ms("merge_fix_up")]);
     assert_eq!(stages("gpu-hola"), [ms("hola_assign"), ms("hola")]);
+    let between = |kernel| [ms("csrk_permute_x"), ms(kernel), ms("csrk_unpermute_y")];
+    assert_eq!(stages("gpu-csrk-2"), between("csrk_2"));
+    assert_eq!(stages("gpu-csrk-3"), between("csrk_3"));
+    assert_eq!(stages("gpu-csrk-3.5"), between("csrk_3"));
 }
 
 #[test]
@@ -151,6 +168,19 @@ fn alpha_and_beta_are_verified_after_feeding_back() {
     let all = measured(&gpu, &csr, &Settings { alpha: -0.5, beta: 0.25, ..settings() });
     let ours = |choice: &Choice| !choice.method.name.starts_with("cusparse");
     assert_eq!(all.len(), choices(false).into_iter().filter(ours).count());
+}
+
+/// The matrix has 8.06 nonzeros per row, the other is not square: 8 super-rows of 16 rows are 128.
+#[test]
+fn csr_k_tells_its_sizes_and_its_order() {
+    let gpu = Gpu::new(Emulation::new(8));
+    let wide = Generator::parse("dense,rows=3,cols=40").unwrap().generate().unwrap();
+    let note = |csr: &Csr<f64>, name: &str| measured(&gpu, csr, &settings())[name].note.clone();
+    let expected = "block=8x12:srs=13:ssrs=6; csr-k takes GPUSpMV-3.5 for such rows";
+    assert_eq!(note(&matrix(), "gpu-csrk-3").as_deref(), Some(expected));
+    let expected = "natural order: 3 x 40 is not square; block=16x8x4:srs=128; csr-k takes GPUSpMV-3.5 \
+                    for such rows";
+    assert_eq!(note(&wide, "gpu-csrk-2").as_deref(), Some(expected));
 }
 
 #[test]

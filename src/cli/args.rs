@@ -48,9 +48,10 @@ pub enum Command {
     /// Finds the best sizes of a method for each of many matrices, and rules for others
     ///
     /// Sweeps every value of srs, and of ssrs where the method has it, that --methods does not fix; by
-    /// default of csr2 and csr3, in one round, so that one size at a time is in memory. Prints the best
-    /// sizes, their logarithmic regression over the mean row length, their geometric mean, and the
-    /// constant that loses least. --output takes a CSV row per matrix and size.
+    /// default of csr2 and csr3, with --device gpu of gpu-csrk-3 and gpu-csrk-3.5, in one round, so that
+    /// one size at a time is in memory. Prints the best sizes, their logarithmic regression over the mean
+    /// row length, their geometric mean, and the constant that loses least. --output takes a CSV row per
+    /// matrix and size.
     Tune(TuneArgs),
     /// Lists the methods
     Methods(MethodsArgs),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 
-use super::args::{MeasureArgs, TuneArgs};
+use super::args::{DeviceChoice, MeasureArgs, TuneArgs};
 use super::corpus::progress;
 use super::session::Session;
 use super::sources::sources;
@@ -66,7 +66,11 @@ pub fn run(args: TuneArgs, command: Vec<String>, world: &mut World) -> Result<Ve
 /// What is measured unless the command line says otherwise.
 fn with_defaults(mut measure: MeasureArgs) -> Result<MeasureArgs> {
     ensure!(measure.format.is_none(), "--format: tune prints text, and CSV to --output");
-    measure.methods.get_or_insert_with(|| vec!["csr2".into(), "csr3".into()]);
+    let methods = match measure.device {
+        DeviceChoice::Gpu(_) => ["gpu-csrk-3", "gpu-csrk-3.5"],
+        DeviceChoice::Cpu | DeviceChoice::All => ["csr2", "csr3"],
+    };
+    measure.methods.get_or_insert_with(|| methods.map(String::from).to_vec());
     measure.rounds.get_or_insert(1);
     Ok(measure)
 }

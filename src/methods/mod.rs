@@ -1,6 +1,7 @@
 //! The one list of methods. Help, `spmv-bench methods`, verification and the tests follow from it.
 
 pub mod cpu;
+mod csr_k;
 mod fill;
 pub mod gpu;
 pub mod vendor;
@@ -44,6 +45,9 @@ pub const METHODS: &[Method] = &[
     gpu::hola_t::METHOD,
     gpu::hola_t::METHOD_BUFFERED,
     gpu::csc::METHOD,
+    gpu::csrk::METHOD_2,
+    gpu::csrk::METHOD_3,
+    gpu::csrk::METHOD_3_5,
     vendor::cusparse_csr::METHOD,
     vendor::cusparse_csr::METHOD_PRE,
     vendor::cusparse_csr::METHOD_T,

@@ -32,8 +32,13 @@ pub enum Found {
 pub type Fault = (&'static str, &'static str, &'static str, Found);
 
 /// One list per file.
-const FAULTS: &[&[Fault]] =
-    &[faults::rows::FAULTS, faults::naive::FAULTS, faults::merge::FAULTS, faults::hola::FAULTS];
+const FAULTS: &[&[Fault]] = &[
+    faults::rows::FAULTS,
+    faults::naive::FAULTS,
+    faults::merge::FAULTS,
+    faults::hola::FAULTS,
+    faults::csrk::FAULTS,
+];
 
 fn faults() -> impl Iterator<Item = &'static Fault> {
     let runs =

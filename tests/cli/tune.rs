@@ -1,11 +1,16 @@
 //! `tune`.
 
 use std::fs;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use expect_test::expect;
+use spmv_bench::bench::clock::FakeClock;
 use spmv_bench::cli::Verdict;
+use spmv_bench::device::Gpu;
+use spmv_emulation::Emulation;
 
-use super::world::run;
+use super::world::{Ran, run, run_on};
 use super::{SMALL, check, folder};
 
 const QUICK: &str = "--threads 1 --iterations 1";
@@ -43,6 +48,45 @@ fn every_size_is_measured_on_every_matrix() {
     assert!(lines.clone().all(|line| line.contains("broken") || line.contains(",ok,")));
     expect![[r#""gen:grid2d,n=4",16,48,3.0,csr2:order=natural,3072,,f64,cpu,1,natural,ok,,1.0,1.0,0.000096,test"#]].assert_eq(lines.next_back().unwrap());
     assert!(dir.path().join("sizes.csv.run.json").exists());
+}
+
+fn run_with_gpu(words: &str) -> Ran {
+    let clock = FakeClock::new(Duration::from_millis(1));
+    run_on(words, &clock, &AtomicBool::new(false), &|_| Ok(Gpu::new(Emulation::new(1))))
+}
+
+/// A product of three kernels takes three milliseconds, whatever the sizes.
+#[test]
+fn on_a_gpu_its_methods_are_tuned_unless_others_are_named() {
+    let sources = "gen:grid2d,n=20 gen:dense,rows=30,cols=30";
+    let ran = run_with_gpu(&format!("tune csr-k {sources} --device gpu {QUICK}"));
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    expect![[r#"
+        gpu-csrk-3, f64: 64 sizes on 2 matrices
+           nnz/row    srs   ssrs    GFLOP/s  matrix
+             3.800      4      4     0.0010  gen:grid2d,n=20
+            30.000      4      4     0.0006  gen:dense,rows=30,cols=30
+        srs = round(4.000 + 0.000 ln(nnz/row)), R^2 -
+        geometric mean of the best srs: 4.0
+        ssrs = round(4.000 + 0.000 ln(nnz/row)), R^2 -
+        geometric mean of the best ssrs: 4.0
+        srs=4:ssrs=4 for all: 100.0 % of each matrix' best in the geometric mean
+
+        gpu-csrk-3.5, f64: 64 sizes on 2 matrices
+           nnz/row    srs   ssrs    GFLOP/s  matrix
+             3.800      4      4     0.0010  gen:grid2d,n=20
+            30.000      4      4     0.0006  gen:dense,rows=30,cols=30
+        srs = round(4.000 + 0.000 ln(nnz/row)), R^2 -
+        geometric mean of the best srs: 4.0
+        ssrs = round(4.000 + 0.000 ln(nnz/row)), R^2 -
+        geometric mean of the best ssrs: 4.0
+        srs=4:ssrs=4 for all: 100.0 % of each matrix' best in the geometric mean
+
+    "#]]
+    .assert_eq(&ran.stdout);
+    let named = run_with_gpu(&format!("tune csr-k {sources} --methods gpu-csrk-2:srs=96 {QUICK}"));
+    assert_eq!(named.result, Ok(Verdict::Ok), "{named:?}");
+    assert!(named.stdout.starts_with("gpu-csrk-2, f64: 1 sizes on 2 matrices\n"), "{named:?}");
 }
 
 #[test]

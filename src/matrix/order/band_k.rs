@@ -60,10 +60,10 @@ pub fn band_k<T: Sync>(csr: &Csr<T>, coarsening: Coarsening, sizes: &[usize]) ->
     BandK { permutation: order.into(), levels }
 }
 
-/// The rows as they are in groups like those of [`Coarsening::Hand`]. Level by level, the finest first,
-/// where each group starts in the level below (in the rows for the first), and the end.
-pub fn grouped<T>(csr: &Csr<T>, sizes: &[usize]) -> Vec<Vec<u32>> {
-    let mut weights: Vec<_> = csr.row_lengths().map(|length| length + 1).collect();
+/// Rows of these lengths as they are in groups like those of [`Coarsening::Hand`]. Level by level, the
+/// finest first, where each group starts in the level below (in the rows for the first), and the end.
+pub fn grouped(lengths: impl Iterator<Item = u32>, sizes: &[usize]) -> Vec<Vec<u32>> {
+    let mut weights: Vec<_> = lengths.map(|length| length + 1).collect();
     let of_level = |&size: &usize| {
         let starts = sweep(weights.iter().copied(), size);
         let group = |bounds: &[u32]| weights[bounds[0] as usize..bounds[1] as usize].iter().sum();

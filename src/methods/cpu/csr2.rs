@@ -1,9 +1,10 @@
 //! CSR-2: csr-k, the paper's choice for CPUs. Super-rows of rows in Band-k order, an equal number of
 //! consecutive ones per thread. See `csr_k.rs`.
 
-use super::csr_k::{self, COARSENING, ORDER, SRS};
+use super::csr_k::{self, SRS};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use crate::methods::csr_k::{COARSENING, ORDER};
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
 

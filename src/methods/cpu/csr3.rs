@@ -1,9 +1,10 @@
 //! CSR-3: csr-k. Super-super-rows of super-rows of rows in Band-k order, an equal number of consecutive
 //! super-super-rows per thread. See `csr_k.rs`.
 
-use super::csr_k::{self, COARSENING, ORDER, SRS, SSRS};
+use super::csr_k::{self, SRS, SSRS};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use crate::methods::csr_k::{COARSENING, ORDER};
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
 

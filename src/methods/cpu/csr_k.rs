@@ -22,6 +22,7 @@ use super::rows::{Operands, Prefetch, WholeRows, part, prefetch_for};
 use crate::matrix::Csr;
 use crate::matrix::order::band_k::{BandK, Coarsening, SUPER_ROW, band_k, grouped};
 use crate::method::{Parameter, Prepared, Request};
+use crate::methods::csr_k::{LARGE_SIZES, RowOrder, SMALL_SIZES};
 use crate::scalar::Scalar;
 use crate::simd::{Isa, Kernel, Lanes, Vector};
 use crate::team::{DisjointMut, Team};
@@ -29,37 +30,14 @@ use crate::team::{DisjointMut, Team};
 /// Super-rows in a super-super-row. The paper gives no size for CPUs.
 const SUPER_SUPER_ROW: usize = 8;
 
-/// How the rows are ordered.
-pub const ORDER: Parameter = Parameter {
-    name: "order",
-    values: &["band-k", "natural"],
-    meaning: "band-k: ordered in the setup, x permuted and y un-permuted in each product; natural: rows \
-              as they come, the published variant after --order band-k; default band-k, for matrices \
-              that are not square natural",
-};
+/// Rows in a super-row.
+pub const SRS: Parameter =
+    Parameter { name: "srs", values: LARGE_SIZES, meaning: "rows in a super-row, default 96" };
 
-/// How Band-k makes graphs coarser.
-pub const COARSENING: Parameter = Parameter {
-    name: "coarsening",
-    values: &["hand", "heavy-edge"],
-    meaning: "of Band-k: hand, groups of consecutive rows as in the authors' programs, or heavy-edge, \
-              repeated matching; default hand",
-};
-
-/// Rows in a super-row: {2^i, 1.5·2^i}, i = 3 … 11.
-pub const SRS: Parameter = Parameter {
-    name: "srs",
-    values: &[
-        "8", "12", "16", "24", "32", "48", "64", "96", "128", "192", "256", "384", "512", "768",
-        "1024", "1536", "2048", "3072",
-    ],
-    meaning: "rows in a super-row, default 96",
-};
-
-/// Super-rows in a super-super-row: {2^i, 1.5·2^i}, i = 2 … 5, as the paper sweeps them on GPUs.
+/// Super-rows in a super-super-row; the paper sweeps these sizes on GPUs.
 pub const SSRS: Parameter = Parameter {
     name: "ssrs",
-    values: &["4", "6", "8", "12", "16", "24", "32", "48"],
+    values: SMALL_SIZES,
     meaning: "super-rows in a super-super-row, default 8",
 };
 
@@ -79,12 +57,11 @@ pub fn prepare<'a, T: Scalar + Lanes>(
 ) -> Prepared<'a, T> {
     let sizes = [("srs", SUPER_ROW), ("ssrs", SUPER_SUPER_ROW)];
     let sizes = sizes.map(|(name, default)| request.number(name).unwrap_or(default));
-    let (rows, cols, sizes) = (csr.rows, csr.cols, &sizes[..k - 1]);
-    match request.word("order") {
-        Some("natural") => natural_product(csr, sizes, request),
-        _ if rows != cols => natural_product(csr, sizes, request)
-            .noting(format!("natural order: {rows} x {cols} is not square")),
-        _ => permuted_product(csr, sizes, request),
+    let sizes = &sizes[..k - 1];
+    match RowOrder::of(csr, request) {
+        RowOrder::BandK(coarsening) => permuted_product(csr, coarsening, sizes, request),
+        RowOrder::Natural(None) => natural_product(csr, sizes, request),
+        RowOrder::Natural(Some(note)) => natural_product(csr, sizes, request).noting(note),
     }
 }
 
@@ -95,7 +72,8 @@ fn natural_product<'a, T: Scalar + Lanes>(
     request: &Request<'a>,
 ) -> Prepared<'a, T> {
     let (team, isa, prefetch) = (request.team, request.isa, prefetch_for(csr));
-    let matrix = CsrK { csr: Cow::Borrowed(csr), pointers: grouped(csr, sizes), prefetch };
+    let matrix =
+        CsrK { csr: Cow::Borrowed(csr), pointers: grouped(csr.row_lengths(), sizes), prefetch };
     Prepared::new(csr, matrix.pointer_bytes(), move |alpha, x, beta, y| {
         matrix.multiply(Operands { alpha, x, beta }, y, team, isa);
         Ok(())
@@ -105,14 +83,11 @@ fn natural_product<'a, T: Scalar + Lanes>(
 /// The same for a matrix that is brought into Band-k order, between x and y in natural order.
 fn permuted_product<'a, T: Scalar + Lanes>(
     csr: &'a Csr<T>,
+    coarsening: Coarsening,
     sizes: &[usize],
     request: &Request<'a>,
 ) -> Prepared<'a, T> {
     let (team, isa, prefetch) = (request.team, request.isa, prefetch_for(csr));
-    let coarsening = match request.word("coarsening") {
-        Some("heavy-edge") => Coarsening::HeavyEdge,
-        _ => Coarsening::Hand,
-    };
     let BandK { permutation, levels: pointers } = band_k(csr, coarsening, sizes);
     let matrix = CsrK { csr: Cow::Owned(csr.permuted(&permutation)), pointers, prefetch };
     let (mut permuted_x, mut permuted_y) = (vec![T::zero(); csr.cols], vec![T::zero(); csr.rows]);

@@ -5,6 +5,7 @@ pub mod csc;
 pub mod csr_adaptive;
 pub mod csr_scalar;
 pub mod csr_vector;
+pub mod csrk;
 pub mod hola;
 pub mod hola_t;
 pub mod light;

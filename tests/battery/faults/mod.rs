@@ -1,5 +1,6 @@
 //! Faults planted in the kernels' text, by family.
 
+pub mod csrk;
 pub mod hola;
 pub mod merge;
 pub mod naive;

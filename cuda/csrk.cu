@@ -1,0 +1,80 @@
+// CSR-k: blocks of LANES lanes of a row x rows x super-rows. A warp has lanes in one super-row only,
+// unless each takes rows by itself (LANES = 1).
+#include "common.cuh"
+
+// Nonzeros whose loads a lane does not let wait for one another.
+constexpr unsigned AHEAD = 4;
+
+// What one of LANES lanes takes of a row: every LANES-th nonzero from k on.
+__device__ __forceinline__ value_t part_of_row(unsigned k, unsigned end,
+                                               const unsigned *column_indices,
+                                               const value_t *values, const value_t *x) {
+    value_t sum = 0;
+    for (; k < end; k += AHEAD * LANES) {
+        value_t products[AHEAD];
+#pragma unroll
+        for (unsigned j = 0; j < AHEAD; ++j) {
+            const unsigned nonzero = k + j * LANES;
+            products[j] = nonzero < end ? values[nonzero] * x[column_indices[nonzero]] : value_t(0);
+        }
+#pragma unroll
+        for (unsigned j = 0; j < AHEAD; ++j) sum += products[j];
+    }
+    return sum;
+}
+
+// The rows first to end - 1, blockDim.y at a time.
+__device__ __forceinline__ void super_row(unsigned first, unsigned end, const unsigned *row_offsets,
+                                          const unsigned *column_indices, const value_t *values,
+                                          const value_t *x, value_t *y, value_t alpha,
+                                          value_t beta) {
+    const unsigned lane = threadIdx.x;
+    // All lanes of a warp go round equally often, to meet in the sum.
+    for (; first < end; first += blockDim.y) {
+        const unsigned row = first + threadIdx.y;
+        value_t sum = 0;
+        if (row < end)
+            sum = part_of_row(row_offsets[row] + lane, row_offsets[row + 1], column_indices, values,
+                              x);
+        sum = vector_sum<LANES>(ALL_LANES, sum);
+        if (lane == 0 && row < end) store(y, row, alpha, sum, beta);
+    }
+}
+
+extern "C" __global__ void csrk_2(const unsigned *__restrict__ super_rows,
+                                  const unsigned *__restrict__ row_offsets,
+                                  const unsigned *__restrict__ column_indices,
+                                  const value_t *__restrict__ values,
+                                  const value_t *__restrict__ x, value_t *y, value_t alpha,
+                                  value_t beta) {
+    super_row(super_rows[blockIdx.x], super_rows[blockIdx.x + 1], row_offsets, column_indices,
+              values, x, y, alpha, beta);
+}
+
+extern "C" __global__ void csrk_3(const unsigned *__restrict__ super_super_rows,
+                                  const unsigned *__restrict__ super_rows,
+                                  const unsigned *__restrict__ row_offsets,
+                                  const unsigned *__restrict__ column_indices,
+                                  const value_t *__restrict__ values,
+                                  const value_t *__restrict__ x, value_t *y, value_t alpha,
+                                  value_t beta) {
+    const unsigned end = super_super_rows[blockIdx.x + 1];
+    for (unsigned k = super_super_rows[blockIdx.x] + threadIdx.z; k < end; k += blockDim.z)
+        super_row(super_rows[k], super_rows[k + 1], row_offsets, column_indices, values, x, y,
+                  alpha, beta);
+}
+
+// x in the order of the rows: `old` says where each value was.
+extern "C" __global__ void csrk_permute_x(unsigned count, const unsigned *__restrict__ old,
+                                          const value_t *__restrict__ x, value_t *permuted_x) {
+    const unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < count) permuted_x[k] = x[old[k]];
+}
+
+// The product in the order in which y was given: `new_of_old` says where each value is.
+extern "C" __global__ void csrk_unpermute_y(unsigned count, const unsigned *__restrict__ new_of_old,
+                                            const value_t *__restrict__ permuted_y, value_t *y,
+                                            value_t beta) {
+    const unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < count) store(y, k, 1, permuted_y[new_of_old[k]], beta);
+}

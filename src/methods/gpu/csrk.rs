@@ -1,0 +1,235 @@
+//! CSR-k on the GPU: csr-k, section 3, Listings 3 and 4, with the sizes and blocks of section 4.1.
+//!
+//! The format is that of the CPU's `csr2` and `csr3`: CSR with its rows in Band-k order, an array of
+//! where super-rows begin in the rows and, for k = 3, one of where super-super-rows begin in those.
+//! A block owns a super-super-row. In GPUSpMV-3 (`gpu-csrk-3`) its y dimension goes over the
+//! super-rows, its x dimension over the rows of each, and a thread adds up a row by itself; in
+//! GPUSpMV-3.5 (`gpu-csrk-3.5`) z goes over super-rows, y over rows, and x over the nonzeros of a
+//! row. The paper takes the latter for long rows; here each runs whatever the matrix is, and notes
+//! which the paper would take. The first is the second with a single lane per row, so both are one
+//! kernel, in which the first's x and y are called y and z.
+//!
+//! The paper ran CSR-2 on GPUs too (section 6.2) without telling how. In `gpu-csrk-2` a block owns
+//! a super-row, with the lanes and threads that CSR-3 would have, all of them over its rows; a
+//! super-row has as many rows as CSR-3's super-super-row.
+//!
+//! With `order=band-k` the whole cost is counted, as on the CPU: ordering and permuting A in the
+//! setup, on the host; permuting x and un-permuting y by kernels of their own in each product. The
+//! published figures count neither: `--order band-k --methods gpu-csrk-3:order=natural`.
+//!
+//! Memory: the pointers; with Band-k order also the permuted matrix, x and y, and the permutation
+//! both ways. Departures: α and β; lanes are summed by shuffles, not through shared memory; a lane
+//! loads four nonzeros at a time. Whatever the rows' length, GPUSpMV-3 has the sizes of the formulas,
+//! and GPUSpMV-3.5 those for more than 8 nonzeros per row. Groups are as heavy as so many mean rows,
+//! as on the CPU, and so of few long rows or many short ones.
+
+mod product;
+mod tuning;
+
+use product::prepare;
+use tuning::{BLOCKS, SERIAL, Sizes};
+
+use crate::device::buffer::Value;
+use crate::device::{DeviceCsr, Dim3};
+use crate::method::{
+    Code, Method, Operations, Parameter, PreparedOnGpu, Request, Setup, Unprepared,
+};
+use crate::methods::csr_k::{COARSENING, LARGE_SIZES, ORDER, SMALL_SIZES};
+
+/// CSR-2.
+pub const METHOD_2: Method = Method {
+    name: "gpu-csrk-2",
+    source: "csr-k, section 6.2",
+    summary: "a block per super-row in Band-k order; lanes per row by the mean row length",
+    parameters: &[
+        Parameter {
+            name: "block",
+            values: &BLOCKS,
+            meaning: "as of gpu-csrk-3 and gpu-csrk-3.5, with all but the lanes over the rows; by the \
+                      mean row length unless given",
+        },
+        Parameter {
+            name: "srs",
+            values: LARGE_SIZES,
+            meaning: "rows in a super-row; as in a super-super-row of CSR-3 unless given",
+        },
+        ORDER,
+        COARSENING,
+    ],
+    operations: Operations::Plain,
+    setup: Setup::Ordering,
+    code: Code::Gpu { f64: prepare_2, f32: prepare_2 },
+};
+
+/// GPUSpMV-3.
+pub const METHOD_3: Method = Method {
+    name: "gpu-csrk-3",
+    source: "csr-k, section 3, Listing 3 (GPUSpMV-3)",
+    summary: "a block per super-super-row in Band-k order, a thread per row",
+    parameters: &[
+        Parameter {
+            name: "block",
+            values: &["8x12", "16x8", "32x4"],
+            meaning: "threads over rows x super-rows; 8x12 unless given, the paper's only one",
+        },
+        SRS,
+        SSRS,
+        ORDER,
+        COARSENING,
+    ],
+    code: Code::Gpu { f64: prepare_3, f32: prepare_3 },
+    ..METHOD_2
+};
+
+/// GPUSpMV-3.5.
+pub const METHOD_3_5: Method = Method {
+    name: "gpu-csrk-3.5",
+    source: "csr-k, section 3, Listing 4 (GPUSpMV-3.5)",
+    summary: "a block per super-super-row in Band-k order, 4 to 16 lanes per row",
+    parameters: &[
+        Parameter {
+            name: "block",
+            values: &["4x8x12", "8x8x8", "16x8x4"],
+            meaning: "threads over a row's nonzeros x rows x super-rows; by the mean row length \
+                      unless given",
+        },
+        SRS,
+        SSRS,
+        ORDER,
+        COARSENING,
+    ],
+    code: Code::Gpu { f64: prepare_3_5, f32: prepare_3_5 },
+    ..METHOD_2
+};
+
+const SRS: Parameter = Parameter {
+    name: "srs",
+    values: SMALL_SIZES,
+    meaning: "rows in a super-row; by architecture and mean row length unless given",
+};
+
+const SSRS: Parameter = Parameter {
+    name: "ssrs",
+    values: SMALL_SIZES,
+    meaning: "super-rows in a super-super-row; by architecture and mean row length unless given",
+};
+
+/// How a matrix is multiplied by.
+struct Plan {
+    kernel: &'static str,
+    /// As it is named, and threads.
+    block: (&'static str, Dim3),
+    /// By name, the finest first.
+    sizes: Vec<(&'static str, usize)>,
+}
+
+fn prepare_2<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let case = tuning::case(row_length(csr));
+    let Sizes { srs, ssrs } = sizes(csr, case);
+    let mut plan = Plan::new(request, "csrk_2", case, &[("srs", srs * ssrs)]);
+    let Dim3 { x, y, z } = plan.block.1;
+    plan.block.1 = Dim3 { x, y: y * z, z: 1 };
+    prepare(csr, request, &plan)
+}
+
+fn prepare_3<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    prepare_by_case(csr, request, SERIAL)
+}
+
+fn prepare_3_5<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    prepare_by_case(csr, request, tuning::case(row_length(csr)).max(SERIAL + 1))
+}
+
+fn prepare_by_case<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+    case: usize,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let Sizes { srs, ssrs } = sizes(csr, case);
+    let plan = Plan::new(request, "csrk_3", case, &[("srs", srs), ("ssrs", ssrs)]);
+    prepare(csr, request, &plan)
+}
+
+fn sizes<T: Value>(csr: &DeviceCsr<T>, case: usize) -> Sizes {
+    tuning::sizes(csr.gpu.facts().compute_capability, row_length(csr), case)
+}
+
+fn row_length<T: Value>(csr: &DeviceCsr<T>) -> f64 {
+    csr.host.nnz() as f64 / csr.host.rows().max(1) as f64
+}
+
+impl Plan {
+    /// What the request says, or else the case's block and these sizes.
+    fn new(
+        request: &Request,
+        kernel: &'static str,
+        case: usize,
+        sizes: &[(&'static str, usize)],
+    ) -> Self {
+        let block = request.word("block").unwrap_or(BLOCKS[case]);
+        let size = |&(name, size)| (name, request.number(name).unwrap_or(size));
+        let sizes = sizes.iter().map(size).collect();
+        Self { kernel, block: (block, tuning::shape(block)), sizes }
+    }
+
+    /// Without their names.
+    fn sizes(&self) -> Vec<usize> {
+        self.sizes.iter().map(|(_, size)| *size).collect()
+    }
+
+    /// The parameters in force, and what the paper would do.
+    fn note(&self, row_length: f64) -> String {
+        let sizes: String =
+            self.sizes.iter().map(|(name, size)| format!(":{name}={size}")).collect();
+        let dimensions = if tuning::case(row_length) == SERIAL { "3" } else { "3.5" };
+        let block = self.block.0;
+        format!("block={block}{sizes}; csr-k takes GPUSpMV-{dimensions} for such rows")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simd::Isa;
+    use crate::team::Team;
+
+    fn plan(given: &[(&'static str, &'static str)], case: usize) -> Plan {
+        let request = Request {
+            team: &Team::floating(1),
+            isa: Isa::Portable,
+            transpose: false,
+            alpha: 1.0,
+            beta: 0.0,
+            expected_products: 1,
+            profile: None,
+            given,
+        };
+        Plan::new(&request, "csrk_3", case, &[("srs", 15), ("ssrs", 7)])
+    }
+
+    #[test]
+    fn what_is_not_given_is_by_the_case() {
+        let by_case = plan(&[], 2);
+        assert_eq!(by_case.block, ("8x8x8", Dim3 { x: 8, y: 8, z: 8 }));
+        assert_eq!(by_case.sizes(), [15, 7]);
+        let given = plan(&[("ssrs", "48"), ("block", "32x4")], SERIAL);
+        assert_eq!(given.block, ("32x4", Dim3 { x: 1, y: 32, z: 4 }));
+        assert_eq!(given.sizes(), [15, 48]);
+    }
+
+    #[test]
+    fn the_note_says_what_the_paper_would_take() {
+        let note = |row_length| plan(&[], 1).note(row_length);
+        assert_eq!(note(8.0), "block=4x8x12:srs=15:ssrs=7; csr-k takes GPUSpMV-3 for such rows");
+        assert_eq!(note(8.1), "block=4x8x12:srs=15:ssrs=7; csr-k takes GPUSpMV-3.5 for such rows");
+    }
+}

@@ -1,0 +1,106 @@
+//! The product of a matrix in CSR-k, in natural order or between two permutations.
+
+use super::{Plan, row_length};
+use crate::device::buffer::Value;
+use crate::device::{Argument, Buffer, DeviceCsr, Dim3, Gpu, Kernel, Module, Program};
+use crate::matrix::order::band_k::{BandK, Coarsening, band_k, grouped};
+use crate::method::{Failed, Prepared, PreparedOnGpu, Request, Unprepared};
+use crate::methods::csr_k::RowOrder;
+
+static PROGRAM: Program =
+    Program { name: "csrk.cu", source: include_str!("../../../../cuda/csrk.cu") };
+
+/// Threads per block of the kernels that permute.
+const PERMUTING_BLOCK: usize = 256;
+
+/// Makes it ready.
+pub fn prepare<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+    plan: &Plan,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let lanes = plan.block.1.x as usize;
+    let module = csr.gpu.compile::<T>(&PROGRAM, &[("LANES", lanes)])?;
+    let note = plan.note(row_length(csr));
+    Ok(match RowOrder::of(&csr.host, request) {
+        RowOrder::BandK(coarsening) => {
+            permuted_product(csr, &module, plan, coarsening)?.noting(note)
+        }
+        RowOrder::Natural(None) => natural_product(csr, &module, plan)?.noting(note),
+        RowOrder::Natural(Some(why)) => {
+            natural_product(csr, &module, plan)?.noting(format!("{why}; {note}"))
+        }
+    })
+}
+
+/// The product where x and y are in the order of the rows.
+fn natural_product<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    module: &Module,
+    plan: &Plan,
+) -> Result<PreparedOnGpu<'a, T>, Failed> {
+    let row_offsets = csr.row_offsets.to_vec()?;
+    let lengths = row_offsets.windows(2).map(|bounds| bounds[1] - bounds[0]);
+    let groups = Groups::new(&csr.gpu, module, plan, &grouped(lengths, &plan.sizes()))?;
+    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
+        groups.multiply([row_offsets, column_indices, values], [x, y, &alpha, &beta])
+    }))
+}
+
+/// The same for a matrix that is brought into Band-k order, between x and y in natural order.
+fn permuted_product<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    module: &Module,
+    plan: &Plan,
+    coarsening: Coarsening,
+) -> Result<PreparedOnGpu<'a, T>, Failed> {
+    let (gpu, natural) = (&csr.gpu, csr.download()?);
+    let BandK { permutation, levels } = band_k(&natural, coarsening, &plan.sizes());
+    let permuted = natural.permuted(&permutation);
+    let groups = Groups::new(gpu, module, plan, &levels)?;
+    let DeviceCsr { row_offsets, column_indices, values, .. } = DeviceCsr::upload(gpu, &permuted)?;
+    let old = gpu.upload(permutation.old())?;
+    let new_of_old = gpu.upload(permutation.new_of_old())?;
+    let permuted_x = gpu.allocate::<T>(csr.host.cols())?;
+    let permuted_y = gpu.allocate::<T>(csr.host.rows())?;
+    let (permute_x, unpermute_y) =
+        (module.kernel("csrk_permute_x")?, module.kernel("csrk_unpermute_y")?);
+    let grid = csr.host.rows().div_ceil(PERMUTING_BLOCK);
+    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        let (rows, zero) = (csr.rows(), T::zero());
+        permute_x.launch(grid, PERMUTING_BLOCK, 0, &[&rows, &old, x, &permuted_x])?;
+        let vectors: [&dyn Argument; 4] = [&permuted_x, &permuted_y, &alpha, &zero];
+        groups.multiply([&row_offsets, &column_indices, &values], vectors)?;
+        let arguments: [&dyn Argument; 5] = [&rows, &new_of_old, &permuted_y, y, &beta];
+        unpermute_y.launch(grid, PERMUTING_BLOCK, 0, &arguments)
+    }))
+}
+
+/// Where super-rows begin, and super-super-rows, with the kernel that goes by them.
+struct Groups {
+    kernel: Kernel,
+    block: Dim3,
+    grid: usize,
+    /// The outermost first.
+    starts: Vec<Buffer<u32>>,
+}
+
+impl Groups {
+    /// Of levels of which the finest comes first.
+    fn new(gpu: &Gpu, module: &Module, plan: &Plan, levels: &[Vec<u32>]) -> Result<Self, Failed> {
+        let starts: Result<_, _> = levels.iter().rev().map(|level| gpu.upload(level)).collect();
+        let grid = levels.last().map_or(0, |outermost| outermost.len() - 1);
+        Ok(Self { kernel: module.kernel(plan.kernel)?, block: plan.block.1, grid, starts: starts? })
+    }
+
+    fn multiply(
+        &self,
+        matrix: [&dyn Argument; 3],
+        vectors: [&dyn Argument; 4],
+    ) -> Result<(), Failed> {
+        let starts: Vec<_> = self.starts.iter().map(|level| level as &dyn Argument).collect();
+        let arguments = [&starts[..], &matrix, &vectors].concat();
+        self.kernel.launch(self.grid, self.block, 0, &arguments)
+    }
+}
