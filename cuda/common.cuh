@@ -45,5 +45,5 @@ __device__ __forceinline__ value_t lane_product(unsigned start, unsigned end, un
 
 // value * x of a place that may be fill: a zero that is no entry must not meet an x that is not finite.
 __device__ __forceinline__ value_t filled_product(value_t value, value_t x) {
-    return value == 0 ? value_t(0) : value * x;
+    return value * (value == 0 ? value_t(0) : x);
 }

@@ -22,6 +22,11 @@ fn matrix() -> Csr<f64> {
     Generator::parse("rmat,scale=8,edges=3000").unwrap().generate().unwrap()
 }
 
+/// A matrix that every format takes: 4 diagonals, 81 rows.
+fn grid() -> Csr<f64> {
+    Generator::parse("grid2d,n=9").unwrap().generate().unwrap()
+}
+
 /// The methods that have the product.
 fn choices(transpose: bool) -> Vec<Choice<'static>> {
     let of_gpu = METHODS.iter().filter(|method| method.device() == Device::Gpu);
@@ -49,7 +54,8 @@ fn measure_by(
     (choices, report)
 }
 
-/// The measurements by name. Those of cuSPARSE are skipped: the emulation has none here.
+/// The measurements by name. Those of cuSPARSE are skipped, for the emulation has none here, and so are
+/// formats that would be mostly fill.
 fn measured(gpu: &Gpu, csr: &Csr<f64>, settings: &Settings) -> BTreeMap<String, Measurement> {
     let (choices, report) = measure(gpu, csr, settings);
     assert!(report.compile_ms.is_some());
@@ -62,6 +68,7 @@ fn measured(gpu: &Gpu, csr: &Csr<f64>, settings: &Settings) -> BTreeMap<String, 
             assert!(reason.contains("cuSPARSE"), "{reason}");
             None
         }
+        Outcome::Skipped(reason) if reason.starts_with("stores ") => None,
         outcome => panic!("{}: {outcome:?}", choice.name()),
     };
     outcomes.filter_map(of).collect()
@@ -104,6 +111,23 @@ fn in_band_k(csr: &Csr<f64>, sizes: &[usize]) -> usize {
 }
 
 #[test]
+fn what_formats_keep_in_device_memory_is_counted() {
+    let (gpu, csr) = (Gpu::new(Emulation::new(1)), grid());
+    let measured = measured(&gpu, &csr, &settings());
+    let extra = |name: &str| measured[name].extra_bytes.unwrap() as usize;
+    let (value, index) = (8, 4);
+    assert_eq!((csr.rows(), csr.nnz()), (81, 288));
+    assert_eq!(extra("gpu-coo"), 288 * index);
+    assert_eq!(extra("gpu-ell"), 96 * 4 * (value + index));
+    assert_eq!(extra("gpu-dia"), 4 * (96 * value + index));
+    assert_eq!(extra("gpu-hyb"), 288 * (value + 2 * index), "fewer than 4096 rows: nothing in ELL");
+    // 49 rows have 4 entries, 28 have 3, 4 have 2.
+    assert_eq!(extra("gpu-sell"), (4 + 4 + 3) * 32 * (value + index) + (4 + 81) * index);
+    // 111 blocks of 3 x 3 are the fewest bytes.
+    assert_eq!(extra("gpu-bcsr"), 111 * (9 * value + index) + (27 + 1) * index);
+}
+
+#[test]
 fn every_sample_counts_and_both_caches_work() {
     let (gpu, csr) = (Gpu::new(Emulation::new(2)), matrix());
     for cache in [Cache::Hot, Cache::Cold] {
@@ -135,6 +159,8 @@ fn stages_are_the_kernels_in_order() {
     assert_eq!(stages("gpu-csrk-2"), between("csrk_2"));
     assert_eq!(stages("gpu-csrk-3"), between("csrk_3"));
     assert_eq!(stages("gpu-csrk-3.5"), between("csrk_3"));
+    assert_eq!(stages("gpu-coo"), [ms("fill"), ms("coo")]);
+    assert_eq!(stages("gpu-hyb"), [ms("hyb_ell"), ms("hyb_coo")]);
 }
 
 #[test]
@@ -164,10 +190,13 @@ fn kernels_are_compiled_once_and_that_is_no_setup() {
 
 #[test]
 fn alpha_and_beta_are_verified_after_feeding_back() {
-    let (gpu, csr) = (Gpu::new(Emulation::new(5)), matrix());
-    let all = measured(&gpu, &csr, &Settings { alpha: -0.5, beta: 0.25, ..settings() });
+    let gpu = Gpu::new(Emulation::new(5));
+    let settings = Settings { alpha: -0.5, beta: 0.25, ..settings() };
+    let all = measured(&gpu, &grid(), &settings);
     let ours = |choice: &Choice| !choice.method.name.starts_with("cusparse");
     assert_eq!(all.len(), choices(false).into_iter().filter(ours).count());
+    let uneven = measured(&gpu, &matrix(), &settings);
+    assert!(uneven.contains_key("gpu-coo") && !uneven.contains_key("gpu-ell"));
 }
 
 /// The matrix has 8.06 nonzeros per row, the other is not square: 8 super-rows of 16 rows are 128.

@@ -17,6 +17,8 @@ pub struct Program {
 pub const HEADERS: &[(&str, &str)] = &[
     ("common.cuh", include_str!("../../cuda/common.cuh")),
     ("hola.cuh", include_str!("../../cuda/hola.cuh")),
+    ("coordinates.cuh", include_str!("../../cuda/coordinates.cuh")),
+    ("strips.cuh", include_str!("../../cuda/strips.cuh")),
 ];
 
 /// A compiled program.

@@ -1,9 +1,14 @@
 //! The one list of methods. Help, `spmv-bench methods`, verification and the tests follow from it.
 
+mod coordinates;
 pub mod cpu;
 mod csr_k;
+mod diagonals;
 mod fill;
+mod fill_estimate;
 pub mod gpu;
+mod register_blocks;
+mod strips;
 pub mod vendor;
 
 use crate::method::Method;
@@ -48,6 +53,12 @@ pub const METHODS: &[Method] = &[
     gpu::csrk::METHOD_2,
     gpu::csrk::METHOD_3,
     gpu::csrk::METHOD_3_5,
+    gpu::coo::METHOD,
+    gpu::ell::METHOD,
+    gpu::dia::METHOD,
+    gpu::hyb::METHOD,
+    gpu::bcsr::METHOD,
+    gpu::sell::METHOD,
     vendor::cusparse_csr::METHOD,
     vendor::cusparse_csr::METHOD_PRE,
     vendor::cusparse_csr::METHOD_T,

@@ -37,11 +37,12 @@ fn programs<T: Value>() -> Programs {
         log.borrow_mut().insert((name, constants.to_vec()), source);
         source.to_owned()
     }));
-    let csr = Csr::<f64>::from_triplets(3, 3, &[(0, 0, 1.0), (2, 1, 1.0)]);
+    // As wide as the widest block of any format.
+    let csr = Csr::<f64>::from_triplets(8, 8, &[(0, 0, 1.0), (2, 1, 1.0)]);
     let csr = csr.to_precision::<T>().unwrap();
     let choices: Vec<Choice> = on(Device::Gpu).chain(variants_on(Device::Gpu)).collect();
     for choice in choices.iter().filter(|choice| choice.method.name.starts_with("gpu-")) {
-        let (x, y) = ([T::one(); 3], [T::zero(); 3]);
+        let (x, y) = ([T::one(); 8], [T::zero(); 8]);
         products(choice, &csr, &Place::Gpu(&gpu), Asked::first(choice), &x, &y, 0).unwrap();
     }
     seen.take()

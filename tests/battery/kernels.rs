@@ -38,6 +38,7 @@ const FAULTS: &[&[Fault]] = &[
     faults::merge::FAULTS,
     faults::hola::FAULTS,
     faults::csrk::FAULTS,
+    faults::formats::FAULTS,
 ];
 
 fn faults() -> impl Iterator<Item = &'static Fault> {

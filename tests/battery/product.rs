@@ -190,14 +190,19 @@ pub fn check_spoilt(choice: &Choice, csr: &Csr<f64>, place: &Place, x: &[f64]) {
 }
 
 fn may_refuse<T>(choice: &Choice, csr: &Csr<T>) -> bool {
-    match choice.method.name {
-        // Only what is mostly fill even with rows of one length in strips of 16.
-        "sell" => csr.rows().next_multiple_of(16) * longest_row(csr) > 1024.max(3 * csr.nnz()),
+    // The formats of the GPU go by the rules of those of the CPU.
+    match choice.method.name.strip_prefix("gpu-").unwrap_or(choice.method.name) {
+        // Only what is mostly fill even with rows of one length in strips of 16, or on a GPU of c.
+        "sell" => {
+            let cpu = choice.method.device() == Device::Cpu;
+            let lanes = given(choice, "c").unwrap_or(if cpu { 16 } else { 32 });
+            csr.rows().next_multiple_of(lanes) * longest_row(csr) > 1024.max(3 * csr.nnz())
+        }
         "bcsr" => blocks_may_refuse(choice, csr),
         "dia" => csr.rows().max(csr.cols()) * diagonals(csr) > 1024.max(3 * csr.nnz()),
         "ell" => csr.rows() * longest_row(csr) > 1024.max(3 * csr.nnz()),
         "hyb" => {
-            let width = choice.given.first().map_or(0, |(_, width)| width.parse().unwrap());
+            let width = given(choice, "width").unwrap_or(0);
             csr.rows() * longest_row(csr).min(width) > 1024.max(3 * csr.nnz())
         }
         "cusparse-sell" => true,
@@ -207,10 +212,17 @@ fn may_refuse<T>(choice: &Choice, csr: &Csr<T>) -> bool {
     }
 }
 
+/// A parameter whose values are numbers.
+fn given(choice: &Choice, parameter: &str) -> Option<usize> {
+    let (_, value) = choice.given.iter().find(|(name, _)| *name == parameter)?;
+    Some(value.parse().unwrap())
+}
+
 /// Blocks wider than the matrix, or with so many values that are no entries: each entry may be alone in
 /// its block.
 fn blocks_may_refuse<T>(choice: &Choice, csr: &Csr<T>) -> bool {
-    let block = choice.given.first().map_or("4x4", |(_, block)| block);
+    let block = choice.given.iter().find(|(name, _)| *name == "block");
+    let block = block.map_or("4x4", |(_, block)| block);
     let [rows, cols] = [0, 2].map(|place| usize::from(block.as_bytes()[place] - b'0'));
     let blocks = csr.rows().div_ceil(rows) * csr.cols().div_ceil(cols);
     let places = blocks.min(csr.nnz()) * rows * cols;

@@ -10,12 +10,11 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::atomic::{AtomicAdd, SharedSums};
 use super::rows::{Entries, Operands, dot, part, scale, scale_on};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use crate::methods::coordinates::row_indices;
 use crate::scalar::Scalar;
 use crate::simd::{Isa, Kernel, Lanes, Vector};
 use crate::team::{DisjointMut, Team};
@@ -36,7 +35,7 @@ fn prepare<'a, T: AtomicAdd + Lanes>(
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {
     let (team, isa) = (request.team, request.isa);
-    let row_indices = row_indices(csr);
+    let row_indices = row_indices(&csr.row_offsets);
     let bytes = size_of_val(&row_indices[..]);
     if request.transpose {
         let product = move |alpha, x: &[T], beta, y: &mut [T]| {
@@ -52,11 +51,6 @@ fn prepare<'a, T: AtomicAdd + Lanes>(
         carries.add_product(coordinates, team, isa, Operands { alpha, x, beta }, y);
         Ok(())
     }))
-}
-
-fn row_indices<T: Scalar>(csr: &Csr<T>) -> Vec<u32> {
-    let rows = (0..csr.rows).into_par_iter().with_min_len(1024);
-    rows.flat_map_iter(|row| std::iter::repeat_n(row as u32, csr.row(row).len())).collect()
 }
 
 /// y += αAᵀx.

@@ -9,14 +9,11 @@
 //! diagonals would be mostly fill is refused.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use rayon::prelude::*;
 
 use super::rows::{Operands, part};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
-use crate::methods::fill;
+use crate::methods::diagonals::Diagonals;
 use crate::scalar::Scalar;
 use crate::simd::{Kernel, Lanes, Vector};
 use crate::team::DisjointMut;
@@ -35,27 +32,13 @@ pub const METHOD: Method = Method {
 /// Rows of a block.
 const BLOCK: usize = 1024;
 
-/// The diagonals of a matrix: `values[d * rows + row]` is in column `row + offsets[d]`.
-struct Diagonals<T> {
-    rows: usize,
-    cols: usize,
-    offsets: Vec<isize>,
-    values: Vec<T>,
-}
-
 fn prepare<'a, T: Scalar + Lanes>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {
     let (team, isa, transpose) = (request.team, request.isa, request.transpose);
-    let offsets = offsets(csr);
-    let rows = if transpose { csr.cols } else { csr.rows };
-    fill::check(offsets.len() as u64 * rows as u64, csr.nnz())?;
-    let diagonals = if transpose {
-        Diagonals::of(&csr.transposed(), offsets.iter().rev().map(|offset| -offset).collect())
-    } else {
-        Diagonals::of(csr, offsets)
-    };
+    let diagonals = Diagonals::new(csr, transpose, 1)?;
+    let rows = diagonals.rows;
     let (threads, bytes) = (team.len(), diagonals.bytes());
     let product = move |alpha, x: &[T], beta, y: &mut [T]| {
         let operands = Operands { alpha, x, beta };
@@ -71,42 +54,7 @@ fn prepare<'a, T: Scalar + Lanes>(
     Ok(Prepared::new(csr, bytes, product).transposing(transpose))
 }
 
-/// The offsets of the diagonals that hold an entry, ascending.
-fn offsets<T: Scalar>(csr: &Csr<T>) -> Vec<isize> {
-    let held: Vec<_> = (0..csr.rows + csr.cols).map(|_| AtomicBool::new(false)).collect();
-    (0..csr.rows).into_par_iter().with_min_len(1024).for_each(|row| {
-        for &column in &csr.column_indices[csr.row(row)] {
-            let held = &held[column as usize + csr.rows - row];
-            // Most have been seen, and looking leaves the line where it is.
-            if !held.load(Ordering::Relaxed) {
-                held.store(true, Ordering::Relaxed);
-            }
-        }
-    });
-    let held = held.into_iter().enumerate().filter(|(_, held)| held.load(Ordering::Relaxed));
-    held.map(|(index, _)| index as isize - csr.rows as isize).collect()
-}
-
 impl<T: Scalar> Diagonals<T> {
-    /// The matrix, whose diagonals have these offsets.
-    fn of(csr: &Csr<T>, offsets: Vec<isize>) -> Self {
-        let Csr { rows, cols, .. } = *csr;
-        let mut diagonals = vec![0u32; rows + cols];
-        for (diagonal, offset) in offsets.iter().enumerate() {
-            diagonals[rows.wrapping_add_signed(*offset)] = diagonal as u32;
-        }
-        let mut values = vec![T::zero(); offsets.len() * rows];
-        let places = DisjointMut::new(&mut values);
-        (0..rows).into_par_iter().with_min_len(1024).for_each(|row| {
-            for k in csr.row(row) {
-                let diagonal = diagonals[csr.column_indices[k] as usize + rows - row] as usize;
-                // SAFETY: inside, and the place of this entry alone.
-                unsafe { *places.at(diagonal * rows + row) = csr.values[k] };
-            }
-        });
-        Self { rows, cols, offsets, values }
-    }
-
     fn bytes(&self) -> usize {
         size_of_val(&self.offsets[..]) + size_of_val(&self.values[..])
     }
@@ -154,7 +102,7 @@ impl<T: Scalar> Rows<'_, T> {
     /// Σ a·x of the rows from `first` on, along the diagonals.
     #[inline(always)]
     fn add_diagonals<V: Vector<T>>(&self, first: usize, sums: &mut [T]) {
-        let Diagonals { rows, offsets, values, .. } = self.diagonals;
+        let Diagonals { pitch, offsets, values, .. } = self.diagonals;
         let block = first..first + sums.len();
         sums.fill(T::zero());
         for (diagonal, &offset) in offsets.iter().enumerate() {
@@ -162,7 +110,7 @@ impl<T: Scalar> Rows<'_, T> {
             if on.is_empty() {
                 continue;
             }
-            let values = &values[diagonal * rows..][on.clone()];
+            let values = &values[diagonal * pitch..][on.clone()];
             let x = &self.operands.x[on.start.wrapping_add_signed(offset)..][..on.len()];
             let sums = &mut sums[on.start - first..on.end - first];
             for ((sum, &value), &x) in sums.iter_mut().zip(values).zip(x) {
@@ -175,11 +123,11 @@ impl<T: Scalar> Rows<'_, T> {
     #[cold]
     fn mend(&self, first: usize, sums: &mut [T]) {
         for (row, sum) in (first..).zip(sums).filter(|(_, sum)| !sum.is_finite()) {
-            let Diagonals { rows, offsets, values, .. } = self.diagonals;
+            let Diagonals { pitch, offsets, values, .. } = self.diagonals;
             let columns = offsets.iter().map(|&offset| row.wrapping_add_signed(offset));
             let entries = columns.enumerate().filter(|&(_, column)| self.is_entry(row, column));
             let products =
-                entries.map(|(d, column)| values[d * rows + row] * self.operands.x[column]);
+                entries.map(|(d, column)| values[d * pitch + row] * self.operands.x[column]);
             *sum = products.fold(T::zero(), |sum, product| sum + product);
         }
     }
@@ -198,18 +146,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn diagonals_are_indexed_by_row() {
-        let triplets = [(0, 0, 1.0), (0, 2, 2.0), (1, 1, 3.0), (2, 0, 4.0), (2, 2, 5.0)];
-        let csr = Csr::<f64>::from_triplets(3, 4, &triplets);
-        assert_eq!(offsets(&csr), [-2, 0, 2]);
-        let diagonals = Diagonals::of(&csr, offsets(&csr));
-        assert_eq!(diagonals.values, [0., 0., 4., 1., 3., 5., 2., 0., 0.]);
-        assert_eq!(diagonals.bytes(), 9 * 8 + 3 * 8);
-    }
-
-    #[test]
     fn rows_without_a_column_on_the_diagonal_are_left_out() {
-        let diagonals = Diagonals::<f64> { rows: 9, cols: 5, offsets: vec![], values: vec![] };
+        let (offsets, values) = (vec![], vec![]);
+        let diagonals = Diagonals::<f64> { rows: 9, cols: 5, pitch: 9, offsets, values };
         for (offset, block, expected) in
             [(-3, 0..9, 3..8), (0, 4..9, 4..5), (3, 0..4, 0..2), (-8, 0..8, 8..8), (4, 1..9, 1..1)]
         {

@@ -7,10 +7,9 @@
 //! Memory: the places. Departures: fill repeats the row's last column; a matrix that would be stored as
 //! mostly fill is refused.
 
-use super::strips::{Layout, Strips};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
-use crate::methods::fill;
+use crate::methods::strips::Strips;
 use crate::scalar::Scalar;
 use crate::simd::{Lanes, MOST_LANES};
 
@@ -30,13 +29,12 @@ fn prepare<'a, T: Scalar + Lanes>(
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {
     let width = csr.row_lengths().max().unwrap_or(0) as usize;
-    fill::check(width as u64 * csr.rows as u64, csr.nnz())?;
     let lanes = request.isa.wide_lanes::<T>();
-    Ok(Strips::new(csr, lanes, whole(csr.rows, width), None).prepared(csr, request))
+    Ok(Strips::whole(csr, lanes, (pitch(csr.rows), width), None)?.prepared(csr, request))
 }
 
-/// All rows with `width` places. Columns are an odd number of registers apart, for powers of two would
-/// put a row's places into one set of the cache.
-pub fn whole(rows: usize, width: usize) -> Layout {
-    Layout::Whole { pitch: (rows.div_ceil(MOST_LANES) | 1) * MOST_LANES, width }
+/// Places between a row's entries: an odd number of registers, for powers of two would put them into one
+/// set of the cache.
+pub fn pitch(rows: usize) -> usize {
+    (rows.div_ceil(MOST_LANES) | 1) * MOST_LANES
 }

@@ -13,7 +13,6 @@ mod csr_k;
 pub mod csr_rows;
 pub mod dia;
 pub mod ell;
-mod fill_estimate;
 pub mod hyb;
 pub mod kokkos_style;
 pub mod merge;

@@ -12,13 +12,14 @@
 
 use std::time::Duration;
 
-use super::bcsr::{multiply, pieces};
-use super::fill_estimate::FillEstimate;
-use super::register_blocks::{BlockRows, RegisterBlocks, Shape, block_offsets};
+use super::bcsr::multiply;
+use super::register_blocks::BlockRows;
 use super::rows::{Operands, balanced};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::methods::fill;
+use crate::methods::fill_estimate::FillEstimate;
+use crate::methods::register_blocks::{RegisterBlocks, Shape, block_offsets, pieces};
 use crate::profile::Profile;
 use crate::scalar::Scalar;
 use crate::simd::{Isa, Lanes};

@@ -1,162 +1,16 @@
-//! Block CSR with small dense blocks, whose sums stay in registers: what BCSR and OSKI's tuning share.
-//!
-//! A block of r × c begins at a multiple of r of the rows given and at a multiple of c of the columns,
-//! but for the last of a row, which is moved left until it ends within the matrix. Lanes run along the
-//! longer side: blocks at least as tall as wide are stored column by column, others row by row.
+//! The product of small dense blocks whose sums stay in registers: what BCSR and OSKI's tuning share.
 
-use std::fmt::{self, Display};
 use std::ops::Range;
-
-use rayon::prelude::*;
 
 use super::rows::Operands;
 use crate::matrix::Csr;
 use crate::methods::fill::mend;
-use crate::profile::MOST;
+use crate::methods::register_blocks::{RegisterBlocks, block_rows};
 use crate::scalar::Scalar;
 use crate::simd::{Kernel, Vector};
-use crate::team::DisjointMut;
 
 /// Blocks of few values that are added at the same time.
 const TOGETHER: usize = 4;
-
-/// The rows and columns of a block, each from 1 to [`MOST`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// r.
-    pub rows: usize,
-    /// c.
-    pub cols: usize,
-}
-
-impl Shape {
-    /// All there are.
-    pub fn all() -> impl Iterator<Item = Self> {
-        (1..=MOST).flat_map(|rows| (1..=MOST).map(move |cols| Self { rows, cols }))
-    }
-
-    /// Values of a block.
-    pub fn area(self) -> usize {
-        self.rows * self.cols
-    }
-
-    /// Where row `row` and column `col` of a block are among its values.
-    fn place(self, row: usize, col: usize) -> usize {
-        if self.rows >= self.cols { col * self.rows + row } else { row * self.cols + col }
-    }
-}
-
-impl Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{}x{}", self.rows, self.cols)
-    }
-}
-
-/// Some rows of a matrix in blocks.
-pub struct RegisterBlocks<T> {
-    shape: Shape,
-    /// Rows of the matrix.
-    rows: Range<usize>,
-    /// Blocks before each row of blocks, and in all.
-    block_offsets: Vec<u32>,
-    /// The first column of each block.
-    columns: Vec<u32>,
-    values: Vec<T>,
-}
-
-/// The numbers of the blocks that these rows have entries in, ascending; `c` columns are a block's.
-pub fn blocks_of<T>(csr: &Csr<T>, rows: Range<usize>, c: usize, blocks: &mut Vec<u32>) {
-    let entries = csr.row_offsets[rows.start] as usize..csr.row_offsets[rows.end] as usize;
-    blocks.clear();
-    blocks.extend(csr.column_indices[entries].iter().map(|&column| column / c as u32));
-    blocks.dedup();
-    // Each row is sorted, and the stable sort merges what is.
-    blocks.sort();
-    blocks.dedup();
-}
-
-/// The rows of each row of blocks.
-pub fn block_rows(rows: &Range<usize>, r: usize, index: usize) -> Range<usize> {
-    let start = rows.start + index * r;
-    start..rows.end.min(start + r)
-}
-
-/// Blocks before each row of blocks, and in all: no more than nonzeros.
-pub fn block_offsets<T: Scalar>(csr: &Csr<T>, rows: &Range<usize>, shape: Shape) -> Vec<u32> {
-    let indices = (0..rows.len().div_ceil(shape.rows)).into_par_iter().with_min_len(16);
-    let count = |blocks: &mut Vec<u32>, index| {
-        blocks_of(csr, block_rows(rows, shape.rows, index), shape.cols, blocks);
-        blocks.len() as u32
-    };
-    let mut offsets: Vec<u32> = indices.map_init(Vec::new, count).collect();
-    offsets.push(0);
-    let mut before = 0;
-    for offset in &mut offsets {
-        before += std::mem::replace(offset, before);
-    }
-    offsets
-}
-
-impl<T: Scalar> RegisterBlocks<T> {
-    /// The blocks of these rows, counted in `block_offsets` before. The matrix must be at least as wide
-    /// as a block.
-    pub fn new(csr: &Csr<T>, rows: Range<usize>, shape: Shape, block_offsets: Vec<u32>) -> Self {
-        let count = block_offsets[block_offsets.len() - 1] as usize;
-        let mut columns = vec![0; count];
-        let mut values = vec![T::zero(); count * shape.area()];
-        let arrays = (DisjointMut::new(&mut columns), DisjointMut::new(&mut values));
-        let indices = (0..block_offsets.len() - 1).into_par_iter().with_min_len(16);
-        indices.for_each_init(Vec::new, |blocks, index| {
-            let rows = block_rows(&rows, shape.rows, index);
-            blocks_of(csr, rows.clone(), shape.cols, blocks);
-            let (start, end) = (block_offsets[index] as usize, block_offsets[index + 1] as usize);
-            // SAFETY: a row of blocks has its own range of blocks.
-            let (columns, values) = unsafe {
-                let area = shape.area();
-                (arrays.0.range(start..end), arrays.1.range(start * area..end * area))
-            };
-            copy(csr, rows, shape, blocks, columns, values);
-        });
-        Self { shape, rows, block_offsets, columns, values }
-    }
-
-    /// The rows of the matrix.
-    pub fn rows(&self) -> Range<usize> {
-        self.rows.clone()
-    }
-
-    /// Bytes of all arrays.
-    pub fn bytes(&self) -> usize {
-        size_of_val(&self.block_offsets[..])
-            + size_of_val(&self.columns[..])
-            + size_of_val(&self.values[..])
-    }
-}
-
-/// Copies the rows of one row of blocks.
-fn copy<T: Scalar>(
-    csr: &Csr<T>,
-    rows: Range<usize>,
-    shape: Shape,
-    blocks: &[u32],
-    columns: &mut [u32],
-    values: &mut [T],
-) {
-    let c = shape.cols;
-    for (column, &block) in columns.iter_mut().zip(blocks) {
-        *column = (block as usize * c).min(csr.cols - c) as u32;
-    }
-    for (i, row) in rows.enumerate() {
-        let mut block = 0;
-        for k in csr.row(row) {
-            let column = csr.column_indices[k];
-            // Both ascend, so what is left is a few steps on.
-            block += blocks[block..].iter().take_while(|&&b| b < column / c as u32).count();
-            let place = shape.place(i, (column - columns[block]) as usize);
-            values[block * shape.area() + place] = csr.values[k];
-        }
-    }
-}
 
 /// The product of the rows in blocks: y ← αAx + βy.
 pub struct BlockRows<'a, T> {
@@ -312,6 +166,7 @@ fn total<T: Scalar, const N: usize>(mut sums: [T; N]) -> T {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::methods::register_blocks::{Shape, block_offsets};
     use crate::simd::{Isa, Lanes};
     use crate::verify::Reference;
 
@@ -348,18 +203,5 @@ mod tests {
                 check::<f32>(isa, shape);
             }
         }
-    }
-
-    #[test]
-    fn blocks_are_aligned_but_for_the_last() {
-        let entries = [(0, 0, 1.0), (0, 4, 2.0), (1, 1, 3.0), (2, 3, 4.0)];
-        let csr = Csr::<f64>::from_triplets(3, 5, &entries);
-        let shape = Shape { rows: 2, cols: 2 };
-        let offsets = block_offsets(&csr, &(0..3), shape);
-        assert_eq!(offsets, [0, 2, 3]);
-        let blocks = RegisterBlocks::new(&csr, 0..3, shape, offsets);
-        assert_eq!(blocks.columns, [0, 3, 2]);
-        assert_eq!(blocks.values, [1., 0., 0., 3., 0., 0., 2., 0., 0., 0., 4., 0.]);
-        assert_eq!(blocks.bytes(), 12 * 8 + 3 * 4 + 3 * 4);
     }
 }

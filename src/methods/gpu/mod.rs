@@ -1,17 +1,23 @@
 //! Our own methods on the GPU. Each file prepares the launches of the kernels in the file of
 //! `cuda/` that has its name.
 
+pub mod bcsr;
+pub mod coo;
 pub mod csc;
 pub mod csr_adaptive;
 pub mod csr_scalar;
 pub mod csr_vector;
 pub mod csrk;
+pub mod dia;
+pub mod ell;
 pub mod hola;
 pub mod hola_t;
+pub mod hyb;
 pub mod light;
 pub mod merge;
 pub mod naive;
 pub mod pcsr;
+pub mod sell;
 mod start;
 
 use crate::device::buffer::Value;

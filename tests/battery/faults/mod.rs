@@ -1,6 +1,7 @@
 //! Faults planted in the kernels' text, by family.
 
 pub mod csrk;
+pub mod formats;
 pub mod hola;
 pub mod merge;
 pub mod naive;

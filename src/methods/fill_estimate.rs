@@ -65,7 +65,7 @@ fn estimate<T>(csr: &Csr<T>, rows: &Range<usize>, r: usize, fills: &mut [f64; MO
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::methods::cpu::register_blocks::block_offsets;
+    use crate::methods::register_blocks::block_offsets;
 
     /// Rows of very different kinds: `rows` of them.
     fn csr(rows: usize) -> Csr<f64> {

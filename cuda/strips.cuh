@@ -1,0 +1,43 @@
+// Rows side by side: what ELL, the ELL part of HYB and SELL share. A thread takes a row, whose places lie
+// a column apart, so that neighbouring threads load neighbouring places.
+#pragma once
+#include "common.cuh"
+
+// The column index of a place without an entry. Such places hold zeros and are the last of their row.
+constexpr unsigned NO_ENTRY = 0xffffffffu;
+// Places of a row that are loaded before the first of them is used.
+constexpr unsigned AHEAD = 4;
+
+// The product of a row of `width` places, the first of which is `place`, the others `stride` apart.
+__device__ __forceinline__ value_t strip_sum(unsigned long long place, unsigned stride,
+                                             unsigned width, const unsigned *column_indices,
+                                             const value_t *values, const value_t *x) {
+    value_t sum = 0;
+    for (unsigned k = 0; k < width; k += AHEAD) {
+        unsigned columns[AHEAD];
+        value_t entries[AHEAD], factors[AHEAD];
+#pragma unroll
+        for (unsigned j = 0; j < AHEAD; ++j) {
+            const bool inside = k + j < width;
+            columns[j] = inside ? column_indices[place] : NO_ENTRY;
+            entries[j] = inside ? values[place] : value_t(0);
+            place += stride;
+        }
+#pragma unroll
+        for (unsigned j = 0; j < AHEAD; ++j)
+            factors[j] = columns[j] == NO_ENTRY ? value_t(0) : x[columns[j]];
+#pragma unroll
+        for (unsigned j = 0; j < AHEAD; ++j) sum += entries[j] * factors[j];
+        if (columns[AHEAD - 1] == NO_ENTRY) break;
+    }
+    return sum;
+}
+
+// A thread's row of ELL: columns of the matrix are `pitch` places long.
+__device__ __forceinline__ void ell_row(unsigned rows, unsigned pitch, unsigned width,
+                                        const unsigned *column_indices, const value_t *values,
+                                        const value_t *x, value_t *y, value_t alpha, value_t beta) {
+    const unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows) return;
+    store(y, row, alpha, strip_sum(row, pitch, width, column_indices, values, x), beta);
+}

@@ -1,0 +1,122 @@
+//! Entries with their rows: COO's row indices, and what HYB has beside ELL.
+
+use rayon::prelude::*;
+
+use crate::matrix::Csr;
+use crate::method::{Parameter, Request};
+use crate::scalar::Scalar;
+
+/// HYB's width.
+pub const WIDTH: Parameter = Parameter {
+    name: "width",
+    values: &["0", "1", "2", "4", "8", "16", "32", "64"],
+    meaning: "entries of a row in ELL at most; default by cusp's rule",
+};
+
+/// A width pays when more than one row in this many fills it …
+const RELATIVE_SPEED: usize = 3;
+/// … and at least this many rows do.
+const BREAK_EVEN: usize = 4096;
+
+/// The row of every entry.
+pub fn row_indices(row_offsets: &[u32]) -> Vec<u32> {
+    let rows = row_offsets.par_windows(2).enumerate().with_min_len(1024);
+    rows.flat_map_iter(|(row, pair)| std::iter::repeat_n(row as u32, (pair[1] - pair[0]) as usize))
+        .collect()
+}
+
+/// The entries of each row that go to ELL: cusp's smallest width that few rows exceed, or the width asked
+/// for, as far as there are rows of so many.
+pub fn width<T: Scalar>(csr: &Csr<T>, request: &Request) -> usize {
+    let longest = csr.row_lengths().max().unwrap_or(0) as usize;
+    request.number(WIDTH.name).unwrap_or_else(|| rule(csr)).min(longest)
+}
+
+fn rule<T: Scalar>(csr: &Csr<T>) -> usize {
+    let few = (csr.rows.saturating_sub(1) / RELATIVE_SPEED).max(BREAK_EVEN - 1);
+    if csr.rows <= few {
+        return 0;
+    }
+    let mut lengths: Vec<u32> = csr.row_lengths().collect();
+    let (_, width, _) = lengths.select_nth_unstable_by(few, |a, b| b.cmp(a));
+    *width as usize
+}
+
+/// Entries beyond the width, with their rows.
+pub struct Rest<T> {
+    /// Ascending.
+    pub row_indices: Vec<u32>,
+    /// As many.
+    pub column_indices: Vec<u32>,
+    /// As many.
+    pub values: Vec<T>,
+}
+
+impl<T: Scalar> Rest<T> {
+    /// What rows have beyond the first `width` entries.
+    pub fn of(csr: &Csr<T>, width: usize) -> Self {
+        let rows = || (0..csr.rows).into_par_iter().with_min_len(1024);
+        let rest = |row: usize| csr.row(row).skip(width);
+        let row_indices = rows().flat_map_iter(|row| rest(row).map(move |_| row as u32)).collect();
+        let column_indices = rows().flat_map_iter(|row| rest(row).map(|k| csr.column_indices[k]));
+        let values = rows().flat_map_iter(|row| rest(row).map(|k| csr.values[k]));
+        Self { row_indices, column_indices: column_indices.collect(), values: values.collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A row of each of these lengths.
+    fn rows_of(lengths: impl Iterator<Item = usize>) -> Csr<f64> {
+        let mut row_offsets = vec![0];
+        let mut column_indices = Vec::new();
+        for length in lengths {
+            column_indices.extend(0..length as u32);
+            row_offsets.push(column_indices.len() as u32);
+        }
+        let values = vec![1.0; column_indices.len()];
+        Csr::new(row_offsets.len() - 1, 9, row_offsets, column_indices, values).unwrap()
+    }
+
+    /// cusp's loop: the first width that fewer rows exceed than are worth a column.
+    fn cusp(csr: &Csr<f64>) -> usize {
+        let longer = |width: usize| csr.row_lengths().filter(|&l| l as usize > width).count();
+        let few = |rows: usize| 3 * rows < csr.rows || rows < 4096;
+        (0..).find(|&width| few(longer(width))).unwrap()
+    }
+
+    #[test]
+    fn the_width_is_cusps() {
+        let long = |rows: usize, long: usize| {
+            rows_of((0..rows).map(move |row| if row < long { 5 } else { 2 }))
+        };
+        for (rows, longer, expected) in [
+            (0, 0, 0),
+            (4095, 4095, 0),
+            (4096, 4096, 5),
+            (4096, 4095, 2),
+            (20_000, 4095, 2),
+            (20_001, 6666, 2),
+            (20_001, 6667, 5),
+        ] {
+            let csr = long(rows, longer);
+            assert_eq!((rule(&csr), cusp(&csr)), (expected, expected), "{longer} of {rows}");
+        }
+        let mixed = rows_of((0..30_000).map(|row| row * row % 9));
+        assert_eq!(rule(&mixed), cusp(&mixed));
+    }
+
+    #[test]
+    fn the_rest_is_what_ell_has_no_room_for() {
+        let rest = Rest::of(&rows_of([1, 4, 0, 3].into_iter()), 2);
+        assert_eq!((rest.row_indices, rest.column_indices), (vec![1, 1, 3], vec![2, 3, 2]));
+    }
+
+    #[test]
+    fn every_entry_has_its_row() {
+        assert_eq!(row_indices(&[0, 2, 2, 3]), [0, 0, 2]);
+        assert!(row_indices(&[0]).is_empty());
+    }
+}

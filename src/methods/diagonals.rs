@@ -1,0 +1,103 @@
+//! Whole diagonals: what DIA stores.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+
+use super::fill;
+use crate::matrix::Csr;
+use crate::method::Unavailable;
+use crate::scalar::Scalar;
+use crate::team::DisjointMut;
+
+/// The diagonals of a matrix: `values[d * pitch + row]` is in column `row + offsets[d]`.
+pub struct Diagonals<T> {
+    /// Rows of the matrix.
+    pub rows: usize,
+    /// Columns of the matrix.
+    pub cols: usize,
+    /// Places of a diagonal.
+    pub pitch: usize,
+    /// Ascending.
+    pub offsets: Vec<isize>,
+    /// Diagonal by diagonal.
+    pub values: Vec<T>,
+}
+
+/// The offsets of the diagonals that hold an entry, ascending.
+fn offsets<T: Scalar>(csr: &Csr<T>) -> Vec<isize> {
+    let held: Vec<_> = (0..csr.rows + csr.cols).map(|_| AtomicBool::new(false)).collect();
+    (0..csr.rows).into_par_iter().with_min_len(1024).for_each(|row| {
+        for &column in &csr.column_indices[csr.row(row)] {
+            let held = &held[column as usize + csr.rows - row];
+            // Most have been seen, and looking leaves the line where it is.
+            if !held.load(Ordering::Relaxed) {
+                held.store(true, Ordering::Relaxed);
+            }
+        }
+    });
+    let held = held.into_iter().enumerate().filter(|(_, held)| held.load(Ordering::Relaxed));
+    held.map(|(index, _)| index as isize - csr.rows as isize).collect()
+}
+
+impl<T: Scalar> Diagonals<T> {
+    /// Those of the matrix or of its transpose, each as long as there are rows, rounded up to a multiple
+    /// of `unit`; refused when they are mostly fill.
+    pub fn new(csr: &Csr<T>, transpose: bool, unit: usize) -> Result<Self, Unavailable> {
+        let offsets = offsets(csr);
+        let rows = if transpose { csr.cols } else { csr.rows };
+        fill::check(offsets.len() as u64 * rows as u64, csr.nnz())?;
+        Ok(if transpose {
+            let negated = offsets.iter().rev().map(|offset| -offset).collect();
+            Self::of(&csr.transposed(), negated, unit)
+        } else {
+            Self::of(csr, offsets, unit)
+        })
+    }
+
+    /// The matrix, whose diagonals have these offsets.
+    fn of(csr: &Csr<T>, offsets: Vec<isize>, unit: usize) -> Self {
+        let Csr { rows, cols, .. } = *csr;
+        let mut diagonals = vec![0u32; rows + cols];
+        for (diagonal, offset) in offsets.iter().enumerate() {
+            diagonals[rows.wrapping_add_signed(*offset)] = diagonal as u32;
+        }
+        let pitch = rows.next_multiple_of(unit);
+        let mut values = vec![T::zero(); offsets.len() * pitch];
+        let places = DisjointMut::new(&mut values);
+        (0..rows).into_par_iter().with_min_len(1024).for_each(|row| {
+            for k in csr.row(row) {
+                let diagonal = diagonals[csr.column_indices[k] as usize + rows - row] as usize;
+                // SAFETY: inside, and the place of this entry alone.
+                unsafe { *places.at(diagonal * pitch + row) = csr.values[k] };
+            }
+        });
+        Self { rows, cols, pitch, offsets, values }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn diagonals_are_indexed_by_row() {
+        let triplets = [(0, 0, 1.0), (0, 2, 2.0), (1, 1, 3.0), (2, 0, 4.0), (2, 2, 5.0)];
+        let csr = Csr::<f64>::from_triplets(3, 4, &triplets);
+        assert_eq!(offsets(&csr), [-2, 0, 2]);
+        let diagonals = Diagonals::new(&csr, false, 1).unwrap();
+        assert_eq!(diagonals.values, [0., 0., 4., 1., 3., 5., 2., 0., 0.]);
+        let transposed = Diagonals::new(&csr, true, 1).unwrap();
+        assert_eq!((transposed.rows, transposed.cols), (4, 3));
+        assert_eq!(transposed.offsets, [-2, 0, 2]);
+        assert_eq!(transposed.values, [0., 0., 2., 0., 1., 3., 5., 0., 4., 0., 0., 0.]);
+    }
+
+    #[test]
+    fn diagonals_are_rounded_up() {
+        let csr = Csr::<f64>::from_triplets(3, 3, &[(0, 1, 1.0), (1, 1, 2.0), (2, 2, 3.0)]);
+        let diagonals = Diagonals::new(&csr, false, 4).unwrap();
+        assert_eq!((diagonals.pitch, &diagonals.offsets[..]), (4, &[0, 1][..]));
+        assert_eq!(diagonals.values, [0., 2., 3., 0., 1., 0., 0., 0.]);
+    }
+}

@@ -1,0 +1,100 @@
+//! BCSR: the matrix in dense square blocks, aligned to multiples of their size. Im & Yelick, Optimizing
+//! sparse matrix computations for register reuse in SPARSITY (2001), on a GPU.
+//!
+//! Blocks are stored column by column. As many neighbouring threads as a row of blocks has values on
+//! average, from 8 to a whole warp, share it: they load neighbouring values, each always of the same row
+//! within the blocks, and add up what they have by shuffles. The last block of a row is moved left until
+//! it ends within the matrix. Without a size given, it is the one of those listed that is estimated to take
+//! the fewest bytes.
+//!
+//! Memory: the blocks with a column each, an offset per row of blocks. Departures: α and β; a value of zero
+//! counts as fill, whose x, which may be no number, is left out; a matrix whose blocks would be mostly fill,
+//! or that is narrower than a block, is refused.
+
+use crate::device::buffer::Value;
+use crate::device::{DeviceCsr, Program};
+use crate::matrix::Csr;
+use crate::method::{
+    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unavailable,
+    Unprepared,
+};
+use crate::methods::register_blocks::{RegisterBlocks, fewest_bytes, pieces, shape};
+use crate::scalar::Scalar;
+
+/// See the file's head.
+pub const METHOD: Method = Method {
+    name: "gpu-bcsr",
+    source: "Im & Yelick 2001, register blocking",
+    summary: "dense square blocks, aligned; a vector of threads per row of blocks",
+    parameters: &[
+        Parameter {
+            name: "block",
+            values: BLOCKS,
+            meaning: "rows x columns of a block; default the fewest bytes",
+        },
+        Parameter {
+            name: "lanes",
+            values: &["8", "16", "32"],
+            meaning: "threads per row of blocks; by its mean number of values unless given",
+        },
+    ],
+    operations: Operations::Plain,
+    setup: Setup::Conversion,
+    code: Code::Gpu { f64: prepare, f32: prepare },
+};
+
+const BLOCKS: &[&str] = &["2x2", "3x3", "4x4", "8x8"];
+
+static PROGRAM: Program =
+    Program { name: "bcsr.cu", source: include_str!("../../../cuda/bcsr.cu") };
+
+/// Threads per block of the launch.
+const THREADS: usize = 256;
+
+fn prepare<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let gpu = &csr.gpu;
+    let RegisterBlocks { shape, block_offsets, columns, values, .. } =
+        blocks(&csr.download()?, request)?;
+    let block_rows = block_offsets.len() - 1;
+    let lanes = request.number("lanes").unwrap_or_else(|| lanes(values.len(), block_rows));
+    let constants = [("SIZE", shape.rows), ("LANES", lanes)];
+    let kernel = gpu.compile::<T>(&PROGRAM, &constants)?.kernel("bcsr")?;
+    let offsets = gpu.upload(&block_offsets)?;
+    let (columns, values) = (gpu.upload(&columns)?, gpu.upload(&values)?);
+    let product = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        kernel.launch(
+            block_rows.div_ceil(THREADS / lanes),
+            THREADS,
+            0,
+            &[&csr.rows(), &offsets, &columns, &values, x, y, &alpha, &beta],
+        )
+    });
+    Ok(product.noting(format!("blocks of {shape}, {lanes} threads per row of blocks")))
+}
+
+/// The matrix in blocks of the shape that was asked for.
+fn blocks<T: Scalar>(csr: &Csr<T>, request: &Request) -> Result<RegisterBlocks<T>, Unavailable> {
+    let shape = request.word("block").map_or_else(|| fewest_bytes(csr, BLOCKS), shape);
+    let mut pieces = pieces(csr, vec![(0..csr.rows(), shape)])?;
+    Ok(pieces.remove(0))
+}
+
+/// Threads per row of blocks, by its mean number of values.
+fn lanes(places: usize, block_rows: usize) -> usize {
+    places.div_ceil(block_rows.max(1)).next_power_of_two().clamp(8, 32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_follow_the_mean_number_of_values() {
+        let lanes = |places| lanes(places, 10);
+        assert_eq!([0, 80, 81, 160, 161, 9000].map(lanes), [8, 8, 16, 16, 32, 32]);
+        assert_eq!(super::lanes(0, 0), 8);
+    }
+}

@@ -1,0 +1,101 @@
+//! ELL: Bell & Garland (2009).
+//!
+//! Every row has as many places as the longest has entries; the matrix is stored column by column, columns
+//! a multiple of 32 places apart. A thread owns a row, so that a warp loads 32 neighbouring places at once.
+//! A place without an entry has the column index 0xffffffff; a thread that has loaded one ends.
+//!
+//! Memory: the places. Departures: α and β; four places of a row are loaded at a time; a matrix that would
+//! be stored as mostly fill is refused.
+
+use crate::device::buffer::Value;
+use crate::device::{Buffer, DeviceCsr, Kernel, Program};
+use crate::matrix::Csr;
+use crate::method::{
+    Code, Failed, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup,
+    Unprepared,
+};
+use crate::methods::strips::Strips;
+
+/// See the file's head.
+pub const METHOD: Method = Method {
+    name: "gpu-ell",
+    source: "Bell & Garland 2009, ELL",
+    summary: "all rows as long as the longest, stored column by column, a thread per row",
+    parameters: &[BLOCK],
+    operations: Operations::Plain,
+    setup: Setup::Conversion,
+    code: Code::Gpu { f64: prepare, f32: prepare },
+};
+
+/// Threads per block of a kernel with a thread per row.
+pub const BLOCK: Parameter = Parameter {
+    name: "block",
+    values: &["128", "256", "512"],
+    meaning: "threads per block; 256 unless given, as in cusp",
+};
+
+/// The column index of a place without an entry.
+pub const NO_ENTRY: u32 = u32::MAX;
+
+static PROGRAM: Program = Program { name: "ell.cu", source: include_str!("../../../cuda/ell.cu") };
+
+/// Rows whose places are loaded together.
+const WARP: usize = 32;
+
+fn prepare<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let kernel = csr.gpu.compile::<T>(&PROGRAM, &[])?.kernel("ell")?;
+    let host = csr.download()?;
+    let width = host.row_lengths().max().unwrap_or(0) as usize;
+    let (ell, note) = Ell::new(csr, &host, width, kernel, block(request))?;
+    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| ell.run(alpha, x, beta, y)).noting(note))
+}
+
+/// The threads per block that were asked for.
+pub fn block(request: &Request) -> usize {
+    request.number(BLOCK.name).unwrap_or(256)
+}
+
+/// A matrix in ELL on the device, and the launch that multiplies it.
+pub struct Ell<T> {
+    kernel: Kernel,
+    block: usize,
+    rows: usize,
+    pitch: usize,
+    width: usize,
+    column_indices: Buffer<u32>,
+    values: Buffer<T>,
+}
+
+impl<T: Value> Ell<T> {
+    /// The first `width` entries of each row of `host`, and how full the places are.
+    pub fn new(
+        csr: &DeviceCsr<T>,
+        host: &Csr<T>,
+        width: usize,
+        kernel: Kernel,
+        block: usize,
+    ) -> Result<(Self, String), Unprepared> {
+        let rows = host.rows();
+        let pitch = rows.next_multiple_of(WARP);
+        let strips = Strips::whole(host, WARP, (pitch, width), Some(NO_ENTRY))?;
+        let column_indices = csr.gpu.upload(&strips.column_indices)?;
+        let values = csr.gpu.upload(&strips.values)?;
+        let note = strips.note(host.nnz());
+        Ok((Self { kernel, block, rows, pitch, width, column_indices, values }, note))
+    }
+
+    /// Enqueues y ← αAx + βy.
+    pub fn run(&self, alpha: T, x: &Buffer<T>, beta: T, y: &Buffer<T>) -> Result<(), Failed> {
+        let Self { column_indices, values, .. } = self;
+        let [rows, pitch, width] = [self.rows, self.pitch, self.width].map(|n| n as u32);
+        self.kernel.launch(
+            self.rows.div_ceil(self.block),
+            self.block,
+            0,
+            &[&rows, &pitch, &width, column_indices, values, x, y, &alpha, &beta],
+        )
+    }
+}

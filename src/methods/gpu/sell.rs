@@ -1,0 +1,61 @@
+//! SELL-C-σ: Kreutzer et al., A unified sparse matrix data format (2014).
+//!
+//! Rows are sorted by descending length inside windows of σ rows, cut into chunks of C, and a chunk is
+//! stored column by column, filled up to its longest row. C is 32, a warp. A thread owns a row, so that a
+//! warp loads 32 neighbouring places at once; y is written through the permutation, so that it is in the
+//! matrix's own order. A place without an entry has the column index 0xffffffff; a thread that has loaded
+//! one ends.
+//!
+//! Memory: the places, the permutation, an offset per chunk: in columns of C places, so that 32 bits are
+//! enough for every matrix. Departures: α and β; four places of a row are loaded at a time; a matrix that
+//! would be stored as mostly fill is refused.
+
+use super::ell::{BLOCK, NO_ENTRY, block};
+use crate::device::buffer::Value;
+use crate::device::{DeviceCsr, Program};
+use crate::method::{
+    Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
+};
+use crate::methods::strips::{SIGMA, Strips, sigma};
+
+/// See the file's head.
+pub const METHOD: Method = Method {
+    name: "gpu-sell",
+    source: "Kreutzer et al. 2014, SELL-C-σ",
+    summary: "rows sorted by length in windows, then side by side in chunks, a thread per row",
+    parameters: &[
+        Parameter { name: "c", values: &["32", "64"], meaning: "rows of a chunk; 32 unless given" },
+        SIGMA,
+        BLOCK,
+    ],
+    operations: Operations::Plain,
+    setup: Setup::Conversion,
+    code: Code::Gpu { f64: prepare, f32: prepare },
+};
+
+static PROGRAM: Program =
+    Program { name: "sell.cu", source: include_str!("../../../cuda/sell.cu") };
+
+fn prepare<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let (gpu, rows, block) = (&csr.gpu, csr.host.rows(), block(request));
+    let chunk = request.number("c").unwrap_or(32);
+    let kernel = gpu.compile::<T>(&PROGRAM, &[("CHUNK", chunk)])?.kernel("sell")?;
+    let strips = Strips::sliced(&csr.download()?, chunk, sigma(request, rows), Some(NO_ENTRY))?;
+    let offsets = gpu.upload(strips.offsets())?;
+    let order = gpu.upload(strips.order.as_deref().unwrap_or_default())?;
+    let column_indices = gpu.upload(&strips.column_indices)?;
+    let values = gpu.upload(&strips.values)?;
+    let note = strips.note(csr.host.nnz());
+    let product = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        kernel.launch(
+            rows.div_ceil(block),
+            block,
+            0,
+            &[&csr.rows(), &offsets, &order, &column_indices, &values, x, y, &alpha, &beta],
+        )
+    });
+    Ok(product.noting(note))
+}
