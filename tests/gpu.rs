@@ -93,6 +93,7 @@ fn what_methods_keep_in_device_memory_is_counted() {
     assert_eq!(extra("gpu-csrk-3"), in_band_k(&csr, &[13, 6]));
     assert_eq!(extra("gpu-csrk-3.5"), in_band_k(&csr, &[52, 6]));
     assert_eq!(extra("gpu-csrk-2"), in_band_k(&csr, &[52 * 6]));
+    assert_eq!(extra("gpu-csr5"), csr5_bytes(&csr));
     assert_eq!(gpu.allocated_bytes(), 0, "all is given back");
     let transposed = measured(&gpu, &csr, &Settings { transpose: true, ..settings() });
     let extra = |name: &str| transposed[name].extra_bytes.unwrap() as usize;
@@ -127,6 +128,26 @@ fn what_formats_keep_in_device_memory_is_counted() {
     assert_eq!(extra("gpu-bcsr"), 111 * (9 * value + index) + (27 + 1) * index);
 }
 
+/// Whole tiles of 32 x sigma nonzeros, and a tail. With sigma up to 22 a lane's descriptor is a word.
+fn csr5_bytes(csr: &Csr<f64>) -> usize {
+    let sigma = csr.nnz() / csr.rows();
+    assert!((4..=22).contains(&sigma));
+    let rows: Vec<_> = (0..csr.rows()).flat_map(|row| csr.row(row).map(move |_| row)).collect();
+    let tiles = rows.chunks_exact(32 * sigma);
+    let (count, tail) = (tiles.len(), tiles.remainder().len());
+    // The rows that start in a tile in which they are not consecutive.
+    let dirty = |tile: &[usize]| {
+        let mut rows = tile.to_vec();
+        rows.dedup();
+        let consecutive = rows[rows.len() - 1] - rows[0] == rows.len() - 1;
+        if consecutive { 0 } else { rows.len() - 1 }
+    };
+    let empty_offsets: usize = tiles.map(dirty).sum();
+    assert!(empty_offsets > 0 && tail > 0);
+    let tile = 4 + 4 * 32 + 4 + 12 * 32 * sigma + 8;
+    count * tile + 4 + 4 * empty_offsets + 4 * tail
+}
+
 #[test]
 fn every_sample_counts_and_both_caches_work() {
     let (gpu, csr) = (Gpu::new(Emulation::new(2)), matrix());
@@ -141,6 +162,7 @@ fn every_sample_counts_and_both_caches_work() {
         assert_eq!(mean_ms("gpu-csr-scalar"), 1.0);
         assert_eq!(mean_ms("gpu-light"), 2.0, "clearing the counter counts");
         assert_eq!(mean_ms("gpu-merge"), 2.0);
+        assert_eq!(mean_ms("gpu-csr5"), 4.0, "clearing y counts");
     }
 }
 
@@ -161,6 +183,8 @@ fn stages_are_the_kernels_in_order() {
     assert_eq!(stages("gpu-csrk-3.5"), between("csrk_3"));
     assert_eq!(stages("gpu-coo"), [ms("fill"), ms("coo")]);
     assert_eq!(stages("gpu-hyb"), [ms("hyb_ell"), ms("hyb_coo")]);
+    let csr5 = ["fill", "csr5_tiles", "csr5_calibrate", "csr5_tail"];
+    assert_eq!(stages("gpu-csr5"), csr5.map(ms));
 }
 
 #[test]

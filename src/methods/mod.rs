@@ -46,6 +46,7 @@ pub const METHODS: &[Method] = &[
     gpu::pcsr::METHOD,
     gpu::light::METHOD,
     gpu::merge::METHOD,
+    gpu::csr5::METHOD,
     gpu::hola::METHOD,
     gpu::hola_t::METHOD,
     gpu::hola_t::METHOD_BUFFERED,

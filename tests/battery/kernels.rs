@@ -39,6 +39,7 @@ const FAULTS: &[&[Fault]] = &[
     faults::hola::FAULTS,
     faults::csrk::FAULTS,
     faults::formats::FAULTS,
+    faults::csr5::FAULTS,
 ];
 
 fn faults() -> impl Iterator<Item = &'static Fault> {

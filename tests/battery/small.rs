@@ -55,6 +55,7 @@ pub fn matrices() -> Vec<(&'static str, usize, usize, Vec<Triplet>)> {
     let band = (0..150).flat_map(|row: usize| {
         [-13, -12, -1, 0, 1, 12, 13].map(|offset| (row, row.wrapping_add_signed(offset)))
     });
+    let among_empty = (0..240).filter(|row| row % 3 != 1 || row % 60 > 50);
     let far = (0..40).flat_map(|row| [(row, row), (row, 35_000 + row), (row, 69_999 - row)]);
     vec![
         ("0 x 0", 0, 0, vec![]),
@@ -85,6 +86,12 @@ pub fn matrices() -> Vec<(&'static str, usize, usize, Vec<Triplet>)> {
         ("a band with gaps", 150, 150, entries(band.filter(|&(_, col)| col < 150).collect())),
         ("blocks of 3 rows", 60, 60, entries(blocks)),
         ("blocks with holes", 60, 60, entries(holes)),
+        (
+            "rows of 8 among empty rows",
+            240,
+            20,
+            entries(among_empty.flat_map(|r| (0..8).map(move |c| (r, (c * 3 + r) % 20))).collect()),
+        ),
         ("columns far apart", 40, 70_000, entries(far.collect())),
         ("mostly empty rows", 6000, 40, mostly_empty()),
         ("explicit zeros", 3, 3, vec![(0, 0, 0.0), (1, 1, 2.0), (1, 2, 0.0)]),

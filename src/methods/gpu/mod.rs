@@ -4,6 +4,7 @@
 pub mod bcsr;
 pub mod coo;
 pub mod csc;
+pub mod csr5;
 pub mod csr_adaptive;
 pub mod csr_scalar;
 pub mod csr_vector;

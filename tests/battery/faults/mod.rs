@@ -1,5 +1,6 @@
 //! Faults planted in the kernels' text, by family.
 
+pub mod csr5;
 pub mod csrk;
 pub mod formats;
 pub mod hola;

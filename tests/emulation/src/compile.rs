@@ -24,12 +24,14 @@ const RUNTIME: &[&str] = &[
 ];
 
 /// The sanitizers' calls go to hooks in runtime.hpp and misuse.hpp: their libraries are not linked.
-/// Whatever would turn accesses into calls or merge them is off, lest they escape the hooks.
+/// Whatever would turn accesses into calls or merge them is off, lest they escape the hooks; so are
+/// tail calls, since a call's place is known by where it returns to.
 const FLAGS: &str = "-x c++ -std=c++20 -O2 -g1 -shared -fPIC -fvisibility=hidden \
     -ffp-contract=off -fno-exceptions -fno-rtti -fno-omit-frame-pointer \
     -fsanitize=thread,alignment,bounds,integer-divide-by-zero \
     --param tsan-instrument-func-entry-exit=0 --param tsan-distinguish-volatile=1 \
-    -fno-tree-vectorize -fno-tree-loop-distribute-patterns -fno-store-merging \
+    -fno-optimize-sibling-calls -fno-tree-vectorize -fno-tree-loop-distribute-patterns \
+    -fno-store-merging \
     -Werror=stack-usage=16384 -fmax-errors=3 \
     -nostdinc -nostdinc++ -Wl,-z,defs -nodefaultlibs -lm -lc -lgcc";
 

@@ -1,0 +1,304 @@
+// CSR5: conversion of CSR, tiles, calibration and tail. A tile is WARP lanes of SIGMA consecutive
+// nonzeros each; step by step, the nonzeros of all lanes lie together.
+#include "common.cuh"
+
+constexpr unsigned TILE = WARP * SIGMA;
+// In tile_ptr: the rows that start in the tile are not consecutive.
+constexpr unsigned DIRTY = 1u << 31;
+// Words of a lane's descriptor. The first holds FLAGS bit flags below the y_offset, the next the rest.
+constexpr unsigned WORDS = (SIGMA + FLAGS - 1) / FLAGS;
+constexpr unsigned NO_ROW = ~0u;
+
+// The row of a nonzero: the last that starts at or before it. For the nonzero after the last it is the
+// number of rows.
+__device__ unsigned row_of(unsigned nonzero, const unsigned *row_offsets, unsigned rows) {
+    unsigned low = 0, high = rows;
+    while (low < high) {
+        const unsigned middle = high - (high - low) / 2;
+        if (row_offsets[middle] <= nonzero)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+// The rows of `count` nonzeros, every `stride`-th from `first` on.
+extern "C" __global__ void csr5_rows(unsigned count, unsigned first, unsigned stride, unsigned rows,
+                                     const unsigned *__restrict__ row_offsets, unsigned *rows_of) {
+    const unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < count) rows_of[k] = row_of(first + k * stride, row_offsets, rows);
+}
+
+// Where the first word of a lane's descriptor lies; the next is a WARP further.
+__device__ unsigned descriptor_at(unsigned tile, unsigned lane) {
+    return tile * (WORDS * WARP) + lane;
+}
+
+// A bit for each row that starts in a tile, but not at the tile's first nonzero.
+extern "C" __global__ void csr5_flags(unsigned rows, unsigned tiles,
+                                      const unsigned *__restrict__ row_offsets,
+                                      unsigned *descriptors) {
+    const unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows) return;
+    const unsigned offset = row_offsets[row], tile = offset / TILE;
+    if (tile >= tiles || offset % TILE == 0) return;
+    const unsigned lane = offset % TILE / SIGMA, step = offset % SIGMA;
+    const unsigned word = descriptor_at(tile, lane) + step / FLAGS * WARP;
+    atomicOr(&descriptors[word], 1u << step % FLAGS);
+}
+
+// Flag j of a lane is bit j, and the tile's lanes before have y_offset of them.
+struct Descriptor {
+    unsigned y_offset, flags;
+};
+
+__device__ Descriptor descriptor_of(const unsigned *descriptors, unsigned tile, unsigned lane) {
+    const unsigned *words = descriptors + descriptor_at(tile, lane);
+    unsigned flags = words[0] % (1u << FLAGS);
+    if (WORDS == 2) flags |= words[WARP] << FLAGS;
+    return {words[0] >> FLAGS, flags};
+}
+
+// The y_offsets, and for dirty tiles room for their empty offsets, in whatever order. A warp per tile.
+extern "C" __global__ void csr5_offsets(unsigned tiles, const unsigned *__restrict__ row_offsets,
+                                        unsigned *descriptors, unsigned *tile_ptr,
+                                        unsigned *empty_starts, unsigned *empty_count) {
+    const unsigned tile = (blockIdx.x * blockDim.x + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
+    if (tile >= tiles) return;
+    const unsigned own = __popc(descriptor_of(descriptors, tile, lane).flags);
+    unsigned count = own;
+    for (unsigned distance = 1; distance < WARP; distance *= 2) {
+        const unsigned before = __shfl_up_sync(ALL_LANES, count, distance);
+        if (lane >= distance) count += before;
+    }
+    descriptors[descriptor_at(tile, lane)] |= count - own << FLAGS;
+    if (lane < WARP - 1) return;
+    const unsigned row = tile_ptr[tile], more = (tile_ptr[tile + 1] & ~DIRTY) - row;
+    if (row_of(tile * TILE + (TILE - 1), row_offsets + row, more) == count) return;
+    tile_ptr[tile] = row | DIRTY;
+    empty_starts[tile] = atomicAdd(empty_count, count);
+}
+
+// For each flag of a dirty tile how far its row lies behind the row after the tile's first.
+extern "C" __global__ void csr5_empty_offsets(unsigned tiles,
+                                              const unsigned *__restrict__ row_offsets,
+                                              const unsigned *__restrict__ descriptors,
+                                              const unsigned *__restrict__ tile_ptr,
+                                              const unsigned *__restrict__ empty_starts,
+                                              unsigned *empty_offsets) {
+    const unsigned tile = (blockIdx.x * blockDim.x + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
+    if (tile >= tiles || !(tile_ptr[tile] & DIRTY)) return;
+    const unsigned base = (tile_ptr[tile] & ~DIRTY) + 1, end = tile_ptr[tile + 1] & ~DIRTY;
+    const unsigned first = tile * TILE + lane * SIGMA;
+    const Descriptor descriptor = descriptor_of(descriptors, tile, lane);
+    unsigned at = empty_starts[tile] + descriptor.y_offset;
+    for (unsigned flags = descriptor.flags; flags != 0; flags &= flags - 1) {
+        const unsigned nonzero = first + __ffs(flags) - 1;
+        empty_offsets[at++] = row_of(nonzero, row_offsets + base, end - base);
+    }
+}
+
+// An odd pitch, so that the reads of a column of `staged` meet no bank twice.
+constexpr unsigned PITCH = SIGMA | 1;
+
+template <class V>
+__device__ __forceinline__ void transpose(const V *from, V *to, V *staged) {
+    for (unsigned k = threadIdx.x; k < TILE; k += blockDim.x)
+        staged[k / SIGMA * PITCH + k % SIGMA] = from[k];
+    __syncthreads();
+    for (unsigned k = threadIdx.x; k < TILE; k += blockDim.x)
+        to[k] = staged[k % WARP * PITCH + k / WARP];
+}
+
+// Columns and values in the order in which the product takes them: as they are in tiles within one
+// row, or else transposed. A block per tile.
+extern "C" __global__ void csr5_transpose(const unsigned *__restrict__ tile_ptr,
+                                          const unsigned *__restrict__ csr_columns,
+                                          const value_t *__restrict__ csr_values, unsigned *columns,
+                                          value_t *values) {
+    __shared__ unsigned staged_columns[WARP * PITCH];
+    __shared__ value_t staged_values[WARP * PITCH];
+    const unsigned start = blockIdx.x * TILE;
+    if (tile_ptr[blockIdx.x] == (tile_ptr[blockIdx.x + 1] & ~DIRTY)) {
+        for (unsigned k = start + threadIdx.x; k < start + TILE; k += blockDim.x) {
+            columns[k] = csr_columns[k];
+            values[k] = csr_values[k];
+        }
+        return;
+    }
+    transpose(csr_columns + start, columns + start, staged_columns);
+    transpose(csr_values + start, values + start, staged_values);
+}
+
+// A lane's nonzeros are loaded a few at a time: enough underway together, and they fit the registers.
+constexpr unsigned STEPS = SIGMA < 8 ? SIGMA : 8;
+
+struct Batch {
+    value_t values[STEPS], factors[STEPS];
+
+    __device__ __forceinline__ value_t product(unsigned step) const {
+        return values[step % STEPS] * factors[step % STEPS];
+    }
+};
+
+// The nonzeros of a lane.
+struct Nonzeros {
+    const unsigned *columns;
+    const value_t *values, *x;
+
+    // The batch that begins with a step.
+    __device__ __forceinline__ Batch from(unsigned begin) const {
+        Batch batch;
+#pragma unroll
+        for (unsigned step = begin; step < begin + STEPS && step < SIGMA; ++step) {
+            batch.values[step - begin] = values[step * WARP];
+            batch.factors[step - begin] = x[columns[step * WARP]];
+        }
+        return batch;
+    }
+};
+
+// A tile within one row: the sum of its products.
+__device__ __forceinline__ value_t fast_track(Batch batch, const Nonzeros &nonzeros) {
+    value_t sum = 0;
+#pragma unroll
+    for (unsigned step = 0; step < SIGMA; ++step) {
+        if (step > 0 && step % STEPS == 0) batch = nonzeros.from(step);
+        sum += batch.product(step);
+    }
+    return vector_sum<WARP>(ALL_LANES, sum);
+}
+
+// The rows that start in a tile.
+struct Rows {
+    value_t *y;
+    // The one after the tile's first row.
+    unsigned base;
+    bool dirty;
+    const unsigned *empty_offsets;
+    value_t alpha;
+    bool add;
+
+    // The row that starts at a flag gets its sum. No other thread has it, but an atomic addition needs
+    // no answer to wait for.
+    __device__ __forceinline__ void put(unsigned flag, value_t sum) const {
+        const unsigned row = base + (dirty ? empty_offsets[flag] : flag);
+        if (add)
+            atomicAdd(&y[row], alpha * sum);
+        else
+            y[row] = alpha * sum;
+    }
+};
+
+// A lane's flags cut its nonzeros into pieces. The first belongs to a row that started in a lane
+// before, the inner ones are whole rows, and the last goes on in the lanes that follow.
+struct Ends {
+    value_t first, last;
+};
+
+// Sums the pieces up, and puts the inner ones from `flag` on, which is then that of the last.
+__device__ __forceinline__ Ends lane_sums(Batch batch, const Nonzeros &nonzeros, unsigned flags,
+                                          unsigned &flag, const Rows &rows) {
+    const unsigned inner = flags & (flags - 1);
+    value_t first = 0, sum = 0;
+#pragma unroll
+    for (unsigned step = 0; step < SIGMA; ++step) {
+        if (step > 0 && step % STEPS == 0) batch = nonzeros.from(step);
+        if (inner >> step & 1) rows.put(flag++, sum);
+        if ((flags & ~inner) >> step & 1) first = sum;
+        if (flags >> step & 1) sum = 0;
+        sum += batch.product(step);
+    }
+    return {flags != 0 ? first : sum, sum};
+}
+
+// What the lanes that follow have of a lane's last piece: their first ones, up to and with that of
+// the first lane with a flag, by a segmented scan.
+__device__ __forceinline__ value_t following(bool flagged, value_t first) {
+    const unsigned lane = threadIdx.x % WARP;
+    const unsigned ends = __ballot_sync(ALL_LANES, flagged) >> lane >> 1;
+    const unsigned reach = ends != 0 ? __ffs(ends) : WARP - 1 - lane;
+    const value_t next = __shfl_down_sync(ALL_LANES, first, 1);
+    value_t sum = reach > 0 ? next : 0;
+    for (unsigned distance = 1; distance < WARP; distance *= 2) {
+        const value_t other = __shfl_down_sync(ALL_LANES, sum, distance);
+        if (distance < reach) sum += other;
+    }
+    return sum;
+}
+
+// A warp per tile: the rows that start in it get their sums, and its first row's becomes the
+// tile's calibrator. y holds beta y.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    csr5_tiles(unsigned tiles, const unsigned *__restrict__ tile_ptr,
+               const unsigned *__restrict__ descriptors, const unsigned *__restrict__ empty_starts,
+               const unsigned *__restrict__ empty_offsets, const unsigned *__restrict__ columns,
+               const value_t *__restrict__ values, const value_t *__restrict__ x, value_t *y,
+               value_t alpha, value_t beta, value_t *calibrators) {
+    const unsigned tile = (blockIdx.x * BLOCK + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
+    if (tile >= tiles) return;
+    const unsigned start = tile * TILE + lane;
+    const Nonzeros nonzeros = {columns + start, values + start, x};
+    const unsigned row = tile_ptr[tile], next_row = tile_ptr[tile + 1] & ~DIRTY;
+    // Underway before the rows are known.
+    const Batch batch = nonzeros.from(0);
+    value_t sum;
+    if (row == next_row) {
+        sum = fast_track(batch, nonzeros);
+    } else {
+        const Descriptor descriptor = descriptor_of(descriptors, tile, lane);
+        const bool dirty = row & DIRTY;
+        const unsigned *offsets = dirty ? empty_offsets + empty_starts[tile] : nullptr;
+        const Rows rows = {y, (row & ~DIRTY) + 1, dirty, offsets, alpha, beta != 0};
+        const bool flagged = descriptor.flags != 0;
+        unsigned flag = descriptor.y_offset;
+        const Ends ends = lane_sums(batch, nonzeros, descriptor.flags, flag, rows);
+        const value_t rest = following(flagged, ends.first);
+        if (flagged) rows.put(flag, ends.last + rest);
+        sum = flagged ? ends.first : ends.first + rest;
+    }
+    if (lane == 0) calibrators[tile] = sum;
+}
+
+// Adds to y the sums of the lanes' rows, which ascend: an atomic addition per row and warp.
+__device__ __forceinline__ void add_runs(unsigned row, value_t sum, value_t *y, value_t alpha) {
+    const unsigned lane = threadIdx.x % WARP;
+    for (unsigned distance = 1; distance < WARP; distance *= 2) {
+        const unsigned other_row = __shfl_up_sync(ALL_LANES, row, distance);
+        const value_t other = __shfl_up_sync(ALL_LANES, sum, distance);
+        if (lane >= distance && other_row == row) sum += other;
+    }
+    const unsigned next_row = __shfl_down_sync(ALL_LANES, row, 1);
+    const bool last_of_run = lane == WARP - 1 || next_row != row;
+    if (last_of_run && row != NO_ROW) atomicAdd(&y[row], alpha * sum);
+}
+
+// Adds the calibrators to the tiles' first rows. A thread per tile.
+extern "C" __global__ void csr5_calibrate(unsigned tiles, const unsigned *__restrict__ tile_ptr,
+                                          const value_t *__restrict__ calibrators, value_t *y,
+                                          value_t alpha) {
+    const unsigned tile = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned row = NO_ROW;
+    value_t sum = 0;
+    if (tile < tiles) {
+        row = tile_ptr[tile] & ~DIRTY;
+        sum = calibrators[tile];
+    }
+    add_runs(row, sum, y, alpha);
+}
+
+// Adds the products of the nonzeros after the last tile. A thread per nonzero.
+extern "C" __global__ void csr5_tail(unsigned count, unsigned start, const unsigned *__restrict__ rows,
+                                     const unsigned *__restrict__ csr_columns,
+                                     const value_t *__restrict__ csr_values,
+                                     const value_t *__restrict__ x, value_t *y, value_t alpha) {
+    const unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned row = NO_ROW;
+    value_t sum = 0;
+    if (k < count) {
+        row = rows[k];
+        sum = csr_values[start + k] * x[csr_columns[start + k]];
+    }
+    add_runs(row, sum, y, alpha);
+}

@@ -1,0 +1,204 @@
+//! CSR5 on the GPU: Liu & Vinter, ICS'15, and their CSR5_cuda.
+//!
+//! The nonzeros are cut into tiles of 32 × σ: 32 lanes of σ consecutive nonzeros, stored so that
+//! what the lanes take in one step lies together. Setup converts on the device: `tile_ptr`, the row of
+//! each tile's first nonzero; per lane a descriptor of a bit flag for each nonzero that starts a row
+//! and `y_offset`, the flags in the lanes before; where the rows of a tile are not consecutive
+//! (dirty), an empty offset per flag; columns and values in the tiles' order. In the product a warp
+//! owns a tile: a tile within one row is summed up (fast track); in others every lane sums the pieces
+//! between its flags, writes its whole rows, and takes what the lanes after have of its last. What
+//! the tile's first row gets is its calibrator. A second kernel adds the calibrators to y, a third the
+//! tail: the nonzeros after the last whole tile.
+//!
+//! Memory: the tiles hold the matrix once more (the original rewrites CSR in place; ours belongs to
+//! all methods); per tile 8 bytes, a value, and 4 (or, from σ = 23 on, 8) bytes per lane; 4 bytes per
+//! empty offset and per nonzero of the tail.
+//!
+//! Departures: α and β; y ← βy counts as part of the product (the original's driver leaves that
+//! out); the cross-lane sum is a segmented scan in place of the original's difference of prefix
+//! sums, whose error depends on other rows; a ballot tells what `scansum_offset` did; a tile is dirty
+//! only if an empty row lies before a row that starts in it; room for empty offsets is handed out by a
+//! counter, not by a scan of their counts; calibrators are added by an atomic operation per row and
+//! warp, and so is the tail, a thread per nonzero whose row is kept (the original's block per row
+//! would visit every empty row at the end); a last tile that is whole is no tail. Rows of many tiles
+//! are summed in an order that varies.
+
+use super::start::Start;
+use crate::device::buffer::Value;
+use crate::device::{Argument, Buffer, DeviceCsr, Module, Program};
+use crate::method::{
+    Code, Failed, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup,
+    Unprepared,
+};
+
+/// See the file's head.
+pub const METHOD: Method = Method {
+    name: "gpu-csr5",
+    source: "Liu & Vinter, CSR5, ICS 2015, and their code",
+    summary: "tiles of 32 × σ nonzeros, a warp each, segmented sums; converted on the device",
+    parameters: &[
+        Parameter {
+            name: "sigma",
+            values: &["4", "6", "8", "12", "16", "22", "23", "24", "32"],
+            meaning: "nonzeros per lane of a tile; by the mean row length unless given",
+        },
+        Parameter {
+            name: "block",
+            values: &["64", "128"],
+            meaning: "threads per block of the product; 128 unless given, as in the original",
+        },
+    ],
+    operations: Operations::Plain,
+    setup: Setup::Conversion,
+    code: Code::Gpu { f64: prepare, f32: prepare },
+};
+
+static PROGRAM: Program =
+    Program { name: "csr5.cu", source: include_str!("../../../cuda/csr5.cu") };
+
+/// Lanes of a tile, ω.
+const LANES: usize = 32;
+/// Bit flags in the first word of a lane's descriptor, below ten bits of `y_offset`.
+const FLAGS: usize = 22;
+/// Threads per block, as in the original.
+const BLOCK: usize = 128;
+
+fn prepare<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let sigma = request.number("sigma").unwrap_or_else(|| sigma(csr.host.rows(), csr.host.nnz()));
+    let block = request.number("block").unwrap_or(BLOCK);
+    let constants = [("SIGMA", sigma), ("FLAGS", FLAGS), ("BLOCK", block)];
+    let module = csr.gpu.compile::<T>(&PROGRAM, &constants)?;
+    let multiply = module.kernel("csr5_tiles")?;
+    let calibrate = module.kernel("csr5_calibrate")?;
+    let add_tail = module.kernel("csr5_tail")?;
+    let start = Start::of::<T>(&csr.gpu)?;
+
+    let tiles = Tiles::of(csr, &module, sigma)?;
+    let calibrators = csr.gpu.allocate::<T>(tiles.count)?;
+    let tail_start = tiles.count * LANES * sigma;
+    let tail_rows = rows_of(csr, &module, csr.host.nnz() - tail_start, tail_start, 1)?;
+    let (count, tail_start, tail) = (tiles.count as u32, tail_start as u32, tail_rows.len() as u32);
+    let tail_grid = tail_rows.len().div_ceil(BLOCK);
+    let grid = tiles.count.div_ceil(block / LANES);
+
+    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+        start.run(beta, y)?;
+        let Tiles { tile_ptr, descriptors, empty_starts, empty_offsets, columns, values, .. } =
+            &tiles;
+        let format: [&dyn Argument; 7] =
+            [&count, tile_ptr, descriptors, empty_starts, empty_offsets, columns, values];
+        let vectors: [&dyn Argument; 5] = [x, y, &alpha, &beta, &calibrators];
+        multiply.launch(grid, block, 0, &[&format[..], &vectors].concat())?;
+        let sums: [&dyn Argument; 5] = [&count, tile_ptr, &calibrators, y, &alpha];
+        calibrate.launch(tiles.count.div_ceil(BLOCK), BLOCK, 0, &sums)?;
+        let DeviceCsr { column_indices, values, .. } = csr;
+        let nonzeros: [&dyn Argument; 5] = [&tail, &tail_start, &tail_rows, column_indices, values];
+        add_tail.launch(tail_grid, BLOCK, 0, &[&nonzeros[..], &[x, y, &alpha]].concat())
+    }))
+}
+
+/// σ by the mean row length: the original's r, s, t, u = 4, 32, 256, 6.
+fn sigma(rows: usize, nnz: usize) -> usize {
+    match nnz / rows.max(1) {
+        0..=4 => 4,
+        mean @ 5..=32 => mean,
+        33..=256 => 32,
+        _ => 6,
+    }
+}
+
+/// The rows of `count` nonzeros, every `stride`-th from `first` on.
+fn rows_of<T: Value>(
+    csr: &DeviceCsr<T>,
+    module: &Module,
+    count: usize,
+    first: usize,
+    stride: usize,
+) -> Result<Buffer<u32>, Failed> {
+    let rows_of = csr.gpu.allocate(count)?;
+    let [number, first, stride] = [count, first, stride].map(|number| number as u32);
+    module.kernel("csr5_rows")?.launch(
+        count.div_ceil(BLOCK),
+        BLOCK,
+        0,
+        &[&number, &first, &stride, &csr.rows(), &csr.row_offsets, &rows_of],
+    )?;
+    Ok(rows_of)
+}
+
+/// The whole tiles in device memory.
+struct Tiles<T> {
+    count: usize,
+    tile_ptr: Buffer<u32>,
+    descriptors: Buffer<u32>,
+    /// Where a dirty tile's empty offsets begin.
+    empty_starts: Buffer<u32>,
+    empty_offsets: Buffer<u32>,
+    columns: Buffer<u32>,
+    values: Buffer<T>,
+}
+
+impl<T: Value> Tiles<T> {
+    /// Converts what fills whole tiles.
+    fn of(csr: &DeviceCsr<T>, module: &Module, sigma: usize) -> Result<Self, Failed> {
+        let (gpu, tile) = (&csr.gpu, LANES * sigma);
+        let count = csr.host.nnz() / tile;
+        let mut tiles = Self {
+            count,
+            tile_ptr: rows_of(csr, module, count + 1, 0, tile)?,
+            descriptors: gpu.allocate(count * LANES * sigma.div_ceil(FLAGS))?,
+            empty_starts: gpu.allocate(count)?,
+            empty_offsets: gpu.allocate(0)?,
+            columns: gpu.allocate(count * tile)?,
+            values: gpu.allocate(count * tile)?,
+        };
+        tiles.describe(csr, module)?;
+        let Self { tile_ptr, columns, values, .. } = &tiles;
+        let arrays: [&dyn Argument; 5] =
+            [tile_ptr, &csr.column_indices, &csr.values, columns, values];
+        module.kernel("csr5_transpose")?.launch(count, BLOCK, 0, &arrays)?;
+        Ok(tiles)
+    }
+
+    /// Finds the rows that start in each tile.
+    fn describe(&mut self, csr: &DeviceCsr<T>, module: &Module) -> Result<(), Failed> {
+        let (rows, count, offsets) = (csr.rows(), self.count as u32, &csr.row_offsets);
+        let grid = self.count.div_ceil(BLOCK / LANES);
+        self.descriptors.fill(0)?;
+        let flags: [&dyn Argument; 4] = [&rows, &count, offsets, &self.descriptors];
+        module.kernel("csr5_flags")?.launch(csr.host.rows().div_ceil(BLOCK), BLOCK, 0, &flags)?;
+        let empty_count = csr.gpu.upload(&[0u32])?;
+        let Self { tile_ptr, descriptors, empty_starts, .. } = self;
+        let tiles: [&dyn Argument; 5] = [&count, offsets, descriptors, tile_ptr, empty_starts];
+        let with = |last| [&tiles[..], &[last]].concat();
+        module.kernel("csr5_offsets")?.launch(grid, BLOCK, 0, &with(&empty_count))?;
+        self.empty_offsets = csr.gpu.allocate(empty_count.to_vec()?[0] as usize)?;
+        let grid = if self.empty_offsets.is_empty() { 0 } else { grid };
+        module.kernel("csr5_empty_offsets")?.launch(grid, BLOCK, 0, &with(&self.empty_offsets))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sigma_follows_the_mean_row_length() {
+        let sigma = |nnz| super::sigma(10, nnz);
+        assert_eq!([0, 49, 50, 320, 329, 330, 2569, 2570].map(sigma), [4, 4, 5, 32, 32, 32, 32, 6]);
+        assert_eq!(super::sigma(0, 0), 4);
+    }
+
+    /// A lane's flags and ten bits for the flags of 31 lanes before it.
+    #[test]
+    fn descriptors_hold_every_sigma() {
+        for value in METHOD.parameters[0].values {
+            let sigma: usize = value.parse().unwrap();
+            assert!(sigma <= 32 && 31 * sigma < 1 << (32 - FLAGS));
+        }
+        assert_eq!([4, 22, 23, 32].map(|sigma: usize| sigma.div_ceil(FLAGS)), [1, 1, 2, 2]);
+    }
+}
