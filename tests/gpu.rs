@@ -9,7 +9,7 @@ use spmv_bench::bench::execute::{Bench, Trial};
 use spmv_bench::bench::outcome::{Measurement, Outcome, Report};
 use spmv_bench::bench::peak::Peak;
 use spmv_bench::bench::plan::{Cache, Protocol, Settings};
-use spmv_bench::device::{Gpu, Stage};
+use spmv_bench::device::Gpu;
 use spmv_bench::matrix::Csr;
 use spmv_bench::matrix::generate::Generator;
 use spmv_bench::matrix::order::band_k::{Coarsening, band_k};
@@ -170,8 +170,10 @@ fn every_sample_counts_and_both_caches_work() {
 fn stages_are_the_kernels_in_order() {
     let (gpu, csr) = (Gpu::new(Emulation::new(3)), matrix());
     let measured = measured(&gpu, &csr, &Settings { stages: true, ..settings() });
-    let stages = |name: &str| measured[name].stages.clone();
-    let ms = |name: &str| Stage { name: name.into(), ms: 1.0 };
+    let stages = |name: &str| -> Vec<_> {
+        measured[name].stages.iter().map(|stage| (stage.name.clone(), stage.ms)).collect()
+    };
+    let ms = |name: &str| (name.to_owned(), 1.0);
     assert_eq!(stages("gpu-csr-scalar"), [ms("csr_scalar")]);
     assert_eq!(stages("gpu-pcsr"), [ms("pcsr_products"), ms("pcsr_sums")]);
     assert_eq!(stages("gpu-light"), [ms("fill"), ms("light")]);
@@ -185,6 +187,20 @@ fn stages_are_the_kernels_in_order() {
     assert_eq!(stages("gpu-hyb"), [ms("hyb_ell"), ms("hyb_coo")]);
     let csr5 = ["fill", "csr5_tiles", "csr5_calibrate", "csr5_tail"];
     assert_eq!(stages("gpu-csr5"), csr5.map(ms));
+}
+
+/// The emulation holds at most two blocks per multiprocessor, of 2048 threads; a memset is no kernel.
+#[test]
+fn occupancy_is_that_of_the_longest_kernel() {
+    let (gpu, csr) = (Gpu::new(Emulation::new(3)), matrix());
+    let plain = measured(&gpu, &csr, &settings());
+    let occupancy = |name: &str| plain[name].occupancy;
+    assert_eq!(occupancy("gpu-csr-scalar"), Some(2.0 * 256.0 / 2048.0));
+    assert_eq!(occupancy("gpu-light"), Some(1024.0 / 2048.0 * 2.0));
+    assert!(plain.values().all(|measured| measured.occupancy.is_some()));
+    let staged = measured(&gpu, &csr, &Settings { stages: true, ..settings() });
+    let of: Vec<_> = staged["gpu-light"].stages.iter().map(|stage| stage.occupancy).collect();
+    assert_eq!(of, [None, Some(1.0)]);
 }
 
 #[test]

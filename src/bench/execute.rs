@@ -125,7 +125,8 @@ struct Ready<'a, T, V: ?Sized> {
     setup_ms: f64,
     error_ratio: f64,
     samples: Vec<Sample>,
-    stages: Vec<Stage>,
+    /// `None` until they are taken.
+    stages: Option<Vec<Stage>>,
 }
 
 impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
@@ -164,7 +165,8 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
             }
         }
         self.check_interrupt()?;
-        Ok(entries.into_iter().map(Entry::outcome).collect())
+        let stages = self.bench.settings.stages;
+        Ok(entries.into_iter().map(|entry| entry.outcome(stages)).collect())
     }
 
     /// Prepares a method and verifies its first product.
@@ -187,7 +189,7 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
         let (prepared, setup) = guarded(|| self.side.prepare(choice, &request))??;
         let setup_ms = 1e3 * setup.as_secs_f64();
         let mut ready =
-            Ready { prepared, setup_ms, error_ratio: 0.0, samples: Vec::new(), stages: Vec::new() };
+            Ready { prepared, setup_ms, error_ratio: 0.0, samples: Vec::new(), stages: None };
         self.side.set_y(&self.inputs.y0)?;
         self.time(&mut ready, 1)?;
         self.verify(&mut ready)?;
@@ -220,9 +222,11 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
             self.time(ready, 1)?;
         }
         self.verify(ready)?;
-        if settings.stages && ready.stages.is_empty() {
+        if ready.stages.is_none() {
+            // One product is enough to tell which kernel is the longest.
+            let products = if settings.stages { STAGE_PRODUCTS } else { 1 };
             let factors = (self.inputs.alpha, self.inputs.beta);
-            ready.stages = self.side.stages(&mut ready.prepared, factors, STAGE_PRODUCTS)?;
+            ready.stages = Some(self.side.stages(&mut ready.prepared, factors, products)?);
         }
         Ok(())
     }
@@ -255,11 +259,15 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
 }
 
 impl<T, V: ?Sized> Entry<'_, T, V> {
-    fn outcome(self) -> Outcome {
+    /// With the product's parts if `show_stages`.
+    fn outcome(self, show_stages: bool) -> Outcome {
         let ready = match self {
             Self::Ended(outcome) => return outcome,
             Self::Ready(ready) => ready,
         };
+        let stages = ready.stages.unwrap_or_default();
+        let kernels = stages.iter().filter(|stage| stage.occupancy.is_some());
+        let longest = kernels.max_by(|a, b| a.ms.total_cmp(&b.ms));
         Outcome::Ok(Box::new(Measurement {
             setup_ms: ready.setup_ms,
             summary: Summary::of(&ready.samples).expect("a round takes one sample at least"),
@@ -267,7 +275,8 @@ impl<T, V: ?Sized> Entry<'_, T, V> {
             error_ratio: ready.error_ratio,
             library_version: ready.prepared.library_version,
             note: ready.prepared.note,
-            stages: ready.stages,
+            occupancy: longest.and_then(|stage| stage.occupancy),
+            stages: if show_stages { stages } else { Vec::new() },
         }))
     }
 }

@@ -38,6 +38,8 @@ pub struct Measurement {
     pub library_version: Option<String>,
     /// See [`Prepared::note`](crate::method::Prepared::note).
     pub note: Option<String>,
+    /// See [`Stage::occupancy`]: that of the kernel that takes most of the product's time.
+    pub occupancy: Option<f64>,
     /// Times of the product's parts, when they were asked for and it has any.
     pub stages: Vec<Stage>,
 }

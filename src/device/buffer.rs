@@ -113,7 +113,7 @@ impl<T: Plain> Buffer<T> {
             return Ok(());
         }
         self.gpu.0.driver.fill(self.address, byte, self.bytes())?;
-        self.gpu.mark("fill")
+        self.gpu.mark("fill", || Ok(None))
     }
 
     /// Enqueues a copy of `from`, of the same length.
@@ -123,7 +123,7 @@ impl<T: Plain> Buffer<T> {
             return Ok(());
         }
         self.gpu.0.driver.copy(from.address, self.address, self.bytes())?;
-        self.gpu.mark("copy")
+        self.gpu.mark("copy", || Ok(None))
     }
 }
 

@@ -117,6 +117,9 @@ pub trait Driver {
     /// Waits for the last event and gives the times between neighbours. All the events are used up.
     fn times(&self, events: &[Event]) -> Result<Vec<Duration>, Failed>;
 
+    /// Lets a profiler that is attached begin to look, or end.
+    fn profile(&self, look: bool) -> Result<(), Failed>;
+
     /// cuSPARSE in this device's stream.
     fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable>;
 }

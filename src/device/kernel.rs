@@ -84,7 +84,16 @@ impl Kernel {
         unsafe {
             self.gpu.0.driver.launch(self.id, grid, block, shared_bytes as u32, &arguments)?;
         }
-        self.gpu.mark(self.name)
+        let threads = block.x * block.y * block.z;
+        self.gpu.mark(self.name, || self.occupancy(threads as usize, shared_bytes).map(Some))
+    }
+
+    /// See [`Stage::occupancy`](super::Stage::occupancy).
+    fn occupancy(&self, threads: usize, shared_bytes: usize) -> Result<f64, Failed> {
+        let facts = self.gpu.facts();
+        let most = facts.multiprocessors * facts.max_threads_per_multiprocessor;
+        let resident = self.resident_blocks(threads, shared_bytes)? * threads;
+        Ok(resident as f64 / f64::from(most))
     }
 
     /// How many blocks of `threads` threads with `shared_bytes` of dynamic shared memory the whole

@@ -39,11 +39,18 @@ struct Shared {
     modules: RefCell<HashMap<ModuleKey, ModuleId>>,
     /// Time spent compiling.
     compiling: Cell<Duration>,
-    /// While stages are recorded: what ran before which event.
-    stages: RefCell<Option<Vec<(String, Event)>>>,
+    /// While stages are recorded.
+    stages: RefCell<Option<Vec<Mark>>>,
 }
 
 type ModuleKey = (&'static str, Precision, Vec<(&'static str, usize)>);
+
+/// The end of a stage.
+struct Mark {
+    name: String,
+    occupancy: Option<f64>,
+    event: Event,
+}
 
 /// A part of a product and its time.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -52,6 +59,10 @@ pub struct Stage {
     pub name: String,
     /// Milliseconds per product.
     pub ms: f64,
+    /// The threads that a multiprocessor can hold at once, as a share of the most that it holds of any
+    /// kernel: what registers, shared memory and the block leave room for. `None` for what is no
+    /// kernel of ours.
+    pub occupancy: Option<f64>,
 }
 
 impl Gpu {
@@ -119,7 +130,7 @@ impl Gpu {
         call: impl FnOnce() -> Result<(), Failed>,
     ) -> Result<(), Failed> {
         call()?;
-        self.mark(name)
+        self.mark(name, || Ok(None))
     }
 
     /// Waits until all that was enqueued has run.
@@ -137,36 +148,44 @@ impl Gpu {
         Ok(times?[0])
     }
 
-    /// The times of the stages of `products` runs of `product`, in the order in which they first ran.
+    /// The times of the stages of `products` runs of `product`, in the order in which they first ran. A
+    /// profiler that waits for its cue sees these runs and no others.
     pub fn stages(
         &self,
         products: usize,
         mut product: impl FnMut() -> Result<(), Failed>,
     ) -> Result<Vec<Stage>, Failed> {
         self.synchronize()?;
-        let start = self.0.driver.record()?;
+        self.0.driver.profile(true)?;
+        let mut events = vec![self.0.driver.record()?];
         *self.0.stages.borrow_mut() = Some(Vec::new());
         let done = (0..products).try_for_each(|_| product());
-        let (names, mut events): (Vec<_>, Vec<_>) =
-            self.0.stages.take().unwrap_or_default().into_iter().unzip();
-        events.insert(0, start);
+        let marks = self.0.stages.take().unwrap_or_default();
+        events.extend(marks.iter().map(|mark| mark.event));
         let times = self.0.driver.times(&events);
+        self.0.driver.profile(false)?;
         done?;
-        let mut totals: Vec<(String, Duration)> = Vec::new();
-        for (name, time) in names.into_iter().zip(times?) {
-            match totals.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, total)) => *total += time,
-                None => totals.push((name, time)),
+        let mut stages: Vec<Stage> = Vec::new();
+        for (Mark { name, occupancy, .. }, time) in marks.into_iter().zip(times?) {
+            let ms = 1e3 * time.as_secs_f64();
+            match stages.iter_mut().find(|stage| stage.name == name) {
+                Some(stage) => stage.ms += ms,
+                None => stages.push(Stage { name, ms, occupancy }),
             }
         }
-        let ms = |total: Duration| 1e3 * total.as_secs_f64() / products as f64;
-        Ok(totals.into_iter().map(|(name, total)| Stage { name, ms: ms(total) }).collect())
+        stages.iter_mut().for_each(|stage| stage.ms /= products as f64);
+        Ok(stages)
     }
 
     /// Ends a stage, when stages are recorded.
-    fn mark(&self, name: &str) -> Result<(), Failed> {
+    fn mark(
+        &self,
+        name: &str,
+        occupancy: impl FnOnce() -> Result<Option<f64>, Failed>,
+    ) -> Result<(), Failed> {
         if let Some(stages) = &mut *self.0.stages.borrow_mut() {
-            stages.push((name.to_owned(), self.0.driver.record()?));
+            let event = self.0.driver.record()?;
+            stages.push(Mark { name: name.to_owned(), occupancy: occupancy()?, event });
         }
         Ok(())
     }

@@ -143,6 +143,7 @@ pub struct Row {
     pub library_version: Option<String>,
     pub run_id: String,
     pub order_ms: Option<f64>,
+    pub occupancy: Option<f64>,
 }
 
 impl Row {
@@ -241,6 +242,7 @@ impl Row {
             extra_bytes: measurement.extra_bytes,
             break_even: circumstances.baseline_ms.and_then(pays_off),
             error_ratio: Some(measurement.error_ratio),
+            occupancy: measurement.occupancy,
             library_version: measurement.library_version.clone(),
             reason: measurement.note.clone(),
             ..self

@@ -86,8 +86,10 @@ pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
     let fastest = group.fastest();
     for (index, (row, stages)) in group.rows.iter().zip(&group.stages).enumerate() {
         write_row(out, row, nominal_gbs, fastest == Some(index))?;
-        for Stage { name, ms } in stages {
-            writeln!(out, "  {name:<30} {:>18}", cell(Some(*ms), 5))?;
+        for Stage { name, ms, occupancy } in stages {
+            write!(out, "  {name:<30} {:>18}", cell(Some(*ms), 5))?;
+            let occupancy = occupancy.map(|share| format!("  occupancy {:.0} %", 100.0 * share));
+            writeln!(out, "{}", occupancy.unwrap_or_default())?;
         }
     }
     Ok(())

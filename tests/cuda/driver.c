@@ -16,7 +16,7 @@ typedef struct { const char *name; size_t sizes[2]; int dynamic; } function;
 
 static context contexts[2] = {{0}, {1}};
 static context *current;
-static int fault, alive;
+static int fault, alive, profiled;
 static float now;
 
 int fake_alive(void) { return alive; }
@@ -129,6 +129,9 @@ int cuEventElapsedTime_v2(float *ms, event *a, event *b) {
     ENTER; IN(a); IN(b); *ms = b->ms - a->ms; return OK;
 }
 int cuEventDestroy_v2(event *e) { return destroy((object *)e); }
+
+int cuProfilerStart(void) { ENTER; return profiled++ ? INVALID_VALUE : OK; }
+int cuProfilerStop(void) { ENTER; return --profiled ? INVALID_VALUE : OK; }
 
 int cuGetErrorName(int status, const char **text) {
     *text = status == OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY"

@@ -63,6 +63,8 @@ functions! {
         cuEventSynchronize(CUevent);
         cuEventElapsedTime_v2(*mut f32, CUevent, CUevent);
         cuEventDestroy_v2(CUevent);
+        cuProfilerStart();
+        cuProfilerStop();
     }
 }
 

@@ -171,6 +171,16 @@ impl Driver for Cuda {
         self.events.times(events)
     }
 
+    fn profile(&self, look: bool) -> Result<(), Failed> {
+        let functions = self.context.enter();
+        let (call, function) = match look {
+            true => ("cuProfilerStart", functions.cuProfilerStart),
+            false => ("cuProfilerStop", functions.cuProfilerStop),
+        };
+        // SAFETY: they take no arguments.
+        self.context.check(unsafe { function() }, || call.into())
+    }
+
     fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable> {
         let opened = self.cusparse.get_or_init(|| InStream::open(self.context.clone()));
         opened.as_ref().map(|cusparse| cusparse as &dyn CuSparse).map_err(Clone::clone)

@@ -199,6 +199,10 @@ impl Driver for Emulation {
         Ok(events.windows(2).map(between).collect())
     }
 
+    fn profile(&self, _: bool) -> Result<(), Failed> {
+        Ok(())
+    }
+
     fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable> {
         self.cusparse.as_deref().ok_or_else(|| Unavailable("cuSPARSE cannot be emulated".into()))
     }
