@@ -189,6 +189,23 @@ fn stages_are_the_kernels_in_order() {
     assert_eq!(stages("gpu-csr5"), csr5.map(ms));
 }
 
+#[test]
+fn auto_tells_what_it_picked() {
+    let gpu = Gpu::new(Emulation::new(9));
+    let picked = |csr: &Csr<f64>, iterations| {
+        let settings = Settings { iterations: Some(iterations), ..settings() };
+        measured(&gpu, csr, &settings)["gpu-auto"].note.clone().unwrap()
+    };
+    assert_eq!(picked(&matrix(), 4), "picked gpu-hola");
+    assert_eq!(picked(&grid(), 4), "picked gpu-csr-vector");
+    assert_eq!(picked(&grid(), 100), "picked gpu-sell");
+    // One row in 512 is long: filled up, the others would be too.
+    let long = (0..90).map(|col| (0, col, 1.0));
+    let mostly_fill = long.chain((1..1200).map(|row| (row, 0, 1.0))).collect::<Vec<_>>();
+    let mostly_fill = Csr::<f64>::from_triplets(1200, 90, &mostly_fill);
+    assert_eq!(picked(&mostly_fill, 100), "picked gpu-csr-vector");
+}
+
 /// The emulation holds at most two blocks per multiprocessor, of 2048 threads; a memset is no kernel.
 #[test]
 fn occupancy_is_that_of_the_longest_kernel() {

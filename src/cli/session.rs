@@ -23,7 +23,7 @@ use crate::matrix::kept::Kept;
 use crate::matrix::order::Order;
 use crate::matrix::source::{LoadError, Loaded, Source};
 use crate::method::{Choice, Device, Unavailable};
-use crate::methods::cpu::auto;
+use crate::methods::{cpu, gpu};
 use crate::record::row::{Circumstances, MatrixFacts, Row, Shape, Status};
 use crate::record::run::{Library, RunRecord};
 use crate::record::{Group, MatrixReport};
@@ -217,7 +217,8 @@ impl<'a> Session<'a> {
             rows: results().map(row).collect(),
             stages: report.outcomes.iter().map(stages).collect(),
         };
-        group.set_off(auto::METHOD.name);
+        let choosers = [cpu::auto::METHOD.name, gpu::auto::METHOD.name];
+        choosers.into_iter().for_each(|chooser| group.set_off(chooser));
         group
     }
 }

@@ -60,6 +60,7 @@ pub const METHODS: &[Method] = &[
     gpu::hyb::METHOD,
     gpu::bcsr::METHOD,
     gpu::sell::METHOD,
+    gpu::auto::METHOD,
     vendor::cusparse_csr::METHOD,
     vendor::cusparse_csr::METHOD_PRE,
     vendor::cusparse_csr::METHOD_T,

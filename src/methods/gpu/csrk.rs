@@ -9,7 +9,7 @@
 //! which the paper would take. The first is the second with a single lane per row, so both are one
 //! kernel, in which the first's x and y are called y and z.
 //!
-//! The paper ran CSR-2 on GPUs too (section 6.2) without telling how. In `gpu-csrk-2` a block owns
+//! The paper ran CSR-2 on GPUs too (section 7) without telling how. In `gpu-csrk-2` a block owns
 //! a super-row, with the lanes and threads that CSR-3 would have, all of them over its rows; a
 //! super-row has as many rows as CSR-3's super-super-row.
 //!
@@ -39,7 +39,7 @@ use crate::methods::csr_k::{COARSENING, LARGE_SIZES, ORDER, SMALL_SIZES};
 /// CSR-2.
 pub const METHOD_2: Method = Method {
     name: "gpu-csrk-2",
-    source: "csr-k, section 6.2",
+    source: "csr-k, section 7",
     summary: "a block per super-row in Band-k order; lanes per row by the mean row length",
     parameters: &[
         Parameter {

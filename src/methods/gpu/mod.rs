@@ -1,6 +1,7 @@
 //! Our own methods on the GPU. Each file prepares the launches of the kernels in the file of
 //! `cuda/` that has its name.
 
+pub mod auto;
 pub mod bcsr;
 pub mod coo;
 pub mod csc;
