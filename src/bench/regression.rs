@@ -40,14 +40,19 @@ pub fn geometric_mean(sizes: impl IntoIterator<Item = f64>) -> Option<f64> {
     (count > 0).then(|| (sum / count as f64).exp())
 }
 
-/// The index at which speeds, each relative to the best of its list, have the highest geometric mean
-/// over all lists, the first of equals; and that mean. The lists are of one length.
-pub fn best_constant(speeds: &[&[f64]]) -> Option<(usize, f64)> {
+/// For each index the geometric mean over all lists of its speed, relative to the best of the list. The
+/// lists are of one length.
+pub fn relative_speeds(speeds: &[&[f64]]) -> Vec<f64> {
     let relative = |list: &[f64], index: usize| {
         list[index] / list.iter().copied().fold(f64::MIN_POSITIVE, f64::max)
     };
     let mean = |index| geometric_mean(speeds.iter().map(|list| relative(list, index)));
-    let means = (0..speeds.first()?.len()).rev().filter_map(|index| Some((index, mean(index)?)));
+    (0..speeds.first().map_or(0, |list| list.len())).filter_map(mean).collect()
+}
+
+/// The index at which they are highest, the first of equals; and that mean.
+pub fn best_constant(speeds: &[&[f64]]) -> Option<(usize, f64)> {
+    let means = relative_speeds(speeds).into_iter().enumerate().rev();
     means.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 

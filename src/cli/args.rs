@@ -45,13 +45,17 @@ pub enum Command {
     ///
     /// Exit status: 0 all there; 1 some matrix was not brought, or is not as it was; 2 could not run.
     Fetch(FetchArgs),
-    /// Finds the best sizes of a method for each of many matrices, and rules for others
+    /// Finds the best values of a method's parameters over many matrices
     ///
-    /// Sweeps every value of srs, and of ssrs where the method has it, that --methods does not fix; by
+    /// csr-k: sweeps every value of srs, and of ssrs where the method has it, that --methods does not fix; by
     /// default of csr2 and csr3, with --device gpu of gpu-csrk-3 and gpu-csrk-3.5, in one round, so that
     /// one size at a time is in memory. Prints the best sizes, their logarithmic regression over the mean
     /// row length, their geometric mean, and the constant that loses least. --output takes a CSV row per
     /// matrix and size.
+    ///
+    /// shapes: sweeps the combinations that --methods names, by default the launch shapes of the main GPU
+    /// methods, and prints how much of each matrix' best each of them reaches in the geometric mean.
+    /// --output takes the rows, as of corpus.
     Tune(TuneArgs),
     /// Lists the methods
     Methods(MethodsArgs),
@@ -109,6 +113,8 @@ pub struct TuneArgs {
 pub enum Tunable {
     /// CSR-k: the sizes of super-rows and super-super-rows
     CsrK,
+    /// Every combination of the values that --methods names: gpu-merge:block=*:items=*
+    Shapes,
 }
 
 #[derive(Debug, Args)]

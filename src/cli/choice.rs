@@ -1,4 +1,5 @@
-//! `--methods`: names or globs, each with parameters: `merge,mkl-*,gpu-light:level=vector`.
+//! `--methods`: names or globs, each with parameters: `merge,mkl-*,gpu-light:level=vector`, and with
+//! every value of one: `gpu-merge:block=*:items=4`.
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -54,12 +55,11 @@ fn select(words: &[String]) -> Result<Vec<Choice<'static>>> {
         let mut found = false;
         for (index, method) in matching {
             found = true;
-            let given = parameters.iter().map(|parameter| given(method, parameter));
-            let given =
-                given.collect::<Result<_>>().with_context(|| format!("--methods {word}"))?;
-            let choice = Choice { method, given };
-            if chosen.iter().all(|(_, other)| other.name() != choice.name()) {
-                chosen.push((index, choice));
+            let sets = sets(method, &parameters).with_context(|| format!("--methods {word}"))?;
+            for choice in sets.into_iter().map(|given| Choice { method, given }) {
+                if chosen.iter().all(|(_, other)| other.name() != choice.name()) {
+                    chosen.push((index, choice));
+                }
             }
         }
         ensure!(found, "--methods {word}: no such method; there are {}", known());
@@ -72,8 +72,23 @@ fn known() -> String {
     METHODS.iter().map(|method| method.name).collect::<Vec<_>>().join(", ")
 }
 
-/// `name=value` as one of the method's parameters and one of its values.
-fn given(method: &Method, text: &str) -> Result<(&'static str, &'static str)> {
+/// Names and values of parameters.
+type Given = Vec<(&'static str, &'static str)>;
+
+/// What the parameters may be: one set, or where values are `*` one for every combination.
+fn sets(method: &Method, parameters: &[&str]) -> Result<Vec<Given>> {
+    parameters.iter().try_fold(vec![Given::new()], |sets, parameter| {
+        let values = given(method, parameter)?;
+        let with_each = |set: &Given| {
+            let set = set.clone();
+            values.iter().map(move |&value| [&set[..], &[value]].concat()).collect::<Vec<_>>()
+        };
+        Ok(sets.iter().flat_map(with_each).collect())
+    })
+}
+
+/// `name=value` as one of the method's parameters and one of its values, or all if that is `*`.
+fn given(method: &Method, text: &str) -> Result<Given> {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
     let known = || method.parameters.iter().map(|p| p.name).collect::<Vec<_>>().join(", ");
     let parameter = method.parameters.iter().find(|parameter| parameter.name == name);
@@ -81,9 +96,13 @@ fn given(method: &Method, text: &str) -> Result<(&'static str, &'static str)> {
         [] => format!("{} has no parameters", method.name),
         _ => format!("{} has no parameter '{name}', but {}", method.name, known()),
     })?;
-    let value = parameter.values.iter().find(|known| **known == value).with_context(|| {
-        let values = parameter.values.join(", ");
-        format!("{name} of {} is one of {values}, not '{value}'", method.name)
-    })?;
-    Ok((parameter.name, value))
+    let fits = |known: &&str| value == "*" || *known == value;
+    let values: Vec<_> = parameter.values.iter().copied().filter(fits).collect();
+    ensure!(
+        !values.is_empty(),
+        "{name} of {} is one of {}, not '{value}'",
+        method.name,
+        parameter.values.join(", ")
+    );
+    Ok(values.into_iter().map(|value| (parameter.name, value)).collect())
 }

@@ -13,7 +13,7 @@ use crate::scalar::Precision;
 
 /// The sizes that a row was measured with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sizes {
+pub struct Size {
     /// Rows in a super-row.
     pub srs: u32,
     /// Super-rows in a super-super-row, for methods that have those.
@@ -47,7 +47,7 @@ pub struct SizeRow {
 impl SizeRow {
     /// What of a row tells about its sizes; `of` is its method without them, `None` for the row of a
     /// matrix that was not measured.
-    pub fn new(row: &Row, of: Option<(String, Sizes)>) -> Self {
+    pub fn new(row: &Row, of: Option<(String, Size)>) -> Self {
         let sizes = of.as_ref().map(|(_, sizes)| *sizes);
         Self {
             file: row.file.clone(),
@@ -76,7 +76,7 @@ pub struct Sweep {
     method_name: String,
     /// The precision.
     pub precision: Precision,
-    sizes: Vec<Sizes>,
+    sizes: Vec<Size>,
     cases: Vec<Case>,
     /// Matrices without a time for some size.
     incomplete: usize,
@@ -92,7 +92,7 @@ struct Case {
 
 impl Sweep {
     /// Without any matrix yet.
-    pub fn new(method_name: String, precision: Precision, sizes: Vec<Sizes>) -> Self {
+    pub fn new(method_name: String, precision: Precision, sizes: Vec<Size>) -> Self {
         Self { method_name, precision, sizes, cases: Vec::new(), incomplete: 0 }
     }
 
@@ -117,7 +117,7 @@ impl Sweep {
         }
         writeln!(out, "{:>10} {:>6} {:>6} {:>10}  matrix", "nnz/row", "srs", "ssrs", "GFLOP/s")?;
         for (case, best) in cases.iter().zip(self.best()) {
-            let Sizes { srs, ssrs } = sizes[best];
+            let Size { srs, ssrs } = sizes[best];
             let (length, gflops, file) = (case.row_length, case.gflops[best], &case.file);
             let ssrs = ssrs.map_or("-".into(), |ssrs| ssrs.to_string());
             writeln!(out, "{length:>10.3} {srs:>6} {ssrs:>6} {gflops:>10.4}  {file}")?;
@@ -150,7 +150,7 @@ impl Sweep {
         &self,
         out: &mut dyn Write,
         name: &str,
-        size: impl Fn(&Sizes) -> Option<u32>,
+        size: impl Fn(&Size) -> Option<u32>,
     ) -> io::Result<()> {
         let best = self.cases.iter().zip(self.best());
         let points = best.filter_map(|(case, best)| {
@@ -173,7 +173,7 @@ impl Sweep {
 }
 
 /// As on the command line.
-impl fmt::Display for Sizes {
+impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "srs={}", self.srs)?;
         self.ssrs.map_or(Ok(()), |ssrs| write!(f, ":ssrs={ssrs}"))
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn the_best_sizes_and_their_rules_are_told() {
-        let sizes = [(8, 4), (8, 16), (32, 4)].map(|(srs, ssrs)| Sizes { srs, ssrs: Some(ssrs) });
+        let sizes = [(8, 4), (8, 16), (32, 4)].map(|(srs, ssrs)| Size { srs, ssrs: Some(ssrs) });
         let mut sweep = Sweep::new("csr3".into(), Precision::F64, sizes.to_vec());
         sweep.take(&rows("short", 1.0, [Some(1.0), Some(1.5), Some(2.0)]));
         sweep.take(&rows("long", std::f64::consts::E, [Some(1.0), Some(4.0), Some(3.0)]));
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn nothing_measured_is_no_rule() {
-        let sizes = vec![Sizes { srs: 8, ssrs: None }];
+        let sizes = vec![Size { srs: 8, ssrs: None }];
         let mut out = Vec::new();
         Sweep::new("csr2".into(), Precision::F32, sizes).write(&mut out).unwrap();
         let table =

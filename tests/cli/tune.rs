@@ -89,6 +89,37 @@ fn on_a_gpu_its_methods_are_tuned_unless_others_are_named() {
     assert!(named.stdout.starts_with("gpu-csrk-2, f64: 1 sizes on 2 matrices\n"), "{named:?}");
 }
 
+/// A launch takes a millisecond: on the first matrix one tile is enough and needs no fix-up, on the
+/// second only the largest is.
+#[test]
+fn shapes_are_set_off_against_each_matrix_best() {
+    let dir = folder(&[]);
+    let out = dir.path().join("shapes.csv");
+    let sources = "gen:grid2d,n=4 gen:dense,rows=30,cols=30";
+    let words = format!("tune shapes {sources} --methods gpu-merge:block=*:items=4 {QUICK}");
+    let ran = run_with_gpu(&format!("{words} --output {}", out.display()));
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    expect![[r#"
+        gpu-merge, f64: 6 shapes on 2 matrices
+         100.0 % of each matrix' best  gpu-merge:block=256:items=4
+          70.7 % of each matrix' best  gpu-merge:block=32:items=4
+          70.7 % of each matrix' best  gpu-merge:block=64:items=4
+          70.7 % of each matrix' best  gpu-merge:block=96:items=4
+          70.7 % of each matrix' best  gpu-merge:block=128:items=4
+          70.7 % of each matrix' best  gpu-merge:block=192:items=4
+
+    "#]]
+    .assert_eq(&ran.stdout);
+    assert_eq!(fs::read_to_string(out).unwrap().lines().count(), 1 + 2 * 6);
+    let words = "tune shapes gen:grid2d,n=4 --device gpu --precision both";
+    let ran = run_with_gpu(&format!("{words} {QUICK}"));
+    for line in
+        ["gpu-merge, f32: 54 shapes", "gpu-hola, f64: 12 shapes", "gpu-csr5, f64: 18 shapes"]
+    {
+        assert!(ran.stdout.contains(line), "{line} in {ran:?}");
+    }
+}
+
 #[test]
 fn sizes_that_are_given_are_kept_and_methods_kept_apart() {
     let given = "--methods csr3:srs=8,csr3:ssrs=4:srs=96,csr2 --precision both";

@@ -1,0 +1,108 @@
+//! `spmv-bench tune shapes`: every combination of values that `--methods` names on every matrix, and what
+//! each of them loses as the one for all: what a table of launch shapes needs.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+
+use super::{Rows, Tuning};
+use crate::bench::regression::relative_speeds;
+use crate::method::{Choice, Device};
+use crate::record::{Group, MatrixReport};
+use crate::scalar::Precision;
+
+/// What is swept unless methods are named.
+pub const DEFAULT: &[&str] = &[
+    "gpu-merge:block=*:items=*",
+    "gpu-hola:block=*:items=*:sort=*",
+    "gpu-light:lanes=*:block=*",
+    "gpu-csr5:sigma=*:block=*",
+    "gpu-csr-vector:lanes=*:block=*",
+];
+
+/// The methods, each in each precision.
+pub struct Shapes {
+    choices: Vec<Choice<'static>>,
+    sweeps: Vec<Sweep>,
+}
+
+/// A method in one precision.
+struct Sweep {
+    method: &'static str,
+    device: Device,
+    precision: Precision,
+    /// With the parameters.
+    names: Vec<String>,
+    /// GFLOP/s by name, for each matrix.
+    speeds: Vec<Vec<f64>>,
+    /// Matrices without a time for some shape.
+    incomplete: usize,
+}
+
+impl Shapes {
+    /// Of these choices, which are sorted by method.
+    pub fn of(choices: &[Choice<'static>], precisions: &[Precision]) -> Self {
+        let methods = choices.chunk_by(|a, b| a.method.name == b.method.name);
+        let sweep = |(choices, &precision): (&[Choice<'static>], &Precision)| Sweep {
+            method: choices[0].method.name,
+            device: choices[0].method.device(),
+            precision,
+            names: choices.iter().map(Choice::name).collect(),
+            speeds: Vec::new(),
+            incomplete: 0,
+        };
+        let pairs = methods.flat_map(|method| precisions.iter().map(move |p| (method, p)));
+        Self { choices: choices.to_vec(), sweeps: pairs.map(sweep).collect() }
+    }
+}
+
+impl Tuning for Shapes {
+    fn choices(&self) -> Vec<Choice<'static>> {
+        self.choices.clone()
+    }
+
+    fn take(&mut self, report: &MatrixReport, rows: &mut Rows) -> Result<()> {
+        report.rows().try_for_each(|row| rows.write(row))?;
+        for group in &report.groups {
+            let of_group = |sweep: &&mut Sweep| {
+                (sweep.device, sweep.precision) == (group.device, group.precision)
+            };
+            self.sweeps.iter_mut().filter(of_group).for_each(|sweep| sweep.take(group));
+        }
+        Ok(())
+    }
+
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.sweeps.iter().try_for_each(|sweep| sweep.write(out))
+    }
+}
+
+impl Sweep {
+    fn take(&mut self, group: &Group) {
+        let speed = |name: &String| {
+            let mut rows = group.rows.iter();
+            rows.find(|row| row.method_name.as_ref() == Some(name)).and_then(|row| row.gflops)
+        };
+        match self.names.iter().map(speed).collect() {
+            Some(speeds) => self.speeds.push(speeds),
+            None => self.incomplete += 1,
+        }
+    }
+
+    /// All shapes, the one that loses least first.
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Self { method, precision, names, speeds, incomplete, .. } = self;
+        let (shapes, matrices, precision) = (names.len(), speeds.len(), precision.name());
+        writeln!(out, "{method}, {precision}: {shapes} shapes on {matrices} matrices")?;
+        if *incomplete > 0 {
+            writeln!(out, "left out, without a time for some shape: {incomplete}")?;
+        }
+        let speeds: Vec<_> = speeds.iter().map(Vec::as_slice).collect();
+        let mut shares: Vec<_> = relative_speeds(&speeds).into_iter().zip(names).collect();
+        shares.sort_by(|a, b| b.0.total_cmp(&a.0));
+        for (share, name) in shares {
+            writeln!(out, "{:>6.1} % of each matrix' best  {name}", 100.0 * share)?;
+        }
+        writeln!(out)
+    }
+}
