@@ -1,0 +1,379 @@
+//! `scripts/gpu-profile` with a profiler that is made for the test and takes the real one's place:
+//! what it is asked for, what becomes of its table, and the words for what cannot be. Without Python,
+//! tests say so and end.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use spmv_bench::bench::plan::Cache;
+use spmv_bench::method::Device;
+use spmv_bench::record::row::{Row, Status};
+use spmv_bench::scalar::Precision;
+use tempfile::TempDir;
+
+const SHARES: [&str; 3] =
+    ["achieved_occupancy", "warp_execution_efficiency", "global_load_efficiency"];
+
+/// Two kernels and a warning within the table; values with and without thousands separators, times in
+/// several units.
+const PCSR: &str = r#"==PROF== Connected to process 4711 (/opt/spmv-bench)
+==PROF== Profiling "pcsr_products" - 0: 0%....50%....100% - 3 passes
+==PROF== Profiling "pcsr_sums" - 1: 0%....50%....100% - 3 passes
+gen:grid3d,n=4 (generated in 0.1 ms)
+"a line of the program", quoted
+gpu-pcsr              PASS         0.0100     0.00500     0.1000
+==PROF== Disconnected from process 4711
+"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","Section Name","Metric Name","Metric Unit","Metric Value"
+"0","4711","spmv-bench","127.0.0.1","pcsr_products","1","7","(256, 1, 1)","(8, 1, 1)","0","9.0","Command line profiler metrics","gpu__time_duration.sum","ns","3,000"
+"0","4711","spmv-bench","127.0.0.1","pcsr_products","1","7","(256, 1, 1)","(8, 1, 1)","0","9.0","Command line profiler metrics","sm__warps_active.avg.pct_of_peak_sustained_active","%","90.00"
+"0","4711","spmv-bench","127.0.0.1","pcsr_products","1","7","(256, 1, 1)","(8, 1, 1)","0","9.0","Command line profiler metrics","smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct","%","80.00"
+"0","4711","spmv-bench","127.0.0.1","pcsr_products","1","7","(256, 1, 1)","(8, 1, 1)","0","9.0","Command line profiler metrics","smsp__thread_inst_executed_per_inst_executed.ratio","","32"
+==WARNING== Found outstanding GPU clock reset, trying to revert...Success.
+"a line that belongs to none"
+"0","4711","spmv-bench","127.0.0.1","pcsr_products","1","7","(256, 1, 1)","(8, 1, 1)","0","9.0","SpeedOfLight","Duration","usecond","9.00"
+"1","4711","spmv-bench","127.0.0.1","pcsr_sums","1","7","(128, 1, 1)","(4, 1, 1)","0","9.0","Command line profiler metrics","gpu__time_duration.sum","usecond","1.00"
+"1","4711","spmv-bench","127.0.0.1","pcsr_sums","1","7","(128, 1, 1)","(4, 1, 1)","0","9.0","Command line profiler metrics","sm__warps_active.avg.pct_of_peak_sustained_active","%","50.00"
+"1","4711","spmv-bench","127.0.0.1","pcsr_sums","1","7","(128, 1, 1)","(4, 1, 1)","0","9.0","Command line profiler metrics","smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct","%","40.00"
+"1","4711","spmv-bench","127.0.0.1","pcsr_sums","1","7","(128, 1, 1)","(4, 1, 1)","0","9.0","Command line profiler metrics","smsp__thread_inst_executed_per_inst_executed.ratio","","24"
+"#;
+
+/// A table of the columns that matter: kernel, then duration with its unit, and the three values.
+fn table(kernels: &[(&str, [&str; 2], [&str; 3])]) -> String {
+    let mut text = String::from("==PROF== Connected to process 1 (/opt/spmv-bench)\n");
+    text += "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n";
+    for (id, (kernel, [duration, time], shares)) in kernels.iter().enumerate() {
+        let metrics = [
+            ("gpu__time_duration.sum", *time, *duration),
+            ("sm__warps_active.avg.pct_of_peak_sustained_active", "%", shares[0]),
+            ("smsp__thread_inst_executed_per_inst_executed.ratio", "", shares[1]),
+            ("smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", "%", shares[2]),
+        ];
+        for (metric, unit, value) in metrics {
+            text += &format!("\"{id}\",\"{kernel}\",\"{metric}\",\"{unit}\",\"{value}\"\n");
+        }
+    }
+    text
+}
+
+/// A row of the GPU, as far as it matters here.
+fn row(file: &str, method: &str) -> Row {
+    Row {
+        file: file.into(),
+        num_rows: Some(64),
+        method_name: Some(method.into()),
+        avg_spmv_ms: Some(0.005),
+        precision: Some(Precision::F64),
+        device: Some(Device::Gpu),
+        transpose: Some(false),
+        status: Some(Status::Ok),
+        cache: Some(Cache::Hot),
+        order: Some("natural"),
+        run_id: "test".into(),
+        ..Row::default()
+    }
+}
+
+/// A folder with rows as the program writes them, a profiler that prints what stands in the file of the
+/// method's name, or fails, and a program to profile.
+struct Place {
+    dir: TempDir,
+    python: PathBuf,
+}
+
+/// What the script did.
+#[derive(Debug)]
+struct Ran {
+    status: Option<i32>,
+    stderr: String,
+}
+
+impl Place {
+    fn new(rows: &[Row]) -> Option<Self> {
+        let python =
+            Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
+        let Some(python) = python.ok().filter(|ran| ran.status.success()) else {
+            // Past the test runner, which keeps back what a passing test prints.
+            let _ = writeln!(std::io::stderr(), "skipped: no python3");
+            return None;
+        };
+        let python = PathBuf::from(String::from_utf8(python.stdout).unwrap().trim());
+        let place = Self { dir: tempfile::tempdir().unwrap(), python };
+        let mut writer = csv::Writer::from_path(place.path("rows.csv")).unwrap();
+        rows.iter().for_each(|row| writer.serialize(row).unwrap());
+        writer.flush().unwrap();
+        fs::create_dir(place.path("bin")).unwrap();
+        place.program("bin/spmv-bench", "exit 0");
+        let profiler = r#"echo "$LC_ALL $*" >>asked
+while [ "$1" != --methods ]; do shift; done
+[ -e "$2.status" ] && cat "$2.table" && exit "$(cat "$2.status")"
+echo '==PROF== Connected to process 4711 (/opt/spmv-bench)'
+echo '==ERROR== The application returned an error code (2).'
+echo 'spmv-bench: out of memory' >&2
+exit 2"#;
+        place.program("bin/ncu", profiler);
+        Some(place)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn program(&self, name: &str, script: &str) {
+        fs::write(self.path(name), format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// What the profiler prints for a method, and how it ends.
+    fn prints(&self, method: &str, output: &str, status: u8) {
+        fs::write(self.path(&format!("{method}.table")), output).unwrap();
+        fs::write(self.path(&format!("{method}.status")), status.to_string()).unwrap();
+    }
+
+    /// The facts of the run beside the rows.
+    fn has_record(&self, iterations: &str) {
+        let factors = r#""alpha": -1.5, "beta": 0.5"#;
+        let settings = format!(r#"{{{factors}, "iterations": {iterations}}}"#);
+        let command = r#"["spmv-bench", "--no-expand"]"#;
+        let record = format!(r#"{{"settings": {settings}, "command": {command}}}"#);
+        fs::write(self.path("rows.csv.run.json"), record).unwrap();
+    }
+
+    fn run(&self, words: &str) -> Ran {
+        self.run_in(&format!("{}:/usr/bin:/bin", self.path("bin").display()), words)
+    }
+
+    fn run_in(&self, path: &str, words: &str) -> Ran {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/gpu-profile");
+        let mut command = Command::new(&self.python);
+        command.arg(script).args(words.split_whitespace());
+        command.current_dir(self.dir.path()).env("PATH", path);
+        command.env("SPMV_BENCH_CACHE", self.path("cache"));
+        let ran = command.output().unwrap();
+        Ran { status: ran.status.code(), stderr: String::from_utf8(ran.stderr).unwrap() }
+    }
+
+    /// What the profiler was asked for, run by run.
+    fn asked(&self) -> Vec<String> {
+        let asked = fs::read_to_string(self.path("asked")).unwrap_or_default();
+        asked.lines().map(str::to_owned).collect()
+    }
+
+    fn read(&self, name: &str) -> Vec<BTreeMap<String, String>> {
+        let mut reader = csv::Reader::from_path(self.path(name)).unwrap();
+        reader.deserialize().map(Result::unwrap).collect()
+    }
+
+    /// The three figures of each row; `None` for an empty cell.
+    fn shares(&self, name: &str) -> Vec<[Option<f64>; 3]> {
+        let number = |cell: &String| (!cell.is_empty()).then(|| cell.parse().unwrap());
+        self.read(name).iter().map(|row| SHARES.map(|share| number(&row[share]))).collect()
+    }
+}
+
+const RUN: &str = "rows.csv -o out.csv --spmv-bench bin/spmv-bench";
+
+#[test]
+fn figures_join_their_rows() {
+    let grid = "gen:grid3d,n=4";
+    let cpu = Row { device: Some(Device::Cpu), ..row(grid, "seq") };
+    let light = Row {
+        precision: Some(Precision::F32),
+        transpose: Some(true),
+        order: Some("rcm"),
+        ..row("m.mtx", "gpu-light:level=vector")
+    };
+    let reason = "it would be 9.0 times as large, \"mostly fill\"".to_owned();
+    let skipped = row(grid, "gpu-ell").ended(Status::Skipped, reason);
+    let cold = Row { cache: Some(Cache::Cold), ..row(grid, "gpu-pcsr") };
+    let rows = [cpu, row(grid, "gpu-pcsr"), light, skipped, cold];
+    let Some(place) = Place::new(&rows) else { return };
+    fs::write(place.path("m.mtx"), "").unwrap();
+    place.prints("gpu-pcsr", PCSR, 0);
+    // The first loads nothing.
+    let filling = [
+        ("fill", ["0.5", "us"], ["20", "32", "0"]),
+        ("light<float>(int, float)", ["0.0015", "msecond"], ["60", "16", "25"]),
+    ];
+    place.prints("gpu-light:level=vector", &table(&filling), 0);
+    let ran = place.run(RUN);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+
+    // 3000 ns and 1000 ns of pcsr; of light 500 ns and 1500 ns, the loads of the second alone.
+    let pcsr = [Some(80.0), Some(93.75), Some(70.0)];
+    let light = [Some(50.0), Some(62.5), Some(25.0)];
+    assert_eq!(place.shares("out.csv"), [[None; 3], pcsr, light, [None; 3], pcsr]);
+    assert_eq!(
+        place.shares("out.kernels.csv"),
+        [
+            [Some(90.0), Some(100.0), Some(80.0)],
+            [Some(50.0), Some(75.0), Some(40.0)],
+            [Some(20.0), Some(100.0), None],
+            [Some(60.0), Some(50.0), Some(25.0)],
+        ]
+    );
+    let kernels = place.read("out.kernels.csv");
+    let column = |name: &str| kernels.iter().map(|row| row[name].clone()).collect::<Vec<_>>();
+    assert_eq!(
+        column("kernel"),
+        ["pcsr_products", "pcsr_sums", "fill", "light<float>(int, float)"]
+    );
+    assert_eq!(column("duration_ns"), ["3000.0", "1000.0", "500.0", "1500.0"]);
+    assert_eq!(column("file"), [grid, grid, "m.mtx", "m.mtx"]);
+    assert_eq!(column("method_name")[1..3], ["gpu-pcsr", "gpu-light:level=vector"]);
+    assert_eq!(column("precision")[1..3], ["f64", "f32"]);
+
+    // All else is as it was, and both caches' rows share one run.
+    let mut joined = place.read("out.csv");
+    joined.iter_mut().for_each(|row| row.retain(|name, _| !SHARES.contains(&name.as_str())));
+    assert_eq!(joined, place.read("rows.csv"));
+    let metrics = "gpu__time_duration.sum,sm__warps_active.avg.pct_of_peak_sustained_active,\
+        smsp__thread_inst_executed_per_inst_executed.ratio,\
+        smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct";
+    let asked = |matrix: &str, of: &str| {
+        format!(
+            "C --csv --print-units base --clock-control none --profile-from-start off --metrics \
+             {metrics} bin/spmv-bench --mtx {matrix} --methods {of}"
+        )
+    };
+    let once = "--rounds 1 --warmups 1 --max-time 0 --quiet";
+    let pcsr = format!("gpu-pcsr --device gpu --precision f64 --order natural {once}");
+    let light = format!(
+        "gpu-light:level=vector --device gpu --precision f32 --order rcm {once} --transpose"
+    );
+    assert_eq!(place.asked(), [asked(grid, &pcsr), asked("m.mtx", &light)]);
+}
+
+#[test]
+fn what_is_unknown_is_empty_and_told() {
+    let methods =
+        ["gpu-merge", "gpu-pcsr", "gpu-csc", "gpu-coo", "gpu-hola", "gpu-light", "gpu-sell"];
+    let rows = methods.map(|method| row("gen:wheel,spokes=9", method));
+    let Some(place) = Place::new(&rows) else { return };
+    let known = ["60", "16", "25"];
+    place.prints("gpu-pcsr", "==PROF== Connected\n==WARNING== No kernels were profiled.\n", 0);
+    let second_unknown = [("a", ["10", "ns"], known), ("b", ["1", "ns"], ["20", "n/a", "nan"])];
+    place.prints("gpu-csc", &table(&second_unknown), 0);
+    let odd_unit = table(&[("c", ["10", "cycle"], known)]);
+    place.prints("gpu-coo", odd_unit.strip_suffix(",\"25\"\n").unwrap(), 0);
+    place.prints("gpu-hola", &table(&[("d", ["10", "ns"], known)]), 0);
+    let cut_off = table(&[("e", ["10", "ns"], known)]);
+    place.prints("gpu-light", &cut_off, 1);
+    place.prints("gpu-sell", &format!("==ERROR== Failed to profile kernel\n{cut_off}"), 0);
+    let ran = place.run(RUN);
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    let occupancy = (10.0 * 60.0 + 20.0) / 11.0;
+    assert_eq!(
+        place.shares("out.csv"),
+        [
+            [None; 3],
+            [None; 3],
+            [Some(occupancy), None, Some(25.0)],
+            [None; 3],
+            [Some(60.0), Some(50.0), Some(25.0)],
+            [None; 3],
+            [None; 3],
+        ]
+    );
+    assert_eq!(place.shares("out.kernels.csv")[1], [Some(20.0), None, None], "not nan");
+    let durations: Vec<_> =
+        place.read("out.kernels.csv").iter().map(|row| row["duration_ns"].clone()).collect();
+    assert_eq!(durations, ["10.0", "1.0", "", "10.0"]);
+    for told in [
+        "gen:wheel,spokes=9 gpu-merge f64 false natural: no achieved_occupancy, \
+         warp_execution_efficiency, global_load_efficiency; ncu ended with 2; \
+         ==ERROR== The application returned an error code (2).; spmv-bench: out of memory\n",
+        "ncu ended with 0; ==WARNING== No kernels were profiled.\n",
+        "gpu-csc f64 false natural: no warp_execution_efficiency; ncu ended with 0",
+    ] {
+        assert!(ran.stderr.contains(told), "{told}: {}", ran.stderr);
+    }
+    assert!(!ran.stderr.contains("gpu-hola f64 false natural: "), "{}", ran.stderr);
+}
+
+#[test]
+fn the_run_s_settings_and_the_files_place_are_kept() {
+    let rows = [row("there/a.mtx", "gpu-merge"), row("b.mtx", "gpu-merge")];
+    let Some(place) = Place::new(&rows) else { return };
+    fs::create_dir_all(place.path("matrices/there")).unwrap();
+    for name in ["matrices/there/a.mtx", "matrices/b.mtx"] {
+        fs::write(place.path(name), "").unwrap();
+    }
+    place.has_record("3");
+    place.prints("gpu-merge", &table(&[("merge", ["10", "ns"], ["60", "16", "25"])]), 0);
+    let ran = place.run("rows.csv --spmv-bench bin/spmv-bench --matrices matrices");
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let asked = place.asked();
+    assert!(asked[0].contains("--mtx matrices/there/a.mtx"), "{asked:?}");
+    assert!(asked[1].contains("--mtx matrices/b.mtx"), "{asked:?}");
+    assert!(
+        asked[0].ends_with("--quiet --alpha=-1.5 --beta=0.5 --iterations=3 --no-expand"),
+        "{asked:?}"
+    );
+    assert_eq!(place.shares("rows.profile.csv"), [[Some(60.0), Some(50.0), Some(25.0)]; 2]);
+    assert_eq!(place.read("rows.profile.kernels.csv").len(), 2);
+
+    // Once more on its own output: the columns are there once.
+    let again = place.run(
+        "rows.profile.csv --spmv-bench bin/spmv-bench -o rows.profile.csv --matrices matrices",
+    );
+    assert_eq!(again.status, Some(0), "{again:?}");
+    let header = fs::read_to_string(place.path("rows.profile.csv")).unwrap();
+    assert_eq!(header.lines().next().unwrap().matches("achieved_occupancy").count(), 1);
+}
+
+/// The profiler runs the program itself, which must take its words; without a GPU it skips the method.
+#[test]
+fn the_program_understands_its_words() {
+    let turned = Row { transpose: Some(true), order: Some("rcm"), ..row("", "gpu-csc") };
+    let rows = [row("", "gpu-light:level=vector"), turned];
+    let rows = rows.map(|row| Row { file: "gen:grid2d,n=4".into(), ..row });
+    let Some(place) = Place::new(&rows) else { return };
+    place.has_record("null");
+    place.program("bin/ncu", r#"while [ "$1" != --metrics ]; do shift; done; shift 2; exec "$@""#);
+    let program = env!("CARGO_BIN_EXE_spmv-bench");
+    let ran = place.run(&format!("rows.csv --spmv-bench {program}"));
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    for method in ["gpu-light:level=vector", "gpu-csc"] {
+        assert!(ran.stderr.contains(&format!("; ncu ended with 0; {method} ")), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn what_cannot_run_says_why() {
+    let Some(place) = Place::new(&[row("gone.mtx", "gpu-merge")]) else { return };
+    fs::write(place.path("other.csv"), "file,method_name\n").unwrap();
+    let refused = |words: &str, told: &str| {
+        let ran = place.run(words);
+        assert_eq!(ran.status, Some(2), "{words}: {ran:?}");
+        assert!(ran.stderr.starts_with("gpu-profile: ") && ran.stderr.contains(told), "{ran:?}");
+    };
+    refused("absent.csv", "absent.csv: No such file or directory");
+    refused("other.csv", "other.csv: no column precision, transpose, order, device, status;");
+    refused("rows.csv --spmv-bench bin/absent", "bin/absent: no such program; --spmv-bench PATH");
+    refused(RUN, "gone.mtx: no such file; --matrices DIR says where");
+    fs::write(place.path("gone.mtx"), "").unwrap();
+    refused(
+        "rows.csv -o absent/out.csv --spmv-bench bin/spmv-bench",
+        "absent/out.csv.part: No such",
+    );
+    let ran = place.run_in(place.dir.path().to_str().unwrap(), RUN);
+    assert_eq!((ran.status, ran.stderr.contains("no ncu in PATH")), (Some(2), true), "{ran:?}");
+    assert_eq!(place.asked(), [""; 0], "nothing ran");
+}
+
+#[test]
+fn without_permission_it_says_what_to_set() {
+    let Some(place) = Place::new(&[row("gen:wheel,spokes=9", "gpu-merge")]) else { return };
+    let denied = "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA \
+        GPU Performance Counters on the target device 0.\n";
+    place.prints("gpu-merge", denied, 0);
+    fs::write(place.path("out.csv"), "of an earlier run").unwrap();
+    let ran = place.run(RUN);
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("options nvidia NVreg_RestrictProfilingToAdminUsers=0"), "{ran:?}");
+    assert_eq!(fs::read_to_string(place.path("out.csv")).unwrap(), "of an earlier run");
+}
