@@ -112,11 +112,11 @@ fn shapes_are_set_off_against_each_matrix_best() {
     .assert_eq(&ran.stdout);
     assert_eq!(fs::read_to_string(out).unwrap().lines().count(), 1 + 2 * 6);
     let words = "tune shapes gen:grid2d,n=4 --device gpu --precision both";
-    let ran = run_with_gpu(&format!("{words} {QUICK}"));
-    for line in
-        ["gpu-merge, f32: 54 shapes", "gpu-hola, f64: 12 shapes", "gpu-csr5, f64: 18 shapes"]
-    {
-        assert!(ran.stdout.contains(line), "{line} in {ran:?}");
+    let without = run(&format!("{words} {QUICK}")).stdout;
+    for line in ["gpu-merge, f32: 54", "gpu-hola, f64: 12", "gpu-csr5, f64: 18"] {
+        let left_out = "left out, without a time for some shape: 1";
+        let line = format!("{line} shapes on 0 matrices\n{left_out}\n");
+        assert!(without.contains(&line), "{line} in {without}");
     }
 }
 
