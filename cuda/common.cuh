@@ -27,6 +27,25 @@ __device__ __forceinline__ value_t vector_sum(unsigned mask, value_t sum) {
     return sum;
 }
 
+// Bit k: lane k is the last of a run of equal keys. All lanes call it.
+__device__ __forceinline__ unsigned run_tails(unsigned key) {
+    const unsigned next = __shfl_down_sync(ALL_LANES, key, 1);
+    return __ballot_sync(ALL_LANES, threadIdx.x % WARP == WARP - 1 || next != key);
+}
+
+// Sums within runs, from the run's first lane up to each. Bit k of `tails` says that
+// lane k is the last of a run.
+__device__ __forceinline__ value_t run_sums(unsigned tails, value_t sum) {
+    // Bit k: the lane `distance` before lane k is of the same run.
+    unsigned reach = ~(tails << 1 | 1);
+    for (unsigned distance = 1; reach != 0; distance *= 2) {
+        const value_t before = __shfl_up_sync(ALL_LANES, sum, distance);
+        if (reach >> threadIdx.x % WARP & 1) sum += before;
+        reach &= reach << distance;
+    }
+    return sum;
+}
+
 // The part of a row's product that one lane of a vector of WIDTH takes: every WIDTH-th nonzero. A
 // whole warp begins at the multiple of its width below the row's start, so that its loads are aligned.
 template <unsigned WIDTH>

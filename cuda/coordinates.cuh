@@ -7,19 +7,6 @@ constexpr unsigned NO_ROW = 0xffffffffu;
 // Steps whose entries are loaded before the first of them is used.
 constexpr unsigned STEPS = 4;
 
-// Sums within runs of the same row, from the run's first lane up to each. Bit k of `tails` says that
-// lane k is the last of a run.
-__device__ __forceinline__ value_t run_sums(unsigned tails, value_t sum) {
-    // Bit k: the lane `distance` before lane k is of the same run.
-    unsigned reach = ~(tails << 1 | 1);
-    for (unsigned distance = 1; reach != 0; distance *= 2) {
-        const value_t before = __shfl_up_sync(ALL_LANES, sum, distance);
-        if (reach >> threadIdx.x % WARP & 1) sum += before;
-        reach &= reach << distance;
-    }
-    return sum;
-}
-
 // y += alpha A x for the entries from `begin` to `end`, by a warp: a sum per row, added by an atomic
 // operation, since the first row and the last may be shared with other warps.
 __device__ __forceinline__ void add_interval(unsigned begin, unsigned end,

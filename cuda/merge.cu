@@ -44,16 +44,6 @@ extern "C" __global__ void merge_search(unsigned tiles, unsigned rows, unsigned 
     if (tile <= tiles) tile_starts[tile] = tile_start(tile, rows, nnz, row_offsets);
 }
 
-// Sums within runs of the same row, from the first lane of the warp up to each.
-__device__ Carry scan_warp(Carry carry) {
-    for (unsigned distance = 1; distance < WARP; distance *= 2) {
-        const unsigned row = __shfl_up_sync(ALL_LANES, carry.row, distance);
-        const value_t sum = __shfl_up_sync(ALL_LANES, carry.sum, distance);
-        if (threadIdx.x % WARP >= distance && row == carry.row) carry.sum += sum;
-    }
-    return carry;
-}
-
 // `later`, and what an earlier piece of the path left of the same row.
 __device__ Carry join(Carry earlier, Carry later) {
     if (earlier.row == later.row) later.sum += earlier.sum;
@@ -64,7 +54,7 @@ __device__ Carry join(Carry earlier, Carry later) {
 // to this one leave.
 __device__ value_t scan_block(Carry &carry, Carry *warp_carries) {
     const unsigned warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    carry = scan_warp(carry);
+    carry.sum = run_sums(run_tails(carry.row), carry.sum);
     if (lane == WARP - 1) warp_carries[warp] = carry;
     __syncthreads();
     Carry before = {~0u, 0};
@@ -154,9 +144,8 @@ extern "C" __global__ void merge_fix_up(unsigned tiles, unsigned rows,
     // Past the last tile stands the row past the last, which nothing is added to.
     Carry carry = {rows, 0};
     if (tile < tiles) carry = {carry_rows[tile], carry_sums[tile]};
-    carry = scan_warp(carry);
-    const unsigned next_row = __shfl_down_sync(ALL_LANES, carry.row, 1);
-    const bool last_of_run = lane == WARP - 1 || next_row != carry.row;
-    if (last_of_run && carry.row < rows && carry.sum != 0)
+    const unsigned tails = run_tails(carry.row);
+    carry.sum = run_sums(tails, carry.sum);
+    if (tails >> lane & 1 && carry.row < rows && carry.sum != 0)
         atomicAdd(&y[carry.row], alpha * carry.sum);
 }

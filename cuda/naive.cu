@@ -1,4 +1,5 @@
-// The transposed product without any preparation: a thread per row of A adds to the y of its columns.
+// The transposed product without any preparation: a vector of LANES threads per row of A, whose lanes
+// add to the y of their columns.
 #include "common.cuh"
 
 extern "C" __global__ void naive_transposed(unsigned rows,
@@ -7,10 +8,10 @@ extern "C" __global__ void naive_transposed(unsigned rows,
                                             const value_t *__restrict__ values,
                                             const value_t *__restrict__ x, value_t *y,
                                             value_t alpha) {
-    const unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
+    const unsigned row = blockIdx.x * (blockDim.x / LANES) + threadIdx.x / LANES;
     if (row >= rows) return;
     const unsigned end = row_offsets[row + 1];
     const value_t scaled = alpha * x[row];
-    for (unsigned k = row_offsets[row]; k < end; ++k)
+    for (unsigned k = row_offsets[row] + threadIdx.x % LANES; k < end; k += LANES)
         atomicAdd(&y[column_indices[k]], values[k] * scaled);
 }

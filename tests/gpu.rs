@@ -81,11 +81,19 @@ fn what_methods_keep_in_device_memory_is_counted() {
     let extra = |name: &str| plain[name].extra_bytes.unwrap() as usize;
     assert_eq!(extra("gpu-csr-scalar"), 0);
     assert_eq!(extra("gpu-csr-vector"), 0);
+    assert_eq!(extra("gpu-kokkos-style"), 0);
     assert_eq!(extra("gpu-pcsr"), 8 * csr.nnz());
     assert_eq!(extra("gpu-light"), 4);
     // On compute capability 9.0 128 x 4 steps per tile, and too few tiles for a search kernel.
     let tiles = (csr.rows() + csr.nnz()).div_ceil(128 * 4);
     assert_eq!(extra("gpu-merge"), 12 * tiles);
+    // Blocks of 1 x 1, also for empty rows, in tiles of 128 x 16, with a row per thread and a flag.
+    let stored = csr.nnz() + csr.row_lengths().filter(|&length| length == 0).count();
+    let tiles = stored.div_ceil(128 * 16);
+    assert_eq!(extra("gpu-bccoo"), tiles * 128 * (16 * 12 + 2 + 4) + 12 * tiles + 4);
+    // Few entries per tile of 16 x 16: some tiles, and most entries with both coordinates apart.
+    let apart = 16 * csr.nnz();
+    assert!((apart / 2..apart).contains(&extra("gpu-tile")));
     // 256 x 4 nonzeros per block, and the row past the last.
     let blocks = csr.nnz().div_ceil(256 * 4);
     assert_eq!(extra("gpu-hola"), 4 * (blocks + 1));
@@ -175,8 +183,11 @@ fn stages_are_the_kernels_in_order() {
     };
     let ms = |name: &str| (name.to_owned(), 1.0);
     assert_eq!(stages("gpu-csr-scalar"), [ms("csr_scalar")]);
+    assert_eq!(stages("gpu-kokkos-style"), [ms("csr_vector")]);
     assert_eq!(stages("gpu-pcsr"), [ms("pcsr_products"), ms("pcsr_sums")]);
     assert_eq!(stages("gpu-light"), [ms("fill"), ms("light")]);
+    assert_eq!(stages("gpu-bccoo"), [ms("fill"), ms("bccoo_tiles")]);
+    assert_eq!(stages("gpu-tile"), [ms("fill"), ms("tile_units"), ms("tile_apart")]);
     assert_eq!(stages("gpu-merge"), [ms("merge_tiles"), ms("merge_fix_up")]);
     assert_eq!(stages("gpu-hola"), [ms("hola_assign"), ms("hola")]);
     let between = |kernel| [ms("csrk_permute_x"), ms(kernel), ms("csrk_unpermute_y")];
@@ -274,11 +285,11 @@ fn transposed_products_are_verified() {
     let gpu = Gpu::new(Emulation::new(7));
     let wide = Generator::parse("dense,rows=3,cols=40").unwrap().generate().unwrap();
     let settings = Settings { transpose: true, beta: 0.5, stages: true, ..settings() };
-    let stages = &measured(&gpu, &wide, &settings)["gpu-naive-t"].stages;
-    assert_eq!(
-        stages.iter().map(|stage| &*stage.name).collect::<Vec<_>>(),
-        ["start", "naive_transposed"]
-    );
+    let measured = measured(&gpu, &wide, &settings);
+    for name in ["gpu-naive-t", "gpu-kokkos-style"] {
+        let stages = measured[name].stages.iter().map(|stage| &*stage.name);
+        assert_eq!(stages.collect::<Vec<_>>(), ["start", "naive_transposed"], "{name}");
+    }
 }
 
 /// hola-spmv-ics17, Figure 10: an empty row between two of a thread's nonzeros concerns its warp, and too

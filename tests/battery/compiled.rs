@@ -43,7 +43,9 @@ fn programs<T: Value>() -> Programs {
     let choices: Vec<Choice> = on(Device::Gpu).chain(variants_on(Device::Gpu)).collect();
     for choice in choices.iter().filter(|choice| choice.method.name.starts_with("gpu-")) {
         let (x, y) = ([T::one(); 8], [T::zero(); 8]);
-        products(choice, &csr, &Place::Gpu(&gpu), Asked::first(choice), &x, &y, 0).unwrap();
+        for asked in Asked::all(choice) {
+            products(choice, &csr, &Place::Gpu(&gpu), asked, &x, &y, 0).unwrap();
+        }
     }
     seen.take()
 }

@@ -7,13 +7,13 @@ use std::rc::Rc;
 use spmv_bench::device::kernel::HEADERS;
 use spmv_bench::device::{Gpu, Program};
 use spmv_bench::matrix::Csr;
-use spmv_bench::method::{Choice, Unprepared};
+use spmv_bench::method::{Choice, Failed, Unavailable, Unprepared};
 use spmv_bench::methods::METHODS;
 use spmv_bench::verify::Reference;
 use spmv_emulation::Emulation;
 
 use super::product::{Asked, Place, products};
-use super::small::{mostly_empty, vector};
+use super::small::{mostly_empty, tiles, vector};
 use super::{faults, methods};
 
 /// Seeds that a fault may need until it shows.
@@ -40,6 +40,9 @@ const FAULTS: &[&[Fault]] = &[
     faults::csrk::FAULTS,
     faults::formats::FAULTS,
     faults::csr5::FAULTS,
+    faults::kokkos_style::FAULTS,
+    faults::bccoo::FAULTS,
+    faults::tile::FAULTS,
 ];
 
 fn faults() -> impl Iterator<Item = &'static Fault> {
@@ -49,8 +52,9 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
 }
 
 /// Rows of all lengths up to 40 and empty ones, more of them than blocks hold: one of 30000 nonzeros among
-/// them; square, as orderings need it; far more rows than nonzeros; and a band that formats with fill take.
-fn matrices() -> [Csr<f64>; 4] {
+/// them; square, as orderings need it; far more rows than nonzeros; a band that formats with fill take; and
+/// tiles of every kind.
+fn matrices() -> [Csr<f64>; 5] {
     let of = |cols: usize, longest: usize| {
         let entry =
             |row: usize, k: usize| (row, (k * 3 + row) % cols, ((k + row) % 9) as f64 + 0.5);
@@ -60,7 +64,8 @@ fn matrices() -> [Csr<f64>; 4] {
         Csr::from_triplets(515, cols, &triplets)
     };
     let empty = Csr::from_triplets(6000, 40, &mostly_empty());
-    [of(30001, 30000), of(515, 40), empty, band()]
+    let tiles = Csr::from_triplets(79, 75, &tiles());
+    [of(30001, 30000), of(515, 40), empty, band(), tiles]
 }
 
 /// Rows of up to 110 nonzeros, and empty ones, within a band with gaps that the last columns cut off.
@@ -90,8 +95,8 @@ fn whole(program: &Program, seen: &mut Vec<&'static str>) -> String {
     program.source.lines().filter(|line| *line != "#pragma once").map(&mut line).collect()
 }
 
-/// What becomes of the method with the fault under one seed; `None` when nothing is amiss, or the method
-/// refuses the matrix.
+/// What becomes of the method's products with the fault under one seed; `None` when nothing is amiss, or
+/// the method refuses the matrix.
 fn symptom(choice: &Choice, csr: &Csr<f64>, seed: u64, (from, to): (&str, &str)) -> Option<String> {
     let (old, new) = (from.to_owned(), to.to_owned());
     let planted = Rc::new(Cell::new(false));
@@ -105,18 +110,29 @@ fn symptom(choice: &Choice, csr: &Csr<f64>, seed: u64, (from, to): (&str, &str))
         source.replacen(&old, &new, 1)
     });
     let gpu = Gpu::new(altered);
-    let asked = Asked::first(choice);
+    let symptom_of = |asked| symptom_of(choice, csr, &gpu, asked);
+    let symptoms: Vec<_> = Asked::all(choice).map(symptom_of).collect();
+    let refused = symptoms.iter().any(Result::is_err);
+    assert!(planted.get() || refused, "{} has no {from}", choice.name());
+    symptoms.into_iter().flatten().flatten().next()
+}
+
+/// What is wrong with one product.
+fn symptom_of(
+    choice: &Choice,
+    csr: &Csr<f64>,
+    gpu: &Gpu,
+    asked: Asked,
+) -> Result<Option<String>, Unavailable> {
     let operator = if asked.transpose { csr.transposed() } else { csr.clone() };
     let (x, y0) = (vector(operator.cols(), 0.3), vec![f64::NAN; operator.rows()]);
-    let ys = products(choice, csr, &Place::Gpu(&gpu), asked, &x, &y0, 1);
-    let refused = matches!(ys, Err(Unprepared::Unavailable(_)));
-    assert!(planted.get() || refused, "{} has no {from}", choice.name());
-    match ys {
+    match products(choice, csr, &Place::Gpu(gpu), asked, &x, &y0, 1) {
         Ok(ys) => {
             let verdict = Reference::new(&operator, 1.0, &x, 0.0, &y0).judge(&ys[0]);
-            (!verdict.passes()).then(|| verdict.describe())
+            Ok((!verdict.passes()).then(|| verdict.describe()))
         }
-        Err(error) => (!refused).then(|| error.to_string()),
+        Err(Unprepared::Failed(Failed(reason))) => Ok(Some(reason)),
+        Err(Unprepared::Unavailable(refusal)) => Err(refusal),
     }
 }
 

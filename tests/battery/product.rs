@@ -35,9 +35,11 @@ pub struct Asked {
 pub const PLAIN: Asked = Asked { transpose: false, factors: (1.0, 0.0) };
 
 impl Asked {
-    /// The plain product, or the transposed one of a method that has no other.
-    pub fn first(choice: &Choice) -> Self {
-        Self { transpose: !choice.method.operations.include(false), ..PLAIN }
+    /// The plain product and the transposed one, as far as the method has them.
+    pub fn all(choice: &Choice) -> impl Iterator<Item = Self> + use<> {
+        let operations = choice.method.operations;
+        let transposes = [false, true].into_iter().filter(move |&t| operations.include(t));
+        transposes.map(|transpose| Self { transpose, ..PLAIN })
     }
 }
 
@@ -205,6 +207,12 @@ fn may_refuse<T>(choice: &Choice, csr: &Csr<T>) -> bool {
             let width = given(choice, "width").unwrap_or(0);
             csr.rows() * longest_row(csr).min(width) > 1024.max(3 * csr.nnz())
         }
+        "bccoo" => {
+            // Rows without entries have blocks as well.
+            let [rows, cols] = block_sides(choice, "1x1");
+            let blocks = csr.rows().div_ceil(rows) + csr.nnz();
+            blocks * rows * cols > 1024.max(3 * csr.nnz())
+        }
         "cusparse-sell" => true,
         name if name.starts_with("cusparse") => csr.nnz() == 0,
         name if name.starts_with("mkl") => mkl().is_err() || csr.rows() * csr.cols() == 0,
@@ -221,12 +229,17 @@ fn given(choice: &Choice, parameter: &str) -> Option<usize> {
 /// Blocks wider than the matrix, or with so many values that are no entries: each entry may be alone in
 /// its block.
 fn blocks_may_refuse<T>(choice: &Choice, csr: &Csr<T>) -> bool {
-    let block = choice.given.iter().find(|(name, _)| *name == "block");
-    let block = block.map_or("4x4", |(_, block)| block);
-    let [rows, cols] = [0, 2].map(|place| usize::from(block.as_bytes()[place] - b'0'));
+    let [rows, cols] = block_sides(choice, "4x4");
     let blocks = csr.rows().div_ceil(rows) * csr.cols().div_ceil(cols);
     let places = blocks.min(csr.nnz()) * rows * cols;
     cols > csr.cols() || places > 1024.max(3 * csr.nnz())
+}
+
+/// Rows and columns of the blocks that were given, or of `default`.
+fn block_sides(choice: &Choice, default: &'static str) -> [usize; 2] {
+    let given = choice.given.iter().find(|(name, _)| *name == "block");
+    let block = given.map_or(default, |(_, block)| block).as_bytes();
+    [0, 2].map(|place| usize::from(block[place] - b'0'))
 }
 
 fn diagonals<T>(csr: &Csr<T>) -> usize {

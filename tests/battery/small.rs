@@ -92,10 +92,33 @@ pub fn matrices() -> Vec<(&'static str, usize, usize, Vec<Triplet>)> {
             20,
             entries(among_empty.flat_map(|r| (0..8).map(move |c| (r, (c * 3 + r) % 20))).collect()),
         ),
+        ("tiles of every kind", 79, 75, tiles()),
         ("columns far apart", 40, 70_000, entries(far.collect())),
         ("mostly empty rows", 6000, 40, mostly_empty()),
         ("explicit zeros", 3, 3, vec![(0, 0, 0.0), (1, 1, 2.0), (1, 2, 0.0)]),
     ]
+}
+
+/// Tiles of 16 x 16 of which each kind has a format of its own, also cut off by the edge: 79 rows and 75
+/// columns with some full rows, full columns, dense tiles, even, uneven and few entries.
+pub fn tiles() -> Vec<Triplet> {
+    const KINDS: [[usize; 5]; 5] =
+        [[0, 1, 2, 3, 7], [4, 5, 6, 0, 2], [1, 4, 3, 5, 4], [6, 6, 6, 6, 6], [2, 1, 5, 3, 0]];
+    let is_entry = |&(row, col): &(usize, usize)| {
+        let (r, c) = (row % 16, col % 16);
+        match KINDS[row / 16][col / 16] {
+            0 => r % 3 == 1,
+            1 => c % 5 == 2,
+            2 => (r * 5 + c * 3) % 8 != 0,
+            3 => (c + r) % 5 == 0,
+            4 => c < r,
+            5 => r < 9 && (c == r || r == 4 && c < 4),
+            6 => (r * 7 + c * 3) % 25 == 0,
+            _ => false,
+        }
+    };
+    let cells = (0..79).flat_map(|row| (0..75).map(move |col| (row, col)));
+    cells.filter(is_entry).map(|(row, col)| (row, col, (row * 3 + col) as f64 - 90.5)).collect()
 }
 
 /// A vector without zeros or repetitions, so that a wrong column shows.

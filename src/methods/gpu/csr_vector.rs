@@ -47,7 +47,15 @@ fn prepare<'a, T: Value>(
     request: &Request<'a>,
 ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
     let lanes = request.number("lanes").unwrap_or_else(|| lanes_for(&csr.host));
-    let block = request.number("block").unwrap_or(128);
+    with_lanes(csr, lanes, request.number("block").unwrap_or(128))
+}
+
+/// The product in blocks of `block` threads, with `lanes` threads per row.
+pub fn with_lanes<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    lanes: usize,
+    block: usize,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
     let grid = csr.host.rows().div_ceil(block / lanes);
     let kernel = csr.gpu.compile::<T>(&PROGRAM, &[("LANES", lanes)])?.kernel("csr_vector")?;
     Ok(by_rows(csr, kernel, grid, block))

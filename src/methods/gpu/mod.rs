@@ -2,6 +2,7 @@
 //! `cuda/` that has its name.
 
 pub mod auto;
+pub mod bccoo;
 pub mod bcsr;
 pub mod coo;
 pub mod csc;
@@ -15,12 +16,14 @@ pub mod ell;
 pub mod hola;
 pub mod hola_t;
 pub mod hyb;
+pub mod kokkos_style;
 pub mod light;
 pub mod merge;
 pub mod naive;
 pub mod pcsr;
 pub mod sell;
 mod start;
+pub mod tile;
 
 use crate::device::buffer::Value;
 use crate::device::{Argument, DeviceCsr, Kernel};

@@ -38,20 +38,29 @@ pub const METHOD_T: Method = Method {
 static PROGRAM: Program =
     Program { name: "naive.cu", source: include_str!("../../../cuda/naive.cu") };
 
-const BLOCK: usize = 256;
+/// Threads per block.
+pub const BLOCK: usize = 256;
 
 fn prepare_transposed<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
 ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
-    let kernel = csr.gpu.compile::<T>(&PROGRAM, &[])?.kernel("naive_transposed")?;
+    Ok(transposed(csr, 1)?.transposing(request.transpose))
+}
+
+/// The product by Aᵀ with `lanes` threads per row of A.
+pub fn transposed<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    lanes: usize,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    let module = csr.gpu.compile::<T>(&PROGRAM, &[("LANES", lanes)])?;
+    let kernel = module.kernel("naive_transposed")?;
     let start = Start::of::<T>(&csr.gpu)?;
-    let grid = csr.host.rows().div_ceil(BLOCK);
-    let prepared = Prepared::on_gpu(csr, move |alpha, x, beta, y| {
+    let grid = csr.host.rows().div_ceil(BLOCK / lanes);
+    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         start.run(beta, y)?;
         let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
         let rows = csr.rows();
         kernel.launch(grid, BLOCK, 0, &[&rows, row_offsets, column_indices, values, x, y, &alpha])
-    });
-    Ok(prepared.transposing(request.transpose))
+    }))
 }

@@ -58,7 +58,12 @@ pub const FAULTS: &[Fault] = &[
     ("gpu-coo", "tails << 1 | 1", "tails << 1", Somehow),
     ("gpu-coo", "reach &= reach << distance;", "reach &= reach << 1;", Somehow),
     ("gpu-coo", "__shfl_up_sync(ALL_LANES", "__shfl_up_sync(0xffffu", By("caller is not")),
-    ("gpu-coo", "__ballot_sync(ALL_LANES", "__ballot_sync(0xffffu", By("caller is not")),
+    (
+        "gpu-coo",
+        "__ballot_sync(ALL_LANES, row != next)",
+        "__ballot_sync(0xffffu, row != next)",
+        By("caller is not"),
+    ),
     ("gpu-coo", "atomicAdd(&y[row], alpha * sum)", "y[row] += alpha * sum", Somehow),
     ("gpu-coo", "min(start + interval, all)", "start + interval", By("reads")),
     ("gpu-hyb:width=8", "if (row >= rows) return;", "", By("hyb_ell: block (2,0,0) thread")),

@@ -34,8 +34,8 @@ pub const FAULTS: &[Fault] = &[
     ),
     (
         "gpu-merge",
-        "__shfl_up_sync(ALL_LANES, carry.row, distance)",
-        "__shfl_up_sync(0x7fffffffu, carry.row, distance)",
+        "__shfl_up_sync(ALL_LANES, sum, distance)",
+        "__shfl_up_sync(0x7fffffffu, sum, distance)",
         By("in which the caller is not"),
     ),
     (

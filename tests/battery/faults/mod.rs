@@ -1,9 +1,12 @@
 //! Faults planted in the kernels' text, by family.
 
+pub mod bccoo;
 pub mod csr5;
 pub mod csrk;
 pub mod formats;
 pub mod hola;
+pub mod kokkos_style;
 pub mod merge;
 pub mod naive;
 pub mod rows;
+pub mod tile;

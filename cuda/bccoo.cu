@@ -1,0 +1,221 @@
+// BCCOO: blocks of BLOCK_ROWS x BLOCK_COLS values in the order of their rows, with a bit for each that
+// is the last of its row of blocks. A tile is a thread block's share, BLOCK threads of ITEMS blocks
+// each. The sum of a row that a tile leaves open goes to the next tile (ADJACENT) or to a second kernel.
+#include "common.cuh"
+
+typedef unsigned long long wide;
+
+constexpr unsigned WARPS = BLOCK / WARP;
+constexpr unsigned LONGER_SIDE = BLOCK_ROWS > BLOCK_COLS ? BLOCK_ROWS : BLOCK_COLS;
+// Blocks whose loads a thread has under way at once.
+constexpr unsigned TOGETHER = 8 / LONGER_SIDE < ITEMS ? 8 / LONGER_SIDE : ITEMS;
+constexpr unsigned PACK_BYTES = BLOCK_COLS * sizeof(value_t);
+
+// Neighbours in a row of a block, or in x.
+struct __align__(PACK_BYTES < 16 ? PACK_BYTES : 16) Pack {
+    value_t of[BLOCK_COLS];
+};
+
+// The sums of the rows of a row of blocks.
+struct Sums {
+    value_t of[BLOCK_ROWS];
+};
+
+// What was summed of a row of blocks that is still open.
+struct Carry {
+    unsigned row;
+    Sums sums;
+};
+
+__device__ __forceinline__ void add(Sums &sums, const Sums &more) {
+#pragma unroll
+    for (unsigned r = 0; r < BLOCK_ROWS; ++r) sums.of[r] += more.of[r];
+}
+
+// The x of some columns of blocks. Only the last column of all may be cut off by the edge.
+__device__ __forceinline__ void load_x(const unsigned (&at)[TOGETHER], unsigned cols,
+                                       const value_t *__restrict__ x, Pack (&packs)[TOGETHER]) {
+    bool whole = true;
+#pragma unroll
+    for (unsigned k = 0; k < TOGETHER; ++k) whole = whole && (at[k] + 1) * BLOCK_COLS <= cols;
+    if (__all_sync(ALL_LANES, whole)) {
+#pragma unroll
+        for (unsigned k = 0; k < TOGETHER; ++k)
+            packs[k] = reinterpret_cast<const Pack *>(x)[at[k]];
+        return;
+    }
+#pragma unroll
+    for (unsigned k = 0; k < TOGETHER * BLOCK_COLS; ++k) {
+        const unsigned column = at[k / BLOCK_COLS] * BLOCK_COLS + k % BLOCK_COLS;
+        packs[k / BLOCK_COLS].of[k % BLOCK_COLS] = column < cols ? x[column] : value_t(0);
+    }
+}
+
+// A block's product. Its rows lie BLOCK packs apart.
+__device__ __forceinline__ Sums product(const Pack *__restrict__ block, const Pack &x) {
+    Sums sums = {};
+#pragma unroll
+    for (unsigned r = 0; r < BLOCK_ROWS; ++r) {
+        const Pack row = block[r * BLOCK];
+#pragma unroll
+        for (unsigned k = 0; k < BLOCK_COLS; ++k)
+            sums.of[r] += filled_product(row.of[k], x.of[k]);
+    }
+    return sums;
+}
+
+__device__ __forceinline__ void store_rows(value_t *y, unsigned rows, unsigned block_row,
+                                           value_t alpha, const Sums &sums, value_t beta) {
+#pragma unroll
+    for (unsigned r = 0; r < BLOCK_ROWS; ++r) {
+        const unsigned row = block_row * BLOCK_ROWS + r;
+        if (row < rows) store(y, row, alpha, sums.of[r], beta);
+    }
+}
+
+// Sums within runs of the same row, from the first lane of the warp up to each.
+__device__ __forceinline__ void scan_warp(Carry &carry) {
+    const unsigned tails = run_tails(carry.row);
+#pragma unroll
+    for (unsigned r = 0; r < BLOCK_ROWS; ++r)
+        carry.sums.of[r] = run_sums(tails, carry.sums.of[r]);
+}
+
+// What the threads before this one leave of the row that it begins in; `carry` becomes what all up
+// to this one leave.
+__device__ __forceinline__ Sums scan_block(Carry &carry) {
+    __shared__ Carry warp_carries[WARPS];
+    const unsigned warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    scan_warp(carry);
+    if (lane == WARP - 1) warp_carries[warp] = carry;
+    __syncthreads();
+    Carry before = {carry.row, {}};
+    for (unsigned k = 0; k < warp; ++k) {
+        const Carry next = warp_carries[k];
+        if (next.row != before.row) before = {next.row, {}};
+        add(before.sums, next.sums);
+    }
+    if (before.row == carry.row) add(carry.sums, before.sums);
+    Sums left;
+#pragma unroll
+    for (unsigned r = 0; r < BLOCK_ROWS; ++r) {
+        const value_t neighbour = __shfl_up_sync(ALL_LANES, carry.sums.of[r], 1);
+        left.of[r] = lane == 0 ? before.sums.of[r] : neighbour;
+    }
+    return left;
+}
+
+// Thread blocks take tiles in the order in which they start, so none waits for one that cannot run.
+__device__ __forceinline__ unsigned take_tile(unsigned *counter) {
+    __shared__ unsigned tile;
+    if (threadIdx.x == 0) tile = atomicAdd(counter, 1u);
+    __syncthreads();
+    return tile;
+}
+
+__device__ __forceinline__ void write_carry(value_t *carries, unsigned tile, const Sums &sums) {
+#pragma unroll
+    for (unsigned r = 0; r < BLOCK_ROWS; ++r) carries[(wide)tile * BLOCK_ROWS + r] = sums.of[r];
+}
+
+__device__ __forceinline__ void publish(value_t *carries, unsigned *flags, unsigned tile,
+                                        const Sums &sums) {
+    write_carry(carries, tile, sums);
+    __threadfence();
+    atomicExch(&flags[tile], 1u);
+}
+
+// Volatile, so that it is read anew in every round and not before the flag.
+__device__ __forceinline__ Sums await(const value_t *carries, const unsigned *flags,
+                                      unsigned tile) {
+    while (*(const volatile unsigned *)&flags[tile] == 0) {}
+    __threadfence();
+    Sums sums;
+#pragma unroll
+    for (unsigned r = 0; r < BLOCK_ROWS; ++r)
+        sums.of[r] = *(const volatile value_t *)&carries[(wide)tile * BLOCK_ROWS + r];
+    return sums;
+}
+
+// Adjacent synchronisation: what the tiles before leave of the row that this one begins in, while it
+// passes on what itself leaves. Only a tile in which no row ends has to wait before.
+__device__ __forceinline__ Sums exchange(value_t *carries, unsigned *flags, unsigned tile,
+                                         Sums own, bool a_row_ends) {
+    if (a_row_ends) publish(carries, flags, tile, own);
+    Sums before = {};
+    if (tile > 0) before = await(carries, flags, tile - 1);
+    if (!a_row_ends) {
+        add(own, before);
+        publish(carries, flags, tile, own);
+    }
+    return before;
+}
+
+// state: the counter of tiles, then their flags; 0 at first. The bounds leave registers for all loads
+// that are to be under way.
+extern "C" __global__ void __launch_bounds__(BLOCK, 768 / BLOCK)
+    bccoo_tiles(unsigned rows, unsigned cols, const unsigned *__restrict__ first_rows,
+                const unsigned *__restrict__ ends, const unsigned *__restrict__ columns,
+                const Pack *__restrict__ values, const value_t *__restrict__ x, value_t *y,
+                value_t alpha, value_t beta, value_t *carries, unsigned *state) {
+    const unsigned tile = ADJACENT ? take_tile(state) : blockIdx.x;
+    const unsigned thread = threadIdx.x;
+    const wide chunk = (wide)tile * BLOCK + thread;
+    const unsigned first_row = first_rows[chunk];
+    const unsigned tile_row = first_rows[(wide)tile * BLOCK];
+    const unsigned my_ends = ends[chunk * ITEMS / 32] >> chunk * ITEMS % 32;
+
+    Carry carry = {first_row, {}};
+    Sums first = {};
+    for (unsigned start = 0; start < ITEMS; start += TOGETHER) {
+        const wide item = (wide)tile * ITEMS + start;
+        unsigned at[TOGETHER];
+        Pack packs[TOGETHER];
+        Sums products[TOGETHER];
+#pragma unroll
+        for (unsigned k = 0; k < TOGETHER; ++k) at[k] = columns[(item + k) * BLOCK + thread];
+        load_x(at, cols, x, packs);
+#pragma unroll
+        for (unsigned k = 0; k < TOGETHER; ++k)
+            products[k] = product(values + (item + k) * BLOCK_ROWS * BLOCK + thread, packs[k]);
+#pragma unroll
+        for (unsigned k = 0; k < TOGETHER; ++k) {
+            add(carry.sums, products[k]);
+            if (my_ends >> (start + k) & 1) {
+                if (carry.row == first_row)
+                    first = carry.sums;
+                else
+                    store_rows(y, rows, carry.row, alpha, carry.sums, beta);
+                carry = {carry.row + 1, {}};
+            }
+        }
+    }
+
+    const bool closed = carry.row != first_row;
+    add(first, scan_block(carry));
+    if (ADJACENT) {
+        __shared__ Sums before;
+        if (thread == BLOCK - 1)
+            before = exchange(carries, state + 1, tile, carry.sums, carry.row != tile_row);
+        __syncthreads();
+        if (first_row == tile_row) add(first, before);
+    } else if (thread == BLOCK - 1) {
+        write_carry(carries, tile, carry.sums);
+    }
+    if (closed) store_rows(y, rows, first_row, alpha, first, beta);
+}
+
+// Adds what the tiles left to the rows in which the next ones begin: a thread per tile but the last.
+extern "C" __global__ void bccoo_carries(unsigned seams, const unsigned *__restrict__ first_rows,
+                                         const value_t *__restrict__ carries, value_t *y,
+                                         value_t alpha) {
+    const unsigned tile = blockIdx.x * blockDim.x + threadIdx.x;
+    if (tile >= seams) return;
+    const unsigned block_row = first_rows[((wide)tile + 1) * BLOCK];
+#pragma unroll
+    for (unsigned r = 0; r < BLOCK_ROWS; ++r) {
+        // A row past the last has no entries and so no sum.
+        const value_t sum = carries[(wide)tile * BLOCK_ROWS + r];
+        if (sum != 0) atomicAdd(&y[block_row * BLOCK_ROWS + r], alpha * sum);
+    }
+}

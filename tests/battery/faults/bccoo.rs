@@ -1,0 +1,101 @@
+//! Faults in BCCOO's segmented sums and in how tiles hand on what they leave.
+
+use crate::kernels::{
+    Fault,
+    Found::{By, Somehow},
+};
+
+pub const FAULTS: &[Fault] = &[
+    (
+        "gpu-bccoo",
+        "atomicAdd(counter, 1u);\n    __syncthreads();",
+        "atomicAdd(counter, 1u);",
+        Somehow,
+    ),
+    ("gpu-bccoo", "atomicAdd(counter, 1u)", "(*counter)++", Somehow),
+    (
+        "gpu-bccoo",
+        "warp_carries[warp] = carry;\n    __syncthreads();",
+        "warp_carries[warp] = carry;",
+        Somehow,
+    ),
+    ("gpu-bccoo", "if (lane == WARP - 1) warp", "if (lane == 0) warp", Somehow),
+    ("gpu-bccoo", "if (next.row != before.row) before = {next.row, {}};", "", Somehow),
+    ("gpu-bccoo", "if (before.row == carry.row) add", "add", Somehow),
+    (
+        "gpu-bccoo",
+        "__shfl_up_sync(ALL_LANES, carry.sums.of[r], 1)",
+        "__shfl_up_sync(0x7fffffffu, carry.sums.of[r], 1)",
+        By("in which the caller is not"),
+    ),
+    ("gpu-bccoo", "== WARP - 1 || next != key", "== WARP - 1", Somehow),
+    ("gpu-bccoo", "reach &= reach << distance", "reach = 0", Somehow),
+    (
+        "gpu-bccoo",
+        "__shfl_up_sync(ALL_LANES, sum, distance)",
+        "__shfl_up_sync(0x7fffffffu, sum, distance)",
+        By("in which the caller is not"),
+    ),
+    ("gpu-bccoo", "lane == 0 ? before", "lane == 1 ? before", Somehow),
+    ("gpu-bccoo", "while (*(const volatile unsigned *)&flags[tile] == 0) {}", "", Somehow),
+    (
+        "gpu-bccoo",
+        "write_carry(carries, tile, sums);\n    __threadfence();\n    atomicExch(&flags[tile], 1u);",
+        "atomicExch(&flags[tile], 1u);\n    __threadfence();\n    write_carry(carries, tile, sums);",
+        Somehow,
+    ),
+    ("gpu-bccoo", "if (a_row_ends) publish", "publish", Somehow),
+    (
+        "gpu-bccoo",
+        "if (!a_row_ends) {",
+        "if (false) {",
+        By("lacks thread (127,0,0), which still runs"),
+    ),
+    ("gpu-bccoo", "if (tile > 0) before", "before", By("reads 4 bytes")),
+    (
+        "gpu-bccoo",
+        "carry.row != tile_row);\n        __syncthreads();",
+        "carry.row != tile_row);",
+        Somehow,
+    ),
+    ("gpu-bccoo", "if (first_row == tile_row) add", "add", Somehow),
+    ("gpu-bccoo", "if (thread == BLOCK - 1)\n", "if (thread == 0)\n", Somehow),
+    ("gpu-bccoo", "if (closed) store_rows", "store_rows", Somehow),
+    ("gpu-bccoo", "(start + k) & 1", "k & 1", Somehow),
+    (
+        "gpu-bccoo:block=2x1",
+        "if (row < rows) store",
+        "store",
+        By("writes 8 bytes at offset 4120 of"),
+    ),
+    (
+        "gpu-bccoo:block=1x2",
+        "(at[k] + 1) * BLOCK_COLS <= cols",
+        "at[k] * BLOCK_COLS < cols",
+        By("bytes at offset 240008 of"),
+    ),
+    (
+        "gpu-bccoo:block=1x2",
+        "column < cols ? x[column] : value_t(0)",
+        "x[column]",
+        By("reads 8 bytes at offset 240008 of"),
+    ),
+    (
+        "gpu-bccoo:carry=kernel",
+        "} else if (thread == BLOCK - 1) {",
+        "} else if (thread == 0) {",
+        Somehow,
+    ),
+    (
+        "gpu-bccoo:carry=kernel",
+        "if (tile >= seams) return;",
+        "",
+        By("bccoo_carries: block (0,0,0) thread"),
+    ),
+    (
+        "gpu-bccoo:carry=kernel",
+        "atomicAdd(&y[block_row * BLOCK_ROWS + r], alpha * sum)",
+        "y[block_row * BLOCK_ROWS + r] += alpha * sum",
+        Somehow,
+    ),
+];
