@@ -23,7 +23,8 @@
 //!
 //! The kernels are in `cuda/`, a file per GPU method.
 //!
-//! Methods never see clocks, files, CSV or each other; `record` never runs anything.
+//! Methods never see clocks, files or CSV, and each other only where one is made of another; `record` never
+//! runs anything.
 
 pub mod bench;
 pub mod cache;
