@@ -19,7 +19,7 @@ static PROGRAM: Program = Program {
 };
 
 /// Builds the driver and opens it: whoever asks the loader for the driver now gets this one.
-fn fake_driver(folder: &Path) -> Option<Count> {
+fn fake_driver(folder: &Path) -> Option<[Count; 2]> {
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cuda/driver.c");
     let built = Command::new("cc")
         .args(["-shared", "-fPIC", "-w", "-Wl,-soname,libcuda.so.1", source, "-o"])
@@ -31,16 +31,17 @@ fn fake_driver(folder: &Path) -> Option<Count> {
         return None;
     }
     let driver = library::open(Some(folder), "libcuda.so.1").unwrap();
-    // SAFETY: the signature is that of the source.
-    let alive = unsafe { *driver.get::<Count>(b"fake_alive").unwrap() };
+    // SAFETY: the signatures are those of the source.
+    let counts = [&b"fake_alive"[..], b"fake_profiled"]
+        .map(|name| unsafe { *driver.get::<Count>(name).unwrap() });
     std::mem::forget(driver);
-    Some(alive)
+    Some(counts)
 }
 
 #[test]
 fn all_that_is_asked_of_a_driver() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(alive) = fake_driver(folder.path()) else { return };
+    let Some([alive, profiled]) = fake_driver(folder.path()) else { return };
     // SAFETY: this is the only test of the process.
     unsafe { std::env::set_var("SPMV_BENCH_CACHE", folder.path()) };
     let first = cuda::open(None).unwrap();
@@ -50,6 +51,8 @@ fn all_that_is_asked_of_a_driver() {
         memory(gpu);
         times(gpu);
     }
+    // SAFETY: it takes nothing.
+    assert_eq!(unsafe { profiled() }, 2 * 3, "a profiler looks at stages, from begin to end");
     if nvrtc::nvrtc().is_ok() {
         launches(&first);
         faults(second);

@@ -266,8 +266,6 @@ impl<T, V: ?Sized> Entry<'_, T, V> {
             Self::Ready(ready) => ready,
         };
         let stages = ready.stages.unwrap_or_default();
-        let kernels = stages.iter().filter(|stage| stage.occupancy.is_some());
-        let longest = kernels.max_by(|a, b| a.ms.total_cmp(&b.ms));
         Outcome::Ok(Box::new(Measurement {
             setup_ms: ready.setup_ms,
             summary: Summary::of(&ready.samples).expect("a round takes one sample at least"),
@@ -275,10 +273,16 @@ impl<T, V: ?Sized> Entry<'_, T, V> {
             error_ratio: ready.error_ratio,
             library_version: ready.prepared.library_version,
             note: ready.prepared.note,
-            occupancy: longest.and_then(|stage| stage.occupancy),
+            occupancy: occupancy(&stages),
             stages: if show_stages { stages } else { Vec::new() },
         }))
     }
+}
+
+/// That of the kernel that takes most of the time.
+fn occupancy(stages: &[Stage]) -> Option<f64> {
+    let kernels = stages.iter().filter(|stage| stage.occupancy.is_some());
+    kernels.max_by(|a, b| a.ms.total_cmp(&b.ms))?.occupancy
 }
 
 impl From<Failed> for Outcome {

@@ -20,6 +20,7 @@ static int fault, alive, profiled;
 static float now;
 
 int fake_alive(void) { return alive; }
+int fake_profiled(void) { return profiled; }
 
 #define ENTER if (!current) return INVALID_CONTEXT; if (fault) return ILLEGAL_ADDRESS
 #define IN(object) if (!(object) || (object)->owner != current) return INVALID_CONTEXT
@@ -130,8 +131,8 @@ int cuEventElapsedTime_v2(float *ms, event *a, event *b) {
 }
 int cuEventDestroy_v2(event *e) { return destroy((object *)e); }
 
-int cuProfilerStart(void) { ENTER; return profiled++ ? INVALID_VALUE : OK; }
-int cuProfilerStop(void) { ENTER; return --profiled ? INVALID_VALUE : OK; }
+int cuProfilerStart(void) { ENTER; return profiled++ % 2 ? INVALID_VALUE : OK; }
+int cuProfilerStop(void) { ENTER; return profiled++ % 2 ? OK : INVALID_VALUE; }
 
 int cuGetErrorName(int status, const char **text) {
     *text = status == OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY"
