@@ -229,6 +229,8 @@ fn occupancy_is_that_of_the_longest_kernel() {
     let staged = measured(&gpu, &csr, &Settings { stages: true, ..settings() });
     let of: Vec<_> = staged["gpu-light"].stages.iter().map(|stage| stage.occupancy).collect();
     assert_eq!(of, [None, Some(1.0)]);
+    // A block of 1 x 8 x 12 threads.
+    assert_eq!(staged["gpu-csrk-3"].stages[1].occupancy, Some(2.0 * 96.0 / 2048.0));
 }
 
 #[test]
