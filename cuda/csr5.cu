@@ -263,14 +263,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 
 // Adds to y the sums of the lanes' rows, which ascend: an atomic addition per row and warp.
 __device__ __forceinline__ void add_runs(unsigned row, value_t sum, value_t *y, value_t alpha) {
-    const unsigned lane = threadIdx.x % WARP;
-    for (unsigned distance = 1; distance < WARP; distance *= 2) {
-        const unsigned other_row = __shfl_up_sync(ALL_LANES, row, distance);
-        const value_t other = __shfl_up_sync(ALL_LANES, sum, distance);
-        if (lane >= distance && other_row == row) sum += other;
-    }
-    const unsigned next_row = __shfl_down_sync(ALL_LANES, row, 1);
-    const bool last_of_run = lane == WARP - 1 || next_row != row;
+    const unsigned tails = run_tails(row);
+    sum = run_sums(tails, sum);
+    const bool last_of_run = tails >> threadIdx.x % WARP & 1;
     if (last_of_run && row != NO_ROW) atomicAdd(&y[row], alpha * sum);
 }
 

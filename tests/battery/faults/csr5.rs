@@ -79,9 +79,9 @@ pub const FAULTS: &[Fault] = &[
     ("gpu-csr5", "flagged ? ends.first : ends.first + rest", "ends.first", Somehow),
     ("gpu-csr5", "flagged ? ends.first : ends.first + rest", "ends.first + rest", Somehow),
     ("gpu-csr5", "if (lane == 0) calibrators", "if (lane == 1) calibrators", Somehow),
-    ("gpu-csr5", "lane >= distance && other_row == row", "other_row == row", Somehow),
-    ("gpu-csr5", "lane >= distance && other_row == row", "lane >= distance", Somehow),
-    ("gpu-csr5", "lane == WARP - 1 || next_row != row", "next_row != row", Somehow),
+    ("gpu-csr5", "~(tails << 1 | 1)", "~(tails << 1)", Somehow),
+    ("gpu-csr5", "if (reach >> threadIdx.x % WARP & 1) sum", "sum", Somehow),
+    ("gpu-csr5", "threadIdx.x % WARP == WARP - 1 || next != key", "next != key", Somehow),
     ("gpu-csr5", "last_of_run && row != NO_ROW", "row != NO_ROW", Somehow),
     (
         "gpu-csr5",
