@@ -17,6 +17,7 @@
 //! | [`verify`] | reference, bound, verdict | matrix |
 //! | [`mod@bench`] | plan → execute → a value for every method | methods, verify |
 //! | [`record`] | the row, its CSV, JSON and text, the run's facts | results of bench |
+//! | [`report`] | rows that were recorded, as tables and charts | record |
 //! | [`datasets`] | the collection's matrices: their facts, named sets, filters | – |
 //! | [`fetch`] | brings matrices of the collection | datasets, matrix, cache |
 //! | [`cli`] | one file per verb | all |
@@ -37,6 +38,7 @@ pub mod method;
 pub mod methods;
 pub mod profile;
 pub mod record;
+pub mod report;
 pub mod scalar;
 pub mod simd;
 pub mod system;

@@ -12,7 +12,9 @@ use crate::simd::Isa;
 use crate::team::Team;
 
 /// Where a method runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Device {
     /// The host's cores.

@@ -3,10 +3,22 @@
 
 use std::fmt::Debug;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The floating-point format of a product's values and vectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, clap::ValueEnum)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    clap::ValueEnum,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
     /// IEEE binary64.
@@ -35,7 +47,14 @@ impl Precision {
 
 /// `f64` or `f32`.
 pub trait Scalar:
-    num_traits::Float + num_traits::NumAssign + Default + Debug + Send + Sync + 'static
+    num_traits::Float
+    + num_traits::NumAssign
+    + bytemuck::NoUninit
+    + Default
+    + Debug
+    + Send
+    + Sync
+    + 'static
 {
     /// The precision this type stands for.
     const PRECISION: Precision;

@@ -5,9 +5,12 @@
 //! once for that; with a single round, each is dropped before the next is prepared.
 
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::clock::Clock;
 use super::inputs::Inputs;
@@ -124,6 +127,8 @@ struct Ready<'a, T, V: ?Sized> {
     prepared: Prepared<'a, T, V>,
     setup_ms: f64,
     error_ratio: f64,
+    /// Of every y that was verified.
+    hashes: BTreeSet<u64>,
     samples: Vec<Sample>,
     /// `None` until they are taken.
     stages: Option<Vec<Stage>>,
@@ -188,8 +193,14 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
         };
         let (prepared, setup) = guarded(|| self.side.prepare(choice, &request))??;
         let setup_ms = 1e3 * setup.as_secs_f64();
-        let mut ready =
-            Ready { prepared, setup_ms, error_ratio: 0.0, samples: Vec::new(), stages: None };
+        let mut ready = Ready {
+            prepared,
+            setup_ms,
+            error_ratio: 0.0,
+            hashes: BTreeSet::new(),
+            samples: Vec::new(),
+            stages: None,
+        };
         self.side.set_y(&self.inputs.y0)?;
         self.time(&mut ready, 1)?;
         self.verify(&mut ready)?;
@@ -241,7 +252,9 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
     }
 
     fn verify(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
-        let verdict: Verdict = self.inputs.reference.judge(self.side.y()?);
+        let y = self.side.y()?;
+        ready.hashes.insert(xxh3_64(bytemuck::cast_slice(y)));
+        let verdict: Verdict = self.inputs.reference.judge(y);
         ready.error_ratio = ready.error_ratio.max(verdict.error_ratio);
         if verdict.passes() {
             return Ok(());
@@ -271,6 +284,7 @@ impl<T, V: ?Sized> Entry<'_, T, V> {
             summary: Summary::of(&ready.samples).expect("a round takes one sample at least"),
             extra_bytes: ready.prepared.extra_bytes,
             error_ratio: ready.error_ratio,
+            distinct_results: ready.hashes.len(),
             library_version: ready.prepared.library_version,
             note: ready.prepared.note,
             occupancy: occupancy(&stages),

@@ -34,6 +34,9 @@ pub struct Measurement {
     pub extra_bytes: Option<u64>,
     /// See [`Verdict::error_ratio`](crate::verify::Verdict::error_ratio); the worst of all verifications.
     pub error_ratio: f64,
+    /// How many bitwise different y the verifications saw: one after the first product and one after each
+    /// round, all of the same x.
+    pub distinct_results: usize,
     /// See [`Prepared::library_version`](crate::method::Prepared::library_version).
     pub library_version: Option<String>,
     /// See [`Prepared::note`](crate::method::Prepared::note).

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::method::Device;
 use crate::profile::Profiles;
 use crate::simd::Isa;
 
 /// How a published evaluation measured: the settings that the command line starts from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
     /// merge-spmv: clamp(2^34 / nnz, 100, 200000) products, taken in interleaved rounds.
@@ -21,7 +21,7 @@ pub enum Protocol {
 }
 
 /// What the caches hold when a sample begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Cache {
     /// Whatever the product before left: back-to-back products, as all the papers measure.
@@ -41,7 +41,7 @@ impl Cache {
 }
 
 /// What x is filled with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Fill {
     /// Uniform in [-1, 1), from the seed: a wrong column shows.

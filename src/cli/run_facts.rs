@@ -44,6 +44,7 @@ impl Session<'_> {
             system: machine.clone(),
             pinned_to: self.team.cpus().to_vec(),
             settings: self.settings.clone(),
+            expand: self.expand,
             gpu,
             libraries: self.libraries.clone(),
             bandwidth: system::bandwidth(&self.team, self.clock, &system::sizes(machine)),

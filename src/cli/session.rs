@@ -41,7 +41,7 @@ pub struct Session<'a> {
     pub(super) gpu: Result<Gpu, Unavailable>,
     precisions: &'static [Precision],
     pub(super) settings: Settings,
-    expand: bool,
+    pub(super) expand: bool,
     kept: Option<Kept>,
     order: Order,
     pub(super) team: Team,

@@ -1,6 +1,6 @@
 //! The row: one matrix × method × precision, with the columns that scripts outside rely on.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::bench::metrics;
 use crate::bench::outcome::{Measurement, Outcome};
@@ -12,7 +12,7 @@ use crate::method::{Choice, Code, Device};
 use crate::scalar::Precision;
 
 /// What became of a method on a matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// Right, and timed.
@@ -96,7 +96,8 @@ pub struct Circumstances<'a> {
 }
 
 /// One row, column by column. The first 13 columns are merge-spmv's, in its order.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)] // columns that came later
 #[allow(missing_docs)] // each column is explained in the README
 pub struct Row {
     pub file: String,
@@ -139,11 +140,12 @@ pub struct Row {
     pub pattern_symmetry: Option<f64>,
     pub kind: Option<String>,
     pub cache: Option<Cache>,
-    pub order: Option<&'static str>,
+    pub order: Option<Order>,
     pub library_version: Option<String>,
     pub run_id: String,
     pub order_ms: Option<f64>,
     pub occupancy: Option<f64>,
+    pub distinct_results: Option<usize>,
 }
 
 impl Row {
@@ -193,7 +195,7 @@ impl Row {
             },
             transpose: Some(circumstances.transpose),
             cache: Some(circumstances.cache),
-            order: Some(circumstances.order.name()),
+            order: Some(circumstances.order),
             order_ms: circumstances.order_ms,
             ..Self::of_matrix(matrix, circumstances.run_id)
         };
@@ -243,6 +245,7 @@ impl Row {
             break_even: circumstances.baseline_ms.and_then(pays_off),
             error_ratio: Some(measurement.error_ratio),
             occupancy: measurement.occupancy,
+            distinct_results: Some(measurement.distinct_results),
             library_version: measurement.library_version.clone(),
             reason: measurement.note.clone(),
             ..self

@@ -28,6 +28,8 @@ pub struct RunRecord {
     pub pinned_to: Vec<usize>,
     /// How each method was measured.
     pub settings: Settings,
+    /// Whether the mirrored half of symmetric files was stored too.
+    pub expand: bool,
     /// The GPU, if a method of the run needed one and it is there.
     pub gpu: Option<GpuRecord>,
     /// Vendors' libraries, or why they are absent.

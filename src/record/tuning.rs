@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::row::{Row, Status};
 use super::text::cell;
 use crate::bench::regression::{LogFit, best_constant, geometric_mean};
+use crate::matrix::order::Order;
 use crate::method::Device;
 use crate::scalar::Precision;
 
@@ -35,7 +36,7 @@ pub struct SizeRow {
     pub precision: Option<Precision>,
     pub device: Option<Device>,
     pub threads: Option<usize>,
-    pub order: Option<&'static str>,
+    pub order: Option<Order>,
     pub status: Option<Status>,
     pub reason: Option<String>,
     pub setup_ms: Option<f64>,

@@ -9,7 +9,7 @@ mod rcm;
 mod tests;
 
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Csr;
 use band_k::{Coarsening, SUPER_ROW, band_k};
@@ -17,7 +17,7 @@ use graph::Graph;
 pub use permutation::Permutation;
 
 /// The order of a matrix' rows and columns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
     /// As given.

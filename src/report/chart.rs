@@ -1,0 +1,121 @@
+//! Charts as data: what is drawn, not how.
+
+use serde::Serialize;
+
+/// A picture's data.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Chart {
+    /// Points and lines over two axes.
+    Plane(Plane),
+    /// Bars, a group per category.
+    Bars(Bars),
+    /// A coloured cell per row and column.
+    Heat(Heat),
+}
+
+/// Points and lines over two axes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Plane {
+    /// To the right.
+    pub x: Axis,
+    /// Upward.
+    pub y: Axis,
+    /// A colour and a mark each.
+    pub series: Vec<Series>,
+    /// Lines that are no series: a roof, a speed of 1, the products after which something pays off.
+    pub guides: Vec<Guide>,
+}
+
+/// What an axis measures.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Axis {
+    /// With the unit: `time per product (ms)`.
+    pub label: String,
+    /// Logarithmic; only positive numbers are drawn.
+    pub log: bool,
+}
+
+/// What bears one name.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Series {
+    /// In the legend.
+    pub name: String,
+    /// How its points are drawn.
+    pub mark: Mark,
+    /// By x where they are joined.
+    pub points: Vec<Point>,
+}
+
+/// How points are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mark {
+    /// One by one.
+    Dots,
+    /// Joined, with dots.
+    Line,
+    /// Joined, without dots, the spread as a band.
+    Trend,
+}
+
+/// A pair of numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// To the right.
+    pub x: f64,
+    /// Upward.
+    pub y: f64,
+    /// From where to where y lies, where it is a mean.
+    pub spread: Option<(f64, f64)>,
+    /// What is shown where a pointer rests: the matrix.
+    pub label: Option<String>,
+}
+
+/// A line that is no series.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Guide {
+    /// Beside it, or in the legend.
+    pub name: String,
+    /// Its corners.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// Bars, a group per category.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Bars {
+    /// What a bar's length is.
+    pub value: Axis,
+    /// The groups.
+    pub categories: Vec<String>,
+    /// What each group has a bar of, or if `stacked` a part of its one bar.
+    pub series: Vec<BarSeries>,
+    /// The parts of a group lie end to end.
+    pub stacked: bool,
+}
+
+/// A bar, or a part of one, in each group.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BarSeries {
+    /// In the legend.
+    pub name: String,
+    /// By category; `None`: no bar.
+    pub values: Vec<Option<f64>>,
+    /// Over all categories, as a line across.
+    pub mean: Option<f64>,
+}
+
+/// A coloured cell per row and column.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Heat {
+    /// What colours mean.
+    pub value: Axis,
+    /// The number that the darkest and the lightest colour stand for.
+    pub range: (f64, f64),
+    /// From top to bottom.
+    pub rows: Vec<String>,
+    /// From left to right.
+    pub columns: Vec<String>,
+    /// By row and column; `None`: an empty cell.
+    pub cells: Vec<Vec<Option<f64>>>,
+}

@@ -1,0 +1,135 @@
+//! The numbers that rows have and that follow from them, with their names on axes.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Serialize;
+
+use super::lines::Line;
+use crate::bench::metrics::compulsory_bytes;
+
+/// A number that rows have: a column of the file, something that follows from several, or `gen:KEY`, a
+/// number of the generator's specification.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, serde::Deserialize)]
+#[serde(try_from = "String")]
+pub struct Column(String);
+
+/// A column, the name of its axis with the unit, and whether that axis is logarithmic.
+type Known = (&'static str, &'static str, bool);
+
+/// Those that may be asked for.
+const KNOWN: &[Known] = &[
+    ("num_rows", "rows", true),
+    ("num_cols", "columns", true),
+    ("num_nonzeros", "nonzeros", true),
+    ("row_length_mean", "nonzeros per row", true),
+    ("row_length_std_dev", "standard deviation of row lengths", true),
+    ("row_length_variation", "variation of row lengths", true),
+    ("row_length_skewness", "skewness of row lengths", false),
+    ("max_row_length", "longest row", true),
+    ("empty_rows", "empty rows", false),
+    ("variance", "variance of row lengths", true),
+    ("pattern_symmetry", "pattern symmetry", false),
+    ("setup_ms", "setup (ms)", true),
+    ("avg_spmv_ms", "time per product (ms)", true),
+    ("min_ms", "least time per product (ms)", true),
+    ("median_ms", "median time per product (ms)", true),
+    ("max_ms", "greatest time per product (ms)", true),
+    ("order_ms", "time of ordering (ms)", true),
+    ("gflops", "GFLOP/s", false),
+    ("effective_GBs", "effective GB/s", false),
+    ("compulsory_GBs", "compulsory GB/s", false),
+    ("percent_of_peak", "% of peak bandwidth", false),
+    ("extra_bytes", "bytes beyond CSR", true),
+    ("break_even", "products until the setup has paid off", true),
+    ("error_ratio", "error over bound", true),
+    ("threads", "threads", false),
+    ("occupancy", "occupancy", false),
+    ("distinct_results", "bitwise different results", false),
+    ("achieved_occupancy", "achieved occupancy (%)", false),
+    ("warp_execution_efficiency", "warp execution efficiency (%)", false),
+    ("global_load_efficiency", "global load efficiency (%)", false),
+    ("setup_products", "setup (products of the same method)", true),
+    ("ns_per_nonzero", "time per nonzero (ns)", true),
+    ("extra_bytes_per_nonzero", "bytes beyond CSR per nonzero", true),
+    ("intensity", "FLOP per compulsory byte", true),
+    ("empty_percent", "empty rows (%)", false),
+];
+
+impl Column {
+    /// One that is known to exist.
+    pub fn of(name: &str) -> Self {
+        name.parse().expect("a known column")
+    }
+
+    /// As in a file.
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+
+    /// As on an axis, with the unit.
+    pub fn label(&self) -> &str {
+        match self.0.strip_prefix("gen:") {
+            Some(key) => key,
+            None => self.known().1,
+        }
+    }
+
+    /// Whether its axis is logarithmic.
+    pub fn is_log(&self) -> bool {
+        self.0.starts_with("gen:") || self.known().2
+    }
+
+    fn known(&self) -> &'static Known {
+        KNOWN.iter().find(|known| known.0 == self.0).expect("checked when it was parsed")
+    }
+
+    /// The number in a row; `None` where it is unknown.
+    pub fn of_line(&self, line: &Line) -> Option<f64> {
+        let row = &line.row;
+        let per_nonzero = |number: f64| {
+            let nonzeros = row.num_nonzeros.filter(|&nonzeros| nonzeros > 0)?;
+            Some(number / nonzeros as f64)
+        };
+        match &self.0[..] {
+            "setup_products" => Some(row.setup_ms? / row.avg_spmv_ms?),
+            "ns_per_nonzero" => per_nonzero(1e6 * row.avg_spmv_ms?),
+            "extra_bytes_per_nonzero" => per_nonzero(row.extra_bytes? as f64),
+            "empty_percent" => Some(100.0 * row.empty_rows? as f64 / row.num_rows? as f64),
+            "intensity" => {
+                let (rows, cols, nonzeros) = (row.num_rows?, row.num_cols?, row.num_nonzeros?);
+                let bytes = compulsory_bytes(rows, cols, nonzeros, row.precision?);
+                Some(2.0 * nonzeros as f64 / bytes as f64)
+            }
+            name => match name.strip_prefix("gen:") {
+                Some(key) => line.generator(key)?.parse().ok(),
+                None => line.cell(name)?.parse().ok(),
+            },
+        }
+    }
+}
+
+impl FromStr for Column {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let names = || KNOWN.iter().map(|known| known.0).collect::<Vec<_>>().join(", ");
+        let known = name.starts_with("gen:") || KNOWN.iter().any(|known| known.0 == name);
+        let column = known.then(|| Self(name.to_owned()));
+        column.ok_or_else(|| format!("no column '{name}'; there are gen:KEY, {}", names()))
+    }
+}
+
+impl TryFrom<String> for Column {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        name.parse()
+    }
+}
+
+impl fmt::Display for Column {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

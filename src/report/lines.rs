@@ -1,0 +1,196 @@
+//! The rows of result files.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use csv::StringRecord;
+
+use crate::record::row::{Row, Status};
+
+/// A row of a result file, with the columns that others added to it.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// What this program knows of it.
+    pub row: Row,
+    cells: StringRecord,
+    headers: Arc<StringRecord>,
+}
+
+/// Why a file cannot be read as rows.
+#[derive(Debug, thiserror::Error)]
+pub enum LinesError {
+    /// Not there, or not readable.
+    #[error("cannot read {path}: {source}")]
+    Unreadable {
+        /// Of the file.
+        path: PathBuf,
+        /// What the system says.
+        source: csv::Error,
+    },
+    /// Something else than rows.
+    #[error("{path}:{line}: {what}; rows are what spmv-bench writes with --format csv")]
+    Malformed {
+        /// Of the file.
+        path: PathBuf,
+        /// From 1.
+        line: u64,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// The rows of a file.
+///
+/// # Errors
+/// When it is unreadable or has something else in it.
+pub fn read(path: &Path) -> Result<Vec<Line>, LinesError> {
+    let unreadable = |source| LinesError::Unreadable { path: path.to_owned(), source };
+    let malformed = |line, what| LinesError::Malformed { path: path.to_owned(), line, what };
+    let mut reader = csv::Reader::from_path(path).map_err(unreadable)?;
+    let headers = Arc::new(reader.headers().map_err(unreadable)?.clone());
+    for needed in ["file", "method_name", "avg_spmv_ms", "run_id"] {
+        if headers.iter().all(|header| header != needed) {
+            return Err(malformed(1, format!("no column {needed}")));
+        }
+    }
+    let mut lines = Vec::new();
+    for record in reader.records() {
+        let read = record.and_then(|cells| Ok((cells.deserialize(Some(&headers))?, cells)));
+        let (row, cells) = read.map_err(|error| {
+            malformed(error.position().map_or(0, csv::Position::line), describe(&error, &headers))
+        })?;
+        lines.push(Line { row, cells, headers: Arc::clone(&headers) });
+    }
+    Ok(lines)
+}
+
+/// What is wrong, with the column's name.
+fn describe(error: &csv::Error, headers: &StringRecord) -> String {
+    match error.kind() {
+        csv::ErrorKind::Deserialize { err, .. } => {
+            let column = err.field().and_then(|field| headers.get(field as usize));
+            format!("{}: {}", column.unwrap_or("row"), err.kind())
+        }
+        _ => error.to_string(),
+    }
+}
+
+impl Line {
+    /// What stands in a column; `None` where that is empty or missing.
+    pub fn cell(&self, column: &str) -> Option<&str> {
+        let index = self.headers.iter().position(|header| header == column)?;
+        self.cells.get(index).filter(|cell| !cell.is_empty())
+    }
+
+    /// Right, and timed.
+    pub fn is_ok(&self) -> bool {
+        self.row.status == Some(Status::Ok)
+    }
+
+    /// The method with its parameters, or nothing for a matrix that was not measured.
+    pub fn method(&self) -> &str {
+        self.row.method_name.as_deref().unwrap_or_default()
+    }
+
+    /// The matrix: its file without folders and endings, or its generator.
+    pub fn matrix(&self) -> &str {
+        matrix_name(&self.row.file)
+    }
+
+    /// Whether the matrix is a generated one in the place of one of the collection.
+    pub fn is_stand_in(&self) -> bool {
+        self.row.kind.as_deref().is_some_and(|kind| kind.starts_with("stand-in for "))
+    }
+
+    /// A value of the specification that the matrix was generated from.
+    pub fn generator(&self, key: &str) -> Option<&str> {
+        let spec = self.row.file.strip_prefix("gen:")?;
+        spec.split(',')
+            .filter_map(|part| part.split_once('='))
+            .find(|pair| pair.0 == key)
+            .map(|p| p.1)
+    }
+}
+
+/// `cant` of `ufl_mtx/cant.mtx.gz` and of `stand-in:Williams/cant`; a generator's specification whole.
+pub fn matrix_name(file: &str) -> &str {
+    if file.starts_with("gen:") {
+        return file;
+    }
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    let endings = [".mtx.gz", ".tar.gz", ".mtx"];
+    endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
+}
+
+impl From<Row> for Line {
+    /// As it would be read back.
+    fn from(row: Row) -> Self {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.serialize(&row).expect("a row is plain");
+        let text = writer.into_inner().expect("memory takes all");
+        let mut reader = csv::Reader::from_reader(&text[..]);
+        let headers = Arc::new(reader.headers().expect("the row's own").clone());
+        let cells = reader.records().next().expect("one row").expect("the row's own");
+        Self { row, cells, headers }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::column::Column;
+
+    #[test]
+    fn a_matrix_is_named_without_place_and_ending() {
+        for (file, name) in [
+            ("ufl_mtx/cant.mtx.gz", "cant"),
+            ("cant.mtx", "cant"),
+            ("a\\b.c.tar.gz", "b.c"),
+            ("stand-in:Williams/cant", "cant"),
+            ("gen:dense,cols=4", "gen:dense,cols=4"),
+        ] {
+            assert_eq!(matrix_name(file), name);
+        }
+    }
+
+    #[test]
+    fn columns_are_read_derived_and_foreign() {
+        let row = Row {
+            file: "gen:dense,nnz=600,cols=4".into(),
+            num_nonzeros: Some(600),
+            num_rows: Some(150),
+            empty_rows: Some(15),
+            setup_ms: Some(6.0),
+            avg_spmv_ms: Some(0.003),
+            ..Row::default()
+        };
+        let line = Line::from(row);
+        let number = |name: &str| Column::of(name).of_line(&line);
+        assert_eq!(number("gen:cols"), Some(4.0));
+        assert_eq!(number("gen:rows"), None);
+        assert_eq!(number("setup_products"), Some(2000.0));
+        assert_eq!(number("ns_per_nonzero"), Some(5.0));
+        assert_eq!(number("empty_percent"), Some(10.0));
+        assert_eq!(number("extra_bytes_per_nonzero"), None);
+        assert_eq!(number("achieved_occupancy"), None);
+    }
+
+    #[test]
+    fn older_files_and_added_columns_are_read_and_others_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.csv");
+        let read_text = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            read(&path).map_err(|e| e.to_string().replace(&dir.path().display().to_string(), "DIR"))
+        };
+        let head = "file,method_name,avg_spmv_ms,run_id,achieved_occupancy\n";
+        let lines = read_text(&format!("{head}a.mtx,merge,0.5,r,70\n")).unwrap();
+        assert_eq!(lines[0].row.avg_spmv_ms, Some(0.5));
+        assert_eq!(lines[0].row.distinct_results, None);
+        assert_eq!(Column::of("achieved_occupancy").of_line(&lines[0]), Some(70.0));
+        let error = read_text(&format!("{head}a.mtx,merge,soon,r,70\n")).unwrap_err();
+        assert!(error.starts_with("DIR/a.csv:2: ") && error.contains("avg_spmv_ms"), "{error}");
+        let error = read_text("a,b\n1,2\n").unwrap_err();
+        assert!(error.starts_with("DIR/a.csv:1: no column file; rows are what"), "{error}");
+    }
+}

@@ -1,0 +1,225 @@
+//! Which rows are meant: `merge where order = natural and num_nonzeros < 6e6`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use glob::Pattern;
+
+use super::column::Column;
+use super::lines::Line;
+
+/// The rows of a method, or of several by a glob, that meet conditions.
+#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+#[serde(try_from = "String")]
+pub struct Select {
+    /// As given.
+    text: String,
+    method: Pattern,
+    conditions: Conditions,
+}
+
+/// What rows must meet: `precision = f64 and num_nonzeros < 6e6`. All of it; nothing is met by all rows.
+#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
+#[serde(try_from = "String")]
+pub struct Conditions(Vec<Condition>);
+
+#[derive(Clone, Debug, PartialEq)]
+struct Condition {
+    left: Left,
+    comparison: Comparison,
+    right: String,
+}
+
+/// What is compared.
+#[derive(Clone, Debug, PartialEq)]
+enum Left {
+    /// With a number.
+    Number(Column),
+    /// With a word.
+    Word(String),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Comparison {
+    Equal,
+    NotEqual,
+    Less,
+    AtMost,
+    Greater,
+    AtLeast,
+}
+
+/// What may be compared with a word. `matrix` is the name without folder and ending.
+const WORDS: [&str; 8] =
+    ["matrix", "precision", "device", "transpose", "cache", "order", "status", "kind"];
+
+impl Select {
+    /// Whether a row is meant.
+    pub fn meets(&self, line: &Line) -> bool {
+        (self.method.as_str() == line.method() || self.method.matches(line.method()))
+            && self.conditions.meet(line)
+    }
+}
+
+impl Conditions {
+    /// Whether a row meets all.
+    pub fn meet(&self, line: &Line) -> bool {
+        self.0.iter().all(|condition| condition.meets(line))
+    }
+
+    /// Both.
+    pub fn and(&self, other: &Self) -> Self {
+        Self([&self.0[..], &other.0].concat())
+    }
+
+    /// Whether all rows meet them.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Condition {
+    /// A number that is unknown meets nothing.
+    fn meets(&self, line: &Line) -> bool {
+        match &self.left {
+            Left::Number(column) => {
+                let right: f64 = self.right.parse().expect("checked when it was parsed");
+                let left = column.of_line(line);
+                left.is_some_and(|left| match self.comparison {
+                    Comparison::Equal => left == right,
+                    Comparison::NotEqual => left != right,
+                    Comparison::Less => left < right,
+                    Comparison::AtMost => left <= right,
+                    Comparison::Greater => left > right,
+                    Comparison::AtLeast => left >= right,
+                })
+            }
+            Left::Word(column) => {
+                let left = match &column[..] {
+                    "matrix" => Some(line.matrix()),
+                    column => line.cell(column),
+                };
+                let equal = left.unwrap_or_default() == self.right;
+                equal == (self.comparison == Comparison::Equal)
+            }
+        }
+    }
+}
+
+impl FromStr for Select {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (method, conditions) = text.split_once(" where ").unwrap_or((text, ""));
+        let pattern = Pattern::new(method.trim()).map_err(|error| format!("'{text}': {error}"))?;
+        Ok(Self { text: text.to_owned(), method: pattern, conditions: conditions.parse()? })
+    }
+}
+
+impl FromStr for Conditions {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split(" and ").map(str::trim).filter(|part| !part.is_empty());
+        Ok(Self(parts.map(str::parse).collect::<Result<_, _>>()?))
+    }
+}
+
+impl FromStr for Condition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let words: Vec<_> = text.split_whitespace().collect();
+        let [left, comparison, right] = words[..] else {
+            return Err(format!("'{text}' is not of the form COLUMN < VALUE"));
+        };
+        let comparison = match comparison {
+            "=" => Comparison::Equal,
+            "!=" => Comparison::NotEqual,
+            "<" => Comparison::Less,
+            "<=" => Comparison::AtMost,
+            ">" => Comparison::Greater,
+            ">=" => Comparison::AtLeast,
+            other => return Err(format!("'{text}': no comparison '{other}'")),
+        };
+        let is_word = WORDS.contains(&left);
+        if is_word && !matches!(comparison, Comparison::Equal | Comparison::NotEqual) {
+            return Err(format!("'{text}': {left} is a word, which only = and != compare"));
+        }
+        if !is_word && right.parse::<f64>().is_err() {
+            return Err(format!("'{text}': '{right}' is not a number"));
+        }
+        let left = if is_word { Left::Word(left.into()) } else { Left::Number(left.parse()?) };
+        Ok(Self { left, comparison, right: right.to_owned() })
+    }
+}
+
+impl TryFrom<String> for Select {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl TryFrom<String> for Conditions {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+/// As given.
+impl fmt::Display for Select {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::order::Order;
+    use crate::record::row::Row;
+
+    fn line() -> Line {
+        Line::from(Row {
+            file: "ufl_mtx/cant.mtx.gz".into(),
+            method_name: Some("csr2:srs=96".into()),
+            num_nonzeros: Some(600),
+            variance: Some(10.0),
+            order: Some(Order::BandK),
+            ..Row::default()
+        })
+    }
+
+    #[test]
+    fn names_globs_and_conditions_select() {
+        let meets = |text: &str| text.parse::<Select>().unwrap().meets(&line());
+        assert!(meets("csr2:srs=96"));
+        assert!(meets("csr2:*"));
+        assert!(!meets("csr2"), "another choice of parameters");
+        assert!(meets("csr2* where num_nonzeros < 601 and order = band-k"));
+        assert!(!meets("csr2* where num_nonzeros < 600"));
+        assert!(meets("csr2* where num_nonzeros <= 600 and variance >= 10"));
+        assert!(!meets("csr2* where variance > 10"));
+        assert!(meets("* where matrix = cant and order != natural"));
+        assert!(!meets("* where gflops < 1e9"), "unknown");
+        assert!(!meets("* where precision = f64"), "unknown");
+    }
+
+    #[test]
+    fn what_is_not_understood_is_named() {
+        let error = |text: &str| text.parse::<Select>().unwrap_err();
+        assert!(error("merge where nnz < 3").starts_with("no column 'nnz'; there are gen:KEY, "));
+        assert_eq!(
+            error("merge where num_rows 3"),
+            "'num_rows 3' is not of the form COLUMN < VALUE"
+        );
+        assert_eq!(error("merge where num_rows ~ 3"), "'num_rows ~ 3': no comparison '~'");
+        assert_eq!(error("merge where num_rows < x"), "'num_rows < x': 'x' is not a number");
+        let word = "'order < rcm': order is a word, which only = and != compare";
+        assert_eq!(error("merge where order < rcm"), word);
+    }
+}

@@ -1,0 +1,143 @@
+//! Tables as data, and as text and Markdown.
+
+use comfy_table::presets::{ASCII_MARKDOWN, UTF8_HORIZONTAL_ONLY};
+use comfy_table::{CellAlignment, ContentArrangement, TableStyle};
+use serde::Serialize;
+
+/// A table's data.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Table {
+    /// A heading per column, with its unit.
+    pub columns: Vec<String>,
+    /// A cell per column.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// What stands in a cell.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Cell {
+    /// Unknown.
+    Empty,
+    /// Words.
+    Text(String),
+    /// Exact.
+    Count(u64),
+    /// Measured; shown with three significant digits.
+    Number(f64),
+}
+
+impl Cell {
+    /// Words.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// As it is shown.
+    pub fn show(&self) -> String {
+        match self {
+            Self::Empty => String::new(),
+            Self::Text(text) => text.clone(),
+            Self::Count(count) => count.to_string(),
+            Self::Number(number) => significant(*number),
+        }
+    }
+
+    fn is_text(&self) -> bool {
+        matches!(self, Self::Text(_))
+    }
+}
+
+impl From<Option<f64>> for Cell {
+    fn from(number: Option<f64>) -> Self {
+        number.map_or(Self::Empty, Self::Number)
+    }
+}
+
+/// With three significant digits, whole above a hundred, with an exponent far from 1.
+pub fn significant(number: f64) -> String {
+    let size = number.abs();
+    if number == 0.0 || !number.is_finite() {
+        return format!("{number}");
+    }
+    match size.log10().floor() as i32 {
+        digits @ -4..=1 => format!("{number:.*}", (2 - digits) as usize),
+        2..=6 => format!("{number:.0}"),
+        _ => format!("{number:.2e}"),
+    }
+}
+
+impl Table {
+    /// With aligned columns, no wider than `width` characters if that is given.
+    pub fn to_text(&self, width: Option<u16>) -> String {
+        let mut table = self.laid_out(UTF8_HORIZONTAL_ONLY);
+        if let Some(width) = width {
+            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+        }
+        table.trim_fmt()
+    }
+
+    /// As Markdown.
+    pub fn to_markdown(&self) -> String {
+        let mut escaped = self.clone();
+        for cell in escaped.rows.iter_mut().flatten() {
+            if let Cell::Text(text) = cell {
+                *text = text.replace('|', "\\|");
+            }
+        }
+        escaped.laid_out(ASCII_MARKDOWN).to_string()
+    }
+
+    /// Whether a column holds numbers, which are aligned to the right.
+    pub fn is_numeric(&self, column: usize) -> bool {
+        !self.rows.iter().any(|row| row[column].is_text())
+    }
+
+    fn laid_out(&self, style: TableStyle) -> comfy_table::Table {
+        let mut table = comfy_table::Table::new();
+        table.load_style(style).set_header(&self.columns);
+        for row in &self.rows {
+            table.add_row(row.iter().map(Cell::show));
+        }
+        for (index, column) in table.column_iter_mut().enumerate() {
+            if self.is_numeric(index) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        table
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_are_shown() {
+        for (number, shown) in [
+            (0.0, "0"),
+            (1.0, "1.00"),
+            (-12.345, "-12.3"),
+            (123.4, "123"),
+            (1234567.0, "1234567"),
+            (0.001234, "0.00123"),
+            (1.5e-9, "1.50e-9"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(significant(number), shown);
+        }
+    }
+
+    #[test]
+    fn markdown_escapes_bars_and_aligns_numbers() {
+        let columns = vec!["method".into(), "ms".into()];
+        let rows =
+            vec![vec![Cell::text("a|b"), Cell::Number(1.5)], vec![Cell::text("c"), Cell::Empty]];
+        let table = Table { columns, rows };
+        let markdown =
+            "| method |   ms |\n|--------|------|\n| a\\|b   | 1.50 |\n| c      |      |";
+        assert_eq!(table.to_markdown(), markdown);
+        assert!(table.is_numeric(1) && !table.is_numeric(0));
+        assert!(table.to_text(Some(40)).contains("a|b"));
+    }
+}
