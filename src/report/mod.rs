@@ -4,7 +4,9 @@
 pub mod chart;
 pub mod column;
 pub mod lines;
+pub mod matched;
 pub mod select;
+pub mod statistics;
 pub mod table;
 
 use serde::Serialize;

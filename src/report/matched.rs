@@ -1,0 +1,153 @@
+//! Rows of several methods on the same matrices, side by side.
+
+use std::collections::BTreeMap;
+
+use super::column::Column;
+use super::lines::Line;
+use super::select::Select;
+use crate::scalar::Precision;
+
+/// What rows must share to be compared: the matrix, told from its stand-in and from itself with only the
+/// stored triangle, and the precision.
+pub type Key<'a> = (&'a str, bool, Option<usize>, Option<Precision>);
+
+/// What a row is compared by.
+pub fn key(line: &Line) -> Key<'_> {
+    (line.matrix(), line.is_stand_in(), line.row.num_nonzeros, line.row.precision)
+}
+
+/// The time of a product, in milliseconds, where it is right and timed.
+pub fn time(line: &Line) -> Option<f64> {
+    line.row.avg_spmv_ms.filter(|_| line.is_ok())
+}
+
+/// For each matrix and precision the fastest of the rows that are meant, with its time in milliseconds.
+pub fn fastest<'a>(lines: &[&'a Line], of: &Select) -> BTreeMap<Key<'a>, (&'a Line, f64)> {
+    let mut fastest: BTreeMap<_, (&Line, f64)> = BTreeMap::new();
+    for &line in lines.iter().filter(|line| of.meets(line)) {
+        let Some(ms) = time(line) else { continue };
+        let best = fastest.entry(key(line)).or_insert((line, ms));
+        if ms < best.1 {
+            *best = (line, ms);
+        }
+    }
+    fastest
+}
+
+/// For every matrix and precision with a right and timed row both of `of` and of `over`: the row of `of`
+/// and time of `over` / time of `of` (> 1: `of` is faster), by the matrix' name. Where a selection meets
+/// several rows of one matrix and precision, the fastest counts.
+pub fn speeds<'a>(lines: &[&'a Line], of: &Select, over: &Select) -> Vec<(&'a Line, f64)> {
+    let over = fastest(lines, over);
+    let speed = |(key, (line, ms))| Some((line, over.get(&key)?.1 / ms));
+    fastest(lines, of).into_iter().filter_map(speed).collect()
+}
+
+/// A number of each row that is right and timed, in the rows' order; rows that lack it are left out.
+pub fn numbers<'a>(lines: &[&'a Line], of: &Select, column: &Column) -> Vec<(&'a Line, f64)> {
+    let timed = lines.iter().filter(|line| of.meets(line) && time(line).is_some());
+    timed.filter_map(|&line| Some((line, column.of_line(line)?))).collect()
+}
+
+/// Of the matrices and precisions on which `of` and all `among` have a right row: the share (0 to 1) in
+/// which `of` is the fastest, ties included; and how many they are. `None` where there are none.
+pub fn best_share(lines: &[&Line], of: &Select, among: &[Select]) -> Option<(f64, usize)> {
+    let others: Vec<_> = among.iter().map(|select| fastest(lines, select)).collect();
+    let wins = fastest(lines, of).into_iter().filter_map(|(key, (_, ms))| {
+        let times = others.iter().map(|other| Some(other.get(&key)?.1));
+        let times: Option<Vec<_>> = times.collect();
+        Some(times?.iter().all(|&other| ms <= other))
+    });
+    let wins: Vec<_> = wins.collect();
+    let won = wins.iter().filter(|&&won| won).count();
+    (!wins.is_empty()).then(|| (won as f64 / wins.len() as f64, wins.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::row::{Row, Status};
+
+    fn line(file: &str, method: &str, ms: f64) -> Line {
+        Line::from(Row {
+            file: file.into(),
+            method_name: Some(method.into()),
+            status: Some(Status::Ok),
+            precision: Some(Precision::F64),
+            avg_spmv_ms: Some(ms),
+            ..Row::default()
+        })
+    }
+
+    fn changed(file: &str, method: &str, ms: f64, change: impl FnOnce(&mut Row)) -> Line {
+        let mut row = line(file, method, ms).row;
+        change(&mut row);
+        Line::from(row)
+    }
+
+    fn select(text: &str) -> Select {
+        text.parse().unwrap()
+    }
+
+    /// a: 3 / 2; b: 1 / 4, for 4 is the fastest right one; c has no `over`; d no right `of`.
+    fn lines() -> Vec<Line> {
+        vec![
+            line("b.mtx", "merge", 5.0),
+            line("b.mtx", "merge", 4.0),
+            changed("b.mtx", "merge", 1.0, |row| row.status = Some(Status::Wrong)),
+            line("x/b.mtx.gz", "mkl", 1.0),
+            line("a.mtx", "merge", 2.0),
+            line("a.mtx", "mkl", 3.0),
+            line("c.mtx", "merge", 1.0),
+            changed("d.mtx", "merge", 1.0, |row| row.avg_spmv_ms = None),
+            line("d.mtx", "mkl", 1.0),
+        ]
+    }
+
+    fn told(speeds: Vec<(&Line, f64)>) -> Vec<(&str, f64)> {
+        speeds.into_iter().map(|(line, speed)| (line.matrix(), speed)).collect()
+    }
+
+    #[test]
+    fn speeds_take_the_fastest_right_row_of_each_matrix() {
+        let lines = lines();
+        let lines: Vec<_> = lines.iter().collect();
+        let speeds_of = |of, over| told(speeds(&lines, &select(of), &select(over)));
+        assert_eq!(speeds_of("merge", "mkl"), [("a", 1.5), ("b", 0.25)]);
+        assert_eq!(speeds_of("merge", "csr5"), []);
+        let all = numbers(&lines, &select("merge"), &Column::of("avg_spmv_ms"));
+        assert_eq!(told(all), [("b", 5.0), ("b", 4.0), ("a", 2.0), ("c", 1.0)]);
+    }
+
+    #[test]
+    fn precisions_stand_ins_and_stored_triangles_are_not_compared() {
+        let change: [fn(&mut Row); 3] = [
+            |row| row.precision = Some(Precision::F32),
+            |row| row.kind = Some("stand-in for Williams/a".into()),
+            |row| row.num_nonzeros = Some(7),
+        ];
+        for change in change {
+            let lines = [line("a.mtx", "merge", 1.0), changed("a.mtx", "mkl", 2.0, change)];
+            let lines: Vec<_> = lines.iter().collect();
+            assert!(speeds(&lines, &select("merge"), &select("mkl")).is_empty(), "{lines:?}");
+        }
+    }
+
+    /// Of a and b, which all have, merge wins a and ties with csr5 on b; c lacks csr5.
+    #[test]
+    fn the_best_is_told_of_matrices_that_all_have() {
+        let mut lines = vec![
+            line("a.mtx", "csr5", 9.0),
+            line("b.mtx", "csr5", 4.0),
+            line("c.mtx", "mkl", 0.5),
+            line("d.mtx", "csr5", 1.0),
+        ];
+        lines.extend(self::lines());
+        let lines: Vec<_> = lines.iter().collect();
+        let share = |of, among: [&str; 2]| best_share(&lines, &select(of), &among.map(select));
+        assert_eq!(share("merge", ["mkl", "csr5"]), Some((0.5, 2)));
+        assert_eq!(share("mkl", ["merge", "csr5"]), Some((0.5, 2)));
+        assert_eq!(share("csr5", ["merge", "merge"]), Some((0.5, 2)));
+        assert_eq!(share("csr5", ["merge", "seq"]), None);
+    }
+}

@@ -1,0 +1,141 @@
+//! One number for many.
+
+use serde::{Deserialize, Serialize};
+
+use crate::bench::regression;
+
+/// What of several numbers is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Statistic {
+    /// The least.
+    Min,
+    /// The greatest.
+    Max,
+    /// Their sum over how many they are.
+    Mean,
+    /// How many they are over the sum of their inverses: the papers' mean of speedups.
+    HarmonicMean,
+    /// The root of their product.
+    GeometricMean,
+    /// The middle one, or the mean of the two.
+    Median,
+    /// How many they are.
+    Count,
+}
+
+impl Statistic {
+    /// `None` of nothing, but a count of 0; `None` also for a harmonic or geometric mean with a number below 0.
+    pub fn of(self, values: &[f64]) -> Option<f64> {
+        let count = values.len() as f64;
+        let mean = |sum: f64| (!values.is_empty()).then(|| sum / count);
+        let none_below_zero = values.iter().all(|&value| value >= 0.0);
+        match self {
+            Self::Min => values.iter().copied().min_by(f64::total_cmp),
+            Self::Max => values.iter().copied().max_by(f64::total_cmp),
+            Self::Mean => mean(values.iter().sum()),
+            Self::HarmonicMean => {
+                let inverse = mean(values.iter().map(|value| 1.0 / value).sum());
+                inverse.filter(|_| none_below_zero).map(|mean| 1.0 / mean)
+            }
+            Self::GeometricMean => {
+                let mean = regression::geometric_mean(values.iter().copied());
+                mean.filter(|_| none_below_zero)
+            }
+            Self::Median => quantile(values, 0.5),
+            Self::Count => Some(count),
+        }
+    }
+
+    /// As in a heading.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Min => "min",
+            Self::Max => "max",
+            Self::Mean => "mean",
+            Self::HarmonicMean => "harmonic mean",
+            Self::GeometricMean => "geometric mean",
+            Self::Median => "median",
+            Self::Count => "count",
+        }
+    }
+}
+
+/// The number that a share (0 to 1) of them lies below, between neighbours by a straight line; `None` of
+/// nothing.
+pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let place = share * sorted.len().checked_sub(1)? as f64;
+    let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+    // No difference of infinities.
+    Some(if low == high { low } else { low + (high - low) * place.fract() })
+}
+
+/// The correlation of pairs by Pearson, from -1 to 1; `None` with fewer than 2 pairs or where either
+/// number does not vary.
+pub fn pearson(points: &[(f64, f64)]) -> Option<f64> {
+    let count = points.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+    let sum =
+        |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|p| of(p.0 - x, p.1 - y)).sum::<f64>();
+    let (xx, xy, yy) = (sum(&|x, _| x * x), sum(&|x, y| x * y), sum(&|_, y| y * y));
+    (xx > 0.0 && yy > 0.0).then(|| xy / (xx.sqrt() * yy.sqrt()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of 1, 2, 4, 8: sum 15, product 64, inverses 8/8 + 4/8 + 2/8 + 1/8 = 15/8.
+    #[test]
+    fn every_statistic() {
+        for (statistic, expected) in [
+            (Statistic::Min, 1.0),
+            (Statistic::Max, 8.0),
+            (Statistic::Mean, 3.75),
+            (Statistic::HarmonicMean, 4.0 * 8.0 / 15.0),
+            (Statistic::GeometricMean, 64f64.sqrt().sqrt()),
+            (Statistic::Median, 3.0),
+            (Statistic::Count, 4.0),
+        ] {
+            let of = statistic.of(&[8.0, 1.0, 4.0, 2.0]).unwrap();
+            assert!((of - expected).abs() < 1e-12, "{statistic:?}: {of}");
+            let of_none = statistic.of(&[]);
+            assert_eq!(of_none, (statistic == Statistic::Count).then_some(0.0), "{statistic:?}");
+        }
+        assert_eq!(Statistic::Median.of(&[5.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(Statistic::HarmonicMean.of(&[1.0, -1.0]), None);
+        assert_eq!(Statistic::GeometricMean.of(&[1.0, -1.0]), None);
+    }
+
+    /// Five numbers lie at 0, 1/4, 1/2, 3/4, 1; 0.9 is 3/5 of the way from the fourth to the fifth.
+    #[test]
+    fn quantiles_lie_between_neighbours() {
+        let values = [50.0, 10.0, 20.0, 40.0, 30.0];
+        assert_eq!(quantile(&values, 0.25), Some(20.0));
+        assert_eq!(quantile(&values, 0.75), Some(40.0));
+        assert!((quantile(&values, 0.9).unwrap() - 46.0).abs() < 1e-12);
+        assert_eq!(quantile(&[], 0.5), None);
+        assert_eq!(quantile(&[f64::INFINITY; 2], 0.5), Some(f64::INFINITY));
+    }
+
+    #[test]
+    fn names_in_toml_are_kebab_case() {
+        let statistic: Statistic = serde_json::from_str("\"harmonic-mean\"").unwrap();
+        assert_eq!(statistic, Statistic::HarmonicMean);
+    }
+
+    /// x - 2 = -1, 0, 1 and y - 3 = -2, 2, 0: products 2 + 0 + 0, squares 2 and 8, so 2 / √16.
+    #[test]
+    fn pearson_has_size_and_sign() {
+        let points = [(1.0, 1.0), (2.0, 5.0), (3.0, 3.0)];
+        assert!((pearson(&points).unwrap() - 0.5).abs() < 1e-12);
+        let falling = points.map(|(x, y)| (x, -10.0 * y));
+        assert!((pearson(&falling).unwrap() + 0.5).abs() < 1e-12);
+        assert_eq!(pearson(&points[..1]), None);
+        assert_eq!(pearson(&[(1.0, 1.0), (1.0, 2.0)]), None);
+        assert_eq!(pearson(&[(1.0, 2.0), (2.0, 2.0)]), None);
+    }
+}
