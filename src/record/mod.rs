@@ -2,6 +2,7 @@
 
 pub mod row;
 pub mod run;
+pub mod stages;
 pub mod text;
 pub mod tuning;
 pub mod write;

@@ -91,85 +91,119 @@ struct Case {
     gflops: Vec<f64>,
 }
 
+/// The size at which the method is the fastest on a matrix, the first of equals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Best<'a> {
+    /// As in the row.
+    pub file: &'a str,
+    /// The mean, of the matrix.
+    pub row_length: f64,
+    /// The size.
+    pub size: Size,
+    /// At that size.
+    pub gflops: f64,
+}
+
+/// What follows from the best of one of the sizes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    /// The size: `srs` or `ssrs`.
+    pub name: &'static str,
+    /// The formula, if row lengths differ.
+    pub fit: Option<LogFit>,
+    /// The constant.
+    pub mean: f64,
+}
+
 impl Sweep {
     /// Without any matrix yet.
     pub fn new(method_name: String, precision: Precision, sizes: Vec<Size>) -> Self {
         Self { method_name, precision, sizes, cases: Vec::new(), incomplete: 0 }
     }
 
-    /// Takes the rows of one matrix, one per size.
-    pub fn take(&mut self, rows: &[Row]) {
-        let gflops: Option<Vec<_>> = rows.iter().map(|row| row.gflops).collect();
-        match (rows.first().and_then(|row| row.row_length_mean), gflops) {
-            (Some(row_length), Some(gflops)) => {
-                self.cases.push(Case { file: rows[0].file.clone(), row_length, gflops });
+    /// Takes a matrix with its mean row length and the speeds, one per size, as far as they are known.
+    pub fn take(
+        &mut self,
+        file: &str,
+        row_length: Option<f64>,
+        gflops: impl IntoIterator<Item = Option<f64>>,
+    ) {
+        let gflops: Option<Vec<_>> = gflops.into_iter().collect();
+        match row_length.zip(gflops) {
+            Some((row_length, gflops)) => {
+                self.cases.push(Case { file: file.into(), row_length, gflops });
             }
-            _ => self.incomplete += 1,
+            None => self.incomplete += 1,
         }
     }
 
-    /// The best sizes on each matrix, and what follows from them for others.
-    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+    /// On each matrix.
+    pub fn best(&self) -> impl Iterator<Item = Best<'_>> {
+        self.cases.iter().map(|case| {
+            let Case { file, row_length, gflops } = case;
+            let speeds = gflops.iter().enumerate().rev();
+            let (index, &gflops) = speeds.max_by(|a, b| a.1.total_cmp(b.1)).expect("sizes");
+            Best { file, row_length: *row_length, size: self.sizes[index], gflops }
+        })
+    }
+
+    /// For each size that the method has.
+    pub fn rules(&self) -> Vec<Rule> {
+        let rule = |name, size: fn(&Best) -> Option<u32>| {
+            let point = |best: Best| Some((best.row_length, f64::from(size(&best)?)));
+            let points: Vec<_> = self.best().filter_map(point).collect();
+            let mean = geometric_mean(points.iter().map(|point| point.1))?;
+            Some(Rule { name, fit: LogFit::of(points), mean })
+        };
+        let srs = rule("srs", |best| Some(best.size.srs));
+        srs.into_iter().chain(rule("ssrs", |best| best.size.ssrs)).collect()
+    }
+
+    /// What it stands on.
+    pub fn heading(&self) -> Vec<String> {
         let Self { method_name, precision, sizes, cases, incomplete } = self;
         let (count, matrices, precision) = (sizes.len(), cases.len(), precision.name());
-        writeln!(out, "{method_name}, {precision}: {count} sizes on {matrices} matrices")?;
-        if *incomplete > 0 {
-            writeln!(out, "left out, without a time for some size: {incomplete}")?;
-        }
-        writeln!(out, "{:>10} {:>6} {:>6} {:>10}  matrix", "nnz/row", "srs", "ssrs", "GFLOP/s")?;
-        for (case, best) in cases.iter().zip(self.best()) {
-            let Size { srs, ssrs } = sizes[best];
-            let (length, gflops, file) = (case.row_length, case.gflops[best], &case.file);
-            let ssrs = ssrs.map_or("-".into(), |ssrs| ssrs.to_string());
-            writeln!(out, "{length:>10.3} {srs:>6} {ssrs:>6} {gflops:>10.4}  {file}")?;
-        }
-        self.write_rule(out, "srs", |sizes| Some(sizes.srs))?;
-        self.write_rule(out, "ssrs", |sizes| sizes.ssrs)?;
-        let speeds: Vec<_> = cases.iter().map(|case| &case.gflops[..]).collect();
+        let heading = format!("{method_name}, {precision}: {count} sizes on {matrices} matrices");
+        let left_out = format!("left out, without a time for some size: {incomplete}");
+        [heading].into_iter().chain((*incomplete > 0).then_some(left_out)).collect()
+    }
+
+    /// What follows for other matrices.
+    pub fn conclusions(&self) -> Vec<String> {
+        let mut told: Vec<_> = self.rules().iter().flat_map(Rule::told).collect();
+        let speeds: Vec<_> = self.cases.iter().map(|case| &case.gflops[..]).collect();
         if let Some((best, share)) = best_constant(&speeds) {
-            let constant = sizes[best].to_string();
-            let percent = 100.0 * share;
-            writeln!(
-                out,
+            let (constant, percent) = (self.sizes[best], 100.0 * share);
+            told.push(format!(
                 "{constant} for all: {percent:.1} % of each matrix' best in the geometric mean"
-            )?;
+            ));
         }
+        told
+    }
+
+    /// All of it.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.heading().iter().try_for_each(|line| writeln!(out, "{line}"))?;
+        writeln!(out, "{:>10} {:>6} {:>6} {:>10}  matrix", "nnz/row", "srs", "ssrs", "GFLOP/s")?;
+        for Best { file, row_length, size: Size { srs, ssrs }, gflops } in self.best() {
+            let ssrs = ssrs.map_or("-".into(), |ssrs| ssrs.to_string());
+            writeln!(out, "{row_length:>10.3} {srs:>6} {ssrs:>6} {gflops:>10.4}  {file}")?;
+        }
+        self.conclusions().iter().try_for_each(|line| writeln!(out, "{line}"))?;
         writeln!(out)
     }
+}
 
-    /// For each matrix the index of the fastest size, the first of equals.
-    fn best(&self) -> impl Iterator<Item = usize> {
-        let fastest = |case: &Case| {
-            let speeds = case.gflops.iter().enumerate().rev();
-            speeds.max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(index, _)| index)
-        };
-        self.cases.iter().map(fastest)
-    }
-
-    /// The formula and the constant for one of the sizes.
-    fn write_rule(
-        &self,
-        out: &mut dyn Write,
-        name: &str,
-        size: impl Fn(&Size) -> Option<u32>,
-    ) -> io::Result<()> {
-        let best = self.cases.iter().zip(self.best());
-        let points = best.filter_map(|(case, best)| {
-            Some((case.row_length, f64::from(size(&self.sizes[best])?)))
-        });
-        let points: Vec<_> = points.collect();
-        if let Some(LogFit { constant, slope, r_squared }) = LogFit::of(points.iter().copied()) {
+impl Rule {
+    fn told(&self) -> Vec<String> {
+        let Self { name, fit, mean } = self;
+        let formula = fit.map(|LogFit { constant, slope, r_squared }| {
             let (sign, slope) = if slope < 0.0 { ('-', -slope) } else { ('+', slope) };
             let r_squared = cell(r_squared, 3);
-            writeln!(
-                out,
-                "{name} = round({constant:.3} {sign} {slope:.3} ln(nnz/row)), R^2 {r_squared}"
-            )?;
-        }
-        if let Some(mean) = geometric_mean(points.iter().map(|point| point.1)) {
-            writeln!(out, "geometric mean of the best {name}: {mean:.1}")?;
-        }
-        Ok(())
+            format!("{name} = round({constant:.3} {sign} {slope:.3} ln(nnz/row)), R^2 {r_squared}")
+        });
+        let constant = format!("geometric mean of the best {name}: {mean:.1}");
+        formula.into_iter().chain([constant]).collect()
     }
 }
 
@@ -185,23 +219,13 @@ impl fmt::Display for Size {
 mod tests {
     use super::*;
 
-    fn rows(file: &str, row_length: f64, gflops: [Option<f64>; 3]) -> Vec<Row> {
-        let row = |gflops| Row {
-            file: file.into(),
-            row_length_mean: Some(row_length),
-            gflops,
-            ..Row::default()
-        };
-        gflops.map(row).to_vec()
-    }
-
     #[test]
     fn the_best_sizes_and_their_rules_are_told() {
         let sizes = [(8, 4), (8, 16), (32, 4)].map(|(srs, ssrs)| Size { srs, ssrs: Some(ssrs) });
         let mut sweep = Sweep::new("csr3".into(), Precision::F64, sizes.to_vec());
-        sweep.take(&rows("short", 1.0, [Some(1.0), Some(1.5), Some(2.0)]));
-        sweep.take(&rows("long", std::f64::consts::E, [Some(1.0), Some(4.0), Some(3.0)]));
-        sweep.take(&rows("failed", 9.0, [Some(1.0), None, Some(3.0)]));
+        sweep.take("short", Some(1.0), [Some(1.0), Some(1.5), Some(2.0)]);
+        sweep.take("long", Some(std::f64::consts::E), [Some(1.0), Some(4.0), Some(3.0)]);
+        sweep.take("failed", Some(9.0), [Some(1.0), None, Some(3.0)]);
         let mut out = Vec::new();
         sweep.write(&mut out).unwrap();
         let expected = [

@@ -45,7 +45,9 @@ impl Tuning for Sizes {
                     rows.write(SizeRow::new(row, Some((swept.name.clone(), size))))?;
                 }
                 let result = swept.results.iter_mut().find(|s| s.precision == group.precision);
-                result.expect("one per precision").take(own);
+                let (facts, gflops) = (&own[0], own.iter().map(|row| row.gflops));
+                let result = result.expect("one per precision");
+                result.take(&facts.file, facts.row_length_mean, gflops);
             }
         }
         Ok(())

@@ -1,0 +1,89 @@
+//! The parts of products, a row each.
+
+use serde::{Deserialize, Serialize};
+
+use super::row::Row;
+use super::{Group, MatrixReport};
+use crate::device::Stage;
+use crate::scalar::Precision;
+
+/// One part of a method's product: a kernel, or the call of a library. The columns that [`Row`] has mean
+/// what they mean there.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)] // see above
+pub struct StageRow {
+    pub file: String,
+    pub method_name: String,
+    pub precision: Option<Precision>,
+    pub num_nonzeros: Option<usize>,
+    pub row_length_mean: Option<f64>,
+    /// The kernel or call.
+    pub stage: String,
+    /// Milliseconds per product.
+    pub ms: f64,
+    /// See [`Stage::occupancy`].
+    pub occupancy: Option<f64>,
+    pub run_id: String,
+}
+
+impl StageRow {
+    /// Those of a matrix, in the order in which each product runs them; none where they were not asked for.
+    pub fn all(report: &MatrixReport) -> Vec<Self> {
+        let of_group = |group: &Group| {
+            let stages = group.rows.iter().zip(&group.stages);
+            let rows = stages.flat_map(|(row, stages)| stages.iter().map(|s| Self::new(row, s)));
+            rows.collect::<Vec<_>>()
+        };
+        report.groups.iter().flat_map(of_group).collect()
+    }
+
+    fn new(row: &Row, stage: &Stage) -> Self {
+        Self {
+            file: row.file.clone(),
+            method_name: row.method_name.clone().unwrap_or_default(),
+            precision: row.precision,
+            num_nonzeros: row.num_nonzeros,
+            row_length_mean: row.row_length_mean,
+            stage: stage.name.clone(),
+            ms: stage.ms,
+            occupancy: stage.occupancy,
+            run_id: row.run_id.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::plan::Cache;
+    use crate::method::Device;
+
+    #[test]
+    fn each_stage_of_each_method_is_a_row() {
+        let stage = |name: &str, ms| Stage { name: name.into(), ms, occupancy: Some(0.5) };
+        let row = |name: &str| Row {
+            file: "a.mtx".into(),
+            method_name: Some(name.into()),
+            num_nonzeros: Some(7),
+            ..Row::default()
+        };
+        let group = Group {
+            precision: Precision::F64,
+            device: Device::Gpu,
+            threads: 1,
+            cache: Cache::Hot,
+            footprint: 0,
+            peak: None,
+            compile_ms: None,
+            clocks: None,
+            rows: vec![row("one"), row("two"), row("three")],
+            stages: vec![vec![stage("k", 1.0)], vec![], vec![stage("s", 2.0), stage("k", 3.0)]],
+        };
+        let report = MatrixReport { groups: vec![group], ..MatrixReport::default() };
+        let rows = StageRow::all(&report);
+        let told: Vec<_> = rows.iter().map(|r| (&r.method_name[..], &r.stage[..], r.ms)).collect();
+        assert_eq!(told, [("one", "k", 1.0), ("three", "s", 2.0), ("three", "k", 3.0)]);
+        assert_eq!((&rows[0].file[..], rows[0].num_nonzeros), ("a.mtx", Some(7)));
+        assert_eq!(rows[0].occupancy, Some(0.5));
+    }
+}
