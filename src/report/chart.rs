@@ -1,6 +1,6 @@
 //! Charts as data: what is drawn, not how.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A picture's data.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -48,10 +48,11 @@ pub struct Series {
 }
 
 /// How points are drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
     /// One by one.
+    #[default]
     Dots,
     /// Joined, with dots.
     Line,

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::lines::Line;
+use super::table::Cell;
 use crate::bench::metrics::compulsory_bytes;
 
 /// A number that rows have: a column of the file, something that follows from several, or `gen:KEY`, a
@@ -56,6 +57,18 @@ const KNOWN: &[Known] = &[
     ("empty_percent", "empty rows (%)", false),
 ];
 
+/// Those that are whole numbers.
+const COUNTS: &[&str] = &[
+    "num_rows",
+    "num_cols",
+    "num_nonzeros",
+    "max_row_length",
+    "empty_rows",
+    "extra_bytes",
+    "threads",
+    "distinct_results",
+];
+
 impl Column {
     /// One that is known to exist.
     pub fn of(name: &str) -> Self {
@@ -78,6 +91,14 @@ impl Column {
     /// Whether its axis is logarithmic.
     pub fn is_log(&self) -> bool {
         self.0.starts_with("gen:") || self.known().2
+    }
+
+    /// A number of it in a table.
+    pub fn cell(&self, number: f64) -> Cell {
+        match COUNTS.contains(&&self.0[..]) {
+            true => Cell::Count(number as u64),
+            false => Cell::Number(number),
+        }
     }
 
     fn known(&self) -> &'static Known {

@@ -99,7 +99,9 @@ impl Line {
 
     /// Whether the matrix is a generated one in the place of one of the collection.
     pub fn is_stand_in(&self) -> bool {
-        self.row.kind.as_deref().is_some_and(|kind| kind.starts_with("stand-in for "))
+        let kind = self.row.kind.as_deref();
+        self.row.file.starts_with("stand-in:")
+            || kind.is_some_and(|kind| kind.starts_with("stand-in for "))
     }
 
     /// A value of the specification that the matrix was generated from.

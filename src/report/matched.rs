@@ -7,13 +7,18 @@ use super::lines::Line;
 use super::select::Select;
 use crate::scalar::Precision;
 
-/// What rows must share to be compared: the matrix, told from its stand-in and from itself with only the
-/// stored triangle, and the precision.
-pub type Key<'a> = (&'a str, bool, Option<usize>, Option<Precision>);
+/// A matrix, told from its stand-in and from itself with only the stored triangle.
+pub type Matrix<'a> = (&'a str, bool, Option<usize>);
 
-/// What a row is compared by.
-pub fn key(line: &Line) -> Key<'_> {
-    (line.matrix(), line.is_stand_in(), line.row.num_nonzeros, line.row.precision)
+/// What rows must share to be compared.
+pub type Key<'a> = (Matrix<'a>, Option<Precision>);
+
+/// The fastest row of each matrix and precision, with its time in milliseconds.
+pub type Fastest<'a> = BTreeMap<Key<'a>, (&'a Line, f64)>;
+
+/// That of a row.
+pub fn matrix(line: &Line) -> Matrix<'_> {
+    (line.matrix(), line.is_stand_in(), line.row.num_nonzeros)
 }
 
 /// The time of a product, in milliseconds, where it is right and timed.
@@ -21,12 +26,12 @@ pub fn time(line: &Line) -> Option<f64> {
     line.row.avg_spmv_ms.filter(|_| line.is_ok())
 }
 
-/// For each matrix and precision the fastest of the rows that are meant, with its time in milliseconds.
-pub fn fastest<'a>(lines: &[&'a Line], of: &Select) -> BTreeMap<Key<'a>, (&'a Line, f64)> {
-    let mut fastest: BTreeMap<_, (&Line, f64)> = BTreeMap::new();
-    for &line in lines.iter().filter(|line| of.meets(line)) {
+/// Of the rows that are right and timed.
+pub fn fastest<'a>(lines: impl IntoIterator<Item = &'a Line>) -> Fastest<'a> {
+    let mut fastest = Fastest::new();
+    for line in lines {
         let Some(ms) = time(line) else { continue };
-        let best = fastest.entry(key(line)).or_insert((line, ms));
+        let best = fastest.entry((matrix(line), line.row.precision)).or_insert((line, ms));
         if ms < best.1 {
             *best = (line, ms);
         }
@@ -34,13 +39,22 @@ pub fn fastest<'a>(lines: &[&'a Line], of: &Select) -> BTreeMap<Key<'a>, (&'a Li
     fastest
 }
 
+/// Where both have a time: the row of `of`, and time of `over` / time of `of`.
+pub fn ratios<'a>(of: &Fastest<'a>, over: &Fastest) -> Vec<(&'a Line, f64)> {
+    let ratio = |(key, &(line, ms))| Some((line, over.get(key)?.1 / ms));
+    of.iter().filter_map(ratio).collect()
+}
+
+/// Of the rows that are meant, right and timed.
+pub fn meant<'a>(lines: &[&'a Line], select: &Select) -> Fastest<'a> {
+    fastest(lines.iter().copied().filter(|line| select.meets(line)))
+}
+
 /// For every matrix and precision with a right and timed row both of `of` and of `over`: the row of `of`
 /// and time of `over` / time of `of` (> 1: `of` is faster), by the matrix' name. Where a selection meets
 /// several rows of one matrix and precision, the fastest counts.
 pub fn speeds<'a>(lines: &[&'a Line], of: &Select, over: &Select) -> Vec<(&'a Line, f64)> {
-    let over = fastest(lines, over);
-    let speed = |(key, (line, ms))| Some((line, over.get(&key)?.1 / ms));
-    fastest(lines, of).into_iter().filter_map(speed).collect()
+    ratios(&meant(lines, of), &meant(lines, over))
 }
 
 /// A number of each row that is right and timed, in the rows' order; rows that lack it are left out.
@@ -52,8 +66,8 @@ pub fn numbers<'a>(lines: &[&'a Line], of: &Select, column: &Column) -> Vec<(&'a
 /// Of the matrices and precisions on which `of` and all `among` have a right row: the share (0 to 1) in
 /// which `of` is the fastest, ties included; and how many they are. `None` where there are none.
 pub fn best_share(lines: &[&Line], of: &Select, among: &[Select]) -> Option<(f64, usize)> {
-    let others: Vec<_> = among.iter().map(|select| fastest(lines, select)).collect();
-    let wins = fastest(lines, of).into_iter().filter_map(|(key, (_, ms))| {
+    let others: Vec<_> = among.iter().map(|select| meant(lines, select)).collect();
+    let wins = meant(lines, of).into_iter().filter_map(|(key, (_, ms))| {
         let times = others.iter().map(|other| Some(other.get(&key)?.1));
         let times: Option<Vec<_>> = times.collect();
         Some(times?.iter().all(|&other| ms <= other))

@@ -8,6 +8,7 @@ pub mod matched;
 pub mod select;
 pub mod statistics;
 pub mod table;
+pub mod views;
 
 use serde::Serialize;
 

@@ -48,6 +48,18 @@ impl Cell {
     }
 }
 
+impl From<f64> for Cell {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<usize> for Cell {
+    fn from(count: usize) -> Self {
+        Self::Count(count as u64)
+    }
+}
+
 impl From<Option<f64>> for Cell {
     fn from(number: Option<f64>) -> Self {
         number.map_or(Self::Empty, Self::Number)
@@ -68,6 +80,14 @@ pub fn significant(number: f64) -> String {
 }
 
 impl Table {
+    /// Of these headings.
+    pub fn new<S: Into<String>>(
+        columns: impl IntoIterator<Item = S>,
+        rows: Vec<Vec<Cell>>,
+    ) -> Self {
+        Self { columns: columns.into_iter().map(Into::into).collect(), rows }
+    }
+
     /// With aligned columns, no wider than `width` characters if that is given.
     pub fn to_text(&self, width: Option<u16>) -> String {
         let mut table = self.laid_out(UTF8_HORIZONTAL_ONLY);

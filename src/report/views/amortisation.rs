@@ -1,0 +1,137 @@
+//! `amortisation`: after how many products a setup has paid off.
+
+use serde::Deserialize;
+
+use super::shown::{Series, Shown};
+use crate::bench::metrics::break_even;
+use crate::report::View;
+use crate::report::chart;
+use crate::report::chart::{Axis, Chart, Guide, Mark, Plane, Point};
+use crate::report::lines::Line;
+use crate::report::matched::Fastest;
+use crate::report::select::{Conditions, Select};
+use crate::report::statistics::{Statistic, quantile};
+use crate::report::table::{Cell, Table};
+
+/// Setups set off against the time that they save in each product.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Amortisation {
+    /// Of the view.
+    pub title: String,
+    /// What rows must meet.
+    #[serde(rename = "where", default)]
+    pub conditions: Conditions,
+    /// The methods; without any, all.
+    #[serde(default)]
+    pub of: Vec<Select>,
+    /// What time is saved against; its own setup counts too.
+    pub over: Select,
+}
+
+/// The times of a method and of the other on a matrix, in milliseconds.
+struct Pair {
+    setup: f64,
+    product: f64,
+    over_setup: f64,
+    over_product: f64,
+}
+
+impl Pair {
+    /// Setup and products together, over those of the other.
+    fn ratio(&self, products: f64) -> f64 {
+        (self.setup + products * self.product) / (self.over_setup + products * self.over_product)
+    }
+
+    /// `None` where it never pays off.
+    fn break_even(&self) -> Option<f64> {
+        let setup = (self.setup - self.over_setup).max(0.0);
+        break_even(setup, self.product, self.over_product)
+    }
+}
+
+impl Amortisation {
+    pub(super) fn view(&self, lines: &[&Line]) -> View {
+        let shown = Shown::of(lines, &self.conditions, &self.of, &[]);
+        let (over, on_baseline) = shown.baseline(lines, &self.conditions, &self.over);
+        let others = shown.series.iter().filter(|series| !series.is(&self.over));
+        let pairs = others.map(|series| (&series.name[..], pairs(series, &over)));
+        let pairs: Vec<_> = pairs.filter(|(_, pairs)| !pairs.is_empty()).collect();
+        let meaning = format!(
+            "pays off after n products: setup + n products take less than with {}; median and \
+             quartiles over the matrices where that happens",
+            self.over
+        );
+        let notes = shown.notes().into_iter().chain(on_baseline).chain(shown.note_on_several());
+        View {
+            title: self.title.clone(),
+            notes: notes.chain([meaning]).collect(),
+            chart: Some(self.chart(&pairs)),
+            table: Some(self.table(&pairs)),
+        }
+    }
+
+    fn chart(&self, pairs: &[(&str, Vec<Pair>)]) -> Chart {
+        let point = |pairs: &[Pair], x: f64| {
+            let ratios: Vec<_> = pairs.iter().map(|pair| pair.ratio(x)).collect();
+            let y = Statistic::GeometricMean.of(&ratios)?;
+            Some(Point { x, y, spread: None, label: None })
+        };
+        let series = pairs.iter().map(|(name, pairs)| chart::Series {
+            name: (*name).to_owned(),
+            mark: Mark::Trend,
+            points: products().filter_map(|x| point(pairs, x)).collect(),
+        });
+        let over = Guide { name: self.over.to_string(), points: vec![(1.0, 1.0), (1e6, 1.0)] };
+        let y = format!("setup and products over those of {}", self.over);
+        Chart::Plane(Plane {
+            x: Axis { label: "products".into(), log: true },
+            y: Axis { label: y, log: true },
+            series: series.collect(),
+            guides: vec![over],
+        })
+    }
+
+    fn table(&self, pairs: &[(&str, Vec<Pair>)]) -> Table {
+        let row = |(name, pairs): &(&str, Vec<Pair>)| {
+            let setups: Vec<_> = pairs.iter().map(|pair| pair.setup / pair.over_product).collect();
+            let paid: Vec<_> = pairs.iter().filter_map(Pair::break_even).collect();
+            let never = 100.0 * (pairs.len() - paid.len()) as f64 / pairs.len() as f64;
+            vec![
+                Cell::text(*name),
+                pairs.len().into(),
+                Statistic::Median.of(&setups).into(),
+                quantile(&paid, 0.25).into(),
+                Statistic::Median.of(&paid).into(),
+                quantile(&paid, 0.75).into(),
+                never.into(),
+            ]
+        };
+        let columns = [
+            "method",
+            "matrices",
+            &format!("setup (products of {})", self.over),
+            "pays off after: lower quartile",
+            "median",
+            "upper quartile",
+            "never (% of matrices)",
+        ];
+        Table::new(columns, pairs.iter().map(row).collect())
+    }
+}
+
+/// From 1 to a million, four to a power of ten.
+fn products() -> impl Iterator<Item = f64> {
+    (0..=24).map(|quarter| 10f64.powf(f64::from(quarter) / 4.0))
+}
+
+/// On the matrices where both have times; nothing of a method without setup.
+fn pairs(series: &Series, over: &Fastest) -> Vec<Pair> {
+    let pair = |(key, (line, product)): (_, (&Line, f64))| {
+        let &(over_line, over_product) = over.get(&key)?;
+        let over_setup = over_line.row.setup_ms?;
+        Some(Pair { setup: line.row.setup_ms?, product, over_setup, over_product })
+    };
+    let pairs: Vec<_> = series.times().into_iter().filter_map(pair).collect();
+    if pairs.iter().all(|pair| pair.setup == 0.0) { Vec::new() } else { pairs }
+}

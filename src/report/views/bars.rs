@@ -1,0 +1,90 @@
+//! `bars`: a number on each matrix, side by side.
+
+use serde::Deserialize;
+
+use super::axis;
+use super::setting::label;
+use super::shown::Shown;
+use crate::report::View;
+use crate::report::chart::{self, BarSeries, Chart};
+use crate::report::column::Column;
+use crate::report::lines::Line;
+use crate::report::matched;
+use crate::report::select::{Conditions, Select};
+use crate::report::statistics::Statistic;
+use crate::report::table::{Cell, Table};
+
+/// A group of bars per matrix, a bar per method: that of its fastest row.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bars {
+    /// Of the view.
+    pub title: String,
+    /// What rows must meet.
+    #[serde(rename = "where", default)]
+    pub conditions: Conditions,
+    /// The methods; without any, all.
+    #[serde(default)]
+    pub of: Vec<Select>,
+    /// What a bar's length is.
+    pub value: Column,
+    /// Whether each method's arithmetic mean is drawn.
+    #[serde(default)]
+    pub mean: bool,
+    /// What the matrices are ordered by.
+    #[serde(default = "nonzeros")]
+    pub by: Column,
+}
+
+fn nonzeros() -> Column {
+    Column::of("num_nonzeros")
+}
+
+impl Bars {
+    pub(super) fn view(&self, lines: &[&Line]) -> View {
+        let shown = Shown::of(lines, &self.conditions, &self.of, &[]);
+        let mut matrices = shown.matrices();
+        let by = |line| self.by.of_line(line).unwrap_or(f64::INFINITY);
+        matrices.sort_by(|a, b| by(a.1).total_cmp(&by(b.1)));
+        let series = shown.series.iter().map(|series| {
+            let numbers = series.by_matrix(&self.value);
+            let values: Vec<_> = matrices.iter().map(|row| numbers.get(&row.0).copied()).collect();
+            let known: Vec<_> = values.iter().copied().flatten().collect();
+            let mean = Statistic::Mean.of(&known).filter(|_| self.mean);
+            BarSeries { name: series.name.clone(), values, mean }
+        });
+        let series: Vec<_> = series.filter(|s| s.values.iter().any(Option::is_some)).collect();
+        let on_mean =
+            self.mean.then(|| "mean: arithmetic, over the matrices of each method".into());
+        let notes = shown.notes().into_iter().chain(shown.note_on_several()).chain(on_mean);
+        View {
+            title: self.title.clone(),
+            notes: notes.collect(),
+            table: Some(self.table(&matrices.iter().map(|row| row.1).collect::<Vec<_>>(), &series)),
+            chart: Some(Chart::Bars(chart::Bars {
+                value: axis(&self.value),
+                categories: matrices.iter().map(|row| label(row.0)).collect(),
+                series,
+                stacked: false,
+            })),
+        }
+    }
+
+    fn table(&self, matrices: &[&Line], series: &[BarSeries]) -> Table {
+        let cell =
+            |column: &Column, number: Option<f64>| number.map_or(Cell::Empty, |n| column.cell(n));
+        let row = |(place, line): (usize, &&Line)| {
+            let facts =
+                [Cell::text(label(matched::matrix(line))), cell(&self.by, self.by.of_line(line))];
+            let values = series.iter().map(|series| cell(&self.value, series.values[place]));
+            facts.into_iter().chain(values).collect()
+        };
+        let mut rows: Vec<Vec<_>> = matrices.iter().enumerate().map(row).collect();
+        if self.mean {
+            let means = series.iter().map(|series| Cell::from(series.mean));
+            rows.push([Cell::text("mean"), Cell::Empty].into_iter().chain(means).collect());
+        }
+        let names = series.iter().map(|series| &series.name[..]);
+        Table::new(["matrix", self.by.label()].into_iter().chain(names), rows)
+    }
+}

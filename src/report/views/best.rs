@@ -1,0 +1,99 @@
+//! `best`: how good each method is as the only one.
+
+use serde::Deserialize;
+
+use super::contest::Contest;
+use super::shown::Shown;
+use crate::report::View;
+use crate::report::chart::{Axis, BarSeries, Bars, Chart};
+use crate::report::lines::Line;
+use crate::report::select::{Conditions, Select};
+use crate::report::statistics::Statistic;
+use crate::report::table::{Cell, Table};
+
+/// On how many matrices each method is the fastest, and what is lost where it is not.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Best {
+    /// Of the view.
+    pub title: String,
+    /// What rows must meet.
+    #[serde(rename = "where", default)]
+    pub conditions: Conditions,
+    /// The methods; without any, all.
+    #[serde(default)]
+    pub of: Vec<Select>,
+}
+
+/// One method.
+struct Standing<'a> {
+    name: &'a str,
+    /// Matrices on which none is faster.
+    won: usize,
+    /// Matrices on which it has a time.
+    ran: usize,
+    /// The geometric mean of its time over the fastest's.
+    mean: f64,
+    /// The greatest of them, and where.
+    worst: (f64, &'a str),
+}
+
+impl Best {
+    pub(super) fn view(&self, lines: &[&Line]) -> View {
+        let shown = Shown::of(lines, &self.conditions, &self.of, &[]);
+        let contests = Contest::all(&shown.series);
+        let named = shown.series.iter().enumerate();
+        let standings = named.filter_map(|(place, s)| Standing::of(place, &s.name, &contests));
+        let mut standings: Vec<_> = standings.collect();
+        standings.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+        let meaning = "loss: time over that of the fastest on the matrix, over the matrices on which \
+                       the method runs; of equally fast ones each is the fastest";
+        let notes = shown.notes().into_iter().chain(shown.note_on_several());
+        View {
+            title: self.title.clone(),
+            notes: notes.chain([meaning.into()]).collect(),
+            chart: Some(chart(&standings)),
+            table: Some(table(&standings)),
+        }
+    }
+}
+
+impl<'a> Standing<'a> {
+    /// `None` if it has no time at all.
+    fn of(place: usize, name: &'a str, contests: &'a [Contest]) -> Option<Self> {
+        let loss = |of: &'a Contest| Some((of.losses()[place]?, &of.name[..]));
+        let losses: Vec<_> = contests.iter().filter_map(loss).collect();
+        let numbers: Vec<_> = losses.iter().map(|loss| loss.0).collect();
+        Some(Self {
+            name,
+            won: numbers.iter().filter(|&&loss| loss == 1.0).count(),
+            ran: numbers.len(),
+            mean: Statistic::GeometricMean.of(&numbers)?,
+            worst: losses.into_iter().max_by(|a, b| a.0.total_cmp(&b.0))?,
+        })
+    }
+}
+
+fn chart(standings: &[Standing]) -> Chart {
+    let value = Axis { label: "mean loss: time over the fastest's".into(), log: false };
+    let categories = standings.iter().map(|standing| standing.name.to_owned()).collect();
+    let values = standings.iter().map(|standing| Some(standing.mean)).collect();
+    let series = vec![BarSeries { name: "geometric mean".into(), values, mean: None }];
+    Chart::Bars(Bars { value, categories, series, stacked: false })
+}
+
+fn table(standings: &[Standing]) -> Table {
+    let row = |standing: &Standing| {
+        let (worst, place) = standing.worst;
+        vec![
+            Cell::text(standing.name),
+            standing.won.into(),
+            standing.ran.into(),
+            standing.mean.into(),
+            worst.into(),
+            Cell::text(place),
+        ]
+    };
+    let columns = ["method", "fastest on", "runs on", "mean loss", "greatest loss", "on"];
+    Table::new(columns, standings.iter().map(row).collect())
+}

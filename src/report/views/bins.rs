@@ -1,0 +1,115 @@
+//! Many points as few: of one x, or of a range of x.
+
+use crate::report::chart::Point;
+use crate::report::statistics::{Statistic, quantile};
+
+use super::setting::grouped;
+
+/// Over this many ranges of equal width a trend is drawn.
+const RANGES: f64 = 12.0;
+
+/// Fewer rows make no range of their own.
+const LEAST: usize = 3;
+
+/// Rows as one point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Bin {
+    pub x: f64,
+    /// The geometric mean.
+    pub y: f64,
+    /// Where y of the rows lies.
+    pub spread: Option<(f64, f64)>,
+    pub rows: usize,
+}
+
+impl Bin {
+    pub fn point(self) -> Point {
+        Point { x: self.x, y: self.y, spread: self.spread, label: None }
+    }
+}
+
+/// Those of one x; the spread is from the least to the greatest.
+pub(super) fn same(points: &[(f64, f64)]) -> Vec<Bin> {
+    let bin = |points: Vec<(f64, f64)>| {
+        let [(x, y)] = points[..] else { return several(points[0].0, &points, [0.0, 1.0]) };
+        Some(Bin { x, y, spread: None, rows: 1 })
+    };
+    let groups = grouped(sorted(points), |point| point.0.to_bits());
+    groups.into_iter().filter_map(|(_, points)| bin(points)).collect()
+}
+
+/// Those of ranges of equal width, over the logarithm of x if `log`, a range of too few with the next; the
+/// spread is that of the middle half. Nothing of too few at all.
+pub(super) fn trend(points: &[(f64, f64)], log: bool) -> Vec<Bin> {
+    let place = |x: f64| if log { x.ln() } else { x };
+    let points = sorted(points);
+    let [(first, _), .., (last, _)] = points[..] else { return Vec::new() };
+    let range = |x: f64| {
+        let width = (place(last) - place(first)) / RANGES;
+        ((place(x) - place(first)) / width).floor()
+    };
+    let mut bins: Vec<Vec<(f64, f64)>> = Vec::new();
+    for point in points {
+        match bins.last_mut() {
+            Some(bin) if bin.len() < LEAST || range(bin[0].0) == range(point.0) => bin.push(point),
+            _ => bins.push(vec![point]),
+        }
+    }
+    if let Some(rest) = bins.pop_if(|bin| bin.len() < LEAST) {
+        bins.last_mut().into_iter().for_each(|bin| bin.extend(&rest));
+    }
+    let middle = |bin: &Vec<(f64, f64)>| {
+        let places: Vec<_> = bin.iter().map(|point| place(point.0)).collect();
+        let mean = Statistic::Mean.of(&places).expect("a bin has points");
+        if log { mean.exp() } else { mean }
+    };
+    bins.iter().filter_map(|bin| several(middle(bin), bin, [0.25, 0.75])).collect()
+}
+
+/// `None` where a number is below 0.
+fn several(x: f64, points: &[(f64, f64)], spread: [f64; 2]) -> Option<Bin> {
+    let y: Vec<_> = points.iter().map(|point| point.1).collect();
+    let [low, high] = spread.map(|share| quantile(&y, share));
+    let mean = Statistic::GeometricMean.of(&y)?;
+    Some(Bin { x, y: mean, spread: low.zip(high), rows: y.len() })
+}
+
+fn sorted(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut points = points.to_vec();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-12 * b.abs()
+    }
+
+    /// At 2 the geometric mean of 1 and 4 is 2; what is alone has no spread.
+    #[test]
+    fn rows_of_one_x_are_one_point() {
+        let bins = same(&[(2.0, 1.0), (1.0, 5.0), (2.0, 4.0), (3.0, 1.0), (3.0, -1.0)]);
+        assert_eq!(bins[0], Bin { x: 1.0, y: 5.0, spread: None, rows: 1 });
+        assert!(close(bins[1].y, 2.0) && bins[1].spread == Some((1.0, 4.0)), "{bins:?}");
+        assert_eq!(bins.len(), 2, "a number below 0 has no geometric mean");
+    }
+
+    /// From 1 to 10^12 each power of 10 begins a range. The first three are in one; 10^3, alone in its
+    /// range, is joined by 10^5 and 10^6; of the last two there are too few.
+    #[test]
+    fn a_trend_has_ranges_of_three_at_least() {
+        let x = [0.0, 0.1, 0.2, 3.3, 5.3, 6.3, 8.3, 12.0];
+        let y = [1.0, 2.0, 4.0, 1.0, 10.0, 100.0, 10.0, 10.0];
+        let points: Vec<_> = x.iter().map(|x| 10f64.powf(*x)).zip(y).collect();
+        let bins = trend(&points, true);
+        assert_eq!(bins.iter().map(|bin| bin.rows).collect::<Vec<_>>(), [3, 5]);
+        assert!(close(bins[0].x, 10f64.powf(0.1)) && close(bins[0].y, 2.0), "{bins:?}");
+        assert_eq!(bins[0].spread, Some((1.5, 3.0)));
+        assert!(close(bins[1].y, 10.0), "{bins:?}");
+        assert_eq!(trend(&points[..2], true), []);
+        assert_eq!(trend(&[(1.0, 2.0); 4], true).len(), 1, "one x");
+    }
+}

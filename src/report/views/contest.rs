@@ -1,0 +1,62 @@
+//! The methods on one matrix, in one precision, with like caches, the same product.
+
+use std::collections::BTreeMap;
+
+use super::setting::{APART, join, label, setting, varying};
+use super::shown::Series;
+use crate::report::lines::Line;
+use crate::report::matched::{matrix, time};
+
+/// All that may be compared with each other.
+pub(super) struct Contest<'a> {
+    /// The matrix, with the setting where there are several.
+    pub name: String,
+    /// By series: its fastest row.
+    pub rows: Vec<Option<&'a Line>>,
+}
+
+impl<'a> Contest<'a> {
+    /// Of all rows, by the matrices' nonzeros.
+    pub fn all(series: &[Series<'a>]) -> Vec<Self> {
+        let mut contests: BTreeMap<_, Vec<Option<&Line>>> = BTreeMap::new();
+        for (place, line) in numbered(series) {
+            let Some(ms) = time(line) else { continue };
+            let (name, is_stand_in, nonzeros) = matrix(line);
+            let key = ((nonzeros, name, is_stand_in), setting(line, &APART));
+            let rows = contests.entry(key).or_insert_with(|| vec![None; series.len()]);
+            if rows[place].and_then(time).is_none_or(|best| ms < best) {
+                rows[place] = Some(line);
+            }
+        }
+        let lines: Vec<_> = numbered(series).map(|(_, line)| line).collect();
+        let apart = varying(&lines, &APART);
+        let name = |line: &Line| join([label(matrix(line)), setting(line, &apart)], " ");
+        let contest = |rows: Vec<Option<&'a Line>>| {
+            let first = rows.iter().copied().flatten().next()?;
+            Some(Self { name: name(first), rows })
+        };
+        contests.into_values().filter_map(contest).collect()
+    }
+
+    /// Series with their times in milliseconds, the fastest first.
+    pub fn ranking(&self) -> Vec<(usize, f64)> {
+        let timed = self.rows.iter().enumerate();
+        let mut ranking: Vec<_> =
+            timed.filter_map(|(place, row)| Some((place, time((*row)?)?))).collect();
+        ranking.sort_by(|a, b| a.1.total_cmp(&b.1));
+        ranking
+    }
+
+    /// By series: its time over the fastest's.
+    pub fn losses(&self) -> Vec<Option<f64>> {
+        let fastest = self.ranking().first().map(|entry| entry.1);
+        self.rows.iter().map(|row| Some(time((*row)?)? / fastest?)).collect()
+    }
+}
+
+fn numbered<'s, 'a>(series: &'s [Series<'a>]) -> impl Iterator<Item = (usize, &'a Line)> + 's {
+    let numbered = |(place, series): (usize, &'s Series<'a>)| {
+        series.lines.iter().map(move |&line| (place, line))
+    };
+    series.iter().enumerate().flat_map(numbered)
+}

@@ -1,0 +1,95 @@
+//! `correlations`: how closely two numbers of a method's rows go together.
+
+use serde::Deserialize;
+
+use super::shown::{Series, Shown};
+use super::{Part, parts};
+use crate::report::View;
+use crate::report::chart::{Axis, BarSeries, Bars, Chart};
+use crate::report::column::Column;
+use crate::report::lines::Line;
+use crate::report::select::{Conditions, Select};
+use crate::report::statistics::pearson;
+use crate::report::table::{Cell, Table};
+
+use super::setting::{grouped, join};
+
+/// Pearson's correlation of pairs of columns over each method's rows: merge-spmv-sc16, Figure 9, and
+/// hola-spmv-ics17, Figure 6.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Correlations {
+    /// Of the view.
+    pub title: String,
+    /// What rows must meet.
+    #[serde(rename = "where", default)]
+    pub conditions: Conditions,
+    /// The methods; without any, all.
+    #[serde(default)]
+    pub of: Vec<Select>,
+    /// What goes together.
+    pub pairs: Vec<[Column; 2]>,
+    /// What is told of each alone; without any, all at once.
+    #[serde(default)]
+    pub split: Vec<Part>,
+}
+
+/// That of a method in a part.
+struct Correlation {
+    method: String,
+    /// Of the part and the pair.
+    name: String,
+    rows: usize,
+    pearson: Option<f64>,
+}
+
+impl Correlations {
+    pub(super) fn view(&self, lines: &[&Line]) -> View {
+        let shown = Shown::of(lines, &self.conditions, &self.of, &[]);
+        let mut all = Vec::new();
+        for (part, conditions) in parts(&self.conditions, &self.split) {
+            for pair in &self.pairs {
+                all.extend(shown.series.iter().map(|series| of(series, part, &conditions, pair)));
+            }
+        }
+        let meaning =
+            "Pearson's, of the numbers as they are, over the rows that are right and timed";
+        View {
+            title: self.title.clone(),
+            notes: shown.notes().into_iter().chain([meaning.into()]).collect(),
+            chart: Some(chart(&shown.series, &all)),
+            table: Some(table(&all)),
+        }
+    }
+}
+
+fn of(series: &Series, part: &str, conditions: &Conditions, pair: &[Column; 2]) -> Correlation {
+    let [x, y] = pair;
+    let numbers = series.numbers(x).into_iter().filter(|(line, _)| conditions.meet(line));
+    let points = numbers.filter_map(|(line, x)| Some((x, y.of_line(line)?)));
+    let points: Vec<_> = points.collect();
+    let name = join([part.to_owned(), format!("{} – {}", y.label(), x.label())], ": ");
+    let pearson = pearson(&points);
+    Correlation { method: series.name.clone(), name, rows: points.len(), pearson }
+}
+
+fn chart(series: &[Series], all: &[Correlation]) -> Chart {
+    let bars = grouped(all, |of| of.name.clone()).into_iter().map(|(name, all)| BarSeries {
+        name,
+        values: all.iter().map(|of| of.pearson).collect(),
+        mean: None,
+    });
+    Chart::Bars(Bars {
+        value: Axis { label: "correlation".into(), log: false },
+        categories: series.iter().map(|series| series.name.clone()).collect(),
+        series: bars.collect(),
+        stacked: false,
+    })
+}
+
+fn table(all: &[Correlation]) -> Table {
+    let row = |of: &Correlation| {
+        vec![Cell::text(&of.name), Cell::text(&of.method), of.rows.into(), of.pearson.into()]
+    };
+    Table::new(["of", "method", "rows", "correlation"], all.iter().map(row).collect())
+}

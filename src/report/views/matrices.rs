@@ -1,0 +1,58 @@
+//! `matrices`: facts of each matrix.
+
+use serde::Deserialize;
+
+use super::setting::label;
+use super::shown::Shown;
+use crate::report::View;
+use crate::report::column::Column;
+use crate::report::lines::Line;
+use crate::report::select::{Conditions, Select};
+use crate::report::table::{Cell, Table};
+
+/// A line per matrix: its facts, then a number of each method.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Matrices {
+    /// Of the view.
+    pub title: String,
+    /// What rows must meet.
+    #[serde(rename = "where", default)]
+    pub conditions: Conditions,
+    /// The methods; without any, all.
+    #[serde(default)]
+    pub of: Vec<Select>,
+    /// The facts.
+    pub columns: Vec<Column>,
+    /// The number, of the fastest row of each method; without it only facts.
+    pub value: Option<Column>,
+}
+
+impl Matrices {
+    pub(super) fn view(&self, lines: &[&Line]) -> View {
+        let shown = Shown::of(lines, &self.conditions, &self.of, &[]);
+        let cell = |column: &Column, number: Option<f64>| {
+            number.map_or(Cell::Empty, |number| column.cell(number))
+        };
+        let of_each = |value| shown.series.iter().map(move |series| (series, value));
+        let values: Vec<_> = self.value.iter().flat_map(of_each).collect();
+        let numbers: Vec<_> =
+            values.iter().map(|(series, value)| (series.by_matrix(value), value)).collect();
+        let rows = shown.matrices().into_iter().map(|(matrix, line)| {
+            let facts = self.columns.iter().map(|column| cell(column, column.of_line(line)));
+            let numbers = numbers.iter().map(|(of, value)| cell(value, of.get(&matrix).copied()));
+            std::iter::once(Cell::text(label(matrix))).chain(facts).chain(numbers).collect()
+        });
+        let facts = self.columns.iter().map(|column| column.label().to_owned());
+        let names =
+            values.iter().map(|(series, value)| format!("{} {}", series.name, value.label()));
+        let headings = std::iter::once("matrix".to_owned()).chain(facts).chain(names);
+        let on_several = shown.note_on_several().filter(|_| self.value.is_some());
+        View {
+            title: self.title.clone(),
+            notes: shown.notes().into_iter().chain(on_several).collect(),
+            chart: None,
+            table: Some(Table::new(headings, rows.collect())),
+        }
+    }
+}

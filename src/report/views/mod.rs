@@ -1,0 +1,125 @@
+//! The closed grammar of views: what a definition may ask to be shown, and the making of it from rows.
+
+mod amortisation;
+mod bars;
+mod best;
+mod bins;
+mod contest;
+mod correlations;
+mod heat;
+mod matrices;
+mod plane;
+mod repeatability;
+mod roofline;
+mod setting;
+mod shown;
+mod sizes;
+mod speedup;
+mod speedups;
+mod stages;
+#[cfg(test)]
+mod tests;
+mod winners;
+
+use serde::Deserialize;
+
+pub use amortisation::Amortisation;
+pub use bars::Bars;
+pub use best::Best;
+pub use correlations::Correlations;
+pub use heat::Heat;
+pub use matrices::Matrices;
+pub use plane::Plane;
+pub use repeatability::Repeatability;
+pub use roofline::Roofline;
+pub use sizes::Sizes;
+pub use speedup::Speedup;
+pub use speedups::Speedups;
+pub use stages::Stages;
+pub use winners::Winners;
+
+use super::View;
+use super::chart::Axis;
+use super::column::Column;
+use super::lines::Line;
+use super::select::Conditions;
+use crate::record::stages::StageRow;
+
+/// What was recorded.
+#[derive(Clone, Debug, Default)]
+pub struct Recorded<'a> {
+    /// The rows of methods on matrices.
+    pub lines: Vec<&'a Line>,
+    /// The rows of their products' parts.
+    pub stages: Vec<&'a StageRow>,
+}
+
+/// A view that is asked for. All kinds have a title, conditions that rows must meet, and most a list of
+/// methods, in whose order they are shown: all that were measured unless some are named. Each method is a
+/// series of its own, and so is each precision, device, number of threads, cache, order and transpose
+/// where rows differ in these.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[allow(missing_docs)] // each kind's struct is explained
+pub enum Spec {
+    Plane(Plane),
+    Speedup(Speedup),
+    Speedups(Speedups),
+    Bars(Bars),
+    Heat(Heat),
+    Correlations(Correlations),
+    Matrices(Matrices),
+    Amortisation(Amortisation),
+    Roofline(Roofline),
+    Best(Best),
+    Winners(Winners),
+    Repeatability(Repeatability),
+    Sizes(Sizes),
+    Stages(Stages),
+}
+
+/// Some of the rows, under a name.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// In the table and the legend.
+    pub name: String,
+    /// What its rows meet.
+    #[serde(rename = "where")]
+    pub conditions: Conditions,
+}
+
+impl Spec {
+    /// Of these rows.
+    pub fn view(&self, recorded: &Recorded) -> View {
+        let lines = &recorded.lines[..];
+        match self {
+            Self::Plane(kind) => kind.view(lines),
+            Self::Speedup(kind) => kind.view(lines),
+            Self::Speedups(kind) => kind.view(lines),
+            Self::Bars(kind) => kind.view(lines),
+            Self::Heat(kind) => kind.view(lines),
+            Self::Correlations(kind) => kind.view(lines),
+            Self::Matrices(kind) => kind.view(lines),
+            Self::Amortisation(kind) => kind.view(lines),
+            Self::Roofline(kind) => kind.view(lines),
+            Self::Best(kind) => kind.view(lines),
+            Self::Winners(kind) => kind.view(lines),
+            Self::Repeatability(kind) => kind.view(lines),
+            Self::Sizes(kind) => kind.view(lines),
+            Self::Stages(kind) => kind.view(&recorded.stages),
+        }
+    }
+}
+
+/// The parts with their conditions and those of the whole; without any, the whole is one of no name.
+fn parts<'p>(whole: &Conditions, split: &'p [Part]) -> Vec<(&'p str, Conditions)> {
+    if split.is_empty() {
+        return vec![("", whole.clone())];
+    }
+    split.iter().map(|part| (&part.name[..], whole.and(&part.conditions))).collect()
+}
+
+fn axis(column: &Column) -> Axis {
+    Axis { label: column.label().to_owned(), log: column.is_log() }
+}

@@ -1,0 +1,54 @@
+//! `repeatability`: whether a method's results are the same every time.
+
+use serde::Deserialize;
+
+use super::setting::{count, label};
+use super::shown::{Series, Shown};
+use crate::report::View;
+use crate::report::column::Column;
+use crate::report::lines::Line;
+use crate::report::matched::matrix;
+use crate::report::select::{Conditions, Select};
+use crate::report::table::{Cell, Table};
+
+/// How many bitwise different results each method had of one and the same product.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Repeatability {
+    /// Of the view.
+    pub title: String,
+    /// What rows must meet.
+    #[serde(rename = "where", default)]
+    pub conditions: Conditions,
+    /// The methods; without any, all.
+    #[serde(default)]
+    pub of: Vec<Select>,
+}
+
+impl Repeatability {
+    pub(super) fn view(&self, lines: &[&Line]) -> View {
+        let shown = Shown::of(lines, &self.conditions, &self.of, &[]);
+        let rows: Vec<_> = shown.series.iter().filter_map(row).collect();
+        let unknown = shown.series.len() - rows.len();
+        let unknown =
+            (unknown > 0).then(|| format!("without such counts: {}", count(unknown, "method")));
+        let meaning =
+            "compared: the bits of y after the first product and after each round, of the same x";
+        let columns = ["method", "rows", "always the same", "most different results", "on"];
+        View {
+            title: self.title.clone(),
+            notes: shown.notes().into_iter().chain([meaning.into()]).chain(unknown).collect(),
+            chart: None,
+            table: Some(Table::new(columns, rows)),
+        }
+    }
+}
+
+fn row(series: &Series) -> Option<Vec<Cell>> {
+    let column = Column::of("distinct_results");
+    let counts = series.numbers(&column);
+    let &(line, most) = counts.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let same = counts.iter().filter(|count| count.1 == 1.0).count();
+    let place = if most > 1.0 { Cell::text(label(matrix(line))) } else { Cell::Empty };
+    Some(vec![Cell::text(&series.name), counts.len().into(), same.into(), column.cell(most), place])
+}

@@ -1,0 +1,156 @@
+//! The rows that a view shows, by method and setting.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::setting::{
+    OF_METHOD, SETTINGS, count, grouped, join, note_on_choice, setting, shared, varying,
+};
+use crate::report::column::Column;
+use crate::report::lines::Line;
+use crate::report::matched::{self, Fastest, Matrix};
+use crate::report::select::{Conditions, Select};
+
+/// The rows that a view shows.
+pub(super) struct Shown<'a> {
+    /// All, in the order of the selections.
+    pub lines: Vec<&'a Line>,
+    /// The same, by method and setting.
+    pub series: Vec<Series<'a>>,
+    unmeasured: usize,
+}
+
+/// The rows of one method in one setting.
+pub(super) struct Series<'a> {
+    /// The method, with the setting where there are several.
+    pub name: String,
+    /// In their order.
+    pub lines: Vec<&'a Line>,
+}
+
+impl<'a> Shown<'a> {
+    /// The rows that meet `conditions` and any of `of`, or of all methods if that is empty. No series is
+    /// made of the settings `along`: what an axis shows, or each line of a table names.
+    pub fn of(lines: &[&'a Line], conditions: &Conditions, of: &[Select], along: &[&str]) -> Self {
+        let met = lines.iter().copied().filter(|line| conditions.meet(line));
+        let (measured, unmeasured): (Vec<_>, Vec<_>) =
+            met.partition(|line| !line.method().is_empty());
+        let first = |line: &Line| of.iter().position(|select| select.meets(line));
+        let mut lines = measured;
+        if !of.is_empty() {
+            lines.retain(|line| first(line).is_some());
+            lines.sort_by_key(|line| first(line));
+        }
+        let series = series(&lines, along);
+        Self { lines, series, unmeasured: unmeasured.len() }
+    }
+
+    /// The matrices that have a time, by their nonzeros, each with its first row.
+    pub fn matrices(&self) -> Vec<(Matrix<'a>, &'a Line)> {
+        let timed = self.lines.iter().filter(|line| matched::time(line).is_some());
+        let rows = grouped(timed.copied(), |line| matched::matrix(line));
+        let mut matrices: Vec<_> =
+            rows.into_iter().map(|(matrix, rows)| (matrix, rows[0])).collect();
+        matrices.sort_by_key(|&((name, _, nonzeros), _)| (nonzeros, name));
+        matrices
+    }
+
+    /// What those shown are set against: its fastest rows, and notes on them.
+    pub fn baseline(
+        &self,
+        lines: &[&'a Line],
+        conditions: &Conditions,
+        over: &Select,
+    ) -> (Fastest<'a>, Vec<String>) {
+        let met: Vec<_> = lines.iter().copied().filter(|line| conditions.meet(line)).collect();
+        let times = matched::meant(&met, over);
+        let known: BTreeSet<_> = times.keys().map(|key| key.0).collect();
+        let matrices = self.matrices();
+        let lacking = matrices.iter().filter(|(matrix, _)| !known.contains(matrix)).count();
+        let lack = format!("left out: {} without a time of {over}", count(lacking, "matrix"));
+        let notes = note_on_choice(&met, over).into_iter().chain((lacking > 0).then_some(lack));
+        (times, notes.collect())
+    }
+
+    /// What the view stands on: matrices and setting; stand-ins; what lacks a time.
+    pub fn notes(&self) -> Vec<String> {
+        let matrices = self.matrices();
+        let setting =
+            join(SETTINGS.iter().filter_map(|setting| shared(&self.lines, setting)), ", ");
+        let separator = if setting.is_empty() { "" } else { "; " };
+        let mut notes = vec![format!("{}{separator}{setting}", count(matrices.len(), "matrix"))];
+        let stand_ins = matrices.iter().filter(|(matrix, _)| matrix.1).count();
+        if stand_ins > 0 {
+            notes.push(format!("marked *: {stand_ins} generated in place of the collection's"));
+        }
+        let lacking = self.series.iter().filter_map(|series| {
+            let lacking = matrices.len() - series.matrices();
+            (lacking > 0).then(|| format!("{} on {}", series.name, count(lacking, "matrix")))
+        });
+        let lacking = join(lacking, ", ");
+        if !lacking.is_empty() {
+            notes.push(format!("without a time: {lacking}"));
+        }
+        if self.unmeasured > 0 {
+            notes.push(format!("not measured at all: {}", count(self.unmeasured, "matrix")));
+        }
+        notes
+    }
+
+    /// That a row counts for others, where it does.
+    pub fn note_on_several(&self) -> Option<String> {
+        let several = |series: &&Series| {
+            let timed = series.lines.iter().filter(|line| matched::time(line).is_some());
+            timed.count() > series.times().len()
+        };
+        let names =
+            join(self.series.iter().filter(several).map(|series| series.name.clone()), ", ");
+        let note = format!("several rows of one matrix, of which the fastest counts: {names}");
+        (!names.is_empty()).then_some(note)
+    }
+}
+
+impl<'a> Series<'a> {
+    /// The fastest row of each matrix and precision.
+    pub fn times(&self) -> Fastest<'a> {
+        matched::fastest(self.lines.iter().copied())
+    }
+
+    /// A number of each row that is right and timed.
+    pub fn numbers(&self, column: &Column) -> Vec<(&'a Line, f64)> {
+        let timed = self.lines.iter().filter(|line| matched::time(line).is_some());
+        timed.filter_map(|&line| Some((line, column.of_line(line)?))).collect()
+    }
+
+    /// A number of the fastest row of each matrix.
+    pub fn by_matrix(&self, column: &Column) -> BTreeMap<Matrix<'a>, f64> {
+        let number = |((matrix, _), (line, _))| Some((matrix, column.of_line(line)?));
+        self.times().into_iter().filter_map(number).collect()
+    }
+
+    /// Whether it is that which others are set against.
+    pub fn is(&self, over: &Select) -> bool {
+        self.lines.iter().all(|line| over.meets(line))
+    }
+
+    /// On how many it has a time.
+    fn matrices(&self) -> usize {
+        self.times().into_keys().map(|key| key.0).collect::<BTreeSet<_>>().len()
+    }
+}
+
+fn series<'a>(lines: &[&'a Line], along: &[&str]) -> Vec<Series<'a>> {
+    let named = |setting: &&str| !along.contains(setting);
+    let of_all: Vec<_> = SETTINGS.into_iter().filter(|name| !OF_METHOD.contains(name)).collect();
+    let of_all = varying(lines, &of_all);
+    let methods = grouped(lines.iter().copied(), |line| line.method());
+    let split = |(method, lines): (&'a str, Vec<&'a Line>)| {
+        let own = varying(&lines, &OF_METHOD);
+        let settings: Vec<_> = [&of_all[..], &own].concat().into_iter().filter(named).collect();
+        let parts = grouped(lines, |line| setting(line, &settings));
+        parts.into_iter().map(move |(setting, lines)| {
+            let name = join([method.to_owned(), setting], " ");
+            Series { name, lines }
+        })
+    };
+    methods.into_iter().flat_map(split).collect()
+}

@@ -1,0 +1,158 @@
+//! `sizes`: the best sizes of CSR-k, and what follows from them.
+
+use serde::Deserialize;
+
+use super::setting::{APART, grouped, join, label, setting, varying};
+use crate::record::tuning::{Best, Rule, Size, Sweep};
+use crate::report::View;
+use crate::report::chart::{Axis, Chart, Guide, Mark, Plane, Point, Series};
+use crate::report::lines::{Line, matrix_name};
+use crate::report::matched::{matrix, time};
+use crate::report::select::Conditions;
+use crate::report::statistics::Statistic;
+use crate::report::table::{Cell, Table};
+
+/// csr-k, section 4, over the rows of a method with every size: what `tune` finds, of recorded rows.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sizes {
+    /// Of the view.
+    pub title: String,
+    /// What rows must meet.
+    #[serde(rename = "where", default)]
+    pub conditions: Conditions,
+    /// With all its parameters but `srs` and `ssrs`.
+    pub method: String,
+}
+
+/// The rows of one setting.
+struct Swept<'a> {
+    setting: String,
+    sweep: Sweep,
+    lines: Vec<&'a Line>,
+}
+
+impl Sizes {
+    pub(super) fn view(&self, lines: &[&Line]) -> View {
+        let met = lines.iter().copied().filter(|line| self.conditions.meet(line));
+        let sized = met.filter_map(|line| Some((line, self.size(line)?)));
+        let sized: Vec<_> = sized.collect();
+        let lines: Vec<_> = sized.iter().map(|(line, _)| *line).collect();
+        let settings = varying(&lines, &[&APART[..], &["order", "threads"]].concat());
+        let groups = grouped(sized, |(line, _)| setting(line, &settings));
+        let swept = groups.into_iter().filter_map(|(name, rows)| self.sweep(name, &rows));
+        let swept: Vec<_> = swept.collect();
+        let mut notes: Vec<_> = swept.iter().flat_map(Swept::notes).collect();
+        if swept.is_empty() {
+            notes.push(format!("no rows of {}:srs=…", self.method));
+        }
+        View {
+            title: self.title.clone(),
+            notes,
+            chart: Some(chart(&swept)),
+            table: Some(table(&swept)),
+        }
+    }
+
+    /// That of a row, if it is one of the method's: from its parameters, or from the columns of `tune`.
+    fn size(&self, line: &Line) -> Option<Size> {
+        let (sizes, others): (Vec<_>, Vec<_>) = line
+            .method()
+            .split(':')
+            .partition(|part| part.starts_with("srs=") || part.starts_with("ssrs="));
+        let of_name = |name| {
+            let pairs = sizes.iter().filter_map(|part| part.split_once('='));
+            pairs.into_iter().find(|pair| pair.0 == name).map(|pair| pair.1)
+        };
+        let size = |name| of_name(name).or_else(|| line.cell(name))?.parse().ok();
+        let srs = size("srs").filter(|_| others.join(":") == self.method)?;
+        Some(Size { srs, ssrs: size("ssrs") })
+    }
+
+    fn sweep<'a>(&self, setting: String, rows: &[(&'a Line, Size)]) -> Option<Swept<'a>> {
+        let mut sizes: Vec<_> = rows.iter().map(|row| row.1).collect();
+        sizes.sort_by_key(|size| (size.srs, size.ssrs));
+        sizes.dedup();
+        let precision = rows.first()?.0.row.precision?;
+        let mut sweep = Sweep::new(self.method.clone(), precision, sizes.clone());
+        let mut lines = Vec::new();
+        for (_, rows) in grouped(rows.iter().copied(), |(line, _)| matrix(line)) {
+            let line = rows[0].0;
+            let gflops = sizes.iter().map(|size| {
+                let rows = rows.iter().filter(|row| row.1 == *size);
+                let timed = rows.filter(|(line, _)| time(line).is_some());
+                let gflops: Vec<_> = timed.filter_map(|(line, _)| line.row.gflops).collect();
+                Statistic::Max.of(&gflops)
+            });
+            sweep.take(&line.row.file, line.row.row_length_mean, gflops);
+            lines.push(line);
+        }
+        Some(Swept { setting, sweep, lines })
+    }
+}
+
+impl Swept<'_> {
+    fn notes(&self) -> Vec<String> {
+        [self.sweep.heading(), self.sweep.conclusions()].concat()
+    }
+
+    fn name(&self, rule: &Rule) -> String {
+        join([format!("best {}", rule.name), self.setting.clone()], " ")
+    }
+
+    fn points(&self, rule: &Rule) -> Vec<Point> {
+        let point = |best: Best| {
+            let y = f64::from(of(&best.size, rule.name)?);
+            let label = Some(self.label(best.file));
+            Some(Point { x: best.row_length, y, spread: None, label })
+        };
+        self.sweep.best().filter_map(point).collect()
+    }
+
+    fn label(&self, file: &str) -> String {
+        let line = self.lines.iter().find(|line| line.row.file == file);
+        line.map_or_else(|| matrix_name(file).to_owned(), |line| label(matrix(line)))
+    }
+}
+
+fn of(size: &Size, name: &str) -> Option<u32> {
+    if name == "srs" { Some(size.srs) } else { size.ssrs }
+}
+
+fn chart(swept: &[Swept]) -> Chart {
+    let (mut series, mut guides) = (Vec::new(), Vec::new());
+    for swept in swept {
+        for rule in swept.sweep.rules() {
+            let points = swept.points(&rule);
+            let x: Vec<_> = points.iter().map(|point| point.x).filter(|&x| x > 0.0).collect();
+            if let (Some(fit), Some(least), Some(most)) =
+                (rule.fit, Statistic::Min.of(&x), Statistic::Max.of(&x))
+            {
+                let x = (0..=32).map(|part| least * (most / least).powf(f64::from(part) / 32.0));
+                let points = x.map(|x| (x, fit.constant + fit.slope * x.ln())).collect();
+                let name = format!("fit of {}", swept.name(&rule));
+                guides.push(Guide { name, points });
+            }
+            series.push(Series { name: swept.name(&rule), mark: Mark::Dots, points });
+        }
+    }
+    let x = Axis { label: "nonzeros per row".into(), log: true };
+    let y = Axis { label: "best size (rows, or super-rows)".into(), log: true };
+    Chart::Plane(Plane { x, y, series, guides })
+}
+
+fn table(swept: &[Swept]) -> Table {
+    let row = |swept: &Swept, best: Best| {
+        let count = |size: u32| Cell::Count(size.into());
+        vec![
+            Cell::text(join([swept.label(best.file), swept.setting.clone()], " ")),
+            best.row_length.into(),
+            count(best.size.srs),
+            best.size.ssrs.map_or(Cell::Empty, count),
+            best.gflops.into(),
+        ]
+    };
+    let rows = swept.iter().flat_map(|swept| swept.sweep.best().map(|best| row(swept, best)));
+    let columns = ["matrix", "nonzeros per row", "best srs", "best ssrs", "GFLOP/s"];
+    Table::new(columns, rows.collect())
+}

@@ -1,0 +1,94 @@
+//! `speedup`: how many times as fast as one method the others are.
+
+use serde::Deserialize;
+
+use super::axis;
+use super::setting::label;
+use super::shown::Shown;
+use crate::report::View;
+use crate::report::chart::{Axis, Chart, Guide, Mark, Plane, Point, Series};
+use crate::report::column::Column;
+use crate::report::lines::Line;
+use crate::report::matched;
+use crate::report::select::{Conditions, Select};
+use crate::report::statistics::Statistic;
+use crate::report::table::{Cell, Table};
+
+/// Time of one method over the time of each other, on each matrix.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Speedup {
+    /// Of the view.
+    pub title: String,
+    /// What rows must meet.
+    #[serde(rename = "where", default)]
+    pub conditions: Conditions,
+    /// The methods; without any, all.
+    #[serde(default)]
+    pub of: Vec<Select>,
+    /// The one; the fastest row of a matrix and precision counts.
+    pub over: Select,
+    /// To the right.
+    #[serde(default = "nonzeros")]
+    pub x: Column,
+}
+
+fn nonzeros() -> Column {
+    Column::of("num_nonzeros")
+}
+
+/// A method's speeds.
+type Speeds<'a> = (String, Vec<(&'a Line, f64)>);
+
+impl Speedup {
+    pub(super) fn view(&self, lines: &[&Line]) -> View {
+        let shown = Shown::of(lines, &self.conditions, &self.of, &[self.x.name()]);
+        let (over, on_baseline) = shown.baseline(lines, &self.conditions, &self.over);
+        let others = shown.series.iter().filter(|series| !series.is(&self.over));
+        let speeds: Vec<Speeds> = others
+            .map(|series| (series.name.clone(), matched::ratios(&series.times(), &over)))
+            .filter(|(_, speeds)| !speeds.is_empty())
+            .collect();
+        let meaning =
+            format!("time of {} / time of the method: above 1 the method is faster", self.over);
+        let notes = shown.notes().into_iter().chain(on_baseline).chain(shown.note_on_several());
+        View {
+            title: self.title.clone(),
+            notes: notes.chain([meaning]).collect(),
+            chart: Some(self.chart(&speeds)),
+            table: Some(table(&speeds)),
+        }
+    }
+
+    fn chart(&self, speeds: &[Speeds]) -> Chart {
+        let series = speeds.iter().map(|(name, speeds)| {
+            let points = speeds.iter().filter_map(|&(line, y)| {
+                let label = Some(label(matched::matrix(line)));
+                Some(Point { x: self.x.of_line(line)?, y, spread: None, label })
+            });
+            Series { name: name.clone(), mark: Mark::Dots, points: points.collect() }
+        });
+        let series: Vec<_> = series.collect();
+        let x = series.iter().flat_map(|series| &series.points).map(|point| point.x);
+        let x: Vec<_> = x.filter(|&x| x > 0.0 || !self.x.is_log()).collect();
+        let ends = Statistic::Min.of(&x).into_iter().chain(Statistic::Max.of(&x));
+        let equal = Guide { name: "equally fast".into(), points: ends.map(|x| (x, 1.0)).collect() };
+        let y = Axis { label: format!("speed over {}", self.over), log: true };
+        Chart::Plane(Plane { x: axis(&self.x), y, series, guides: vec![equal] })
+    }
+}
+
+fn table(speeds: &[Speeds]) -> Table {
+    let shown = [Statistic::Min, Statistic::Max, Statistic::HarmonicMean, Statistic::GeometricMean];
+    let row = |(name, speeds): &Speeds| {
+        let speeds: Vec<_> = speeds.iter().map(|speed| speed.1).collect();
+        let faster = speeds.iter().filter(|&&speed| speed > 1.0).count();
+        let percent = 100.0 * faster as f64 / speeds.len() as f64;
+        let mut row = vec![Cell::text(name), speeds.len().into()];
+        row.extend(shown.map(|statistic| Cell::from(statistic.of(&speeds))));
+        row.push(percent.into());
+        row
+    };
+    let columns = ["method", "matrices"].into_iter().chain(shown.map(Statistic::name));
+    Table::new(columns.chain(["% faster"]), speeds.iter().map(row).collect())
+}

@@ -1,0 +1,122 @@
+//! `speedups`: one method over several others, in parts of the matrices.
+
+use serde::Deserialize;
+
+use super::setting::{count, join, note_on_choice};
+use super::shown::Shown;
+use super::{Part, parts};
+use crate::report::View;
+use crate::report::lines::Line;
+use crate::report::matched::{best_share, meant, speeds};
+use crate::report::select::{Conditions, Select};
+use crate::report::statistics::Statistic;
+use crate::report::table::{Cell, Table};
+
+/// The table of merge-spmv-sc16, Figure 10, and of hola-spmv-ics17, Tables 2 and 3.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Speedups {
+    /// Of the view.
+    pub title: String,
+    /// What rows must meet.
+    #[serde(rename = "where", default)]
+    pub conditions: Conditions,
+    /// The one.
+    pub of: Select,
+    /// The others.
+    pub over: Vec<Select>,
+    /// What is told of each alone; without any, all at once.
+    #[serde(default)]
+    pub split: Vec<Part>,
+}
+
+impl Speedups {
+    pub(super) fn view(&self, lines: &[&Line]) -> View {
+        let all = [std::slice::from_ref(&self.of), &self.over].concat();
+        let shown = Shown::of(lines, &self.conditions, &all, &[]);
+        let (mut rows, mut notes) = (Vec::new(), shown.notes());
+        notes.extend(all.iter().filter_map(|select| note_on_choice(&shown.lines, select)));
+        let of = &self.of;
+        notes.push(format!(
+            "min, max, mean: time of the method / time of {of}; above 1 {of} is faster"
+        ));
+        for (name, conditions) in parts(&self.conditions, &self.split) {
+            let met = shown.lines.iter().copied().filter(|line| conditions.meet(line)).collect();
+            let part = OfPart { of, name, lines: met, over: &self.over };
+            rows.extend(part.rows());
+            notes.push(part.note());
+        }
+        let columns = [
+            "part",
+            "method",
+            "matrices",
+            Statistic::Min.name(),
+            Statistic::Max.name(),
+            Statistic::HarmonicMean.name(),
+            &format!("% better than {of}"),
+            "% best",
+        ];
+        let mut table = Table::new(columns, rows);
+        if self.split.is_empty() {
+            table.columns.remove(0);
+            table.rows.iter_mut().for_each(|row| drop(row.remove(0)));
+        }
+        View { title: self.title.clone(), notes, chart: None, table: Some(table) }
+    }
+}
+
+struct OfPart<'a> {
+    name: &'a str,
+    of: &'a Select,
+    over: &'a [Select],
+    lines: Vec<&'a Line>,
+}
+
+impl OfPart<'_> {
+    /// One per method, the one itself last.
+    fn rows(&self) -> Vec<Vec<Cell>> {
+        let rows = self.over.iter().map(|over| self.row(over));
+        rows.chain([self.last_row()]).collect()
+    }
+
+    fn row(&self, over: &Select) -> Vec<Cell> {
+        let speeds: Vec<_> =
+            speeds(&self.lines, self.of, over).iter().map(|speed| speed.1).collect();
+        let better = speeds.iter().filter(|&&speed| speed < 1.0).count();
+        let percent = (!speeds.is_empty()).then(|| 100.0 * better as f64 / speeds.len() as f64);
+        let mut row =
+            vec![Cell::text(self.name), Cell::text(over.to_string()), speeds.len().into()];
+        let shown = [Statistic::Min, Statistic::Max, Statistic::HarmonicMean];
+        row.extend(shown.map(|statistic| Cell::from(statistic.of(&speeds))));
+        row.extend([percent.into(), self.percent_best(over)]);
+        row
+    }
+
+    fn last_row(&self) -> Vec<Cell> {
+        let matrices = meant(&self.lines, self.of).len();
+        let mut row = vec![Cell::text(self.name), Cell::text(self.of.to_string()), matrices.into()];
+        row.extend([Cell::Empty, Cell::Empty, Cell::Empty, Cell::Empty]);
+        row.push(self.percent_best(self.of));
+        row
+    }
+
+    fn percent_best(&self, of: &Select) -> Cell {
+        best_share(&self.lines, of, &self.among().0).map(|(share, _)| 100.0 * share).into()
+    }
+
+    /// Those with a time on any matrix, and those without.
+    fn among(&self) -> (Vec<Select>, Vec<Select>) {
+        let all = self.over.iter().chain([self.of]).cloned();
+        all.partition(|select| !meant(&self.lines, select).is_empty())
+    }
+
+    fn note(&self) -> String {
+        let (among, missing) = self.among();
+        let matrices = best_share(&self.lines, self.of, &among).map_or(0, |(_, matrices)| matrices);
+        let missing = join(missing.iter().map(Select::to_string), ", ");
+        let name = if self.name.is_empty() { String::new() } else { format!("{}: ", self.name) };
+        let without = if missing.is_empty() { missing } else { format!(" (none has {missing})") };
+        let of = count(matrices, "matrix");
+        format!("{name}% best: of {of} on which every method has a time{without}")
+    }
+}

@@ -1,0 +1,142 @@
+//! `stages`: the parts of products.
+
+use serde::Deserialize;
+
+use super::setting::{count, grouped, join, label, setting, varying};
+use crate::record::row::Row;
+use crate::record::stages::StageRow;
+use crate::report::View;
+use crate::report::chart::{Axis, BarSeries, Bars, Chart};
+use crate::report::lines::Line;
+use crate::report::matched::matrix;
+use crate::report::select::{Conditions, Select};
+use crate::report::table::{Cell, Table};
+
+/// A bar per matrix and method, of the times of its kernels per nonzero: hola-spmv-ics17, Figure 8.
+/// Conditions are on the columns that rows of stages have.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stages {
+    /// Of the view.
+    pub title: String,
+    /// What rows must meet.
+    #[serde(rename = "where", default)]
+    pub conditions: Conditions,
+    /// The methods; without any, all.
+    #[serde(default)]
+    pub of: Vec<Select>,
+}
+
+/// A method's product on a matrix.
+struct Product<'a> {
+    matrix: String,
+    method: String,
+    line: Line,
+    stages: Vec<&'a StageRow>,
+}
+
+impl Stages {
+    pub(super) fn view(&self, rows: &[&StageRow]) -> View {
+        let products = self.products(rows);
+        let most = products.iter().map(|product| product.stages.len()).max().unwrap_or(0);
+        let matrices = grouped(&products, |product| &product.matrix).len();
+        let meaning = "stage 1, 2, …: the kernels of a product in the order in which they run; the table \
+                       has their names";
+        let stands_on =
+            format!("{} of {}", count(products.len(), "product"), count(matrices, "matrix"));
+        let value = Axis { label: "time per nonzero (ns)".into(), log: false };
+        let series = (0..most).map(|place| BarSeries {
+            name: format!("stage {}", place + 1),
+            values: products.iter().map(|product| product.time_per_nonzero(place)).collect(),
+            mean: None,
+        });
+        View {
+            title: self.title.clone(),
+            notes: vec![stands_on, meaning.into()],
+            table: Some(table(&products)),
+            chart: Some(Chart::Bars(Bars {
+                value,
+                categories: products
+                    .iter()
+                    .map(|p| format!("{}, {}", p.matrix, p.method))
+                    .collect(),
+                series: series.collect(),
+                stacked: true,
+            })),
+        }
+    }
+
+    /// By the matrices' nonzeros, then as the methods are named or appear.
+    fn products<'a>(&self, rows: &[&'a StageRow]) -> Vec<Product<'a>> {
+        let key = |row: &&StageRow| {
+            (row.file.clone(), row.method_name.clone(), row.precision, row.run_id.clone())
+        };
+        let products = grouped(rows.iter().copied(), key).into_iter();
+        let products = products.map(|(_, stages)| (line(stages[0]), stages));
+        let met = products.filter(|(line, _)| self.conditions.meet(line));
+        let place = |line: &Line| self.of.iter().position(|select| select.meets(line));
+        let met = met.filter(|(line, _)| self.of.is_empty() || place(line).is_some());
+        let mut met: Vec<_> = met.collect();
+        met.sort_by_key(|(line, _)| (line.row.num_nonzeros, line.row.file.clone(), place(line)));
+        let lines: Vec<_> = met.iter().map(|(line, _)| line).collect();
+        let settings = varying(&lines, &["precision"]);
+        let product = |(line, stages): (Line, _)| Product {
+            matrix: label(matrix(&line)),
+            method: join([line.method().to_owned(), setting(&line, &settings)], " "),
+            line,
+            stages,
+        };
+        met.into_iter().map(product).collect()
+    }
+}
+
+/// What of a row a selection can see.
+fn line(stage: &StageRow) -> Line {
+    Line::from(Row {
+        file: stage.file.clone(),
+        method_name: Some(stage.method_name.clone()),
+        precision: stage.precision,
+        num_nonzeros: stage.num_nonzeros,
+        row_length_mean: stage.row_length_mean,
+        run_id: stage.run_id.clone(),
+        ..Row::default()
+    })
+}
+
+impl Product<'_> {
+    /// In nanoseconds.
+    fn time_per_nonzero(&self, stage: usize) -> Option<f64> {
+        let nonzeros = self.line.row.num_nonzeros.filter(|&nonzeros| nonzeros > 0)?;
+        Some(1e6 * self.stages.get(stage)?.ms / nonzeros as f64)
+    }
+
+    fn row(&self, place: usize) -> Vec<Cell> {
+        let stage = self.stages[place];
+        vec![
+            Cell::text(&self.matrix),
+            self.line.row.num_nonzeros.map_or(Cell::Empty, Cell::from),
+            self.line.row.row_length_mean.into(),
+            Cell::text(&self.method),
+            Cell::text(&stage.stage),
+            stage.ms.into(),
+            self.time_per_nonzero(place).into(),
+            stage.occupancy.map(|share| 100.0 * share).into(),
+        ]
+    }
+}
+
+fn table(products: &[Product]) -> Table {
+    let rows =
+        products.iter().flat_map(|product| (0..product.stages.len()).map(|k| product.row(k)));
+    let columns = [
+        "matrix",
+        "nonzeros",
+        "nonzeros per row",
+        "method",
+        "stage",
+        "time (ms)",
+        "time per nonzero (ns)",
+        "occupancy (%)",
+    ];
+    Table::new(columns, rows.collect())
+}

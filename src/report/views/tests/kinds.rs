@@ -1,0 +1,264 @@
+//! Kinds on the rows of [`rows`]; above each what was worked by hand.
+
+use expect_test::{Expect, expect};
+
+use super::*;
+
+fn check(toml: &str, expected: Expect) -> View {
+    let view = view(rows(), toml);
+    expected.assert_eq(&told(&view));
+    view
+}
+
+/// fast: 2/1, 3/6, 8/2, whose inverses add up to 2.75: 3/2.75 = 1.09; the root of their product ³√4 = 1.59.
+/// slow: 2/4, 8/8: 2/3 and √½.
+#[test]
+fn speedup() {
+    let view = check(
+        "kind = 'speedup'\nover = 'base'",
+        expect![[r#"
+        3 matrices; f64, cpu, 2 threads, natural order
+        marked *: 1 generated in place of the collection's
+        without a time: slow on 1 matrix
+        time of base / time of the method: above 1 the method is faster
+        | method | matrices |   min |  max | harmonic mean | geometric mean | % faster |
+        |--------|----------|-------|------|---------------|----------------|----------|
+        | fast   |        3 | 0.500 | 4.00 |          1.09 |           1.59 |     66.7 |
+        | slow   |        2 | 0.500 | 1.00 |         0.667 |          0.707 |        0 |
+    "#]],
+    );
+    let Some(Chart::Plane(plane)) = view.chart else { panic!() };
+    let dots = |series: usize| {
+        let dots = plane.series[series].points.iter();
+        dots.map(|dot| (dot.label.as_deref().unwrap(), dot.x, dot.y)).collect::<Vec<_>>()
+    };
+    assert_eq!(dots(0), [("a", 1e3, 2.0), ("b", 1e4, 0.5), ("c*", 1e5, 4.0)]);
+    assert_eq!(dots(1), [("a", 1e3, 0.5), ("c*", 1e5, 1.0)]);
+    assert_eq!(plane.guides[0].points, [(1e3, 1.0), (1e5, 1.0)]);
+}
+
+/// Small: over base 2 and 1/2, so 2/(1/2 + 2) = 0.8; over slow only a, 4, which all three have.
+#[test]
+fn speedups() {
+    let split = "split = [{ name = 'small', where = 'num_nonzeros < 5e4' }, \
+                 { name = 'large', where = 'num_nonzeros >= 5e4' }]";
+    let of = "kind = 'speedups'\nof = 'fast'\nover = ['base', 'slow', 'gone']";
+    check(
+        &format!("{of}\n{split}"),
+        expect![[r#"
+            3 matrices; f64, cpu, 2 threads, natural order
+            marked *: 1 generated in place of the collection's
+            without a time: slow on 1 matrix
+            min, max, mean: time of the method / time of fast; above 1 fast is faster
+            small: % best: of 1 matrix on which every method has a time (none has gone)
+            large: % best: of 1 matrix on which every method has a time (none has gone)
+            | part  | method | matrices |   min |  max | harmonic mean | % better than fast | % best |
+            |-------|--------|----------|-------|------|---------------|--------------------|--------|
+            | small | base   |        2 | 0.500 | 2.00 |         0.800 |               50.0 |      0 |
+            | small | slow   |        1 |  4.00 | 4.00 |          4.00 |                  0 |      0 |
+            | small | gone   |        0 |       |      |               |                    |        |
+            | small | fast   |        2 |       |      |               |                    |    100 |
+            | large | base   |        1 |  4.00 | 4.00 |          4.00 |                  0 |      0 |
+            | large | slow   |        1 |  4.00 | 4.00 |          4.00 |                  0 |      0 |
+            | large | gone   |        0 |       |      |               |                    |        |
+            | large | fast   |        1 |       |      |               |                    |    100 |
+        "#]],
+    );
+    check(
+        "kind = 'speedups'\nof = 'fast'\nover = ['base']",
+        expect![[r#"
+            3 matrices; f64, cpu, 2 threads, natural order
+            marked *: 1 generated in place of the collection's
+            min, max, mean: time of the method / time of fast; above 1 fast is faster
+            % best: of 3 matrices on which every method has a time
+            | method | matrices |   min |  max | harmonic mean | % better than fast | % best |
+            |--------|----------|-------|------|---------------|--------------------|--------|
+            | base   |        3 | 0.500 | 4.00 |          1.09 |               33.3 |   33.3 |
+            | fast   |        3 |       |      |               |                    |   66.7 |
+        "#]],
+    );
+}
+
+/// Means: (0.5 + 10/3 + 12.5)/3 = 5.44, (1 + 10/6 + 50)/3 = 17.6, (0.25 + 12.5)/2 = 6.375.
+#[test]
+fn bars() {
+    let view = check(
+        "kind = 'bars'\nvalue = 'gflops'\nmean = true",
+        expect![[r#"
+        3 matrices; f64, cpu, 2 threads, natural order
+        marked *: 1 generated in place of the collection's
+        without a time: slow on 1 matrix
+        mean: arithmetic, over the matrices of each method
+        | matrix | nonzeros |  base | fast |  slow |
+        |--------|----------|-------|------|-------|
+        | a      |     1000 | 0.500 | 1.00 | 0.250 |
+        | b      |    10000 |  3.33 | 1.67 |       |
+        | c*     |   100000 |  12.5 | 50.0 |  12.5 |
+        | mean   |          |  5.44 | 17.6 |  6.38 |
+    "#]],
+    );
+    let Some(Chart::Bars(bars)) = view.chart else { panic!() };
+    assert_eq!(bars.categories, ["a", "b", "c*"]);
+    assert_eq!(bars.series[2].values, [Some(0.25), None, Some(12.5)]);
+    assert_eq!(bars.series[2].mean, Some(6.375));
+    let by_time = "kind = 'bars'\nvalue = 'gflops'\nof = ['fast']\nby = 'avg_spmv_ms'";
+    let by_time = super::view(rows(), by_time).chart;
+    let Some(Chart::Bars(bars)) = by_time else { panic!() };
+    assert_eq!(bars.categories, ["a", "c*", "b"], "times 1, 2, 6");
+}
+
+#[test]
+fn heat() {
+    let view = check(
+        "kind = 'heat'",
+        expect![[r#"
+        3 matrices; f64, cpu, 2 threads, natural order
+        marked *: 1 generated in place of the collection's
+        without a time: slow on 1 matrix
+        100 %: the fastest of these methods on that matrix
+        | matrix | base | fast | slow |
+        |--------|------|------|------|
+        | a      | 50.0 |  100 | 25.0 |
+        | b      |  100 | 50.0 |      |
+        | c*     | 25.0 |  100 | 25.0 |
+    "#]],
+    );
+    let Some(Chart::Heat(heat)) = view.chart else { panic!() };
+    assert_eq!(heat.cells[1], [Some(100.0), Some(50.0), None]);
+    assert_eq!((&heat.rows[2][..], &heat.columns[2][..]), ("c*", "slow"));
+}
+
+/// fast loses 1, 2, 1: ³√2 = 1.26; base 2, 1, 4: ³√8; slow 4, 4.
+#[test]
+fn best() {
+    let view = check(
+        "kind = 'best'",
+        expect![[r#"
+        3 matrices; f64, cpu, 2 threads, natural order
+        marked *: 1 generated in place of the collection's
+        without a time: slow on 1 matrix
+        loss: time over that of the fastest on the matrix, over the matrices on which the method runs; of equally fast ones each is the fastest
+        | method | fastest on | runs on | mean loss | greatest loss | on |
+        |--------|------------|---------|-----------|---------------|----|
+        | fast   |          2 |       3 |      1.26 |          2.00 | b  |
+        | base   |          1 |       3 |      2.00 |          4.00 | c* |
+        | slow   |          0 |       2 |      4.00 |          4.00 | c* |
+    "#]],
+    );
+    let Some(Chart::Bars(bars)) = view.chart else { panic!() };
+    assert_eq!(bars.categories, ["fast", "base", "slow"]);
+}
+
+#[test]
+fn winners() {
+    check(
+        "kind = 'winners'",
+        expect![[r#"
+        3 matrices; f64, cpu, 2 threads, natural order
+        marked *: 1 generated in place of the collection's
+        without a time: slow on 1 matrix
+        | matrix | nonzeros | fastest | GFLOP/s | second | takes longer by (%) |
+        |--------|----------|---------|---------|--------|---------------------|
+        | a      |     1000 | fast    |    1.00 | base   |                 100 |
+        | b      |    10000 | base    |    3.33 | fast   |                 100 |
+        | c*     |   100000 | fast    |    50.0 | base   |                 300 |
+    "#]],
+    );
+}
+
+/// From the means 37000 and 13/3: 351000/√(5994e6 · 186/9) = 0.997 for base, and for fast
+/// -72000/√(5994e6 · 14) = -0.249; two points lie on a line.
+#[test]
+fn correlations() {
+    let pairs = "pairs = [['num_nonzeros', 'avg_spmv_ms']]";
+    let view = check(
+        &format!("kind = 'correlations'\n{pairs}"),
+        expect![[r#"
+        3 matrices; f64, cpu, 2 threads, natural order
+        marked *: 1 generated in place of the collection's
+        without a time: slow on 1 matrix
+        Pearson's, of the numbers as they are, over the rows that are right and timed
+        | of                               | method | rows | correlation |
+        |----------------------------------|--------|------|-------------|
+        | time per product (ms) – nonzeros | base   |    3 |       0.997 |
+        | time per product (ms) – nonzeros | fast   |    3 |      -0.249 |
+        | time per product (ms) – nonzeros | slow   |    2 |       1.000 |
+    "#]],
+    );
+    assert_eq!(names(&view), ["time per product (ms) – nonzeros"]);
+    let split = "split = [{ name = 'small', where = 'num_nonzeros < 5e4' }]";
+    let view = super::view(rows(), &format!("kind = 'correlations'\n{pairs}\n{split}"));
+    assert_eq!(names(&view), ["small: time per product (ms) – nonzeros"]);
+    let Some(Chart::Bars(bars)) = view.chart else { panic!() };
+    assert_eq!(bars.series[0].values[2], None, "slow has one point");
+}
+
+#[test]
+fn matrices() {
+    let columns = "columns = ['num_nonzeros', 'intensity']";
+    check(
+        &format!("kind = 'matrices'\n{columns}\nvalue = 'gflops'\nof = ['base', 'slow']"),
+        expect![[r#"
+            3 matrices; f64, cpu, 2 threads, natural order
+            marked *: 1 generated in place of the collection's
+            without a time: slow on 1 matrix
+            | matrix | nonzeros | FLOP per compulsory byte | base GFLOP/s | slow GFLOP/s |
+            |--------|----------|--------------------------|--------------|--------------|
+            | a      |     1000 |                    0.143 |        0.500 |        0.250 |
+            | b      |    10000 |                    0.164 |         3.33 |              |
+            | c*     |   100000 |                    0.166 |         12.5 |         12.5 |
+        "#]],
+    );
+    let facts = super::view(rows(), &format!("kind = 'matrices'\n{columns}")).table.unwrap();
+    assert_eq!(facts.columns.len(), 3);
+}
+
+/// fast: setups 10/2, 10/3, 10/8; pays off after 10/(2 - 1) and 10/(8 - 2), between which the quartiles lie
+/// at 1.67 + 8.33/4 and so on. slow: 1/2 and 1/8, never. After one product fast has taken (10 + 1)/2,
+/// (10 + 6)/3 and (10 + 2)/8 of base: ³√44.
+#[test]
+fn amortisation() {
+    let view = check(
+        "kind = 'amortisation'\nover = 'base'",
+        expect![[r#"
+        3 matrices; f64, cpu, 2 threads, natural order
+        marked *: 1 generated in place of the collection's
+        without a time: slow on 1 matrix
+        pays off after n products: setup + n products take less than with base; median and quartiles over the matrices where that happens
+        | method | matrices | setup (products of base) | pays off after: lower quartile | median | upper quartile | never (% of matrices) |
+        |--------|----------|--------------------------|--------------------------------|--------|----------------|-----------------------|
+        | fast   |        3 |                     3.33 |                           3.75 |   5.83 |           7.92 |                  33.3 |
+        | slow   |        2 |                    0.312 |                                |        |                |                   100 |
+    "#]],
+    );
+    let Some(Chart::Plane(plane)) = view.chart else { panic!() };
+    let first = &plane.series[0].points[0];
+    assert!(first.x == 1.0 && (first.y.powi(3) - 44.0).abs() < 1e-9);
+    assert_eq!(plane.series[0].points.last().unwrap().x, 1e6);
+}
+
+/// base: 5/20, 33.3/20, 125/40 GB/s of the ceiling; fast: 10/20, 16.7/20, 500/40; slow: 2.5/20, 125/40.
+#[test]
+fn roofline() {
+    let view = check(
+        "kind = 'roofline'",
+        expect![[r#"
+        3 matrices; f64, cpu, 2 threads, natural order
+        marked *: 1 generated in place of the collection's
+        without a time: slow on 1 matrix
+        % of peak: each array of CSR, x and y moved once per product, over the bandwidth that sweeps over as many bytes reached; the roofs are the least and the greatest such
+        above 100 % (4 rows): the method keeps fewer bytes than CSR, or finds more of them in caches than the sweep did
+        | method | median % of peak |  min | on |  max | on |
+        |--------|------------------|------|----|------|----|
+        | base   |              167 | 25.0 | a  |  312 | c* |
+        | fast   |             83.3 | 50.0 | a  | 1250 | c* |
+        | slow   |              162 | 12.5 | a  |  312 | c* |
+    "#]],
+    );
+    let Some(Chart::Plane(plane)) = view.chart else { panic!() };
+    // 1000 nonzeros of 12 bytes, 101 offsets of 4, 200 numbers of 8; ceilings of 20 and 40 GB/s.
+    let x = 2000.0 / (12_000.0 + 404.0 + 1600.0);
+    assert_eq!(plane.series[0].points[0].x, x);
+    let guides: Vec<_> = plane.guides.iter().map(|g| (&g.name[..], g.points[0])).collect();
+    assert_eq!(guides, [("20.0 GB/s", (x, 20.0 * x)), ("40.0 GB/s", (x, 40.0 * x))]);
+}

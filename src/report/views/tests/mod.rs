@@ -1,0 +1,191 @@
+//! Every kind on a handful of rows.
+
+mod kinds;
+mod others;
+
+use super::*;
+use crate::matrix::order::Order;
+use crate::method::Device;
+use crate::record::row::{Row, Status};
+use crate::report::chart::Chart;
+use crate::scalar::Precision;
+
+/// Right and timed. GFLOP/s are nonzeros / 1000 / time, and compulsory GB/s ten times as many.
+fn row(file: &str, nonzeros: usize, method: &str, ms: f64) -> Row {
+    let gflops = nonzeros as f64 / 1000.0 / ms;
+    Row {
+        file: file.into(),
+        num_rows: Some(100),
+        num_cols: Some(100),
+        num_nonzeros: Some(nonzeros),
+        method_name: Some(method.into()),
+        status: Some(Status::Ok),
+        precision: Some(Precision::F64),
+        device: Some(Device::Cpu),
+        threads: Some(2),
+        order: Some(Order::Natural),
+        setup_ms: Some(0.0),
+        avg_spmv_ms: Some(ms),
+        gflops: Some(gflops),
+        compulsory_gbs: Some(10.0 * gflops),
+        ..Row::default()
+    }
+}
+
+/// Three methods on three matrices, the last a stand-in; `slow` does not run on b. Times:
+///
+/// |   | nonzeros | base | fast | slow | ceiling |
+/// |---|---|---|---|---|---|
+/// | a | 1000 | 2 | 1 | 4 | 20 GB/s |
+/// | b | 10000 | 3 | 6 | – | 20 GB/s |
+/// | c* | 100000 | 8 | 2 | 8 | 40 GB/s |
+///
+/// Setups: 0, 10, 1.
+fn rows() -> Vec<Row> {
+    let matrices = [
+        ("a.mtx", 1000, [2.0, 1.0, 4.0], 20.0),
+        ("b.mtx", 10_000, [3.0, 6.0, 0.0], 20.0),
+        ("stand-in:G/c", 100_000, [8.0, 2.0, 8.0], 40.0),
+    ];
+    let mut rows = Vec::new();
+    for (file, nonzeros, times, ceiling) in matrices {
+        for ((method, setup), ms) in
+            [("base", 0.0), ("fast", 10.0), ("slow", 1.0)].into_iter().zip(times)
+        {
+            let row = Row { setup_ms: Some(setup), ..row(file, nonzeros, method, ms) };
+            let percent = row.compulsory_gbs.map(|gbs| 100.0 * gbs / ceiling);
+            rows.push(match ms {
+                0.0 => Row { avg_spmv_ms: None, ..row.ended(Status::Skipped, "not for b".into()) },
+                _ => Row { percent_of_peak: percent, ..row },
+            });
+        }
+    }
+    rows
+}
+
+fn view(rows: Vec<Row>, toml: &str) -> View {
+    let spec: Spec = toml::from_str(&format!("title = 'T'\n{toml}")).expect(toml);
+    let lines: Vec<_> = rows.into_iter().map(Line::from).collect();
+    spec.view(&Recorded { lines: lines.iter().collect(), stages: Vec::new() })
+}
+
+/// Notes and table.
+fn told(view: &View) -> String {
+    let table = view.table.as_ref().map(|table| table.to_markdown() + "\n");
+    assert_eq!(view.title, "T");
+    format!("{}\n{}", view.notes.join("\n"), table.unwrap_or_default())
+}
+
+/// The names of a chart's series.
+fn names(view: &View) -> Vec<String> {
+    match view.chart.as_ref().expect("a chart") {
+        Chart::Plane(plane) => plane.series.iter().map(|series| series.name.clone()).collect(),
+        Chart::Bars(bars) => bars.series.iter().map(|series| series.name.clone()).collect(),
+        Chart::Heat(heat) => heat.columns.clone(),
+    }
+}
+
+const BARS: &str = "kind = 'bars'\nvalue = 'avg_spmv_ms'";
+
+#[test]
+fn what_is_not_in_the_grammar_is_named() {
+    let error = |toml: &str| toml::from_str::<Spec>(toml).unwrap_err().message().to_owned();
+    let error_of = |kind: &str| error(&format!("kind = '{kind}'\ntitle = 'T'\nbreadth = 3\n"));
+    for kind in [
+        "plane",
+        "speedup",
+        "speedups",
+        "bars",
+        "heat",
+        "correlations",
+        "matrices",
+        "amortisation",
+        "roofline",
+        "best",
+        "winners",
+        "repeatability",
+        "sizes",
+        "stages",
+    ] {
+        let error = error_of(kind);
+        assert!(error.starts_with("unknown field `breadth`, expected "), "{kind}: {error}");
+    }
+    assert!(error_of("pie").starts_with("unknown variant `pie`, expected one of `plane`, "));
+    let error = |toml: &str| error(&format!("title = 'T'\n{toml}"));
+    assert!(error("kind = 'bars'\nvalue = 'speed'").starts_with("no column 'speed'; there are "));
+    assert_eq!(error("kind = 'bars'"), "missing field `value`");
+    assert_eq!(error("kind = 'heat'\nof = ['a where b']"), "'b' is not of the form COLUMN < VALUE");
+    assert_eq!(
+        error("kind = 'heat'\nwhere = 'order < rcm'"),
+        "'order < rcm': order is a word, which only = and != compare"
+    );
+    assert!(error("kind = 'plane'\nx = 'gflops'\ny = 'gflops'\nmark = 'pie'").contains("`trend`"));
+}
+
+/// A method's name goes with what rows differ in: threads only where one method has several.
+#[test]
+fn settings_are_not_mixed() {
+    let other = |change: fn(&mut Row)| {
+        let mut rows: Vec<_> = rows().into_iter().filter(|row| row.file == "a.mtx").collect();
+        let mut other = rows[0].clone();
+        change(&mut other);
+        rows.insert(1, other);
+        names(&view(rows, BARS))
+    };
+    assert_eq!(
+        other(|row| row.precision = Some(Precision::F32)),
+        ["base f64", "base f32", "fast f64", "slow f64"]
+    );
+    assert_eq!(
+        other(|row| row.order = Some(Order::Rcm)),
+        ["base natural", "base rcm", "fast natural", "slow natural"]
+    );
+    assert_eq!(
+        other(|row| row.transpose = Some(true)),
+        ["base", "base transposed", "fast", "slow"]
+    );
+    assert_eq!(
+        other(|row| row.threads = Some(1)),
+        ["base 2 threads", "base 1 thread", "fast", "slow"]
+    );
+    assert_eq!(other(|row| row.method_name = Some("seq".into())), ["base", "seq", "fast", "slow"]);
+    assert_eq!(other(|row| row.avg_spmv_ms = Some(1.0)), ["base", "fast", "slow"], "another run");
+}
+
+#[test]
+fn methods_are_shown_in_the_order_of_the_selections() {
+    let named = |of: &str| names(&view(rows(), &format!("{BARS}\nof = {of}")));
+    assert_eq!(named("[]"), ["base", "fast", "slow"]);
+    assert_eq!(named("['slow', 'base']"), ["slow", "base"]);
+    assert_eq!(named("['f*', '*']"), ["fast", "base", "slow"]);
+    assert_eq!(named("['*']\nwhere = 'matrix = b'"), ["base", "fast"]);
+    assert_eq!(named("['none']"), [""; 0]);
+}
+
+/// Nothing to show is shown by every kind.
+#[test]
+fn no_rows_are_a_view() {
+    for toml in [
+        BARS,
+        "kind = 'plane'\nx = 'gflops'\ny = 'gflops'\nmark = 'trend'",
+        "kind = 'plane'\nx = 'gflops'\ny = 'gflops'\nmark = 'line'",
+        "kind = 'speedup'\nover = 'base'",
+        "kind = 'speedups'\nof = 'fast'\nover = ['base']",
+        "kind = 'heat'",
+        "kind = 'correlations'\npairs = [['gflops', 'num_rows']]",
+        "kind = 'matrices'\ncolumns = []",
+        "kind = 'amortisation'\nover = 'base'",
+        "kind = 'roofline'",
+        "kind = 'best'",
+        "kind = 'winners'",
+        "kind = 'repeatability'",
+        "kind = 'sizes'\nmethod = 'csr3'",
+        "kind = 'stages'",
+    ] {
+        let unmeasured = Row { file: "u.mtx".into(), ..Row::default() };
+        for rows in [vec![], vec![unmeasured]] {
+            let view = view(rows, toml);
+            assert!(!view.notes.is_empty(), "{toml}");
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Kinds that need other rows than [`rows`].
+
+use expect_test::expect;
+
+use super::*;
+
+/// Two runs on two threads: 2 and 8 ms, of which the geometric mean is 4.
+#[test]
+fn a_line_over_threads_is_one_series() {
+    let on = |threads, ms| Row { threads: Some(threads), ..row("a.mtx", 1000, "merge", ms) };
+    let rows = vec![on(4, 1.0), on(2, 2.0), on(1, 5.0), on(2, 8.0), row("a.mtx", 1000, "mkl", 3.0)];
+    let plane = "kind = 'plane'\nx = 'threads'\ny = 'avg_spmv_ms'\nmark = 'line'";
+    let view = view(rows, plane);
+    expect![[r#"
+        1 matrix; f64, cpu, natural order
+        points: geometric means of the rows with the same threads, from the least to the greatest
+        | threads \ time per product (ms) | merge |  mkl |
+        |---------------------------------|-------|------|
+        |                               1 |  5.00 |      |
+        |                               2 |  4.00 | 3.00 |
+        |                               4 |  1.00 |      |
+    "#]]
+    .assert_eq(&told(&view));
+    let Some(Chart::Plane(plane)) = view.chart else { panic!() };
+    assert_eq!(plane.series[0].points[1].spread, Some((2.0, 8.0)));
+}
+
+/// Three rows are the fewest for a point, so a to c are one, of which `slow` has too few. The mean of 2, 3 and
+/// 8 is ³√48 = 3.63, the middle half from 2.5 to 5.5; of 1, 6 and 2 it is ³√12, from 1.5 to 4.
+#[test]
+fn a_trend_tells_its_numbers_and_dots_do_not() {
+    let plane = "kind = 'plane'\nx = 'num_nonzeros'\ny = 'avg_spmv_ms'";
+    let trend = view(rows(), &format!("{plane}\nmark = 'trend'"));
+    expect![[r#"
+        3 matrices; f64, cpu, 2 threads, natural order
+        marked *: 1 generated in place of the collection's
+        without a time: slow on 1 matrix
+        points: geometric means of three rows or more with like nonzeros; bands: their middle half
+        not drawn: 2 of 8 rows (nonzeros or time per product (ms): unknown, not above 0, or too few)
+        | method | nonzeros | time per product (ms) | lower quartile | upper quartile | rows |
+        |--------|----------|-----------------------|----------------|----------------|------|
+        | base   |    10000 |                  3.63 |           2.50 |           5.50 |    3 |
+        | fast   |    10000 |                  2.29 |           1.50 |           4.00 |    3 |
+    "#]]
+    .assert_eq(&told(&trend));
+    let dots = view(rows(), plane);
+    assert_eq!((dots.table.is_none(), dots.notes.len()), (true, 3), "{dots:?}");
+    let zeros = "kind = 'plane'\nx = 'num_nonzeros'\ny = 'setup_ms'";
+    let left_out = "not drawn: 3 of 8 rows (nonzeros or setup (ms): unknown, or not above 0)";
+    assert_eq!(view(rows(), zeros).notes[3], left_out, "setups of 0 on a logarithmic axis");
+}
+
+/// Heat and winners have a line per precision; `best` a method per precision; only times of one precision
+/// are compared.
+#[test]
+fn precisions_compete_apart() {
+    let mut rows = rows();
+    rows.truncate(2);
+    let single = |row: &Row, ms| Row {
+        precision: Some(Precision::F32),
+        avg_spmv_ms: Some(ms),
+        ..row.clone()
+    };
+    rows.extend([single(&rows[0], 0.5), single(&rows[1], 0.75)]);
+    let Some(Chart::Heat(heat)) = view(rows.clone(), "kind = 'heat'").chart else { panic!() };
+    assert_eq!(
+        (&heat.rows[..], heat.columns.len()),
+        (&["a f32".to_owned(), "a f64".into()][..], 2)
+    );
+    assert_eq!(heat.cells[1], [Some(50.0), Some(100.0)]);
+    expect![[r#"
+        1 matrix; cpu, 2 threads, natural order
+        loss: time over that of the fastest on the matrix, over the matrices on which the method runs; of equally fast ones each is the fastest
+        | method   | fastest on | runs on | mean loss | greatest loss | on    |
+        |----------|------------|---------|-----------|---------------|-------|
+        | base f32 |          1 |       1 |      1.00 |          1.00 | a f32 |
+        | fast f64 |          1 |       1 |      1.00 |          1.00 | a f64 |
+        | fast f32 |          0 |       1 |      1.50 |          1.50 | a f32 |
+        | base f64 |          0 |       1 |      2.00 |          2.00 | a f64 |
+    "#]].assert_eq(&told(&view(rows, "kind = 'best'")));
+}
+
+/// The baseline in two orders: on a the faster one is meant, and the view says so.
+#[test]
+fn what_a_baseline_stands_for_is_told() {
+    let mut rows = rows();
+    rows.push(Row { order: Some(Order::Rcm), ..row("a.mtx", 1000, "base", 0.5) });
+    let view =
+        view(rows, "kind = 'speedup'\nover = 'base'\nof = ['fast', 'slow']\nwhere = 'matrix != b'");
+    expect![[r#"
+        2 matrices; f64, cpu, 2 threads, natural order
+        marked *: 1 generated in place of the collection's
+        base: on each matrix the fastest of base natural, base rcm
+        time of base / time of the method: above 1 the method is faster
+        | method | matrices |   min |  max | harmonic mean | geometric mean | % faster |
+        |--------|----------|-------|------|---------------|----------------|----------|
+        | fast   |        2 | 0.500 | 4.00 |         0.889 |           1.41 |     50.0 |
+        | slow   |        2 | 0.125 | 1.00 |         0.222 |          0.354 |        0 |
+    "#]]
+    .assert_eq(&told(&view));
+}
+
+#[test]
+fn repeatability() {
+    let counted = |file, method, results| Row {
+        distinct_results: Some(results),
+        ..row(file, 1000, method, 1.0)
+    };
+    let mut rows = vec![
+        counted("a.mtx", "atomic", 3),
+        counted("b.mtx", "atomic", 5),
+        counted("c.mtx", "atomic", 1),
+        counted("a.mtx", "seq", 1),
+        row("a.mtx", 1000, "old", 1.0),
+    ];
+    rows[1].num_nonzeros = Some(2000);
+    expect![[r#"
+        3 matrices; f64, cpu, 2 threads, natural order
+        without a time: seq on 2 matrices, old on 2 matrices
+        compared: the bits of y after the first product and after each round, of the same x
+        without such counts: 1 method
+        | method | rows | always the same | most different results | on |
+        |--------|------|-----------------|------------------------|----|
+        | atomic |    3 |               1 |                      5 | b  |
+        | seq    |    1 |               1 |                      1 |    |
+    "#]]
+    .assert_eq(&told(&view(rows, "kind = 'repeatability'")));
+}
+
+/// The rows of the test beside `Sweep`, whose results are worked there, and another method's.
+#[test]
+fn sizes() {
+    let e = std::f64::consts::E;
+    let matrices = [
+        ("short.mtx", 1.0, [Some(1.0), Some(1.5), Some(2.0)]),
+        ("long.mtx", e, [Some(1.0), Some(4.0), Some(3.0)]),
+        ("failed.mtx", 9.0, [Some(1.0), None, Some(3.0)]),
+    ];
+    let names = ["csr3:srs=8:ssrs=4", "csr3:srs=8:ssrs=16", "csr3:srs=32:ssrs=4"];
+    let mut rows = vec![row("a.mtx", 1000, "csr3:order=natural:srs=8:ssrs=4", 1.0)];
+    for (file, row_length, speeds) in matrices {
+        for (method, gflops) in names.into_iter().zip(speeds) {
+            let row =
+                Row { row_length_mean: Some(row_length), gflops, ..row(file, 7, method, 1.0) };
+            rows.push(row);
+        }
+    }
+    let view = view(rows, "kind = 'sizes'\nmethod = 'csr3'");
+    expect![[r#"
+        csr3, f64: 3 sizes on 2 matrices
+        left out, without a time for some size: 1
+        srs = round(32.000 - 24.000 ln(nnz/row)), R^2 1.000
+        geometric mean of the best srs: 16.0
+        ssrs = round(4.000 + 12.000 ln(nnz/row)), R^2 1.000
+        geometric mean of the best ssrs: 8.0
+        srs=8:ssrs=16 for all: 86.6 % of each matrix' best in the geometric mean
+        | matrix | nonzeros per row | best srs | best ssrs | GFLOP/s |
+        |--------|------------------|----------|-----------|---------|
+        | short  |             1.00 |       32 |         4 |    2.00 |
+        | long   |             2.72 |        8 |        16 |    4.00 |
+    "#]]
+    .assert_eq(&told(&view));
+    let Some(Chart::Plane(plane)) = view.chart else { panic!() };
+    assert_eq!(plane.series[0].points[0].label.as_deref(), Some("short"));
+    // From 32 at one nonzero per row to 8 at e.
+    let ends = [plane.guides[0].points[0], plane.guides[0].points[32]];
+    assert!((ends[0].1 - 32.0).abs() < 1e-9 && (ends[1].1 - 8.0).abs() < 1e-9, "{ends:?}");
+}
+
+/// 2 ms on 1000 nonzeros are 2000 ns each; b has more nonzeros, so it comes last.
+#[test]
+fn stages() {
+    let stage = |file: &str, method: &str, nonzeros, stage: &str, ms| StageRow {
+        file: file.into(),
+        method_name: method.into(),
+        num_nonzeros: Some(nonzeros),
+        row_length_mean: Some(10.0),
+        stage: stage.into(),
+        ms,
+        occupancy: Some(0.75),
+        ..StageRow::default()
+    };
+    let rows = [
+        stage("b.mtx", "hola", 4000, "starts", 1.0),
+        stage("b.mtx", "hola", 4000, "product", 8.0),
+        stage("stand-in:G/a", "merge", 1000, "product", 3.0),
+        stage("stand-in:G/a", "hola", 1000, "starts", 0.5),
+        stage("stand-in:G/a", "hola", 1000, "product", 2.0),
+    ];
+    let stages = rows.iter().collect();
+    let spec: Spec = toml::from_str("kind = 'stages'\ntitle = 'T'\nof = ['hola', '*']").unwrap();
+    let view = spec.view(&Recorded { lines: Vec::new(), stages });
+    expect![[r#"
+        3 products of 2 matrices
+        stage 1, 2, …: the kernels of a product in the order in which they run; the table has their names
+        | matrix | nonzeros | nonzeros per row | method | stage   | time (ms) | time per nonzero (ns) | occupancy (%) |
+        |--------|----------|------------------|--------|---------|-----------|-----------------------|---------------|
+        | a*     |     1000 |             10.0 | hola   | starts  |     0.500 |                   500 |          75.0 |
+        | a*     |     1000 |             10.0 | hola   | product |      2.00 |                  2000 |          75.0 |
+        | a*     |     1000 |             10.0 | merge  | product |      3.00 |                  3000 |          75.0 |
+        | b      |     4000 |             10.0 | hola   | starts  |      1.00 |                   250 |          75.0 |
+        | b      |     4000 |             10.0 | hola   | product |      8.00 |                  2000 |          75.0 |
+    "#]].assert_eq(&told(&view));
+    let Some(Chart::Bars(bars)) = view.chart else { panic!() };
+    assert_eq!(bars.categories, ["a*, hola", "a*, merge", "b, hola"]);
+    assert_eq!(bars.series[1].values, [Some(2000.0), None, Some(2000.0)]);
+    assert!(bars.stacked);
+}

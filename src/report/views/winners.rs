@@ -1,0 +1,62 @@
+//! `winners`: which method is the fastest on each matrix.
+
+use serde::Deserialize;
+
+use super::contest::Contest;
+use super::setting::APART;
+use super::shown::{Series, Shown};
+use crate::report::View;
+use crate::report::column::Column;
+use crate::report::lines::Line;
+use crate::report::select::{Conditions, Select};
+use crate::report::table::{Cell, Table};
+
+/// The fastest method of each matrix, and the one after it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Winners {
+    /// Of the view.
+    pub title: String,
+    /// What rows must meet.
+    #[serde(rename = "where", default)]
+    pub conditions: Conditions,
+    /// The methods; without any, all.
+    #[serde(default)]
+    pub of: Vec<Select>,
+}
+
+impl Winners {
+    pub(super) fn view(&self, lines: &[&Line]) -> View {
+        let shown = Shown::of(lines, &self.conditions, &self.of, &APART);
+        let contests = Contest::all(&shown.series);
+        let rows = contests.iter().map(|of| row(of, &shown.series)).collect();
+        let columns = ["matrix", "nonzeros", "fastest", "GFLOP/s", "second", "takes longer by (%)"];
+        View {
+            title: self.title.clone(),
+            notes: shown.notes().into_iter().chain(shown.note_on_several()).collect(),
+            chart: None,
+            table: Some(Table::new(columns, rows)),
+        }
+    }
+}
+
+fn row(contest: &Contest, series: &[Series]) -> Vec<Cell> {
+    let ranking = contest.ranking();
+    let name = |entry: Option<&(usize, f64)>| {
+        entry.map_or(Cell::Empty, |&(place, _)| Cell::text(&series[place].name))
+    };
+    let number = |column: &str| {
+        let column = Column::of(column);
+        let number = contest.rows[ranking.first()?.0].and_then(|row| column.of_line(row));
+        number.map(|number| column.cell(number))
+    };
+    let longer = ranking.get(1).map(|second| 100.0 * (second.1 / ranking[0].1 - 1.0));
+    vec![
+        Cell::text(&contest.name),
+        number("num_nonzeros").unwrap_or(Cell::Empty),
+        name(ranking.first()),
+        number("gflops").unwrap_or(Cell::Empty),
+        name(ranking.get(1)),
+        longer.into(),
+    ]
+}
