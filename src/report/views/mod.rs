@@ -39,7 +39,7 @@ pub use stages::Stages;
 pub use winners::Winners;
 
 use super::View;
-use super::chart::Axis;
+use super::chart::{Axis, Chart};
 use super::column::Column;
 use super::lines::Line;
 use super::select::Conditions;
@@ -90,8 +90,15 @@ pub struct Part {
 }
 
 impl Spec {
-    /// Of these rows.
+    /// Of these rows; without a chart or a table where it would be empty.
     pub fn view(&self, recorded: &Recorded) -> View {
+        let View { title, notes, chart, table } = self.whole(recorded);
+        let (chart, table) = (chart.filter(shows), table.filter(|table| !table.rows.is_empty()));
+        View { title, notes, chart, table }
+    }
+
+    /// With empty charts and tables.
+    fn whole(&self, recorded: &Recorded) -> View {
         let lines = &recorded.lines[..];
         match self {
             Self::Plane(kind) => kind.view(lines),
@@ -118,6 +125,15 @@ fn parts<'p>(whole: &Conditions, split: &'p [Part]) -> Vec<(&'p str, Conditions)
         return vec![("", whole.clone())];
     }
     split.iter().map(|part| (&part.name[..], whole.and(&part.conditions))).collect()
+}
+
+/// Whether there is anything in a chart.
+fn shows(chart: &Chart) -> bool {
+    match chart {
+        Chart::Plane(plane) => plane.series.iter().any(|series| !series.points.is_empty()),
+        Chart::Bars(bars) => bars.series.iter().any(|s| s.values.iter().any(Option::is_some)),
+        Chart::Heat(heat) => heat.cells.iter().flatten().any(Option::is_some),
+    }
 }
 
 fn axis(column: &Column) -> Axis {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::setting::{
-    OF_METHOD, SETTINGS, count, grouped, join, note_on_choice, setting, shared, varying,
+    APART, OF_METHOD, SETTINGS, count, grouped, join, note_on_choice, setting, shared, varying,
 };
 use crate::report::column::Column;
 use crate::report::lines::Line;
@@ -100,7 +100,8 @@ impl<'a> Shown<'a> {
     pub fn note_on_several(&self) -> Option<String> {
         let several = |series: &&Series| {
             let timed = series.lines.iter().filter(|line| matched::time(line).is_some());
-            timed.count() > series.times().len()
+            let comparable = timed.map(|line| (matched::matrix(line), setting(line, &APART)));
+            grouped(comparable, Clone::clone).iter().any(|(_, rows)| rows.len() > 1)
         };
         let names =
             join(self.series.iter().filter(several).map(|series| series.name.clone()), ", ");

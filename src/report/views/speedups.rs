@@ -35,7 +35,6 @@ impl Speedups {
         let all = [std::slice::from_ref(&self.of), &self.over].concat();
         let shown = Shown::of(lines, &self.conditions, &all, &[]);
         let (mut rows, mut notes) = (Vec::new(), shown.notes());
-        notes.extend(all.iter().filter_map(|select| note_on_choice(&shown.lines, select)));
         let of = &self.of;
         notes.push(format!(
             "min, max, mean: time of the method / time of {of}; above 1 {of} is faster"
@@ -44,6 +43,9 @@ impl Speedups {
             let met = shown.lines.iter().copied().filter(|line| conditions.meet(line)).collect();
             let part = OfPart { of, name, lines: met, over: &self.over };
             rows.extend(part.rows());
+            let on_choices = all.iter().filter_map(|select| note_on_choice(&part.lines, select));
+            let new: Vec<_> = on_choices.filter(|note| !notes.contains(note)).collect();
+            notes.extend(new);
             notes.push(part.note());
         }
         let columns = [
@@ -61,7 +63,8 @@ impl Speedups {
             table.columns.remove(0);
             table.rows.iter_mut().for_each(|row| drop(row.remove(0)));
         }
-        View { title: self.title.clone(), notes, chart: None, table: Some(table) }
+        let table = (!shown.lines.is_empty()).then_some(table);
+        View { title: self.title.clone(), notes, chart: None, table }
     }
 }
 

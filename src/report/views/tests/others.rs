@@ -100,6 +100,22 @@ fn what_a_baseline_stands_for_is_told() {
     .assert_eq(&told(&view));
 }
 
+/// Which of several rows counts is told where a part still has several.
+#[test]
+fn parts_tell_of_what_they_leave_to_choose() {
+    let on = |method, threads, ms| Row { threads: Some(threads), ..row("a.mtx", 1000, method, ms) };
+    let rows = vec![on("x", 1, 4.0), on("x", 2, 2.0), on("y", 1, 8.0), on("y", 2, 5.0)];
+    let notes = |split: &str| {
+        let toml = format!("kind = 'speedups'\nof = 'x'\nover = ['y']\nsplit = [{split}]");
+        view(rows.clone(), &toml).notes.join("\n")
+    };
+    let choice = "x: on each matrix the fastest of x 1 thread, x 2 threads";
+    let one = "{ name = 'one', where = 'threads = 1' }";
+    assert!(!notes(one).contains("fastest of"), "{}", notes(one));
+    let all = format!("{one}, {{ name = 'all', where = '' }}, {{ name = 'again', where = '' }}");
+    assert_eq!(notes(&all).matches(choice).count(), 1, "{}", notes(&all));
+}
+
 #[test]
 fn repeatability() {
     let counted = |file, method, results| Row {
