@@ -1,4 +1,15 @@
-//! Charts as data: what is drawn, not how.
+//! Charts: here as data, beside it drawn as SVG, a file per kind.
+
+mod bars;
+mod drawing;
+mod heat;
+mod legend;
+mod look;
+mod plane;
+mod scale;
+#[cfg(test)]
+mod tests;
+mod theme;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +23,19 @@ pub enum Chart {
     Bars(Bars),
     /// A coloured cell per row and column.
     Heat(Heat),
+}
+
+impl Chart {
+    /// As SVG that needs nothing else, about 760 units wide and as high as it must be: for a page, whose
+    /// colour of text it takes, or for a file, which is readable in the dark and the light. What cannot be
+    /// drawn is left out: no finite number, or none above 0 on a logarithmic axis.
+    pub fn to_svg(&self) -> String {
+        match self {
+            Self::Plane(plane) => plane::draw(plane),
+            Self::Bars(bars) => bars::draw(bars),
+            Self::Heat(heat) => heat::draw(heat),
+        }
+    }
 }
 
 /// Points and lines over two axes.
@@ -78,7 +102,7 @@ pub struct Point {
 pub struct Guide {
     /// Beside it, or in the legend.
     pub name: String,
-    /// Its corners.
+    /// Its corners; the axes reach to them.
     pub points: Vec<(f64, f64)>,
 }
 

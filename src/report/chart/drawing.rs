@@ -1,0 +1,97 @@
+//! The elements that pictures are made of, and the picture around them.
+
+use svg::node::element::{Group, Line, Path, Rectangle, SVG, Style, Text, Title};
+
+use super::theme::{BASELINE, FONT, shortened};
+
+/// Only of a file of its own; in a page the page's colour is taken. The scheme makes the browser's own
+/// ground dark too where a file is opened by itself.
+const COLOURS_OF_A_FILE: &str = "svg.chart:root{color:#1f2328;color-scheme:light dark}\
+    @media(prefers-color-scheme:dark){svg.chart:root{color:#e6edf3}}";
+
+/// The picture.
+pub fn picture(width: f64, height: f64, parts: impl IntoIterator<Item = Group>) -> String {
+    let whole = SVG::new()
+        .set("class", "chart")
+        .set("viewBox", format!("0 0 {} {}", tenth(width), tenth(height)))
+        // A natural size for where nothing else says one; a page's own rules go before.
+        .set("width", tenth(width))
+        .set("style", "max-width:100%")
+        .set("font-family", "system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif")
+        .set("font-size", FONT)
+        .set("fill", "currentColor")
+        .add(Style::new(COLOURS_OF_A_FILE));
+    parts.into_iter().fold(whole, SVG::add).to_string()
+}
+
+/// To a tenth of a unit, which is all that can be seen.
+pub fn tenth(place: f64) -> f64 {
+    // Adding 0 makes 0 of -0.
+    (10.0 * place).round() / 10.0 + 0.0
+}
+
+/// What XML can hold.
+fn clean(text: &str) -> String {
+    let holds =
+        |c: &char| !matches!(c, '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{fffe}'..='\u{ffff}');
+    text.chars().filter(holds).collect()
+}
+
+/// A line of text about a height, that has its `start`, `middle` or `end` at a place.
+pub fn text(x: f64, middle: f64, anchor: &str, content: &str) -> Text {
+    Text::new(clean(content))
+        .set("x", tenth(x))
+        .set("y", tenth(middle + BASELINE))
+        .set("text-anchor", anchor)
+}
+
+/// Text upward from a place, about a line.
+pub fn upward(middle: f64, bottom: f64, content: &str) -> Text {
+    let (x, y) = (tenth(middle + BASELINE), tenth(bottom));
+    Text::new(clean(content))
+        .set("x", x)
+        .set("y", y)
+        .set("transform", format!("rotate(-90 {x} {y})"))
+}
+
+/// A name, shortened to the room for it; then a pointer shows the rest.
+pub fn written(name: &str, room: f64, place: impl Fn(&str) -> Text) -> Group {
+    let short = shortened(name, room);
+    let group = Group::new().add(place(&short));
+    if short == name { group } else { group.add(tip(name)) }
+}
+
+/// What is shown where a pointer rests.
+pub fn tip(content: &str) -> Title {
+    Title::new(clean(content))
+}
+
+/// A straight line.
+pub fn line(from: (f64, f64), to: (f64, f64)) -> Line {
+    Line::new()
+        .set("x1", tenth(from.0))
+        .set("y1", tenth(from.1))
+        .set("x2", tenth(to.0))
+        .set("y2", tenth(to.1))
+}
+
+/// A line through corners.
+pub fn path(corners: impl IntoIterator<Item = (f64, f64)>) -> Path {
+    let places: Vec<_> =
+        corners.into_iter().map(|(x, y)| format!("{} {}", tenth(x), tenth(y))).collect();
+    Path::new().set("d", format!("M{}", places.join("L")))
+}
+
+/// A rectangle between two corners, whichever they are.
+pub fn rectangle(a: (f64, f64), b: (f64, f64)) -> Rectangle {
+    Rectangle::new()
+        .set("x", tenth(a.0.min(b.0)))
+        .set("y", tenth(a.1.min(b.1)))
+        .set("width", tenth((a.0 - b.0).abs()))
+        .set("height", tenth((a.1 - b.1).abs()))
+}
+
+/// For lines in the colour of the text.
+pub fn faint(opacity: f64) -> Group {
+    Group::new().set("stroke", "currentColor").set("stroke-opacity", opacity).set("fill", "none")
+}

@@ -1,0 +1,211 @@
+//! A coloured cell per row and column.
+
+use svg::node::element::{Group, Rectangle};
+
+use super::Heat;
+use super::drawing::{faint, line, picture, rectangle, text, tip, upward, written};
+use super::scale::{Direction, Scale, apart, around, has_place, label};
+use super::theme::{LINE, WIDTH, text_width, viridis};
+use crate::report::table::significant;
+
+/// The widest that names of rows and of columns get.
+const NAMES: f64 = 290.0;
+/// The least and the greatest width of a cell.
+const NARROW: f64 = 17.0;
+const WIDE: f64 = 64.0;
+/// The height of a cell.
+const HIGH: f64 = 22.0;
+/// The length of the colour bar.
+const BAR: f64 = 300.0;
+
+/// A heat map with its cells laid out.
+struct Layout<'a> {
+    heat: &'a Heat,
+    reach: (f64, f64),
+    /// From values to places along the colour bar.
+    value: Scale,
+    left: f64,
+    top: f64,
+    cell: f64,
+    /// Whether names of columns are written upward.
+    upward: bool,
+    width: f64,
+}
+
+/// As SVG.
+pub fn draw(heat: &Heat) -> String {
+    let layout = Layout::of(heat);
+    let height = layout.top + HIGH * heat.rows.len() as f64 + 4.0;
+    picture(layout.width, height, [layout.colours(), layout.names(), layout.cells()])
+}
+
+/// The range that is wished for, or if it is none, the one that cells have.
+fn reach(heat: &Heat) -> (f64, f64) {
+    let (low, high) = heat.range;
+    let fine = has_place(heat.value.log, low) && has_place(heat.value.log, high);
+    if fine && apart(low, high) {
+        return heat.range;
+    }
+    around(heat.value.log, heat.cells.iter().flatten().copied().flatten())
+}
+
+impl<'a> Layout<'a> {
+    fn of(heat: &'a Heat) -> Self {
+        let widest = |names: &[String]| {
+            names.iter().map(|name| text_width(name)).fold(0.0, f64::max).min(NAMES)
+        };
+        let left = widest(&heat.rows) + 10.0;
+        let columns = heat.columns.len().max(1) as f64;
+        let cell = ((WIDTH - left) / columns).clamp(NARROW, WIDE);
+        let reach = reach(heat);
+        let value = Scale::new(reach, heat.value.log, (0.0, BAR));
+        let names = widest(&heat.columns);
+        let upward = names > cell - 6.0;
+        let top = 4.2 * LINE + if upward { names } else { LINE };
+        let width = WIDTH.max(left + cell * columns);
+        Self { heat, reach, value, left, top, cell, upward, width }
+    }
+
+    /// The colour bar and its numbers.
+    fn colours(&self) -> Group {
+        let label = written(&self.heat.value.label, WIDTH, |label| text(0.0, 10.0, "start", label));
+        let parts = (0..60).map(|part| {
+            let [from, to] = [part, part + 1].map(|part| BAR * f64::from(part) / 60.0);
+            // A little over the next one, so that no gap shines through.
+            let right = (to + 1.0).min(BAR);
+            let colour = viridis((f64::from(part) + 0.5) / 60.0).0;
+            rectangle((from, 24.0), (right, 36.0)).set("fill", colour)
+        });
+        let parts = parts.fold(Group::new().set("shape-rendering", "crispEdges"), Group::add);
+        Group::new().add(label).add(parts).add(self.numbers())
+    }
+
+    /// Those of the colour bar: its ends, and between them what there is room for.
+    fn numbers(&self) -> Group {
+        let ends = self.ends();
+        let [first, last] = [&ends.0, &ends.1].map(|end| text_width(end) + 15.0);
+        let written = Group::new()
+            .add(text(0.0, 50.0, "start", &ends.0))
+            .add(text(BAR, 50.0, "end", &ends.1));
+        let between = self.value.ticks(Direction::Across).into_iter().filter(|tick| {
+            let half = text_width(&tick.label) / 2.0;
+            tick.at - half > first && tick.at + half < BAR - last
+        });
+        between.fold(written, |group, tick| {
+            let mark = faint(0.6).add(line((tick.at, 36.0), (tick.at, 41.0)));
+            group.add(mark).add(text(tick.at, 50.0, "middle", &tick.label))
+        })
+    }
+
+    /// The range's ends, which say so where cells are beyond them.
+    fn ends(&self) -> (String, String) {
+        let cells = self.heat.cells.iter().flatten().copied().flatten();
+        let placed = cells.filter(|&value| has_place(self.heat.value.log, value));
+        let shares: Vec<_> = placed.map(|value| self.value.share(value)).collect();
+        let below = if shares.iter().any(|&share| share < -1e-9) { "≤ " } else { "" };
+        let above = if shares.iter().any(|&share| share > 1.0 + 1e-9) { "≥ " } else { "" };
+        let written = |end: f64| label(end, end.abs() / 50.0);
+        (below.to_owned() + &written(self.reach.0), above.to_owned() + &written(self.reach.1))
+    }
+
+    fn x(&self, column: usize) -> f64 {
+        self.left + self.cell * column as f64
+    }
+
+    fn y(&self, row: usize) -> f64 {
+        self.top + HIGH * row as f64
+    }
+
+    /// Those of rows to the left, those of columns above, upward unless they fit.
+    fn names(&self) -> Group {
+        let rows = self.heat.rows.iter().enumerate().map(|(row, name)| {
+            let middle = self.y(row) + HIGH / 2.0;
+            written(name, NAMES, |name| text(self.left - 8.0, middle, "end", name))
+        });
+        let columns = self.heat.columns.iter().enumerate().map(|(column, name)| {
+            let middle = self.x(column) + self.cell / 2.0;
+            written(name, NAMES, |name| match self.upward {
+                true => upward(middle, self.top - 7.0, name),
+                false => text(middle, self.top - 12.0, "middle", name),
+            })
+        });
+        columns.fold(rows.fold(Group::new(), Group::add), Group::add)
+    }
+
+    fn cells(&self) -> Group {
+        let (mut empty, mut full) = (faint(0.3), Group::new());
+        let numbers = self.numbers_fit();
+        for row in 0..self.heat.rows.len() {
+            for column in 0..self.heat.columns.len() {
+                match self.value_of(row, column) {
+                    Some(value) => full = full.add(self.cell(row, column, value, numbers)),
+                    None => empty = empty.add(self.area(row, column, 1.5)),
+                }
+            }
+        }
+        Group::new().add(empty).add(full)
+    }
+
+    fn cell(&self, row: usize, column: usize, value: f64, number: bool) -> Group {
+        let (colour, ink) = viridis(self.value.share(value));
+        let area = self.area(row, column, 0.5).set("fill", colour);
+        let names = format!("{} · {}", self.heat.columns[column], self.heat.rows[row]);
+        let cell = Group::new().add(area).add(tip(&format!("{names}\n{}", significant(value))));
+        if !number {
+            return cell;
+        }
+        let (x, y) = (self.x(column) + self.cell / 2.0, self.y(row) + HIGH / 2.0);
+        cell.add(text(x, y, "middle", &short(value)).set("fill", ink))
+    }
+
+    /// A cell without its margin.
+    fn area(&self, row: usize, column: usize, margin: f64) -> Rectangle {
+        let (left, top) = (self.x(column) + margin, self.y(row) + margin);
+        rectangle((left, top), (left + self.cell - 2.0 * margin, top + HIGH - 2.0 * margin))
+    }
+
+    /// `None` where there is nothing that a colour could stand for.
+    fn value_of(&self, row: usize, column: usize) -> Option<f64> {
+        let value = self.heat.cells.get(row)?.get(column).copied().flatten()?;
+        has_place(self.heat.value.log, value).then_some(value)
+    }
+
+    /// Whether all cells have room for their numbers.
+    fn numbers_fit(&self) -> bool {
+        let all = self.heat.cells.iter().flatten().copied().flatten();
+        all.map(|value| text_width(&short(value))).fold(0.0, f64::max) + 3.0 <= self.cell
+    }
+}
+
+/// With two significant digits.
+fn short(value: f64) -> String {
+    let digits = match value.abs() {
+        size if (0.0995..0.995).contains(&size) => 2,
+        size if (0.995..9.95).contains(&size) => 1,
+        size if (9.95..9950.0).contains(&size) => 0,
+        size => return label(value, size / 10.0),
+    };
+    format!("{value:.digits$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_show_two_digits() {
+        for (value, expected) in [
+            (0.0, "0"),
+            (0.00123, "0.0012"),
+            (0.4, "0.40"),
+            (0.999, "1.0"),
+            (-3.12, "-3.1"),
+            (9.96, "10"),
+            (321.0, "321"),
+            (12_345.0, "12k"),
+            (2e-7, "2×10⁻⁷"),
+        ] {
+            assert_eq!(short(value), expected);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The names of series, in columns.
+
+use svg::node::element::Group;
+
+use super::drawing::{line, rectangle, tenth, text, written};
+use super::look::Look;
+use super::theme::{LINE, text_width};
+
+/// How wide a sample is, and how far its name is from it.
+const SAMPLE: f64 = 26.0;
+const GAP: f64 = 6.0;
+/// From a column's names to the next one's samples.
+const BETWEEN: f64 = 20.0;
+
+/// A name, and what it looks like.
+pub struct Entry {
+    /// As it is written.
+    pub name: String,
+    /// Drawn about the middle of [`SAMPLE`] units.
+    pub sample: Group,
+}
+
+/// The names, column after column, and how high all of it is.
+pub fn legend(entries: Vec<Entry>, top: f64, width: f64) -> (Group, f64) {
+    let room = width - SAMPLE - GAP;
+    let widths: Vec<_> =
+        entries.iter().map(|entry| SAMPLE + GAP + text_width(&entry.name).min(room)).collect();
+    let (rows, lefts) = columns(&widths, width);
+    let placed = entries.into_iter().enumerate().map(|(index, entry)| {
+        drawn(entry, lefts[index / rows], top + ((index % rows) as f64 + 0.5) * LINE, room)
+    });
+    (placed.fold(Group::new(), Group::add), rows.min(widths.len()) as f64 * LINE)
+}
+
+/// As few rows as there is room for, and where the columns begin.
+fn columns(widths: &[f64], room: f64) -> (usize, Vec<f64>) {
+    let lefts = |rows: usize| {
+        let widest = |column: &[f64]| column.iter().fold(0.0, |a: f64, b| a.max(*b)) + BETWEEN;
+        let mut right = 0.0;
+        let mut lefts = vec![];
+        for column in widths.chunks(rows) {
+            lefts.push(right);
+            right += widest(column);
+        }
+        (right - BETWEEN, lefts)
+    };
+    let fits = (1..widths.len()).find(|&rows| lefts(rows).0 <= room);
+    let rows = fits.unwrap_or(widths.len().max(1));
+    (rows, lefts(rows).1)
+}
+
+fn drawn(entry: Entry, left: f64, middle: f64, room: f64) -> Group {
+    let at = format!("translate({} {})", tenth(left + SAMPLE / 2.0), tenth(middle));
+    let name = written(&entry.name, room, |name| text(left + SAMPLE + GAP, middle, "start", name));
+    Group::new().add(entry.sample.set("transform", at)).add(name)
+}
+
+/// A line as in the picture.
+pub fn line_sample(group: Group) -> Group {
+    group.add(line((-SAMPLE / 2.0, 0.0), (SAMPLE / 2.0, 0.0)))
+}
+
+/// A bar as in the picture.
+pub fn bar_sample(look: Look) -> Group {
+    look.fills().add(rectangle((-9.0, -5.0), (9.0, 5.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_as_few_rows_as_fit() {
+        assert_eq!(columns(&[100.0, 80.0, 90.0], 310.0), (1, vec![0.0, 120.0, 220.0]));
+        assert_eq!(columns(&[100.0, 80.0, 90.0], 309.0), (2, vec![0.0, 120.0]));
+        assert_eq!(columns(&[100.0, 80.0], 100.0), (2, vec![0.0]));
+        assert_eq!(columns(&[], 100.0), (1, vec![]));
+    }
+}

@@ -1,0 +1,189 @@
+//! Points and lines over two axes.
+
+use svg::node::element::Group;
+
+use super::drawing::{faint, line, path, picture, text, tip};
+use super::legend::{Entry, legend, line_sample};
+use super::look::{Look, guide_strokes};
+use super::scale::{Direction, Scale, around, has_place};
+use super::theme::{LINE, WIDTH, shortened, text_width};
+use super::{Axis, Guide, Mark, Plane, Point, Series};
+use crate::report::table::significant;
+
+/// Where the plot begins and ends from top to bottom.
+const TOP: f64 = 34.0;
+const BOTTOM: f64 = 414.0;
+/// Free at the right.
+const RIGHT: f64 = 14.0;
+
+/// A plane with its axes laid out.
+struct Layout<'a> {
+    plane: &'a Plane,
+    x: Scale,
+    y: Scale,
+    left: f64,
+}
+
+/// As SVG.
+pub fn draw(plane: &Plane) -> String {
+    let layout = Layout::of(plane);
+    let top = BOTTOM + 3.2 * LINE;
+    let (names, height) = legend(entries(plane), top, WIDTH);
+    let mut parts = vec![layout.grid(), layout.guides()];
+    for kind in [Layout::band, Layout::joined, Layout::marked] {
+        parts.extend(looks(plane).filter_map(|(series, look)| kind(&layout, series, look)));
+    }
+    parts.push(names);
+    picture(WIDTH, top + height + 4.0, parts)
+}
+
+fn looks(plane: &Plane) -> impl Iterator<Item = (&Series, Look)> {
+    plane.series.iter().enumerate().map(|(index, series)| (series, Look::of(index)))
+}
+
+/// The names of series and of guides.
+fn entries(plane: &Plane) -> Vec<Entry> {
+    let series = looks(plane).map(|(series, look)| {
+        let line = line_sample(look.strokes());
+        let sample = match series.mark {
+            Mark::Dots => look.marks().add(look.mark_at(0.0, 0.0)),
+            Mark::Line => Group::new().add(line).add(look.marks().add(look.mark_at(0.0, 0.0))),
+            Mark::Trend => line,
+        };
+        Entry { name: series.name.clone(), sample }
+    });
+    let guides = plane.guides.iter().enumerate().map(|(index, guide)| Entry {
+        name: guide.name.clone(),
+        sample: line_sample(guide_strokes(index)),
+    });
+    series.chain(guides).filter(|entry| !entry.name.is_empty()).collect()
+}
+
+impl<'a> Layout<'a> {
+    fn of(plane: &'a Plane) -> Self {
+        let has_place =
+            |point: &&Point| has_place(plane.x.log, point.x) && has_place(plane.y.log, point.y);
+        let points = || plane.series.iter().flat_map(|series| &series.points).filter(has_place);
+        let corners = || plane.guides.iter().flat_map(|guide| &guide.points);
+        let spreads = points().filter_map(|point| point.spread);
+        let ys = points().map(|point| point.y).chain(spreads.flat_map(|(low, high)| [low, high]));
+        let ys = around(plane.y.log, ys.chain(corners().map(|corner| corner.1)));
+        let xs = points().map(|point| point.x).chain(corners().map(|corner| corner.0));
+        let xs = around(plane.x.log, xs);
+        let y = Scale::new(ys, plane.y.log, (BOTTOM, TOP));
+        let labels = y.ticks(Direction::Up).into_iter().map(|tick| text_width(&tick.label));
+        let left = labels.fold(30.0, f64::max) + 10.0;
+        let x = Scale::new(xs, plane.x.log, (left, WIDTH - RIGHT));
+        Self { plane, x, y, left }
+    }
+
+    fn at(&self, x: f64, y: f64) -> Option<(f64, f64)> {
+        Some((self.x.at(x)?, self.y.at(y)?))
+    }
+
+    /// Lines at the numbers, the numbers, and what they are.
+    fn grid(&self) -> Group {
+        let (left, right) = (self.left, WIDTH - RIGHT);
+        let mut lines = faint(0.15);
+        let mut strong = faint(0.6).add(line((left, BOTTOM), (right, BOTTOM)));
+        let mut numbers = Group::new();
+        for tick in self.y.ticks(Direction::Up) {
+            lines = lines.add(line((left, tick.at), (right, tick.at)));
+            numbers = numbers.add(text(left - 8.0, tick.at, "end", &tick.label));
+        }
+        for tick in self.x.ticks(Direction::Across) {
+            lines = lines.add(line((tick.at, TOP), (tick.at, BOTTOM)));
+            strong = strong.add(line((tick.at, BOTTOM), (tick.at, BOTTOM + 6.0)));
+            let half = text_width(&tick.label) / 2.0;
+            let middle = tick.at.clamp(half, WIDTH - half);
+            numbers = numbers.add(text(middle, BOTTOM + 17.0, "middle", &tick.label));
+        }
+        for at in self.x.minor() {
+            strong = strong.add(line((at, BOTTOM), (at, BOTTOM + 3.0)));
+        }
+        for at in self.y.minor() {
+            strong = strong.add(line((left - 3.0, at), (left, at)));
+        }
+        Group::new().add(lines).add(strong).add(numbers).add(self.labels())
+    }
+
+    fn labels(&self) -> Group {
+        let written = |axis: &Axis| shortened(&axis.label, WIDTH - 30.0);
+        let (x, y) = (written(&self.plane.x) + " →", format!("↑ {}", written(&self.plane.y)));
+        let below = BOTTOM + 17.0 + LINE;
+        Group::new().add(text(0.0, 10.0, "start", &y)).add(text(WIDTH - RIGHT, below, "end", &x))
+    }
+
+    fn guides(&self) -> Group {
+        let drawn = |(index, guide): (usize, &Guide)| {
+            let corners = guide.points.iter().filter_map(|corner| self.at(corner.0, corner.1));
+            let mut corners = corners.peekable();
+            corners.peek()?;
+            let line = path(corners);
+            Some(guide_strokes(index).add(line.add(tip(&guide.name))))
+        };
+        let guides = self.plane.guides.iter().enumerate();
+        guides.filter_map(drawn).fold(Group::new(), Group::add)
+    }
+
+    /// Where the points of a series are that can be drawn.
+    fn places<'b>(&self, series: &'b Series) -> Vec<((f64, f64), &'b Point)> {
+        let place = |point: &'b Point| Some((self.at(point.x, point.y)?, point));
+        series.points.iter().filter_map(place).collect()
+    }
+
+    /// From where to where a point's spread reaches: on a logarithmic axis as far down as there is an axis.
+    fn ends(&self, point: &Point) -> Option<[f64; 2]> {
+        let (low, high) = point.spread.filter(|ends| ends.0.is_finite() && ends.1.is_finite())?;
+        Some([low, high].map(|end| self.y.at(end).unwrap_or(BOTTOM)))
+    }
+
+    /// The spread of a trend.
+    fn band(&self, series: &Series, look: Look) -> Option<Group> {
+        let places = self.places(series);
+        if series.mark != Mark::Trend || places.iter().all(|(_, point)| point.spread.is_none()) {
+            return None;
+        }
+        let edge = |which: usize| {
+            places.iter().map(move |&((x, y), point)| (x, self.ends(point).map_or(y, |e| e[which])))
+        };
+        let around = path(edge(0).chain(edge(1).rev()));
+        Some(Group::new().set("fill", look.colour).set("fill-opacity", 0.18).add(around))
+    }
+
+    /// The line of a series, and but for trends the spreads as strokes.
+    fn joined(&self, series: &Series, look: Look) -> Option<Group> {
+        let places = self.places(series);
+        let places_at = places.iter().map(|place| place.0);
+        let stroke = |&((x, _), point): &((f64, f64), &Point)| {
+            let [low, high] = self.ends(point)?;
+            Some(line((x, low), (x, high)).set("stroke-width", 1).set("stroke-dasharray", "none"))
+        };
+        let strokes = places.iter().filter(|_| series.mark != Mark::Trend).filter_map(stroke);
+        let group = strokes.fold(look.strokes(), Group::add);
+        match series.mark {
+            _ if places.is_empty() => None,
+            Mark::Dots => Some(group),
+            Mark::Line | Mark::Trend => Some(group.add(path(places_at).add(tip(&series.name)))),
+        }
+    }
+
+    /// The marks of a series. A trend has one where a single point is all of it.
+    fn marked(&self, series: &Series, look: Look) -> Option<Group> {
+        let places = self.places(series);
+        if places.is_empty() || series.mark == Mark::Trend && places.len() > 1 {
+            return None;
+        }
+        let drawn = |((x, y), point)| look.mark_at(x, y).add(tip(&told(series, point)));
+        Some(places.into_iter().map(drawn).fold(look.marks(), Group::add))
+    }
+}
+
+/// What is told of a point: series, label and numbers.
+fn told(series: &Series, point: &Point) -> String {
+    let label = point.label.iter().map(|label| format!(" · {label}")).collect::<String>();
+    let spread =
+        point.spread.map(|(low, high)| format!(" ({} to {})", significant(low), significant(high)));
+    let (x, y) = (significant(point.x), significant(point.y));
+    format!("{}{label}\n{x} → {y}{}", series.name, spread.unwrap_or_default())
+}

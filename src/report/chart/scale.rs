@@ -1,0 +1,323 @@
+//! From numbers to places along an axis, and the numbers that are written there.
+
+use super::theme::{LINE, text_width};
+
+/// An axis: which numbers it reaches over, and where it begins and ends in the picture.
+#[derive(Clone, Debug)]
+pub struct Scale {
+    low: f64,
+    high: f64,
+    log: bool,
+    from: f64,
+    to: f64,
+}
+
+/// A number along an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tick {
+    /// Where it is.
+    pub at: f64,
+    /// What is written there.
+    pub label: String,
+}
+
+/// Whether a number has a place on an axis. What is close to the ends of f64 is as good as infinite.
+pub fn has_place(log: bool, number: f64) -> bool {
+    number.abs() <= 1e301 && (!log || number >= 1e-301)
+}
+
+/// The least and the greatest of those that have a place.
+pub fn extent(log: bool, numbers: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
+    let placed = numbers.into_iter().filter(|&number| has_place(log, number));
+    placed.map(|number| (number, number)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+}
+
+/// Whether numbers are far enough from each other for an axis between them.
+pub fn apart(low: f64, high: f64) -> bool {
+    high - low > (1e-9 * low.abs().max(high.abs())).max(1e-290)
+}
+
+/// From round number to round number around all of them, never empty; from 0 on a linear axis where the
+/// least is closer to 0 than to the greatest.
+pub fn around(log: bool, numbers: impl IntoIterator<Item = f64>) -> (f64, f64) {
+    match extent(log, numbers) {
+        None if log => (1.0, 10.0),
+        None => (0.0, 1.0),
+        Some((low, high)) if log => around_log(low, high),
+        Some((low, high)) => around_linear(low, high),
+    }
+}
+
+fn around_log(low: f64, high: f64) -> (f64, f64) {
+    if high / low < 3.0 && apart(low, high) {
+        return evenly(low, high);
+    }
+    let (low, high) = (round_below(low), round_above(high));
+    if low < high { (low, high) } else { (low / 2.0, high * 2.0) }
+}
+
+fn around_linear(low: f64, high: f64) -> (f64, f64) {
+    let size = low.abs().max(high.abs());
+    match apart(low, high) {
+        true if low > 0.0 && low < high / 2.0 => evenly(0.0, high),
+        true if high < 0.0 && high > low / 2.0 => evenly(low, 0.0),
+        true => evenly(low, high),
+        false if size < 1e-290 => (0.0, 1.0),
+        false => evenly(low - size / 2.0, high + size / 2.0),
+    }
+}
+
+/// To multiples of a sixth of the length, made round.
+fn evenly(low: f64, high: f64) -> (f64, f64) {
+    let step = step(high - low, 6.0);
+    ((low / step + 1e-9).floor() * step, (high / step - 1e-9).ceil() * step)
+}
+
+/// From the decade below the least, where bars begin, to a round number.
+pub fn from_decade(numbers: impl IntoIterator<Item = f64>) -> (f64, f64) {
+    let (low, high) = extent(true, numbers).unwrap_or((1.0, 10.0));
+    (10f64.powi((0.8 * low).log10().floor() as i32), round_above(high))
+}
+
+/// A power of ten, and how often it is in a number.
+fn decade(number: f64) -> (f64, f64) {
+    let power = 10f64.powi((number.log10() + 1e-9).floor() as i32);
+    (power, number / power)
+}
+
+/// The next of 1, 2, 5, 10 … below.
+fn round_below(number: f64) -> f64 {
+    let (power, times) = decade(number);
+    let round = [5.0, 2.0].into_iter().find(|&round| times > round - 1e-9);
+    power * round.unwrap_or(1.0)
+}
+
+/// The next of 1, 2, 5, 10 … above.
+fn round_above(number: f64) -> f64 {
+    let (power, times) = decade(number);
+    let round = [1.0, 2.0, 5.0].into_iter().find(|&round| times < round + 1e-9);
+    power * round.unwrap_or(10.0)
+}
+
+/// 1, 2 or 5 times a power of ten, so that about as many steps as wanted make the length.
+fn step(length: f64, wanted: f64) -> f64 {
+    round_above(length / wanted)
+}
+
+/// Whether labels lie on a line or above each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// To the right.
+    Across,
+    /// Upward.
+    Up,
+}
+
+impl Scale {
+    /// From the number at one end of the axis to that at the other.
+    pub fn new(numbers: (f64, f64), log: bool, places: (f64, f64)) -> Self {
+        Self { low: numbers.0, high: numbers.1, log, from: places.0, to: places.1 }
+    }
+
+    /// How far along the axis a number is: 0 at its beginning, 1 at its end.
+    pub fn share(&self, number: f64) -> f64 {
+        let [low, high, number] =
+            [self.low, self.high, number].map(|n| if self.log { n.log10() } else { n });
+        (number - low) / (high - low)
+    }
+
+    /// Where a number is; `None` where it has no place.
+    pub fn at(&self, number: f64) -> Option<f64> {
+        has_place(self.log, number).then(|| self.from + self.share(number) * (self.to - self.from))
+    }
+
+    /// Where the axis begins: a bar's foot, unless 0 is on the axis.
+    pub fn foot(&self) -> f64 {
+        if self.log {
+            self.from
+        } else {
+            self.at(0f64.clamp(self.low, self.high)).unwrap_or(self.from)
+        }
+    }
+
+    /// As many labelled numbers as there is room for.
+    pub fn ticks(&self, direction: Direction) -> Vec<Tick> {
+        let mut choices = self.choices().into_iter().map(|step| self.labelled(step));
+        let fits = |ticks: &Vec<Tick>| {
+            ticks.windows(2).all(|pair| {
+                let room = match direction {
+                    Direction::Up => 1.8 * LINE,
+                    Direction::Across => {
+                        (text_width(&pair[0].label) + text_width(&pair[1].label)) / 2.0 + 22.0
+                    }
+                };
+                (pair[1].at - pair[0].at).abs() >= room
+            })
+        };
+        choices.find(fits).unwrap_or_default()
+    }
+
+    /// Where a logarithmic axis has its unlabelled numbers: 1 to 9 times the powers of ten.
+    pub fn minor(&self) -> Vec<f64> {
+        if !self.log || self.high / self.low > 1e9 {
+            return Vec::new();
+        }
+        self.multiples(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 1)
+            .iter()
+            .filter_map(|&number| self.at(number))
+            .collect()
+    }
+
+    /// Numbers to label with the step between them that digits must show, the most first.
+    fn choices(&self) -> Vec<Vec<(f64, f64)>> {
+        let even = |wanted: &[f64]| -> Vec<_> { wanted.iter().map(|&n| self.even(n)).collect() };
+        if !self.log {
+            return even(&[8.0, 6.0, 4.0, 3.0, 2.0, 1.0]);
+        }
+        let mut choices = if self.high / self.low < 6.0 { even(&[6.0, 4.0, 2.0]) } else { vec![] };
+        let own = |numbers: Vec<f64>| numbers.into_iter().map(|n| (n, decade(n).0)).collect();
+        choices.push(own(self.multiples(&[1.0, 2.0, 5.0], 1)));
+        choices
+            .extend([1, 2, 3, 5, 10, 20, 50, 100, 200].map(|by| own(self.multiples(&[1.0], by))));
+        choices
+    }
+
+    /// Equally far from each other.
+    fn even(&self, wanted: f64) -> Vec<(f64, f64)> {
+        let step = step(self.high - self.low, wanted);
+        let first = (self.low / step - 1e-9).ceil();
+        let count = ((self.high / step + 1e-9).floor() - first).max(0.0) as usize;
+        (0..=count).map(|index| ((first + index as f64) * step, step)).collect()
+    }
+
+    /// Multiples of every so many powers of ten.
+    fn multiples(&self, times: &[f64], by: i32) -> Vec<f64> {
+        let [first, last] =
+            [self.low, self.high].map(|end| (end.log10().floor() as i32).div_euclid(by));
+        let powers = (first..=last).map(|exponent| 10f64.powi(exponent * by));
+        let numbers = powers.flat_map(|power| times.iter().map(move |times| times * power));
+        let (low, high) = (self.low * (1.0 - 1e-9), self.high * (1.0 + 1e-9));
+        numbers.filter(|&number| number >= low && number <= high).collect()
+    }
+
+    fn labelled(&self, numbers: Vec<(f64, f64)>) -> Vec<Tick> {
+        let powers = self.log && (self.low < 0.999e-4 || self.high > 1.001e12);
+        let write = |number, step| if powers { power(number, step) } else { label(number, step) };
+        let placed = numbers.into_iter().filter_map(|(n, step)| Some((self.at(n)?, n, step)));
+        placed.map(|(at, number, step)| Tick { at, label: write(number, step) }).collect()
+    }
+}
+
+/// A number with the digits that a step needs: `0.5`, `20k`, `1.5M`, `2×10⁻⁵`.
+pub fn label(number: f64, step: f64) -> String {
+    let size = number.abs() * (1.0 + 1e-9);
+    if size <= step / 1e3 {
+        return "0".into();
+    }
+    let units = [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1e-4, "")];
+    match units.into_iter().find(|unit| size >= unit.0) {
+        Some((_, "")) => fixed(number, step),
+        Some((unit, letter)) if size < 1e12 => fixed(number / unit, step / unit) + letter,
+        _ => power(number, step),
+    }
+}
+
+/// A number as a multiple of a power of ten.
+fn power(number: f64, step: f64) -> String {
+    let (power, times) = decade(number.abs());
+    let times = fixed(times.copysign(number), step / power);
+    let exponent = power.log10().round() as i32;
+    let raised = match exponent {
+        0 => return times,
+        1 => "10".to_owned(),
+        _ => format!("10{}", superscript(exponent)),
+    };
+    match &times[..] {
+        "1" => raised,
+        "-1" => format!("-{raised}"),
+        _ => format!("{times}×{raised}"),
+    }
+}
+
+/// Without the zeros at the end.
+fn fixed(number: f64, step: f64) -> String {
+    let digits = (-(step * (1.0 + 1e-9)).log10().floor()).clamp(0.0, 12.0) as usize;
+    let text = format!("{number:.digits$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+fn superscript(number: i32) -> String {
+    let raised = |digit: char| match digit.to_digit(10) {
+        Some(digit) => ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][digit as usize],
+        None => '⁻',
+    };
+    number.to_string().chars().map(raised).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(numbers: (f64, f64), log: bool, direction: Direction) -> String {
+        let ticks = Scale::new(numbers, log, (0.0, 700.0)).ticks(direction);
+        ticks.iter().map(|tick| &tick.label[..]).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn numbers_have_the_digits_that_they_need() {
+        for (number, step, expected) in [
+            (0.0, 0.0, "0"),
+            (1e-17, 0.1, "0"),
+            (0.1 + 0.2, 0.1, "0.3"),
+            (-2.5, 0.5, "-2.5"),
+            (1000.0, 100.0, "1k"),
+            (1500.0, 100.0, "1.5k"),
+            (2e6, 1e6, "2M"),
+            (1.2e9, 1e8, "1.2G"),
+            (1e-4, 1e-4, "0.0001"),
+            (2e-5, 1e-5, "2×10⁻⁵"),
+            (-1e15, 1e15, "-10¹⁵"),
+        ] {
+            assert_eq!(label(number, step), expected);
+        }
+    }
+
+    #[test]
+    fn axes_reach_from_round_number_to_round_number() {
+        assert_eq!(around(false, [3.0, 41.0]), (0.0, 50.0));
+        assert_eq!(around(false, [-3.0, -41.0]), (-50.0, 0.0));
+        assert_eq!(around(false, [99.0, 100.0, f64::NAN, f64::INFINITY]), (99.0, 100.0));
+        assert_eq!(around(false, [4.0]), (2.0, 6.0));
+        assert_eq!(around(false, [0.0]), (0.0, 1.0));
+        assert_eq!(around(true, [0.0, -1.0, 3.0, 700.0]), (2.0, 1000.0));
+        assert_eq!(around(true, [10.0]), (5.0, 20.0));
+        assert_eq!(around(true, [2.1, 3.55]), (2.0, 4.0));
+        assert_eq!(around(true, [0.0]), (1.0, 10.0));
+        assert_eq!(from_decade([0.3, 7.0]), (0.1, 10.0));
+        assert_eq!(from_decade([1.0, 3.0]), (0.1, 5.0));
+    }
+
+    #[test]
+    fn numbers_are_written_where_there_is_room() {
+        let across = |numbers, log| labels(numbers, log, Direction::Across);
+        assert_eq!(across((0.0, 50.0), false), "0 10 20 30 40 50");
+        assert_eq!(across((1.0, 1e6), true), "1 10 100 1k 10k 100k 1M");
+        assert_eq!(across((2.0, 50.0), true), "2 5 10 20 50");
+        assert_eq!(across((1.0, 2.0), true), "1 1.2 1.4 1.6 1.8 2");
+        assert_eq!(across((1e-6, 1.0), true), "10⁻⁶ 10⁻⁵ 10⁻⁴ 10⁻³ 10⁻² 10⁻¹ 1");
+        assert_eq!(across((1e-300, 1e300), true), "10⁻³⁰⁰ 10⁻²⁰⁰ 10⁻¹⁰⁰ 1 10¹⁰⁰ 10²⁰⁰ 10³⁰⁰");
+        assert_eq!(labels((0.0, 10.0), false, Direction::Up), "0 2 4 6 8 10");
+    }
+
+    #[test]
+    fn places_are_in_proportion() {
+        let log = Scale::new((1.0, 100.0), true, (0.0, 200.0));
+        assert_eq!([log.at(10.0), log.at(0.0), log.at(f64::NAN)], [Some(100.0), None, None]);
+        let up = Scale::new((-1.0, 3.0), false, (400.0, 0.0));
+        assert_eq!([up.at(0.0), Some(up.foot())], [Some(300.0); 2]);
+        assert_eq!(log.minor().len(), 19);
+    }
+}

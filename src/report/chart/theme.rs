@@ -1,0 +1,89 @@
+//! Sizes, the widths of texts, and the colours of numbers. A unit is a pixel of the picture at its natural
+//! width.
+
+/// The width of a picture.
+pub const WIDTH: f64 = 760.0;
+/// The size of all text.
+pub const FONT: f64 = 13.0;
+/// From one line of text to the next.
+pub const LINE: f64 = 19.0;
+/// From a line's middle to its baseline.
+pub const BASELINE: f64 = 4.5;
+
+/// At most how wide a text is, in the widest of the usual fonts (DejaVu Sans): which one there is nobody
+/// knows.
+pub fn text_width(text: &str) -> f64 {
+    let width = |letter: char| match letter {
+        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | '\'' | '|' | ' ' => 0.35,
+        'f' | 't' | 'r' | '-' | '(' | ')' | '/' => 0.43,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' => 1.0,
+        '=' | '+' | '<' | '>' | '→' | '↑' | '×' | 'A'..='Z' => 0.84,
+        letter if (letter as u32) < 0x2100 => 0.65,
+        _ => 1.1,
+    };
+    FONT * text.chars().map(width).sum::<f64>()
+}
+
+/// Cut with an ellipsis where it is wider than there is room.
+pub fn shortened(text: &str, room: f64) -> String {
+    if text_width(text) <= room {
+        return text.to_owned();
+    }
+    let room = room - text_width("…");
+    let ends = text.char_indices().map(|(end, _)| end);
+    let end = ends.take_while(|&end| text_width(&text[..end]) <= room).last();
+    format!("{}…", &text[..end.unwrap_or(0)])
+}
+
+/// Viridis at equal distances, from the darkest to the lightest.
+const VIRIDIS: [u32; 10] = [
+    0x440154, 0x482878, 0x3e4989, 0x31688e, 0x26828e, 0x1f9e89, 0x35b779, 0x6dcd59, 0xb4de2c,
+    0xfde725,
+];
+
+/// The colour of a share of the range, and the one of text on it.
+pub fn viridis(share: f64) -> (String, &'static str) {
+    let place = share.clamp(0.0, 1.0) * (VIRIDIS.len() - 1) as f64;
+    let below = (place as usize).min(VIRIDIS.len() - 2);
+    let mixed = [16, 8, 0].map(|shift| {
+        let [from, to] = [below, below + 1].map(|stop| f64::from(VIRIDIS[stop] >> shift & 0xff));
+        from + (to - from) * (place - below as f64)
+    });
+    // Above this relative luminance black contrasts more than white.
+    let luminance: f64 =
+        mixed.iter().zip([0.2126, 0.7152, 0.0722]).map(|(c, w)| w * (c / 255.0).powf(2.2)).sum();
+    let [red, green, blue] = mixed.map(|part| part.round() as u8);
+    (format!("#{red:02x}{green:02x}{blue:02x}"), if luminance > 0.18 { "#000" } else { "#fff" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Thousandths of the size, as the font itself says.
+    #[test]
+    fn texts_are_no_wider_than_thought() {
+        let luxembourg =
+            [278, 634, 592, 615, 974, 635, 612, 634, 411, 635, 500, 612, 521, 974].iter().sum();
+        for (text, width) in
+            [("luxembourg_osm", luxembourg), ("W", 989), ("1.5M", 636 + 318 + 636 + 863)]
+        {
+            assert!(1000.0 * text_width(text) / FONT >= f64::from(width), "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_are_cut_where_they_are_too_wide() {
+        // Five letters and the ellipsis of 0.65 + 0.65 + … + 1.1 = 4.35 in size.
+        assert_eq!(shortened("abcde", 3.25 * FONT), "abcde");
+        assert_eq!(shortened("abcdef", 3.25 * FONT), "abc…");
+        assert_eq!(shortened("abc", 0.0), "…");
+    }
+
+    #[test]
+    fn colours_lie_between_those_of_the_map() {
+        assert_eq!(viridis(-1.0), ("#440154".into(), "#fff"));
+        assert_eq!(viridis(1.0), ("#fde725".into(), "#000"));
+        assert_eq!(viridis(0.5), ("#23908c".into(), "#000"));
+    }
+}
