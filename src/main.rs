@@ -24,6 +24,7 @@ fn main() -> ExitCode {
         stdout: &mut io::stdout().lock(),
         stderr: &mut io::stderr(),
         terminal: io::stderr().is_terminal(),
+        width: console::Term::stdout().size_checked().map(|(_, columns)| columns),
         clock: &SystemClock::default(),
         date: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         run_id: format!("{}-{}", now.strftime("%Y%m%dT%H%M%S%3fZ"), std::process::id()),

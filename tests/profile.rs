@@ -9,6 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use spmv_bench::matrix::order::Order;
 use spmv_bench::bench::plan::Cache;
 use spmv_bench::method::Device;
 use spmv_bench::record::row::{Row, Status};
@@ -71,7 +72,7 @@ fn row(file: &str, method: &str) -> Row {
         transpose: Some(false),
         status: Some(Status::Ok),
         cache: Some(Cache::Hot),
-        order: Some("natural"),
+        order: Some(Order::Natural),
         run_id: "test".into(),
         ..Row::default()
     }
@@ -183,7 +184,7 @@ fn figures_join_their_rows() {
     let light = Row {
         precision: Some(Precision::F32),
         transpose: Some(true),
-        order: Some("rcm"),
+        order: Some(Order::Rcm),
         ..row("m.mtx", "gpu-light:level=vector")
     };
     let reason = "it would be 9.0 times as large, \"mostly fill\"".to_owned();
@@ -328,7 +329,7 @@ fn the_run_s_settings_and_the_files_place_are_kept() {
 /// The profiler runs the program itself, which must take its words; without a GPU it skips the method.
 #[test]
 fn the_program_understands_its_words() {
-    let turned = Row { transpose: Some(true), order: Some("rcm"), ..row("", "gpu-csc") };
+    let turned = Row { transpose: Some(true), order: Some(Order::Rcm), ..row("", "gpu-csc") };
     let rows = [row("", "gpu-light:level=vector"), turned];
     let rows = rows.map(|row| Row { file: "gen:grid2d,n=4".into(), ..row });
     let Some(place) = Place::new(&rows) else { return };

@@ -57,6 +57,13 @@ pub enum Command {
     /// methods, and prints how much of each matrix' best each of them reaches in the geometric mean.
     /// --output takes the rows, as of corpus.
     Tune(TuneArgs),
+    /// Shows results that were written as CSV: what is wrong, then tables and charts
+    ///
+    /// With --output writes into a folder: report.html, one file that needs no other; report.md, the same
+    /// with its charts as .svg files beside it. Without, prints the main tables. Rows are compared only
+    /// within one precision, device, number of threads, cache, order and direction; runs that measured
+    /// the same are shown apart. What stands in FILE.csv.run.json tells of machine and settings.
+    Report(ReportArgs),
     /// Lists the methods
     Methods(MethodsArgs),
     /// Shows the machine: CPU, caches, NUMA nodes, memory, libraries, measured bandwidth
@@ -115,6 +122,16 @@ pub enum Tunable {
     CsrK,
     /// Every combination of the values that --methods names: gpu-merge:block=*:items=*
     Shapes,
+}
+
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// Files that --format csv or corpus wrote
+    #[arg(required = true, value_name = "CSV")]
+    pub results: Vec<PathBuf>,
+    /// The folder to write into; what is there is overwritten if report wrote it
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

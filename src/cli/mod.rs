@@ -9,6 +9,7 @@ mod generate;
 mod install;
 mod list;
 mod ordered;
+mod report;
 mod run_facts;
 mod session;
 mod single;
@@ -39,6 +40,8 @@ pub struct World<'a> {
     pub stderr: &'a mut dyn Write,
     /// Whether progress may be drawn on the real stderr.
     pub terminal: bool,
+    /// Characters in a line of stdout, if it is a terminal.
+    pub width: Option<u16>,
     /// Time.
     pub clock: &'a dyn Clock,
     /// When the run began, UTC, as `2026-11-21T04:15:00Z`.
@@ -83,6 +86,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Resul
         Some(Command::Corpus(args)) => corpus::run(&args, words, world),
         Some(Command::Fetch(args)) => fetch::run(&args, world),
         Some(Command::Tune(args)) => tune::run(args, words, world),
+        Some(Command::Report(args)) => report::run(&args, world),
         Some(Command::Methods(args)) => match &args.results {
             None => written(list::methods(world.stdout)),
             Some(file) => list::table(file, world.stdout).map(|()| Verdict::Ok),

@@ -5,6 +5,8 @@ pub mod chart;
 pub mod column;
 pub mod lines;
 pub mod matched;
+pub mod overview;
+pub mod page;
 pub mod select;
 pub mod statistics;
 pub mod table;

@@ -1,7 +1,7 @@
 //! Tables as data, and as text and Markdown.
 
 use comfy_table::presets::{ASCII_MARKDOWN, UTF8_HORIZONTAL_ONLY};
-use comfy_table::{CellAlignment, ContentArrangement, TableStyle};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
 use serde::Serialize;
 
 /// A table's data.
@@ -79,6 +79,23 @@ pub fn significant(number: f64) -> String {
     }
 }
 
+/// A text in which Markdown finds no marks of its own, on one line. Underscores within words are none.
+pub fn escape_markdown(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    let mut before = ' ';
+    while let Some(letter) = letters.next() {
+        let within =
+            before.is_alphanumeric() && letters.peek().is_some_and(|l| l.is_alphanumeric());
+        if "\\`*<&|[]~$".contains(letter) || (letter == '_' && !within) {
+            escaped.push('\\');
+        }
+        escaped.push(if letter.is_whitespace() { ' ' } else { letter });
+        before = letter;
+    }
+    escaped
+}
+
 impl Table {
     /// Of these headings.
     pub fn new<S: Into<String>>(
@@ -90,7 +107,7 @@ impl Table {
 
     /// With aligned columns, no wider than `width` characters if that is given.
     pub fn to_text(&self, width: Option<u16>) -> String {
-        let mut table = self.laid_out(UTF8_HORIZONTAL_ONLY);
+        let mut table = self.laid_out(UTF8_HORIZONTAL_ONLY.row_separator(LineStyle::none()));
         if let Some(width) = width {
             table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
         }
@@ -100,9 +117,12 @@ impl Table {
     /// As Markdown.
     pub fn to_markdown(&self) -> String {
         let mut escaped = self.clone();
+        for heading in &mut escaped.columns {
+            *heading = escape_markdown(heading);
+        }
         for cell in escaped.rows.iter_mut().flatten() {
             if let Cell::Text(text) = cell {
-                *text = text.replace('|', "\\|");
+                *text = escape_markdown(text);
             }
         }
         escaped.laid_out(ASCII_MARKDOWN).to_string()

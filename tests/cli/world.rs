@@ -64,6 +64,7 @@ fn run_in(
         stdout: &mut stdout,
         stderr: &mut stderr,
         terminal: false,
+        width: None,
         clock,
         date: "2026-01-02T03:04:05Z".into(),
         run_id: "test".into(),

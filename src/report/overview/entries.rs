@@ -1,0 +1,132 @@
+//! Rows with the file that they are from and the setting that they may be compared in.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::files::ResultFile;
+use crate::matrix::order::Order;
+use crate::method::Device;
+use crate::report::lines::Line;
+use crate::report::matched;
+
+/// A row.
+pub(super) struct Entry<'a> {
+    pub(super) file: &'a ResultFile,
+    pub(super) line: &'a Line,
+    /// In words: only rows that share it may be compared. Empty for a matrix on which no method ran.
+    pub(super) setting: String,
+}
+
+/// The rows of all files.
+pub(super) struct Entries<'a> {
+    pub(super) files: &'a [ResultFile],
+    /// In the order of the files.
+    pub(super) all: Vec<Entry<'a>>,
+    /// Rows that were left out because the same run had told the same before.
+    pub(super) repeated: usize,
+    /// Settings in which several runs measured the same, so that each run is a setting of its own.
+    pub(super) set_apart: BTreeSet<String>,
+}
+
+impl<'a> Entry<'a> {
+    /// What names the run: its id, or the file.
+    pub(super) fn run(&self) -> &'a str {
+        let id = &self.line.row.run_id;
+        if id.is_empty() { &self.file.name } else { id }
+    }
+}
+
+impl<'a> Entries<'a> {
+    pub(super) fn of(files: &'a [ResultFile]) -> Self {
+        let all = files.iter().flat_map(|file| file.lines.iter().map(move |line| (file, line)));
+        let (threads, several) = (threads(files), has_several_machines(files));
+        let entries = all.map(|(file, line)| {
+            let threads = threads.get(&line.row.run_id[..]).copied();
+            Entry { file, line, setting: setting(file, line, threads, several) }
+        });
+        let mut entries: Vec<_> = entries.collect();
+        let before = entries.len();
+        let mut told = BTreeSet::new();
+        entries.retain(|entry| {
+            let (row, setting) = (&entry.line.row, entry.setting.clone());
+            told.insert((entry.run(), &row.file, entry.line.method(), setting))
+        });
+        let repeated = before - entries.len();
+        let set_apart = set_apart(&mut entries);
+        Self { files, all: entries, repeated, set_apart }
+    }
+
+    /// Each setting with its rows, in the order of appearance.
+    pub(super) fn settings(&self) -> Vec<(&str, Vec<&'a Line>)> {
+        let mut settings: Vec<(&str, Vec<&Line>)> = Vec::new();
+        for entry in self.all.iter().filter(|entry| !entry.setting.is_empty()) {
+            match settings.iter_mut().find(|(setting, _)| *setting == entry.setting) {
+                Some((_, lines)) => lines.push(entry.line),
+                None => settings.push((&entry.setting, vec![entry.line])),
+            }
+        }
+        settings
+    }
+
+    /// How many different values the rows have of something.
+    pub(super) fn distinct<T: Ord>(&self, of: impl Fn(&Entry<'a>) -> T) -> usize {
+        self.all.iter().map(of).collect::<BTreeSet<_>>().len()
+    }
+}
+
+/// The threads of each run. The rows of sequential methods have 1, and yet belong to their run.
+fn threads(files: &[ResultFile]) -> BTreeMap<&str, usize> {
+    let mut threads = BTreeMap::new();
+    for row in files.iter().flat_map(|file| &file.lines).map(|line| &line.row) {
+        let most = threads.entry(&row.run_id[..]).or_default();
+        *most = row.threads.unwrap_or_default().max(*most);
+    }
+    threads
+}
+
+fn has_several_machines(files: &[ResultFile]) -> bool {
+    let several = |device| {
+        let machines = files.iter().filter_map(|file| file.machine(device));
+        machines.collect::<BTreeSet<_>>().len() > 1
+    };
+    several("cpu") || several("gpu")
+}
+
+/// `f64, CPU, 2 threads, hot cache`, and what is not as usual; empty where no method ran.
+fn setting(file: &ResultFile, line: &Line, threads: Option<usize>, tell_machine: bool) -> String {
+    let row = &line.row;
+    if line.method().is_empty() {
+        return String::new();
+    }
+    let on_gpu = row.device == Some(Device::Gpu);
+    let threads = threads.filter(|&threads| threads > 0 && !on_gpu);
+    let order = row.order.filter(|&order| order != Order::Natural);
+    let machine = row.device.filter(|_| tell_machine).and_then(|d| file.machine(d.name()));
+    let parts = [
+        row.precision.map(|precision| precision.name().into()),
+        row.device.map(|device| device.name().to_uppercase()),
+        threads.map(|threads| format!("{threads} thread{}", if threads == 1 { "" } else { "s" })),
+        row.cache.map(|cache| format!("{} cache", cache.name())),
+        order.map(|order| format!("order {}", order.name())),
+        row.transpose.and_then(|transpose| transpose.then(|| "transposed".into())),
+        machine,
+    ];
+    let parts = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    if parts.is_empty() { "measured".into() } else { parts }
+}
+
+/// Where several runs have a row of the same matrix and method in one setting, makes each run a setting
+/// of its own: a mean over runs would hide what lies between them. Returns those settings.
+fn set_apart(entries: &mut [Entry]) -> BTreeSet<String> {
+    let mut runs = BTreeMap::new();
+    let mut apart = BTreeSet::new();
+    for entry in entries.iter().filter(|entry| !entry.setting.is_empty()) {
+        let measured = (&entry.setting, matched::matrix(entry.line), entry.line.method());
+        if *runs.entry(measured).or_insert(entry.run()) != entry.run() {
+            apart.insert(entry.setting.clone());
+        }
+    }
+    for entry in entries.iter_mut().filter(|entry| apart.contains(&entry.setting)) {
+        entry.setting = format!("{}, run {}", entry.setting, entry.run());
+    }
+    apart
+}

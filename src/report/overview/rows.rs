@@ -1,0 +1,56 @@
+//! All rows, in the columns that are asked for most.
+
+use super::entries::{Entries, Entry};
+use crate::record::row::Status;
+use crate::report::View;
+use crate::report::column::Column;
+use crate::report::lines::Line;
+use crate::report::page::Section;
+use crate::report::table::{Cell, Table};
+
+/// The numbers that are shown of each row.
+const NUMBERS: [&str; 10] = [
+    "num_nonzeros",
+    "avg_spmv_ms",
+    "gflops",
+    "effective_GBs",
+    "compulsory_GBs",
+    "percent_of_peak",
+    "setup_ms",
+    "break_even",
+    "extra_bytes",
+    "error_ratio",
+];
+
+/// None where there are no rows.
+pub(super) fn section(entries: &Entries) -> Option<Section> {
+    let names: Vec<_> = entries.files.iter().map(|file| format!("`{}`", file.name)).collect();
+    let lead = format!("These are some of the columns; all are in {}.", names.join(", "));
+    let view = View { table: Some(table(entries)), ..View::default() };
+    let section = Section { title: "All rows".into(), lead: vec![lead], views: vec![view] };
+    (!entries.all.is_empty()).then_some(section)
+}
+
+fn table(entries: &Entries) -> Table {
+    let settings = entries.distinct(|entry| entry.setting.clone()) > 1;
+    let runs = entries.distinct(Entry::run) > 1;
+    let numbers = NUMBERS.map(Column::of);
+    let words = ["matrix", "method", "status"].into_iter();
+    let labels = numbers.iter().map(Column::label);
+    let differing = settings.then_some("setting").into_iter().chain(runs.then_some("run"));
+    let columns = words.chain(labels).chain(differing);
+    let rows = entries.all.iter().map(|entry| {
+        let line = entry.line;
+        let status = line.row.status.map_or("unknown", Status::name);
+        let words = [line.matrix(), line.method(), status].map(Cell::text);
+        let numbers = numbers.iter().map(|column| number(entry.line, column));
+        let setting = settings.then(|| Cell::text(&entry.setting));
+        let run = runs.then(|| Cell::text(entry.run()));
+        words.into_iter().chain(numbers).chain(setting).chain(run).collect()
+    });
+    Table::new(columns, rows.collect())
+}
+
+fn number(line: &Line, column: &Column) -> Cell {
+    column.of_line(line).map_or(Cell::Empty, |number| column.cell(number))
+}

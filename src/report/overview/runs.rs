@@ -1,0 +1,110 @@
+//! The facts of the runs, side by side.
+
+use serde_json::{Map, Value};
+
+use super::files::ResultFile;
+use crate::report::View;
+use crate::report::page::Section;
+use crate::report::table::{Cell, Table, significant};
+
+/// What the groups of facts in a record are called; what is in none stands at the top of it.
+const GROUPS: [(&str, &str); 6] = [
+    ("", "Run"),
+    ("system", "Machine"),
+    ("gpu", "GPU"),
+    ("settings", "Settings"),
+    ("libraries", "Libraries"),
+    ("bandwidth", "Bandwidth"),
+];
+
+/// None where no file has a record.
+pub(super) fn section(files: &[ResultFile]) -> Option<Section> {
+    let recorded: Vec<_> =
+        files.iter().filter_map(|file| Some((file, file.record.as_ref()?))).collect();
+    let without = files.iter().filter(|file| file.record.is_none());
+    let without: Vec<_> = without.map(|file| format!("`{}.run.json`", file.name)).collect();
+    let lead = match (&recorded[..], &without[..]) {
+        ([], []) => return None,
+        (_, []) => Vec::new(),
+        (_, names) => vec![format!(
+            "Nothing is known of runs without a record: there is no {}.",
+            names.join(", ")
+        )],
+    };
+    let views = GROUPS.iter().filter_map(|(group, title)| view(title, group, &recorded));
+    Some(Section { title: "How it was measured".into(), lead, views: views.collect() })
+}
+
+/// A line per fact, a column per run.
+fn view(title: &str, group: &str, recorded: &[(&ResultFile, &Value)]) -> Option<View> {
+    let facts: Vec<_> = recorded.iter().map(|(_, record)| facts(record, group)).collect();
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in facts.iter().flatten() {
+        if !names.contains(&&name[..]) {
+            names.push(name);
+        }
+    }
+    let rows = names.iter().map(|name| {
+        let of_run = |facts: &Vec<(String, String)>| {
+            let fact = facts.iter().find(|fact| fact.0 == *name);
+            fact.map_or(Cell::Empty, |fact| Cell::text(&fact.1))
+        };
+        std::iter::once(Cell::text(*name)).chain(facts.iter().map(of_run)).collect()
+    });
+    let files = recorded.iter().map(|(file, _)| file.name.clone());
+    let columns = std::iter::once("fact".to_owned()).chain(files);
+    let table = Table::new(columns, rows.collect());
+    (!names.is_empty()).then(|| View { title: title.into(), table: Some(table), ..View::default() })
+}
+
+/// The facts of a group, each with its name.
+fn facts(record: &Value, group: &str) -> Vec<(String, String)> {
+    let Some(record) = record.as_object() else { return Vec::new() };
+    let mut facts = Vec::new();
+    if group.is_empty() {
+        let top = record.iter().filter(|(key, _)| GROUPS.iter().all(|(group, _)| key != group));
+        let top: Map<_, _> = top.map(|(key, value)| (key.clone(), value.clone())).collect();
+        flatten("", &Value::Object(top), &mut facts);
+    } else if let Some(value) = record.get(group) {
+        flatten("", value, &mut facts);
+    }
+    facts
+}
+
+/// Objects into a fact for each of their parts, lists of objects into one for each of these.
+fn flatten(name: &str, value: &Value, facts: &mut Vec<(String, String)>) {
+    let joined = |key: &str| format!("{name} {key}").trim().replace('_', " ");
+    match value {
+        Value::Null => {}
+        Value::Object(parts) => {
+            for (key, part) in parts {
+                flatten(&joined(key), part, facts);
+            }
+        }
+        Value::Array(parts) if parts.iter().any(Value::is_object) => {
+            for (index, part) in parts.iter().enumerate() {
+                facts.push((joined(&(index + 1).to_string()), shown(part)));
+            }
+        }
+        value => facts.push((name.to_owned(), shown(value))),
+    }
+}
+
+/// On one line.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "–".into(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) if number.is_f64() => {
+            number.as_f64().map(significant).unwrap_or_default()
+        }
+        Value::Array(parts) => parts.iter().map(shown).collect::<Vec<_>>().join(" "),
+        Value::Object(parts) => {
+            let parts = parts.iter().filter(|(_, part)| !part.is_null());
+            let parts =
+                parts.map(|(key, part)| format!("{} {}", key.replace('_', " "), shown(part)));
+            parts.collect::<Vec<_>>().join(", ")
+        }
+        plain => plain.to_string(),
+    }
+}

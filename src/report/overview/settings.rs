@@ -1,0 +1,62 @@
+//! What is shown of the rows that may be compared.
+
+use serde::Deserialize;
+
+use super::speeds;
+use crate::report::View;
+use crate::report::lines::Line;
+use crate::report::matched;
+use crate::report::page::Section;
+use crate::report::views::{Recorded, Spec};
+
+/// The views of a setting, beside the speeds.
+const VIEWS: &str = include_str!("views.toml");
+
+/// What the others are set against: the first that has a right row. On a GPU the last two.
+const BASELINES: [&str; 6] =
+    ["mkl-ie", "mkl-csrmv", "csr-rows", "seq", "cusparse-csr", "gpu-csr-vector"];
+
+/// All views.
+pub(super) fn section(setting: &str, lines: &[&Line]) -> Section {
+    of(setting, lines, |_| true)
+}
+
+/// Those that are read as tables, on a terminal.
+pub(super) fn main_tables(setting: &str, lines: &[&Line]) -> Section {
+    of(setting, lines, |spec| matches!(spec, Spec::Best(_) | Spec::Correlations(_)))
+}
+
+fn of(setting: &str, lines: &[&Line], wanted: fn(&Spec) -> bool) -> Section {
+    let Some(speeds) = speeds::view(lines) else {
+        let lead = vec!["No result is right and timed: there is nothing to show.".into()];
+        return Section { title: setting.into(), lead, ..Section::default() };
+    };
+    let recorded = Recorded { lines: lines.to_vec(), stages: Vec::new() };
+    let specs = specs(baseline(lines)).into_iter().filter(wanted);
+    let views = specs.map(|spec| spec.view(&recorded)).filter(shows_something);
+    let views = std::iter::once(speeds).chain(views).collect();
+    Section { title: setting.into(), views, ..Section::default() }
+}
+
+fn shows_something(view: &View) -> bool {
+    view.table.as_ref().map_or(view.chart.is_some(), |table| !table.rows.is_empty())
+}
+
+fn baseline(lines: &[&Line]) -> Option<&'static str> {
+    let ran = |name: &&&str| {
+        lines.iter().any(|line| line.method() == **name && matched::time(line).is_some())
+    };
+    BASELINES.iter().find(ran).copied()
+}
+
+fn specs(baseline: Option<&str>) -> Vec<Spec> {
+    #[derive(Deserialize)]
+    struct Views {
+        view: Vec<toml::Table>,
+    }
+    let text = VIEWS.replace("BASELINE", baseline.unwrap_or("BASELINE"));
+    let views: Views = toml::from_str(&text).expect("the file is tested");
+    let of_baseline = |view: &toml::Table| view.get("over").is_some();
+    let views = views.view.into_iter().filter(|view| baseline.is_some() || !of_baseline(view));
+    views.map(|view| view.try_into().expect("the file is tested")).collect()
+}

@@ -1,0 +1,166 @@
+//! A page of views as data, and its three forms: one HTML file that needs nothing else, Markdown with its
+//! charts beside it, and the terminal's text.
+
+mod html;
+mod markdown;
+mod names;
+mod text;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::View;
+use super::chart::Chart;
+
+/// Text and views under headings.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Page {
+    /// The page's name.
+    pub title: String,
+    /// Paragraphs below the title. Words between backticks are code, here as in all other texts.
+    pub lead: Vec<String>,
+    /// The parts, in the order of reading.
+    pub sections: Vec<Section>,
+}
+
+/// A part of a page.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Section {
+    /// Its heading.
+    pub title: String,
+    /// Paragraphs below the heading.
+    pub lead: Vec<String>,
+    /// Each with a heading of its own, unless its title is empty.
+    pub views: Vec<View>,
+}
+
+/// Stands in every file that is written here, so that what others wrote is not overwritten.
+const MARK: &str = "<!-- written by spmv-bench, which may overwrite it -->";
+
+/// Why a page cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum PageError {
+    /// A file of that name is somebody else's.
+    #[error("{0} is there and was not written by spmv-bench; name another folder, or move it away")]
+    Foreign(PathBuf),
+    /// The folder or a file in it.
+    #[error("cannot write {path}: {source}")]
+    Unwritable {
+        /// What was to be written.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+impl Page {
+    /// Writes `report.html`, `report.md` and the latter's charts, and removes the charts of the page that
+    /// was there before. Returns what was written.
+    ///
+    /// # Errors
+    /// When a file of such a name is not ours, or the folder takes no files.
+    pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>, PageError> {
+        let charts =
+            self.charts().map(|(name, chart)| (name, format!("{}{MARK}\n", chart.to_svg())));
+        let pages =
+            [("report.html".into(), self.to_html()), ("report.md".into(), self.to_markdown())];
+        let files = pages.into_iter().chain(charts);
+        let files: Vec<_> = files.map(|(name, text)| (folder.join(name), text)).collect();
+        if let Some((path, _)) = files.iter().find(|(path, _)| path.exists() && !is_ours(path)) {
+            return Err(PageError::Foreign(path.clone()));
+        }
+        let unwritable = |path: &Path, source| PageError::Unwritable { path: path.into(), source };
+        fs::create_dir_all(folder).map_err(|source| unwritable(folder, source))?;
+        remove_charts(folder).map_err(|source| unwritable(folder, source))?;
+        for (path, text) in &files {
+            fs::write(path, text).map_err(|source| unwritable(path, source))?;
+        }
+        Ok(files.into_iter().map(|(path, _)| path).collect())
+    }
+
+    /// Every chart, with the name of its file.
+    fn charts(&self) -> impl Iterator<Item = (String, &Chart)> {
+        let views = self.sections.iter().flat_map(|section| &section.views);
+        let names = names::of(self).into_iter().flat_map(|section| section.views);
+        let charts = views.zip(names).filter_map(|(view, name)| Some((name, view.chart.as_ref()?)));
+        charts.map(|(name, chart)| (format!("{name}.svg"), chart))
+    }
+}
+
+/// Whether a file was written here.
+fn is_ours(path: &Path) -> bool {
+    fs::read_to_string(path).is_ok_and(|text| text.contains(MARK))
+}
+
+/// Removes the charts that were written into a folder.
+fn remove_charts(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "svg") && is_ours(&path) {
+            fs::remove_file(path)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::chart::{Axis, Bars};
+    use super::*;
+
+    fn page(titles: &[&str]) -> Page {
+        let value = Axis { label: "ms".into(), log: false };
+        let bars = Bars { value, categories: vec![], series: vec![], stacked: false };
+        let view = |title: &&str| View {
+            title: (*title).into(),
+            chart: Some(Chart::Bars(bars.clone())),
+            ..View::default()
+        };
+        let views = titles.iter().map(view).collect();
+        let section = Section { title: "S".into(), views, ..Section::default() };
+        Page { title: "P".into(), sections: vec![section], ..Page::default() }
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<_> = entries.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_page_takes_the_place_of_the_one_before() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("new/folder");
+        let written = page(&["A", "B"]).write(&folder).unwrap();
+        assert_eq!(written[0], folder.join("report.html"));
+        assert_eq!(names(&folder), ["report.html", "report.md", "s-a.svg", "s-b.svg"]);
+        fs::write(folder.join("mine.svg"), "<svg/>").unwrap();
+        page(&["C"]).write(&folder).unwrap();
+        assert_eq!(names(&folder), ["mine.svg", "report.html", "report.md", "s-c.svg"]);
+    }
+
+    #[test]
+    fn what_others_wrote_is_left_alone() {
+        for name in ["report.html", "report.md", "s-a.svg"] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join(name);
+            fs::write(&path, "mine").unwrap();
+            let error = page(&["A"]).write(dir.path()).unwrap_err().to_string();
+            assert!(
+                error.starts_with(&format!("{} is there and was not", path.display())),
+                "{error}"
+            );
+            assert_eq!(fs::read(&path).unwrap(), b"mine");
+            assert_eq!(names(dir.path()), [name]);
+        }
+    }
+
+    #[test]
+    fn a_file_in_the_place_of_the_folder_is_told() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let error = page(&[]).write(file.path()).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("cannot write {}: ", file.path().display())), "{error}");
+    }
+}
