@@ -18,6 +18,7 @@
 //! | [`mod@bench`] | plan → execute → a value for every method | methods, verify |
 //! | [`record`] | the row, its CSV, JSON and text, the run's facts | results of bench |
 //! | [`report`] | rows that were recorded, as tables and charts | record |
+//! | [`papers`] | the documents' experiments: what is measured, shown and claimed | report, record |
 //! | [`datasets`] | the collection's matrices: their facts, named sets, filters | – |
 //! | [`fetch`] | brings matrices of the collection | datasets, matrix, cache |
 //! | [`cli`] | one file per verb | all |
@@ -36,6 +37,7 @@ pub mod fetch;
 pub mod matrix;
 pub mod method;
 pub mod methods;
+pub mod papers;
 pub mod profile;
 pub mod record;
 pub mod report;

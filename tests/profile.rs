@@ -9,8 +9,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use spmv_bench::matrix::order::Order;
 use spmv_bench::bench::plan::Cache;
+use spmv_bench::matrix::order::Order;
 use spmv_bench::method::Device;
 use spmv_bench::record::row::{Row, Status};
 use spmv_bench::scalar::Precision;

@@ -20,6 +20,17 @@ pub enum Protocol {
     FiveGpu,
 }
 
+impl Protocol {
+    /// As on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::MergeSpmv => "merge-spmv",
+            Self::CsrK => "csr-k",
+            Self::FiveGpu => "five-gpu",
+        }
+    }
+}
+
 /// What the caches hold when a sample begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]

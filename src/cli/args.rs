@@ -64,6 +64,15 @@ pub enum Command {
     /// within one precision, device, number of threads, cache, order and direction; runs that measured
     /// the same are shown apart. What stands in FILE.csv.run.json tells of machine and settings.
     Report(ReportArgs),
+    /// Runs the experiments of the documents: every table and figure as one command
+    ///
+    /// Without an ID: lists them. Measures what an experiment defines, writes rows, claims and a report
+    /// with its views into a folder, and prints the document's numbers beside those measured, with a
+    /// verdict each. What is measured already is not measured again: neither what an earlier, interrupted
+    /// run left nor what another experiment of the same day and machine has.
+    ///
+    /// Exit status: 0 all ok, whatever the verdicts; 1 some result wrong or failed; 2 could not run.
+    Reproduce(ReproduceArgs),
     /// Lists the methods
     Methods(MethodsArgs),
     /// Shows the machine: CPU, caches, NUMA nodes, memory, libraries, measured bandwidth
@@ -132,6 +141,44 @@ pub struct ReportArgs {
     /// The folder to write into; what is there is overwritten if report wrote it
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ReproduceArgs {
+    /// Experiments, or files of your own in the form of results/*/experiment.toml
+    #[arg(value_name = "ID|FILE.toml")]
+    pub ids: Vec<String>,
+    /// All of the list
+    #[arg(long, conflicts_with = "ids")]
+    pub all: bool,
+    /// Where the matrices are; all of it is the corpus
+    #[arg(long, value_name = "DIR", default_value = "ufl_mtx")]
+    pub data: PathBuf,
+    /// Generated matrices in the place of those that are not there; claims about them are not judged
+    #[arg(long)]
+    pub stand_ins: bool,
+    /// A look only: the smallest matrices of each set, 0.05 s per method; claims are not judged
+    #[arg(long)]
+    pub quick: bool,
+    /// The claims that were judged in the newest run of each experiment below results, as Markdown
+    #[arg(long, exclusive = true)]
+    pub claims: bool,
+    /// What would be measured, what is missing, and about how long it takes
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Where to run: cpu, gpu, all, or the number of a GPU
+    #[arg(long, value_name = "cpu|gpu|all|N", default_value = "all", value_parser = device)]
+    pub device: DeviceChoice,
+    /// Begin no product after so many seconds per method and matrix [default: the protocol's]
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub max_time: Option<Duration>,
+    /// The folder of the results, of several experiments a folder with one for each
+    /// [default: results/ID/DATE-MACHINE]
+    #[arg(long, short, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Nothing on stderr but errors
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 #[derive(Debug, Args)]
@@ -332,7 +379,7 @@ impl fmt::Display for DeviceChoice {
     }
 }
 
-fn device(text: &str) -> Result<DeviceChoice, String> {
+pub(super) fn device(text: &str) -> Result<DeviceChoice, String> {
     Ok(match text {
         "cpu" => DeviceChoice::Cpu,
         "gpu" => DeviceChoice::Gpu(None),

@@ -44,7 +44,7 @@ pub fn methods(
 
 /// The methods that `words` name, in the list's order; one method may come with several sets of
 /// parameters.
-fn select(words: &[String]) -> Result<Vec<Choice<'static>>> {
+pub fn select(words: &[String]) -> Result<Vec<Choice<'static>>> {
     let mut chosen: Vec<(usize, Choice)> = Vec::new();
     for word in words {
         let mut parts = word.split(':');

@@ -10,6 +10,7 @@ mod install;
 mod list;
 mod ordered;
 mod report;
+mod reproduce;
 mod run_facts;
 mod session;
 mod single;
@@ -87,6 +88,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Resul
         Some(Command::Fetch(args)) => fetch::run(&args, world),
         Some(Command::Tune(args)) => tune::run(args, words, world),
         Some(Command::Report(args)) => report::run(&args, world),
+        Some(Command::Reproduce(args)) => reproduce::run(&args, world),
         Some(Command::Methods(args)) => match &args.results {
             None => written(list::methods(world.stdout)),
             Some(file) => list::table(file, world.stdout).map(|()| Verdict::Ok),

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use super::args::MeasureArgs;
 use super::session::Session;
 use super::system;
-use crate::record::run::{ClockRange, GpuRecord, REVISION, RunRecord};
+use crate::record::run::{Bandwidth, ClockRange, GpuRecord, REVISION, RunRecord};
 use crate::system::System;
 
 impl Session<'_> {
@@ -30,6 +30,19 @@ impl Session<'_> {
         let Some(path) = args.run_record.clone().or(beside) else {
             return self.summarise(args.quiet, stderr, machine);
         };
+        let bandwidth = system::bandwidth(&self.team, self.clock, &system::sizes(machine));
+        self.record_at(path, command, date, machine, bandwidth)
+    }
+
+    /// Writes the facts of the run to a file.
+    pub fn record_at(
+        &mut self,
+        path: PathBuf,
+        command: Vec<String>,
+        date: &str,
+        machine: &System,
+        bandwidth: Vec<Bandwidth>,
+    ) -> Result<()> {
         let gpu = self.gpu.as_ref().ok().map(|gpu| GpuRecord {
             facts: gpu.facts().clone(),
             nominal_gbs: gpu.facts().nominal_gbs(),
@@ -47,7 +60,7 @@ impl Session<'_> {
             expand: self.expand,
             gpu,
             libraries: self.libraries.clone(),
-            bandwidth: system::bandwidth(&self.team, self.clock, &system::sizes(machine)),
+            bandwidth,
         };
         write_record(&path, &record)?;
         self.recorded = Some((path, record));

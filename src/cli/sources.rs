@@ -60,7 +60,8 @@ pub fn stand_ins(word: &OsStr, datasets: Option<&Path>) -> Result<Option<Vec<(Ma
     sources.collect::<Result<_>>().map(Some)
 }
 
-fn stand_in(matrix: &Matrix) -> Result<Source> {
+/// What stands in for a matrix.
+pub fn stand_in(matrix: &Matrix) -> Result<Source> {
     let id = &matrix.id;
     let spec = matrix.stand_in.as_deref().and_then(|spec| spec.strip_prefix("gen:"));
     let spec = spec.with_context(|| format!("{id} has no stand-in = \"gen:…\""))?;
@@ -70,7 +71,7 @@ fn stand_in(matrix: &Matrix) -> Result<Source> {
 
 /// The matrix files below a folder, the smallest first. A folder below it that cannot be read is told
 /// on stderr.
-fn find(dir: &Path, stderr: &mut dyn Write) -> Result<Vec<(Source, u64)>> {
+pub fn find(dir: &Path, stderr: &mut dyn Write) -> Result<Vec<(Source, u64)>> {
     std::fs::read_dir(dir).with_context(|| format!("cannot read folder {}", dir.display()))?;
     let mut files = Vec::new();
     for entry in WalkDir::new(dir).follow_links(true).sort_by_file_name() {

@@ -87,6 +87,11 @@ impl Line {
         self.row.status == Some(Status::Ok)
     }
 
+    /// Wrong, or ended in an error.
+    pub fn is_bad(&self) -> bool {
+        matches!(self.row.status, Some(Status::Wrong | Status::Failed))
+    }
+
     /// The method with its parameters, or nothing for a matrix that was not measured.
     pub fn method(&self) -> &str {
         self.row.method_name.as_deref().unwrap_or_default()

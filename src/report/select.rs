@@ -56,8 +56,12 @@ const WORDS: [&str; 8] =
 impl Select {
     /// Whether a row is meant.
     pub fn meets(&self, line: &Line) -> bool {
-        (self.method.as_str() == line.method() || self.method.matches(line.method()))
-            && self.conditions.meet(line)
+        self.names(line.method()) && self.conditions.meet(line)
+    }
+
+    /// Whether rows of that method, with its parameters, may be meant.
+    pub fn names(&self, method: &str) -> bool {
+        self.method.as_str() == method || self.method.matches(method)
     }
 }
 

@@ -5,6 +5,7 @@ mod gpu;
 mod kept;
 mod order;
 mod products;
+mod reproduce;
 mod sources;
 mod tune;
 mod world;

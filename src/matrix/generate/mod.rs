@@ -55,6 +55,11 @@ impl Generator {
         parsed.map_err(|problem| SpecError { spec: spec.into(), problem })
     }
 
+    /// No more entries than these.
+    pub fn most_entries(&self) -> u128 {
+        self.pattern.most_entries()
+    }
+
     fn blocks(&self) -> Result<Blocks<'_>, SpecError> {
         Blocks::new(self).map_err(|problem| SpecError { spec: self.spec.clone(), problem })
     }

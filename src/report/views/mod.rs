@@ -42,7 +42,7 @@ use super::View;
 use super::chart::{Axis, Chart};
 use super::column::Column;
 use super::lines::Line;
-use super::select::Conditions;
+use super::select::{Conditions, Select};
 use crate::record::stages::StageRow;
 
 /// What was recorded.
@@ -90,6 +90,28 @@ pub struct Part {
 }
 
 impl Spec {
+    /// The rows that it names.
+    pub fn selections(&self) -> Vec<&Select> {
+        match self {
+            Self::Plane(Plane { of, .. })
+            | Self::Bars(Bars { of, .. })
+            | Self::Heat(Heat { of, .. })
+            | Self::Correlations(Correlations { of, .. })
+            | Self::Matrices(Matrices { of, .. })
+            | Self::Roofline(Roofline { of, .. })
+            | Self::Best(Best { of, .. })
+            | Self::Winners(Winners { of, .. })
+            | Self::Repeatability(Repeatability { of, .. })
+            | Self::Stages(Stages { of, .. }) => of.iter().collect(),
+            Self::Speedup(Speedup { of, over, .. })
+            | Self::Amortisation(Amortisation { of, over, .. })
+            | Self::Speedups(Speedups { of: over, over: of, .. }) => {
+                of.iter().chain([over]).collect()
+            }
+            Self::Sizes(_) => Vec::new(),
+        }
+    }
+
     /// Of these rows; without a chart or a table where it would be empty.
     pub fn view(&self, recorded: &Recorded) -> View {
         let View { title, notes, chart, table } = self.whole(recorded);

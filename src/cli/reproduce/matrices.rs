@@ -1,0 +1,168 @@
+//! The matrices that an experiment names: real ones of a folder, what stands in for them, and what is
+//! missing.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::cli::sources::{find, stand_in};
+use crate::datasets::{Datasets, Matrices, Matrix};
+use crate::matrix::source::Source;
+use crate::papers::definition::expanded;
+use crate::report::lines::matrix_name;
+
+/// Of the matrices of a set, a quick run takes this many, the smallest.
+const QUICK_OF_A_SET: usize = 6;
+/// Of a generator's list, a quick run takes this many, with both ends.
+const QUICK_OF_A_LIST: usize = 4;
+/// About how many bytes of a file make an entry.
+const BYTES_PER_ENTRY: u64 = 12;
+
+/// Where matrices come from.
+pub struct Library {
+    data: PathBuf,
+    files: Vec<(Source, u64)>,
+    by_name: HashMap<String, (Source, u64)>,
+    datasets: Datasets,
+    stand_ins: bool,
+    quick: bool,
+}
+
+/// A matrix, and about how many entries it has.
+#[derive(Clone)]
+pub struct Found {
+    pub source: Source,
+    pub entries: u64,
+}
+
+/// What an experiment's words mean here.
+#[derive(Default)]
+pub struct Wanted {
+    pub found: Vec<Found>,
+    /// By name, or in words.
+    pub missing: Vec<String>,
+}
+
+impl Library {
+    /// Looks into the folder if it is there.
+    pub fn open(data: &Path, stand_ins: bool, quick: bool, stderr: &mut dyn Write) -> Result<Self> {
+        let files = if data.is_dir() { find(data, stderr)? } else { Vec::new() };
+        let name = |(source, bytes): &(Source, u64)| {
+            (matrix_name(&source.to_string()).to_owned(), (source.clone(), *bytes))
+        };
+        let by_name = files.iter().map(name).collect();
+        let (data, datasets) = (data.to_owned(), Datasets::ours());
+        Ok(Self { data, files, by_name, datasets, stand_ins, quick })
+    }
+
+    /// The matrices that a block's words mean, each once.
+    pub fn wanted(&self, words: &[String]) -> Result<Wanted> {
+        let mut wanted = Wanted::default();
+        for word in words {
+            let of_word = self.of_word(word)?;
+            for found in of_word.found {
+                if wanted.found.iter().all(|other| other.source != found.source) {
+                    wanted.found.push(found);
+                }
+            }
+            wanted.missing.extend(of_word.missing);
+        }
+        Ok(wanted)
+    }
+
+    fn of_word(&self, word: &str) -> Result<Wanted> {
+        if word == "corpus" {
+            return self.corpus();
+        }
+        if word.starts_with("gen:") {
+            let specs = spread(expanded(word), self.quick);
+            let found = specs.iter().map(|spec| generated(spec)).collect::<Result<_>>()?;
+            return Ok(Wanted { found, missing: Vec::new() });
+        }
+        let matrices = match word.strip_prefix("set:") {
+            Some(set) => self.of_set(set)?,
+            None => vec![self.datasets.matrix(word).with_context(|| {
+                format!("'{word}' is none of corpus, set:NAME, gen:SPEC and GROUP/NAME")
+            })?],
+        };
+        let mut wanted = Wanted::default();
+        for matrix in matrices {
+            match self.matrix(matrix)? {
+                Some(found) => wanted.found.push(found),
+                None => wanted.missing.push(matrix.id.clone()),
+            }
+        }
+        self.thin(&mut wanted.found);
+        Ok(wanted)
+    }
+
+    /// Every matrix of the folder; without any, every stand-in.
+    fn corpus(&self) -> Result<Wanted> {
+        let of_file = |(source, bytes): &(Source, u64)| Found {
+            source: source.clone(),
+            entries: bytes / BYTES_PER_ENTRY,
+        };
+        let mut wanted =
+            Wanted { found: self.files.iter().map(of_file).collect(), missing: Vec::new() };
+        if self.files.is_empty() && self.stand_ins {
+            let all = self.datasets.matrices().filter(|matrix| matrix.stand_in.is_some());
+            for matrix in all {
+                wanted.found.extend(self.matrix(matrix)?);
+            }
+        } else if self.files.is_empty() {
+            wanted.missing.push(format!("every matrix: {} has none", self.data.display()));
+        }
+        self.thin(&mut wanted.found);
+        Ok(wanted)
+    }
+
+    fn of_set(&self, word: &str) -> Result<Vec<&Matrix>> {
+        let (name, class) =
+            word.split_once('/').map_or((word, None), |(name, class)| (name, Some(class)));
+        let set = self.datasets.set(name).with_context(|| format!("no set '{name}'"))?;
+        let Some(class) = class else { return Ok(self.datasets.matrices_of(set)) };
+        let Matrices::Members(members) = &set.matrices else { return Ok(Vec::new()) };
+        let own = members.iter().filter(|member| member.class.as_deref() == Some(class));
+        let matrices: Vec<_> = own.filter_map(|member| self.datasets.matrix(&member.id)).collect();
+        ensure!(!matrices.is_empty(), "set {name} has no class '{class}'");
+        Ok(matrices)
+    }
+
+    /// The real one, or what stands in for it if that may be.
+    fn matrix(&self, matrix: &Matrix) -> Result<Option<Found>> {
+        let entries = matrix.entries;
+        if let Some((source, _)) = self.by_name.get(matrix.name()) {
+            return Ok(Some(Found { source: source.clone(), entries }));
+        }
+        let stand_in = self.stand_ins.then(|| stand_in(matrix)).transpose()?;
+        Ok(stand_in.map(|source| Found { source, entries }))
+    }
+
+    fn thin(&self, found: &mut Vec<Found>) {
+        found.sort_by_key(|found| found.entries);
+        if self.quick {
+            found.truncate(QUICK_OF_A_SET);
+        }
+    }
+}
+
+fn generated(spec: &str) -> Result<Found> {
+    let source = Source::parse(OsStr::new(spec)).with_context(|| spec.to_owned())?;
+    let entries = match &source {
+        Source::Generated(generator) => generator.most_entries() as u64,
+        _ => 0,
+    };
+    Ok(Found { source, entries })
+}
+
+/// All of a list, or a few of it at even distances.
+fn spread(list: Vec<String>, quick: bool) -> Vec<String> {
+    if !quick || list.len() <= QUICK_OF_A_LIST {
+        return list;
+    }
+    let place = |k: usize| k * (list.len() - 1) / (QUICK_OF_A_LIST - 1);
+    (0..QUICK_OF_A_LIST).map(|k| list[place(k)].clone()).collect()
+}

@@ -1,0 +1,144 @@
+//! Measures what of an experiment is not there yet.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use super::Places;
+use super::plan::{Batch, Plan};
+use crate::cli::session::Session;
+use crate::cli::{World, system};
+use crate::matrix::source::Source;
+use crate::papers::definition::Experiment;
+use crate::papers::experiments;
+use crate::papers::store::Store;
+use crate::record::run::Bandwidth;
+use crate::record::stages::StageRow;
+use crate::report::lines::Line;
+
+/// What there is of an experiment after measuring.
+pub struct Done {
+    pub lines: Vec<Line>,
+    pub stages: Vec<StageRow>,
+    pub store: Store,
+    /// Ctrl-C.
+    pub interrupted: bool,
+    /// Whether a result is wrong or something failed.
+    pub bad: bool,
+}
+
+/// Measures the cells that neither this experiment nor another of the same day and machine has.
+pub fn measure(
+    experiment: &Experiment,
+    plan: &Plan,
+    folder: &Path,
+    places: &Places,
+    quiet: bool,
+    world: &mut World,
+) -> Result<Done> {
+    let runs = folder.join("runs");
+    std::fs::create_dir_all(&runs).with_context(|| format!("cannot create {}", runs.display()))?;
+    let (store, bandwidth) = (Store::open(folder)?, BTreeMap::new());
+    let mut run = Run { id: &experiment.id, store, places, quiet, bandwidth };
+    run.take_over(plan)?;
+    let mut interrupted = false;
+    for batch in &plan.batches {
+        interrupted = run.measure(batch, world)?;
+        if interrupted {
+            break;
+        }
+    }
+    let store = run.store;
+    let files: Vec<_> = plan.files().collect();
+    let rows = files.iter().filter_map(|(batch, file)| store.rows_of(batch.cell(file)));
+    let lines: Vec<Line> = rows.flatten().cloned().collect();
+    let bad = lines.iter().any(Line::is_bad);
+    let stages = files.iter().flat_map(|(batch, file)| store.stages_of(batch.cell(file)));
+    let stages = stages.cloned().collect();
+    Ok(Done { lines, stages, store, interrupted, bad })
+}
+
+struct Run<'a> {
+    /// Of the experiment.
+    id: &'a str,
+    store: Store,
+    places: &'a Places,
+    quiet: bool,
+    /// By number of threads.
+    bandwidth: BTreeMap<usize, Vec<Bandwidth>>,
+}
+
+impl Plan {
+    fn files(&self) -> impl Iterator<Item = (&Batch, String)> {
+        self.batches.iter().flat_map(|batch| {
+            batch.found.iter().map(move |found| (batch, found.source.to_string()))
+        })
+    }
+}
+
+impl Run<'_> {
+    /// From the folders of other experiments.
+    fn take_over(&mut self, plan: &Plan) -> Result<()> {
+        if self.places.single && self.places.output.is_some() {
+            return Ok(());
+        }
+        for other in experiments().filter(|other| other.id != self.id) {
+            let folder = self.places.of_experiment(&other.id);
+            if !folder.join("rows.csv").is_file() {
+                continue;
+            }
+            let other = Store::open(&folder)?;
+            for (batch, file) in plan.files() {
+                let cell = batch.cell(&file);
+                if self.store.rows_of(cell).is_none() {
+                    self.store.take(&other, cell, &self.places.origin)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The matrices of a batch that are not done; whether it was interrupted.
+    fn measure(&mut self, batch: &Batch, world: &mut World) -> Result<bool> {
+        let is_open =
+            |source: &&Source| self.store.rows_of(batch.cell(&source.to_string())).is_none();
+        let sources = batch.found.iter().map(|found| &found.source);
+        let open: Vec<_> = sources.filter(is_open).collect();
+        if open.is_empty() {
+            return Ok(false);
+        }
+        self.store.check_origin(&self.places.origin)?;
+        let mut session = self.begin(batch, world)?;
+        for (number, source) in open.iter().enumerate() {
+            if !self.quiet {
+                let options = batch.options.join(" ");
+                let (number, all) = (number + 1, open.len());
+                writeln!(world.stderr, "  {number}/{all} {source} {options}")?;
+            }
+            let run = session.run(source, true);
+            if run.interrupted {
+                return Ok(true);
+            }
+            self.store.append(&run.report)?;
+        }
+        session.finish(self.quiet, world.stderr)?;
+        Ok(false)
+    }
+
+    fn begin<'w>(&mut self, batch: &Batch, world: &mut World<'w>) -> Result<Session<'w>> {
+        let mut measure = batch.measure()?;
+        measure.quiet = self.quiet;
+        let mut session = Session::start(&measure, world)?;
+        let number = self.store.runs().count() + 1;
+        session.run_id = format!("{}-{}-{number}", world.run_id, self.id);
+        let path = self.store.run_path(&session.run_id);
+        let sizes = system::sizes(&world.system);
+        let bandwidth = self.bandwidth.entry(session.team.len());
+        let bandwidth =
+            bandwidth.or_insert_with(|| system::bandwidth(&session.team, session.clock, &sizes));
+        session.record_at(path, batch.command(), &world.date, &world.system, bandwidth.clone())?;
+        self.store.begin(&session.run_id)?;
+        Ok(session)
+    }
+}

@@ -1,0 +1,167 @@
+//! `spmv-bench reproduce`: the experiments of the documents, measured, shown and judged.
+
+mod matrices;
+mod measure;
+mod plan;
+mod show;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, ensure};
+
+use super::args::{DeviceChoice, ReproduceArgs};
+use super::{Verdict, World};
+use crate::method::Unavailable;
+use crate::papers::definition::Experiment;
+use crate::papers::store::Origin;
+use crate::papers::{experiment, experiments};
+use crate::record::run::REVISION;
+use crate::system::System;
+use matrices::Library;
+use plan::{Here, Plan};
+
+/// Where results go unless told otherwise.
+const RESULTS: &str = "results";
+/// What a quick run measures each method for.
+const QUICK: [(&str, &str); 2] = [("--max-time", "0.05"), ("--rounds", "2")];
+
+/// Runs the command.
+pub fn run(args: &ReproduceArgs, world: &mut World) -> Result<Verdict> {
+    if args.claims {
+        return show::claims(world.stdout).map(|()| Verdict::Ok);
+    }
+    let chosen = chosen(args)?;
+    if chosen.is_empty() {
+        return show::list(world).map(|()| Verdict::Ok);
+    }
+    let library = Library::open(&args.data, args.stand_ins, args.quick, world.stderr)?;
+    let gpu = gpu(args.device, &chosen, world);
+    let here = Here {
+        library: &library,
+        device: args.device,
+        has_gpu: gpu.is_ok(),
+        cores: world.system.cores,
+        pace: pace(args),
+    };
+    let places = Places::of(args, world, gpu.as_ref().ok().map(String::as_str));
+    let mut verdict = Verdict::Ok;
+    let mut summary = Vec::new();
+    for (number, experiment) in chosen.iter().enumerate() {
+        let plan = Plan::of(experiment, &here)?;
+        let waiting = gpu.as_ref().err().map(|Unavailable(reason)| reason.as_str());
+        let state = show::State::of(&plan, waiting);
+        if args.dry_run {
+            show::plan(experiment, &plan, &state, world.stdout)?;
+            continue;
+        }
+        if plan.cells() > 0 {
+            if !args.quiet {
+                let (number, all) = (number + 1, chosen.len());
+                writeln!(world.stderr, "{number}/{all} {}: {}", experiment.id, experiment.title)?;
+            }
+            let folder = places.of_experiment(&experiment.id);
+            let done = measure::measure(experiment, &plan, &folder, &places, args.quiet, world)?;
+            if done.interrupted {
+                writeln!(world.stderr, "interrupted: the same command goes on where this ended")?;
+                return Ok(Verdict::Bad);
+            }
+            if done.bad {
+                verdict = Verdict::Bad;
+            }
+            show::results(experiment, &done, &state, args.quick, &folder, world.stdout)?;
+        }
+        summary.push((experiment, state));
+    }
+    show::summary(&summary, world.stdout)?;
+    ensure!(
+        args.dry_run || summary.iter().any(|(_, state)| state.has_run()),
+        "nothing was measured: see above what is missing"
+    );
+    Ok(verdict)
+}
+
+/// The experiments that are asked for.
+fn chosen(args: &ReproduceArgs) -> Result<Vec<Experiment>> {
+    if !args.all {
+        return args.ids.iter().map(|id| Ok(experiment(id)?)).collect();
+    }
+    let on_device = |experiment: &Experiment| {
+        experiment.blocks.iter().any(|block| args.device.includes(block.device()))
+    };
+    Ok(experiments().filter(on_device).collect())
+}
+
+/// The name of the GPU, if any experiment would run on one.
+fn gpu(device: DeviceChoice, chosen: &[Experiment], world: &World) -> Result<String, Unavailable> {
+    let on_gpu = crate::method::Device::Gpu;
+    if !device.includes(on_gpu) || !chosen.iter().any(|experiment| experiment.needs(on_gpu)) {
+        return Err(Unavailable(format!("--device {device}")));
+    }
+    let number = match device {
+        DeviceChoice::Gpu(number) => number,
+        _ => None,
+    };
+    (world.open_gpu)(number).map(|gpu| gpu.facts().name.clone())
+}
+
+/// What the command line adds to the options of every block.
+fn pace(args: &ReproduceArgs) -> Vec<String> {
+    let mut options = Vec::new();
+    if args.quick {
+        options.extend(QUICK.map(|(option, value)| (option, value.to_owned())));
+    }
+    if let Some(seconds) = args.max_time {
+        options.retain(|(option, _)| *option != "--max-time");
+        options.push(("--max-time", seconds.as_secs_f64().to_string()));
+    }
+    if let DeviceChoice::Gpu(Some(number)) = args.device {
+        options.push(("--gpu", number.to_string()));
+    }
+    options.into_iter().flat_map(|(option, value)| [option.to_owned(), value]).collect()
+}
+
+/// Where the results of experiments go, and of which run they are.
+struct Places {
+    output: Option<PathBuf>,
+    /// Whether `output` is the one experiment's own folder.
+    single: bool,
+    /// Day and machine.
+    stamp: String,
+    origin: Origin,
+}
+
+impl Places {
+    fn of(args: &ReproduceArgs, world: &World, gpu: Option<&str>) -> Self {
+        let System { cpu, cores, .. } = &world.system;
+        let cpu = cpu.as_deref().unwrap_or("unknown CPU");
+        let machine = [Some(format!("{cpu} {cores} cores")), gpu.map(String::from)];
+        let machine: Vec<_> = machine.iter().flatten().map(|name| slug(name)).collect();
+        let day = world.date.get(..10).unwrap_or(&world.date);
+        Self {
+            output: args.output.clone(),
+            single: args.ids.len() == 1,
+            stamp: format!("{day}-{}", machine.join("-")),
+            origin: Origin {
+                revision: REVISION.to_owned(),
+                machine: format!("{cpu}, {cores} cores"),
+            },
+        }
+    }
+
+    fn of_experiment(&self, id: &str) -> PathBuf {
+        match &self.output {
+            Some(output) if self.single => output.clone(),
+            Some(output) => output.join(id),
+            None => Path::new(RESULTS).join(id).join(&self.stamp),
+        }
+    }
+}
+
+/// Letters, digits and hyphens.
+fn slug(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-").to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,136 @@
+//! The grid of an experiment: command lines and their matrices, and about how long they take.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Parser;
+
+use super::matrices::{Found, Library};
+use crate::cli::args::{DeviceChoice, MeasureArgs};
+use crate::cli::choice;
+use crate::method::Device;
+use crate::papers::definition::Experiment;
+use crate::papers::store::Cell;
+
+/// About how fast a method is that nobody has measured, in products of nonzeros per second.
+const NONZEROS_PER_SECOND: f64 = 1e9;
+/// Products that a setup takes, about; and one verification.
+const SETUP_PRODUCTS: f64 = 30.0;
+const VERIFY_PRODUCTS: f64 = 10.0;
+
+/// One command line and its matrices.
+pub struct Batch {
+    /// Of `corpus`, without those that name methods and matrices.
+    pub options: Vec<String>,
+    /// As asked for.
+    pub words: Vec<String>,
+    /// With parameters, as in rows.
+    pub methods: Vec<String>,
+    /// The matrices.
+    pub found: Vec<Found>,
+}
+
+/// All that an experiment measures here.
+#[derive(Default)]
+pub struct Plan {
+    pub batches: Vec<Batch>,
+    /// Matrices that are not there.
+    pub missing: BTreeSet<String>,
+    /// Whether blocks of the GPU are left out because there is none.
+    pub waiting: bool,
+}
+
+/// The words of a measuring command as such.
+#[derive(Parser)]
+#[command(no_binary_name = true)]
+struct Words {
+    #[command(flatten)]
+    measure: MeasureArgs,
+}
+
+/// What a plan depends on beside the experiment.
+pub struct Here<'a> {
+    pub library: &'a Library,
+    pub device: DeviceChoice,
+    pub has_gpu: bool,
+    pub cores: usize,
+    /// Added to the options of every block.
+    pub pace: Vec<String>,
+}
+
+/// The options and those of the pace that they do not give themselves.
+fn with_pace(mut options: Vec<String>, pace: &[String]) -> Vec<String> {
+    for pair in pace.chunks(2).filter(|pair| !options.contains(&pair[0])).collect::<Vec<_>>() {
+        options.extend_from_slice(pair);
+    }
+    options
+}
+
+impl Plan {
+    /// The grid of an experiment.
+    pub fn of(experiment: &Experiment, here: &Here) -> Result<Self> {
+        let mut plan = Self::default();
+        for block in experiment.blocks.iter().filter(|block| here.device.includes(block.device())) {
+            if block.device() == Device::Gpu && !here.has_gpu {
+                plan.waiting = true;
+                continue;
+            }
+            let wanted = here.library.wanted(&block.matrices)?;
+            plan.missing.extend(wanted.missing);
+            let methods: Vec<_> =
+                choice::select(&block.methods)?.iter().map(|choice| choice.name()).collect();
+            for options in block.options(here.cores) {
+                let options = with_pace(options, &here.pace);
+                let (words, methods) = (block.methods.clone(), methods.clone());
+                plan.batches.push(Batch { options, words, methods, found: wanted.found.clone() });
+            }
+        }
+        Ok(plan)
+    }
+
+    /// About how long it takes at most.
+    pub fn expected(&self) -> Duration {
+        Duration::from_secs_f64(self.batches.iter().map(Batch::expected).sum())
+    }
+
+    /// Matrices under one set of options.
+    pub fn cells(&self) -> usize {
+        self.batches.iter().map(|batch| batch.found.len()).sum()
+    }
+}
+
+impl Batch {
+    /// What a measuring command would understand.
+    pub fn measure(&self) -> Result<MeasureArgs> {
+        let methods = ["--methods".to_owned(), self.words.join(",")];
+        Ok(Words::try_parse_from(self.options.iter().chain(&methods))?.measure)
+    }
+
+    /// Its command line, for the run's record and for eyes; with methods last.
+    pub fn command(&self) -> Vec<String> {
+        let head = ["spmv-bench", "corpus"].map(String::from);
+        let methods = ["--methods".to_owned(), self.words.join(",")];
+        [&head[..], &self.options, &methods].concat()
+    }
+
+    /// One matrix of it.
+    pub fn cell<'a>(&'a self, file: &'a str) -> Cell<'a> {
+        Cell { options: &self.options, methods: &self.methods, file }
+    }
+
+    /// In seconds.
+    fn expected(&self) -> f64 {
+        let Ok(measure) = self.measure() else { return 0.0 };
+        let settings = measure.settings();
+        let of_matrix = |found: &Found| {
+            let product = found.entries as f64 / NONZEROS_PER_SECOND;
+            let products = settings.products(found.entries as usize, Device::Cpu) as f64;
+            let timed = (products * product).min(settings.max_time.as_secs_f64());
+            let checked = (settings.rounds + 1) as f64 * VERIFY_PRODUCTS;
+            let of_method = timed + (SETUP_PRODUCTS + checked) * product;
+            self.methods.len() as f64 * of_method + VERIFY_PRODUCTS * product
+        };
+        self.found.iter().map(of_matrix).sum()
+    }
+}

@@ -1,0 +1,200 @@
+//! What `reproduce` prints and writes.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use super::RESULTS;
+use super::measure::Done;
+use super::plan::{Batch, Plan};
+use crate::cli::World;
+use crate::method::Device;
+use crate::papers::definition::Experiment;
+use crate::papers::experiments;
+use crate::papers::page;
+use crate::papers::verdicts::Verdicts;
+use crate::report::table::{Cell, Table, significant};
+
+/// Characters that a table on a terminal takes.
+const WIDTH: u16 = 120;
+
+/// How much of an experiment can be measured here.
+pub struct State {
+    cells: usize,
+    missing: Vec<String>,
+    waiting: Option<String>,
+}
+
+impl State {
+    /// Of its plan; `reason` says why there is no GPU.
+    pub fn of(plan: &Plan, reason: Option<&str>) -> Self {
+        let waiting = plan.waiting.then(|| reason.unwrap_or("no GPU").to_owned());
+        Self { cells: plan.cells(), missing: plan.missing.iter().cloned().collect(), waiting }
+    }
+
+    /// Whether anything was measured.
+    pub fn has_run(&self) -> bool {
+        self.cells > 0
+    }
+
+    fn word(&self) -> &'static str {
+        match (self.has_run(), &self.waiting) {
+            (true, None) if self.missing.is_empty() => "measured",
+            (true, _) => "measured in part",
+            (false, Some(_)) => "waiting for a GPU",
+            (false, None) => "matrices missing",
+        }
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let waiting = self.waiting.iter().map(|reason| format!("without the GPU: {reason}"));
+        let missing =
+            (!self.missing.is_empty()).then(|| format!("missing: {}", some(&self.missing)));
+        waiting.chain(missing).collect()
+    }
+}
+
+/// The first few.
+fn some(names: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// All experiments.
+pub fn list(world: &mut World) -> Result<()> {
+    let row = |experiment: Experiment| {
+        let devices = [Device::Cpu, Device::Gpu].into_iter().filter(|&d| experiment.needs(d));
+        let devices: Vec<_> = devices.map(Device::name).collect();
+        let recorded = recorded(&experiment.id).unwrap_or_default();
+        let cells = [&experiment.id, &experiment.source, &experiment.title];
+        let cells = cells.map(|text| Cell::text(text.as_str())).to_vec();
+        [cells, vec![Cell::text(devices.join(", ")), Cell::text(recorded.join(", "))]].concat()
+    };
+    let columns = ["id", "source", "what", "device", "recorded"].map(String::from).to_vec();
+    let table = Table { columns, rows: experiments().map(row).collect() };
+    writeln!(world.stdout, "{}", table.to_text(Some(WIDTH)))?;
+    writeln!(world.stdout, "reproduce ID --dry-run shows what one takes; --all takes all")?;
+    Ok(())
+}
+
+/// The runs that are in the folder of results.
+fn recorded(id: &str) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in Path::new(RESULTS).join(id).read_dir()? {
+        let path = entry?.path();
+        if path.join("rows.csv").is_file() {
+            names.extend(path.file_name().map(|name| name.to_string_lossy().into_owned()));
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// The claims that were judged in the newest recorded run of each experiment, as Markdown.
+pub fn claims(out: &mut dyn Write) -> Result<()> {
+    let columns = ["experiment", "claim", "paper", "here", "verdict"].map(String::from).to_vec();
+    let mut rows = Vec::new();
+    let mut unjudged = 0;
+    for experiment in experiments() {
+        let runs = recorded(&experiment.id).unwrap_or_default();
+        let Some(newest) = runs.last() else { continue };
+        let path = Path::new(RESULTS).join(&experiment.id).join(newest).join("claims.csv");
+        let verdicts =
+            Verdicts::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let (judged, open): (Vec<_>, Vec<_>) = verdicts.judged();
+        unjudged += open.len();
+        rows.extend(judged.into_iter().map(|row| {
+            let here = row.measured.map(significant).unwrap_or_default();
+            let link = format!("[{0}](results/{0}/{newest}/report.md)", row.id);
+            let texts =
+                [link, row.claim.clone(), row.paper.clone(), here, row.verdict.name().into()];
+            texts.map(Cell::text).to_vec()
+        }));
+    }
+    let judged = rows.len();
+    writeln!(out, "{}", Table { columns, rows }.to_markdown())?;
+    writeln!(
+        out,
+        "\n{judged} claims judged; {unjudged} could not be, each with its reason in its report."
+    )?;
+    Ok(())
+}
+
+/// What would be measured.
+pub fn plan(
+    experiment: &Experiment,
+    plan: &Plan,
+    state: &State,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let Experiment { id, title, source, .. } = experiment;
+    writeln!(out, "{id}: {title} ({source})")?;
+    for batch in &plan.batches {
+        let Batch { methods, found, .. } = batch;
+        let (matrices, methods) = (found.len(), methods.len());
+        writeln!(out, "  {matrices} matrices x {methods} methods: {}", batch.command().join(" "))?;
+        let names: Vec<_> = found.iter().map(|found| found.source.to_string()).collect();
+        writeln!(out, "    {}", names.join(" "))?;
+    }
+    state.remarks().iter().try_for_each(|remark| writeln!(out, "  {remark}"))?;
+    if !state.missing.is_empty() {
+        writeln!(out, "  spmv-bench fetch brings them; --stand-ins does without")?;
+    }
+    writeln!(out, "  expected: up to {}", span(plan.expected()))?;
+    Ok(())
+}
+
+fn span(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..=99 => format!("{seconds} s"),
+        100..=5999 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{:.1} h", seconds as f64 / 3600.0),
+    }
+}
+
+/// The claims beside what was measured, on the terminal and, with all views, in the folder.
+pub fn results(
+    experiment: &Experiment,
+    done: &Done,
+    state: &State,
+    quick: bool,
+    folder: &Path,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let verdicts = Verdicts::of(experiment, &done.lines, quick);
+    verdicts.write(&folder.join("claims.csv"))?;
+    let (runs, remarks) = (done.store.runs(), state.remarks());
+    let page = page::of(experiment, &done.lines, &done.stages, &verdicts, runs, &remarks);
+    page.write(folder)?;
+    writeln!(out, "{}: {} ({})", experiment.id, experiment.title, experiment.source)?;
+    if !experiment.claims.is_empty() {
+        writeln!(out, "{}", verdicts.table().to_text(Some(WIDTH)))?;
+    }
+    state.remarks().iter().try_for_each(|remark| writeln!(out, "{remark}"))?;
+    writeln!(out, "written: {}\n", folder.join("report.html").display())?;
+    Ok(())
+}
+
+/// One line for each experiment.
+pub fn summary(states: &[(&Experiment, State)], out: &mut dyn Write) -> Result<()> {
+    if let [(_, state)] = states
+        && state.has_run()
+    {
+        return Ok(());
+    }
+    let row = |(experiment, state): &(&Experiment, State)| {
+        let texts = [experiment.id.clone(), state.word().to_owned(), state.remarks().join("; ")];
+        texts.map(Cell::text).to_vec()
+    };
+    let columns = ["id", "state", "remarks"].map(String::from).to_vec();
+    let table = Table { columns, rows: states.iter().map(row).collect() };
+    writeln!(out, "{}", table.to_text(Some(WIDTH)))?;
+    Ok(())
+}

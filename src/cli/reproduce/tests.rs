@@ -1,0 +1,80 @@
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::*;
+use crate::cli::choice;
+use crate::papers::definition::Experiment;
+
+fn library() -> Library {
+    Library::open(Path::new("nowhere"), true, false, &mut Vec::new()).unwrap()
+}
+
+/// The folders of experiments are the list, and each table and figure has one.
+#[test]
+fn the_list_is_what_the_folders_hold() {
+    let listed: BTreeSet<String> = experiments().map(|experiment| experiment.id).collect();
+    let folders = Path::new(env!("CARGO_MANIFEST_DIR")).join("results").read_dir().unwrap();
+    let folders = folders.map(|entry| entry.unwrap().path());
+    let defined = folders.filter(|folder| folder.join("experiment.toml").is_file());
+    let name = |folder: PathBuf| folder.file_name().unwrap().to_string_lossy().into_owned();
+    assert_eq!(listed, defined.map(name).collect());
+    let figures = |paper: &'static str, numbers: &'static [u32]| {
+        numbers.iter().map(move |number| format!("{paper}-fig{number}"))
+    };
+    let mut expected: Vec<String> = ["sc16-table1", "sc16-table2", "hola-table2", "hola-table3"]
+        .into_iter()
+        .chain(["five-gpu-table1", "five-gpu-table3", "csrk-table1", "csrk-tune", "csrk-k"])
+        .chain(["amortisation", "roofline", "selector", "determinism"])
+        .map(String::from)
+        .collect();
+    expected.extend(figures("sc16", &[3, 4, 5, 6, 9, 10, 11]));
+    expected.extend(figures("hola", &[4, 5, 6, 7, 8, 9, 10, 11, 12, 13]));
+    expected.extend(figures("five-gpu", &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]));
+    expected.extend(figures("csrk", &[5, 6, 7]));
+    assert_eq!(listed, expected.into_iter().collect());
+}
+
+/// With stand-ins every matrix is there; every command line is understood; methods that claims and views
+/// speak of are measured.
+#[test]
+fn definitions_ask_for_what_exists() {
+    let library = library();
+    let here =
+        |device| Here { library: &library, device, has_gpu: true, cores: 64, pace: Vec::new() };
+    for experiment in experiments() {
+        let Experiment { id, claims, views, blocks, .. } = &experiment;
+        let plan = Plan::of(&experiment, &here(DeviceChoice::All)).unwrap();
+        assert!(plan.missing.is_empty() && plan.cells() > 0, "{id}: {:?}", plan.missing);
+        for batch in &plan.batches {
+            batch.measure().unwrap_or_else(|error| panic!("{id}: {error}"));
+        }
+        let methods: Vec<String> = blocks
+            .iter()
+            .flat_map(|block| choice::select(&block.methods).unwrap())
+            .map(|choice| choice.name())
+            .collect();
+        let of_claims = claims.iter().flat_map(|claim| claim.measured.operands());
+        for select in of_claims.chain(views.iter().flat_map(|view| view.selections())) {
+            let measured = methods.iter().any(|method| select.names(method));
+            assert!(measured, "{id}: '{select}' is not measured");
+        }
+    }
+}
+
+#[test]
+fn what_is_given_for_all_yields_to_what_a_block_says() {
+    let library = library();
+    let pace = ["--rounds", "2", "--max-time", "0.05"].map(String::from).to_vec();
+    let device = DeviceChoice::Cpu;
+    let here = Here { library: &library, device, has_gpu: false, cores: 1, pace };
+    let experiment = experiment("determinism").unwrap();
+    let plan = Plan::of(&experiment, &here).unwrap();
+    let options = plan.batches[0].options.join(" ");
+    assert!(options.contains("--rounds 20") && !options.contains("--rounds 2 "), "{options}");
+    assert!(options.contains("--max-time 0.05"), "{options}");
+}
+
+#[test]
+fn folders_bear_day_and_machine() {
+    assert_eq!(slug("AMD EPYC 7742 64-Core  2 cores"), "amd-epyc-7742-64-core-2-cores");
+}

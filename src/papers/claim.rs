@@ -1,0 +1,138 @@
+//! What a source says of its results, and which number of ours it is held against.
+
+use std::str::FromStr;
+
+use serde::Deserialize;
+
+use crate::report::column::Column;
+use crate::report::select::{Conditions, Select};
+use crate::report::statistics::Statistic;
+
+/// A statement of a source.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// In our words.
+    pub text: String,
+    /// The number that the source prints, or its words.
+    pub paper: String,
+    /// Which rows it is about.
+    #[serde(default, rename = "where")]
+    pub conditions: Conditions,
+    /// Our number.
+    pub measured: Quantity,
+    /// Where our number must lie for the claim to hold: its side of the mark that the claim is about.
+    pub holds: Option<Range>,
+    /// Why it cannot be judged by what this program measures.
+    pub unjudged: Option<String>,
+    /// Matrices below which nothing can be said.
+    #[serde(default = "one")]
+    pub least: usize,
+}
+
+fn one() -> usize {
+    1
+}
+
+/// A number that rows yield. Times are `avg_spmv_ms`; where a selection meets several rows of one matrix
+/// and precision, the fastest counts.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[allow(missing_docs)] // the operands
+pub enum Quantity {
+    /// A statistic over the matrices of how many times faster `of` is than `over`.
+    Speed { of: Select, over: Select, statistic: Statistic },
+    /// The percentage of matrices on which `of` is faster than `than`.
+    Faster { of: Select, than: Select },
+    /// The percentage of matrices on which `of` is the fastest of itself and `among`.
+    Best { of: Select, among: Vec<Select> },
+    /// A statistic over the rows of one of their numbers.
+    Number { of: Select, column: Column, statistic: Statistic },
+    /// That of `of` over that of `over`.
+    Ratio { of: Select, over: Select, column: Column, statistic: Statistic },
+    /// Pearson's correlation of two numbers of the rows.
+    Correlation { of: Select, between: [Column; 2] },
+    /// By how much the correlation of `of` is farther from `to` than that of `than`; negative: nearer.
+    Farther { of: Select, than: Select, between: [Column; 2], to: f64 },
+    /// The percentage of rows that meet conditions.
+    Share { of: Select, meets: Conditions },
+}
+
+impl Quantity {
+    /// The rows that it is made from.
+    pub fn operands(&self) -> Vec<&Select> {
+        match self {
+            Self::Speed { of, over, .. } | Self::Ratio { of, over, .. } => vec![of, over],
+            Self::Faster { of, than } | Self::Farther { of, than, .. } => vec![of, than],
+            Self::Best { of, among } => std::iter::once(of).chain(among).collect(),
+            Self::Number { of, .. } | Self::Correlation { of, .. } | Self::Share { of, .. } => {
+                vec![of]
+            }
+        }
+    }
+}
+
+/// `> 1`, `< 0.5` or `0.9 to 1.1`.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Range {
+    low: f64,
+    high: f64,
+}
+
+impl Range {
+    /// Ends are not in it.
+    pub fn contains(self, number: f64) -> bool {
+        self.low < number && number < self.high
+    }
+}
+
+impl FromStr for Range {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |word: &str| word.trim().parse::<f64>().ok();
+        let range = if let Some(low) = text.strip_prefix('>') {
+            number(low).map(|low| Self { low, high: f64::INFINITY })
+        } else if let Some(high) = text.strip_prefix('<') {
+            number(high).map(|high| Self { low: f64::NEG_INFINITY, high })
+        } else {
+            let ends = text.split_once(" to ");
+            ends.and_then(|(low, high)| Some(Self { low: number(low)?, high: number(high)? }))
+        };
+        range.ok_or_else(|| format!("holds = '{text}' is none of '> 1', '< 1', '0.9 to 1.1'"))
+    }
+}
+
+impl TryFrom<String> for Range {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl Claim {
+    pub(super) fn check(&self) -> Result<(), String> {
+        match (&self.holds, &self.unjudged) {
+            (Some(_), None) | (None, Some(_)) => Ok(()),
+            _ => Err(format!("claim '{}' needs either holds or unjudged", self.text)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_open() {
+        let contains = |range: &str, number: f64| range.parse::<Range>().unwrap().contains(number);
+        assert!(contains("> 1", 1.1) && !contains("> 1", 1.0));
+        assert!(contains("< -0.5", -0.6) && !contains("< -0.5", -0.5));
+        assert!(contains("0.9 to 1.1", 1.0) && !contains("0.9 to 1.1", 1.1));
+        assert!(!contains("> 1", f64::NAN));
+        let error = "about 1".parse::<Range>().unwrap_err();
+        assert_eq!(error, "holds = 'about 1' is none of '> 1', '< 1', '0.9 to 1.1'");
+    }
+}

@@ -1,0 +1,307 @@
+//! The grammar of an experiment's definition. It is closed: the lists of a block multiply, blocks add up,
+//! and there are no conditions.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::claim::Claim;
+use crate::bench::plan::{Cache, Protocol};
+use crate::matrix::order::Order;
+use crate::method::Device;
+use crate::methods::METHODS;
+use crate::report::views::Spec;
+use crate::scalar::Precision;
+
+/// A table or figure: what is measured, shown and claimed.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// The folder's name.
+    #[serde(skip)]
+    pub id: String,
+    /// What it is about.
+    pub title: String,
+    /// The document and the place in it: `merge-spmv-sc16, Table 1`; or this project.
+    pub source: String,
+    /// How it departs from its source, and what must be known to read it.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    /// What is measured.
+    #[serde(rename = "measure")]
+    pub blocks: Vec<Block>,
+    /// What is shown.
+    #[serde(default, rename = "view")]
+    pub views: Vec<Spec>,
+    /// What the source says of it.
+    #[serde(default, rename = "claim")]
+    pub claims: Vec<Claim>,
+}
+
+/// Matrices, each multiplied by every method in every combination of the lists.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Block {
+    /// `corpus`, `set:NAME`, `set:NAME/CLASS`, `GROUP/NAME`, and `gen:SPEC` where `key={a,b,c}` stands
+    /// for a matrix each.
+    pub matrices: Vec<String>,
+    /// As after `--methods`; all of one device.
+    pub methods: Vec<String>,
+    /// See [`Precision`].
+    #[serde(default = "f64_only")]
+    pub precision: Vec<Precision>,
+    /// Numbers of threads; what the machine lacks is left out. None: one per core.
+    #[serde(default)]
+    pub threads: Vec<usize>,
+    /// See [`Order`].
+    #[serde(default = "natural_only")]
+    pub order: Vec<Order>,
+    /// See [`Cache`].
+    #[serde(default = "hot_only")]
+    pub cache: Vec<Cache>,
+    /// By A or by Aᵀ.
+    #[serde(default = "plain_only")]
+    pub transpose: Vec<bool>,
+    /// See [`Protocol`].
+    pub protocol: Option<Protocol>,
+    /// As after `--rounds`.
+    pub rounds: Option<u32>,
+    /// As after `--iterations`.
+    pub iterations: Option<u32>,
+    /// Whether symmetric files are expanded.
+    #[serde(default = "yes")]
+    pub expand: bool,
+    /// Whether the parts of products are timed too.
+    #[serde(default)]
+    pub stages: bool,
+}
+
+fn f64_only() -> Vec<Precision> {
+    vec![Precision::F64]
+}
+
+fn natural_only() -> Vec<Order> {
+    vec![Order::Natural]
+}
+
+fn hot_only() -> Vec<Cache> {
+    vec![Cache::Hot]
+}
+
+fn plain_only() -> Vec<bool> {
+    vec![false]
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Why there is no such experiment.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum DefinitionError {
+    #[error("no experiment '{id}'; there are {known}, and your own in FILE.toml")]
+    Unknown { id: String, known: String },
+    #[error("cannot read {path}: {source}")]
+    Unreadable { path: PathBuf, source: std::io::Error },
+    #[error("{file}: {source}")]
+    Grammar { file: String, source: Box<toml::de::Error> },
+    #[error("{file}: {what}")]
+    Content { file: String, what: String },
+}
+
+impl Experiment {
+    /// Of a file; its ID is the file's name, or its folder's if the file is `experiment.toml`.
+    ///
+    /// # Errors
+    /// When it cannot be read or understood.
+    pub fn read(path: &Path) -> Result<Self, DefinitionError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| DefinitionError::Unreadable { path: path.to_owned(), source })?;
+        let stem = path.file_stem().filter(|stem| *stem != "experiment");
+        let name = stem.or_else(|| path.parent()?.file_name()).unwrap_or("experiment".as_ref());
+        Self::parse(&name.to_string_lossy(), &path.display().to_string(), &text)
+    }
+
+    /// Of a text that bears the name `file` in messages.
+    pub(super) fn parse(id: &str, file: &str, text: &str) -> Result<Self, DefinitionError> {
+        let parsed: Self = toml::from_str(text).map_err(|source| DefinitionError::Grammar {
+            file: file.to_owned(),
+            source: Box::new(source),
+        })?;
+        let experiment = Self { id: id.to_owned(), ..parsed };
+        let checks = experiment.blocks.iter().map(Block::check);
+        let checks = checks.chain(experiment.claims.iter().map(Claim::check));
+        let wrong = |what| DefinitionError::Content { file: file.to_owned(), what };
+        checks.collect::<Result<(), _>>().map_err(wrong)?;
+        Ok(experiment)
+    }
+
+    /// Whether something of it runs there.
+    pub fn needs(&self, device: Device) -> bool {
+        self.blocks.iter().any(|block| block.device() == device)
+    }
+}
+
+impl Block {
+    /// Where its methods run.
+    ///
+    /// # Panics
+    /// On a block that was not checked.
+    pub fn device(&self) -> Device {
+        devices(&self.methods[0]).next().expect("checked when it was parsed")
+    }
+
+    /// The options of `corpus` for each combination of its lists, without those that name methods and
+    /// matrices; `threads` are at most `cores`.
+    pub fn options(&self, cores: usize) -> Vec<Vec<String>> {
+        let mut options = vec![self.common_options()];
+        let mut multiply = |values: Vec<Vec<String>>| {
+            let with_each = |words: &Vec<String>| {
+                let words = words.clone();
+                values.iter().map(move |value| [&words[..], value].concat()).collect::<Vec<_>>()
+            };
+            options = options.iter().flat_map(with_each).collect();
+        };
+        multiply(
+            self.precision.iter().map(|precision| pair("--precision", precision.name())).collect(),
+        );
+        multiply(self.threads(cores));
+        multiply(
+            self.order.iter().map(|order| unless("natural", "--order", order.name())).collect(),
+        );
+        multiply(self.cache.iter().map(|cache| unless("hot", "--cache", cache.name())).collect());
+        multiply(self.transpose.iter().map(|&by| flag(by, "--transpose")).collect());
+        options
+    }
+
+    fn common_options(&self) -> Vec<String> {
+        let protocol = self.protocol.map(|protocol| pair("--protocol", protocol.name()));
+        let rounds = self.rounds.map(|rounds| pair("--rounds", &rounds.to_string()));
+        let iterations = self.iterations.map(|count| pair("--iterations", &count.to_string()));
+        let flags = [flag(!self.expand, "--no-expand"), flag(self.stages, "--stages")];
+        let device = pair("--device", self.device().name());
+        let given = [protocol, rounds, iterations].into_iter().flatten();
+        [device].into_iter().chain(given).chain(flags).flatten().collect()
+    }
+
+    fn threads(&self, cores: usize) -> Vec<Vec<String>> {
+        if self.threads.is_empty() {
+            return vec![Vec::new()];
+        }
+        let there = self.threads.iter().filter(|&&threads| threads <= cores);
+        there.map(|threads| pair("--threads", &threads.to_string())).collect()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        for word in &self.methods {
+            if devices(word).next().is_none() {
+                return Err(format!("no method '{word}'; spmv-bench methods lists them"));
+            }
+        }
+        let mut devices = self.methods.iter().flat_map(|word| devices(word));
+        let first = devices.next().ok_or("a block without methods")?;
+        if devices.any(|device| device != first) {
+            return Err("methods of CPU and GPU in one block: make it two".into());
+        }
+        if self.matrices.is_empty() {
+            return Err("a block without matrices".into());
+        }
+        let lists =
+            [self.precision.len(), self.order.len(), self.cache.len(), self.transpose.len()];
+        if lists.contains(&0) {
+            return Err("an empty list in a block: it measures nothing".into());
+        }
+        Ok(())
+    }
+}
+
+/// Of the methods that a name or glob, with parameters or without, means.
+fn devices(word: &str) -> impl Iterator<Item = Device> + use<> {
+    let name = word.split(':').next().unwrap_or_default();
+    let pattern = glob::Pattern::new(name).ok();
+    let methods = METHODS
+        .iter()
+        .filter(move |method| pattern.as_ref().is_some_and(|pattern| pattern.matches(method.name)));
+    methods.map(|method| method.device())
+}
+
+fn pair(option: &str, value: &str) -> Vec<String> {
+    vec![option.to_owned(), value.to_owned()]
+}
+
+fn unless(default: &str, option: &str, value: &str) -> Vec<String> {
+    if value == default { Vec::new() } else { pair(option, value) }
+}
+
+fn flag(given: bool, option: &str) -> Vec<String> {
+    if given { vec![option.to_owned()] } else { Vec::new() }
+}
+
+/// The words that a generator's lists stand for: `gen:a,n={1,2}` is `gen:a,n=1` and `gen:a,n=2`; several
+/// lists multiply. A word without a list is itself.
+pub fn expanded(word: &str) -> Vec<String> {
+    let list = word.split_once('{').and_then(|(head, rest)| {
+        let (list, tail) = rest.split_once('}')?;
+        Some((head, list, tail))
+    });
+    let Some((head, list, tail)) = list else { return vec![word.to_owned()] };
+    let tails = expanded(tail);
+    let with_each = |value: &str| {
+        tails.iter().map(|tail| format!("{head}{}{tail}", value.trim())).collect::<Vec<_>>()
+    };
+    list.split(',').flat_map(with_each).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BLOCK: &str = "[[measure]]\nmatrices = ['corpus']\nmethods = ['merge', 'mkl-*']\n";
+
+    fn parse(text: &str) -> Result<Experiment, String> {
+        let text = format!("title = 'a'\nsource = 'b'\n{text}");
+        Experiment::parse("x", "x.toml", &text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn lists_multiply_and_the_machine_bounds_threads() {
+        let lists = "precision = ['f64', 'f32']\nthreads = [1, 2, 4]\norder = ['natural', 'rcm']\n";
+        let rest = "protocol = 'csr-k'\nexpand = false\n";
+        let experiment = parse(&format!("{BLOCK}{lists}{rest}")).unwrap();
+        let options = experiment.blocks[0].options(2);
+        assert_eq!(options.len(), 2 * 2 * 2, "4 threads are not there");
+        let words: Vec<_> = options.iter().map(|words| words.join(" ")).collect();
+        let common = "--device cpu --protocol csr-k --no-expand";
+        assert_eq!(words[0], format!("{common} --precision f64 --threads 1"));
+        assert_eq!(words[7], format!("{common} --precision f32 --threads 2 --order rcm"));
+        let plain = parse(BLOCK).unwrap().blocks[0].options(2);
+        assert_eq!(plain, [["--device", "cpu", "--precision", "f64"].map(String::from)]);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused() {
+        let error = |text: &str| parse(text).unwrap_err();
+        assert!(error("").contains("missing field `measure`"));
+        assert!(error(&format!("{BLOCK}speed = 3\n")).contains("unknown field `speed`"));
+        let methods =
+            |list: &str| format!("[[measure]]\nmatrices = ['corpus']\nmethods = {list}\n");
+        assert!(error(&methods("['fastest']")).starts_with("x.toml: no method 'fastest'"));
+        assert_eq!(error(&methods("[]")), "x.toml: a block without methods");
+        let both = "x.toml: methods of CPU and GPU in one block: make it two";
+        assert_eq!(error(&methods("['merge', 'gpu-merge']")), both);
+        assert!(error(&format!("{BLOCK}order = []\n")).contains("an empty list"));
+        let claim = "[[claim]]\ntext = 't'\npaper = '1'\n\
+                     measured.share = { of = 'seq', meets = 'num_rows > 1' }\n";
+        let neither = "x.toml: claim 't' needs either holds or unjudged";
+        assert_eq!(error(&format!("{BLOCK}{claim}")), neither);
+        assert_eq!(error(&format!("{BLOCK}{claim}holds = '> 1'\nunjudged = 'u'\n")), neither);
+    }
+
+    #[test]
+    fn generators_lists_multiply() {
+        assert_eq!(expanded("gen:a,n=1"), ["gen:a,n=1"]);
+        let words = ["gen:a,n=1,m=3", "gen:a,n=1,m=4", "gen:a,n=2,m=3", "gen:a,n=2,m=4"];
+        assert_eq!(expanded("gen:a,n={1,2},m={3, 4}"), words);
+    }
+}

@@ -1,0 +1,159 @@
+//! Claims held against measured rows.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::claim::{Claim, Quantity};
+use crate::record::row::Status;
+use crate::report::column::Column;
+use crate::report::lines::Line;
+use crate::report::matched::{best_share, numbers, speeds};
+use crate::report::select::Select;
+use crate::report::statistics::{Statistic, pearson};
+
+/// What became of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Our number is where the claim puts it.
+    Holds,
+    /// It is elsewhere.
+    DoesNotHold,
+    /// There is no such number here, or it says nothing about the claim.
+    CannotBeJudged,
+}
+
+impl Verdict {
+    /// In words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::DoesNotHold => "does not hold",
+            Self::CannotBeJudged => "cannot be judged here",
+        }
+    }
+}
+
+/// A claim beside what was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement {
+    /// Our number; `None` where nothing was measured.
+    pub measured: Option<f64>,
+    /// Matrices that it stands on.
+    pub matrices: usize,
+    /// What follows.
+    pub verdict: Verdict,
+    /// Why it cannot be judged.
+    pub why: Option<String>,
+}
+
+/// Holds a claim against rows. `quick` says that they were measured for a look only.
+pub fn judge(claim: &Claim, lines: &[Line], quick: bool) -> Judgement {
+    let lines: Vec<&Line> = lines.iter().filter(|line| claim.conditions.meet(line)).collect();
+    let Measured { number, lines: used } = measure(&claim.measured, &lines);
+    let matrices = used.iter().map(|line| line.matrix()).collect::<BTreeSet<_>>().len();
+    let stand_ins = used.iter().filter(|line| line.is_stand_in()).map(|line| line.matrix());
+    let stand_ins = stand_ins.collect::<BTreeSet<_>>().len();
+    let would = match (number, claim.holds) {
+        (Some(number), Some(range)) if range.contains(number) => "; it would hold",
+        (Some(_), Some(_)) => "; it would not hold",
+        _ => "",
+    };
+    let why = match number {
+        None => Some(absence(&claim.measured, &lines)),
+        Some(_) if claim.unjudged.is_some() => claim.unjudged.clone(),
+        Some(_) if matrices < claim.least => Some(format!("{matrices} matrices only{would}")),
+        Some(_) if stand_ins > 0 => Some(format!("{stand_ins} of them stand-ins{would}")),
+        Some(_) if quick => Some(format!("a quick run{would}")),
+        Some(_) => None,
+    };
+    let verdict = match (&why, number, claim.holds) {
+        (None, Some(number), Some(range)) if range.contains(number) => Verdict::Holds,
+        (None, Some(_), Some(_)) => Verdict::DoesNotHold,
+        _ => Verdict::CannotBeJudged,
+    };
+    Judgement { measured: number, matrices, verdict, why }
+}
+
+/// A number and the rows that it stands on.
+struct Measured<'a> {
+    number: Option<f64>,
+    lines: Vec<&'a Line>,
+}
+
+fn measure<'a>(quantity: &Quantity, lines: &[&'a Line]) -> Measured<'a> {
+    match quantity {
+        Quantity::Speed { of, over, statistic } => reduced(*statistic, speeds(lines, of, over)),
+        Quantity::Faster { of, than } => share(speeds(lines, of, than), |speed| speed > 1.0),
+        Quantity::Best { of, among } => {
+            let used = lines.iter().copied().filter(|line| line.is_ok() && of.meets(line));
+            let number = best_share(lines, of, among).map(|(share, _)| 100.0 * share);
+            Measured { number, lines: used.collect() }
+        }
+        Quantity::Number { of, column, statistic } => {
+            reduced(*statistic, numbers(lines, of, column))
+        }
+        Quantity::Ratio { of, over, column, statistic } => {
+            let [above, below] =
+                [of, over].map(|select| reduced(*statistic, numbers(lines, select, column)));
+            both(above, below, |above, below| above / below)
+        }
+        Quantity::Correlation { of, between } => correlation(lines, of, between),
+        Quantity::Farther { of, than, between, to } => {
+            let [left, right] = [of, than].map(|select| correlation(lines, select, between));
+            both(left, right, |left, right| (left - to).abs() - (right - to).abs())
+        }
+        Quantity::Share { of, meets } => {
+            let right = lines.iter().copied().filter(|line| line.is_ok() && of.meets(line));
+            let met = right.map(|line| (line, f64::from(u8::from(meets.meet(line)))));
+            share(met.collect(), |met| met > 0.5)
+        }
+    }
+}
+
+fn reduced(statistic: Statistic, pairs: Vec<(&Line, f64)>) -> Measured<'_> {
+    let (lines, numbers): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+    let number = statistic.of(&numbers).filter(|_| !lines.is_empty());
+    Measured { number, lines }
+}
+
+/// In percent.
+fn share(pairs: Vec<(&Line, f64)>, counts: impl Fn(f64) -> bool) -> Measured<'_> {
+    let shares =
+        pairs.into_iter().map(|(line, number)| (line, if counts(number) { 100.0 } else { 0.0 }));
+    reduced(Statistic::Mean, shares.collect())
+}
+
+fn correlation<'a>(lines: &[&'a Line], of: &Select, between: &[Column; 2]) -> Measured<'a> {
+    let pairs = numbers(lines, of, &between[0]);
+    let pairs =
+        pairs.into_iter().filter_map(|(line, x)| Some((line, (x, between[1].of_line(line)?))));
+    let (lines, points): (Vec<_>, Vec<_>) = pairs.unzip();
+    Measured { number: pearson(&points), lines }
+}
+
+fn both<'a>(a: Measured<'a>, b: Measured<'a>, join: impl Fn(f64, f64) -> f64) -> Measured<'a> {
+    let number = a.number.zip(b.number).map(|(a, b)| join(a, b));
+    Measured { number, lines: [a.lines, b.lines].concat() }
+}
+
+/// Why there is no number: what the rows say that lack it, or that there are none.
+fn absence(quantity: &Quantity, lines: &[&Line]) -> String {
+    for select in quantity.operands() {
+        let own: Vec<_> = lines.iter().filter(|line| select.meets(line)).collect();
+        if own.iter().any(|line| line.is_ok()) {
+            continue;
+        }
+        let ended = own.iter().find(|line| line.row.status != Some(Status::Ok));
+        let reason = ended.and_then(|line| line.row.reason.as_deref());
+        return match reason {
+            Some(reason) => format!("{select}: {reason}"),
+            None => format!("no row of {select}"),
+        };
+    }
+    "no matrix has all of the rows".into()
+}
+
+#[cfg(test)]
+mod tests;

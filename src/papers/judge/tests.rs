@@ -1,0 +1,115 @@
+use super::*;
+use crate::record::row::Row;
+
+/// Times in ms of `ours` and `theirs`: speeds 4/2 = 2, 3/4 and 1/1 on a, b and c, which have 100, 200 and
+/// 300 nonzeros.
+fn lines() -> Vec<Line> {
+    let row = |file: &str, nonzeros, method: &str, ms| Row {
+        file: file.into(),
+        num_nonzeros: Some(nonzeros),
+        method_name: Some(method.into()),
+        status: Some(Status::Ok),
+        avg_spmv_ms: Some(ms),
+        gflops: Some(2e-6 * nonzeros as f64 / ms),
+        distinct_results: Some(1),
+        ..Row::default()
+    };
+    let skipped = Row {
+        status: Some(Status::Skipped),
+        reason: Some("not on this machine".into()),
+        avg_spmv_ms: None,
+        ..row("a.mtx", 100, "absent", 1.0)
+    };
+    let rows = [
+        row("a.mtx", 100, "ours", 2.0),
+        row("a.mtx", 100, "theirs", 4.0),
+        row("b.mtx", 200, "ours", 4.0),
+        row("b.mtx", 200, "theirs", 3.0),
+        row("c.mtx", 300, "ours", 1.0),
+        row("c.mtx", 300, "theirs", 1.0),
+        skipped,
+    ];
+    rows.map(Line::from).to_vec()
+}
+
+fn claim(measured: &str, rest: &str) -> Claim {
+    let text = format!("text = 't'\npaper = 'p'\nmeasured.{measured}\n{rest}\n");
+    toml::from_str(&text).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn number(measured: &str) -> Option<f64> {
+    judge(&claim(measured, "holds = '> 0'"), &lines(), false).measured
+}
+
+fn assert_near(measured: &str, expected: f64) {
+    let number = number(measured).unwrap();
+    assert!((number - expected).abs() < 1e-12 * expected.abs().max(1.0), "{measured}: {number}");
+}
+
+#[test]
+fn quantities_are_those_worked_by_hand() {
+    let speed = |statistic: &str| {
+        format!("speed = {{ of = 'ours', over = 'theirs', statistic = '{statistic}' }}")
+    };
+    assert_near(&speed("max"), 2.0);
+    assert_near(&speed("min"), 0.75);
+    // 3 / (1/2 + 4/3 + 1) = 3 / (17/6)
+    assert_near(&speed("harmonic-mean"), 18.0 / 17.0);
+    // Faster on a only; on c they are equal.
+    assert_near("faster = { of = 'ours', than = 'theirs' }", 100.0 / 3.0);
+    // Ties count for both.
+    assert_near("best = { of = 'ours', among = ['theirs'] }", 200.0 / 3.0);
+    assert_near("best = { of = 'theirs', among = ['ours'] }", 200.0 / 3.0);
+    let column = "column = 'avg_spmv_ms', statistic = 'mean'";
+    assert_near(&format!("number = {{ of = 'ours', {column} }}"), 7.0 / 3.0);
+    assert_near(&format!("ratio = {{ of = 'ours', over = 'theirs', {column} }}"), 7.0 / 8.0);
+    // x - mean: -100, 0, 100; ours - 7/3: -1/3, 5/3, -4/3: sum -100, sqrt(20000 * 14/3).
+    let ours = -100.0 / (20_000.0f64 * 14.0 / 3.0).sqrt();
+    // theirs - 8/3: 4/3, 1/3, -5/3: sum -300.
+    let theirs = -300.0 / (20_000.0f64 * 14.0 / 3.0).sqrt();
+    let between = "between = ['avg_spmv_ms', 'num_nonzeros']";
+    assert_near(&format!("correlation = {{ of = 'ours', {between} }}"), ours);
+    let farther = format!("farther = {{ of = 'ours', than = 'theirs', {between}, to = 0.0 }}");
+    assert_near(&farther, ours.abs() - theirs.abs());
+    assert_near("share = { of = 'ours', meets = 'num_nonzeros >= 200' }", 200.0 / 3.0);
+}
+
+#[test]
+fn a_claim_holds_does_not_or_cannot_be_judged() {
+    let mean = "speed = { of = 'ours', over = 'theirs', statistic = 'mean' }";
+    let judged = |rest: &str, lines: &[Line], quick| {
+        let Judgement { matrices, verdict, why, .. } = judge(&claim(mean, rest), lines, quick);
+        (matrices, verdict, why.unwrap_or_default())
+    };
+    use Verdict::*;
+    // The mean is 1.25.
+    assert_eq!(judged("holds = '> 1'", &lines(), false), (3, Holds, String::new()));
+    assert_eq!(judged("holds = '< 1'", &lines(), false), (3, DoesNotHold, String::new()));
+    let small = "where = 'num_nonzeros > 100'\nholds = '< 1'";
+    assert_eq!(judged(small, &lines(), false), (2, Holds, String::new()));
+    let unjudged = (3, CannotBeJudged, "other hardware".to_owned());
+    assert_eq!(judged("unjudged = 'other hardware'", &lines(), false), unjudged);
+    let few = (3, CannotBeJudged, "3 matrices only; it would hold".to_owned());
+    assert_eq!(judged("holds = '> 1'\nleast = 4", &lines(), false), few);
+    let quick = (3, CannotBeJudged, "a quick run; it would not hold".to_owned());
+    assert_eq!(judged("holds = '< 1'", &lines(), true), quick);
+    let mut stood_in = lines();
+    for line in stood_in.iter_mut().filter(|line| line.matrix() == "b") {
+        line.row.kind = Some("stand-in for G/b: gen:dense,cols=2".into());
+    }
+    let stand_ins = (3, CannotBeJudged, "1 of them stand-ins; it would hold".to_owned());
+    assert_eq!(judged("holds = '> 1'", &stood_in, false), stand_ins);
+}
+
+#[test]
+fn what_is_absent_says_why() {
+    let why = |of: &str, rest: &str| {
+        let speed = format!("speed = {{ of = '{of}', over = 'theirs', statistic = 'mean' }}");
+        let judgement = judge(&claim(&speed, &format!("holds = '> 1'\n{rest}")), &lines(), false);
+        assert_eq!((judgement.measured, judgement.verdict), (None, Verdict::CannotBeJudged));
+        judgement.why.unwrap()
+    };
+    assert_eq!(why("absent", ""), "absent: not on this machine");
+    assert_eq!(why("unheard", ""), "no row of unheard");
+    assert_eq!(why("ours", "where = 'num_nonzeros > 1e6'"), "no row of ours");
+}

@@ -1,0 +1,68 @@
+//! An experiment as a page: its claims beside what was measured, its views, what went wrong, and the facts
+//! of the runs.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::definition::Experiment;
+use super::verdicts::Verdicts;
+use crate::record::stages::StageRow;
+use crate::report::View;
+use crate::report::lines::Line;
+use crate::report::overview::{self, ResultFile};
+use crate::report::page::{Page, Section};
+use crate::report::views::Recorded;
+
+/// The page of an experiment. `remarks` say what of it is missing here.
+pub fn of<'a>(
+    experiment: &Experiment,
+    lines: &[Line],
+    stages: &[StageRow],
+    verdicts: &Verdicts,
+    runs: impl Iterator<Item = &'a Value>,
+    remarks: &[String],
+) -> Page {
+    let files = by_run(lines, runs);
+    let shown = Recorded { lines: lines.iter().collect(), stages: stages.iter().collect() };
+    let views = experiment.views.iter().map(|spec| spec.view(&shown)).collect();
+    let section = |title: &str, views| Section { title: title.into(), lead: Vec::new(), views };
+    let claims = View { table: Some(verdicts.table()), ..View::default() };
+    let claims = (!experiment.claims.is_empty()).then(|| section("Claims", vec![claims]));
+    let views = (!experiment.views.is_empty()).then(|| section("Measured", views));
+    let faults = overview::faults(&files).into_iter();
+    let sections = claims.into_iter().chain(views).chain(faults).chain(overview::runs(&files));
+    let lead = [source(experiment), extent(lines)].into_iter();
+    Page {
+        title: experiment.title.clone(),
+        lead: lead.chain(experiment.notes.iter().cloned()).chain(remarks.iter().cloned()).collect(),
+        sections: sections.collect(),
+    }
+}
+
+fn source(experiment: &Experiment) -> String {
+    let Experiment { id, source, .. } = experiment;
+    format!("{source}. `spmv-bench reproduce {id}` measures it; all rows are in `rows.csv`.")
+}
+
+/// On how many matrices it stands, and on how many in the place of others.
+fn extent(lines: &[Line]) -> String {
+    let matrices: BTreeSet<_> = lines.iter().map(|line| &line.row.file).collect();
+    let stand_ins = lines.iter().filter(|line| line.is_stand_in()).map(|line| &line.row.file);
+    let stand_ins = stand_ins.collect::<BTreeSet<_>>().len();
+    let real = match stand_ins {
+        0 => String::new(),
+        count => format!(", {count} of them generated ones in the place of the collection's"),
+    };
+    format!("{} rows of {} matrices{real}.", lines.len(), matrices.len())
+}
+
+/// The rows of each run, with its facts.
+fn by_run<'a>(lines: &[Line], runs: impl Iterator<Item = &'a Value>) -> Vec<ResultFile> {
+    let file = |run: &Value| {
+        let name = run["run_id"].as_str().unwrap_or_default().to_owned();
+        let own = lines.iter().filter(|line| line.row.run_id == name);
+        ResultFile { lines: own.cloned().collect(), name, record: Some(run.clone()) }
+    };
+    runs.map(file).filter(|file| !file.lines.is_empty()).collect()
+}

@@ -1,0 +1,86 @@
+//! The claims of an experiment beside what was measured: a table for eyes and a file for others.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::definition::Experiment;
+use super::judge::{Judgement, Verdict, judge};
+use crate::report::lines::Line;
+use crate::report::table::{Cell, Table, significant};
+
+/// What became of the claims of an experiment, in its order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Verdicts(Vec<Row>);
+
+/// A claim and what became of it, as in `claims.csv`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The experiment's.
+    pub id: String,
+    /// In our words.
+    pub claim: String,
+    /// What the source prints.
+    pub paper: String,
+    /// Our number.
+    pub measured: Option<f64>,
+    /// Matrices that it stands on.
+    pub matrices: usize,
+    /// In words.
+    pub verdict: Verdict,
+    /// Why it cannot be judged.
+    pub why: Option<String>,
+}
+
+impl Verdicts {
+    /// Of the claims of an experiment against its rows; `quick` says that they were measured for a look
+    /// only.
+    pub fn of(experiment: &Experiment, lines: &[Line], quick: bool) -> Self {
+        let row = |claim: &super::claim::Claim| {
+            let Judgement { measured, matrices, verdict, why } = judge(claim, lines, quick);
+            let (id, text) = (experiment.id.clone(), claim.text.clone());
+            Row { id, claim: text, paper: claim.paper.clone(), measured, matrices, verdict, why }
+        };
+        Self(experiment.claims.iter().map(row).collect())
+    }
+
+    /// Those of a `claims.csv`.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn read(path: &Path) -> csv::Result<Self> {
+        Ok(Self(csv::Reader::from_path(path)?.into_deserialize().collect::<Result<_, _>>()?))
+    }
+
+    /// As `claims.csv`.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self, path: &Path) -> csv::Result<()> {
+        let mut writer = csv::Writer::from_path(path)?;
+        self.0.iter().try_for_each(|row| writer.serialize(row))?;
+        Ok(writer.flush()?)
+    }
+
+    /// For eyes.
+    pub fn table(&self) -> Table {
+        let columns = ["claim", "paper", "here", "matrices", "verdict"];
+        let row = |row: &Row| {
+            let verdict = match &row.why {
+                Some(why) => format!("{}: {why}", row.verdict.name()),
+                None => row.verdict.name().to_owned(),
+            };
+            let here = row.measured.map_or_else(|| "–".to_owned(), significant);
+            let [claim, paper, here] =
+                [&row.claim, &row.paper, &here].map(|t| Cell::text(t.as_str()));
+            vec![claim, paper, here, Cell::Count(row.matrices as u64), Cell::text(verdict)]
+        };
+        let rows = self.0.iter().map(row).collect();
+        Table { columns: columns.map(String::from).to_vec(), rows }
+    }
+
+    /// Those that were judged, and the others.
+    pub fn judged(&self) -> (Vec<&Row>, Vec<&Row>) {
+        self.0.iter().partition(|row| row.verdict != Verdict::CannotBeJudged)
+    }
+}

@@ -1,0 +1,173 @@
+//! `spmv-bench reproduce`.
+
+use std::fs;
+use std::path::Path;
+
+use spmv_bench::cli::Verdict;
+
+use crate::world::run;
+
+const EXPERIMENT: &str = r#"
+title = "Two shapes"
+source = "nobody, Figure 0"
+notes = ["Made for a test."]
+
+[[measure]]
+matrices = ["gen:dense,nnz=64,cols={4,8}", "gen:grid2d,n=3"]
+methods = ["seq", "csr-rows"]
+rounds = 1
+iterations = 2
+
+[[view]]
+kind = "bars"
+title = "Throughput"
+value = "gflops"
+
+[[claim]]
+text = "csr-rows is as fast as seq"
+paper = "1.00"
+measured.speed = { of = "csr-rows", over = "seq", statistic = "max" }
+holds = "0.5 to 1.5"
+
+[[claim]]
+text = "seq is slow"
+paper = "0"
+measured.number = { of = "seq", column = "avg_spmv_ms", statistic = "max" }
+holds = "< 0.5"
+"#;
+
+fn experiment(text: &str) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("shapes.toml"), text).unwrap();
+    dir
+}
+
+fn reproduce(dir: &Path, words: &str) -> crate::world::Ran {
+    let dir = dir.display();
+    run(&format!("reproduce {dir}/shapes.toml --data {dir}/none --output {dir}/out {words}"))
+}
+
+/// The table's lines that start with a word of that text.
+fn verdict_of<'a>(stdout: &'a str, claim: &str) -> &'a str {
+    stdout.lines().find(|line| line.trim_start().starts_with(claim)).expect("a line of the claim")
+}
+
+#[test]
+fn an_experiment_is_measured_judged_and_written() {
+    let dir = experiment(EXPERIMENT);
+    let ran = reproduce(dir.path(), "");
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stderr);
+    // The fake clock: every product takes a millisecond.
+    assert!(verdict_of(&ran.stdout, "csr-rows is as fast").contains("holds"));
+    assert!(verdict_of(&ran.stdout, "seq is slow").ends_with("does not hold"));
+    let out = dir.path().join("out");
+    let rows = fs::read_to_string(out.join("rows.csv")).unwrap();
+    assert_eq!(rows.lines().count(), 1 + 3 * 2);
+    assert!(rows.contains("\n\"gen:dense,nnz=64,cols=8\",8,8,64,"));
+    let claims = fs::read_to_string(out.join("claims.csv")).unwrap();
+    assert!(claims.contains("shapes,csr-rows is as fast as seq,1.00,1.0,3,holds,\n"), "{claims}");
+    let report = fs::read_to_string(out.join("report.md")).unwrap();
+    for part in
+        ["Two shapes", "nobody, Figure 0", "Made for a test.", "does not hold", "Throughput"]
+    {
+        assert!(report.contains(part), "{part}: {report}");
+    }
+    assert!(out.join("report.html").is_file());
+    let runs: Vec<_> = fs::read_dir(out.join("runs")).unwrap().collect();
+    assert_eq!(runs.len(), 1);
+}
+
+#[test]
+fn what_is_there_is_not_measured_again() {
+    let dir = experiment(EXPERIMENT);
+    reproduce(dir.path(), "").result.unwrap();
+    let path = dir.path().join("out/rows.csv");
+    let all = fs::read_to_string(&path).unwrap();
+    let again = reproduce(dir.path(), "");
+    assert_eq!(fs::read_to_string(&path).unwrap(), all);
+    assert!(!again.stderr.contains("gen:"), "{}", again.stderr);
+    // Of the last matrix one row is missing and the other is cut off: it is measured again, alone.
+    let lines: Vec<_> = all.lines().collect();
+    fs::write(&path, format!("{}\n{}", lines[..5].join("\n"), &lines[5][..20])).unwrap();
+    let again = reproduce(dir.path(), "");
+    assert_eq!(again.stderr.matches("gen:").count(), 1, "{}", again.stderr);
+    assert!(again.stderr.contains("1/1 gen:grid2d,n=3"), "{}", again.stderr);
+    assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 1 + 3 * 2);
+    let other = reproduce(dir.path(), "--max-time 1");
+    assert!(other.stderr.contains("3/3 gen:grid2d,n=3"), "other options: {}", other.stderr);
+}
+
+#[test]
+fn a_quick_run_measures_less_and_judges_nothing() {
+    let many = EXPERIMENT.replace("cols={4,8}", "cols={1,2,4,8,16,32,64}");
+    let dir = experiment(&many);
+    let ran = reproduce(dir.path(), "--quick");
+    assert!(verdict_of(&ran.stdout, "csr-rows is as fast").contains("cannot be judged"));
+    assert!(ran.stdout.contains("a quick run; it would hold"), "{}", ran.stdout);
+    let rows = fs::read_to_string(dir.path().join("out/rows.csv")).unwrap();
+    let cols: Vec<_> = [1, 2, 4, 8, 16, 32, 64]
+        .into_iter()
+        .filter(|cols| rows.contains(&format!("cols={cols}\"")))
+        .collect();
+    assert_eq!(cols, [1, 4, 16, 64]);
+}
+
+#[test]
+fn a_dry_run_tells_the_grid_and_measures_nothing() {
+    let text = EXPERIMENT.replace("\"gen:grid2d,n=3\"", "\"Williams/cant\"");
+    let dir = experiment(&text);
+    let ran = reproduce(dir.path(), "--dry-run");
+    assert_eq!(ran.result, Ok(Verdict::Ok));
+    assert!(ran.stdout.contains(
+        "2 matrices x 2 methods: spmv-bench corpus --device cpu --rounds 1 --iterations 2 \
+         --precision f64 --methods seq,csr-rows\n    gen:dense,nnz=64,cols=4 gen:dense,nnz=64,cols=8\n"
+    ));
+    assert!(ran.stdout.contains("missing: Williams/cant"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("expected: up to 0 s"));
+    assert!(!dir.path().join("out").exists());
+    let stood_in = reproduce(dir.path(), "--dry-run --stand-ins");
+    assert!(stood_in.stdout.contains(" stand-in:Williams/cant\n"), "{}", stood_in.stdout);
+}
+
+#[test]
+fn real_matrices_are_preferred_to_stand_ins() {
+    let text = EXPERIMENT.replace("\"gen:grid2d,n=3\"", "\"Williams/cant\"");
+    let dir = experiment(&text);
+    fs::create_dir(dir.path().join("none")).unwrap();
+    let cant = "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 1\n2 2\n";
+    fs::write(dir.path().join("none/cant.mtx"), cant).unwrap();
+    let ran = reproduce(dir.path(), "--stand-ins");
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stderr);
+    let rows = fs::read_to_string(dir.path().join("out/rows.csv")).unwrap();
+    assert!(rows.contains("none/cant.mtx,2,2,2,") && !rows.contains("stand-in"));
+}
+
+#[test]
+fn without_a_gpu_its_part_waits() {
+    let block = "[[measure]]\nmatrices = [\"gen:grid2d,n=3\"]\nmethods = [\"gpu-merge\"]\n";
+    let claim = "[[claim]]\ntext = \"the GPU is fast\"\npaper = \"9\"\nholds = \"> 1\"\n\
+                 measured.speed = { of = \"gpu-merge\", over = \"seq\", statistic = \"max\" }\n";
+    let dir = experiment(&format!("{EXPERIMENT}{block}{claim}"));
+    let ran = reproduce(dir.path(), "");
+    assert_eq!(ran.result, Ok(Verdict::Ok));
+    assert!(verdict_of(&ran.stdout, "the GPU is fast").contains("cannot be judged here"));
+    assert!(ran.stdout.contains("without the GPU: no CUDA driver"), "{}", ran.stdout);
+    let only = experiment(&format!("title = 't'\nsource = 's'\n{block}{claim}"));
+    let ran = reproduce(only.path(), "--device gpu");
+    assert!(ran.result.unwrap_err().contains("nothing was measured"));
+    assert!(ran.stdout.contains("waiting for a GPU"), "{}", ran.stdout);
+}
+
+#[test]
+fn experiments_are_listed_and_unknown_ones_refused() {
+    let ran = run("reproduce");
+    assert_eq!(ran.result, Ok(Verdict::Ok));
+    for id in ["sc16-table1", "hola-fig7", "five-gpu-table3", "csrk-fig6", "selector"] {
+        assert!(ran.stdout.contains(&format!(" {id} ")), "{id}");
+    }
+    let error = run("reproduce sc16-fig99").result.unwrap_err();
+    assert!(error.starts_with("no experiment 'sc16-fig99'; there are "), "{error}");
+    let dir = experiment("title = 3\n");
+    let error = reproduce(dir.path(), "").result.unwrap_err();
+    assert!(error.contains("shapes.toml: TOML parse error at line 1"), "{error}");
+}
