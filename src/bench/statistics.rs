@@ -67,7 +67,7 @@ fn std_dev(values: &[f64]) -> Option<f64> {
 
 /// The 97.5 % quantile of Student's t with `df` ≥ 1 degrees of freedom: exact for 1 and 2, else the
 /// expansion about the normal quantile (Abramowitz & Stegun 26.7.5), within 0.2 %.
-fn student_t_975(df: usize) -> f64 {
+pub fn student_t_975(df: usize) -> f64 {
     const Z: f64 = 1.959_963_984_540_054;
     let n = df as f64;
     match df {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::compare::CompareArgs;
 use super::fetch::args::FetchArgs;
 use crate::bench::plan::{Cache, Fill, Protocol, Settings};
 use crate::matrix::generate::forms;
@@ -45,6 +46,17 @@ pub enum Command {
     ///
     /// Exit status: 0 all there; 1 some matrix was not brought, or is not as it was; 2 could not run.
     Fetch(FetchArgs),
+    /// Compares two result files: what became faster, what slower, and what is no longer right
+    ///
+    /// Pairs the rows of A and B by matrix, method, precision, device, threads and transpose. A pair is
+    /// faster or slower when the 95 % intervals of its times do not overlap, else the same. What was
+    /// not measured alike is refused: hot with cold, other orders, other matrices, and where
+    /// FILE.run.json lies beside both files, other alpha, beta and expansion; it warns of other settings
+    /// and another machine. The intervals are of the spread within a run and know nothing of drift
+    /// between the two.
+    ///
+    /// Exit status: 0 compared; 1 worse by what --fail-above says; 2 could not compare.
+    Compare(CompareArgs),
     /// Finds the best values of a method's parameters over many matrices
     ///
     /// csr-k: sweeps every value of srs, and of ssrs where the method has it, that --methods does not fix; by

@@ -3,6 +3,7 @@
 mod args;
 mod cache;
 mod choice;
+mod compare;
 mod corpus;
 mod fetch;
 mod generate;
@@ -66,7 +67,7 @@ pub struct World<'a> {
 pub enum Verdict {
     /// All asked for is right: exit status 0.
     Ok,
-    /// Some result is wrong or failed: exit status 1.
+    /// Some result is wrong or failed, or slower than it may be: exit status 1.
     Bad,
 }
 
@@ -85,6 +86,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Resul
     match cli.command {
         None => single::run(&cli.single, words, world),
         Some(Command::Corpus(args)) => corpus::run(&args, words, world),
+        Some(Command::Compare(args)) => compare::run(&args, world),
         Some(Command::Fetch(args)) => fetch::run(&args, world),
         Some(Command::Tune(args)) => tune::run(args, words, world),
         Some(Command::Report(args)) => report::run(&args, world),

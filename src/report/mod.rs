@@ -3,6 +3,7 @@
 
 pub mod chart;
 pub mod column;
+pub mod compare;
 pub mod lines;
 pub mod matched;
 pub mod overview;

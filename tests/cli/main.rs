@@ -1,6 +1,7 @@
 //! The command line from outside: golden outputs with a fake clock, exit statuses, and what is left
 //! behind when something goes wrong.
 
+mod compare;
 mod gpu;
 mod kept;
 mod order;

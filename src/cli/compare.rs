@@ -1,0 +1,155 @@
+//! `spmv-bench compare`: two result files, and the facts of their runs where these lie beside them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use serde_json::Value;
+
+use super::{Verdict, World};
+use crate::report::compare::facts::differences;
+use crate::report::compare::{Comparison, Side};
+use crate::report::lines::{self, Line};
+use crate::report::select::Select;
+
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// What times are set off against: rows as --format csv writes them
+    #[arg(value_name = "A.csv")]
+    pub a: PathBuf,
+    /// What is judged
+    #[arg(value_name = "B.csv")]
+    pub b: PathBuf,
+    /// Only methods of these names or globs, separated by commas, each with conditions if need be:
+    /// 'merge,mkl*', '* where cache = hot and num_nonzeros > 1e6'
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub methods: Vec<Select>,
+    /// End with status 1 when a row that is ok in A is not in B, or when a method's mean, or that over
+    /// all, is slower in B by more than so many percent with its whole 95 % interval
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub fail_above: Option<f64>,
+    /// Form of the output
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: CompareFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum CompareFormat {
+    /// For people
+    Text,
+    /// A line per pair of rows
+    Csv,
+}
+
+/// `5%` or `5`.
+fn percent(text: &str) -> Result<f64, String> {
+    let (number, marked) = text.strip_suffix('%').map_or((text, false), |number| (number, true));
+    let value: Option<f64> = number.trim_end().parse().ok();
+    let value = value.filter(|value| value.is_finite() && *value >= 0.0);
+    let value = value.ok_or_else(|| format!("'{text}' is no percentage; say 5% or 5"))?;
+    if !marked && value > 0.0 && value < 1.0 {
+        let meant = 100.0 * value;
+        return Err(format!("'{text}' may mean {text}% or {meant}%; say which, with the sign"));
+    }
+    Ok(value)
+}
+
+/// Compares two files.
+pub fn run(args: &CompareArgs, world: &mut World) -> Result<Verdict> {
+    let (lines_a, lines_b) = (lines::read(&args.a)?, lines::read(&args.b)?);
+    check_facts((&args.a, &lines_a), (&args.b, &lines_b), world)?;
+    let (lines_a, lines_b) = chosen(&args.methods, lines_a, lines_b)?;
+    let (name_a, name_b) = (args.a.display().to_string(), args.b.display().to_string());
+    let a = Side { name: &name_a, lines: &lines_a };
+    let comparison = Comparison::of(a, Side { name: &name_b, lines: &lines_b })?;
+    let text = match args.format {
+        CompareFormat::Text => comparison.to_text(),
+        CompareFormat::Csv => comparison.to_csv(),
+    };
+    write!(world.stdout, "{text}")?;
+    args.fail_above.map_or(Ok(Verdict::Ok), |percent| judge(&comparison, percent, world))
+}
+
+/// The rows of those methods; rows of whole matrices stay, as they tell why others are missing.
+fn chosen(
+    methods: &[Select],
+    mut a: Vec<Line>,
+    mut b: Vec<Line>,
+) -> Result<(Vec<Line>, Vec<Line>)> {
+    for select in methods {
+        let met = a.iter().chain(&b).any(|line| select.meets(line));
+        let names: BTreeSet<_> = a.iter().chain(&b).map(Line::method).collect();
+        let names: Vec<_> = names.into_iter().filter(|name| !name.is_empty()).collect();
+        ensure!(met, "--methods {select}: no such row; there are the methods {}", names.join(", "));
+    }
+    let meant = |line: &Line| {
+        let any = methods.is_empty() || methods.iter().any(|select| select.meets(line));
+        any || line.method().is_empty()
+    };
+    a.retain(meant);
+    b.retain(meant);
+    Ok((a, b))
+}
+
+/// Warns of other circumstances, and refuses other products.
+fn check_facts(a: (&Path, &[Line]), b: (&Path, &[Line]), world: &mut World) -> Result<()> {
+    let (facts_a, facts_b) = (facts(a, world)?, facts(b, world)?);
+    let (Some(facts_a), Some(facts_b)) = (facts_a, facts_b) else { return Ok(()) };
+    for difference in differences(&facts_a, &facts_b) {
+        let (fact, in_a, in_b) = (difference.fact, difference.in_a, difference.in_b);
+        let (a, b) = (a.0.display(), b.0.display());
+        let message = format!("{fact} is {in_a} in the run of {a} and {in_b} in that of {b}");
+        if let Some(option) = difference.option {
+            bail!("{message}; run one of them again with {option} as in the other");
+        }
+        writeln!(world.stderr, "warning: {message}")?;
+    }
+    Ok(())
+}
+
+/// The facts of the run, if they are beside the file and of a run that its rows are of.
+fn facts((path, lines): (&Path, &[Line]), world: &mut World) -> Result<Option<Value>> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".run.json");
+    let beside = PathBuf::from(beside);
+    let mend = || format!("cannot read {}; mend it, or move it away", beside.display());
+    let text = match fs::read_to_string(&beside) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        text => text.with_context(mend)?,
+    };
+    let facts: Value = serde_json::from_str(&text).with_context(mend)?;
+    let of_rows = |id: &Value| lines.iter().any(|line| id == &line.row.run_id[..]);
+    if !facts.get("run_id").is_some_and(of_rows) {
+        let (beside, path) = (beside.display(), path.display());
+        writeln!(world.stderr, "warning: {beside} is of a run that no row of {path} is of")?;
+        return Ok(None);
+    }
+    Ok(Some(facts))
+}
+
+/// Whether B is bad, and why.
+fn judge(comparison: &Comparison, percent: f64, world: &mut World) -> Result<Verdict> {
+    let err = &mut world.stderr;
+    let unjudged = comparison.unjudged();
+    if !unjudged.is_empty() {
+        let mend = "rows of one sample have no interval; measure with --rounds 2 or more";
+        writeln!(err, "warning: not judged: {} ({mend})", unjudged.join(", "))?;
+    }
+    let lost = comparison.lost().len();
+    if lost > 0 {
+        writeln!(err, "{lost} rows are ok in A and not in B")?;
+    }
+    let slower = comparison.slower_by(percent);
+    for (label, mean) in &slower {
+        let (low, high) = mean.interval.expect("judged by it");
+        let mean = mean.ratio;
+        writeln!(
+            err,
+            "slower by more than {percent} %: {label}: {mean:.3} ({low:.3} to {high:.3})"
+        )?;
+    }
+    Ok(if lost > 0 || !slower.is_empty() { Verdict::Bad } else { Verdict::Ok })
+}

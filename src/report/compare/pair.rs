@@ -1,0 +1,237 @@
+//! Which row of A goes with which row of B, and whether they may be compared.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Side;
+use super::ratio::Change;
+use super::refusal::{Refusal, check_time, same_matrix};
+use crate::bench::plan::Cache;
+use crate::matrix::order::Order;
+use crate::method::Device;
+use crate::report::lines::{Line, matrix_name};
+use crate::scalar::Precision;
+
+/// What a row is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key<'a> {
+    /// The matrix' file, as in A where A has it.
+    pub file: &'a str,
+    /// With its parameters.
+    pub method: &'a str,
+    /// Of values and vectors.
+    pub precision: Option<Precision>,
+    /// Where it ran.
+    pub device: Option<Device>,
+    /// That computed; `None` on a GPU.
+    pub threads: Option<usize>,
+    /// Files without the column are of times when there was no transposed product.
+    pub transpose: bool,
+}
+
+/// A row of A, a row of B, or both.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair<'a> {
+    /// What they are of.
+    pub key: Key<'a>,
+    /// A's; that of the whole matrix when no method ran on it.
+    pub a: Option<&'a Line>,
+    /// B's likewise.
+    pub b: Option<&'a Line>,
+    /// How the times compare; `None` unless both are ok.
+    pub change: Option<Change>,
+}
+
+impl<'a> Key<'a> {
+    /// Of a row of the matrix that is called `file`.
+    fn of(line: &'a Line, file: &'a str) -> Self {
+        let row = &line.row;
+        let (precision, device, threads) = (row.precision, row.device, row.threads);
+        let transpose = row.transpose.unwrap_or(false);
+        Self { file, method: line.method(), precision, device, threads, transpose }
+    }
+
+    /// What is the same on all matrices.
+    pub fn without_matrix(self) -> Self {
+        Self { file: "", ..self }
+    }
+
+    /// The matrix' name.
+    pub fn matrix(&self) -> &'a str {
+        matrix_name(self.file)
+    }
+
+    /// The method, with what tells it from others of `all` that bear its name.
+    pub fn label(&self, all: &BTreeSet<Self>) -> String {
+        let namesakes = || all.iter().filter(|other| other.method == self.method);
+        let telling = |&&(_, word): &&Aspect| namesakes().any(|other| word(other) != word(self));
+        let words = ASPECTS.iter().filter(telling).map(|(_, word)| word(self));
+        std::iter::once(self.method.to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+    }
+
+    /// In full, for messages.
+    pub(super) fn describe(&self) -> String {
+        let words: Vec<_> = ASPECTS.iter().map(|(_, word)| word(self)).collect();
+        format!("{} on {} ({})", self.method, self.file, words.join(", "))
+    }
+}
+
+/// What rows may differ in, by the option that sets it, and the word that a row has for it.
+type Aspect = (&'static str, fn(&Key) -> String);
+
+/// What tells rows of one method apart.
+const ASPECTS: [Aspect; 4] = [
+    ("precision", |key| key.precision.map_or("no precision", Precision::name).into()),
+    ("device", |key| key.device.map_or("no device", Device::name).into()),
+    ("threads", |key| key.threads.map_or("no threads".into(), |n| format!("{n} threads"))),
+    ("transpose", |key| if key.transpose { "transposed" } else { "not transposed" }.into()),
+];
+
+/// What two groups of rows have nothing in common in: `2 threads in A, 4 threads in B (--threads)`.
+pub fn differences<'a>(
+    a: impl Iterator<Item = Key<'a>> + Clone,
+    b: impl Iterator<Item = Key<'a>> + Clone,
+) -> Vec<String> {
+    let all = |words: &BTreeSet<String>| words.iter().cloned().collect::<Vec<_>>().join(", ");
+    let differing = ASPECTS.iter().filter_map(|(option, word)| {
+        let in_a: BTreeSet<String> = a.clone().map(|key| word(&key)).collect();
+        let in_b: BTreeSet<String> = b.clone().map(|key| word(&key)).collect();
+        let apart = !in_a.is_empty() && !in_b.is_empty() && in_a.is_disjoint(&in_b);
+        apart.then(|| format!("{} in A, {} in B (--{option})", all(&in_a), all(&in_b)))
+    });
+    differing.collect()
+}
+
+/// What became of a row.
+pub fn status(line: Option<&Line>) -> &'static str {
+    let status = line.map(|line| line.row.status.map_or("unknown", |status| status.name()));
+    status.unwrap_or("missing")
+}
+
+/// The rows of one file by what they are of.
+struct Rows<'a> {
+    /// In the file's order.
+    keys: Vec<Key<'a>>,
+    measured: BTreeMap<Key<'a>, &'a Line>,
+    /// Matrices on which no method ran, which tell why.
+    ended: BTreeMap<&'a str, &'a Line>,
+    way: Option<(Cache, Order)>,
+}
+
+impl<'a> Rows<'a> {
+    fn of(side: &Side<'a>, file: impl Fn(&'a str) -> &'a str) -> Result<Self, Refusal> {
+        let mut rows =
+            Self { keys: vec![], measured: BTreeMap::new(), ended: BTreeMap::new(), way: None };
+        for line in side.lines {
+            let key = Key::of(line, file(&line.row.file));
+            if key.method.is_empty() {
+                rows.ended.insert(key.file, line);
+                continue;
+            }
+            rows.check_way(side, line)?;
+            check_time(side, line, &key)?;
+            rows.keys.push(key);
+            if rows.measured.insert(key, line).is_some() {
+                let (file, row) = (side.name.to_owned(), key.describe());
+                return Err(Refusal::Twice { file, row });
+            }
+        }
+        Ok(rows)
+    }
+
+    /// All rows of a file are of one kind. Without the columns they are of times when there was no other.
+    fn check_way(&mut self, side: &Side, line: &Line) -> Result<(), Refusal> {
+        let way = (line.row.cache.unwrap_or(Cache::Hot), line.row.order.unwrap_or_default());
+        let known = *self.way.get_or_insert(way);
+        let mixed =
+            |column, one, other| Refusal::Mixed { file: side.name.to_owned(), column, one, other };
+        unlike(known, way).map_or(Ok(()), |(column, one, other)| Err(mixed(column, one, other)))
+    }
+
+    fn find(&self, key: &Key) -> Option<&'a Line> {
+        self.measured.get(key).or_else(|| self.ended.get(key.file)).copied()
+    }
+}
+
+/// The column that two ways of measuring differ in, and its words.
+fn unlike(
+    one: (Cache, Order),
+    other: (Cache, Order),
+) -> Option<(&'static str, &'static str, &'static str)> {
+    let cache = (one.0 != other.0).then(|| ("cache", one.0.name(), other.0.name()));
+    cache.or_else(|| (one.1 != other.1).then(|| ("order", one.1.name(), other.1.name())))
+}
+
+/// What A calls the files of B that it has under another path: those with a name that no other file has
+/// that is only on one side.
+fn partners<'a>(a: &Side<'a>, b: &Side<'a>) -> BTreeMap<&'a str, &'a str> {
+    let files = |side: &Side<'a>| -> BTreeSet<&'a str> {
+        side.lines.iter().map(|line| &line.row.file[..]).collect()
+    };
+    let (a, b) = (files(a), files(b));
+    let only = |own: &BTreeSet<&'a str>, other| {
+        let mut named: BTreeMap<&'a str, Vec<&'a str>> = BTreeMap::new();
+        for &file in own.difference(other) {
+            named.entry(matrix_name(file)).or_default().push(file);
+        }
+        named
+    };
+    let (only_a, only_b) = (only(&a, &b), only(&b, &a));
+    let partner = |(name, in_b): (&&str, &Vec<&'a str>)| match (&only_a.get(name)?[..], &in_b[..]) {
+        (&[in_a], &[in_b]) => Some((in_b, in_a)),
+        _ => None,
+    };
+    only_b.iter().filter_map(partner).collect()
+}
+
+/// All rows, those of the same matrix, method, precision, device, threads and transposition together.
+///
+/// # Errors
+/// When what would be paired was not measured alike, or nothing pairs.
+pub fn pairs<'a>(a: &Side<'a>, b: &Side<'a>) -> Result<Vec<Pair<'a>>, Refusal> {
+    let partners = partners(a, b);
+    let in_a = Rows::of(a, |file| file)?;
+    let in_b = Rows::of(b, |file| partners.get(file).copied().unwrap_or(file))?;
+    let ways = in_a.way.zip(in_b.way);
+    if let Some((column, word_a, word_b)) = ways.and_then(|(a, b)| unlike(a, b)) {
+        let (a, b) = (a.name.to_owned(), b.name.to_owned());
+        return Err(Refusal::Unlike { a, b, column, in_a: word_a, in_b: word_b });
+    }
+    let only_b = in_b.keys.iter().filter(|key| !in_a.measured.contains_key(key));
+    let paired = |&key: &Key<'a>| {
+        let (row_a, row_b) = (in_a.find(&key), in_b.find(&key));
+        let change = row_a.zip(row_b).and_then(|(a, b)| Change::of(a, b));
+        Pair { key, a: row_a, b: row_b, change }
+    };
+    let pairs: Vec<Pair> = in_a.keys.iter().chain(only_b).map(paired).collect();
+    if !pairs.iter().any(|pair| pair.a.is_some() && pair.b.is_some()) {
+        let why = why_nothing(&in_a.keys, &in_b.keys);
+        return Err(Refusal::NothingPairs { a: a.name.to_owned(), b: b.name.to_owned(), why });
+    }
+    pairs.iter().try_for_each(|pair| same_matrix(pair, a, b))?;
+    Ok(pairs)
+}
+
+fn why_nothing(a: &[Key], b: &[Key]) -> String {
+    let disjoint = |word: fn(&Key) -> String| {
+        let in_a: BTreeSet<String> = a.iter().map(word).collect();
+        !b.iter().any(|key| in_a.contains(&word(key)))
+    };
+    if a.is_empty() || b.is_empty() {
+        let side = if a.is_empty() { "A" } else { "B" };
+        return format!("{side} holds no row of the methods asked for");
+    }
+    let options = differences(a.iter().copied(), b.iter().copied());
+    let columns: [Aspect; 2] =
+        [("matrix", |key| key.file.into()), ("method", |key| key.method.into())];
+    let columns = columns.iter().filter(|column| disjoint(column.1));
+    let mut why: Vec<String> =
+        columns.map(|(column, _)| format!("they have no {column} in common")).collect();
+    if !options.is_empty() {
+        let options = options.join("; ");
+        why.push(format!("{options}; run one of them again with what the other was run with"));
+    }
+    if why.is_empty() {
+        why.push("none has matrix, method, precision, device, threads and transpose alike".into());
+    }
+    why.join("; ")
+}

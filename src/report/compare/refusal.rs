@@ -1,0 +1,72 @@
+//! What is not compared, and why.
+
+use super::Side;
+use super::pair::{Key, Pair};
+use crate::report::lines::Line;
+
+/// Why two files are not compared.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs)] // the message explains each field
+pub enum Refusal {
+    /// One file was measured in two ways.
+    #[error(
+        "{file} holds rows of {column} {one} and of {column} {other}, which are not compared as one; \
+         choose with --methods '* where {column} = {one}'"
+    )]
+    Mixed { file: String, column: &'static str, one: &'static str, other: &'static str },
+    /// The files were measured in different ways.
+    #[error(
+        "{a} holds rows of {column} {in_a}, {b} of {column} {in_b}; run one of them again with \
+         --{column} {in_a} or --{column} {in_b}, so that both are alike"
+    )]
+    Unlike { a: String, b: String, column: &'static str, in_a: &'static str, in_b: &'static str },
+    /// It is not known which of two rows is meant.
+    #[error("{file} holds two rows of {row}; keep the rows of one run in a file")]
+    Twice { file: String, row: String },
+    /// A row contradicts itself.
+    #[error("{file}: {row} is ok, but its avg_spmv_ms is '{value}'; it must be a positive number")]
+    NoTime { file: String, row: String, value: String },
+    /// The same name for two matrices.
+    #[error("{matrix} has {found}: {why}")]
+    OtherMatrix { matrix: String, found: String, why: &'static str },
+    /// Nothing is left to compare.
+    #[error("no row of {a} pairs with one of {b}: {why}")]
+    NothingPairs { a: String, b: String, why: String },
+}
+
+/// Refuses a row that is ok without a time.
+pub(super) fn check_time(side: &Side, line: &Line, key: &Key) -> Result<(), Refusal> {
+    if !line.is_ok() || line.row.avg_spmv_ms.is_some_and(|ms| ms > 0.0 && ms.is_finite()) {
+        return Ok(());
+    }
+    let value = line.cell("avg_spmv_ms").unwrap_or_default().to_owned();
+    Err(Refusal::NoTime { file: side.name.to_owned(), row: key.describe(), value })
+}
+
+/// Refuses rows of different matrices, as far as they tell.
+pub(super) fn same_matrix(pair: &Pair, a: &Side, b: &Side) -> Result<(), Refusal> {
+    let difference = pair.a.zip(pair.b).and_then(|(a, b)| difference(a, b));
+    difference.map_or(Ok(()), |(in_a, in_b, why)| {
+        let found = format!("{in_a} in {} and {in_b} in {}", a.name, b.name);
+        Err(Refusal::OtherMatrix { matrix: pair.key.file.to_owned(), found, why })
+    })
+}
+
+/// What each has, and what that means.
+fn difference(a: &Line, b: &Line) -> Option<(String, String, &'static str)> {
+    let differ = |of: fn(&Line) -> Option<usize>| of(a).zip(of(b)).filter(|(a, b)| a != b);
+    if let Some((a, b)) = differ(|line| line.row.num_rows) {
+        return Some((format!("{a} rows"), b.to_string(), "it is another file"));
+    }
+    if let Some((a, b)) = differ(|line| line.row.num_cols) {
+        return Some((format!("{a} columns"), b.to_string(), "it is another file"));
+    }
+    if let Some((a, b)) = differ(|line| line.row.num_nonzeros) {
+        let why = "one of them was read with --no-expand, or it is another file";
+        return Some((format!("{a} nonzeros"), b.to_string(), why));
+    }
+    let kind = |line: &Line| line.row.kind.clone().unwrap_or_default();
+    let why = "a stand-in is not the matrix that it stands in for";
+    let stand_in = a.is_stand_in() != b.is_stand_in();
+    stand_in.then(|| (format!("the kind '{}'", kind(a)), format!("'{}'", kind(b)), why))
+}

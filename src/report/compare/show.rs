@@ -1,0 +1,178 @@
+//! A comparison as text and as CSV.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::Comparison;
+use super::pair::{Key, Pair, differences, status};
+use super::ratio::Judgement::{self, Faster, Same, Slower, Unknown};
+use super::ratio::Mean;
+use crate::report::lines::Line;
+use crate::report::table::{Cell, Table};
+
+/// Changes shown each way.
+const CHANGES: usize = 10;
+impl Comparison<'_> {
+    /// What is no longer right, a line per method, the largest changes, and a sentence over all.
+    pub fn to_text(&self) -> String {
+        let mut text = format!("A: {}\nB: {}\n", self.a.name, self.b.name);
+        text += &self.losses_text("ok in A, not in B", &self.lost());
+        text += &self.losses_text("ok in B, not in A", &self.gained());
+        text += &self.unpaired_text();
+        if let Some(overall) = &self.overall {
+            text += "\nB/A: B's time per product over A's; above 1 B is slower\n";
+            text += &self.methods_table().to_text(None);
+            text += "\n";
+            let changes = self.changes_table();
+            if !changes.rows.is_empty() {
+                text += "\nthe largest changes\n";
+                text += &changes.to_text(None);
+                text += "\n";
+            }
+            text += "\n";
+            text += &sentence(overall);
+        } else {
+            text += "\nno row is ok in both\n";
+        }
+        text
+    }
+
+    fn unpaired_text(&self) -> String {
+        let mut text = String::new();
+        for (side, counts) in ["A", "B"].into_iter().zip(self.unpaired()) {
+            if !counts.is_empty() {
+                let rows: usize = counts.values().sum();
+                let counts: Vec<_> =
+                    counts.iter().map(|(label, count)| format!("{label} ({count})")).collect();
+                let _ = writeln!(text, "only in {side}: {rows} rows: {}", counts.join(", "));
+            }
+        }
+        let only = |missing: fn(&&Pair) -> bool| self.pairs.iter().filter(missing).map(|p| p.key);
+        for difference in differences(only(|pair| pair.b.is_none()), only(|pair| pair.a.is_none()))
+        {
+            let _ = writeln!(text, "these differ in {difference}");
+        }
+        text
+    }
+
+    /// A line per method; a column of unknowns where there are any.
+    fn methods_table(&self) -> Table {
+        let any = |&judgement: &Judgement| {
+            judgement != Unknown || self.methods.iter().any(|group| group.mean.count(Unknown) > 0)
+        };
+        let judgements: Vec<_> = [Faster, Same, Slower, Unknown].into_iter().filter(any).collect();
+        let judged = judgements.iter().map(|judgement| judgement.name());
+        let columns = ["method", "pairs"].into_iter().chain(judged);
+        let columns = columns.chain(["B/A", "95 % interval", "lowest", "highest"]);
+        let row = |label: &str, mean: &Mean| {
+            let mut row = vec![Cell::text(label), Cell::Count(mean.pairs() as u64)];
+            row.extend(judgements.iter().map(|&kind| Cell::Count(mean.count(kind) as u64)));
+            row.push(Cell::text(format!("{:.3}", mean.ratio)));
+            row.push(mean.interval.map_or(Cell::Empty, |interval| Cell::text(range(interval))));
+            let extreme = |(key, ratio): (Key, f64)| format!("{ratio:.3} {}", key.matrix());
+            row.extend([mean.lowest, mean.highest].map(extreme).map(Cell::text));
+            row
+        };
+        let rows = self.methods.iter().map(|group| row(&group.label, &group.mean)).collect();
+        Table { columns: columns.map(Into::into).collect(), rows }
+    }
+
+    /// The pairs whose intervals do not overlap, at most ten that are slower beside ten that are faster.
+    fn changes_table(&self) -> Table {
+        let of = |judgement: Judgement| {
+            let judged = self.pairs.iter().filter_map(|pair| Some((pair, pair.change?)));
+            let mut changes: Vec<_> = judged
+                .filter(|(_, c)| c.judgement == judgement)
+                .map(|(p, c)| (p, c.ratio))
+                .collect();
+            changes.sort_by(|a, b| b.1.ln().abs().total_cmp(&a.1.ln().abs()));
+            changes
+        };
+        let (slower, faster) = (of(Slower), of(Faster));
+        let cell = |change: Option<&(&Pair, f64)>| {
+            change.map_or(Cell::Empty, |(pair, ratio)| {
+                let (label, matrix) = (self.label(&pair.key), pair.key.matrix());
+                Cell::text(format!("{ratio:.3} {label} on {matrix}"))
+            })
+        };
+        let length = slower.len().max(faster.len()).min(CHANGES);
+        let row = |index| vec![cell(slower.get(index)), cell(faster.get(index))];
+        let columns = ["slower in B, by B/A", "faster in B, by B/A"].map(Into::into).to_vec();
+        Table { columns, rows: (0..length).map(row).collect() }
+    }
+
+    /// A line per row of either file.
+    pub fn to_csv(&self) -> String {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        for pair in &self.pairs {
+            writer.serialize(Record::of(pair)).expect("memory takes all");
+        }
+        let bytes = writer.into_inner().expect("memory takes all");
+        String::from_utf8(bytes).expect("cells are text")
+    }
+}
+
+fn range((low, high): (f64, f64)) -> String {
+    format!("{low:.3} to {high:.3}")
+}
+
+fn sentence(mean: &Mean) -> String {
+    let interval =
+        mean.interval.map_or(String::new(), |interval| format!(" ({})", range(interval)));
+    let [faster, same, slower, unknown] = mean.counts;
+    format!(
+        "over all {} pairs B takes {:.3} times as long as A{interval}: {faster} faster, {same} the same, \
+         {slower} slower, {unknown} unknown\n",
+        mean.pairs(),
+        mean.ratio,
+    )
+}
+
+/// A row of A, of B, or both.
+#[derive(Serialize)]
+struct Record<'a> {
+    matrix: &'a str,
+    method_name: &'a str,
+    precision: Option<&'a str>,
+    device: Option<&'a str>,
+    threads: Option<usize>,
+    transpose: bool,
+    file_a: Option<&'a str>,
+    file_b: Option<&'a str>,
+    status_a: &'a str,
+    status_b: &'a str,
+    avg_spmv_ms_a: Option<f64>,
+    avg_spmv_ms_b: Option<f64>,
+    ratio: Option<f64>,
+    judgement: Option<&'a str>,
+    reason_a: Option<&'a str>,
+    reason_b: Option<&'a str>,
+}
+
+impl<'a> Record<'a> {
+    fn of(pair: &Pair<'a>) -> Self {
+        let key = pair.key;
+        let [file_a, file_b] = [pair.a, pair.b].map(|line| Some(&line?.row.file[..]));
+        let ms = |line: Option<&Line>| line.and_then(|line| line.row.avg_spmv_ms);
+        let [reason_a, reason_b] = [pair.a, pair.b].map(|line| line?.row.reason.as_deref());
+        Self {
+            matrix: key.matrix(),
+            method_name: key.method,
+            precision: key.precision.map(|precision| precision.name()),
+            device: key.device.map(|device| device.name()),
+            threads: key.threads,
+            transpose: key.transpose,
+            file_a,
+            file_b,
+            status_a: status(pair.a),
+            status_b: status(pair.b),
+            avg_spmv_ms_a: ms(pair.a),
+            avg_spmv_ms_b: ms(pair.b),
+            ratio: pair.change.map(|change| change.ratio),
+            judgement: pair.change.map(|change| change.judgement.name()),
+            reason_a,
+            reason_b,
+        }
+    }
+}

@@ -1,0 +1,292 @@
+use std::slice::from_ref;
+
+use expect_test::expect;
+use serde_json::json;
+
+use super::facts::differences;
+use super::ratio::Judgement::{self, Faster, Same, Slower, Unknown};
+use super::*;
+use crate::bench::plan::Cache;
+use crate::matrix::order::Order;
+use crate::method::Device;
+use crate::record::row::{Row, Status};
+use crate::scalar::Precision;
+
+/// A row that is ok, its interval half as wide as told, of three samples: two degrees of freedom, for
+/// which Student's t is exact.
+fn ok(file: &str, method: &str, ms: f64, half: f64) -> Row {
+    Row {
+        file: file.into(),
+        num_rows: Some(10),
+        num_cols: Some(10),
+        num_nonzeros: Some(40),
+        method_name: Some(method.into()),
+        avg_spmv_ms: Some(ms),
+        precision: Some(Precision::F64),
+        device: Some(Device::Cpu),
+        threads: Some(2),
+        transpose: Some(false),
+        status: Some(Status::Ok),
+        ci95_low_ms: Some(ms - half),
+        ci95_high_ms: Some(ms + half),
+        samples: Some(3),
+        cache: Some(Cache::Hot),
+        order: Some(Order::Natural),
+        ..Row::default()
+    }
+}
+
+fn ended(row: Row, status: Status, reason: &str) -> Row {
+    Row { avg_spmv_ms: None, ci95_low_ms: None, ci95_high_ms: None, ..row }
+        .ended(status, reason.into())
+}
+
+fn lines(rows: &[Row]) -> Vec<Line> {
+    rows.iter().cloned().map(Line::from).collect()
+}
+
+fn compared<T>(a: &[Row], b: &[Row], then: impl Fn(&Result<Comparison, Refusal>) -> T) -> T {
+    let (a, b) = (lines(a), lines(b));
+    let side = |name, lines| Side { name, lines };
+    then(&Comparison::of(side("a.csv", &a[..]), side("b.csv", &b[..])))
+}
+
+fn text(a: &[Row], b: &[Row]) -> String {
+    compared(a, b, |comparison| comparison.as_ref().unwrap().to_text())
+}
+
+fn refusal(a: &[Row], b: &[Row]) -> String {
+    compared(a, b, |comparison| comparison.as_ref().unwrap_err().to_string())
+}
+
+fn judgement(a: &Row, b: &Row) -> (f64, Judgement) {
+    compared(from_ref(a), from_ref(b), |comparison| {
+        let change = comparison.as_ref().unwrap().pairs[0].change.unwrap();
+        (change.ratio, change.judgement)
+    })
+}
+
+#[test]
+fn pairs_are_judged_by_their_intervals() {
+    let row = |ms, half| ok("a.mtx", "merge", ms, half);
+    // 0.75 to 1.25 against 1.25 to 1.75: they touch.
+    assert_eq!(judgement(&row(1.0, 0.25), &row(1.5, 0.25)), (1.5, Same));
+    assert_eq!(judgement(&row(1.0, 0.25), &row(1.5, 0.125)), (1.5, Slower));
+    assert_eq!(judgement(&row(1.0, 0.125), &row(0.5, 0.25)), (0.5, Faster));
+    let single = Row { ci95_low_ms: None, ci95_high_ms: None, samples: Some(1), ..row(1.0, 0.0) };
+    assert_eq!(judgement(&single, &row(4.0, 0.25)), (4.0, Unknown));
+    assert_eq!(judgement(&row(4.0, 0.25), &single), (0.25, Unknown));
+}
+
+/// The standard errors of the logarithms are 0.1/2t and 0.3/3t, with t of 2 degrees of freedom; their squares'
+/// sum 0.0125/t² has 0.0125²/((0.0025² + 0.01²)/2) = 2.94 degrees, taken as 2: t·√0.0125/t = 0.111803.
+#[test]
+fn a_mean_of_one_has_the_interval_of_its_rows() {
+    let (a, b) = ([ok("a.mtx", "merge", 2.0, 0.1)], [ok("a.mtx", "merge", 3.0, 0.3)]);
+    compared(&a, &b, |comparison| {
+        let mean = comparison.as_ref().unwrap().overall.clone().unwrap();
+        let (low, high) = mean.interval.unwrap();
+        assert!((mean.ratio - 1.5).abs() < 1e-12);
+        assert!((low - 1.341_330).abs() < 1e-6 && (high - 1.677_440).abs() < 1e-6, "{low} {high}");
+    });
+}
+
+/// Ratios 1.5 and 1/1.5 with the errors above each: 0.025/t² has 0.025²/0.00010625 = 5.88 degrees of freedom,
+/// and 2.571·√0.025/4.303/2 = 0.0472.
+#[test]
+fn a_mean_is_surer_than_its_rows() {
+    let a = [ok("a.mtx", "merge", 2.0, 0.1), ok("b.mtx", "merge", 3.0, 0.3)];
+    let b = [ok("a.mtx", "merge", 3.0, 0.3), ok("b.mtx", "merge", 2.0, 0.1)];
+    compared(&a, &b, |comparison| {
+        let comparison = comparison.as_ref().unwrap();
+        let mean = comparison.overall.clone().unwrap();
+        let (low, high) = mean.interval.unwrap();
+        assert!((mean.ratio - 1.0).abs() < 1e-12);
+        assert!((high.ln() - 0.0472).abs() < 2e-4 && (low * high - 1.0).abs() < 1e-12, "{high}");
+        assert_eq!(mean.counts, [1, 0, 1, 0]);
+        assert_eq!((mean.lowest.0.matrix(), mean.highest.0.matrix()), ("b", "a"));
+        assert_eq!(comparison.methods[0].mean, mean);
+    });
+    let single = Row { ci95_low_ms: None, samples: Some(1), ..b[1].clone() };
+    compared(&a, &[b[0].clone(), single], |comparison| {
+        let comparison = comparison.as_ref().unwrap();
+        assert_eq!(comparison.overall.as_ref().unwrap().interval, None, "one is unknown");
+        assert_eq!(comparison.unjudged(), ["merge", "over all"]);
+    });
+}
+
+#[test]
+fn a_mean_is_too_slow_with_its_whole_interval() {
+    // 1.5 with an interval from 1.3413.
+    let (a, b) = ([ok("a.mtx", "merge", 2.0, 0.1)], [ok("a.mtx", "merge", 3.0, 0.3)]);
+    let slower = |percent| {
+        compared(&a, &b, |comparison| {
+            let slower = comparison.as_ref().unwrap().slower_by(percent);
+            slower.iter().map(|(label, _)| label.to_string()).collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(slower(34.1), ["merge", "over all"]);
+    assert!(slower(34.2).is_empty());
+}
+
+#[test]
+fn what_is_lost_is_told_first_with_the_reason() {
+    let of = |file: &str, names: &str| -> Vec<Row> {
+        names.split(' ').map(|name| ok(file, name, 1.0, 0.0)).collect()
+    };
+    let a = [of("u/a.mtx", "seq merge ell packed"), of("u/b.mtx", "seq merge packed")].concat();
+    let a = [&a[..], &of("u/c.mtx", "seq merge"), &of("u/d.mtx", "seq merge")].concat();
+    let wrong = ended(ok("v/a.mtx", "merge", 1.0, 0.0), Status::Wrong, "row 3: 1 is not 2");
+    let skipped = ended(ok("v/a.mtx", "ell", 1.0, 0.0), Status::Skipped, "too much padding");
+    let unread = Row { file: "v/c.mtx".into(), ..Row::default() };
+    let unread = unread.ended(Status::Failed, "v/c.mtx:6: column 9".into());
+    let b =
+        [ok("v/a.mtx", "seq", 2.0, 0.5), wrong, skipped, unread, ok("v/b.mtx", "seq", 1.0, 0.0)];
+    expect![[r#"
+        A: a.csv
+        B: b.csv
+        ok in A, not in B: 9 rows
+          merge on a: wrong: row 3: 1 is not 2
+          merge, seq on c: failed: v/c.mtx:6: column 9
+          ell on a: skipped: too much padding
+          merge on b: missing
+          all on d: missing
+          packed on every matrix: missing
+        only in A: 5 rows: merge (2), packed (2), seq (1)
+
+        B/A: B's time per product over A's; above 1 B is slower
+        ──────────────────────────────────────────────────────────────────────────────────────
+         method   pairs   faster   same   slower   B/A     95 % interval    lowest    highest
+        ══════════════════════════════════════════════════════════════════════════════════════
+         seq          2        0      1        1   1.414   1.248 to 1.603   1.000 b   2.000 a
+        ──────────────────────────────────────────────────────────────────────────────────────
+
+        the largest changes
+        ───────────────────────────────────────────
+         slower in B, by B/A   faster in B, by B/A
+        ═══════════════════════════════════════════
+         2.000 seq on a
+        ───────────────────────────────────────────
+
+        over all 2 pairs B takes 1.414 times as long as A (1.248 to 1.603): 0 faster, 1 the same, 1 slower, 0 unknown
+    "#]]
+    .assert_eq(&text(&a, &b));
+    let back = text(&b, &a);
+    assert!(back.contains("ok in B, not in A: 9 rows\n  merge on a: wrong: row 3"), "{back}");
+    assert!(!back.contains("ok in A"), "{back}");
+}
+
+#[test]
+fn precisions_and_threads_are_compared_each_with_its_own() {
+    let f32 = |ms| Row { precision: Some(Precision::F32), ..ok("a.mtx", "merge", ms, 0.0) };
+    let a = [ok("a.mtx", "merge", 2.0, 0.0), f32(1.0)];
+    compared(&a, &[f32(0.5), ok("a.mtx", "merge", 4.0, 0.0)], |comparison| {
+        let methods = &comparison.as_ref().unwrap().methods;
+        let means: Vec<_> =
+            methods.iter().map(|group| (&group.label[..], group.mean.ratio)).collect();
+        assert_eq!(means, [("merge f64", 2.0), ("merge f32", 0.5)]);
+    });
+    let four = Row { threads: Some(4), ..ok("a.mtx", "merge", 1.0, 0.0) };
+    let seq = Row { threads: Some(1), ..ok("a.mtx", "seq", 1.0, 0.0) };
+    let text = text(&[seq.clone(), a[0].clone()], &[seq, four]);
+    let told = "only in A: 1 rows: merge 2 threads (1)\nonly in B: 1 rows: merge 4 threads (1)\n\
+                these differ in 2 threads in A, 4 threads in B (--threads)\n";
+    assert!(text.contains(told), "{text}");
+}
+
+#[test]
+fn files_pair_by_path_and_else_by_a_name_that_is_the_only_one() {
+    let row = |file: &str| ok(file, "merge", 1.0, 0.0);
+    let a =
+        [row("u/a.mtx"), row("u/b.mtx"), row("gen:wheel,spokes=9"), row("x/c.mtx"), row("y/c.mtx")];
+    let b = [
+        row("gen:wheel,spokes=9"),
+        row("v/a.tar.gz"),
+        row("u/b.mtx"),
+        row("v/b.mtx"),
+        row("z/c.mtx"),
+    ];
+    compared(&a, &b, |comparison| {
+        let pairs = &comparison.as_ref().unwrap().pairs;
+        let files = |line: Option<&Line>| line.map_or(String::new(), |line| line.row.file.clone());
+        let pairs: Vec<_> = pairs.iter().map(|pair| (files(pair.a), files(pair.b))).collect();
+        let expected = [
+            ("u/a.mtx", "v/a.tar.gz"),
+            ("u/b.mtx", "u/b.mtx"),
+            ("gen:wheel,spokes=9", "gen:wheel,spokes=9"),
+            ("x/c.mtx", ""),
+            ("y/c.mtx", ""),
+            ("", "v/b.mtx"),
+            ("", "z/c.mtx"),
+        ];
+        assert_eq!(pairs, expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
+    });
+}
+
+#[test]
+fn what_was_not_measured_alike_is_refused() {
+    let hot = ok("u/cant.mtx", "merge", 1.0, 0.0);
+    let with = |change: &dyn Fn(&mut Row)| {
+        let mut row = hot.clone();
+        change(&mut row);
+        row
+    };
+    let cold = with(&|row| row.cache = Some(Cache::Cold));
+    let rcm = with(&|row| row.order = Some(Order::Rcm));
+    let cold_seq = Row { method_name: Some("seq".into()), ..cold.clone() };
+    let expanded = with(&|row| row.num_nonzeros = Some(70));
+    let wide = with(&|row| row.num_cols = Some(11));
+    let stand_in = with(&|row| row.kind = Some("stand-in for Williams/cant".into()));
+    let untimed = with(&|row| row.avg_spmv_ms = Some(0.0));
+    let f32 = with(&|row| row.precision = Some(Precision::F32));
+    let transposed = with(&|row| row.transpose = Some(true));
+    let other = with(&|row| row.file = "u/b.mtx".into());
+    let refused = [
+        refusal(from_ref(&hot), &[cold]),
+        refusal(from_ref(&hot), &[rcm]),
+        refusal(&[hot.clone(), cold_seq], from_ref(&hot)),
+        refusal(from_ref(&hot), &[hot.clone(), hot.clone()]),
+        refusal(from_ref(&hot), &[expanded]),
+        refusal(from_ref(&hot), &[wide]),
+        refusal(from_ref(&hot), &[stand_in]),
+        refusal(from_ref(&hot), &[untimed]),
+        refusal(from_ref(&hot), &[f32]),
+        refusal(from_ref(&hot), &[transposed]),
+        refusal(from_ref(&hot), &[other]),
+        refusal(&[hot], &[]),
+    ];
+    expect![[r#"
+        a.csv holds rows of cache hot, b.csv of cache cold; run one of them again with --cache hot or --cache cold, so that both are alike
+        a.csv holds rows of order natural, b.csv of order rcm; run one of them again with --order natural or --order rcm, so that both are alike
+        a.csv holds rows of cache hot and of cache cold, which are not compared as one; choose with --methods '* where cache = hot'
+        b.csv holds two rows of merge on u/cant.mtx (f64, cpu, 2 threads, not transposed); keep the rows of one run in a file
+        u/cant.mtx has 40 nonzeros in a.csv and 70 in b.csv: one of them was read with --no-expand, or it is another file
+        u/cant.mtx has 10 columns in a.csv and 11 in b.csv: it is another file
+        u/cant.mtx has the kind '' in a.csv and 'stand-in for Williams/cant' in b.csv: a stand-in is not the matrix that it stands in for
+        b.csv: merge on u/cant.mtx (f64, cpu, 2 threads, not transposed) is ok, but its avg_spmv_ms is '0.0'; it must be a positive number
+        no row of a.csv pairs with one of b.csv: f64 in A, f32 in B (--precision); run one of them again with what the other was run with
+        no row of a.csv pairs with one of b.csv: not transposed in A, transposed in B (--transpose); run one of them again with what the other was run with
+        no row of a.csv pairs with one of b.csv: they have no matrix in common
+        no row of a.csv pairs with one of b.csv: B holds no row of the methods asked for
+    "#]].assert_eq(&(refused.join("\n") + "\n"));
+}
+
+/// Without the columns a product was hot, in the natural order and not transposed.
+#[test]
+fn rows_of_older_files_are_what_was_then() {
+    let new = ok("a.mtx", "merge", 1.0, 0.0);
+    let old = Row { cache: None, order: None, transpose: None, ..new.clone() };
+    assert_eq!(judgement(&old, &new), (1.0, Same));
+    let cold = Row { cache: Some(Cache::Cold), ..new };
+    assert!(refusal(&[old], &[cold]).contains("cache hot"));
+}
+
+#[test]
+fn facts_that_both_tell_are_compared() {
+    let a = json!({"expand": true, "settings": {"alpha": 1.0, "rounds": 5, "max_time": 2.0}});
+    let b = json!({"settings": {"alpha": 2.0, "rounds": 5, "max_time": null}, "gpu": null});
+    let found = differences(&a, &b);
+    let found: Vec<_> = found.iter().map(|d| (d.fact, d.option)).collect();
+    assert_eq!(found, [("alpha", Some("--alpha")), ("max_time", None)]);
+    assert!(differences(&a, &a).is_empty());
+}
