@@ -175,6 +175,9 @@ pub struct ReproduceArgs {
     /// The claims that were judged in the newest run of each experiment below results, as Markdown
     #[arg(long, exclusive = true)]
     pub claims: bool,
+    /// Leave out larger matrices, by their entries as far as these are known before reading
+    #[arg(long, value_name = "N", value_parser = entries)]
+    pub max_nonzeros: Option<u64>,
     /// What would be measured, what is missing, and about how long it takes
     #[arg(long)]
     pub dry_run: bool,
@@ -443,6 +446,12 @@ impl MeasureArgs {
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| format!("'{text}' is not a number"))?;
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+/// `12000000` or `12e6`.
+fn entries(text: &str) -> Result<u64, String> {
+    let number = finite(text)?;
+    if number >= 1.0 { Ok(number as u64) } else { Err(format!("{text} leaves nothing")) }
 }
 
 fn finite(text: &str) -> Result<f64, String> {

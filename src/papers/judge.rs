@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::claim::{Claim, Quantity};
+use crate::method::Device;
+use crate::methods::METHODS;
 use crate::record::row::Status;
 use crate::report::column::Column;
 use crate::report::lines::Line;
@@ -149,10 +151,17 @@ fn absence(quantity: &Quantity, lines: &[&Line]) -> String {
         let reason = ended.and_then(|line| line.row.reason.as_deref());
         return match reason {
             Some(reason) => format!("{select}: {reason}"),
+            None if runs_on_gpu(select) => format!("{select} runs on a GPU"),
             None => format!("no row of {select}"),
         };
     }
     "no matrix has all of the rows".into()
+}
+
+/// Whether what it names are methods of the GPU.
+fn runs_on_gpu(select: &Select) -> bool {
+    let mut named = METHODS.iter().filter(|method| select.names_method(method.name));
+    named.any(|method| method.device() == Device::Gpu)
 }
 
 #[cfg(test)]

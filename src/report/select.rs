@@ -59,6 +59,12 @@ impl Select {
         self.names(line.method()) && self.conditions.meet(line)
     }
 
+    /// Whether rows of a method of that name, with whatever parameters, may be meant.
+    pub fn names_method(&self, name: &str) -> bool {
+        let own = self.method.as_str().split(':').next().unwrap_or_default();
+        Pattern::new(own).is_ok_and(|own| own.matches(name))
+    }
+
     /// Whether rows of that method, with its parameters, may be meant.
     pub fn names(&self, method: &str) -> bool {
         self.method.as_str() == method || self.method.matches(method)

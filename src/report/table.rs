@@ -79,15 +79,22 @@ pub fn significant(number: f64) -> String {
     }
 }
 
-/// A text in which Markdown finds no marks of its own, on one line. Underscores within words are none.
+/// A text in which Markdown finds no marks of its own, on one line. Stars and underscores are marks only
+/// where something follows, underscores not within words, backslashes before punctuation.
 pub fn escape_markdown(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
     let mut before = ' ';
     while let Some(letter) = letters.next() {
-        let within =
-            before.is_alphanumeric() && letters.peek().is_some_and(|l| l.is_alphanumeric());
-        if "\\`*<&|[]~$".contains(letter) || (letter == '_' && !within) {
+        let after = letters.peek().copied().unwrap_or(' ');
+        let within = before.is_alphanumeric() && after.is_alphanumeric();
+        let is_mark = match letter {
+            '\\' => after.is_ascii_punctuation(),
+            '*' => !after.is_whitespace(),
+            '_' => !after.is_whitespace() && !within,
+            _ => "`<&|[]~$".contains(letter),
+        };
+        if is_mark {
             escaped.push('\\');
         }
         escaped.push(if letter.is_whitespace() { ' ' } else { letter });

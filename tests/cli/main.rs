@@ -6,6 +6,7 @@ mod gpu;
 mod kept;
 mod order;
 mod products;
+mod report;
 mod reproduce;
 mod sources;
 mod tune;

@@ -130,6 +130,20 @@ fn a_dry_run_tells_the_grid_and_measures_nothing() {
 }
 
 #[test]
+fn larger_matrices_can_be_left_out() {
+    let dir = experiment(EXPERIMENT);
+    let ran = reproduce(dir.path(), "--max-nonzeros 6e1");
+    assert!(ran.stdout.contains("left out by --max-nonzeros: gen:dense,nnz=64,cols=4, gen:dense"));
+    let rows = fs::read_to_string(dir.path().join("out/rows.csv")).unwrap();
+    assert!(
+        rows.lines().skip(1).all(|row| row.starts_with("\"gen:grid2d,n=3\",9,9,33,")),
+        "{rows}"
+    );
+    let error = reproduce(dir.path(), "--max-nonzeros 0").result.unwrap_err();
+    assert!(error.contains("0 leaves nothing"), "{error}");
+}
+
+#[test]
 fn real_matrices_are_preferred_to_stand_ins() {
     let text = EXPERIMENT.replace("\"gen:grid2d,n=3\"", "\"Williams/cant\"");
     let dir = experiment(&text);

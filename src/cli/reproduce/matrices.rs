@@ -4,10 +4,11 @@
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::cli::args::ReproduceArgs;
 use crate::cli::sources::{find, stand_in};
 use crate::datasets::{Datasets, Matrices, Matrix};
 use crate::matrix::source::Source;
@@ -29,6 +30,7 @@ pub struct Library {
     datasets: Datasets,
     stand_ins: bool,
     quick: bool,
+    most_entries: u64,
 }
 
 /// A matrix, and about how many entries it has.
@@ -44,18 +46,22 @@ pub struct Wanted {
     pub found: Vec<Found>,
     /// By name, or in words.
     pub missing: Vec<String>,
+    /// Those that are too large.
+    pub left_out: Vec<String>,
 }
 
 impl Library {
     /// Looks into the folder if it is there.
-    pub fn open(data: &Path, stand_ins: bool, quick: bool, stderr: &mut dyn Write) -> Result<Self> {
+    pub fn open(args: &ReproduceArgs, stderr: &mut dyn Write) -> Result<Self> {
+        let &ReproduceArgs { ref data, stand_ins, quick, max_nonzeros, .. } = args;
         let files = if data.is_dir() { find(data, stderr)? } else { Vec::new() };
         let name = |(source, bytes): &(Source, u64)| {
             (matrix_name(&source.to_string()).to_owned(), (source.clone(), *bytes))
         };
         let by_name = files.iter().map(name).collect();
         let (data, datasets) = (data.to_owned(), Datasets::ours());
-        Ok(Self { data, files, by_name, datasets, stand_ins, quick })
+        let most_entries = max_nonzeros.unwrap_or(u64::MAX);
+        Ok(Self { data, files, by_name, datasets, stand_ins, quick, most_entries })
     }
 
     /// The matrices that a block's words mean, each once.
@@ -64,7 +70,9 @@ impl Library {
         for word in words {
             let of_word = self.of_word(word)?;
             for found in of_word.found {
-                if wanted.found.iter().all(|other| other.source != found.source) {
+                if found.entries > self.most_entries {
+                    wanted.left_out.push(found.source.to_string());
+                } else if wanted.found.iter().all(|other| other.source != found.source) {
                     wanted.found.push(found);
                 }
             }
@@ -80,7 +88,7 @@ impl Library {
         if word.starts_with("gen:") {
             let specs = spread(expanded(word), self.quick);
             let found = specs.iter().map(|spec| generated(spec)).collect::<Result<_>>()?;
-            return Ok(Wanted { found, missing: Vec::new() });
+            return Ok(Wanted { found, ..Wanted::default() });
         }
         let matrices = match word.strip_prefix("set:") {
             Some(set) => self.of_set(set)?,
@@ -106,7 +114,7 @@ impl Library {
             entries: bytes / BYTES_PER_ENTRY,
         };
         let mut wanted =
-            Wanted { found: self.files.iter().map(of_file).collect(), missing: Vec::new() };
+            Wanted { found: self.files.iter().map(of_file).collect(), ..Wanted::default() };
         if self.files.is_empty() && self.stand_ins {
             let all = self.datasets.matrices().filter(|matrix| matrix.stand_in.is_some());
             for matrix in all {

@@ -34,7 +34,7 @@ pub fn run(args: &ReproduceArgs, world: &mut World) -> Result<Verdict> {
     if chosen.is_empty() {
         return show::list(world).map(|()| Verdict::Ok);
     }
-    let library = Library::open(&args.data, args.stand_ins, args.quick, world.stderr)?;
+    let library = Library::open(args, world.stderr)?;
     let gpu = gpu(args.device, &chosen, world);
     let here = Here {
         library: &library,

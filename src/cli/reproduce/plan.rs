@@ -37,6 +37,8 @@ pub struct Plan {
     pub batches: Vec<Batch>,
     /// Matrices that are not there.
     pub missing: BTreeSet<String>,
+    /// Matrices that are too large.
+    pub left_out: BTreeSet<String>,
     /// Whether blocks of the GPU are left out because there is none.
     pub waiting: bool,
 }
@@ -78,6 +80,7 @@ impl Plan {
             }
             let wanted = here.library.wanted(&block.matrices)?;
             plan.missing.extend(wanted.missing);
+            plan.left_out.extend(wanted.left_out);
             let methods: Vec<_> =
                 choice::select(&block.methods)?.iter().map(|choice| choice.name()).collect();
             for options in block.options(here.cores) {

@@ -24,6 +24,7 @@ const WIDTH: u16 = 120;
 pub struct State {
     cells: usize,
     missing: Vec<String>,
+    left_out: Vec<String>,
     waiting: Option<String>,
 }
 
@@ -31,7 +32,9 @@ impl State {
     /// Of its plan; `reason` says why there is no GPU.
     pub fn of(plan: &Plan, reason: Option<&str>) -> Self {
         let waiting = plan.waiting.then(|| reason.unwrap_or("no GPU").to_owned());
-        Self { cells: plan.cells(), missing: plan.missing.iter().cloned().collect(), waiting }
+        let [missing, left_out] =
+            [&plan.missing, &plan.left_out].map(|names| names.iter().cloned().collect());
+        Self { cells: plan.cells(), missing, left_out, waiting }
     }
 
     /// Whether anything was measured.
@@ -41,7 +44,7 @@ impl State {
 
     fn word(&self) -> &'static str {
         match (self.has_run(), &self.waiting) {
-            (true, None) if self.missing.is_empty() => "measured",
+            (true, None) if self.missing.is_empty() && self.left_out.is_empty() => "measured",
             (true, _) => "measured in part",
             (false, Some(_)) => "waiting for a GPU",
             (false, None) => "matrices missing",
@@ -50,9 +53,9 @@ impl State {
 
     fn remarks(&self) -> Vec<String> {
         let waiting = self.waiting.iter().map(|reason| format!("without the GPU: {reason}"));
-        let missing =
-            (!self.missing.is_empty()).then(|| format!("missing: {}", some(&self.missing)));
-        waiting.chain(missing).collect()
+        let lists = [("missing", &self.missing), ("left out by --max-nonzeros", &self.left_out)];
+        let lists = lists.into_iter().filter(|(_, names)| !names.is_empty());
+        waiting.chain(lists.map(|(what, names)| format!("{what}: {}", some(names)))).collect()
     }
 }
 

@@ -1,12 +1,17 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use clap::Parser;
+
 use super::*;
+use crate::cli::args::{Cli, Command};
 use crate::cli::choice;
 use crate::papers::definition::Experiment;
 
 fn library() -> Library {
-    Library::open(Path::new("nowhere"), true, false, &mut Vec::new()).unwrap()
+    let words = ["spmv-bench", "reproduce", "--data", "nowhere", "--stand-ins"];
+    let Some(Command::Reproduce(args)) = Cli::parse_from(words).command else { panic!() };
+    Library::open(&args, &mut Vec::new()).unwrap()
 }
 
 /// The folders of experiments are the list, and each table and figure has one.

@@ -111,5 +111,6 @@ fn what_is_absent_says_why() {
     };
     assert_eq!(why("absent", ""), "absent: not on this machine");
     assert_eq!(why("unheard", ""), "no row of unheard");
+    assert_eq!(why("gpu-merge:block=*", ""), "gpu-merge:block=* runs on a GPU");
     assert_eq!(why("ours", "where = 'num_nonzeros > 1e6'"), "no row of ours");
 }

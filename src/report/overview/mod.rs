@@ -8,6 +8,8 @@ mod runs;
 mod settings;
 mod speeds;
 mod summary;
+#[cfg(test)]
+mod tests;
 
 use super::lines::Line;
 use super::page::{Page, Section};
@@ -40,7 +42,7 @@ pub fn runs(files: &[ResultFile]) -> Option<Section> {
 
 /// What is wrong, the summary, and a section per setting.
 fn with_settings(entries: &Entries, section: fn(&str, &[&Line]) -> Section) -> Page {
-    let opening = faults::sections(entries).into_iter().chain([summary::section(entries)]);
+    let opening = faults::sections(entries).into_iter().chain(summary::section(entries));
     let settings = entries.settings();
     let settings = settings.iter().map(|(setting, lines)| section(setting, lines));
     Page {

@@ -34,7 +34,9 @@ pub(super) fn section(entries: &Entries) -> Option<Section> {
 fn table(entries: &Entries) -> Table {
     let settings = entries.distinct(|entry| entry.setting.clone()) > 1;
     let runs = entries.distinct(Entry::run) > 1;
-    let numbers = NUMBERS.map(Column::of);
+    let known =
+        |column: &Column| entries.all.iter().any(|entry| column.of_line(entry.line).is_some());
+    let numbers: Vec<_> = NUMBERS.map(Column::of).into_iter().filter(known).collect();
     let words = ["matrix", "method", "status"].into_iter();
     let labels = numbers.iter().map(Column::label);
     let differing = settings.then_some("setting").into_iter().chain(runs.then_some("run"));

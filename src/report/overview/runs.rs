@@ -24,7 +24,7 @@ pub(super) fn section(files: &[ResultFile]) -> Option<Section> {
     let without = files.iter().filter(|file| file.record.is_none());
     let without: Vec<_> = without.map(|file| format!("`{}.run.json`", file.name)).collect();
     let lead = match (&recorded[..], &without[..]) {
-        ([], []) => return None,
+        ([], _) => return None,
         (_, []) => Vec::new(),
         (_, names) => vec![format!(
             "Nothing is known of runs without a record: there is no {}.",

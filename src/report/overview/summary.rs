@@ -17,27 +17,29 @@ pub(super) fn lead(entries: &Entries) -> Vec<String> {
         return vec![format!("There are no rows in {from}.")];
     }
     let of = |name: &str, of: usize| format!("{of} {name}{}", if of == 1 { "" } else { "s" });
-    let methods =
-        entries.all.iter().map(|entry| entry.line.method()).filter(|name| !name.is_empty());
-    let matrices = match entries.distinct(|entry| entry.line.matrix()) {
+    let lines = entries.all.iter().map(|entry| entry.line);
+    let lines = lines.filter(|line| !line.method().is_empty());
+    let methods: BTreeSet<_> = lines.clone().map(|line| line.method()).collect();
+    let matrices = match lines.map(|line| line.matrix()).collect::<BTreeSet<_>>().len() {
         1 => "1 matrix".into(),
         matrices => format!("{matrices} matrices"),
     };
     let measured = format!(
         "{} from {from}: {matrices}, {}. {}",
         of("row", entries.all.len()),
-        of("method", methods.collect::<BTreeSet<_>>().len()),
+        of("method", methods.len()),
         verdict(entries)
     );
     std::iter::once(measured).chain(remarks(entries)).collect()
 }
 
 fn verdict(entries: &Entries) -> String {
-    let count = |status| entries.all.iter().filter(|entry| has(entry, status)).count();
-    let (ok, skipped) = (count(Status::Ok), count(Status::Skipped));
-    match entries.all.iter().filter(|entry| is_bad(entry)).count() {
-        0 => format!("{ok} are right and timed, {skipped} skipped; nothing is wrong or failed."),
-        bad => format!("{bad} are wrong or failed; {ok} are right and timed, {skipped} skipped."),
+    let count = |of: &dyn Fn(&Entry) -> bool| entries.all.iter().filter(|entry| of(entry)).count();
+    let (ok, skipped) =
+        (count(&|entry| has(entry, Status::Ok)), count(&|entry| has(entry, Status::Skipped)));
+    match count(&is_bad) {
+        0 => format!("Nothing wrong or failed: {ok} right and timed, {skipped} skipped."),
+        bad => format!("{bad} wrong or failed; {ok} right and timed, {skipped} skipped."),
     }
 }
 
@@ -49,12 +51,12 @@ fn remarks(entries: &Entries) -> Vec<String> {
     let mut remarks = Vec::new();
     if stand_ins > 0 {
         remarks.push(format!(
-            "{stand_ins} of the matrices are generated stand-ins, not the collection's."
+            "Generated stand-ins in place of the collection's matrices: {stand_ins}."
         ));
     }
     if repeated > 0 {
         remarks.push(format!(
-            "{repeated} rows were left out: the same run tells of the same matrix and method before."
+            "Left out, as the same run had told of the same matrix and method: {repeated} of the rows."
         ));
     }
     for setting in &entries.set_apart {
@@ -66,9 +68,9 @@ fn remarks(entries: &Entries) -> Vec<String> {
     remarks
 }
 
-/// A line per file, run and setting.
-pub(super) fn section(entries: &Entries) -> Section {
-    let mut parts: Vec<((&str, &str, &str), Vec<&Entry>)> = Vec::new();
+/// A line per file, run and setting; none where there are no rows.
+pub(super) fn section(entries: &Entries) -> Option<Section> {
+    let mut parts = Vec::<(_, Vec<&Entry>)>::new();
     for entry in &entries.all {
         let part = (&entry.file.name[..], entry.run(), &entry.setting[..]);
         match parts.iter_mut().find(|(known, _)| *known == part) {
@@ -82,7 +84,9 @@ pub(super) fn section(entries: &Entries) -> Section {
         parts.iter().map(|((file, run, setting), of_part)| line(file, run, setting, of_part));
     let table = Table::new(columns, rows.collect());
     let view = View { table: Some(table), ..View::default() };
-    Section { title: "What was measured".into(), views: vec![view], ..Section::default() }
+    let section =
+        Section { title: "What was measured".into(), views: vec![view], ..Section::default() };
+    (!entries.all.is_empty()).then_some(section)
 }
 
 fn line(file: &str, run: &str, setting: &str, entries: &[&Entry]) -> Vec<Cell> {

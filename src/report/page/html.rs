@@ -15,7 +15,7 @@ const SCRIPT: &str = include_str!("page.js");
 const LONG: usize = 30;
 
 /// A cell with more characters may be broken into lines.
-const WIDE: usize = 40;
+const WIDE: usize = 28;
 
 impl Page {
     /// Charts, styles and the little script inside.

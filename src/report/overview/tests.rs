@@ -1,0 +1,162 @@
+use serde_json::json;
+
+use super::*;
+use crate::bench::plan::Cache;
+use crate::method::Device;
+use crate::record::row::{Row, Status};
+use crate::report::View;
+use crate::report::table::Cell;
+use crate::scalar::Precision;
+
+fn row(file: &str, method: &str, ms: f64) -> Row {
+    Row {
+        file: file.into(),
+        num_nonzeros: Some(1000),
+        method_name: Some(method.into()),
+        avg_spmv_ms: Some(ms),
+        gflops: Some(0.002 / ms),
+        precision: Some(Precision::F64),
+        device: Some(Device::Cpu),
+        threads: Some(if method == "seq" { 1 } else { 2 }),
+        cache: Some(Cache::Hot),
+        status: Some(Status::Ok),
+        run_id: "r1".into(),
+        ..Row::default()
+    }
+}
+
+fn file(name: &str, rows: impl IntoIterator<Item = Row>) -> ResultFile {
+    let lines = rows.into_iter().map(Line::from).collect();
+    ResultFile { name: name.into(), lines, record: None }
+}
+
+fn of_run(run: &str, row: Row) -> Row {
+    Row { run_id: run.into(), ..row }
+}
+
+fn skipped(file: &str, method: &str, reason: &str) -> Row {
+    let (avg_spmv_ms, gflops) = (None, None);
+    Row { avg_spmv_ms, gflops, ..row(file, method, 1.0).ended(Status::Skipped, reason.into()) }
+}
+
+fn titles(page: &Page) -> Vec<&str> {
+    page.sections.iter().map(|section| &section.title[..]).collect()
+}
+
+/// A section's first table, a line per row.
+fn table(page: &Page, title: &str) -> Vec<String> {
+    let section = page.sections.iter().find(|section| section.title == title);
+    let tables = section.expect("the section").views.iter().filter_map(|view| view.table.as_ref());
+    let table = tables.into_iter().next().expect("a table");
+    let line = |row: &Vec<Cell>| row.iter().map(Cell::show).collect::<Vec<_>>().join(" | ");
+    table.rows.iter().map(line).collect()
+}
+
+const SETTING: &str = "f64, CPU, 2 threads, hot cache";
+
+#[test]
+fn a_sequential_method_belongs_to_the_setting_of_its_run() {
+    let page = page(&[file("a.csv", [row("a.mtx", "seq", 4.0), row("a.mtx", "merge", 1.0)])]);
+    assert_eq!(titles(&page), ["What was measured", SETTING, "All rows"]);
+    // 0.002 / 1 and 0.002 / 4.
+    let speeds =
+        ["merge | 1 | 0.00200 | 0.00200 | 0.00200", "seq | 1 | 0.000500 | 0.000500 | 0.000500"];
+    assert_eq!(table(&page, SETTING), speeds);
+}
+
+#[test]
+fn what_may_not_be_compared_is_apart() {
+    let changes: [(&str, fn(Row) -> Row); 5] = [
+        ("f32, CPU, 2 threads, hot cache", |row| Row { precision: Some(Precision::F32), ..row }),
+        ("f64, GPU, hot cache", |row| Row { device: Some(Device::Gpu), threads: None, ..row }),
+        ("f64, CPU, 2 threads, cold cache", |row| Row { cache: Some(Cache::Cold), ..row }),
+        ("f64, CPU, 2 threads, hot cache, transposed", |row| Row { transpose: Some(true), ..row }),
+        ("f64, CPU, 4 threads, hot cache", |row| of_run("r2", Row { threads: Some(4), ..row })),
+    ];
+    for (other, change) in changes {
+        let rows = [row("a.mtx", "merge", 1.0), change(row("a.mtx", "merge", 2.0))];
+        let page = glance(&[file("a.csv", rows)]);
+        assert_eq!(titles(&page), ["What was measured", SETTING, other]);
+    }
+}
+
+#[test]
+fn runs_that_measured_the_same_are_apart_and_others_together() {
+    let first = file("a.csv", [row("a.mtx", "merge", 1.0)]);
+    let again = file("b.csv", [of_run("r2", row("x/a.mtx.gz", "merge", 2.0))]);
+    let page = glance(&[first.clone(), again]);
+    let [one, two] = ["r1", "r2"].map(|run| format!("{SETTING}, run {run}"));
+    assert_eq!(titles(&page), ["What was measured", &one, &two]);
+    assert!(page.lead[1].starts_with("Several runs measured the same matrices"), "{page:?}");
+    let more = file("b.csv", [of_run("r2", row("b.mtx", "merge", 2.0))]);
+    assert_eq!(titles(&glance(&[first.clone(), more])), ["What was measured", SETTING]);
+    let copy = ResultFile { name: "copy.csv".into(), ..first.clone() };
+    let page = glance(&[first, copy]);
+    assert_eq!(titles(&page), ["What was measured", SETTING]);
+    assert!(page.lead[1].ends_with("matrix and method: 1 of the rows."), "{page:?}");
+}
+
+#[test]
+fn machines_are_apart_where_records_tell() {
+    let on = |cpu: &str, file: ResultFile| {
+        let record = Some(json!({"system": {"cpu": cpu, "cores": 8}}));
+        ResultFile { record, ..file }
+    };
+    let a = on("A", file("a.csv", [row("a.mtx", "merge", 1.0)]));
+    let b = on("B", file("b.csv", [of_run("r2", row("b.mtx", "merge", 1.0))]));
+    let page = page(&[a, b]);
+    let [of_a, of_b] = ["A", "B"].map(|cpu| format!("{SETTING}, {cpu}, 8 cores"));
+    let expected = ["What was measured", &of_a, &of_b, "All rows", "How it was measured"];
+    assert_eq!(titles(&page), expected);
+    assert_eq!(table(&page, "How it was measured"), ["cores | 8 | 8", "cpu | A | B"]);
+}
+
+#[test]
+fn reasons_that_differ_in_numbers_are_one() {
+    let rows = [
+        skipped("a.mtx", "ell", "stores 3.5 times (70 for 20); the limit is 3"),
+        skipped("b.mtx", "dia", "stores 12 times (24 for 2); the limit is 3"),
+        skipped("c.mtx", "dia", "no\nMKL"),
+        Row { method_name: None, ..skipped("d/d.mtx", "", "d/d.mtx:1: field complex") },
+    ];
+    let page = glance(&[file("a.csv", rows)]);
+    let expected = [
+        "stores … times (… for …); the limit is 3 | 2 | ell, dia | a, b",
+        "no MKL | 1 | dia | c",
+        "field complex | 1 |  | d",
+    ];
+    assert_eq!(table(&page, "Skipped"), expected);
+    assert_eq!(page.sections[2].lead[0], "No result is right and timed: there is nothing to show.");
+}
+
+#[test]
+fn what_is_wrong_comes_first() {
+    let wrong = Row { avg_spmv_ms: None, ..row("b.mtx", "merge", 1.0) };
+    let wrong = wrong.ended(Status::Wrong, "row 3: NaN".into());
+    let page = page(&[file("a.csv", [row("a.mtx", "merge", 1.0), wrong])]);
+    assert_eq!(titles(&page)[0], "Wrong or failed");
+    let expected = format!("b | merge | wrong | row 3: NaN | {SETTING}");
+    assert_eq!(table(&page, "Wrong or failed"), [expected]);
+    assert!(page.lead[0].ends_with("1 wrong or failed; 1 right and timed, 0 skipped."));
+}
+
+#[test]
+fn every_view_is_understood_and_little_makes_a_page() {
+    let of = |rows: Vec<Row>| page(&[file("a.csv", rows)]);
+    assert_eq!(of(vec![]).lead, ["There are no rows in `a.csv`."]);
+    assert!(of(vec![]).sections.is_empty());
+    for rows in [
+        vec![],
+        vec![row("a.mtx", "merge", 1.0)],
+        vec![row("a.mtx", "merge", 1.0), row("b.mtx", "merge", 0.0)],
+        vec![row("a.mtx", "mkl-ie", 1.0), row("a.mtx", "seq", 4.0)],
+        vec![Row::default()],
+    ] {
+        let page = of(rows);
+        let texts = page.to_html() + &page.to_markdown() + &page.to_text(Some(80));
+        assert!(!texts.contains("BASELINE"), "{texts}");
+    }
+    let shown = of(vec![row("a.mtx", "mkl-ie", 1.0), row("a.mtx", "seq", 4.0)]);
+    let views: &[View] = &shown.sections[1].views;
+    assert!(views.iter().any(|view| view.title == "Speed over mkl-ie"), "{views:?}");
+}

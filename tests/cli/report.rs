@@ -1,0 +1,318 @@
+//! `report`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use expect_test::expect;
+use spmv_bench::cli::Verdict;
+use tempfile::TempDir;
+
+use super::world::{Ran, run};
+use super::{check, folder};
+
+/// Two matrices, of 1000 and 4000 nonzeros: `merge` takes 1 and 4 ms, `csr-rows` twice and half of that.
+const ROWS: &str = "\
+file,num_rows,num_cols,num_nonzeros,row_length_variation,method_name,setup_ms,avg_spmv_ms,gflops,precision,device,threads,transpose,status,reason,cache,order,run_id
+a.mtx,100,100,1000,0.5,csr-rows,0,2,0.001,f64,cpu,2,false,ok,,hot,natural,r1
+a.mtx,100,100,1000,0.5,merge,0,1,0.002,f64,cpu,2,false,ok,,hot,natural,r1
+a.mtx,100,100,1000,0.5,ell,,,,f64,cpu,2,false,skipped,stores 3.5 times as many entries; the limit is 3,hot,natural,r1
+<b>&'_x_.mtx,200,200,4000,1.5,csr-rows,0,2,0.004,f64,cpu,2,false,ok,,hot,natural,r1
+<b>&'_x_.mtx,200,200,4000,1.5,merge,0,4,0.002,f64,cpu,2,false,ok,,hot,natural,r1
+<b>&'_x_.mtx,200,200,4000,1.5,ell,,,,f64,cpu,2,false,wrong,row 3 is off by 7 bounds,hot,natural,r1
+";
+
+fn report(dir: &TempDir, words: &str) -> Ran {
+    run(&format!("report {}/a.csv {words}", dir.path().display()))
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap()
+}
+
+/// Means: sqrt(0.002 * 0.002), sqrt(0.001 * 0.004). Losses: of `csr-rows` 2 and 1, of `merge` 1 and 2.
+#[test]
+fn the_main_tables_are_printed() {
+    let dir = folder(&[("a.csv", ROWS)]);
+    let ran = report(&dir, "");
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert_eq!(ran.stderr, "");
+    check(
+        &ran.stdout,
+        dir.path(),
+        expect![[r#"
+            Sparse matrix-vector products
+
+            6 rows from a.csv: 2 matrices, 3 methods. 1 wrong or failed; 4 right and timed, 1 skipped.
+
+            Wrong or failed
+            ===============
+
+            ────────────────────────────────────────────────────────────────────────────────────────
+             matrix     method   status   reason                     setting
+            ════════════════════════════════════════════════════════════════════════════════════════
+             <b>&'_x_   ell      wrong    row 3 is off by 7 bounds   f64, CPU, 2 threads, hot cache
+            ────────────────────────────────────────────────────────────────────────────────────────
+
+            Skipped
+            =======
+
+            ──────────────────────────────────────────────────────────────────────────────
+             reason                                             rows   methods   matrices
+            ══════════════════════════════════════════════════════════════════════════════
+             stores 3.5 times as many entries; the limit is 3      1   ell       a
+            ──────────────────────────────────────────────────────────────────────────────
+
+            What was measured
+            =================
+
+            ────────────────────────────────────────────────────────────────────────────────────────────────────
+             setting                          matrices   methods   ok   skipped   wrong or failed   file    run
+            ════════════════════════════════════════════════════════════════════════════════════════════════════
+             f64, CPU, 2 threads, hot cache          2         3    4         1                 1   a.csv   r1
+            ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+            f64, CPU, 2 threads, hot cache
+            ==============================
+
+            Speed of each method, in GFLOP/s
+            ───────────────────────────────────────────────────────────
+             method     matrices     least   geometric mean   greatest
+            ═══════════════════════════════════════════════════════════
+             csr-rows          2   0.00100          0.00200    0.00400
+             merge             2   0.00200          0.00200    0.00200
+            ───────────────────────────────────────────────────────────
+
+            What each method costs if it were the only one
+            2 matrices; f64, cpu, 2 threads, hot cache, natural order
+            without a time: ell on 2 matrices
+            loss: time over that of the fastest on the matrix, over the matrices on which the method runs; of equally fast ones each is the fastest
+            ────────────────────────────────────────────────────────────────────────
+             method     fastest on   runs on   mean loss   greatest loss   on
+            ════════════════════════════════════════════════════════════════════════
+             csr-rows            1         2        1.41            2.00   a
+             merge               1         2        1.41            2.00   <b>&'_x_
+            ────────────────────────────────────────────────────────────────────────
+
+            Correlations
+            2 matrices; f64, cpu, 2 threads, hot cache, natural order
+            without a time: ell on 2 matrices
+            Pearson's, of the numbers as they are, over the rows that are right and timed
+            ────────────────────────────────────────────────────────────────────
+             of                                   method     rows   correlation
+            ════════════════════════════════════════════════════════════════════
+             variation of row lengths – GFLOP/s   csr-rows      2          1.00
+             variation of row lengths – GFLOP/s   merge         2
+             variation of row lengths – GFLOP/s   ell           0
+             nonzeros – time per product (ms)     csr-rows      2
+             nonzeros – time per product (ms)     merge         2          1.00
+             nonzeros – time per product (ms)     ell           0
+            ────────────────────────────────────────────────────────────────────
+        "#]],
+    );
+}
+
+#[test]
+fn a_folder_gets_a_page_in_two_forms_and_its_charts() {
+    let record = r#"{"run_id": "r1", "system": {"cpu": "C", "cpus": [0, 1]}, "gpu": null,
+        "bandwidth": [{"threads": 2, "read_gbs": 12.345}]}"#;
+    let dir = folder(&[("a.csv", ROWS), ("a.csv.run.json", record)]);
+    let out = dir.path().join("out");
+    let ran = report(&dir, &format!("-o {}", out.display()));
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert_eq!(ran.stdout, "");
+    let mut files: Vec<_> = fs::read_dir(&out).unwrap().map(|e| e.unwrap().path()).collect();
+    files.sort();
+    let mut told: Vec<PathBuf> = ran.stderr.lines().map(PathBuf::from).collect();
+    told.sort();
+    assert_eq!(files, told);
+    let markdown = read(&out.join("report.md"));
+    for svg in files.iter().filter(|file| file.extension().is_some_and(|e| e == "svg")) {
+        let name = svg.file_name().unwrap().to_str().unwrap();
+        assert_eq!(markdown.matches(&format!("]({name})")).count(), 1, "{name}");
+        assert!(read(svg).contains("<svg") && !read(svg).contains("<b>"), "{name}");
+    }
+    assert!(!read(&out.join("report.html")).contains("<b>"));
+    check(
+        &markdown,
+        dir.path(),
+        expect![[r#"
+            <!-- written by spmv-bench, which may overwrite it -->
+
+            # Sparse matrix-vector products
+
+            6 rows from `a.csv`: 2 matrices, 3 methods. 1 wrong or failed; 4 right and timed, 1 skipped.
+
+            ## Wrong or failed
+
+            | matrix      | method | status | reason                   | setting                        |
+            |-------------|--------|--------|--------------------------|--------------------------------|
+            | \<b>\&'\_x_ | ell    | wrong  | row 3 is off by 7 bounds | f64, CPU, 2 threads, hot cache |
+
+            ## Skipped
+
+            | reason                                           | rows | methods | matrices |
+            |--------------------------------------------------|------|---------|----------|
+            | stores 3.5 times as many entries; the limit is 3 |    1 | ell     | a        |
+
+            ## What was measured
+
+            | setting                        | matrices | methods | ok | skipped | wrong or failed | file  | run |
+            |--------------------------------|----------|---------|----|---------|-----------------|-------|-----|
+            | f64, CPU, 2 threads, hot cache |        2 |       3 |  4 |       1 |               1 | a.csv | r1  |
+
+            ## f64, CPU, 2 threads, hot cache
+
+            ### Speed of each method, in GFLOP/s
+
+            ![Speed of each method, in GFLOP/s](f64-cpu-2-threads-hot-cache-speed-of-each-method-in-gflop-s.svg)
+
+            | method   | matrices |   least | geometric mean | greatest |
+            |----------|----------|---------|----------------|----------|
+            | csr-rows |        2 | 0.00100 |        0.00200 |  0.00400 |
+            | merge    |        2 | 0.00200 |        0.00200 |  0.00200 |
+
+            ### Time of a product against nonzeros
+
+            2 matrices; f64, cpu, 2 threads, hot cache, natural order
+
+            without a time: ell on 2 matrices
+
+            ![Time of a product against nonzeros](f64-cpu-2-threads-hot-cache-time-of-a-product-against-nonzeros.svg)
+
+            ### Speed over csr-rows
+
+            2 matrices; f64, cpu, 2 threads, hot cache, natural order
+
+            without a time: ell on 2 matrices
+
+            time of csr-rows / time of the method: above 1 the method is faster
+
+            ![Speed over csr-rows](f64-cpu-2-threads-hot-cache-speed-over-csr-rows.svg)
+
+            | method | matrices |   min |  max | harmonic mean | geometric mean | % faster |
+            |--------|----------|-------|------|---------------|----------------|----------|
+            | merge  |        2 | 0.500 | 2.00 |         0.800 |           1.00 |     50.0 |
+
+            ### Speed in percent of the fastest on each matrix
+
+            2 matrices; f64, cpu, 2 threads, hot cache, natural order
+
+            without a time: ell on 2 matrices
+
+            100 %: the fastest of these methods on that matrix
+
+            ![Speed in percent of the fastest on each matrix](f64-cpu-2-threads-hot-cache-speed-in-percent-of-the-fastest-on-each-matrix.svg)
+
+            | matrix      | csr-rows | merge | ell |
+            |-------------|----------|-------|-----|
+            | a           |     50.0 |   100 |     |
+            | \<b>\&'\_x_ |      100 |  50.0 |     |
+
+            ### What each method costs if it were the only one
+
+            2 matrices; f64, cpu, 2 threads, hot cache, natural order
+
+            without a time: ell on 2 matrices
+
+            loss: time over that of the fastest on the matrix, over the matrices on which the method runs; of equally fast ones each is the fastest
+
+            ![What each method costs if it were the only one](f64-cpu-2-threads-hot-cache-what-each-method-costs-if-it-were-the-only-one.svg)
+
+            | method   | fastest on | runs on | mean loss | greatest loss | on          |
+            |----------|------------|---------|-----------|---------------|-------------|
+            | csr-rows |          1 |       2 |      1.41 |          2.00 | a           |
+            | merge    |          1 |       2 |      1.41 |          2.00 | \<b>\&'\_x_ |
+
+            ### The fastest on each matrix
+
+            2 matrices; f64, cpu, 2 threads, hot cache, natural order
+
+            without a time: ell on 2 matrices
+
+            | matrix      | nonzeros | fastest  | GFLOP/s | second   | takes longer by (%) |
+            |-------------|----------|----------|---------|----------|---------------------|
+            | a           |     1000 | merge    | 0.00200 | csr-rows |                 100 |
+            | \<b>\&'\_x_ |     4000 | csr-rows | 0.00400 | merge    |                 100 |
+
+            ### Roofline
+
+            2 matrices; f64, cpu, 2 threads, hot cache, natural order
+
+            without a time: ell on 2 matrices
+
+            % of peak: each array of CSR, x and y moved once per product, over the bandwidth that sweeps over as many bytes reached; the roofs are the least and the greatest such
+
+            ![Roofline](f64-cpu-2-threads-hot-cache-roofline.svg)
+
+            ### Correlations
+
+            2 matrices; f64, cpu, 2 threads, hot cache, natural order
+
+            without a time: ell on 2 matrices
+
+            Pearson's, of the numbers as they are, over the rows that are right and timed
+
+            ![Correlations](f64-cpu-2-threads-hot-cache-correlations.svg)
+
+            | of                                 | method   | rows | correlation |
+            |------------------------------------|----------|------|-------------|
+            | variation of row lengths – GFLOP/s | csr-rows |    2 |        1.00 |
+            | variation of row lengths – GFLOP/s | merge    |    2 |             |
+            | variation of row lengths – GFLOP/s | ell      |    0 |             |
+            | nonzeros – time per product (ms)   | csr-rows |    2 |             |
+            | nonzeros – time per product (ms)   | merge    |    2 |        1.00 |
+            | nonzeros – time per product (ms)   | ell      |    0 |             |
+
+            ## All rows
+
+            These are some of the columns; all are in `a.csv`.
+
+            | matrix      | method   | status  | nonzeros | time per product (ms) | GFLOP/s | setup (ms) |
+            |-------------|----------|---------|----------|-----------------------|---------|------------|
+            | a           | csr-rows | ok      |     1000 |                  2.00 | 0.00100 |          0 |
+            | a           | merge    | ok      |     1000 |                  1.00 | 0.00200 |          0 |
+            | a           | ell      | skipped |     1000 |                       |         |            |
+            | \<b>\&'\_x_ | csr-rows | ok      |     4000 |                  2.00 | 0.00400 |          0 |
+            | \<b>\&'\_x_ | merge    | ok      |     4000 |                  4.00 | 0.00200 |          0 |
+            | \<b>\&'\_x_ | ell      | wrong   |     4000 |                       |         |            |
+
+            ## How it was measured
+
+            ### Run
+
+            | fact   | a.csv |
+            |--------|-------|
+            | run id | r1    |
+
+            ### Machine
+
+            | fact | a.csv |
+            |------|-------|
+            | cpu  | C     |
+            | cpus | 0 1   |
+
+            ### Bandwidth
+
+            | fact | a.csv                    |
+            |------|--------------------------|
+            | 1    | read gbs 12.3, threads 2 |
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_no_result_or_not_ours_is_refused() {
+    let dir = folder(&[("a.csv", ROWS), ("b.csv", "x,y\n1,2\n"), ("report.html", "mine")]);
+    let at = dir.path().display().to_string();
+    let error =
+        |words: &str| run(&format!("report {words}")).result.unwrap_err().replace(&at, "DIR");
+    assert!(error(&format!("{at}/none.csv")).starts_with("cannot read DIR/none.csv: "));
+    assert!(error(&format!("{at}/b.csv")).starts_with("DIR/b.csv:1: no column file; "));
+    assert_eq!(error(&format!("{at}/a.csv {at}/./a.csv")), "DIR/./a.csv is named twice");
+    let refused = error(&format!("{at}/a.csv -o {at}"));
+    assert!(refused.starts_with("DIR/report.html is there and was not written by"), "{refused}");
+    assert_eq!(read(&dir.path().join("report.html")), "mine");
+    fs::write(dir.path().join("a.csv.run.json"), "{").unwrap();
+    let record = error(&format!("{at}/a.csv"));
+    assert!(record.starts_with("DIR/a.csv.run.json: EOF while parsing"), "{record}");
+}
