@@ -25,6 +25,9 @@ pub struct Claim {
     pub holds: Option<Range>,
     /// Why it cannot be judged by what this program measures.
     pub unjudged: Option<String>,
+    /// It is about the method whatever the matrix, so that stand-ins are as good.
+    #[serde(default)]
+    pub any_matrix: bool,
     /// Matrices below which nothing can be said.
     #[serde(default = "one")]
     pub least: usize,

@@ -63,10 +63,12 @@ pub fn judge(claim: &Claim, lines: &[Line], quick: bool) -> Judgement {
         _ => "",
     };
     let why = match number {
-        None => Some(absence(&claim.measured, &lines)),
+        None => Some(absence(claim, &lines)),
         Some(_) if claim.unjudged.is_some() => claim.unjudged.clone(),
         Some(_) if matrices < claim.least => Some(format!("{matrices} matrices only{would}")),
-        Some(_) if stand_ins > 0 => Some(format!("{stand_ins} of them stand-ins{would}")),
+        Some(_) if stand_ins > 0 && !claim.any_matrix => {
+            Some(format!("{stand_ins} of them stand-ins{would}"))
+        }
         Some(_) if quick => Some(format!("a quick run{would}")),
         Some(_) => None,
     };
@@ -141,8 +143,8 @@ fn both<'a>(a: Measured<'a>, b: Measured<'a>, join: impl Fn(f64, f64) -> f64) ->
 }
 
 /// Why there is no number: what the rows say that lack it, or that there are none.
-fn absence(quantity: &Quantity, lines: &[&Line]) -> String {
-    for select in quantity.operands() {
+fn absence(claim: &Claim, lines: &[&Line]) -> String {
+    for select in claim.measured.operands() {
         let own: Vec<_> = lines.iter().filter(|line| select.meets(line)).collect();
         if own.iter().any(|line| line.is_ok()) {
             continue;
@@ -152,7 +154,7 @@ fn absence(quantity: &Quantity, lines: &[&Line]) -> String {
         return match reason {
             Some(reason) => format!("{select}: {reason}"),
             None if runs_on_gpu(select) => format!("{select} runs on a GPU"),
-            None => format!("no row of {select}"),
+            None => format!("no row of {}", select.narrowed(&claim.conditions)),
         };
     }
     "no matrix has all of the rows".into()

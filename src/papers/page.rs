@@ -25,13 +25,16 @@ pub fn of<'a>(
 ) -> Page {
     let files = by_run(lines, runs);
     let shown = Recorded { lines: lines.iter().collect(), stages: stages.iter().collect() };
-    let views = experiment.views.iter().map(|spec| spec.view(&shown)).collect();
+    let views = experiment.views.iter().map(|spec| spec.view(&shown));
+    let (views, empty): (Vec<_>, Vec<_>) =
+        views.partition(|view| view.chart.is_some() || view.table.is_some());
+    let empty = empty.iter().map(|view| format!("Without rows here: {}.", view.title)).collect();
     let section = |title: &str, views| Section { title: title.into(), lead: Vec::new(), views };
     let claims = View { table: Some(verdicts.table()), ..View::default() };
     let claims = (!experiment.claims.is_empty()).then(|| section("Claims", vec![claims]));
-    let views = (!experiment.views.is_empty()).then(|| section("Measured", views));
+    let views = Section { title: "Measured".into(), lead: empty, views };
     let faults = overview::faults(&files).into_iter();
-    let sections = claims.into_iter().chain(views).chain(faults).chain(overview::runs(&files));
+    let sections = claims.into_iter().chain([views]).chain(faults).chain(overview::runs(&files));
     let lead = [source(experiment), extent(lines)].into_iter();
     Page {
         title: experiment.title.clone(),

@@ -59,6 +59,13 @@ impl Select {
         self.names(line.method()) && self.conditions.meet(line)
     }
 
+    /// With further conditions, in words.
+    pub fn narrowed(&self, conditions: &Conditions) -> String {
+        let all = self.conditions.and(conditions);
+        let method = self.method.as_str();
+        if all.is_empty() { method.to_owned() } else { format!("{method} where {all}") }
+    }
+
     /// Whether rows of a method of that name, with whatever parameters, may be meant.
     pub fn names_method(&self, name: &str) -> bool {
         let own = self.method.as_str().split(':').next().unwrap_or_default();
@@ -177,6 +184,32 @@ impl TryFrom<String> for Conditions {
 
     fn try_from(text: String) -> Result<Self, String> {
         text.parse()
+    }
+}
+
+/// As it would be given.
+impl fmt::Display for Conditions {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let conditions: Vec<_> = self.0.iter().map(Condition::to_string).collect();
+        f.write_str(&conditions.join(" and "))
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let left = match &self.left {
+            Left::Number(column) => column.name(),
+            Left::Word(column) => column,
+        };
+        let comparison = match self.comparison {
+            Comparison::Equal => "=",
+            Comparison::NotEqual => "!=",
+            Comparison::Less => "<",
+            Comparison::AtMost => "<=",
+            Comparison::Greater => ">",
+            Comparison::AtLeast => ">=",
+        };
+        write!(f, "{left} {comparison} {}", self.right)
     }
 }
 

@@ -68,11 +68,11 @@ pub fn run(args: &ReproduceArgs, world: &mut World) -> Result<Verdict> {
             if done.bad {
                 verdict = Verdict::Bad;
             }
-            show::results(experiment, &done, &state, args.quick, &folder, world.stdout)?;
+            show::results(experiment, &done, &state, args.quick, &folder, world)?;
         }
         summary.push((experiment, state));
     }
-    show::summary(&summary, world.stdout)?;
+    show::summary(&summary, world)?;
     ensure!(
         args.dry_run || summary.iter().any(|(_, state)| state.has_run()),
         "nothing was measured: see above what is missing"

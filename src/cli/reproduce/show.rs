@@ -17,8 +17,14 @@ use crate::papers::page;
 use crate::papers::verdicts::Verdicts;
 use crate::report::table::{Cell, Table, significant};
 
-/// Characters that a table on a terminal takes.
+/// Characters that a table takes where there is no terminal.
 const WIDTH: u16 = 120;
+
+/// A table as the terminal takes it.
+fn print(table: &Table, world: &mut World) -> io::Result<()> {
+    let width = world.width.unwrap_or(WIDTH);
+    writeln!(world.stdout, "{}", table.to_text(Some(width)))
+}
 
 /// How much of an experiment can be measured here.
 pub struct State {
@@ -81,7 +87,7 @@ pub fn list(world: &mut World) -> Result<()> {
     };
     let columns = ["id", "source", "what", "device", "recorded"].map(String::from).to_vec();
     let table = Table { columns, rows: experiments().map(row).collect() };
-    writeln!(world.stdout, "{}", table.to_text(Some(WIDTH)))?;
+    print(&table, world)?;
     writeln!(world.stdout, "reproduce ID --dry-run shows what one takes; --all takes all")?;
     Ok(())
 }
@@ -99,32 +105,33 @@ fn recorded(id: &str) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// The claims that were judged in the newest recorded run of each experiment, as Markdown.
+/// The claims that were judged in the newest recorded run of each experiment, as Markdown, with links to
+/// the reports.
 pub fn claims(out: &mut dyn Write) -> Result<()> {
     let columns = ["experiment", "claim", "paper", "here", "verdict"].map(String::from).to_vec();
-    let mut rows = Vec::new();
-    let mut unjudged = 0;
-    for experiment in experiments() {
-        let runs = recorded(&experiment.id).unwrap_or_default();
-        let Some(newest) = runs.last() else { continue };
-        let path = Path::new(RESULTS).join(&experiment.id).join(newest).join("claims.csv");
-        let verdicts =
-            Verdicts::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        let (judged, open): (Vec<_>, Vec<_>) = verdicts.judged();
+    let (mut rows, mut links, mut unjudged) = (Vec::new(), Vec::new(), 0);
+    for Experiment { id, .. } in experiments() {
+        let Some(newest) = recorded(&id).ok().and_then(|runs| runs.last().cloned()) else {
+            continue;
+        };
+        links.push(format!("[{id}]({RESULTS}/{id}/{newest}/report.md)"));
+        let path = Path::new(RESULTS).join(&id).join(newest).join("claims.csv");
+        let verdicts = Verdicts::read(&path);
+        let verdicts = verdicts.with_context(|| format!("cannot read {}", path.display()))?;
+        let (judged, open) = verdicts.judged();
         unjudged += open.len();
         rows.extend(judged.into_iter().map(|row| {
             let here = row.measured.map(significant).unwrap_or_default();
-            let link = format!("[{0}](results/{0}/{newest}/report.md)", row.id);
-            let texts =
-                [link, row.claim.clone(), row.paper.clone(), here, row.verdict.name().into()];
+            let verdict = row.verdict.name().to_owned();
+            let texts = [row.id.clone(), row.claim.clone(), row.paper.clone(), here, verdict];
             texts.map(Cell::text).to_vec()
         }));
     }
-    let judged = rows.len();
+    let (judged, links) = (rows.len(), links.join(", "));
     writeln!(out, "{}", Table { columns, rows }.to_markdown())?;
     writeln!(
         out,
-        "\n{judged} claims judged; {unjudged} could not be, each with its reason in its report."
+        "\n{judged} claims were judged, {unjudged} could not be; the reports say why: {links}."
     )?;
     Ok(())
 }
@@ -169,24 +176,25 @@ pub fn results(
     state: &State,
     quick: bool,
     folder: &Path,
-    out: &mut dyn Write,
+    world: &mut World,
 ) -> Result<()> {
     let verdicts = Verdicts::of(experiment, &done.lines, quick);
     verdicts.write(&folder.join("claims.csv"))?;
     let (runs, remarks) = (done.store.runs(), state.remarks());
     let page = page::of(experiment, &done.lines, &done.stages, &verdicts, runs, &remarks);
     page.write(folder)?;
-    writeln!(out, "{}: {} ({})", experiment.id, experiment.title, experiment.source)?;
+    writeln!(world.stdout, "{}: {} ({})", experiment.id, experiment.title, experiment.source)?;
     if !experiment.claims.is_empty() {
-        writeln!(out, "{}", verdicts.table().to_text(Some(WIDTH)))?;
+        print(&verdicts.table(), world)?;
     }
+    let out = &mut world.stdout;
     state.remarks().iter().try_for_each(|remark| writeln!(out, "{remark}"))?;
     writeln!(out, "written: {}\n", folder.join("report.html").display())?;
     Ok(())
 }
 
 /// One line for each experiment.
-pub fn summary(states: &[(&Experiment, State)], out: &mut dyn Write) -> Result<()> {
+pub fn summary(states: &[(&Experiment, State)], world: &mut World) -> Result<()> {
     if let [(_, state)] = states
         && state.has_run()
     {
@@ -198,6 +206,5 @@ pub fn summary(states: &[(&Experiment, State)], out: &mut dyn Write) -> Result<(
     };
     let columns = ["id", "state", "remarks"].map(String::from).to_vec();
     let table = Table { columns, rows: states.iter().map(row).collect() };
-    writeln!(out, "{}", table.to_text(Some(WIDTH)))?;
-    Ok(())
+    Ok(print(&table, world)?)
 }

@@ -99,6 +99,8 @@ fn a_claim_holds_does_not_or_cannot_be_judged() {
     }
     let stand_ins = (3, CannotBeJudged, "1 of them stand-ins; it would hold".to_owned());
     assert_eq!(judged("holds = '> 1'", &stood_in, false), stand_ins);
+    let of_methods = judged("holds = '> 1'\nany_matrix = true", &stood_in, false);
+    assert_eq!(of_methods, (3, Holds, String::new()));
 }
 
 #[test]
@@ -112,5 +114,6 @@ fn what_is_absent_says_why() {
     assert_eq!(why("absent", ""), "absent: not on this machine");
     assert_eq!(why("unheard", ""), "no row of unheard");
     assert_eq!(why("gpu-merge:block=*", ""), "gpu-merge:block=* runs on a GPU");
-    assert_eq!(why("ours", "where = 'num_nonzeros > 1e6'"), "no row of ours");
+    let large = why("ours where order != rcm", "where = 'num_nonzeros > 1e6'");
+    assert_eq!(large, "no row of ours where order != rcm and num_nonzeros > 1e6");
 }

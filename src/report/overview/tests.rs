@@ -66,7 +66,8 @@ fn a_sequential_method_belongs_to_the_setting_of_its_run() {
 
 #[test]
 fn what_may_not_be_compared_is_apart() {
-    let changes: [(&str, fn(Row) -> Row); 5] = [
+    type Change = fn(Row) -> Row;
+    let changes: [(&str, Change); 5] = [
         ("f32, CPU, 2 threads, hot cache", |row| Row { precision: Some(Precision::F32), ..row }),
         ("f64, GPU, hot cache", |row| Row { device: Some(Device::Gpu), threads: None, ..row }),
         ("f64, CPU, 2 threads, cold cache", |row| Row { cache: Some(Cache::Cold), ..row }),

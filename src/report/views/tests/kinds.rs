@@ -93,7 +93,7 @@ fn bars() {
             |--------|----------|-------|------|-------|
             | a      |     1000 | 0.500 | 1.00 | 0.250 |
             | b      |    10000 |  3.33 | 1.67 |       |
-            | c\*    |   100000 |  12.5 | 50.0 |  12.5 |
+            | c*     |   100000 |  12.5 | 50.0 |  12.5 |
             | mean   |          |  5.44 | 17.6 |  6.38 |
         "#]],
     );
@@ -120,7 +120,7 @@ fn heat() {
             |--------|------|------|------|
             | a      | 50.0 |  100 | 25.0 |
             | b      |  100 | 50.0 |      |
-            | c\*    | 25.0 |  100 | 25.0 |
+            | c*     | 25.0 |  100 | 25.0 |
         "#]],
     );
     let Some(Chart::Heat(heat)) = view.chart else { panic!() };
@@ -138,11 +138,11 @@ fn best() {
             marked *: 1 generated in place of the collection's
             without a time: slow on 1 matrix
             loss: time over that of the fastest on the matrix, over the matrices on which the method runs; of equally fast ones each is the fastest
-            | method | fastest on | runs on | mean loss | greatest loss | on  |
-            |--------|------------|---------|-----------|---------------|-----|
-            | fast   |          2 |       3 |      1.26 |          2.00 | b   |
-            | base   |          1 |       3 |      2.00 |          4.00 | c\* |
-            | slow   |          0 |       2 |      4.00 |          4.00 | c\* |
+            | method | fastest on | runs on | mean loss | greatest loss | on |
+            |--------|------------|---------|-----------|---------------|----|
+            | fast   |          2 |       3 |      1.26 |          2.00 | b  |
+            | base   |          1 |       3 |      2.00 |          4.00 | c* |
+            | slow   |          0 |       2 |      4.00 |          4.00 | c* |
         "#]],
     );
     let Some(Chart::Bars(bars)) = view.chart else { panic!() };
@@ -161,7 +161,7 @@ fn winners() {
             |--------|----------|---------|---------|--------|---------------------|
             | a      |     1000 | fast    |    1.00 | base   |                 100 |
             | b      |    10000 | base    |    3.33 | fast   |                 100 |
-            | c\*    |   100000 | fast    |    50.0 | base   |                 300 |
+            | c*     |   100000 | fast    |    50.0 | base   |                 300 |
         "#]],
     );
 }
@@ -206,7 +206,7 @@ fn matrices() {
             |--------|----------|--------------------------|--------------|--------------|
             | a      |     1000 |                    0.143 |        0.500 |        0.250 |
             | b      |    10000 |                    0.164 |         3.33 |              |
-            | c\*    |   100000 |                    0.166 |         12.5 |         12.5 |
+            | c*     |   100000 |                    0.166 |         12.5 |         12.5 |
         "#]],
     );
     let facts = super::view(rows(), &format!("kind = 'matrices'\n{columns}")).table.unwrap();
@@ -248,11 +248,11 @@ fn roofline() {
             without a time: slow on 1 matrix
             % of peak: each array of CSR, x and y moved once per product, over the bandwidth that sweeps over as many bytes reached; the roofs are the least and the greatest such
             above 100 % (4 rows): the method keeps fewer bytes than CSR, or finds more of them in caches than the sweep did
-            | method | median % of peak |  min | on |  max | on  |
-            |--------|------------------|------|----|------|-----|
-            | base   |              167 | 25.0 | a  |  312 | c\* |
-            | fast   |             83.3 | 50.0 | a  | 1250 | c\* |
-            | slow   |              162 | 12.5 | a  |  312 | c\* |
+            | method | median % of peak |  min | on |  max | on |
+            |--------|------------------|------|----|------|----|
+            | base   |              167 | 25.0 | a  |  312 | c* |
+            | fast   |             83.3 | 50.0 | a  | 1250 | c* |
+            | slow   |              162 | 12.5 | a  |  312 | c* |
         "#]],
     );
     let Some(Chart::Plane(plane)) = view.chart else { panic!() };

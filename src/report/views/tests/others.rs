@@ -14,11 +14,11 @@ fn a_line_over_threads_is_one_series() {
     expect![[r#"
         1 matrix; f64, cpu, natural order
         points: geometric means of the rows with the same threads, from the least to the greatest
-        | threads \\ time per product (ms) | merge |  mkl |
-        |----------------------------------|-------|------|
-        |                                1 |  5.00 |      |
-        |                                2 |  4.00 | 3.00 |
-        |                                4 |  1.00 |      |
+        | threads \ time per product (ms) | merge |  mkl |
+        |---------------------------------|-------|------|
+        |                               1 |  5.00 |      |
+        |                               2 |  4.00 | 3.00 |
+        |                               4 |  1.00 |      |
     "#]]
     .assert_eq(&told(&view));
     let Some(Chart::Plane(plane)) = view.chart else { panic!() };
@@ -211,9 +211,9 @@ fn stages() {
         stage 1, 2, …: the kernels of a product in the order in which they run; the table has their names
         | matrix | nonzeros | nonzeros per row | method | stage   | time (ms) | time per nonzero (ns) | occupancy (%) |
         |--------|----------|------------------|--------|---------|-----------|-----------------------|---------------|
-        | a\*    |     1000 |             10.0 | hola   | starts  |     0.500 |                   500 |          75.0 |
-        | a\*    |     1000 |             10.0 | hola   | product |      2.00 |                  2000 |          75.0 |
-        | a\*    |     1000 |             10.0 | merge  | product |      3.00 |                  3000 |          75.0 |
+        | a*     |     1000 |             10.0 | hola   | starts  |     0.500 |                   500 |          75.0 |
+        | a*     |     1000 |             10.0 | hola   | product |      2.00 |                  2000 |          75.0 |
+        | a*     |     1000 |             10.0 | merge  | product |      3.00 |                  3000 |          75.0 |
         | b      |     4000 |             10.0 | hola   | starts  |      1.00 |                   250 |          75.0 |
         | b      |     4000 |             10.0 | hola   | product |      8.00 |                  2000 |          75.0 |
     "#]].assert_eq(&told(&view));
