@@ -18,7 +18,7 @@
 //! | [`mod@bench`] | plan → execute → a value for every method | methods, verify |
 //! | [`record`] | the row, its CSV, JSON and text, the run's facts | results of bench |
 //! | [`report`] | rows that were recorded, as tables and charts, and two files of them compared | record |
-//! | [`papers`] | the documents' experiments: what is measured, shown and claimed | report, record |
+//! | [`papers`] | the documents' experiments: what is measured, shown and claimed | methods, report, record |
 //! | [`datasets`] | the collection's matrices: their facts, named sets, filters | – |
 //! | [`fetch`] | brings matrices of the collection | datasets, matrix, cache |
 //! | [`cli`] | one file per verb | all |

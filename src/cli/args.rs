@@ -9,6 +9,9 @@ use clap::{Args, Parser, Subcommand};
 
 use super::compare::CompareArgs;
 use super::fetch::args::FetchArgs;
+use super::report::ReportArgs;
+use super::reproduce::args::ReproduceArgs;
+use super::tune::args::TuneArgs;
 use crate::bench::plan::{Cache, Fill, Protocol, Settings};
 use crate::matrix::generate::forms;
 use crate::matrix::order::Order;
@@ -122,78 +125,6 @@ pub struct CorpusArgs {
     pub sources: Vec<OsString>,
     #[command(flatten)]
     pub measure: MeasureArgs,
-}
-
-#[derive(Debug, Args)]
-pub struct TuneArgs {
-    /// What to tune
-    #[arg(value_enum)]
-    pub what: Tunable,
-    /// Folders, files, generators (gen:NAME,key=value,…), and what stands in for matrices of the
-    /// collection (stand-in:SET or stand-in:GROUP/NAME; fetch --list shows them)
-    #[arg(required = true, value_name = "DIR|FILE|gen:SPEC|stand-in:SET")]
-    pub sources: Vec<OsString>,
-    #[command(flatten)]
-    pub measure: MeasureArgs,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Tunable {
-    /// CSR-k: the sizes of super-rows and super-super-rows
-    CsrK,
-    /// Every combination of the values that --methods names: gpu-merge:block=*:items=*
-    Shapes,
-}
-
-#[derive(Debug, Args)]
-pub struct ReportArgs {
-    /// Files that --format csv or corpus wrote
-    #[arg(required = true, value_name = "CSV")]
-    pub results: Vec<PathBuf>,
-    /// The folder to write into; what is there is overwritten if report wrote it
-    #[arg(short, long, value_name = "DIR")]
-    pub output: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub struct ReproduceArgs {
-    /// Experiments, or files of your own in the form of results/*/experiment.toml
-    #[arg(value_name = "ID|FILE.toml")]
-    pub ids: Vec<String>,
-    /// All of the list
-    #[arg(long, conflicts_with = "ids")]
-    pub all: bool,
-    /// Where the matrices are; all of it is the corpus
-    #[arg(long, value_name = "DIR", default_value = "ufl_mtx")]
-    pub data: PathBuf,
-    /// Generated matrices in the place of those that are not there; claims about them are not judged
-    #[arg(long)]
-    pub stand_ins: bool,
-    /// A look only: the smallest matrices of each set, 0.05 s per method; claims are not judged
-    #[arg(long)]
-    pub quick: bool,
-    /// The claims that were judged in the newest run of each experiment below results, as Markdown
-    #[arg(long, exclusive = true)]
-    pub claims: bool,
-    /// Leave out larger matrices, by their entries as far as these are known before reading
-    #[arg(long, value_name = "N", value_parser = entries)]
-    pub max_nonzeros: Option<u64>,
-    /// What would be measured, what is missing, and about how long it takes
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Where to run: cpu, gpu, all, or the number of a GPU
-    #[arg(long, value_name = "cpu|gpu|all|N", default_value = "all", value_parser = device)]
-    pub device: DeviceChoice,
-    /// Begin no product after so many seconds per method and matrix [default: the protocol's]
-    #[arg(long, value_name = "S", value_parser = seconds)]
-    pub max_time: Option<Duration>,
-    /// The folder of the results, of several experiments a folder with one for each
-    /// [default: results/ID/DATE-MACHINE]
-    #[arg(long, short, value_name = "DIR")]
-    pub output: Option<PathBuf>,
-    /// Nothing on stderr but errors
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 #[derive(Debug, Args)]
@@ -448,13 +379,7 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
-/// `12000000` or `12e6`.
-fn entries(text: &str) -> Result<u64, String> {
-    let number = finite(text)?;
-    if number >= 1.0 { Ok(number as u64) } else { Err(format!("{text} leaves nothing")) }
-}
-
-fn finite(text: &str) -> Result<f64, String> {
+pub(super) fn finite(text: &str) -> Result<f64, String> {
     let value: f64 = text.parse().map_err(|_| format!("'{text}' is not a number"))?;
     if value.is_finite() { Ok(value) } else { Err(format!("{value} is not finite")) }
 }

@@ -1,10 +1,22 @@
 //! `spmv-bench report`: result files as a page, or their main tables on the terminal.
 
-use anyhow::Result;
+use std::path::PathBuf;
 
-use super::args::ReportArgs;
+use anyhow::Result;
+use clap::Args;
+
 use super::{Verdict, World};
 use crate::report::overview;
+
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// Files that --format csv or corpus wrote
+    #[arg(required = true, value_name = "CSV")]
+    pub results: Vec<PathBuf>,
+    /// The folder to write into; what is there is overwritten if report wrote it
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+}
 
 /// Runs the command.
 pub fn run(args: &ReportArgs, world: &mut World) -> Result<Verdict> {

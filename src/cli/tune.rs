@@ -1,5 +1,6 @@
 //! `spmv-bench tune`: the best values of parameters over many matrices.
 
+pub mod args;
 mod shapes;
 mod sizes;
 
@@ -10,13 +11,14 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 
-use super::args::{DeviceChoice, MeasureArgs, Tunable, TuneArgs};
+use super::args::{DeviceChoice, MeasureArgs};
 use super::corpus::progress;
 use super::session::Session;
 use super::sources::sources;
 use super::{Verdict, World};
 use crate::method::Choice;
 use crate::record::MatrixReport;
+use args::{Tunable, TuneArgs};
 
 /// What is tuned.
 trait Tuning {

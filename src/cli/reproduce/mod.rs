@@ -1,5 +1,6 @@
 //! `spmv-bench reproduce`: the experiments of the documents, measured, shown and judged.
 
+pub mod args;
 mod matrices;
 mod measure;
 mod plan;
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 
-use super::args::{DeviceChoice, ReproduceArgs};
+use super::args::DeviceChoice;
 use super::{Verdict, World};
 use crate::method::Unavailable;
 use crate::papers::definition::Experiment;
@@ -17,6 +18,7 @@ use crate::papers::store::Origin;
 use crate::papers::{experiment, experiments};
 use crate::record::run::REVISION;
 use crate::system::System;
+use args::ReproduceArgs;
 use matrices::Library;
 use plan::{Here, Plan};
 
@@ -125,8 +127,10 @@ struct Places {
     output: Option<PathBuf>,
     /// Whether `output` is the one experiment's own folder.
     single: bool,
-    /// Day and machine.
-    stamp: String,
+    /// Where they go without it.
+    results: PathBuf,
+    day: String,
+    machine: String,
     origin: Origin,
 }
 
@@ -136,11 +140,12 @@ impl Places {
         let cpu = cpu.as_deref().unwrap_or("unknown CPU");
         let machine = [Some(format!("{cpu} {cores} cores")), gpu.map(String::from)];
         let machine: Vec<_> = machine.iter().flatten().map(|name| slug(name)).collect();
-        let day = world.date.get(..10).unwrap_or(&world.date);
         Self {
             output: args.output.clone(),
             single: args.ids.len() == 1,
-            stamp: format!("{day}-{}", machine.join("-")),
+            results: RESULTS.into(),
+            day: world.date.get(..10).unwrap_or(&world.date).to_owned(),
+            machine: machine.join("-"),
             origin: Origin {
                 revision: REVISION.to_owned(),
                 machine: format!("{cpu}, {cores} cores"),
@@ -152,8 +157,25 @@ impl Places {
         match &self.output {
             Some(output) if self.single => output.clone(),
             Some(output) => output.join(id),
-            None => Path::new(RESULTS).join(id).join(&self.stamp),
+            None => {
+                let folder = self.results.join(id);
+                let new = || folder.join(format!("{}-{}", self.day, self.machine));
+                self.unfinished(&folder).unwrap_or_else(new)
+            }
         }
+    }
+
+    /// The newest of this machine's folders, if it has rows and no report yet: whoever began it was
+    /// interrupted, today or on another day.
+    fn unfinished(&self, folder: &Path) -> Option<PathBuf> {
+        let paths = folder.read_dir().ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+        let is_own = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.get(10..).and_then(|rest| rest.strip_prefix('-')) == Some(&self.machine)
+        };
+        let newest = paths.filter(is_own).max()?;
+        let is_open = newest.join("rows.csv").is_file() && !newest.join("report.html").is_file();
+        is_open.then_some(newest)
     }
 }
 

@@ -83,3 +83,32 @@ fn what_is_given_for_all_yields_to_what_a_block_says() {
 fn folders_bear_day_and_machine() {
     assert_eq!(slug("AMD EPYC 7742 64-Core  2 cores"), "amd-epyc-7742-64-core-2-cores");
 }
+
+#[test]
+fn an_interrupted_run_goes_on_in_its_folder_on_another_day() {
+    let results = tempfile::tempdir().unwrap();
+    let places = Places {
+        output: None,
+        single: true,
+        results: results.path().to_owned(),
+        day: "2026-03-02".into(),
+        machine: "a-cpu".into(),
+        origin: Origin { revision: String::new(), machine: String::new() },
+    };
+    let of_day = |day: &str| results.path().join("x").join(format!("{day}-a-cpu"));
+    let begun = |folder: &str| {
+        let folder = results.path().join("x").join(folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("rows.csv"), "").unwrap();
+        folder
+    };
+    assert_eq!(places.of_experiment("x"), of_day("2026-03-02"));
+    begun("2026-02-01-another-cpu");
+    assert_eq!(places.of_experiment("x"), of_day("2026-03-02"), "another machine's");
+    let older = begun("2026-02-27-a-cpu");
+    let newer = begun("2026-02-28-a-cpu");
+    assert_eq!(places.of_experiment("x"), newer);
+    std::fs::write(newer.join("report.html"), "").unwrap();
+    assert_eq!(places.of_experiment("x"), of_day("2026-03-02"), "finished");
+    assert!(older.is_dir(), "given up when the newer one was begun");
+}
