@@ -24,6 +24,8 @@ use plan::{Here, Plan};
 
 /// Where results go unless told otherwise.
 const RESULTS: &str = "results";
+/// What the folders of quick runs end with.
+const QUICK_RUN: &str = "-quick";
 /// What a quick run measures each method for.
 const QUICK: [(&str, &str); 2] = [("--max-time", "0.05"), ("--rounds", "2")];
 
@@ -145,7 +147,7 @@ impl Places {
             single: args.ids.len() == 1,
             results: RESULTS.into(),
             day: world.date.get(..10).unwrap_or(&world.date).to_owned(),
-            machine: machine.join("-"),
+            machine: machine.join("-") + if args.quick { QUICK_RUN } else { "" },
             origin: Origin {
                 revision: REVISION.to_owned(),
                 machine: format!("{cpu}, {cores} cores"),

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::RESULTS;
 use super::measure::Done;
 use super::plan::{Batch, Plan};
+use super::{QUICK_RUN, RESULTS};
 use crate::cli::World;
 use crate::method::Device;
 use crate::papers::definition::Experiment;
@@ -105,13 +105,18 @@ fn recorded(id: &str) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
+/// The newest run that was not quick.
+fn newest(id: &str) -> Option<String> {
+    recorded(id).ok()?.into_iter().rfind(|name| !name.ends_with(QUICK_RUN))
+}
+
 /// The claims that were judged in the newest recorded run of each experiment, as Markdown, with links to
 /// the reports.
 pub fn claims(out: &mut dyn Write) -> Result<()> {
     let columns = ["experiment", "claim", "paper", "here", "verdict"].map(String::from).to_vec();
     let (mut rows, mut links, mut unjudged) = (Vec::new(), Vec::new(), 0);
     for Experiment { id, .. } in experiments() {
-        let Some(newest) = recorded(&id).ok().and_then(|runs| runs.last().cloned()) else {
+        let Some(newest) = newest(&id) else {
             continue;
         };
         links.push(format!("[{id}]({RESULTS}/{id}/{newest}/report.md)"));
