@@ -67,6 +67,12 @@ impl<T> Csr<T> {
         self.column_indices.len()
     }
 
+    /// Bytes of the three arrays.
+    pub fn bytes(&self) -> u64 {
+        let arrays = [size_of_val(&self.row_offsets[..]), size_of_val(&self.column_indices[..])];
+        (arrays[0] + arrays[1] + size_of_val(&self.values[..])) as u64
+    }
+
     /// The half-open range of row `row`'s entries.
     #[inline]
     pub fn row(&self, row: usize) -> std::ops::Range<usize> {
@@ -74,7 +80,7 @@ impl<T> Csr<T> {
     }
 
     /// The number of entries of each row.
-    pub fn row_lengths(&self) -> impl Iterator<Item = u32> {
+    pub fn row_lengths(&self) -> impl Iterator<Item = u32> + Clone {
         self.row_offsets.windows(2).map(|pair| pair[1] - pair[0])
     }
 

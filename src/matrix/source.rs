@@ -1,6 +1,8 @@
 //! Where a matrix comes from: a Matrix Market file or a generator.
 
+use std::ffi::OsString;
 use std::fmt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::Csr;
@@ -10,7 +12,8 @@ use super::market::{self, Market, MarketError};
 use super::stats::pattern_symmetry;
 
 /// A file or `gen:…`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(into = "Plain", try_from = "Plain")]
 pub enum Source {
     /// A `.mtx`, `.mtx.gz` or `.tar.gz` file.
     File(PathBuf),
@@ -18,6 +21,49 @@ pub enum Source {
     Generated(Generator),
     /// A generator that stands in for the named matrix of the collection.
     StandIn(String, Generator),
+}
+
+/// The same in bytes and text.
+#[derive(serde::Serialize, serde::Deserialize)]
+enum Plain {
+    File(Vec<u8>),
+    Generated(String),
+    StandIn(String, String),
+}
+
+impl From<Source> for Plain {
+    fn from(source: Source) -> Self {
+        match source {
+            Source::File(path) => Self::File(path.into_os_string().into_vec()),
+            Source::Generated(generator) => Self::Generated(generator.spec().to_owned()),
+            Source::StandIn(id, generator) => Self::StandIn(id, generator.spec().to_owned()),
+        }
+    }
+}
+
+impl TryFrom<Plain> for Source {
+    type Error = SpecError;
+
+    fn try_from(plain: Plain) -> Result<Self, SpecError> {
+        Ok(match plain {
+            Plain::File(path) => Self::File(OsString::from_vec(path).into()),
+            Plain::Generated(spec) => Self::Generated(Generator::parse(&spec)?),
+            Plain::StandIn(id, spec) => Self::StandIn(id, Generator::parse(&spec)?),
+        })
+    }
+}
+
+/// What is known of a matrix before it is there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Announced {
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of columns.
+    pub cols: usize,
+    /// Entries, or more than there will be.
+    pub nnz: u64,
+    /// The most bytes that reading or making it holds besides the CSR arrays and a file itself.
+    pub scratch: u64,
 }
 
 /// A matrix, and what reading it told.
@@ -96,6 +142,17 @@ impl Source {
         }
     }
 
+    /// The size of the matrix, as far as it is known beforehand; `None` if there will be none.
+    pub fn announced(&self, expand: bool) -> Option<Announced> {
+        match self {
+            Self::File(path) => {
+                market::announced(path, &market::Options { expand, ..market::Options::default() })
+                    .ok()
+            }
+            Self::Generated(generator) | Self::StandIn(_, generator) => generator.announced().ok(),
+        }
+    }
+
     /// The collection's word for the problem as the file tells it, or what was made.
     pub fn kind(&self, loaded: &Loaded) -> Option<String> {
         self.made_kind().or_else(|| loaded.market.as_ref()?.kind.clone())
@@ -131,7 +188,7 @@ impl Loaded {
     /// # Errors
     /// What is wrong with it, and where.
     pub fn read(path: &Path, expand: bool) -> Result<Self, MarketError> {
-        let market = market::read(path, &market::Options { expand })?;
+        let market = market::read(path, &market::Options { expand, ..Default::default() })?;
         let Market { csr, duplicates, kind, symmetry, file_bytes, .. } = market;
         let mirrored = expand && symmetry != market::Symmetry::General;
         let facts = Facts { duplicates, mirrored, kind, symmetry: None };
@@ -140,11 +197,15 @@ impl Loaded {
     }
 }
 
-/// As given on the command line.
+/// As given on the command line; bytes of a path that are no text as `\xff`, so that two files never have
+/// the same name.
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File(path) => path.display().fmt(f),
+            Self::File(path) => path.as_os_str().as_bytes().utf8_chunks().try_for_each(|chunk| {
+                f.write_str(chunk.valid())?;
+                chunk.invalid().iter().try_for_each(|byte| write!(f, "\\x{byte:02x}"))
+            }),
             Self::Generated(generator) => generator.fmt(f),
             Self::StandIn(id, _) => write!(f, "stand-in:{id}"),
         }

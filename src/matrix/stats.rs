@@ -1,12 +1,12 @@
 //! Row-length statistics and the degree histogram, as merge-spmv prints them.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Csr;
 
 /// Statistics of the row lengths (population moments). `None` where a division by zero would be:
 /// no rows, a mean of 0, rows of one length.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RowStatistics {
     /// nnz / rows.
     pub mean: Option<f64>,
@@ -30,11 +30,15 @@ pub struct RowStatistics {
 impl RowStatistics {
     /// Of a matrix' rows.
     pub fn of<T>(csr: &Csr<T>) -> Self {
-        let rows = csr.rows as f64;
-        let mean = (csr.rows > 0).then(|| csr.nnz() as f64 / rows);
+        Self::of_lengths(csr.row_lengths(), csr.rows, csr.nnz())
+    }
+
+    /// Of `rows` rows with `nnz` entries together.
+    pub fn of_lengths(lengths: impl Iterator<Item = u32> + Clone, rows: usize, nnz: usize) -> Self {
+        let mean = (rows > 0).then(|| nnz as f64 / rows as f64);
         let moment = |power: i32| {
             let about_mean = |length: u32| (f64::from(length) - mean.unwrap_or(0.0)).powi(power);
-            mean.map(|_| csr.row_lengths().map(about_mean).sum::<f64>() / rows)
+            mean.map(|_| lengths.clone().map(about_mean).sum::<f64>() / rows as f64)
         };
         let variance = moment(2);
         let std_dev = variance.map(f64::sqrt);
@@ -45,9 +49,9 @@ impl RowStatistics {
             variation: over(std_dev, mean),
             skewness: over(moment(3), std_dev.map(|s| s.powi(3))),
             variance,
-            max: csr.row_lengths().max().unwrap_or(0),
-            empty: csr.row_lengths().filter(|&length| length == 0).count(),
-            histogram: histogram(csr.row_lengths()),
+            max: lengths.clone().max().unwrap_or(0),
+            empty: lengths.clone().filter(|&length| length == 0).count(),
+            histogram: histogram(lengths),
         }
     }
 }

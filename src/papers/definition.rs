@@ -13,6 +13,9 @@ use crate::methods::METHODS;
 use crate::report::views::Spec;
 use crate::scalar::Precision;
 
+/// Lists multiply: few of them would otherwise be more than fits in memory.
+const MOST: usize = 10_000;
+
 /// A table or figure: what is measured, shown and claimed.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -124,7 +127,10 @@ impl Experiment {
     }
 
     /// Of a text that bears the name `file` in messages.
-    pub(super) fn parse(id: &str, file: &str, text: &str) -> Result<Self, DefinitionError> {
+    ///
+    /// # Errors
+    /// When it is not understood.
+    pub fn parse(id: &str, file: &str, text: &str) -> Result<Self, DefinitionError> {
         let parsed: Self = toml::from_str(text).map_err(|source| DefinitionError::Grammar {
             file: file.to_owned(),
             source: Box::new(source),
@@ -212,6 +218,14 @@ impl Block {
         if lists.contains(&0) {
             return Err("an empty list in a block: it measures nothing".into());
         }
+        let combinations = lists.into_iter().fold(self.threads.len().max(1), usize::saturating_mul);
+        let matrices = self.matrices.iter().map(|word| expansions(word));
+        let matrices = matrices.fold(0, usize::saturating_add);
+        for (count, what) in [(matrices, "matrices"), (combinations, "combinations of lists")] {
+            if count > MOST {
+                return Err(format!("{count} {what} in a block: {MOST} are the most"));
+            }
+        }
         Ok(())
     }
 }
@@ -241,16 +255,33 @@ fn flag(given: bool, option: &str) -> Vec<String> {
 /// The words that a generator's lists stand for: `gen:a,n={1,2}` is `gen:a,n=1` and `gen:a,n=2`; several
 /// lists multiply. A word without a list is itself.
 pub fn expanded(word: &str) -> Vec<String> {
-    let list = word.split_once('{').and_then(|(head, rest)| {
-        let (list, tail) = rest.split_once('}')?;
-        Some((head, list, tail))
+    let (mut words, mut rest) = (vec![String::new()], word);
+    while let Some((head, list, tail)) = first_list(rest) {
+        let with_each = |word: &String| {
+            list.split(',').map(|value| format!("{word}{head}{}", value.trim())).collect::<Vec<_>>()
+        };
+        words = words.iter().flat_map(with_each).collect();
+        rest = tail;
+    }
+    words.into_iter().map(|word| word + rest).collect()
+}
+
+/// How many words these are.
+fn expansions(word: &str) -> usize {
+    let mut rest = word;
+    let lists = std::iter::from_fn(|| {
+        let (_, list, tail) = first_list(rest)?;
+        rest = tail;
+        Some(list.split(',').count())
     });
-    let Some((head, list, tail)) = list else { return vec![word.to_owned()] };
-    let tails = expanded(tail);
-    let with_each = |value: &str| {
-        tails.iter().map(|tail| format!("{head}{}{tail}", value.trim())).collect::<Vec<_>>()
-    };
-    list.split(',').flat_map(with_each).collect()
+    lists.fold(1, usize::saturating_mul)
+}
+
+/// What stands before a word's first list, in it and behind it.
+fn first_list(word: &str) -> Option<(&str, &str, &str)> {
+    let (head, rest) = word.split_once('{')?;
+    let (list, tail) = rest.split_once('}')?;
+    Some((head, list, tail))
 }
 
 #[cfg(test)]
@@ -303,5 +334,25 @@ mod tests {
         assert_eq!(expanded("gen:a,n=1"), ["gen:a,n=1"]);
         let words = ["gen:a,n=1,m=3", "gen:a,n=1,m=4", "gen:a,n=2,m=3", "gen:a,n=2,m=4"];
         assert_eq!(expanded("gen:a,n={1,2},m={3, 4}"), words);
+        assert_eq!(expanded("gen:a,n={1,2"), ["gen:a,n={1,2"]);
+        assert_eq!(expanded(&"{1}".repeat(10_000)), ["1".repeat(10_000)]);
+    }
+
+    /// 10^4 is the most; 2^70 would not even have a size.
+    #[test]
+    fn lists_that_multiply_without_end_are_refused() {
+        let block = |matrix: &str, lists: &str| {
+            parse(&format!("[[measure]]\nmatrices = ['{matrix}']\nmethods = ['seq']\n{lists}"))
+        };
+        let ten = "{0,1,2,3,4,5,6,7,8,9}";
+        assert!(block(&ten.repeat(4), "").is_ok());
+        let error = block(&"{1,2}".repeat(70), "").unwrap_err();
+        let all = usize::MAX;
+        assert_eq!(error, format!("x.toml: {all} matrices in a block: 10000 are the most"));
+        let list = |name: &str, word: &str| format!("{name} = [{}]\n", [word; 22].join(", "));
+        let lists = list("order", "'rcm'") + &list("cache", "'hot'") + &list("threads", "1");
+        let error = block("corpus", &lists).unwrap_err();
+        let expected = "x.toml: 10648 combinations of lists in a block: 10000 are the most";
+        assert_eq!(error, expected);
     }
 }

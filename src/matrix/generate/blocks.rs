@@ -10,7 +10,6 @@ use super::columns::{Columns, row_random};
 use super::rmat::rmat;
 use super::spec::{Pattern, Rows};
 use super::stencil::{around, diagonals, neighbours, wheel};
-use crate::matrix::csr::MAX_INDEX;
 
 /// About so many entries make a block.
 const BLOCK: usize = 1 << 20;
@@ -51,13 +50,7 @@ impl<'g> Blocks<'g> {
             }
             None => None,
         };
-        let blocks = Self { generator, rows, cols, lengths };
-        match blocks.nnz() {
-            Some(nnz) if nnz > MAX_INDEX => {
-                Err(format!("{nnz} nonzeros exceed the limit of {MAX_INDEX}"))
-            }
-            _ => Ok(blocks),
-        }
+        Ok(Self { generator, rows, cols, lengths })
     }
 
     /// The number of entries, where the row lengths are known beforehand.
@@ -75,8 +68,20 @@ impl<'g> Blocks<'g> {
     ///
     /// # Errors
     /// The first of `take`.
-    pub fn each<E>(&self, mut take: impl FnMut(Block) -> Result<(), E>) -> Result<(), E> {
-        let ranges = self.ranges();
+    pub fn each<E>(&self, take: impl FnMut(Block) -> Result<(), E>) -> Result<(), E> {
+        self.each_of(0..self.rows, take)
+    }
+
+    /// The same of some rows.
+    ///
+    /// # Errors
+    /// The first of `take`.
+    pub fn each_of<E>(
+        &self,
+        rows: Range<usize>,
+        mut take: impl FnMut(Block) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let ranges = self.ranges(rows);
         // The blocks of an R-MAT graph are large and made by all threads.
         let at_once = match self.generator.pattern {
             Pattern::Rmat { .. } => 1,
@@ -89,14 +94,14 @@ impl<'g> Blocks<'g> {
         Ok(())
     }
 
-    fn ranges(&self) -> Vec<Range<usize>> {
+    fn ranges(&self, of: Range<usize>) -> Vec<Range<usize>> {
         let block = match self.generator.pattern {
             Pattern::Rmat { .. } => DRAWS,
             _ => BLOCK,
         };
         let rows = self.rows as u128 * block as u128 / self.most_entries().max(1) as u128;
         let rows = rows.clamp(1, self.rows as u128) as usize;
-        (0..self.rows).step_by(rows).map(|first| first..self.rows.min(first + rows)).collect()
+        of.clone().step_by(rows).map(|first| first..of.end.min(first + rows)).collect()
     }
 
     fn block(&self, rows: Range<usize>) -> Block {
@@ -173,8 +178,8 @@ mod tests {
     fn too_many_entries_are_refused() {
         let spec = "power-law,rows=50000,longest=50000,shortest=49999,exponent=1";
         let generator = Generator::parse(spec).unwrap();
-        let refusal = Blocks::new(&generator).err().unwrap();
-        assert_eq!(refusal, "2499950001 nonzeros exceed the limit of 2147483647");
+        let refusal = generator.generate().unwrap_err().to_string();
+        assert!(refusal.contains(": 2499950001 nonzeros exceed the limit of 2147483647"));
     }
 
     /// As in a matrix that is too large for one block.

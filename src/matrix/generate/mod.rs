@@ -15,13 +15,16 @@ mod stencil;
 #[cfg(test)]
 mod tests;
 
+use std::convert::Infallible;
 use std::fmt;
 use std::io::{self, Write};
+use std::ops::Range;
 
 pub use spec::{FORMS, forms};
 
-use super::Csr;
+use super::csr::{Csr, MAX_INDEX};
 use super::market::{Head, write_block, write_head};
+use super::source::Announced;
 use blocks::{Block, Blocks};
 use spec::Pattern;
 
@@ -55,13 +58,72 @@ impl Generator {
         parsed.map_err(|problem| SpecError { spec: spec.into(), problem })
     }
 
+    /// What [`parse`](Self::parse) reads.
+    pub fn spec(&self) -> &str {
+        &self.spec
+    }
+
     /// No more entries than these.
     pub fn most_entries(&self) -> u128 {
         self.pattern.most_entries()
     }
 
+    /// How large it will be.
+    ///
+    /// # Errors
+    /// Row lengths that cannot be.
+    pub fn announced(&self) -> Result<Announced, SpecError> {
+        let (rows, cols) = self.pattern.shape();
+        // Where the bound is none, the row lengths tell.
+        let nnz = match self.most_entries() {
+            most if most > MAX_INDEX as u128 => self.blocks()?.most_entries() as u64,
+            most => most as u64,
+        };
+        // Values that have grown, the rows' lengths in turn, and an R-MAT graph's edges.
+        let drawn = if matches!(self.pattern, Pattern::Rmat { .. }) { 24 } else { 0 };
+        Ok(Announced { rows, cols, nnz, scratch: nnz * (16 + drawn) + 12 * rows as u64 })
+    }
+
+    /// All of the matrix: no more than 32-bit indices allow.
     fn blocks(&self) -> Result<Blocks<'_>, SpecError> {
-        Blocks::new(self).map_err(|problem| SpecError { spec: self.spec.clone(), problem })
+        let blocks = self.pattern.check_entries().and_then(|()| Blocks::new(self));
+        let blocks = blocks.and_then(|blocks| match blocks.nnz() {
+            Some(nnz) if nnz > MAX_INDEX => Err(spec::too_many(nnz)),
+            _ => Ok(blocks),
+        });
+        blocks.map_err(|problem| self.refused(problem))
+    }
+
+    fn refused(&self, problem: String) -> SpecError {
+        SpecError { spec: self.spec.clone(), problem }
+    }
+
+    /// Rows and columns.
+    pub fn shape(&self) -> (usize, usize) {
+        self.pattern.shape()
+    }
+
+    /// Hands some rows to `take`, in order: the number, the columns, ascending, and the values, which are
+    /// none if all are 1. The matrix may have more entries than 32-bit indices allow.
+    ///
+    /// # Errors
+    /// Row lengths that cannot be.
+    pub fn each_row(
+        &self,
+        rows: Range<usize>,
+        mut take: impl FnMut(usize, &[u32], &[f64]),
+    ) -> Result<(), SpecError> {
+        let blocks = Blocks::new(self).map_err(|problem| self.refused(problem))?;
+        let taken: Result<(), Infallible> = blocks.each_of(rows, |block| {
+            for (row, ends) in (block.first_row..).zip(block.row_offsets.windows(2)) {
+                let entries = ends[0] as usize..ends[1] as usize;
+                let values = block.values.get(entries.clone()).unwrap_or_default();
+                take(row, &block.column_indices[entries], values);
+            }
+            Ok(())
+        });
+        let Ok(()) = taken;
+        Ok(())
     }
 
     /// Makes the matrix, on the current rayon pool.
@@ -79,7 +141,7 @@ impl Generator {
             values: Vec::new(),
         };
         csr.row_offsets.push(0);
-        let appended: Result<(), std::convert::Infallible> = blocks.each(|block| {
+        let appended: Result<(), Infallible> = blocks.each(|block| {
             let begun = csr.column_indices.len() as u32;
             csr.row_offsets.extend(block.row_offsets[1..].iter().map(|offset| begun + offset));
             csr.column_indices.extend_from_slice(&block.column_indices);

@@ -1,5 +1,7 @@
 //! What a specification may say.
 
+use std::fmt::Display;
+
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
@@ -246,13 +248,8 @@ impl Pattern {
         if rows == 0 || cols == 0 {
             return Err(format!("{rows} rows and {cols} columns make no matrix"));
         }
-        let known = match self {
-            Self::PowerLaw(Ranks { nnz: None, .. }) | Self::Sloped(Ranks { nnz: None, .. }) => 0,
-            _ => self.most_entries(),
-        };
-        if rows.max(cols) > MAX_INDEX || known > MAX_INDEX as u128 {
-            let sizes = format!("{rows} rows, {cols} columns, {known} nonzeros");
-            return Err(format!("{sizes} exceed the limit of {MAX_INDEX}"));
+        if rows.max(cols) > MAX_INDEX {
+            return Err(format!("{rows} rows, {cols} columns exceed the limit of {MAX_INDEX}"));
         }
         match *self {
             Self::Grid2d { points, .. } if ![4, 5, 9].contains(&points) => {
@@ -267,6 +264,19 @@ impl Pattern {
                 _ => Ok(()),
             },
         }
+    }
+
+    /// Whether there are not more entries than one matrix in memory may have, as far as it is known
+    /// before the law of row lengths is followed.
+    pub fn check_entries(&self) -> Result<(), String> {
+        let known = match self {
+            Self::PowerLaw(Ranks { nnz: None, .. }) | Self::Sloped(Ranks { nnz: None, .. }) => 0,
+            _ => self.most_entries(),
+        };
+        if known > MAX_INDEX as u128 {
+            return Err(too_many(known));
+        }
+        Ok(())
     }
 
     /// The law of row lengths, of patterns that have one.
@@ -312,6 +322,11 @@ impl Ranks {
         let law = Ranked { fall, longest, shortest, exponent, nnz, heavy };
         (Law::Ranked(law), Columns { run, ..anywhere.within(band) })
     }
+}
+
+/// The refusal of so many entries.
+pub fn too_many(entries: impl Display) -> String {
+    format!("{entries} nonzeros exceed the limit of {MAX_INDEX}")
 }
 
 fn check_blocks(n: usize, r: usize, c: usize, nnz: usize) -> Result<(), String> {

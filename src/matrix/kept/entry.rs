@@ -19,7 +19,7 @@ use crate::matrix::Csr;
 use crate::matrix::source::{Facts, Loaded};
 
 /// Changes whenever anything about the file does, or what the reader makes of a matrix.
-const MAGIC: u64 = u64::from_be_bytes(*b"spmvcsr1");
+const MAGIC: u64 = u64::from_be_bytes(*b"spmvcsr2");
 /// Magic number, length and checksum of the head.
 const PRELUDE: usize = 24;
 const ALIGNMENT: usize = 64;

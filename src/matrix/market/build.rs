@@ -42,6 +42,12 @@ pub fn coordinate<'a>(
     Ok(Entries { csr, duplicates, bytes })
 }
 
+/// What the entries take before they are in their places: row, column and value, and a byte of the tables
+/// of ranges.
+pub fn scratch_bytes(field: Field, entries: u64) -> u64 {
+    entries * if field == Field::Pattern { 2 + 4 + 1 } else { 2 + 4 + 8 + 1 }
+}
+
 fn assemble(
     header: &Header,
     ranges: Ranges,
@@ -215,7 +221,7 @@ impl Slot<'_> {
             for same in sorted.chunk_by(|a, b| a.0 == b.0) {
                 let (row, col) = (self.first_row + row, same[0].0);
                 self.column_indices[kept] = col;
-                self.values[kept] = sum(row, same)?;
+                self.values[kept] = sum(row, same).map_err(|m| Fault::whole(Reason::Broken(m)))?;
                 kept += 1;
                 // The mirror image of a duplicate is no second one.
                 let counts = !mirrored || col as usize <= row;
@@ -232,16 +238,15 @@ fn advance(cursor: &mut u32) -> usize {
     *cursor as usize - 1
 }
 
-/// The sum of the entries in one place.
-fn sum(row: usize, same: &[(u32, f64)]) -> Result<f64, Fault> {
+/// The sum of the entries, each a column and a value, in one place of row `row`.
+pub fn sum(row: usize, same: &[(u32, f64)]) -> Result<f64, String> {
     let (col, first) = same[0];
     let sum = same[1..].iter().fold(first, |sum, entry| sum + entry.1);
     if sum.is_finite() {
         return Ok(sum);
     }
     let place = format!("row {}, column {}", row + 1, col + 1);
-    let message = format!("the {} entries in {place} sum to {sum}", same.len());
-    Err(Fault::whole(Reason::Broken(message)))
+    Err(format!("the {} entries in {place} sum to {sum}", same.len()))
 }
 
 /// Moves the slots together after duplicates have left gaps.

@@ -128,21 +128,9 @@ impl<'a, 's> Parser<'a, 's> {
         // A local buffer and header stay in registers.
         let (mut buffer, header) = (std::mem::take(&mut self.buffer), *self.header);
         buffer.begin(self.ranges);
-        let (mut at, mut stored, mut room) = (0, 0, Window::room());
-        while at < text.len() {
-            let (entry, length) = match quick::<PATTERN>(&text[at..], &mut room, &header) {
-                Some((entry, length)) => (Some(entry), length),
-                None => {
-                    let line = line_at(text, at);
-                    (entry::coordinate(line, &header).ok()?, line.len())
-                }
-            };
-            at += length;
-            if let Some(entry) = entry {
-                stored += 1;
-                buffer.push_with_image::<PATTERN>(entry, self.mirror);
-            }
-        }
+        let mirror = self.mirror;
+        let push = |entry| buffer.push_with_image::<PATTERN>(entry, mirror);
+        let stored = entries::<PATTERN>(text, &header, push)?;
         self.buffer = buffer;
         Some(stored)
     }
@@ -172,6 +160,31 @@ impl<'a, 's> Parser<'a, 's> {
             }
         }
     }
+}
+
+/// Hands the entries of `text` to `take` and returns how many they are; none if something is wrong.
+#[inline(always)]
+pub fn entries<const PATTERN: bool>(
+    text: &[u8],
+    header: &Header,
+    mut take: impl FnMut(Entry),
+) -> Option<u64> {
+    let (mut at, mut stored, mut room) = (0, 0, Window::room());
+    while at < text.len() {
+        let (entry, length) = match quick::<PATTERN>(&text[at..], &mut room, header) {
+            Some((entry, length)) => (Some(entry), length),
+            None => {
+                let line = line_at(text, at);
+                (entry::coordinate(line, header).ok()?, line.len())
+            }
+        };
+        at += length;
+        if let Some(entry) = entry {
+            stored += 1;
+            take(entry);
+        }
+    }
+    Some(stored)
 }
 
 /// The entry at the start of `text` and the length of its line, if nothing is unusual.
@@ -214,11 +227,8 @@ impl Buffer {
     #[inline(always)]
     fn push_with_image<const PATTERN: bool>(&mut self, entry: Entry, mirror: Option<f64>) {
         self.push::<PATTERN>(entry);
-        if let Some(sign) = mirror
-            && entry.row != entry.col
-        {
-            let (row, col) = (entry.col, entry.row);
-            self.push::<PATTERN>(Entry { row, col, value: sign * entry.value });
+        if let Some(image) = mirror.and_then(|sign| entry.image(sign)) {
+            self.push::<PATTERN>(image);
         }
     }
 

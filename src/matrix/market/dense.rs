@@ -27,6 +27,11 @@ pub fn array<'a>(
     Ok(Entries { csr, duplicates: 0, bytes })
 }
 
+/// What the elements take while they are brought together: lists that have grown, and one.
+pub fn scratch_bytes(elements: u64) -> u64 {
+    elements * (16 + 8)
+}
+
 struct Chunk {
     elements: Vec<f64>,
     bytes: u64,

@@ -12,6 +12,15 @@ pub struct Entry {
     pub value: f64,
 }
 
+impl Entry {
+    /// Its mirror image, with its value times `sign`; none of an entry on the diagonal.
+    #[inline(always)]
+    pub fn image(self, sign: f64) -> Option<Self> {
+        let (row, col) = (self.col, self.row);
+        (row != col).then_some(Self { row, col, value: sign * self.value })
+    }
+}
+
 /// The words of a line up to a comment.
 pub fn tokens(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace)

@@ -76,9 +76,10 @@ pub(super) fn quote(token: &[u8]) -> String {
     const SHOWN: usize = 40;
     let shown = &token[..token.len().min(SHOWN)];
     let dots = if shown.len() < token.len() { "..." } else { "" };
-    let text: String = String::from_utf8_lossy(shown)
-        .chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect();
-    format!("`{text}{dots}`")
+    format!("`{}{dots}`", printable(shown))
+}
+
+/// A piece of the file without what a terminal would obey.
+pub(super) fn printable(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).replace(char::is_control, "\u{fffd}")
 }

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use super::entry::tokens;
-use super::error::{Fault, Reason, quote};
+use super::error::{Fault, Reason, printable, quote};
 use super::text::Lines;
 use crate::matrix::csr::MAX_INDEX;
 
@@ -124,15 +124,16 @@ impl Header {
             },
             bytes: lines.bytes,
         };
-        header.check(lines)?;
+        let name = symmetry.name();
+        if symmetry != Symmetry::General && header.rows != header.cols {
+            let (rows, cols) = (header.rows, header.cols);
+            return Err(lines.broken(format!("a {name} matrix is square, not {rows} x {cols}")));
+        }
         Ok((header, kind))
     }
 
-    fn check(&self, lines: &Lines) -> Result<(), Fault> {
-        let (rows, cols, name) = (self.rows, self.cols, self.symmetry.name());
-        if self.symmetry != Symmetry::General && rows != cols {
-            return Err(lines.broken(format!("a {name} matrix is square, not {rows} x {cols}")));
-        }
+    /// Whether one matrix in memory may have so many entries. The last line is the size line.
+    pub fn check_entries(&self, lines: &Lines) -> Result<(), Fault> {
         match self.stored > MAX_INDEX as u64 {
             true => Err(lines.unsupported(too_many(self.stored, "entries"))),
             false => Ok(()),
@@ -224,11 +225,11 @@ fn sizes(lines: &mut Lines, format: Format) -> Result<(Vec<u64>, Option<String>)
     Ok((sizes, kind))
 }
 
-/// What follows `% kind:`.
+/// What follows `% kind:`, fit to be printed.
 fn told_kind(line: &[u8]) -> Option<String> {
     let comment = line.trim_ascii().strip_prefix(b"%")?.trim_ascii_start();
     let kind = comment.strip_prefix(b"kind:")?.trim_ascii();
-    (!kind.is_empty()).then(|| String::from_utf8_lossy(kind).into_owned())
+    (!kind.is_empty()).then(|| printable(kind))
 }
 
 fn size(lines: &Lines, token: &[u8], things: &str) -> Result<u64, Fault> {

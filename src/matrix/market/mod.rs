@@ -30,12 +30,10 @@ pub use header::{Field, Symmetry};
 pub use write::{Head, write, write_block, write_head};
 
 use super::Csr;
+use super::source::Announced;
 use error::Fault;
 use header::{Format, Header};
 use text::Text;
-
-/// Small enough that the entries of one chunk stay in a core's second-level cache.
-const CHUNK_BYTES: usize = 1 << 20;
 
 /// How to read a file.
 #[derive(Clone, Copy, Debug)]
@@ -43,11 +41,14 @@ pub struct Options {
     /// Whether a symmetric or skew-symmetric file becomes the whole matrix; otherwise the stored
     /// triangle is kept as it stands.
     pub expand: bool,
+    /// About how many bytes of text a thread takes at a time. The result does not depend on it.
+    pub chunk: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { expand: true }
+        // Small enough that the entries of one chunk stay in a core's second-level cache.
+        Self { expand: true, chunk: 1 << 20 }
     }
 }
 
@@ -84,17 +85,31 @@ pub struct Market {
 ///
 /// The file is mapped into memory: nobody may shorten it meanwhile.
 pub fn read(path: &Path, options: &Options) -> Result<Market, MarketError> {
-    read_chunked(path, options, CHUNK_BYTES)
-}
-
-fn read_chunked(path: &Path, options: &Options, chunk: usize) -> Result<Market, MarketError> {
     let text = Text::open(path).map_err(|error| MarketError::new(path, error.into()))?;
-    parse(&text, options, chunk)
+    parse(&text, options)
         .map_err(|stop| match stop {
             Stop::Fault(fault) => fault,
-            Stop::Defect => defect::first(&text, chunk),
+            Stop::Defect => defect::first(&text, options.chunk),
         })
         .map_err(|fault| MarketError::new(path, fault))
+}
+
+/// What a file says of its size, in its first lines.
+///
+/// # Errors
+/// What is wrong with it so far.
+pub fn announced(path: &Path, options: &Options) -> Result<Announced, MarketError> {
+    let text = Text::open(path).map_err(|error| MarketError::new(path, error.into()))?;
+    let header = Header::read(&mut text.lines(options.chunk));
+    let (header, _) = header.map_err(|fault| MarketError::new(path, fault))?;
+    let mirrored = options.expand && header.symmetry != Symmetry::General;
+    let stored = header.stored.min(text.most_entries());
+    let nnz = if mirrored { 2 * stored } else { stored };
+    let scratch = match header.format {
+        Format::Coordinate => build::scratch_bytes(header.field, nnz),
+        Format::Array => dense::scratch_bytes(stored),
+    };
+    Ok(Announced { rows: header.rows, cols: header.cols, nnz, scratch })
 }
 
 /// Why reading ended early.
@@ -110,9 +125,10 @@ impl From<Fault> for Stop {
     }
 }
 
-fn parse(text: &Text, options: &Options, chunk: usize) -> Result<Market, Stop> {
-    let mut lines = text.lines(chunk);
+fn parse(text: &Text, options: &Options) -> Result<Market, Stop> {
+    let mut lines = text.lines(options.chunk);
     let (header, kind) = Header::read(&mut lines)?;
+    header.check_entries(&lines)?;
     let entries = match header.format {
         Format::Coordinate => {
             build::coordinate(&header, options, text.most_entries(), lines.remainder())?

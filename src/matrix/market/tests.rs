@@ -1,6 +1,7 @@
 //! Texts that files may contain, and what becomes of them, whatever the size of the chunks and the
 //! number of threads.
 
+mod announced;
 mod archive;
 mod fuzz;
 mod malformed;
@@ -9,16 +10,16 @@ mod wellformed;
 use std::io::Write;
 use std::path::Path;
 
-use super::{Market, Options, read_chunked};
+use super::{Market, Options, read};
 
-const CHUNKS: [usize; 5] = [1, 2, 7, 30, 1 << 20];
+const CHUNKS: [usize; 6] = [0, 1, 2, 7, 30, 1 << 20];
 
 /// Reads `text` from a file named `a.mtx`; the error without the folder.
 fn read_text(text: &[u8], expand: bool, chunk: usize) -> Result<Market, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.mtx");
     std::fs::write(&path, text).unwrap();
-    let market = read_chunked(&path, &Options { expand }, chunk);
+    let market = read(&path, &Options { expand, chunk });
     let market = market.map_err(|error| {
         let shown = error.to_string();
         shown.replace(&format!("{}/", folder.path().display()), "")

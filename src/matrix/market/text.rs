@@ -63,7 +63,8 @@ impl Text {
         } else {
             Source::Plain(&self.file)
         };
-        Blocks { source, size }
+        // Nothing at a time would never end.
+        Blocks { source, size: size.max(1) }
     }
 
     /// The text line by line, read in blocks of about `size` bytes.

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{CHUNKS, Options, gzip, read_chunked, triplets};
+use super::{CHUNKS, Options, gzip, triplets};
+use crate::matrix::market;
 
 const TEXT: &str = "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 2 1.5\n2 3 -2\n";
 
@@ -22,7 +23,7 @@ fn read(archive: &[u8]) -> Result<Vec<(usize, usize, f64)>, String> {
     let path = folder.path().join("m.tar.gz");
     std::fs::write(&path, archive).unwrap();
     let read = |chunk| {
-        read_chunked(&path, &Options::default(), chunk)
+        market::read(&path, &Options { expand: true, chunk })
             .map(|market| triplets(&market.csr))
             .map_err(|error| error.to_string().replace(&path.display().to_string(), "m.tar.gz"))
     };

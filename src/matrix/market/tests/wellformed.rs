@@ -255,5 +255,6 @@ fn the_kind_is_what_the_first_such_comment_says() {
         Some("power network problem".into())
     );
     assert_eq!(kind("%kind: a\n%\n%  kind: b\n"), Some("a".into()));
+    assert_eq!(kind("% kind: a\u{1b}[2Jb\u{9b}c\n"), Some("a\u{fffd}[2Jb\u{fffd}c".into()));
     assert_eq!(kind("% kinds: a\n% kind:\n% fields: kind: b\n"), None);
 }

@@ -1,0 +1,47 @@
+//! What a file says of its size before it is read.
+
+use super::super::announced;
+use super::{Options, gzip};
+use crate::matrix::source::Announced;
+
+/// Of a file of that name and contents; the error without the folder.
+fn of(name: &str, contents: &[u8], expand: bool) -> Result<Announced, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, contents).unwrap();
+    let announced = announced(&path, &Options { expand, ..Options::default() });
+    let shown = |error: super::super::MarketError| error.to_string();
+    let folder = format!("{}/", folder.path().display());
+    announced.map_err(|error| shown(error).replace(&folder, ""))
+}
+
+fn sized(rows: usize, cols: usize, nnz: u64, scratch: u64) -> Result<Announced, String> {
+    Ok(Announced { rows, cols, nnz, scratch })
+}
+
+/// The entries themselves are not looked at.
+#[test]
+fn the_size_is_that_of_the_header() {
+    let entries = "not looked at ".repeat(20);
+    let file = |head: &str| format!("%%MatrixMarket matrix {head}\n{entries}");
+    let general = file("coordinate real general\n% a comment\n5 6 7");
+    // A row in 2 bytes, a column in 4, a value in 8, and one for the tables.
+    assert_eq!(of("a.mtx", general.as_bytes(), true), sized(5, 6, 7, 7 * 15));
+    assert_eq!(of("a.mtx.gz", &gzip(general.as_bytes()), true), sized(5, 6, 7, 7 * 15));
+    let symmetric = file("coordinate pattern symmetric\n5 5 7");
+    assert_eq!(of("a.mtx", symmetric.as_bytes(), true), sized(5, 5, 14, 14 * 7));
+    assert_eq!(of("a.mtx", symmetric.as_bytes(), false), sized(5, 5, 7, 7 * 7));
+    let array = file("array real skew-symmetric\n4 4");
+    assert_eq!(of("a.mtx", array.as_bytes(), true), sized(4, 4, 12, 6 * 24));
+}
+
+#[test]
+fn no_more_entries_are_believed_in_than_the_text_has_room_for() {
+    let lie = "%%MatrixMarket matrix coordinate real general\n9 9 2000000000\n1 1 1\n";
+    let most = (lie.len() as u64 + 1) / 4;
+    assert_eq!(of("a.mtx", lie.as_bytes(), true), sized(9, 9, most, 15 * most));
+    let too_many = lie.replace("2000000000", "1000000000000000000");
+    let refused =
+        "a.mtx:2: 1000000000000000000 entries are too many: 32-bit indices allow 2147483647";
+    assert_eq!(of("a.mtx", too_many.as_bytes(), true), Err(refused.into()));
+}
