@@ -12,7 +12,8 @@
 //! | [`team`] | pinned threads with a cheap fork and join | – |
 //! | [`system`] | facts of the machine | – |
 //! | [`device`] | the GPU: memory, kernels, time; CUDA behind it, an emulation in the tests | matrix |
-//! | [`method`] | what a method is | matrix, team, simd, device, profile |
+//! | [`memory`] | how much there is, how much is needed | matrix, system |
+//! | [`method`] | what a method is | matrix, memory, team, simd, device, profile |
 //! | [`methods`] | `METHODS`, the one list; one file per algorithm | method |
 //! | [`verify`] | reference, bound, verdict | matrix |
 //! | [`mod@bench`] | plan → execute → a value for every method | methods, verify |
@@ -35,6 +36,7 @@ pub mod datasets;
 pub mod device;
 pub mod fetch;
 pub mod matrix;
+pub mod memory;
 pub mod method;
 pub mod methods;
 pub mod papers;

@@ -11,6 +11,7 @@ use spmv_bench::device::cuda;
 use spmv_bench::matrix::kept::Kept;
 use spmv_bench::methods::vendor::mkl;
 use spmv_bench::system::System;
+use spmv_bench::system::noise::Readings;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -30,6 +31,9 @@ fn main() -> ExitCode {
         run_id: format!("{}-{}", now.strftime("%Y%m%dT%H%M%S%3fZ"), std::process::id()),
         interrupted: &INTERRUPTED,
         system,
+        readings: Readings::now,
+        program: Some("/proc/self/exe".into()), // even when its file has been replaced
+        arguments: Vec::new(),
         open_gpu: &cuda::open,
         profiles: Some(Cache::of_user("profiles")),
         matrices: Some(Kept::of(Cache::of_user("matrices"))),

@@ -6,6 +6,7 @@ use std::any::Any;
 use crate::device::buffer::Plain;
 use crate::device::{Buffer, DeviceCsr};
 use crate::matrix::Csr;
+use crate::memory::extent::Extent;
 use crate::profile::Profile;
 use crate::scalar::{Precision, Scalar};
 use crate::simd::Isa;
@@ -13,7 +14,7 @@ use crate::team::Team;
 
 /// Where a method runs.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Device {
@@ -47,6 +48,8 @@ pub struct Method {
     pub operations: Operations,
     /// What is done once per matrix.
     pub setup: Setup,
+    /// Bytes beyond CSR, x and y that it takes at most, at any time until it is dropped, where it runs.
+    pub memory: fn(&Extent) -> u64,
     /// How it becomes a product.
     pub code: Code,
 }

@@ -1,5 +1,8 @@
 //! What machine this is, read from Linux's own files. Unknown is `None`, never a guess.
 
+pub mod groups;
+pub mod noise;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::ptr::null;
@@ -7,13 +10,13 @@ use std::sync::OnceLock;
 
 use nix::errno::Errno;
 use nix::libc::{SYS_move_pages, c_int, syscall};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 const CPU: &str = "/sys/devices/system/cpu";
 const HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
 /// The machine's unchanging facts.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct System {
     /// As the processor names itself.
     pub cpu: Option<String>,
@@ -21,6 +24,9 @@ pub struct System {
     pub cpus: Vec<usize>,
     /// How many of `cpus` are on cores of their own.
     pub cores: usize,
+    /// How many CPUs' time this process may use, where a control group bounds that.
+    #[serde(default)]
+    pub cpu_quota: Option<f64>,
     /// Caches of the first CPU.
     pub caches: Vec<CacheLevel>,
     /// CPUs of each NUMA node, as the kernel lists them.
@@ -35,7 +41,7 @@ pub struct System {
 }
 
 /// One cache.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CacheLevel {
     /// 1, 2, 3.
     pub level: u32,
@@ -55,12 +61,21 @@ impl System {
             cpu: cpu_name(),
             cpus,
             cores,
+            cpu_quota: groups::cpu_quota(),
             caches: caches().to_vec(),
             numa_nodes: numa_nodes(),
             memory_bytes: memory(),
             huge_pages: read(HUGE_PAGES).and_then(|modes| Some(chosen(&modes)?.to_owned())),
             glibc_tunables: std::env::var("GLIBC_TUNABLES").ok(),
         }
+    }
+}
+
+impl System {
+    /// Threads that can run at the same time: one per core, as far as the quota lets them.
+    pub fn threads(&self) -> usize {
+        let quota = self.cpu_quota.map_or(usize::MAX, |quota| quota as usize);
+        self.cores.min(quota).max(1)
     }
 }
 

@@ -35,6 +35,11 @@ impl DoubleDouble {
         Self { high, low: low - (high - sum) }
     }
 
+    /// `self + other`.
+    fn plus(self, other: Self) -> Self {
+        self.add_product(other.high, 1.0).add_product(other.low, 1.0)
+    }
+
     /// `factor · self + addend_a · addend_b`.
     fn scaled_plus(self, factor: f64, addend_a: f64, addend_b: f64) -> Self {
         Self::default()
@@ -50,6 +55,17 @@ struct Row {
     exact: DoubleDouble,
     /// The bound at c = 1.
     bound: f64,
+}
+
+/// What the entries of a row, or of a part of one, add up to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RowSum {
+    /// Σ a·x.
+    sum: DoubleDouble,
+    /// Σ |a·x|.
+    magnitude: f64,
+    /// How many they are.
+    entries: f64,
 }
 
 /// What y must be, and how far it may be from it.
@@ -70,9 +86,14 @@ impl Reference {
     /// The reference for y = αAx + βy0. `y0` is read only when β ≠ 0.
     pub fn new<T: Scalar>(csr: &Csr<T>, alpha: T, x: &[T], beta: T, y0: &[T]) -> Self {
         let rows = (0..csr.rows).into_par_iter().with_min_len(1024);
-        let old = |row: usize| if beta == T::zero() { 0.0 } else { y0[row].widen() };
-        let row = |row| reference_row(csr, row, alpha, x, beta, old(row));
+        let row = |row| RowSum::of(csr, row, x).row(alpha, beta, old(beta, y0, row));
         Self { rows: rows.map(row).collect() }
+    }
+
+    /// The same of rows that were added up before, each whole.
+    pub fn of_sums<T: Scalar>(sums: &[RowSum], alpha: T, beta: T, y0: &[T]) -> Self {
+        let rows = sums.iter().enumerate();
+        Self { rows: rows.map(|(row, sum)| sum.row(alpha, beta, old(beta, y0, row))).collect() }
     }
 
     /// What the permuted matrix must yield from permuted vectors.
@@ -94,21 +115,51 @@ impl Reference {
     }
 }
 
-fn reference_row<T: Scalar>(csr: &Csr<T>, row: usize, alpha: T, x: &[T], beta: T, old: f64) -> Row {
-    let (alpha, beta) = (alpha.widen(), beta.widen());
-    let range = csr.row(row);
-    let entries = range.len() as f64;
-    let (mut sum, mut magnitude) = (DoubleDouble::default(), 0.0);
-    for k in range {
-        let (a, x) = (csr.values[k].widen(), x[csr.column_indices[k] as usize].widen());
-        sum = sum.add_product(a, x);
-        magnitude += (a * x).abs();
+/// The old y of a row, as far as it counts.
+fn old<T: Scalar>(beta: T, y0: &[T], row: usize) -> f64 {
+    if beta == T::zero() { 0.0 } else { y0[row].widen() }
+}
+
+impl RowSum {
+    /// Of row `row`, or of what `csr` has of it.
+    pub fn of<T: Scalar>(csr: &Csr<T>, row: usize, x: &[T]) -> Self {
+        let range = csr.row(row);
+        let mut row = Self { entries: range.len() as f64, ..Self::default() };
+        for k in range {
+            let (a, x) = (csr.values[k].widen(), x[csr.column_indices[k] as usize].widen());
+            row.sum = row.sum.add_product(a, x);
+            row.magnitude += (a * x).abs();
+        }
+        row
     }
-    let relative = T::UNIT_ROUNDOFF * (alpha.abs() * magnitude + (beta * old).abs());
-    let underflow = T::min_positive_value().widen() * alpha.abs().max(1.0);
-    Row {
-        exact: sum.scaled_plus(alpha, beta, old),
-        bound: (entries + 2.0) * (relative + underflow),
+
+    /// Together with another part of the row.
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            sum: self.sum.plus(other.sum),
+            magnitude: self.magnitude + other.magnitude,
+            entries: self.entries + other.entries,
+        }
+    }
+
+    /// As numbers that can be sent.
+    pub fn to_parts(self) -> [f64; 4] {
+        [self.sum.high, self.sum.low, self.magnitude, self.entries]
+    }
+
+    /// From these numbers.
+    pub fn from_parts([high, low, magnitude, entries]: [f64; 4]) -> Self {
+        Self { sum: DoubleDouble { high, low }, magnitude, entries }
+    }
+
+    fn row<T: Scalar>(self, alpha: T, beta: T, old: f64) -> Row {
+        let (alpha, beta) = (alpha.widen(), beta.widen());
+        let relative = T::UNIT_ROUNDOFF * (alpha.abs() * self.magnitude + (beta * old).abs());
+        let underflow = T::min_positive_value().widen() * alpha.abs().max(1.0);
+        Row {
+            exact: self.sum.scaled_plus(alpha, beta, old),
+            bound: (self.entries + 2.0) * (relative + underflow),
+        }
     }
 }
 
@@ -185,6 +236,21 @@ mod tests {
         let csr = Csr::<f64>::from_triplets(1, 1, &[(0, 0, 3.0)]);
         let reference = Reference::new(&csr, -2.0, &[5.0], 0.5, &[7.0]);
         assert_eq!(reference.rows[0].exact.high, -26.5);
+    }
+
+    /// 1e16 + 1 and then 1 − 1e16: the parts keep what f64 loses, and count as the whole does.
+    #[test]
+    fn a_row_may_be_added_up_in_parts() {
+        let part = |a: f64, b: f64| {
+            let csr = Csr::<f64>::from_triplets(1, 2, &[(0, 0, a), (0, 1, b)]);
+            RowSum::from_parts(RowSum::of(&csr, 0, &[1.0; 2]).to_parts())
+        };
+        let row = part(1e16, 1.0).plus(part(1.0, -1e16));
+        let reference = Reference::of_sums(&[row], 3.0, 0.5, &[8.0]);
+        assert_eq!(reference.rows[0].exact.high, 10.0);
+        // (4 + 2)·u·(3·2e16 + 4), in which the 1s and the 4 are too little to count.
+        let bound = 6.0 * 2f64.powi(-53) * 6e16;
+        assert!((reference.rows[0].bound / bound - 1.0).abs() < 1e-12);
     }
 
     #[test]

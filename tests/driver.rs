@@ -74,6 +74,7 @@ fn facts(first: &Gpu, second: &Gpu) {
 }
 
 fn memory(gpu: &Gpu) {
+    assert_eq!(gpu.memory().unwrap(), (3 << 30, 4 << 30));
     let from = gpu.upload(&[1u32, 2, 3]).unwrap();
     let mut to = gpu.allocate(3).unwrap();
     to.copy_from(&from).unwrap();

@@ -1,20 +1,24 @@
 //! The measuring of GPU methods, on the emulation: what is timed, counted and reported.
 
+#[path = "gpu/memory.rs"]
+mod memory;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use spmv_bench::bench::clock::{Clock, FakeClock, SystemClock};
-use spmv_bench::bench::execute::{Bench, Trial};
+use spmv_bench::bench::execute::{Bench, Stopped, Trial};
 use spmv_bench::bench::outcome::{Measurement, Outcome, Report};
 use spmv_bench::bench::peak::Peak;
 use spmv_bench::bench::plan::{Cache, Protocol, Settings};
-use spmv_bench::device::Gpu;
+use spmv_bench::device::{Gpu, Program};
 use spmv_bench::matrix::Csr;
 use spmv_bench::matrix::generate::Generator;
 use spmv_bench::matrix::order::band_k::{Coarsening, band_k};
 use spmv_bench::method::{Choice, Device};
 use spmv_bench::methods::METHODS;
+use spmv_bench::scalar::Precision;
 use spmv_bench::team::Team;
 use spmv_emulation::Emulation;
 
@@ -47,8 +51,13 @@ fn measure_by(
     csr: &Csr<f64>,
     settings: &Settings,
 ) -> (Vec<Choice<'static>>, Report) {
-    let bench =
-        Bench { team: &Team::floating(1), clock, interrupted: &AtomicBool::new(false), settings };
+    let bench = Bench {
+        team: &Team::floating(1),
+        clock,
+        interrupted: &AtomicBool::new(false),
+        settings,
+        at_hand: &|_| (),
+    };
     let choices = choices(settings.transpose);
     let report = Trial::new(&bench, csr).on_gpu(gpu, &choices).unwrap();
     (choices, report)
@@ -306,6 +315,7 @@ fn hola_tells_how_many_warps_empty_rows_concern() {
             clock: &SystemClock::default(),
             interrupted: &AtomicBool::new(false),
             settings: &settings(),
+            at_hand: &|_| (),
         };
         let method = METHODS.iter().find(|method| method.name == "gpu-hola").unwrap();
         let choice = Choice { method, given: vec![("empty-rows", "count")] };
@@ -320,14 +330,40 @@ fn hola_tells_how_many_warps_empty_rows_concern() {
     assert_eq!(note(3000, &[(5, 1, 1.0)]), "0 of 8 warps (0.0 %)");
 }
 
-/// A matrix that does not fit is every method's failure, with the reason.
+/// A kernel that writes beside its buffers leaves a device that does nothing more: the measurement ends
+/// there, with the method's name.
 #[test]
-fn too_little_memory_is_a_failure_of_each() {
-    let gpu = Gpu::new(Emulation::new(6).with_room_for(10_000));
-    let (choices, report) = measure(&gpu, &matrix(), &settings());
-    assert_eq!(report.outcomes.len(), choices.len());
-    for outcome in report.outcomes {
-        let Outcome::Failed(reason) = outcome else { panic!("{outcome:?}") };
-        assert!(reason.contains("memory"), "{reason}");
-    }
+fn a_lost_device_ends_the_measurement() {
+    let csr = matrix();
+    let beside = |program: &Program, _: Precision, _: &[(&'static str, usize)]| {
+        if program.name.starts_with("csr_vector") {
+            program.source.replace("store(y, row,", "store(y, row + (1 << 20),")
+        } else {
+            program.source.to_owned()
+        }
+    };
+    let outcome = |emulation: Emulation| {
+        let bench = Bench {
+            team: &Team::floating(1),
+            clock: &SystemClock::default(),
+            interrupted: &AtomicBool::new(false),
+            settings: &settings(),
+            at_hand: &|_| (),
+        };
+        let names = ["gpu-csr-scalar", "gpu-csr-vector", "gpu-merge"];
+        let methods = METHODS.iter().filter(|method| names.contains(&method.name));
+        let choices: Vec<_> = methods.map(Choice::from).collect();
+        Trial::new(&bench, &csr).on_gpu(&Gpu::new(emulation.rewriting(beside)), &choices)
+    };
+    // One that recovers goes on.
+    let outcomes = outcome(Emulation::new(9)).unwrap().outcomes;
+    assert!(
+        matches!(outcomes[..], [Outcome::Ok(_), Outcome::Failed(_), Outcome::Ok(_)]),
+        "{outcomes:?}"
+    );
+    let Err(Stopped::Lost { method, reason }) = outcome(Emulation::new(9).losing_itself()) else {
+        panic!("it went on")
+    };
+    assert_eq!(method, "gpu-csr-vector");
+    assert!(reason.contains("csr_vector"), "{reason}");
 }

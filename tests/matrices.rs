@@ -88,6 +88,7 @@ fn every_method_is_right_on_real_matrices() {
         clock: &SystemClock::default(),
         interrupted: &AtomicBool::new(false),
         settings: &settings,
+        at_hand: &|_| (),
     };
     // A giant row, hypersparse, wide, tall, a stencil.
     for name in ["boyd1_kkt", "org_hs_gene_goall", "nw04", "scrna_10x_chickenplot", "mdual"] {

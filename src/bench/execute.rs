@@ -1,12 +1,13 @@
 //! Measures methods on one matrix. Every method yields a value, whatever becomes of it.
 //!
 //! Prepare (timed), one product, verify; then rounds in which all methods take turns: warm-ups,
-//! timed samples, and verification of what the last timed product left. All methods are kept ready at
-//! once for that; with a single round, each is dropped before the next is prepared.
+//! timed samples, and verification of what the last timed product left. What was too noisy takes all its
+//! rounds again. All methods are kept ready at once for that; with a single round, each is dropped
+//! before the next is prepared.
 
-use std::any::Any;
+mod entry;
+
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -14,18 +15,23 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::clock::Clock;
 use super::inputs::Inputs;
-use super::outcome::{Measurement, Outcome, Report};
+use super::need::SMALL_OF_METHOD;
+use super::outcome::{Outcome, Report};
 use super::plan::{Round, Settings};
-use super::side::{Host, OnGpu, SETTLE, Side};
-use super::statistics::{Sample, Summary};
+use super::side::{Host, OnGpu, SETTLE, Side, free};
+use super::statistics::Sample;
+use super::steadiness::Attempts;
 use crate::device::buffer::Value;
-use crate::device::{DeviceCsr, Gpu, Stage};
+use crate::device::{DeviceCsr, Gpu};
 use crate::matrix::Csr;
 use crate::matrix::order::Permutation;
-use crate::method::{Choice, Failed, Prepared, Request, Unavailable, Unprepared};
+use crate::memory::extent::Extent;
+use crate::memory::{self, Available};
+use crate::method::{Choice, Failed, Request};
 use crate::scalar::Scalar;
 use crate::team::Team;
 use crate::verify::Verdict;
+use entry::{Entry, Ready, guarded};
 
 /// Products that the times of stages are the mean of.
 const STAGE_PRODUCTS: usize = 20;
@@ -40,12 +46,26 @@ pub struct Bench<'a> {
     pub interrupted: &'a AtomicBool,
     /// How to measure.
     pub settings: &'a Settings,
+    /// Told of each method before its preparation and before each of its turns: whoever watches from
+    /// outside can name it if this process ends there.
+    pub at_hand: &'a dyn Fn(&Choice),
 }
 
-/// The run was interrupted; what was measured of this matrix is incomplete.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("interrupted")]
-pub struct Interrupted;
+/// Why the measurement of a matrix ended early; it is incomplete.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Stopped {
+    /// From outside.
+    #[error("interrupted")]
+    Interrupted,
+    /// By an error of the device after which it does nothing more for this process.
+    #[error("{method}: {reason}")]
+    Lost {
+        /// The method, with its parameters.
+        method: String,
+        /// Its error.
+        reason: String,
+    },
+}
 
 /// One matrix, multiplied by the same x wherever its methods run.
 pub struct Trial<'a, T> {
@@ -74,24 +94,32 @@ impl<'a, T: Scalar> Trial<'a, T> {
     /// Measures methods of the CPU.
     ///
     /// # Errors
-    /// [`Interrupted`] when the flag was raised.
-    pub fn on_host(&self, choices: &[Choice]) -> Result<Report, Interrupted> {
+    /// [`Stopped::Interrupted`] when the flag was raised.
+    pub fn on_host(&self, choices: &[Choice]) -> Result<Report, Stopped> {
         Case::new(self, Host::new(self.bench, self.csr, &self.inputs.x)).report(choices)
     }
 }
 
 impl<T: Value> Trial<'_, T> {
-    /// Measures methods of the GPU. What goes wrong before any method is reached, such as too little
-    /// memory for the matrix, is a failure of each.
+    /// Measures methods of the GPU. All are skipped where the matrix does not fit; what else goes wrong
+    /// before any method is reached is a failure of each.
     ///
     /// # Errors
-    /// See [`Trial::on_host`].
-    pub fn on_gpu(&self, gpu: &Gpu, choices: &[Choice]) -> Result<Report, Interrupted> {
+    /// When the flag was raised, or the device was lost.
+    pub fn on_gpu(&self, gpu: &Gpu, choices: &[Choice]) -> Result<Report, Stopped> {
         let compiled = gpu.compile_time();
         let failed = |Failed(reason)| {
             let outcomes = vec![Outcome::Failed(reason); choices.len()];
             Report { outcomes, ..Report::default() }
         };
+        match self.refused_by(gpu) {
+            Ok(None) => {}
+            Ok(Some(reason)) => {
+                let outcomes = vec![Outcome::Skipped(reason); choices.len()];
+                return Ok(Report { outcomes, ..Report::default() });
+            }
+            Err(error) => return Ok(failed(error)),
+        }
         let csr = match DeviceCsr::upload(gpu, self.csr) {
             Ok(csr) => csr,
             Err(error) => return Ok(failed(error)),
@@ -108,70 +136,104 @@ impl<T: Value> Trial<'_, T> {
     }
 }
 
+impl<T: Value> Trial<'_, T> {
+    /// Why the matrix and the vectors do not fit on the GPU.
+    fn refused_by(&self, gpu: &Gpu) -> Result<Option<String>, Failed> {
+        let Bench { team, settings, .. } = *self.bench;
+        let extent = Extent::of(self.csr, team.len(), settings.transpose);
+        let need = extent.run_on_device(settings, gpu.facts().l2_bytes);
+        Ok(memory::refusal("for the matrix and its vectors", need, free(gpu)?))
+    }
+}
+
 /// One matrix on one side.
 struct Case<'a, T, S> {
     bench: &'a Bench<'a>,
-    nnz: usize,
     round: Round,
     inputs: &'a Inputs<T>,
     side: S,
-}
-
-/// A method in the race, or what ended it.
-enum Entry<'a, T, V: ?Sized> {
-    Ready(Ready<'a, T, V>),
-    Ended(Outcome),
-}
-
-struct Ready<'a, T, V: ?Sized> {
-    prepared: Prepared<'a, T, V>,
-    setup_ms: f64,
-    error_ratio: f64,
-    /// Of every y that was verified.
-    hashes: BTreeSet<u64>,
-    samples: Vec<Sample>,
-    /// `None` until they are taken.
-    stages: Option<Vec<Stage>>,
+    extent: Extent<'a>,
+    /// Bytes that methods which are ready take at most.
+    kept: u64,
 }
 
 impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
     fn new(trial: &'a Trial<'a, T>, side: S) -> Self {
         let Trial { bench, csr, inputs } = trial;
-        let nnz = csr.nnz();
-        Self { bench, nnz, round: bench.settings.round(nnz, S::DEVICE), inputs, side }
+        let round = bench.settings.round(csr.nnz(), S::DEVICE);
+        let extent = Extent::of(csr, bench.team.len(), bench.settings.transpose);
+        Self { bench, round, inputs, side, extent, kept: 0 }
     }
 
-    fn report(mut self, choices: &'a [Choice]) -> Result<Report, Interrupted> {
-        let outcomes = if self.bench.settings.rounds > 1 {
-            self.measure(choices)?
-        } else {
-            let one_by_one = choices.chunks(1).map(|choice| Ok(self.measure(choice)?.remove(0)));
-            one_by_one.collect::<Result<_, _>>()?
-        };
+    fn report(mut self, choices: &'a [Choice]) -> Result<Report, Stopped> {
+        let together = if self.bench.settings.rounds > 1 { usize::MAX } else { 1 };
+        let needs: Vec<_> = choices.iter().map(|choice| self.need(choice)).collect();
+        // What the device does not tell shows when memory is asked for.
+        let room =
+            self.side.room(&self.extent, 0).unwrap_or(Available { bytes: u64::MAX, by: "unknown" });
+        let mut outcomes: Vec<_> = needs.iter().map(|&need| Outcome::refused(need, room)).collect();
+        let parts = memory::parts(&needs, room.bytes, together);
+        for (number, part) in (1..).zip(&parts) {
+            self.kept = 0;
+            let measured = self.measure(part.iter().map(|&index| &choices[index]).collect())?;
+            for (&index, outcome) in part.iter().zip(measured) {
+                outcomes[index] = match together > 1 && parts.len() > 1 {
+                    true => outcome.noting_part(number, parts.len()),
+                    false => outcome,
+                };
+            }
+        }
         Ok(Report { peak: self.side.peak(), outcomes, ..Report::default() })
     }
 
-    fn measure(&mut self, choices: &'a [Choice]) -> Result<Vec<Outcome>, Interrupted> {
-        let mut entries = Vec::new();
-        for choice in choices {
-            self.check_interrupt()?;
-            entries.push(self.enter(choice).map_or_else(Entry::Ended, Entry::Ready));
+    /// Bytes that a method takes at most on its side; none if it has no such product.
+    fn need(&self, choice: &Choice) -> u64 {
+        let extent = Extent { given: &choice.given, ..self.extent };
+        match choice.method.operations.include(self.bench.settings.transpose) {
+            true => (choice.method.memory)(&extent) + SMALL_OF_METHOD,
+            false => 0,
         }
+    }
+
+    /// Measures them in turns, all ready at once.
+    fn measure(&mut self, choices: Vec<&'a Choice>) -> Result<Vec<Outcome>, Stopped> {
+        let mut entries = Vec::new();
+        for &choice in &choices {
+            self.check_interrupt()?;
+            (self.bench.at_hand)(choice);
+            let entered = self.enter(choice);
+            self.check_device(choice, entered.as_ref().err())?;
+            let ready = |ready| Entry::Ready(Box::new(ready));
+            entries.push(entered.map_or_else(Entry::Ended, ready));
+        }
+        let mut racing: Vec<_> = entries.iter_mut().zip(choices).collect();
+        while !racing.is_empty() {
+            self.take_rounds(&mut racing)?;
+            racing.retain_mut(|(entry, _)| entry.again(self.bench.settings.timeout));
+        }
+        let stages = self.bench.settings.stages;
+        Ok(entries.into_iter().map(|entry| entry.outcome(stages)).collect())
+    }
+
+    /// One measurement of each.
+    fn take_rounds(
+        &mut self,
+        racing: &mut [(&mut Entry<'a, T, S::Vector>, &Choice)],
+    ) -> Result<(), Stopped> {
         for _ in 0..self.bench.settings.rounds.max(1) {
             // A ceiling that cannot be measured is one that stays unknown.
             let _ = self.side.look_at_peak();
-            for entry in &mut entries {
+            for (entry, choice) in &mut *racing {
                 self.check_interrupt()?;
-                if let Entry::Ready(ready) = entry
-                    && let Err(end) = self.take_turn(ready)
-                {
-                    *entry = Entry::Ended(end);
+                let Entry::Ready(ready) = entry else { continue };
+                (self.bench.at_hand)(choice);
+                if let Err(end) = self.take_turn(ready) {
+                    self.check_device(choice, Some(&end))?;
+                    **entry = Entry::Ended(end);
                 }
             }
         }
-        self.check_interrupt()?;
-        let stages = self.bench.settings.stages;
-        Ok(entries.into_iter().map(|entry| entry.outcome(stages)).collect())
+        self.check_interrupt()
     }
 
     /// Prepares a method and verifies its first product.
@@ -187,10 +249,17 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
             transpose: settings.transpose,
             alpha: settings.alpha,
             beta: settings.beta,
-            expected_products: settings.products(self.nnz, S::DEVICE),
+            expected_products: settings.products(self.extent.nnz as usize, S::DEVICE),
             profile: settings.profiles.of(T::PRECISION),
             given: &choice.given,
         };
+        let need = self.need(choice);
+        let room = self.side.room(&self.extent, self.kept)?;
+        if need > room.bytes {
+            return Err(Outcome::refused(need, room));
+        }
+        self.kept += need;
+        let start = self.bench.clock.now();
         let (prepared, setup) = guarded(|| self.side.prepare(choice, &request))??;
         let setup_ms = 1e3 * setup.as_secs_f64();
         let mut ready = Ready {
@@ -198,18 +267,21 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
             setup_ms,
             error_ratio: 0.0,
             hashes: BTreeSet::new(),
-            samples: Vec::new(),
+            attempts: Attempts::default(),
+            spent: Duration::ZERO,
             stages: None,
         };
         self.side.set_y(&self.inputs.y0)?;
         self.time(&mut ready, 1)?;
         self.verify(&mut ready)?;
+        self.charge(&mut ready, start)?;
         Ok(ready)
     }
 
     /// One round of a method: warm-ups, samples, verification.
     fn take_turn(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
         let Bench { clock, settings, .. } = *self.bench;
+        let start = clock.now();
         clock.pause(SETTLE);
         self.side.set_y(&self.inputs.y0)?;
         let mut product = Duration::MAX;
@@ -220,11 +292,13 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
         // Eviction is outside a sample's time but not outside the turn's.
         let turn = clock.now();
         let (mut products, mut end) = (0, turn);
-        while self.round.goes_on(products, end - turn) && !self.interrupted() {
+        let left = settings.timeout.saturating_sub(ready.spent);
+        while self.round.goes_on(products, end - turn) && end - turn <= left && !self.interrupted()
+        {
             self.side.chill(&ready.prepared)?;
             let seconds = self.time(ready, batch)?.as_secs_f64();
             end = clock.now();
-            ready.samples.push(Sample { products: batch, seconds });
+            ready.attempts.add(Sample { products: batch, seconds });
             products += batch;
         }
         if self.inputs.beta != T::zero() {
@@ -239,7 +313,18 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
             let factors = (self.inputs.alpha, self.inputs.beta);
             ready.stages = Some(self.side.stages(&mut ready.prepared, factors, products)?);
         }
-        Ok(())
+        self.charge(ready, start)
+    }
+
+    /// Counts the time since `start` as the method's, which may have only so much.
+    fn charge(&self, ready: &mut Ready<'a, T, S::Vector>, start: Duration) -> Result<(), Outcome> {
+        let Bench { clock, settings, .. } = *self.bench;
+        ready.spent += clock.now().saturating_sub(start);
+        if ready.spent > settings.timeout {
+            Err(Outcome::overdue(settings, ready.spent))
+        } else {
+            Ok(())
+        }
     }
 
     fn time(
@@ -266,63 +351,19 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
         self.bench.interrupted.load(Ordering::Relaxed)
     }
 
-    fn check_interrupt(&self) -> Result<(), Interrupted> {
-        if self.interrupted() { Err(Interrupted) } else { Ok(()) }
+    fn check_interrupt(&self) -> Result<(), Stopped> {
+        if self.interrupted() { Err(Stopped::Interrupted) } else { Ok(()) }
     }
-}
 
-impl<T, V: ?Sized> Entry<'_, T, V> {
-    /// With the product's parts if `show_stages`.
-    fn outcome(self, show_stages: bool) -> Outcome {
-        let ready = match self {
-            Self::Ended(outcome) => return outcome,
-            Self::Ready(ready) => ready,
-        };
-        let stages = ready.stages.unwrap_or_default();
-        Outcome::Ok(Box::new(Measurement {
-            setup_ms: ready.setup_ms,
-            summary: Summary::of(&ready.samples).expect("a round takes one sample at least"),
-            extra_bytes: ready.prepared.extra_bytes,
-            error_ratio: ready.error_ratio,
-            distinct_results: ready.hashes.len(),
-            library_version: ready.prepared.library_version,
-            note: ready.prepared.note,
-            occupancy: occupancy(&stages),
-            stages: if show_stages { stages } else { Vec::new() },
-        }))
-    }
-}
-
-/// That of the kernel that takes most of the time.
-fn occupancy(stages: &[Stage]) -> Option<f64> {
-    let kernels = stages.iter().filter(|stage| stage.occupancy.is_some());
-    kernels.max_by(|a, b| a.ms.total_cmp(&b.ms))?.occupancy
-}
-
-impl From<Failed> for Outcome {
-    fn from(Failed(reason): Failed) -> Self {
-        Self::Failed(reason)
-    }
-}
-
-impl From<Unprepared> for Outcome {
-    fn from(unprepared: Unprepared) -> Self {
-        match unprepared {
-            Unprepared::Unavailable(Unavailable(reason)) => Self::Skipped(reason),
-            Unprepared::Failed(failed) => failed.into(),
+    /// Whether what ended a method has ended the device's work for this process as well.
+    fn check_device(&self, choice: &Choice, end: Option<&Outcome>) -> Result<(), Stopped> {
+        match end {
+            Some(Outcome::Failed(reason)) if self.side.is_lost() => {
+                Err(Stopped::Lost { method: choice.name(), reason: reason.clone() })
+            }
+            _ => Ok(()),
         }
     }
-}
-
-/// A panic in a method is that method's failure, not the run's.
-fn guarded<R>(call: impl FnOnce() -> R) -> Result<R, Outcome> {
-    catch_unwind(AssertUnwindSafe(call))
-        .map_err(|payload| Outcome::Failed(format!("panicked: {}", panic_text(&*payload))))
-}
-
-fn panic_text(payload: &(dyn Any + Send)) -> &str {
-    let text = payload.downcast_ref::<&str>().copied();
-    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }
 
 #[cfg(test)]

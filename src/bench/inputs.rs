@@ -24,23 +24,33 @@ pub struct Inputs<T> {
     pub reference: Reference,
 }
 
+/// x of `inputs` values and y0 of `outputs`, with α and β.
+pub fn vectors<T: Scalar>(
+    settings: &Settings,
+    outputs: usize,
+    inputs: usize,
+) -> (T, T, Vec<T>, Vec<T>) {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(settings.seed);
+    let mut uniform = |len: usize| -> Vec<T> {
+        (0..len).map(|_| T::narrow(random.random_range(-1.0..1.0))).collect()
+    };
+    let x = match settings.x {
+        Fill::Random => uniform(inputs),
+        Fill::Ones => vec![T::one(); inputs],
+    };
+    let (alpha, beta) = (T::narrow(settings.alpha), T::narrow(settings.beta));
+    let y0 = if beta == T::zero() { vec![T::nan(); outputs] } else { uniform(outputs) };
+    (alpha, beta, x, y0)
+}
+
 impl<T: Scalar> Inputs<T> {
     /// For one matrix.
     pub fn new(settings: &Settings, csr: &Csr<T>) -> Self {
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(settings.seed);
-        let mut uniform = |len: usize| -> Vec<T> {
-            (0..len).map(|_| T::narrow(random.random_range(-1.0..1.0))).collect()
-        };
         let (outputs, inputs) = match settings.transpose {
             false => (csr.rows, csr.cols),
             true => (csr.cols, csr.rows),
         };
-        let x = match settings.x {
-            Fill::Random => uniform(inputs),
-            Fill::Ones => vec![T::one(); inputs],
-        };
-        let (alpha, beta) = (T::narrow(settings.alpha), T::narrow(settings.beta));
-        let y0 = if beta == T::zero() { vec![T::nan(); outputs] } else { uniform(outputs) };
+        let (alpha, beta, x, y0) = vectors(settings, outputs, inputs);
         let reference = match settings.transpose {
             false => Reference::new(csr, alpha, &x, beta, &y0),
             true => Reference::new(&csr.transposed(), alpha, &x, beta, &y0),

@@ -1,9 +1,13 @@
 //! What a measurement yields: a value for every method, whatever became of it.
 
+use std::time::Duration;
+
 use super::peak::Peak;
+use super::plan::Settings;
 use super::statistics::Summary;
 use crate::device::Stage;
 use crate::device::facts::Clocks;
+use crate::memory::{self, Available};
 
 /// What became of one method.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +25,33 @@ pub enum Outcome {
     },
     /// It ended in an error.
     Failed(String),
+    /// It took longer than it may.
+    Timeout(String),
+}
+
+impl Outcome {
+    /// [`Timeout`](Self::Timeout) after all that time.
+    pub fn overdue(settings: &Settings, spent: Duration) -> Self {
+        let (spent, limit) = (spent.as_secs_f64(), settings.timeout.as_secs_f64());
+        Self::Timeout(format!("took {spent:.1} s, more than --timeout {limit}"))
+    }
+
+    /// For a method that needs more memory than there is.
+    pub fn refused(need: u64, room: Available) -> Self {
+        Self::Skipped(memory::refusal("for its format", need, room).unwrap_or_default())
+    }
+
+    /// The same of a method that was ready with some of the others only, for want of memory.
+    pub fn noting_part(mut self, number: usize, parts: usize) -> Self {
+        if let Self::Ok(measurement) = &mut self {
+            let note = format!("with part {number} of {parts} of the methods, as memory allows");
+            measurement.note = Some(match &measurement.note {
+                Some(before) => format!("{before}; {note}"),
+                None => note,
+            });
+        }
+        self
+    }
 }
 
 /// The costs of one method on one matrix.
@@ -39,7 +70,7 @@ pub struct Measurement {
     pub distinct_results: usize,
     /// See [`Prepared::library_version`](crate::method::Prepared::library_version).
     pub library_version: Option<String>,
-    /// See [`Prepared::note`](crate::method::Prepared::note).
+    /// See [`Prepared::note`](crate::method::Prepared::note), and whether the times stayed noisy.
     pub note: Option<String>,
     /// See [`Stage::occupancy`]: that of the kernel that takes most of the product's time.
     pub occupancy: Option<f64>,

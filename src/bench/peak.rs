@@ -10,7 +10,7 @@ use std::fmt;
 use std::hint::black_box;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
 use crate::device::{Buffer, Gpu};
@@ -19,7 +19,7 @@ use crate::simd::{Isa, Kernel, Vector};
 use crate::team::{DisjointMut, Team};
 
 /// Best rates seen, in GB/s (10^9).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Peak {
     /// Of the host's cores.

@@ -62,7 +62,7 @@ pub enum Fill {
 }
 
 /// How each method is measured on each matrix.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// Where the other fields started from.
     pub protocol: Protocol,
@@ -71,11 +71,15 @@ pub struct Settings {
     /// Untimed products before each round.
     pub warmups: usize,
     /// Products continue, whatever `iterations` says, until their time adds up to this.
-    #[serde(serialize_with = "as_seconds")]
+    #[serde(with = "seconds")]
     pub min_time: Duration,
     /// No product is begun once the time adds up to this; [`Duration::MAX`]: no bound.
-    #[serde(serialize_with = "as_seconds")]
+    #[serde(with = "seconds")]
     pub max_time: Duration,
+    /// All that a method does on a matrix may take this long, setup and verification included;
+    /// [`Duration::MAX`]: no bound.
+    #[serde(with = "seconds")]
+    pub timeout: Duration,
     /// All methods take turns this many times.
     pub rounds: usize,
     /// Hot or cold.
@@ -94,14 +98,28 @@ pub struct Settings {
     pub isa: Isa,
     /// Whether the parts of products are timed as well, after the samples.
     pub stages: bool,
+    /// Bytes that matrices and methods together may take; `None`: what there is.
+    pub max_memory: Option<u64>,
     /// What was measured of this machine.
     #[serde(skip)]
     pub profiles: Profiles,
 }
 
 /// In seconds; no bound is null.
-fn as_seconds<S: serde::Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
-    (*time < Duration::MAX).then_some(time.as_secs_f64()).serialize(to)
+mod seconds {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
+        (*time < Duration::MAX).then_some(time.as_secs_f64()).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+        let seconds = Option::<f64>::deserialize(from)?;
+        let time = seconds.map_or(Ok(Duration::MAX), Duration::try_from_secs_f64);
+        time.map_err(serde::de::Error::custom)
+    }
 }
 
 impl Settings {
@@ -113,6 +131,7 @@ impl Settings {
             warmups: 5,
             min_time: Duration::ZERO,
             max_time: Duration::from_secs(2),
+            timeout: Duration::from_secs(900),
             rounds: 5,
             cache: Cache::Hot,
             alpha: 1.0,
@@ -122,6 +141,7 @@ impl Settings {
             transpose: false,
             isa: Isa::detect(),
             stages: false,
+            max_memory: None,
             profiles: Profiles::default(),
         };
         let no_bound = Duration::MAX;

@@ -79,6 +79,9 @@ type Given = Vec<(&'static str, &'static str)>;
 fn sets(method: &Method, parameters: &[&str]) -> Result<Vec<Given>> {
     parameters.iter().try_fold(vec![Given::new()], |sets, parameter| {
         let values = given(method, parameter)?;
+        let name = values[0].0;
+        let is_new = sets.iter().flatten().all(|(other, _)| *other != name);
+        ensure!(is_new, "{} has {name} twice", method.name);
         let with_each = |set: &Given| {
             let set = set.clone();
             values.iter().map(move |&value| [&set[..], &[value]].concat()).collect::<Vec<_>>()

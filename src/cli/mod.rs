@@ -8,7 +8,9 @@ mod corpus;
 mod fetch;
 mod generate;
 mod install;
+mod isolate;
 mod list;
+mod merge;
 mod ordered;
 mod report;
 mod reproduce;
@@ -17,10 +19,12 @@ mod session;
 mod single;
 mod sources;
 mod system;
+mod task;
 mod tune;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
@@ -32,6 +36,7 @@ use crate::device::Gpu;
 use crate::matrix::kept::Kept;
 use crate::method::Unavailable;
 use crate::system::System;
+use crate::system::noise::Readings;
 use args::{Cli, Command};
 
 /// Everything outside the program that a command touches; tests put fakes in its place.
@@ -54,6 +59,12 @@ pub struct World<'a> {
     pub interrupted: &'a AtomicBool,
     /// The machine, before any thread was pinned.
     pub system: System,
+    /// What else it does at the moment.
+    pub readings: fn() -> Readings,
+    /// This program's file, to start children of; `None`: nothing runs in a process of its own.
+    pub program: Option<PathBuf>,
+    /// The command line, as given.
+    pub arguments: Vec<OsString>,
     /// Opens the GPU of that number, or the first.
     pub open_gpu: &'a dyn Fn(Option<usize>) -> Result<Gpu, Unavailable>,
     /// Where profiles of the machine are kept; `None`: none is measured.
@@ -77,7 +88,8 @@ pub enum Verdict {
 /// When it could not run: exit status 2.
 pub fn run(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Result<Verdict> {
     let args: Vec<OsString> = args.into_iter().collect();
-    let words = args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let words: Vec<String> = args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    world.arguments.clone_from(&args);
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(message) if message.use_stderr() => return Err(message.into()),
@@ -85,8 +97,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Resul
     };
     match cli.command {
         None => single::run(&cli.single, words, world),
+        Some(Command::Worker) => isolate::worker::run(world),
         Some(Command::Corpus(args)) => corpus::run(&args, words, world),
         Some(Command::Compare(args)) => compare::run(&args, world),
+        Some(Command::Merge(args)) => merge::run(&args, world),
         Some(Command::Fetch(args)) => fetch::run(&args, world),
         Some(Command::Tune(args)) => tune::run(args, words, world),
         Some(Command::Report(args)) => report::run(&args, world),

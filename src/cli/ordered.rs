@@ -45,6 +45,13 @@ impl<'m> Ordered<'m> {
         Ok(Self { natural, other, cost })
     }
 
+    /// Bytes that the matrix takes, as it was read and in the other order.
+    pub fn bytes(&self) -> u64 {
+        let other =
+            self.other.as_ref().map_or(0, |(csr, order)| csr.bytes() + 8 * order.len() as u64);
+        self.natural.bytes() + other
+    }
+
     /// In that precision, or which value overflows it.
     pub fn to_precision<T: Scalar>(&self) -> Result<InPrecision<'_, T>, String> {
         let other = match &self.other {
@@ -56,6 +63,16 @@ impl<'m> Ordered<'m> {
 }
 
 impl<T: Scalar> InPrecision<'_, T> {
+    /// Bytes that it takes besides the matrix in f64.
+    pub fn bytes(&self) -> u64 {
+        let others = self.other.iter().map(|(csr, _)| csr);
+        let copies = others.chain([&self.natural]).map(|csr| match csr {
+            Cow::Borrowed(_) => 0,
+            Cow::Owned(csr) => csr.bytes(),
+        });
+        copies.sum()
+    }
+
     /// What methods are tried on.
     pub fn trial<'a>(&'a self, bench: &'a Bench<'a>) -> Trial<'a, T> {
         match &self.other {
@@ -65,6 +82,7 @@ impl<T: Scalar> InPrecision<'_, T> {
     }
 }
 
-fn narrowed<T: Scalar>(csr: &Csr<f64>) -> Result<Cow<'_, Csr<T>>, String> {
+/// The matrix in that precision, or which value overflows it.
+pub fn narrowed<T: Scalar>(csr: &Csr<f64>) -> Result<Cow<'_, Csr<T>>, String> {
     csr.to_precision().map_err(|value| format!("value {value:e} overflows {}", T::PRECISION.name()))
 }

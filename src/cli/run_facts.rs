@@ -8,101 +8,170 @@ use anyhow::{Context, Result};
 use super::args::MeasureArgs;
 use super::session::Session;
 use super::system;
-use crate::record::run::{Bandwidth, ClockRange, GpuRecord, REVISION, RunRecord};
+use crate::cache::Cache;
+use crate::device::facts::Clocks;
+use crate::record::MatrixReport;
+use crate::record::run::{self, Bandwidth, ClockRange, GpuRecord, REVISION, RunRecord};
 use crate::system::System;
+use crate::system::noise::Readings;
+
+/// A stolen share of the CPUs' time that is worth a warning.
+const STOLEN: f64 = 0.01;
 
 impl Session<'_> {
-    /// Writes the facts of the run where they were asked for; with results on stdout and no file
-    /// named, a line on stderr.
-    pub fn record(
-        &mut self,
-        args: &MeasureArgs,
-        command: Vec<String>,
-        stderr: &mut dyn Write,
-        date: &str,
-        machine: &System,
-    ) -> Result<()> {
-        let beside = args.output.as_ref().map(|output| {
-            let mut name = output.clone().into_os_string();
-            name.push(".run.json");
-            PathBuf::from(name)
-        });
-        let Some(path) = args.run_record.clone().or(beside) else {
-            return self.summarise(args.quiet, stderr, machine);
-        };
-        let bandwidth = system::bandwidth(&self.team, self.clock, &system::sizes(machine));
-        self.record_at(path, command, date, machine, bandwidth)
-    }
-
-    /// Writes the facts of the run to a file.
-    pub fn record_at(
-        &mut self,
-        path: PathBuf,
+    /// The facts of the run so far.
+    pub fn facts(
+        &self,
         command: Vec<String>,
         date: &str,
         machine: &System,
         bandwidth: Vec<Bandwidth>,
-    ) -> Result<()> {
+    ) -> RunRecord {
         let gpu = self.gpu.as_ref().ok().map(|gpu| GpuRecord {
             facts: gpu.facts().clone(),
             nominal_gbs: gpu.facts().nominal_gbs(),
             clocks: None,
         });
-        let record = RunRecord {
+        let (date, begin) = (date.to_owned(), (self.readings)());
+        RunRecord {
             run_id: self.run_id.clone(),
-            date: date.to_owned(),
-            version: env!("CARGO_PKG_VERSION"),
-            revision: REVISION,
+            date: date.clone(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            revision: REVISION.into(),
             command,
             system: machine.clone(),
             pinned_to: self.team.cpus().to_vec(),
             settings: self.settings.clone(),
             expand: self.expand,
+            order: self.order,
+            cells: self.cells().collect(),
             gpu,
             libraries: self.libraries.clone(),
             bandwidth,
-        };
-        write_record(&path, &record)?;
-        self.recorded = Some((path, record));
-        Ok(())
+            corpus: None,
+            sessions: vec![run::Session { date, begin, end: None }],
+        }
     }
 
-    /// Completes the facts of the run with what is known at its end, and says so if the GPU was
-    /// throttled.
-    pub fn finish(mut self, quiet: bool, stderr: &mut dyn Write) -> Result<()> {
-        let Some(clocks) = ClockRange::of(self.clocks.iter()) else { return Ok(()) };
-        if !clocks.throttled_by.is_empty() && !quiet {
-            let reasons: Vec<_> = clocks.throttled_by.iter().cloned().collect();
-            let [lowest, highest] = clocks.multiprocessor_mhz;
-            let reasons = reasons.join(", ");
-            writeln!(stderr, "the GPU was throttled ({reasons}): {lowest} to {highest} MHz")?;
-        }
-        let Some((path, record)) = &mut self.recorded else { return Ok(()) };
-        if let Some(gpu) = &mut record.gpu {
-            gpu.clocks = Some(clocks);
-        }
-        write_record(path, record)
+    /// Measured now, if it is wanted.
+    pub fn bandwidth(&self, wanted: bool, machine: &System) -> Vec<Bandwidth> {
+        let sizes = if wanted { system::sizes(machine) } else { Vec::new() };
+        system::bandwidth(&self.team, self.clock, &sizes)
     }
 
-    fn summarise(&self, quiet: bool, stderr: &mut dyn Write, machine: &System) -> Result<()> {
-        if !quiet {
-            let cpu = machine.cpu.as_deref().unwrap_or("unknown CPU");
-            let (threads, cpus) = (self.team.len(), self.team.cpus());
-            let run = &self.run_id;
-            let gpu = self
-                .gpu
-                .as_ref()
-                .map_or_else(|_| String::new(), |gpu| format!("; {}", gpu.facts().name));
-            writeln!(
-                stderr,
-                "run {run}, revision {REVISION}: {cpu}, {threads} threads on CPUs {cpus:?}{gpu}"
-            )?;
-        }
-        Ok(())
+    /// The facts of the run, written where they were asked for; with results on stdout and no file
+    /// named, a line on stderr.
+    pub fn record(
+        &self,
+        args: &MeasureArgs,
+        command: Vec<String>,
+        stderr: &mut dyn Write,
+        date: &str,
+        machine: &System,
+    ) -> Result<Recording> {
+        let path = args.record_path();
+        let bandwidth = self.bandwidth(args.wants_bandwidth(), machine);
+        let record = self.facts(command, date, machine, bandwidth);
+        Recording::begin(path, record, self.readings, args.quiet, stderr)
     }
 }
 
-fn write_record(path: &Path, record: &RunRecord) -> Result<()> {
-    let json = serde_json::to_string_pretty(record)? + "\n";
-    std::fs::write(path, json).with_context(|| format!("cannot write {}", path.display()))
+impl MeasureArgs {
+    /// Whether the machine's bandwidth is measured for the record.
+    pub fn wants_bandwidth(&self) -> bool {
+        !self.no_bandwidth && self.record_path().is_some()
+    }
+
+    /// Where the facts of the run are asked for: as named, or beside the output.
+    pub fn record_path(&self) -> Option<PathBuf> {
+        self.run_record.clone().or_else(|| self.output.as_deref().map(beside))
+    }
+}
+
+/// Where the facts of a result file are.
+pub fn beside(output: &Path) -> PathBuf {
+    let mut name = output.as_os_str().to_owned();
+    name.push(".run.json");
+    name.into()
+}
+
+/// The facts of a run and the file that they are written to, if any.
+pub struct Recording {
+    path: Option<PathBuf>,
+    pub record: RunRecord,
+    readings: fn() -> Readings,
+    /// The GPU's clocks before and after each group.
+    clocks: Vec<Clocks>,
+}
+
+impl Recording {
+    /// Writes the facts, or without a file a line on stderr.
+    pub fn begin(
+        path: Option<PathBuf>,
+        record: RunRecord,
+        readings: fn() -> Readings,
+        quiet: bool,
+        stderr: &mut dyn Write,
+    ) -> Result<Self> {
+        let recording = Self { path, record, readings, clocks: Vec::new() };
+        recording.write()?;
+        if recording.path.is_none() && !quiet {
+            recording.summarise(stderr)?;
+        }
+        Ok(recording)
+    }
+
+    /// Notes what a matrix' report says of the circumstances.
+    pub fn take(&mut self, report: &MatrixReport) {
+        self.clocks
+            .extend(report.groups.iter().flat_map(|group| group.clocks.iter().flatten()).cloned());
+    }
+
+    /// Completes the facts with what is known at the end, and says so if the GPU was throttled or the
+    /// CPUs were taken away.
+    pub fn finish(mut self, quiet: bool, stderr: &mut dyn Write) -> Result<()> {
+        let clocks = ClockRange::of(self.clocks.iter());
+        let session = self.record.sessions.last_mut().expect("a run has begun");
+        let end = (self.readings)();
+        let stolen = end.stolen_since(&session.begin).filter(|&share| share > STOLEN);
+        session.end = Some(end);
+        if let Some(share) = stolen.filter(|_| !quiet) {
+            let percent = 100.0 * share;
+            writeln!(stderr, "the hypervisor gave {percent:.1} % of the CPUs' time to others")?;
+        }
+        if let Some(clocks) =
+            clocks.as_ref().filter(|clocks| !clocks.throttled_by.is_empty() && !quiet)
+        {
+            let reasons: Vec<_> = clocks.throttled_by.iter().cloned().collect();
+            let ([lowest, highest], reasons) = (clocks.multiprocessor_mhz, reasons.join(", "));
+            writeln!(stderr, "the GPU was throttled ({reasons}): {lowest} to {highest} MHz")?;
+        }
+        if let Some(gpu) = &mut self.record.gpu {
+            gpu.clocks = clocks;
+        }
+        self.write()
+    }
+
+    fn write(&self) -> Result<()> {
+        let Some(path) = &self.path else { return Ok(()) };
+        let json = serde_json::to_string_pretty(&self.record)? + "\n";
+        let written = if path.exists() && !path.is_file() {
+            std::fs::write(path, json) // a pipe or a device
+        } else {
+            Cache::write(path, |file| file.write_all(json.as_bytes()))
+        };
+        written.with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    fn summarise(&self, stderr: &mut dyn Write) -> Result<()> {
+        let RunRecord { run_id, system, pinned_to: cpus, gpu, .. } = &self.record;
+        let cpu = system.cpu.as_deref().unwrap_or("unknown CPU");
+        let gpu = gpu.as_ref().map_or_else(String::new, |gpu| format!("; {}", gpu.facts.name));
+        let threads = cpus.len();
+        writeln!(
+            stderr,
+            "run {run_id}, revision {REVISION}: {cpu}, {threads} threads on CPUs {cpus:?}{gpu}"
+        )?;
+        Ok(())
+    }
 }

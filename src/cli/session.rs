@@ -1,39 +1,44 @@
 //! What the measuring commands share: threads, methods and output made ready, and one matrix from
 //! source to report.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::Write;
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail, ensure};
 
 use super::args::MeasureArgs;
-use super::ordered::Ordered;
+use super::ordered::{InPrecision, Ordered};
+use super::task::{Event, Step, Task, cell};
 use super::{World, choice, install, system};
 use crate::bench::clock::Clock;
-use crate::bench::execute::{Bench, Interrupted};
+use crate::bench::execute::{Bench, Stopped, Trial};
 use crate::bench::metrics::compulsory_bytes;
 use crate::bench::outcome::{Outcome, Report};
 use crate::bench::plan::Settings;
 use crate::device::Gpu;
 use crate::device::buffer::Value;
-use crate::device::facts::Clocks;
 use crate::matrix::kept::Kept;
 use crate::matrix::order::Order;
-use crate::matrix::source::{LoadError, Loaded, Source};
+use crate::matrix::source::{Announced, Loaded, Source};
+use crate::memory::extent::Extent;
+use crate::memory::{self, Available};
 use crate::method::{Choice, Device, Unavailable};
 use crate::methods::{cpu, gpu};
 use crate::record::row::{Circumstances, MatrixFacts, Row, Shape, Status};
-use crate::record::run::{Library, RunRecord};
+use crate::record::run::{Cell, Library};
 use crate::record::{Group, MatrixReport};
 use crate::scalar::Precision;
 use crate::simd::Isa;
-use crate::system::System;
+use crate::system::noise::Readings;
 use crate::team::Team;
 
 /// The methods whose times per product setups are set off against: plain parallel CSR of each device.
 const BREAK_EVEN_BASELINES: [&str; 2] = ["csr-rows", "gpu-csr-vector"];
+
+/// Why a matrix of a single row or column has no results; merge-spmv leaves such out.
+const TRIVIAL: &str = "a single row or column, or none: left out, as merge-spmv does";
 
 /// What a whole run shares.
 pub struct Session<'a> {
@@ -43,17 +48,15 @@ pub struct Session<'a> {
     pub(super) settings: Settings,
     pub(super) expand: bool,
     kept: Option<Kept>,
-    order: Order,
+    pub(super) order: Order,
     pub(super) team: Team,
     pub(super) clock: &'a dyn Clock,
     interrupted: &'a AtomicBool,
     pub(super) run_id: String,
     /// Opened before anything is timed.
     pub(super) libraries: Vec<Library>,
-    /// The GPU's clocks before and after each matrix.
-    pub(super) clocks: Vec<Clocks>,
-    /// Where the facts of the run are written, and what.
-    pub(super) recorded: Option<(PathBuf, RunRecord)>,
+    pub(super) readings: fn() -> Readings,
+    is_worker: bool,
 }
 
 /// A matrix' report; interrupted, it holds the groups that were completed.
@@ -79,8 +82,8 @@ impl<'a> Session<'a> {
             team,
             run_id: world.run_id.clone(),
             libraries: system::libraries(),
-            clocks: Vec::new(),
-            recorded: None,
+            readings: world.readings,
+            is_worker: false,
             expand: !args.no_expand,
             kept: world.matrices.clone().filter(|_| !args.no_cache),
             order: args.order,
@@ -89,17 +92,44 @@ impl<'a> Session<'a> {
         })
     }
 
+    /// The same in a child process, which ends with a lost device.
+    pub fn in_child(self) -> Self {
+        Self { is_worker: true, ..self }
+    }
+
     /// Reads and measures one matrix. Whatever goes wrong becomes a row. A trivial matrix may be left
     /// unmeasured.
     pub fn run(&mut self, source: &Source, skip_trivial: bool) -> Run {
+        let mut report = MatrixReport::default();
+        let task = Task::whole(source, skip_trivial);
+        let stopped = self.carry_out(&task, &mut |event| event.add_to(&mut report)).is_err();
+        Run { report, interrupted: stopped }
+    }
+
+    /// The same as a task, whose results are told as they come.
+    ///
+    /// # Errors
+    /// When it was interrupted, or by a lost device if that is to end the process.
+    pub fn carry_out(&self, task: &Task, tell: &mut dyn FnMut(Event)) -> Result<(), Stopped> {
+        tell(Event::Step(Step::Load));
+        if let Some(reason) = self.too_large(&task.source) {
+            tell(Event::Matrix(Box::new(self.ended(&task.source, Status::Skipped, reason))));
+            return Ok(());
+        }
         let start = self.clock.now();
-        let loaded = source.load(self.expand, self.kept.as_ref());
+        let loaded = task.source.load(self.expand, self.kept.as_ref());
         let load = (self.clock.now() - start).as_secs_f64();
         let mut loaded = match loaded {
             Ok(loaded) => loaded,
-            Err(error) => return self.unreadable(source, &error),
+            Err(error) => {
+                let unsupported = error.is_unsupported();
+                let status = if unsupported { Status::Skipped } else { Status::Failed };
+                let ended = self.ended(&task.source, status, error.to_string());
+                tell(Event::Matrix(Box::new(ended)));
+                return Ok(());
+            }
         };
-        let facts = facts(source, &mut loaded);
+        let facts = facts(&task.source, &mut loaded);
         loaded.keep();
         let mut report = MatrixReport {
             facts,
@@ -110,67 +140,131 @@ impl<'a> Session<'a> {
             duplicates: loaded.market.as_ref().map_or(0, |market| market.duplicates),
             ..MatrixReport::default()
         };
-        if skip_trivial && report.is_trivial() {
-            return Run { report, interrupted: false };
+        if task.skip_trivial && report.is_trivial() {
+            let row = Row::of_matrix(&report.facts, &self.run_id);
+            report.ended = Some(row.ended(Status::Skipped, TRIVIAL.into()));
+            tell(Event::Matrix(Box::new(report)));
+            return Ok(());
+        }
+        if self.order != Order::Natural {
+            tell(Event::Step(Step::Order));
         }
         let ordered = Ordered::new(&loaded.csr, self.order, self.clock);
         report.reordering = ordered.as_ref().ok().and_then(|ordered| ordered.cost);
-        for &precision in self.precisions {
-            let measured = match precision {
-                Precision::F64 => self.measure::<f64>(&ordered, &mut report),
-                Precision::F32 => self.measure::<f32>(&ordered, &mut report),
-            };
-            if measured == Err(Interrupted) {
-                return Run { report, interrupted: true };
-            }
-        }
-        Run { report, interrupted: false }
+        tell(Event::Matrix(Box::new(report.clone())));
+        self.precisions.iter().try_for_each(|precision| match precision {
+            Precision::F64 => self.measure::<f64>(&ordered, &report, task, tell),
+            Precision::F32 => self.measure::<f32>(&ordered, &report, task, tell),
+        })
     }
 
-    fn unreadable(&self, source: &Source, error: &LoadError) -> Run {
-        let facts = MatrixFacts { file: source.to_string(), ..MatrixFacts::default() };
-        let status = if error.is_unsupported() { Status::Skipped } else { Status::Failed };
-        let row = Row::of_matrix(&facts, &self.run_id).ended(status, error.to_string());
-        let report = MatrixReport { facts, ended: Some(row), ..MatrixReport::default() };
-        Run { report, interrupted: false }
+    /// Why a matrix does not fit into memory, with what a run of it takes.
+    fn too_large(&self, source: &Source) -> Option<String> {
+        let Announced { rows, cols, nnz, scratch } = source.announced(self.expand)?;
+        let extent = Extent::announced(rows, cols, nnz, self.team.len());
+        let all = extent.all(&self.settings, self.precisions, self.order);
+        let need = all.max(extent.csr() + scratch);
+        let available = Available::now(self.settings.max_memory, 0);
+        memory::refusal("to load and run", need, available)
     }
 
-    /// All methods in one precision: a group per device that any of them runs on.
+    /// What each matrix has rows of.
+    pub fn cells(&self) -> impl Iterator<Item = Cell> {
+        let devices = [Device::Cpu, Device::Gpu];
+        let groups = self.precisions.iter().flat_map(move |&p| devices.map(|device| (p, device)));
+        groups.flat_map(|(precision, device)| {
+            let cells = self.choices.iter().map(move |choice| cell(precision, choice));
+            cells.filter(move |cell| cell.device == device)
+        })
+    }
+
+    fn ended(&self, source: &Source, status: Status, reason: String) -> MatrixReport {
+        MatrixReport::without_groups(source.to_string(), &self.run_id, status, reason)
+    }
+
+    /// All open methods in one precision: a group per device that any of them runs on.
     fn measure<T: Value>(
-        &mut self,
+        &self,
         ordered: &Result<Ordered, String>,
-        report: &mut MatrixReport,
-    ) -> Result<(), Interrupted> {
-        let Self { team, clock, interrupted, settings, .. } = &*self;
-        let bench = Bench { team, clock: *clock, interrupted, settings };
-        let matrix = ordered.as_ref().map_err(Clone::clone).and_then(Ordered::to_precision::<T>);
+        report: &MatrixReport,
+        task: &Task,
+        tell: &mut dyn FnMut(Event),
+    ) -> Result<(), Stopped> {
+        let cell = |choice: &Choice| cell(T::PRECISION, choice);
+        let open = self.choices.iter().filter(|choice| !task.done.contains(&cell(choice)));
+        let open: Vec<_> = open.cloned().collect();
+        if open.is_empty() {
+            return Ok(());
+        }
+        let tell = RefCell::new(tell);
+        let step = |step| tell.borrow_mut()(Event::Step(step));
+        let at_hand = |choice: &Choice| step(Step::Method(cell(choice)));
+        let Self { team, clock, interrupted, settings, .. } = self;
+        let is_able = |choice: &&Choice| task.end_of(&cell(choice)).is_none();
+        let matrix = if open.iter().any(|choice| is_able(&choice)) {
+            step(Step::Begin(T::PRECISION, None));
+            ordered.as_ref().map_err(Clone::clone).and_then(Ordered::to_precision::<T>)
+        } else {
+            Err("no method is left to run".into())
+        };
+        let held = ordered.as_ref().map_or(0, Ordered::bytes)
+            + matrix.as_ref().map_or(0, InPrecision::bytes);
+        let max_memory = settings.max_memory.map(|most| most.saturating_sub(held));
+        let settings = &Settings { max_memory, ..settings.clone() };
+        let bench = Bench { team, clock: *clock, interrupted, settings, at_hand: &at_hand };
         let trial = matrix.as_ref().map(|matrix| matrix.trial(&bench));
-        let mut clocks = Vec::new();
         for device in [Device::Cpu, Device::Gpu] {
-            let of_device = |choice: &&Choice| choice.method.device() == device;
-            let choices: Vec<_> = self.choices.iter().filter(of_device).cloned().collect();
+            let of_device = open.iter().filter(|choice| choice.method.device() == device);
+            let choices: Vec<_> = of_device.cloned().collect();
             if choices.is_empty() {
                 continue;
             }
-            let skipped = |reason: String| {
-                let outcomes = vec![Outcome::Skipped(reason); choices.len()];
-                Report { outcomes, ..Report::default() }
+            let able: Vec<_> = choices.iter().filter(is_able).cloned().collect();
+            if !able.is_empty() {
+                step(Step::Begin(T::PRECISION, Some(device)));
+            }
+            let measured = match &trial {
+                Err(reason) => all(&able, &Outcome::Skipped((*reason).clone())),
+                Ok(trial) => self.on_device(device, trial, &able)?,
             };
-            let measured = match (&trial, device, &self.gpu) {
-                (Err(reason), ..) => skipped((*reason).clone()),
-                (Ok(trial), Device::Cpu, _) => trial.on_host(&choices)?,
-                (Ok(trial), Device::Gpu, Ok(gpu)) => trial.on_gpu(gpu, &choices)?,
-                (_, Device::Gpu, Err(Unavailable(reason))) => skipped(reason.clone()),
+            let mut outcomes = measured.outcomes.into_iter();
+            let outcome = |choice: &Choice| match task.end_of(&cell(choice)) {
+                Some(ended) => ended.clone().into(),
+                None => outcomes.next().expect("an outcome for each that was able"),
             };
-            clocks.extend(measured.clocks.iter().flatten().cloned());
+            let outcomes = choices.iter().map(outcome).collect();
+            let measured = Report { outcomes, ..measured };
             let group = self.group(T::PRECISION, device, &choices, report, measured);
-            report.groups.push(group);
+            tell.borrow_mut()(Event::Group(Box::new(group)));
         }
-        self.clocks.extend(clocks);
         Ok(())
     }
 
-    fn group(
+    fn on_device<T: Value>(
+        &self,
+        device: Device,
+        trial: &Trial<T>,
+        choices: &[Choice],
+    ) -> Result<Report, Stopped> {
+        if choices.is_empty() {
+            return Ok(Report::default());
+        }
+        let measured = match (device, &self.gpu) {
+            (Device::Cpu, _) => trial.on_host(choices),
+            (Device::Gpu, Ok(gpu)) => trial.on_gpu(gpu, choices),
+            (Device::Gpu, Err(Unavailable(reason))) => {
+                Ok(all(choices, &Outcome::Skipped(reason.clone())))
+            }
+        };
+        match measured {
+            Err(Stopped::Lost { method, reason }) if !self.is_worker => {
+                Ok(lost(choices, &method, &reason))
+            }
+            measured => measured,
+        }
+    }
+
+    pub(super) fn group(
         &self,
         precision: Precision,
         device: Device,
@@ -223,6 +317,20 @@ impl<'a> Session<'a> {
     }
 }
 
+/// The same outcome for each.
+fn all(choices: &[Choice], outcome: &Outcome) -> Report {
+    Report { outcomes: vec![outcome.clone(); choices.len()], ..Report::default() }
+}
+
+/// What becomes of methods whose device was lost under one of them.
+fn lost(choices: &[Choice], method: &str, reason: &str) -> Report {
+    let outcome = |choice: &Choice| match choice.name() == method {
+        true => Outcome::Failed(reason.to_owned()),
+        false => Outcome::Failed(format!("the device was lost when {method} failed: {reason}")),
+    };
+    Report { outcomes: choices.iter().map(outcome).collect(), ..Report::default() }
+}
+
 fn facts(source: &Source, loaded: &mut Loaded) -> MatrixFacts {
     MatrixFacts {
         file: source.to_string(),
@@ -234,8 +342,8 @@ fn facts(source: &Source, loaded: &mut Loaded) -> MatrixFacts {
 
 /// The threads: pinned, at most one per CPU.
 fn team(threads: Option<usize>, world: &World) -> Result<Team> {
-    let System { cpus, cores, .. } = &world.system;
-    let threads = threads.unwrap_or(*cores);
+    let cpus = &world.system.cpus;
+    let threads = threads.unwrap_or_else(|| world.system.threads());
     ensure!(threads > 0, "--threads 0: at least one is needed");
     if threads > cpus.len() {
         bail!("--threads {threads}: this process may run on {} CPUs only", cpus.len());

@@ -3,30 +3,38 @@
 use anyhow::{Result, bail};
 
 use super::args::SingleArgs;
-use super::session::{Session, output};
+use super::isolate::Runner;
+use super::run_facts::Recording;
+use super::session::output;
 use super::sources::source;
+use super::task::Task;
 use super::{Verdict, World};
+use crate::record::MatrixReport;
 use crate::record::write::{Format, Reporter};
 
 /// Runs the command.
 pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result<Verdict> {
     let measure = &args.measure;
     let source = source(&args.mtx, measure.datasets.as_deref())?;
-    let mut session = Session::start(measure, world)?;
+    let path = measure.record_path();
+    let (mut runner, facts) =
+        Runner::start(measure, args.isolate, measure.wants_bandwidth(), command, world)?;
     let mut out = output(measure, world.stdout)?;
-    session.record(measure, command, world.stderr, &world.date, &world.system)?;
-    let run = session.run(&source, false);
-    if let Some(reason) = run.report.unreadable() {
+    let mut recording = Recording::begin(path, facts, world.readings, measure.quiet, world.stderr)?;
+    let mut report = MatrixReport::default();
+    let task = Task::whole(&source, false);
+    let interrupted = runner.run(task, &mut |event| event.add_to(&mut report))?;
+    if let Some(reason) = report.unreadable() {
         bail!("{reason}");
     }
+    recording.take(&report);
     if !measure.quiet {
-        run.report.warnings().iter().try_for_each(|line| writeln!(world.stderr, "{line}"))?;
+        report.warnings().iter().try_for_each(|line| writeln!(world.stderr, "{line}"))?;
     }
-    let format = measure.format.unwrap_or(Format::Text);
-    Reporter::new(format, &mut *out).report(&run.report)?;
-    session.finish(measure.quiet, world.stderr)?;
-    if run.interrupted {
+    Reporter::new(measure.format.unwrap_or(Format::Text), &mut *out).report(&report)?;
+    recording.finish(measure.quiet, world.stderr)?;
+    if interrupted {
         writeln!(world.stderr, "interrupted: the results of {source} are incomplete")?;
     }
-    Ok(if run.interrupted || run.report.is_bad() { Verdict::Bad } else { Verdict::Ok })
+    Ok(if interrupted || report.is_bad() { Verdict::Bad } else { Verdict::Ok })
 }

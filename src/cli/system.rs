@@ -11,6 +11,7 @@ use crate::bench::clock::Clock;
 use crate::bench::peak::Sweeps;
 use crate::device::cuda::{cusparse, nvrtc};
 use crate::device::facts::Facts as GpuFacts;
+use crate::memory::Available;
 use crate::method::Unavailable;
 use crate::methods::vendor::mkl::mkl;
 use crate::record::run::{Bandwidth, Library, REVISION};
@@ -46,7 +47,7 @@ struct Gpu {
 /// Runs the command.
 pub fn run(args: &SystemArgs, world: &mut World) -> Result<Verdict> {
     let system = &world.system;
-    let most = args.threads.unwrap_or(system.cores);
+    let most = args.threads.unwrap_or_else(|| system.threads());
     let cpus = system.cpus.len();
     ensure!((1..=cpus).contains(&most), "--threads {most}: must be 1 to {cpus}");
     let mut bandwidth = Vec::new();
@@ -82,10 +83,10 @@ fn counts(most: usize) -> Vec<usize> {
     counts
 }
 
-/// Those that leave three quarters of the memory alone.
+/// Those that leave three quarters of the memory alone that there is, or that may be taken.
 pub fn sizes(system: &System) -> Vec<usize> {
-    let memory = system.memory_bytes.unwrap_or(u64::MAX) as usize;
-    SIZES.into_iter().filter(|size| *size <= memory / 4).collect()
+    let memory = system.memory_bytes.unwrap_or(u64::MAX).min(Available::now(None, 0).bytes);
+    SIZES.into_iter().filter(|size| *size as u64 <= memory / 4).collect()
 }
 
 /// The bandwidth of a team at each of `sizes`.
@@ -156,12 +157,15 @@ fn lines(gpu: &Gpu) -> [String; 3] {
 }
 
 fn write_text(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
-    let System { cpu, cpus, cores, caches, numa_nodes, memory_bytes, huge_pages, glibc_tunables } =
-        facts.system;
+    let System { cpu, cpus, cores, cpu_quota, .. } = facts.system;
+    let System { caches, numa_nodes, memory_bytes, huge_pages, glibc_tunables, .. } = facts.system;
     let mut line = |name: &str, value: String| writeln!(out, "{name:<12} {value}");
     line("program", format!("spmv-bench {} ({})", facts.version, facts.revision))?;
     line("CPU", cpu.clone().unwrap_or_else(|| "unknown".into()))?;
     line("CPUs", format!("{} on {cores} cores: {cpus:?}", cpus.len()))?;
+    if let Some(quota) = cpu_quota {
+        line("CPU quota", format!("{quota} CPUs' time, by a control group"))?;
+    }
     for cache in caches {
         let (level, kind, shared) = (cache.level, cache.kind.to_lowercase(), &cache.shared_by);
         line(

@@ -62,12 +62,14 @@ pub fn run(args: TuneArgs, command: Vec<String>, world: &mut World) -> Result<Ve
     };
     session.choices = tuning.choices();
     let mut rows = Rows::create(measure.output.as_ref())?;
-    session.record(&measure, command, world.stderr, &world.date, &world.system)?;
+    let mut recording =
+        session.record(&measure, command, world.stderr, &world.date, &world.system)?;
     let progress = progress(&sources, world.terminal && !measure.quiet);
     let mut verdict = Verdict::Ok;
     for (source, bytes) in &sources {
         progress.set_message(source.to_string());
         let run = session.run(source, true);
+        recording.take(&run.report);
         if let Some(reason) = run.report.unreadable() {
             progress.suspend(|| writeln!(world.stderr, "{reason}"))?;
         }
@@ -82,7 +84,7 @@ pub fn run(args: TuneArgs, command: Vec<String>, world: &mut World) -> Result<Ve
         progress.inc(*bytes);
     }
     progress.finish_and_clear();
-    session.finish(measure.quiet, world.stderr)?;
+    recording.finish(measure.quiet, world.stderr)?;
     tuning.write(world.stdout)?;
     Ok(verdict)
 }

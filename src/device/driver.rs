@@ -56,6 +56,9 @@ pub trait Driver {
     /// The clocks at this moment; `None` when nobody tells.
     fn clocks(&self) -> Option<Clocks>;
 
+    /// Bytes of memory that are free, and all there are.
+    fn memory(&self) -> Result<(u64, u64), Failed>;
+
     /// Memory of `bytes` > 0, aligned to 256 bytes; what it holds is arbitrary.
     fn allocate(&self, bytes: usize) -> Result<Address, Failed>;
 

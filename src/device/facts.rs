@@ -1,9 +1,9 @@
 //! What a device is.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Facts of a device.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     /// As its driver calls it.
     pub name: String,
@@ -47,7 +47,7 @@ impl Facts {
 }
 
 /// Clocks at one moment.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Clocks {
     /// Of the multiprocessors.
     pub multiprocessor_mhz: u32,

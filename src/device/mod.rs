@@ -53,7 +53,7 @@ struct Mark {
 }
 
 /// A part of a product and its time.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Stage {
     /// The kernel or library call.
     pub name: String,
@@ -85,6 +85,14 @@ impl Gpu {
     /// The clocks at this moment; `None` when nobody tells.
     pub fn clocks(&self) -> Option<Clocks> {
         self.0.driver.clocks()
+    }
+
+    /// Bytes of memory that are free, and all there are.
+    ///
+    /// # Errors
+    /// Those of the driver.
+    pub fn memory(&self) -> Result<(u64, u64), Failed> {
+        self.0.driver.memory()
     }
 
     /// Bytes that buffers hold now.

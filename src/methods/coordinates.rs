@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use crate::matrix::Csr;
+use crate::memory::extent::Extent;
 use crate::method::{Parameter, Request};
 use crate::scalar::Scalar;
 
@@ -62,6 +63,11 @@ impl<T: Scalar> Rest<T> {
         let values = rows().flat_map_iter(|row| rest(row).map(|k| csr.values[k]));
         Self { row_indices, column_indices: column_indices.collect(), values: values.collect() }
     }
+}
+
+/// What [`Rest`] takes at most, while its values are gathered from all threads.
+pub fn memory_of_rest(extent: &Extent) -> u64 {
+    2 * extent.indices() + 3 * extent.nnz * extent.value
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::fill;
 use crate::matrix::Csr;
+use crate::memory::extent::Extent;
 use crate::method::Unavailable;
 use crate::scalar::Scalar;
 use crate::team::DisjointMut;
@@ -74,6 +75,21 @@ impl<T: Scalar> Diagonals<T> {
         });
         Self { rows, cols, pitch, offsets, values }
     }
+}
+
+/// What [`Diagonals`] take, of up to 32 places more than rows.
+pub fn memory_of_values(extent: &Extent) -> u64 {
+    let most = fill::most_places(extent);
+    let diagonals = extent.nnz.min(extent.rows + extent.cols);
+    (most + 32 * most / extent.outputs().max(1)) * extent.value + 8 * diagonals
+}
+
+/// The same while they are made.
+pub fn memory(extent: &Extent) -> u64 {
+    let all = extent.rows + extent.cols;
+    let transposed = if extent.transpose { extent.transposed(extent.value) } else { 0 };
+    let finding = all + 24 * extent.nnz.min(all);
+    finding.max(memory_of_values(extent) + 4 * all + transposed)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::matrix::Csr;
+use crate::memory::extent::Extent;
 use crate::method::Unavailable;
 use crate::scalar::Scalar;
 
@@ -21,6 +22,20 @@ pub fn check(places: u64, nnz: usize) -> Result<(), Unavailable> {
          is {LIMIT}",
         places as f64 / nnz as f64
     )))
+}
+
+/// No more places than these are stored.
+pub fn most_places(extent: &Extent) -> u64 {
+    (LIMIT * extent.nnz).max(FEW)
+}
+
+/// The same where rows are as long as the longest of all, or of a group, in groups of up to `lanes`.
+pub fn most_places_of_rows(extent: &Extent, lanes: u64) -> u64 {
+    let (full, most) = (extent.longest.saturating_mul(extent.rows), most_places(extent));
+    match full > most {
+        true => most + lanes * most / extent.rows,
+        false => full + lanes * extent.longest,
+    }
 }
 
 /// Computes again from CSR those of the `sums` that are not finite, from the rows' entries `ranges`.

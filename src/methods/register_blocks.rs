@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use super::fill;
 use super::fill_estimate::FillEstimate;
 use crate::matrix::Csr;
+use crate::memory::extent::Extent;
 use crate::method::Unavailable;
 use crate::profile::MOST;
 use crate::scalar::Scalar;
@@ -150,6 +151,13 @@ fn copy<T: Scalar>(
             values[block * shape.area() + place] = csr.values[k];
         }
     }
+}
+
+/// What blocks take, with what their shape is estimated by.
+pub fn memory(extent: &Extent) -> u64 {
+    let places = fill::most_places(extent) * extent.value;
+    let sample = extent.rows * 4 * extent.threads.min(MOST as u64);
+    places + extent.indices() + extent.rows * 4 + sample
 }
 
 /// The shape of a word.

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::fill;
 use crate::matrix::Csr;
+use crate::memory::extent::Extent;
 use crate::method::{Parameter, Request, Unavailable};
 use crate::scalar::Scalar;
 use crate::team::DisjointMut;
@@ -185,6 +186,11 @@ impl<T: Scalar> Strips<T> {
         let lanes = first..(first + self.lanes).min(self.rows);
         lanes.map(|lane| self.order.as_ref().map_or(lane, |order| order[lane] as usize))
     }
+}
+
+/// What strips of up to 64 lanes take, with what sorts their rows.
+pub fn memory(extent: &Extent) -> u64 {
+    fill::most_places_of_rows(extent, 64) * (extent.value + 4) + extent.rows * 13
 }
 
 /// The first `width` entries of a row.

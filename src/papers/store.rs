@@ -2,8 +2,7 @@
 //! too, and in `runs/` the facts of the runs that the rows come from. A row is whole or not there, and a matrix under one set of options is measured or not.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
@@ -11,6 +10,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::record::MatrixReport;
+use crate::record::file::RowFile;
+use crate::record::row::Row;
 use crate::record::stages::StageRow;
 use crate::report::lines::{self, Line};
 
@@ -69,11 +70,11 @@ impl Store {
             runs: BTreeMap::new(),
         };
         if store.rows_path().is_file() {
-            mend(&store.rows_path())?;
+            RowFile::mend::<Row>(&store.rows_path())?;
             lines::read(&store.rows_path())?.into_iter().for_each(|line| store.keep(line));
         }
         if store.stages_path().is_file() {
-            mend(&store.stages_path())?;
+            RowFile::mend::<StageRow>(&store.stages_path())?;
             let stages = csv::Reader::from_path(store.stages_path())?.into_deserialize();
             let stages = stages.collect::<csv::Result<_>>();
             store.stages = stages.with_context(|| store.stages_path().display().to_string())?;
@@ -148,7 +149,7 @@ impl Store {
         fs::copy(other.run_path(run_id), self.run_path(run_id))?;
         self.runs.insert(run_id.clone(), run.clone());
         let stages: Vec<_> = other.stages_of(cell).into_iter().cloned().collect();
-        write(&self.stages_path(), &stages)?;
+        write(&self.stages_path(), &stages.iter().collect::<Vec<_>>())?;
         self.stages.extend(stages);
         write(&self.rows_path(), &rows.iter().map(|line| &line.row).collect::<Vec<_>>())?;
         rows.into_iter().for_each(|line| self.keep(line.clone()));
@@ -171,7 +172,7 @@ impl Store {
     /// When they cannot be written.
     pub fn append(&mut self, report: &MatrixReport) -> Result<()> {
         let stages = StageRow::all(report);
-        write(&self.stages_path(), &stages)?;
+        write(&self.stages_path(), &stages.iter().collect::<Vec<_>>())?;
         self.stages.extend(stages);
         write(&self.rows_path(), &report.rows().collect::<Vec<_>>())?;
         report.rows().for_each(|row| self.keep(Line::from(row.clone())));
@@ -207,16 +208,8 @@ impl Store {
 }
 
 /// Adds rows to a file, all at once, so that an interruption leaves all of a matrix or none.
-fn write<R: Serialize>(path: &Path, rows: &[R]) -> Result<()> {
-    if rows.is_empty() {
-        return Ok(());
-    }
-    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
-    let is_new = file.metadata()?.len() == 0;
-    let mut writer = csv::WriterBuilder::new().has_headers(is_new).from_writer(Vec::new());
-    rows.iter().try_for_each(|row| writer.serialize(row))?;
-    let text = writer.into_inner().map_err(|error| error.into_error())?;
-    file.write_all(&text).with_context(|| format!("cannot write {}", path.display()))
+fn write<R: Serialize + Default>(path: &Path, rows: &[&R]) -> Result<()> {
+    if rows.is_empty() { Ok(()) } else { Ok(RowFile::open::<R>(path)?.add(rows)?) }
 }
 
 /// The options of the run's command line.
@@ -225,16 +218,6 @@ fn options_of(run: &Value) -> Vec<String> {
     let words: Vec<_> = words.skip_while(|word| !word.starts_with("--")).collect();
     let end = words.iter().position(|word| *word == "--methods").unwrap_or(words.len());
     words[..end].iter().map(|word| (*word).to_owned()).collect()
-}
-
-/// Cuts off a last line that was not written to its end.
-fn mend(path: &Path) -> io::Result<()> {
-    let text = fs::read(path)?;
-    let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-    if whole < text.len() {
-        File::options().write(true).open(path)?.set_len(whole as u64)?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What is written: rows, reports and the facts of the run. Nothing here runs anything.
 
+pub mod file;
 pub mod row;
 pub mod run;
 pub mod stages;
@@ -7,7 +8,7 @@ pub mod text;
 pub mod tuning;
 pub mod write;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::bench::peak::Peak;
 use crate::bench::plan::Cache;
@@ -17,9 +18,10 @@ use crate::matrix::order::Order;
 use crate::method::Device;
 use crate::scalar::Precision;
 use row::{MatrixFacts, Row, Status};
+use run::Cell;
 
 /// All that was found out about one matrix.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct MatrixReport {
     /// Name, shape, statistics.
     #[serde(flatten)]
@@ -32,7 +34,7 @@ pub struct MatrixReport {
     /// the CSR arrays.
     pub from_cache: bool,
     /// What is worth telling of that.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Entries summed into others.
     pub duplicates: u64,
@@ -46,7 +48,7 @@ pub struct MatrixReport {
 }
 
 /// A matrix brought into another order before any method saw it.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Reordering {
     /// Which.
     pub order: Order,
@@ -57,7 +59,7 @@ pub struct Reordering {
 }
 
 /// The rows that may be compared: one matrix, precision and device, hot or cold.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Group {
     /// The precision.
     pub precision: Precision,
@@ -82,6 +84,11 @@ pub struct Group {
 }
 
 impl Group {
+    /// What it has rows of.
+    pub fn cells(&self) -> impl Iterator<Item = Cell> {
+        self.rows.iter().filter_map(Row::cell)
+    }
+
     /// The index of the fastest row.
     pub fn fastest(&self) -> Option<usize> {
         let timed = self.rows.iter().enumerate().filter_map(|(k, row)| Some((k, row.avg_spmv_ms?)));
@@ -105,6 +112,13 @@ impl Group {
 }
 
 impl MatrixReport {
+    /// Of a matrix that was not measured at all.
+    pub fn without_groups(file: String, run_id: &str, status: Status, reason: String) -> Self {
+        let facts = MatrixFacts { file, ..MatrixFacts::default() };
+        let ended = Some(Row::of_matrix(&facts, run_id).ended(status, reason));
+        Self { facts, ended, ..Self::default() }
+    }
+
     /// What stderr is told of the matrix.
     pub fn warnings(&self) -> Vec<String> {
         let (file, duplicates) = (&self.facts.file, self.duplicates);
@@ -131,6 +145,7 @@ impl MatrixReport {
 
     /// Whether a result is wrong or something failed.
     pub fn is_bad(&self) -> bool {
-        self.rows().any(|row| matches!(row.status, Some(Status::Wrong | Status::Failed)))
+        self.rows()
+            .any(|row| matches!(row.status, Some(Status::Wrong | Status::Failed | Status::Timeout)))
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::run::Cell;
 use crate::bench::metrics;
 use crate::bench::outcome::{Measurement, Outcome};
 use crate::bench::plan::Cache;
@@ -23,6 +24,8 @@ pub enum Status {
     Wrong,
     /// An error.
     Failed,
+    /// More time than a method may have.
+    Timeout,
 }
 
 impl Status {
@@ -33,12 +36,13 @@ impl Status {
             Self::Skipped => "skipped",
             Self::Wrong => "wrong",
             Self::Failed => "failed",
+            Self::Timeout => "timeout",
         }
     }
 }
 
 /// The facts of a matrix that every row of it repeats. Unknown is `None`: an empty cell.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MatrixFacts {
     /// As given.
     pub file: String,
@@ -52,7 +56,7 @@ pub struct MatrixFacts {
 }
 
 /// What is known once a matrix is in memory.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shape {
     /// Rows.
     pub rows: usize,
@@ -172,6 +176,22 @@ impl Row {
         }
     }
 
+    /// What it is the row of; `None` for that of a matrix.
+    pub fn cell(&self) -> Option<Cell> {
+        let (precision, device) = (self.precision?, self.device?);
+        Some(Cell { precision, device, method: self.method_name.clone()? })
+    }
+
+    /// Whether it tells of a wrong result or an error.
+    pub fn is_bad(&self) -> bool {
+        matches!(self.status, Some(Status::Wrong | Status::Failed | Status::Timeout))
+    }
+
+    /// Whether the matrix has a single row or column, or none: merge-spmv leaves such out.
+    pub fn is_trivial(&self) -> bool {
+        self.num_rows.is_some_and(|rows| rows <= 1) || self.num_cols.is_some_and(|cols| cols <= 1)
+    }
+
     /// A row without measurements.
     pub fn ended(self, status: Status, reason: String) -> Self {
         Self { status: Some(status), reason: Some(reason), ..self }
@@ -202,6 +222,7 @@ impl Row {
         match outcome {
             Outcome::Skipped(reason) => row.ended(Status::Skipped, reason.clone()),
             Outcome::Failed(reason) => row.ended(Status::Failed, reason.clone()),
+            Outcome::Timeout(reason) => row.ended(Status::Timeout, reason.clone()),
             Outcome::Wrong { reason, error_ratio } => {
                 Self { error_ratio: Some(*error_ratio), ..row.ended(Status::Wrong, reason.clone()) }
             }

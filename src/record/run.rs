@@ -2,24 +2,28 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::bench::peak::Peak;
 use crate::bench::plan::Settings;
 use crate::device::facts::{Clocks, Facts};
+use crate::matrix::order::Order;
+use crate::method::Device;
+use crate::scalar::Precision;
 use crate::system::System;
+use crate::system::noise::Readings;
 
 /// The facts of a run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunRecord {
     /// The rows' `run_id`.
     pub run_id: String,
     /// When the run began, UTC.
     pub date: String,
     /// This program's version.
-    pub version: &'static str,
+    pub version: String,
     /// The source revision it was built from, with `-modified` if it was changed since.
-    pub revision: &'static str,
+    pub revision: String,
     /// The command line.
     pub command: Vec<String>,
     /// The machine.
@@ -30,16 +34,68 @@ pub struct RunRecord {
     pub settings: Settings,
     /// Whether the mirrored half of symmetric files was stored too.
     pub expand: bool,
+    /// The order that matrices were brought into.
+    pub order: Order,
+    /// What each matrix has rows of, in their order.
+    pub cells: Vec<Cell>,
     /// The GPU, if a method of the run needed one and it is there.
     pub gpu: Option<GpuRecord>,
     /// Vendors' libraries, or why they are absent.
     pub libraries: Vec<Library>,
     /// Bandwidth at the start of the run, all threads.
     pub bandwidth: Vec<Bandwidth>,
+    /// The matrices, if there are several.
+    pub corpus: Option<Corpus>,
+    /// The times at which the run was begun, and gone on with.
+    pub sessions: Vec<Session>,
+}
+
+/// What has a row of its own for each matrix.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Cell {
+    /// The precision.
+    pub precision: Precision,
+    /// Where the method runs.
+    pub device: Device,
+    /// The method, with the parameters given.
+    pub method: String,
+}
+
+/// The matrices of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Corpus {
+    /// Which share of all matrices.
+    pub shard: Shard,
+    /// How many matrices all shards have.
+    pub matrices: usize,
+    /// A hash of all their names and sizes: shards of one corpus have the same.
+    pub hash: String,
+    /// Those of this run: the place among all, and the name as in rows.
+    pub files: Vec<(usize, String)>,
+}
+
+/// One of several shares of a corpus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shard {
+    /// From 1.
+    pub number: usize,
+    /// How many there are.
+    pub of: usize,
+}
+
+/// A stretch of a run: from its beginning, or a resumption, to its end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    /// When it began, UTC.
+    pub date: String,
+    /// What else the machine did then.
+    pub begin: Readings,
+    /// The same at its end; `None` if it did not come to an end of its own.
+    pub end: Option<Readings>,
 }
 
 /// A GPU in a run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct GpuRecord {
     /// What it is.
     #[serde(flatten)]
@@ -51,7 +107,7 @@ pub struct GpuRecord {
 }
 
 /// The clocks that were read before and after each matrix.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClockRange {
     /// Lowest and highest of the multiprocessors.
     pub multiprocessor_mhz: [u32; 2],
@@ -80,7 +136,7 @@ impl ClockRange {
 }
 
 /// A vendor's library.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Library {
     /// For example `MKL 2025.3.1`.
     pub name: String,
@@ -89,7 +145,7 @@ pub struct Library {
 }
 
 /// A measured bandwidth.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bandwidth {
     /// Threads that swept.
     pub threads: usize,

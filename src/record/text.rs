@@ -108,6 +108,7 @@ fn write_row(
     let result = match row.status {
         Some(Status::Ok) => "PASS",
         Some(Status::Skipped) => "skipped",
+        Some(Status::Timeout) => "timeout",
         _ => "FAIL",
     };
     let reason = row.reason.as_deref().unwrap_or_default();

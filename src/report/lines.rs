@@ -89,7 +89,7 @@ impl Line {
 
     /// Wrong, or ended in an error.
     pub fn is_bad(&self) -> bool {
-        matches!(self.row.status, Some(Status::Wrong | Status::Failed))
+        matches!(self.row.status, Some(Status::Wrong | Status::Failed | Status::Timeout))
     }
 
     /// The method with its parameters, or nothing for a matrix that was not measured.

@@ -12,7 +12,9 @@ pub use aligned::Aligned;
 use crate::scalar::Scalar;
 
 /// The instruction sets that kernels are compiled for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, clap::ValueEnum)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, clap::ValueEnum,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Isa {
     /// Whatever the target's baseline has.

@@ -101,6 +101,7 @@ fn what_does_not_exist_is_named() {
             "gpu-light has no parameter 'speed', but level, lanes, block",
         ),
         ("--methods gpu-light:level=9", "level of gpu-light is one of warp, vector, not '9'"),
+        ("--methods gpu-light:level=*:level=*", "gpu-light has level twice"),
         ("--methods seq:block=9", "seq has no parameters"),
         ("--methods seq --device gpu", "none of these methods runs on --device gpu"),
         ("--device tpu", "cpu, gpu, all or a number"),

@@ -4,6 +4,7 @@
 mod compare;
 mod gpu;
 mod kept;
+mod memory;
 mod order;
 mod products;
 mod report;
@@ -116,6 +117,7 @@ fn csv_of_a_corpus() {
         dir.path(),
         expect![[r#"
         file,num_rows,num_cols,num_nonzeros,row_length_mean,row_length_std_dev,row_length_variation,row_length_skewness,method_name,setup_ms,avg_spmv_ms,gflops,effective_GBs,precision,device,threads,transpose,status,reason,min_ms,median_ms,max_ms,std_dev_ms,ci95_low_ms,ci95_high_ms,samples,iterations,compulsory_GBs,percent_of_peak,extra_bytes,break_even,error_ratio,max_row_length,empty_rows,variance,pattern_symmetry,kind,cache,order,library_version,run_id,order_ms,occupancy,distinct_results
+        DIR/trivial.mtx,1,4,1,1.0,0.0,0.0,,,,,,,,,,,skipped,"a single row or column, or none: left out, as merge-spmv does",,,,,,,,,,,,,,1,0,0.0,,,,,,test,,,
         DIR/complex.mtx,,,,,,,,,,,,,,,,,skipped,"DIR/complex.mtx:1: field `complex` is not supported, only real, double, integer, unsigned-integer, pattern",,,,,,,,,,,,,,,,,,,,,,test,,,
         DIR/broken.mtx,,,,,,,,,,,,,,,,,failed,DIR/broken.mtx:6: column index 9 exceeds 4 columns,,,,,,,,,,,,,,,,,,,,,,test,,,
         DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,seq,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,4,4,0.00012,0.005991180981595093,0,,0.0,2,1,0.888888888888889,,,hot,natural,,test,,,1
@@ -133,7 +135,7 @@ fn csv_of_a_corpus() {
         dir.path(),
         expect![[r#"
             DIR/sub/duplicates.mtx: 1 duplicate entries summed
-            4 matrices (2 not measured; 1 trivial ones skipped); rows: 6 ok, 1 skipped, 0 wrong, 1 failed
+            5 matrices (2 not measured; 1 trivial ones skipped); rows: 6 ok, 2 skipped, 0 wrong, 1 failed, 0 timeout
               csr-rows         1.000 x seq (geometric mean of 2)
               merge            1.000 x seq (geometric mean of 2)
               seq              1.000 x seq (geometric mean of 2)

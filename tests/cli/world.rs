@@ -12,6 +12,7 @@ use spmv_bench::device::Gpu;
 use spmv_bench::matrix::kept::Kept;
 use spmv_bench::method::Unavailable;
 use spmv_bench::system::System;
+use spmv_bench::system::noise::Readings;
 
 /// What a command line did.
 #[derive(Debug)]
@@ -70,6 +71,9 @@ fn run_in(
         run_id: "test".into(),
         interrupted,
         system: System { cpu: Some("a CPU".into()), ..System::detect() },
+        readings: Readings::default,
+        program: None,
+        arguments: Vec::new(),
         open_gpu,
         profiles: profiles.map(Cache::at),
         matrices: matrices.map(|folder| Kept::of(Cache::at(folder))),

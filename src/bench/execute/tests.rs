@@ -2,11 +2,14 @@
 
 use std::cell::RefCell;
 
+use super::entry::occupancy;
 use super::*;
 use crate::bench::clock::FakeClock;
+use crate::bench::outcome::Measurement;
 use crate::bench::plan::{Cache, Protocol};
+use crate::device::Stage;
 use crate::matrix::order::Permutation;
-use crate::method::{Code, Method, Prepare};
+use crate::method::{Code, Method, Prepare, Prepared, Unavailable};
 use crate::methods::cpu::seq;
 
 thread_local! {
@@ -44,6 +47,15 @@ fn method(f64: Prepare<f64>) -> Method {
 }
 
 fn measure(settings: Settings) -> (Report, String) {
+    measure_methods(settings, |csr, _| prepare(csr, 'a'))
+}
+
+/// That method, and beside it the steady `b`.
+fn measure_methods(settings: Settings, first: Prepare<f64>) -> (Report, String) {
+    measure_all(settings, &[method(first), method(|csr, _| prepare(csr, 'b'))])
+}
+
+fn measure_all(settings: Settings, methods: &[Method]) -> (Report, String) {
     LOG.take();
     let csr = Csr::<f64>::from_triplets(3, 3, &[]);
     let bench = Bench {
@@ -51,9 +63,10 @@ fn measure(settings: Settings) -> (Report, String) {
         clock: &TestClock,
         interrupted: &AtomicBool::new(false),
         settings: &settings,
+        at_hand: &|_| (),
     };
-    let (a, b) = (method(|csr, _| prepare(csr, 'a')), method(|csr, _| prepare(csr, 'b')));
-    (Trial::new(&bench, &csr).on_host(&[(&a).into(), (&b).into()]).unwrap(), LOG.take())
+    let choices: Vec<_> = methods.iter().map(Choice::from).collect();
+    (Trial::new(&bench, &csr).on_host(&choices).unwrap(), LOG.take())
 }
 
 fn settings() -> Settings {
@@ -85,6 +98,101 @@ fn one_round_keeps_one_method_at_a_time() {
     assert_eq!(log, "|aaaa|bbbb");
 }
 
+/// 2 ms per product, but longer by an entry of `extra` for the last of each round; each measurement has the
+/// next entry, and the last entry stays. One product is verified first, and each of a measurement's two
+/// rounds is one warm-up and three products. In the first round the zeros have a sign.
+fn unsteady<'a>(
+    csr: &'a Csr<f64>,
+    extra: &'static [u64],
+) -> Result<Prepared<'a, f64>, Unavailable> {
+    let mut products = 0;
+    Ok(Prepared::new(csr, 0, move |_, _, _, y| {
+        let ends_round = products > 0 && products % 4 == 0;
+        let extra = if ends_round { extra[((products - 1) / 8).min(extra.len() - 1)] } else { 0 };
+        TestClock.pause(Duration::from_millis(2 + extra));
+        LOG.with_borrow_mut(|log| log.push('u'));
+        y.fill(if products == 4 { -0.0 } else { 0.0 });
+        products += 1;
+        Ok(())
+    })
+    .noting("first"))
+}
+
+#[test]
+fn what_was_noisy_is_measured_again_until_it_is_steady() {
+    let (report, log) = measure_methods(settings(), |csr, _| unsteady(csr, &[4, 0]));
+    assert_eq!(log, "u|buuuubbbbuuuubbbbuuuuuuuu", "only what was noisy, and once");
+    let measured = measurement(&report);
+    assert_eq!((measured.summary.samples, measured.summary.iterations), (6, 6));
+    assert!((measured.summary.mean_ms - 2.0).abs() < 1e-9, "{measured:?}");
+    assert_eq!(measured.note.as_deref(), Some("first"));
+    assert_eq!(measured.distinct_results, 2, "of all measurements");
+}
+
+#[test]
+fn what_stays_noisy_keeps_its_steadiest_measurement_and_says_so() {
+    let (report, log) = measure_methods(settings(), |csr, _| unsteady(csr, &[4, 1, 2]));
+    assert_eq!(log.matches('u').count(), 1 + 3 * 8);
+    // 2, 2, 3, 2, 2, 3 ms: a deviation of sqrt(4/15), and t = 2.571 with five degrees of freedom, so
+    // the interval is 2 * 2.571 * 0.5164 / sqrt(6) = 1.084 ms wide.
+    let measured = measurement(&report);
+    assert!((measured.summary.mean_ms - 7.0 / 3.0).abs() < 1e-9, "{measured:?}");
+    let note = "first; 95 % interval 46 % wide after 2 re-measurements";
+    assert_eq!(measured.note.as_deref(), Some(note));
+}
+
+#[test]
+fn a_single_sample_is_not_noisy() {
+    let single = Settings { rounds: 1, iterations: Some(1), ..settings() };
+    let (report, log) = measure_methods(single, |csr, _| unsteady(csr, &[4]));
+    assert_eq!(log, "uuu|bbb");
+    assert_eq!(measurement(&report).note.as_deref(), Some("first"));
+}
+
+/// Three methods that take so many MiB, of which 9 are left.
+fn measure_in_9_mib(settings: Settings, memory: [fn(&Extent) -> u64; 3]) -> (Report, String) {
+    let prepares: [Prepare<f64>; 3] =
+        [|csr, _| prepare(csr, 'a'), |csr, _| prepare(csr, 'b'), |csr, _| prepare(csr, 'c')];
+    let methods = prepares.into_iter().zip(memory);
+    let methods: Vec<_> =
+        methods.map(|(prepare, memory)| Method { memory, ..method(prepare) }).collect();
+    // One is the run's own.
+    measure_all(Settings { max_memory: Some(10 << 20), ..settings }, &methods)
+}
+
+/// What each outcome says.
+fn words(report: &Report) -> Vec<&str> {
+    let mut words = Vec::new();
+    for outcome in &report.outcomes {
+        words.push(match outcome {
+            Outcome::Ok(measurement) => measurement.note.as_deref().unwrap_or_default(),
+            Outcome::Skipped(reason) => reason,
+            other => panic!("{other:?}"),
+        });
+    }
+    words
+}
+
+#[test]
+fn what_does_not_fit_is_skipped_with_its_figures() {
+    let (report, log) = measure_in_9_mib(settings(), [|_| 0, |_| 20 << 20, |_| 0]);
+    assert_eq!(log, "|a|caaaaccccaaaacccc");
+    let refused = "needs 20.1 MiB for its format; 9.0 MiB are available (--max-memory)";
+    assert_eq!(words(&report), ["", refused, ""]);
+}
+
+#[test]
+fn what_does_not_fit_together_is_measured_in_parts() {
+    let memory: [fn(&Extent) -> u64; 3] = [|_| 4 << 20; 3];
+    let (report, log) = measure_in_9_mib(settings(), memory);
+    assert_eq!(log, "|a|baaaabbbbaaaabbbb|ccccccccc");
+    let part = |number| format!("with part {number} of 2 of the methods, as memory allows");
+    assert_eq!(words(&report), [part(1), part(1), part(2)]);
+    // One by one is no matter of memory.
+    let (report, _) = measure_in_9_mib(Settings { rounds: 1, ..settings() }, memory);
+    assert_eq!(words(&report), [""; 3]);
+}
+
 #[test]
 fn time_bounds_hold_over_the_count() {
     let millis = Duration::from_millis;
@@ -92,6 +200,17 @@ fn time_bounds_hold_over_the_count() {
     assert_eq!(measurement(&measure(bounded).0).summary.iterations, 4);
     let extended = Settings { min_time: millis(40), ..settings() };
     assert_eq!(measurement(&measure(extended).0).summary.iterations, 20);
+}
+
+/// 9 ms of entering, then 10 ms a round; the second is cut short.
+#[test]
+fn a_method_ends_when_all_its_time_is_spent() {
+    let (report, log) = measure(Settings { timeout: Duration::from_millis(20), ..settings() });
+    assert_eq!(log, "|a|baaaabbbbaabb");
+    let reason = "took 0.0 s, more than --timeout 0.02".to_owned();
+    assert_eq!(report.outcomes, vec![Outcome::Timeout(reason); 2]);
+    let (report, _) = measure(Settings { timeout: Duration::from_millis(29), ..settings() });
+    assert_eq!(measurement(&report).summary.iterations, 6);
 }
 
 #[test]
@@ -111,8 +230,12 @@ fn an_interrupt_ends_the_measurement() {
         clock: &TestClock,
         interrupted: &AtomicBool::new(true),
         settings: &settings(),
+        at_hand: &|_| (),
     };
-    assert_eq!(Trial::new(&bench, &csr).on_host(&[(&seq::METHOD).into()]), Err(Interrupted));
+    assert_eq!(
+        Trial::new(&bench, &csr).on_host(&[(&seq::METHOD).into()]),
+        Err(Stopped::Interrupted)
+    );
 }
 
 /// Vectors and results are the natural matrix', so a wrong matrix shows, whatever its own product is.
@@ -128,6 +251,7 @@ fn a_matrix_that_was_permuted_wrongly_is_found_out() {
             clock: &TestClock,
             interrupted: &AtomicBool::new(false),
             settings: &settings,
+            at_hand: &|_| (),
         };
         let is_right = |csr: &Csr<f64>| {
             let trial = Trial::reordered(&bench, &natural, csr, &permutation);

@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use super::{Factors, PEAK_LOOKS, Side, footprint};
 use crate::bench::execute::Bench;
+use crate::bench::need::SMALL_ON_DEVICE;
 use crate::bench::peak::{CopySweep, Peak};
 use crate::bench::plan::Cache;
 use crate::device::buffer::Value;
 use crate::device::{Buffer, DeviceCsr, Gpu, Stage};
-use crate::method::{Choice, Device, Failed, Prepared, Request, Unprepared};
+use crate::memory::extent::Extent;
+use crate::memory::{self, Available};
+use crate::method::{Choice, Device, Failed, Prepared, Request, Setup, Unavailable, Unprepared};
 
 /// Its time is taken on the device, by events around a batch.
 pub struct OnGpu<'a, T: Clone> {
@@ -21,6 +24,12 @@ pub struct OnGpu<'a, T: Clone> {
     sweep: CopySweep,
     /// Twice the second-level cache; overwriting it empties that.
     evictor: Option<Buffer<u8>>,
+}
+
+/// What is free on a GPU for anything large.
+pub fn free(gpu: &Gpu) -> Result<Available, Failed> {
+    let (free, _) = gpu.memory()?;
+    Ok(Available { bytes: free.saturating_sub(SMALL_ON_DEVICE), by: "free on the GPU" })
 }
 
 impl<'a, T: Value> OnGpu<'a, T> {
@@ -45,6 +54,23 @@ impl<'a, T: Value> OnGpu<'a, T> {
         &self.csr.gpu
     }
 
+    /// Refuses a method whose conversion does not fit on the host, where most are done.
+    fn check_host(&self, choice: &Choice) -> Result<(), Unavailable> {
+        let Bench { team, settings, .. } = *self.bench;
+        let extent = Extent::of(&*self.csr.host, team.len(), settings.transpose);
+        let extent = Extent { given: &choice.given, ..extent };
+        let need = match choice.method.setup {
+            Setup::Nothing | Setup::Inspection => 0,
+            Setup::Conversion => extent.csr() + (choice.method.memory)(&extent),
+            Setup::Ordering => 2 * extent.csr() + extent.ordering_in_small_groups(),
+        };
+        let room = Available::now(settings.max_memory, extent.run(settings));
+        match memory::refusal("on the host for its conversion", need, room) {
+            Some(reason) => Err(Unavailable(reason)),
+            None => Ok(()),
+        }
+    }
+
     fn multiply(
         &mut self,
         prepared: &mut Prepared<'a, T, Buffer<T>>,
@@ -64,6 +90,7 @@ impl<'a, T: Value> Side<'a, T> for OnGpu<'a, T> {
         request: &Request<'a>,
     ) -> Result<(Prepared<'a, T, Buffer<T>>, Duration), Unprepared> {
         let prepare = choice.method.prepare_on_gpu::<T>().expect("a method of the GPU");
+        self.check_host(choice)?;
         let (gpu, clock) = (self.gpu(), self.bench.clock);
         gpu.synchronize()?;
         let (start, held, compiled) = (clock.now(), gpu.allocated_bytes(), gpu.compile_time());
@@ -72,6 +99,12 @@ impl<'a, T: Value> Side<'a, T> for OnGpu<'a, T> {
         let setup = (clock.now() - start).saturating_sub(gpu.compile_time() - compiled);
         prepared.extra_bytes = Some(gpu.allocated_bytes() - held);
         Ok((prepared, setup))
+    }
+
+    /// What is free, but for that which bandwidth is measured on.
+    fn room(&self, matrix: &Extent, _: u64) -> Result<Available, Failed> {
+        let Available { bytes, by } = free(self.gpu())?;
+        Ok(Available { bytes: bytes.saturating_sub(matrix.sweeps()), by })
     }
 
     fn set_y(&mut self, y: &[T]) -> Result<(), Failed> {
@@ -113,5 +146,11 @@ impl<'a, T: Value> Side<'a, T> for OnGpu<'a, T> {
 
     fn peak(&self) -> Peak {
         self.sweep.best()
+    }
+
+    /// An illegal access and its like stay with a CUDA context: whatever it is asked then ends in the
+    /// same error.
+    fn is_lost(&self) -> bool {
+        self.gpu().synchronize().is_err()
     }
 }

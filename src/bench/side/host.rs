@@ -9,6 +9,8 @@ use crate::bench::peak::{Peak, Sweeps};
 use crate::bench::plan::Cache;
 use crate::device::Stage;
 use crate::matrix::Csr;
+use crate::memory::Available;
+use crate::memory::extent::Extent;
 use crate::method::{Choice, Device, Failed, Prepared, Request, Unprepared};
 use crate::scalar::Scalar;
 
@@ -61,6 +63,11 @@ impl<'a, T: Scalar> Side<'a, T> for Host<'a, T> {
         let start = clock.now();
         let prepared = prepare(self.csr, request)?;
         Ok((prepared, clock.now() - start))
+    }
+
+    fn room(&self, matrix: &Extent, kept: u64) -> Result<Available, Failed> {
+        let settings = self.bench.settings;
+        Ok(Available::now(settings.max_memory, matrix.run(settings) + kept))
     }
 
     fn set_y(&mut self, y: &[T]) -> Result<(), Failed> {
@@ -120,5 +127,9 @@ impl<'a, T: Scalar> Side<'a, T> for Host<'a, T> {
 
     fn peak(&self) -> Peak {
         self.sweeps.best()
+    }
+
+    fn is_lost(&self) -> bool {
+        false
     }
 }

@@ -10,9 +10,11 @@ use super::metrics::compulsory_bytes;
 use super::peak::Peak;
 use crate::device::Stage;
 use crate::matrix::Csr;
+use crate::memory::Available;
+use crate::memory::extent::Extent;
 use crate::method::{Choice, Device, Failed, Prepared, Request, Unprepared, Values};
 use crate::scalar::Scalar;
-pub use gpu::OnGpu;
+pub use gpu::{OnGpu, free};
 pub use host::Host;
 
 /// How long other threads (a library's, or the team's own) get to fall asleep before a method's turn.
@@ -36,6 +38,8 @@ pub trait Side<'a, T> {
         choice: &Choice,
         request: &Request<'a>,
     ) -> Result<(Prepared<'a, T, Self::Vector>, Duration), Unprepared>;
+    /// Memory for methods of this matrix, where those that are ready take `kept` bytes.
+    fn room(&self, matrix: &Extent, kept: u64) -> Result<Available, Failed>;
     /// Overwrites y.
     fn set_y(&mut self, y: &[T]) -> Result<(), Failed>;
     /// What y holds, after all products.
@@ -60,6 +64,8 @@ pub trait Side<'a, T> {
     fn look_at_peak(&mut self) -> Result<(), Failed>;
     /// The ceiling so far.
     fn peak(&self) -> Peak;
+    /// Whether the device does nothing more for this process.
+    fn is_lost(&self) -> bool;
 }
 
 /// Bytes that a product must move.

@@ -7,13 +7,17 @@ use anyhow::{Context, Result};
 
 use super::Places;
 use super::plan::{Batch, Plan};
-use crate::cli::session::Session;
-use crate::cli::{World, system};
+use crate::cli::World;
+use crate::cli::args::MeasureArgs;
+use crate::cli::isolate::Runner;
+use crate::cli::run_facts::Recording;
+use crate::cli::task::Task;
 use crate::matrix::source::Source;
 use crate::papers::definition::Experiment;
 use crate::papers::experiments;
 use crate::papers::store::Store;
-use crate::record::run::Bandwidth;
+use crate::record::MatrixReport;
+use crate::record::run::{Bandwidth, RunRecord};
 use crate::record::stages::StageRow;
 use crate::report::lines::Line;
 
@@ -109,36 +113,48 @@ impl Run<'_> {
             return Ok(false);
         }
         self.store.check_origin(&self.places.origin)?;
-        let mut session = self.begin(batch, world)?;
+        let (mut runner, mut recording) = self.begin(batch, open[0], world)?;
         for (number, source) in open.iter().enumerate() {
             if !self.quiet {
                 let options = batch.options.join(" ");
                 let (number, all) = (number + 1, open.len());
                 writeln!(world.stderr, "  {number}/{all} {source} {options}")?;
             }
-            let run = session.run(source, true);
-            if run.interrupted {
+            let (task, mut report) = (Task::whole(source, true), MatrixReport::default());
+            if runner.run(task, &mut |event| event.add_to(&mut report))? {
                 return Ok(true);
             }
-            self.store.append(&run.report)?;
+            recording.take(&report);
+            self.store.append(&report)?;
         }
-        session.finish(self.quiet, world.stderr)?;
+        recording.finish(self.quiet, world.stderr)?;
         Ok(false)
     }
 
-    fn begin<'w>(&mut self, batch: &Batch, world: &mut World<'w>) -> Result<Session<'w>> {
-        let mut measure = batch.measure()?;
-        measure.quiet = self.quiet;
-        let mut session = Session::start(&measure, world)?;
-        let number = self.store.runs().count() + 1;
-        session.run_id = format!("{}-{}-{number}", world.run_id, self.id);
-        let path = self.store.run_path(&session.run_id);
-        let sizes = system::sizes(&world.system);
-        let bandwidth = self.bandwidth.entry(session.team.len());
-        let bandwidth =
-            bandwidth.or_insert_with(|| system::bandwidth(&session.team, session.clock, &sizes));
-        session.record_at(path, batch.command(), &world.date, &world.system, bandwidth.clone())?;
-        self.store.begin(&session.run_id)?;
-        Ok(session)
+    /// Gets ready to measure a batch, in a child where there can be one; `first` is one of its matrices.
+    fn begin<'w>(
+        &mut self,
+        batch: &Batch,
+        first: &Source,
+        world: &mut World<'w>,
+    ) -> Result<(Runner<'w>, Recording)> {
+        let measure = MeasureArgs { quiet: self.quiet, ..batch.measure()? };
+        let quiet = self.quiet.then(|| "--quiet".to_owned());
+        let words = batch.command().into_iter().chain(quiet).chain([first.to_string()]);
+        world.arguments = words.map(Into::into).collect();
+        let run_id = format!("{}-{}-{}", world.run_id, self.id, self.store.runs().count() + 1);
+        let path = self.store.run_path(&run_id);
+        let threads = measure.threads.unwrap_or_else(|| world.system.threads());
+        let bandwidth = self.bandwidth.get(&threads).cloned();
+        let of_world = std::mem::replace(&mut world.run_id, run_id.clone());
+        let started = Runner::start(&measure, true, bandwidth.is_none(), batch.command(), world);
+        world.run_id = of_world;
+        let (runner, facts) = started?;
+        let bandwidth = self.bandwidth.entry(threads).or_insert(facts.bandwidth).clone();
+        let facts = RunRecord { bandwidth, ..facts };
+        let (readings, stderr) = (world.readings, &mut *world.stderr);
+        let recording = Recording::begin(Some(path), facts, readings, self.quiet, stderr)?;
+        self.store.begin(&run_id)?;
+        Ok((runner, recording))
     }
 }

@@ -44,7 +44,7 @@ pub fn run(args: &ReproduceArgs, world: &mut World) -> Result<Verdict> {
         library: &library,
         device: args.device,
         has_gpu: gpu.is_ok(),
-        cores: world.system.cores,
+        cores: world.system.threads(),
         pace: pace(args),
     };
     let places = Places::of(args, world, gpu.as_ref().ok().map(String::as_str));

@@ -33,6 +33,7 @@ functions! {
         cuStreamCreate(*mut CUstream, c_uint);
         cuStreamSynchronize(CUstream);
         cuStreamDestroy_v2(CUstream);
+        cuMemGetInfo_v2(*mut usize, *mut usize);
         cuMemAlloc_v2(*mut CUdeviceptr, usize);
         cuMemFree_v2(CUdeviceptr);
         cuMemcpyHtoDAsync_v2(CUdeviceptr, *const c_void, usize, CUstream);

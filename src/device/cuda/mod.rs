@@ -73,6 +73,14 @@ impl Driver for Cuda {
         nvml::clocks(self.monitor.as_ref()?)
     }
 
+    fn memory(&self) -> Result<(u64, u64), Failed> {
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: two numbers to write to.
+        let status = unsafe { (self.context.enter().cuMemGetInfo_v2)(&mut free, &mut total) };
+        self.context.check(status, || "cuMemGetInfo".into())?;
+        Ok((free as u64, total as u64))
+    }
+
     fn allocate(&self, bytes: usize) -> Result<Address, Failed> {
         let mut address = 0;
         // SAFETY: an address to write to.

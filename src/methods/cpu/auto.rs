@@ -19,6 +19,7 @@ pub const METHOD: Method = Method {
     parameters: &[],
     operations: Operations::Plain,
     setup: Setup::Inspection,
+    memory: packed::METHOD.memory,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

@@ -12,7 +12,7 @@ use super::register_blocks::BlockRows;
 use super::rows::{Operands, balanced};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
-use crate::methods::register_blocks::{RegisterBlocks, fewest_bytes, pieces, shape};
+use crate::methods::register_blocks::{self, RegisterBlocks, fewest_bytes, pieces, shape};
 use crate::scalar::Scalar;
 use crate::simd::{Isa, Lanes};
 use crate::team::{DisjointMut, Team};
@@ -29,6 +29,7 @@ pub const METHOD: Method = Method {
     }],
     operations: Operations::Plain,
     setup: Setup::Conversion,
+    memory: register_blocks::memory,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

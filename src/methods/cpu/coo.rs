@@ -27,6 +27,7 @@ pub const METHOD: Method = Method {
     parameters: &[],
     operations: Operations::Both,
     setup: Setup::Conversion,
+    memory: |extent| 3 * extent.indices(),
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

@@ -44,6 +44,7 @@ pub const METHOD: Method = Method {
     }],
     operations: Operations::Both,
     setup: Setup::Conversion,
+    memory: format::memory,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

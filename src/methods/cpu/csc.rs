@@ -18,6 +18,7 @@ pub const METHOD: Method = Method {
     parameters: &[],
     operations: Operations::Transposed,
     setup: Setup::Conversion,
+    memory: |extent| extent.transposed(extent.value),
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

@@ -16,6 +16,7 @@ pub const METHOD: Method = Method {
     parameters: &[SRS, SSRS, ORDER, COARSENING],
     operations: Operations::Plain,
     setup: Setup::Ordering,
+    memory: csr_k::memory,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

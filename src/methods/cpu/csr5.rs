@@ -41,6 +41,7 @@ pub const METHOD: Method = Method {
     }],
     operations: Operations::Plain,
     setup: Setup::Conversion,
+    memory: format::memory,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

@@ -21,6 +21,7 @@ use std::borrow::Cow;
 use super::rows::{Operands, Prefetch, WholeRows, part, prefetch_for};
 use crate::matrix::Csr;
 use crate::matrix::order::band_k::{BandK, Coarsening, SUPER_ROW, band_k, grouped};
+use crate::memory::extent::Extent;
 use crate::method::{Parameter, Prepared, Request};
 use crate::methods::csr_k::{LARGE_SIZES, RowOrder, SMALL_SIZES};
 use crate::scalar::Scalar;
@@ -40,6 +41,20 @@ pub const SSRS: Parameter = Parameter {
     values: SMALL_SIZES,
     meaning: "super-rows in a super-super-row, default 8",
 };
+
+/// The pointers, and with Band-k order the order while it is found, or the permuted matrix.
+pub fn memory(extent: &Extent) -> u64 {
+    let pointers = 16 * extent.rows;
+    if extent.rows != extent.cols || extent.word("order") == Some("natural") {
+        return pointers;
+    }
+    let small = extent.number("srs").is_some_and(|rows| rows < SUPER_ROW as u64);
+    let ordering = match small || extent.word("coarsening") == Some("heavy-edge") {
+        true => extent.ordering_in_small_groups(),
+        false => extent.ordering(),
+    };
+    ordering.max(extent.csr() + extent.vectors()) + pointers
+}
 
 /// A matrix in CSR-k.
 struct CsrK<'a, T: Scalar> {

@@ -21,6 +21,7 @@ pub const METHOD: Method = Method {
     parameters: &[],
     operations: Operations::Plain,
     setup: Setup::Nothing,
+    memory: |_| 0,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

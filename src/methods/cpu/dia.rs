@@ -13,7 +13,7 @@ use std::ops::Range;
 use super::rows::{Operands, part};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
-use crate::methods::diagonals::Diagonals;
+use crate::methods::diagonals::{self, Diagonals};
 use crate::scalar::Scalar;
 use crate::simd::{Kernel, Lanes, Vector};
 use crate::team::DisjointMut;
@@ -26,6 +26,7 @@ pub const METHOD: Method = Method {
     parameters: &[],
     operations: Operations::Both,
     setup: Setup::Conversion,
+    memory: diagonals::memory,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

@@ -9,7 +9,7 @@
 
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
-use crate::methods::strips::Strips;
+use crate::methods::strips::{self, Strips};
 use crate::scalar::Scalar;
 use crate::simd::{Lanes, MOST_LANES};
 
@@ -21,6 +21,7 @@ pub const METHOD: Method = Method {
     parameters: &[],
     operations: Operations::Plain,
     setup: Setup::Conversion,
+    memory: strips::memory,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

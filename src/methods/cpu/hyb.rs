@@ -12,8 +12,8 @@ use super::rows::{Entries, Operands};
 use super::strips::StripRows;
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
-use crate::methods::coordinates::{Rest, WIDTH, width};
-use crate::methods::strips::Strips;
+use crate::methods::coordinates::{self, Rest, WIDTH, width};
+use crate::methods::strips::{self, Strips};
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
 use crate::team::DisjointMut;
@@ -26,6 +26,7 @@ pub const METHOD: Method = Method {
     parameters: &[WIDTH],
     operations: Operations::Plain,
     setup: Setup::Conversion,
+    memory: |extent| strips::memory(extent) + coordinates::memory_of_rest(extent),
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

@@ -31,6 +31,7 @@ pub const METHOD: Method = Method {
     }],
     operations: Operations::Both,
     setup: Setup::Nothing,
+    memory: |_| 0,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

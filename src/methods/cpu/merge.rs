@@ -29,6 +29,7 @@ pub const METHOD: Method = Method {
     parameters: &[],
     operations: Operations::Plain,
     setup: Setup::Nothing,
+    memory: |_| 0,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
@@ -144,12 +145,12 @@ pub fn piece<T>(csr: &Csr<T>, rank: usize, threads: usize) -> Range<Coordinate> 
 
 /// Algorithm 3: where the path crosses a diagonal. A row end that equals the nonzero's index comes
 /// first: the row is closed before the next nonzero is consumed.
-fn search(diagonal: usize, row_ends: &[u32], nnz: usize) -> Coordinate {
+pub fn search<O: Copy + Into<u64>>(diagonal: usize, row_ends: &[O], nnz: usize) -> Coordinate {
     let mut low = diagonal.saturating_sub(nnz);
     let mut high = diagonal.min(row_ends.len());
     while low < high {
         let pivot = (low + high) / 2;
-        if (row_ends[pivot] as usize) < diagonal - pivot {
+        if row_ends[pivot].into() < (diagonal - pivot) as u64 {
             low = pivot + 1;
         } else {
             high = pivot;
@@ -166,7 +167,7 @@ mod tests {
     /// against a walk step by step.
     #[test]
     fn search_equals_a_walk_along_the_path() {
-        for row_ends in [&[2, 2, 4, 8][..], &[0, 0, 3], &[5], &[]] {
+        for row_ends in [&[2u32, 2, 4, 8][..], &[0, 0, 3], &[5], &[]] {
             let nnz = row_ends.last().copied().unwrap_or(0) as usize;
             let mut at = Coordinate { row: 0, nonzero: 0 };
             for diagonal in 0..=row_ends.len() + nnz {

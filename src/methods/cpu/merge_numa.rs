@@ -19,6 +19,7 @@ use std::ops::Range;
 use super::merge::{Carry, Coordinate, consume, fix_up, piece};
 use super::rows::{Operands, prefetch_for};
 use crate::matrix::Csr;
+use crate::memory::extent::Extent;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
@@ -33,10 +34,17 @@ pub const METHOD: Method = Method {
     parameters: &[],
     operations: Operations::Plain,
     setup: Setup::Inspection,
+    memory,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
 const PAGE: usize = 4096;
+
+/// The copies and their pages' addresses and nodes, on several nodes.
+fn memory(extent: &Extent) -> u64 {
+    let copied = system::nodes_of(&[]).is_some();
+    if copied { extent.csr() + extent.csr() / 64 } else { 0 }
+}
 
 /// A thread's piece of the path.
 struct Part<'a, T: Clone> {

@@ -20,7 +20,7 @@ pub mod merge_numa;
 pub mod oski_style;
 pub mod packed;
 mod register_blocks;
-mod rows;
+pub(crate) mod rows;
 pub mod sell;
 pub mod seq;
 pub mod sprs;

@@ -19,7 +19,7 @@ use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::methods::fill;
 use crate::methods::fill_estimate::FillEstimate;
-use crate::methods::register_blocks::{RegisterBlocks, Shape, block_offsets, pieces};
+use crate::methods::register_blocks::{self, RegisterBlocks, Shape, block_offsets, pieces};
 use crate::profile::Profile;
 use crate::scalar::Scalar;
 use crate::simd::{Isa, Lanes};
@@ -32,6 +32,7 @@ pub const METHOD: Method = Method {
     parameters: &[],
     operations: Operations::Plain,
     setup: Setup::Conversion,
+    memory: register_blocks::memory,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

@@ -31,6 +31,7 @@ use rayon::prelude::*;
 
 use super::rows::{Operands, Piece, part, shares};
 use crate::matrix::Csr;
+use crate::memory::extent::Extent;
 use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 use crate::simd::{Lanes, MOST_LANES};
@@ -52,6 +53,7 @@ pub const METHOD: Method = Method {
     }],
     operations: Operations::Plain,
     setup: Setup::Conversion,
+    memory,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
@@ -109,6 +111,17 @@ fn prepare<'a, T: Scalar + Lanes>(
         }
         Ok(())
     }))
+}
+
+/// The streams: bands of values with holes, or values with fewer holes and columns. Beside them, for a window
+/// of each thread, the lists that it is packed from.
+fn memory(extent: &Extent) -> u64 {
+    let Extent { rows, nnz, longest, value, threads, .. } = *extent;
+    let per_entry = (value * 5 / 3 + 1).max(value * 6 / 5 + 8);
+    let windows = (nnz / (threads * WINDOW_NONZEROS as u64)).clamp(1, WINDOWS_PER_THREAD as u64);
+    let packing = (nnz / windows + threads * longest).min(nnz);
+    let rows_packing = rows.min(threads * WINDOW_ROWS as u64);
+    nnz * per_entry + packing * (4 * value + 36) + 128 * rows_packing + rows
 }
 
 /// Whether a product streams the matrix from memory.

@@ -10,7 +10,7 @@
 
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
-use crate::methods::strips::{SIGMA, Strips, sigma};
+use crate::methods::strips::{self, SIGMA, Strips, sigma};
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
 
@@ -22,6 +22,7 @@ pub const METHOD: Method = Method {
     parameters: &[SIGMA],
     operations: Operations::Plain,
     setup: Setup::Conversion,
+    memory: strips::memory,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

@@ -16,6 +16,7 @@ pub const METHOD: Method = Method {
     parameters: &[],
     operations: Operations::Both,
     setup: Setup::Nothing,
+    memory: |_| 0,
     code: Code::Cpu { parallel: false, f64: prepare, f32: prepare },
 };
 

@@ -18,6 +18,7 @@ pub const METHOD: Method = Method {
     parameters: &[],
     operations: Operations::Plain,
     setup: Setup::Nothing,
+    memory: |extent| extent.rows * extent.value,
     code: Code::Cpu { parallel: false, f64: prepare, f32: prepare },
 };
 

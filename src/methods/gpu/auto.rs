@@ -22,6 +22,7 @@ pub const METHOD: Method = Method {
     parameters: &[],
     operations: Operations::Plain,
     setup: Setup::Inspection,
+    memory: sell::METHOD.memory,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

@@ -61,6 +61,7 @@ pub const METHOD: Method = Method {
     ],
     operations: Operations::Plain,
     setup: Setup::Conversion,
+    memory: blocks::memory,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

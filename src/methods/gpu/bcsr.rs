@@ -18,7 +18,7 @@ use crate::method::{
     Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unavailable,
     Unprepared,
 };
-use crate::methods::register_blocks::{RegisterBlocks, fewest_bytes, pieces, shape};
+use crate::methods::register_blocks::{self, RegisterBlocks, fewest_bytes, pieces, shape};
 use crate::scalar::Scalar;
 
 /// See the file's head.
@@ -40,6 +40,7 @@ pub const METHOD: Method = Method {
     ],
     operations: Operations::Plain,
     setup: Setup::Conversion,
+    memory: register_blocks::memory,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

@@ -39,6 +39,7 @@ pub const METHOD: Method = Method {
     ],
     operations: Operations::Plain,
     setup: Setup::Conversion,
+    memory: |extent| extent.indices(),
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

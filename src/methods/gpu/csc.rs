@@ -21,6 +21,7 @@ pub const METHOD: Method = Method {
     parameters: &[ITEMS, BLOCK, SORT],
     operations: Operations::Transposed,
     setup: Setup::Conversion,
+    memory: |extent| extent.transposed(extent.value),
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

@@ -26,6 +26,7 @@
 use super::start::Start;
 use crate::device::buffer::Value;
 use crate::device::{Argument, Buffer, DeviceCsr, Module, Program};
+use crate::memory::extent::Extent;
 use crate::method::{
     Code, Failed, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup,
     Unprepared,
@@ -50,6 +51,7 @@ pub const METHOD: Method = Method {
     ],
     operations: Operations::Plain,
     setup: Setup::Conversion,
+    memory,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
@@ -98,6 +100,11 @@ fn prepare<'a, T: Value>(
         let nonzeros: [&dyn Argument; 5] = [&tail, &tail_start, &tail_rows, column_indices, values];
         add_tail.launch(tail_grid, BLOCK, 0, &[&nonzeros[..], &[x, y, &alpha]].concat())
     }))
+}
+
+/// The tiles: descriptors of up to 128 bytes for as many nonzeros, an offset per row of dirty tiles.
+fn memory(extent: &Extent) -> u64 {
+    extent.nnz * (extent.value + 6) + 4 * extent.rows.min(extent.nnz)
 }
 
 /// σ by the mean row length: the original's r, s, t, u = 4, 32, 256, 6.

@@ -35,6 +35,7 @@ pub const METHOD: Method = Method {
     ],
     operations: Operations::Plain,
     setup: Setup::Inspection,
+    memory: |extent| extent.nnz / 64 + extent.rows / 128,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

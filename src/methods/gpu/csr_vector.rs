@@ -36,6 +36,7 @@ pub const METHOD: Method = Method {
     ],
     operations: Operations::Plain,
     setup: Setup::Nothing,
+    memory: |_| 0,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

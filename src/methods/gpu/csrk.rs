@@ -58,6 +58,7 @@ pub const METHOD_2: Method = Method {
     ],
     operations: Operations::Plain,
     setup: Setup::Ordering,
+    memory: |extent| extent.csr() + extent.vectors() + 24 * extent.rows,
     code: Code::Gpu { f64: prepare_2, f32: prepare_2 },
 };
 

@@ -14,7 +14,7 @@ use crate::device::{DeviceCsr, Program};
 use crate::method::{
     Code, Method, Operations, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
 };
-use crate::methods::diagonals::Diagonals;
+use crate::methods::diagonals::{self, Diagonals};
 
 /// See the file's head.
 pub const METHOD: Method = Method {
@@ -24,6 +24,7 @@ pub const METHOD: Method = Method {
     parameters: &[ell::BLOCK],
     operations: Operations::Both,
     setup: Setup::Conversion,
+    memory: diagonals::memory_of_values,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

@@ -14,7 +14,7 @@ use crate::method::{
     Code, Failed, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup,
     Unprepared,
 };
-use crate::methods::strips::Strips;
+use crate::methods::strips::{self, Strips};
 
 /// See the file's head.
 pub const METHOD: Method = Method {
@@ -24,6 +24,7 @@ pub const METHOD: Method = Method {
     parameters: &[BLOCK],
     operations: Operations::Plain,
     setup: Setup::Conversion,
+    memory: strips::memory,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

@@ -17,6 +17,7 @@
 
 use crate::device::buffer::Value;
 use crate::device::{Argument, Buffer, DeviceCsr, Kernel, Module, Program};
+use crate::memory::extent::Extent;
 use crate::method::{
     Code, Failed, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup,
     Unprepared,
@@ -40,6 +41,7 @@ pub const METHOD: Method = Method {
     ],
     operations: Operations::Plain,
     setup: Setup::Nothing,
+    memory,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
@@ -71,6 +73,12 @@ static PROGRAM: Program =
 const LARGE: usize = 300_000;
 /// Threads per block of the first kernel.
 const ASSIGN_BLOCK: usize = 256;
+
+/// The rows of blocks of 512 nonzeros or more, and x and y of a product in the setup.
+fn memory(extent: &Extent) -> u64 {
+    let vectors = extent.word("empty-rows").map_or(0, |_| extent.vectors());
+    extent.nnz / 128 + vectors
+}
 
 /// How nonzeros are shared out.
 #[derive(Clone, Copy)]

@@ -8,7 +8,7 @@
 //! is addressed: here a column has one place, its number modulo half of the block's nonzeros, and what
 //! finds the place taken by another goes to y. Both add in an order that varies.
 
-use super::hola::{Assignment, BLOCK, ITEMS, SORT, Shape};
+use super::hola::{self, Assignment, BLOCK, ITEMS, SORT, Shape};
 use crate::device::buffer::Value;
 use crate::device::{DeviceCsr, Program};
 use crate::method::{
@@ -24,6 +24,7 @@ pub const METHOD: Method = Method {
     parameters: &[ITEMS, BLOCK, Parameter { values: &["off", "on"], ..SORT }],
     operations: Operations::Transposed,
     setup: Setup::Nothing,
+    memory: hola::METHOD.memory,
     code: Code::Gpu { f64: prepare::<f64, false>, f32: prepare::<f32, false> },
 };
 

@@ -15,6 +15,7 @@ use crate::method::{
     Code, Method, Operations, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
 };
 use crate::methods::coordinates::{Rest, WIDTH, width};
+use crate::methods::strips;
 
 /// See the file's head.
 pub const METHOD: Method = Method {
@@ -24,6 +25,7 @@ pub const METHOD: Method = Method {
     parameters: &[WIDTH, BLOCK],
     operations: Operations::Plain,
     setup: Setup::Conversion,
+    memory: |extent| strips::memory(extent) + extent.csr() + extent.indices(),
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

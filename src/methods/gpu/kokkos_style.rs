@@ -29,6 +29,7 @@ pub const METHOD: Method = Method {
     }],
     operations: Operations::Both,
     setup: Setup::Nothing,
+    memory: |_| 0,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

@@ -40,6 +40,7 @@ pub const METHOD: Method = Method {
     ],
     operations: Operations::Plain,
     setup: Setup::Nothing,
+    memory: |extent| (extent.rows + extent.nnz) / 128 * (12 + extent.value),
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

@@ -32,6 +32,7 @@ pub const METHOD_T: Method = Method {
     parameters: &[],
     operations: Operations::Transposed,
     setup: Setup::Nothing,
+    memory: |_| 0,
     code: Code::Gpu { f64: prepare_transposed, f32: prepare_transposed },
 };
 

@@ -36,6 +36,7 @@ pub const METHOD: Method = Method {
     ],
     operations: Operations::Plain,
     setup: Setup::Nothing,
+    memory: |extent| extent.nnz * extent.value,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

@@ -16,7 +16,7 @@ use crate::device::{DeviceCsr, Program};
 use crate::method::{
     Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
 };
-use crate::methods::strips::{SIGMA, Strips, sigma};
+use crate::methods::strips::{self, SIGMA, Strips, sigma};
 
 /// See the file's head.
 pub const METHOD: Method = Method {
@@ -30,6 +30,7 @@ pub const METHOD: Method = Method {
     ],
     operations: Operations::Plain,
     setup: Setup::Conversion,
+    memory: strips::memory,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

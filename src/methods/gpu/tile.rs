@@ -60,6 +60,7 @@ pub const METHOD: Method = Method {
     ],
     operations: Operations::Plain,
     setup: Setup::Conversion,
+    memory: convert::memory,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

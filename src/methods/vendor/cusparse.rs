@@ -7,6 +7,7 @@
 use crate::device::buffer::Value;
 use crate::device::cusparse::{Algorithm, CuSparse, SparseFormat, SparseLayout, SparseProduct};
 use crate::device::{Buffer, DeviceCsr, Gpu};
+use crate::memory::extent::Extent;
 use crate::method::{Failed, Prepared, PreparedOnGpu, Request, Unavailable, Unprepared};
 
 /// How a method calls the library.
@@ -41,6 +42,12 @@ pub fn prepare<'a, T: Value, A: 'a>(
     };
     let prepared = Prepared::on_gpu(csr, product).by_library(&version, None);
     Ok(prepared.transposing(request.transpose))
+}
+
+/// x and y that stand in while a product is made, and its workspace, for which the library is asked only
+/// then.
+pub fn memory(extent: &Extent) -> u64 {
+    extent.vectors() + extent.csr() / 4
 }
 
 /// The library, for a matrix that it takes.

@@ -15,6 +15,7 @@ pub const METHOD: Method = Method {
     parameters: &[],
     operations: Operations::Plain,
     setup: Setup::Conversion,
+    memory: |extent| cusparse::memory(extent) + extent.indices(),
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 

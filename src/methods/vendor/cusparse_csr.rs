@@ -15,6 +15,7 @@ pub const METHOD: Method = Method {
     parameters: &[],
     operations: Operations::Plain,
     setup: Setup::Inspection,
+    memory: cusparse::memory,
     code: code::<{ Algorithm::Default as u32 }, false>(),
 };
 

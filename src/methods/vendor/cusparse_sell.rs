@@ -6,6 +6,7 @@ use crate::device::DeviceCsr;
 use crate::device::buffer::Value;
 use crate::device::cusparse::{Algorithm, SparseFormat};
 use crate::matrix::Csr;
+use crate::memory::extent::Extent;
 use crate::method::{
     Code, Method, Operations, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
 };
@@ -18,6 +19,7 @@ pub const METHOD: Method = Method {
     parameters: &[],
     operations: Operations::Plain,
     setup: Setup::Conversion,
+    memory,
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
@@ -27,6 +29,13 @@ const SLICE: usize = 32;
 const MOST_PADDING: usize = 8;
 /// The column index of a place that holds nothing.
 const PADDING: u32 = u32::MAX;
+
+/// The places, an offset per slice, and the library's own.
+fn memory(extent: &Extent) -> u64 {
+    let full = extent.longest.saturating_mul(extent.rows + SLICE as u64);
+    let places = full.min((MOST_PADDING as u64 * extent.nnz).max(SLICE as u64));
+    places * (extent.value + 4) + extent.rows + cusparse::memory(extent)
+}
 
 /// A matrix in sliced ELL.
 struct Slices<T> {

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use libloading::os::unix::{Library, Symbol};
 
 use super::library;
+use crate::memory::extent::Extent;
 use crate::method::{Failed, Unavailable};
 
 /// The names of `libmkl_rt`, newest first: 2026, and 2021 to 2025.
@@ -145,6 +146,12 @@ pub unsafe fn place_threads(cpus: &[usize]) {
         std::env::set_var("KMP_AFFINITY", affinity);
         std::env::set_var("KMP_BLOCKTIME", "1");
     }
+}
+
+/// What products take that are not optimised: by the transpose a y per thread.
+pub fn memory(extent: &Extent) -> u64 {
+    let sums = extent.threads * extent.cols * extent.value;
+    if extent.transpose { sums } else { 0 }
 }
 
 /// The library, or why it cannot be had.

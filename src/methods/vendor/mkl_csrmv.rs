@@ -18,6 +18,7 @@ pub const METHOD: Method = Method {
     parameters: &[],
     operations: Operations::Both,
     setup: Setup::Nothing,
+    memory: mkl::memory,
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 

@@ -14,7 +14,7 @@ use spmv_bench::scalar::Precision;
 
 use crate::compile::Unit;
 use crate::facts::{facts, resident_blocks};
-use crate::memory::Memory;
+use crate::memory::{ARENA, Memory};
 use crate::module::{Kernel, Module};
 use crate::run::run;
 
@@ -29,9 +29,11 @@ pub struct Emulation {
     enqueued: Cell<u32>,
     cusparse: Option<Box<dyn CuSparse>>,
     rewrite: Option<Box<Rewrite>>,
-    /// Bytes that one allocation may have.
-    largest: usize,
+    /// Bytes that all buffers together may have.
+    room: u64,
     clocks: Option<Clocks>,
+    /// Whether a kernel has failed, if the device does nothing more after that.
+    lost: Option<Cell<bool>>,
 }
 
 /// A program, precision and constants that are asked for ↦ the text that is compiled.
@@ -50,8 +52,9 @@ impl Emulation {
             enqueued: Cell::default(),
             cusparse: None,
             rewrite: None,
-            largest: usize::MAX,
+            room: ARENA as u64,
             clocks: None,
+            lost: None,
         }
     }
 
@@ -68,9 +71,20 @@ impl Emulation {
         Self { rewrite: Some(Box::new(rewrite)), ..self }
     }
 
-    /// The same with no room for buffers of more than so many bytes.
-    pub fn with_room_for(self, bytes: usize) -> Self {
-        Self { largest: bytes, ..self }
+    /// The same with room for so many bytes of buffers.
+    pub fn with_room_for(self, bytes: u64) -> Self {
+        Self { room: bytes, ..self }
+    }
+
+    /// Tells, at any time, the most bytes that buffers have had together.
+    pub fn peak(&self) -> impl Fn() -> u64 + use<> {
+        let memory = self.memory.clone();
+        move || memory.peak()
+    }
+
+    /// The same that does nothing more after a kernel has failed, as a CUDA context after an illegal access.
+    pub fn losing_itself(self) -> Self {
+        Self { lost: Some(Cell::new(false)), ..self }
     }
 
     /// The same that tells these clocks.
@@ -97,8 +111,12 @@ impl Driver for Emulation {
         self.clocks.clone()
     }
 
+    fn memory(&self) -> Result<(u64, u64), Failed> {
+        Ok((self.room.saturating_sub(self.memory.held()), self.room))
+    }
+
     fn allocate(&self, bytes: usize) -> Result<Address, Failed> {
-        if bytes > self.largest {
+        if self.memory.held() + bytes as u64 > self.room {
             return Err(Failed(format!("out of memory for {bytes} bytes")));
         }
         self.memory.allocate(bytes)
@@ -174,6 +192,7 @@ impl Driver for Emulation {
         arguments: &[RawArgument],
     ) -> Result<(), Failed> {
         self.enqueue();
+        self.synchronize()?;
         let kernel = self.known(kernel);
         run(
             &kernel,
@@ -183,11 +202,17 @@ impl Driver for Emulation {
             &self.memory,
             (self.seed, self.enqueued.get().into()),
         )
-        .map_err(|Failed(message)| Failed(format!("{}: {message}", kernel.name)))
+        .map_err(|Failed(message)| {
+            self.lost.iter().for_each(|lost| lost.set(true));
+            Failed(format!("{}: {message}", kernel.name))
+        })
     }
 
     fn synchronize(&self) -> Result<(), Failed> {
-        Ok(())
+        match &self.lost {
+            Some(lost) if lost.get() => Err(Failed("the context is lost".into())),
+            _ => Ok(()),
+        }
     }
 
     fn record(&self) -> Result<Event, Failed> {

@@ -42,6 +42,9 @@ pub struct Memory {
     regions: RefCell<BTreeMap<usize, (usize, Region)>>,
     top: Cell<usize>,
     buffers: Cell<usize>,
+    /// Bytes of all buffers, now and at most.
+    held: Cell<u64>,
+    peak: Cell<u64>,
 }
 
 /// Where buffers begin: behind the blocks' shared memory.
@@ -69,7 +72,19 @@ impl Memory {
             regions: RefCell::default(),
             top: Cell::new(FIRST),
             buffers: Cell::new(0),
+            held: Cell::new(0),
+            peak: Cell::new(0),
         }
+    }
+
+    /// Bytes of all buffers.
+    pub fn held(&self) -> u64 {
+        self.held.get()
+    }
+
+    /// The most bytes of all buffers so far.
+    pub fn peak(&self) -> u64 {
+        self.peak.get()
     }
 
     /// Where it begins.
@@ -87,6 +102,8 @@ impl Memory {
         })?;
         self.top.set(offset + bytes);
         self.buffers.set(self.buffers.get() + 1);
+        self.held.set(self.held.get() + bytes as u64);
+        self.peak.set(self.peak.get().max(self.held.get()));
         self.open(offset, bytes, Region::Buffer, POISON);
         Ok((self.base() + offset) as u64)
     }
@@ -117,6 +134,7 @@ impl Memory {
             _ => panic!("{address:#x} is released and no buffer"),
         };
         self.buffers.set(self.buffers.get() - 1);
+        self.held.set(self.held.get() - bytes as u64);
         self.mark(offset, bytes, false, POISON);
     }
 

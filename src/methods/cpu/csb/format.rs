@@ -6,6 +6,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::matrix::Csr;
+use crate::memory::extent::Extent;
 use crate::method::Unavailable;
 use crate::scalar::Scalar;
 
@@ -37,6 +38,24 @@ pub fn log_beta<T: Scalar>(csr: &Csr<T>, threads: usize) -> u32 {
     log_beta
 }
 
+/// What [`Blocks`] take while they are sorted, and the tasks of their products with temporaries.
+pub fn memory(extent: &Extent) -> u64 {
+    let Extent { rows, cols, nnz, value, .. } = *extent;
+    let of_size = |beta: u64| rows.div_ceil(beta) * cols.div_ceil(beta);
+    let by_rule = || (nnz / NONZEROS_PER_BLOCK as u64).max(of_size(1 << MOST_BITS)) + 1;
+    let blocks = extent.number("beta").map_or_else(by_rule, of_size).min(most_blocks(nnz));
+    // As many lines of blocks as there are per line, but for the matrix' shape.
+    let shape = rows.max(cols) as f64 / rows.min(cols).max(1) as f64;
+    let lines = ((blocks as f64 * shape).sqrt() as u64).min(blocks) + 64 * extent.threads;
+    let entries = nnz * (value + 4) + nnz * 2 * value;
+    entries + nnz / 2 * value + 8 * blocks + 300 * lines
+}
+
+/// No more blocks than these are made for so many nonzeros.
+fn most_blocks(nnz: u64) -> u64 {
+    (8 * nnz).max(1 << 16)
+}
+
 /// How many blocks of that size the matrix has.
 fn blocks<T>(csr: &Csr<T>, log_beta: u32) -> usize {
     csr.rows.div_ceil(1 << log_beta) * csr.cols.div_ceil(1 << log_beta)
@@ -64,8 +83,8 @@ impl<T: Scalar> Blocks<T> {
     pub fn new(csr: &Csr<T>, log_beta: u32) -> Result<Self, Unavailable> {
         let (beta, nnz) = (1usize << log_beta, csr.nnz());
         let (rows, cols) = (csr.rows.div_ceil(beta), csr.cols.div_ceil(beta));
-        let most = (8 * nnz).max(1 << 16);
-        if rows * cols > most {
+        let most = most_blocks(nnz as u64);
+        if (rows * cols) as u64 > most {
             let blocks = rows * cols;
             return Err(Unavailable(format!(
                 "{blocks} blocks of {beta} x {beta} for {nnz} nonzeros; the limit is {most}"

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::Shape;
 use crate::matrix::Csr;
+use crate::memory::extent::Extent;
 use crate::scalar::Scalar;
 
 /// In a tile's row: some row that ends before its last one is empty, so that the rows that start in
@@ -39,6 +40,11 @@ pub struct Chunk<T> {
     pub values_start: usize,
     /// What the last product found for the first tile's row.
     pub calibrator: T,
+}
+
+/// What all chunks take: descriptors of up to 20 bytes for 16 nonzeros, an offset per row of dirty tiles.
+pub fn memory(extent: &Extent) -> u64 {
+    extent.nnz * (extent.value + 4 + 2) + 12 * extent.rows.min(extent.nnz)
 }
 
 impl<T: Scalar> Chunk<T> {
@@ -140,7 +146,7 @@ impl<T: Scalar> Chunk<T> {
         (self.tile_rows[tile] & !DIRTY) as usize
     }
 
-    /// Bytes of its arrays.
+    /// Bytes of its arrays, wherever the allocator has put them.
     pub fn bytes(&self) -> usize {
         size_of::<Self>()
             + size_of_val(&self.tile_rows[..])
@@ -149,7 +155,8 @@ impl<T: Scalar> Chunk<T> {
             + size_of_val(&self.empty_offsets[..])
             + size_of_val(&self.empty_starts[..])
             + size_of_val(&self.columns[..])
-            + size_of_val(&self.values[..])
+            + size_of_val(&self.values[self.values_start..])
+            + CACHE_LINE
     }
 }
 

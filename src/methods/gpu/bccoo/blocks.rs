@@ -5,6 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::matrix::Csr;
+use crate::memory::extent::Extent;
 use crate::method::Unavailable;
 use crate::methods::fill;
 use crate::methods::register_blocks::{Shape, block_offsets, block_rows, blocks_of, shape};
@@ -36,6 +37,16 @@ fn offsets<T: Scalar>(csr: &Csr<T>, shape: Shape) -> Vec<u32> {
         *offset += empty;
     }
     offsets
+}
+
+/// What they take in whole tiles, with an open row per tile.
+pub fn memory(extent: &Extent) -> u64 {
+    let blocks = (extent.nnz + extent.rows).min(fill::most_places(extent));
+    let threads = extent.number("threads").unwrap_or(128);
+    let values_of_thread = extent.number("items").map_or(64, |items| 16 * items);
+    // A column, a bit, and of four blocks or more a row; carries and states of a tile are less.
+    let values = fill::most_places(extent) + threads * values_of_thread;
+    values * extent.value + (blocks + threads * 16) * 6
 }
 
 /// How blocks are shared out: a tile has `threads` threads of `items` blocks after each other.

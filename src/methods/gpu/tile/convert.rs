@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::encode::Encoded;
 use super::format::{Format, SIDE, Tile};
 use crate::matrix::Csr;
+use crate::memory::extent::Extent;
 use crate::scalar::Scalar;
 
 /// Most tiles of a unit.
@@ -136,6 +137,14 @@ impl<T: Scalar> Tiles<T> {
         }
         units
     }
+}
+
+/// What [`Tiles`] take: values with fill and indices, a head and a share of a unit per tile, and what is
+/// apart with its row and column.
+pub fn memory(extent: &Extent) -> u64 {
+    let side = SIDE as u64;
+    let tiles = (extent.rows.div_ceil(side) * extent.cols.div_ceil(side)).min(extent.nnz);
+    extent.nnz * (extent.value * 9 / 5 + 2) + 24 * tiles + 8 * (12 * tiles).min(extent.nnz)
 }
 
 /// Column of tiles, place in the tile and number of the entries of some rows, by tile.

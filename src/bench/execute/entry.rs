@@ -1,0 +1,99 @@
+//! A method in the race, and what becomes of it.
+
+use std::any::Any;
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use crate::bench::outcome::{Measurement, Outcome};
+use crate::bench::steadiness::Attempts;
+use crate::device::Stage;
+use crate::method::{Failed, Prepared, Unavailable, Unprepared};
+
+/// A method in the race, or what ended it.
+pub enum Entry<'a, T, V: ?Sized> {
+    Ready(Box<Ready<'a, T, V>>),
+    Ended(Outcome),
+}
+
+/// A method that is ready, and what it was seen to cost.
+pub struct Ready<'a, T, V: ?Sized> {
+    pub prepared: Prepared<'a, T, V>,
+    pub setup_ms: f64,
+    pub error_ratio: f64,
+    /// Of every y that was verified.
+    pub hashes: BTreeSet<u64>,
+    pub attempts: Attempts,
+    /// All the time that it has had.
+    pub spent: Duration,
+    /// `None` until they are taken.
+    pub stages: Option<Vec<Stage>>,
+}
+
+impl<T, V: ?Sized> Entry<'_, T, V> {
+    /// Whether it must be measured again, now that all rounds were taken; not if that could take it
+    /// beyond its time.
+    pub fn again(&mut self, timeout: Duration) -> bool {
+        match self {
+            Self::Ready(ready) => {
+                let affordable = ready.spent.saturating_mul(2) <= timeout;
+                ready.attempts.again(affordable)
+            }
+            Self::Ended(_) => false,
+        }
+    }
+
+    /// With the product's parts if `show_stages`.
+    pub fn outcome(self, show_stages: bool) -> Outcome {
+        let ready = match self {
+            Self::Ended(outcome) => return outcome,
+            Self::Ready(ready) => *ready,
+        };
+        let stages = ready.stages.unwrap_or_default();
+        let (summary, noise) = ready.attempts.result();
+        let notes: Vec<String> = ready.prepared.note.into_iter().chain(noise).collect();
+        Outcome::Ok(Box::new(Measurement {
+            setup_ms: ready.setup_ms,
+            summary,
+            extra_bytes: ready.prepared.extra_bytes,
+            error_ratio: ready.error_ratio,
+            distinct_results: ready.hashes.len(),
+            library_version: ready.prepared.library_version,
+            note: (!notes.is_empty()).then(|| notes.join("; ")),
+            occupancy: occupancy(&stages),
+            stages: if show_stages { stages } else { Vec::new() },
+        }))
+    }
+}
+
+/// That of the kernel that takes most of the time.
+pub fn occupancy(stages: &[Stage]) -> Option<f64> {
+    let kernels = stages.iter().filter(|stage| stage.occupancy.is_some());
+    kernels.max_by(|a, b| a.ms.total_cmp(&b.ms))?.occupancy
+}
+
+impl From<Failed> for Outcome {
+    fn from(Failed(reason): Failed) -> Self {
+        Self::Failed(reason)
+    }
+}
+
+impl From<Unprepared> for Outcome {
+    fn from(unprepared: Unprepared) -> Self {
+        match unprepared {
+            Unprepared::Unavailable(Unavailable(reason)) => Self::Skipped(reason),
+            Unprepared::Failed(failed) => failed.into(),
+        }
+    }
+}
+
+/// A panic in a method is that method's failure, not the run's.
+pub fn guarded<R>(call: impl FnOnce() -> R) -> Result<R, Outcome> {
+    catch_unwind(AssertUnwindSafe(call))
+        .map_err(|payload| Outcome::Failed(format!("panicked: {}", panic_text(&*payload))))
+}
+
+fn panic_text(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<&str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+}

@@ -1,0 +1,91 @@
+//! What a run needs besides its methods: upper bounds, from the size of its matrix.
+
+use super::plan::{Cache, Settings};
+use crate::matrix::order::Order;
+use crate::memory::extent::Extent;
+use crate::scalar::Precision;
+use crate::system;
+
+/// What small things take, whatever the matrix: notes, closures, lists per thread.
+pub const SMALL: u64 = 1 << 20;
+/// The same for one method.
+pub const SMALL_OF_METHOD: u64 = 64 << 10;
+/// The same for a run on a device, which hands out whole pages, and loads kernels.
+pub const SMALL_ON_DEVICE: u64 = 64 << 20;
+
+impl Extent<'_> {
+    /// What bandwidth is measured on.
+    pub fn sweeps(&self) -> u64 {
+        self.csr() + self.vectors()
+    }
+
+    /// A run's own arrays: vectors, reference, what bandwidth is measured on and caches are emptied with.
+    pub fn run(&self, settings: &Settings) -> u64 {
+        // x, two of y, and the reference's three numbers.
+        let vectors = self.vectors() + self.outputs() * (self.value + 24);
+        let reference = if settings.transpose { self.transposed(self.value) } else { 0 };
+        let cold = settings.cache == Cache::Cold;
+        let evictor =
+            if cold { 2 * system::last_level_cache_bytes().unwrap_or(32 << 20) } else { 0 };
+        vectors + reference.max(self.sweeps() + evictor) + SMALL
+    }
+
+    /// What a matrix in f64 and a run in these precisions hold, ordering and facts included.
+    pub fn all(&self, settings: &Settings, precisions: &[Precision], order: Order) -> u64 {
+        let matrices = if order == Order::Natural { 1 } else { 2 };
+        let run = |&precision: &Precision| {
+            let transpose = settings.transpose;
+            let narrow = Self { transpose, ..self.in_precision(precision) };
+            let copies = if precision == Precision::F64 { 0 } else { matrices * narrow.csr() };
+            // Vectors and reference are permuted into new ones.
+            let permuted = (matrices - 1) * (self.rows * 8 + narrow.vectors() + self.rows * 24);
+            copies + narrow.run(settings) + permuted
+        };
+        let runs = precisions.iter().map(run).max().unwrap_or(0);
+        let ordering = (matrices - 1) * self.ordering();
+        matrices * self.csr() + runs.max(ordering).max(self.transposed(0))
+    }
+
+    /// The same on a device, between uploading and the last product; `l2` are the bytes of its cache.
+    pub fn run_on_device(&self, settings: &Settings, l2: u64) -> u64 {
+        let evictor = if settings.cache == Cache::Cold { 2 * l2 } else { 0 };
+        self.csr() + self.vectors() + self.sweeps() + evictor
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::plan::Protocol;
+
+    #[test]
+    fn a_run_needs_what_it_holds() {
+        // 10 rows, 20 columns, 100 entries in f64: 1200 bytes of entries and 44 of offsets; vectors of
+        // 80 and 160.
+        let extent = Extent::announced(10, 20, 100, 1);
+        assert_eq!((extent.csr(), extent.vectors()), (1244, 240));
+        // x, both y and 240 of reference; sweeps over 1484.
+        let settings = Settings::new(Protocol::MergeSpmv);
+        let run = 240 + 80 + 240 + 1484;
+        assert_eq!(extent.run(&settings), run + SMALL);
+        let f64 = [Precision::F64];
+        assert_eq!(extent.all(&settings, &f64, Order::Natural), 1244 + run + SMALL);
+        // The copy, 844, and half of the vectors; the reference stays.
+        let narrow = 844 + (120 + 40 + 240 + 844 + 120);
+        let f32 = [Precision::F32];
+        assert_eq!(extent.all(&settings, &f32, Order::Natural), 1244 + narrow + SMALL);
+        let both = [Precision::F64, Precision::F32];
+        assert_eq!(extent.all(&settings, &both, Order::Natural), 1244 + narrow.max(run) + SMALL);
+    }
+
+    #[test]
+    fn sizes_that_cannot_be_do_not_overflow() {
+        let hostile = Extent::announced(usize::MAX, usize::MAX, u64::MAX, 1 << 10);
+        let settings = Settings::new(Protocol::MergeSpmv);
+        let both = [Precision::F64, Precision::F32];
+        assert!(hostile.all(&settings, &both, Order::Rcm) > 1 << 36);
+        for method in crate::methods::METHODS {
+            assert!((method.memory)(&hostile) < 1 << 48, "{}", method.name);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! `spmv-bench corpus`: every matrix below a folder, or several named ones.
+
+pub mod results;
+pub mod same;
+pub mod share;
+mod tally;
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::args::CorpusArgs;
+use super::isolate::Runner;
+use super::run_facts::Recording;
+use super::session::output;
+use super::sources::sources;
+use super::task::{Event, Task};
+use super::{Verdict, World};
+use crate::matrix::source::Source;
+use crate::record::MatrixReport;
+use crate::record::file::{RowFile, RowFileError};
+use crate::record::row::Row;
+use crate::record::run::RunRecord;
+use crate::record::write::{Format, Reporter};
+use share::Share;
+use tally::Tally;
+
+/// Runs the command.
+pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result<Verdict> {
+    let measure = &args.measure;
+    let found = sources(&args.sources, measure.datasets.as_deref(), world.stderr)?;
+    let share = Share::of(found, args.shard);
+    let (mut file, mut begun) = results::open(args)?;
+    if let Some(record) = &begun.record {
+        world.run_id.clone_from(&record.run_id);
+    }
+    let path = measure.record_path();
+    let bandwidth = measure.wants_bandwidth() && begun.record.is_none();
+    let (mut runner, now) = Runner::start(measure, !args.no_isolate, bandwidth, command, world)?;
+    let now = RunRecord { corpus: Some(share.corpus), ..now };
+    let facts = begun.go_on(now, measure.output.as_ref())?;
+    let cells = facts.cells.clone();
+    let mut recording = Recording::begin(path, facts, world.readings, measure.quiet, world.stderr)?;
+    let mut out: Box<dyn Write> = match &file {
+        Some(_) => Box::new(io::sink()),
+        None => output(measure, world.stdout)?,
+    };
+    let mut reporter = Reporter::new(measure.format.unwrap_or(Format::Csv), &mut *out);
+    let progress = progress(&share.sources, world.terminal && !measure.quiet);
+    let (mut tally, mut interrupted) = (Tally::default(), false);
+    for (source, bytes) in &share.sources {
+        let name = source.to_string();
+        let there = begun.rows.remove(&name).unwrap_or_default();
+        let Some(done) = results::done(&there, &cells) else {
+            tally.take(there.iter());
+            progress.inc(*bytes);
+            continue;
+        };
+        progress.set_message(name);
+        let task = Task { done, ..Task::whole(source, true) };
+        let mut matrix =
+            Matrix { report: MatrixReport::default(), file: file.as_mut(), lost: None };
+        interrupted = runner.run(task, &mut |event| matrix.take(event))?;
+        let report = matrix.end()?;
+        recording.take(&report);
+        if !measure.quiet {
+            let mut warnings = report.warnings().into_iter();
+            progress.suspend(|| warnings.try_for_each(|line| writeln!(world.stderr, "{line}")))?;
+        }
+        if file.is_none() && report.rows().next().is_some() {
+            reporter.report(&report)?;
+        }
+        if report.rows().next().is_some() || !there.is_empty() {
+            tally.take(there.iter().chain(report.rows()));
+        }
+        if interrupted {
+            break;
+        }
+        progress.inc(*bytes);
+    }
+    progress.finish_and_clear();
+    recording.finish(measure.quiet, world.stderr)?;
+    if !measure.quiet {
+        tally.write(world.stderr, interrupted)?;
+    }
+    Ok(if tally.bad || interrupted { Verdict::Bad } else { Verdict::Ok })
+}
+
+/// A matrix that is being measured; its rows go to the file, if there is one, as they come.
+struct Matrix<'f> {
+    report: MatrixReport,
+    file: Option<&'f mut RowFile>,
+    /// Why rows could not be written.
+    lost: Option<RowFileError>,
+}
+
+impl Matrix<'_> {
+    fn take(&mut self, event: Event) {
+        let rows: &[Row] = match &event {
+            Event::Group(group) => &group.rows,
+            Event::Matrix(report) => report.ended.as_slice(),
+            Event::Step(_) => &[],
+        };
+        if let (Some(file), None) = (&mut self.file, &self.lost) {
+            self.lost = file.add(rows).err();
+        }
+        event.add_to(&mut self.report);
+    }
+
+    fn end(self) -> Result<MatrixReport, RowFileError> {
+        self.lost.map_or(Ok(self.report), Err)
+    }
+}
+
+/// A bar by the files' bytes, on stderr; none when that is no terminal.
+pub fn progress(sources: &[(Source, u64)], visible: bool) -> ProgressBar {
+    if !visible {
+        return ProgressBar::hidden();
+    }
+    let template = "{bar:24} {percent}% of {total_bytes}, {eta} left: {wide_msg}";
+    let style = ProgressStyle::with_template(template).expect("a valid template");
+    let bar = ProgressBar::new(sources.iter().map(|(_, bytes)| bytes).sum()).with_style(style);
+    bar.enable_steady_tick(std::time::Duration::from_millis(500));
+    bar
+}

@@ -1,0 +1,116 @@
+//! Where a corpus' results go, and which are there already.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, ensure};
+
+use super::same::differences_of_shares;
+use crate::cli::args::CorpusArgs;
+use crate::record::file::RowFile;
+use crate::record::row::Row;
+use crate::record::run::{Cell, RunRecord};
+use crate::record::write::Format;
+use crate::report::lines;
+
+/// Rows that a file has, by matrix, and the facts of their run.
+#[derive(Default)]
+pub struct Begun {
+    pub rows: HashMap<String, Vec<Row>>,
+    pub record: Option<RunRecord>,
+}
+
+/// The file of rows that the command line names, open for this process alone, and what it has.
+///
+/// # Errors
+/// When it has rows and is not to be gone on with.
+pub fn open(args: &CorpusArgs) -> Result<(Option<RowFile>, Begun)> {
+    let measure = &args.measure;
+    let format = measure.format.unwrap_or(Format::Csv);
+    ensure!(!args.resume || measure.output.is_some(), "--resume needs --output FILE to go on with");
+    ensure!(!args.resume || format == Format::Csv, "--resume goes on with --format csv only");
+    let Some(path) = &measure.output else { return Ok((None, Begun::default())) };
+    // What is no file, such as a terminal, has no rows.
+    if path.exists() && !path.is_file() {
+        return Ok((None, Begun::default()));
+    }
+    let has_results = || anyhow!("{} has results: remove it, or name another", path.display());
+    if format != Format::Csv {
+        ensure!(path.metadata().map_or(0, |file| file.len()) == 0, has_results());
+        return Ok((None, Begun::default()));
+    }
+    let file = RowFile::open::<Row>(path)?;
+    if file.is_empty() {
+        return Ok((Some(file), Begun::default()));
+    }
+    ensure!(args.resume, "{}, or go on with it by --resume", has_results());
+    Ok((Some(file), Begun::read(path, measure.record_path())?))
+}
+
+impl Begun {
+    fn read(rows: &Path, record: Option<PathBuf>) -> Result<Self> {
+        let record = record.expect("there is one beside each output");
+        let record = read_record(&record)?;
+        Ok(Self { rows: read_rows(rows)?, record: Some(record) })
+    }
+
+    /// The facts of a run that goes on: those that it began with, if it is still the same.
+    ///
+    /// # Errors
+    /// What is different.
+    pub fn go_on(&mut self, now: RunRecord, output: Option<&PathBuf>) -> Result<RunRecord> {
+        let Some(then) = self.record.take() else { return Ok(now) };
+        let differing = differences_of_shares(&then, &now);
+        ensure!(
+            differing.is_empty(),
+            "{} was measured otherwise (there, now): {}",
+            output.map(|path| path.display().to_string()).unwrap_or_default(),
+            differing.join("; ")
+        );
+        let sessions = [then.sessions, now.sessions].concat();
+        Ok(RunRecord { sessions, corpus: now.corpus, ..then })
+    }
+}
+
+/// Which cells of a matrix have rows; `None` if none is open.
+pub fn done(rows: &[Row], cells: &[Cell]) -> Option<Vec<Cell>> {
+    let of_matrix = rows.iter().any(|row| row.method_name.is_none());
+    let done: Vec<_> = rows.iter().filter_map(Row::cell).collect();
+    let is_open = !of_matrix && cells.iter().any(|cell| !done.contains(cell));
+    is_open.then_some(done)
+}
+
+/// The facts of a run.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn read_record(path: &Path) -> Result<RunRecord> {
+    let text = std::fs::read_to_string(path);
+    let text =
+        text.with_context(|| format!("cannot read {}, the facts of the run", path.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("{}", path.display()))
+}
+
+/// The rows of a file by matrix.
+///
+/// # Errors
+/// When it is not one, or has two rows of the same.
+pub fn read_rows(path: &Path) -> Result<HashMap<String, Vec<Row>>> {
+    let mut rows: HashMap<String, Vec<Row>> = HashMap::new();
+    if path.metadata().is_ok_and(|file| file.len() == 0) {
+        return Ok(rows); // a share without matrices
+    }
+    for line in lines::read(path)? {
+        let row = line.row;
+        let own = rows.entry(row.file.clone()).or_default();
+        let of = row.method_name.as_deref().unwrap_or("the matrix");
+        ensure!(
+            own.iter().all(|other| other.cell() != row.cell()),
+            "{}: two rows of {of} on {}",
+            path.display(),
+            row.file
+        );
+        own.push(row);
+    }
+    Ok(rows)
+}

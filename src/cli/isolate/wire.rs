@@ -1,0 +1,120 @@
+//! What passes between the program and a child of it: messages over a pair of sockets, one of which is
+//! the child's standard input.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use serde::Deserialize;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::cli::task::Event;
+use crate::record::run::RunRecord;
+
+/// The first message: what the child is to be.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Hello {
+    /// The command line, as bytes.
+    arguments: Vec<Vec<u8>>,
+    /// What its rows bear.
+    pub run_id: String,
+    /// Whether the record that it answers with tells the machine's bandwidth.
+    pub bandwidth: bool,
+    /// Whether it keeps to itself what the first child has told on stderr.
+    pub quiet: bool,
+}
+
+impl Hello {
+    pub fn new(arguments: &[OsString], run_id: String, bandwidth: bool) -> Self {
+        let arguments = arguments.iter().map(|word| word.as_bytes().to_vec()).collect();
+        Self { arguments, run_id, bandwidth, quiet: false }
+    }
+
+    /// For another child in the first one's place.
+    pub fn again(self) -> Self {
+        Self { bandwidth: false, quiet: true, ..self }
+    }
+
+    /// The command line.
+    pub fn arguments(&self) -> impl Iterator<Item = OsString> {
+        self.arguments.iter().cloned().map(OsString::from_vec)
+    }
+}
+
+/// What the child says; after the first, it is sent a [`Task`](crate::cli::task::Task) at a time.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Answer {
+    /// To [`Hello`].
+    Ready(Box<RunRecord>),
+    /// To [`Hello`]: why the command line cannot be run.
+    Refused(String),
+    /// Of a task.
+    Told(Event),
+    /// The task is done.
+    Done,
+    /// The task was interrupted.
+    Interrupted,
+    /// The device does nothing more for this process, which ends now; the error.
+    Lost(String),
+}
+
+/// Sends a message, whole.
+pub fn send(mut to: impl Write, message: &impl Serialize) -> io::Result<()> {
+    let mut bytes = vec![0; 8];
+    ciborium::into_writer(message, &mut bytes).map_err(io::Error::other)?;
+    let length = bytes.len() as u64 - 8;
+    bytes[..8].copy_from_slice(&length.to_le_bytes());
+    to.write_all(&bytes)
+}
+
+/// The next message; an error of the kind `UnexpectedEof` when the other side has ended.
+pub fn receive<M: DeserializeOwned>(mut from: impl Read) -> io::Result<M> {
+    let mut length = [0; 8];
+    from.read_exact(&mut length)?;
+    let mut bytes = Vec::new();
+    let length = u64::from_le_bytes(length);
+    if from.take(length).read_to_end(&mut bytes)? as u64 != length {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    ciborium::from_reader(&bytes[..]).map_err(io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::task::{Step, Task};
+    use crate::matrix::source::Source;
+    use crate::record::MatrixReport;
+    use crate::record::row::{Row, Status};
+
+    fn through<M: Serialize + DeserializeOwned>(message: &M) -> M {
+        let mut bytes = Vec::new();
+        send(&mut bytes, message).unwrap();
+        for end in 0..bytes.len() {
+            let error = receive::<M>(&bytes[..end]).err().expect("half a message");
+            assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+        }
+        receive(&bytes[..]).unwrap()
+    }
+
+    #[test]
+    fn names_that_are_no_text_and_numbers_that_are_none_arrive() {
+        let name = OsString::from_vec(b"a\xff\nb.mtx".to_vec());
+        let task = Task::whole(&Source::File(name.into()), true);
+        assert_eq!(through(&task).source, task.source);
+        let source = Source::parse("gen:dense,rows=3,cols=4".as_ref()).unwrap();
+        assert_eq!(through(&Task::whole(&source, true)).source, source);
+
+        let mut report = MatrixReport::without_groups("a".into(), "r", Status::Wrong, "b".into());
+        report.ended.as_mut().unwrap().error_ratio = Some(f64::NAN);
+        report.load_ms = Some(0.1);
+        let Event::Matrix(back) = through(&Event::Matrix(Box::new(report.clone()))) else {
+            panic!("another event")
+        };
+        let row: Row = back.ended.clone().unwrap();
+        assert!(row.error_ratio.unwrap().is_nan());
+        assert_eq!((back.load_ms, &back.facts), (report.load_ms, &report.facts));
+        assert!(matches!(through(&Event::Step(Step::Load)), Event::Step(Step::Load)));
+    }
+}

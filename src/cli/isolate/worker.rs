@@ -1,0 +1,71 @@
+//! The child: measures what it is told to, and tells how far it is.
+
+use std::fs;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+use nix::sys::prctl::{set_name, set_pdeathsig};
+use nix::sys::signal::Signal;
+
+use super::wire::{Answer, Hello, receive, send};
+use crate::bench::execute::Stopped;
+use crate::cli::args::{Cli, Command, MeasureArgs};
+use crate::cli::session::Session;
+use crate::cli::task::Task;
+use crate::cli::{Verdict, World};
+
+/// When memory runs out, the system is to end the child, not the program that keeps the results.
+const OOM_SCORE: &str = "500";
+
+/// Runs the child, until its parent has no more for it or ends.
+pub fn run(world: &mut World) -> Result<Verdict> {
+    set_pdeathsig(Signal::SIGKILL)?;
+    set_name(c"spmv-bench")?;
+    // It may not be permitted; then the system chooses.
+    let _ = fs::write("/proc/self/oom_score_adj", OOM_SCORE);
+    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let hello: Hello = receive(&socket).context("this is for spmv-bench itself to run")?;
+    let mut measure = measure_args(&hello)?;
+    measure.quiet |= hello.quiet;
+    world.run_id.clone_from(&hello.run_id);
+    let session = match Session::start(&measure, world) {
+        Ok(session) => session.in_child(),
+        Err(error) => {
+            send(&socket, &Answer::Refused(format!("{error:#}")))?;
+            return Ok(Verdict::Bad);
+        }
+    };
+    let bandwidth = session.bandwidth(hello.bandwidth, &world.system);
+    let command = hello.arguments().map(|word| word.to_string_lossy().into_owned()).collect();
+    let record = session.facts(command, &world.date, &world.system, bandwidth);
+    send(&socket, &Answer::Ready(Box::new(record)))?;
+    while let Ok(task) = receive::<Task>(&socket) {
+        // Without a parent there is nobody to go on for.
+        let mut tell = |event| match send(&socket, &Answer::Told(event)) {
+            Ok(()) => (),
+            Err(_) => std::process::exit(2),
+        };
+        match session.carry_out(&task, &mut tell) {
+            Ok(()) => send(&socket, &Answer::Done)?,
+            Err(Stopped::Interrupted) => send(&socket, &Answer::Interrupted)?,
+            Err(Stopped::Lost { reason, .. }) => {
+                send(&socket, &Answer::Lost(reason))?;
+                break;
+            }
+        }
+    }
+    Ok(Verdict::Ok)
+}
+
+/// The options of the command line that the parent was given.
+fn measure_args(hello: &Hello) -> Result<MeasureArgs> {
+    let cli = Cli::try_parse_from(hello.arguments())?;
+    Ok(match cli.command {
+        None => cli.single.measure,
+        Some(Command::Corpus(args)) => args.measure,
+        Some(_) => bail!("this command does not measure in a child"),
+    })
+}

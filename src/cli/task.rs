@@ -1,0 +1,130 @@
+//! What a session is asked to measure of one matrix, and what it tells as it goes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::bench::outcome::Outcome;
+use crate::matrix::source::Source;
+use crate::method::{Choice, Device};
+use crate::record::run::Cell;
+use crate::record::{Group, MatrixReport};
+use crate::scalar::Precision;
+
+/// A matrix and what of it is open.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Task {
+    pub source: Source,
+    /// Whether a matrix of a single row or column is left out.
+    pub skip_trivial: bool,
+    /// What has a row already.
+    pub done: Vec<Cell>,
+    /// What is not to be run again, but has no row yet.
+    pub ended: Vec<(Cell, Ended)>,
+}
+
+/// How a method ended that took its process with it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Ended {
+    Failed(String),
+    Timeout(String),
+}
+
+/// What is told.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Event {
+    /// What comes next: if the process ends there, that was it.
+    Step(Step),
+    /// The matrix is read, or why there is nothing else of it; no groups yet.
+    Matrix(Box<MatrixReport>),
+    /// A group is complete.
+    Group(Box<Group>),
+}
+
+/// A part of the work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Step {
+    /// Reading the matrix, or making it.
+    Load,
+    /// Bringing it into the order asked for.
+    Order,
+    /// Vectors and reference; or, of a device, bringing the matrix there.
+    Begin(Precision, Option<Device>),
+    /// A method's preparation, or one of its turns.
+    Method(Cell),
+}
+
+impl Task {
+    /// All of a matrix.
+    pub fn whole(source: &Source, skip_trivial: bool) -> Self {
+        Self { source: source.clone(), skip_trivial, done: Vec::new(), ended: Vec::new() }
+    }
+
+    /// How a cell has ended, if it has.
+    pub fn end_of(&self, cell: &Cell) -> Option<&Ended> {
+        self.ended.iter().find(|(ended, _)| ended == cell).map(|(_, end)| end)
+    }
+}
+
+/// The cell of a method.
+pub fn cell(precision: Precision, choice: &Choice) -> Cell {
+    Cell { precision, device: choice.method.device(), method: choice.name() }
+}
+
+impl Step {
+    /// Whether a cell cannot be had without it; none can without the matrix.
+    pub fn concerns(&self, cell: &Cell) -> bool {
+        match self {
+            Self::Load | Self::Order => true,
+            Self::Begin(precision, device) => {
+                cell.precision == *precision && device.is_none_or(|device| cell.device == device)
+            }
+            Self::Method(of) => of == cell,
+        }
+    }
+
+    /// Whether the matrix itself is at fault.
+    pub fn is_of_matrix(&self) -> bool {
+        matches!(self, Self::Load | Self::Order)
+    }
+
+    /// In words, after "while".
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Load => "reading the matrix".into(),
+            Self::Order => "bringing the matrix into the order asked for".into(),
+            Self::Begin(precision, None) => {
+                format!("making vectors and reference in {}", precision.name())
+            }
+            Self::Begin(precision, Some(device)) => {
+                format!(
+                    "bringing matrix and vectors to the {} in {}",
+                    device.name(),
+                    precision.name()
+                )
+            }
+            Self::Method(cell) => format!("running {}", cell.method),
+        }
+    }
+}
+
+impl Event {
+    /// Adds what is told of a matrix to its report.
+    pub fn add_to(self, report: &mut MatrixReport) {
+        match self {
+            Self::Step(_) => (),
+            // Told again when a fresh process has read the matrix again.
+            Self::Matrix(matrix) => {
+                *report = MatrixReport { groups: std::mem::take(&mut report.groups), ..*matrix }
+            }
+            Self::Group(group) => report.groups.push(*group),
+        }
+    }
+}
+
+impl From<Ended> for Outcome {
+    fn from(ended: Ended) -> Self {
+        match ended {
+            Ended::Failed(reason) => Self::Failed(reason),
+            Ended::Timeout(reason) => Self::Timeout(reason),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What memory this process may still take: the least that anybody leaves it.
+
+use std::fs;
+use std::path::Path;
+
+use nix::sys::resource::{Resource, getrlimit};
+
+use crate::system::groups::{self, MOUNTED, Version};
+
+/// Memory that may still be taken.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Available {
+    /// In bytes.
+    pub bytes: u64,
+    /// Who leaves no more.
+    pub by: &'static str,
+}
+
+impl Available {
+    /// To this process, of which `held` bytes count against `most`, the bound that was asked for. What
+    /// the system does not tell is no bound.
+    pub fn now(most: Option<u64>, held: u64) -> Self {
+        let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+        let status = read("/proc/self/status");
+        let listed = read("/proc/self/cgroup");
+        Self::least([
+            (most.map(|most| most.saturating_sub(held)), "--max-memory"),
+            (kib(&read("/proc/meminfo"), "MemAvailable"), "MemAvailable in /proc/meminfo"),
+            (left_by_groups(Path::new(MOUNTED), &listed), "the control group's limit"),
+            (left_of_address_space(&status), "the limit of address space, ulimit -v"),
+        ])
+    }
+
+    fn least(bounds: [(Option<u64>, &'static str); 4]) -> Self {
+        let bounds = bounds.into_iter().filter_map(|(bytes, by)| Some(Self { bytes: bytes?, by }));
+        let unbounded = Self { bytes: u64::MAX, by: "no limit is known" };
+        bounds.min_by_key(|bound| bound.bytes).unwrap_or(unbounded)
+    }
+}
+
+/// The value of a line `NAME: 123 kB`, in bytes.
+fn kib(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.saturating_mul(1024))
+}
+
+/// The limit less what the process has mapped.
+fn left_of_address_space(status: &str) -> Option<u64> {
+    let (limit, _) = getrlimit(Resource::RLIMIT_AS).ok()?;
+    (limit != nix::libc::RLIM_INFINITY)
+        .then(|| limit - limit.min(kib(status, "VmSize").unwrap_or(0)))
+}
+
+/// What the process' groups, which `/proc/self/cgroup` lists, and those above them leave.
+fn left_by_groups(mounted: &Path, listed: &str) -> Option<u64> {
+    let folders = groups::folders(mounted, listed, "memory").into_iter();
+    folders.filter_map(|(version, folder)| left_by_group(version, &folder)).min()
+}
+
+/// The limit of one group less what it has taken for good, without pages of files that are given up when
+/// memory is short; `None` without a limit.
+fn left_by_group(version: Version, folder: &Path) -> Option<u64> {
+    let (limit, usage, inactive) = match version {
+        Version::First => {
+            ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file ")
+        }
+        Version::Second => ("memory.max", "memory.current", "inactive_file "),
+    };
+    let read = |name| fs::read_to_string(folder.join(name)).ok();
+    let number = |name| read(name)?.trim().parse::<u64>().ok();
+    let (limit, usage) = (number(limit)?, number(usage)?);
+    let stat = read("memory.stat").unwrap_or_default();
+    let inactive = stat.lines().find_map(|line| line.strip_prefix(inactive)?.trim().parse().ok());
+    Some(limit.saturating_sub(usage.saturating_sub(inactive.unwrap_or(0))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_bound_is_named() {
+        let bounds = [(None, "a"), (Some(7), "b"), (Some(3), "c"), (Some(9), "d")];
+        assert_eq!(Available::least(bounds), Available { bytes: 3, by: "c" });
+        assert_eq!(Available::least([(None, "a"); 4]).bytes, u64::MAX);
+        let asked = Available::now(Some(100), 40);
+        assert_eq!(asked, Available { bytes: 60, by: "--max-memory" });
+        assert_eq!(Available::now(Some(100), 101).bytes, 0);
+        assert!(Available::now(None, 0).bytes > 1 << 20, "this machine has memory");
+    }
+
+    #[test]
+    fn lines_of_proc_are_in_kib() {
+        let meminfo = "MemTotal:       24576000 kB\nMemAvailable:   2048 kB\nSwap: 1 kB\n";
+        assert_eq!(kib(meminfo, "MemAvailable"), Some(2 << 20));
+        assert_eq!((kib(meminfo, "Mem"), kib("", "VmSize")), (None, None));
+        assert_eq!(kib("VmSize: many kB", "VmSize"), None);
+        assert_eq!(kib("A: 99999999999999999 kB", "A"), Some(u64::MAX));
+    }
+
+    fn write(folder: &Path, files: &[(&str, &str)]) {
+        for (name, text) in files {
+            let path = folder.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_group_and_those_above_it_bound() {
+        let dir = tempfile::tempdir().unwrap();
+        write(
+            dir.path(),
+            &[
+                ("a/b/memory.max", "1000\n"),
+                ("a/b/memory.current", "300\n"),
+                ("a/b/memory.stat", "anon 5\ninactive_file 100\n"),
+                ("a/memory.max", "max\n"),
+                ("a/memory.current", "5000\n"),
+                ("memory.max", "2000"),
+                ("memory.current", "1300"),
+            ],
+        );
+        let left = |groups| left_by_groups(dir.path(), groups);
+        assert_eq!(left("0::/a/b\n"), Some(700), "of the uppermost");
+        write(dir.path(), &[("memory.max", "3000")]);
+        assert_eq!(left("0::/a/b\n"), Some(800), "pages of files are given up");
+        assert_eq!(left("0::/elsewhere\n"), Some(1700), "a path outside the container");
+        assert_eq!(left("1:cpu:/a/b\n"), None);
+        assert_eq!(left(""), None);
+    }
+
+    #[test]
+    fn the_first_version_has_its_own_folder_and_names() {
+        let dir = tempfile::tempdir().unwrap();
+        write(
+            dir.path(),
+            &[
+                ("memory/x/memory.limit_in_bytes", "5000"),
+                ("memory/x/memory.usage_in_bytes", "6000"),
+                ("memory/x/memory.stat", "inactive_file 1\ntotal_inactive_file 2000\n"),
+            ],
+        );
+        let groups = "7:memory:/x\n3:cpu,cpuacct:/y\n0::/\n";
+        assert_eq!(left_by_groups(dir.path(), groups), Some(1000));
+        assert_eq!(left_by_groups(dir.path(), "7:cpuset,memory:/x\n"), Some(1000));
+    }
+}

@@ -1,0 +1,238 @@
+//! A result file that rows are added to: all rows of a call or none, on disk before the next.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+/// A CSV file open for adding rows, by this process alone.
+pub struct RowFile {
+    file: File,
+    path: PathBuf,
+    /// Bytes up to the end of the last whole row.
+    end: u64,
+}
+
+/// Why rows cannot be added.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)] // the path, and what the system says
+pub enum RowFileError {
+    #[error("cannot open {path} to add rows: {error}")]
+    Closed { path: PathBuf, error: io::Error },
+    #[error("{path}: another process is adding rows to it")]
+    Taken { path: PathBuf },
+    #[error("{path}:{line}: {what}: rows cannot be added to it; name another file")]
+    Foreign { path: PathBuf, line: u64, what: String },
+    #[error("cannot write {path}: {error}; what it has is whole: make room, and go on")]
+    Full { path: PathBuf, error: io::Error },
+}
+
+impl RowFile {
+    /// Opens a file of rows `R`, or makes it, and cuts off a last row that was not written to its end. Two
+    /// processes cannot have the same file open.
+    ///
+    /// # Errors
+    /// When it cannot be opened, another process has it, or it has something else than rows, which is left
+    /// as it is.
+    pub fn open<R: Serialize + Default>(path: &Path) -> Result<Self, RowFileError> {
+        let closed = |error| RowFileError::Closed { path: path.to_owned(), error };
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true).create(true).truncate(false);
+        let mut file = options.open(path).map_err(closed)?;
+        match file.try_lock() {
+            Ok(()) => (),
+            Err(TryLockError::WouldBlock) => {
+                return Err(RowFileError::Taken { path: path.to_owned() });
+            }
+            // Some network file systems have no locks; then it is the user who takes care.
+            Err(TryLockError::Error(_)) => (),
+        }
+        let mut text = Vec::new();
+        file.read_to_end(&mut text).map_err(closed)?;
+        let foreign = |Foreign { line, what }| {
+            let path = path.to_owned();
+            RowFileError::Foreign { path, line, what }
+        };
+        let end = whole::<R>(&text).map_err(foreign)?;
+        file.set_len(end).and_then(|()| file.seek(SeekFrom::Start(end))).map_err(closed)?;
+        Ok(Self { file, path: path.to_owned(), end })
+    }
+
+    /// Cuts off a last row that was not written to its end, if there is one and no other process is at it.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or has such a row and cannot be written.
+    pub fn mend<R: Serialize + Default>(path: &Path) -> Result<(), RowFileError> {
+        let text = std::fs::read(path);
+        let text = text.map_err(|error| RowFileError::Closed { path: path.to_owned(), error })?;
+        if !whole::<R>(&text).is_ok_and(|end| end < text.len() as u64) {
+            return Ok(());
+        }
+        match Self::open::<R>(path) {
+            Err(RowFileError::Taken { .. }) => Ok(()),
+            opened => opened.map(drop),
+        }
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.end == 0
+    }
+
+    /// Adds rows, all of them or none, and waits until they are on the disk.
+    ///
+    /// # Errors
+    /// When the file does not take them.
+    pub fn add<R: Serialize>(&mut self, rows: &[R]) -> Result<(), RowFileError> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let text = text_of(rows, self.is_empty());
+        let text = text.map_err(|error| RowFileError::Full { path: self.path.clone(), error })?;
+        let written = self.file.write_all(&text).and_then(|()| self.file.sync_data());
+        if let Err(error) = written {
+            // Half a row is cut off now or by the next who opens the file.
+            let _ = self
+                .file
+                .set_len(self.end)
+                .and_then(|()| self.file.seek(SeekFrom::Start(self.end)));
+            return Err(RowFileError::Full { path: self.path.clone(), error });
+        }
+        self.end += text.len() as u64;
+        Ok(())
+    }
+}
+
+fn text_of<R: Serialize>(rows: &[R], with_header: bool) -> io::Result<Vec<u8>> {
+    let mut writer = csv::WriterBuilder::new().has_headers(with_header).from_writer(Vec::new());
+    rows.iter().try_for_each(|row| writer.serialize(row)).map_err(io::Error::from)?;
+    writer.into_inner().map_err(|error| error.into_error())
+}
+
+/// The first line that is not of rows, from 1, and what it has.
+struct Foreign {
+    line: u64,
+    what: String,
+}
+
+/// The bytes of CSV text up to the end of the last whole row. A row may have line breaks in its cells, so
+/// that the last line break does not tell; it is whole when it ends in one and has as many cells as the
+/// header. Only the last may be less: elsewhere the text is not of this program.
+fn whole<R: Serialize + Default>(text: &[u8]) -> Result<u64, Foreign> {
+    let header = text_of(&[R::default()], true).expect("memory takes rows");
+    let header = &header[..=header.iter().position(|&byte| byte == b'\n').expect("a header")];
+    if header.starts_with(text) {
+        return Ok(if text == header { text.len() as u64 } else { 0 });
+    }
+    if !text.starts_with(header) {
+        return Err(Foreign { line: 1, what: "other columns than rows have".into() });
+    }
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text);
+    let (mut record, mut end, mut cells) = (csv::ByteRecord::new(), 0, None);
+    while reader.read_byte_record(&mut record).unwrap_or(false) {
+        let next = reader.position().byte();
+        let (found, needed) = (record.len(), *cells.get_or_insert(record.len()));
+        if found != needed && next < text.len() as u64 {
+            let line = record.position().map_or(0, csv::Position::line);
+            return Err(Foreign { line, what: format!("{found} cells, not {needed}") });
+        }
+        if found != needed || !text[..next as usize].ends_with(b"\n") {
+            break;
+        }
+        end = next;
+    }
+    Ok(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[derive(Default, Serialize)]
+    struct Named {
+        name: &'static str,
+        number: u32,
+        value: Option<f64>,
+    }
+
+    const ROWS: [Named; 3] = [
+        Named { name: "a b", number: 1, value: Some(0.5) },
+        Named { name: "new\nline, \"quoted\"\n", number: 22, value: None },
+        Named { name: "c", number: 333, value: Some(-1.0) },
+    ];
+
+    /// Cut anywhere, it keeps the rows before the cut, and added again they are as they were.
+    #[test]
+    fn a_file_cut_anywhere_goes_on_as_if_it_had_not_been() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.csv");
+        let mut file = RowFile::open::<Named>(&path).unwrap();
+        let mut ends = vec![0];
+        for row in &ROWS {
+            file.add(&[row]).unwrap();
+            ends.push(fs::metadata(&path).unwrap().len());
+        }
+        drop(file);
+        let text = fs::read(&path).unwrap();
+        let header = text.iter().position(|&byte| byte == b'\n').unwrap() as u64 + 1;
+        for cut in 0..=text.len() {
+            fs::write(&path, &text[..cut]).unwrap();
+            let mut file = RowFile::open::<Named>(&path).unwrap();
+            let cut = cut as u64;
+            let kept = ends.iter().rposition(|&end| end <= cut).unwrap();
+            let expected = if kept == 0 && cut >= header { header } else { ends[kept] };
+            assert_eq!(fs::metadata(&path).unwrap().len(), expected, "cut at {cut}");
+            file.add(&ROWS[kept..]).unwrap();
+            drop(file);
+            assert_eq!(fs::read(&path).unwrap(), text, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn a_file_has_one_writer() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.csv");
+        let first = RowFile::open::<Named>(&path).unwrap();
+        let message = RowFile::open::<Named>(&path).err().unwrap().to_string();
+        assert!(message.ends_with("rows.csv: another process is adding rows to it"), "{message}");
+        drop(first);
+        RowFile::open::<Named>(&path).unwrap();
+    }
+
+    /// What is not ours stays as it is; what is, in spite of later columns, is only read.
+    #[test]
+    fn files_of_others_are_refused_and_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notes.csv");
+        for (text, expected) in [
+            ("notes", ":1: other columns than rows have: "),
+            ("name,number\na,1", ":1: other columns than rows have: "),
+            ("name,number,value\na,1,\nb,2\nc,3,", ":3: 2 cells, not 3: "),
+        ] {
+            fs::write(&path, text).unwrap();
+            let message = RowFile::open::<Named>(&path).err().unwrap().to_string();
+            assert!(message.contains(expected), "{message}");
+            RowFile::mend::<Named>(&path).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+    }
+
+    /// Another process may be writing, and a file that needs no mending may be read-only.
+    #[test]
+    fn mending_cuts_off_what_is_torn_unless_it_is_being_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.csv");
+        let (whole, torn) = ("name,number,value\na,1,\n", "name,number,value\na,1,\nb,2");
+        fs::write(&path, torn).unwrap();
+        let writing = fs::File::open(&path).unwrap();
+        writing.lock().unwrap();
+        RowFile::mend::<Named>(&path).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), torn);
+        drop(writing);
+        RowFile::mend::<Named>(&path).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), whole);
+    }
+}

@@ -1,0 +1,89 @@
+//! What else the machine does: how much of it others took, how fast its clocks run. Unknown is `None`.
+
+use serde::{Deserialize, Serialize};
+
+use super::read;
+
+/// Ticks of `/proc/stat` per second: fixed on Linux, whatever the kernel's own rate.
+const TICKS: f64 = 100.0;
+
+/// Readings at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Readings {
+    /// Seconds of all CPUs since the machine's start.
+    pub cpu_s: Option<f64>,
+    /// Those of them in which a CPU had work but the hypervisor ran something else.
+    pub steal_s: Option<f64>,
+    /// Mean number of threads that wanted to run in the last 1, 5 and 15 minutes.
+    pub load_average: Option<[f64; 3]>,
+    /// The slowest and the fastest CPU at the moment.
+    pub cpu_mhz: Option<[f64; 2]>,
+}
+
+impl Readings {
+    /// Now.
+    pub fn now() -> Self {
+        let text = |path: &str| read(path).unwrap_or_default();
+        Self::of(&text("/proc/stat"), &text("/proc/loadavg"), &text("/proc/cpuinfo"))
+    }
+
+    /// Of what the kernel's files `stat`, `loadavg` and `cpuinfo` say.
+    fn of(stat: &str, loadavg: &str, cpuinfo: &str) -> Self {
+        let ticks = stat.lines().find_map(|line| line.strip_prefix("cpu "));
+        // user, nice, system, idle, iowait, irq, softirq, steal; guests' time is in user's.
+        let ticks: Option<Vec<f64>> = ticks
+            .and_then(|line| line.split_whitespace().take(8).map(|n| n.parse().ok()).collect());
+        let ticks = ticks.filter(|ticks| ticks.len() == 8);
+        let loads: Option<Vec<f64>> =
+            loadavg.split_whitespace().take(3).map(|load| load.parse().ok()).collect();
+        Self {
+            cpu_s: ticks.as_ref().map(|ticks| ticks.iter().sum::<f64>() / TICKS),
+            steal_s: ticks.map(|ticks| ticks[7] / TICKS),
+            load_average: loads.and_then(|loads| loads.try_into().ok()),
+            cpu_mhz: clocks(cpuinfo),
+        }
+    }
+
+    /// The share of the CPUs' time from `begin` to here that the hypervisor gave to others.
+    pub fn stolen_since(&self, begin: &Self) -> Option<f64> {
+        let all = self.cpu_s? - begin.cpu_s?;
+        let stolen = self.steal_s? - begin.steal_s?;
+        (all > 0.0).then(|| (stolen / all).max(0.0))
+    }
+}
+
+fn clocks(cpuinfo: &str) -> Option<[f64; 2]> {
+    let clock = |line: &str| line.strip_prefix("cpu MHz")?.split_once(':')?.1.trim().parse().ok();
+    let clocks = cpuinfo.lines().filter_map(clock);
+    let range = |[low, high]: [f64; 2], clock: f64| [low.min(clock), high.max(clock)];
+    clocks.fold(None, |seen, clock| Some(range(seen.unwrap_or([clock; 2]), clock)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_words_are_understood() {
+        let stat = "cpu  100 50 25 800 10 5 5 5 7 0\ncpu0 1 1 1 1 1 1 1 1\n";
+        let cpuinfo = "processor : 0\ncpu MHz\t\t: 2596.1\nprocessor : 1\ncpu MHz\t\t: 3100.5\n";
+        let readings = Readings::of(stat, "0.50 1.25 2.00 3/99 1234\n", cpuinfo);
+        let expected = Readings {
+            cpu_s: Some(10.0),
+            steal_s: Some(0.05),
+            load_average: Some([0.5, 1.25, 2.0]),
+            cpu_mhz: Some([2596.1, 3100.5]),
+        };
+        assert_eq!(readings, expected);
+        let later = Readings { cpu_s: Some(14.0), steal_s: Some(1.05), ..readings.clone() };
+        assert_eq!(later.stolen_since(&readings), Some(0.25));
+        assert_eq!(readings.stolen_since(&readings), None, "no time has passed");
+    }
+
+    #[test]
+    fn what_the_kernel_does_not_tell_is_unknown() {
+        assert_eq!(Readings::of("", "", "model name : a CPU"), Readings::default());
+        assert_eq!(Readings::of("cpu  1 2 3", "a b c", "").cpu_s, None);
+        assert_eq!(Readings::default().stolen_since(&Readings::default()), None);
+    }
+}

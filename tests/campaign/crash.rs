@@ -1,0 +1,131 @@
+//! A library that takes its process with it ends one method of one matrix.
+
+use std::fs;
+use std::process::Command;
+
+use crate::{Place, column, rows};
+
+const METHODS: &str = "seq,mkl-ie,mkl-ie-opt,merge";
+const EXACT: &str = "--threads 1 --iterations 20 --rounds 2 --device cpu";
+
+/// Three matrices of 40, 30 and 20 rows, and a library that fails on the middle one.
+fn place() -> Place {
+    let place = Place::with_matrices(&[40, 30, 20]);
+    let libraries = place.path("libraries");
+    fs::create_dir(&libraries).unwrap();
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/campaign/fake_mkl.c");
+    let library = libraries.join("libmkl_rt.so.2");
+    let compiled = Command::new("cc")
+        .args(["-shared", "-fPIC", "-O1", source, "-o"])
+        .arg(&library)
+        .status()
+        .expect("a C compiler");
+    assert!(compiled.success());
+    for other in ["libiomp5.so", "libmkl_core.so.2", "libmkl_intel_lp64.so.2"] {
+        fs::copy(&library, libraries.join(other)).unwrap();
+    }
+    for other in ["libmkl_intel_thread.so.2", "libmkl_def.so.2"] {
+        fs::copy(&library, libraries.join(other)).unwrap();
+    }
+    place
+}
+
+/// Status and reason of each row, where the library fails in that way.
+fn outcomes(place: &Place, how: &str, options: &str) -> (Option<i32>, Vec<(String, String)>) {
+    let words = format!("corpus matrices {EXACT} --methods {METHODS} {options}");
+    let output = place
+        .program(&words)
+        .env("SPMV_BENCH_LIBRARY_PATH", place.path("libraries"))
+        .env("FAKE_MKL", how)
+        .env("FAKE_MKL_ROWS", "30")
+        .output()
+        .unwrap();
+    let ran = crate::Ran::of(output);
+    assert_eq!(column(&ran.stdout, "method_name").len(), 12, "{ran:?}");
+    let rows = rows(&ran.stdout);
+    let methods: Vec<_> = rows.iter().map(|row| &*row["method_name"]).collect();
+    assert_eq!(methods, ["seq", "merge", "mkl-ie", "mkl-ie-opt"].repeat(3));
+    let outcome = |row: &std::collections::BTreeMap<String, String>| {
+        (row["status"].clone(), row["reason"].clone())
+    };
+    (ran.status, rows.iter().map(outcome).collect())
+}
+
+#[test]
+fn a_crash_is_the_row_of_its_method_and_the_others_go_on() {
+    let place = place();
+    let (status, whole) = outcomes(&place, "", "");
+    assert_eq!(status, Some(0));
+    assert!(whole.iter().all(|(status, _)| status == "ok"), "{whole:?}");
+    for (how, [fate, cause]) in [
+        ("segv", ["was ended by signal 11 (SIGSEGV)", ""]),
+        ("abort", ["was ended by signal 6 (SIGABRT)", ", as when memory runs out"]),
+        ("kill", ["was ended by signal 9 (SIGKILL)", ", as when memory runs out"]),
+        ("exit", ["exited with status 3", ""]),
+    ] {
+        let (status, outcomes) = outcomes(&place, how, "");
+        assert_eq!(status, Some(1), "{how}");
+        for (k, (status, reason)) in outcomes.iter().enumerate() {
+            if k == 7 {
+                assert_eq!(status, "failed", "{how}");
+                assert_eq!(*reason, format!("the process {fate} while running mkl-ie-opt{cause}"));
+            } else {
+                assert_eq!(status, "ok", "{how} {k}: {reason}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_method_that_hangs_is_given_up() {
+    let (status, outcomes) = outcomes(&place(), "hang", "--timeout 0.5");
+    assert_eq!(status, Some(1));
+    let (status, reason) = &outcomes[7];
+    assert_eq!(status, "timeout");
+    assert_eq!(reason, "did not end within --timeout 0.5 while running mkl-ie-opt");
+    let others = outcomes.iter().enumerate().filter(|(k, _)| *k != 7);
+    assert!(others.clone().all(|(_, (status, _))| status == "ok"), "{outcomes:?}");
+}
+
+/// What was complete before a crash is neither lost nor measured again.
+#[test]
+fn a_crash_leaves_the_groups_before_it_alone() {
+    let place = place();
+    let words =
+        format!("corpus matrices {EXACT} --methods {METHODS} --precision both --output out.csv");
+    let mut program = place.program(&words);
+    program.env("SPMV_BENCH_LIBRARY_PATH", place.path("libraries")).env("FAKE_MKL", "segv-f32");
+    let ran = crate::Ran::of(program.output().unwrap());
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    let text = place.read("out.csv");
+    let of_matrix = ["ok", "ok", "ok", "ok", "ok", "ok", "failed", "failed"];
+    assert_eq!(column(&text, "status"), of_matrix.repeat(3), "{text}");
+    assert_eq!(column(&text, "precision"), [["f64"; 4], ["f32"; 4]].concat().repeat(3));
+}
+
+/// One matrix, when asked for.
+#[test]
+fn a_single_matrix_may_be_isolated_too() {
+    let place = place();
+    let words = format!("--mtx matrices/m2.mtx --isolate {EXACT} --methods {METHODS} --format csv");
+    let output = place
+        .program(&words)
+        .env("SPMV_BENCH_LIBRARY_PATH", place.path("libraries"))
+        .env("FAKE_MKL", "segv")
+        .output()
+        .unwrap();
+    let ran = crate::Ran::of(output);
+    assert_eq!(column(&ran.stdout, "status"), ["ok", "ok", "ok", "failed"], "{ran:?}");
+}
+
+/// What the parent would refuse, it refuses when the child does.
+#[test]
+fn what_cannot_be_run_is_said_once() {
+    let ran = place().run("corpus matrices --device cpu --threads 100000");
+    assert_eq!(ran.status, Some(2));
+    assert!(
+        ran.stderr.starts_with("spmv-bench: --threads 100000: this process may run on"),
+        "{ran:?}"
+    );
+    assert_eq!(ran.stderr.lines().count(), 1);
+}

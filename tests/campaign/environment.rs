@@ -1,0 +1,236 @@
+//! Bad surroundings: a clear message, nothing lost, the right exit status.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+use crate::{EXACT, Place, Ran, assert_same, column, rows};
+
+fn words(more: &str) -> String {
+    format!("corpus matrices {EXACT} seq,merge {more}")
+}
+
+/// Runs a command of the system, if it is there and may do that.
+fn system(words: &str) -> bool {
+    let mut words = words.split_whitespace();
+    let command = Command::new(words.next().unwrap()).args(words).output();
+    command.is_ok_and(|output| output.status.success())
+}
+
+/// The program behind another command, such as `taskset -c 0`.
+fn behind(place: &Place, front: &[&str], words: &str) -> Ran {
+    let program = place.program(words);
+    let mut command = Command::new(front[0]);
+    command.args(&front[1..]).arg(program.get_program()).args(program.get_args());
+    command.current_dir(place.path("")).env("SPMV_BENCH_CACHE", place.path("cache"));
+    Ran::of(command.output().unwrap())
+}
+
+#[test]
+fn an_output_folder_that_takes_nothing() {
+    let place = Place::with_matrices(&[20]);
+    // Root may write to every folder but those of the kernel.
+    for output in ["/sys/kernel/out.csv", "absent/out.csv", "matrices"] {
+        let ran = place.run(&words(&format!("--output {output}")));
+        assert_eq!((ran.status, &*ran.stdout), (Some(2), ""), "{ran:?}");
+        assert!(ran.stderr.contains(output), "{ran:?}");
+        assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
+    }
+}
+
+/// A file system of 64 KiB, most of them taken.
+struct Tiny(PathBuf);
+
+impl Tiny {
+    fn at(path: PathBuf) -> Option<Self> {
+        fs::create_dir(&path).unwrap();
+        let mount = format!("mount -t tmpfs -o size=64k none {}", path.display());
+        system(&mount).then_some(Self(path))
+    }
+}
+
+impl Drop for Tiny {
+    fn drop(&mut self) {
+        system(&format!("umount {}", self.0.display()));
+    }
+}
+
+#[test]
+fn a_disk_that_becomes_full_and_has_room_again() {
+    let place = Place::with_matrices(&[90, 80, 70, 60, 50, 40, 30, 20]);
+    let Some(tiny) = Tiny::at(place.path("tiny")) else {
+        return println!("skipped: no file system can be mounted here");
+    };
+    let words = |more| format!("corpus matrices {EXACT} seq,csr-rows,merge,csr5,ell,sell {more}");
+    let whole = place.run(&words("")).stdout;
+    let filler = tiny.0.join("filler");
+    fs::write(&filler, vec![0; 48 << 10]).unwrap();
+    let ran = place.run(&words("--output tiny/out.csv"));
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    let message = "spmv-bench: cannot write tiny/out.csv: No space left on device (os error 28); \
+                   what it has is whole: make room, and go on\n";
+    assert_eq!(ran.stderr, message);
+    let there = place.read("tiny/out.csv");
+    assert!((6..48).contains(&rows(&there).len()), "{there}");
+    fs::remove_file(filler).unwrap();
+    let ran = place.run(&words("--output tiny/out.csv --resume"));
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let resumed = place.read("tiny/out.csv");
+    assert!(resumed.starts_with(&there));
+    assert_same(&resumed, &whole);
+}
+
+/// A file that goes away before its turn is a failed row; one that comes is measured when the run goes on.
+#[test]
+fn a_folder_that_changes_during_the_run() {
+    let place = Place::with_matrices(&[40, 20]);
+    let slow = words("--output out.csv --min-time 1 --max-time 2 --warmups 1");
+    let process = place.program(&slow).spawn().unwrap();
+    assert!(crate::eventually(|| place.path("out.csv.run.json").exists()));
+    let gone = fs::read(place.path("matrices/m1.mtx")).unwrap();
+    fs::remove_file(place.path("matrices/m1.mtx")).unwrap();
+    fs::write(place.path("matrices/new.mtx"), gone).unwrap();
+    let ran = Ran::of(process.wait_with_output().unwrap());
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    let text = place.read("out.csv");
+    assert_eq!(column(&text, "status"), ["ok", "ok", "failed"]);
+    let reason = &column(&text, "reason")[2];
+    assert!(reason.contains("matrices/m1.mtx") && reason.contains("No such file"), "{reason}");
+    let ran = place.run(&format!("{slow} --resume"));
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let files = column(&place.read("out.csv"), "file");
+    assert_eq!(files[3..], ["matrices/new.mtx", "matrices/new.mtx"]);
+}
+
+#[test]
+fn files_that_cannot_be_read_links_to_nowhere_and_loops() {
+    let place = Place::with_matrices(&[20]);
+    let matrices = place.path("matrices");
+    // Reading it is an error even for root.
+    symlink("/proc/self/mem", matrices.join("unreadable.mtx")).unwrap();
+    symlink("nowhere", matrices.join("broken.mtx")).unwrap();
+    symlink("self.mtx", matrices.join("self.mtx")).unwrap();
+    fs::create_dir(matrices.join("folder.mtx")).unwrap();
+    symlink("..", matrices.join("folder.mtx/loop")).unwrap();
+    let ran = place.run(&words(""));
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    assert_eq!(column(&ran.stdout, "status"), ["failed", "ok", "ok"], "{ran:?}");
+    assert!(column(&ran.stdout, "reason")[0].contains("matrices/unreadable.mtx"), "{ran:?}");
+    for name in ["broken.mtx", "self.mtx", "folder.mtx/loop"] {
+        let told = |line: &&str| line.starts_with("not searched: ") && line.contains(name);
+        assert_eq!(ran.stderr.lines().filter(told).count(), 1, "{name}: {ran:?}");
+    }
+}
+
+/// Every name is told from every other, and found again.
+#[test]
+fn names_with_spaces_line_breaks_quotes_and_bytes_that_are_no_text() {
+    let place = Place::with_matrices(&[20]);
+    let text = fs::read(place.path("matrices/m1.mtx")).unwrap();
+    let names: [&[u8]; 6] =
+        [b"a b.mtx", b"a\nb.mtx", b"a\"b,c.mtx", b"a\xff.mtx", b"a\xfe.mtx", "ä.mtx".as_bytes()];
+    for name in names {
+        fs::write(place.path("matrices").join(OsStr::from_bytes(name)), &text).unwrap();
+    }
+    let ran = place.run(&words("--output out.csv"));
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let whole = place.read("out.csv");
+    let mut files = column(&whole, "file");
+    files.dedup();
+    files.sort();
+    let expected =
+        ["a b.mtx", "a\nb.mtx", "a\"b,c.mtx", "a\\xfe.mtx", "a\\xff.mtx", "m1.mtx", "ä.mtx"];
+    let mut expected = expected.map(|name| format!("matrices/{name}"));
+    expected.sort();
+    assert_eq!(files, expected);
+    // Cut inside the last row, it goes on.
+    fs::write(place.path("out.csv"), &whole[..whole.len() - 40]).unwrap();
+    assert_eq!(place.run(&words("--output out.csv --resume")).status, Some(0));
+    assert_same(&place.read("out.csv"), &whole);
+}
+
+/// What was written in the future is as good as what was written in the past.
+#[test]
+fn a_clock_that_steps_backwards() {
+    let place = Place::with_matrices(&[400, 20]);
+    let whole = place.run(&words("")).stdout;
+    place.run(&words("--output out.csv"));
+    let text = place.read("out.csv");
+    let first: Vec<_> = text.lines().take(2).collect();
+    fs::write(place.path("out.csv"), first.join("\n") + "\n").unwrap();
+    let tomorrow = SystemTime::now() + Duration::from_secs(86_400);
+    let files = [place.path("matrices"), place.path("cache"), place.path("cache/matrices")];
+    let files = files.iter().flat_map(|folder| folder.read_dir().into_iter().flatten());
+    for file in files.map(|entry| entry.unwrap().path()).chain([place.path("out.csv")]) {
+        fs::File::open(file).unwrap().set_modified(tomorrow).unwrap();
+    }
+    let record = place.read("out.csv.run.json").replace("\"date\": \"2", "\"date\": \"9");
+    fs::write(place.path("out.csv.run.json"), record).unwrap();
+    let ran = place.run(&words("--output out.csv --resume"));
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert_same(&place.read("out.csv"), &whole);
+}
+
+#[test]
+fn a_single_core() {
+    let place = Place::with_matrices(&[300]);
+    if !system("taskset -c 0 true") {
+        return println!("skipped: no taskset");
+    }
+    let methods = "corpus matrices --device cpu --iterations 20 --rounds 2 --max-time 0.2";
+    let ran = behind(&place, &["taskset", "-c", "0"], methods);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let threads = column(&ran.stdout, "threads");
+    assert!(threads.iter().all(|threads| threads == "1"), "{threads:?}");
+    assert!(threads.len() > 15);
+}
+
+/// In a group that may use half a CPU there is one thread, and all goes well.
+#[test]
+fn a_control_group_with_half_a_cpu() {
+    let name = format!("spmv-bench-{}", std::process::id());
+    let second = PathBuf::from("/sys/fs/cgroup").join(&name);
+    let first = PathBuf::from("/sys/fs/cgroup/cpu").join(&name);
+    let group = if PathBuf::from("/sys/fs/cgroup/cpu").is_dir() { first } else { second };
+    let bound = || {
+        fs::create_dir(&group)?;
+        fs::write(group.join("cpu.max"), "50000 100000").or_else(|_| {
+            fs::write(group.join("cpu.cfs_period_us"), "100000")?;
+            fs::write(group.join("cpu.cfs_quota_us"), "50000")
+        })
+    };
+    if let Err(error) = bound() {
+        let _ = fs::remove_dir(&group);
+        return println!("skipped: no control group can be made here: {error}");
+    }
+    let place = Place::with_matrices(&[300]);
+    let enter = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", group.display());
+    let words = "corpus matrices --device cpu --iterations 20 --rounds 2 --methods seq,merge,csr5";
+    let ran = behind(&place, &["sh", "-c", &enter, "sh"], words);
+    let told = behind(&place, &["sh", "-c", &enter, "sh"], "system --format json");
+    fs::remove_dir(&group).unwrap();
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert_eq!(column(&ran.stdout, "threads"), ["1"; 3]);
+    let facts: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
+    assert_eq!(facts["cpu_quota"].as_f64(), Some(0.5));
+}
+
+/// Where little may be mapped, what does not fit is told with its figures, and all else goes on.
+#[test]
+fn a_limit_of_address_space() {
+    let place = Place::with_matrices(&[300]);
+    let limit = ["sh", "-c", "ulimit -v 900000 && exec \"$@\"", "sh"];
+    // With the machine's bandwidth, which is measured on less where there is less.
+    let words = "corpus matrices gen:grid2d,n=3000,points=9 --device cpu --iterations 20 --rounds 2 \
+                 --methods seq,merge --output out.csv";
+    let ran = behind(&place, &limit, words);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let text = place.read("out.csv");
+    assert_eq!(column(&text, "status"), ["ok", "ok", "skipped"], "{text}");
+    let reason = &column(&text, "reason")[2];
+    assert!(reason.starts_with("needs ") && reason.contains("ulimit -v"), "{reason}");
+}

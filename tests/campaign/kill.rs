@@ -1,0 +1,157 @@
+//! Killed at any moment, a run goes on as if it had not been.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
+
+use crate::{EXACT, Place, assert_same, children, column, rows, timeless};
+
+const KILLS: usize = 20;
+const METHODS: &str = "seq,csr-rows,merge,csr5,ell,sell";
+
+fn place() -> Place {
+    Place::with_matrices(&[400, 300, 200, 150, 120, 100, 80, 60, 50, 40])
+}
+
+fn words(output: &str) -> String {
+    format!("corpus matrices {EXACT} {METHODS} --quiet --resume --output {output}")
+}
+
+/// What an uninterrupted run writes, and how long it takes.
+fn uninterrupted(place: &Place) -> (String, Duration) {
+    // The first fills the cache.
+    place.run(&words("warm.csv"));
+    let start = Instant::now();
+    let ran = place.run(&words("whole.csv"));
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    (place.read("whole.csv"), start.elapsed())
+}
+
+#[test]
+fn killed_at_random_moments_and_resumed_the_file_is_the_same() {
+    let place = place();
+    let (whole, time) = uninterrupted(&place);
+    let mut random = SmallRng::seed_from_u64(8);
+    let (mut kills, mut campaigns) = (0, 0);
+    while kills < KILLS {
+        campaigns += 1;
+        let output = format!("killed{campaigns}.csv");
+        loop {
+            let mut process = place.program(&words(&output)).spawn().unwrap();
+            std::thread::sleep(time.mul_f64(random.random_range(0.0..1.0)));
+            if kills < KILLS && process.try_wait().unwrap().is_none() {
+                process.kill().unwrap();
+            }
+            match process.wait().unwrap().signal() {
+                Some(9) => kills += 1,
+                None => break,
+                other => panic!("ended by {other:?}"),
+            }
+        }
+        let text = place.read(&output);
+        assert_same(&text, &whole);
+        let run_ids = column(&text, "run_id");
+        assert!(run_ids.iter().all(|run_id| *run_id == run_ids[0]), "{run_ids:?}");
+    }
+    println!("{kills} kills in {campaigns} campaigns");
+}
+
+/// Each kill of the child that meets a method is that method's failed row; all else is the same, and with
+/// the failed rows taken out of the file they are measured.
+#[test]
+fn a_killed_child_is_one_failed_row() {
+    let place = place();
+    let (whole, time) = uninterrupted(&place);
+    let mut random = SmallRng::seed_from_u64(88);
+    let (mut kills, mut failures, mut campaigns) = (0, 0, 0);
+    while kills < KILLS {
+        campaigns += 1;
+        let output = format!("child{campaigns}.csv");
+        let mut process = place.program(&words(&output)).spawn().unwrap();
+        let record = place.path(&format!("{output}.run.json"));
+        while process.try_wait().unwrap().is_none() {
+            std::thread::sleep(time.mul_f64(random.random_range(0.0..0.3)));
+            // A child that is killed before the first hello ends the run, which has not begun then.
+            for child in children(process.id()).into_iter().filter(|_| record.exists()) {
+                kills += usize::from(kill(Pid::from_raw(child), Signal::SIGKILL).is_ok());
+            }
+        }
+        assert_eq!(process.wait().unwrap().code(), Some(1));
+        let text = place.read(&output);
+        for row in rows(&text).into_iter().filter(|row| row["status"] != "ok") {
+            assert_eq!(row["status"], "failed", "{row:?}");
+            assert!(row["reason"].contains("SIGKILL"), "{row:?}");
+            failures += 1;
+        }
+        fs::write(place.path(&output), only_ok(&text)).unwrap();
+        let ran = place.run(&words(&output));
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        let sorted = |text: &str| {
+            let mut rows = timeless(text);
+            rows.sort();
+            rows
+        };
+        let resumed = sorted(&place.read(&output));
+        for (a, b) in resumed.iter().zip(sorted(&whole)) {
+            assert_eq!(*a, b);
+        }
+        assert_eq!(resumed.len(), rows(&whole).len());
+    }
+    println!("{kills} kills in {campaigns} campaigns: {failures} failed rows");
+}
+
+/// The file without its other rows.
+fn only_ok(csv: &str) -> Vec<u8> {
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let headers = reader.headers().unwrap().clone();
+    let status = headers.iter().position(|header| header == "status").unwrap();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(&headers).unwrap();
+    let records = reader.records().map(Result::unwrap);
+    for record in records.filter(|record| &record[status] == "ok") {
+        writer.write_record(&record).unwrap();
+    }
+    writer.into_inner().unwrap()
+}
+
+/// A parent that is killed leaves no child behind, not even one in the midst of a turn of two minutes.
+#[test]
+fn a_child_does_not_outlive_its_parent() {
+    let place = place();
+    let endless = "corpus gen:grid2d,n=300,points=5 --no-bandwidth --methods seq --rounds 1 \
+                   --max-time 120 --min-time 120 --output out.csv";
+    let mut process = place.program(endless).spawn().unwrap();
+    assert!(crate::eventually(|| place.path("out.csv.run.json").exists()));
+    std::thread::sleep(Duration::from_secs(1));
+    let child = children(process.id())[0];
+    process.kill().unwrap();
+    process.wait().unwrap();
+    let gone = || fs::read_link(format!("/proc/{child}/exe")).is_err();
+    assert!(crate::eventually(gone), "process {child} is still there");
+}
+
+/// Ctrl-C to the parent alone ends both after the sample at hand, with what is complete written.
+#[test]
+fn an_interrupt_reaches_the_child() {
+    let place = place();
+    let endless = format!(
+        "corpus matrices/m10.mtx gen:grid2d,n=300,points=5 {EXACT} seq,merge --min-time 60 --max-time 60 \
+         --output out.csv"
+    );
+    let short = endless.replace("--min-time 60 --max-time 60", "--max-time 0.1");
+    place.run(&short);
+    fs::remove_file(place.path("out.csv")).unwrap();
+    let mut process = place.program(&endless).spawn().unwrap();
+    assert!(crate::eventually(|| place.path("out.csv.run.json").exists()));
+    std::thread::sleep(Duration::from_millis(200));
+    let pid = Pid::from_raw(process.id() as i32);
+    let start = Instant::now();
+    kill(pid, Signal::SIGTERM).unwrap();
+    assert_eq!(process.wait().unwrap().code(), Some(1));
+    assert!(start.elapsed() < Duration::from_secs(30));
+}

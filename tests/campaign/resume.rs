@@ -1,0 +1,138 @@
+//! `--resume`: only what is missing is measured, under the settings that the file has.
+
+use std::fs;
+
+use crate::{EXACT, Place, column, rows};
+
+fn words(more: &str) -> String {
+    format!("corpus matrices {EXACT} seq,merge --output out.csv {more}")
+}
+
+#[test]
+fn what_is_there_stays_and_what_is_missing_is_measured() {
+    let place = Place::with_matrices(&[40, 30, 20]);
+    let ran = place.run(&words("--resume"));
+    assert_eq!(ran.status, Some(0), "a file that is not there is begun: {ran:?}");
+    let whole = place.read("out.csv");
+    // Nothing is missing.
+    let ran = place.run(&words("--resume"));
+    assert_eq!((ran.status, place.read("out.csv")), (Some(0), whole.clone()));
+    assert!(ran.stderr.contains("rows: 6 ok"), "{ran:?}");
+    // Without the second line, and the last cut short.
+    let mut lines: Vec<_> = whole.lines().collect();
+    let missing = lines.remove(1);
+    let torn = lines.join("\n")[..whole.len() - missing.len() - 30].to_owned();
+    fs::write(place.path("out.csv"), &torn).unwrap();
+    assert_eq!(place.run(&words("--resume")).status, Some(0));
+    let resumed = place.read("out.csv");
+    let kept = &torn[..torn.rfind('\n').unwrap()];
+    assert!(resumed.starts_with(kept), "rows that are there are not touched");
+    let key = |csv: &str| {
+        let mut keys: Vec<_> = rows(csv)
+            .into_iter()
+            .map(|row| (row["file"].clone(), row["method_name"].clone()))
+            .collect();
+        keys.sort();
+        keys
+    };
+    assert_eq!(key(&resumed), key(&whole));
+    let run_ids = column(&resumed, "run_id");
+    assert!(run_ids.iter().all(|run_id| *run_id == run_ids[0]), "{run_ids:?}");
+    let record: serde_json::Value = serde_json::from_str(&place.read("out.csv.run.json")).unwrap();
+    assert_eq!(record["run_id"].as_str(), Some(&*run_ids[0]));
+    assert_eq!(record["sessions"].as_array().unwrap().len(), 3);
+    assert!(record["sessions"][0]["end"].is_object(), "{record:#}");
+}
+
+#[test]
+fn other_settings_are_refused_with_the_difference() {
+    let place = Place::with_matrices(&[40, 30]);
+    place.run(&words(""));
+    let whole = place.read("out.csv");
+    for (more, difference) in [
+        ("--warmups 9", "warmups: 5, 9"),
+        ("--x ones", "x: \"random\", \"ones\""),
+        ("--order rcm", "order: \"natural\", \"rcm\""),
+        ("--no-expand", "expand: true, false"),
+        ("--shard 1/2", "shard: 1/1, 1/2"),
+        ("--timeout 7", "timeout: 900.0, 7.0"),
+        (
+            "--fp32",
+            "methods that only one has: [\"seq in f64\",\"merge in f64\"], [\"seq in f32\",",
+        ),
+    ] {
+        let ran = place.run(&words(&format!("--resume {more}")));
+        assert_eq!(ran.status, Some(2), "{more}: {ran:?}");
+        let message = "spmv-bench: out.csv was measured otherwise (there, now): ";
+        assert!(ran.stderr.starts_with(message), "{more}: {ran:?}");
+        assert!(ran.stderr.contains(difference), "{more}: {ran:?}");
+        assert_eq!(place.read("out.csv"), whole, "{more}");
+    }
+}
+
+#[test]
+fn results_are_not_overwritten_and_have_one_writer() {
+    let place = Place::with_matrices(&[40]);
+    place.run(&words(""));
+    let whole = place.read("out.csv");
+    let ran = place.run(&words(""));
+    let message = "spmv-bench: out.csv has results: remove it, or name another, or go on with it by --resume\n";
+    assert_eq!((ran.status, &*ran.stderr), (Some(2), message));
+    assert_eq!(place.read("out.csv"), whole);
+
+    let endless = "corpus gen:grid2d,n=300,points=5 --no-bandwidth --methods seq --min-time 60 --max-time 60 --output one.csv";
+    let mut first = place.program(endless).spawn().unwrap();
+    assert!(crate::eventually(|| place.path("one.csv.run.json").exists()));
+    let second = place.run(&format!("{endless} --resume"));
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let message = "spmv-bench: one.csv: another process is adding rows to it\n";
+    assert_eq!((second.status, &*second.stderr), (Some(2), message));
+}
+
+#[test]
+fn what_cannot_be_gone_on_with_is_refused() {
+    let place = Place::with_matrices(&[40]);
+    let ran = place.run("corpus matrices --methods seq --resume");
+    assert_eq!(ran.status, Some(2));
+    assert!(ran.stderr.contains("--resume needs --output FILE"), "{ran:?}");
+    let ran = place.run(&words("--resume --format json"));
+    assert!(ran.stderr.contains("--resume goes on with --format csv only"), "{ran:?}");
+    place.run(&words(""));
+    fs::remove_file(place.path("out.csv.run.json")).unwrap();
+    let ran = place.run(&words("--resume"));
+    assert_eq!(ran.status, Some(2));
+    assert!(ran.stderr.contains("cannot read out.csv.run.json, the facts of the run"), "{ran:?}");
+    // Rows twice.
+    place.run(&words("--resume"));
+    fs::remove_file(place.path("out.csv")).unwrap();
+    place.run(&words(""));
+    let text = place.read("out.csv");
+    fs::write(place.path("out.csv"), format!("{text}{}\n", text.lines().last().unwrap())).unwrap();
+    let ran = place.run(&words("--resume"));
+    assert!(ran.stderr.contains("out.csv: two rows of merge on matrices/m1.mtx"), "{ran:?}");
+    // Not ours, and left as it is.
+    let notes = "notes,\nunfinished";
+    fs::write(place.path("out.csv"), notes).unwrap();
+    for more in ["", "--resume"] {
+        let ran = place.run(&words(more));
+        let message = "spmv-bench: out.csv:1: other columns than rows have: ";
+        assert!(ran.stderr.starts_with(message), "{ran:?}");
+        assert_eq!(place.read("out.csv"), notes);
+    }
+}
+
+/// A matrix that cannot be measured has its row, and is not tried again.
+#[test]
+fn matrices_without_results_have_a_row_too() {
+    let place = Place::with_matrices(&[40]);
+    fs::write(place.path("matrices/broken.mtx"), "nothing\n").unwrap();
+    let one = "%%MatrixMarket matrix coordinate real general\n1 3 1\n1 2 5\n";
+    fs::write(place.path("matrices/one.mtx"), one).unwrap();
+    assert_eq!(place.run(&words("")).status, Some(1));
+    let whole = place.read("out.csv");
+    assert_eq!(column(&whole, "status"), ["failed", "skipped", "ok", "ok"]);
+    let ran = place.run(&words("--resume"));
+    assert_eq!((ran.status, place.read("out.csv")), (Some(1), whole));
+    assert!(ran.stderr.contains("3 matrices (1 not measured; 1 trivial ones skipped)"), "{ran:?}");
+}

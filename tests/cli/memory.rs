@@ -1,0 +1,74 @@
+//! What does not fit into memory is left out, with figures, and the rest goes on.
+
+use super::folder;
+use super::world::run;
+use spmv_bench::cli::Verdict;
+
+const EXACT: &str = "--threads 1 --x ones --iterations 4 --rounds 1";
+
+/// Status and reason of each row.
+fn ends(csv: &str) -> Vec<(String, String)> {
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let headers = reader.headers().unwrap().clone();
+    let at = |name| headers.iter().position(|header| header == name).unwrap();
+    let (status, reason) = (at("status"), at("reason"));
+    let records = reader.records().map(|record| record.unwrap());
+    records.map(|record| (record[status].to_owned(), record[reason].to_owned())).collect()
+}
+
+/// A matrix of 10^6 entries: 12.0 MB in CSR, the same swept for bandwidth, 16 bytes more per entry while it
+/// is made.
+const DENSE: &str = "gen:dense,cols=1000,nnz=1000000";
+
+#[test]
+fn a_matrix_that_does_not_fit_is_skipped_and_the_next_one_runs() {
+    let words =
+        format!("corpus {DENSE} gen:wheel,spokes=9 {EXACT} --methods seq --max-memory 20MiB");
+    let ran = run(&words);
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    // 28 bytes of each entry, 12 + 4 of each row, and 4.
+    let reason = "needs 26.7 MiB to load and run; 20.0 MiB are available (--max-memory)";
+    assert_eq!(ends(&ran.stdout), [("skipped".into(), reason.into()), ("ok".into(), "".into())]);
+    let alone = run(&format!("--mtx {DENSE} {EXACT} --methods seq --max-memory 20MiB"));
+    assert_eq!(alone.result, Err(reason.into()));
+}
+
+/// The matrix and its run take 24.0 MiB of 40, coordinates up to 11.4 more.
+#[test]
+fn a_method_that_does_not_fit_is_skipped_and_the_others_run() {
+    let words =
+        format!("--mtx {DENSE} {EXACT} --format csv --methods seq,hyb,coo --max-memory 40MiB");
+    let ran = run(&words);
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    let ends = ends(&ran.stdout);
+    let statuses: Vec<_> = ends.iter().map(|(status, _)| &**status).collect();
+    assert_eq!(statuses, ["ok", "skipped", "ok"]);
+    let reason = &ends[1].1;
+    assert!(reason.ends_with("for its format; 16.0 MiB are available (--max-memory)"), "{reason}");
+}
+
+/// A header may claim anything.
+#[test]
+fn a_header_that_lies_is_a_row_and_no_panic() {
+    let banner = "%%MatrixMarket matrix coordinate real symmetric\n";
+    let dir = folder(&[
+        ("entries.mtx", &format!("{banner}1000 1000 2000000000\n1 1 1\n")),
+        ("exa.mtx", &format!("{banner}1000 1000 1000000000000000000\n1 1 1\n")),
+        ("rows.mtx", &format!("{banner}2000000000 2000000000 1\n1 1 1\n")),
+    ]);
+    let dir = dir.path().display();
+    let ran = run(&format!("corpus {dir} {EXACT} --methods seq --max-memory 1GiB"));
+    assert_eq!(ran.result, Ok(Verdict::Bad), "{ran:?}");
+    let mut ends = ends(&ran.stdout);
+    ends.sort();
+    let [entries, exa, rows] = &ends[..] else { panic!("{ends:?}") };
+    assert!(entries.0 == "failed" && entries.1.contains("entries.mtx:"), "{entries:?}");
+    assert!(exa.0 == "skipped" && exa.1.contains("are too many"), "{exa:?}");
+    assert!(rows.0 == "skipped" && rows.1.starts_with("needs "), "{rows:?}");
+}
+
+#[test]
+fn a_size_that_is_none_is_named() {
+    let message = run("--max-memory plenty").result.unwrap_err();
+    assert!(message.contains("'plenty' is no size: write 16GiB, 500M"), "{message}");
+}

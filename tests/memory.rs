@@ -1,0 +1,147 @@
+//! What methods of the CPU take is no more than they say, and not much less: every allocation is counted.
+//! MKL's own memory is not seen here.
+
+#[allow(dead_code)] // what products take
+#[path = "battery/small.rs"]
+mod small;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use spmv_bench::matrix::Csr;
+use spmv_bench::matrix::generate::Generator;
+use spmv_bench::memory::extent::Extent;
+use spmv_bench::method::{Choice, Device, Request};
+use spmv_bench::methods::METHODS;
+use spmv_bench::scalar::Scalar;
+use spmv_bench::simd::Isa;
+use spmv_bench::team::Team;
+
+/// What notes, closures and lists per thread take.
+const SMALL: u64 = 64 << 10;
+/// No estimate is so many times what was taken of a large matrix, unless that was refused.
+const LOOSE: u64 = 8;
+const THREADS: usize = 3;
+
+/// The system's allocator, counted.
+struct Counting;
+
+static HELD: AtomicU64 = AtomicU64::new(0);
+static PEAK: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: the system's allocator does it all.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let held = HELD.fetch_add(layout.size() as u64, Ordering::Relaxed) + layout.size() as u64;
+        PEAK.fetch_max(held, Ordering::Relaxed);
+        // SAFETY: the caller's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        HELD.fetch_sub(layout.size() as u64, Ordering::Relaxed);
+        // SAFETY: the caller's.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The most that `work` held at a time.
+fn peak(work: impl FnOnce()) -> u64 {
+    let before = HELD.load(Ordering::Relaxed);
+    PEAK.store(before, Ordering::Relaxed);
+    work();
+    PEAK.load(Ordering::Relaxed) - before
+}
+
+/// Matrices that are large enough to tell what is taken per entry from what is not.
+const LARGE: [&str; 9] = [
+    "grid3d,n=24,points=27",
+    "grid2d,n=300,points=5",
+    "uniform,rows=60000,nnz=400000",
+    "uniform,rows=200000,cols=40,nnz=300000",
+    "uniform,rows=40,cols=100000,nnz=200000",
+    "power-law,rows=60000,nnz=400000,longest=30000",
+    "diagonals,rows=150000,cols=150000,offsets=-1:0:1",
+    "empty-rows,rows=200000,nnz=200000,empty=0.8",
+    "dense,cols=600,nnz=360000",
+];
+
+fn choices() -> impl Iterator<Item = Choice<'static>> {
+    let cpu = METHODS.iter().filter(|method| method.device() == Device::Cpu);
+    cpu.flat_map(|method| {
+        let variants = method.parameters.iter().flat_map(|parameter| {
+            parameter.values.iter().map(|&value| vec![(parameter.name, value)])
+        });
+        std::iter::once(vec![]).chain(variants).map(move |given| Choice { method, given })
+    })
+}
+
+/// Bytes that a method takes for its preparation and a product, and whether it took the matrix.
+fn taken<T: Scalar>(choice: &Choice, csr: &Csr<T>, team: &Team, transpose: bool) -> (u64, bool) {
+    let request = Request {
+        team,
+        isa: Isa::detect(),
+        transpose,
+        alpha: 2.0,
+        beta: 0.0,
+        expected_products: 1000,
+        profile: None,
+        given: &choice.given,
+    };
+    let (inputs, outputs) =
+        if transpose { (csr.rows(), csr.cols()) } else { (csr.cols(), csr.rows()) };
+    let (x, mut y) = (vec![T::one(); inputs], vec![T::zero(); outputs]);
+    let mut ready = false;
+    let taken = peak(|| {
+        if let Ok(mut prepared) = choice.method.prepare::<T>().unwrap()(csr, &request) {
+            prepared.multiply(T::narrow(2.0), &x, T::zero(), &mut y).unwrap();
+            ready = true;
+        }
+    });
+    (taken, ready)
+}
+
+fn check<T: Scalar>(name: &str, csr: &Csr<f64>, team: &Team, large: bool) -> Vec<String> {
+    let csr = csr.to_precision::<T>().unwrap();
+    let mut wrong = Vec::new();
+    for choice in choices() {
+        for transpose in [false, true] {
+            if !choice.method.operations.include(transpose) {
+                continue;
+            }
+            let (taken, ready) = taken(&choice, &csr, team, transpose);
+            let extent = Extent { given: &choice.given, ..Extent::of(&csr, THREADS, transpose) };
+            let said = (choice.method.memory)(&extent);
+            // A parameter may make a method take less.
+            let telling = large && ready && choice.given.is_empty();
+            let telling = telling && !choice.method.name.starts_with("mkl");
+            if taken > said + SMALL || telling && said > LOOSE * taken + SMALL {
+                wrong.push(format!("{name}, {}: {taken} taken, {said} said", choice.name()));
+            }
+        }
+    }
+    wrong
+}
+
+/// The only test: no other may allocate meanwhile.
+#[test]
+fn no_method_takes_more_than_it_says_or_much_less() {
+    rayon::ThreadPoolBuilder::new().num_threads(THREADS).build_global().unwrap();
+    let team = Team::floating(THREADS);
+    let small = small::matrices().into_iter().map(|(name, rows, cols, triplets)| {
+        (name.to_owned(), Csr::<f64>::from_triplets(rows, cols, &triplets), false)
+    });
+    let large = LARGE.iter().map(|spec| {
+        let random = format!("{spec},random=1");
+        (random.clone(), Generator::parse(&random).unwrap().generate().unwrap(), true)
+    });
+    let mut wrong = Vec::new();
+    for (name, csr, large) in small.chain(large) {
+        wrong.extend(check::<f64>(&name, &csr, &team, large));
+        wrong.extend(check::<f32>(&name, &csr, &team, large));
+    }
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
