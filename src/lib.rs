@@ -15,6 +15,7 @@
 //! | [`memory`] | how much there is, how much is needed | matrix, system |
 //! | [`method`] | what a method is | matrix, memory, team, simd, device, profile |
 //! | [`methods`] | `METHODS`, the one list; one file per algorithm | method |
+//! | `mpi` | one product over many processes, with the feature of that name: partition, product, measurement | matrix, methods, verify, bench |
 //! | [`verify`] | reference, bound, verdict | matrix |
 //! | [`mod@bench`] | plan → execute → a value for every method | methods, verify |
 //! | [`record`] | the row, its CSV, JSON and text, the run's facts | results of bench |
@@ -39,6 +40,8 @@ pub mod matrix;
 pub mod memory;
 pub mod method;
 pub mod methods;
+#[cfg(any(feature = "mpi", test))]
+pub mod mpi;
 pub mod papers;
 pub mod profile;
 pub mod record;

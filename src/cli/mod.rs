@@ -12,6 +12,8 @@ mod isolate;
 mod list;
 mod merge;
 mod ordered;
+#[cfg(feature = "mpi")]
+mod ranks;
 mod report;
 mod reproduce;
 mod run_facts;
@@ -95,6 +97,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Resul
         Err(message) if message.use_stderr() => return Err(message.into()),
         Err(help) => return written(write!(world.stdout, "{}", help.render())),
     };
+    #[cfg(feature = "mpi")]
+    if let Some(verdict) = ranks::run(cli.command.is_none().then_some(&cli.single), &words, world)?
+    {
+        return Ok(verdict);
+    }
     match cli.command {
         None => single::run(&cli.single, words, world),
         Some(Command::Worker) => isolate::worker::run(world),

@@ -20,6 +20,8 @@ pub const METHODS: &[Method] = &[
     cpu::kokkos_style::METHOD,
     cpu::merge::METHOD,
     cpu::merge_numa::METHOD,
+    #[cfg(feature = "mpi")]
+    cpu::mpi_merge::METHOD,
     cpu::csb::METHOD,
     cpu::oski_style::METHOD,
     cpu::csr5::METHOD,

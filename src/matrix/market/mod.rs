@@ -17,6 +17,7 @@ mod error;
 mod header;
 mod memory;
 mod scan;
+mod stream;
 mod text;
 mod write;
 
@@ -25,8 +26,11 @@ mod tests;
 
 use std::path::Path;
 
+#[cfg(any(feature = "mpi", test))]
+pub(crate) use build::sum;
 pub use error::MarketError;
 pub use header::{Field, Symmetry};
+pub use stream::Stream;
 pub use write::{Head, write, write_block, write_head};
 
 use super::Csr;

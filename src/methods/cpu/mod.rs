@@ -17,6 +17,8 @@ pub mod hyb;
 pub mod kokkos_style;
 pub mod merge;
 pub mod merge_numa;
+#[cfg(feature = "mpi")]
+pub mod mpi_merge;
 pub mod oski_style;
 pub mod packed;
 mod register_blocks;

@@ -1,0 +1,188 @@
+//! `mpirun -n N spmv-bench --mtx FILE --methods mpi-merge`: one matrix, one product over all processes.
+
+use std::io::{self, Write};
+
+use anyhow::{Error, Result, ensure};
+
+use super::args::{MeasureArgs, SingleArgs};
+use super::choice::select;
+use super::ordered::narrowed;
+use super::run_facts::Recording;
+use super::session::{Session, output};
+use super::sources::source;
+use super::{Verdict, World};
+use crate::bench::execute::Stopped;
+use crate::bench::outcome::{Outcome, Report};
+use crate::bench::plan::Cache;
+use crate::matrix::Csr;
+use crate::matrix::order::Order;
+use crate::matrix::source::Source;
+use crate::method::{Choice, Device};
+use crate::methods::cpu::mpi_merge;
+use crate::mpi::{Bench, Distributed, Ranks, Sent, Trial, launched, load};
+use crate::record::MatrixReport;
+use crate::record::row::MatrixFacts;
+use crate::record::write::{Format, Reporter};
+use crate::scalar::Precision;
+
+/// Runs the command if it is for all processes; `single` are its arguments unless it is another verb.
+/// `None`: it is not, and this process is the only one.
+///
+/// # Errors
+/// Several processes for what only one can do.
+pub fn run(
+    single: Option<&SingleArgs>,
+    command: &[String],
+    world: &mut World,
+) -> Result<Option<Verdict>> {
+    if let Some(args) = single.filter(|args| is_only_method(&args.measure)) {
+        return start(args, command, world).map(Some);
+    }
+    let (rank, ranks) = launched();
+    let name = mpi_merge::METHOD.name;
+    if rank > 0 {
+        return Ok(Some(Verdict::Ok));
+    }
+    ensure!(ranks == 1, "{ranks} processes: together they run --mtx FILE --methods {name} only");
+    Ok(None)
+}
+
+fn is_only_method(args: &MeasureArgs) -> bool {
+    let words = args.methods.as_deref().unwrap_or_default();
+    let chosen = select(words).unwrap_or_default();
+    !chosen.is_empty() && chosen.iter().all(|choice| choice.method.name == mpi_merge::METHOD.name)
+}
+
+/// Rank 0 speaks for all: the others say nothing and leave the exit status to it.
+fn start(args: &SingleArgs, command: &[String], world: &mut World) -> Result<Verdict> {
+    let ranks = Ranks::start()?;
+    let threads = args.measure.threads;
+    let mut args = args.clone();
+    args.measure.threads = Some(1);
+    // Where the launcher pins no one, each its own.
+    let cpus = &mut world.system.cpus;
+    let places = cpus.len();
+    cpus.rotate_left(ranks.rank_on_machine() % places);
+    let leader = ranks.rank() == 0;
+    if !leader {
+        world.stdout = Box::leak(Box::new(io::sink()));
+        world.stderr = Box::leak(Box::new(io::sink()));
+    }
+    let verdict = check(&args, threads).and_then(|()| measure(&ranks, &args, command, world));
+    if leader { verdict } else { Ok(Verdict::Ok) }
+}
+
+/// Refuses what one process can do, but not several.
+fn check(args: &SingleArgs, threads: Option<usize>) -> Result<()> {
+    let (name, isolate, args) = (mpi_merge::METHOD.name, args.isolate, &args.measure);
+    ensure!(!isolate, "--isolate: {name} is measured in the processes that were started");
+    ensure!(threads.is_none_or(|n| n == 1), "--threads: a rank of {name} is one: mpirun -n N");
+    ensure!(args.order == Order::Natural, "--order: {name} takes matrices as they are");
+    ensure!(args.settings().cache == Cache::Hot, "--cache cold: {name} is measured hot");
+    Ok(())
+}
+
+fn measure(
+    ranks: &Ranks,
+    args: &SingleArgs,
+    command: &[String],
+    world: &mut World,
+) -> Result<Verdict> {
+    let (measure, leader) = (&args.measure, ranks.rank() == 0);
+    let source = ranks.agree(source(&args.mtx, measure.datasets.as_deref()))?;
+    let interrupted = world.interrupted;
+    let session = ranks.agree(Session::start(measure, world))?;
+    let out = if leader { output(measure, world.stdout) } else { Ok(Box::new(io::sink()) as _) };
+    let mut out = ranks.agree(out)?;
+    let record = || {
+        let World { stderr, date, system, .. } = world;
+        session.record(measure, command.into(), *stderr, date, system)
+    };
+    let recording = ranks.agree(leader.then(record).transpose())?;
+    let (matrix, share) = load(ranks, &source, !measure.no_expand, session.clock)?;
+    let mut report = report_of(&source, &matrix);
+    let bench = Bench { ranks, clock: session.clock, interrupted, settings: &session.settings };
+    let ended = groups(&bench, &session, measure.precisions(), &matrix, share, &mut report);
+    if let Some(recording) = recording {
+        tell(measure, recording, &report, &mut *out, world.stderr)?;
+    }
+    if ended.is_err() {
+        writeln!(world.stderr, "interrupted: the results of {source} are incomplete")?;
+    }
+    Ok(if ended.is_err() || report.is_bad() { Verdict::Bad } else { Verdict::Ok })
+}
+
+/// What the leader prints and writes.
+fn tell(
+    args: &MeasureArgs,
+    mut recording: Recording,
+    report: &MatrixReport,
+    out: &mut dyn Write,
+    stderr: &mut dyn Write,
+) -> Result<()> {
+    recording.take(report);
+    if !args.quiet {
+        report.warnings().iter().try_for_each(|line| writeln!(stderr, "{line}"))?;
+    }
+    Reporter::new(args.format.unwrap_or(Format::Text), out).report(report)?;
+    recording.finish(args.quiet, stderr)
+}
+
+fn report_of(source: &Source, matrix: &Distributed) -> MatrixReport {
+    let read = matrix.read.as_secs_f64();
+    MatrixReport {
+        facts: MatrixFacts {
+            file: source.to_string(),
+            shape: Some(matrix.shape.clone()),
+            pattern_symmetry: None,
+            kind: source.made_kind().or_else(|| matrix.kind.clone()),
+        },
+        load_ms: Some(1e3 * read),
+        load_mbs: matrix.bytes.map(|bytes| bytes as f64 / read / 1e6),
+        duplicates: matrix.duplicates,
+        ..MatrixReport::default()
+    }
+}
+
+/// A group per precision, the same on every rank.
+fn groups(
+    bench: &Bench,
+    session: &Session,
+    precisions: &[Precision],
+    matrix: &Distributed,
+    mut share: Csr<f64>,
+    report: &mut MatrixReport,
+) -> Result<(), Stopped> {
+    for &precision in precisions {
+        let outcomes = match precision {
+            Precision::F64 => outcomes(bench, &session.choices, matrix, &mut share),
+            Precision::F32 => {
+                match bench.ranks.agree(narrowed::<f32>(&share).map_err(Error::msg)) {
+                    Ok(narrow) => {
+                        outcomes(bench, &session.choices, matrix, &mut narrow.into_owned())
+                    }
+                    Err(reason) => {
+                        Ok(vec![Outcome::Skipped(reason.to_string()); session.choices.len()])
+                    }
+                }
+            }
+        }?;
+        let measured = Report { outcomes, ..Report::default() };
+        let choices = &session.choices;
+        let mut group = session.group(precision, Device::Cpu, choices, report, measured);
+        group.threads = bench.ranks.count();
+        group.rows.iter_mut().for_each(|row| row.threads = Some(group.threads));
+        report.groups.push(group);
+    }
+    Ok(())
+}
+
+fn outcomes<T: Sent>(
+    bench: &Bench,
+    choices: &[Choice],
+    matrix: &Distributed,
+    share: &mut Csr<T>,
+) -> Result<Vec<Outcome>, Stopped> {
+    let mut trial = Trial::new(bench, matrix, share);
+    choices.iter().map(|choice| trial.measure(choice, share)).collect()
+}

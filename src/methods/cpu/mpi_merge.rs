@@ -1,0 +1,40 @@
+//! The merge path over the processes that MPI started: `mpi` has what several of them do, and measures it.
+//! Here is what is left for a single process among other methods: one piece, one thread.
+
+use super::merge::{Coordinate, consume};
+use super::rows::{Operands, prefetch_for};
+use crate::matrix::Csr;
+use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
+use crate::scalar::Scalar;
+use crate::simd::Lanes;
+
+/// See the file's head.
+pub const METHOD: Method = Method {
+    name: "mpi-merge",
+    source: "merge-spmv-sc16, I and III, over distributed memories",
+    summary: "equal pieces of the merge path per MPI rank, each a thread: mpirun -n N spmv-bench \
+              --methods mpi-merge",
+    parameters: &[Parameter {
+        name: "gather",
+        values: &["need", "all"],
+        meaning: "which values of x a rank receives: those that it multiplies by (the default), or all",
+    }],
+    operations: Operations::Plain,
+    setup: Setup::Inspection,
+    memory: |_| 0,
+    code: Code::Cpu { parallel: false, f64: prepare, f32: prepare },
+};
+
+fn prepare<'a, T: Scalar + Lanes>(
+    csr: &'a Csr<T>,
+    request: &Request<'a>,
+) -> Result<Prepared<'a, T>, Unavailable> {
+    let (isa, prefetch) = (request.isa, prefetch_for(csr));
+    let end = Coordinate { row: csr.rows, nonzero: csr.nnz() };
+    let product = move |alpha, x: &[T], beta, y: &mut [T]| {
+        let path = Coordinate { row: 0, nonzero: 0 }..end;
+        consume(isa, csr, path, Operands { alpha, x, beta }, y, prefetch);
+        Ok(())
+    };
+    Ok(Prepared::new(csr, 0, product).noting("1 rank, no communication"))
+}

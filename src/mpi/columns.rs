@@ -1,0 +1,73 @@
+//! Which rank owns what of x, and which of it each needs. A rank owns a contiguous part: of a square matrix
+//! the part that it owns of y, so that a product can follow on another; else an even share.
+
+use super::partition::{Partition, even_cuts};
+use crate::matrix::Csr;
+
+/// Where the parts of x begin, and where the last ends.
+pub fn owned_cuts(partition: &Partition, cols: usize) -> Vec<usize> {
+    if cols != partition.rows() {
+        return even_cuts(cols, partition.ranks());
+    }
+    let ends = (0..partition.ranks()).map(|rank| partition.stored(rank).end);
+    std::iter::once(0).chain(ends).collect()
+}
+
+/// The columns in which a share has entries, ascending.
+pub fn needed<T>(csr: &Csr<T>) -> Vec<u32> {
+    let mut touched = vec![false; csr.cols];
+    csr.column_indices.iter().for_each(|&column| touched[column as usize] = true);
+    (0..csr.cols as u32).filter(|&column| touched[column as usize]).collect()
+}
+
+/// Gives the columns of a share the numbers that they have among those needed.
+pub fn renumber<T>(csr: &mut Csr<T>, needed: &[u32]) {
+    let mut number = vec![0; csr.cols];
+    for (local, &column) in (0..).zip(needed) {
+        number[column as usize] = local;
+    }
+    csr.column_indices.iter_mut().for_each(|column| *column = number[*column as usize]);
+    csr.cols = needed.len();
+}
+
+/// Undoes [`renumber`]: the columns of a matrix with `cols` of them.
+pub fn restore<T>(csr: &mut Csr<T>, needed: &[u32], cols: usize) {
+    csr.column_indices.iter_mut().for_each(|column| *column = needed[*column as usize]);
+    csr.cols = cols;
+}
+
+/// How many of the ascending `columns` lie in each part.
+pub fn counts_by_part(columns: &[u32], cuts: &[usize]) -> Vec<i32> {
+    let before = |cut: usize| columns.partition_point(|&column| (column as usize) < cut);
+    cuts.windows(2).map(|cut| (before(cut[1]) - before(cut[0])) as i32).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_renumbered_and_restored() {
+        let entries = [(0, 1, 1.0), (0, 6, 2.0), (1, 4, 3.0), (1, 6, 4.0)];
+        let whole = Csr::<f64>::from_triplets(2, 8, &entries);
+        let needed = needed(&whole);
+        assert_eq!(needed, [1, 4, 6]);
+        let mut csr = whole.clone();
+        renumber(&mut csr, &needed);
+        assert_eq!((&csr.column_indices[..], csr.cols), (&[0, 2, 1, 2][..], 3));
+        restore(&mut csr, &needed, 8);
+        assert_eq!(csr, whole);
+    }
+
+    #[test]
+    fn columns_are_asked_of_their_owners() {
+        assert_eq!(counts_by_part(&[0, 3, 4, 9], &[0, 4, 4, 9, 10]), [2, 0, 1, 1]);
+    }
+
+    #[test]
+    fn x_is_owned_as_y_is_or_evenly() {
+        let partition = Partition::new(vec![2, 0, 6, 0], 4);
+        assert_eq!(owned_cuts(&partition, 4), [0, 1, 2, 2, 4]);
+        assert_eq!(owned_cuts(&partition, 8), [0, 2, 4, 6, 8]);
+    }
+}

@@ -1,0 +1,92 @@
+//! A matrix read by all ranks, each of which keeps its share.
+
+use std::time::Duration;
+
+use anyhow::{Result, anyhow};
+
+use super::partition::Partition;
+use super::ranks::Ranks;
+use super::rows::Rows;
+use super::share::{Collector, Share};
+use crate::bench::clock::Clock;
+use crate::matrix::Csr;
+use crate::matrix::source::Source;
+use crate::matrix::stats::RowStatistics;
+use crate::record::row::Shape;
+
+/// What all ranks know of a matrix of which each has a share.
+pub struct Distributed {
+    /// Which rank has what.
+    pub partition: Partition,
+    /// Of the whole matrix.
+    pub shape: Shape,
+    /// Stored entries that were summed into others.
+    pub duplicates: u64,
+    /// What the collection says of the problem in the file.
+    pub kind: Option<String>,
+    /// Bytes of the file.
+    pub bytes: Option<u64>,
+    /// Time of reading, on the slowest rank.
+    pub read: Duration,
+    /// Time of cutting the merge path, on the slowest rank: a part of the setup.
+    pub cut: Duration,
+}
+
+/// Reads the matrix and keeps this rank's share (see [`Share::csr`]); all ranks must call it. `expand` as for [`Source::load`].
+///
+/// # Errors
+/// What is wrong with the source on the first rank that finds something, the same for all.
+pub fn load(
+    ranks: &Ranks,
+    source: &Source,
+    expand: bool,
+    clock: &dyn Clock,
+) -> Result<(Distributed, Csr<f64>)> {
+    let begin = clock.now();
+    let rows = ranks.agree(Rows::open(source, expand))?;
+    let (lengths, counted) = ranks.agree(rows.lengths(ranks.rank(), ranks.count()))?;
+    let lengths = ranks.sum(&lengths);
+    ranks.agree(rows.check(ranks.sum(&[counted])[0]))?;
+    let counted = clock.now();
+    let partition = Partition::new(lengths, ranks.count());
+    let cut = clock.now() - counted;
+    let share = share(&rows, &partition, ranks.rank());
+    let share = ranks.agree(share.map_err(|error| anyhow!("{source}: {error:#}")))?;
+    let read = clock.now() - begin - cut;
+    let [read, cut] = ranks.most([read, cut].map(|time| time.as_secs_f64()));
+    let distributed = Distributed {
+        shape: shape(ranks, &partition, &share.csr),
+        duplicates: ranks.sum(&[share.duplicates])[0],
+        partition,
+        kind: rows.kind(),
+        bytes: rows.file_bytes(),
+        read: Duration::from_secs_f64(read),
+        cut: Duration::from_secs_f64(cut),
+    };
+    Ok((distributed, share.csr))
+}
+
+fn share(rows: &Rows, partition: &Partition, rank: usize) -> Result<Share> {
+    let mut collector =
+        Collector::new(partition, rank, rows.shape().1).map_err(anyhow::Error::msg)?;
+    rows.each(collector.rows(), |row, column, value| collector.take(row, column, value))?;
+    collector.finish(rows.mirrors()).map_err(anyhow::Error::msg)
+}
+
+/// Rows are as long as they are when duplicates have been summed.
+fn shape(ranks: &Ranks, partition: &Partition, share: &Csr<f64>) -> Shape {
+    let (rows, cols) = (partition.rows(), share.cols);
+    let nnz = ranks.sum(&[share.nnz() as u64])[0] as usize;
+    let counted = (0..rows).map(|row| partition.length(row) as u32);
+    let row_length = if nnz == partition.nnz() {
+        RowStatistics::of_lengths(counted, rows, nnz)
+    } else {
+        let mut lengths = vec![0; rows];
+        for (row, length) in partition.touched(ranks.rank()).zip(share.row_lengths()) {
+            lengths[row] = length.into();
+        }
+        let lengths = ranks.sum(&lengths);
+        RowStatistics::of_lengths(lengths.iter().map(|&length| length as u32), rows, nnz)
+    };
+    Shape { rows, cols, nnz, row_length }
+}
