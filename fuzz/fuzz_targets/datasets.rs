@@ -1,0 +1,34 @@
+//! A file of datasets: refused with its name, or all of its sets, filters and stand-ins can be used.
+
+#![no_main]
+
+use libfuzzer_sys::{Corpus, fuzz_target};
+use spmv_bench::datasets::{Datasets, Matrices, is_id};
+use spmv_bench::matrix::generate::Generator;
+
+fuzz_target!(|text: &str| -> Corpus {
+    let datasets = match Datasets::default().and(text, "a.toml") {
+        Ok(datasets) => datasets,
+        Err(error) => {
+            assert!(error.to_string().starts_with("a.toml:"));
+            return Corpus::Keep;
+        }
+    };
+    for matrix in datasets.matrices() {
+        assert!(is_id(&matrix.id) && datasets.matrix(&matrix.id) == Some(matrix));
+        assert!(matrix.nnz <= matrix.entries && matrix.stored_at_most() <= matrix.entries);
+        let _ = (matrix.group(), matrix.name(), matrix.archive_bytes_estimate());
+        if let Some(spec) = matrix.stand_in.as_deref().and_then(|spec| spec.strip_prefix("gen:")) {
+            let _ = Generator::parse(spec).map(|generator| generator.most_entries());
+        }
+    }
+    for (name, set) in datasets.sets() {
+        assert_eq!(datasets.set(name), Some(set));
+        let matrices = datasets.matrices_of(set);
+        match &set.matrices {
+            Matrices::Members(members) => assert_eq!(matrices.len(), members.len()),
+            Matrices::Filter(filter) => assert!(matrices.iter().all(|m| filter.passes(m))),
+        }
+    }
+    Corpus::Keep
+});

@@ -1,0 +1,84 @@
+//! The definition of an experiment: refused with its name, or its plan, its claims and its views of
+//! recorded rows can be shown.
+
+#![no_main]
+
+use std::ffi::OsString;
+use std::io::sink;
+use std::sync::LazyLock;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use libfuzzer_sys::{Corpus, fuzz_target};
+use spmv_bench::bench::clock::FakeClock;
+use spmv_bench::cli::{self, World};
+use spmv_bench::method::Unavailable;
+use spmv_bench::papers::definition::Experiment;
+use spmv_bench::papers::page;
+use spmv_bench::papers::verdicts::Verdicts;
+use spmv_bench::report::lines::{self, Line};
+use spmv_bench::system::System;
+use spmv_bench::system::noise::Readings;
+use spmv_fuzz::Bench;
+
+/// Rows that were recorded, of several shapes.
+const RECORDED: [&str; 4] = [
+    include_str!("../../results/csrk-tune/2026-11-21-amd-epyc-2-cores/rows.csv"),
+    include_str!("../../results/sc16-fig5/2026-11-21-amd-epyc-2-cores/rows.csv"),
+    include_str!("../../results/sc16-table1/2026-11-21-amd-epyc-2-cores/rows.csv"),
+    include_str!("../../results/five-gpu-table1/2026-11-21-amd-epyc-2-cores/rows.csv"),
+];
+/// Of each.
+const ROWS: usize = 8;
+
+static BENCH: LazyLock<Bench> = LazyLock::new(Bench::default);
+static LINES: LazyLock<Vec<Line>> = LazyLock::new(|| {
+    let some = |text: &str| {
+        let some: Vec<_> = text.lines().take(1 + ROWS).collect();
+        let path = BENCH.put("rows.csv", some.join("\n").as_bytes());
+        lines::read(&path).expect("recorded rows")
+    };
+    RECORDED.into_iter().flat_map(some).collect()
+});
+static SYSTEM: LazyLock<System> = LazyLock::new(System::detect);
+
+fuzz_target!(|text: &str| -> Corpus {
+    let experiment = match Experiment::parse("a", "a.toml", text) {
+        Ok(experiment) => experiment,
+        Err(error) => {
+            assert!(error.to_string().starts_with("a.toml: "));
+            return Corpus::Keep;
+        }
+    };
+    plan(text);
+    let verdicts = Verdicts::of(&experiment, &LINES, false);
+    let runs = serde_json::json!({ "run_id": LINES[0].row.run_id });
+    let page = page::of(&experiment, &LINES, &[], &verdicts, [&runs].into_iter(), &[]);
+    let _ = (page.to_html(), page.to_markdown());
+    Corpus::Keep
+});
+
+/// `reproduce --dry-run`, whose refusals name what is wrong.
+fn plan(text: &str) {
+    let file = BENCH.put("a.toml", text.as_bytes());
+    let mut world = World {
+        stdout: &mut sink(),
+        stderr: &mut sink(),
+        terminal: false,
+        width: None,
+        clock: &FakeClock::new(Duration::from_millis(1)),
+        date: "2026-01-02T03:04:05Z".into(),
+        run_id: "run".into(),
+        interrupted: &AtomicBool::new(false),
+        system: SYSTEM.clone(),
+        readings: Readings::default,
+        program: None,
+        arguments: Vec::new(),
+        open_gpu: &|_| Err(Unavailable("no GPU here".into())),
+        profiles: None,
+        matrices: None,
+    };
+    let words = ["spmv-bench", "reproduce", "--dry-run", "--data", "no/such/folder"];
+    let words = words.map(OsString::from).into_iter().chain([file.into_os_string()]);
+    let _ = cli::run(words, &mut world);
+}

@@ -1,0 +1,98 @@
+//! Compressed text: whatever its members, their compression and the chunks, the same as the text itself;
+//! cut off or damaged, an error or the same. The last bytes of the input say how.
+
+#![no_main]
+
+use std::io::{Read, Write};
+use std::sync::LazyLock;
+
+use flate2::bufread::DeflateDecoder;
+use flate2::write::GzEncoder;
+use flate2::{Compression, Crc};
+use libfuzzer_sys::{Corpus, fuzz_target};
+use spmv_fuzz::{Bench, asks_for_too_much, assert_same};
+
+static BENCH: LazyLock<Bench> = LazyLock::new(Bench::default);
+
+const MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// A header without a name or a time.
+const HEADER: [u8; 10] = [MAGIC[0], MAGIC[1], 8, 0, 0, 0, 0, 0, 0, 255];
+/// Longer texts of a few bytes take longer than a run may.
+const MOST_TEXT: u64 = 1 << 16;
+
+fuzz_target!(|input: &[u8]| -> Corpus {
+    let Some((input, &[kind, how, level, first, second, place, further, bits])) =
+        input.split_last_chunk()
+    else {
+        return Corpus::Reject;
+    };
+    let read = |bytes: &[u8]| BENCH.read("a.mtx", bytes, true, how);
+    let (text, members) = match kind % 4 {
+        0 => match inflated(input) {
+            Some(text) => (text.clone(), vec![(member(input, &text), text)]),
+            None => return Corpus::Reject,
+        },
+        _ => (input.to_vec(), members(input, [first, second], level)),
+    };
+    if asks_for_too_much(&text) || text.starts_with(&MAGIC) {
+        return Corpus::Reject;
+    }
+    let packed: Vec<u8> = members.iter().flat_map(|(packed, _)| packed).copied().collect();
+    let expected = read(&text);
+    let found = read(&packed);
+    assert_same(&found, &expected);
+
+    let place = usize::from(u16::from_le_bytes([place, further])) % packed.len();
+    let cut = read(&packed[..place]);
+    match whole_members(&members, place) {
+        Some(text) => assert_same(&cut, &read(&text)),
+        None => assert!(cut.is_err(), "{place} of {} bytes", packed.len()),
+    }
+    let mut damaged = packed;
+    damaged[place] ^= bits;
+    if let found @ Ok(_) = read(&damaged) {
+        assert_same(&found, &expected);
+    }
+    Corpus::Keep
+});
+
+/// Each member and its text.
+type Members = Vec<(Vec<u8>, Vec<u8>)>;
+
+fn members(text: &[u8], cuts: [u8; 2], level: u8) -> Members {
+    let [first, second] = cuts.map(|cut| usize::from(cut) * text.len() / 255);
+    let (first, second) = (first.min(second), first.max(second));
+    let pieces = [&text[..first], &text[first..second], &text[second..]];
+    let packed = |text: &[u8]| {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::new(u32::from(level % 10)));
+        encoder.write_all(text).and_then(|()| encoder.finish()).expect("memory takes it")
+    };
+    pieces.map(|text| (packed(text), text.to_vec())).into()
+}
+
+/// The text of those members that end at `place`, if some do, or none is before it.
+fn whole_members(members: &Members, place: usize) -> Option<Vec<u8>> {
+    let (mut end, mut text) = (0, Vec::new());
+    for (packed, more) in members {
+        if end == place {
+            return Some(text);
+        }
+        end += packed.len();
+        text.extend_from_slice(more);
+    }
+    None
+}
+
+/// What a deflate stream holds, if it is one and ends where the input does.
+fn inflated(stream: &[u8]) -> Option<Vec<u8>> {
+    let (mut rest, mut text) = (stream, Vec::new());
+    DeflateDecoder::new(&mut rest).take(MOST_TEXT).read_to_end(&mut text).ok()?;
+    (rest.is_empty() && (text.len() as u64) < MOST_TEXT).then_some(text)
+}
+
+/// A member with a deflate stream that no compressor may ever have made.
+fn member(stream: &[u8], text: &[u8]) -> Vec<u8> {
+    let mut crc = Crc::new();
+    crc.update(text);
+    [&HEADER, stream, &crc.sum().to_le_bytes(), &crc.amount().to_le_bytes()].concat()
+}

@@ -1,0 +1,151 @@
+//! The file of a kept matrix: damaged anyhow, it is refused or gives bit for bit what was stored; forged
+//! with right checksums, it is refused or gives a valid matrix.
+
+#![no_main]
+
+use std::fs;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use serde_json::{Value, json};
+use spmv_bench::cache::Cache;
+use spmv_bench::matrix::kept::Kept;
+use spmv_bench::matrix::source::Loaded;
+use spmv_fuzz::{Bench, alone, assert_same_csr, check_csr};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Summed duplicates, a kind, mirrored entries; all ones; no entries.
+const TEXTS: [&str; 3] = [
+    "%%MatrixMarket matrix coordinate real symmetric\n% kind: a kind\n3 3 4\n1 1 2\n2 1 3\n2 1 1\n3 2 5\n",
+    "%%MatrixMarket matrix coordinate pattern general\n2 40 3\n1 1\n2 40\n2 7\n",
+    "%%MatrixMarket matrix coordinate real general\n5 0 0\n",
+];
+/// Magic number, length and checksum of the head.
+const PRELUDE: usize = 24;
+const ALIGNMENT: usize = 64;
+const SIZES: [u64; 4] = [i32::MAX as u64, u32::MAX as u64, 1 << 62, u64::MAX];
+
+static PLACES: LazyLock<Vec<Place>> = LazyLock::new(|| TEXTS.map(Place::new).into());
+
+/// A file and its entry.
+struct Place {
+    bench: Bench,
+    kept: Kept,
+    /// The entry's file and what is in it.
+    entry: std::path::PathBuf,
+    whole: Vec<u8>,
+    loaded: Loaded,
+}
+
+impl Place {
+    fn new(text: &str) -> Self {
+        let bench = Bench::default();
+        bench.put("a.mtx", text.as_bytes());
+        let kept = Kept::of(Cache::at(bench.path("kept")));
+        let mut loaded = kept.load(&bench.path("a.mtx"), true).expect("the text is right");
+        loaded.keep();
+        let entry = kept.list().expect("a folder").remove(0).path;
+        let whole = fs::read(&entry).expect("the entry was written");
+        Self { bench, kept, entry, whole, loaded }
+    }
+
+    /// What becomes of the file if this is its entry.
+    fn load(&self, entry: &[u8]) -> Loaded {
+        fs::write(&self.entry, entry).expect("a file is written");
+        let file: &Path = &self.bench.path("a.mtx");
+        let loaded = alone(|| self.kept.load(file, true)).expect("the file is right");
+        assert!(self.kept.list().is_ok_and(|listed| listed.len() == 1));
+        check_csr(&loaded.csr);
+        loaded
+    }
+
+    fn head(&self) -> &[u8] {
+        let length = u64::from_ne_bytes(self.whole[8..16].try_into().expect("eight bytes"));
+        &self.whole[PRELUDE..PRELUDE + length as usize]
+    }
+}
+
+fuzz_target!(|input: &[u8]| {
+    let Some((&kind, input)) = input.split_first() else { return };
+    let place = &PLACES[usize::from(kind / 4) % TEXTS.len()];
+    let entry = match kind % 4 {
+        0 => forged(place, input),
+        1 => Some([&place.whole[..PRELUDE.min(input.len())], input].concat()),
+        _ => Some(edited(&place.whole, input)),
+    };
+    let Some(entry) = entry else { return };
+    let loaded = place.load(&entry);
+    let damaged = kind % 4 > 0;
+    if damaged || !loaded.from_cache {
+        assert_same_csr(&loaded.csr, &place.loaded.csr);
+        assert_eq!(loaded.market, place.loaded.market);
+    }
+    // One of another file is no damage.
+    assert!(!damaged || loaded.from_cache || loaded.note.is_some());
+});
+
+/// The entry with bytes changed, cut off or added, as the input says three bytes at a time.
+fn edited(whole: &[u8], input: &[u8]) -> Vec<u8> {
+    let mut entry = whole.to_vec();
+    for &[place, further, bits] in input.as_chunks().0 {
+        let place = usize::from(u16::from_le_bytes([place, further])) % (entry.len() + 1);
+        match entry.get_mut(place) {
+            Some(byte) if bits < 0xf0 => *byte ^= bits,
+            Some(_) => entry.truncate(place),
+            None => entry.push(bits),
+        }
+    }
+    entry
+}
+
+/// An entry with other sizes and other arrays, and checksums that are right for them; or one whose head is
+/// the input itself.
+fn forged(place: &Place, input: &[u8]) -> Option<Vec<u8>> {
+    let (&[rows, cols, nnz, flags], rest) = input.split_first_chunk()?;
+    if flags & 1 == 1 {
+        return Some(assembled(rest, &[]));
+    }
+    let mut head: Value = serde_json::from_slice(place.head()).expect("the entry's own");
+    let size = |size: u8| SIZES.get(usize::from(255 - size)).copied().unwrap_or(size.into());
+    let ones = flags & 2 == 2;
+    let [rows, cols, nnz] = [rows, cols, nnz].map(size);
+    let value_bytes = if ones { 0 } else { nnz.saturating_mul(8) };
+    let mut rest = rest;
+    let lengths = [rows.saturating_add(1).saturating_mul(4), nnz.saturating_mul(4), value_bytes];
+    let arrays = lengths.map(|length| take(&mut rest, length));
+    let sums: Vec<Vec<u64>> = arrays
+        .iter()
+        .map(|array| if array.is_empty() { Vec::new() } else { vec![xxh3_64(array)] })
+        .collect();
+    for (name, value) in
+        [("rows", json!(rows)), ("cols", json!(cols)), ("nnz", json!(nnz)), ("ones", json!(ones))]
+    {
+        head[name] = value;
+    }
+    head["checksums"] = json!(sums);
+    Some(assembled(head.to_string().as_bytes(), &arrays))
+}
+
+/// So many bytes of the input, with zeros behind its end, but not many.
+fn take(rest: &mut &[u8], length: u64) -> Vec<u8> {
+    let length = length.min(1 << 12) as usize;
+    let (taken, left) = rest.split_at(length.min(rest.len()));
+    *rest = left;
+    let mut taken = taken.to_vec();
+    taken.resize(length, 0);
+    taken
+}
+
+fn assembled(head: &[u8], arrays: &[Vec<u8>]) -> Vec<u8> {
+    let mut entry = PLACES[0].whole[..8].to_vec();
+    for number in [head.len() as u64, xxh3_64(head)] {
+        entry.extend_from_slice(&number.to_ne_bytes());
+    }
+    entry.extend_from_slice(head);
+    for array in arrays {
+        entry.resize(entry.len().next_multiple_of(ALIGNMENT), 0);
+        entry.extend_from_slice(array);
+    }
+    entry
+}

@@ -1,0 +1,135 @@
+//! What the fuzz targets share: a folder for the files that they read, the reading, and what must hold of
+//! every matrix that was read.
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use spmv_bench::matrix::Csr;
+use spmv_bench::matrix::market::{self, Market, Options, Symmetry};
+use tempfile::TempDir;
+
+/// More rows than these are legal, but their offsets take longer than a run of a target may.
+const MOST_ROWS: u64 = 1 << 16;
+const MAX_INDEX: u64 = i32::MAX as u64;
+const CHUNKS: [usize; 6] = [0, 2, 7, 30, 300, 1 << 20];
+
+/// A folder.
+pub struct Bench(TempDir);
+
+/// The one thread that asks, for speed and so that what is found repeats.
+static ALONE: LazyLock<ThreadPool> = LazyLock::new(|| {
+    let alone = ThreadPoolBuilder::new().num_threads(1).use_current_thread();
+    alone.build().expect("no other pool of this thread")
+});
+static PAIR: LazyLock<ThreadPool> =
+    LazyLock::new(|| ThreadPoolBuilder::new().num_threads(2).build().expect("two threads"));
+
+impl Default for Bench {
+    fn default() -> Self {
+        let folder = tempfile::Builder::new().prefix("spmv-fuzz").tempdir();
+        Self(folder.expect("a folder for temporary files"))
+    }
+}
+
+/// Does something on the thread that asks.
+pub fn alone<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    ALONE.install(work)
+}
+
+impl Bench {
+    /// The path of a file of that name.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes a file.
+    pub fn put(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, bytes).expect("a file is written");
+        path
+    }
+
+    /// Reads `bytes` as a file of that name; the error without the name. `how` chooses the size of chunks
+    /// and the number of threads.
+    pub fn read(&self, name: &str, bytes: &[u8], expand: bool, how: u8) -> Result<Market, String> {
+        let path = self.put(name, bytes);
+        let pool = if how >= 0xf0 { &PAIR } else { &ALONE };
+        let options = Options { expand, chunk: CHUNKS[usize::from(how) % CHUNKS.len()] };
+        let market = pool.install(|| market::read(&path, &options));
+        let market = market.map_err(|error| {
+            let shown = error.to_string();
+            assert!(!shown.contains("changed while it was being read"), "no defect was found");
+            shown.replacen(&path.display().to_string(), "", 1)
+        })?;
+        check(&market);
+        Ok(market)
+    }
+}
+
+/// What must hold of every matrix that was read.
+fn check(market: &Market) {
+    check_csr(&market.csr);
+    assert!(market.csr.values().iter().all(|value| value.is_finite()));
+    let (nnz, stored) = (market.csr.nnz() as u64, market.stored);
+    match market.symmetry {
+        Symmetry::General => assert_eq!(nnz + market.duplicates, stored),
+        _ => assert!(nnz <= 2 * stored && market.duplicates <= stored),
+    }
+}
+
+/// The promises of CSR, checked in another way than the library does.
+pub fn check_csr(csr: &Csr<f64>) {
+    assert_eq!(csr.values().len(), csr.nnz());
+    let mut end = 0;
+    for row in 0..csr.rows() {
+        let entries = csr.row(row);
+        assert!(entries.start == end && entries.end >= end, "row {row}");
+        end = entries.end;
+        let mut next = 0;
+        for &column in &csr.column_indices()[entries] {
+            assert!((next..csr.cols()).contains(&(column as usize)), "row {row}");
+            next = column as usize + 1;
+        }
+    }
+    assert_eq!(end, csr.nnz());
+}
+
+/// Asserts that both are the same matrix bit for bit.
+pub fn assert_same_csr(one: &Csr<f64>, other: &Csr<f64>) {
+    assert_eq!((one.rows(), one.cols()), (other.rows(), other.cols()));
+    assert!((0..one.rows()).all(|row| one.row(row) == other.row(row)));
+    assert_eq!(one.column_indices(), other.column_indices());
+    let bits =
+        |csr: &Csr<f64>| csr.values().iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(one), bits(other));
+}
+
+/// Asserts that both are the same matrix with the same facts, or the same error.
+pub fn assert_same(one: &Result<Market, String>, other: &Result<Market, String>) {
+    match (one, other) {
+        (Ok(one), Ok(other)) => {
+            assert_same_csr(&one.csr, &other.csr);
+            let facts = |m: &Market| (m.field, m.symmetry, m.stored, m.kind.clone(), m.duplicates);
+            assert_eq!(facts(one), facts(other));
+        }
+        _ => assert_eq!(one.as_ref().err(), other.as_ref().err()),
+    }
+}
+
+/// Whether a text asks for so many rows that reading it would only take time and memory.
+pub fn asks_for_too_much(text: &[u8]) -> bool {
+    let mut lines = text.split(|&byte| byte == b'\n').skip(1).map(<[u8]>::trim_ascii_start);
+    lines.find(|line| !line.is_empty() && !line.starts_with(b"%")).is_some_and(has_many_rows)
+}
+
+/// Whether any line of the bytes would, were it a size line.
+pub fn may_ask_for_too_much(bytes: &[u8]) -> bool {
+    bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_start).any(has_many_rows)
+}
+
+fn has_many_rows(size_line: &[u8]) -> bool {
+    let rows = size_line.split(u8::is_ascii_whitespace).next();
+    let rows = rows.and_then(|rows| std::str::from_utf8(rows).ok()?.parse().ok());
+    rows.is_some_and(|rows: u64| (MOST_ROWS..=MAX_INDEX).contains(&rows))
+}
