@@ -353,17 +353,23 @@ fn a_lost_device_ends_the_measurement() {
         let names = ["gpu-csr-scalar", "gpu-csr-vector", "gpu-merge"];
         let methods = METHODS.iter().filter(|method| names.contains(&method.name));
         let choices: Vec<_> = methods.map(Choice::from).collect();
-        Trial::new(&bench, &csr).on_gpu(&Gpu::new(emulation.rewriting(beside)), &choices)
+        let gpu = Gpu::new(emulation.rewriting(beside));
+        let trial = Trial::new(&bench, &csr);
+        // The next precision, or matrix.
+        (trial.on_gpu(&gpu, &choices), trial.on_gpu(&gpu, &choices))
     };
     // One that recovers goes on.
-    let outcomes = outcome(Emulation::new(9)).unwrap().outcomes;
+    let outcomes = outcome(Emulation::new(9)).0.unwrap().outcomes;
     assert!(
         matches!(outcomes[..], [Outcome::Ok(_), Outcome::Failed(_), Outcome::Ok(_)]),
         "{outcomes:?}"
     );
-    let Err(Stopped::Lost { method, reason }) = outcome(Emulation::new(9).losing_itself()) else {
+    let (Err(Stopped::Lost { method, reason }), Err(next)) =
+        outcome(Emulation::new(9).losing_itself())
+    else {
         panic!("it went on")
     };
     assert_eq!(method, "gpu-csr-vector");
     assert!(reason.contains("csr_vector"), "{reason}");
+    assert_eq!(next.to_string(), "bringing the matrix there: the context is lost");
 }

@@ -36,6 +36,9 @@ use entry::{Entry, Ready, guarded};
 /// Products that the times of stages are the mean of.
 const STAGE_PRODUCTS: usize = 20;
 
+/// What a device can be lost at before any method is.
+const UPLOAD: &str = "bringing the matrix there";
+
 /// What a measurement needs from outside.
 pub struct Bench<'a> {
     /// The threads.
@@ -60,7 +63,7 @@ pub enum Stopped {
     /// By an error of the device after which it does nothing more for this process.
     #[error("{method}: {reason}")]
     Lost {
-        /// The method, with its parameters.
+        /// The method, with its parameters, or what came before all of them.
         method: String,
         /// Its error.
         reason: String,
@@ -102,15 +105,18 @@ impl<'a, T: Scalar> Trial<'a, T> {
 
 impl<T: Value> Trial<'_, T> {
     /// Measures methods of the GPU. All are skipped where the matrix does not fit; what else goes wrong
-    /// before any method is reached is a failure of each.
+    /// before any method is reached is a failure of each, if the device is still there.
     ///
     /// # Errors
     /// When the flag was raised, or the device was lost.
     pub fn on_gpu(&self, gpu: &Gpu, choices: &[Choice]) -> Result<Report, Stopped> {
         let compiled = gpu.compile_time();
         let failed = |Failed(reason)| {
+            if gpu.synchronize().is_err() {
+                return Err(Stopped::Lost { method: UPLOAD.into(), reason });
+            }
             let outcomes = vec![Outcome::Failed(reason); choices.len()];
-            Report { outcomes, ..Report::default() }
+            Ok(Report { outcomes, ..Report::default() })
         };
         match self.refused_by(gpu) {
             Ok(None) => {}
@@ -118,15 +124,15 @@ impl<T: Value> Trial<'_, T> {
                 let outcomes = vec![Outcome::Skipped(reason); choices.len()];
                 return Ok(Report { outcomes, ..Report::default() });
             }
-            Err(error) => return Ok(failed(error)),
+            Err(error) => return failed(error),
         }
         let csr = match DeviceCsr::upload(gpu, self.csr) {
             Ok(csr) => csr,
-            Err(error) => return Ok(failed(error)),
+            Err(error) => return failed(error),
         };
         let side = match OnGpu::new(self.bench, &csr, &self.inputs.x) {
             Ok(side) => side,
-            Err(error) => return Ok(failed(error)),
+            Err(error) => return failed(error),
         };
         let before = gpu.clocks();
         let report = Case::new(self, side).report(choices)?;

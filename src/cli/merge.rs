@@ -1,6 +1,8 @@
 //! `spmv-bench merge`: the files of a corpus' shares joined, if they belong together and nothing is missing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -10,9 +12,9 @@ use super::corpus::results::{done, read_record, read_rows};
 use super::corpus::same::differences;
 use super::run_facts::{Recording, beside};
 use super::{Verdict, World};
-use crate::record::file::RowFile;
+use crate::record::file::{RowFile, is_no_file};
 use crate::record::row::Row;
-use crate::record::run::{Corpus, RunRecord, Shard};
+use crate::record::run::{Cell, ClockRange, Corpus, GpuRecord, RunRecord, Shard};
 
 #[derive(Debug, Args)]
 pub struct MergeArgs {
@@ -37,11 +39,11 @@ pub fn run(args: &MergeArgs, world: &mut World) -> Result<Verdict> {
     let mut parts = args.files.iter().map(|path| Part::read(path)).collect::<Result<Vec<_>>>()?;
     parts.sort_by_key(|part| part.corpus.shard.number);
     check(&parts)?;
-    let missing = missing(&parts);
-    let (record, rows) = join(parts);
-    let rows: Vec<_> = rows.into_iter().flatten().collect();
+    let rows = gathered(&mut parts);
+    let missing = missing(&parts, &rows);
+    let (record, rows) = join(&parts, rows);
     match &args.output {
-        Some(path) => {
+        Some(path) if !is_no_file(path) => {
             let mut file = RowFile::open::<Row>(path)?;
             ensure!(
                 file.is_empty(),
@@ -51,8 +53,15 @@ pub fn run(args: &MergeArgs, world: &mut World) -> Result<Verdict> {
             file.add(&rows)?;
             Recording::begin(Some(beside(path)), record, world.readings, true, world.stderr)?;
         }
-        None => {
-            let mut writer = csv::Writer::from_writer(&mut *world.stdout);
+        stream => {
+            let to: Box<dyn Write> = match stream {
+                Some(path) => Box::new(
+                    File::create(path)
+                        .with_context(|| format!("cannot write {}", path.display()))?,
+                ),
+                None => Box::new(&mut *world.stdout),
+            };
+            let mut writer = csv::Writer::from_writer(to);
             rows.iter().try_for_each(|row| writer.serialize(row))?;
             writer.flush()?;
         }
@@ -100,17 +109,31 @@ fn check(parts: &[Part]) -> Result<()> {
     Ok(())
 }
 
+/// The rows of all parts by matrix. A matrix may be in several: when files were added to the folder between
+/// resumptions, it has changed from one share to another.
+fn gathered(parts: &mut [Part]) -> HashMap<String, Vec<Row>> {
+    let mut all: HashMap<String, Vec<Row>> = HashMap::new();
+    for (file, rows) in parts.iter_mut().flat_map(|part| part.rows.drain()) {
+        let there = all.entry(file).or_default();
+        let is_new = |row: &Row| there.iter().all(|other| other.cell() != row.cell());
+        let new: Vec<_> = rows.into_iter().filter(is_new).collect();
+        there.extend(new);
+    }
+    all
+}
+
 /// Shares without a file, and matrices and methods without a row.
-fn missing(parts: &[Part]) -> Vec<String> {
+fn missing(parts: &[Part], rows: &HashMap<String, Vec<Row>>) -> Vec<String> {
     let of = parts[0].corpus.shard.of;
     let there: BTreeSet<_> = parts.iter().map(|part| part.corpus.shard.number).collect();
     let shares = (1..=of).filter(|number| !there.contains(number));
     let mut missing: Vec<_> = shares.map(|number| format!("share {number}/{of}")).collect();
-    for Part { path, record, corpus, rows } in parts {
+    for Part { path, record, corpus, .. } in parts {
         for (_, file) in &corpus.files {
             let rows = rows.get(file).map_or(&[][..], Vec::as_slice);
             let Some(done) = done(rows, &record.cells) else { continue };
-            let open = record.cells.iter().filter(|cell| !done.contains(cell));
+            let is_done = |cell: &&Cell| done.iter().any(|timed| timed.cell == **cell);
+            let open = record.cells.iter().filter(|cell| !is_done(cell));
             let open: Vec<_> = open.map(|cell| &*cell.method).collect();
             let (path, Shard { number, .. }) = (path.display(), corpus.shard);
             let (count, methods) = (open.len(), open.join(", "));
@@ -120,23 +143,25 @@ fn missing(parts: &[Part]) -> Vec<String> {
     missing
 }
 
-/// The facts of the whole, and the rows by matrix in the order of an undivided run.
-fn join(parts: Vec<Part>) -> (RunRecord, Vec<Vec<Row>>) {
-    let (mut files, mut sessions) = (BTreeMap::new(), Vec::new());
-    let mut rows = BTreeMap::new();
+/// The facts of the whole, and the rows in the order of an undivided run.
+fn join(parts: &[Part], rows: HashMap<String, Vec<Row>>) -> (RunRecord, Vec<Row>) {
+    let (mut files, mut sessions, mut clocks) = (BTreeMap::new(), Vec::new(), None);
+    let mut ordered = BTreeMap::new();
     let first = parts[0].record.clone();
     let cell_places: HashMap<_, _> =
         first.cells.iter().enumerate().map(|(place, cell)| (cell, place)).collect();
-    for part in &parts {
+    for part in parts {
+        let gpu = part.record.gpu.as_ref();
+        clocks = ClockRange::join(clocks, gpu.and_then(|gpu| gpu.clocks.clone()));
         files.extend(part.corpus.files.iter().cloned());
         sessions.extend(part.record.sessions.iter().cloned());
     }
     let places: HashMap<_, _> = files.iter().map(|(place, file)| (file, *place)).collect();
-    for (file, mut own) in parts.into_iter().flat_map(|part| part.rows) {
+    for (file, mut own) in rows {
         own.sort_by_key(|row| row.cell().and_then(|cell| cell_places.get(&cell).copied()));
         // What is no longer in the folder comes last.
         let place = places.get(&file).copied().unwrap_or(usize::MAX);
-        rows.insert((place, file), own);
+        ordered.insert((place, file), own);
     }
     let whole = Shard { number: 1, of: 1 };
     let corpus = first.corpus.clone().map(|corpus| Corpus {
@@ -144,5 +169,6 @@ fn join(parts: Vec<Part>) -> (RunRecord, Vec<Vec<Row>>) {
         files: files.clone().into_iter().collect(),
         ..corpus
     });
-    (RunRecord { corpus, sessions, ..first }, rows.into_values().collect())
+    let gpu = first.gpu.clone().map(|gpu| GpuRecord { clocks, ..gpu });
+    (RunRecord { corpus, sessions, gpu, ..first }, ordered.into_values().flatten().collect())
 }

@@ -169,7 +169,7 @@ fn groups(
         }?;
         let measured = Report { outcomes, ..Report::default() };
         let choices = &session.choices;
-        let mut group = session.group(precision, Device::Cpu, choices, report, measured);
+        let mut group = session.group(precision, Device::Cpu, choices, report, measured, &[]);
         group.threads = bench.ranks.count();
         group.rows.iter_mut().for_each(|row| row.threads = Some(group.threads));
         report.groups.push(group);

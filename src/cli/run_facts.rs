@@ -11,6 +11,7 @@ use super::system;
 use crate::cache::Cache;
 use crate::device::facts::Clocks;
 use crate::record::MatrixReport;
+use crate::record::file::is_no_file;
 use crate::record::run::{self, Bandwidth, ClockRange, GpuRecord, REVISION, RunRecord};
 use crate::system::System;
 use crate::system::noise::Readings;
@@ -147,7 +148,8 @@ impl Recording {
             writeln!(stderr, "the GPU was throttled ({reasons}): {lowest} to {highest} MHz")?;
         }
         if let Some(gpu) = &mut self.record.gpu {
-            gpu.clocks = clocks;
+            // A run that goes on has some already.
+            gpu.clocks = ClockRange::join(gpu.clocks.take(), clocks);
         }
         self.write()
     }
@@ -155,8 +157,8 @@ impl Recording {
     fn write(&self) -> Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
         let json = serde_json::to_string_pretty(&self.record)? + "\n";
-        let written = if path.exists() && !path.is_file() {
-            std::fs::write(path, json) // a pipe or a device
+        let written = if is_no_file(path) {
+            std::fs::write(path, json)
         } else {
             Cache::write(path, |file| file.write_all(json.as_bytes()))
         };

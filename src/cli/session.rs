@@ -27,7 +27,7 @@ use crate::memory::{self, Available};
 use crate::method::{Choice, Device, Unavailable};
 use crate::methods::{cpu, gpu};
 use crate::record::row::{Circumstances, MatrixFacts, Row, Shape, Status};
-use crate::record::run::{Cell, Library};
+use crate::record::run::{Cell, Library, Timed};
 use crate::record::{Group, MatrixReport};
 use crate::scalar::Precision;
 use crate::simd::Isa;
@@ -191,7 +191,7 @@ impl<'a> Session<'a> {
         tell: &mut dyn FnMut(Event),
     ) -> Result<(), Stopped> {
         let cell = |choice: &Choice| cell(T::PRECISION, choice);
-        let open = self.choices.iter().filter(|choice| !task.done.contains(&cell(choice)));
+        let open = self.choices.iter().filter(|choice| !task.is_done(&cell(choice)));
         let open: Vec<_> = open.cloned().collect();
         if open.is_empty() {
             return Ok(());
@@ -234,7 +234,7 @@ impl<'a> Session<'a> {
             };
             let outcomes = choices.iter().map(outcome).collect();
             let measured = Report { outcomes, ..measured };
-            let group = self.group(T::PRECISION, device, &choices, report, measured);
+            let group = self.group(T::PRECISION, device, &choices, report, measured, &task.done);
             tell.borrow_mut()(Event::Group(Box::new(group)));
         }
         Ok(())
@@ -271,15 +271,20 @@ impl<'a> Session<'a> {
         choices: &[Choice],
         matrix: &MatrixReport,
         report: Report,
+        done: &[Timed],
     ) -> Group {
         let facts = &matrix.facts;
         let results = || choices.iter().zip(&report.outcomes);
-        let baseline_ms = results().find_map(|(choice, outcome)| match outcome {
-            Outcome::Ok(measured) if BREAK_EVEN_BASELINES.contains(&&*choice.name()) => {
-                Some(measured.summary.mean_ms)
-            }
+        let measured = results().filter_map(|(choice, outcome)| match outcome {
+            Outcome::Ok(measured) => Some((choice.name(), measured.summary.mean_ms)),
             _ => None,
         });
+        let before = done
+            .iter()
+            .filter(|timed| (timed.cell.precision, timed.cell.device) == (precision, device))
+            .filter_map(|timed| Some((timed.cell.method.clone(), timed.avg_spmv_ms?)));
+        let baseline =
+            measured.chain(before).find(|(name, _)| BREAK_EVEN_BASELINES.contains(&&**name));
         let circumstances = Circumstances {
             precision,
             threads: self.team.len(),
@@ -288,7 +293,7 @@ impl<'a> Session<'a> {
             order: self.order,
             order_ms: matrix.reordering.map(|cost| cost.order_ms),
             peak_gbs: report.peak.gbs(),
-            baseline_ms,
+            baseline_ms: baseline.map(|(_, ms)| ms),
             run_id: &self.run_id,
         };
         let row = |(choice, outcome): (&Choice, &Outcome)| {
@@ -312,7 +317,7 @@ impl<'a> Session<'a> {
             stages: report.outcomes.iter().map(stages).collect(),
         };
         let choosers = [cpu::auto::METHOD.name, gpu::auto::METHOD.name];
-        choosers.into_iter().for_each(|chooser| group.set_off(chooser));
+        choosers.into_iter().for_each(|chooser| group.set_off(chooser, done));
         group
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::bench::outcome::Outcome;
 use crate::matrix::source::Source;
 use crate::method::{Choice, Device};
-use crate::record::run::Cell;
+use crate::record::run::{Cell, Timed};
 use crate::record::{Group, MatrixReport};
 use crate::scalar::Precision;
 
@@ -16,7 +16,7 @@ pub struct Task {
     /// Whether a matrix of a single row or column is left out.
     pub skip_trivial: bool,
     /// What has a row already.
-    pub done: Vec<Cell>,
+    pub done: Vec<Timed>,
     /// What is not to be run again, but has no row yet.
     pub ended: Vec<(Cell, Ended)>,
 }
@@ -56,6 +56,11 @@ impl Task {
     /// All of a matrix.
     pub fn whole(source: &Source, skip_trivial: bool) -> Self {
         Self { source: source.clone(), skip_trivial, done: Vec::new(), ended: Vec::new() }
+    }
+
+    /// Whether a cell has its row.
+    pub fn is_done(&self, cell: &Cell) -> bool {
+        self.done.iter().any(|timed| timed.cell == *cell)
     }
 
     /// How a cell has ended, if it has.

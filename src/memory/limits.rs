@@ -60,23 +60,26 @@ fn left_by_groups(mounted: &Path, listed: &str) -> Option<u64> {
 /// The limit of one group less what it has taken for good, without pages of files that are given up when
 /// memory is short; `None` without a limit.
 fn left_by_group(version: Version, folder: &Path) -> Option<u64> {
-    let (limit, usage, inactive) = match version {
-        Version::First => {
-            ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file ")
-        }
-        Version::Second => ("memory.max", "memory.current", "inactive_file "),
+    let (limit, usage, prefix) = match version {
+        Version::First => ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_"),
+        Version::Second => ("memory.max", "memory.current", ""),
     };
     let read = |name| fs::read_to_string(folder.join(name)).ok();
     let number = |name| read(name)?.trim().parse::<u64>().ok();
     let (limit, usage) = (number(limit)?, number(usage)?);
     let stat = read("memory.stat").unwrap_or_default();
-    let inactive = stat.lines().find_map(|line| line.strip_prefix(inactive)?.trim().parse().ok());
-    Some(limit.saturating_sub(usage.saturating_sub(inactive.unwrap_or(0))))
+    // A file that was read twice is an active one.
+    let files = ["inactive_file ", "active_file "].map(|name| {
+        let value = |line: &str| line.strip_prefix(prefix)?.strip_prefix(name)?.trim().parse().ok();
+        stat.lines().find_map(value).unwrap_or(0)
+    });
+    Some(limit.saturating_sub(usage.saturating_sub(files.iter().sum::<u64>())))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::system::groups::tests::write;
 
     #[test]
     fn the_least_bound_is_named() {
@@ -98,14 +101,6 @@ mod tests {
         assert_eq!(kib("A: 99999999999999999 kB", "A"), Some(u64::MAX));
     }
 
-    fn write(folder: &Path, files: &[(&str, &str)]) {
-        for (name, text) in files {
-            let path = folder.join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-    }
-
     #[test]
     fn a_group_and_those_above_it_bound() {
         let dir = tempfile::tempdir().unwrap();
@@ -114,7 +109,7 @@ mod tests {
             &[
                 ("a/b/memory.max", "1000\n"),
                 ("a/b/memory.current", "300\n"),
-                ("a/b/memory.stat", "anon 5\ninactive_file 100\n"),
+                ("a/b/memory.stat", "anon 5\ninactive_file 60\nactive_file 40\n"),
                 ("a/memory.max", "max\n"),
                 ("a/memory.current", "5000\n"),
                 ("memory.max", "2000"),
@@ -138,7 +133,10 @@ mod tests {
             &[
                 ("memory/x/memory.limit_in_bytes", "5000"),
                 ("memory/x/memory.usage_in_bytes", "6000"),
-                ("memory/x/memory.stat", "inactive_file 1\ntotal_inactive_file 2000\n"),
+                (
+                    "memory/x/memory.stat",
+                    "inactive_file 1\nactive_file 2\ntotal_inactive_file 1500\ntotal_active_file 500\n",
+                ),
             ],
         );
         let groups = "7:memory:/x\n3:cpu,cpuacct:/y\n0::/\n";

@@ -14,6 +14,12 @@ pub struct RowFile {
     end: u64,
 }
 
+/// Whether results go to something that is there and no file, such as a pipe or a terminal: it takes rows,
+/// and has none.
+pub fn is_no_file(path: &Path) -> bool {
+    path.exists() && !path.is_file()
+}
+
 /// Why rows cannot be added.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)] // the path, and what the system says
@@ -133,14 +139,20 @@ fn whole<R: Serialize + Default>(text: &[u8]) -> Result<u64, Foreign> {
     while reader.read_byte_record(&mut record).unwrap_or(false) {
         let next = reader.position().byte();
         let (found, needed) = (record.len(), *cells.get_or_insert(record.len()));
-        if found != needed && next < text.len() as u64 {
-            let line = record.position().map_or(0, csv::Position::line);
-            return Err(Foreign { line, what: format!("{found} cells, not {needed}") });
+        let has_end = text[..next as usize].ends_with(b"\n");
+        if found == needed && has_end {
+            end = next;
+            continue;
         }
-        if found != needed || !text[..next as usize].ends_with(b"\n") {
+        if next == text.len() as u64 {
             break;
         }
-        end = next;
+        let line = record.position().map_or(0, csv::Position::line);
+        let what = match has_end {
+            true => format!("{found} cells, not {needed}"),
+            false => "a line end of another kind".into(),
+        };
+        return Err(Foreign { line, what });
     }
     Ok(end)
 }
@@ -211,6 +223,7 @@ mod tests {
             ("notes", ":1: other columns than rows have: "),
             ("name,number\na,1", ":1: other columns than rows have: "),
             ("name,number,value\na,1,\nb,2\nc,3,", ":3: 2 cells, not 3: "),
+            ("name,number,value\na,1,\r\nb,2,\r\n", ":2: a line end of another kind: "),
         ] {
             fs::write(&path, text).unwrap();
             let message = RowFile::open::<Named>(&path).err().unwrap().to_string();

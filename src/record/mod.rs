@@ -18,7 +18,7 @@ use crate::matrix::order::Order;
 use crate::method::Device;
 use crate::scalar::Precision;
 use row::{MatrixFacts, Row, Status};
-use run::Cell;
+use run::Timed;
 
 /// All that was found out about one matrix.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -85,8 +85,8 @@ pub struct Group {
 
 impl Group {
     /// What it has rows of.
-    pub fn cells(&self) -> impl Iterator<Item = Cell> {
-        self.rows.iter().filter_map(Row::cell)
+    pub fn timed(&self) -> impl Iterator<Item = Timed> {
+        self.rows.iter().filter_map(Row::timed)
     }
 
     /// The index of the fastest row.
@@ -97,14 +97,17 @@ impl Group {
 }
 
 impl Group {
-    /// Says in the row of a method that chooses among others how far it is from the fastest.
-    pub fn set_off(&mut self, chooser: &str) {
-        let Some(fastest) = self.fastest().map(|index| self.rows[index].clone()) else { return };
-        let best = fastest.method_name.unwrap_or_default();
+    /// Says in the row of a method that chooses among others how far it is from the fastest, `others` that
+    /// were measured before among them.
+    pub fn set_off(&mut self, chooser: &str, others: &[Timed]) {
+        let is_here = |other: &&Timed| {
+            (other.cell.precision, other.cell.device) == (self.precision, self.device)
+        };
+        let all = self.timed().chain(others.iter().filter(is_here).cloned());
+        let times = all.filter_map(|timed| Some((timed.avg_spmv_ms?, timed.cell.method)));
+        let Some((best_ms, best)) = times.min_by(|a, b| a.0.total_cmp(&b.0)) else { return };
         for row in self.rows.iter_mut().filter(|r| r.method_name.as_deref() == Some(chooser)) {
-            if let (Some(reason), Some(ms), Some(best_ms)) =
-                (&mut row.reason, row.avg_spmv_ms, fastest.avg_spmv_ms)
-            {
+            if let (Some(reason), Some(ms)) = (&mut row.reason, row.avg_spmv_ms) {
                 *reason += &format!("; {:.2} times the time of the fastest, {best}", ms / best_ms);
             }
         }

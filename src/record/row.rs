@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::run::Cell;
+use super::run::{Cell, Timed};
 use crate::bench::metrics;
 use crate::bench::outcome::{Measurement, Outcome};
 use crate::bench::plan::Cache;
@@ -180,6 +180,11 @@ impl Row {
     pub fn cell(&self) -> Option<Cell> {
         let (precision, device) = (self.precision?, self.device?);
         Some(Cell { precision, device, method: self.method_name.clone()? })
+    }
+
+    /// The same with its time.
+    pub fn timed(&self) -> Option<Timed> {
+        Some(Timed { cell: self.cell()?, avg_spmv_ms: self.avg_spmv_ms })
     }
 
     /// Whether it tells of a wrong result or an error.

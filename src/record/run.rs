@@ -61,6 +61,15 @@ pub struct Cell {
     pub method: String,
 }
 
+/// A cell that has its row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Timed {
+    /// The cell.
+    pub cell: Cell,
+    /// Time of a product in milliseconds, if there is one.
+    pub avg_spmv_ms: Option<f64>,
+}
+
 /// The matrices of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Corpus {
@@ -131,6 +140,18 @@ impl ClockRange {
             memory_mhz: range(|clocks| clocks.memory_mhz)?,
             temperature: readings.clone().filter_map(|clocks| clocks.temperature).max(),
             throttled_by: readings.flat_map(|clocks| clocks.throttled_by.clone()).collect(),
+        })
+    }
+
+    /// Of both.
+    pub fn join(a: Option<Self>, b: Option<Self>) -> Option<Self> {
+        let (Some(a), Some(b)) = (&a, &b) else { return a.or(b) };
+        let range = |a: [u32; 2], b: [u32; 2]| [a[0].min(b[0]), a[1].max(b[1])];
+        Some(Self {
+            multiprocessor_mhz: range(a.multiprocessor_mhz, b.multiprocessor_mhz),
+            memory_mhz: range(a.memory_mhz, b.memory_mhz),
+            temperature: a.temperature.max(b.temperature),
+            throttled_by: &a.throttled_by | &b.throttled_by,
         })
     }
 }

@@ -59,10 +59,11 @@ fn least_quota(mounted: &Path, groups: &str) -> Option<f64> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn write(folder: &Path, files: &[(&str, &str)]) {
+    /// Files with these texts, as the system shows a group.
+    pub fn write(folder: &Path, files: &[(&str, &str)]) {
         for (name, text) in files {
             let path = folder.join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -7,9 +7,9 @@ use anyhow::{Context, Result, anyhow, ensure};
 
 use super::same::differences_of_shares;
 use crate::cli::args::CorpusArgs;
-use crate::record::file::RowFile;
+use crate::record::file::{RowFile, is_no_file};
 use crate::record::row::Row;
-use crate::record::run::{Cell, RunRecord};
+use crate::record::run::{Cell, RunRecord, Timed};
 use crate::record::write::Format;
 use crate::report::lines;
 
@@ -30,8 +30,7 @@ pub fn open(args: &CorpusArgs) -> Result<(Option<RowFile>, Begun)> {
     ensure!(!args.resume || measure.output.is_some(), "--resume needs --output FILE to go on with");
     ensure!(!args.resume || format == Format::Csv, "--resume goes on with --format csv only");
     let Some(path) = &measure.output else { return Ok((None, Begun::default())) };
-    // What is no file, such as a terminal, has no rows.
-    if path.exists() && !path.is_file() {
+    if is_no_file(path) {
         return Ok((None, Begun::default()));
     }
     let has_results = || anyhow!("{} has results: remove it, or name another", path.display());
@@ -72,11 +71,12 @@ impl Begun {
     }
 }
 
-/// Which cells of a matrix have rows; `None` if none is open.
-pub fn done(rows: &[Row], cells: &[Cell]) -> Option<Vec<Cell>> {
+/// Which cells of a matrix have rows, and their times; `None` if none is open.
+pub fn done(rows: &[Row], cells: &[Cell]) -> Option<Vec<Timed>> {
     let of_matrix = rows.iter().any(|row| row.method_name.is_none());
-    let done: Vec<_> = rows.iter().filter_map(Row::cell).collect();
-    let is_open = !of_matrix && cells.iter().any(|cell| !done.contains(cell));
+    let done: Vec<_> = rows.iter().filter_map(Row::timed).collect();
+    let is_done = |cell: &Cell| done.iter().any(|timed| timed.cell == *cell);
+    let is_open = !of_matrix && !cells.iter().all(is_done);
     is_open.then_some(done)
 }
 
@@ -104,6 +104,12 @@ pub fn read_rows(path: &Path) -> Result<HashMap<String, Vec<Row>>> {
         let row = line.row;
         let own = rows.entry(row.file.clone()).or_default();
         let of = row.method_name.as_deref().unwrap_or("the matrix");
+        ensure!(
+            row.status.is_some(),
+            "{}: the row of {of} on {} has no status",
+            path.display(),
+            row.file
+        );
         ensure!(
             own.iter().all(|other| other.cell() != row.cell()),
             "{}: two rows of {of} on {}",

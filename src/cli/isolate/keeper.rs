@@ -2,34 +2,25 @@
 //! of what it was at.
 
 use std::collections::HashMap;
-use std::io;
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use anyhow::{Result, bail, ensure};
 
-use super::wire::{Answer, Hello, receive, send};
+use super::child::{LAST_GRACE, Running, TICK};
+use super::wire::{Answer, Hello, send};
+use crate::cli::corpus::same::differences;
 use crate::cli::task::{Ended, Event, Step, Task};
 use crate::record::MatrixReport;
 use crate::record::row::Status;
 use crate::record::run::{Cell, RunRecord};
 
-/// How often the parent looks whether time is up.
-const TICK: Duration = Duration::from_millis(100);
-/// What a child gets to end by itself: beyond a method's time, and after an interruption.
+/// What a child gets beyond a method's time to end it by itself.
 const GRACE: Duration = Duration::from_secs(1);
-const LAST_GRACE: Duration = Duration::from_secs(10);
-
-/// How often a child is started that ends before it has begun.
-const STARTS: usize = 4;
+/// How often a child is tried again that ends before it has begun, or with nothing at hand.
+const TRIES: usize = 4;
 
 /// A child, and what it takes to make another.
 pub struct Keeper<'a> {
@@ -37,22 +28,16 @@ pub struct Keeper<'a> {
     hello: Hello,
     interrupted: &'a AtomicBool,
     running: Option<Running>,
-    run_id: String,
-    cells: Vec<Cell>,
-    timeout: Duration,
-}
-
-struct Running {
-    process: Child,
-    socket: UnixStream,
-    answers: Receiver<Answer>,
+    /// What the first child said of the run.
+    record: RunRecord,
 }
 
 /// How a child's work on a task ended.
 enum Finish {
     Done,
     Interrupted,
-    Died(Step, Ended),
+    /// While it was at a step, or between them.
+    Died(Option<Step>, Ended),
 }
 
 impl<'a> Keeper<'a> {
@@ -65,12 +50,9 @@ impl<'a> Keeper<'a> {
         hello: Hello,
         interrupted: &'a AtomicBool,
     ) -> Result<(Self, RunRecord)> {
-        let (running, record) = Running::start(&program, &hello)?;
-        let hello = hello.again();
-        let (run_id, cells) = (record.run_id.clone(), record.cells.clone());
-        let timeout = record.settings.timeout;
-        let running = Some(running);
-        Ok((Self { program, hello, interrupted, running, run_id, cells, timeout }, record))
+        let (running, record) = Running::start(&program, &hello, interrupted)?;
+        let (hello, running) = (hello.again(), Some(running));
+        Ok((Self { program, hello, interrupted, running, record: record.clone() }, record))
     }
 
     /// Carries out a task, in as many children as it takes; whether it was interrupted.
@@ -78,6 +60,7 @@ impl<'a> Keeper<'a> {
     /// # Errors
     /// When no child can be started.
     pub fn run(&mut self, mut task: Task, tell: &mut dyn FnMut(Event)) -> Result<bool> {
+        let mut idle_ends = 0;
         loop {
             let (step, end) = match self.attempt(&mut task, tell)? {
                 Finish::Done => return Ok(false),
@@ -85,13 +68,21 @@ impl<'a> Keeper<'a> {
                 Finish::Died(step, end) => (step, end),
             };
             let known = task.ended.len();
-            if !step.is_of_matrix() {
-                let is_open =
-                    |cell: &&Cell| !task.done.contains(cell) && task.end_of(cell).is_none();
-                let concerned =
-                    self.cells.iter().filter(|cell| step.concerns(cell)).filter(is_open);
-                let ended: Vec<_> = concerned.map(|cell| (cell.clone(), end.clone())).collect();
-                task.ended.extend(ended);
+            match step {
+                // Another may come further.
+                None if idle_ends < TRIES => {
+                    idle_ends += 1;
+                    continue;
+                }
+                Some(step) if !step.is_of_matrix() => {
+                    let cells = self.record.cells.iter();
+                    let open =
+                        cells.filter(|cell| !task.is_done(cell) && task.end_of(cell).is_none());
+                    let concerned = open.filter(|cell| step.concerns(cell));
+                    let ended: Vec<_> = concerned.map(|cell| (cell.clone(), end.clone())).collect();
+                    task.ended.extend(ended);
+                }
+                _ => (),
             }
             if task.ended.len() == known {
                 // Nothing of this matrix can be had.
@@ -100,147 +91,114 @@ impl<'a> Keeper<'a> {
                     Ended::Timeout(reason) => (Status::Timeout, reason),
                 };
                 let file = task.source.to_string();
-                let report = MatrixReport::without_groups(file, &self.run_id, status, reason);
+                let report =
+                    MatrixReport::without_groups(file, &self.record.run_id, status, reason);
                 tell(Event::Matrix(Box::new(report)));
                 return Ok(false);
             }
         }
     }
 
-    /// Another child; one that the system ends at once, as when memory is short, is not the last word.
+    /// Another child; one that the system ends at once, as when memory is short, is not the last word, nor
+    /// is one without the device that the first had.
     fn start_again(&self) -> Result<Running> {
-        let started = || Running::start(&self.program, &self.hello);
+        let started = || {
+            let (running, record) = Running::start(&self.program, &self.hello, self.interrupted)?;
+            let differing = differences(&self.record, &record).join("; ");
+            let what = "a new process to measure in does not find what the first did";
+            ensure!(differing.is_empty(), "{what} (then, now): {differing}");
+            Ok(running)
+        };
         let mut tries = 1;
         loop {
             match started() {
-                Ok((running, _)) => return Ok(running),
-                Err(_) if tries < STARTS && !self.interrupted.load(Ordering::Relaxed) => {
+                Err(_) if tries < TRIES && !self.is_interrupted() => {
                     tries += 1;
                     std::thread::sleep(GRACE);
                 }
-                Err(error) => return Err(error),
+                result => return result,
             }
         }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
     }
 
     /// One child's work on a task. What has rows afterwards is noted in the task.
     fn attempt(&mut self, task: &mut Task, tell: &mut dyn FnMut(Event)) -> Result<Finish> {
         let running = match self.running.take() {
             Some(running) => running,
-            None => self.start_again()?,
+            None => match self.start_again() {
+                Err(_) if self.is_interrupted() => return Ok(Finish::Interrupted),
+                started => started?,
+            },
         };
+        let (interrupted, timeout) = (self.interrupted, self.record.settings.timeout);
         let running = self.running.insert(running);
         // If the child has ended meanwhile, there will be no answers.
         let _ = send(&running.socket, task);
-        let (mut step, mut since) = (Step::Load, Instant::now());
-        let (mut spent, mut interrupted) = (HashMap::<Cell, Duration>::new(), None::<Instant>);
+        let (mut step, mut since) = (Some(Step::Load), Instant::now());
+        let (mut spent, mut asked) = (HashMap::<Cell, Duration>::new(), None::<Instant>);
+        let mut is_over = false;
         let finish = loop {
             match running.answers.recv_timeout(TICK) {
                 Ok(Answer::Told(Event::Step(next))) => {
-                    if let Step::Method(cell) = step {
+                    if let Some(Step::Method(cell)) = step {
                         *spent.entry(cell).or_default() += since.elapsed();
                     }
-                    (step, since) = (next, Instant::now());
+                    (step, since) = (Some(next), Instant::now());
                 }
                 Ok(Answer::Told(event)) => {
-                    if let Event::Group(group) = &event {
-                        task.done.extend(group.cells());
+                    match &event {
+                        Event::Group(group) => {
+                            task.done.extend(group.timed());
+                            step = None;
+                        }
+                        Event::Matrix(report) => is_over = report.ended.is_some(),
+                        Event::Step(_) => (),
                     }
                     tell(event);
+                    since = Instant::now();
                 }
                 Ok(Answer::Done) => return Ok(Finish::Done),
                 Ok(Answer::Interrupted) => return Ok(Finish::Interrupted),
                 Ok(Answer::Lost(reason)) => break Finish::Died(step, Ended::Failed(reason)),
                 Ok(Answer::Ready(_) | Answer::Refused(_)) => bail!("a child spoke out of turn"),
                 Err(RecvTimeoutError::Disconnected) => {
-                    let reason = describe(running.process.wait()?, &step);
+                    let fate = running.fate();
+                    let cause = if fate.is_of_memory() { ", as when memory runs out" } else { "" };
+                    let reason = format!("the process {fate} {}{cause}", moment(step.as_ref()));
                     break Finish::Died(step, Ended::Failed(reason));
                 }
                 Err(RecvTimeoutError::Timeout) => (),
             }
-            if self.interrupted.load(Ordering::Relaxed) {
-                let asked = *interrupted.get_or_insert_with(|| running.interrupt());
+            if interrupted.load(Ordering::Relaxed) {
+                let asked = *asked.get_or_insert_with(|| running.interrupt());
                 if asked.elapsed() > LAST_GRACE {
                     break Finish::Interrupted;
                 }
             }
             let before = match &step {
-                Step::Method(cell) => spent.get(cell).copied().unwrap_or_default(),
+                Some(Step::Method(cell)) => spent.get(cell).copied().unwrap_or_default(),
                 _ => Duration::ZERO,
             };
-            if (before + since.elapsed()).saturating_sub(GRACE) > self.timeout {
-                let limit = self.timeout.as_secs_f64();
-                let reason =
-                    format!("did not end within --timeout {limit} while {}", step.describe());
+            if (before + since.elapsed()).saturating_sub(GRACE) > timeout {
+                let (limit, moment) = (timeout.as_secs_f64(), moment(step.as_ref()));
+                let reason = format!("did not end within --timeout {limit} {moment}");
                 break Finish::Died(step, Ended::Timeout(reason));
             }
         };
         self.running = None;
-        let interrupted = interrupted.is_some() || self.interrupted.load(Ordering::Relaxed);
-        Ok(if interrupted { Finish::Interrupted } else { finish })
+        Ok(match finish {
+            _ if asked.is_some() || self.is_interrupted() => Finish::Interrupted,
+            _ if is_over || self.record.cells.iter().all(|cell| task.is_done(cell)) => Finish::Done,
+            finish => finish,
+        })
     }
 }
 
-impl Running {
-    fn start(program: &PathBuf, hello: &Hello) -> Result<(Self, RunRecord)> {
-        let (socket, theirs) = UnixStream::pair()?;
-        let process = Command::new(program)
-            .arg0("spmv-bench")
-            .arg("worker")
-            .stdin(OwnedFd::from(theirs))
-            .stdout(io::stderr()) // some libraries print there
-            .spawn()
-            .with_context(|| format!("cannot start {} to measure in", program.display()))?;
-        let (sender, answers) = channel();
-        let from = socket.try_clone()?;
-        std::thread::spawn(move || {
-            while receive(&from).is_ok_and(|answer: Answer| sender.send(answer).is_ok()) {}
-        });
-        let mut running = Self { process, socket, answers };
-        // A child that has ended already does not answer.
-        let _ = send(&running.socket, hello);
-        match running.answers.recv() {
-            Ok(Answer::Ready(record)) => Ok((running, *record)),
-            Ok(Answer::Refused(reason)) => bail!(reason),
-            _ => {
-                let status = running.process.wait()?;
-                bail!("the process to measure in ended before it began: {}", fate(status));
-            }
-        }
-    }
-
-    /// Asks the child to stop; when that was.
-    fn interrupt(&self) -> Instant {
-        // It may have ended.
-        let _ = kill(Pid::from_raw(self.process.id() as i32), Signal::SIGINT);
-        Instant::now()
-    }
-}
-
-impl Drop for Running {
-    /// A child that is not at work is ended without loss, and one that is was given up.
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-/// Why there is no result of a step.
-fn describe(status: ExitStatus, step: &Step) -> String {
-    let of_memory = [Signal::SIGKILL, Signal::SIGABRT].map(|signal| signal as i32);
-    let cause = match status.signal() {
-        Some(signal) if of_memory.contains(&signal) => ", as when memory runs out",
-        _ => "",
-    };
-    format!("the process {} while {}{cause}", fate(status), step.describe())
-}
-
-fn fate(status: ExitStatus) -> String {
-    match status.signal() {
-        None => format!("exited with status {}", status.code().unwrap_or_default()),
-        Some(signal) => {
-            let name = Signal::try_from(signal).map_or("unknown", Signal::as_str);
-            format!("was ended by signal {signal} ({name})")
-        }
-    }
+/// In words, when something ended.
+fn moment(step: Option<&Step>) -> String {
+    step.map_or_else(|| "between methods".into(), |step| format!("while {}", step.describe()))
 }

@@ -4,7 +4,10 @@
 //! The child is kept from matrix to matrix, and replaced when it has ended: starting a process, opening
 //! libraries and compiling kernels anew for each matrix would cost more than many a matrix itself.
 
+mod child;
 mod keeper;
+#[cfg(test)]
+mod tests;
 mod wire;
 pub mod worker;
 

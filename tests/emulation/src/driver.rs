@@ -112,6 +112,7 @@ impl Driver for Emulation {
     }
 
     fn memory(&self) -> Result<(u64, u64), Failed> {
+        self.synchronize()?;
         Ok((self.room.saturating_sub(self.memory.held()), self.room))
     }
 

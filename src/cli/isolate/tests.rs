@@ -1,0 +1,164 @@
+//! The parent against children that follow a script: this test program, started again with `worker` as the
+//! filter of its tests.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::AtomicBool;
+
+use super::keeper::Keeper;
+use super::wire::{Answer, Hello, receive, send};
+use crate::bench::plan::{Cache, Protocol, Settings};
+use crate::cli::task::{Event, Step, Task};
+use crate::matrix::order::Order;
+use crate::matrix::source::Source;
+use crate::method::Device;
+use crate::record::row::{Row, Status};
+use crate::record::run::{Cell, RunRecord};
+use crate::record::{Group, MatrixReport};
+use crate::scalar::Precision;
+use crate::system::System;
+
+fn cell(method: &str) -> Cell {
+    Cell { precision: Precision::F64, device: Device::Cpu, method: method.into() }
+}
+
+fn record(methods: &[&str]) -> RunRecord {
+    RunRecord {
+        run_id: "r".into(),
+        date: String::new(),
+        version: String::new(),
+        revision: String::new(),
+        command: Vec::new(),
+        system: System::detect(),
+        pinned_to: vec![0],
+        settings: Settings::new(Protocol::MergeSpmv),
+        expand: true,
+        order: Order::Natural,
+        cells: methods.iter().map(|method| cell(method)).collect(),
+        gpu: None,
+        libraries: Vec::new(),
+        bandwidth: Vec::new(),
+        corpus: None,
+        sessions: Vec::new(),
+    }
+}
+
+/// A group of one row.
+fn group(method: &str) -> Event {
+    let Cell { precision, device, method } = cell(method);
+    let row = Row {
+        precision: Some(precision),
+        device: Some(device),
+        method_name: Some(method),
+        status: Some(Status::Ok),
+        avg_spmv_ms: Some(0.5),
+        ..Row::default()
+    };
+    Event::Group(Box::new(Group {
+        precision,
+        device,
+        threads: 1,
+        cache: Cache::Hot,
+        footprint: 0,
+        peak: None,
+        compile_ms: None,
+        clocks: None,
+        rows: vec![row],
+        stages: Vec::new(),
+    }))
+}
+
+fn ended() -> Event {
+    let report = MatrixReport::without_groups("a".into(), "r", Status::Skipped, "b".into());
+    Event::Matrix(Box::new(report))
+}
+
+/// The child. Run as any other test, not under the name that children are given, it does nothing.
+#[test]
+fn a_worker_by_script() {
+    if std::env::args().next().as_deref() != Some("spmv-bench") {
+        return;
+    }
+    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned().unwrap());
+    let hello: Hello = receive(&socket).unwrap();
+    let script = hello.arguments().next().unwrap().into_string().unwrap();
+    let is_first = !hello.quiet;
+    let ready =
+        |methods: &[&str]| send(&socket, &Answer::Ready(Box::new(record(methods)))).unwrap();
+    let tell = |event| send(&socket, &Answer::Told(event)).unwrap();
+    match (&*script, is_first) {
+        ("is never ready", _) => loop {
+            std::thread::sleep(std::time::Duration::from_secs(1));
+        },
+        ("finds less the second time", false) => ready(&["a"]),
+        _ => ready(&["a", "b"]),
+    }
+    let task: Task = receive(&socket).unwrap();
+    tell(Event::Step(Step::Load));
+    match (&*script, is_first) {
+        ("ends after the matrix", _) => tell(ended()),
+        ("ends after a group", true) => tell(group("a")),
+        ("ends after a group", false) => {
+            // What the first has told, with its time.
+            assert!(task.done.iter().all(|timed| timed.avg_spmv_ms == Some(0.5)));
+            assert!(task.is_done(&cell("a")) && !task.is_done(&cell("b")));
+            tell(group("b"));
+        }
+        ("ends after each group", _) => tell(group("a")),
+        _ => tell(Event::Step(Step::Method(cell("a")))),
+    }
+    std::process::exit(3);
+}
+
+/// What the parent passes on, and its end, with children of that script.
+fn run(script: &str) -> (Vec<String>, String) {
+    let (interrupted, program) =
+        (AtomicBool::new(script == "is never ready"), "/proc/self/exe".into());
+    let hello = Hello::new(&[OsString::from(script)], "r".into(), false);
+    let mut told = Vec::new();
+    let ran = Keeper::start(program, hello, &interrupted).and_then(|(mut keeper, _)| {
+        let task = Task::whole(&Source::parse("gen:dense,rows=3,cols=4".as_ref())?, true);
+        keeper.run(task, &mut |event| match event {
+            Event::Step(_) => (),
+            Event::Group(group) => told.extend(group.timed().map(|timed| timed.cell.method)),
+            Event::Matrix(report) => told.extend(report.ended.and_then(|row| row.reason)),
+        })
+    });
+    (told, ran.map_or_else(|error| error.to_string(), |interrupted| format!("Ok({interrupted})")))
+}
+
+#[test]
+fn a_matrix_that_has_its_row_gets_no_second_one() {
+    assert_eq!(run("ends after the matrix"), (vec!["b".into()], "Ok(false)".into()));
+}
+
+#[test]
+fn what_is_told_stays_and_another_child_does_the_rest() {
+    let both = vec!["a".into(), "b".into()];
+    assert_eq!(run("ends after a group"), (both, "Ok(false)".into()));
+}
+
+/// Not for ever.
+#[test]
+fn children_that_end_with_nothing_at_hand_are_tried_a_few_times() {
+    let (told, end) = run("ends after each group");
+    let (last, groups) = told.split_last().unwrap();
+    assert!(groups.iter().all(|method| method == "a") && groups.len() < 9, "{told:?}");
+    assert_eq!((&**last, &*end), ("the process exited with status 3 between methods", "Ok(false)"));
+}
+
+#[test]
+fn a_child_that_finds_less_than_the_first_does_not_go_on() {
+    let (told, end) = run("finds less the second time");
+    let expected = "a new process to measure in does not find what the first did (then, now): methods that \
+                    only one has: [\"b in f64\"], []";
+    assert_eq!((told, &*end), (vec![], expected));
+}
+
+#[test]
+fn a_child_that_is_never_ready_can_be_interrupted() {
+    let expected = "interrupted before the process to measure in was ready";
+    assert_eq!(run("is never ready"), (vec![], expected.into()));
+}
