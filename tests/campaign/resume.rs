@@ -136,3 +136,41 @@ fn matrices_without_results_have_a_row_too() {
     assert_eq!((ran.status, place.read("out.csv")), (Some(1), whole));
     assert!(ran.stderr.contains("3 matrices (1 not measured; 1 trivial ones skipped)"), "{ran:?}");
 }
+
+/// What compares a method with others knows those that were measured before.
+#[test]
+fn a_row_measured_later_is_compared_with_the_earlier_ones() {
+    let place = Place::with_matrices(&[40]);
+    let words = format!("corpus matrices {EXACT} csr-rows,merge,auto --output out.csv --resume");
+    // The row of `again` after a resumption, where csr-rows took so many milliseconds before.
+    let measured_again = |again: &str, csr_rows_ms: &str| {
+        let text = place.read("out.csv");
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let header = reader.headers().unwrap().clone();
+        let place_of = |column| header.iter().position(|name| name == column).unwrap();
+        let mut writer = csv::Writer::from_path(place.path("out.csv")).unwrap();
+        writer.write_record(&header).unwrap();
+        for row in reader.records().map(Result::unwrap) {
+            let method = &row[place_of("method_name")];
+            let cells = row.iter().enumerate().map(|(k, cell)| match method {
+                "csr-rows" if k == place_of("avg_spmv_ms") => csr_rows_ms,
+                _ => cell,
+            });
+            if method != again {
+                writer.write_record(cells).unwrap();
+            }
+        }
+        drop(writer);
+        let ran = place.run(&words);
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        rows(&place.read("out.csv")).into_iter().find(|row| row["method_name"] == again).unwrap()
+    };
+    assert_eq!(place.run(&words).status, Some(0));
+    assert_eq!(measured_again("merge", "1e-9")["break_even"], "", "never");
+    let merge = measured_again("merge", "1e9");
+    let [setup, break_even] =
+        ["setup_ms", "break_even"].map(|name| merge[name].parse::<f64>().unwrap());
+    assert!(break_even > 0.0 && (break_even * 1e9 / setup - 1.0).abs() < 1e-3, "{merge:?}");
+    let reason = measured_again("auto", "1e-9")["reason"].clone();
+    assert!(reason.contains(" times the time of the fastest, csr-rows"), "{reason}");
+}

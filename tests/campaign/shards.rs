@@ -38,6 +38,26 @@ fn joined_shares_are_the_whole() {
     assert!(merged.stderr.contains("all.csv is there already"), "{merged:?}");
 }
 
+/// A matrix that has changed from one share to another, with a row in each and one in both.
+#[test]
+fn a_matrix_may_be_in_two_files() {
+    let place = shares();
+    let whole = place.run(&words("")).stdout;
+    let [from, mut to] = ["out-1.csv", "out-2.csv"].map(|name| place.read(name));
+    let mut lines: Vec<_> = from.lines().collect();
+    let merge = lines.pop().unwrap();
+    let seq = lines.last().unwrap();
+    to += &format!("{merge}\n{seq}\n");
+    fs::write(place.path("out-1.csv"), lines.join("\n") + "\n").unwrap();
+    fs::write(place.path("out-2.csv"), to).unwrap();
+    let merged = place.run("merge out-1.csv out-2.csv out-3.csv");
+    assert_eq!((merged.status, &*merged.stderr), (Some(0), ""));
+    assert_same(&merged.stdout, &whole);
+    // To what takes no facts of the run beside it.
+    let piped = place.run("merge out-1.csv out-2.csv out-3.csv --output /dev/stdout");
+    assert_eq!((piped.status, piped.stdout), (Some(0), merged.stdout), "{}", piped.stderr);
+}
+
 #[test]
 fn what_is_missing_is_named() {
     let place = shares();
