@@ -138,38 +138,22 @@ impl<'a> Keeper<'a> {
         let running = self.running.insert(running);
         // If the child has ended meanwhile, there will be no answers.
         let _ = send(&running.socket, task);
-        let (mut step, mut since) = (Some(Step::Load), Instant::now());
-        let (mut spent, mut asked) = (HashMap::<Cell, Duration>::new(), None::<Instant>);
-        let mut is_over = false;
+        let (mut watch, mut asked) = (Watch::begin(), None::<Instant>);
         let finish = loop {
             match running.answers.recv_timeout(TICK) {
-                Ok(Answer::Told(Event::Step(next))) => {
-                    if let Some(Step::Method(cell)) = step {
-                        *spent.entry(cell).or_default() += since.elapsed();
-                    }
-                    (step, since) = (Some(next), Instant::now());
-                }
                 Ok(Answer::Told(event)) => {
-                    match &event {
-                        Event::Group(group) => {
-                            task.done.extend(group.timed());
-                            step = None;
-                        }
-                        Event::Matrix(report) => is_over = report.ended.is_some(),
-                        Event::Step(_) => (),
-                    }
+                    watch.note(&event, task);
                     tell(event);
-                    since = Instant::now();
                 }
                 Ok(Answer::Done) => return Ok(Finish::Done),
                 Ok(Answer::Interrupted) => return Ok(Finish::Interrupted),
-                Ok(Answer::Lost(reason)) => break Finish::Died(step, Ended::Failed(reason)),
+                Ok(Answer::Lost(reason)) => break watch.died(Ended::Failed(reason)),
                 Ok(Answer::Ready(_) | Answer::Refused(_)) => bail!("a child spoke out of turn"),
                 Err(RecvTimeoutError::Disconnected) => {
                     let fate = running.fate();
                     let cause = if fate.is_of_memory() { ", as when memory runs out" } else { "" };
-                    let reason = format!("the process {fate} {}{cause}", moment(step.as_ref()));
-                    break Finish::Died(step, Ended::Failed(reason));
+                    let reason = format!("the process {fate} {}{cause}", watch.moment());
+                    break watch.died(Ended::Failed(reason));
                 }
                 Err(RecvTimeoutError::Timeout) => (),
             }
@@ -179,26 +163,73 @@ impl<'a> Keeper<'a> {
                     break Finish::Interrupted;
                 }
             }
-            let before = match &step {
-                Some(Step::Method(cell)) => spent.get(cell).copied().unwrap_or_default(),
-                _ => Duration::ZERO,
-            };
-            if (before + since.elapsed()).saturating_sub(GRACE) > timeout {
-                let (limit, moment) = (timeout.as_secs_f64(), moment(step.as_ref()));
+            if watch.at_it().saturating_sub(GRACE) > timeout {
+                let (limit, moment) = (timeout.as_secs_f64(), watch.moment());
                 let reason = format!("did not end within --timeout {limit} {moment}");
-                break Finish::Died(step, Ended::Timeout(reason));
+                break watch.died(Ended::Timeout(reason));
             }
         };
         self.running = None;
         Ok(match finish {
             _ if asked.is_some() || self.is_interrupted() => Finish::Interrupted,
-            _ if is_over || self.record.cells.iter().all(|cell| task.is_done(cell)) => Finish::Done,
+            _ if watch.is_over || self.record.cells.iter().all(|cell| task.is_done(cell)) => {
+                Finish::Done
+            }
             finish => finish,
         })
     }
 }
 
-/// In words, when something ended.
-fn moment(step: Option<&Step>) -> String {
-    step.map_or_else(|| "between methods".into(), |step| format!("while {}", step.describe()))
+/// How far a child is with a task.
+struct Watch {
+    step: Option<Step>,
+    since: Instant,
+    /// The turns that methods have had.
+    spent: HashMap<Cell, Duration>,
+    /// Whether there will be no methods.
+    is_over: bool,
+}
+
+impl Watch {
+    fn begin() -> Self {
+        let step = Some(Step::Load);
+        Self { step, since: Instant::now(), spent: HashMap::new(), is_over: false }
+    }
+
+    /// Takes in what the child has told.
+    fn note(&mut self, event: &Event, task: &mut Task) {
+        match event {
+            Event::Step(next) => {
+                let elapsed = self.since.elapsed();
+                if let Some(Step::Method(cell)) = self.step.replace(next.clone()) {
+                    *self.spent.entry(cell).or_default() += elapsed;
+                }
+            }
+            Event::Group(group) => {
+                task.done.extend(group.timed());
+                self.step = None;
+            }
+            Event::Matrix(report) => self.is_over = report.ended.is_some(),
+        }
+        self.since = Instant::now();
+    }
+
+    /// How long the child has been at this step, with all turns of a method.
+    fn at_it(&self) -> Duration {
+        let before = match &self.step {
+            Some(Step::Method(cell)) => self.spent.get(cell).copied().unwrap_or_default(),
+            _ => Duration::ZERO,
+        };
+        before + self.since.elapsed()
+    }
+
+    fn died(&self, end: Ended) -> Finish {
+        Finish::Died(self.step.clone(), end)
+    }
+
+    /// In words, when something ended.
+    fn moment(&self) -> String {
+        let step = self.step.as_ref();
+        step.map_or_else(|| "between methods".into(), |step| format!("while {}", step.describe()))
+    }
 }
