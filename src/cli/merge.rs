@@ -1,8 +1,6 @@
 //! `spmv-bench merge`: the files of a corpus' shares joined, if they belong together and nothing is missing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -11,6 +9,7 @@ use clap::Args;
 use super::corpus::results::{done, read_record, read_rows};
 use super::corpus::same::differences;
 use super::run_facts::{Recording, beside};
+use super::session::output;
 use super::{Verdict, World};
 use crate::record::file::{RowFile, is_no_file};
 use crate::record::row::Row;
@@ -51,16 +50,11 @@ pub fn run(args: &MergeArgs, world: &mut World) -> Result<Verdict> {
                 path.display()
             );
             file.add(&rows)?;
-            Recording::begin(Some(beside(path)), record, world.readings, true, world.stderr)?;
+            Recording::begin(Some(beside(path)), record, world.readings, true, world.stderr)?
+                .write()?;
         }
         stream => {
-            let to: Box<dyn Write> = match stream {
-                Some(path) => Box::new(
-                    File::create(path)
-                        .with_context(|| format!("cannot write {}", path.display()))?,
-                ),
-                None => Box::new(&mut *world.stdout),
-            };
+            let to = output(stream.as_deref(), world.stdout)?;
             let mut writer = csv::Writer::from_writer(to);
             rows.iter().try_for_each(|row| writer.serialize(row))?;
             writer.flush()?;
@@ -77,7 +71,8 @@ impl Part {
         let record = read_record(&beside(path))?;
         let corpus = record.corpus.clone();
         let corpus = corpus.with_context(|| format!("{} is not of a corpus", path.display()))?;
-        Ok(Self { path: path.to_owned(), record, corpus, rows: read_rows(path)? })
+        let rows = read_rows(path, &record)?;
+        Ok(Self { path: path.to_owned(), record, corpus, rows })
     }
 }
 
@@ -146,6 +141,7 @@ fn missing(parts: &[Part], rows: &HashMap<String, Vec<Row>>) -> Vec<String> {
 /// The facts of the whole, and the rows in the order of an undivided run.
 fn join(parts: &[Part], rows: HashMap<String, Vec<Row>>) -> (RunRecord, Vec<Row>) {
     let (mut files, mut sessions, mut clocks) = (BTreeMap::new(), Vec::new(), None);
+    let mut joined = BTreeSet::new();
     let mut ordered = BTreeMap::new();
     let first = parts[0].record.clone();
     let cell_places: HashMap<_, _> =
@@ -155,7 +151,9 @@ fn join(parts: &[Part], rows: HashMap<String, Vec<Row>>) -> (RunRecord, Vec<Row>
         clocks = ClockRange::join(clocks, gpu.and_then(|gpu| gpu.clocks.clone()));
         files.extend(part.corpus.files.iter().cloned());
         sessions.extend(part.record.sessions.iter().cloned());
+        joined.extend(part.record.joined.iter().chain([&part.record.run_id]).cloned());
     }
+    let joined = joined.into_iter().collect();
     let places: HashMap<_, _> = files.iter().map(|(place, file)| (file, *place)).collect();
     for (file, mut own) in rows {
         own.sort_by_key(|row| row.cell().and_then(|cell| cell_places.get(&cell).copied()));
@@ -170,5 +168,8 @@ fn join(parts: &[Part], rows: HashMap<String, Vec<Row>>) -> (RunRecord, Vec<Row>
         ..corpus
     });
     let gpu = first.gpu.clone().map(|gpu| GpuRecord { clocks, ..gpu });
-    (RunRecord { corpus, sessions, gpu, ..first }, ordered.into_values().flatten().collect())
+    (
+        RunRecord { corpus, sessions, gpu, joined, ..first },
+        ordered.into_values().flatten().collect(),
+    )
 }

@@ -40,6 +40,7 @@ use crate::method::Unavailable;
 use crate::system::System;
 use crate::system::noise::Readings;
 use args::{Cli, Command};
+pub use isolate::Interrupted;
 
 /// Everything outside the program that a command touches; tests put fakes in its place.
 pub struct World<'a> {

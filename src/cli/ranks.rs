@@ -90,9 +90,14 @@ fn measure(
 ) -> Result<Verdict> {
     let (measure, leader) = (&args.measure, ranks.rank() == 0);
     let source = ranks.agree(source(&args.mtx, measure.datasets.as_deref()))?;
+    ranks.agree(measure.check_files([&source].into_iter()))?;
     let interrupted = world.interrupted;
     let session = ranks.agree(Session::start(measure, world))?;
-    let out = if leader { output(measure, world.stdout) } else { Ok(Box::new(io::sink()) as _) };
+    let out = if leader {
+        output(measure.output.as_deref(), world.stdout)
+    } else {
+        Ok(Box::new(io::sink()) as _)
+    };
     let mut out = ranks.agree(out)?;
     let record = || {
         let World { stderr, date, system, .. } = world;

@@ -1,15 +1,17 @@
 //! The facts of a run: written when it begins, completed when it ends.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf, absolute};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use super::args::MeasureArgs;
 use super::session::Session;
 use super::system;
 use crate::cache::Cache;
 use crate::device::facts::Clocks;
+use crate::matrix::source::Source;
 use crate::record::MatrixReport;
 use crate::record::file::is_no_file;
 use crate::record::run::{self, Bandwidth, ClockRange, GpuRecord, REVISION, RunRecord};
@@ -51,6 +53,7 @@ impl Session<'_> {
             bandwidth,
             corpus: None,
             sessions: vec![run::Session { date, begin, end: None }],
+            joined: Vec::new(),
         }
     }
 
@@ -60,7 +63,7 @@ impl Session<'_> {
         system::bandwidth(&self.team, self.clock, &sizes)
     }
 
-    /// The facts of the run, written where they were asked for; with results on stdout and no file
+    /// The facts of the run, to be written where they were asked for; with results on stdout and no file
     /// named, a line on stderr.
     pub fn record(
         &self,
@@ -85,7 +88,39 @@ impl MeasureArgs {
 
     /// Where the facts of the run are asked for: as named, or beside the output.
     pub fn record_path(&self) -> Option<PathBuf> {
-        self.run_record.clone().or_else(|| self.output.as_deref().map(beside))
+        let output = self.output.as_deref().filter(|path| !is_no_file(path));
+        self.run_record.clone().or_else(|| output.map(beside))
+    }
+
+    /// Refuses to write two things into one file, or anything into one that is measured.
+    ///
+    /// # Errors
+    /// Which file that is.
+    pub fn check_files<'s>(&self, measured: impl Iterator<Item = &'s Source>) -> Result<()> {
+        let written = [self.output.clone(), self.record_path()].into_iter().flatten();
+        let written: Vec<_> = written.filter(|path| !is_no_file(path)).collect();
+        if let [output, record] = &written[..] {
+            let shown = output.display();
+            ensure!(!is_same_file(output, record), "{shown}: --run-record needs a file of its own");
+        }
+        let measured = measured.filter_map(|source| match source {
+            Source::File(path) => Some(path),
+            _ => None,
+        });
+        for path in measured {
+            let shown = path.display();
+            let is_written = written.iter().any(|written| is_same_file(written, path));
+            ensure!(!is_written, "{shown} is measured: results need another file");
+        }
+        Ok(())
+    }
+}
+
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    let place = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino())).ok();
+    match (place(a), place(b)) {
+        (Some(a), Some(b)) => a == b,
+        _ => absolute(a).ok() == absolute(b).ok(),
     }
 }
 
@@ -106,7 +141,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Writes the facts, or without a file a line on stderr.
+    /// The facts, for a file; without one, a line on stderr.
     pub fn begin(
         path: Option<PathBuf>,
         record: RunRecord,
@@ -115,7 +150,6 @@ impl Recording {
         stderr: &mut dyn Write,
     ) -> Result<Self> {
         let recording = Self { path, record, readings, clocks: Vec::new() };
-        recording.write()?;
         if recording.path.is_none() && !quiet {
             recording.summarise(stderr)?;
         }
@@ -154,7 +188,11 @@ impl Recording {
         self.write()
     }
 
-    fn write(&self) -> Result<()> {
+    /// Writes what is known so far.
+    ///
+    /// # Errors
+    /// When the file does not take it.
+    pub fn write(&self) -> Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
         let json = serde_json::to_string_pretty(&self.record)? + "\n";
         let written = if is_no_file(path) {

@@ -2,8 +2,8 @@
 //! source to report.
 
 use std::cell::RefCell;
-use std::fs::File;
 use std::io::Write;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -26,6 +26,7 @@ use crate::memory::extent::Extent;
 use crate::memory::{self, Available};
 use crate::method::{Choice, Device, Unavailable};
 use crate::methods::{cpu, gpu};
+use crate::record::file::Replaced;
 use crate::record::row::{Circumstances, MatrixFacts, Row, Shape, Status};
 use crate::record::run::{Cell, Library, Timed};
 use crate::record::{Group, MatrixReport};
@@ -143,6 +144,13 @@ impl<'a> Session<'a> {
         if task.skip_trivial && report.is_trivial() {
             let row = Row::of_matrix(&report.facts, &self.run_id);
             report.ended = Some(row.ended(Status::Skipped, TRIVIAL.into()));
+            tell(Event::Matrix(Box::new(report)));
+            return Ok(());
+        }
+        let shape = report.facts.shape.as_ref();
+        if let Some(reason) = shape.and_then(|shape| task.differs_from(shape.sizes())) {
+            let row = Row::of_matrix(&report.facts, &self.run_id);
+            report.ended = Some(row.ended(Status::Failed, reason));
             tell(Event::Matrix(Box::new(report)));
             return Ok(());
         }
@@ -359,13 +367,10 @@ fn team(threads: Option<usize>, world: &World) -> Result<Team> {
     Team::pinned(&cpus[..threads]).with_context(|| format!("cannot pin to CPU {}", cpus[0]))
 }
 
-/// Where the results go: `--output` or stdout.
-pub fn output<'a>(args: &MeasureArgs, stdout: &'a mut dyn Write) -> Result<Box<dyn Write + 'a>> {
-    Ok(match &args.output {
-        Some(path) => {
-            let file = File::create(path);
-            Box::new(file.with_context(|| format!("cannot create {}", path.display()))?)
-        }
+/// Where the results go: to that file or stdout.
+pub fn output<'a>(path: Option<&Path>, stdout: &'a mut dyn Write) -> Result<Box<dyn Write + 'a>> {
+    Ok(match path {
+        Some(path) => Box::new(Replaced::open(path)?),
         None => Box::new(stdout),
     })
 }

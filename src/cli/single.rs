@@ -16,15 +16,16 @@ use crate::record::write::{Format, Reporter};
 pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result<Verdict> {
     let measure = &args.measure;
     let source = source(&args.mtx, measure.datasets.as_deref())?;
+    measure.check_files([&source].into_iter())?;
     let path = measure.record_path();
     let (mut runner, facts) =
         Runner::start(measure, args.isolate, measure.wants_bandwidth(), command, world)?;
-    let mut out = output(measure, world.stdout)?;
+    let mut out = output(measure.output.as_deref(), world.stdout)?;
     let mut recording = Recording::begin(path, facts, world.readings, measure.quiet, world.stderr)?;
     let mut report = MatrixReport::default();
     let task = Task::whole(&source, false);
     let interrupted = runner.run(task, &mut |event| event.add_to(&mut report))?;
-    if let Some(reason) = report.unreadable() {
+    if let Some(reason) = report.unreadable().filter(|_| report.groups.is_empty()) {
         bail!("{reason}");
     }
     recording.take(&report);

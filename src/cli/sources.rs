@@ -26,7 +26,9 @@ pub fn sources(
             continue;
         }
         match Source::parse(word)? {
-            Source::File(dir) if !dir.is_file() => sources.extend(find(&dir, stderr)?),
+            Source::File(dir) if dir.is_dir() || !dir.exists() => {
+                sources.extend(find(&dir, stderr)?)
+            }
             Source::File(file) => sources.push(sized(file)),
             generated => sources.push((generated, 0)),
         }
@@ -78,7 +80,11 @@ pub fn find(dir: &Path, stderr: &mut dyn Write) -> Result<Vec<(Source, u64)>> {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
-                writeln!(stderr, "not searched: {error}")?;
+                match error.path().filter(|path| !path.is_dir() && is_matrix(path)) {
+                    // A link to nowhere, which reading it will tell.
+                    Some(path) => files.push(sized(path.to_owned())),
+                    None => writeln!(stderr, "not searched: {error}")?,
+                }
                 continue;
             }
         };

@@ -15,6 +15,8 @@ pub struct Task {
     pub source: Source,
     /// Whether a matrix of a single row or column is left out.
     pub skip_trivial: bool,
+    /// Rows, columns and nonzeros that it had when the first rows were measured.
+    pub sizes: Option<[usize; 3]>,
     /// What has a row already.
     pub done: Vec<Timed>,
     /// What is not to be run again, but has no row yet.
@@ -55,7 +57,18 @@ pub enum Step {
 impl Task {
     /// All of a matrix.
     pub fn whole(source: &Source, skip_trivial: bool) -> Self {
-        Self { source: source.clone(), skip_trivial, done: Vec::new(), ended: Vec::new() }
+        let (source, sizes) = (source.clone(), None);
+        Self { source, skip_trivial, sizes, done: Vec::new(), ended: Vec::new() }
+    }
+
+    /// Why a matrix of that many rows, columns and nonzeros is not the one that has rows already.
+    pub fn differs_from(&self, now: [usize; 3]) -> Option<String> {
+        let then = self.sizes.filter(|then| *then != now)?;
+        let shown = |[rows, cols, nnz]: [usize; 3]| format!("{rows} x {cols} with {nnz} nonzeros");
+        let (then, now) = (shown(then), shown(now));
+        Some(format!(
+            "is {now}, but the rows there are of {then}: take them out to measure it anew"
+        ))
     }
 
     /// Whether a cell has its row.

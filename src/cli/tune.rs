@@ -54,6 +54,7 @@ impl Rows {
 pub fn run(args: TuneArgs, command: Vec<String>, world: &mut World) -> Result<Verdict> {
     let measure = with_defaults(args.measure, args.what)?;
     let sources = sources(&args.sources, measure.datasets.as_deref(), world.stderr)?;
+    measure.check_files(sources.iter().map(|(source, _)| source))?;
     let mut session = Session::start(&measure, world)?;
     let (choices, precisions) = (&session.choices, measure.precisions());
     let mut tuning: Box<dyn Tuning> = match args.what {
@@ -64,6 +65,7 @@ pub fn run(args: TuneArgs, command: Vec<String>, world: &mut World) -> Result<Ve
     let mut rows = Rows::create(measure.output.as_ref())?;
     let mut recording =
         session.record(&measure, command, world.stderr, &world.date, &world.system)?;
+    recording.write()?;
     let progress = progress(&sources, world.terminal && !measure.quiet);
     let mut verdict = Verdict::Ok;
     for (source, bytes) in &sources {

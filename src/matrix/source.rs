@@ -197,13 +197,13 @@ impl Loaded {
     }
 }
 
-/// As given on the command line; bytes of a path that are no text as `\xff`, so that two files never have
-/// the same name.
+/// As given on the command line; bytes of a path that are no text as `\xff`, and a backslash as two, so
+/// that two files never have the same name.
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => path.as_os_str().as_bytes().utf8_chunks().try_for_each(|chunk| {
-                f.write_str(chunk.valid())?;
+                f.write_str(&chunk.valid().replace('\\', r"\\"))?;
                 chunk.invalid().iter().try_for_each(|byte| write!(f, "\\x{byte:02x}"))
             }),
             Self::Generated(generator) => generator.fmt(f),

@@ -1,4 +1,5 @@
-//! A result file that rows are added to: all rows of a call or none, on disk before the next.
+//! Result files: one that rows are added to, all rows of a call or none, on disk before the next; and one
+//! whose content is replaced, once there is something to replace it.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -24,9 +25,9 @@ pub fn is_no_file(path: &Path) -> bool {
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)] // the path, and what the system says
 pub enum RowFileError {
-    #[error("cannot open {path} to add rows: {error}")]
+    #[error("cannot open {path} for results: {error}")]
     Closed { path: PathBuf, error: io::Error },
-    #[error("{path}: another process is adding rows to it")]
+    #[error("{path}: another process is writing to it")]
     Taken { path: PathBuf },
     #[error("{path}:{line}: {what}: rows cannot be added to it; name another file")]
     Foreign { path: PathBuf, line: u64, what: String },
@@ -35,37 +36,34 @@ pub enum RowFileError {
 }
 
 impl RowFile {
-    /// Opens a file of rows `R`, or makes it, and cuts off a last row that was not written to its end. Two
-    /// processes cannot have the same file open.
+    /// Opens a file of rows `R`, or makes it; what it has is as it was until rows are added. Two processes
+    /// cannot have the same file open.
     ///
     /// # Errors
-    /// When it cannot be opened, another process has it, or it has something else than rows, which is left
-    /// as it is.
+    /// When it cannot be opened, another process has it, or it has something else than rows.
     pub fn open<R: Serialize + Default>(path: &Path) -> Result<Self, RowFileError> {
-        let closed = |error| RowFileError::Closed { path: path.to_owned(), error };
-        let mut options = OpenOptions::new();
-        let options = options.read(true).write(true).create(true).truncate(false);
-        let mut file = options.open(path).map_err(closed)?;
-        match file.try_lock() {
-            Ok(()) => (),
-            Err(TryLockError::WouldBlock) => {
-                return Err(RowFileError::Taken { path: path.to_owned() });
-            }
-            // Some network file systems have no locks; then it is the user who takes care.
-            Err(TryLockError::Error(_)) => (),
-        }
+        let mut file = alone(path)?;
         let mut text = Vec::new();
-        file.read_to_end(&mut text).map_err(closed)?;
+        let read = file.read_to_end(&mut text);
+        read.map_err(|error| RowFileError::Closed { path: path.to_owned(), error })?;
         let foreign = |Foreign { line, what }| {
             let path = path.to_owned();
             RowFileError::Foreign { path, line, what }
         };
         let end = whole::<R>(&text).map_err(foreign)?;
-        file.set_len(end).and_then(|()| file.seek(SeekFrom::Start(end))).map_err(closed)?;
         Ok(Self { file, path: path.to_owned(), end })
     }
 
-    /// Cuts off a last row that was not written to its end, if there is one and no other process is at it.
+    /// Cuts off a last row that was not written to its end.
+    ///
+    /// # Errors
+    /// When the file cannot be cut.
+    pub fn cut(&mut self) -> Result<(), RowFileError> {
+        let cut = self.file.set_len(self.end);
+        cut.map_err(|error| RowFileError::Closed { path: self.path.clone(), error })
+    }
+
+    /// The same for a file that is not open, unless another process is at it.
     ///
     /// # Errors
     /// When the file cannot be read, or has such a row and cannot be written.
@@ -77,7 +75,7 @@ impl RowFile {
         }
         match Self::open::<R>(path) {
             Err(RowFileError::Taken { .. }) => Ok(()),
-            opened => opened.map(drop),
+            opened => opened?.cut(),
         }
     }
 
@@ -96,13 +94,12 @@ impl RowFile {
         }
         let text = text_of(rows, self.is_empty());
         let text = text.map_err(|error| RowFileError::Full { path: self.path.clone(), error })?;
-        let written = self.file.write_all(&text).and_then(|()| self.file.sync_data());
-        if let Err(error) = written {
-            // Half a row is cut off now or by the next who opens the file.
-            let _ = self
-                .file
-                .set_len(self.end)
-                .and_then(|()| self.file.seek(SeekFrom::Start(self.end)));
+        self.cut()?;
+        let place = self.file.seek(SeekFrom::Start(self.end));
+        let written = place.and_then(|_| self.file.write_all(&text));
+        if let Err(error) = written.and_then(|()| self.file.sync_data()) {
+            // Half a row is cut off now or by the next who adds to the file.
+            let _ = self.cut();
             return Err(RowFileError::Full { path: self.path.clone(), error });
         }
         self.end += text.len() as u64;
@@ -114,6 +111,66 @@ fn text_of<R: Serialize>(rows: &[R], with_header: bool) -> io::Result<Vec<u8>> {
     let mut writer = csv::WriterBuilder::new().has_headers(with_header).from_writer(Vec::new());
     rows.iter().try_for_each(|row| writer.serialize(row)).map_err(io::Error::from)?;
     writer.into_inner().map_err(|error| error.into_error())
+}
+
+/// A file open for this process alone, or made, with what it has.
+fn alone(path: &Path) -> Result<File, RowFileError> {
+    let mut options = OpenOptions::new();
+    let options = options.read(true).write(true).create(true).truncate(false);
+    let opened = options.open(path);
+    let file = opened.map_err(|error| RowFileError::Closed { path: path.to_owned(), error })?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(RowFileError::Taken { path: path.to_owned() }),
+        // Some network file systems have no locks; then it is the user who takes care.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+    }
+}
+
+/// A file for one process at a time, which keeps what it has until something is written.
+pub struct Replaced {
+    file: File,
+    is_old: bool,
+}
+
+impl Replaced {
+    /// Opens it, or makes it; what is no file is only written to.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or another process has it.
+    pub fn open(path: &Path) -> Result<Self, RowFileError> {
+        let closed = |error| RowFileError::Closed { path: path.to_owned(), error };
+        let file = match is_no_file(path) {
+            true => OpenOptions::new().write(true).open(path).map_err(closed)?,
+            false => alone(path)?,
+        };
+        Ok(Self { file, is_old: !is_no_file(path) })
+    }
+}
+
+impl Write for Replaced {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if std::mem::take(&mut self.is_old) {
+            self.file.set_len(0)?;
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// What a file of rows `R` has, without a last row that was not written to its end; all of it if it is not
+/// of such rows only.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn whole_rows<R: Serialize + Default>(path: &Path) -> io::Result<Vec<u8>> {
+    let mut text = std::fs::read(path)?;
+    if let Ok(end) = whole::<R>(&text) {
+        text.truncate(end as usize);
+    }
+    Ok(text)
 }
 
 /// The first line that is not of rows, from 1, and what it has.
@@ -144,17 +201,30 @@ fn whole<R: Serialize + Default>(text: &[u8]) -> Result<u64, Foreign> {
             end = next;
             continue;
         }
-        if next == text.len() as u64 {
-            break;
-        }
-        let line = record.position().map_or(0, csv::Position::line);
-        let what = match has_end {
-            true => format!("{found} cells, not {needed}"),
-            false => "a line end of another kind".into(),
+        let what = if next == text.len() as u64 {
+            if !has_rows(&text[end as usize..], needed) {
+                break;
+            }
+            "a quote that is not closed".into()
+        } else if has_end {
+            format!("{found} cells, not {needed}")
+        } else {
+            "a line end of another kind".into()
         };
+        let line = record.position().map_or(0, csv::Position::line);
         return Err(Foreign { line, what });
     }
     Ok(end)
+}
+
+/// Whether text that is no row has lines that are, of so many cells.
+fn has_rows(text: &[u8], cells: usize) -> bool {
+    let lines = text.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n"));
+    let mut rows = lines.flat_map(|line| {
+        let reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line);
+        reader.into_byte_records().flatten()
+    });
+    rows.any(|row| row.len() == cells)
 }
 
 #[cfg(test)]
@@ -193,6 +263,8 @@ mod tests {
         for cut in 0..=text.len() {
             fs::write(&path, &text[..cut]).unwrap();
             let mut file = RowFile::open::<Named>(&path).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), &text[..cut], "nothing is lost by opening it");
+            file.cut().unwrap();
             let cut = cut as u64;
             let kept = ends.iter().rposition(|&end| end <= cut).unwrap();
             let expected = if kept == 0 && cut >= header { header } else { ends[kept] };
@@ -209,7 +281,7 @@ mod tests {
         let path = folder.path().join("rows.csv");
         let first = RowFile::open::<Named>(&path).unwrap();
         let message = RowFile::open::<Named>(&path).err().unwrap().to_string();
-        assert!(message.ends_with("rows.csv: another process is adding rows to it"), "{message}");
+        assert!(message.ends_with("rows.csv: another process is writing to it"), "{message}");
         drop(first);
         RowFile::open::<Named>(&path).unwrap();
     }
@@ -224,6 +296,7 @@ mod tests {
             ("name,number\na,1", ":1: other columns than rows have: "),
             ("name,number,value\na,1,\nb,2\nc,3,", ":3: 2 cells, not 3: "),
             ("name,number,value\na,1,\r\nb,2,\r\n", ":2: a line end of another kind: "),
+            ("name,number,value\na,1,\n\"b,2,\nc,3,\n", ":3: a quote that is not closed: "),
         ] {
             fs::write(&path, text).unwrap();
             let message = RowFile::open::<Named>(&path).err().unwrap().to_string();
@@ -231,6 +304,21 @@ mod tests {
             RowFile::mend::<Named>(&path).unwrap();
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
+    }
+
+    #[test]
+    fn content_is_replaced_by_the_first_byte() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        fs::write(&path, "what was there").unwrap();
+        let mut file = Replaced::open(&path).unwrap();
+        let taken = Replaced::open(&path).err().unwrap();
+        assert!(matches!(taken, RowFileError::Taken { .. }));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "what was there");
+        file.write_all(b"new").unwrap();
+        file.write_all(b"er").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "newer");
+        Replaced::open("/dev/null".as_ref()).unwrap().write_all(b"gone").unwrap();
     }
 
     /// Another process may be writing, and a file that needs no mending may be read-only.

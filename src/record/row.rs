@@ -69,6 +69,11 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// Rows, columns and nonzeros.
+    pub fn sizes(&self) -> [usize; 3] {
+        [self.rows, self.cols, self.nnz]
+    }
+
     /// Of a matrix.
     pub fn of<T>(csr: &Csr<T>) -> Self {
         let (rows, cols, nnz) = (csr.rows, csr.cols, csr.nnz());
@@ -180,6 +185,11 @@ impl Row {
     pub fn cell(&self) -> Option<Cell> {
         let (precision, device) = (self.precision?, self.device?);
         Some(Cell { precision, device, method: self.method_name.clone()? })
+    }
+
+    /// Rows, columns and nonzeros of its matrix, if that was read.
+    pub fn sizes(&self) -> Option<[usize; 3]> {
+        Some([self.num_rows?, self.num_cols?, self.num_nonzeros?])
     }
 
     /// The same with its time.

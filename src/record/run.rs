@@ -48,6 +48,16 @@ pub struct RunRecord {
     pub corpus: Option<Corpus>,
     /// The times at which the run was begun, and gone on with.
     pub sessions: Vec<Session>,
+    /// The `run_id` of the runs that `merge` joined, if it did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub joined: Vec<String>,
+}
+
+impl RunRecord {
+    /// Whether a row with that `run_id` can be the run's.
+    pub fn has_row_of(&self, run_id: &str) -> bool {
+        self.run_id == run_id || self.joined.iter().any(|joined| joined == run_id)
+    }
 }
 
 /// What has a row of its own for each matrix.

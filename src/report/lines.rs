@@ -25,7 +25,7 @@ pub enum LinesError {
         /// Of the file.
         path: PathBuf,
         /// What the system says.
-        source: csv::Error,
+        source: std::io::Error,
     },
     /// Something else than rows.
     #[error("{path}:{line}: {what}; rows are what spmv-bench writes with --format csv")]
@@ -44,10 +44,19 @@ pub enum LinesError {
 /// # Errors
 /// When it is unreadable or has something else in it.
 pub fn read(path: &Path) -> Result<Vec<Line>, LinesError> {
-    let unreadable = |source| LinesError::Unreadable { path: path.to_owned(), source };
+    let text = std::fs::read(path);
+    parse(path, &text.map_err(|source| LinesError::Unreadable { path: path.to_owned(), source })?)
+}
+
+/// The rows of a file that has this text.
+///
+/// # Errors
+/// When it has something else in it.
+pub fn parse(path: &Path, text: &[u8]) -> Result<Vec<Line>, LinesError> {
     let malformed = |line, what| LinesError::Malformed { path: path.to_owned(), line, what };
-    let mut reader = csv::Reader::from_path(path).map_err(unreadable)?;
-    let headers = Arc::new(reader.headers().map_err(unreadable)?.clone());
+    let no_header = |error: csv::Error| malformed(1, error.to_string());
+    let mut reader = csv::Reader::from_reader(text);
+    let headers = Arc::new(reader.headers().map_err(no_header)?.clone());
     for needed in ["file", "method_name", "avg_spmv_ms", "run_id"] {
         if headers.iter().all(|header| header != needed) {
             return Err(malformed(1, format!("no column {needed}")));

@@ -155,3 +155,56 @@ fn an_interrupt_reaches_the_child() {
     assert_eq!(process.wait().unwrap().code(), Some(1));
     assert!(start.elapsed() < Duration::from_secs(30));
 }
+
+/// A signal to the child alone is not the user's wish: what it was at has failed, and the others go on.
+#[test]
+fn a_child_told_to_end_is_replaced() {
+    let place = place();
+    let words = format!(
+        "corpus matrices/m1.mtx {EXACT} seq,merge --min-time 2 --max-time 2 --output out.csv"
+    );
+    let process = place.program(&words).spawn().unwrap();
+    assert!(crate::eventually(|| place.path("out.csv.run.json").exists()));
+    std::thread::sleep(Duration::from_secs(1));
+    kill(Pid::from_raw(children(process.id())[0]), Signal::SIGTERM).unwrap();
+    let ran = crate::Ran::of(process.wait_with_output().unwrap());
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    let mut statuses = column(&place.read("out.csv"), "status");
+    statuses.sort();
+    assert_eq!(statuses, ["failed", "ok"], "{ran:?}");
+    let reasons = column(&place.read("out.csv"), "reason");
+    let told = |reason: &&String| reason.starts_with("the process was told to end while running");
+    assert_eq!(reasons.iter().filter(told).count(), 1, "{reasons:?}");
+}
+
+/// With the machine's bandwidth to be measured first.
+#[test]
+fn an_interrupt_before_the_first_method() {
+    let place = place();
+    let mut process =
+        place.program("corpus matrices --device cpu --output out.csv").spawn().unwrap();
+    assert!(crate::eventually(|| !children(process.id()).is_empty()));
+    kill(Pid::from_raw(process.id() as i32), Signal::SIGINT).unwrap();
+    assert_eq!(process.wait().unwrap().code(), Some(1));
+}
+
+/// Not even one that had not begun.
+#[test]
+fn a_child_of_a_parent_that_is_gone_ends_at_once() {
+    let place = place();
+    for delay in 0..10 {
+        let words = "corpus matrices --threads 1 --device cpu --methods seq --output out.csv";
+        let mut process = place.program(words).spawn().unwrap();
+        let children = || children(process.id());
+        assert!(crate::eventually(|| !children().is_empty()));
+        let child = children()[0];
+        std::thread::sleep(Duration::from_millis(delay));
+        process.kill().unwrap();
+        process.wait().unwrap();
+        let begun = Instant::now();
+        while fs::read_link(format!("/proc/{child}/exe")).is_ok() {
+            assert!(begun.elapsed() < Duration::from_secs(5), "process {child} goes on");
+        }
+        let _ = fs::remove_file(place.path("out.csv"));
+    }
+}

@@ -3,6 +3,7 @@
 
 mod crash;
 mod environment;
+mod files;
 mod kill;
 mod resume;
 mod shards;

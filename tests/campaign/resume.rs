@@ -86,7 +86,7 @@ fn results_are_not_overwritten_and_have_one_writer() {
     let second = place.run(&format!("{endless} --resume"));
     first.kill().unwrap();
     first.wait().unwrap();
-    let message = "spmv-bench: one.csv: another process is adding rows to it\n";
+    let message = "spmv-bench: one.csv: another process is writing to it\n";
     assert_eq!((second.status, &*second.stderr), (Some(2), message));
 }
 
@@ -173,4 +173,40 @@ fn a_row_measured_later_is_compared_with_the_earlier_ones() {
     assert!(break_even > 0.0 && (break_even * 1e9 / setup - 1.0).abs() < 1e-3, "{merge:?}");
     let reason = measured_again("auto", "1e-9")["reason"].clone();
     assert!(reason.contains(" times the time of the fastest, csr-rows"), "{reason}");
+}
+
+/// Rows of two matrices do not stand under one name.
+#[test]
+fn a_matrix_that_was_replaced_is_not_gone_on_with() {
+    let place = Place::with_matrices(&[40, 30]);
+    assert_eq!(place.run(&words("")).status, Some(0));
+    let text = place.read("out.csv");
+    let (kept, _) = text.trim_end().rsplit_once('\n').unwrap();
+    fs::write(place.path("out.csv"), format!("{kept}\n")).unwrap();
+    fs::write(place.path("matrices/m1.mtx"), crate::band(50)).unwrap();
+    let ran = place.run(&words("--resume"));
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    let last = rows(&place.read("out.csv")).pop().unwrap();
+    assert_eq!((&*last["status"], &*last["method_name"]), ("failed", ""));
+    let expected = "is 50 x 50 with 145 nonzeros, but the rows there are of 40 x 40 with 115 nonzeros: \
+                    take them out to measure it anew";
+    assert_eq!(last["reason"], expected);
+}
+
+#[test]
+fn rows_of_another_run_are_refused() {
+    let place = Place::with_matrices(&[40, 30]);
+    place.run(&words(""));
+    let run_id = column(&place.read("out.csv"), "run_id").remove(0);
+    let edited = place.read("out.csv").replacen(&run_id, "another", 1);
+    fs::write(place.path("out.csv"), &edited).unwrap();
+    for command in [words("--resume"), "merge out.csv".into()] {
+        let ran = place.run(&command);
+        let message = format!(
+            "spmv-bench: out.csv: the row of seq on matrices/m2.mtx is of another run, another, not {run_id}: \
+             take it out\n"
+        );
+        assert_eq!((ran.status, ran.stderr), (Some(2), message), "{command}");
+        assert_eq!(place.read("out.csv"), edited);
+    }
 }

@@ -187,7 +187,7 @@ fn what_cannot_run_says_why() {
         (&format!("--mtx {dir}/absent.mtx"), &format!("{dir}/absent.mtx: ")),
         (&format!("--mtx {dir}/bad.mtx"), &format!("{dir}/bad.mtx:1: ")),
         (&format!("corpus {dir}/absent"), "cannot read folder"),
-        (&format!("--output {dir}/absent/out.csv"), "cannot create"),
+        (&format!("--output {dir}/absent/out.csv"), "cannot open"),
         ("--max-time never", "invalid value 'never' for '--max-time <S>'"),
         ("--alpha inf", "inf is not finite"),
         ("frobnicate", "unrecognized subcommand"),

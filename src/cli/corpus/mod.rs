@@ -30,6 +30,7 @@ use tally::Tally;
 pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result<Verdict> {
     let measure = &args.measure;
     let found = sources(&args.sources, measure.datasets.as_deref(), world.stderr)?;
+    measure.check_files(found.iter().map(|(source, _)| source))?;
     let share = Share::of(found, args.shard);
     let (mut file, mut begun) = results::open(args)?;
     if let Some(record) = &begun.record {
@@ -41,11 +42,12 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
     let now = RunRecord { corpus: Some(share.corpus), ..now };
     let facts = begun.go_on(now, measure.output.as_ref())?;
     let cells = facts.cells.clone();
-    let mut recording = Recording::begin(path, facts, world.readings, measure.quiet, world.stderr)?;
-    let mut out: Box<dyn Write> = match &file {
-        Some(_) => Box::new(io::sink()),
-        None => output(measure, world.stdout)?,
+    let mut out: Box<dyn Write> = match &mut file {
+        Some(file) => file.cut().map(|()| Box::new(io::sink()))?,
+        None => output(measure.output.as_deref(), world.stdout)?,
     };
+    let mut recording = Recording::begin(path, facts, world.readings, measure.quiet, world.stderr)?;
+    recording.write()?;
     let mut reporter = Reporter::new(measure.format.unwrap_or(Format::Csv), &mut *out);
     let progress = progress(&share.sources, world.terminal && !measure.quiet);
     let (mut tally, mut interrupted) = (Tally::default(), false);
@@ -58,7 +60,8 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
             continue;
         };
         progress.set_message(name);
-        let task = Task { done, ..Task::whole(source, true) };
+        let sizes = there.iter().find_map(Row::sizes);
+        let task = Task { sizes, done, ..Task::whole(source, true) };
         let mut matrix =
             Matrix { report: MatrixReport::default(), file: file.as_mut(), lost: None };
         interrupted = runner.run(task, &mut |event| matrix.take(event))?;

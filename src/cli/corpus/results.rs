@@ -7,11 +7,11 @@ use anyhow::{Context, Result, anyhow, ensure};
 
 use super::same::differences_of_shares;
 use crate::cli::args::CorpusArgs;
-use crate::record::file::{RowFile, is_no_file};
+use crate::record::file::{RowFile, is_no_file, whole_rows};
 use crate::record::row::Row;
 use crate::record::run::{Cell, RunRecord, Timed};
 use crate::record::write::Format;
-use crate::report::lines;
+use crate::report::lines::{self, Line};
 
 /// Rows that a file has, by matrix, and the facts of their run.
 #[derive(Default)]
@@ -50,7 +50,7 @@ impl Begun {
     fn read(rows: &Path, record: Option<PathBuf>) -> Result<Self> {
         let record = record.expect("there is one beside each output");
         let record = read_record(&record)?;
-        Ok(Self { rows: read_rows(rows)?, record: Some(record) })
+        Ok(Self { rows: read_rows(rows, &record)?, record: Some(record) })
     }
 
     /// The facts of a run that goes on: those that it began with, if it is still the same.
@@ -91,30 +91,28 @@ pub fn read_record(path: &Path) -> Result<RunRecord> {
     serde_json::from_str(&text).with_context(|| format!("{}", path.display()))
 }
 
-/// The rows of a file by matrix.
+/// The rows of a run's file by matrix, without a last one that was not written to its end.
 ///
 /// # Errors
-/// When it is not one, or has two rows of the same.
-pub fn read_rows(path: &Path) -> Result<HashMap<String, Vec<Row>>> {
+/// When it is not one, has rows of another run, or two of the same.
+pub fn read_rows(path: &Path, run: &RunRecord) -> Result<HashMap<String, Vec<Row>>> {
+    let shown = path.display();
     let mut rows: HashMap<String, Vec<Row>> = HashMap::new();
-    if path.metadata().is_ok_and(|file| file.len() == 0) {
+    let text = whole_rows::<Row>(path).with_context(|| format!("cannot read {shown}"))?;
+    if text.is_empty() {
         return Ok(rows); // a share without matrices
     }
-    for line in lines::read(path)? {
-        let row = line.row;
+    for Line { row, .. } in lines::parse(path, &text)? {
         let own = rows.entry(row.file.clone()).or_default();
         let of = row.method_name.as_deref().unwrap_or("the matrix");
+        let of = format!("{of} on {}", row.file);
+        ensure!(row.status.is_some(), "{shown}: the row of {of} has no status");
+        ensure!(own.iter().all(|other| other.cell() != row.cell()), "{shown}: two rows of {of}");
         ensure!(
-            row.status.is_some(),
-            "{}: the row of {of} on {} has no status",
-            path.display(),
-            row.file
-        );
-        ensure!(
-            own.iter().all(|other| other.cell() != row.cell()),
-            "{}: two rows of {of} on {}",
-            path.display(),
-            row.file
+            run.has_row_of(&row.run_id),
+            "{shown}: the row of {of} is of another run, {}, not {}: take it out",
+            row.run_id,
+            run.run_id
         );
         own.push(row);
     }

@@ -16,6 +16,9 @@ const COMPRESSION: u128 = 4;
 /// Bytes of text that an entry of a generated matrix would take.
 const ENTRY: u128 = 20;
 
+/// More shares than any collection has matrices.
+const MOST: usize = 100_000;
+
 /// The share of a corpus that one run measures.
 pub struct Share {
     /// What and how many bytes each, in order.
@@ -68,9 +71,11 @@ fn work(source: &Source, bytes: u64) -> u128 {
 fn owners(works: &[u128], shares: usize) -> Vec<usize> {
     let mut order: Vec<_> = (0..works.len()).collect();
     order.sort_by_key(|&place| (std::cmp::Reverse(works[place]), place));
-    let (mut totals, mut owners) = (vec![0; shares], vec![0; works.len()]);
+    // Further shares stay empty.
+    let used = shares.min(works.len());
+    let (mut totals, mut owners) = (vec![0; used], vec![0; works.len()]);
     for place in order {
-        let least = (0..shares).min_by_key(|&share| totals[share]).expect("one share at least");
+        let least = (0..used).min_by_key(|&share| totals[share]).expect("one share at least");
         totals[least] += works[place];
         owners[place] = least;
     }
@@ -81,8 +86,11 @@ fn owners(works: &[u128], shares: usize) -> Vec<usize> {
 pub fn shard(text: &str) -> Result<Shard, String> {
     let numbers = text.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
     let Some((number, of)) = numbers else { return Err("not k/n, as in 3/8".into()) };
+    if of > MOST {
+        return Err(format!("{of} shares, but {MOST} are the most"));
+    }
     if number == 0 || number > of {
-        return Err(format!("there is no share {number} of {of}; the first is 1/{of}"));
+        return Err(format!("there is no share {number} of {of}; they are 1/n to n/n"));
     }
     Ok(Shard { number, of })
 }
@@ -122,12 +130,14 @@ mod tests {
         assert_eq!(work(&dense, 0), (64 << 20) + 400);
         // The largest first, into the emptiest share.
         assert_eq!(owners(&[5, 9, 4, 4, 7], 2), [1, 0, 0, 1, 1]);
+        assert_eq!(owners(&[5, 9], usize::MAX), [1, 0]);
     }
 
     #[test]
     fn a_share_is_k_of_n() {
         assert_eq!(shard("3/8"), Ok(Shard { number: 3, of: 8 }));
-        for text in ["", "3", "a/b", "0/4", "5/4", "-1/2", "1/0"] {
+        assert_eq!(shard("1/100000"), Ok(Shard { number: 1, of: 100_000 }));
+        for text in ["", "3", "a/b", "0/4", "5/4", "-1/2", "1/0", "1/100001"] {
             assert!(shard(text).is_err(), "{text}");
         }
     }

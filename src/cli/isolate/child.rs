@@ -25,6 +25,11 @@ pub const LAST_GRACE: Duration = Duration::from_secs(10);
 /// What it gets to be ready in, with its libraries and devices, and to measure bandwidth.
 const START: Duration = Duration::from_secs(600);
 
+/// An end that was asked for.
+#[derive(Debug, thiserror::Error)]
+#[error("interrupted before the process to measure in was ready")]
+pub struct Interrupted;
+
 /// A child that is ready, or at work.
 pub struct Running {
     process: Child,
@@ -52,9 +57,11 @@ impl Running {
             .with_context(|| format!("cannot start {} to measure in", program.display()))?;
         let (sender, answers) = channel();
         let from = socket.try_clone()?;
-        std::thread::spawn(move || {
+        let listen = move || {
             while receive(&from).is_ok_and(|answer: Answer| sender.send(answer).is_ok()) {}
-        });
+        };
+        let listening = std::thread::Builder::new().spawn(listen);
+        listening.context("cannot start a thread")?;
         let mut running = Self { process, socket, answers };
         // A child that has ended already does not answer.
         let _ = send(&running.socket, hello);
@@ -64,7 +71,7 @@ impl Running {
                 Ok(Answer::Ready(record)) => return Ok((running, *record)),
                 Ok(Answer::Refused(reason)) => bail!(reason),
                 Err(RecvTimeoutError::Timeout) if interrupted.load(Ordering::Relaxed) => {
-                    bail!("interrupted before the process to measure in was ready")
+                    bail!(Interrupted)
                 }
                 Err(RecvTimeoutError::Timeout) if begun.elapsed() < START => (),
                 Err(RecvTimeoutError::Timeout) => {

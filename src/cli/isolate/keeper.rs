@@ -14,7 +14,7 @@ use super::wire::{Answer, Hello, send};
 use crate::cli::corpus::same::differences;
 use crate::cli::task::{Ended, Event, Step, Task};
 use crate::record::MatrixReport;
-use crate::record::row::Status;
+use crate::record::row::{Shape, Status};
 use crate::record::run::{Cell, RunRecord};
 
 /// What a child gets beyond a method's time to end it by itself.
@@ -36,8 +36,7 @@ pub struct Keeper<'a> {
 enum Finish {
     Done,
     Interrupted,
-    /// While it was at a step, or between them.
-    Died(Option<Step>, Ended),
+    Died(Ended),
 }
 
 impl<'a> Keeper<'a> {
@@ -60,39 +59,34 @@ impl<'a> Keeper<'a> {
     /// # Errors
     /// When no child can be started.
     pub fn run(&mut self, mut task: Task, tell: &mut dyn FnMut(Event)) -> Result<bool> {
-        let mut idle_ends = 0;
+        let (mut watch, mut idle_ends) = (Watch::begin(), 0);
         loop {
-            let (step, end) = match self.attempt(&mut task, tell)? {
+            let end = match self.attempt(&mut task, &mut watch, tell)? {
                 Finish::Done => return Ok(false),
                 Finish::Interrupted => return Ok(true),
-                Finish::Died(step, end) => (step, end),
+                Finish::Died(end) => end,
             };
-            let known = task.ended.len();
-            match step {
+            if watch.is_idle() && idle_ends < TRIES {
                 // Another may come further.
-                None if idle_ends < TRIES => {
-                    idle_ends += 1;
-                    continue;
-                }
-                Some(step) if !step.is_of_matrix() => {
-                    let cells = self.record.cells.iter();
-                    let open =
-                        cells.filter(|cell| !task.is_done(cell) && task.end_of(cell).is_none());
-                    let concerned = open.filter(|cell| step.concerns(cell));
-                    let ended: Vec<_> = concerned.map(|cell| (cell.clone(), end.clone())).collect();
-                    task.ended.extend(ended);
-                }
-                _ => (),
+                idle_ends += 1;
+                continue;
+            }
+            let known = task.ended.len();
+            if let Some(step) = watch.step.as_ref().filter(|step| !step.is_of_matrix()) {
+                let cells = self.record.cells.iter();
+                let open = cells.filter(|cell| !task.is_done(cell) && task.end_of(cell).is_none());
+                let concerned = open.filter(|cell| step.concerns(cell));
+                let ended: Vec<_> = concerned.map(|cell| (cell.clone(), end.clone())).collect();
+                task.ended.extend(ended);
             }
             if task.ended.len() == known {
-                // Nothing of this matrix can be had.
+                // Nothing more of this matrix can be had.
                 let (status, reason) = match end {
                     Ended::Failed(reason) => (Status::Failed, reason),
                     Ended::Timeout(reason) => (Status::Timeout, reason),
                 };
-                let file = task.source.to_string();
-                let report =
-                    MatrixReport::without_groups(file, &self.record.run_id, status, reason);
+                let (file, run_id) = (task.source.to_string(), &self.record.run_id);
+                let report = MatrixReport::without_groups(file, run_id, status, reason);
                 tell(Event::Matrix(Box::new(report)));
                 return Ok(false);
             }
@@ -126,7 +120,12 @@ impl<'a> Keeper<'a> {
     }
 
     /// One child's work on a task. What has rows afterwards is noted in the task.
-    fn attempt(&mut self, task: &mut Task, tell: &mut dyn FnMut(Event)) -> Result<Finish> {
+    fn attempt(
+        &mut self,
+        task: &mut Task,
+        watch: &mut Watch,
+        tell: &mut dyn FnMut(Event),
+    ) -> Result<Finish> {
         let running = match self.running.take() {
             Some(running) => running,
             None => match self.start_again() {
@@ -138,22 +137,38 @@ impl<'a> Keeper<'a> {
         let running = self.running.insert(running);
         // If the child has ended meanwhile, there will be no answers.
         let _ = send(&running.socket, task);
-        let (mut watch, mut asked) = (Watch::begin(), None::<Instant>);
+        *watch = Watch { was_read: watch.was_read, ..Watch::begin() };
+        let mut asked = None::<Instant>;
         let finish = loop {
-            match running.answers.recv_timeout(TICK) {
+            let answer = running.answers.recv_timeout(TICK);
+            watch.look();
+            match answer {
                 Ok(Answer::Told(event)) => {
                     watch.note(&event, task);
                     tell(event);
+                    watch.looked = Instant::now();
                 }
                 Ok(Answer::Done) => return Ok(Finish::Done),
-                Ok(Answer::Interrupted) => return Ok(Finish::Interrupted),
-                Ok(Answer::Lost(reason)) => break watch.died(Ended::Failed(reason)),
+                Ok(Answer::Interrupted) if is_raised_soon(interrupted) => {
+                    break Finish::Interrupted;
+                }
+                Ok(Answer::Interrupted) => {
+                    let reason = format!("the process was told to end {}", watch.moment());
+                    break Finish::Died(Ended::Failed(reason));
+                }
+                Ok(Answer::Lost(reason)) => break Finish::Died(Ended::Failed(reason)),
                 Ok(Answer::Ready(_) | Answer::Refused(_)) => bail!("a child spoke out of turn"),
                 Err(RecvTimeoutError::Disconnected) => {
                     let fate = running.fate();
                     let cause = if fate.is_of_memory() { ", as when memory runs out" } else { "" };
                     let reason = format!("the process {fate} {}{cause}", watch.moment());
-                    break watch.died(Ended::Failed(reason));
+                    break Finish::Died(Ended::Failed(reason));
+                }
+                // Only what it has said nothing for.
+                Err(RecvTimeoutError::Timeout) if watch.at_it() > timeout + GRACE => {
+                    let (limit, moment) = (timeout.as_secs_f64(), watch.moment());
+                    let reason = format!("did not end within --timeout {limit} {moment}");
+                    break Finish::Died(Ended::Timeout(reason));
                 }
                 Err(RecvTimeoutError::Timeout) => (),
             }
@@ -163,55 +178,74 @@ impl<'a> Keeper<'a> {
                     break Finish::Interrupted;
                 }
             }
-            if watch.at_it().saturating_sub(GRACE) > timeout {
-                let (limit, moment) = (timeout.as_secs_f64(), watch.moment());
-                let reason = format!("did not end within --timeout {limit} {moment}");
-                break watch.died(Ended::Timeout(reason));
-            }
         };
         self.running = None;
+        let is_complete = || self.record.cells.iter().all(|cell| task.is_done(cell));
         Ok(match finish {
             _ if asked.is_some() || self.is_interrupted() => Finish::Interrupted,
-            _ if watch.is_over || self.record.cells.iter().all(|cell| task.is_done(cell)) => {
-                Finish::Done
-            }
+            _ if watch.is_over || is_complete() => Finish::Done,
             finish => finish,
         })
     }
 }
 
+/// Whether the parent is interrupted too, as it is when a signal goes to both.
+fn is_raised_soon(interrupted: &AtomicBool) -> bool {
+    let begun = Instant::now();
+    while !interrupted.load(Ordering::Relaxed) && begun.elapsed() < GRACE {
+        std::thread::sleep(TICK / 10);
+    }
+    interrupted.load(Ordering::Relaxed)
+}
+
 /// How far a child is with a task.
 struct Watch {
+    /// None between methods.
     step: Option<Step>,
-    since: Instant,
+    /// When the parent last looked, and how long the child has been at the step by then.
+    looked: Instant,
+    at: Duration,
     /// The turns that methods have had.
     spent: HashMap<Cell, Duration>,
     /// Whether there will be no methods.
     is_over: bool,
+    /// Whether this child or one before it has read the matrix.
+    was_read: bool,
 }
 
 impl Watch {
     fn begin() -> Self {
-        let step = Some(Step::Load);
-        Self { step, since: Instant::now(), spent: HashMap::new(), is_over: false }
+        let (step, looked) = (Some(Step::Load), Instant::now());
+        let (at, spent) = (Duration::ZERO, HashMap::new());
+        Self { step, looked, at, spent, is_over: false, was_read: false }
+    }
+
+    /// Counts the time since the last look, but not what this process was stopped for.
+    fn look(&mut self) {
+        self.at += self.looked.elapsed().min(GRACE);
+        self.looked = Instant::now();
     }
 
     /// Takes in what the child has told.
     fn note(&mut self, event: &Event, task: &mut Task) {
         match event {
             Event::Step(next) => {
-                let elapsed = self.since.elapsed();
                 if let Some(Step::Method(cell)) = self.step.replace(next.clone()) {
-                    *self.spent.entry(cell).or_default() += elapsed;
+                    *self.spent.entry(cell).or_default() += self.at;
                 }
             }
             Event::Group(group) => {
                 task.done.extend(group.timed());
                 self.step = None;
             }
-            Event::Matrix(report) => self.is_over = report.ended.is_some(),
+            Event::Matrix(report) => {
+                self.is_over = report.ended.is_some();
+                self.was_read |= !self.is_over;
+                let shape = report.facts.shape.as_ref();
+                task.sizes = task.sizes.or(shape.map(Shape::sizes));
+            }
         }
-        self.since = Instant::now();
+        self.at = Duration::ZERO;
     }
 
     /// How long the child has been at this step, with all turns of a method.
@@ -220,11 +254,12 @@ impl Watch {
             Some(Step::Method(cell)) => self.spent.get(cell).copied().unwrap_or_default(),
             _ => Duration::ZERO,
         };
-        before + self.since.elapsed()
+        before + self.at
     }
 
-    fn died(&self, end: Ended) -> Finish {
-        Finish::Died(self.step.clone(), end)
+    /// Whether no method is at fault when the child ends, nor the matrix.
+    fn is_idle(&self) -> bool {
+        self.step.as_ref().is_none_or(|step| self.was_read && step.is_of_matrix())
     }
 
     /// In words, when something ended.

@@ -18,6 +18,7 @@ use super::args::MeasureArgs;
 use super::session::Session;
 use super::task::{Event, Task};
 use crate::record::run::RunRecord;
+pub use child::Interrupted;
 use keeper::Keeper;
 use wire::Hello;
 

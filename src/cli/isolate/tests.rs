@@ -11,10 +11,11 @@ use super::keeper::Keeper;
 use super::wire::{Answer, Hello, receive, send};
 use crate::bench::plan::{Cache, Protocol, Settings};
 use crate::cli::task::{Event, Step, Task};
+use crate::matrix::Csr;
 use crate::matrix::order::Order;
 use crate::matrix::source::Source;
 use crate::method::Device;
-use crate::record::row::{Row, Status};
+use crate::record::row::{Row, Shape, Status};
 use crate::record::run::{Cell, RunRecord};
 use crate::record::{Group, MatrixReport};
 use crate::scalar::Precision;
@@ -42,6 +43,7 @@ fn record(methods: &[&str]) -> RunRecord {
         bandwidth: Vec::new(),
         corpus: None,
         sessions: Vec::new(),
+        joined: Vec::new(),
     }
 }
 
@@ -72,6 +74,14 @@ fn group(method: &str) -> Event {
 
 fn ended() -> Event {
     let report = MatrixReport::without_groups("a".into(), "r", Status::Skipped, "b".into());
+    Event::Matrix(Box::new(report))
+}
+
+/// The matrix is there.
+fn read() -> Event {
+    let csr = Csr::new(3, 4, vec![0, 4, 8, 12], [0, 1, 2, 3].repeat(3), vec![1.0; 12]);
+    let mut report = MatrixReport::default();
+    report.facts.shape = csr.as_ref().map(Shape::of);
     Event::Matrix(Box::new(report))
 }
 
@@ -107,6 +117,21 @@ fn a_worker_by_script() {
             tell(group("b"));
         }
         ("ends after each group", _) => tell(group("a")),
+        ("cannot read it again", true) => {
+            tell(read());
+            tell(group("a"));
+        }
+        ("cannot read it again", false) => (),
+        ("is told to end", true) => {
+            tell(read());
+            tell(Event::Step(Step::Method(cell("a"))));
+            send(&socket, &Answer::Interrupted).unwrap();
+        }
+        ("is told to end", false) => {
+            assert!(task.sizes == Some([3, 4, 12]) && task.end_of(&cell("a")).is_some());
+            tell(group("a"));
+            tell(group("b"));
+        }
         _ => tell(Event::Step(Step::Method(cell("a")))),
     }
     std::process::exit(3);
@@ -138,6 +163,18 @@ fn a_matrix_that_has_its_row_gets_no_second_one() {
 fn what_is_told_stays_and_another_child_does_the_rest() {
     let both = vec!["a".into(), "b".into()];
     assert_eq!(run("ends after a group"), (both, "Ok(false)".into()));
+}
+
+/// A matrix that could be read once is not at fault.
+#[test]
+fn a_matrix_that_cannot_be_read_again_is_tried_a_few_times() {
+    let reason = "the process exited with status 3 while reading the matrix".to_owned();
+    assert_eq!(run("cannot read it again"), (vec!["a".into(), reason], "Ok(false)".into()));
+}
+
+#[test]
+fn a_child_told_to_end_while_its_parent_was_not_is_replaced() {
+    assert_eq!(run("is told to end"), (vec!["a".into(), "b".into()], "Ok(false)".into()));
 }
 
 /// Not for ever.

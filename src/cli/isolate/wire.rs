@@ -23,12 +23,14 @@ pub struct Hello {
     pub bandwidth: bool,
     /// Whether it keeps to itself what the first child has told on stderr.
     pub quiet: bool,
+    /// The parent's process id.
+    pub parent: u32,
 }
 
 impl Hello {
     pub fn new(arguments: &[OsString], run_id: String, bandwidth: bool) -> Self {
         let arguments = arguments.iter().map(|word| word.as_bytes().to_vec()).collect();
-        Self { arguments, run_id, bandwidth, quiet: false }
+        Self { arguments, run_id, bandwidth, quiet: false, parent: std::process::id() }
     }
 
     /// For another child in the first one's place.

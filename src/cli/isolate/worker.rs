@@ -5,10 +5,11 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Parser;
 use nix::sys::prctl::{set_name, set_pdeathsig};
 use nix::sys::signal::Signal;
+use nix::unistd::getppid;
 
 use super::wire::{Answer, Hello, receive, send};
 use crate::bench::execute::Stopped;
@@ -28,6 +29,8 @@ pub fn run(world: &mut World) -> Result<Verdict> {
     let _ = fs::write("/proc/self/oom_score_adj", OOM_SCORE);
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let hello: Hello = receive(&socket).context("this is for spmv-bench itself to run")?;
+    // It may have ended before this process asked to end with it.
+    ensure!(getppid().as_raw() as u32 == hello.parent, "the program that started this has ended");
     let mut measure = measure_args(&hello)?;
     measure.quiet |= hello.quiet;
     world.run_id.clone_from(&hello.run_id);

@@ -154,6 +154,7 @@ impl Run<'_> {
         let facts = RunRecord { bandwidth, ..facts };
         let (readings, stderr) = (world.readings, &mut *world.stderr);
         let recording = Recording::begin(Some(path), facts, readings, self.quiet, stderr)?;
+        recording.write()?;
         self.store.begin(&run_id)?;
         Ok((runner, recording))
     }

@@ -1,0 +1,147 @@
+//! What is in a file stays there until there is something to replace it, and no two things share one.
+
+use std::fs;
+use std::path::Path;
+
+use crate::environment::behind;
+use crate::{EXACT, Place, column, eventually, rows};
+
+#[test]
+fn what_is_measured_is_not_written_to() {
+    let place = Place::with_matrices(&[20, 30]);
+    std::os::unix::fs::symlink("matrices/m2.mtx", place.path("link")).unwrap();
+    let before = place.read("matrices/m2.mtx");
+    for (words, message) in [
+        ("--mtx matrices/m2.mtx --output ./matrices/m2.mtx", "matrices/m2.mtx is measured"),
+        ("--mtx matrices/m2.mtx --run-record link", "matrices/m2.mtx is measured"),
+        ("corpus matrices --output link", "matrices/m2.mtx is measured"),
+        ("corpus matrices --output out.csv --run-record matrices/m2.mtx", "is measured"),
+        ("corpus matrices --output out.csv --run-record ./out.csv", "needs a file of its own"),
+        ("tune csr-k matrices --output matrices/m2.mtx", "matrices/m2.mtx is measured"),
+    ] {
+        let ran = place.run(&format!("{words} --device cpu --threads 1"));
+        assert_eq!((ran.status, ran.stderr.lines().count()), (Some(2), 1), "{words}: {ran:?}");
+        assert!(ran.stderr.contains(message), "{words}: {ran:?}");
+        assert_eq!(place.read("matrices/m2.mtx"), before, "{words}");
+        assert!(!place.path("out.csv").exists(), "{words}");
+    }
+}
+
+#[test]
+fn a_run_without_results_leaves_earlier_ones() {
+    let place = Place::with_matrices(&[20]);
+    let words = |mtx: &str, format: &str| {
+        format!("--mtx matrices/{mtx} {EXACT} seq --format {format} --output out")
+    };
+    for format in ["csv", "json", "text"] {
+        let ran = place.run(&words("m1.mtx", format));
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        let there = || (place.read("out"), place.read("out.run.json"));
+        let before = there();
+        assert!(before.0.len() > 100 && before.1.len() > 100);
+        assert_eq!(place.run(&words("typo.mtx", format)).status, Some(2));
+        assert!(there() == before, "{format}");
+        assert_eq!(place.run(&words("m1.mtx", "text")).status, Some(0));
+        assert!(place.read("out").starts_with("matrices/m1.mtx"), "nothing of the older is left");
+    }
+}
+
+/// The rows behind it are in no row of their own then.
+#[test]
+fn a_quote_too_many_loses_no_row() {
+    let place = Place::with_matrices(&[20, 30]);
+    let words = |more: &str| format!("corpus matrices {EXACT} seq,merge --output out.csv {more}");
+    assert_eq!(place.run(&words("")).status, Some(0));
+    let edited = place.read("out.csv").replacen("\nmatrices", "\n\"matrices", 1);
+    fs::write(place.path("out.csv"), &edited).unwrap();
+    for more in ["", "--resume", "--resume --warmups 9"] {
+        let ran = place.run(&words(more));
+        let message = "spmv-bench: out.csv:2: a quote that is not closed: ";
+        assert_eq!(ran.status, Some(2));
+        assert!(ran.stderr.starts_with(message), "{more}: {ran:?}");
+        assert_eq!(place.read("out.csv"), edited, "{more}");
+    }
+    // Nor does a command that is refused for another reason cut off what is torn.
+    let torn = &edited.replacen('"', "", 1)[..edited.len() - 9];
+    fs::write(place.path("out.csv"), torn).unwrap();
+    for more in ["", "--resume --warmups 9"] {
+        assert_eq!(place.run(&words(more)).status, Some(2));
+        assert_eq!(place.read("out.csv"), torn, "{more}");
+    }
+}
+
+#[test]
+fn two_runs_do_not_write_one_file() {
+    let place = Place::with_matrices(&[20]);
+    let endless = "corpus gen:grid2d,n=300,points=5 --no-bandwidth --methods seq --min-time 60 \
+                   --max-time 60 --format json --output out.json";
+    let mut first = place.program(endless).spawn().unwrap();
+    assert!(eventually(|| place.path("out.json.run.json").exists()));
+    let record = place.read("out.json.run.json");
+    let second = place.run(&format!("corpus matrices {EXACT} seq --format json --output out.json"));
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let message = "spmv-bench: out.json: another process is writing to it\n";
+    assert_eq!((second.status, &*second.stderr), (Some(2), message));
+    assert_eq!(place.read("out.json.run.json"), record);
+}
+
+#[test]
+fn what_is_no_file_has_no_facts_beside_it() {
+    let place = Place::with_matrices(&[20]);
+    for format in ["csv", "json", "text"] {
+        let words = format!("corpus matrices {EXACT} seq --format {format}");
+        let [piped, plain] = ["--output /dev/stdout", ""].map(|output| {
+            let ran = place.run(&format!("{words} {output}"));
+            assert_eq!(ran.status, Some(0), "{ran:?}");
+            ran.stdout.lines().count()
+        });
+        assert_eq!(piped, plain, "{format}");
+        assert!(!Path::new("/dev/stdout.run.json").exists());
+    }
+}
+
+/// Nobody reads the warnings; the rows come all the same.
+#[test]
+fn messages_that_nobody_takes() {
+    let place = Place::with_matrices(&[20, 30]);
+    let twice = "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n1 1 1\n2 2 1\n";
+    fs::write(place.path("matrices/a.mtx"), twice).unwrap();
+    let words = |more: &str| format!("corpus matrices {EXACT} seq,merge {more}");
+    for to in ["2>/dev/full", "2>&1 | true", "2>&-"] {
+        let shell = format!("\"$@\" {to}");
+        let ran = behind(
+            &place,
+            &["bash", "-o", "pipefail", "-c", &shell, "sh"],
+            &words("--output out.csv"),
+        );
+        assert_eq!(ran.status, Some(0), "{to}: {ran:?}");
+        assert_eq!(column(&place.read("out.csv"), "status"), ["ok"; 6], "{to}");
+        fs::remove_file(place.path("out.csv")).unwrap();
+        let ran = behind(&place, &["bash", "-o", "pipefail", "-c", &shell, "sh"], "corpus absent");
+        assert_eq!(ran.status, Some(2), "{to}: {ran:?}");
+    }
+}
+
+/// A parsed matrix that cannot be kept is no reason to end; a row that cannot be written is, with a message.
+#[test]
+fn files_that_may_not_grow() {
+    let place = Place::with_matrices(&[6000, 30, 20]);
+    let words = format!("corpus matrices {EXACT} seq,merge,csr-rows,csr5 --output out.csv");
+    let limit = |kib: usize| {
+        ["bash".to_owned(), "-c".into(), format!("ulimit -f {kib} && exec \"$@\""), "sh".into()]
+    };
+    let run = |kib| {
+        let limit = limit(kib);
+        behind(&place, &limit.each_ref().map(String::as_str), &words)
+    };
+    let ran = run(20);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains("File too large"), "{ran:?}");
+    assert_eq!(column(&place.read("out.csv"), "status"), ["ok"; 12]);
+    fs::remove_file(place.path("out.csv")).unwrap();
+    let ran = run(4);
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("cannot write out.csv: File too large"), "{ran:?}");
+    assert!((4..12).contains(&rows(&place.read("out.csv")).len()));
+}
