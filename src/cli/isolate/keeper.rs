@@ -165,7 +165,7 @@ impl<'a> Keeper<'a> {
                     break Finish::Died(Ended::Failed(reason));
                 }
                 // Only what it has said nothing for.
-                Err(RecvTimeoutError::Timeout) if watch.at_it() > timeout + GRACE => {
+                Err(RecvTimeoutError::Timeout) if watch.at_it() > timeout.saturating_add(GRACE) => {
                     let (limit, moment) = (timeout.as_secs_f64(), watch.moment());
                     let reason = format!("did not end within --timeout {limit} {moment}");
                     break Finish::Died(Ended::Timeout(reason));
