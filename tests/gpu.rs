@@ -51,6 +51,18 @@ fn measure_by(
     csr: &Csr<f64>,
     settings: &Settings,
 ) -> (Vec<Choice<'static>>, Report) {
+    let choices = choices(settings.transpose);
+    let report = on_gpu(clock, settings, gpu, csr, &choices).unwrap();
+    (choices, report)
+}
+
+fn on_gpu(
+    clock: &dyn Clock,
+    settings: &Settings,
+    gpu: &Gpu,
+    csr: &Csr<f64>,
+    choices: &[Choice],
+) -> Result<Report, Stopped> {
     let bench = Bench {
         team: &Team::floating(1),
         clock,
@@ -58,9 +70,7 @@ fn measure_by(
         settings,
         at_hand: &|_| (),
     };
-    let choices = choices(settings.transpose);
-    let report = Trial::new(&bench, csr).on_gpu(gpu, &choices).unwrap();
-    (choices, report)
+    Trial::new(&bench, csr).on_gpu(gpu, choices)
 }
 
 /// The measurements by name. Those of cuSPARSE are skipped, for the emulation has none here, and so are
@@ -310,16 +320,10 @@ fn hola_tells_how_many_warps_empty_rows_concern() {
     let gpu = Gpu::new(Emulation::new(8));
     let note = |rows, triplets: &[(usize, usize, f64)]| {
         let csr = Csr::<f64>::from_triplets(rows, 9, triplets);
-        let bench = Bench {
-            team: &Team::floating(1),
-            clock: &SystemClock::default(),
-            interrupted: &AtomicBool::new(false),
-            settings: &settings(),
-            at_hand: &|_| (),
-        };
         let method = METHODS.iter().find(|method| method.name == "gpu-hola").unwrap();
         let choice = Choice { method, given: vec![("empty-rows", "count")] };
-        let outcome = Trial::new(&bench, &csr).on_gpu(&gpu, &[choice]).unwrap().outcomes.remove(0);
+        let report = on_gpu(&SystemClock::default(), &settings(), &gpu, &csr, &[choice]);
+        let outcome = report.unwrap().outcomes.remove(0);
         let Outcome::Ok(measurement) = outcome else { panic!("{outcome:?}") };
         measurement.note.unwrap().split_once(" take").unwrap().0.to_owned()
     };
@@ -343,20 +347,13 @@ fn a_lost_device_ends_the_measurement() {
         }
     };
     let outcome = |emulation: Emulation| {
-        let bench = Bench {
-            team: &Team::floating(1),
-            clock: &SystemClock::default(),
-            interrupted: &AtomicBool::new(false),
-            settings: &settings(),
-            at_hand: &|_| (),
-        };
         let names = ["gpu-csr-scalar", "gpu-csr-vector", "gpu-merge"];
         let methods = METHODS.iter().filter(|method| names.contains(&method.name));
         let choices: Vec<_> = methods.map(Choice::from).collect();
         let gpu = Gpu::new(emulation.rewriting(beside));
-        let trial = Trial::new(&bench, &csr);
+        let measured = || on_gpu(&SystemClock::default(), &settings(), &gpu, &csr, &choices);
         // The next precision, or matrix.
-        (trial.on_gpu(&gpu, &choices), trial.on_gpu(&gpu, &choices))
+        (measured(), measured())
     };
     // One that recovers goes on.
     let outcomes = outcome(Emulation::new(9)).0.unwrap().outcomes;
