@@ -4,7 +4,7 @@
 use std::any::Any;
 
 use crate::device::buffer::Plain;
-use crate::device::{Buffer, DeviceCsr};
+use crate::device::{Buffer, DeviceCsr, Gpu};
 use crate::matrix::Csr;
 use crate::memory::extent::Extent;
 use crate::profile::Profile;
@@ -112,6 +112,13 @@ pub struct Parameter {
     pub meaning: &'static str,
 }
 
+/// What every method of a GPU may be given beside its own parameters.
+pub const GRAPH: Parameter = Parameter {
+    name: "graph",
+    values: &["on"],
+    meaning: "the product is captured as a CUDA graph in setup and launched as one",
+};
+
 /// A method's prepare functions, by device and precision.
 #[allow(missing_docs)] // the precisions
 pub enum Code {
@@ -181,6 +188,11 @@ impl<'m> From<&'m Method> for Choice<'m> {
 }
 
 impl Choice<'_> {
+    /// Whether the product is to be captured as a graph: see [`GRAPH`].
+    pub fn is_graph(&self) -> bool {
+        self.given.iter().any(|(name, _)| *name == GRAPH.name)
+    }
+
     /// The method's name with the parameters given: `gpu-light:level=vector`.
     pub fn name(&self) -> String {
         let given = self.given.iter().map(|(name, value)| format!(":{name}={value}"));
@@ -229,6 +241,35 @@ impl<'a, T: Plain> PreparedOnGpu<'a, T> {
         product: impl FnMut(T, &Buffer<T>, T, &mut Buffer<T>) -> Result<(), Failed> + 'a,
     ) -> Self {
         Self::made(&csr.host, Box::new(product), None)
+    }
+}
+
+impl<T: Plain + PartialEq> PreparedOnGpu<'_, T> {
+    /// The same product captured as a CUDA graph, for calls with these vectors and factors only.
+    ///
+    /// # Errors
+    /// When the driver cannot capture it.
+    ///
+    /// # Panics
+    /// When the product is called with other vectors or factors.
+    pub fn captured(
+        self,
+        gpu: &Gpu,
+        (alpha, beta): (T, T),
+        x: &Buffer<T>,
+        y: &mut Buffer<T>,
+    ) -> Result<Self, Failed> {
+        let mut product = self.product;
+        let graph = gpu.capture(|| product(alpha, x, beta, y))?;
+        let captured = (x.address(), y.address());
+        let replay = move |a: T, x: &Buffer<T>, b: T, y: &mut Buffer<T>| {
+            let is_same = (a, b) == (alpha, beta) && (x.address(), y.address()) == captured;
+            assert!(is_same, "a graph has the vectors and factors of its capture");
+            // What the product owns is what the graph works on.
+            let _ = &product;
+            graph.launch()
+        };
+        Ok(Self { product: Box::new(replay), ..self })
     }
 }
 
@@ -315,6 +356,12 @@ impl Method {
             Code::Cpu { .. } => Device::Cpu,
             Code::Gpu { .. } => Device::Gpu,
         }
+    }
+
+    /// All that may be set from outside.
+    pub fn all_parameters(&self) -> impl Iterator<Item = &'static Parameter> + use<> {
+        let graph = (self.device() == Device::Gpu).then_some(&GRAPH);
+        self.parameters.iter().chain(graph)
     }
 
     /// The prepare function of a precision given as a type; `None` for a method of the GPU.

@@ -55,6 +55,7 @@ fn all_that_is_asked_of_a_driver() {
     assert_eq!(unsafe { profiled() }, 2 * 3, "a profiler looks at stages, from begin to end");
     if nvrtc::nvrtc().is_ok() {
         launches(&first);
+        graphs(&first);
         faults(second);
     }
     drop(first);
@@ -125,6 +126,22 @@ fn launches(gpu: &Gpu) {
         kernel(gpu, "missing").map(drop),
         "cuModuleGetFunction of missing: CUDA_ERROR_NOT_FOUND (meaning)",
     );
+}
+
+fn graphs(gpu: &Gpu) {
+    let mut to: Buffer<f32> = gpu.upload(&[0.0]).unwrap();
+    let store = kernel(gpu, "store").unwrap();
+    let graph = gpu.capture(|| store.launch(1, 32, 0, &[&to, &7u32])).unwrap();
+    assert_eq!(to.to_vec().unwrap()[0].to_bits(), 0, "captured, not run");
+    for _ in 0..2 {
+        graph.launch().unwrap();
+        assert_eq!(to.to_vec().unwrap()[0].to_bits(), 7);
+        to.fill(0).unwrap();
+    }
+    // What cannot be captured ends the capture, and others follow.
+    let failed = gpu.capture(|| Err(Failed("no".into()))).err();
+    assert_eq!(failed, Some(Failed("no".into())));
+    drop(gpu.capture(|| Ok(())).unwrap());
 }
 
 fn faults(gpu: Gpu) {

@@ -2,8 +2,14 @@
 
 #[path = "gpu/memory.rs"]
 mod memory;
+#[path = "gpu/order.rs"]
+mod order;
+#[path = "gpu/recorder.rs"]
+mod recorder;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -16,7 +22,7 @@ use spmv_bench::device::{Gpu, Program};
 use spmv_bench::matrix::Csr;
 use spmv_bench::matrix::generate::Generator;
 use spmv_bench::matrix::order::band_k::{Coarsening, band_k};
-use spmv_bench::method::{Choice, Device};
+use spmv_bench::method::{Choice, Device, GRAPH};
 use spmv_bench::methods::METHODS;
 use spmv_bench::scalar::Precision;
 use spmv_bench::team::Team;
@@ -78,8 +84,8 @@ fn on_gpu(
 fn measured(gpu: &Gpu, csr: &Csr<f64>, settings: &Settings) -> BTreeMap<String, Measurement> {
     let (choices, report) = measure(gpu, csr, settings);
     assert!(report.compile_ms.is_some());
-    let Peak::Gpu { copy_gbs, nominal_gbs } = report.peak else { panic!("{:?}", report.peak) };
-    assert!(copy_gbs > 0.0 && nominal_gbs > 0.0);
+    let Peak::Gpu { copy_gbs, read_gbs, nominal_gbs } = report.peak else { panic!("no GPU's") };
+    assert!(copy_gbs > 0.0 && read_gbs > 0.0 && nominal_gbs > 0.0);
     let outcomes = choices.iter().zip(report.outcomes);
     let of = |(choice, outcome): (&Choice, Outcome)| match outcome {
         Outcome::Ok(measurement) => Some((choice.name(), *measurement)),
@@ -193,6 +199,51 @@ fn every_sample_counts_and_both_caches_work() {
     }
 }
 
+/// By the emulation's clock whatever is enqueued takes a millisecond.
+#[test]
+fn launches_and_their_least_time_are_told() {
+    let gpu = Gpu::new(Emulation::new(2));
+    let (choices, report) = measure(&gpu, &matrix(), &settings());
+    assert_eq!(report.launch_ms, Some(1.0));
+    let launches = |name: &str| {
+        let at = choices.iter().position(|choice| choice.name() == name).unwrap();
+        let Outcome::Ok(measurement) = &report.outcomes[at] else { panic!("{name}") };
+        measurement.launches
+    };
+    assert_eq!(launches("gpu-csr-scalar"), Some(1));
+    assert_eq!(launches("gpu-light"), Some(2));
+    assert_eq!(launches("gpu-csr5"), Some(4));
+}
+
+/// Twenty products a round, two of which last two milliseconds.
+#[test]
+fn samples_last_two_milliseconds() {
+    let (gpu, csr) = (Gpu::new(Emulation::new(2)), grid());
+    let measured = measured(&gpu, &csr, &Settings { iterations: Some(40), ..settings() });
+    let samples = |name: &str| measured[name].summary.samples;
+    assert_eq!(samples("gpu-csr-scalar"), 20);
+    assert_eq!(samples("gpu-csr5"), 40, "four milliseconds each");
+}
+
+#[test]
+fn graphs_are_right_with_all_terms() {
+    let gpu = Gpu::new(Emulation::new(5));
+    let settings = Settings { alpha: -0.5, beta: 0.25, ..settings() };
+    for transpose in [false, true] {
+        let settings = Settings { transpose, ..settings.clone() };
+        let ours = choices(transpose).into_iter();
+        let ours = ours.filter(|choice| !choice.method.name.starts_with("cusparse"));
+        let graphs: Vec<_> =
+            ours.map(|choice| Choice { given: vec![(GRAPH.name, "on")], ..choice }).collect();
+        let report = on_gpu(&SystemClock::default(), &settings, &gpu, &grid(), &graphs).unwrap();
+        for (choice, outcome) in graphs.iter().zip(report.outcomes) {
+            let Outcome::Ok(measured) = outcome else { panic!("{}: {outcome:?}", choice.name()) };
+            assert_eq!(measured.launches, Some(1), "{}", choice.name());
+        }
+    }
+    assert_eq!(gpu.allocated_bytes(), 0);
+}
+
 #[test]
 fn stages_are_the_kernels_in_order() {
     let (gpu, csr) = (Gpu::new(Emulation::new(3)), matrix());
@@ -255,26 +306,26 @@ fn occupancy_is_that_of_the_longest_kernel() {
 #[test]
 fn kernels_are_compiled_once_and_that_is_no_setup() {
     // On the fake clock preparing takes a millisecond, and compiling takes longer than that.
-    let slow = Emulation::new(4).rewriting(|program, _, _| {
+    let compiled = Rc::new(Cell::new(0));
+    let count = compiled.clone();
+    let slow = Emulation::new(4).rewriting(move |program, _, _| {
+        count.set(count.get() + 1);
         std::thread::sleep(Duration::from_millis(2));
         program.source.into()
     });
     let (gpu, csr) = (Gpu::new(slow), matrix());
     let clock = FakeClock::new(Duration::from_millis(1));
-    let setups = |report: &Report| -> Vec<f64> {
-        let setup = |outcome: &Outcome| match outcome {
-            Outcome::Ok(measurement) => Some(measurement.setup_ms),
-            _ => None,
-        };
-        report.outcomes.iter().filter_map(setup).collect()
-    };
     let (_, first) = measure_by(&clock, &gpu, &csr, &settings());
-    let (_, second) = measure_by(&clock, &gpu, &csr, &settings());
-    // Methods that share a program compile it once.
-    let compiling = setups(&first).into_iter().filter(|&ms| ms == 0.0).count();
-    assert!(compiling >= 6 && first.compile_ms.unwrap() >= 2.0 * compiling as f64);
-    assert_eq!(second.compile_ms, Some(0.0));
-    assert!(setups(&second).iter().all(|&ms| ms == 1.0));
+    let setup_ms = |outcome: &Outcome| match outcome {
+        Outcome::Ok(measurement) => Some(measurement.setup_ms),
+        _ => None,
+    };
+    // Those that compile other constants for this matrix than for the small one.
+    assert!(first.outcomes.iter().filter_map(setup_ms).any(|ms| ms == 0.0));
+    let compilations = compiled.get();
+    assert!(compilations > 20 && first.compile_ms.unwrap() >= 2.0 * f64::from(compilations));
+    measure_by(&clock, &gpu, &csr, &settings());
+    assert_eq!(compiled.get(), compilations);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Measures methods on one matrix. Every method yields a value, whatever becomes of it.
 //!
-//! Prepare (timed), one product, verify; then rounds in which all methods take turns: warm-ups,
+//! Each method runs once on a small matrix, so that nothing that happens once in a process is timed. Then:
+//! prepare (timed), one product, verify; then rounds in which all methods take turns: warm-ups,
 //! timed samples, and verification of what the last timed product left. What was too noisy takes all its
 //! rounds again. All methods are kept ready at once for that; with a single round, each is dropped
 //! before the next is prepared.
@@ -22,12 +23,13 @@ use super::side::{Host, OnGpu, SETTLE, Side, free};
 use super::statistics::Sample;
 use super::steadiness::Attempts;
 use crate::device::buffer::Value;
+use crate::device::facts::Clocks;
 use crate::device::{DeviceCsr, Gpu};
 use crate::matrix::Csr;
 use crate::matrix::order::Permutation;
 use crate::memory::extent::Extent;
 use crate::memory::{self, Available};
-use crate::method::{Choice, Failed, Request};
+use crate::method::{Choice, Device, Failed, Request, Unavailable, Unprepared};
 use crate::scalar::Scalar;
 use crate::team::Team;
 use crate::verify::Verdict;
@@ -35,6 +37,9 @@ use entry::{Entry, Ready, guarded};
 
 /// Products that the times of stages are the mean of.
 const STAGE_PRODUCTS: usize = 20;
+
+/// Products that run on a device before the first round, so that its clocks have risen.
+const WARM_UP: Duration = Duration::from_millis(200);
 
 /// What a device can be lost at before any method is.
 const UPLOAD: &str = "bringing the matrix there";
@@ -104,7 +109,8 @@ impl<'a, T: Scalar> Trial<'a, T> {
 }
 
 impl<T: Value> Trial<'_, T> {
-    /// Measures methods of the GPU. All are skipped where the matrix does not fit; what else goes wrong
+    /// Measures methods of the GPU. All are skipped where the matrix does not fit, and without a compiler for
+    /// the device; what else goes wrong
     /// before any method is reached is a failure of each, if the device is still there.
     ///
     /// # Errors
@@ -118,27 +124,30 @@ impl<T: Value> Trial<'_, T> {
             let outcomes = vec![Outcome::Failed(reason); choices.len()];
             Ok(Report { outcomes, ..Report::default() })
         };
+        let skipped = |reason| {
+            let outcomes = vec![Outcome::Skipped(reason); choices.len()];
+            Report { outcomes, ..Report::default() }
+        };
         match self.refused_by(gpu) {
             Ok(None) => {}
-            Ok(Some(reason)) => {
-                let outcomes = vec![Outcome::Skipped(reason); choices.len()];
-                return Ok(Report { outcomes, ..Report::default() });
-            }
+            Ok(Some(reason)) => return Ok(skipped(reason)),
             Err(error) => return failed(error),
         }
         let csr = match DeviceCsr::upload(gpu, self.csr) {
             Ok(csr) => csr,
             Err(error) => return failed(error),
         };
-        let side = match OnGpu::new(self.bench, &csr, &self.inputs.x) {
-            Ok(side) => side,
-            Err(error) => return failed(error),
+        let opened = OnGpu::new(self.bench, &csr, &self.inputs.x);
+        let opened = opened.and_then(|side| Ok((side.launch_time()?, side)));
+        let (launch_time, side) = match opened {
+            Ok(opened) => opened,
+            Err(Unprepared::Unavailable(Unavailable(reason))) => return Ok(skipped(reason)),
+            Err(Unprepared::Failed(error)) => return failed(error),
         };
-        let before = gpu.clocks();
         let report = Case::new(self, side).report(choices)?;
-        let clocks = before.zip(gpu.clocks()).map(<[_; 2]>::from);
-        let compile_ms = Some(1e3 * (gpu.compile_time() - compiled).as_secs_f64());
-        Ok(Report { compile_ms, clocks, ..report })
+        let ms = |time: Duration| Some(1e3 * time.as_secs_f64());
+        let compile_ms = ms(gpu.compile_time() - compiled);
+        Ok(Report { compile_ms, launch_ms: ms(launch_time), ..report })
     }
 }
 
@@ -161,6 +170,8 @@ struct Case<'a, T, S> {
     extent: Extent<'a>,
     /// Bytes that methods which are ready take at most.
     kept: u64,
+    /// Those of the device, whenever they were read.
+    clocks: Vec<Clocks>,
 }
 
 impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
@@ -168,10 +179,11 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
         let Trial { bench, csr, inputs } = trial;
         let round = bench.settings.round(csr.nnz(), S::DEVICE);
         let extent = Extent::of(csr, bench.team.len(), bench.settings.transpose);
-        Self { bench, round, inputs, side, extent, kept: 0 }
+        Self { bench, round, inputs, side, extent, kept: 0, clocks: Vec::new() }
     }
 
     fn report(mut self, choices: &'a [Choice]) -> Result<Report, Stopped> {
+        let mut warm_up = WARM_UP;
         let together = if self.bench.settings.rounds > 1 { usize::MAX } else { 1 };
         let needs: Vec<_> = choices.iter().map(|choice| self.need(choice)).collect();
         // What the device does not tell shows when memory is asked for.
@@ -181,7 +193,8 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
         let parts = memory::parts(&needs, room.bytes, together);
         for (number, part) in (1..).zip(&parts) {
             self.kept = 0;
-            let measured = self.measure(part.iter().map(|&index| &choices[index]).collect())?;
+            let part_choices = part.iter().map(|&index| &choices[index]).collect();
+            let measured = self.measure(part_choices, std::mem::take(&mut warm_up))?;
             for (&index, outcome) in part.iter().zip(measured) {
                 outcomes[index] = match together > 1 && parts.len() > 1 {
                     true => outcome.noting_part(number, parts.len()),
@@ -189,7 +202,8 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
                 };
             }
         }
-        Ok(Report { peak: self.side.peak(), outcomes, ..Report::default() })
+        let (peak, clocks) = (self.side.peak(), self.clocks);
+        Ok(Report { peak, clocks, outcomes, ..Report::default() })
     }
 
     /// Bytes that a method takes at most on its side; none if it has no such product.
@@ -201,8 +215,12 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
         }
     }
 
-    /// Measures them in turns, all ready at once.
-    fn measure(&mut self, choices: Vec<&'a Choice>) -> Result<Vec<Outcome>, Stopped> {
+    /// Measures them in turns, all ready at once, after the device has worked for `warm_up`.
+    fn measure(
+        &mut self,
+        choices: Vec<&'a Choice>,
+        warm_up: Duration,
+    ) -> Result<Vec<Outcome>, Stopped> {
         let mut entries = Vec::new();
         for &choice in &choices {
             self.check_interrupt()?;
@@ -213,12 +231,52 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
             entries.push(entered.map_or_else(Entry::Ended, ready));
         }
         let mut racing: Vec<_> = entries.iter_mut().zip(choices).collect();
+        self.load(&mut racing, warm_up)?;
         while !racing.is_empty() {
             self.take_rounds(&mut racing)?;
+            self.load(&mut racing, Duration::ZERO)?;
             racing.retain_mut(|(entry, _)| entry.again(self.bench.settings.timeout));
         }
         let stages = self.bench.settings.stages;
         Ok(entries.into_iter().map(|entry| entry.outcome(stages)).collect())
+    }
+
+    /// Keeps the device at work for at least `time`, with the first method that is ready, and reads its
+    /// clocks meanwhile. The host needs none of it.
+    fn load(
+        &mut self,
+        racing: &mut [(&mut Entry<'a, T, S::Vector>, &Choice)],
+        time: Duration,
+    ) -> Result<(), Stopped> {
+        if S::DEVICE == Device::Cpu {
+            return Ok(());
+        }
+        for (entry, choice) in racing {
+            let Entry::Ready(ready) = entry else { continue };
+            (self.bench.at_hand)(choice);
+            let factors = (self.inputs.alpha, self.inputs.beta);
+            match guarded(|| self.side.load(&mut ready.prepared, factors, time)) {
+                Ok(Ok(clocks)) => {
+                    self.clocks.extend(clocks);
+                    break;
+                }
+                Ok(Err(error)) => self.end(entry, choice, error.into())?,
+                Err(end) => self.end(entry, choice, end)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends a method, and the measurement if the device has ended with it.
+    fn end(
+        &self,
+        entry: &mut Entry<'a, T, S::Vector>,
+        choice: &Choice,
+        end: Outcome,
+    ) -> Result<(), Stopped> {
+        self.check_device(choice, Some(&end))?;
+        *entry = Entry::Ended(end);
+        Ok(())
     }
 
     /// One measurement of each.
@@ -234,8 +292,7 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
                 let Entry::Ready(ready) = entry else { continue };
                 (self.bench.at_hand)(choice);
                 if let Err(end) = self.take_turn(ready) {
-                    self.check_device(choice, Some(&end))?;
-                    **entry = Entry::Ended(end);
+                    self.end(entry, choice, end)?;
                 }
             }
         }
@@ -265,6 +322,14 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
             return Err(Outcome::refused(need, room));
         }
         self.kept += need;
+        let rehearsed = guarded(|| self.side.rehearse(choice, &request));
+        // What goes wrong there shows again below or has nothing to do with this matrix, but for the end of
+        // the device.
+        if let Err(end) = rehearsed.and_then(|done| Ok(done?))
+            && self.side.is_lost()
+        {
+            return Err(end);
+        }
         let start = self.bench.clock.now();
         let (prepared, setup) = guarded(|| self.side.prepare(choice, &request))??;
         let setup_ms = 1e3 * setup.as_secs_f64();
@@ -275,7 +340,7 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
             hashes: BTreeSet::new(),
             attempts: Attempts::default(),
             spent: Duration::ZERO,
-            stages: None,
+            parts: None,
         };
         self.side.set_y(&self.inputs.y0)?;
         self.time(&mut ready, 1)?;
@@ -294,7 +359,7 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
         for _ in 0..settings.warmups.max(1) {
             product = product.min(self.time(ready, 1)?);
         }
-        let batch = self.round.batch(product);
+        let batch = self.batch(ready, product)?;
         // Eviction is outside a sample's time but not outside the turn's.
         let turn = clock.now();
         let (mut products, mut end) = (0, turn);
@@ -313,13 +378,28 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
             self.time(ready, 1)?;
         }
         self.verify(ready)?;
-        if ready.stages.is_none() {
+        if ready.parts.is_none() {
             // One product is enough to tell which kernel is the longest.
             let products = if settings.stages { STAGE_PRODUCTS } else { 1 };
             let factors = (self.inputs.alpha, self.inputs.beta);
-            ready.stages = Some(self.side.stages(&mut ready.prepared, factors, products)?);
+            ready.parts = Some(self.side.parts(&mut ready.prepared, factors, products)?);
         }
         self.charge(ready, start)
+    }
+
+    /// Products of a sample when a single one took about `product`. On a device that time contains what a
+    /// product in a batch does not have, so a batch that is not counted tells how long they are.
+    fn batch(
+        &mut self,
+        ready: &mut Ready<'a, T, S::Vector>,
+        product: Duration,
+    ) -> Result<usize, Outcome> {
+        let batch = self.round.batch(product);
+        if S::DEVICE == Device::Cpu || batch == 1 {
+            return Ok(batch);
+        }
+        let trial = self.time(ready, batch)?;
+        Ok(self.round.batch(trial / batch as u32))
     }
 
     /// Counts the time since `start` as the method's, which may have only so much.

@@ -10,6 +10,7 @@ pub mod outcome;
 pub mod peak;
 pub mod plan;
 pub mod regression;
+pub mod rehearsal;
 pub mod side;
 pub mod statistics;
 mod steadiness;

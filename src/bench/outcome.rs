@@ -74,6 +74,8 @@ pub struct Measurement {
     pub note: Option<String>,
     /// See [`Stage::occupancy`]: that of the kernel that takes most of the product's time.
     pub occupancy: Option<f64>,
+    /// Kernels, fills, copies, graphs and library calls that a product enqueues on a device.
+    pub launches: Option<u64>,
     /// Times of the product's parts, when they were asked for and it has any.
     pub stages: Vec<Stage>,
 }
@@ -85,8 +87,10 @@ pub struct Report {
     pub peak: Peak,
     /// Time spent compiling kernels, in milliseconds; `None` where there are none.
     pub compile_ms: Option<f64>,
-    /// The GPU's clocks before and after, where it tells.
-    pub clocks: Option<[Clocks; 2]>,
+    /// The GPU's clocks under load, before the first round and after each, where it tells.
+    pub clocks: Vec<Clocks>,
+    /// The least time of a launch on the GPU, in milliseconds.
+    pub launch_ms: Option<f64>,
     /// In the order of the methods asked for.
     pub outcomes: Vec<Outcome>,
 }

@@ -1,10 +1,11 @@
 //! The bandwidth that this machine reaches now, with these threads, on this many bytes: the ceiling
 //! that products are held against.
 //!
-//! Two sweeps over three arrays that together are as large as the matrix and its vectors: the STREAM
+//! On the host two sweeps over three arrays that together are as large as the matrix and its vectors: the STREAM
 //! triad a = b + s·c, and a sum of all three, which only reads, as an SpMV mostly does. Each is
 //! counted by what it names (24 bytes per element); the larger is the ceiling. Inside the region each
-//! thread sweeps its part often enough that entering the region does not count.
+//! thread sweeps its part often enough that entering the region does not count. On a GPU it is likewise the
+//! larger of a copy within its memory and a read-only sweep, on one buffer of that size.
 
 use std::fmt;
 use std::hint::black_box;
@@ -13,6 +14,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
+use crate::device::probe::Probe;
 use crate::device::{Buffer, Gpu};
 use crate::method::Failed;
 use crate::simd::{Isa, Kernel, Vector};
@@ -33,6 +35,9 @@ pub enum Peak {
     Gpu {
         /// A copy within its memory, bytes read and bytes written.
         copy_gbs: f64,
+        /// Read-only sweep.
+        #[serde(default)]
+        read_gbs: f64,
         /// On paper: see [`Facts::nominal_gbs`](crate::device::facts::Facts::nominal_gbs).
         nominal_gbs: f64,
     },
@@ -49,7 +54,7 @@ impl Peak {
     pub fn gbs(&self) -> f64 {
         match *self {
             Self::Host { triad_gbs, read_gbs } => triad_gbs.max(read_gbs),
-            Self::Gpu { copy_gbs, .. } => copy_gbs,
+            Self::Gpu { copy_gbs, read_gbs, .. } => copy_gbs.max(read_gbs),
         }
     }
 
@@ -68,8 +73,8 @@ impl fmt::Display for Peak {
             Self::Host { triad_gbs, read_gbs } => {
                 write!(f, "triad {triad_gbs:.2}, read {read_gbs:.2}")
             }
-            Self::Gpu { copy_gbs, nominal_gbs } => {
-                write!(f, "copy {copy_gbs:.2}, nominal {nominal_gbs:.2}")
+            Self::Gpu { copy_gbs, read_gbs, nominal_gbs } => {
+                write!(f, "copy {copy_gbs:.2}, read {read_gbs:.2}, nominal {nominal_gbs:.2}")
             }
         }
     }
@@ -202,47 +207,63 @@ impl Kernel<f64> for Read<'_> {
     }
 }
 
-/// A copy within a GPU's memory, which is taken only while it is copied.
-pub struct CopySweep {
+/// A copy within a GPU's memory and a read-only sweep over it, as the host has two sweeps. The memory is
+/// taken only while it is swept.
+pub struct DeviceSweeps {
     gpu: Gpu,
-    /// Bytes of each of the two buffers.
+    /// Bytes of the buffer.
     bytes: usize,
+    /// Sweeps that are timed together.
     repeats: usize,
     copy_gbs: f64,
+    read_gbs: f64,
 }
 
-impl CopySweep {
-    /// Between two buffers of about `bytes` together.
+/// What a device is guessed to reach if its bandwidth on paper is unknown, in GB/s.
+const GUESSED_GBS: f64 = 1000.0;
+const MOST_REPEATS: usize = 100;
+
+impl DeviceSweeps {
+    /// Over a buffer of about `bytes`: one half is copied to the other, and all is read.
     pub fn new(gpu: &Gpu, bytes: usize) -> Self {
-        let bytes = bytes.div_ceil(2).max(4096);
-        // 1 TB/s is a low guess for what takes long and a high one for what does not.
-        let repeats = (REGION.as_secs_f64() / (2.0 * bytes as f64 / 1e12)).ceil() as usize;
-        Self { gpu: gpu.clone(), bytes, repeats: repeats.min(100), copy_gbs: 0.0 }
+        let bytes = bytes.max(8192).next_multiple_of(512);
+        let nominal = gpu.facts().nominal_gbs();
+        let guess = if nominal > 0.0 { nominal } else { GUESSED_GBS };
+        let repeats = (REGION.as_secs_f64() * guess * 1e9 / bytes as f64).ceil() as usize;
+        let repeats = repeats.min(MOST_REPEATS);
+        Self { gpu: gpu.clone(), bytes, repeats, copy_gbs: 0.0, read_gbs: 0.0 }
     }
 
-    /// Times the copy `looks` times and keeps the best. What `evictor` overwrites empties the cache
-    /// outside the time; with it a copy is a single one.
+    /// Times both `looks` times and keeps the best. Reading `evictor` empties the cache outside the time;
+    /// with it a sweep is a single one.
+    ///
+    /// # Errors
+    /// Those of the device.
     pub fn look(
         &mut self,
+        probe: &Probe,
         looks: usize,
-        mut evictor: Option<&mut Buffer<u8>>,
+        evictor: Option<&Buffer<u8>>,
     ) -> Result<(), Failed> {
         let repeats = if evictor.is_some() { 1 } else { self.repeats };
-        let mut from: Buffer<u8> = self.gpu.allocate(self.bytes)?;
-        let mut to = self.gpu.allocate(self.bytes)?;
-        from.fill(1)?;
-        to.copy_from(&from)?;
+        let mut buffer: Buffer<u8> = self.gpu.allocate(self.bytes)?;
+        buffer.fill(1)?;
+        let bytes = (self.bytes * repeats) as f64;
+        let gbs = |sweep: &mut dyn FnMut() -> Result<(), Failed>| {
+            evictor.map_or(Ok(()), |evictor| probe.read(evictor, 1))?;
+            Ok::<_, Failed>(bytes / probe.time(sweep)?.as_secs_f64() / 1e9)
+        };
         for _ in 0..looks {
-            evictor.as_mut().map_or(Ok(()), |evictor| evictor.fill(0))?;
-            let time = self.gpu.time(|| (0..repeats).try_for_each(|_| to.copy_from(&from)))?;
-            let bytes = (2 * self.bytes * repeats) as f64;
-            self.copy_gbs = self.copy_gbs.max(bytes / time.as_secs_f64() / 1e9);
+            let copy = gbs(&mut || (0..repeats).try_for_each(|_| buffer.copy_half()))?;
+            let read = gbs(&mut || probe.read(&buffer, repeats))?;
+            (self.copy_gbs, self.read_gbs) = (self.copy_gbs.max(copy), self.read_gbs.max(read));
         }
         Ok(())
     }
 
     /// The best so far.
     pub fn best(&self) -> Peak {
-        Peak::Gpu { copy_gbs: self.copy_gbs, nominal_gbs: self.gpu.facts().nominal_gbs() }
+        let nominal_gbs = self.gpu.facts().nominal_gbs();
+        Peak::Gpu { copy_gbs: self.copy_gbs, read_gbs: self.read_gbs, nominal_gbs }
     }
 }

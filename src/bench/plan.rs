@@ -179,6 +179,7 @@ impl Settings {
             min_time: self.min_time / rounds as u32,
             max_time: self.max_time / rounds as u32,
             cache: self.cache,
+            device,
         }
     }
 }
@@ -194,13 +195,20 @@ pub struct Round {
     pub max_time: Duration,
     /// Cold: one product per sample.
     pub cache: Cache,
+    /// Decides how long a sample is.
+    pub device: Device,
 }
 
-/// A sample lasts at least this long if products are short, so that the clock's resolution of some
-/// 25 ns and its own cost do not show.
-const SAMPLE: Duration = Duration::from_micros(100);
-/// But a turn is cut into at least so many samples if it has so many products.
-const SAMPLES_PER_ROUND: usize = 10;
+/// How long a sample of short products lasts at least, and into how many samples a round is cut all the
+/// same if it has so many products. On the host the clock's resolution of some 25 ns and its own cost must
+/// not show. On a GPU the events and the first launch cost microseconds, so samples are longer, and a round
+/// of few products is one sample.
+const fn sample(device: Device) -> (Duration, usize) {
+    match device {
+        Device::Cpu => (Duration::from_micros(100), 10),
+        Device::Gpu => (Duration::from_millis(2), 1),
+    }
+}
 
 impl Round {
     /// Products per sample when one takes about `product`.
@@ -208,8 +216,9 @@ impl Round {
         if self.cache == Cache::Cold {
             return 1;
         }
-        let for_clock = SAMPLE.as_nanos().div_ceil(product.as_nanos().max(1)) as usize;
-        for_clock.min(self.products.div_ceil(SAMPLES_PER_ROUND)).max(1)
+        let (time, samples) = sample(self.device);
+        let products = time.as_nanos().div_ceil(product.as_nanos().max(1)) as usize;
+        products.min(self.products.div_ceil(samples)).max(1)
     }
 
     /// Whether another sample is due after `products` that took `time`.
@@ -222,6 +231,14 @@ impl Round {
 mod tests {
     use super::*;
 
+    const ROUND: Round = Round {
+        products: 1,
+        min_time: Duration::ZERO,
+        max_time: Duration::MAX,
+        cache: Cache::Hot,
+        device: Device::Cpu,
+    };
+
     #[test]
     fn products_follow_merge_spmv() {
         let settings = Settings::new(Protocol::MergeSpmv);
@@ -233,8 +250,7 @@ mod tests {
     #[test]
     fn a_round_ends_by_count_or_by_time() {
         let second = Duration::from_secs(1);
-        let round =
-            Round { products: 10, min_time: second, max_time: 3 * second, cache: Cache::Hot };
+        let round = Round { products: 10, min_time: second, max_time: 3 * second, ..ROUND };
         assert!(round.goes_on(0, 9 * second), "one sample at least");
         assert!(round.goes_on(10, second / 2), "too short");
         assert!(!round.goes_on(10, second));
@@ -244,17 +260,22 @@ mod tests {
 
     #[test]
     fn batches_suit_the_clock_and_leave_ten_samples() {
-        let round = |products| Round {
-            products,
-            min_time: Duration::ZERO,
-            max_time: Duration::MAX,
-            cache: Cache::Hot,
-        };
+        let round = |products| Round { products, ..ROUND };
         let micros = Duration::from_micros;
         assert_eq!(round(10_000).batch(micros(2)), 50);
         assert_eq!(round(10_000).batch(micros(300)), 1);
         assert_eq!(round(20).batch(micros(2)), 2);
         assert_eq!(round(1).batch(Duration::ZERO), 1);
         assert_eq!(Round { cache: Cache::Cold, ..round(10_000) }.batch(micros(2)), 1);
+    }
+
+    #[test]
+    fn batches_on_a_gpu_last_two_milliseconds() {
+        let round = |products| Round { products, device: Device::Gpu, ..ROUND };
+        let micros = Duration::from_micros;
+        assert_eq!(round(10_000).batch(micros(3)), 667);
+        assert_eq!(round(10_000).batch(micros(2500)), 1);
+        assert_eq!(round(20).batch(micros(3)), 20, "no more than the round has");
+        assert_eq!(Round { cache: Cache::Cold, ..round(10_000) }.batch(micros(3)), 1);
     }
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail, ensure};
 use super::World;
 use super::args::{DeviceChoice, MeasureArgs};
 use crate::device::Gpu;
-use crate::method::{Choice, Device, Method, Unavailable};
+use crate::method::{Choice, Device, GRAPH, Method, Unavailable};
 use crate::methods::METHODS;
 
 /// The methods that run and the GPU that they may run on. Unless they were asked for, methods that
@@ -23,6 +23,9 @@ pub fn methods(
         choices.retain(|choice| choice.method.operations.include(args.transpose));
     }
     ensure!(!choices.is_empty(), "none of these methods runs on --device {}", args.device);
+    if args.graphs {
+        choices = choices.into_iter().flat_map(with_graph).collect();
+    }
     let on_gpu = |choice: &Choice| choice.method.device() == Device::Gpu;
     if !choices.iter().any(on_gpu) {
         return Ok((choices, Err(Unavailable("no method needs it".into()))));
@@ -40,6 +43,16 @@ pub fn methods(
         }
     }
     Ok((choices, gpu))
+}
+
+/// The method, and if it runs on a GPU and is not one already, its product as a graph.
+fn with_graph(choice: Choice) -> impl Iterator<Item = Choice> {
+    let is_plain = choice.method.device() == Device::Gpu && !choice.is_graph();
+    let graph = is_plain.then(|| {
+        let given = [&choice.given[..], &[(GRAPH.name, GRAPH.values[0])]].concat();
+        Choice { given, ..choice.clone() }
+    });
+    [choice].into_iter().chain(graph)
 }
 
 /// The methods that `words` name, in the list's order; one method may come with several sets of
@@ -93,11 +106,11 @@ fn sets(method: &Method, parameters: &[&str]) -> Result<Vec<Given>> {
 /// `name=value` as one of the method's parameters and one of its values, or all if that is `*`.
 fn given(method: &Method, text: &str) -> Result<Given> {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
-    let known = || method.parameters.iter().map(|p| p.name).collect::<Vec<_>>().join(", ");
-    let parameter = method.parameters.iter().find(|parameter| parameter.name == name);
-    let parameter = parameter.with_context(|| match method.parameters {
-        [] => format!("{} has no parameters", method.name),
-        _ => format!("{} has no parameter '{name}', but {}", method.name, known()),
+    let known = || method.all_parameters().map(|p| p.name).collect::<Vec<_>>().join(", ");
+    let parameter = method.all_parameters().find(|parameter| parameter.name == name);
+    let parameter = parameter.with_context(|| match &*known() {
+        "" => format!("{} has no parameters", method.name),
+        known => format!("{} has no parameter '{name}', but {known}", method.name),
     })?;
     let fits = |known: &&str| value == "*" || *known == value;
     let values: Vec<_> = parameter.values.iter().copied().filter(fits).collect();

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use crate::bench::regression::geometric_mean;
-use crate::method::{Code, Method, Parameter};
+use crate::method::{Code, GRAPH, Method, Parameter};
 use crate::methods::METHODS;
 use crate::methods::vendor::mkl_ie;
 
@@ -26,7 +26,8 @@ pub fn methods(out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "{:18} :{name}={} {meaning}", "", values.join("|"))?;
         }
     }
-    Ok(())
+    let Parameter { name, values, meaning } = GRAPH;
+    writeln!(out, "{:<18} :{name}={} {meaning}", "all of the gpu", values.join("|"))
 }
 
 /// What the table needs of a row of results.

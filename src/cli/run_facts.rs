@@ -33,6 +33,8 @@ impl Session<'_> {
         let gpu = self.gpu.as_ref().ok().map(|gpu| GpuRecord {
             facts: gpu.facts().clone(),
             nominal_gbs: gpu.facts().nominal_gbs(),
+            bandwidth: self.device.bandwidth.clone(),
+            launch_us: self.device.launch_us,
             clocks: None,
         });
         let (date, begin) = (date.to_owned(), (self.readings)());
@@ -57,16 +59,19 @@ impl Session<'_> {
         }
     }
 
-    /// Measured now, if it is wanted.
-    pub fn bandwidth(&self, wanted: bool, machine: &System) -> Vec<Bandwidth> {
+    /// Measured now, if it is wanted: the host's, and the GPU's for its part of the facts.
+    pub fn bandwidth(&mut self, wanted: bool, machine: &System) -> Vec<Bandwidth> {
         let sizes = if wanted { system::sizes(machine) } else { Vec::new() };
+        if let Some(gpu) = self.gpu.as_ref().ok().filter(|_| wanted) {
+            self.device = system::device(gpu);
+        }
         system::bandwidth(&self.team, self.clock, &sizes)
     }
 
     /// The facts of the run, to be written where they were asked for; with results on stdout and no file
     /// named, a line on stderr.
     pub fn record(
-        &self,
+        &mut self,
         args: &MeasureArgs,
         command: Vec<String>,
         stderr: &mut dyn Write,
@@ -136,7 +141,7 @@ pub struct Recording {
     path: Option<PathBuf>,
     pub record: RunRecord,
     readings: fn() -> Readings,
-    /// The GPU's clocks before and after each group.
+    /// The GPU's clocks under load, of all groups.
     clocks: Vec<Clocks>,
 }
 
@@ -158,8 +163,7 @@ impl Recording {
 
     /// Notes what a matrix' report says of the circumstances.
     pub fn take(&mut self, report: &MatrixReport) {
-        self.clocks
-            .extend(report.groups.iter().flat_map(|group| group.clocks.iter().flatten()).cloned());
+        self.clocks.extend(report.groups.iter().flat_map(|group| &group.clocks).cloned());
     }
 
     /// Completes the facts with what is known at the end, and says so if the GPU was throttled or the

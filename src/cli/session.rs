@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::args::MeasureArgs;
 use super::ordered::{InPrecision, Ordered};
+use super::system::DeviceSpeed;
 use super::task::{Event, Step, Task, cell};
 use super::{World, choice, install, system};
 use crate::bench::clock::Clock;
@@ -45,6 +46,8 @@ const TRIVIAL: &str = "a single row or column, or none: left out, as merge-spmv 
 pub struct Session<'a> {
     pub(super) choices: Vec<Choice<'static>>,
     pub(super) gpu: Result<Gpu, Unavailable>,
+    /// What was measured of the GPU at the start.
+    pub(super) device: DeviceSpeed,
     precisions: &'static [Precision],
     pub(super) settings: Settings,
     pub(super) expand: bool,
@@ -78,6 +81,7 @@ impl<'a> Session<'a> {
         Ok(Self {
             choices,
             gpu,
+            device: DeviceSpeed::default(),
             precisions,
             settings: Settings { profiles, ..settings },
             team,
@@ -301,6 +305,7 @@ impl<'a> Session<'a> {
             order: self.order,
             order_ms: matrix.reordering.map(|cost| cost.order_ms),
             peak_gbs: report.peak.gbs(),
+            launch_ms: report.launch_ms,
             baseline_ms: baseline.map(|(_, ms)| ms),
             run_id: &self.run_id,
         };

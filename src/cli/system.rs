@@ -8,13 +8,15 @@ use serde::Serialize;
 use super::args::{SystemArgs, SystemFormat};
 use super::{Verdict, World};
 use crate::bench::clock::Clock;
-use crate::bench::peak::Sweeps;
+use crate::bench::peak::{DeviceSweeps, Sweeps};
+use crate::device::Gpu as DeviceGpu;
 use crate::device::cuda::{cusparse, nvrtc};
 use crate::device::facts::Facts as GpuFacts;
+use crate::device::probe::Probe;
 use crate::memory::Available;
 use crate::method::Unavailable;
 use crate::methods::vendor::mkl::mkl;
-use crate::record::run::{Bandwidth, Library, REVISION};
+use crate::record::run::{Bandwidth, DeviceBandwidth, Library, REVISION};
 use crate::system::System;
 use crate::team::Team;
 
@@ -87,6 +89,30 @@ fn counts(most: usize) -> Vec<usize> {
 pub fn sizes(system: &System) -> Vec<usize> {
     let memory = system.memory_bytes.unwrap_or(u64::MAX).min(Available::now(None, 0).bytes);
     SIZES.into_iter().filter(|size| *size as u64 <= memory / 4).collect()
+}
+
+/// What is measured of a GPU for the facts of a run.
+#[derive(Default)]
+pub struct DeviceSpeed {
+    pub bandwidth: Vec<DeviceBandwidth>,
+    /// See [`GpuRecord::launch_us`](crate::record::run::GpuRecord::launch_us).
+    pub launch_us: Option<f64>,
+}
+
+/// A GPU's bandwidth at each of the sizes that take at most a quarter of its free memory, and the time of a
+/// launch. What cannot be measured stays unknown: methods will say why.
+pub fn device(gpu: &DeviceGpu) -> DeviceSpeed {
+    let (Ok(probe), Ok((free, _))) = (Probe::new(gpu), gpu.memory()) else {
+        return DeviceSpeed::default();
+    };
+    let at = |&bytes: &usize| {
+        let mut sweeps = DeviceSweeps::new(gpu, bytes);
+        sweeps.look(&probe, LOOKS, None).ok()?;
+        Some(DeviceBandwidth { bytes, peak: sweeps.best() })
+    };
+    let fitting = SIZES.iter().filter(|&&size| size as u64 <= free / 4);
+    let launch_us = probe.launch_time().ok().map(|time| 1e6 * time.as_secs_f64());
+    DeviceSpeed { bandwidth: fitting.filter_map(at).collect(), launch_us }
 }
 
 /// The bandwidth of a team at each of `sizes`.

@@ -113,7 +113,17 @@ impl<T: Plain> Buffer<T> {
             return Ok(());
         }
         self.gpu.0.driver.fill(self.address, byte, self.bytes())?;
-        self.gpu.mark("fill", || Ok(None))
+        self.gpu.enqueued("fill", || Ok(None))
+    }
+
+    /// Enqueues a copy of the first half to the second.
+    pub fn copy_half(&mut self) -> Result<(), Failed> {
+        let bytes = self.len / 2 * size_of::<T>();
+        if bytes == 0 {
+            return Ok(());
+        }
+        self.gpu.0.driver.copy(self.address, self.address + bytes as Address, bytes)?;
+        self.gpu.enqueued("copy", || Ok(None))
     }
 
     /// Enqueues a copy of `from`, of the same length.
@@ -123,7 +133,7 @@ impl<T: Plain> Buffer<T> {
             return Ok(());
         }
         self.gpu.0.driver.copy(from.address, self.address, self.bytes())?;
-        self.gpu.mark("copy", || Ok(None))
+        self.gpu.enqueued("copy", || Ok(None))
     }
 }
 

@@ -24,6 +24,10 @@ pub struct KernelId(pub usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event(pub usize);
 
+/// Work that was captured as a CUDA graph, as its driver names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GraphId(pub usize);
+
 /// An argument as a launch takes it.
 #[derive(Clone, Copy, Debug)]
 pub struct RawArgument {
@@ -110,6 +114,18 @@ pub trait Driver {
         shared_bytes: u32,
         arguments: &[RawArgument],
     ) -> Result<(), Failed>;
+
+    /// Begins a capture: what is enqueued from now on is noted for a graph and does not run.
+    fn begin_capture(&self) -> Result<(), Failed>;
+
+    /// Ends the capture and makes a graph of what it noted, ready to be launched.
+    fn end_capture(&self) -> Result<GraphId, Failed>;
+
+    /// Enqueues all the work of a graph.
+    fn launch_graph(&self, graph: GraphId) -> Result<(), Failed>;
+
+    /// Gives a graph back, after what was enqueued.
+    fn release_graph(&self, graph: GraphId);
 
     /// Waits until all that was enqueued has run.
     fn synchronize(&self) -> Result<(), Failed>;

@@ -57,9 +57,9 @@ impl Module {
         Self { gpu, id }
     }
 
-    /// The kernel of that name.
+    /// The kernel of that name. A driver may load its code only now, so the time counts as compiling.
     pub fn kernel(&self, name: &'static str) -> Result<Kernel, Failed> {
-        let id = self.gpu.0.driver.kernel(self.id, name)?;
+        let id = self.gpu.loading(|| self.gpu.0.driver.kernel(self.id, name))?;
         Ok(Kernel { gpu: self.gpu.clone(), id, name })
     }
 }
@@ -85,7 +85,7 @@ impl Kernel {
             self.gpu.0.driver.launch(self.id, grid, block, shared_bytes as u32, &arguments)?;
         }
         let threads = block.x * block.y * block.z;
-        self.gpu.mark(self.name, || self.occupancy(threads as usize, shared_bytes).map(Some))
+        self.gpu.enqueued(self.name, || self.occupancy(threads as usize, shared_bytes).map(Some))
     }
 
     /// See [`Stage::occupancy`](super::Stage::occupancy).

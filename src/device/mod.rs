@@ -10,7 +10,9 @@ pub mod cuda;
 pub mod cusparse;
 pub mod driver;
 pub mod facts;
+pub mod graph;
 pub mod kernel;
+pub mod probe;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -22,6 +24,7 @@ pub use csr::DeviceCsr;
 use cusparse::CuSparse;
 use driver::{Driver, Event, ModuleId};
 use facts::{Clocks, Facts};
+pub use graph::Graph;
 pub use kernel::{Argument, Dim3, Kernel, Module, Program};
 
 use crate::method::{Failed, Unavailable, Unprepared};
@@ -37,8 +40,10 @@ struct Shared {
     allocated: Cell<u64>,
     /// Compiled so far, by program, precision and constants.
     modules: RefCell<HashMap<ModuleKey, ModuleId>>,
-    /// Time spent compiling.
+    /// Time spent compiling and loading.
     compiling: Cell<Duration>,
+    /// Kernels, fills, copies, graphs and library calls so far.
+    enqueued: Cell<u64>,
     /// While stages are recorded.
     stages: RefCell<Option<Vec<Mark>>>,
 }
@@ -73,6 +78,7 @@ impl Gpu {
             allocated: Cell::default(),
             modules: RefCell::default(),
             compiling: Cell::default(),
+            enqueued: Cell::default(),
             stages: RefCell::default(),
         }))
     }
@@ -100,9 +106,22 @@ impl Gpu {
         self.0.allocated.get()
     }
 
-    /// Time spent so far on compiling kernels, or on reading compiled ones from disk.
+    /// Time spent so far on compiling kernels, or on reading compiled ones from disk, and on loading them.
     pub fn compile_time(&self) -> Duration {
         self.0.compiling.get()
+    }
+
+    /// Runs `load` and counts its time as [`compile_time`](Self::compile_time).
+    fn loading<R>(&self, load: impl FnOnce() -> R) -> R {
+        let start = Instant::now();
+        let loaded = load();
+        self.0.compiling.set(self.compile_time() + start.elapsed());
+        loaded
+    }
+
+    /// How many kernels, fills, copies, graphs and library calls were enqueued so far.
+    pub fn launches(&self) -> u64 {
+        self.0.enqueued.get()
     }
 
     /// `program` compiled for this device with `VALUE_T` the type of `T` and the given constants
@@ -117,9 +136,8 @@ impl Gpu {
         let id = match known {
             Some(id) => id,
             None => {
-                let start = Instant::now();
-                let id = self.0.driver.compile(program, T::PRECISION, constants);
-                self.0.compiling.set(self.compile_time() + start.elapsed());
+                let compile = || self.0.driver.compile(program, T::PRECISION, constants);
+                let id = self.loading(compile);
                 *self.0.modules.borrow_mut().entry(key).or_insert(id?)
             }
         };
@@ -138,7 +156,7 @@ impl Gpu {
         call: impl FnOnce() -> Result<(), Failed>,
     ) -> Result<(), Failed> {
         call()?;
-        self.mark(name, || Ok(None))
+        self.enqueued(name, || Ok(None))
     }
 
     /// Waits until all that was enqueued has run.
@@ -185,12 +203,13 @@ impl Gpu {
         Ok(stages)
     }
 
-    /// Ends a stage, when stages are recorded.
-    fn mark(
+    /// Counts what was enqueued, and ends its stage when stages are recorded.
+    fn enqueued(
         &self,
         name: &str,
         occupancy: impl FnOnce() -> Result<Option<f64>, Failed>,
     ) -> Result<(), Failed> {
+        self.0.enqueued.set(self.launches() + 1);
         if let Some(stages) = &mut *self.0.stages.borrow_mut() {
             let event = self.0.driver.record()?;
             stages.push(Mark { name: name.to_owned(), occupancy: occupancy()?, event });

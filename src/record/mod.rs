@@ -75,8 +75,8 @@ pub struct Group {
     pub peak: Option<Peak>,
     /// Time spent compiling kernels for these rows, in milliseconds; part of no other time.
     pub compile_ms: Option<f64>,
-    /// The GPU's clocks before and after, where it tells.
-    pub clocks: Option<[Clocks; 2]>,
+    /// The GPU's clocks while products ran, where it tells.
+    pub clocks: Vec<Clocks>,
     /// One per method.
     pub rows: Vec<Row>,
     /// For each row the times of its product's parts, when they were asked for.

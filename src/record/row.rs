@@ -98,6 +98,8 @@ pub struct Circumstances<'a> {
     pub order_ms: Option<f64>,
     /// The ceiling, in GB/s.
     pub peak_gbs: f64,
+    /// The least time of a launch on the GPU, in milliseconds.
+    pub launch_ms: Option<f64>,
     /// Time per product of plain parallel CSR, which setups are set off against.
     pub baseline_ms: Option<f64>,
     /// The run.
@@ -155,6 +157,8 @@ pub struct Row {
     pub order_ms: Option<f64>,
     pub occupancy: Option<f64>,
     pub distinct_results: Option<usize>,
+    pub launches: Option<u64>,
+    pub launch_floor_ms: Option<f64>,
 }
 
 impl Row {
@@ -260,6 +264,7 @@ impl Row {
         let compulsory_gbs = metrics::gbs(compulsory, ms);
         // A peak that could not be measured is 0.
         let peak_gbs = Some(circumstances.peak_gbs).filter(|&peak| peak > 0.0);
+        let floor = |(launches, launch_ms)| launches as f64 * launch_ms;
         let pays_off = |baseline| metrics::break_even(measurement.setup_ms, ms, baseline);
         Self {
             status: Some(Status::Ok),
@@ -282,6 +287,8 @@ impl Row {
             error_ratio: Some(measurement.error_ratio),
             occupancy: measurement.occupancy,
             distinct_results: Some(measurement.distinct_results),
+            launches: measurement.launches,
+            launch_floor_ms: measurement.launches.zip(circumstances.launch_ms).map(floor),
             library_version: measurement.library_version.clone(),
             reason: measurement.note.clone(),
             ..self

@@ -121,11 +121,17 @@ pub struct GpuRecord {
     pub facts: Facts,
     /// Its bandwidth on paper.
     pub nominal_gbs: f64,
-    /// What its clocks were; `None` until the run ends, or when nobody tells.
+    /// Bandwidth at the start of the run.
+    #[serde(default)]
+    pub bandwidth: Vec<DeviceBandwidth>,
+    /// The least time of a launch, in microseconds: that of a kernel that does nothing, of many in a row.
+    #[serde(default)]
+    pub launch_us: Option<f64>,
+    /// What its clocks were under load; `None` until the run ends, or when nobody tells.
     pub clocks: Option<ClockRange>,
 }
 
-/// The clocks that were read before and after each matrix.
+/// The clocks that were read while products ran, several times per matrix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClockRange {
     /// Lowest and highest of the multiprocessors.
@@ -181,6 +187,16 @@ pub struct Bandwidth {
     /// Threads that swept.
     pub threads: usize,
     /// Bytes of the three arrays together.
+    pub bytes: usize,
+    /// The rates.
+    #[serde(flatten)]
+    pub peak: Peak,
+}
+
+/// A measured bandwidth of a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DeviceBandwidth {
+    /// Bytes that were swept.
     pub bytes: usize,
     /// The rates.
     #[serde(flatten)]

@@ -75,7 +75,7 @@ mod tests {
             footprint: 0,
             peak: None,
             compile_ms: None,
-            clocks: None,
+            clocks: Vec::new(),
             rows: vec![row("one"), row("two"), row("three")],
             stages: vec![vec![stage("k", 1.0)], vec![], vec![stage("s", 2.0), stage("k", 3.0)]],
         };

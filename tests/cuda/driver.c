@@ -119,10 +119,46 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, function *f, int threads
     *n = 2048 / threads;
     return OK;
 }
+// A graph holds up to eight launches of `store`. What waits while one is captured is refused.
+typedef struct { context *owner; int count; struct { uint32_t *to, value; } stores[8]; } graph;
+static graph *capturing;
+
+static int note(uint32_t *to, uint32_t value) {
+    if (capturing->count == 8) return OUT_OF_MEMORY;
+    capturing->stores[capturing->count].to = to;
+    capturing->stores[capturing->count++].value = value;
+    return OK;
+}
+int cuStreamBeginCapture_v2(object *s, int mode) {
+    ENTER; IN(s);
+    return capturing || mode != 1 ? INVALID_VALUE : create((void **)&capturing, sizeof(graph));
+}
+int cuStreamEndCapture(object *s, graph **g) {
+    ENTER; IN(s);
+    if (!capturing) return INVALID_VALUE;
+    *g = capturing;
+    capturing = NULL;
+    return OK;
+}
+int cuGraphInstantiateWithFlags(graph **executable, graph *g, unsigned long long flags) {
+    ENTER; IN(g);
+    int status = create((void **)executable, sizeof(graph));
+    if (!status) **executable = *g;
+    return status;
+}
+int cuGraphDestroy(graph *g) { return destroy((object *)g); }
+int cuGraphExecDestroy(graph *g) { return destroy((object *)g); }
+int cuGraphLaunch(graph *g, object *s) {
+    ENTER; IN(g); IN(s);
+    for (int i = 0; i < g->count; i++) *g->stores[i].to = g->stores[i].value;
+    return OK;
+}
+
 int cuLaunchKernel(function *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                    unsigned bz, unsigned shared, object *s, void **values, void **extra) {
     ENTER; IN(s);
     if (bx * by * bz > 1024 || shared > (unsigned)f->dynamic) return INVALID_VALUE;
+    if (capturing) return note(*(uint32_t **)values[0], *(uint32_t *)values[1]);
     if (*f->name == 'f') fault = 1;
     else **(uint32_t **)values[0] = *(uint32_t *)values[1];
     return OK;

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use crate::bench::outcome::{Measurement, Outcome};
+use crate::bench::side::Parts;
 use crate::bench::steadiness::Attempts;
 use crate::device::Stage;
 use crate::method::{Failed, Prepared, Unavailable, Unprepared};
@@ -27,7 +28,7 @@ pub struct Ready<'a, T, V: ?Sized> {
     /// All the time that it has had.
     pub spent: Duration,
     /// `None` until they are taken.
-    pub stages: Option<Vec<Stage>>,
+    pub parts: Option<Parts>,
 }
 
 impl<T, V: ?Sized> Entry<'_, T, V> {
@@ -49,7 +50,8 @@ impl<T, V: ?Sized> Entry<'_, T, V> {
             Self::Ended(outcome) => return outcome,
             Self::Ready(ready) => *ready,
         };
-        let stages = ready.stages.unwrap_or_default();
+        let (stages, launches) =
+            ready.parts.map_or_else(Default::default, |parts| (parts.stages, parts.launches));
         let (summary, noise) = ready.attempts.result();
         let notes: Vec<String> = ready.prepared.note.into_iter().chain(noise).collect();
         Outcome::Ok(Box::new(Measurement {
@@ -61,6 +63,7 @@ impl<T, V: ?Sized> Entry<'_, T, V> {
             library_version: ready.prepared.library_version,
             note: (!notes.is_empty()).then(|| notes.join("; ")),
             occupancy: occupancy(&stages),
+            launches,
             stages: if show_stages { stages } else { Vec::new() },
         }))
     }

@@ -1,6 +1,6 @@
 //! The order of events and the exact times, on a clock that the methods advance.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use super::entry::occupancy;
 use super::*;
@@ -82,8 +82,9 @@ fn measurement(report: &Report) -> &Measurement {
 #[test]
 fn methods_take_turns_and_times_are_exact() {
     let (report, log) = measure(settings());
-    // Prepare and verify each; then two rounds of one warm-up and three products each.
-    assert_eq!(log, "|a|baaaabbbbaaaabbbb");
+    // Prepare and multiply each on a small matrix, then on this one, and verify; then two rounds of one
+    // warm-up and three products each.
+    assert_eq!(log, "|a|a|b|baaaabbbbaaaabbbb");
     let measured = measurement(&report);
     assert!((measured.setup_ms - 5.0).abs() < 1e-9);
     assert_eq!((measured.summary.samples, measured.summary.iterations), (6, 6));
@@ -92,10 +93,28 @@ fn methods_take_turns_and_times_are_exact() {
     assert_eq!((measured.extra_bytes, measured.error_ratio), (Some(40), 0.0));
 }
 
+thread_local! {
+    /// Whether the library of the test below was called before.
+    static IS_INITIALISED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What a library does at its first call takes 100 ms, and belongs to no method.
+#[test]
+fn what_happens_once_in_a_process_is_not_timed() {
+    let by_library: Prepare<f64> = |csr, _| {
+        if !IS_INITIALISED.replace(true) {
+            TestClock.pause(Duration::from_millis(100));
+        }
+        prepare(csr, 'a')
+    };
+    let (report, _) = measure_methods(settings(), by_library);
+    assert!((measurement(&report).setup_ms - 5.0).abs() < 1e-9);
+}
+
 #[test]
 fn one_round_keeps_one_method_at_a_time() {
     let (_, log) = measure(Settings { rounds: 1, iterations: Some(2), ..settings() });
-    assert_eq!(log, "|aaaa|bbbb");
+    assert_eq!(log, "|a|aaaa|b|bbbb");
 }
 
 /// 2 ms per product, but longer by an entry of `extra` for the last of each round; each measurement has the
@@ -121,7 +140,7 @@ fn unsteady<'a>(
 #[test]
 fn what_was_noisy_is_measured_again_until_it_is_steady() {
     let (report, log) = measure_methods(settings(), |csr, _| unsteady(csr, &[4, 0]));
-    assert_eq!(log, "u|buuuubbbbuuuubbbbuuuuuuuu", "only what was noisy, and once");
+    assert_eq!(log, "uu|b|buuuubbbbuuuubbbbuuuuuuuu", "only what was noisy, and once");
     let measured = measurement(&report);
     assert_eq!((measured.summary.samples, measured.summary.iterations), (6, 6));
     assert!((measured.summary.mean_ms - 2.0).abs() < 1e-9, "{measured:?}");
@@ -132,7 +151,7 @@ fn what_was_noisy_is_measured_again_until_it_is_steady() {
 #[test]
 fn what_stays_noisy_keeps_its_steadiest_measurement_and_says_so() {
     let (report, log) = measure_methods(settings(), |csr, _| unsteady(csr, &[4, 1, 2]));
-    assert_eq!(log.matches('u').count(), 1 + 3 * 8);
+    assert_eq!(log.matches('u').count(), 2 + 3 * 8);
     // 2, 2, 3, 2, 2, 3 ms: a deviation of sqrt(4/15), and t = 2.571 with five degrees of freedom, so
     // the interval is 2 * 2.571 * 0.5164 / sqrt(6) = 1.084 ms wide.
     let measured = measurement(&report);
@@ -145,7 +164,7 @@ fn what_stays_noisy_keeps_its_steadiest_measurement_and_says_so() {
 fn a_single_sample_is_not_noisy() {
     let single = Settings { rounds: 1, iterations: Some(1), ..settings() };
     let (report, log) = measure_methods(single, |csr, _| unsteady(csr, &[4]));
-    assert_eq!(log, "uuu|bbb");
+    assert_eq!(log, "uuuu|b|bbb");
     assert_eq!(measurement(&report).note.as_deref(), Some("first"));
 }
 
@@ -176,7 +195,7 @@ fn words(report: &Report) -> Vec<&str> {
 #[test]
 fn what_does_not_fit_is_skipped_with_its_figures() {
     let (report, log) = measure_in_9_mib(settings(), [|_| 0, |_| 20 << 20, |_| 0]);
-    assert_eq!(log, "|a|caaaaccccaaaacccc");
+    assert_eq!(log, "|a|a|c|caaaaccccaaaacccc");
     let refused = "needs 20.1 MiB for its format; 9.0 MiB are available (--max-memory)";
     assert_eq!(words(&report), ["", refused, ""]);
 }
@@ -185,7 +204,7 @@ fn what_does_not_fit_is_skipped_with_its_figures() {
 fn what_does_not_fit_together_is_measured_in_parts() {
     let memory: [fn(&Extent) -> u64; 3] = [|_| 4 << 20; 3];
     let (report, log) = measure_in_9_mib(settings(), memory);
-    assert_eq!(log, "|a|baaaabbbbaaaabbbb|ccccccccc");
+    assert_eq!(log, "|a|a|b|baaaabbbbaaaabbbb|c|ccccccccc");
     let part = |number| format!("with part {number} of 2 of the methods, as memory allows");
     assert_eq!(words(&report), [part(1), part(1), part(2)]);
     // One by one is no matter of memory.
@@ -206,7 +225,7 @@ fn time_bounds_hold_over_the_count() {
 #[test]
 fn a_method_ends_when_all_its_time_is_spent() {
     let (report, log) = measure(Settings { timeout: Duration::from_millis(20), ..settings() });
-    assert_eq!(log, "|a|baaaabbbbaabb");
+    assert_eq!(log, "|a|a|b|baaaabbbbaabb");
     let reason = "took 0.0 s, more than --timeout 0.02".to_owned();
     assert_eq!(report.outcomes, vec![Outcome::Timeout(reason); 2]);
     let (report, _) = measure(Settings { timeout: Duration::from_millis(29), ..settings() });

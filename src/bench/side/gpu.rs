@@ -2,16 +2,26 @@
 
 use std::time::Duration;
 
-use super::{Factors, PEAK_LOOKS, Side, footprint};
+use super::{Factors, PEAK_LOOKS, Parts, Side, footprint};
 use crate::bench::execute::Bench;
 use crate::bench::need::SMALL_ON_DEVICE;
-use crate::bench::peak::{CopySweep, Peak};
+use crate::bench::peak::{DeviceSweeps, Peak};
 use crate::bench::plan::Cache;
+use crate::bench::rehearsal;
 use crate::device::buffer::Value;
-use crate::device::{Buffer, DeviceCsr, Gpu, Stage};
+use crate::device::facts::Clocks;
+use crate::device::probe::Probe;
+use crate::device::{Buffer, DeviceCsr, Gpu};
 use crate::memory::extent::Extent;
 use crate::memory::{self, Available};
-use crate::method::{Choice, Device, Failed, Prepared, Request, Setup, Unavailable, Unprepared};
+use crate::method::{
+    Choice, Device, Failed, Prepared, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
+};
+
+/// How long products run while the clocks are read.
+const UNDER_LOAD: Duration = Duration::from_millis(10);
+/// But no more products than this: those of a matrix without rows take no time at all.
+const MOST_UNDER_LOAD: usize = 1 << 14;
 
 /// Its time is taken on the device, by events around a batch.
 pub struct OnGpu<'a, T: Clone> {
@@ -21,8 +31,10 @@ pub struct OnGpu<'a, T: Clone> {
     y: Buffer<T>,
     /// What `y` downloads to.
     host_y: Vec<T>,
-    sweep: CopySweep,
-    /// Twice the second-level cache; overwriting it empties that.
+    probe: Probe,
+    sweeps: DeviceSweeps,
+    /// Twice the second-level cache; reading it empties that. It is not written, for what was written would
+    /// go to memory during the sample.
     evictor: Option<Buffer<u8>>,
 }
 
@@ -34,20 +46,36 @@ pub fn free(gpu: &Gpu) -> Result<Available, Failed> {
 
 impl<'a, T: Value> OnGpu<'a, T> {
     /// With `x`, and y arbitrary.
-    pub fn new(bench: &'a Bench<'a>, csr: &'a DeviceCsr<'a, T>, x: &[T]) -> Result<Self, Failed> {
+    ///
+    /// # Errors
+    /// Without a compiler for the device, and those of the device.
+    pub fn new(
+        bench: &'a Bench<'a>,
+        csr: &'a DeviceCsr<'a, T>,
+        x: &[T],
+    ) -> Result<Self, Unprepared> {
         let gpu = &csr.gpu;
         let cold = bench.settings.cache == Cache::Cold;
         let outputs = if bench.settings.transpose { csr.host.cols } else { csr.host.rows };
-        let evictor = cold.then(|| gpu.allocate(2 * gpu.facts().l2_bytes as usize));
+        let evictor = cold.then(|| gpu.upload(&vec![0; 2 * gpu.facts().l2_bytes as usize]));
         Ok(Self {
             x: gpu.upload(x)?,
             y: gpu.allocate(outputs)?,
             host_y: vec![T::zero(); outputs],
-            sweep: CopySweep::new(gpu, footprint(&csr.host)),
+            probe: Probe::new(gpu)?,
+            sweeps: DeviceSweeps::new(gpu, footprint(&csr.host)),
             evictor: evictor.transpose()?,
             bench,
             csr,
         })
+    }
+
+    /// The least time that a launch takes here.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn launch_time(&self) -> Result<Duration, Failed> {
+        self.probe.launch_time()
     }
 
     fn gpu(&self) -> &'a Gpu {
@@ -80,21 +108,48 @@ impl<'a, T: Value> OnGpu<'a, T> {
     }
 }
 
+/// A method's product for these vectors, as a graph if that was asked for.
+fn ready<'c, T: Value>(
+    choice: &Choice,
+    csr: &'c DeviceCsr<'c, T>,
+    request: &Request<'c>,
+    x: &Buffer<T>,
+    y: &mut Buffer<T>,
+) -> Result<PreparedOnGpu<'c, T>, Unprepared> {
+    let prepared = choice.method.prepare_on_gpu::<T>().expect("a method of the GPU")(csr, request)?;
+    if !choice.is_graph() {
+        return Ok(prepared);
+    }
+    let factors = (T::narrow(request.alpha), T::narrow(request.beta));
+    let refused = |Failed(reason)| Unavailable(format!("not to be captured as a graph: {reason}"));
+    Ok(prepared.captured(&csr.gpu, factors, x, y).map_err(refused)?)
+}
+
 impl<'a, T: Value> Side<'a, T> for OnGpu<'a, T> {
     type Vector = Buffer<T>;
     const DEVICE: Device = Device::Gpu;
+
+    fn rehearse(&mut self, choice: &Choice, request: &Request) -> Result<(), Unprepared> {
+        let (gpu, small) = (self.gpu(), rehearsal::matrix::<T>());
+        let ones = vec![T::one(); small.rows()];
+        let (x, mut y) = (gpu.upload(&ones)?, gpu.upload(&ones)?);
+        let small = DeviceCsr::upload(gpu, &small)?;
+        let mut prepared = ready(choice, &small, request, &x, &mut y)?;
+        let (alpha, beta) = (T::narrow(request.alpha), T::narrow(request.beta));
+        prepared.multiply(alpha, &x, beta, &mut y)?;
+        Ok(gpu.synchronize()?)
+    }
 
     fn prepare(
         &mut self,
         choice: &Choice,
         request: &Request<'a>,
     ) -> Result<(Prepared<'a, T, Buffer<T>>, Duration), Unprepared> {
-        let prepare = choice.method.prepare_on_gpu::<T>().expect("a method of the GPU");
         self.check_host(choice)?;
         let (gpu, clock) = (self.gpu(), self.bench.clock);
         gpu.synchronize()?;
         let (start, held, compiled) = (clock.now(), gpu.allocated_bytes(), gpu.compile_time());
-        let mut prepared = prepare(self.csr, request)?;
+        let mut prepared = ready(choice, self.csr, request, &self.x, &mut self.y)?;
         gpu.synchronize()?;
         let setup = (clock.now() - start).saturating_sub(gpu.compile_time() - compiled);
         prepared.extra_bytes = Some(gpu.allocated_bytes() - held);
@@ -119,33 +174,59 @@ impl<'a, T: Value> Side<'a, T> for OnGpu<'a, T> {
     fn time(
         &mut self,
         prepared: &mut Prepared<'a, T, Buffer<T>>,
-        factors: Factors<T>,
+        (alpha, beta): Factors<T>,
         products: usize,
     ) -> Result<Duration, Failed> {
-        let gpu = self.gpu();
-        gpu.time(|| (0..products).try_for_each(|_| self.multiply(prepared, factors)))
+        let Self { probe, x, y, .. } = self;
+        probe.time(|| (0..products).try_for_each(|_| prepared.multiply(alpha, x, beta, y)))
     }
 
-    fn stages(
+    fn load(
+        &mut self,
+        prepared: &mut Prepared<'a, T, Buffer<T>>,
+        factors: Factors<T>,
+        time: Duration,
+    ) -> Result<Option<Clocks>, Failed> {
+        let (mut batch, mut passed) = (1, Duration::ZERO);
+        while batch < MOST_UNDER_LOAD {
+            let took = self.time(prepared, factors, batch)?;
+            passed += took;
+            match took < UNDER_LOAD {
+                true => batch *= 2,
+                false if passed >= time => break,
+                false => (),
+            }
+        }
+        // Read while the last batch runs.
+        (0..batch).try_for_each(|_| self.multiply(prepared, factors))?;
+        let clocks = self.gpu().clocks();
+        self.gpu().synchronize()?;
+        Ok(clocks)
+    }
+
+    fn parts(
         &mut self,
         prepared: &mut Prepared<'a, T, Buffer<T>>,
         factors: Factors<T>,
         products: usize,
-    ) -> Result<Vec<Stage>, Failed> {
+    ) -> Result<Parts, Failed> {
         let gpu = self.gpu();
-        gpu.stages(products, || self.multiply(prepared, factors))
+        let before = gpu.launches();
+        let stages = gpu.stages(products, || self.multiply(prepared, factors))?;
+        let launches = (gpu.launches() - before) / products as u64;
+        Ok(Parts { stages, launches: Some(launches) })
     }
 
     fn chill(&mut self, _: &Prepared<'a, T, Buffer<T>>) -> Result<(), Failed> {
-        self.evictor.as_mut().map_or(Ok(()), |evictor| evictor.fill(0))
+        self.evictor.as_ref().map_or(Ok(()), |evictor| self.probe.read(evictor, 1))
     }
 
     fn look_at_peak(&mut self) -> Result<(), Failed> {
-        self.sweep.look(PEAK_LOOKS, self.evictor.as_mut())
+        self.sweeps.look(&self.probe, PEAK_LOOKS, self.evictor.as_ref())
     }
 
     fn peak(&self) -> Peak {
-        self.sweep.best()
+        self.sweeps.best()
     }
 
     /// An illegal access and its like stay with a CUDA context: whatever it is asked then ends in the

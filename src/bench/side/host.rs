@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use super::{Factors, PEAK_LOOKS, SETTLE, Side, footprint};
+use super::{Factors, PEAK_LOOKS, Parts, SETTLE, Side, footprint};
 use crate::bench::evict::Evictor;
 use crate::bench::execute::Bench;
 use crate::bench::peak::{Peak, Sweeps};
 use crate::bench::plan::Cache;
-use crate::device::Stage;
+use crate::bench::rehearsal;
+use crate::device::facts::Clocks;
 use crate::matrix::Csr;
 use crate::memory::Available;
 use crate::memory::extent::Extent;
@@ -52,6 +53,14 @@ impl<'a, T: Scalar> Side<'a, T> for Host<'a, T> {
     type Vector = [T];
     const DEVICE: Device = Device::Cpu;
 
+    fn rehearse(&mut self, choice: &Choice, request: &Request) -> Result<(), Unprepared> {
+        let small = rehearsal::matrix::<T>();
+        let prepare = choice.method.prepare::<T>().expect("a method of the CPU");
+        let (x, mut y) = (vec![T::one(); small.cols()], vec![T::one(); small.rows()]);
+        let (alpha, beta) = (T::narrow(request.alpha), T::narrow(request.beta));
+        Ok(prepare(&small, request)?.multiply(alpha, &x, beta, &mut y)?)
+    }
+
     fn prepare(
         &mut self,
         choice: &Choice,
@@ -92,13 +101,17 @@ impl<'a, T: Scalar> Side<'a, T> for Host<'a, T> {
         Ok(self.bench.clock.now() - start)
     }
 
-    fn stages(
+    fn load(
         &mut self,
         _: &mut Prepared<'a, T>,
         _: Factors<T>,
-        _: usize,
-    ) -> Result<Vec<Stage>, Failed> {
-        Ok(Vec::new())
+        _: Duration,
+    ) -> Result<Option<Clocks>, Failed> {
+        Ok(None)
+    }
+
+    fn parts(&mut self, _: &mut Prepared<'a, T>, _: Factors<T>, _: usize) -> Result<Parts, Failed> {
+        Ok(Parts { stages: Vec::new(), launches: None })
     }
 
     /// Evicts, lets all threads fall asleep, and wakes those that the product will run on, so that it

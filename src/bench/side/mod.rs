@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::metrics::compulsory_bytes;
 use super::peak::Peak;
 use crate::device::Stage;
+use crate::device::facts::Clocks;
 use crate::matrix::Csr;
 use crate::memory::Available;
 use crate::memory::extent::Extent;
@@ -22,6 +23,14 @@ pub const SETTLE: Duration = Duration::from_millis(2);
 /// How often each round looks at the bandwidth.
 const PEAK_LOOKS: usize = 3;
 
+/// What a product consists of on a device.
+pub struct Parts {
+    /// Its parts in their order, with the time of each.
+    pub stages: Vec<Stage>,
+    /// Kernels, fills, copies, graphs and library calls that it enqueues; `None` on the host.
+    pub launches: Option<u64>,
+}
+
 /// α and β.
 pub type Factors<T> = (T, T);
 
@@ -32,6 +41,9 @@ pub trait Side<'a, T> {
     /// Which of the two it is.
     const DEVICE: Device;
 
+    /// Prepares a method for a small matrix and multiplies once, so that what happens only once in a
+    /// process is over before anything is timed.
+    fn rehearse(&mut self, choice: &Choice, request: &Request) -> Result<(), Unprepared>;
     /// Prepares a method of this side; the time, without what compiling its kernels took.
     fn prepare(
         &mut self,
@@ -51,13 +63,21 @@ pub trait Side<'a, T> {
         factors: Factors<T>,
         products: usize,
     ) -> Result<Duration, Failed>;
-    /// The times of the product's parts, as the mean of `products`; none where it has no parts.
-    fn stages(
+    /// Runs products for at least `time`, so that a device reaches the clocks at which it works, and reads
+    /// the clocks while they run. `None` where nobody tells, as on the host.
+    fn load(
+        &mut self,
+        prepared: &mut Prepared<'a, T, Self::Vector>,
+        factors: Factors<T>,
+        time: Duration,
+    ) -> Result<Option<Clocks>, Failed>;
+    /// The product's parts, with times that are the mean of `products`.
+    fn parts(
         &mut self,
         prepared: &mut Prepared<'a, T, Self::Vector>,
         factors: Factors<T>,
         products: usize,
-    ) -> Result<Vec<Stage>, Failed>;
+    ) -> Result<Parts, Failed>;
     /// With `--cache cold`, empties the caches before a sample.
     fn chill(&mut self, prepared: &Prepared<'a, T, Self::Vector>) -> Result<(), Failed>;
     /// Measures the ceiling.

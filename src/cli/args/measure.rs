@@ -115,6 +115,10 @@ pub struct MeasureArgs {
     /// json
     #[arg(long)]
     pub stages: bool,
+    /// Measure each method of the GPU twice: as its kernels are launched one by one, and as one CUDA graph,
+    /// in rows whose method ends in :graph=on
+    #[arg(long)]
+    pub graphs: bool,
     /// Nothing on stderr but errors
     #[arg(long, short)]
     pub quiet: bool,

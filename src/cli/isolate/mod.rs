@@ -48,7 +48,7 @@ impl<'a> Runner<'a> {
             let (keeper, record) = Keeper::start(program, hello, world.interrupted)?;
             return Ok((Self::Child(Box::new(keeper)), RunRecord { command, ..record }));
         }
-        let session = Session::start(args, world)?;
+        let mut session = Session::start(args, world)?;
         let bandwidth = session.bandwidth(bandwidth, &world.system);
         let record = session.facts(command, &world.date, &world.system, bandwidth);
         Ok((Self::Here(Box::new(session)), record))

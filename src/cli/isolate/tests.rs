@@ -68,7 +68,7 @@ fn group(method: &str) -> Event {
         footprint: 0,
         peak: None,
         compile_ms: None,
-        clocks: None,
+        clocks: Vec::new(),
         rows: vec![row],
         stages: Vec::new(),
     }))

@@ -34,7 +34,7 @@ pub fn run(world: &mut World) -> Result<Verdict> {
     let mut measure = measure_args(&hello)?;
     measure.quiet |= hello.quiet;
     world.run_id.clone_from(&hello.run_id);
-    let session = match Session::start(&measure, world) {
+    let mut session = match Session::start(&measure, world) {
         Ok(session) => session.in_child(),
         Err(error) => {
             send(&socket, &Answer::Refused(format!("{error:#}")))?;

@@ -1,12 +1,12 @@
 //! The CUDA driver's functions.
 
-use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_void};
 use std::ptr::null;
 use std::sync::OnceLock;
 
 use cudarc::driver::sys::{
     self, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction,
-    CUfunction_attribute, CUmodule, CUstream,
+    CUfunction_attribute, CUgraph, CUgraphExec, CUmodule, CUstream, CUstreamCaptureMode,
 };
 use libloading::os::unix::Library;
 
@@ -64,6 +64,12 @@ functions! {
         cuEventSynchronize(CUevent);
         cuEventElapsedTime_v2(*mut f32, CUevent, CUevent);
         cuEventDestroy_v2(CUevent);
+        cuStreamBeginCapture_v2(CUstream, CUstreamCaptureMode);
+        cuStreamEndCapture(CUstream, *mut CUgraph);
+        cuGraphInstantiateWithFlags(*mut CUgraphExec, CUgraph, c_ulonglong);
+        cuGraphDestroy(CUgraph);
+        cuGraphLaunch(CUgraphExec, CUstream);
+        cuGraphExecDestroy(CUgraphExec);
         cuProfilerStart();
         cuProfilerStop();
     }

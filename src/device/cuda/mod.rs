@@ -6,6 +6,7 @@ mod context;
 pub mod cusparse;
 mod events;
 mod facts;
+mod graphs;
 mod kernels;
 mod libraries;
 mod nvml;
@@ -20,7 +21,7 @@ use nvml_wrapper::Device;
 
 use super::Gpu;
 use super::cusparse::CuSparse;
-use super::driver::{Address, Driver, Event, KernelId, ModuleId, RawArgument};
+use super::driver::{Address, Driver, Event, GraphId, KernelId, ModuleId, RawArgument};
 use super::facts::{Clocks, Facts};
 use super::kernel::{Dim3, Program};
 use crate::cache::Cache;
@@ -29,6 +30,7 @@ use crate::scalar::Precision;
 use context::Context;
 use cusparse::InStream;
 use events::Events;
+use graphs::Graphs;
 use kernels::Kernels;
 
 /// Opens the GPU of that number, or the first.
@@ -45,6 +47,7 @@ struct Cuda {
     cache: Cache,
     kernels: Kernels,
     events: Events,
+    graphs: Graphs,
     /// Opened when it is first asked for.
     cusparse: OnceCell<Result<InStream, Unavailable>>,
     context: Rc<Context>,
@@ -58,6 +61,7 @@ impl Cuda {
             cache: Cache::of_user("kernels"),
             kernels: Kernels::new(context.clone()),
             events: Events::new(context.clone()),
+            graphs: Graphs::new(context.clone()),
             cusparse: OnceCell::new(),
             context,
         })
@@ -165,6 +169,22 @@ impl Driver for Cuda {
     ) -> Result<(), Failed> {
         // SAFETY: the caller's.
         unsafe { self.kernels.launch(kernel, grid, block, shared_bytes, arguments) }
+    }
+
+    fn begin_capture(&self) -> Result<(), Failed> {
+        self.graphs.begin()
+    }
+
+    fn end_capture(&self) -> Result<GraphId, Failed> {
+        self.graphs.end()
+    }
+
+    fn launch_graph(&self, graph: GraphId) -> Result<(), Failed> {
+        self.graphs.launch(graph)
+    }
+
+    fn release_graph(&self, graph: GraphId) {
+        self.graphs.release(graph);
     }
 
     fn synchronize(&self) -> Result<(), Failed> {

@@ -23,7 +23,7 @@ fn report(run_id: &str, file: &str, methods: &[&str]) -> MatrixReport {
         footprint: 0,
         peak: None,
         compile_ms: None,
-        clocks: None,
+        clocks: Vec::new(),
         rows: methods.iter().map(row).collect(),
         stages: Vec::new(),
     });

@@ -5,7 +5,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use spmv_bench::device::cusparse::CuSparse;
-use spmv_bench::device::driver::{Address, Driver, Event, KernelId, ModuleId, RawArgument};
+use spmv_bench::device::driver::{
+    Address, Driver, Event, GraphId, KernelId, ModuleId, RawArgument,
+};
 use spmv_bench::device::facts::{Clocks, Facts};
 use spmv_bench::device::kernel::HEADERS;
 use spmv_bench::device::{Dim3, Program};
@@ -14,6 +16,7 @@ use spmv_bench::scalar::Precision;
 
 use crate::compile::Unit;
 use crate::facts::{facts, resident_blocks};
+use crate::graph::{Graphs, Noted, Work};
 use crate::memory::{ARENA, Memory};
 use crate::module::{Kernel, Module};
 use crate::run::run;
@@ -27,6 +30,9 @@ pub struct Emulation {
     kernels: RefCell<Vec<Rc<Kernel>>>,
     /// What was enqueued so far: each takes a millisecond.
     enqueued: Cell<u32>,
+    /// What a capture that has begun has noted.
+    capture: RefCell<Option<Vec<Work>>>,
+    graphs: Graphs,
     cusparse: Option<Box<dyn CuSparse>>,
     rewrite: Option<Box<Rewrite>>,
     /// Bytes that all buffers together may have.
@@ -50,6 +56,8 @@ impl Emulation {
             modules: RefCell::default(),
             kernels: RefCell::default(),
             enqueued: Cell::default(),
+            capture: RefCell::default(),
+            graphs: Graphs::default(),
             cusparse: None,
             rewrite: None,
             room: ARENA as u64,
@@ -97,6 +105,26 @@ impl Emulation {
         self.enqueued.set(self.enqueued.get() + 1);
     }
 
+    /// Notes `work` for a graph; `false` when nothing is captured, and it is to run.
+    fn captured(&self, work: impl FnOnce() -> Work) -> bool {
+        self.capture.borrow_mut().as_mut().map(|noted| noted.push(work())).is_some()
+    }
+
+    /// Refuses what waits or allocates while work is captured, as CUDA does.
+    fn check_no_capture(&self, what: &str) -> Result<(), Failed> {
+        match &*self.capture.borrow() {
+            Some(_) => Err(Failed(format!("{what} cannot be captured"))),
+            None => Ok(()),
+        }
+    }
+
+    fn check_alive(&self) -> Result<(), Failed> {
+        match &self.lost {
+            Some(lost) if lost.get() => Err(Failed("the context is lost".into())),
+            _ => Ok(()),
+        }
+    }
+
     fn known(&self, kernel: KernelId) -> Rc<Kernel> {
         self.kernels.borrow()[kernel.0].clone()
     }
@@ -112,11 +140,12 @@ impl Driver for Emulation {
     }
 
     fn memory(&self) -> Result<(u64, u64), Failed> {
-        self.synchronize()?;
+        self.check_alive()?;
         Ok((self.room.saturating_sub(self.memory.held()), self.room))
     }
 
     fn allocate(&self, bytes: usize) -> Result<Address, Failed> {
+        self.check_no_capture("an allocation")?;
         if self.memory.held() + bytes as u64 > self.room {
             return Err(Failed(format!("out of memory for {bytes} bytes")));
         }
@@ -128,6 +157,7 @@ impl Driver for Emulation {
     }
 
     fn upload(&self, from: &[u8], to: Address) -> Result<(), Failed> {
+        self.check_no_capture("an upload")?;
         let to = self.memory.at(to, from.len())?;
         // SAFETY: as many bytes of the arena as `at` was asked about.
         unsafe { to.copy_from_nonoverlapping(from.as_ptr(), from.len()) };
@@ -135,6 +165,7 @@ impl Driver for Emulation {
     }
 
     fn download(&self, from: Address, to: &mut [u8]) -> Result<(), Failed> {
+        self.check_no_capture("a download")?;
         let from = self.memory.at(from, to.len())?;
         // SAFETY: as many bytes of the arena as `at` was asked about.
         unsafe { from.copy_to_nonoverlapping(to.as_mut_ptr(), to.len()) };
@@ -142,6 +173,9 @@ impl Driver for Emulation {
     }
 
     fn fill(&self, to: Address, byte: u8, bytes: usize) -> Result<(), Failed> {
+        if self.captured(|| Work::Fill(to, byte, bytes)) {
+            return Ok(());
+        }
         self.enqueue();
         let to = self.memory.at(to, bytes)?;
         // SAFETY: as many bytes of the arena as `at` was asked about.
@@ -150,6 +184,9 @@ impl Driver for Emulation {
     }
 
     fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), Failed> {
+        if self.captured(|| Work::Copy(from, to, bytes)) {
+            return Ok(());
+        }
         self.enqueue();
         let (from, to) = (self.memory.at(from, bytes)?, self.memory.at(to, bytes)?);
         // SAFETY: as many bytes of the arena as `at` was asked about.
@@ -192,8 +229,12 @@ impl Driver for Emulation {
         shared_bytes: u32,
         arguments: &[RawArgument],
     ) -> Result<(), Failed> {
+        let noted = || arguments.iter().map(Noted::from).collect();
+        if self.captured(|| Work::Launch(kernel, grid, block, shared_bytes, noted())) {
+            return Ok(());
+        }
         self.enqueue();
-        self.synchronize()?;
+        self.check_alive()?;
         let kernel = self.known(kernel);
         run(
             &kernel,
@@ -209,11 +250,36 @@ impl Driver for Emulation {
         })
     }
 
+    fn begin_capture(&self) -> Result<(), Failed> {
+        self.check_no_capture("another capture")?;
+        *self.capture.borrow_mut() = Some(Vec::new());
+        Ok(())
+    }
+
+    fn end_capture(&self) -> Result<GraphId, Failed> {
+        let noted = self.capture.take().ok_or_else(|| Failed("no capture has begun".into()))?;
+        Ok(self.graphs.add(noted))
+    }
+
+    fn launch_graph(&self, graph: GraphId) -> Result<(), Failed> {
+        self.graphs.get(graph)?.iter().try_for_each(|work| match work {
+            &Work::Fill(to, byte, bytes) => self.fill(to, byte, bytes),
+            &Work::Copy(from, to, bytes) => self.copy(from, to, bytes),
+            Work::Launch(kernel, grid, block, shared_bytes, arguments) => {
+                let arguments: Vec<_> = arguments.iter().map(Noted::raw).collect();
+                // SAFETY: the arguments are those of a launch, with values that live in the graph.
+                unsafe { self.launch(*kernel, *grid, *block, *shared_bytes, &arguments) }
+            }
+        })
+    }
+
+    fn release_graph(&self, graph: GraphId) {
+        self.graphs.release(graph);
+    }
+
     fn synchronize(&self) -> Result<(), Failed> {
-        match &self.lost {
-            Some(lost) if lost.get() => Err(Failed("the context is lost".into())),
-            _ => Ok(()),
-        }
+        self.check_no_capture("waiting")?;
+        self.check_alive()
     }
 
     fn record(&self) -> Result<Event, Failed> {
@@ -230,6 +296,8 @@ impl Driver for Emulation {
     }
 
     fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable> {
+        self.check_no_capture("what stands in for cuSPARSE")
+            .map_err(|Failed(why)| Unavailable(why))?;
         self.cusparse.as_deref().ok_or_else(|| Unavailable("cuSPARSE cannot be emulated".into()))
     }
 }

@@ -26,6 +26,8 @@
 //! * Shared arrays are found by pattern (`source.rs`): one to a declaration, inside a function. Any
 //!   other `__shared__` does not compile.
 //! * By the device's clock, everything that is enqueued takes a millisecond.
+//! * A graph runs what was captured, with the arguments of the capture, each in its millisecond. A capture
+//!   notes kernels, fills and copies, and refuses whatever else there is.
 //! * Memory that nobody gave back when the device goes is an error.
 //! * The arguments of a launch are compared with the kernel's signature, its block with the kernel's
 //!   launch bounds.
@@ -42,6 +44,7 @@ mod diagnosis;
 mod driver;
 mod facts;
 mod fiber;
+mod graph;
 mod launch;
 mod memory;
 mod module;

@@ -1,0 +1,96 @@
+//! The order in which a device is asked for things: what stands before, between and behind the events.
+
+use std::time::Duration;
+
+use spmv_bench::bench::clock::FakeClock;
+use spmv_bench::bench::outcome::{Measurement, Outcome};
+use spmv_bench::bench::plan::{Cache, Settings};
+use spmv_bench::device::Gpu;
+use spmv_bench::device::facts::Clocks;
+use spmv_bench::device::probe::Probe;
+use spmv_bench::method::{Choice, GRAPH};
+use spmv_bench::methods::METHODS;
+use spmv_emulation::Emulation;
+
+use super::recorder::Recorder;
+use super::{grid, on_gpu, settings};
+
+/// A measurement of one method, and what the device was asked for.
+fn recorded(name: &str, graph: bool, settings: &Settings) -> (Measurement, String, Vec<Clocks>) {
+    let clock = FakeClock::new(Duration::from_millis(1));
+    let clocks = Clocks { multiprocessor_mhz: 1700, ..Clocks::default() };
+    let (recorder, log) = Recorder::new(Emulation::new(1).with_clocks(clocks));
+    let method = METHODS.iter().find(|method| method.name == name).unwrap();
+    let given = if graph { vec![(GRAPH.name, "on")] } else { vec![] };
+    let choices = [Choice { method, given }];
+    let mut report = on_gpu(&clock, settings, &Gpu::new(recorder), &grid(), &choices).unwrap();
+    let Outcome::Ok(measured) = report.outcomes.remove(0) else { panic!("{report:?}") };
+    let log = log.borrow().join(" ");
+    (*measured, log, report.clocks)
+}
+
+#[test]
+fn a_hot_sample_is_enqueued_while_the_device_is_busy() {
+    let (measured, log, _) = recorded("gpu-csr-scalar", false, &settings());
+    // Two rounds of two products, each of a millisecond: one sample a round.
+    assert_eq!((measured.summary.samples, measured.summary.iterations), (2, 4));
+    let sample = "probe_spin | csr_scalar csr_scalar | [wait]";
+    // Beside the samples a trial in each round, and one in each loading of the device.
+    assert!(log.matches(sample).count() >= 4, "{log}");
+    // Never do products follow an event that nothing was enqueued before.
+    assert!(!log.contains("[wait] | csr_scalar csr_scalar"), "{log}");
+}
+
+#[test]
+fn a_cold_sample_comes_after_the_cache_was_read() {
+    let (_, log, _) =
+        recorded("gpu-csr-scalar", false, &Settings { cache: Cache::Cold, ..settings() });
+    assert_eq!(log.matches("probe_read probe_spin | csr_scalar | [wait]").count(), 4, "{log}");
+}
+
+#[test]
+fn the_device_works_for_200_ms_before_the_first_round() {
+    let (_, log, clocks) = recorded("gpu-csr-scalar", false, &settings());
+    let before_rounds = log.split("[copy]").next().unwrap();
+    let first_clocks = before_rounds.find("[clocks]").unwrap();
+    // Everything takes a millisecond.
+    let products = before_rounds[..first_clocks].matches("csr_scalar").count();
+    assert!((200..400).contains(&products), "{products}");
+    assert_eq!(log.matches("csr_scalar [clocks] [wait]").count(), 2, "read under load");
+    assert_eq!(clocks.len(), 2);
+}
+
+#[test]
+fn loading_kernels_is_no_setup() {
+    for graph in [false, true] {
+        let (measured, ..) = recorded("gpu-merge", graph, &settings());
+        // Between the two looks at the clock a millisecond passes, and loading takes longer than that.
+        assert_eq!(measured.setup_ms, 0.0);
+    }
+}
+
+#[test]
+fn a_graph_is_captured_in_setup_and_launched_as_one() {
+    let (plain, ..) = recorded("gpu-csr5", false, &settings());
+    let (measured, log, _) = recorded("gpu-csr5", true, &settings());
+    assert_eq!((plain.launches, measured.launches), (Some(4), Some(1)));
+    // Once on the small matrix, once on this one.
+    assert_eq!(log.matches("[capture]").count(), 2);
+    let captured = log.rfind("[captured]").unwrap();
+    assert!(!log[captured..].contains("csr5_"), "only graphs follow");
+    assert!(log[captured..].contains("probe_spin | [graph]"));
+}
+
+#[test]
+fn the_probe_reads_every_word_as_often_as_it_is_told() {
+    let gpu = Gpu::new(Emulation::new(3));
+    let probe = Probe::new(&gpu).unwrap();
+    let bytes: Vec<u8> = (0..16_000u32).map(|k| (k * k % 251) as u8).collect();
+    let words = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap()));
+    let all = words.fold(0, |sum, word| sum ^ word);
+    let buffer = gpu.upload(&bytes).unwrap();
+    for (repeats, expected) in [(3, all), (2, all), (1, 0)] {
+        probe.read(&buffer, repeats).unwrap();
+        assert_eq!(probe.words_read(), Ok(expected), "{repeats} times");
+    }
+}

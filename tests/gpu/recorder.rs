@@ -1,0 +1,162 @@
+//! A driver that notes what it is asked for, in order, and passes it on to the emulation.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use spmv_bench::device::cusparse::CuSparse;
+use spmv_bench::device::driver::{
+    Address, Driver, Event, GraphId, KernelId, ModuleId, RawArgument,
+};
+use spmv_bench::device::facts::{Clocks, Facts};
+use spmv_bench::device::{Dim3, Program};
+use spmv_bench::method::{Failed, Unavailable, Unprepared};
+use spmv_bench::scalar::Precision;
+use spmv_emulation::Emulation;
+
+/// What was asked for: kernels by name, `|` for an event, other calls in brackets.
+pub type Log = Rc<RefCell<Vec<String>>>;
+
+/// How long loading a kernel takes.
+const LOADING: Duration = Duration::from_millis(2);
+
+pub struct Recorder {
+    emulation: Emulation,
+    kernels: RefCell<Vec<String>>,
+    log: Log,
+}
+
+impl Recorder {
+    /// Before the emulation.
+    pub fn new(emulation: Emulation) -> (Self, Log) {
+        let log = Log::default();
+        (Self { emulation, kernels: RefCell::default(), log: log.clone() }, log)
+    }
+
+    fn note(&self, what: &str) {
+        self.log.borrow_mut().push(what.into());
+    }
+}
+
+impl Driver for Recorder {
+    fn facts(&self) -> &Facts {
+        self.emulation.facts()
+    }
+
+    fn clocks(&self) -> Option<Clocks> {
+        self.note("[clocks]");
+        self.emulation.clocks()
+    }
+
+    fn memory(&self) -> Result<(u64, u64), Failed> {
+        self.emulation.memory()
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Address, Failed> {
+        self.emulation.allocate(bytes)
+    }
+
+    fn release(&self, address: Address) {
+        self.emulation.release(address);
+    }
+
+    fn upload(&self, from: &[u8], to: Address) -> Result<(), Failed> {
+        self.note("[wait]");
+        self.emulation.upload(from, to)
+    }
+
+    fn download(&self, from: Address, to: &mut [u8]) -> Result<(), Failed> {
+        self.note("[wait]");
+        self.emulation.download(from, to)
+    }
+
+    fn fill(&self, to: Address, byte: u8, bytes: usize) -> Result<(), Failed> {
+        self.note("[fill]");
+        self.emulation.fill(to, byte, bytes)
+    }
+
+    fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), Failed> {
+        self.note("[copy]");
+        self.emulation.copy(from, to, bytes)
+    }
+
+    fn compile(
+        &self,
+        program: &Program,
+        precision: Precision,
+        constants: &[(&'static str, usize)],
+    ) -> Result<ModuleId, Unprepared> {
+        self.emulation.compile(program, precision, constants)
+    }
+
+    fn kernel(&self, module: ModuleId, name: &str) -> Result<KernelId, Failed> {
+        std::thread::sleep(LOADING);
+        let kernel = self.emulation.kernel(module, name)?;
+        self.kernels.borrow_mut().resize(kernel.0 + 1, name.into());
+        Ok(kernel)
+    }
+
+    fn resident_blocks(
+        &self,
+        kernel: KernelId,
+        threads: u32,
+        shared_bytes: u32,
+    ) -> Result<u32, Failed> {
+        self.emulation.resident_blocks(kernel, threads, shared_bytes)
+    }
+
+    unsafe fn launch(
+        &self,
+        kernel: KernelId,
+        grid: Dim3,
+        block: Dim3,
+        shared_bytes: u32,
+        arguments: &[RawArgument],
+    ) -> Result<(), Failed> {
+        self.note(&self.kernels.borrow()[kernel.0]);
+        // SAFETY: the caller's.
+        unsafe { self.emulation.launch(kernel, grid, block, shared_bytes, arguments) }
+    }
+
+    fn begin_capture(&self) -> Result<(), Failed> {
+        self.note("[capture]");
+        self.emulation.begin_capture()
+    }
+
+    fn end_capture(&self) -> Result<GraphId, Failed> {
+        self.note("[captured]");
+        self.emulation.end_capture()
+    }
+
+    fn launch_graph(&self, graph: GraphId) -> Result<(), Failed> {
+        self.note("[graph]");
+        self.emulation.launch_graph(graph)
+    }
+
+    fn release_graph(&self, graph: GraphId) {
+        self.emulation.release_graph(graph);
+    }
+
+    fn synchronize(&self) -> Result<(), Failed> {
+        self.note("[wait]");
+        self.emulation.synchronize()
+    }
+
+    fn record(&self) -> Result<Event, Failed> {
+        self.note("|");
+        self.emulation.record()
+    }
+
+    fn times(&self, events: &[Event]) -> Result<Vec<Duration>, Failed> {
+        self.note("[wait]");
+        self.emulation.times(events)
+    }
+
+    fn profile(&self, look: bool) -> Result<(), Failed> {
+        self.emulation.profile(look)
+    }
+
+    fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable> {
+        self.emulation.cusparse()
+    }
+}
