@@ -99,18 +99,19 @@ pub struct DeviceSpeed {
     pub launch_us: Option<f64>,
 }
 
-/// A GPU's bandwidth at each of the sizes that take at most a quarter of its free memory, and the time of a
-/// launch. What cannot be measured stays unknown: methods will say why.
+/// A GPU's bandwidth within its second-level cache and beyond it, at sizes that take at most a quarter of its
+/// free memory, and the time of a launch. What cannot be measured stays unknown: methods will say why.
 pub fn device(gpu: &DeviceGpu) -> DeviceSpeed {
     let (Ok(probe), Ok((free, _))) = (Probe::new(gpu), gpu.memory()) else {
         return DeviceSpeed::default();
     };
-    let at = |&bytes: &usize| {
+    let l2 = gpu.facts().l2_bytes as usize;
+    let fitting = [l2 / 2, 4 * l2, 32 * l2].into_iter().filter(|&size| size as u64 <= free / 4);
+    let at = |bytes| {
         let mut sweeps = DeviceSweeps::new(gpu, bytes);
         sweeps.look(&probe, LOOKS, None).ok()?;
         Some(DeviceBandwidth { bytes, peak: sweeps.best() })
     };
-    let fitting = SIZES.iter().filter(|&&size| size as u64 <= free / 4);
     let launch_us = probe.launch_time().ok().map(|time| 1e6 * time.as_secs_f64());
     DeviceSpeed { bandwidth: fitting.filter_map(at).collect(), launch_us }
 }

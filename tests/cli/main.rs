@@ -116,17 +116,17 @@ fn csv_of_a_corpus() {
         &ran.stdout,
         dir.path(),
         expect![[r#"
-        file,num_rows,num_cols,num_nonzeros,row_length_mean,row_length_std_dev,row_length_variation,row_length_skewness,method_name,setup_ms,avg_spmv_ms,gflops,effective_GBs,precision,device,threads,transpose,status,reason,min_ms,median_ms,max_ms,std_dev_ms,ci95_low_ms,ci95_high_ms,samples,iterations,compulsory_GBs,percent_of_peak,extra_bytes,break_even,error_ratio,max_row_length,empty_rows,variance,pattern_symmetry,kind,cache,order,library_version,run_id,order_ms,occupancy,distinct_results
-        DIR/trivial.mtx,1,4,1,1.0,0.0,0.0,,,,,,,,,,,skipped,"a single row or column, or none: left out, as merge-spmv does",,,,,,,,,,,,,,1,0,0.0,,,,,,test,,,
-        DIR/complex.mtx,,,,,,,,,,,,,,,,,skipped,"DIR/complex.mtx:1: field `complex` is not supported, only real, double, integer, unsigned-integer, pattern",,,,,,,,,,,,,,,,,,,,,,test,,,
-        DIR/broken.mtx,,,,,,,,,,,,,,,,,failed,DIR/broken.mtx:6: column index 9 exceeds 4 columns,,,,,,,,,,,,,,,,,,,,,,test,,,
-        DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,seq,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,4,4,0.00012,0.005991180981595093,0,,0.0,2,1,0.888888888888889,,,hot,natural,,test,,,1
-        DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,csr-rows,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,4,4,0.00012,0.005991180981595093,0,,0.0,2,1,0.888888888888889,,,hot,natural,,test,,,1
-        DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,merge,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,4,4,0.00012,0.005991180981595093,128,,0.0,2,1,0.888888888888889,,,hot,natural,,test,,,1
-        DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,seq,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,4,4,0.000108,0.005392062883435583,0,,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1
-        DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,csr-rows,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,4,4,0.000108,0.005392062883435583,0,,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1
-        DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,merge,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,4,4,0.000108,0.005392062883435583,128,,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1
-    "#]],
+            file,num_rows,num_cols,num_nonzeros,row_length_mean,row_length_std_dev,row_length_variation,row_length_skewness,method_name,setup_ms,avg_spmv_ms,gflops,effective_GBs,precision,device,threads,transpose,status,reason,min_ms,median_ms,max_ms,std_dev_ms,ci95_low_ms,ci95_high_ms,samples,iterations,compulsory_GBs,percent_of_peak,extra_bytes,break_even,error_ratio,max_row_length,empty_rows,variance,pattern_symmetry,kind,cache,order,library_version,run_id,order_ms,occupancy,distinct_results,launches,launch_floor_ms
+            DIR/trivial.mtx,1,4,1,1.0,0.0,0.0,,,,,,,,,,,skipped,"a single row or column, or none: left out, as merge-spmv does",,,,,,,,,,,,,,1,0,0.0,,,,,,test,,,,,
+            DIR/complex.mtx,,,,,,,,,,,,,,,,,skipped,"DIR/complex.mtx:1: field `complex` is not supported, only real, double, integer, unsigned-integer, pattern",,,,,,,,,,,,,,,,,,,,,,test,,,,,
+            DIR/broken.mtx,,,,,,,,,,,,,,,,,failed,DIR/broken.mtx:6: column index 9 exceeds 4 columns,,,,,,,,,,,,,,,,,,,,,,test,,,,,
+            DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,seq,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,4,4,0.00012,0.005991180981595093,0,,0.0,2,1,0.888888888888889,,,hot,natural,,test,,,1,,
+            DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,csr-rows,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,4,4,0.00012,0.005991180981595093,0,,0.0,2,1,0.888888888888889,,,hot,natural,,test,,,1,,
+            DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,merge,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,4,4,0.00012,0.005991180981595093,128,,0.0,2,1,0.888888888888889,,,hot,natural,,test,,,1,,
+            DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,seq,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,4,4,0.000108,0.005392062883435583,0,,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1,,
+            DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,csr-rows,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,4,4,0.000108,0.005392062883435583,0,,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1,,
+            DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,merge,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,4,4,0.000108,0.005392062883435583,128,,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1,,
+        "#]],
     );
     let (start, summary) = ran.stderr.split_once('\n').unwrap();
     assert!(start.starts_with("run test, revision ") && start.contains("a CPU, 1 threads"));
