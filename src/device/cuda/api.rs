@@ -43,7 +43,6 @@ functions! {
         cuModuleLoadData(*mut CUmodule, *const c_void);
         cuModuleGetFunction(*mut CUfunction, CUmodule, *const c_char);
         cuModuleUnload(CUmodule);
-        cuFuncGetParamInfo(CUfunction, usize, *mut usize, *mut usize);
         cuFuncSetAttribute(CUfunction, CUfunction_attribute, c_int);
         cuOccupancyMaxActiveBlocksPerMultiprocessor(*mut c_int, CUfunction, c_int, usize);
         cuLaunchKernel(
@@ -62,7 +61,6 @@ functions! {
         cuEventCreate(*mut CUevent, c_uint);
         cuEventRecord(CUevent, CUstream);
         cuEventSynchronize(CUevent);
-        cuEventElapsedTime_v2(*mut f32, CUevent, CUevent);
         cuEventDestroy_v2(CUevent);
         cuStreamBeginCapture_v2(CUstream, CUstreamCaptureMode);
         cuStreamEndCapture(CUstream, *mut CUgraph);
@@ -73,15 +71,23 @@ functions! {
         cuProfilerStart();
         cuProfilerStop();
     }
+    optional {
+        cuFuncGetParamInfo(CUfunction, usize, *mut usize, *mut usize);
+    }
 }
 
 /// Gives the name or the meaning of a status.
 type ErrorText = unsafe extern "C" fn(u32, *mut *const c_char) -> u32;
 
+/// Gives the milliseconds between two events.
+pub type ElapsedTime = unsafe extern "C" fn(*mut f32, CUevent, CUevent) -> u32;
+
 /// The driver, open and initialised.
 pub struct Api {
     /// Its functions.
     pub functions: Functions,
+    /// `cuEventElapsedTime` in the newest form that the driver has.
+    pub elapsed_time: ElapsedTime,
     error_name: ErrorText,
     error_string: ErrorText,
 }
@@ -96,7 +102,7 @@ impl Api {
     fn open() -> Result<Self, Unavailable> {
         let absent = |_| Unavailable(format!("no CUDA driver: {NAME} is not on this machine"));
         let library = library::open(None, NAME).map_err(absent)?;
-        let advice = "a driver of CUDA 12.8 (version 570) or newer has all";
+        let advice = "a driver of CUDA 12.0 (version 525) or newer has all";
         let api = Self::find(&library).map_err(libraries::incomplete("the CUDA driver", advice))?;
         // Its functions are used until the process ends.
         std::mem::forget(library);
@@ -108,11 +114,15 @@ impl Api {
 
     fn find(library: &Library) -> Result<Self, libloading::Error> {
         let functions = Functions::find(library)?;
-        // SAFETY: the signatures are those of the driver's header, where the first argument is an
-        // enum of 32 bits.
+        // SAFETY: the signatures are those of the driver's header, where a status is an enum of 32
+        // bits and both forms of cuEventElapsedTime take the same.
         unsafe {
+            let elapsed_time = library
+                .get(b"cuEventElapsedTime_v2")
+                .or_else(|_| library.get(b"cuEventElapsedTime"))?;
             Ok(Self {
                 functions,
+                elapsed_time: *elapsed_time,
                 error_name: *library.get(b"cuGetErrorName")?,
                 error_string: *library.get(b"cuGetErrorString")?,
             })

@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 
 use cudarc::driver::sys::{CUcontext, CUdevice, CUstream};
 
-use super::api::{Api, Functions, api};
+use super::api::{Api, ElapsedTime, Functions, api};
 use crate::method::{Failed, Unavailable};
 
 /// Errors of kernels (illegal address, timeout, failed assertion, …) have numbers from here to 799,
@@ -52,6 +52,12 @@ impl Context {
         // SAFETY: the context is alive. Without it every call reports an invalid context.
         unsafe { (self.api.functions.cuCtxSetCurrent)(self.context) };
         &self.api.functions
+    }
+
+    /// The driver's function for the time between events, with this context the current one.
+    pub fn elapsed_time(&self) -> ElapsedTime {
+        self.enter();
+        self.api.elapsed_time
     }
 
     /// A status as a result; an error of a kernel names the one that was enqueued last.

@@ -54,7 +54,7 @@ impl Events {
 
     fn elapsed(&self, from: Event, to: Event) -> Result<Duration, Failed> {
         let mut ms = 0f32;
-        let elapsed = self.context.enter().cuEventElapsedTime_v2;
+        let elapsed = self.context.elapsed_time();
         // SAFETY: both events are alive.
         let status = unsafe { elapsed(&mut ms, self.raw(from), self.raw(to)) };
         self.context.check(status, || "cuEventElapsedTime".into())?;

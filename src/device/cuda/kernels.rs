@@ -13,6 +13,9 @@ use crate::device::driver::{KernelId, ModuleId, RawArgument};
 use crate::device::kernel::Dim3;
 use crate::method::Failed;
 
+/// Gives offset and size of a parameter by its index.
+type ParameterInfo = unsafe extern "C" fn(CUfunction, usize, *mut usize, *mut usize) -> u32;
+
 /// What was loaded so far; identifiers are indices.
 pub struct Kernels {
     context: Rc<Context>,
@@ -147,14 +150,16 @@ impl Drop for Kernels {
 
 impl Kernel {
     /// At the first launch: as many arguments as parameters, each of its size. The driver would
-    /// read past them.
+    /// read past them. Drivers older than CUDA 12.4 do not tell the parameters, so that there is
+    /// nothing to check.
     fn check_signature(&self, arguments: &[RawArgument]) -> Result<(), Failed> {
+        let Some(ask) = self.context.enter().cuFuncGetParamInfo else { return Ok(()) };
         if self.checked.get() {
             return Ok(());
         }
         let given: Vec<_> = arguments.iter().map(|argument| argument.bytes).collect();
         let taken = (0..)
-            .map_while(|index| self.parameter(index).transpose())
+            .map_while(|index| self.parameter(ask, index).transpose())
             .collect::<Result<Vec<_>, _>>()?;
         if given != taken {
             let name = &self.name;
@@ -167,9 +172,8 @@ impl Kernel {
     }
 
     /// The size of a parameter; `None` beyond the last.
-    fn parameter(&self, index: usize) -> Result<Option<usize>, Failed> {
+    fn parameter(&self, ask: ParameterInfo, index: usize) -> Result<Option<usize>, Failed> {
         let (mut offset, mut bytes) = (0, 0);
-        let ask = self.context.enter().cuFuncGetParamInfo;
         // SAFETY: the function is loaded; an index beyond the last is refused.
         let status = unsafe { ask(self.function, index, &mut offset, &mut bytes) };
         if status == CUresult::CUDA_ERROR_INVALID_VALUE as u32 {

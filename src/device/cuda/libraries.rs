@@ -15,15 +15,20 @@ use libloading::os::unix::Library;
 use crate::method::Unavailable;
 use crate::methods::vendor::library;
 
-/// Declares a struct of functions that all return a status. The bindings are what `sys` means where
-/// the macro is used.
+/// Declares a struct of functions that all return a status. Those under `optional`, which older
+/// versions of the library lack, are `None` where they are absent. The bindings are what `sys` means
+/// where the macro is used.
 macro_rules! functions {
-    ($(#[$meta:meta])* $table:ident { $($function:ident($($argument:ty),* $(,)?);)* }) => {
+    (
+        $(#[$meta:meta])* $table:ident { $($function:ident($($argument:ty),* $(,)?);)* }
+        $(optional { $($newer:ident($($newer_argument:ty),* $(,)?);)* })?
+    ) => {
         $(#[$meta])*
         #[allow(non_snake_case)] // the names are the library's
         #[allow(missing_docs)] // NVIDIA's reference explains them
         pub struct $table {
             $(pub $function: unsafe extern "C" fn($($argument),*) -> u32,)*
+            $($(pub $newer: Option<unsafe extern "C" fn($($newer_argument),*) -> u32>,)*)?
         }
 
         impl $table {
@@ -32,11 +37,27 @@ macro_rules! functions {
                 library: &libloading::os::unix::Library,
             ) -> Result<Self, libloading::Error> {
                 $(let _: unsafe fn($($argument),*) -> _ = sys::$function;)*
+                $($(let _: unsafe fn($($newer_argument),*) -> _ = sys::$newer;)*)?
                 // SAFETY: the bindings agree about the arguments, and a status is 32 bits.
                 unsafe {
-                    Ok(Self { $($function: *library.get(stringify!($function).as_bytes())?,)* })
+                    Ok(Self {
+                        $($function: *library.get(stringify!($function).as_bytes())?,)*
+                        $($($newer: library
+                            .get(stringify!($newer).as_bytes())
+                            .ok()
+                            .map(|function| *function),)*)?
+                    })
                 }
             }
+        }
+
+        #[cfg(test)]
+        #[allow(dead_code)] // not every table is held against the versions of its library
+        impl $table {
+            /// What every version of the library must have.
+            pub const REQUIRED: &[&str] = &[$(stringify!($function)),*];
+            /// What older versions may lack.
+            pub const OPTIONAL: &[&str] = &[$($(stringify!($newer)),*)?];
         }
     };
 }
