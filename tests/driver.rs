@@ -1,11 +1,13 @@
 //! What the program asks of a CUDA driver, held against a driver that is made for the test and
 //! takes the real one's place: what it is asked for in which context, what is given back, and the
-//! words for what it refuses.
+//! words for what it refuses. A driver is opened once per process, so that an older one and one that is
+//! too old are tried in processes of their own.
 
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
+use spmv_bench::device::cuda::editions::Target;
 use spmv_bench::device::cuda::{self, nvrtc};
 use spmv_bench::device::{Buffer, Gpu, Kernel, Program};
 use spmv_bench::method::{Failed, Unavailable};
@@ -18,12 +20,16 @@ static PROGRAM: Program = Program {
     source: "extern \"C\" __global__ void store(VALUE_T *to, unsigned n) { *to = n; }",
 };
 
+/// Names the driver of a process of its own: what is defined when it is compiled.
+const OLDER: &str = "SPMV_BENCH_TEST_DRIVER";
+
 /// Builds the driver and opens it: whoever asks the loader for the driver now gets this one.
-fn fake_driver(folder: &Path) -> Option<[Count; 2]> {
+fn fake_driver(folder: &Path, older: Option<&str>) -> Option<[Count; 2]> {
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cuda/driver.c");
     let built = Command::new("cc")
         .args(["-shared", "-fPIC", "-w", "-Wl,-soname,libcuda.so.1", source, "-o"])
         .arg(folder.join("libcuda.so.1"))
+        .args(older.map(|older| format!("-D{older}")))
         .status();
     if !built.is_ok_and(|status| status.success()) {
         // Past the test runner, which keeps back what a passing test prints.
@@ -40,21 +46,57 @@ fn fake_driver(folder: &Path) -> Option<[Count; 2]> {
 
 #[test]
 fn all_that_is_asked_of_a_driver() {
+    let older = std::env::var(OLDER).ok();
     let folder = tempfile::tempdir().unwrap();
-    let Some([alive, profiled]) = fake_driver(folder.path()) else { return };
+    let Some(counts) = fake_driver(folder.path(), older.as_deref()) else { return };
     // SAFETY: this is the only test of the process.
     unsafe { std::env::set_var("SPMV_BENCH_CACHE", folder.path()) };
+    match older.as_deref() {
+        None => {
+            all(counts, "13.0");
+            in_a_process_of_its_own("CUDA_12_0");
+            in_a_process_of_its_own("CUDA_6_5");
+        }
+        Some("CUDA_12_0") => all(counts, "12.0"),
+        Some(_) => {
+            let Err(Unavailable(reason)) = cuda::open(None) else { panic!("a driver?") };
+            let lacking = "the CUDA driver lacks a function that is needed: ";
+            assert!(reason.starts_with(lacking), "{reason}");
+            assert!(reason.contains("cuDevicePrimaryCtxRetain"), "{reason}");
+            assert!(reason.ends_with("CUDA 12.0 (version 525) or newer has all"), "{reason}");
+        }
+    }
+}
+
+/// Runs this test with an older driver.
+fn in_a_process_of_its_own(older: &str) {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "all_that_is_asked_of_a_driver"])
+        .env(OLDER, older)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{older}: {text}");
+}
+
+/// What a driver of that version of CUDA is asked for.
+fn all([alive, profiled]: [Count; 2], cuda: &str) {
     let first = cuda::open(None).unwrap();
     let second = cuda::open(Some(1)).unwrap();
-    facts(&first, &second);
+    facts(&first, &second, cuda);
     for gpu in [&first, &second, &first] {
         memory(gpu);
         times(gpu);
     }
     // SAFETY: it takes nothing.
     assert_eq!(unsafe { profiled() }, 2 * 3, "a profiler looks at stages, from begin to end");
-    if nvrtc::nvrtc().is_ok() {
-        launches(&first);
+    let target = Target {
+        architecture: first.facts().compute_capability,
+        driver: cuda.split('.').next().map(|major| major.parse().unwrap()),
+    };
+    if let Ok(nvrtc) = nvrtc::compiler(&target) {
+        assert_eq!(first.facts().nvrtc, nvrtc.to_string());
+        launches(&first, cuda != "12.0");
         graphs(&first);
         faults(second);
     }
@@ -63,13 +105,13 @@ fn all_that_is_asked_of_a_driver() {
     assert_eq!(unsafe { alive() }, 0, "all was given back");
 }
 
-fn facts(first: &Gpu, second: &Gpu) {
+fn facts(first: &Gpu, second: &Gpu, cuda: &str) {
     let facts = first.facts();
     assert_eq!((&*facts.name, &*second.facts().name), ("First", "Second"));
     assert_eq!((facts.compute_capability, facts.multiprocessors), ((9, 0), 132));
     assert_eq!((facts.clock_mhz, facts.memory_clock_mhz), (1980, 2619));
     assert!((facts.nominal_gbs() - 3352.32).abs() < 0.01);
-    assert!(facts.driver.ends_with("CUDA 13.0"), "{}", facts.driver);
+    assert!(facts.driver.ends_with(&format!("CUDA {cuda}")), "{}", facts.driver);
     let Err(Unavailable(reason)) = cuda::open(Some(2)) else { panic!("a third GPU?") };
     assert_eq!(reason, "this machine has 2 GPUs, numbered from 0");
 }
@@ -100,7 +142,8 @@ fn kernel(gpu: &Gpu, name: &'static str) -> Result<Kernel, Failed> {
     gpu.compile::<f32>(&PROGRAM, &[]).unwrap().kernel(name)
 }
 
-fn launches(gpu: &Gpu) {
+/// The sizes of arguments are checked if the driver tells those of parameters.
+fn launches(gpu: &Gpu, tells_parameters: bool) {
     let to: Buffer<f32> = gpu.upload(&[0.0]).unwrap();
     let store = kernel(gpu, "store").unwrap();
     store.launch(1, 32, 0, &[&to, &7u32]).unwrap();
@@ -118,10 +161,12 @@ fn launches(gpu: &Gpu) {
         store.launch(1, 32, 300 << 10, &[&to, &7u32]),
         "cuFuncSetAttribute of store, 307200 bytes shared: CUDA_ERROR_INVALID_VALUE (meaning)",
     );
-    refused(
-        kernel(gpu, "store").unwrap().launch(1, 32, 0, &[&to, &7u64]),
-        "store takes parameters of [8, 4] bytes and was given [8, 8]",
-    );
+    let wrong = kernel(gpu, "store").unwrap().launch(1, 32, 0, &[&to, &7u64]);
+    if tells_parameters {
+        refused(wrong, "store takes parameters of [8, 4] bytes and was given [8, 8]");
+    } else {
+        wrong.unwrap();
+    }
     refused(
         kernel(gpu, "missing").map(drop),
         "cuModuleGetFunction of missing: CUDA_ERROR_NOT_FOUND (meaning)",

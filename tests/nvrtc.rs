@@ -1,5 +1,6 @@
-//! What of CUDA works without a GPU: the compiler, its cache on disk, cuSPARSE's symbols, and the
-//! words for what is absent. Where NVIDIA's wheels are not installed, tests say so and end.
+//! What of CUDA works without a GPU: the compilers, the choice among several, what is kept of them on
+//! disk, cuSPARSE's symbols, and the words for what is absent. Where NVIDIA's wheels are not installed,
+//! tests say so and end.
 
 use std::fs;
 use std::io::Write;
@@ -8,9 +9,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use spmv_bench::cache::{Cache, Key};
 use spmv_bench::device::Program;
+use spmv_bench::device::cuda::editions::Target;
+use spmv_bench::device::cuda::nvrtc::{Compiled, Nvrtc, Unit};
+use spmv_bench::device::cuda::precompiled::Precompiled;
 use spmv_bench::device::cuda::usage::Usage;
 use spmv_bench::device::cuda::{self, cusparse, nvrtc};
-use spmv_bench::method::{Failed, Unavailable, Unprepared};
+use spmv_bench::method::{Failed, Unavailable};
 use spmv_bench::scalar::Precision;
 
 const PRECISIONS: [Precision; 2] = [Precision::F64, Precision::F32];
@@ -40,6 +44,25 @@ fn present<T>(library: Result<T, Unavailable>) -> Option<T> {
     library.inspect_err(|absent| say(&format!("skipped: {absent}"))).ok()
 }
 
+/// The compiler for sm_90 without a driver; said aloud when there is none.
+fn nvrtc() -> Option<&'static Nvrtc> {
+    present(nvrtc::compiler(&Target { architecture: (9, 0), driver: None }))
+}
+
+fn gather(precision: Precision) -> Unit<'static> {
+    Unit::new((9, 0), &GATHER, precision, BLOCK)
+}
+
+/// Two versions of a library, newer first, as `scripts/test` installs them; said aloud when there are
+/// fewer.
+fn two<L>(editions: Result<&'static [L], Unavailable>) -> Option<&'static [L]> {
+    let editions = present(editions)?;
+    if editions.len() < 2 {
+        say("skipped: only one version is on this machine");
+    }
+    (editions.len() >= 2).then_some(editions)
+}
+
 #[test]
 fn usage_is_read_from_the_log() {
     let log = "\
@@ -64,8 +87,8 @@ ptxas info    : Used 8 registers, used 0 barriers";
 
 #[test]
 fn usage_of_a_compiled_kernel() {
-    if present(nvrtc::nvrtc()).is_some() {
-        let compiled = nvrtc::compile_for((9, 0), &GATHER, Precision::F64, BLOCK).unwrap();
+    if let Some(nvrtc) = nvrtc() {
+        let compiled = nvrtc.compile(&gather(Precision::F64)).unwrap();
         let usage = &Usage::of(&compiled.log)[0];
         assert_eq!((&*usage.kernel, usage.shared, usage.spill_stores), ("gather", 1024, 0));
         assert!((1..=64).contains(&usage.registers), "{usage:?}");
@@ -74,31 +97,132 @@ fn usage_of_a_compiled_kernel() {
 
 #[test]
 fn an_error_names_program_and_line() {
-    if present(nvrtc::nvrtc()).is_none() {
-        return;
-    }
+    let Some(nvrtc) = nvrtc() else { return };
     let wrong =
         Program { name: "wrong.cu", source: "\n__device__ VALUE_T f() { return missing; }" };
-    let error = nvrtc::compile_for((9, 0), &wrong, Precision::F32, &[]).unwrap_err();
-    let Unprepared::Failed(Failed(reason)) = error else { panic!("{error:?}") };
+    let Failed(reason) =
+        nvrtc.compile(&Unit::new((9, 0), &wrong, Precision::F32, &[])).unwrap_err();
     assert!(reason.starts_with("wrong.cu does not compile: NVRTC_ERROR_COMPILATION"), "{reason}");
     assert!(reason.contains("wrong.cu(2): error: identifier \"missing\" is undefined"), "{reason}");
 }
 
 #[test]
-fn an_unknown_architecture_is_refused_in_words() {
-    if present(nvrtc::nvrtc()).is_some() {
-        let error = nvrtc::compile_for((1, 0), &GATHER, Precision::F32, BLOCK).unwrap_err();
-        assert!(error.to_string().contains("invalid value for --gpu-architecture"), "{error}");
+fn two_compilers_in_one_process_do_not_disturb_each_other() {
+    let Some(compilers) = two(nvrtc::compilers()) else { return };
+    let program = Program {
+        name: "version.cu",
+        source: "#if __CUDACC_VER_MAJOR__ != MAJOR\n#error \"another compiler\"\n#endif\n\
+                 extern \"C\" __global__ void version(VALUE_T *to) { *to = MAJOR; }",
+    };
+    let compile = |nvrtc: &Nvrtc, major: usize| -> Result<Compiled, Failed> {
+        nvrtc.compile(&Unit::new((9, 0), &program, Precision::F32, &[("MAJOR", major)]))
+    };
+    // Each comes after the other, too.
+    for nvrtc in compilers.iter().chain(compilers) {
+        let major = nvrtc.name()["NVRTC ".len()..].split('.').next().unwrap().parse().unwrap();
+        assert!(compile(nvrtc, major).unwrap().cubin.starts_with(b"\x7fELF"), "{nvrtc}");
+        assert!(compile(nvrtc, major + 1).is_err(), "{nvrtc}");
     }
+}
+
+/// The major version of CUDA of the compiler or the library that is chosen, or why there is none.
+fn chosen(
+    choose: impl Fn(&Target) -> Result<String, Unavailable>,
+    architecture: (u32, u32),
+    driver: Option<u32>,
+) -> Result<String, String> {
+    choose(&Target { architecture, driver }).map_err(|Unavailable(reason)| reason)
+}
+
+#[test]
+fn the_compiler_is_chosen_by_architecture_and_driver() {
+    let Some(_) = two(nvrtc::compilers()) else { return };
+    let choose = |architecture, driver| {
+        chosen(|target| Ok(nvrtc::compiler(target)?.to_string()), architecture, driver)
+    };
+    for (architecture, driver, expected) in [
+        ((9, 0), None, "NVRTC 13."),
+        ((9, 0), Some(14), "NVRTC 13."),
+        ((9, 0), Some(12), "NVRTC 12."),
+        ((7, 5), Some(13), "NVRTC 13."),
+        ((7, 0), Some(13), "NVRTC 12."),
+        ((6, 0), None, "NVRTC 12."),
+    ] {
+        let found = choose(architecture, driver).unwrap();
+        assert!(found.starts_with(expected), "{architecture:?} {driver:?}: {found}");
+        let file = found.split(['(', ')']).nth(1).unwrap();
+        assert!(Path::new(file).is_file(), "{found}");
+    }
+    let refused = choose((1, 0), None).unwrap_err();
+    assert!(
+        refused.starts_with("no NVRTC on this machine works for sm_10: NVRTC 13."),
+        "{refused}"
+    );
+    assert!(refused.contains(") compiles for sm_75, sm_80, "), "{refused}");
+    assert!(refused.contains(") compiles for sm_50, sm_52, "), "{refused}");
+    assert!(
+        refused.contains("; pip install 'nvidia-cuda-nvrtc-cu12==12.9.*' or set "),
+        "{refused}"
+    );
+    let refused = choose((9, 0), Some(11)).unwrap_err();
+    let words = "no NVRTC on this machine works for sm_90 with a driver of CUDA 11: NVRTC 13.";
+    assert!(refused.starts_with(words), "{refused}");
+    assert!(refused.contains(") makes code that the driver is too old for; "), "{refused}");
+}
+
+#[test]
+fn cusparse_is_chosen_by_architecture_and_driver() {
+    let Some(_) = two(cusparse::libraries()) else { return };
+    let choose = |architecture, driver| {
+        chosen(|target| Ok(cusparse::library(target)?.to_string()), architecture, driver)
+    };
+    for (architecture, driver, expected) in [
+        ((9, 0), None, "cuSPARSE 12.6."),
+        ((9, 0), Some(13), "cuSPARSE 12.6."),
+        ((9, 0), Some(12), "cuSPARSE 12.5."),
+        ((7, 0), Some(13), "cuSPARSE 12.5."),
+    ] {
+        let found = choose(architecture, driver).unwrap();
+        assert!(found.starts_with(expected), "{architecture:?} {driver:?}: {found}");
+        let file = found.split(['(', ')']).nth(1).unwrap();
+        assert!(Path::new(file).is_file(), "{found}");
+    }
+    let refused = choose((9, 0), Some(11)).unwrap_err();
+    assert!(refused.contains(") is of CUDA 13; cuSPARSE 12.5."), "{refused}");
+    assert!(refused.ends_with(
+        ") is of CUDA 12; pip install 'nvidia-cusparse-cu12==12.5.*' or set SPMV_BENCH_LIBRARY_PATH"
+    ));
 }
 
 #[test]
 fn cusparse_has_every_function_that_is_used() {
-    if let Some(library) = present(cusparse::library()) {
-        say(&format!("{} in {}", library.version, library.folder.display()));
-        assert!(library.version.starts_with("cuSPARSE 12."), "{}", library.version);
+    for library in present(cusparse::libraries()).into_iter().flatten() {
+        say(&library.to_string());
+        assert!(library.name().starts_with("cuSPARSE 12."), "{library}");
     }
+}
+
+#[test]
+fn precompiled_kernels_are_found_by_all_but_the_compiler() {
+    let Some(nvrtc) = nvrtc() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let open = |driver| {
+        Precompiled::open(folder.path(), &Target { architecture: (9, 0), driver: Some(driver) })
+    };
+    let empty = "has no precompiled kernels for this GPU and driver";
+    assert!(open(99).to_string().ends_with(empty));
+    let cubin = nvrtc.compile(&gather(Precision::F64)).unwrap().cubin;
+    Precompiled::keep(folder.path(), (9, 0), nvrtc, &gather(Precision::F64), &cubin).unwrap();
+    let precompiled = open(99);
+    assert_eq!(precompiled.get(&gather(Precision::F64)), Some(cubin));
+    let (name, place) = (nvrtc.name(), folder.path().display());
+    assert_eq!(precompiled.to_string(), format!("kernels precompiled by {name} in {place}"));
+    assert_eq!(precompiled.get(&gather(Precision::F32)), None);
+    assert_eq!(precompiled.get(&Unit::new((8, 0), &GATHER, Precision::F64, BLOCK)), None);
+    let other = Unit::new((9, 0), &GATHER, Precision::F64, &[("BLOCK", 256)]);
+    assert_eq!(precompiled.get(&other), None);
+    // A driver of CUDA 11 would not load them.
+    assert_eq!(open(11).get(&gather(Precision::F64)), None);
 }
 
 #[test]
@@ -169,13 +293,10 @@ fn an_unwritable_folder_is_no_error() {
 
 #[test]
 fn two_threads_share_a_cache() {
-    if present(nvrtc::nvrtc()).is_none() {
-        return;
-    }
+    let Some(nvrtc) = nvrtc() else { return };
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::at(folder.path());
-    let compile =
-        |precision| nvrtc::compile_cached(&cache, (9, 0), &GATHER, precision, BLOCK).unwrap();
+    let compile = |precision| nvrtc.compile_cached(&cache, &gather(precision)).unwrap();
     let cubins = std::thread::scope(|scope| {
         let threads = [0, 1, 2, 3].map(|n| scope.spawn(move || compile(PRECISIONS[n % 2])));
         threads.map(|thread| thread.join().unwrap())

@@ -134,16 +134,22 @@ pub fn libraries() -> Vec<Library> {
     }]
 }
 
-/// The GPU's libraries, which need no GPU to be found.
-fn gpu_libraries() -> [Library; 2] {
-    let nvrtc = nvrtc::nvrtc().map(|nvrtc| (&nvrtc.version, &nvrtc.folder));
-    let cusparse = cusparse::library().map(|library| (&library.version, &library.folder));
-    [("NVRTC", nvrtc), ("cuSPARSE", cusparse)].map(|(name, found)| match found {
-        Ok((version, folder)) => {
-            Library { name: version.clone(), place: folder.display().to_string() }
-        }
-        Err(absent) => Library { name: name.into(), place: absent.to_string() },
-    })
+/// The GPU's libraries, which need no GPU to be found: all versions, the best first.
+fn gpu_libraries() -> Vec<Library> {
+    let nvrtc = nvrtc::compilers()
+        .map(|found| found.iter().map(|nvrtc| (nvrtc.name(), &nvrtc.file)).collect());
+    let cusparse = cusparse::libraries()
+        .map(|found| found.iter().map(|library| (library.name(), &library.file)).collect());
+    [("NVRTC", nvrtc), ("cuSPARSE", cusparse)]
+        .into_iter()
+        .flat_map(|(name, found): (_, Result<Vec<_>, _>)| match found {
+            Ok(editions) => editions
+                .into_iter()
+                .map(|(name, file)| Library { name, place: file.display().to_string() })
+                .collect(),
+            Err(absent) => vec![Library { name: name.into(), place: absent.to_string() }],
+        })
+        .collect()
 }
 
 /// All GPUs, or why there is none.

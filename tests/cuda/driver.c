@@ -1,6 +1,7 @@
 // A CUDA driver of two GPUs that computes nothing: it counts what is alive, refuses what a driver
 // refuses, and knows two kernels: `store`, which writes its number where its pointer points, and
-// `fault`, after which everything fails.
+// `fault`, after which everything fails. With CUDA_12_0 defined it is a driver of CUDA 12.0, which lacks
+// what later ones have; with CUDA_6_5 it lacks more.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -28,7 +29,11 @@ int fake_profiled(void) { return profiled; }
 int cuInit(unsigned flags) { return flags ? INVALID_VALUE : OK; }
 // NVRTC asks it, and may be told that there is nothing.
 int cuGetExportTable(const void **table, const void *id) { *table = NULL; return INVALID_VALUE; }
+#ifdef CUDA_12_0
+int cuDriverGetVersion(int *v) { *v = 12000; return OK; }
+#else
 int cuDriverGetVersion(int *v) { *v = 13000; return OK; }
+#endif
 int cuDeviceGetCount(int *n) { *n = 2; return OK; }
 int cuDeviceGet(int *d, int n) { *d = n; return n < 2 ? OK : 101; }
 int cuDeviceGetName(char *s, int n, int d) { strncpy(s, d ? "Second" : "First", n); return OK; }
@@ -46,7 +51,9 @@ int cuDeviceGetAttribute(int *v, int which, int d) {
     }
     return OK;
 }
+#ifndef CUDA_6_5
 int cuDevicePrimaryCtxRetain(context **c, int d) { *c = &contexts[d]; alive++; return OK; }
+#endif
 int cuDevicePrimaryCtxRelease_v2(int d) { alive--; return OK; }
 int cuCtxSetCurrent(context *c) { current = c; return OK; }
 
@@ -101,12 +108,14 @@ int cuModuleGetFunction(function **f, object *m, const char *name) {
         if (!strcmp(name, known[i].name)) { *f = &known[i]; return OK; }
     return NOT_FOUND;
 }
+#ifndef CUDA_12_0
 int cuFuncGetParamInfo(function *f, size_t i, size_t *offset, size_t *bytes) {
     ENTER;
     if (i > 1 || !f->sizes[i]) return INVALID_VALUE;
     *bytes = f->sizes[i];
     return OK;
 }
+#endif
 int cuFuncSetAttribute(function *f, int which, int value) {
     ENTER;
     if (which != 8 || value > 200 << 10) return INVALID_VALUE;
@@ -167,7 +176,11 @@ int cuLaunchKernel(function *f, unsigned gx, unsigned gy, unsigned gz, unsigned 
 int cuEventCreate(void **e, unsigned flags) { return create(e, sizeof(event)); }
 int cuEventRecord(event *e, object *s) { ENTER; IN(e); IN(s); e->ms = now++; return OK; }
 int cuEventSynchronize(event *e) { ENTER; IN(e); return OK; }
+#ifdef CUDA_12_0
+int cuEventElapsedTime(float *ms, event *a, event *b) {
+#else
 int cuEventElapsedTime_v2(float *ms, event *a, event *b) {
+#endif
     ENTER; IN(a); IN(b); *ms = b->ms - a->ms; return OK;
 }
 int cuEventDestroy_v2(event *e) { return destroy((object *)e); }

@@ -102,8 +102,14 @@ impl Api {
     fn open() -> Result<Self, Unavailable> {
         let absent = |_| Unavailable(format!("no CUDA driver: {NAME} is not on this machine"));
         let library = library::open(None, NAME).map_err(absent)?;
-        let advice = "a driver of CUDA 12.0 (version 525) or newer has all";
-        let api = Self::find(&library).map_err(libraries::incomplete("the CUDA driver", advice))?;
+        let incomplete = |error| {
+            Unavailable(format!(
+                "the CUDA driver lacks a function that is needed: {}; a driver of CUDA 12.0 (version \
+                 525) or newer has all",
+                library::words(&error)
+            ))
+        };
+        let api = Self::find(&library).map_err(incomplete)?;
         // Its functions are used until the process ends.
         std::mem::forget(library);
         // SAFETY: 0 is the one flag that there is.
@@ -127,6 +133,16 @@ impl Api {
                 error_string: *library.get(b"cuGetErrorString")?,
             })
         }
+    }
+
+    /// The version of CUDA that the driver is of: 12 and 4 for CUDA 12.4.
+    pub fn cuda_version(&self) -> Result<(u32, u32), Failed> {
+        let mut version = 0;
+        // SAFETY: a number to write to.
+        let status = unsafe { (self.functions.cuDriverGetVersion)(&mut version) };
+        self.check(status, || "cuDriverGetVersion".into())?;
+        let version = version.unsigned_abs();
+        Ok((version / 1000, version % 1000 / 10))
     }
 
     /// A status as a result; `call` is its beginning: `cuMemAlloc of 12 bytes`.
@@ -154,5 +170,42 @@ impl Api {
             }
         };
         format!("{} ({})", ask(self.error_name), ask(self.error_string))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::Functions;
+
+    /// The oldest CUDA whose drivers work.
+    const OLDEST: (u32, u32) = (12, 0);
+
+    /// The version of CUDA in which each function appeared.
+    fn since() -> HashMap<&'static str, (u32, u32)> {
+        let table = include_str!("../../../tests/cuda/since.txt");
+        let lines = table.lines().filter(|line| !line.starts_with('#'));
+        lines
+            .map(|line| {
+                let (name, version) = line.split_once(' ').unwrap();
+                let (major, minor) = version.split_once('.').unwrap();
+                (name, (major.parse().unwrap(), minor.parse().unwrap()))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_oldest_driver_has_every_function_that_is_not_optional() {
+        let since = since();
+        let by_hand = ["cuGetErrorName", "cuGetErrorString", "cuEventElapsedTime"];
+        for name in Functions::REQUIRED.iter().chain(&by_hand) {
+            let version = since.get(name).unwrap_or_else(|| panic!("{name} is not in the table"));
+            assert!(*version <= OLDEST, "{name} appeared in CUDA {version:?}");
+        }
+        for name in Functions::OPTIONAL {
+            let version = since.get(name).unwrap_or_else(|| panic!("{name} is not in the table"));
+            assert!(*version > OLDEST, "{name} is in every driver that works");
+        }
     }
 }

@@ -60,6 +60,11 @@ impl Context {
         self.api.elapsed_time
     }
 
+    /// The version of CUDA that the driver is of: 12 and 4 for CUDA 12.4.
+    pub fn cuda_version(&self) -> Result<(u32, u32), Failed> {
+        self.api.cuda_version()
+    }
+
     /// A status as a result; an error of a kernel names the one that was enqueued last.
     pub fn check(&self, status: u32, call: impl FnOnce() -> String) -> Result<(), Failed> {
         self.api.check(status, || {

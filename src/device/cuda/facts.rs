@@ -4,20 +4,30 @@ use std::ffi::{CStr, c_char, c_int};
 
 use cudarc::driver::sys::CUdevice_attribute::{self, *};
 
+use super::code::MachineCode;
 use super::context::Context;
-use super::{cusparse, nvml, nvrtc};
+use super::editions::Target;
+use super::{cusparse, nvml};
 use crate::device::facts::Facts;
 use crate::method::{Failed, Unavailable};
 
+/// What libraries have to work for on a device.
+pub fn target(context: &Context) -> Result<Target, Failed> {
+    Ok(Target {
+        architecture: (
+            attribute(context, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+            attribute(context, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        ),
+        driver: Some(context.cuda_version()?.0),
+    })
+}
+
 /// The facts of a device.
-pub fn facts(context: &Context) -> Result<Facts, Failed> {
+pub fn facts(context: &Context, target: &Target, code: &MachineCode) -> Result<Facts, Failed> {
     let attribute = |which| attribute(context, which);
     Ok(Facts {
         name: text(context, "cuDeviceGetName", context.enter().cuDeviceGetName)?,
-        compute_capability: (
-            attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
-            attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
-        ),
+        compute_capability: target.architecture,
         multiprocessors: attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
         warp_size: attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
         max_threads_per_block: attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
@@ -34,8 +44,11 @@ pub fn facts(context: &Context) -> Result<Facts, Failed> {
         memory_clock_mhz: attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)? / 1000,
         memory_bus_bits: attribute(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?,
         driver: driver(context)?,
-        nvrtc: or_reason(nvrtc::nvrtc().map(|nvrtc| nvrtc.version.clone())),
-        cusparse: or_reason(cusparse::library().map(|library| library.version.clone())),
+        nvrtc: code.origin(),
+        cusparse: match cusparse::library(target) {
+            Ok(library) => library.to_string(),
+            Err(Unavailable(reason)) => reason,
+        },
     })
 }
 
@@ -75,17 +88,9 @@ fn memory(context: &Context) -> Result<u64, Failed> {
 
 /// For example `driver 580.65.06, CUDA 13.0`; without NVML only the latter is known.
 fn driver(context: &Context) -> Result<String, Failed> {
-    let mut version = 0;
-    // SAFETY: a number to write to.
-    let status = unsafe { (context.enter().cuDriverGetVersion)(&mut version) };
-    context.check(status, || "cuDriverGetVersion".into())?;
-    let cuda = format!("CUDA {}.{}", version / 1000, version % 1000 / 10);
+    let (major, minor) = context.cuda_version()?;
     Ok(match nvml::driver_version() {
-        Some(driver) => format!("driver {driver}, {cuda}"),
-        None => cuda,
+        Some(driver) => format!("driver {driver}, CUDA {major}.{minor}"),
+        None => format!("CUDA {major}.{minor}"),
     })
-}
-
-fn or_reason(version: Result<String, Unavailable>) -> String {
-    version.unwrap_or_else(|Unavailable(reason)| reason)
 }

@@ -2,8 +2,10 @@
 //! compiler and cuSPARSE are opened at run time, and an absent one is a reason, not a panic.
 
 mod api;
+mod code;
 mod context;
 pub mod cusparse;
+pub mod editions;
 mod events;
 mod facts;
 mod graphs;
@@ -11,6 +13,7 @@ mod kernels;
 mod libraries;
 mod nvml;
 pub mod nvrtc;
+pub mod precompiled;
 pub mod usage;
 
 use std::cell::OnceCell;
@@ -24,11 +27,12 @@ use super::cusparse::CuSparse;
 use super::driver::{Address, Driver, Event, GraphId, KernelId, ModuleId, RawArgument};
 use super::facts::{Clocks, Facts};
 use super::kernel::{Dim3, Program};
-use crate::cache::Cache;
 use crate::method::{Failed, Unavailable, Unprepared};
 use crate::scalar::Precision;
+use code::MachineCode;
 use context::Context;
 use cusparse::InStream;
+use editions::Target;
 use events::Events;
 use graphs::Graphs;
 use kernels::Kernels;
@@ -44,7 +48,8 @@ pub fn open(number: Option<usize>) -> Result<Gpu, Unavailable> {
 struct Cuda {
     facts: Facts,
     monitor: Option<Device<'static>>,
-    cache: Cache,
+    target: Target,
+    code: MachineCode,
     kernels: Kernels,
     events: Events,
     graphs: Graphs,
@@ -55,10 +60,13 @@ struct Cuda {
 
 impl Cuda {
     fn open(context: Rc<Context>) -> Result<Self, Failed> {
+        let target = facts::target(&context)?;
+        let code = MachineCode::new(target);
         Ok(Self {
-            facts: facts::facts(&context)?,
+            facts: facts::facts(&context, &target, &code)?,
             monitor: nvml::device(&facts::bus_id(&context)?),
-            cache: Cache::of_user("kernels"),
+            target,
+            code,
             kernels: Kernels::new(context.clone()),
             events: Events::new(context.clone()),
             graphs: Graphs::new(context.clone()),
@@ -137,9 +145,7 @@ impl Driver for Cuda {
         precision: Precision,
         constants: &[(&'static str, usize)],
     ) -> Result<ModuleId, Unprepared> {
-        let architecture = self.facts.compute_capability;
-        let cubin =
-            nvrtc::compile_cached(&self.cache, architecture, program, precision, constants)?;
+        let cubin = self.code.of(program, precision, constants)?;
         self.kernels.load(program.name, &cubin).map_err(|Failed(reason)| {
             let Facts { driver, nvrtc, .. } = &self.facts;
             Failed(format!("{reason}; {driver}; {nvrtc}")).into()
@@ -210,7 +216,8 @@ impl Driver for Cuda {
     }
 
     fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable> {
-        let opened = self.cusparse.get_or_init(|| InStream::open(self.context.clone()));
+        let open = || InStream::open(cusparse::library(&self.target)?, self.context.clone());
+        let opened = self.cusparse.get_or_init(open);
         opened.as_ref().map(|cusparse| cusparse as &dyn CuSparse).map_err(Clone::clone)
     }
 }

@@ -3,6 +3,7 @@
 mod stream;
 
 use std::ffi::{c_int, c_void};
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -14,14 +15,17 @@ use cudarc::cusparse::sys::{
 };
 use libloading::os::unix::Library;
 
-use super::libraries::{self, Found, Sought, StatusText, functions};
+use super::editions::{Edition, Opened, Sought, Target};
+use super::libraries::{self, StatusText, functions};
 use crate::method::{Failed, Unavailable};
 pub(super) use stream::InStream;
 
 const SOUGHT: Sought = Sought {
     title: "cuSPARSE",
+    // CUDA 12 and CUDA 13 share this name.
     names: &["libcusparse.so.12"],
-    how_to_get: "pip install 'nvidia-cusparse==12.6.*' or set SPMV_BENCH_LIBRARY_PATH",
+    symbol: "cusparseGetProperty",
+    packages: ["nvidia-cusparse-cu12==12.5.*", "nvidia-cusparse==12.6.*"],
     helpers: "libnvJitLink.so.*",
 };
 
@@ -115,34 +119,40 @@ functions! {
     }
 }
 
-/// The library, open.
+/// A library, open.
 pub struct CuSparseLibrary {
-    /// For example `cuSPARSE 12.6.3`.
-    pub version: String,
+    /// Major, minor, patch.
+    version: [c_int; 3],
     /// Where it was found.
-    pub folder: PathBuf,
+    pub file: PathBuf,
     functions: Functions,
     error_name: StatusText,
     error_string: StatusText,
 }
 
-/// The library, or how to get it; needs neither a GPU nor a driver.
-pub fn library() -> Result<&'static CuSparseLibrary, Unavailable> {
-    static LIBRARY: OnceLock<Result<CuSparseLibrary, Unavailable>> = OnceLock::new();
-    LIBRARY.get_or_init(CuSparseLibrary::open).as_ref().map_err(Clone::clone)
+fn opened() -> &'static Opened<CuSparseLibrary> {
+    static OPENED: OnceLock<Opened<CuSparseLibrary>> = OnceLock::new();
+    OPENED.get_or_init(|| SOUGHT.open_all(CuSparseLibrary::find))
+}
+
+/// All libraries that were found, the best first; needs neither a GPU nor a driver.
+///
+/// # Errors
+/// How to get one.
+pub fn libraries() -> Result<&'static [CuSparseLibrary], Unavailable> {
+    SOUGHT.all(opened())
+}
+
+/// The newest library that works for `target`.
+///
+/// # Errors
+/// What those that were found lack, and which one to get.
+pub fn library(target: &Target) -> Result<&'static CuSparseLibrary, Unavailable> {
+    SOUGHT.choose(opened(), target)
 }
 
 impl CuSparseLibrary {
-    fn open() -> Result<Self, Unavailable> {
-        let Found { library, folder } = SOUGHT.open()?;
-        let incomplete = libraries::incomplete("cuSPARSE", SOUGHT.how_to_get);
-        let cusparse = Self::find(&library, folder).map_err(incomplete)?;
-        // Its functions are used until the process ends.
-        std::mem::forget(library);
-        Ok(cusparse)
-    }
-
-    fn find(library: &Library, folder: PathBuf) -> Result<Self, libloading::Error> {
+    fn find(library: &Library, file: PathBuf) -> Result<Self, libloading::Error> {
         let functions = Functions::find(library)?;
         let part = |which| {
             let mut value = 0;
@@ -150,13 +160,18 @@ impl CuSparseLibrary {
             unsafe { (functions.cusparseGetProperty)(which, &mut value) };
             value
         };
-        let [major, minor, patch] = [MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL].map(part);
-        let version = format!("cuSPARSE {major}.{minor}.{patch}");
+        let version = [MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL].map(part);
         // SAFETY: the signatures are those of its header, where the argument is an enum of 32 bits.
         let (error_name, error_string) = unsafe {
             (*library.get(b"cusparseGetErrorName")?, *library.get(b"cusparseGetErrorString")?)
         };
-        Ok(Self { version, folder, functions, error_name, error_string })
+        Ok(Self { version, file, functions, error_name, error_string })
+    }
+
+    /// For example `cuSPARSE 12.6.3`.
+    pub fn name(&self) -> String {
+        let [major, minor, patch] = self.version;
+        format!("cuSPARSE {major}.{minor}.{patch}")
     }
 
     fn check(&self, call: &str, status: u32) -> Result<(), Failed> {
@@ -171,5 +186,24 @@ impl CuSparseLibrary {
             )
         };
         Err(Failed(format!("{call}: {name} ({meaning})")))
+    }
+}
+
+/// For example `cuSPARSE 12.6.3 (/usr/lib/libcusparse.so.12)`.
+impl fmt::Display for CuSparseLibrary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.name(), self.file.display())
+    }
+}
+
+impl Edition for CuSparseLibrary {
+    fn version(&self) -> (u32, u32) {
+        (self.version[0].unsigned_abs(), self.version[1].unsigned_abs())
+    }
+
+    fn refusal(&self, target: &Target) -> Option<String> {
+        // Its versions up to 12.5 belong to CUDA 12, those from 12.6 on to CUDA 13.
+        let cuda = if self.version() < (12, 6) { 12 } else { 13 };
+        (cuda > target.newest_cuda()).then(|| format!("is of CUDA {cuda}"))
     }
 }

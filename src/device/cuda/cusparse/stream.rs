@@ -16,7 +16,7 @@ use cudarc::cusparse::sys::{
     cusparseHandle_t, cusparseOperation_t, cusparseSpMatDescr_t,
 };
 
-use super::{CuSparseLibrary, Functions, library};
+use super::{CuSparseLibrary, Functions};
 use crate::device::cuda::context::Context;
 use crate::device::cusparse::{
     Algorithm, CuSparse, DenseVector, SparseFormat, SparseLayout, SparseMatrix, SparseProduct,
@@ -48,8 +48,10 @@ pub struct InStream {
 
 impl InStream {
     /// Makes the handle.
-    pub fn open(context: Rc<Context>) -> Result<Self, Unavailable> {
-        let library = library()?;
+    pub fn open(
+        library: &'static CuSparseLibrary,
+        context: Rc<Context>,
+    ) -> Result<Self, Unavailable> {
         let unavailable = |Failed(reason)| Unavailable(reason);
         let mut handle = null_mut();
         context.enter();
@@ -153,7 +155,7 @@ impl Drop for InStream {
 
 impl CuSparse for InStream {
     fn version(&self) -> String {
-        self.library.version.clone()
+        self.library.name()
     }
 
     fn create_matrix(&self, layout: &SparseLayout) -> Result<SparseMatrix, Failed> {

@@ -1,0 +1,91 @@
+//! A program in NVRTC's hands.
+
+use std::ffi::{CString, c_char, c_int};
+use std::ptr::null_mut;
+
+use cudarc::nvrtc::sys::nvrtcProgram;
+
+use super::{Compiled, Functions, Nvrtc, Unit};
+use crate::device::kernel::{HEADERS, Program};
+use crate::method::Failed;
+
+/// NVRTC's program; destroyed when dropped.
+pub struct Code<'a> {
+    nvrtc: &'a Nvrtc,
+    program: nvrtcProgram,
+}
+
+impl<'a> Code<'a> {
+    pub fn new(nvrtc: &'a Nvrtc, program: &Program) -> Result<Self, Failed> {
+        let (name, source) = (c_string(program.name)?, c_string(program.source)?);
+        let headers = HEADERS
+            .iter()
+            .map(|(name, text)| Ok((c_string(name)?, c_string(text)?)))
+            .collect::<Result<Vec<_>, Failed>>()?;
+        let names: Vec<_> = headers.iter().map(|(name, _)| name.as_ptr()).collect();
+        let texts: Vec<_> = headers.iter().map(|(_, text)| text.as_ptr()).collect();
+        let (count, texts, names) = (headers.len() as c_int, texts.as_ptr(), names.as_ptr());
+        let mut program = null_mut();
+        let create = nvrtc.functions.nvrtcCreateProgram;
+        // SAFETY: all texts are C strings, of which NVRTC keeps copies.
+        let status =
+            unsafe { create(&mut program, source.as_ptr(), name.as_ptr(), count, texts, names) };
+        nvrtc.check("nvrtcCreateProgram", status)?;
+        Ok(Self { nvrtc, program })
+    }
+
+    /// Compiles what it was made for.
+    pub fn compile(&self, unit: &Unit) -> Result<Compiled, Failed> {
+        let options =
+            unit.options.iter().map(|option| c_string(option)).collect::<Result<Vec<_>, _>>()?;
+        let pointers: Vec<_> = options.iter().map(|option| option.as_ptr()).collect();
+        let compile = self.nvrtc.functions.nvrtcCompileProgram;
+        // SAFETY: the program is alive, and so are the options.
+        let status = unsafe { compile(self.program, pointers.len() as c_int, pointers.as_ptr()) };
+        let log = self.log()?;
+        match status {
+            0 => Ok(Compiled { cubin: self.cubin()?, log }),
+            _ => {
+                let (name, words) = (unit.program.name, self.nvrtc.words(status));
+                Err(Failed(format!("{name} does not compile: {words}\n{log}")))
+            }
+        }
+    }
+
+    fn log(&self) -> Result<String, Failed> {
+        let Functions { nvrtcGetProgramLogSize, nvrtcGetProgramLog, .. } = self.nvrtc.functions;
+        let bytes = self.read("nvrtcGetProgramLog", nvrtcGetProgramLogSize, nvrtcGetProgramLog)?;
+        Ok(String::from_utf8_lossy(&bytes).trim_end_matches('\0').trim().to_owned())
+    }
+
+    fn cubin(&self) -> Result<Vec<u8>, Failed> {
+        let Functions { nvrtcGetCUBINSize, nvrtcGetCUBIN, .. } = self.nvrtc.functions;
+        self.read("nvrtcGetCUBIN", nvrtcGetCUBINSize, nvrtcGetCUBIN)
+    }
+
+    fn read(
+        &self,
+        call: &str,
+        size: unsafe extern "C" fn(nvrtcProgram, *mut usize) -> u32,
+        get: unsafe extern "C" fn(nvrtcProgram, *mut c_char) -> u32,
+    ) -> Result<Vec<u8>, Failed> {
+        let mut bytes = 0;
+        // SAFETY: the program is alive.
+        self.nvrtc.check(call, unsafe { size(self.program, &mut bytes) })?;
+        let mut read = vec![0u8; bytes];
+        // SAFETY: there is room for as many bytes as it said.
+        self.nvrtc.check(call, unsafe { get(self.program, read.as_mut_ptr().cast()) })?;
+        Ok(read)
+    }
+}
+
+impl Drop for Code<'_> {
+    fn drop(&mut self) {
+        // SAFETY: created with it, destroyed once. A status here changes nothing any more.
+        unsafe { (self.nvrtc.functions.nvrtcDestroyProgram)(&mut self.program) };
+    }
+}
+
+fn c_string(text: &str) -> Result<CString, Failed> {
+    CString::new(text).map_err(|_| Failed("a program with a zero byte in its text".into()))
+}
