@@ -206,9 +206,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 768 / BLOCK)
 }
 
 // Adds what the tiles left to the rows in which the next ones begin: a thread per tile but the last.
-extern "C" __global__ void bccoo_carries(unsigned seams, const unsigned *__restrict__ first_rows,
-                                         const value_t *__restrict__ carries, value_t *y,
-                                         value_t alpha) {
+extern "C" __global__ void __launch_bounds__(128)
+    bccoo_carries(unsigned seams, const unsigned *__restrict__ first_rows,
+                  const value_t *__restrict__ carries, value_t *y, value_t alpha) {
     const unsigned tile = blockIdx.x * blockDim.x + threadIdx.x;
     if (tile >= seams) return;
     const unsigned block_row = first_rows[((wide)tile + 1) * BLOCK];

@@ -17,10 +17,10 @@ __device__ __forceinline__ value_t row_sums(unsigned lane, value_t sum) {
     return sum;
 }
 
-extern "C" __global__ void bcsr(unsigned rows, const unsigned *__restrict__ block_offsets,
-                                const unsigned *__restrict__ block_columns,
-                                const value_t *__restrict__ values, const value_t *__restrict__ x,
-                                value_t *y, value_t alpha, value_t beta) {
+extern "C" __global__ void __launch_bounds__(256)
+    bcsr(unsigned rows, const unsigned *__restrict__ block_offsets,
+         const unsigned *__restrict__ block_columns, const value_t *__restrict__ values,
+         const value_t *__restrict__ x, value_t *y, value_t alpha, value_t beta) {
     const unsigned lane = threadIdx.x % LANES;
     const unsigned block_row = blockIdx.x * (blockDim.x / LANES) + threadIdx.x / LANES;
     const bool exists = block_row * SIZE < rows;

@@ -1,10 +1,9 @@
 // COO: an interval of the nonzeros per warp. y begins as beta y.
 #include "coordinates.cuh"
 
-extern "C" __global__ void coo(unsigned nnz, unsigned interval,
-                               const unsigned *__restrict__ row_indices,
-                               const unsigned *__restrict__ column_indices,
-                               const value_t *__restrict__ values, const value_t *__restrict__ x,
-                               value_t *y, value_t alpha) {
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    coo(unsigned nnz, unsigned interval, const unsigned *__restrict__ row_indices,
+        const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,
+        const value_t *__restrict__ x, value_t *y, value_t alpha) {
     add_coordinates(nnz, interval, row_indices, column_indices, values, x, y, alpha);
 }

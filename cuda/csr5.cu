@@ -24,8 +24,9 @@ __device__ unsigned row_of(unsigned nonzero, const unsigned *row_offsets, unsign
 }
 
 // The rows of `count` nonzeros, every `stride`-th from `first` on.
-extern "C" __global__ void csr5_rows(unsigned count, unsigned first, unsigned stride, unsigned rows,
-                                     const unsigned *__restrict__ row_offsets, unsigned *rows_of) {
+extern "C" __global__ void __launch_bounds__(128)
+    csr5_rows(unsigned count, unsigned first, unsigned stride, unsigned rows,
+              const unsigned *__restrict__ row_offsets, unsigned *rows_of) {
     const unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
     if (k < count) rows_of[k] = row_of(first + k * stride, row_offsets, rows);
 }
@@ -36,9 +37,9 @@ __device__ unsigned descriptor_at(unsigned tile, unsigned lane) {
 }
 
 // A bit for each row that starts in a tile, but not at the tile's first nonzero.
-extern "C" __global__ void csr5_flags(unsigned rows, unsigned tiles,
-                                      const unsigned *__restrict__ row_offsets,
-                                      unsigned *descriptors) {
+extern "C" __global__ void __launch_bounds__(128)
+    csr5_flags(unsigned rows, unsigned tiles, const unsigned *__restrict__ row_offsets,
+               unsigned *descriptors) {
     const unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= rows) return;
     const unsigned offset = row_offsets[row], tile = offset / TILE;
@@ -61,9 +62,9 @@ __device__ Descriptor descriptor_of(const unsigned *descriptors, unsigned tile, 
 }
 
 // The y_offsets, and for dirty tiles room for their empty offsets, in whatever order. A warp per tile.
-extern "C" __global__ void csr5_offsets(unsigned tiles, const unsigned *__restrict__ row_offsets,
-                                        unsigned *descriptors, unsigned *tile_ptr,
-                                        unsigned *empty_starts, unsigned *empty_count) {
+extern "C" __global__ void __launch_bounds__(128)
+    csr5_offsets(unsigned tiles, const unsigned *__restrict__ row_offsets, unsigned *descriptors,
+                 unsigned *tile_ptr, unsigned *empty_starts, unsigned *empty_count) {
     const unsigned tile = (blockIdx.x * blockDim.x + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
     if (tile >= tiles) return;
     const unsigned own = __popc(descriptor_of(descriptors, tile, lane).flags);
@@ -81,12 +82,11 @@ extern "C" __global__ void csr5_offsets(unsigned tiles, const unsigned *__restri
 }
 
 // For each flag of a dirty tile how far its row lies behind the row after the tile's first.
-extern "C" __global__ void csr5_empty_offsets(unsigned tiles,
-                                              const unsigned *__restrict__ row_offsets,
-                                              const unsigned *__restrict__ descriptors,
-                                              const unsigned *__restrict__ tile_ptr,
-                                              const unsigned *__restrict__ empty_starts,
-                                              unsigned *empty_offsets) {
+extern "C" __global__ void __launch_bounds__(128)
+    csr5_empty_offsets(unsigned tiles, const unsigned *__restrict__ row_offsets,
+                       const unsigned *__restrict__ descriptors,
+                       const unsigned *__restrict__ tile_ptr,
+                       const unsigned *__restrict__ empty_starts, unsigned *empty_offsets) {
     const unsigned tile = (blockIdx.x * blockDim.x + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
     if (tile >= tiles || !(tile_ptr[tile] & DIRTY)) return;
     const unsigned base = (tile_ptr[tile] & ~DIRTY) + 1, end = tile_ptr[tile + 1] & ~DIRTY;
@@ -113,10 +113,9 @@ __device__ __forceinline__ void transpose(const V *from, V *to, V *staged) {
 
 // Columns and values in the order in which the product takes them: as they are in tiles within one
 // row, or else transposed. A block per tile.
-extern "C" __global__ void csr5_transpose(const unsigned *__restrict__ tile_ptr,
-                                          const unsigned *__restrict__ csr_columns,
-                                          const value_t *__restrict__ csr_values, unsigned *columns,
-                                          value_t *values) {
+extern "C" __global__ void __launch_bounds__(128)
+    csr5_transpose(const unsigned *__restrict__ tile_ptr, const unsigned *__restrict__ csr_columns,
+                   const value_t *__restrict__ csr_values, unsigned *columns, value_t *values) {
     __shared__ unsigned staged_columns[WARP * PITCH];
     __shared__ value_t staged_values[WARP * PITCH];
     const unsigned start = blockIdx.x * TILE;
@@ -270,9 +269,9 @@ __device__ __forceinline__ void add_runs(unsigned row, value_t sum, value_t *y, 
 }
 
 // Adds the calibrators to the tiles' first rows. A thread per tile.
-extern "C" __global__ void csr5_calibrate(unsigned tiles, const unsigned *__restrict__ tile_ptr,
-                                          const value_t *__restrict__ calibrators, value_t *y,
-                                          value_t alpha) {
+extern "C" __global__ void __launch_bounds__(128)
+    csr5_calibrate(unsigned tiles, const unsigned *__restrict__ tile_ptr,
+                   const value_t *__restrict__ calibrators, value_t *y, value_t alpha) {
     const unsigned tile = blockIdx.x * blockDim.x + threadIdx.x;
     unsigned row = NO_ROW;
     value_t sum = 0;
@@ -284,10 +283,10 @@ extern "C" __global__ void csr5_calibrate(unsigned tiles, const unsigned *__rest
 }
 
 // Adds the products of the nonzeros after the last tile. A thread per nonzero.
-extern "C" __global__ void csr5_tail(unsigned count, unsigned start, const unsigned *__restrict__ rows,
-                                     const unsigned *__restrict__ csr_columns,
-                                     const value_t *__restrict__ csr_values,
-                                     const value_t *__restrict__ x, value_t *y, value_t alpha) {
+extern "C" __global__ void __launch_bounds__(128)
+    csr5_tail(unsigned count, unsigned start, const unsigned *__restrict__ rows,
+              const unsigned *__restrict__ csr_columns, const value_t *__restrict__ csr_values,
+              const value_t *__restrict__ x, value_t *y, value_t alpha) {
     const unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
     unsigned row = NO_ROW;
     value_t sum = 0;

@@ -1,11 +1,10 @@
 // CSR-Vector: a vector of LANES threads per row.
 #include "common.cuh"
 
-extern "C" __global__ void csr_vector(unsigned rows, const unsigned *__restrict__ row_offsets,
-                                      const unsigned *__restrict__ column_indices,
-                                      const value_t *__restrict__ values,
-                                      const value_t *__restrict__ x, value_t *y, value_t alpha,
-                                      value_t beta) {
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    csr_vector(unsigned rows, const unsigned *__restrict__ row_offsets,
+               const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,
+               const value_t *__restrict__ x, value_t *y, value_t alpha, value_t beta) {
     const unsigned lane = threadIdx.x % LANES;
     const unsigned row = blockIdx.x * (blockDim.x / LANES) + threadIdx.x / LANES;
     // Vectors past the last row stay for the shuffles of their warp, with nothing to add.

@@ -41,23 +41,19 @@ __device__ __forceinline__ void super_row(unsigned first, unsigned end, const un
     }
 }
 
-extern "C" __global__ void csrk_2(const unsigned *__restrict__ super_rows,
-                                  const unsigned *__restrict__ row_offsets,
-                                  const unsigned *__restrict__ column_indices,
-                                  const value_t *__restrict__ values,
-                                  const value_t *__restrict__ x, value_t *y, value_t alpha,
-                                  value_t beta) {
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    csrk_2(const unsigned *__restrict__ super_rows, const unsigned *__restrict__ row_offsets,
+           const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,
+           const value_t *__restrict__ x, value_t *y, value_t alpha, value_t beta) {
     super_row(super_rows[blockIdx.x], super_rows[blockIdx.x + 1], row_offsets, column_indices,
               values, x, y, alpha, beta);
 }
 
-extern "C" __global__ void csrk_3(const unsigned *__restrict__ super_super_rows,
-                                  const unsigned *__restrict__ super_rows,
-                                  const unsigned *__restrict__ row_offsets,
-                                  const unsigned *__restrict__ column_indices,
-                                  const value_t *__restrict__ values,
-                                  const value_t *__restrict__ x, value_t *y, value_t alpha,
-                                  value_t beta) {
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    csrk_3(const unsigned *__restrict__ super_super_rows, const unsigned *__restrict__ super_rows,
+           const unsigned *__restrict__ row_offsets, const unsigned *__restrict__ column_indices,
+           const value_t *__restrict__ values, const value_t *__restrict__ x, value_t *y,
+           value_t alpha, value_t beta) {
     const unsigned end = super_super_rows[blockIdx.x + 1];
     for (unsigned k = super_super_rows[blockIdx.x] + threadIdx.z; k < end; k += blockDim.z)
         super_row(super_rows[k], super_rows[k + 1], row_offsets, column_indices, values, x, y,
@@ -65,16 +61,17 @@ extern "C" __global__ void csrk_3(const unsigned *__restrict__ super_super_rows,
 }
 
 // x in the order of the rows: `old` says where each value was.
-extern "C" __global__ void csrk_permute_x(unsigned count, const unsigned *__restrict__ old,
-                                          const value_t *__restrict__ x, value_t *permuted_x) {
+extern "C" __global__ void __launch_bounds__(256)
+    csrk_permute_x(unsigned count, const unsigned *__restrict__ old, const value_t *__restrict__ x,
+                   value_t *permuted_x) {
     const unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
     if (k < count) permuted_x[k] = x[old[k]];
 }
 
 // The product in the order in which y was given: `new_of_old` says where each value is.
-extern "C" __global__ void csrk_unpermute_y(unsigned count, const unsigned *__restrict__ new_of_old,
-                                            const value_t *__restrict__ permuted_y, value_t *y,
-                                            value_t beta) {
+extern "C" __global__ void __launch_bounds__(256)
+    csrk_unpermute_y(unsigned count, const unsigned *__restrict__ new_of_old,
+                     const value_t *__restrict__ permuted_y, value_t *y, value_t beta) {
     const unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
     if (k < count) store(y, k, 1, permuted_y[new_of_old[k]], beta);
 }

@@ -18,9 +18,9 @@ struct __align__(PIECE * sizeof(T)) Piece {
 
 // y <- beta y, and for each block the row of its first nonzero; past the last block the row of the last
 // nonzero. A thread per row and per value of y.
-extern "C" __global__ void hola_assign(unsigned rows, unsigned nnz,
-                                       const unsigned *__restrict__ row_offsets, unsigned outputs,
-                                       value_t *y, value_t beta, unsigned *block_rows) {
+extern "C" __global__ void __launch_bounds__(256)
+    hola_assign(unsigned rows, unsigned nnz, const unsigned *__restrict__ row_offsets,
+                unsigned outputs, value_t *y, value_t beta, unsigned *block_rows) {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < outputs) y[i] = beta == 0 ? 0 : beta * y[i];
     if (i >= rows) return;

@@ -2,18 +2,16 @@
 #include "coordinates.cuh"
 #include "strips.cuh"
 
-extern "C" __global__ void hyb_ell(unsigned rows, unsigned pitch, unsigned width,
-                                   const unsigned *__restrict__ column_indices,
-                                   const value_t *__restrict__ values,
-                                   const value_t *__restrict__ x, value_t *y, value_t alpha,
-                                   value_t beta) {
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    hyb_ell(unsigned rows, unsigned pitch, unsigned width,
+            const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,
+            const value_t *__restrict__ x, value_t *y, value_t alpha, value_t beta) {
     ell_row(rows, pitch, width, column_indices, values, x, y, alpha, beta);
 }
 
-extern "C" __global__ void hyb_coo(unsigned nnz, unsigned interval,
-                                   const unsigned *__restrict__ row_indices,
-                                   const unsigned *__restrict__ column_indices,
-                                   const value_t *__restrict__ values,
-                                   const value_t *__restrict__ x, value_t *y, value_t alpha) {
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    hyb_coo(unsigned nnz, unsigned interval, const unsigned *__restrict__ row_indices,
+            const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,
+            const value_t *__restrict__ x, value_t *y, value_t alpha) {
     add_coordinates(nnz, interval, row_indices, column_indices, values, x, y, alpha);
 }

@@ -2,10 +2,11 @@
 // (PER_WARP = 0) or a warp for all of its vectors (1). The counter begins at 0.
 #include "common.cuh"
 
-extern "C" __global__ void light(unsigned rows, const unsigned *__restrict__ row_offsets,
-                                 const unsigned *__restrict__ column_indices,
-                                 const value_t *__restrict__ values, const value_t *__restrict__ x,
-                                 value_t *y, value_t alpha, value_t beta, unsigned *counter) {
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    light(unsigned rows, const unsigned *__restrict__ row_offsets,
+          const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,
+          const value_t *__restrict__ x, value_t *y, value_t alpha, value_t beta,
+          unsigned *counter) {
     // The lanes that fetch together stay together: they leave the loop at the same time.
     constexpr unsigned TOGETHER = PER_WARP ? WARP : LANES;
     const unsigned mask = vector_mask<TOGETHER>();

@@ -37,9 +37,9 @@ __device__ Coordinate tile_start(unsigned tile, unsigned rows, unsigned nnz,
     return search(min(diagonal, (unsigned long long)rows + nnz), row_offsets + 1, rows, 0, nnz);
 }
 
-extern "C" __global__ void merge_search(unsigned tiles, unsigned rows, unsigned nnz,
-                                        const unsigned *__restrict__ row_offsets,
-                                        Coordinate *tile_starts) {
+extern "C" __global__ void __launch_bounds__(128)
+    merge_search(unsigned tiles, unsigned rows, unsigned nnz,
+                 const unsigned *__restrict__ row_offsets, Coordinate *tile_starts) {
     const unsigned tile = blockIdx.x * blockDim.x + threadIdx.x;
     if (tile <= tiles) tile_starts[tile] = tile_start(tile, rows, nnz, row_offsets);
 }
@@ -136,10 +136,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 
 // Adds what the tiles left of rows that a later one closed: a thread per tile, an atomic addition
 // per row and warp.
-extern "C" __global__ void merge_fix_up(unsigned tiles, unsigned rows,
-                                        const unsigned *__restrict__ carry_rows,
-                                        const value_t *__restrict__ carry_sums, value_t *y,
-                                        value_t alpha) {
+extern "C" __global__ void __launch_bounds__(128)
+    merge_fix_up(unsigned tiles, unsigned rows, const unsigned *__restrict__ carry_rows,
+                 const value_t *__restrict__ carry_sums, value_t *y, value_t alpha) {
     const unsigned tile = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % WARP;
     // Past the last tile stands the row past the last, which nothing is added to.
     Carry carry = {rows, 0};

@@ -2,12 +2,11 @@
 // add to the y of their columns.
 #include "common.cuh"
 
-extern "C" __global__ void naive_transposed(unsigned rows,
-                                            const unsigned *__restrict__ row_offsets,
-                                            const unsigned *__restrict__ column_indices,
-                                            const value_t *__restrict__ values,
-                                            const value_t *__restrict__ x, value_t *y,
-                                            value_t alpha) {
+extern "C" __global__ void __launch_bounds__(256)
+    naive_transposed(unsigned rows, const unsigned *__restrict__ row_offsets,
+                     const unsigned *__restrict__ column_indices,
+                     const value_t *__restrict__ values, const value_t *__restrict__ x, value_t *y,
+                     value_t alpha) {
     const unsigned row = blockIdx.x * (blockDim.x / LANES) + threadIdx.x / LANES;
     if (row >= rows) return;
     const unsigned end = row_offsets[row + 1];

@@ -3,9 +3,10 @@
 // products in pieces of PIECE.
 #include "common.cuh"
 
-extern "C" __global__ void pcsr_products(unsigned nnz, const unsigned *__restrict__ column_indices,
-                                         const value_t *__restrict__ values,
-                                         const value_t *__restrict__ x, value_t *products) {
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    pcsr_products(unsigned nnz, const unsigned *__restrict__ column_indices,
+                  const value_t *__restrict__ values, const value_t *__restrict__ x,
+                  value_t *products) {
     const unsigned k = blockIdx.x * blockDim.x + threadIdx.x;
     if (k < nnz) products[k] = values[k] * x[column_indices[k]];
 }

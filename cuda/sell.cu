@@ -2,11 +2,11 @@
 // places after the first. Without an order, places are rows.
 #include "strips.cuh"
 
-extern "C" __global__ void sell(unsigned rows, const unsigned *__restrict__ chunk_offsets,
-                                const unsigned *__restrict__ order,
-                                const unsigned *__restrict__ column_indices,
-                                const value_t *__restrict__ values, const value_t *__restrict__ x,
-                                value_t *y, value_t alpha, value_t beta) {
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    sell(unsigned rows, const unsigned *__restrict__ chunk_offsets,
+         const unsigned *__restrict__ order, const unsigned *__restrict__ column_indices,
+         const value_t *__restrict__ values, const value_t *__restrict__ x, value_t *y,
+         value_t alpha, value_t beta) {
     const unsigned place = blockIdx.x * blockDim.x + threadIdx.x;
     if (place >= rows) return;
     const unsigned chunk = place / CHUNK;

@@ -1,7 +1,8 @@
 // y <- beta y, a thread per value: what comes before kernels that add to y.
 #include "common.cuh"
 
-extern "C" __global__ void start(unsigned n, value_t *y, value_t beta) {
+extern "C" __global__ void __launch_bounds__(256)
+    start(unsigned n, value_t *y, value_t beta) {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] *= beta;
 }

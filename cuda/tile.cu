@@ -176,10 +176,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
 }
 
 // Adds the entries that are in no tile.
-extern "C" __global__ void tile_apart(unsigned nnz, unsigned interval,
-                                      const unsigned *__restrict__ row_indices,
-                                      const unsigned *__restrict__ column_indices,
-                                      const value_t *__restrict__ values,
-                                      const value_t *__restrict__ x, value_t *y, value_t alpha) {
+extern "C" __global__ void __launch_bounds__(256)
+    tile_apart(unsigned nnz, unsigned interval, const unsigned *__restrict__ row_indices,
+               const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,
+               const value_t *__restrict__ x, value_t *y, value_t alpha) {
     add_coordinates(nnz, interval, row_indices, column_indices, values, x, y, alpha);
 }

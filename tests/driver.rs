@@ -8,10 +8,13 @@ use std::path::Path;
 use std::process::Command;
 
 use spmv_bench::device::cuda::editions::Target;
+use spmv_bench::device::cuda::nvrtc::Unit;
+use spmv_bench::device::cuda::precompiled::Precompiled;
 use spmv_bench::device::cuda::{self, nvrtc};
 use spmv_bench::device::{Buffer, Gpu, Kernel, Program};
 use spmv_bench::method::{Failed, Unavailable};
 use spmv_bench::methods::vendor::library;
+use spmv_bench::scalar::Precision;
 
 type Count = unsafe extern "C" fn() -> i32;
 
@@ -54,6 +57,7 @@ fn all_that_is_asked_of_a_driver() {
     match older.as_deref() {
         None => {
             all(counts, "13.0");
+            precompiled(folder.path());
             in_a_process_of_its_own("CUDA_12_0");
             in_a_process_of_its_own("CUDA_6_5");
         }
@@ -103,6 +107,29 @@ fn all([alive, profiled]: [Count; 2], cuda: &str) {
     drop(first);
     // SAFETY: it takes nothing.
     assert_eq!(unsafe { alive() }, 0, "all was given back");
+}
+
+/// Kernels of a folder are taken from there, all others compiled.
+fn precompiled(folder: &Path) {
+    let target = Target { architecture: (9, 0), driver: Some(13) };
+    let Ok(nvrtc) = nvrtc::compiler(&target) else { return };
+    let (elsewhere, cache) = (folder.join("elsewhere"), folder.join("cache"));
+    let unit = Unit::new(target.architecture, &PROGRAM, Precision::F32, &[]);
+    let cubin = nvrtc.compile(&unit).unwrap().cubin;
+    Precompiled::keep(&elsewhere, target.architecture, nvrtc, &unit, &cubin).unwrap();
+    // SAFETY: this is the only test of the process.
+    unsafe {
+        std::env::set_var("SPMV_BENCH_KERNELS", &elsewhere);
+        std::env::set_var("SPMV_BENCH_CACHE", &cache);
+    }
+    let gpu = cuda::open(None).unwrap();
+    let (name, place) = (nvrtc.name(), elsewhere.display());
+    let origin = format!("kernels precompiled by {name} in {place}; for all others {nvrtc}");
+    assert_eq!(gpu.facts().nvrtc, origin);
+    gpu.compile::<f32>(&PROGRAM, &[]).unwrap();
+    assert!(!cache.exists(), "nothing was compiled");
+    gpu.compile::<f64>(&PROGRAM, &[]).unwrap();
+    assert!(cache.exists(), "this was");
 }
 
 fn facts(first: &Gpu, second: &Gpu, cuda: &str) {

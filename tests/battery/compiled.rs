@@ -1,90 +1,300 @@
-//! Every kernel with every set of constants that a method asks for, compiled by NVRTC for several
-//! architectures; what it uses of one of them is printed.
+//! Every program with every set of constants that a method asks for, compiled by NVRTC. What is compiled,
+//! and with which blocks it is launched, is seen by having the methods made ready on a device that runs
+//! nothing; the launches are held against what the compiled kernels need. What one architecture's kernels
+//! use is printed.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use rayon::prelude::*;
+use spmv_bench::bench::rehearsal;
 use spmv_bench::device::buffer::Value;
-use spmv_bench::device::cuda::nvrtc::{compile_for, nvrtc};
+use spmv_bench::device::cuda::editions::Target;
+use spmv_bench::device::cuda::nvrtc::{self, Nvrtc};
+use spmv_bench::device::cuda::precompiled::Precompiled;
 use spmv_bench::device::cuda::usage::Usage;
+use spmv_bench::device::probe::Probe;
 use spmv_bench::device::{Gpu, Program};
 use spmv_bench::matrix::Csr;
-use spmv_bench::method::{Choice, Device, Unavailable};
-use spmv_bench::scalar::Precision;
-use spmv_emulation::Emulation;
+use spmv_bench::method::{Choice, Device, Method, Unavailable, Unprepared};
 
+use super::cubin::launch_bound;
 use super::product::{Asked, Place, products, variants_on};
-use super::{on, say};
+use super::recorder::{Log, Recorder, Seen, Unit};
+use super::small::Triplet;
+use super::{methods, on, say};
 
-const ARCHITECTURES: [(u32, u32); 4] = [(7, 5), (8, 0), (9, 0), (10, 0)];
-/// The architecture whose usage is printed.
-const PRINTED: (u32, u32) = (9, 0);
-
-/// A file's name and what is defined when it is compiled.
-type Unit = (&'static str, Vec<(&'static str, usize)>);
-
-/// The text of each.
-type Programs = BTreeMap<Unit, &'static str>;
-
-/// What all GPU methods compile in one precision, seen by running them.
-fn programs<T: Value>() -> Programs {
-    let seen = Rc::new(RefCell::new(Programs::new()));
-    let log = seen.clone();
-    let gpu = Gpu::new(Emulation::new(1).rewriting(move |program, _, constants| {
-        let Program { name, source } = *program;
-        log.borrow_mut().insert((name, constants.to_vec()), source);
-        source.to_owned()
-    }));
-    // As wide as the widest block of any format.
-    let csr = Csr::<f64>::from_triplets(8, 8, &[(0, 0, 1.0), (2, 1, 1.0)]);
-    let csr = csr.to_precision::<T>().unwrap();
-    let choices: Vec<Choice> = on(Device::Gpu).chain(variants_on(Device::Gpu)).collect();
-    for choice in choices.iter().filter(|choice| choice.method.name.starts_with("gpu-")) {
-        let (x, y) = ([T::one(); 8], [T::zero(); 8]);
-        for asked in Asked::all(choice) {
-            products(choice, &csr, &Place::Gpu(&gpu), asked, &x, &y, 0).unwrap();
-        }
-    }
-    seen.take()
+/// Which parameters' values are tried. All combinations on all architectures would take an hour.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Scope {
+    /// None is given.
+    Defaults,
+    /// Every value of every parameter, one at a time.
+    Values,
+    /// Every combination of values, and all that methods choose by the matrix.
+    Combinations,
 }
 
-/// Compiles for all architectures; a line about the printed one.
-fn check(program: &Program, constants: &[(&'static str, usize)], precision: Precision) -> String {
-    let compile = |&architecture: &(u32, u32)| {
-        let compiled = compile_for(architecture, program, precision, constants).unwrap();
-        assert!(compiled.cubin.starts_with(b"\x7fELF"), "{}", program.name);
-        (architecture == PRINTED).then(|| Usage::of(&compiled.log))
-    };
+/// The major version of the compiler, the architecture, and what is compiled for it: less where the other
+/// compiler or a neighbour of the same generation has the rest. Whether a block can be launched depends on
+/// registers and static shared memory, whose limits are the same on all of these; all combinations are
+/// compiled for the oldest architecture of the newest compiler.
+const ARCHITECTURES: [(u32, (u32, u32), Scope); 12] = [
+    (12, (6, 0), Scope::Values),
+    (12, (7, 0), Scope::Values),
+    (12, (7, 5), Scope::Defaults),
+    (12, (8, 0), Scope::Defaults),
+    (13, (7, 5), Scope::Combinations),
+    (13, (8, 0), Scope::Values),
+    (13, (8, 6), Scope::Defaults),
+    (13, (8, 9), Scope::Defaults),
+    (13, (9, 0), Scope::Values),
+    (13, (10, 0), Scope::Values),
+    (13, (10, 3), Scope::Defaults),
+    (13, (12, 0), Scope::Values),
+];
+/// The architecture whose usage is printed, and on which nothing may be spilled.
+const PRINTED: (u32, u32) = (9, 0);
+
+/// Registers of a block on every architecture above; a warp gets them in pieces, for its 32 threads, and
+/// warps get them in fours.
+const REGISTERS: u32 = 64 << 10;
+const PIECE: u32 = 256;
+/// Bytes of shared memory that every device gives to a block that does not ask for more.
+const SHARED: u32 = 48 << 10;
+
+/// The method with every combination of its parameters' values, or without them.
+fn combinations(method: &'static Method) -> Vec<Choice<'static>> {
+    let mut choices = vec![Choice::from(method)];
+    for parameter in method.parameters {
+        let with = |choice: &Choice<'static>| {
+            let given = choice.given.clone();
+            let with = |value| [&given[..], &[(parameter.name, value)]].concat();
+            let values: Vec<_> = parameter.values.iter().map(|value| with(*value)).collect();
+            values.into_iter().map(|given| Choice { method, given })
+        };
+        let more: Vec<_> = choices.iter().flat_map(with).collect();
+        choices.extend(more);
+    }
+    choices
+}
+
+/// Rows with the 33 columns around the diagonal: what formats with fill take, and so many that every
+/// kernel has something to do.
+fn band() -> Csr<f64> {
+    const SIDE: usize = 300;
+    let row =
+        |row: usize| (row.saturating_sub(16)..(row + 17).min(SIDE)).map(move |col| (row, col, 1.0));
+    Csr::from_triplets(SIDE, SIDE, &(0..SIDE).flat_map(row).collect::<Vec<Triplet>>())
+}
+
+/// Rows of one length, of the lengths by which methods choose constants.
+fn rows_of_one_length() -> impl Iterator<Item = Csr<f64>> {
+    (0..=33).chain([65, 130, 300]).map(|length: usize| {
+        let side = length.max(64);
+        let row = |row: usize| (0..length).map(move |k| (row, (row + k) % side, 1.0));
+        Csr::from_triplets(side, side, &(0..side).flat_map(row).collect::<Vec<Triplet>>())
+    })
+}
+
+/// Adds what becomes of the choices on a matrix to the log.
+fn record<T: Value>(log: &Rc<RefCell<Log>>, csr: &Csr<f64>, choices: &[Choice]) {
+    let gpu = Gpu::new(Recorder::new(log.clone()));
+    let csr = csr.to_precision::<T>().unwrap();
+    let (x, y) = (vec![T::one(); csr.cols()], vec![T::zero(); csr.rows()]);
+    for choice in choices.iter().filter(|choice| choice.method.name.starts_with("gpu-")) {
+        for asked in Asked::all(choice) {
+            // With β not 0, y is multiplied by it.
+            let asked = Asked { factors: (1.0, 1.0), ..asked };
+            match products(choice, &csr, &Place::Gpu(&gpu), asked, &x, &y, 1) {
+                Ok(_) | Err(Unprepared::Unavailable(_)) => (),
+                Err(Unprepared::Failed(reason)) => panic!("{}: {reason:?}", choice.name()),
+            }
+        }
+    }
+}
+
+/// Adds what the device itself is measured with.
+fn record_probe(log: &Rc<RefCell<Log>>) -> Result<(), Unprepared> {
+    let gpu = Gpu::new(Recorder::new(log.clone()));
+    let probe = Probe::new(&gpu)?;
+    probe.launch_time()?;
+    Ok(probe.read(&gpu.upload(&[0; 64])?, 1)?)
+}
+
+/// All that methods compile and launch in one precision.
+fn programs<T: Value>(log: &Rc<RefCell<Log>>, scope: Scope) {
+    let mut choices: Vec<Choice> = on(Device::Gpu).collect();
+    if scope >= Scope::Values {
+        choices.extend(variants_on(Device::Gpu));
+    }
+    record_probe(log).unwrap();
+    record::<T>(log, &rehearsal::matrix(), &choices);
+    record::<T>(log, &Csr::from_triplets(8, 8, &[(0, 0, 1.0), (2, 1, 1.0)]), &choices);
+    record::<T>(log, &band(), &choices);
+    if scope == Scope::Combinations {
+        rows_of_one_length().for_each(|csr| record::<T>(log, &csr, &choices));
+        let methods = methods().filter(|method| method.device() == Device::Gpu);
+        record::<T>(log, &band(), &methods.flat_map(combinations).collect::<Vec<_>>());
+    }
+}
+
+/// The same in both precisions.
+fn log(scope: Scope) -> Log {
+    let log = Rc::default();
+    programs::<f64>(&log, scope);
+    programs::<f32>(&log, scope);
+    log.take()
+}
+
+/// Compiles a program, checks its launches, and tells what its kernels use.
+fn check(nvrtc: &Nvrtc, architecture: (u32, u32), (unit, seen): (&Unit, &Seen)) -> Vec<Usage> {
+    let (name, precision, constants) = unit;
+    let program = Program { name, source: seen.source };
+    let compiled = nvrtc
+        .compile(&nvrtc::Unit::new(architecture, &program, seen.precision, constants))
+        .unwrap();
+    assert!(compiled.cubin.starts_with(b"\x7fELF"), "{name}");
+    let kernels = Usage::of(&compiled.log);
+    for (kernel, launches) in &seen.launches {
+        let usage = kernels.iter().find(|usage| usage.kernel == *kernel).unwrap();
+        let bound = launch_bound(&compiled.cubin, kernel);
+        for launch in launches {
+            if let Some(why) = refusal(usage, bound, *launch) {
+                panic!("{kernel} on {architecture:?} in {precision} with {constants:?}: {why}");
+            }
+        }
+    }
+    kernels
+}
+
+/// Why a block of so many threads with so much dynamic shared memory cannot be launched.
+fn refusal(usage: &Usage, bound: Option<u32>, (threads, dynamic): (u32, u32)) -> Option<String> {
+    let Some(bound) = bound else { return Some("it states no launch bound".into()) };
+    let warps = threads.div_ceil(32).next_multiple_of(4);
+    let registers = warps * (usage.registers * 32).next_multiple_of(PIECE);
+    let shared = usage.shared + dynamic;
+    if threads > bound {
+        return Some(format!("blocks of {threads} threads, bounded to {bound}"));
+    }
+    if registers > REGISTERS {
+        return Some(format!("blocks of {threads} threads take {registers} registers"));
+    }
+    (shared > SHARED).then(|| format!("blocks take {shared} bytes of shared memory"))
+}
+
+/// A line about what a program's kernels use; nothing may be in memory that should be in registers.
+fn describe(unit: &Unit, kernels: Vec<Usage>) -> String {
+    let (name, precision, constants) = unit;
     let usage = |kernel: &Usage| {
         let Usage { kernel, registers, stack, spill_stores, spill_loads, shared } = kernel;
         // An array on the stack is one whose places are not constants: memory where registers should be.
         let in_memory = [stack, spill_stores, spill_loads];
         assert_eq!(in_memory, [&0; 3], "{kernel} with {constants:?}");
-        format!(" {kernel} {registers} registers, {spill_stores} B spilled, {shared} B shared;")
+        format!(" {kernel} {registers} registers, {shared} B shared;")
     };
-    let kernels: Vec<_> = ARCHITECTURES.iter().filter_map(compile).flatten().collect();
     let defined: String =
         constants.iter().map(|(name, value)| format!(" {name}={value}")).collect();
     let usages: String = kernels.iter().map(usage).collect();
-    format!("\n  {} {}{defined}:{usages}", program.name, precision.name())
+    format!("\n  {name} {precision}{defined}:{usages}")
+}
+
+/// The newest compiler of a major version; said aloud when there is none.
+fn compiler(major: u32) -> Option<&'static Nvrtc> {
+    let name = format!("NVRTC {major}.");
+    let found = nvrtc::compilers().ok()?.iter().find(|nvrtc| nvrtc.name().starts_with(&name));
+    if found.is_none() {
+        say(&format!("skipped: {name}* is not on this machine"));
+    }
+    found
+}
+
+/// Compiles for an architecture and checks the launches.
+fn check_all(nvrtc: &Nvrtc, architecture: (u32, u32), log: &Log) {
+    let start = Instant::now();
+    let check = |unit| (unit, check(nvrtc, architecture, unit));
+    let usages: Vec<((&Unit, _), Vec<Usage>)> = log.par_iter().map(check).collect();
+    let (major, minor) = architecture;
+    let seconds = start.elapsed().as_secs_f64();
+    say(&format!("{} programs for sm_{major}{minor} by {nvrtc}: {seconds:.0} s", log.len()));
+    if architecture == PRINTED {
+        // None is left out of the check of launches: each is launched with some constants.
+        let launched: BTreeSet<_> = log.values().flat_map(|seen| seen.launches.keys()).collect();
+        for kernel in usages.iter().flat_map(|(_, kernels)| kernels) {
+            assert!(launched.contains(&kernel.kernel), "{} is never launched", kernel.kernel);
+        }
+        let lines: String =
+            usages.into_iter().map(|((unit, _), kernels)| describe(unit, kernels)).collect();
+        say(&format!("kernels on sm_{major}{minor}:{lines}"));
+    }
 }
 
 #[test]
-fn every_kernel_compiles_for_every_architecture() {
-    if let Err(Unavailable(reason)) = nvrtc() {
-        return say(&format!("skipped: {reason}"));
+fn every_kernel_compiles_and_launches_on_every_architecture() {
+    let logs = [Scope::Defaults, Scope::Values, Scope::Combinations].map(log);
+    assert!(logs[0].len() >= 2, "{:?}", logs[0]);
+    for (major, architecture, scope) in ARCHITECTURES {
+        if let Some(nvrtc) = compiler(major) {
+            check_all(nvrtc, architecture, &logs[scope as usize]);
+        }
     }
-    let all: Vec<_> = [(Precision::F64, programs::<f64>()), (Precision::F32, programs::<f32>())]
-        .into_iter()
-        .flat_map(|(precision, programs)| programs.into_iter().map(move |entry| (precision, entry)))
-        .collect();
-    assert!(all.len() >= 2, "{all:?}");
-    let check_one =
-        |(precision, ((name, constants), source)): (Precision, (Unit, &'static str))| {
-            check(&Program { name, source }, &constants, precision)
-        };
-    let lines: Vec<String> = all.into_par_iter().map(check_one).collect();
-    say(&format!("kernels on sm_{}{}:{}", PRINTED.0, PRINTED.1, lines.concat()));
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let usage = Usage { registers: 64, shared: 40 << 10, ..Usage::default() };
+    assert_eq!(refusal(&usage, Some(1024), (1024, 0)), None);
+    let reason = |registers, bound, launch| {
+        refusal(&Usage { registers, ..usage.clone() }, bound, launch).unwrap()
+    };
+    let takes = "blocks of 1024 threads take 73728 registers";
+    assert_eq!(reason(65, Some(1024), (1024, 0)), takes);
+    assert_eq!(reason(64, Some(512), (513, 0)), "blocks of 513 threads, bounded to 512");
+    assert_eq!(reason(64, None, (32, 0)), "it states no launch bound");
+    let shared = "blocks take 49153 bytes of shared memory";
+    assert_eq!(reason(64, Some(32), (32, (8 << 10) + 1)), shared);
+}
+
+/// Fills the folder that `SPMV_BENCH_KERNELS` names with the kernels of all methods for the architectures of
+/// `SPMV_BENCH_ARCHITECTURES`: `90,80,70`, or `90:12` for a driver of CUDA 12.
+#[test]
+#[ignore = "fills a folder with compiled kernels"]
+fn precompile() {
+    let folder = std::env::var("SPMV_BENCH_KERNELS").expect("SPMV_BENCH_KERNELS names a folder");
+    let list = std::env::var("SPMV_BENCH_ARCHITECTURES").expect("SPMV_BENCH_ARCHITECTURES: 90,80");
+    let log = log(Scope::Combinations);
+    for word in list.split(',') {
+        let (architecture, driver) = word.split_once(':').unwrap_or((word, ""));
+        let number: u32 = architecture.parse().expect("an architecture: 90");
+        let target =
+            Target { architecture: (number / 10, number % 10), driver: driver.parse().ok() };
+        let nvrtc = nvrtc::compiler(&target).unwrap_or_else(|Unavailable(why)| panic!("{why}"));
+        let done = AtomicUsize::new(0);
+        log.par_iter().for_each(|unit| {
+            fill(Path::new(&folder), &target, nvrtc, unit);
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            if done % 100 == 0 || done == log.len() {
+                say(&format!("sm_{number} by {nvrtc}: {done} of {}", log.len()));
+            }
+        });
+    }
+}
+
+/// Adds a program's machine code to the folder, and checks that it is found there.
+fn fill(
+    folder: &Path,
+    target: &Target,
+    nvrtc: &Nvrtc,
+    ((name, _, constants), seen): (&Unit, &Seen),
+) {
+    let program = Program { name, source: seen.source };
+    let unit = nvrtc::Unit::new(target.architecture, &program, seen.precision, constants);
+    let cubin = nvrtc.compile(&unit).unwrap().cubin;
+    Precompiled::keep(folder, target.architecture, nvrtc, &unit, &cubin).unwrap();
+    let found = Precompiled::open(folder, target).get(&unit);
+    assert!(found == Some(cubin), "cannot keep {name} in {}", folder.display());
 }

@@ -3,11 +3,13 @@
 //! purpose that must be found out.
 
 mod compiled;
+mod cubin;
 mod fake_cusparse;
 mod faults;
 mod kernels;
 mod planted;
 mod product;
+mod recorder;
 mod small;
 mod told;
 

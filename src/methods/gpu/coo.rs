@@ -54,8 +54,8 @@ fn prepare<'a, T: Value>(
     request: &Request<'a>,
 ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
     let gpu = &csr.gpu;
-    let kernel = gpu.compile::<T>(&PROGRAM, &[])?.kernel("coo")?;
     let block = request.number("block").unwrap_or(256);
+    let kernel = gpu.compile::<T>(&PROGRAM, &[("BLOCK", block)])?.kernel("coo")?;
     let adding = Adding::new(kernel, block, csr.host.nnz(), request.number("interval"))?;
     let start = Start::of::<T>(gpu)?;
     let row_indices = gpu.upload(&row_indices(&csr.row_offsets.to_vec()?))?;

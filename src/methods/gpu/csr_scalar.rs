@@ -36,8 +36,8 @@ fn prepare<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
 ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
-    let kernel = csr.gpu.compile::<T>(&PROGRAM, &[])?.kernel("csr_scalar")?;
     let block = request.number("block").unwrap_or(256);
+    let kernel = csr.gpu.compile::<T>(&PROGRAM, &[("BLOCK", block)])?.kernel("csr_scalar")?;
     let grid = csr.host.rows().div_ceil(block);
     Ok(by_rows(csr, kernel, grid, block))
 }

@@ -58,6 +58,7 @@ pub fn with_lanes<'a, T: Value>(
     block: usize,
 ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
     let grid = csr.host.rows().div_ceil(block / lanes);
-    let kernel = csr.gpu.compile::<T>(&PROGRAM, &[("LANES", lanes)])?.kernel("csr_vector")?;
+    let constants = [("LANES", lanes), ("BLOCK", block)];
+    let kernel = csr.gpu.compile::<T>(&PROGRAM, &constants)?.kernel("csr_vector")?;
     Ok(by_rows(csr, kernel, grid, block))
 }

@@ -47,10 +47,11 @@ fn prepare<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
 ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
-    let kernel = csr.gpu.compile::<T>(&PROGRAM, &[])?.kernel("ell")?;
+    let block = block(request);
+    let kernel = csr.gpu.compile::<T>(&PROGRAM, &[("BLOCK", block)])?.kernel("ell")?;
     let host = csr.download()?;
     let width = host.row_lengths().max().unwrap_or(0) as usize;
-    let (ell, note) = Ell::new(csr, &host, width, kernel, block(request))?;
+    let (ell, note) = Ell::new(csr, &host, width, kernel, block)?;
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| ell.run(alpha, x, beta, y)).noting(note))
 }
 

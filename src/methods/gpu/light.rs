@@ -54,7 +54,7 @@ fn prepare<'a, T: Value>(
     let lanes = request.number("lanes").unwrap_or_else(|| lanes(rows, nnz));
     let block = request.number("block").unwrap_or(1024);
     let per_warp = usize::from(request.word("level") != Some("vector"));
-    let constants = [("LANES", lanes), ("PER_WARP", per_warp)];
+    let constants = [("LANES", lanes), ("PER_WARP", per_warp), ("BLOCK", block)];
     let kernel = csr.gpu.compile::<T>(&PROGRAM, &constants)?.kernel("light")?;
     let grid = rows.div_ceil(block / lanes).min(kernel.resident_blocks(block, 0)?);
     let mut counter = csr.gpu.allocate::<u32>(1)?;

@@ -52,7 +52,8 @@ fn prepare<'a, T: Value>(
 ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
     let block = request.number("block").unwrap_or(256);
     let rows = request.number("rows").unwrap_or(64);
-    let module = csr.gpu.compile::<T>(&PROGRAM, &[("ROWS", rows), ("PIECE", PIECE)])?;
+    let constants = [("BLOCK", block), ("ROWS", rows), ("PIECE", PIECE)];
+    let module = csr.gpu.compile::<T>(&PROGRAM, &constants)?;
     let (multiply, sum) = (module.kernel("pcsr_products")?, module.kernel("pcsr_sums")?);
     let (multiply_grid, sum_grid) =
         (csr.host.nnz().div_ceil(block), csr.host.rows().div_ceil(rows));

@@ -19,8 +19,9 @@ pub fn prepare<'a, T: Value>(
     request: &Request<'a>,
     plan: &Plan,
 ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
-    let lanes = plan.block.1.x as usize;
-    let module = csr.gpu.compile::<T>(&PROGRAM, &[("LANES", lanes)])?;
+    let Dim3 { x: lanes, y, z } = plan.block.1;
+    let constants = [("LANES", lanes as usize), ("BLOCK", (lanes * y * z) as usize)];
+    let module = csr.gpu.compile::<T>(&PROGRAM, &constants)?;
     let note = plan.note(row_length(csr));
     Ok(match RowOrder::of(&csr.host, request) {
         RowOrder::BandK(coarsening) => {

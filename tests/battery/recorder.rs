@@ -1,0 +1,198 @@
+//! A device that runs nothing: it notes which programs methods have compiled, and the launches of
+//! their kernels.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::time::Duration;
+
+use spmv_bench::device::cusparse::CuSparse;
+use spmv_bench::device::driver::{
+    Address, ArgumentKind, Driver, Event, GraphId, KernelId, ModuleId, RawArgument,
+};
+use spmv_bench::device::facts::{Clocks, Facts};
+use spmv_bench::device::{Dim3, Program};
+use spmv_bench::method::{Failed, Unavailable, Unprepared};
+use spmv_bench::scalar::Precision;
+
+/// A program's name, the name of its precision, and what is defined when it is compiled.
+pub type Unit = (&'static str, &'static str, Vec<(&'static str, usize)>);
+
+/// What was seen of a program.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// Its text.
+    pub source: &'static str,
+    /// Its precision.
+    pub precision: Precision,
+    /// Of each kernel the threads and the bytes of dynamic shared memory of its blocks.
+    pub launches: BTreeMap<String, BTreeSet<(u32, u32)>>,
+}
+
+/// All that was seen.
+pub type Log = BTreeMap<Unit, Seen>;
+
+/// See the file's head.
+pub struct Recorder {
+    facts: Facts,
+    log: Rc<RefCell<Log>>,
+    modules: RefCell<Vec<Unit>>,
+    /// With the modules that they are of.
+    kernels: RefCell<Vec<(Unit, String)>>,
+    memory: RefCell<BTreeMap<Address, Vec<u8>>>,
+    next: Cell<Address>,
+}
+
+impl Recorder {
+    /// One that adds to `log`, on a device of one multiprocessor, so that no matrix is too small for a
+    /// kernel that is only launched when all have something to do.
+    pub fn new(log: Rc<RefCell<Log>>) -> Self {
+        let facts = Facts {
+            compute_capability: (9, 0),
+            multiprocessors: 1,
+            warp_size: 32,
+            max_threads_per_block: 1024,
+            max_threads_per_multiprocessor: 2048,
+            ..Facts::default()
+        };
+        Self {
+            facts,
+            log,
+            modules: RefCell::default(),
+            kernels: RefCell::default(),
+            memory: RefCell::default(),
+            next: Cell::new(1 << 20),
+        }
+    }
+}
+
+impl Driver for Recorder {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn clocks(&self) -> Option<Clocks> {
+        None
+    }
+
+    fn memory(&self) -> Result<(u64, u64), Failed> {
+        Ok((1 << 40, 1 << 40))
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Address, Failed> {
+        let address = self.next.get();
+        self.next.set(address + bytes as u64 + 256);
+        self.memory.borrow_mut().insert(address, vec![0; bytes]);
+        Ok(address)
+    }
+
+    fn release(&self, address: Address) {
+        self.memory.borrow_mut().remove(&address);
+    }
+
+    fn upload(&self, from: &[u8], to: Address) -> Result<(), Failed> {
+        self.memory.borrow_mut().get_mut(&to).unwrap()[..from.len()].copy_from_slice(from);
+        Ok(())
+    }
+
+    fn download(&self, from: Address, to: &mut [u8]) -> Result<(), Failed> {
+        to.copy_from_slice(&self.memory.borrow()[&from][..to.len()]);
+        Ok(())
+    }
+
+    fn fill(&self, to: Address, byte: u8, bytes: usize) -> Result<(), Failed> {
+        self.memory.borrow_mut().get_mut(&to).unwrap()[..bytes].fill(byte);
+        Ok(())
+    }
+
+    fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), Failed> {
+        let copied = self.memory.borrow()[&from][..bytes].to_vec();
+        self.upload(&copied, to)
+    }
+
+    fn compile(
+        &self,
+        program: &Program,
+        precision: Precision,
+        constants: &[(&'static str, usize)],
+    ) -> Result<ModuleId, Unprepared> {
+        let unit = (program.name, precision.name(), constants.to_vec());
+        let seen = Seen { source: program.source, precision, launches: BTreeMap::new() };
+        self.log.borrow_mut().entry(unit.clone()).or_insert(seen);
+        let mut modules = self.modules.borrow_mut();
+        modules.push(unit);
+        Ok(ModuleId(modules.len() - 1))
+    }
+
+    fn kernel(&self, module: ModuleId, name: &str) -> Result<KernelId, Failed> {
+        let unit = self.modules.borrow()[module.0].clone();
+        let mut kernels = self.kernels.borrow_mut();
+        kernels.push((unit, name.into()));
+        Ok(KernelId(kernels.len() - 1))
+    }
+
+    fn resident_blocks(&self, _: KernelId, _: u32, _: u32) -> Result<u32, Failed> {
+        Ok(2)
+    }
+
+    unsafe fn launch(
+        &self,
+        kernel: KernelId,
+        _: Dim3,
+        block: Dim3,
+        shared_bytes: u32,
+        arguments: &[RawArgument],
+    ) -> Result<(), Failed> {
+        let (unit, name) = &self.kernels.borrow()[kernel.0];
+        let seen = (block.x * block.y * block.z, shared_bytes);
+        let mut log = self.log.borrow_mut();
+        let launches = &mut log.get_mut(unit).expect("compiled before").launches;
+        launches.entry(name.clone()).or_default().insert(seen);
+        // A single number that a kernel is given is taken for a counter, and becomes 1: on a count of 0
+        // the kernels that would do the rest are not launched.
+        for argument in arguments.iter().filter(|argument| argument.kind == ArgumentKind::Pointer) {
+            // SAFETY: a pointer's value is an address.
+            let address = unsafe { *argument.value.cast::<Address>() };
+            if let Some(counter) = self.memory.borrow_mut().get_mut(&address)
+                && counter.len() == size_of::<u32>()
+            {
+                counter.copy_from_slice(&1u32.to_ne_bytes());
+            }
+        }
+        Ok(())
+    }
+
+    fn begin_capture(&self) -> Result<(), Failed> {
+        Err(Failed("nothing is captured here".into()))
+    }
+
+    fn end_capture(&self) -> Result<GraphId, Failed> {
+        self.begin_capture().map(|()| GraphId(0))
+    }
+
+    fn launch_graph(&self, _: GraphId) -> Result<(), Failed> {
+        self.begin_capture()
+    }
+
+    fn release_graph(&self, _: GraphId) {}
+
+    fn synchronize(&self) -> Result<(), Failed> {
+        Ok(())
+    }
+
+    fn record(&self) -> Result<Event, Failed> {
+        Ok(Event(0))
+    }
+
+    fn times(&self, events: &[Event]) -> Result<Vec<Duration>, Failed> {
+        Ok(vec![Duration::ZERO; events.len().saturating_sub(1)])
+    }
+
+    fn profile(&self, _: bool) -> Result<(), Failed> {
+        Ok(())
+    }
+
+    fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable> {
+        Err(Unavailable("cuSPARSE launches no kernels of this program".into()))
+    }
+}
