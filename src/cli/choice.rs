@@ -5,18 +5,49 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::World;
 use super::args::{DeviceChoice, MeasureArgs};
-use crate::device::Gpu;
+use crate::device::{Gpu, cuda};
 use crate::method::{Choice, Device, GRAPH, Method, Unavailable};
 use crate::methods::METHODS;
 
-/// The methods that run and the GPU that they may run on. Unless they were asked for, methods that
-/// lack the product in question (plain or transposed) are left out, and without a GPU those of the
-/// GPU, which is said once.
+/// The methods that run and the GPU that they may run on. Methods that lack the product in question
+/// (plain or transposed) are left out unless they are named. Without a GPU its methods are left out
+/// too, which is said once.
+///
+/// # Errors
+/// When the command line asks for a GPU and there is none, or when no method is left.
 pub fn methods(
     args: &MeasureArgs,
     world: &mut World,
-) -> Result<(Vec<Choice<'static>>, Result<Gpu, Unavailable>)> {
-    let asked = args.methods.is_some() || args.device != DeviceChoice::All;
+) -> Result<(Vec<Choice<'static>>, Option<Gpu>)> {
+    let mut choices = chosen(args)?;
+    if !choices.iter().any(is_on_gpu) {
+        return Ok((choices, None));
+    }
+    let reason = match (world.open_gpu)(args.gpu()) {
+        Ok(gpu) => return Ok((choices, Some(gpu))),
+        Err(Unavailable(reason)) => reason,
+    };
+    if let Some(demand) = demand(args)? {
+        bail!("{demand}: {reason}; the GPU methods need an NVIDIA GPU and its driver");
+    }
+    choices.retain(|choice| !is_on_gpu(choice));
+    if !args.quiet {
+        writeln!(world.stderr, "without the GPU methods: {reason}")?;
+    }
+    Ok((choices, None))
+}
+
+/// Whether a method of the GPU may run, as far as it is known without opening the GPU, which takes
+/// time and memory.
+///
+/// # Errors
+/// When `--methods` cannot be understood.
+pub fn may_use_gpu(args: &MeasureArgs) -> Result<bool> {
+    Ok(cuda::has_driver() && chosen(args)?.iter().any(is_on_gpu))
+}
+
+/// What the command line names.
+fn chosen(args: &MeasureArgs) -> Result<Vec<Choice<'static>>> {
     let mut choices = select(args.methods.as_deref().unwrap_or(&["*".into()]))?;
     choices.retain(|choice| args.device.includes(choice.method.device()));
     if args.methods.is_none() {
@@ -26,23 +57,28 @@ pub fn methods(
     if args.graphs {
         choices = choices.into_iter().flat_map(with_graph).collect();
     }
-    let on_gpu = |choice: &Choice| choice.method.device() == Device::Gpu;
-    if !choices.iter().any(on_gpu) {
-        return Ok((choices, Err(Unavailable("no method needs it".into()))));
+    Ok(choices)
+}
+
+/// The part of the command line that cannot do without a GPU. A pattern that also fits methods of the
+/// CPU can.
+fn demand(args: &MeasureArgs) -> Result<Option<String>> {
+    if let Some(number) = args.gpu() {
+        return Ok(Some(format!("GPU {number}")));
     }
-    let gpu = (world.open_gpu)(args.gpu());
-    if let Err(Unavailable(reason)) = &gpu {
-        if let Some(number) = args.gpu() {
-            bail!("GPU {number}: {reason}");
-        }
-        if !asked {
-            choices.retain(|choice| !on_gpu(choice));
-            if !args.quiet {
-                writeln!(world.stderr, "without the GPU methods: {reason}")?;
-            }
+    if args.device != DeviceChoice::All {
+        return Ok(Some(format!("--device {}", args.device)));
+    }
+    for word in args.methods.iter().flatten() {
+        if select(std::slice::from_ref(word))?.iter().all(is_on_gpu) {
+            return Ok(Some(format!("--methods {word}")));
         }
     }
-    Ok((choices, gpu))
+    Ok(None)
+}
+
+fn is_on_gpu(choice: &Choice) -> bool {
+    choice.method.device() == Device::Gpu
 }
 
 /// The method, and if it runs on a GPU and is not one already, its product as a graph.

@@ -30,7 +30,7 @@ impl Session<'_> {
         machine: &System,
         bandwidth: Vec<Bandwidth>,
     ) -> RunRecord {
-        let gpu = self.gpu.as_ref().ok().map(|gpu| GpuRecord {
+        let gpu = self.gpu.as_ref().map(|gpu| GpuRecord {
             facts: gpu.facts().clone(),
             nominal_gbs: gpu.facts().nominal_gbs(),
             bandwidth: self.device.bandwidth.clone(),
@@ -62,7 +62,7 @@ impl Session<'_> {
     /// Measured now, if it is wanted: the host's, and the GPU's for its part of the facts.
     pub fn bandwidth(&mut self, wanted: bool, machine: &System) -> Vec<Bandwidth> {
         let sizes = if wanted { system::sizes(machine) } else { Vec::new() };
-        if let Some(gpu) = self.gpu.as_ref().ok().filter(|_| wanted) {
+        if let Some(gpu) = self.gpu.as_ref().filter(|_| wanted) {
             self.device = system::device(gpu);
         }
         system::bandwidth(&self.team, self.clock, &sizes)

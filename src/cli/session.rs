@@ -25,7 +25,7 @@ use crate::matrix::order::Order;
 use crate::matrix::source::{Announced, Loaded, Source};
 use crate::memory::extent::Extent;
 use crate::memory::{self, Available};
-use crate::method::{Choice, Device, Unavailable};
+use crate::method::{Choice, Device};
 use crate::methods::{cpu, gpu};
 use crate::record::file::Replaced;
 use crate::record::row::{Circumstances, MatrixFacts, Row, Shape, Status};
@@ -45,7 +45,8 @@ const TRIVIAL: &str = "a single row or column, or none: left out, as merge-spmv 
 /// What a whole run shares.
 pub struct Session<'a> {
     pub(super) choices: Vec<Choice<'static>>,
-    pub(super) gpu: Result<Gpu, Unavailable>,
+    /// There is one if any of the methods runs on it.
+    pub(super) gpu: Option<Gpu>,
     /// What was measured of the GPU at the start.
     pub(super) device: DeviceSpeed,
     precisions: &'static [Precision],
@@ -261,12 +262,11 @@ impl<'a> Session<'a> {
         if choices.is_empty() {
             return Ok(Report::default());
         }
-        let measured = match (device, &self.gpu) {
-            (Device::Cpu, _) => trial.on_host(choices),
-            (Device::Gpu, Ok(gpu)) => trial.on_gpu(gpu, choices),
-            (Device::Gpu, Err(Unavailable(reason))) => {
-                Ok(all(choices, &Outcome::Skipped(reason.clone())))
-            }
+        let gpu =
+            || self.gpu.as_ref().expect("methods of the GPU are chosen only where there is one");
+        let measured = match device {
+            Device::Cpu => trial.on_host(choices),
+            Device::Gpu => trial.on_gpu(gpu(), choices),
         };
         match measured {
             Err(Stopped::Lost { method, reason }) if !self.is_worker => {

@@ -9,7 +9,7 @@ const METHODS: &str = "seq,mkl-ie,mkl-ie-opt,merge";
 const EXACT: &str = "--threads 1 --iterations 20 --rounds 2 --device cpu";
 
 /// Three matrices of 40, 30 and 20 rows, and a library that fails on the middle one.
-fn place() -> Place {
+pub fn place() -> Place {
     let place = Place::with_matrices(&[40, 30, 20]);
     let libraries = place.path("libraries");
     fs::create_dir(&libraries).unwrap();

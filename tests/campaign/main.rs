@@ -4,6 +4,7 @@
 mod crash;
 mod environment;
 mod files;
+mod gpu;
 mod kill;
 mod resume;
 mod shards;

@@ -43,21 +43,41 @@ fn without_a_gpu_its_methods_are_left_out_and_that_is_said_once() {
     assert_eq!(run(&format!("{QUICK} --quiet")).stderr, "");
 }
 
+/// Nothing that was asked for is left out silently.
 #[test]
-fn without_a_gpu_methods_that_were_asked_for_are_skipped() {
-    for words in ["--device gpu", "--methods gpu-light,seq"] {
-        let ran = run(&format!("{QUICK} {words} --format csv"));
-        assert_eq!(ran.result, Ok(Verdict::Ok));
-        let rows = column(&ran.stdout, "device").into_iter().zip(column(&ran.stdout, "reason"));
-        let reasons: Vec<_> = rows.filter(|(device, _)| device == "gpu").collect();
-        assert!(
-            !reasons.is_empty() && reasons.iter().all(|(_, reason)| reason == "no CUDA driver")
-        );
+fn without_a_gpu_methods_that_were_asked_for_cannot_run() {
+    for (words, demand) in [
+        ("--device gpu", "--device gpu"),
+        ("--device gpu --methods *", "--device gpu"),
+        ("--methods gpu-light,seq", "--methods gpu-light"),
+        ("--methods seq,gpu-merge:block=*", "--methods gpu-merge:block=*"),
+        ("--methods g*,*", "--methods g*"),
+        ("--methods cusparse*", "--methods cusparse*"),
+        ("--gpu 1", "GPU 1"),
+        ("--device 0", "GPU 0"),
+    ] {
+        let expected =
+            format!("{demand}: no CUDA driver; the GPU methods need an NVIDIA GPU and its driver");
+        let ran = run(&format!("{QUICK} {words}"));
+        assert_eq!((ran.result, &*ran.stdout), (Err(expected), ""), "{words}");
     }
-    let text = run(&format!("{QUICK} --device gpu")).stdout;
-    assert!(text.contains("\nf64, gpu, hot cache\n"), "no ceiling was measured: {text}");
-    let named = run(&format!("{QUICK} --gpu 1")).result.unwrap_err();
-    assert_eq!(named, "GPU 1: no CUDA driver");
+}
+
+/// A pattern that fits methods of both devices asks for no GPU, nor does one for methods that another
+/// option leaves out.
+#[test]
+fn without_a_gpu_what_can_do_without_it_runs() {
+    for words in ["--methods c*", "--methods * --device all", "--methods seq,*csr*"] {
+        let ran = run(&format!("{QUICK} {words} --format csv"));
+        assert_eq!(ran.result, Ok(Verdict::Ok), "{words}: {}", ran.stderr);
+        assert_eq!(ran.stderr.matches("without the GPU methods: no CUDA driver").count(), 1);
+        assert!(column(&ran.stdout, "device").iter().all(|device| device == "cpu"), "{words}");
+    }
+    let ran = run(&format!("{QUICK} --methods gpu-light,seq --device cpu --format csv"));
+    assert_eq!(
+        (ran.result, column(&ran.stdout, "method_name")),
+        (Ok(Verdict::Ok), vec!["seq".into()])
+    );
 }
 
 #[test]
@@ -89,7 +109,8 @@ fn a_gpu_is_chosen_by_number() {
         assert_eq!(ran.result, Ok(Verdict::Ok), "{words}");
     }
     for words in ["--device 3", "--gpu 3"] {
-        assert_eq!(run_with_gpu(words).result.unwrap_err(), "GPU 3: there is one GPU");
+        let message = run_with_gpu(words).result.unwrap_err();
+        assert!(message.starts_with("GPU 3: there is one GPU; "), "{message}");
     }
 }
 

@@ -111,13 +111,15 @@ fn shapes_are_set_off_against_each_matrix_best() {
     "#]]
     .assert_eq(&ran.stdout);
     assert_eq!(fs::read_to_string(out).unwrap().lines().count(), 1 + 2 * 6);
-    let words = "tune shapes gen:grid2d,n=4 --device gpu --precision both";
-    let without = run(&format!("{words} {QUICK}")).stdout;
+    let words = "tune shapes gen:grid2d,n=4 --device gpu --precision both --transpose";
+    let without = run_with_gpu(&format!("{words} {QUICK}")).stdout;
     for line in ["gpu-merge, f32: 54", "gpu-hola, f64: 12", "gpu-csr5, f64: 18"] {
         let left_out = "left out, without a time for some shape: 1";
         let line = format!("{line} shapes on 0 matrices\n{left_out}\n");
         assert!(without.contains(&line), "{line} in {without}");
     }
+    let refused = run("tune shapes gen:grid2d,n=4").result.unwrap_err();
+    assert!(refused.contains("--methods gpu-merge:block=*:items=*: no CUDA driver"), "{refused}");
 }
 
 #[test]

@@ -1,11 +1,13 @@
 // A CUDA driver of two GPUs that computes nothing: it counts what is alive, refuses what a driver
-// refuses, and knows two kernels: `store`, which writes its number where its pointer points, and
-// `fault`, after which everything fails. With CUDA_12_0 defined it is a driver of CUDA 12.0, which lacks
-// what later ones have; with CUDA_6_5 it lacks more.
+// refuses, and knows three kernels: `store`, which writes its number where its pointer points,
+// `fault`, after which everything fails, and `csr_scalar`, which never ends; those that measure the device
+// itself do nothing. With CUDA_12_0 defined it is a driver of CUDA 12.0, which lacks what later ones have;
+// with CUDA_6_5 it lacks more.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { OK, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_IMAGE = 200, INVALID_CONTEXT = 201,
        NOT_FOUND = 500, ILLEGAL_ADDRESS = 700 };
@@ -13,11 +15,11 @@ enum { OK, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_IMAGE = 200, INVALID_CO
 typedef struct { int device; } context;
 typedef struct { context *owner; } object; // a stream, a module
 typedef struct { context *owner; float ms; } event;
-typedef struct { const char *name; size_t sizes[2]; int dynamic; } function;
+typedef struct { const char *name; size_t sizes[8]; int dynamic; } function;
 
 static context contexts[2] = {{0}, {1}};
 static context *current;
-static int fault, alive, profiled;
+static int fault, hangs, alive, profiled;
 static float now;
 
 int fake_alive(void) { return alive; }
@@ -68,7 +70,11 @@ static int destroy(object *o) { IN(o); free(o); alive--; return OK; }
 
 int cuStreamCreate(void **s, unsigned flags) { return create(s, sizeof(object)); }
 int cuStreamDestroy_v2(object *s) { return destroy(s); }
-int cuStreamSynchronize(object *s) { ENTER; IN(s); return OK; }
+int cuStreamSynchronize(object *s) {
+    ENTER; IN(s);
+    while (hangs) pause();
+    return OK;
+}
 
 int cuMemGetInfo_v2(size_t *free, size_t *total) {
     *free = (size_t)3 << 30;
@@ -102,16 +108,21 @@ int cuModuleLoadData(void **m, const void *image) {
 }
 int cuModuleUnload(object *m) { return destroy(m); }
 int cuModuleGetFunction(function **f, object *m, const char *name) {
-    static function known[] = {{"store", {8, 4}, 1 << 10}, {"fault", {0, 0}, 1 << 10}};
+    static function known[] = {{"store", {8, 4}, 1 << 10},
+                               {"fault", {0}, 1 << 10},
+                               {"csr_scalar", {4, 8, 8, 8, 8, 8, 8, 8}, 1 << 10},
+                               {"probe_empty", {0}, 1 << 10},
+                               {"probe_spin", {8}, 1 << 10},
+                               {"probe_read", {8, 4, 8, 8}, 1 << 10}};
     ENTER; IN(m);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 6; i++)
         if (!strcmp(name, known[i].name)) { *f = &known[i]; return OK; }
     return NOT_FOUND;
 }
 #ifndef CUDA_12_0
 int cuFuncGetParamInfo(function *f, size_t i, size_t *offset, size_t *bytes) {
     ENTER;
-    if (i > 1 || !f->sizes[i]) return INVALID_VALUE;
+    if (i > 7 || !f->sizes[i]) return INVALID_VALUE;
     *bytes = f->sizes[i];
     return OK;
 }
@@ -169,13 +180,18 @@ int cuLaunchKernel(function *f, unsigned gx, unsigned gy, unsigned gz, unsigned 
     if (bx * by * bz > 1024 || shared > (unsigned)f->dynamic) return INVALID_VALUE;
     if (capturing) return note(*(uint32_t **)values[0], *(uint32_t *)values[1]);
     if (*f->name == 'f') fault = 1;
-    else **(uint32_t **)values[0] = *(uint32_t *)values[1];
+    else if (*f->name == 'c') hangs = 1;
+    else if (*f->name == 's') **(uint32_t **)values[0] = *(uint32_t *)values[1];
     return OK;
 }
 
 int cuEventCreate(void **e, unsigned flags) { return create(e, sizeof(event)); }
 int cuEventRecord(event *e, object *s) { ENTER; IN(e); IN(s); e->ms = now++; return OK; }
-int cuEventSynchronize(event *e) { ENTER; IN(e); return OK; }
+int cuEventSynchronize(event *e) {
+    ENTER; IN(e);
+    while (hangs) pause();
+    return OK;
+}
 #ifdef CUDA_12_0
 int cuEventElapsedTime(float *ms, event *a, event *b) {
 #else

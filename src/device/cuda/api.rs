@@ -14,7 +14,8 @@ use super::libraries::{self, functions};
 use crate::method::{Failed, Unavailable};
 use crate::methods::vendor::library;
 
-const NAME: &str = "libcuda.so.1";
+/// The name of the driver's library.
+pub const NAME: &str = "libcuda.so.1";
 
 functions! {
     /// The driver's functions.

@@ -1,0 +1,73 @@
+//! What uses a GPU is measured in a child process, unless told otherwise. The GPU is a driver that is made
+//! for the tests (`tests/cuda/driver.c`); without NVRTC or a C compiler, tests say so and end.
+
+use std::io::Write;
+use std::process::Command;
+
+use spmv_bench::device::cuda::editions::Target;
+use spmv_bench::device::cuda::nvrtc;
+
+use crate::{Place, Ran, column, crash};
+
+/// Builds the driver in the folder `driver` of a place; whether that could be done.
+fn has_driver(place: &Place) -> bool {
+    let folder = place.path("driver");
+    std::fs::create_dir(&folder).unwrap();
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cuda/driver.c");
+    let built = Command::new("cc")
+        .args(["-shared", "-fPIC", "-w", "-Wl,-soname,libcuda.so.1", source, "-o"])
+        .arg(folder.join("libcuda.so.1"))
+        .status();
+    let target = Target { architecture: (9, 0), driver: Some(13) };
+    let can = built.is_ok_and(|status| status.success()) && nvrtc::compiler(&target).is_ok();
+    if !can {
+        // Past the test runner, which keeps back what a passing test prints.
+        let _ = writeln!(std::io::stderr(), "skipped: no C compiler or no NVRTC");
+    }
+    can
+}
+
+/// Runs one matrix where that driver is found, with a library that ends its process.
+fn run(place: &Place, words: &str) -> Ran {
+    let words = format!("--mtx matrices/m2.mtx --threads 1 --iterations 3 --rounds 1 {words}");
+    let mut program = place.program(&words);
+    program.env("LD_LIBRARY_PATH", place.path("driver"));
+    program.env("SPMV_BENCH_LIBRARY_PATH", place.path("libraries")).env("FAKE_MKL", "exit");
+    Ran::of(program.output().unwrap())
+}
+
+#[test]
+fn a_kernel_that_hangs_is_given_up() {
+    let place = Place::with_matrices(&[40, 30]);
+    if !has_driver(&place) {
+        return;
+    }
+    let methods = "seq,merge,gpu-csr-scalar,gpu-csr-vector";
+    let ran = run(&place, &format!("--methods {methods} --timeout 3 --format csv"));
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    assert_eq!(column(&ran.stdout, "method_name").join(","), methods, "{ran:?}");
+    // The driver does not know the kernel of gpu-csr-vector.
+    assert_eq!(column(&ran.stdout, "status"), ["ok", "ok", "timeout", "failed"], "{ran:?}");
+    let reasons = column(&ran.stdout, "reason");
+    assert_eq!(reasons[2], "did not end within --timeout 3 while running gpu-csr-scalar");
+    assert!(reasons[3].starts_with("cuModuleGetFunction of "), "{reasons:?}");
+}
+
+/// The library ends the process that it is in: the program's own, or a child of it.
+#[test]
+fn only_what_uses_a_gpu_needs_a_child_and_none_may_be_wanted() {
+    let place = crash::place();
+    if !has_driver(&place) {
+        return;
+    }
+    for (words, status) in [
+        ("--methods mkl-ie-opt", 3),
+        ("--methods mkl-ie-opt,gpu-csr-vector", 1),
+        ("--methods mkl-ie-opt,gpu-csr-vector --device cpu", 3),
+        ("--methods mkl-ie-opt,gpu-csr-vector --no-isolate", 3),
+        ("--methods mkl-ie-opt --isolate", 1),
+    ] {
+        let ran = run(&place, &format!("{words} --format csv"));
+        assert_eq!(ran.status, Some(status), "{words}: {ran:?}");
+    }
+}
