@@ -54,10 +54,12 @@ fn a_step_that_was_interrupted_is_repeated_and_keeps_its_rows() {
         assert!(begun.elapsed() < Duration::from_secs(60));
         std::thread::sleep(Duration::from_millis(5));
     }
+    let told = Instant::now();
     let kill = Command::new("kill").arg(process.id().to_string()).status().unwrap();
     assert!(kill.success());
     let ran = Ran::of(process.wait_with_output().unwrap());
     assert_eq!(ran.status, Some(130), "{ran:?}");
+    assert!(told.elapsed() < Duration::from_secs(20), "it waits for the step");
     let step = format!("/proc/{}", place.read("pid").trim());
     assert!(!fs::exists(step).unwrap(), "the step is still running");
     assert_eq!((place.note("bench-regular"), place.asked().len()), (String::new(), 4));
