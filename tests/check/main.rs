@@ -24,18 +24,18 @@ methods) printf 'seq    cpu\n    :a=1 x\ngpu-a   gpu\n    :block=1|2 x\n    :srs
 esac"#;
 
 /// A folder with the scripts and such programs.
-pub struct Place(TempDir);
+struct Place(TempDir);
 
 /// What a script did.
 #[derive(Debug)]
-pub struct Ran {
-    pub status: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
+struct Ran {
+    status: Option<i32>,
+    stdout: String,
+    stderr: String,
 }
 
 impl Place {
-    pub fn new() -> Self {
+    fn new() -> Self {
         let place = Self(tempfile::tempdir().unwrap());
         for folder in ["scripts", "target/gpu-check", "bin"] {
             fs::create_dir_all(place.path(folder)).unwrap();
@@ -52,28 +52,28 @@ impl Place {
         place
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    pub fn program(&self, name: &str, script: &str) {
+    fn program(&self, name: &str, script: &str) {
         fs::write(self.path(name), format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
     /// What all programs do after they have noted their words.
-    pub fn behaves(&self, script: &str) {
+    fn behaves(&self, script: &str) {
         fs::write(self.path("behaviour"), script).unwrap();
     }
 
     /// Changes the text of the script itself.
-    pub fn rewrites(&self, from: &str, to: &str) {
+    fn rewrites(&self, from: &str, to: &str) {
         let script = self.read("scripts/gpu-check");
         assert_eq!(script.matches(from).count(), 1, "{from}");
         fs::write(self.path("scripts/gpu-check"), script.replace(from, to)).unwrap();
     }
 
-    pub fn command(&self, words: &str) -> Command {
+    fn command(&self, words: &str) -> Command {
         let mut command = Command::new(self.path("scripts/gpu-check"));
         command.args(words.split_whitespace()).current_dir(self.path("scripts"));
         command.env("PATH", format!("{}:/usr/bin:/bin", self.path("bin").display()));
@@ -82,29 +82,29 @@ impl Place {
         command
     }
 
-    pub fn run(&self, words: &str) -> Ran {
+    fn run(&self, words: &str) -> Ran {
         Ran::of(self.command(words).output().unwrap())
     }
 
-    pub fn read(&self, name: &str) -> String {
+    fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_default()
     }
 
     /// What the programs were asked for since the last time, in order.
-    pub fn asked(&self) -> Vec<String> {
+    fn asked(&self) -> Vec<String> {
         let asked = self.read("asked");
         let _ = fs::remove_file(self.path("asked"));
         asked.lines().map(str::to_owned).collect()
     }
 
     /// How a step ended, as it is noted in the folder `out`.
-    pub fn note(&self, step: &str) -> String {
+    fn note(&self, step: &str) -> String {
         self.read(&format!("out/done/{step}")).trim().to_owned()
     }
 }
 
 impl Ran {
-    pub fn of(output: Output) -> Self {
+    fn of(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).unwrap();
         let (stdout, stderr) = (text(output.stdout), text(output.stderr));
         Self { status: output.status.code(), stdout, stderr }
@@ -112,7 +112,7 @@ impl Ran {
 }
 
 /// Names and limits in seconds, as the script lists them.
-pub fn steps() -> Vec<(String, u64)> {
+fn steps() -> Vec<(String, u64)> {
     let listed = Place::new().run("--steps");
     assert_eq!(listed.status, Some(0), "{listed:?}");
     let step = |line: &str| {
