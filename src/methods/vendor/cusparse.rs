@@ -2,7 +2,7 @@
 //!
 //! Setup is all that the library asks for before a product: descriptors, the size of the workspace,
 //! its allocation and, where the method has it, the preprocessing. Memory that the library allocates
-//! for itself is not counted.
+//! for itself is not counted. What the library at hand lacks is skipped, with the version that has it.
 
 use crate::device::buffer::Value;
 use crate::device::cusparse::{Algorithm, CuSparse, SparseFormat, SparseLayout, SparseProduct};
@@ -10,7 +10,7 @@ use crate::device::{Buffer, DeviceCsr, Gpu};
 use crate::memory::extent::Extent;
 use crate::method::{Failed, Prepared, PreparedOnGpu, Request, Unavailable, Unprepared};
 
-/// How a method calls the library.
+/// How a method calls cusparseSpMV.
 #[derive(Clone, Copy)]
 pub struct Call {
     /// The algorithm.
@@ -19,29 +19,54 @@ pub struct Call {
     pub preprocess: bool,
 }
 
-/// A product that owns its descriptors, its workspace and the arrays `A` that its matrix consists of.
-struct Operation<A> {
-    gpu: Gpu,
-    product: SparseProduct,
-    workspace: Buffer<u8>,
-    _arrays: A,
-}
-
-/// The method's product on a matrix in `format`, whose arrays are in `arrays` or in `csr`.
+/// The method's product by cusparseSpMV on a matrix in `format`, whose arrays are in `arrays` or in `csr`.
 pub fn prepare<'a, T: Value, A: 'a>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
-    call: Call,
+    Call { algorithm, preprocess }: Call,
     format: SparseFormat,
     arrays: A,
 ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
-    let version = csr.gpu.cusparse()?.version();
-    let mut operation = Operation::create(csr, request, call, format, arrays)?;
+    prepare_by(csr, request, algorithm, format, arrays, |product| {
+        let (gpu, sparse) = (csr.gpu.clone(), csr.gpu.cusparse()?);
+        let workspace = gpu.allocate::<u8>(sparse.buffer_size(product)?)?;
+        if preprocess {
+            sparse.preprocess(product, workspace.address())?;
+        }
+        Ok(move |product: &SparseProduct| {
+            let sparse = gpu.cusparse().map_err(|Unavailable(reason)| Failed(reason))?;
+            gpu.library_call("cusparseSpMV", || sparse.multiply(product, workspace.address()))
+        })
+    })
+}
+
+/// The same by a function of the library that `ready` prepares for a product and returns.
+pub fn prepare_by<'a, T: Value, A: 'a, G: Copy + 'a, C>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+    algorithm: G,
+    format: SparseFormat,
+    arrays: A,
+    ready: impl FnOnce(&SparseProduct<G>) -> Result<C, Unprepared>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared>
+where
+    C: FnMut(&SparseProduct<G>) -> Result<(), Failed> + 'a,
+{
+    let (gpu, sparse) = (&csr.gpu, library(csr)?);
+    let (rows, cols, transpose) = (csr.host.rows(), csr.host.cols(), request.transpose);
+    let (inputs, outputs) = if transpose { (rows, cols) } else { (cols, rows) };
+    // Stand-ins: the vectors of the products are known only when they are called.
+    let (x, y) = (gpu.allocate::<T>(inputs)?, gpu.allocate::<T>(outputs)?);
+    let (rows, cols, nnz) = (rows as u64, cols as u64, csr.host.nnz() as u64);
+    let layout = SparseLayout { rows, cols, nnz, precision: T::PRECISION, format };
+    let descriptors = Descriptors::create(sparse, gpu, &layout, algorithm, request, (&x, &y))?;
+    let call = ready(&descriptors.product)?;
+    let mut operation = Operation { call, descriptors, _arrays: arrays };
     let product = move |alpha: T, x: &Buffer<T>, beta: T, y: &mut Buffer<T>| {
         operation.multiply(alpha, x, beta, y)
     };
-    let prepared = Prepared::on_gpu(csr, product).by_library(&version, None);
-    Ok(prepared.transposing(request.transpose))
+    let prepared = Prepared::on_gpu(csr, product).by_library(&sparse.version(), None);
+    Ok(prepared.transposing(transpose))
 }
 
 /// x and y that stand in while a product is made, and its workspace, for which the library is asked only
@@ -58,41 +83,24 @@ pub fn library<'g, T: Value>(csr: &'g DeviceCsr<T>) -> Result<&'g dyn CuSparse, 
     csr.gpu.cusparse()
 }
 
-impl<A> Operation<A> {
-    fn create<T: Value>(
-        csr: &DeviceCsr<T>,
-        request: &Request,
-        call: Call,
-        format: SparseFormat,
-        arrays: A,
-    ) -> Result<Self, Unprepared> {
-        let (gpu, sparse, precision) = (&csr.gpu, library(csr)?, T::PRECISION);
-        let (rows, cols) = (csr.host.rows(), csr.host.cols());
-        let transpose = request.transpose;
-        let (inputs, outputs) = if transpose { (rows, cols) } else { (cols, rows) };
-        // Stand-ins: the vectors of the products are known only when they are called.
-        let (x, y) = (gpu.allocate::<T>(inputs)?, gpu.allocate::<T>(outputs)?);
-        let (rows, cols, nnz) = (rows as u64, cols as u64, csr.host.nnz() as u64);
-        let layout = SparseLayout { rows, cols, nnz, precision, format };
-        let product = SparseProduct {
-            matrix: sparse.create_matrix(&layout)?,
-            transpose,
-            x: sparse.create_vector(inputs as u64, x.address(), precision)?,
-            y: sparse.create_vector(outputs as u64, y.address(), precision)?,
-            alpha: T::narrow(request.alpha).widen(),
-            beta: T::narrow(request.beta).widen(),
-            precision,
-            algorithm: call.algorithm,
-        };
-        let workspace = gpu.allocate(0)?;
-        let mut operation = Self { gpu: gpu.clone(), product, workspace, _arrays: arrays };
-        operation.workspace = gpu.allocate(sparse.buffer_size(&product)?)?;
-        if call.preprocess {
-            sparse.preprocess(&product, operation.workspace.address())?;
-        }
-        Ok(operation)
+/// The arrays of `csr` itself.
+pub fn csr_format<T: Value>(csr: &DeviceCsr<T>) -> SparseFormat {
+    SparseFormat::Csr {
+        row_offsets: csr.row_offsets.address(),
+        column_indices: csr.column_indices.address(),
+        values: csr.values.address(),
     }
+}
 
+/// A product that owns all it needs. What the call keeps is dropped before the descriptors that it was made
+/// of, and these before the arrays that they name.
+struct Operation<A, G, C> {
+    call: C,
+    descriptors: Descriptors<G>,
+    _arrays: A,
+}
+
+impl<A, G: Copy, C: FnMut(&SparseProduct<G>) -> Result<(), Failed>> Operation<A, G, C> {
     fn multiply<T: Value>(
         &mut self,
         alpha: T,
@@ -100,16 +108,46 @@ impl<A> Operation<A> {
         beta: T,
         y: &Buffer<T>,
     ) -> Result<(), Failed> {
-        let sparse = self.gpu.cusparse().map_err(|Unavailable(reason)| Failed(reason))?;
-        sparse.set_vector(self.product.x, x.address())?;
-        sparse.set_vector(self.product.y, y.address())?;
-        let product = SparseProduct { alpha: alpha.widen(), beta: beta.widen(), ..self.product };
-        let workspace = self.workspace.address();
-        self.gpu.library_call("cusparseSpMV", || sparse.multiply(&product, workspace))
+        let Descriptors { gpu, product } = &self.descriptors;
+        let sparse = gpu.cusparse().map_err(|Unavailable(reason)| Failed(reason))?;
+        sparse.set_vector(product.x, x.address())?;
+        sparse.set_vector(product.y, y.address())?;
+        (self.call)(&SparseProduct { alpha: alpha.widen(), beta: beta.widen(), ..*product })
     }
 }
 
-impl<A> Drop for Operation<A> {
+/// The descriptors of a product, destroyed with their owner.
+struct Descriptors<G> {
+    gpu: Gpu,
+    product: SparseProduct<G>,
+}
+
+impl<G> Descriptors<G> {
+    fn create<T: Value>(
+        sparse: &dyn CuSparse,
+        gpu: &Gpu,
+        layout: &SparseLayout,
+        algorithm: G,
+        request: &Request,
+        (x, y): (&Buffer<T>, &Buffer<T>),
+    ) -> Result<Self, Unprepared> {
+        let precision = T::PRECISION;
+        let vector = |v: &Buffer<T>| sparse.create_vector(v.len() as u64, v.address(), precision);
+        let product = SparseProduct {
+            matrix: sparse.create_matrix(layout)?,
+            transpose: request.transpose,
+            x: vector(x)?,
+            y: vector(y)?,
+            alpha: T::narrow(request.alpha).widen(),
+            beta: T::narrow(request.beta).widen(),
+            precision,
+            algorithm,
+        };
+        Ok(Self { gpu: gpu.clone(), product })
+    }
+}
+
+impl<G> Drop for Descriptors<G> {
     fn drop(&mut self) {
         let Ok(sparse) = self.gpu.cusparse() else { return };
         sparse.destroy_vector(self.product.x);

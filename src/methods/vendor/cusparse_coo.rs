@@ -1,5 +1,6 @@
-//! cuSPARSE's COO product, its first algorithm. Setup writes out the row index of every nonzero, from
-//! the row offsets; the other arrays are CSR's own.
+//! cuSPARSE's COO product, by both of its algorithms. Setup writes out the row index of every nonzero, from
+//! the row offsets; the other arrays are CSR's own. The second algorithm is bitwise reproducible, by
+//! NVIDIA's documentation, but by the transpose it is the first.
 
 use super::cusparse::{self, Call};
 use crate::device::DeviceCsr;
@@ -7,19 +8,28 @@ use crate::device::buffer::Value;
 use crate::device::cusparse::{Algorithm, SparseFormat};
 use crate::method::{Code, Method, Operations, PreparedOnGpu, Request, Setup, Unprepared};
 
-/// See the file's head.
+/// The first algorithm.
 pub const METHOD: Method = Method {
     name: "cusparse-coo",
     source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_COO_ALG1",
     summary: "NVIDIA's COO product; the expansion of the row offsets counts as setup",
     parameters: &[],
-    operations: Operations::Plain,
+    operations: Operations::Both,
     setup: Setup::Conversion,
     memory: |extent| cusparse::memory(extent) + extent.indices(),
-    code: Code::Gpu { f64: prepare, f32: prepare },
+    code: Code::Gpu { f64: prepare::<_, false>, f32: prepare::<_, false> },
 };
 
-fn prepare<'a, T: Value>(
+/// The second algorithm.
+pub const METHOD_ALG2: Method = Method {
+    name: "cusparse-coo-alg2",
+    source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_COO_ALG2",
+    summary: "the same, algorithm 2: reproducible, by NVIDIA's documentation",
+    code: Code::Gpu { f64: prepare::<_, true>, f32: prepare::<_, true> },
+    ..METHOD
+};
+
+fn prepare<'a, T: Value, const SECOND: bool>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
 ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
@@ -30,8 +40,8 @@ fn prepare<'a, T: Value>(
         column_indices: csr.column_indices.address(),
         values: csr.values.address(),
     };
-    let call = Call { algorithm: Algorithm::CooAlg1, preprocess: false };
-    cusparse::prepare(csr, request, call, format, row_indices)
+    let algorithm = if SECOND { Algorithm::CooAlg2 } else { Algorithm::CooAlg1 };
+    cusparse::prepare(csr, request, Call { algorithm, preprocess: false }, format, row_indices)
 }
 
 fn row_indices(row_offsets: &[u32]) -> Vec<u32> {

@@ -1,10 +1,11 @@
 //! cuSPARSE's CSR product: its default algorithm and both that can be named, each with and without
-//! cusparseSpMV_preprocess, and the default one by the transpose. The second is bitwise reproducible, by NVIDIA's documentation.
+//! cusparseSpMV_preprocess, and all by the transpose too. The second is bitwise reproducible, by NVIDIA's
+//! documentation, but by the transpose it is the first.
 
 use super::cusparse::{self, Call};
 use crate::device::DeviceCsr;
 use crate::device::buffer::Value;
-use crate::device::cusparse::{Algorithm, SparseFormat};
+use crate::device::cusparse::Algorithm;
 use crate::method::{Code, Method, Operations, PreparedOnGpu, Request, Setup, Unprepared};
 
 /// The default algorithm.
@@ -13,7 +14,7 @@ pub const METHOD: Method = Method {
     source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_ALG_DEFAULT",
     summary: "NVIDIA's CSR product, the algorithm that the library prefers",
     parameters: &[],
-    operations: Operations::Plain,
+    operations: Operations::Both,
     setup: Setup::Inspection,
     memory: cusparse::memory,
     code: code::<{ Algorithm::Default as u32 }, false>(),
@@ -24,15 +25,6 @@ pub const METHOD_PRE: Method = Method {
     name: "cusparse-csr-pre",
     summary: "the same after cusparseSpMV_preprocess, counted as setup",
     code: code::<{ Algorithm::Default as u32 }, true>(),
-    ..METHOD
-};
-
-/// The default algorithm by the transpose.
-pub const METHOD_T: Method = Method {
-    name: "cusparse-csr-t",
-    source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_OPERATION_TRANSPOSE",
-    summary: "NVIDIA's transposed product of CSR",
-    operations: Operations::Transposed,
     ..METHOD
 };
 
@@ -57,7 +49,7 @@ pub const METHOD_ALG1_PRE: Method = Method {
 pub const METHOD_ALG2: Method = Method {
     name: "cusparse-csr-alg2",
     source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_CSR_ALG2",
-    summary: "NVIDIA's CSR product, algorithm 2",
+    summary: "NVIDIA's CSR product, algorithm 2: reproducible, by NVIDIA's documentation",
     code: code::<{ Algorithm::CsrAlg2 as u32 }, false>(),
     ..METHOD
 };
@@ -85,10 +77,6 @@ fn prepare<'a, T: Value, const ALGORITHM: u32, const PREPROCESS: bool>(
         .into_iter()
         .find(|algorithm| *algorithm as u32 == ALGORITHM)
         .unwrap_or(Algorithm::Default);
-    let format = SparseFormat::Csr {
-        row_offsets: csr.row_offsets.address(),
-        column_indices: csr.column_indices.address(),
-        values: csr.values.address(),
-    };
-    cusparse::prepare(csr, request, Call { algorithm, preprocess: PREPROCESS }, format, ())
+    let call = Call { algorithm, preprocess: PREPROCESS };
+    cusparse::prepare(csr, request, call, cusparse::csr_format(csr), ())
 }

@@ -17,7 +17,7 @@ pub const METHOD: Method = Method {
     source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_SELL_ALG1",
     summary: "NVIDIA's product on sliced ELL, 32 rows a slice; the conversion counts as setup",
     parameters: &[],
-    operations: Operations::Plain,
+    operations: Operations::Both,
     setup: Setup::Conversion,
     memory,
     code: Code::Gpu { f64: prepare, f32: prepare },

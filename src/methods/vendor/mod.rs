@@ -1,8 +1,10 @@
 //! Vendors' libraries, opened at run time: an absent one is a `skipped` row that says how to get it.
 
 pub mod cusparse;
+pub mod cusparse_bsr;
 pub mod cusparse_coo;
 pub mod cusparse_csr;
+pub mod cusparse_csr_op;
 pub mod cusparse_sell;
 pub mod library;
 pub mod mkl;

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use common::{gpu, output};
 use spmv_bench::device::cusparse::{
-    CuSparse, DenseVector, SparseLayout, SparseMatrix, SparseProduct,
+    CuSparse, DenseVector, SpMvOp, SparseLayout, SparseMatrix, SparseProduct,
 };
 use spmv_bench::device::driver::{Address, Driver};
 use spmv_bench::device::{Buffer, Gpu};
-use spmv_bench::method::Failed;
+use spmv_bench::method::{Failed, Unavailable, Unprepared};
 use spmv_bench::scalar::Precision;
 use spmv_emulation::Emulation;
 
@@ -22,7 +22,7 @@ impl CuSparse for Fake {
         "fake 1".into()
     }
 
-    fn create_matrix(&self, _: &SparseLayout) -> Result<SparseMatrix, Failed> {
+    fn create_matrix(&self, _: &SparseLayout) -> Result<SparseMatrix, Unprepared> {
         unreachable!()
     }
 
@@ -38,15 +38,19 @@ impl CuSparse for Fake {
 
     fn destroy_vector(&self, _: DenseVector) {}
 
-    fn buffer_size(&self, _: &SparseProduct) -> Result<usize, Failed> {
+    fn buffer_size(&self, _: &SparseProduct) -> Result<usize, Unprepared> {
         unreachable!()
     }
 
-    fn preprocess(&self, _: &SparseProduct, _: Address) -> Result<(), Failed> {
+    fn preprocess(&self, _: &SparseProduct, _: Address) -> Result<(), Unprepared> {
         unreachable!()
     }
 
     fn multiply(&self, _: &SparseProduct, _: Address) -> Result<(), Failed> {
+        unreachable!()
+    }
+
+    fn op(&self) -> Result<&dyn SpMvOp, Unavailable> {
         unreachable!()
     }
 }

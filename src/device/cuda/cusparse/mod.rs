@@ -1,5 +1,10 @@
 //! cuSPARSE itself: found, opened, and with a handle in a device's stream.
 
+mod arguments;
+#[cfg(test)]
+mod headers;
+mod op;
+mod op_functions;
 mod stream;
 
 use std::ffi::{c_int, c_void};
@@ -11,13 +16,14 @@ use cudarc::cusparse::sys::libraryPropertyType::{self, MAJOR_VERSION, MINOR_VERS
 use cudarc::cusparse::sys::{
     self, cudaDataType, cudaStream_t, cusparseConstDnVecDescr_t, cusparseConstSpMatDescr_t,
     cusparseDnVecDescr_t, cusparseHandle_t, cusparseIndexBase_t, cusparseIndexType_t,
-    cusparseOperation_t, cusparseSpMVAlg_t, cusparseSpMatDescr_t,
+    cusparseOperation_t, cusparseOrder_t, cusparseSpMVAlg_t, cusparseSpMatDescr_t,
 };
 use libloading::os::unix::Library;
 
 use super::editions::{Edition, Opened, Sought, Target};
 use super::libraries::{self, StatusText, functions};
-use crate::method::{Failed, Unavailable};
+use crate::method::{Failed, Unavailable, Unprepared};
+use op_functions::OpFunctions;
 pub(super) use stream::InStream;
 
 const SOUGHT: Sought = Sought {
@@ -61,21 +67,6 @@ functions! {
             cusparseIndexBase_t,
             cudaDataType,
         );
-        cusparseCreateSlicedEll(
-            *mut cusparseSpMatDescr_t,
-            i64,
-            i64,
-            i64,
-            i64,
-            i64,
-            *mut c_void,
-            *mut c_void,
-            *mut c_void,
-            cusparseIndexType_t,
-            cusparseIndexType_t,
-            cusparseIndexBase_t,
-            cudaDataType,
-        );
         cusparseDestroySpMat(cusparseConstSpMatDescr_t);
         cusparseCreateDnVec(*mut cusparseDnVecDescr_t, i64, *mut c_void, cudaDataType);
         cusparseDnVecSetValues(cusparseDnVecDescr_t, *mut c_void);
@@ -92,7 +83,7 @@ functions! {
             cusparseSpMVAlg_t,
             *mut usize,
         );
-        cusparseSpMV_preprocess(
+        cusparseSpMV(
             cusparseHandle_t,
             cusparseOperation_t,
             *const c_void,
@@ -104,7 +95,40 @@ functions! {
             cusparseSpMVAlg_t,
             *mut c_void,
         );
-        cusparseSpMV(
+    }
+    optional {
+        cusparseCreateSlicedEll(
+            *mut cusparseSpMatDescr_t,
+            i64,
+            i64,
+            i64,
+            i64,
+            i64,
+            *mut c_void,
+            *mut c_void,
+            *mut c_void,
+            cusparseIndexType_t,
+            cusparseIndexType_t,
+            cusparseIndexBase_t,
+            cudaDataType,
+        );
+        cusparseCreateBsr(
+            *mut cusparseSpMatDescr_t,
+            i64,
+            i64,
+            i64,
+            i64,
+            i64,
+            *mut c_void,
+            *mut c_void,
+            *mut c_void,
+            cusparseIndexType_t,
+            cusparseIndexType_t,
+            cusparseIndexBase_t,
+            cudaDataType,
+            cusparseOrder_t,
+        );
+        cusparseSpMV_preprocess(
             cusparseHandle_t,
             cusparseOperation_t,
             *const c_void,
@@ -119,13 +143,25 @@ functions! {
     }
 }
 
+const NOT_SUPPORTED: u32 = sys::cusparseStatus_t::CUSPARSE_STATUS_NOT_SUPPORTED as u32;
+
+/// The major, minor and patch number of a version.
+type Version = [c_int; 3];
+
+/// The first version with `cusparseCreateSlicedEll`.
+const SLICED_ELL_SINCE: Version = [12, 1, 0];
+/// The first version with `cusparseSpMV_preprocess`.
+const PREPROCESS_SINCE: Version = [12, 3, 0];
+/// The first version whose `cusparseSpMV` takes block CSR; the descriptor of such a matrix is older.
+const BSR_SINCE: Version = [12, 6, 3];
+
 /// A library, open.
 pub struct CuSparseLibrary {
-    /// Major, minor, patch.
-    version: [c_int; 3],
+    version: Version,
     /// Where it was found.
     pub file: PathBuf,
     functions: Functions,
+    op: Result<OpFunctions, Unavailable>,
     error_name: StatusText,
     error_string: StatusText,
 }
@@ -161,17 +197,17 @@ impl CuSparseLibrary {
             value
         };
         let version = [MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL].map(part);
+        let op = OpFunctions::find(library, version);
         // SAFETY: the signatures are those of its header, where the argument is an enum of 32 bits.
         let (error_name, error_string) = unsafe {
             (*library.get(b"cusparseGetErrorName")?, *library.get(b"cusparseGetErrorString")?)
         };
-        Ok(Self { version, file, functions, error_name, error_string })
+        Ok(Self { version, file, functions, op, error_name, error_string })
     }
 
     /// For example `cuSPARSE 12.6.3`.
     pub fn name(&self) -> String {
-        let [major, minor, patch] = self.version;
-        format!("cuSPARSE {major}.{minor}.{patch}")
+        named(self.version)
     }
 
     fn check(&self, call: &str, status: u32) -> Result<(), Failed> {
@@ -187,6 +223,33 @@ impl CuSparseLibrary {
         };
         Err(Failed(format!("{call}: {name} ({meaning})")))
     }
+
+    /// The same while a product is prepared: what the library does not support is no error.
+    fn check_support(&self, call: &str, status: u32) -> Result<(), Unprepared> {
+        self.check(call, status).map_err(|failed| match status {
+            NOT_SUPPORTED => Unavailable(failed.0).into(),
+            _ => failed.into(),
+        })
+    }
+
+    /// An optional function, which cuSPARSE has since `since`.
+    fn newer<F: Copy>(
+        &self,
+        function: Option<F>,
+        name: &str,
+        since: Version,
+    ) -> Result<F, Unavailable> {
+        function.ok_or_else(|| lacks(self.version, name, since))
+    }
+}
+
+fn named([major, minor, patch]: Version) -> String {
+    format!("cuSPARSE {major}.{minor}.{patch}")
+}
+
+/// What a version lacks, as a reason.
+fn lacks(version: Version, what: &str, since: Version) -> Unavailable {
+    Unavailable(format!("{} lacks {what}, which {} has", named(version), named(since)))
 }
 
 /// For example `cuSPARSE 12.6.3 (/usr/lib/libcusparse.so.12)`.

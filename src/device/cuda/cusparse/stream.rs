@@ -4,25 +4,21 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::rc::Rc;
 
-use cudarc::cusparse::sys::cudaDataType::{CUDA_R_32F, CUDA_R_64F};
 use cudarc::cusparse::sys::cusparseIndexBase_t::CUSPARSE_INDEX_BASE_ZERO as BASE;
 use cudarc::cusparse::sys::cusparseIndexType_t::CUSPARSE_INDEX_32I as INDEX;
-use cudarc::cusparse::sys::cusparseOperation_t::{
-    CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_TRANSPOSE,
-};
-use cudarc::cusparse::sys::cusparseSpMVAlg_t::{self, *};
 use cudarc::cusparse::sys::{
     cudaDataType, cusparseConstDnVecDescr_t, cusparseConstSpMatDescr_t, cusparseDnVecDescr_t,
-    cusparseHandle_t, cusparseOperation_t, cusparseSpMatDescr_t,
+    cusparseHandle_t, cusparseOperation_t, cusparseSpMVAlg_t, cusparseSpMatDescr_t,
 };
 
-use super::{CuSparseLibrary, Functions};
+use super::arguments::{Number, algorithm, block_order, data_type, operation, pointer, shape};
+use super::{BSR_SINCE, CuSparseLibrary, Functions, PREPROCESS_SINCE, SLICED_ELL_SINCE};
 use crate::device::cuda::context::Context;
 use crate::device::cusparse::{
-    Algorithm, CuSparse, DenseVector, SparseFormat, SparseLayout, SparseMatrix, SparseProduct,
+    CuSparse, DenseVector, Order, SpMvOp, SparseFormat, SparseLayout, SparseMatrix, SparseProduct,
 };
 use crate::device::driver::Address;
-use crate::method::{Failed, Unavailable};
+use crate::method::{Failed, Unavailable, Unprepared};
 use crate::scalar::Precision;
 
 /// `cusparseSpMV` and what prepares it: they differ in what the last argument points to.
@@ -41,9 +37,9 @@ type SpMv<B> = unsafe extern "C" fn(
 
 /// The library with a handle in the stream of a context.
 pub struct InStream {
-    library: &'static CuSparseLibrary,
-    context: Rc<Context>,
-    handle: cusparseHandle_t,
+    pub(super) library: &'static CuSparseLibrary,
+    pub(super) context: Rc<Context>,
+    pub(super) handle: cusparseHandle_t,
 }
 
 impl InStream {
@@ -67,25 +63,20 @@ impl InStream {
     }
 
     /// The functions, with the context the current one.
-    fn enter(&self) -> &'static Functions {
+    pub(super) fn enter(&self) -> &'static Functions {
         self.context.enter();
         &self.library.functions
     }
 
-    /// Calls `cusparseSpMV`, its preparation, or with another type of buffer the question for it.
-    fn product<B>(
-        &self,
-        call: &str,
-        function: SpMv<B>,
-        product: &SparseProduct,
-        buffer: *mut B,
-    ) -> Result<(), Failed> {
+    /// The status of `cusparseSpMV`, of its preparation, or with another type of buffer of the question
+    /// for it.
+    fn product<B>(&self, function: SpMv<B>, product: &SparseProduct, buffer: *mut B) -> u32 {
         let SparseProduct { matrix, transpose, x, y, precision, .. } = *product;
         let [alpha, beta] =
             [product.alpha, product.beta].map(|value| Number::new(value, precision));
         // SAFETY: the descriptors are alive, and the arrays behind them are their owners' word. α
         // and β are on the host, which is a new handle's mode, and read before it returns.
-        let status = unsafe {
+        unsafe {
             function(
                 self.handle,
                 operation(transpose),
@@ -98,8 +89,7 @@ impl InStream {
                 algorithm(product.algorithm),
                 buffer,
             )
-        };
-        self.library.check(call, status)
+        }
     }
 
     fn create_csr(
@@ -134,15 +124,38 @@ impl InStream {
         layout: &SparseLayout,
         [stored, slice]: [i64; 2],
         arrays: [Address; 3],
-    ) -> u32 {
+    ) -> Result<u32, Unavailable> {
         let ([rows, cols, nnz], of) = (shape(layout), data_type(layout.precision));
         let [offsets, columns, values] = arrays.map(pointer);
         let (size, i) = (stored, INDEX);
         let create = self.library.functions.cusparseCreateSlicedEll;
+        let create = self.library.newer(create, "cusparseCreateSlicedEll", SLICED_ELL_SINCE)?;
         // SAFETY: see `create_csr`.
-        unsafe {
+        Ok(unsafe {
             create(matrix, rows, cols, nnz, size, slice, offsets, columns, values, i, i, BASE, of)
-        }
+        })
+    }
+
+    fn create_bsr(
+        &self,
+        matrix: &mut cusparseSpMatDescr_t,
+        layout: &SparseLayout,
+        ([blocks, side], order): ([i64; 2], Order),
+        arrays: [Address; 3],
+    ) -> Result<u32, Unavailable> {
+        let ([rows, cols, _], of) = (shape(layout), data_type(layout.precision));
+        let ([rows, cols], order) = ([rows / side, cols / side], block_order(order));
+        let [offsets, columns, values] = arrays.map(pointer);
+        let (n, i) = (side, INDEX);
+        let create = self.library.functions.cusparseCreateBsr;
+        let create = create.filter(|_| self.library.version >= BSR_SINCE);
+        let create = self.library.newer(create, "CUSPARSE_SPMV_BSR_ALG1", BSR_SINCE)?;
+        // SAFETY: see `create_csr`.
+        Ok(unsafe {
+            create(
+                matrix, rows, cols, blocks, n, n, offsets, columns, values, i, i, BASE, of, order,
+            )
+        })
     }
 }
 
@@ -158,7 +171,7 @@ impl CuSparse for InStream {
         self.library.name()
     }
 
-    fn create_matrix(&self, layout: &SparseLayout) -> Result<SparseMatrix, Failed> {
+    fn create_matrix(&self, layout: &SparseLayout) -> Result<SparseMatrix, Unprepared> {
         let mut matrix: cusparseSpMatDescr_t = null_mut();
         self.enter();
         let (call, status) = match layout.format {
@@ -179,11 +192,17 @@ impl CuSparse for InStream {
             } => {
                 let sizes = [stored, slice_rows].map(|n| n as i64);
                 let arrays = [slice_offsets, column_indices, values];
-                let status = self.create_sliced_ell(&mut matrix, layout, sizes, arrays);
+                let status = self.create_sliced_ell(&mut matrix, layout, sizes, arrays)?;
                 ("cusparseCreateSlicedEll", status)
             }
+            SparseFormat::Bsr { side, blocks, row_offsets, column_indices, values, order } => {
+                let sizes = [blocks, side].map(|n| n as i64);
+                let arrays = [row_offsets, column_indices, values];
+                let status = self.create_bsr(&mut matrix, layout, (sizes, order), arrays)?;
+                ("cusparseCreateBsr", status)
+            }
         };
-        self.library.check(call, status)?;
+        self.library.check_support(call, status)?;
         Ok(SparseMatrix(matrix as usize))
     }
 
@@ -219,75 +238,33 @@ impl CuSparse for InStream {
         unsafe { (self.enter().cusparseDestroyDnVec)(vector.0 as _) };
     }
 
-    fn buffer_size(&self, product: &SparseProduct) -> Result<usize, Failed> {
+    fn buffer_size(&self, product: &SparseProduct) -> Result<usize, Unprepared> {
         let mut bytes = 0;
-        let ask = self.enter().cusparseSpMV_bufferSize;
-        self.product("cusparseSpMV_bufferSize", ask, product, &mut bytes)?;
+        let status = self.product(self.enter().cusparseSpMV_bufferSize, product, &mut bytes);
+        self.library.check_support("cusparseSpMV_bufferSize", status)?;
         Ok(bytes)
     }
 
-    fn preprocess(&self, product: &SparseProduct, buffer: Address) -> Result<(), Failed> {
+    fn preprocess(&self, product: &SparseProduct, buffer: Address) -> Result<(), Unprepared> {
+        let name = "cusparseSpMV_preprocess";
         let prepare = self.enter().cusparseSpMV_preprocess;
-        self.product("cusparseSpMV_preprocess", prepare, product, pointer(buffer))?;
-        self.context.enqueued("cusparseSpMV_preprocess");
+        let prepare = self.library.newer(prepare, name, PREPROCESS_SINCE)?;
+        self.library.check_support(name, self.product(prepare, product, pointer(buffer)))?;
+        self.context.enqueued(name);
         Ok(())
     }
 
     fn multiply(&self, product: &SparseProduct, buffer: Address) -> Result<(), Failed> {
-        let multiply = self.enter().cusparseSpMV;
-        self.product("cusparseSpMV", multiply, product, pointer(buffer))?;
+        let status = self.product(self.enter().cusparseSpMV, product, pointer(buffer));
+        self.library.check("cusparseSpMV", status)?;
         self.context.enqueued("cusparseSpMV");
         Ok(())
     }
-}
 
-/// α or β as the library reads it: of the product's precision.
-enum Number {
-    F32(f32),
-    F64(f64),
-}
-
-impl Number {
-    fn new(value: f64, precision: Precision) -> Self {
-        match precision {
-            Precision::F32 => Self::F32(value as f32),
-            Precision::F64 => Self::F64(value),
+    fn op(&self) -> Result<&dyn SpMvOp, Unavailable> {
+        match &self.library.op {
+            Ok(_) => Ok(self),
+            Err(unavailable) => Err(unavailable.clone()),
         }
-    }
-
-    fn pointer(&self) -> *const c_void {
-        match self {
-            Self::F32(value) => std::ptr::from_ref(value).cast(),
-            Self::F64(value) => std::ptr::from_ref(value).cast(),
-        }
-    }
-}
-
-fn shape(layout: &SparseLayout) -> [i64; 3] {
-    [layout.rows, layout.cols, layout.nnz].map(|count| count as i64)
-}
-
-fn pointer(address: Address) -> *mut c_void {
-    address as *mut c_void
-}
-
-fn data_type(precision: Precision) -> cudaDataType {
-    match precision {
-        Precision::F32 => CUDA_R_32F,
-        Precision::F64 => CUDA_R_64F,
-    }
-}
-
-fn operation(transpose: bool) -> cusparseOperation_t {
-    if transpose { CUSPARSE_OPERATION_TRANSPOSE } else { CUSPARSE_OPERATION_NON_TRANSPOSE }
-}
-
-fn algorithm(algorithm: Algorithm) -> cusparseSpMVAlg_t {
-    match algorithm {
-        Algorithm::Default => CUSPARSE_SPMV_ALG_DEFAULT,
-        Algorithm::CooAlg1 => CUSPARSE_SPMV_COO_ALG1,
-        Algorithm::CsrAlg1 => CUSPARSE_SPMV_CSR_ALG1,
-        Algorithm::CsrAlg2 => CUSPARSE_SPMV_CSR_ALG2,
-        Algorithm::SellAlg1 => CUSPARSE_SPMV_SELL_ALG1,
     }
 }

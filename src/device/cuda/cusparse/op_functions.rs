@@ -1,0 +1,154 @@
+//! The functions of cusparseSpMVOp. The bindings, made from the header of CUDA 13.0, do not know them, so that
+//! they are declared here. Nothing but the tests of `headers` holds this against NVIDIA's headers.
+
+use std::ffi::c_void;
+
+use cudarc::cusparse::sys::{
+    cudaDataType, cusparseConstDnVecDescr_t, cusparseConstSpMatDescr_t, cusparseDnVecDescr_t,
+    cusparseHandle_t, cusparseOperation_t,
+};
+use libloading::os::unix::Library;
+
+use super::{Version, lacks};
+use crate::method::Unavailable;
+use crate::methods::vendor::library;
+
+/// The first version with `cusparseSpMVOp_bufferSize`.
+pub const SINCE: Version = [12, 7, 3];
+/// The first version with `cusparseSpMVOpAlg_t`, and with f32.
+pub const NAMED_SINCE: Version = [12, 8, 1];
+
+#[allow(non_camel_case_types)] // the name is the library's
+type cusparseSpMVOpDescr_t = *mut c_void;
+#[allow(non_camel_case_types)] // the name is the library's
+type cusparseSpMVOpPlan_t = *mut c_void;
+#[allow(non_camel_case_types)] // the name is the library's
+type cusparseSpMVOpAlg_t = u32;
+
+/// Declares structs of functions that all return a status.
+macro_rules! unbound {
+    ($($(#[$meta:meta])* $table:ident { $($function:ident($($argument:ty),* $(,)?);)* })*) => {$(
+        $(#[$meta])*
+        #[allow(non_snake_case)] // the names are the library's
+        #[allow(missing_docs)] // NVIDIA's reference explains them
+        pub struct $table {
+            $(pub $function: unsafe extern "C" fn($($argument),*) -> u32,)*
+        }
+
+        impl $table {
+            fn find(library: &Library) -> Result<Self, libloading::Error> {
+                // SAFETY: the arguments are those of the headers of the versions that it is used for.
+                unsafe {
+                    Ok(Self { $($function: *library.get(stringify!($function).as_bytes())?,)* })
+                }
+            }
+        }
+    )*};
+}
+
+unbound! {
+    /// What is the same in all versions since [`SINCE`].
+    Common {
+        cusparseSpMVOp_destroyDescr(cusparseSpMVOpDescr_t);
+        cusparseSpMVOp_createPlan(
+            cusparseHandle_t,
+            cusparseSpMVOpDescr_t,
+            *mut cusparseSpMVOpPlan_t,
+            *const c_void,
+            usize,
+        );
+        cusparseSpMVOp_destroyPlan(cusparseSpMVOpPlan_t);
+        cusparseSpMVOp(
+            cusparseHandle_t,
+            cusparseSpMVOpPlan_t,
+            *const c_void,
+            *const c_void,
+            cusparseConstDnVecDescr_t,
+            cusparseConstDnVecDescr_t,
+            cusparseDnVecDescr_t,
+        );
+    }
+
+    /// The rest of the versions before [`NAMED_SINCE`].
+    Unnamed {
+        cusparseSpMVOp_bufferSize(
+            cusparseHandle_t,
+            cusparseOperation_t,
+            cusparseConstSpMatDescr_t,
+            cusparseConstDnVecDescr_t,
+            cusparseDnVecDescr_t,
+            cusparseDnVecDescr_t,
+            cudaDataType,
+            *mut usize,
+        );
+        cusparseSpMVOp_createDescr(
+            cusparseHandle_t,
+            *mut cusparseSpMVOpDescr_t,
+            cusparseOperation_t,
+            cusparseConstSpMatDescr_t,
+            cusparseConstDnVecDescr_t,
+            cusparseDnVecDescr_t,
+            cusparseDnVecDescr_t,
+            cudaDataType,
+            *mut c_void,
+        );
+    }
+
+    /// The rest since [`NAMED_SINCE`].
+    Named {
+        cusparseSpMVOp_bufferSize(
+            cusparseHandle_t,
+            cusparseOperation_t,
+            cusparseConstSpMatDescr_t,
+            cusparseConstDnVecDescr_t,
+            cusparseDnVecDescr_t,
+            cusparseDnVecDescr_t,
+            cudaDataType,
+            cusparseSpMVOpAlg_t,
+            *mut usize,
+        );
+        cusparseSpMVOp_createDescr(
+            cusparseHandle_t,
+            *mut cusparseSpMVOpDescr_t,
+            cusparseOperation_t,
+            cusparseConstSpMatDescr_t,
+            cusparseConstDnVecDescr_t,
+            cusparseDnVecDescr_t,
+            cusparseDnVecDescr_t,
+            cudaDataType,
+            cusparseSpMVOpAlg_t,
+            *mut c_void,
+        );
+    }
+}
+
+/// The functions of a library that has them.
+pub struct OpFunctions {
+    /// What is the same in all versions.
+    pub common: Common,
+    /// What prepares.
+    pub analysis: Analysis,
+}
+
+/// What prepares, which took an algorithm only later: the symbols have the same names.
+pub enum Analysis {
+    Unnamed(Unnamed),
+    Named(Named),
+}
+
+impl OpFunctions {
+    /// Finds them in a library of that version.
+    pub fn find(library: &Library, version: Version) -> Result<Self, Unavailable> {
+        if version < SINCE {
+            return Err(lacks(version, "cusparseSpMVOp_bufferSize", SINCE));
+        }
+        let find = || {
+            let analysis = match version < NAMED_SINCE {
+                true => Analysis::Unnamed(Unnamed::find(library)?),
+                false => Analysis::Named(Named::find(library)?),
+            };
+            Ok(Self { common: Common::find(library)?, analysis })
+        };
+        find().map_err(|error| Unavailable(library::words(&error)))
+    }
+}

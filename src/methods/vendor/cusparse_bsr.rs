@@ -1,0 +1,132 @@
+//! cuSPARSE's product on block CSR: dense square blocks, aligned to multiples of their size. Setup reads CSR
+//! back, builds the blocks on the host and uploads them.
+//!
+//! cuSPARSE takes whole blocks only, so that their size must divide the rows and the columns. Without a size
+//! given, it is the one of those that do so that is estimated to take the fewest bytes. A matrix whose blocks
+//! would be mostly fill is refused. Fill multiplies x, so that an x that is no number spoils more rows than
+//! by CSR. cuSPARSE has it since 12.6.3, and does not multiply by the transpose.
+
+use super::cusparse::{self, Call};
+use crate::device::DeviceCsr;
+use crate::device::buffer::Value;
+use crate::device::cusparse::{Algorithm, Order, SparseFormat};
+use crate::matrix::Csr;
+use crate::method::{
+    Code, Method, Operations, Parameter, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
+};
+use crate::methods::register_blocks::{self, RegisterBlocks, Shape, fewest_bytes, pieces, shape};
+use crate::scalar::Scalar;
+
+/// See the file's head.
+pub const METHOD: Method = Method {
+    name: "cusparse-bsr",
+    source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_BSR_ALG1",
+    summary: "NVIDIA's product on block CSR: reproducible, by NVIDIA's documentation; the conversion counts as setup",
+    parameters: &[
+        Parameter {
+            name: "block",
+            values: BLOCKS,
+            meaning: "rows x columns of a block; default the fewest bytes",
+        },
+        Parameter {
+            name: "order",
+            values: &["row", "column"],
+            meaning: "how the values of a block are stored; by rows unless given",
+        },
+    ],
+    operations: Operations::Plain,
+    setup: Setup::Conversion,
+    memory: |extent| register_blocks::memory(extent) + cusparse::memory(extent),
+    code: Code::Gpu { f64: prepare, f32: prepare },
+};
+
+const BLOCKS: &[&str] = &["2x2", "3x3", "4x4", "5x5", "6x6", "7x7", "8x8"];
+
+fn prepare<'a, T: Value>(
+    csr: &'a DeviceCsr<'a, T>,
+    request: &Request<'a>,
+) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
+    cusparse::library(csr)?;
+    let RegisterBlocks { shape, block_offsets, mut columns, mut values, .. } =
+        blocks(&csr.download()?, request.word("block"))?;
+    columns.iter_mut().for_each(|column| *column /= shape.cols as u32);
+    let order = if request.word("order") == Some("column") { Order::Column } else { Order::Row };
+    if order == Order::Row {
+        values.chunks_exact_mut(shape.area()).for_each(|block| transpose(block, shape.rows));
+    }
+    let gpu = &csr.gpu;
+    let arrays = (gpu.upload(&block_offsets)?, gpu.upload(&columns)?, gpu.upload(&values)?);
+    let format = SparseFormat::Bsr {
+        side: shape.rows as u64,
+        blocks: columns.len() as u64,
+        row_offsets: arrays.0.address(),
+        column_indices: arrays.1.address(),
+        values: arrays.2.address(),
+        order,
+    };
+    let call = Call { algorithm: Algorithm::BsrAlg1, preprocess: false };
+    let prepared = cusparse::prepare(csr, request, call, format, arrays)?;
+    Ok(prepared.noting(format!("blocks of {shape}")))
+}
+
+/// The matrix in blocks of the shape that was asked for, each stored by columns.
+fn blocks<T: Scalar>(
+    csr: &Csr<T>,
+    given: Option<&'static str>,
+) -> Result<RegisterBlocks<T>, Unavailable> {
+    let fits =
+        |shape: Shape| csr.rows.is_multiple_of(shape.rows) && csr.cols.is_multiple_of(shape.cols);
+    let sought = given.map_or(BLOCKS.to_vec(), |word| vec![word]);
+    let fitting: Vec<_> = sought.iter().copied().filter(|word| fits(shape(word))).collect();
+    if fitting.is_empty() {
+        let (rows, cols, sought) = (csr.rows, csr.cols, sought.join(", "));
+        return Err(Unavailable(format!(
+            "cuSPARSE takes whole blocks only, and {rows} x {cols} does not consist of {sought}"
+        )));
+    }
+    let shape = match fitting[..] {
+        [only] => shape(only),
+        _ => fewest_bytes(csr, &fitting),
+    };
+    let mut pieces = pieces(csr, vec![(0..csr.rows, shape)])?;
+    Ok(pieces.remove(0))
+}
+
+/// Turns a square block of `side` rows about its diagonal.
+fn transpose<T>(block: &mut [T], side: usize) {
+    for row in 0..side {
+        for col in 0..row {
+            block.swap(row * side + col, col * side + row);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_divides_rows_and_columns() {
+        let shape_in = |rows, cols, given| {
+            let entries: Vec<_> = (0..rows).map(|row| (row, row % cols, 1.0)).collect();
+            blocks(&Csr::<f64>::from_triplets(rows, cols, &entries), given).map(|b| b.shape)
+        };
+        assert_eq!(shape_in(9, 15, None), Ok(shape("3x3")));
+        assert_eq!(shape_in(8, 12, Some("4x4")), Ok(shape("4x4")));
+        let reason = |rows, cols, given| shape_in(rows, cols, given).unwrap_err().0;
+        let expected = "cuSPARSE takes whole blocks only, and 8 x 12 does not consist of 8x8";
+        assert_eq!(reason(8, 12, Some("8x8")), expected);
+        let all = reason(11, 22, None);
+        assert!(
+            all.ends_with("11 x 22 does not consist of 2x2, 3x3, 4x4, 5x5, 6x6, 7x7, 8x8"),
+            "{all}"
+        );
+    }
+
+    #[test]
+    fn a_block_is_turned() {
+        let mut block = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+        transpose(&mut block, 3);
+        assert_eq!(block, [1, 4, 7, 2, 5, 8, 3, 6, 9]);
+    }
+}

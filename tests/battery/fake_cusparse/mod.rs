@@ -1,0 +1,184 @@
+//! A cuSPARSE for the emulation: it checks the order and the arguments of the calls and computes what
+//! they ask for, from the addresses that they name, so that a wrong argument is a wrong result. The rules are
+//! those of NVIDIA's documentation of the generic interface.
+
+mod compute;
+mod op;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use spmv_bench::device::cusparse::{
+    Algorithm, CuSparse, DenseVector, OpAlgorithm, OpDescriptor, OpPlan, SpMvOp, SparseFormat,
+    SparseLayout, SparseMatrix, SparseProduct,
+};
+use spmv_bench::device::driver::Address;
+use spmv_bench::method::{Failed, Unavailable, Unprepared};
+use spmv_bench::scalar::Precision;
+
+use compute::compute;
+
+/// Every workspace while its contents are in use.
+const WORKSPACE: [u8; 96] = [0xA5; 96];
+
+#[derive(Default)]
+pub struct FakeCuSparse(RefCell<State>);
+
+#[derive(Default)]
+struct State {
+    created: usize,
+    matrices: HashMap<SparseMatrix, SparseLayout>,
+    vectors: HashMap<DenseVector, (u64, Address, Precision)>,
+    /// Products whose workspace was asked for, and the one that a matrix was preprocessed for.
+    sized: Vec<(SparseMatrix, bool, Algorithm)>,
+    preprocessed: HashMap<SparseMatrix, (bool, Algorithm, Address)>,
+    /// The same of cusparseSpMVOp, with the workspace of a descriptor and the descriptor of a plan.
+    op_sized: Vec<(SparseMatrix, OpAlgorithm)>,
+    descriptors: HashMap<OpDescriptor, (SparseMatrix, Address)>,
+    plans: HashMap<OpPlan, OpDescriptor>,
+}
+
+impl Drop for FakeCuSparse {
+    fn drop(&mut self) {
+        let State { matrices, vectors, descriptors, plans, .. } = self.0.get_mut();
+        let leaked = matrices.len() + vectors.len() + descriptors.len() + plans.len();
+        assert!(leaked == 0 || std::thread::panicking(), "{leaked} descriptors not destroyed");
+    }
+}
+
+impl State {
+    fn next(&mut self) -> usize {
+        self.created += 1;
+        self.created
+    }
+
+    /// Checks a product's descriptors against one another.
+    fn layout<G>(&self, product: &SparseProduct<G>) -> SparseLayout {
+        let layout = self.matrices[&product.matrix];
+        let (x, y) = (self.vectors[&product.x], self.vectors[&product.y]);
+        let (inputs, outputs) = match product.transpose {
+            false => (layout.cols, layout.rows),
+            true => (layout.rows, layout.cols),
+        };
+        assert_eq!((x.0, y.0), (inputs, outputs), "lengths of x and y");
+        assert_eq!([x.2, y.2, product.precision], [layout.precision; 3], "precisions");
+        layout
+    }
+
+    /// The same, and whether the algorithm takes such a product.
+    fn layout_for(&self, product: &SparseProduct) -> SparseLayout {
+        let layout = self.layout(product);
+        let fits = match layout.format {
+            SparseFormat::Csr { .. } => {
+                matches!(product.algorithm, Algorithm::CsrAlg1 | Algorithm::CsrAlg2)
+            }
+            SparseFormat::Coo { .. } => {
+                matches!(product.algorithm, Algorithm::CooAlg1 | Algorithm::CooAlg2)
+            }
+            SparseFormat::SlicedEll { .. } => product.algorithm == Algorithm::SellAlg1,
+            SparseFormat::Bsr { .. } => {
+                product.algorithm == Algorithm::BsrAlg1 && !product.transpose
+            }
+        };
+        assert!(fits || product.algorithm == Algorithm::Default, "{product:?} on {layout:?}");
+        layout
+    }
+
+    fn compute<G>(&self, layout: &SparseLayout, product: &SparseProduct<G>) {
+        let (x, y) = (self.vectors[&product.x].1, self.vectors[&product.y].1);
+        match layout.precision {
+            Precision::F64 => compute::<f64, _>(layout, product, x, y),
+            Precision::F32 => compute::<f32, _>(layout, product, x, y),
+        }
+    }
+}
+
+/// Leaves a mark in a workspace.
+fn occupy(workspace: Address) {
+    assert_eq!(workspace % 16, 0, "alignment that cuSPARSE of CUDA 12 needs");
+    // SAFETY: the emulation's addresses are the host's; a wrong one is what this fake is there to find.
+    unsafe { (workspace as *mut [u8; 96]).write(WORKSPACE) }
+}
+
+/// Checks that the mark is there still.
+fn check_occupied(workspace: Address) {
+    // SAFETY: as in `occupy`.
+    let found = unsafe { (workspace as *const [u8; 96]).read() };
+    assert_eq!(found, WORKSPACE, "the workspace stays as the preprocessing left it");
+}
+
+impl CuSparse for FakeCuSparse {
+    fn version(&self) -> String {
+        "fake cuSPARSE".into()
+    }
+
+    fn create_matrix(&self, layout: &SparseLayout) -> Result<SparseMatrix, Unprepared> {
+        let mut state = self.0.borrow_mut();
+        let matrix = SparseMatrix(state.next());
+        state.matrices.insert(matrix, *layout);
+        Ok(matrix)
+    }
+
+    fn destroy_matrix(&self, matrix: SparseMatrix) {
+        self.0.borrow_mut().matrices.remove(&matrix).expect("a matrix that exists");
+    }
+
+    fn create_vector(
+        &self,
+        len: u64,
+        values: Address,
+        precision: Precision,
+    ) -> Result<DenseVector, Failed> {
+        assert_ne!(values, 0, "a vector has an address");
+        let mut state = self.0.borrow_mut();
+        let vector = DenseVector(state.next());
+        state.vectors.insert(vector, (len, values, precision));
+        Ok(vector)
+    }
+
+    fn set_vector(&self, vector: DenseVector, values: Address) -> Result<(), Failed> {
+        self.0.borrow_mut().vectors.get_mut(&vector).expect("a vector that exists").1 = values;
+        Ok(())
+    }
+
+    fn destroy_vector(&self, vector: DenseVector) {
+        self.0.borrow_mut().vectors.remove(&vector).expect("a vector that exists");
+    }
+
+    fn buffer_size(&self, product: &SparseProduct) -> Result<usize, Unprepared> {
+        let mut state = self.0.borrow_mut();
+        state.layout_for(product);
+        state.sized.push((product.matrix, product.transpose, product.algorithm));
+        Ok(WORKSPACE.len())
+    }
+
+    fn preprocess(&self, product: &SparseProduct, buffer: Address) -> Result<(), Unprepared> {
+        let mut state = self.0.borrow_mut();
+        state.layout_for(product);
+        let SparseProduct { matrix, transpose, algorithm, .. } = *product;
+        assert!(state.sized.contains(&(matrix, transpose, algorithm)), "size asked before");
+        occupy(buffer);
+        state.preprocessed.insert(matrix, (transpose, algorithm, buffer));
+        Ok(())
+    }
+
+    fn multiply(&self, product: &SparseProduct, buffer: Address) -> Result<(), Failed> {
+        let state = self.0.borrow();
+        let layout = state.layout_for(product);
+        let SparseProduct { matrix, transpose, algorithm, .. } = *product;
+        assert!(state.sized.contains(&(matrix, transpose, algorithm)), "size asked before");
+        match state.preprocessed.get(&matrix) {
+            Some(preprocessed) => {
+                assert_eq!(*preprocessed, (transpose, algorithm, buffer), "as preprocessed");
+                check_occupied(buffer);
+            }
+            None => occupy(buffer),
+        }
+        state.compute(&layout, product);
+        Ok(())
+    }
+
+    fn op(&self) -> Result<&dyn SpMvOp, Unavailable> {
+        Ok(self)
+    }
+}

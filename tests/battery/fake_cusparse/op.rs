@@ -1,0 +1,70 @@
+//! cusparseSpMVOp of the fake.
+
+use spmv_bench::device::cusparse::{
+    OpAlgorithm, OpDescriptor, OpPlan, SpMvOp, SparseFormat, SparseProduct,
+};
+use spmv_bench::device::driver::Address;
+use spmv_bench::method::{Failed, Unprepared};
+
+use super::{FakeCuSparse, State, WORKSPACE, check_occupied, occupy};
+
+impl State {
+    /// Checks that cusparseSpMVOp takes such a product.
+    fn check_op(&self, product: &SparseProduct<OpAlgorithm>) {
+        let is_csr = matches!(self.layout(product).format, SparseFormat::Csr { .. });
+        assert!(is_csr && !product.transpose, "{product:?}");
+    }
+}
+
+impl SpMvOp for FakeCuSparse {
+    fn buffer_size(&self, product: &SparseProduct<OpAlgorithm>) -> Result<usize, Unprepared> {
+        let mut state = self.0.borrow_mut();
+        state.check_op(product);
+        state.op_sized.push((product.matrix, product.algorithm));
+        Ok(WORKSPACE.len())
+    }
+
+    fn create_descriptor(
+        &self,
+        product: &SparseProduct<OpAlgorithm>,
+        buffer: Address,
+    ) -> Result<OpDescriptor, Unprepared> {
+        let mut state = self.0.borrow_mut();
+        state.check_op(product);
+        let sized = state.op_sized.contains(&(product.matrix, product.algorithm));
+        assert!(sized, "size asked before");
+        occupy(buffer);
+        let descriptor = OpDescriptor(state.next());
+        state.descriptors.insert(descriptor, (product.matrix, buffer));
+        Ok(descriptor)
+    }
+
+    fn destroy_descriptor(&self, descriptor: OpDescriptor) {
+        let mut state = self.0.borrow_mut();
+        assert!(!state.plans.values().any(|of| *of == descriptor), "destroyed before its plan");
+        let (_, workspace) = state.descriptors.remove(&descriptor).expect("one that exists");
+        check_occupied(workspace);
+    }
+
+    fn create_plan(&self, descriptor: OpDescriptor) -> Result<OpPlan, Unprepared> {
+        let mut state = self.0.borrow_mut();
+        assert!(state.descriptors.contains_key(&descriptor), "a descriptor that exists");
+        let plan = OpPlan(state.next());
+        state.plans.insert(plan, descriptor);
+        Ok(plan)
+    }
+
+    fn destroy_plan(&self, plan: OpPlan) {
+        self.0.borrow_mut().plans.remove(&plan).expect("a plan that exists");
+    }
+
+    fn multiply(&self, plan: OpPlan, product: &SparseProduct<OpAlgorithm>) -> Result<(), Failed> {
+        let state = self.0.borrow();
+        state.check_op(product);
+        let (matrix, workspace) = state.descriptors[&state.plans[&plan]];
+        assert_eq!(matrix, product.matrix, "the matrix of the plan");
+        check_occupied(workspace);
+        state.compute(&state.matrices[&matrix], product);
+        Ok(())
+    }
+}
