@@ -1,5 +1,7 @@
 //! The measuring of GPU methods, on the emulation: what is timed, counted and reported.
 
+#[path = "battery/fake_cusparse/mod.rs"]
+mod fake_cusparse;
 #[path = "gpu/memory.rs"]
 mod memory;
 #[path = "gpu/order.rs"]

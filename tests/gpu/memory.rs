@@ -1,8 +1,5 @@
 //! What fits into a GPU's memory, and what methods take of it.
 
-#[path = "../battery/fake_cusparse/mod.rs"]
-mod fake_cusparse;
-
 use spmv_bench::bench::outcome::Outcome;
 use spmv_bench::device::{DeviceCsr, Gpu};
 use spmv_bench::matrix::Csr;
@@ -13,8 +10,8 @@ use spmv_bench::simd::Isa;
 use spmv_bench::team::Team;
 use spmv_emulation::Emulation;
 
+use super::fake_cusparse::FakeCuSparse;
 use super::{choices, matrix, measure, settings};
-use fake_cusparse::FakeCuSparse;
 
 /// What is kept free on a GPU, and takes no part in what follows.
 const KEPT_FREE: u64 = 64 << 20;

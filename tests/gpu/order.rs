@@ -1,5 +1,6 @@
 //! The order in which a device is asked for things: what stands before, between and behind the events.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use spmv_bench::bench::clock::FakeClock;
@@ -8,10 +9,11 @@ use spmv_bench::bench::plan::{Cache, Settings};
 use spmv_bench::device::Gpu;
 use spmv_bench::device::facts::Clocks;
 use spmv_bench::device::probe::Probe;
-use spmv_bench::method::{Choice, GRAPH};
+use spmv_bench::method::{Choice, GRAPH, Method};
 use spmv_bench::methods::METHODS;
 use spmv_emulation::Emulation;
 
+use super::fake_cusparse::FakeCuSparse;
 use super::recorder::Recorder;
 use super::{grid, on_gpu, settings};
 
@@ -58,6 +60,19 @@ fn the_device_works_for_200_ms_before_the_first_round() {
     assert!((200..400).contains(&products), "{products}");
     assert_eq!(log.matches("csr_scalar [clocks] [wait]").count(), 2, "read under load");
     assert_eq!(clocks.len(), 2);
+}
+
+#[test]
+fn opening_a_library_is_no_setup() {
+    let clock = Rc::new(FakeClock::new(Duration::from_millis(1)));
+    let emulation = Emulation::new(1).with_cusparse(Box::new(FakeCuSparse::default()));
+    let (recorder, _) = Recorder::new(emulation);
+    let gpu = Gpu::new(recorder.opening_slowly(clock.clone()));
+    let named = |method: &&Method| method.name == "cusparse-csr";
+    let choices = [Choice::from(METHODS.iter().find(named).unwrap())];
+    let mut report = on_gpu(&*clock, &settings(), &gpu, &grid(), &choices).unwrap();
+    let Outcome::Ok(measured) = report.outcomes.remove(0) else { panic!("{report:?}") };
+    assert_eq!(measured.setup_ms, 1.0);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use spmv_bench::bench::clock::{Clock, FakeClock};
 use spmv_bench::device::cusparse::CuSparse;
 use spmv_bench::device::driver::{
     Address, Driver, Event, GraphId, KernelId, ModuleId, RawArgument,
@@ -19,18 +20,35 @@ pub type Log = Rc<RefCell<Vec<String>>>;
 
 /// How long loading a kernel takes.
 const LOADING: Duration = Duration::from_millis(2);
+/// How long opening the library takes.
+const OPENING: Duration = Duration::from_millis(300);
 
 pub struct Recorder {
     emulation: Emulation,
     kernels: RefCell<Vec<String>>,
     log: Log,
+    /// What opening the library takes its time of, until it is open.
+    opening: RefCell<Option<Rc<FakeClock>>>,
 }
 
 impl Recorder {
     /// Before the emulation.
     pub fn new(emulation: Emulation) -> (Self, Log) {
         let log = Log::default();
-        (Self { emulation, kernels: RefCell::default(), log: log.clone() }, log)
+        (
+            Self {
+                emulation,
+                kernels: RefCell::default(),
+                log: log.clone(),
+                opening: RefCell::default(),
+            },
+            log,
+        )
+    }
+
+    /// The same with a library that is slow to open, by that clock.
+    pub fn opening_slowly(self, clock: Rc<FakeClock>) -> Self {
+        Self { opening: RefCell::new(Some(clock)), ..self }
     }
 
     fn note(&self, what: &str) {
@@ -157,6 +175,7 @@ impl Driver for Recorder {
     }
 
     fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable> {
+        self.opening.take().inspect(|clock| clock.pause(OPENING));
         self.emulation.cusparse()
     }
 }
