@@ -277,7 +277,7 @@ fn precompile() {
         log.par_iter().for_each(|unit| {
             fill(Path::new(&folder), &target, nvrtc, unit);
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            if done % 100 == 0 || done == log.len() {
+            if done.is_multiple_of(100) || done == log.len() {
                 say(&format!("sm_{number} by {nvrtc}: {done} of {}", log.len()));
             }
         });
