@@ -33,9 +33,9 @@ pub struct Facts {
     pub memory_bus_bits: u32,
     /// The driver's version and the CUDA version that it is of.
     pub driver: String,
-    /// NVRTC's version, or how to get it.
+    /// Where machine code comes from: NVRTC's version and file, or how to get it, and precompiled kernels.
     pub nvrtc: String,
-    /// cuSPARSE's version, or how to get it.
+    /// cuSPARSE's version and file, or how to get it.
     pub cusparse: String,
 }
 
