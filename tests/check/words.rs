@@ -9,7 +9,7 @@ use spmv_bench::methods::vendor::library;
 use crate::{Place, steps};
 
 /// Steps that the real program has no part in, or that find out by themselves that there is no GPU.
-const OTHERS: [&str; 4] = ["battery", "graphs", "reproduce", "profile"];
+const OTHERS: [&str; 3] = ["battery", "reproduce", "profile"];
 
 #[test]
 fn the_program_understands_every_step() {
