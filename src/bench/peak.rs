@@ -267,3 +267,16 @@ impl DeviceSweeps {
         Peak::Gpu { copy_gbs: self.copy_gbs, read_gbs: self.read_gbs, nominal_gbs }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Peak;
+
+    #[test]
+    fn the_ceiling_is_the_larger_rate() {
+        let gpu = |copy_gbs, read_gbs| Peak::Gpu { copy_gbs, read_gbs, nominal_gbs: 9.0 }.gbs();
+        assert_eq!([gpu(2.0, 3.0), gpu(3.0, 2.0)], [3.0, 3.0]);
+        let host = |triad_gbs, read_gbs| Peak::Host { triad_gbs, read_gbs }.gbs();
+        assert_eq!([host(2.0, 3.0), host(3.0, 2.0)], [3.0, 3.0]);
+    }
+}

@@ -93,6 +93,20 @@ fn rows_of_a_gpu_say_so() {
 }
 
 #[test]
+fn graphs_are_measured_beside_what_is_launched() {
+    let ran = run_with_gpu("--methods seq,gpu-light --graphs --format csv");
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stdout);
+    let column = |name| column(&ran.stdout, name);
+    assert_eq!(column("method_name"), ["seq", "gpu-light", "gpu-light:graph=on"]);
+    assert_eq!(column("launches"), ["", "2", "1"]);
+    // By the emulation's clock whatever is launched takes a millisecond.
+    assert_eq!(column("launch_floor_ms"), ["", "2.0", "1.0"]);
+    let ran = run_with_gpu("--methods gpu-light:graph=on --graphs --format csv");
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stdout);
+    assert_eq!(ran.stdout.matches("gpu-light").count(), 1, "{}", ran.stdout);
+}
+
+#[test]
 fn both_devices_have_a_table_each() {
     let ran = run_with_gpu("--methods seq,gpu-merge,gpu-pcsr --stages");
     assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stdout);
@@ -124,6 +138,7 @@ fn what_does_not_exist_is_named() {
         ("--methods gpu-light:level=9", "level of gpu-light is one of warp, vector, not '9'"),
         ("--methods gpu-light:level=*:level=*", "gpu-light has level twice"),
         ("--methods seq:block=9", "seq has no parameters"),
+        ("--methods seq:graph=on", "seq has no parameters"),
         ("--methods seq --device gpu", "none of these methods runs on --device gpu"),
         ("--device tpu", "cpu, gpu, all or a number"),
     ] {
@@ -141,6 +156,15 @@ fn the_run_record_tells_of_the_gpu() {
     let record: serde_json::Value = serde_json::from_str(&record).unwrap();
     assert_eq!(record["gpu"]["name"], "emulation");
     assert!(record["gpu"]["nominal_gbs"].as_f64().unwrap() > 0.0);
+    // Half of the second-level cache, four times and 32 times as much as it has.
+    let bandwidth = record["gpu"]["bandwidth"].as_array().unwrap();
+    let bytes: Vec<_> =
+        bandwidth.iter().map(|measured| measured["bytes"].as_u64().unwrap()).collect();
+    assert_eq!(bytes, [32 << 10, 256 << 10, 2 << 20]);
+    for rate in ["copy_gbs", "read_gbs"] {
+        assert!(bandwidth.iter().all(|measured| measured[rate].as_f64().unwrap() > 0.0), "{rate}");
+    }
+    assert_eq!(record["gpu"]["launch_us"], 1000.0);
     assert_eq!(record["gpu"]["clocks"], serde_json::Value::Null);
 }
 
