@@ -92,7 +92,7 @@ fn measure(
     let source = ranks.agree(source(&args.mtx, measure.datasets.as_deref()))?;
     ranks.agree(measure.check_files([&source].into_iter()))?;
     let interrupted = world.interrupted;
-    let session = ranks.agree(Session::start(measure, world))?;
+    let mut session = ranks.agree(Session::start(measure, world))?;
     let out = if leader {
         output(measure.output.as_deref(), world.stdout)
     } else {
