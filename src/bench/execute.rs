@@ -38,7 +38,7 @@ use entry::{Entry, Ready, guarded};
 /// Products that the times of stages are the mean of.
 const STAGE_PRODUCTS: usize = 20;
 
-/// Products that run on a device before the first round, so that its clocks have risen.
+/// How long products run on a device before the first round, so that its clocks have risen.
 const WARM_UP: Duration = Duration::from_millis(200);
 
 /// What a device can be lost at before any method is.
@@ -110,8 +110,8 @@ impl<'a, T: Scalar> Trial<'a, T> {
 
 impl<T: Value> Trial<'_, T> {
     /// Measures methods of the GPU. All are skipped where the matrix does not fit, and without a compiler for
-    /// the device; what else goes wrong
-    /// before any method is reached is a failure of each, if the device is still there.
+    /// the device. Any other error before the first method is a failure of each method, if the device is
+    /// still there.
     ///
     /// # Errors
     /// When the flag was raised, or the device was lost.
@@ -170,7 +170,7 @@ struct Case<'a, T, S> {
     extent: Extent<'a>,
     /// Bytes that methods which are ready take at most.
     kept: u64,
-    /// Those of the device, whenever they were read.
+    /// The clocks of the device at each time that they were read.
     clocks: Vec<Clocks>,
 }
 
@@ -323,8 +323,8 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, T, S> {
         }
         self.kept += need;
         let rehearsed = guarded(|| self.side.rehearse(choice, &request));
-        // What goes wrong there shows again below or has nothing to do with this matrix, but for the end of
-        // the device.
+        // An error there shows again below, or has nothing to do with this matrix. Only a lost device ends the
+        // method here, because later errors would not name the cause.
         if let Err(end) = rehearsed.and_then(|done| Ok(done?))
             && self.side.is_lost()
         {

@@ -28,14 +28,14 @@ pub enum Peak {
     Host {
         /// STREAM triad.
         triad_gbs: f64,
-        /// Read-only sweep.
+        /// The rate of a sweep that only reads.
         read_gbs: f64,
     },
     /// Of a GPU.
     Gpu {
         /// A copy within its memory, bytes read and bytes written.
         copy_gbs: f64,
-        /// Read-only sweep.
+        /// The rate of a sweep that only reads.
         #[serde(default)]
         read_gbs: f64,
         /// On paper: see [`Facts::nominal_gbs`](crate::device::facts::Facts::nominal_gbs).

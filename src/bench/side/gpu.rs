@@ -20,7 +20,7 @@ use crate::method::{
 
 /// How long products run while the clocks are read.
 const UNDER_LOAD: Duration = Duration::from_millis(10);
-/// But no more products than this: those of a matrix without rows take no time at all.
+/// The most products that run for it at once, because those of a matrix without rows take no time at all.
 const MOST_UNDER_LOAD: usize = 1 << 14;
 
 /// Its time is taken on the device, by events around a batch.
