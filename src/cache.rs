@@ -1,14 +1,18 @@
 //! What took long and is needed again, on disk: compiled kernels, profiles of the machine, the
-//! collection's index, parsed matrices.
+//! collection's index, parsed matrices. An entry is for its owner alone, and used only by him.
+
+mod files;
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
+
+use files::Name;
+pub use files::{Unusable, create_private_folder, open_own, replace, replace_private};
 
 const CHECKSUM: usize = 32;
 
@@ -16,6 +20,19 @@ const CHECKSUM: usize = 32;
 #[derive(Clone, Debug)]
 pub struct Cache {
     folder: Option<PathBuf>,
+    /// Whether entries of other users are used, and others may read those of this user.
+    shared: bool,
+}
+
+/// The files of a cache.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// Entries with their sizes.
+    pub entries: Vec<(PathBuf, u64)>,
+    /// What processes that have ended left unfinished, with their sizes.
+    pub left_over: Vec<(PathBuf, u64)>,
+    /// How many files and folders are not of this program.
+    pub others: usize,
 }
 
 /// What an entry depends on.
@@ -62,12 +79,18 @@ impl Cache {
         let folder = named
             .map(PathBuf::from)
             .or_else(|| dirs::cache_dir().map(|caches| caches.join("spmv-bench")));
-        Self { folder: folder.map(|folder| folder.join(kind)) }
+        Self { folder: folder.map(|folder| folder.join(kind)), shared: false }
     }
 
-    /// One in `folder`.
+    /// One in `folder`, for this user.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: Some(folder.into()) }
+        Self { folder: Some(folder.into()), shared: false }
+    }
+
+    /// One in `folder`, for all who can read there: whoever names the folder trusts those who write into
+    /// it.
+    pub fn shared(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: Some(folder.into()), shared: true }
     }
 
     /// The file of `key`'s entry, present or not; `None` where nothing can be kept.
@@ -75,17 +98,21 @@ impl Cache {
         Some(self.folder.as_ref()?.join(key.file_name()))
     }
 
-    /// All files with their sizes.
+    /// All that is in the folder.
     ///
     /// # Errors
     /// A folder that is there and cannot be read.
-    pub fn files(&self) -> io::Result<Vec<(PathBuf, u64)>> {
+    pub fn contents(&self) -> io::Result<Contents> {
+        let mut contents = Contents::default();
         let entries = match self.folder.as_ref().map(fs::read_dir) {
             Some(Ok(entries)) => entries,
             Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => return Ok(Vec::new()),
+            _ => return Ok(contents),
         };
-        entries.map(|entry| entry.and_then(|e| Ok((e.path(), e.metadata()?.len())))).collect()
+        for entry in entries {
+            contents.add(&entry?)?;
+        }
+        Ok(contents)
     }
 
     /// The entry of `key`; when it is absent or damaged, what `make` gives, which is kept.
@@ -110,39 +137,42 @@ impl Cache {
         self.folder.as_deref()
     }
 
-    /// The entry of `key` and its age, if it is there and whole.
+    /// The entry of `key` and its age, if it is there, whole and the user's own.
     pub fn kept(&self, key: &Key) -> Option<(Vec<u8>, Duration)> {
         let path = self.path(key)?;
-        let age = path.metadata().ok()?.modified().ok()?.elapsed().unwrap_or_default();
-        Some((read(&path)?, age))
+        let file = if self.shared { File::open(path).ok()? } else { open_own(&path).ok()? };
+        let age = file.metadata().ok()?.modified().ok()?.elapsed().unwrap_or_default();
+        Some((read(file)?, age))
     }
 
     /// Keeps the entry of `key`.
     pub fn keep(&self, key: &Key, entry: &[u8]) {
         let Some(path) = self.path(key) else { return };
-        // An unwritable folder costs the next run time, nothing else.
-        let _ = Self::write(&path, |file| {
+        let write = |file: &mut File| {
             file.write_all(&Sha256::digest(entry))?;
             file.write_all(entry)
-        });
+        };
+        // An unwritable folder costs the next run time, nothing else.
+        let _ = if self.shared { replace(&path, write) } else { replace_private(&path, write) };
     }
+}
 
-    /// Writes beside it and renames, so that nobody reads half an entry.
-    ///
-    /// # Errors
-    /// Those of `write` and of the file system; then nothing is left.
-    pub fn write(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-        static WRITES: AtomicU64 = AtomicU64::new(0);
-        fs::create_dir_all(path.parent().unwrap_or(Path::new("")))?;
-        let unique = format!("{}-{}", std::process::id(), WRITES.fetch_add(1, Ordering::Relaxed));
-        let written = path.with_extension(unique);
-        let done = File::create(&written)
-            .and_then(|mut file| write(&mut file).and_then(|()| file.sync_data()))
-            .and_then(|()| fs::rename(&written, path));
-        if done.is_err() {
-            let _ = fs::remove_file(&written);
+impl Contents {
+    fn add(&mut self, entry: &fs::DirEntry) -> io::Result<()> {
+        let name = Name::of(&entry.file_name().to_string_lossy());
+        let metadata = match entry.metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            metadata => metadata?,
+        };
+        let file = (entry.path(), metadata.len());
+        match name {
+            Name::Entry if metadata.is_file() => self.entries.push(file),
+            Name::Partial(_) if metadata.is_file() => {
+                self.left_over.extend(Some(file).filter(|_| name.is_left_over()));
+            }
+            _ => self.others += 1,
         }
-        done
+        Ok(())
     }
 }
 
@@ -152,8 +182,9 @@ pub fn hex(sha256: Sha256) -> String {
 }
 
 /// What stands behind its checksum in the file, if that is right.
-fn read(path: &Path) -> Option<Vec<u8>> {
-    let bytes = fs::read(path).ok()?;
+fn read(mut file: File) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).ok()?;
     let (checksum, entry) = bytes.split_at_checked(CHECKSUM)?;
     (Sha256::digest(entry)[..] == *checksum).then(|| entry.to_vec())
 }

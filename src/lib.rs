@@ -11,6 +11,7 @@
 //! | [`simd`] | vector instructions chosen at run time | scalar |
 //! | [`team`] | pinned threads with a cheap fork and join | – |
 //! | [`system`] | facts of the machine | – |
+//! | [`terminal`] | text of others without what a terminal obeys | – |
 //! | [`device`] | the GPU: memory, kernels, time; CUDA behind it, an emulation in the tests | matrix |
 //! | [`memory`] | how much there is, how much is needed | matrix, system |
 //! | [`method`] | what a method is | matrix, memory, team, simd, device, profile |
@@ -19,7 +20,7 @@
 //! | [`verify`] | reference, bound, verdict | matrix |
 //! | [`mod@bench`] | plan → execute → a value for every method | methods, verify |
 //! | [`record`] | the row, its CSV, JSON and text, the run's facts | results of bench |
-//! | [`report`] | rows that were recorded, as tables and charts, and two files of them compared | record |
+//! | [`report`] | rows that were recorded, as tables and charts, and two files of them compared | record, cache |
 //! | [`papers`] | the documents' experiments: what is measured, shown and claimed | methods, report, record |
 //! | [`datasets`] | the collection's matrices: their facts, named sets, filters | – |
 //! | [`fetch`] | brings matrices of the collection | datasets, matrix, cache |
@@ -50,4 +51,5 @@ pub mod scalar;
 pub mod simd;
 pub mod system;
 pub mod team;
+pub mod terminal;
 pub mod verify;

@@ -1,8 +1,12 @@
 //! Parse, dispatch, print the error chain, exit status.
 
+mod allocator;
+
+use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use nix::sys::signal::{SigHandler, Signal, signal};
@@ -14,20 +18,35 @@ use spmv_bench::matrix::kept::Kept;
 use spmv_bench::methods::vendor::mkl;
 use spmv_bench::system::System;
 use spmv_bench::system::noise::Readings;
+use spmv_bench::terminal::{self, Shown};
 
+#[global_allocator]
+static ALLOCATOR: allocator::Sentenced = allocator::Sentenced;
+
+/// Raised by the first signal that asks for the end.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// The exit status when a signal ends the process at once, as of a shell's command that SIGINT ended.
+const ENDED_AT_ONCE: i32 = 130;
+/// A launcher may send the same signal twice, to the process and to its group: what comes within this
+/// time after the first signal is the same request.
+const SAME_REQUEST: Duration = Duration::from_millis(300);
 
 fn main() -> ExitCode {
+    let is_worker = cli::is_worker(std::env::args_os());
+    if is_worker {
+        allocator::end_with(cli::OUT_OF_MEMORY);
+    }
     let system = System::detect();
     // SAFETY: no other thread has been started yet.
     unsafe { mkl::place_threads(&system.cpus) };
-    let handled = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
+    let handled = listen(is_worker);
     // SAFETY: no handler is installed. A file that may not grow is an error of writing, not the end.
     let _ = unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
     let now = jiff::Timestamp::now();
+    let (mut plain, mut shown) = (io::stdout().lock(), Shown::new(io::stdout()));
     let mut world = World {
-        stdout: &mut io::stdout().lock(),
-        stderr: &mut Heedless(io::stderr()),
+        stdout: if io::stdout().is_terminal() { &mut shown } else { &mut plain },
+        stderr: &mut Shown::new(Heedless(io::stderr())),
         terminal: io::stderr().is_terminal(),
         width: console::Term::stdout().size_checked().map(|(_, columns)| columns),
         clock: &SystemClock::default(),
@@ -52,6 +71,23 @@ fn main() -> ExitCode {
     }
 }
 
+/// Raises the flag at the first signal; a later one ends the process at once, but not a worker, which
+/// its parent ends. A command that never looks at the flag is left to end at the first signal.
+fn listen(is_worker: bool) -> Result<(), ctrlc::Error> {
+    if !cli::ends_in_order(std::env::args_os()) {
+        return Ok(());
+    }
+    let mut first = None::<Instant>;
+    ctrlc::set_handler(move || {
+        let first = *first.get_or_insert_with(Instant::now);
+        if first.elapsed() > SAME_REQUEST && !is_worker {
+            // SAFETY: no invariants; nothing of this process runs afterwards.
+            unsafe { nix::libc::_exit(ENDED_AT_ONCE) };
+        }
+        INTERRUPTED.store(true, Ordering::Relaxed);
+    })
+}
+
 /// Messages that nobody takes are no reason to end.
 struct Heedless<W>(W);
 
@@ -72,9 +108,14 @@ fn report(error: &anyhow::Error) -> ExitCode {
     let closed =
         error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe);
     if let Some(usage) = error.downcast_ref::<clap::Error>() {
-        let _ = usage.print();
+        let text = usage.render().to_string();
+        let _ = match terminal::shown(&text) {
+            // With its colours.
+            Cow::Borrowed(_) => usage.print(),
+            Cow::Owned(text) => write!(io::stderr(), "{text}"),
+        };
     } else if !closed {
-        let _ = writeln!(io::stderr(), "spmv-bench: {error:#}");
+        let _ = writeln!(Shown::new(io::stderr()), "spmv-bench: {error:#}");
     }
     ExitCode::from(if error.is::<Interrupted>() { 1 } else { 2 })
 }

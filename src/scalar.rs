@@ -47,14 +47,7 @@ impl Precision {
 
 /// `f64` or `f32`.
 pub trait Scalar:
-    num_traits::Float
-    + num_traits::NumAssign
-    + bytemuck::NoUninit
-    + Default
-    + Debug
-    + Send
-    + Sync
-    + 'static
+    num_traits::Float + num_traits::NumAssign + bytemuck::Pod + Default + Debug + Send + Sync + 'static
 {
     /// The precision this type stands for.
     const PRECISION: Precision;

@@ -132,6 +132,11 @@ pub fn last_level_cache_bytes() -> Option<u64> {
     caches().iter().map(|cache| cache.bytes).max()
 }
 
+/// The same, or 32 MiB where it is unknown.
+pub fn cache_bytes() -> u64 {
+    last_level_cache_bytes().unwrap_or(32 << 20)
+}
+
 /// The NUMA node of each CPU; `None` where all of the machine is one node. Read once, as the caches.
 pub fn nodes_of(cpus: &[usize]) -> Option<Vec<usize>> {
     static NODES: OnceLock<Vec<String>> = OnceLock::new();

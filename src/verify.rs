@@ -51,10 +51,12 @@ impl DoubleDouble {
 
 /// One row of the reference.
 #[derive(Clone, Copy, Debug)]
-struct Row {
+pub struct Row {
     exact: DoubleDouble,
     /// The bound at c = 1.
     bound: f64,
+    /// How many entries the row has.
+    entries: f64,
 }
 
 /// What the entries of a row, or of a part of one, add up to.
@@ -99,6 +101,28 @@ impl Reference {
     /// What the permuted matrix must yield from permuted vectors.
     pub fn permuted(&self, permutation: &Permutation) -> Self {
         Self { rows: permutation.apply(&self.rows) }
+    }
+
+    /// A row, to be changed.
+    pub fn row(&self, row: usize) -> Row {
+        self.rows[row]
+    }
+
+    /// Exchanges rows of the reference for `rows`, which are given by their numbers, so that a second call
+    /// brings back what was there before the first.
+    pub fn exchange(&mut self, rows: &mut [(usize, Row)]) {
+        rows.iter_mut().for_each(|(row, other)| std::mem::swap(&mut self.rows[*row], other));
+    }
+
+    /// The first row whose sum, or a part of it, may exceed the largest number of the precision. What a
+    /// product yields there depends on its order of summation, so nothing can be verified.
+    pub fn overflow<T: Scalar>(&self) -> Option<usize> {
+        let largest = T::max_value().widen() * T::UNIT_ROUNDOFF;
+        let overflows = |row: &Row| {
+            let sum = row.bound / (row.entries + 2.0);
+            sum.is_nan() || sum > largest
+        };
+        self.rows.par_iter().position_first(overflows)
     }
 
     /// Judges a y of `rows` values.
@@ -159,11 +183,23 @@ impl RowSum {
         Row {
             exact: self.sum.scaled_plus(alpha, beta, old),
             bound: (self.entries + 2.0) * (relative + underflow),
+            entries: self.entries,
         }
     }
 }
 
 impl Row {
+    /// The row after the element of x that its entry `value` is multiplied by has changed. The bound allows for
+    /// the element before as well as for that now, and so may be wider than that of a new reference.
+    pub fn change<T: Scalar>(&mut self, alpha: T, value: T, [from, to]: [T; 2]) {
+        let (value, from, to) = (value.widen(), from.widen(), to.widen());
+        let sum = DoubleDouble::default().add_product(value, to).add_product(-value, from);
+        let magnitude = (value * to).abs();
+        let change = RowSum { sum, magnitude, entries: self.entries }.row(alpha, T::zero(), 0.0);
+        self.exact = self.exact.plus(change.exact);
+        self.bound += change.bound;
+    }
+
     fn error_ratio(&self, y: f64) -> f64 {
         let error = ((y - self.exact.high) - self.exact.low).abs();
         if error.is_nan() { f64::INFINITY } else { error / self.bound }

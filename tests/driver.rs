@@ -220,7 +220,7 @@ fn faults(gpu: Gpu) {
     let fault = kernel(&gpu, "fault").unwrap();
     fault.launch(1, 32, 0, &[]).unwrap();
     let error = "CUDA_ERROR_ILLEGAL_ADDRESS (meaning)";
-    let expected = format!("cuStreamSynchronize, after fault: {error}");
+    let expected = format!("cuCtxSynchronize, after fault: {error}");
     assert_eq!(gpu.synchronize(), Err(Failed(expected)));
     let launched = fault.launch(1, 32, 0, &[]).unwrap_err().0;
     assert_eq!(

@@ -77,6 +77,7 @@ fn on_gpu(
         interrupted: &AtomicBool::new(false),
         settings,
         at_hand: &|_| (),
+        entropy: || 1,
     };
     Trial::new(&bench, csr).on_gpu(gpu, choices)
 }

@@ -89,6 +89,7 @@ fn every_method_is_right_on_real_matrices() {
         interrupted: &AtomicBool::new(false),
         settings: &settings,
         at_hand: &|_| (),
+        entropy: || 1,
     };
     // A giant row, hypersparse, wide, tall, a stencil.
     for name in ["boyd1_kkt", "org_hs_gene_goall", "nw04", "scrna_10x_chickenplot", "mdual"] {
@@ -100,7 +101,7 @@ fn every_method_is_right_on_real_matrices() {
         let emulation = Gpu::new(Emulation::new(1));
         let f32_csr = csr.to_precision::<f32>().unwrap();
         let f32 = Trial::new(&bench, &*f32_csr).on_host(&cpu).unwrap();
-        let trial = Trial::new(&bench, &csr);
+        let mut trial = Trial::new(&bench, &csr);
         let f64 = trial.on_host(&cpu).unwrap();
         let on_gpu = trial.on_gpu(&emulation, &gpu).unwrap();
         let outcomes = [f32, f64, on_gpu].into_iter().flat_map(|report| report.outcomes);

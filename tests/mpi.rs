@@ -164,10 +164,6 @@ fn what_ranks_cannot_do_is_said_once() {
         ("--methods seq".into(), "2 processes: together they run --mtx FILE --methods mpi-merge"),
         ("corpus gen:grid2d,n=3".into(), "2 processes: together they run"),
         (format!("--methods {name} --threads 2"), "--threads: a rank of mpi-merge is one"),
-        (
-            format!("--methods {name} --isolate"),
-            "--isolate: mpi-merge is measured in the processes",
-        ),
         (format!("--methods {name} --order rcm"), "--order: mpi-merge takes matrices as they are"),
         (format!("--methods {name} --cache cold"), "--cache cold: mpi-merge is measured hot"),
         (

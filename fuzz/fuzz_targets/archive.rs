@@ -48,7 +48,11 @@ fuzz_target!(|input: &[u8]| -> Corpus {
     }
     let mut archive = tar(text, members, kind);
     if !text.starts_with(&[0x1f, 0x8b]) {
-        assert_same(&read(&archive), &BENCH.read("a.mtx", text, true, how));
+        let expected = BENCH.read("a.mtx", text, true, how);
+        match kind & 64 {
+            0 => assert_same(&read(&archive), &expected),
+            _ => assert!(read(&archive).is_err(), "there are two matrices"),
+        }
     }
     let place = usize::from(u16::from_le_bytes([place, further])) % archive.len();
     archive[place] ^= bits;
@@ -61,7 +65,7 @@ fuzz_target!(|input: &[u8]| -> Corpus {
     Corpus::Keep
 });
 
-/// Up to three odd members, the matrix, and one more of its name.
+/// Up to three odd members, the matrix, and perhaps one more of its name.
 fn tar(text: &[u8], members: u8, kind: u8) -> Vec<u8> {
     let mut builder = Builder::new(Vec::new());
     let mut add = |kind, path: &str, contents: &[u8]| {
@@ -78,7 +82,9 @@ fn tar(text: &[u8], members: u8, kind: u8) -> Vec<u8> {
         add(kind, path, if whole { text } else { &[] });
     }
     add(EntryType::Regular, MATRIX, text);
-    add(EntryType::Regular, MATRIX, b"another");
+    if kind & 64 == 64 {
+        add(EntryType::Regular, MATRIX, b"another");
+    }
     builder.into_inner().expect("memory takes it")
 }
 

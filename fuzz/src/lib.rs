@@ -1,6 +1,8 @@
 //! What the fuzz targets share: a folder for the files that they read, the reading, and what must hold of
 //! every matrix that was read.
 
+pub mod conversions;
+
 use std::path::PathBuf;
 use std::sync::LazyLock;
 

@@ -13,7 +13,7 @@ pub struct Evictor {
 impl Evictor {
     /// Twice the machine's last-level cache, or 64 MiB where that is unknown.
     pub fn of_machine() -> Self {
-        let bytes = 2 * system::last_level_cache_bytes().unwrap_or(32 << 20);
+        let bytes = 2 * system::cache_bytes();
         Self { buffer: vec![0; bytes as usize / 8] }
     }
 

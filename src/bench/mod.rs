@@ -1,5 +1,6 @@
 //! plan (pure data) → execute (one matrix) → a value for every method.
 
+mod alteration;
 pub mod clock;
 pub mod evict;
 pub mod execute;

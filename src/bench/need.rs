@@ -5,6 +5,7 @@ use crate::matrix::order::Order;
 use crate::memory::extent::Extent;
 use crate::scalar::Precision;
 use crate::system;
+use crate::verify::Row;
 
 /// What small things take, whatever the matrix: notes, closures, lists per thread.
 pub const SMALL: u64 = 1 << 20;
@@ -12,6 +13,11 @@ pub const SMALL: u64 = 1 << 20;
 pub const SMALL_OF_METHOD: u64 = 64 << 10;
 /// The same for a run on a device, which hands out whole pages, and loads kernels.
 pub const SMALL_ON_DEVICE: u64 = 64 << 20;
+
+/// Bytes of a row of the reference.
+const REFERENCE: u64 = size_of::<Row>() as u64;
+/// The same with its number, in a tree.
+const ALTERED: u64 = 2 * (REFERENCE + 8);
 
 impl Extent<'_> {
     /// What bandwidth is measured on.
@@ -21,12 +27,11 @@ impl Extent<'_> {
 
     /// A run's own arrays: vectors, reference, what bandwidth is measured on and caches are emptied with.
     pub fn run(&self, settings: &Settings) -> u64 {
-        // x, two of y, and the reference's three numbers.
-        let vectors = self.vectors() + self.outputs() * (self.value + 24);
+        // Two of x with a mark per element, two of y, and the reference, of which an alteration may change all.
+        let vectors = 2 * self.vectors() + self.inputs() + self.outputs() * (REFERENCE + ALTERED);
         let reference = if settings.transpose { self.transposed(self.value) } else { 0 };
         let cold = settings.cache == Cache::Cold;
-        let evictor =
-            if cold { 2 * system::last_level_cache_bytes().unwrap_or(32 << 20) } else { 0 };
+        let evictor = if cold { 2 * system::cache_bytes() } else { 0 };
         vectors + reference.max(self.sweeps() + evictor) + SMALL
     }
 
@@ -38,7 +43,7 @@ impl Extent<'_> {
             let narrow = Self { transpose, ..self.in_precision(precision) };
             let copies = if precision == Precision::F64 { 0 } else { matrices * narrow.csr() };
             // Vectors and reference are permuted into new ones.
-            let permuted = (matrices - 1) * (self.rows * 8 + narrow.vectors() + self.rows * 24);
+            let permuted = (matrices - 1) * (self.rows * (8 + REFERENCE) + narrow.vectors());
             copies + narrow.run(settings) + permuted
         };
         let runs = precisions.iter().map(run).max().unwrap_or(0);
@@ -64,14 +69,15 @@ mod tests {
         // 80 and 160.
         let extent = Extent::announced(10, 20, 100, 1);
         assert_eq!((extent.csr(), extent.vectors()), (1244, 240));
-        // x, both y and 240 of reference; sweeps over 1484.
+        // Two of x and of y, a mark for each of x, reference and alteration of y; sweeps
+        // over 1484.
         let settings = Settings::new(Protocol::MergeSpmv);
-        let run = 240 + 80 + 240 + 1484;
+        let run = 2 * 240 + 20 + 10 * (32 + 80) + 1484;
         assert_eq!(extent.run(&settings), run + SMALL);
         let f64 = [Precision::F64];
         assert_eq!(extent.all(&settings, &f64, Order::Natural), 1244 + run + SMALL);
-        // The copy, 844, and half of the vectors; the reference stays.
-        let narrow = 844 + (120 + 40 + 240 + 844 + 120);
+        // The copy, 844, and half of the vectors; the rest stays.
+        let narrow = 844 + (240 + 20 + 10 * (32 + 80) + 844 + 120);
         let f32 = [Precision::F32];
         assert_eq!(extent.all(&settings, &f32, Order::Natural), 1244 + narrow + SMALL);
         let both = [Precision::F64, Precision::F32];

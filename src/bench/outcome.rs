@@ -63,10 +63,11 @@ pub struct Measurement {
     pub summary: Summary,
     /// See [`Prepared::extra_bytes`](crate::method::Prepared::extra_bytes).
     pub extra_bytes: Option<u64>,
-    /// See [`Verdict::error_ratio`](crate::verify::Verdict::error_ratio); the worst of all verifications.
+    /// See [`Verdict::error_ratio`](crate::verify::Verdict::error_ratio); the worst of all
+    /// verifications whose x is the same.
     pub error_ratio: f64,
-    /// How many bitwise different y the verifications saw: one after the first product and one after each
-    /// round, all of the same x.
+    /// How many bitwise different y the verifications saw, after the first product and in each round, of those
+    /// whose x is the same.
     pub distinct_results: usize,
     /// See [`Prepared::library_version`](crate::method::Prepared::library_version).
     pub library_version: Option<String>,

@@ -83,8 +83,6 @@ impl fmt::Display for Peak {
 /// The three arrays, touched first by the threads that sweep them.
 pub struct Sweeps {
     arrays: [Vec<f64>; 3],
-    /// Sweeps per region.
-    repeats: usize,
     triad_gbs: f64,
     read_gbs: f64,
 }
@@ -92,11 +90,13 @@ pub struct Sweeps {
 /// A region lasts at least about this long.
 const REGION: Duration = Duration::from_micros(200);
 const BYTES_PER_ELEMENT: usize = 24;
+/// The fewest elements of an array that are swept.
+const FEWEST: usize = 512;
 
 impl Sweeps {
     /// Arrays of about `bytes` in all.
     pub fn new(team: &Team, bytes: usize) -> Self {
-        let (len, threads) = (bytes.div_ceil(BYTES_PER_ELEMENT).max(512), team.len());
+        let (len, threads) = (bytes.div_ceil(BYTES_PER_ELEMENT).max(FEWEST), team.len());
         let mut arrays = std::array::from_fn(|_| Vec::<f64>::with_capacity(len));
         for array in &mut arrays {
             let spare = DisjointMut::new(&mut array.spare_capacity_mut()[..len]);
@@ -108,28 +108,21 @@ impl Sweeps {
             // SAFETY: the parts cover the first `len` elements.
             unsafe { array.set_len(len) };
         }
-        // 10 GB/s per thread is a low guess: the repeats are rather too few than too many.
-        let guess = (len * BYTES_PER_ELEMENT) as f64 / (10e9 * team.len() as f64);
-        let repeats = (REGION.as_secs_f64() / guess).ceil() as usize;
-        Self { arrays, repeats, triad_gbs: 0.0, read_gbs: 0.0 }
+        Self { arrays, triad_gbs: 0.0, read_gbs: 0.0 }
     }
 
     /// Times both sweeps once and keeps the best. `evict` empties the caches outside the time; with
     /// it a region is a single sweep.
-    pub fn look(&mut self, team: &Team, clock: &dyn Clock, mut evict: Option<impl FnMut()>) {
-        let repeats = if evict.is_some() { 1 } else { self.repeats };
-        let bytes = (self.arrays[0].len() * BYTES_PER_ELEMENT * repeats) as f64;
-        let isa = Isa::detect();
-        let mut gbs = |sweep: &mut dyn FnMut()| {
-            evict.iter_mut().for_each(|evict| evict());
-            let start = clock.now();
-            sweep();
-            bytes / (clock.now() - start).as_secs_f64() / 1e9
-        };
-        let triad_gbs = gbs(&mut || self.triad(team, isa, repeats));
-        let read_gbs = gbs(&mut || self.read(team, isa, repeats));
+    pub fn look(&mut self, team: &Team, clock: &dyn Clock, evict: Option<impl FnMut()>) {
+        let [triad_gbs, read_gbs] = self.rates(self.arrays[0].len(), team, clock, evict);
         self.triad_gbs = self.triad_gbs.max(triad_gbs);
         self.read_gbs = self.read_gbs.max(read_gbs);
+    }
+
+    /// The larger rate of both sweeps over the first `bytes` only, in GB/s.
+    pub fn look_at_part(&mut self, bytes: usize, team: &Team, clock: &dyn Clock) -> f64 {
+        let len = bytes.div_ceil(BYTES_PER_ELEMENT).clamp(FEWEST, self.arrays[0].len());
+        self.rates(len, team, clock, None::<fn()>).into_iter().fold(0.0, f64::max)
     }
 
     /// The best so far.
@@ -137,10 +130,33 @@ impl Sweeps {
         Peak::Host { triad_gbs: self.triad_gbs, read_gbs: self.read_gbs }
     }
 
-    fn triad(&mut self, team: &Team, isa: Isa, repeats: usize) {
-        let [a, b, c] = &mut self.arrays;
-        let (len, threads) = (a.len(), team.len());
-        let a = DisjointMut::new(a);
+    /// The rates of triad and read over the first `len` elements.
+    fn rates(
+        &mut self,
+        len: usize,
+        team: &Team,
+        clock: &dyn Clock,
+        mut evict: Option<impl FnMut()>,
+    ) -> [f64; 2] {
+        // 10 GB/s per thread is a low guess: the repeats are rather too few than too many.
+        let guess = (len * BYTES_PER_ELEMENT) as f64 / (10e9 * team.len() as f64);
+        let repeats = if evict.is_some() { 1.0 } else { (REGION.as_secs_f64() / guess).ceil() };
+        let bytes = (len * BYTES_PER_ELEMENT) as f64 * repeats;
+        let (isa, repeats) = (Isa::detect(), repeats as usize);
+        let mut gbs = |sweep: &mut dyn FnMut()| {
+            evict.iter_mut().for_each(|evict| evict());
+            let start = clock.now();
+            sweep();
+            bytes / (clock.now() - start).as_secs_f64() / 1e9
+        };
+        let triad_gbs = gbs(&mut || self.triad(len, team, isa, repeats));
+        let read_gbs = gbs(&mut || self.read(len, team, isa, repeats));
+        [triad_gbs, read_gbs]
+    }
+
+    fn triad(&mut self, len: usize, team: &Team, isa: Isa, repeats: usize) {
+        let ([a, b, c], threads) = (&mut self.arrays, team.len());
+        let a = DisjointMut::new(&mut a[..len]);
         team.run(|rank| {
             let range = part(len, rank, threads);
             // SAFETY: parts of different ranks do not overlap.
@@ -150,10 +166,10 @@ impl Sweeps {
         });
     }
 
-    fn read(&self, team: &Team, isa: Isa, repeats: usize) {
+    fn read(&self, len: usize, team: &Team, isa: Isa, repeats: usize) {
         let threads = team.len();
         team.run(|rank| {
-            let arrays = self.arrays.each_ref().map(|a| &a[part(a.len(), rank, threads)]);
+            let arrays = self.arrays.each_ref().map(|a| &a[part(len, rank, threads)]);
             black_box(isa.run::<f64, _>(Read { arrays, repeats }));
         });
     }

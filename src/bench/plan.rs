@@ -221,6 +221,13 @@ impl Round {
         products.min(self.products.div_ceil(samples)).max(1)
     }
 
+    /// About how many samples of `batch` products there will be when a product takes `product`; at least 1.
+    pub fn samples(&self, batch: usize, product: Duration) -> f64 {
+        let by_count = self.products as f64 / batch as f64;
+        let by_time = self.max_time.as_secs_f64() / (product.as_secs_f64() * batch as f64);
+        by_count.min(by_time).max(1.0)
+    }
+
     /// Whether another sample is due after `products` that took `time`.
     pub fn goes_on(&self, products: usize, time: Duration) -> bool {
         products == 0 || time < self.max_time && (products < self.products || time < self.min_time)

@@ -121,12 +121,9 @@ pub struct SingleArgs {
           long_help = format!("Matrix Market file, .mtx, .mtx.gz or .tar.gz; or what stands in for a \
           matrix of the collection, stand-in:GROUP/NAME; or a generator: {}", forms()))]
     pub mtx: OsString,
-    /// Measure in a child process, so that a method that crashes or hangs ends alone [default: only
-    /// when methods of the GPU are measured]
+    /// Measure in this process, not in a child that may crash, hang or run out of memory without
+    /// ending the run
     #[arg(long)]
-    pub isolate: bool,
-    /// Measure in this process, also on a GPU, where a kernel that hangs cannot be ended
-    #[arg(long, conflicts_with = "isolate")]
     pub no_isolate: bool,
     #[command(flatten)]
     pub measure: MeasureArgs,

@@ -1,29 +1,70 @@
 //! `spmv-bench cache list|clear`: the matrices kept from earlier readings.
 
 use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
 use super::args::{CacheArgs, CacheVerb};
 use super::{Verdict, World};
+use crate::cache::Contents;
+use crate::matrix::kept::Listed;
 
 /// Runs the command.
 pub fn run(args: &CacheArgs, world: &mut World) -> Result<Verdict> {
     let Some(kept) = &world.matrices else { bail!("this user has no folder for caches") };
+    let contents = kept.contents().with_context(|| format!("cannot read {kept}"))?;
     let mut listed = kept.list().with_context(|| format!("cannot read {kept}"))?;
     listed.retain(|entry| entry.stale || !args.stale);
     let (count, bytes) = (listed.len(), listed.iter().map(|entry| entry.bytes).sum::<u64>());
-    for entry in &listed {
-        if args.what == CacheVerb::Clear {
-            let path = &entry.path;
-            fs::remove_file(path).with_context(|| format!("cannot remove {}", path.display()))?;
-            continue;
+    let done = match args.what {
+        CacheVerb::List => {
+            list(&listed, world.stdout)?;
+            "kept"
         }
-        let source = entry.source.as_deref().unwrap_or("damaged, or of another version");
-        let stale = if entry.stale && entry.source.is_some() { " (changed or gone)" } else { "" };
-        writeln!(world.stdout, "{:>10.1} MB  {source}{stale}", entry.bytes as f64 / 1e6)?;
-    }
-    let done = if args.what == CacheVerb::Clear { "cleared" } else { "kept" };
+        CacheVerb::Clear => {
+            listed.iter().try_for_each(|entry| remove(&entry.path))?;
+            contents.left_over.iter().try_for_each(|(path, _)| remove(path))?;
+            "cleared"
+        }
+    };
     writeln!(world.stderr, "{count} entries, {:.1} MB {done} in {kept}", bytes as f64 / 1e6)?;
+    tell_rest(&contents, done, world.stderr)?;
     Ok(Verdict::Ok)
+}
+
+fn list(listed: &[Listed], out: &mut dyn Write) -> io::Result<()> {
+    for entry in listed {
+        let source = entry.source.as_deref().unwrap_or("damaged, of another version, or not yours");
+        let stale = if entry.stale && entry.source.is_some() { " (changed or gone)" } else { "" };
+        writeln!(out, "{:>10.1} MB  {source}{stale}", entry.bytes as f64 / 1e6)?;
+    }
+    Ok(())
+}
+
+/// Removes a file, which another process may have removed already.
+fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed.with_context(|| format!("cannot remove {}", path.display())),
+    }
+}
+
+/// What is in the folder beside entries.
+fn tell_rest(contents: &Contents, done: &str, stderr: &mut dyn Write) -> io::Result<()> {
+    let Contents { left_over, others, .. } = contents;
+    if !left_over.is_empty() {
+        let (count, bytes) =
+            (left_over.len(), left_over.iter().map(|(_, bytes)| bytes).sum::<u64>());
+        let megabytes = bytes as f64 / 1e6;
+        writeln!(stderr, "{count} files of processes that ended early, {megabytes:.1} MB {done}")?;
+    }
+    if *others > 0 {
+        writeln!(
+            stderr,
+            "{others} other files or folders there are not of this program and are left"
+        )?;
+    }
+    Ok(())
 }

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::World;
 use super::args::{DeviceChoice, MeasureArgs};
-use crate::device::{Gpu, cuda};
+use crate::device::Gpu;
 use crate::method::{Choice, Device, GRAPH, Method, Unavailable};
 use crate::methods::METHODS;
 
@@ -35,15 +35,6 @@ pub fn methods(
         writeln!(world.stderr, "without the GPU methods: {reason}")?;
     }
     Ok((choices, None))
-}
-
-/// Whether a method of the GPU may run, as far as it is known without opening the GPU, which takes
-/// time and memory.
-///
-/// # Errors
-/// When `--methods` cannot be understood.
-pub fn may_use_gpu(args: &MeasureArgs) -> Result<bool> {
-    Ok(cuda::has_driver() && chosen(args)?.iter().any(is_on_gpu))
 }
 
 /// What the command line names.

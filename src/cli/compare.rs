@@ -14,6 +14,7 @@ use crate::report::compare::facts::differences;
 use crate::report::compare::{Comparison, Side};
 use crate::report::lines::{self, Line};
 use crate::report::select::Select;
+use crate::terminal::shown;
 
 #[derive(Debug, Args)]
 pub struct CompareArgs {
@@ -66,7 +67,7 @@ pub fn run(args: &CompareArgs, world: &mut World) -> Result<Verdict> {
     let a = Side { name: &name_a, lines: &lines_a };
     let comparison = Comparison::of(a, Side { name: &name_b, lines: &lines_b })?;
     let text = match args.format {
-        CompareFormat::Text => comparison.to_text(),
+        CompareFormat::Text => shown(&comparison.to_text()).into_owned(),
         CompareFormat::Csv => comparison.to_csv(),
     };
     write!(world.stdout, "{text}")?;

@@ -6,15 +6,17 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::args::GenerateArgs;
 use super::sources::{source, stand_ins};
-use super::{Verdict, World};
+use super::{Interrupted, Verdict, World};
 use crate::datasets::Matrix;
 use crate::fetch::mirror;
+use crate::matrix::bounds::ReadBounds;
 use crate::matrix::market;
-use crate::matrix::source::{Loaded, Source};
+use crate::matrix::source::Source;
+use crate::memory::{Available, refusal};
 
 /// Runs the command.
 pub fn run(args: &GenerateArgs, world: &mut World) -> Result<Verdict> {
@@ -31,8 +33,14 @@ fn write_file(args: &GenerateArgs, file: &Path, world: &mut World) -> Result<()>
     let name = file.display();
     let create = || File::create(file).map(|file| BufWriter::with_capacity(1 << 20, file));
     let (rows, cols, nnz) = match &source {
-        Source::File(path) => {
-            let loaded = Loaded::read(path, !args.no_expand)?;
+        Source::File(_) => {
+            let available = Available::now(None, 0);
+            let bounds = ReadBounds::new(world.interrupted, available.bytes, available.by);
+            let opened = source.open(!args.no_expand, bounds);
+            let loaded = match opened.and_then(|opened| opened.load(None)) {
+                Err(error) if error.is_interrupted() => bail!(Interrupted("while a file was read")),
+                loaded => loaded?,
+            };
             let write = |mut out| market::write(&loaded.csr, &mut out);
             create().and_then(write).with_context(|| format!("cannot write {name}"))?;
             if let Some(duplicates) = loaded.market.map(|facts| facts.duplicates).filter(|&n| n > 0)
@@ -43,6 +51,8 @@ fn write_file(args: &GenerateArgs, file: &Path, world: &mut World) -> Result<()>
         }
         Source::Generated(generator) | Source::StandIn(_, generator) => {
             let kind = source.made_kind().unwrap_or_default();
+            let refusal = refusal("to make", generator.bytes_for_rows(), Available::now(None, 0));
+            ensure!(refusal.is_none(), "{source}: {}", refusal.unwrap_or_default());
             generator.write(&kind, create).with_context(|| format!("cannot write {name}"))?
         }
     };

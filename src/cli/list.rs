@@ -1,6 +1,7 @@
 //! `spmv-bench methods`: what the one list says, alone or beside measured results.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -10,6 +11,7 @@ use crate::bench::regression::geometric_mean;
 use crate::method::{Code, GRAPH, Method, Parameter};
 use crate::methods::METHODS;
 use crate::methods::vendor::mkl_ie;
+use crate::record::cells::of_csv;
 
 /// Prints a paragraph per method.
 pub fn methods(out: &mut dyn Write) -> io::Result<()> {
@@ -48,9 +50,8 @@ struct Measured {
 /// the CSR arrays.
 pub fn table(results: &Path, out: &mut dyn Write) -> Result<()> {
     let context = || format!("cannot read {}", results.display());
-    let mut reader = csv::Reader::from_path(results).with_context(context)?;
-    let rows: std::result::Result<Vec<Measured>, _> = reader.deserialize().collect();
-    let rows = rows.with_context(context)?;
+    let file = File::open(results).with_context(context)?;
+    let rows: Vec<Measured> = of_csv(file).with_context(context)?;
     let rows: Vec<_> = rows
         .iter()
         .filter(|row| row.precision.as_deref() == Some("f64") && row.avg_spmv_ms.is_some())

@@ -3,14 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 
 use super::corpus::results::{done, read_record, read_rows};
 use super::corpus::same::differences;
+use super::corpus::share::is_share;
 use super::run_facts::{Recording, beside};
 use super::session::output;
 use super::{Verdict, World};
+use crate::record::cells::to_csv;
 use crate::record::file::{RowFile, is_no_file};
 use crate::record::row::Row;
 use crate::record::run::{Cell, ClockRange, Corpus, GpuRecord, RunRecord, Shard};
@@ -54,10 +56,9 @@ pub fn run(args: &MergeArgs, world: &mut World) -> Result<Verdict> {
                 .write()?;
         }
         stream => {
-            let to = output(stream.as_deref(), world.stdout)?;
-            let mut writer = csv::Writer::from_writer(to);
-            rows.iter().try_for_each(|row| writer.serialize(row))?;
-            writer.flush()?;
+            let mut to = output(stream.as_deref(), world.stdout)?;
+            to.write_all(&to_csv(&rows, true)?)?;
+            to.flush()?;
         }
     }
     for line in &missing {
@@ -68,9 +69,13 @@ pub fn run(args: &MergeArgs, world: &mut World) -> Result<Verdict> {
 
 impl Part {
     fn read(path: &Path) -> Result<Self> {
-        let record = read_record(&beside(path))?;
+        let facts = beside(path);
+        let record = read_record(&facts)?;
         let corpus = record.corpus.clone();
         let corpus = corpus.with_context(|| format!("{} is not of a corpus", path.display()))?;
+        // Before memory is taken for as many shares as the file says that there are.
+        let is_one = |what| format!("{}: corpus.shard: {what}", facts.display());
+        is_share(corpus.shard).map_err(|what| anyhow!(is_one(what)))?;
         let rows = read_rows(path, &record)?;
         Ok(Self { path: path.to_owned(), record, corpus, rows })
     }

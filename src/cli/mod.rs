@@ -40,7 +40,7 @@ use crate::method::Unavailable;
 use crate::system::System;
 use crate::system::noise::Readings;
 use args::{Cli, Command};
-pub use isolate::Interrupted;
+pub use isolate::{Interrupted, OUT_OF_MEMORY};
 
 /// Everything outside the program that a command touches; tests put fakes in its place.
 pub struct World<'a> {
@@ -83,6 +83,30 @@ pub enum Verdict {
     Ok,
     /// Some result is wrong or failed, or slower than it may be: exit status 1.
     Bad,
+}
+
+/// Whether a command line is that of a child that measures.
+pub fn is_worker(args: impl IntoIterator<Item = OsString>) -> bool {
+    let cli = Cli::try_parse_from(args);
+    matches!(cli, Ok(Cli { command: Some(Command::Worker), .. }))
+}
+
+/// Whether a command looks at [`World::interrupted`], and ends in order when it is raised. The others
+/// are to be ended by the first signal: they leave nothing behind.
+pub fn ends_in_order(args: impl IntoIterator<Item = OsString>) -> bool {
+    let Ok(cli) = Cli::try_parse_from(args) else { return false };
+    !matches!(
+        cli.command,
+        Some(
+            Command::Compare(_)
+                | Command::Merge(_)
+                | Command::Report(_)
+                | Command::Methods(_)
+                | Command::Cache(_)
+                | Command::Completions { .. }
+                | Command::Man
+        )
+    )
 }
 
 /// Runs a command line.

@@ -32,7 +32,7 @@ impl<'m> Ordered<'m> {
         let (rows, cols) = (natural.rows, natural.cols);
         if rows != cols {
             let order = order.name();
-            return Err(format!("--order {order} takes square matrices, not {rows} x {cols}"));
+            return Err(format!("order {order} takes square matrices, not {rows} x {cols}"));
         }
         let start = clock.now();
         let permutation = order.permutation(natural);
@@ -73,11 +73,18 @@ impl<T: Scalar> InPrecision<'_, T> {
         copies.sum()
     }
 
-    /// What methods are tried on.
-    pub fn trial<'a>(&'a self, bench: &'a Bench<'a>) -> Trial<'a, T> {
-        match &self.other {
+    /// What methods are tried on, or why nothing can be verified.
+    pub fn trial<'a>(&'a self, bench: &'a Bench<'a>) -> Result<Trial<'a, T>, String> {
+        let trial = match &self.other {
             Some((csr, permutation)) => Trial::reordered(bench, &self.natural, csr, permutation),
             None => Trial::new(bench, &self.natural),
+        };
+        match trial.overflow() {
+            None => Ok(trial),
+            Some(row) => Err(format!(
+                "the reference overflows: the sum of row {row}, or a part of it, may exceed the largest {}",
+                T::PRECISION.name()
+            )),
         }
     }
 }

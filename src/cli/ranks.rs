@@ -74,8 +74,7 @@ fn start(args: &SingleArgs, command: &[String], world: &mut World) -> Result<Ver
 
 /// Refuses what one process can do, but not several.
 fn check(args: &SingleArgs, threads: Option<usize>) -> Result<()> {
-    let (name, isolate, args) = (mpi_merge::METHOD.name, args.isolate, &args.measure);
-    ensure!(!isolate, "--isolate: {name} is measured in the processes that were started");
+    let (name, args) = (mpi_merge::METHOD.name, &args.measure);
     ensure!(threads.is_none_or(|n| n == 1), "--threads: a rank of {name} is one: mpirun -n N");
     ensure!(args.order == Order::Natural, "--order: {name} takes matrices as they are");
     ensure!(args.settings().cache == Cache::Hot, "--cache cold: {name} is measured hot");

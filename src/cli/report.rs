@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::{Verdict, World};
 use crate::report::overview;
+use crate::terminal::shown;
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {
@@ -27,7 +28,7 @@ pub fn run(args: &ReportArgs, world: &mut World) -> Result<Verdict> {
                 writeln!(world.stderr, "{}", path.display())?;
             }
         }
-        None => write!(world.stdout, "{}", overview::glance(&files).to_text(world.width))?,
+        None => write!(world.stdout, "{}", shown(&overview::glance(&files).to_text(world.width)))?,
     }
     Ok(Verdict::Ok)
 }

@@ -9,12 +9,12 @@ use anyhow::{Context, Result, ensure};
 use super::args::MeasureArgs;
 use super::session::Session;
 use super::system;
-use crate::cache::Cache;
+use crate::cache;
 use crate::device::facts::Clocks;
 use crate::matrix::source::Source;
-use crate::record::MatrixReport;
 use crate::record::file::is_no_file;
-use crate::record::run::{self, Bandwidth, ClockRange, GpuRecord, REVISION, RunRecord};
+use crate::record::run::{self, Bandwidth, ClockRange, GpuRecord, Library, REVISION, RunRecord};
+use crate::record::{Group, MatrixReport};
 use crate::system::System;
 use crate::system::noise::Readings;
 
@@ -51,7 +51,7 @@ impl Session<'_> {
             order: self.order,
             cells: self.cells().collect(),
             gpu,
-            libraries: self.libraries.clone(),
+            libraries: Vec::new(),
             bandwidth,
             corpus: None,
             sessions: vec![run::Session { date, begin, end: None }],
@@ -161,9 +161,40 @@ impl Recording {
         Ok(recording)
     }
 
-    /// Notes what a matrix' report says of the circumstances.
-    pub fn take(&mut self, report: &MatrixReport) {
-        self.clocks.extend(report.groups.iter().flat_map(|group| &group.clocks).cloned());
+    /// Notes what a matrix' report says of the circumstances: see [`Self::take_group`].
+    ///
+    /// # Errors
+    /// The same.
+    pub fn take(&mut self, report: &MatrixReport) -> Result<()> {
+        report.groups.iter().try_for_each(|group| self.take_group(group))
+    }
+
+    /// Notes what a group says of the circumstances.
+    ///
+    /// # Errors
+    /// When a library is another than the one that the run began with.
+    pub fn take_group(&mut self, group: &Group) -> Result<()> {
+        self.clocks.extend(group.clocks.iter().cloned());
+        let kind = |library: &Library| library.name.split(' ').next().map(str::to_owned);
+        for now in &group.libraries {
+            let known = self.record.libraries.iter();
+            match known.clone().find(|then| kind(then) == kind(now)) {
+                Some(then) => ensure!(
+                    then.name == now.name,
+                    "the run began with {} ({}); now it is {} ({}): go on with the former, or measure \
+                     into another file",
+                    then.name,
+                    then.place,
+                    now.name,
+                    now.place
+                ),
+                None => {
+                    self.record.libraries.push(now.clone());
+                    self.write()?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Completes the facts with what is known at the end, and says so if the GPU was throttled or the
@@ -202,7 +233,7 @@ impl Recording {
         let written = if is_no_file(path) {
             std::fs::write(path, json)
         } else {
-            Cache::write(path, |file| file.write_all(json.as_bytes()))
+            cache::replace(path, |file| file.write_all(json.as_bytes()))
         };
         written.with_context(|| format!("cannot write {}", path.display()))
     }

@@ -1,6 +1,8 @@
 //! What the measuring commands share: threads, methods and output made ready, and one matrix from
 //! source to report.
 
+mod group;
+
 use std::cell::RefCell;
 use std::io::Write;
 use std::path::Path;
@@ -12,32 +14,28 @@ use super::args::MeasureArgs;
 use super::ordered::{InPrecision, Ordered};
 use super::system::DeviceSpeed;
 use super::task::{Event, Step, Task, cell};
-use super::{World, choice, install, system};
+use super::{World, choice, install};
 use crate::bench::clock::Clock;
 use crate::bench::execute::{Bench, Stopped, Trial};
-use crate::bench::metrics::compulsory_bytes;
 use crate::bench::outcome::{Outcome, Report};
 use crate::bench::plan::Settings;
 use crate::device::Gpu;
 use crate::device::buffer::Value;
+use crate::matrix::bounds::ReadBounds;
 use crate::matrix::kept::Kept;
 use crate::matrix::order::Order;
-use crate::matrix::source::{Announced, Loaded, Source};
+use crate::matrix::source::{Announced, LoadError, Loaded, Opened, Source};
 use crate::memory::extent::Extent;
 use crate::memory::{self, Available};
 use crate::method::{Choice, Device};
-use crate::methods::{cpu, gpu};
+use crate::record::MatrixReport;
 use crate::record::file::Replaced;
-use crate::record::row::{Circumstances, MatrixFacts, Row, Shape, Status};
-use crate::record::run::{Cell, Library, Timed};
-use crate::record::{Group, MatrixReport};
+use crate::record::row::{MatrixFacts, Row, Shape, Status};
+use crate::record::run::Cell;
 use crate::scalar::Precision;
 use crate::simd::Isa;
 use crate::system::noise::Readings;
 use crate::team::Team;
-
-/// The methods whose times per product setups are set off against: plain parallel CSR of each device.
-const BREAK_EVEN_BASELINES: [&str; 2] = ["csr-rows", "gpu-csr-vector"];
 
 /// Why a matrix of a single row or column has no results; merge-spmv leaves such out.
 const TRIVIAL: &str = "a single row or column, or none: left out, as merge-spmv does";
@@ -58,8 +56,6 @@ pub struct Session<'a> {
     pub(super) clock: &'a dyn Clock,
     interrupted: &'a AtomicBool,
     pub(super) run_id: String,
-    /// Opened before anything is timed.
-    pub(super) libraries: Vec<Library>,
     pub(super) readings: fn() -> Readings,
     is_worker: bool,
 }
@@ -87,7 +83,6 @@ impl<'a> Session<'a> {
             settings: Settings { profiles, ..settings },
             team,
             run_id: world.run_id.clone(),
-            libraries: system::libraries(),
             readings: world.readings,
             is_worker: false,
             expand: !args.no_expand,
@@ -118,22 +113,22 @@ impl<'a> Session<'a> {
     /// When it was interrupted, or by a lost device if that is to end the process.
     pub fn carry_out(&self, task: &Task, tell: &mut dyn FnMut(Event)) -> Result<(), Stopped> {
         tell(Event::Step(Step::Load));
-        if let Some(reason) = self.too_large(&task.source) {
+        let available = Available::now(self.settings.max_memory, 0);
+        let bounds = ReadBounds::new(self.interrupted, available.bytes, available.by);
+        let opened = match task.source.open(self.expand, bounds) {
+            Ok(opened) => opened,
+            Err(error) => return self.unread(&task.source, &error, tell),
+        };
+        if let Some(reason) = self.too_large(&opened) {
             tell(Event::Matrix(Box::new(self.ended(&task.source, Status::Skipped, reason))));
             return Ok(());
         }
         let start = self.clock.now();
-        let loaded = task.source.load(self.expand, self.kept.as_ref());
+        let loaded = opened.load(self.kept.as_ref());
         let load = (self.clock.now() - start).as_secs_f64();
         let mut loaded = match loaded {
             Ok(loaded) => loaded,
-            Err(error) => {
-                let unsupported = error.is_unsupported();
-                let status = if unsupported { Status::Skipped } else { Status::Failed };
-                let ended = self.ended(&task.source, status, error.to_string());
-                tell(Event::Matrix(Box::new(ended)));
-                return Ok(());
-            }
+            Err(error) => return self.unread(&task.source, &error, tell),
         };
         let facts = facts(&task.source, &mut loaded);
         loaded.keep();
@@ -171,14 +166,32 @@ impl<'a> Session<'a> {
         })
     }
 
+    /// Tells why there is no matrix, unless it is because reading was interrupted.
+    fn unread(
+        &self,
+        source: &Source,
+        error: &LoadError,
+        tell: &mut dyn FnMut(Event),
+    ) -> Result<(), Stopped> {
+        if error.is_interrupted() {
+            return Err(Stopped::Interrupted);
+        }
+        let status = if error.is_unsupported() { Status::Skipped } else { Status::Failed };
+        tell(Event::Matrix(Box::new(self.ended(source, status, error.to_string()))));
+        Ok(())
+    }
+
     /// Why a matrix does not fit into memory, with what a run of it takes.
-    fn too_large(&self, source: &Source) -> Option<String> {
-        let Announced { rows, cols, nnz, scratch } = source.announced(self.expand)?;
+    fn too_large(&self, opened: &Opened) -> Option<String> {
+        let available = Available::now(self.settings.max_memory, opened.held());
+        let refusal = |need| memory::refusal("to load and run", need, available);
+        if let Some(reason) = refusal(opened.bytes_to_announce()) {
+            return Some(reason);
+        }
+        let Announced { rows, cols, nnz, scratch } = opened.announced()?;
         let extent = Extent::announced(rows, cols, nnz, self.team.len());
         let all = extent.all(&self.settings, self.precisions, self.order);
-        let need = all.max(extent.csr() + scratch);
-        let available = Available::now(self.settings.max_memory, 0);
-        memory::refusal("to load and run", need, available)
+        refusal(all.max(extent.csr() + scratch))
     }
 
     /// What each matrix has rows of.
@@ -224,8 +237,16 @@ impl<'a> Session<'a> {
             + matrix.as_ref().map_or(0, InPrecision::bytes);
         let max_memory = settings.max_memory.map(|most| most.saturating_sub(held));
         let settings = &Settings { max_memory, ..settings.clone() };
-        let bench = Bench { team, clock: *clock, interrupted, settings, at_hand: &at_hand };
-        let trial = matrix.as_ref().map(|matrix| matrix.trial(&bench));
+        let bench = Bench {
+            team,
+            clock: *clock,
+            interrupted,
+            settings,
+            at_hand: &at_hand,
+            entropy: rand::random,
+        };
+        let mut trial =
+            matrix.as_ref().map_err(Clone::clone).and_then(|matrix| matrix.trial(&bench));
         for device in [Device::Cpu, Device::Gpu] {
             let of_device = open.iter().filter(|choice| choice.method.device() == device);
             let choices: Vec<_> = of_device.cloned().collect();
@@ -236,7 +257,7 @@ impl<'a> Session<'a> {
             if !able.is_empty() {
                 step(Step::Begin(T::PRECISION, Some(device)));
             }
-            let measured = match &trial {
+            let measured = match &mut trial {
                 Err(reason) => all(&able, &Outcome::Skipped((*reason).clone())),
                 Ok(trial) => self.on_device(device, trial, &able)?,
             };
@@ -256,7 +277,7 @@ impl<'a> Session<'a> {
     fn on_device<T: Value>(
         &self,
         device: Device,
-        trial: &Trial<T>,
+        trial: &mut Trial<T>,
         choices: &[Choice],
     ) -> Result<Report, Stopped> {
         if choices.is_empty() {
@@ -274,64 +295,6 @@ impl<'a> Session<'a> {
             }
             measured => measured,
         }
-    }
-
-    pub(super) fn group(
-        &self,
-        precision: Precision,
-        device: Device,
-        choices: &[Choice],
-        matrix: &MatrixReport,
-        report: Report,
-        done: &[Timed],
-    ) -> Group {
-        let facts = &matrix.facts;
-        let results = || choices.iter().zip(&report.outcomes);
-        let measured = results().filter_map(|(choice, outcome)| match outcome {
-            Outcome::Ok(measured) => Some((choice.name(), measured.summary.mean_ms)),
-            _ => None,
-        });
-        let before = done
-            .iter()
-            .filter(|timed| (timed.cell.precision, timed.cell.device) == (precision, device))
-            .filter_map(|timed| Some((timed.cell.method.clone(), timed.avg_spmv_ms?)));
-        let baseline =
-            measured.chain(before).find(|(name, _)| BREAK_EVEN_BASELINES.contains(&&**name));
-        let circumstances = Circumstances {
-            precision,
-            threads: self.team.len(),
-            cache: self.settings.cache,
-            transpose: self.settings.transpose,
-            order: self.order,
-            order_ms: matrix.reordering.map(|cost| cost.order_ms),
-            peak_gbs: report.peak.gbs(),
-            launch_ms: report.launch_ms,
-            baseline_ms: baseline.map(|(_, ms)| ms),
-            run_id: &self.run_id,
-        };
-        let row = |(choice, outcome): (&Choice, &Outcome)| {
-            Row::new(facts, choice, outcome, &circumstances)
-        };
-        let stages = |outcome: &Outcome| match outcome {
-            Outcome::Ok(measured) => measured.stages.clone(),
-            _ => Vec::new(),
-        };
-        let shape = facts.shape.as_ref().expect("a measured matrix was read");
-        let mut group = Group {
-            precision,
-            device,
-            threads: self.team.len(),
-            cache: self.settings.cache,
-            footprint: compulsory_bytes(shape.rows, shape.cols, shape.nnz, precision),
-            peak: Some(report.peak).filter(|peak| peak.gbs() > 0.0),
-            compile_ms: report.compile_ms,
-            clocks: report.clocks.clone(),
-            rows: results().map(row).collect(),
-            stages: report.outcomes.iter().map(stages).collect(),
-        };
-        let choosers = [cpu::auto::METHOD.name, gpu::auto::METHOD.name];
-        choosers.into_iter().for_each(|chooser| group.set_off(chooser, done));
-        group
     }
 }
 

@@ -8,7 +8,7 @@ use super::run_facts::Recording;
 use super::session::output;
 use super::sources::source;
 use super::task::Task;
-use super::{Verdict, World, choice};
+use super::{Verdict, World};
 use crate::record::MatrixReport;
 use crate::record::write::{Format, Reporter};
 
@@ -18,10 +18,8 @@ pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result
     let source = source(&args.mtx, measure.datasets.as_deref())?;
     measure.check_files([&source].into_iter())?;
     let path = measure.record_path();
-    // A kernel that hangs can be ended only with its process.
-    let isolate = args.isolate || (!args.no_isolate && choice::may_use_gpu(measure)?);
-    let (mut runner, facts) =
-        Runner::start(measure, isolate, measure.wants_bandwidth(), command, world)?;
+    let bandwidth = measure.wants_bandwidth();
+    let (mut runner, facts) = Runner::start(measure, !args.no_isolate, bandwidth, command, world)?;
     let mut out = output(measure.output.as_deref(), world.stdout)?;
     let mut recording = Recording::begin(path, facts, world.readings, measure.quiet, world.stderr)?;
     let mut report = MatrixReport::default();
@@ -30,7 +28,7 @@ pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result
     if let Some(reason) = report.unreadable().filter(|_| report.groups.is_empty()) {
         bail!("{reason}");
     }
-    recording.take(&report);
+    recording.take(&report)?;
     if !measure.quiet {
         report.warnings().iter().try_for_each(|line| writeln!(world.stderr, "{line}"))?;
     }

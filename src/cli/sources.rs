@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use walkdir::WalkDir;
 
 use crate::datasets::{Datasets, Matrix};
-use crate::matrix::archive::is_archive;
+use crate::matrix::archive::is_matrix;
 use crate::matrix::generate::Generator;
 use crate::matrix::source::Source;
 
@@ -95,11 +95,6 @@ pub fn find(dir: &Path, stderr: &mut dyn Write) -> Result<Vec<(Source, u64)>> {
     ensure!(!files.is_empty(), "{}: no .mtx, .mtx.gz or .tar.gz file below it", dir.display());
     files.sort_by_key(|(_, bytes)| *bytes);
     Ok(files)
-}
-
-fn is_matrix(file: &Path) -> bool {
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    name.ends_with(".mtx") || name.ends_with(".mtx.gz") || is_archive(file)
 }
 
 fn sized(file: PathBuf) -> (Source, u64) {

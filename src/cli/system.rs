@@ -15,7 +15,7 @@ use crate::device::facts::Facts as GpuFacts;
 use crate::device::probe::Probe;
 use crate::memory::Available;
 use crate::method::Unavailable;
-use crate::methods::vendor::mkl::mkl;
+use crate::methods::vendor::mkl::{self, Mkl};
 use crate::record::run::{Bandwidth, DeviceBandwidth, Library, REVISION};
 use crate::system::System;
 use crate::team::Team;
@@ -127,11 +127,20 @@ pub fn bandwidth(team: &Team, clock: &dyn Clock, sizes: &[usize]) -> Vec<Bandwid
 }
 
 /// Vendors' libraries: where they are, or how to get them.
-pub fn libraries() -> Vec<Library> {
-    vec![match mkl() {
-        Ok(mkl) => Library { name: mkl.version.clone(), place: mkl.folder.display().to_string() },
+fn libraries() -> Vec<Library> {
+    vec![library(mkl::mkl())]
+}
+
+/// The vendor's library of the host, if a method has asked for it.
+pub fn opened() -> Option<Library> {
+    mkl::opened().map(library)
+}
+
+fn library(mkl: Result<&Mkl, Unavailable>) -> Library {
+    match mkl {
+        Ok(mkl) => Library { name: mkl.version.clone(), place: mkl.file.display().to_string() },
         Err(absent) => Library { name: "MKL".into(), place: absent.to_string() },
-    }]
+    }
 }
 
 /// The GPU's libraries, which need no GPU to be found: all versions, the best first.

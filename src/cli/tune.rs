@@ -18,6 +18,8 @@ use super::sources::sources;
 use super::{Verdict, World};
 use crate::method::Choice;
 use crate::record::MatrixReport;
+use crate::record::cells::to_csv;
+use crate::terminal::shown;
 use args::{Tunable, TuneArgs};
 
 /// What is tuned.
@@ -31,7 +33,11 @@ trait Tuning {
 }
 
 /// Where rows go, if anywhere.
-struct Rows(Option<csv::Writer<File>>);
+struct Rows {
+    to: Option<File>,
+    /// Whether the header is there.
+    begun: bool,
+}
 
 impl Rows {
     fn create(path: Option<&PathBuf>) -> Result<Self> {
@@ -39,14 +45,13 @@ impl Rows {
             let file = File::create(path);
             file.with_context(|| format!("cannot create {}", path.display()))
         };
-        Ok(Self(path.map(create).transpose()?.map(csv::Writer::from_writer)))
+        Ok(Self { to: path.map(create).transpose()?, begun: false })
     }
 
     fn write(&mut self, row: impl Serialize) -> Result<()> {
-        match &mut self.0 {
-            Some(out) => out.serialize(row).and_then(|()| Ok(out.flush()?)).map_err(Into::into),
-            None => Ok(()),
-        }
+        let Some(to) = &mut self.to else { return Ok(()) };
+        let text = to_csv(&[row], !std::mem::replace(&mut self.begun, true))?;
+        Ok(to.write_all(&text)?)
     }
 }
 
@@ -69,9 +74,9 @@ pub fn run(args: TuneArgs, command: Vec<String>, world: &mut World) -> Result<Ve
     let progress = progress(&sources, world.terminal && !measure.quiet);
     let mut verdict = Verdict::Ok;
     for (source, bytes) in &sources {
-        progress.set_message(source.to_string());
+        progress.set_message(shown(&source.to_string()).into_owned());
         let run = session.run(source, true);
-        recording.take(&run.report);
+        recording.take(&run.report)?;
         if let Some(reason) = run.report.unreadable() {
             progress.suspend(|| writeln!(world.stderr, "{reason}"))?;
         }

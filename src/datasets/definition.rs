@@ -59,6 +59,7 @@ struct MatrixTable {
     longest: Option<u64>,
     variation: Option<f64>,
     stand_in: Option<String>,
+    sha256: Option<Spanned<String>>,
 }
 
 #[derive(Deserialize)]
@@ -109,6 +110,7 @@ impl From<MatrixTable> for Matrix {
         let MatrixTable { longest, variation, stand_in, .. } = table;
         let (pattern_symmetry, numerical_symmetry) =
             (table.pattern_symmetry, table.numerical_symmetry);
+        let sha256 = table.sha256.map(Spanned::into_inner);
         let (id, entries) = (table.id.into_inner(), table.entries.unwrap_or(nnz));
         Self {
             id,
@@ -124,6 +126,7 @@ impl From<MatrixTable> for Matrix {
             longest,
             variation,
             stand_in,
+            sha256,
         }
     }
 }
@@ -144,6 +147,11 @@ pub fn add(datasets: &mut Datasets, text: &str, name: &str) -> Result<(), Datase
         datasets.sets.insert(name, set);
     }
     Ok(())
+}
+
+fn is_sha256(text: &str) -> bool {
+    let digit = |c: u8| c.is_ascii_digit() || (b'a'..=b'f').contains(&c);
+    text.len() == 64 && text.bytes().all(digit)
 }
 
 /// For saying where something is wrong.
@@ -171,6 +179,12 @@ impl Place<'_> {
         if let Some(entries) = table.entries.filter(|&entries| entries < table.nnz) {
             let nnz = table.nnz;
             return wrong(format!("{id}: entries = {entries}, but that many include nnz = {nnz}"));
+        }
+        if let Some(sha256) = table.sha256.as_ref().filter(|text| !is_sha256(text.get_ref())) {
+            let shown = sha256.get_ref().escape_debug();
+            let message =
+                format!("{id}: sha256 has 64 digits of 0 to 9 and a to f, not '{shown:.80}'");
+            return Err(self.wrong(sha256.span(), message));
         }
         let symmetries = [table.pattern_symmetry, table.numerical_symmetry];
         match symmetries.into_iter().flatten().find(|share| !(0.0..=1.0).contains(share)) {

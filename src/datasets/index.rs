@@ -71,6 +71,7 @@ fn matrix(line: &str) -> Result<Matrix, String> {
         longest: None,
         variation: None,
         stand_in: None,
+        sha256: None,
     })
 }
 

@@ -49,6 +49,8 @@ pub struct Matrix {
     /// A generated matrix of the same rows, columns, entries and, as far as they are known, row
     /// lengths: `gen:…`.
     pub stand_in: Option<String>,
+    /// SHA-256 of the archive `GROUP/NAME.tar.gz`, in lower-case digits, where it is known.
+    pub sha256: Option<String>,
 }
 
 impl Matrix {
@@ -69,6 +71,21 @@ impl Matrix {
             longest: None,
             variation: None,
             stand_in: None,
+            sha256: None,
+        }
+    }
+
+    /// Whether an archive of that SHA-256 is the matrix's, as far as that is known.
+    ///
+    /// # Errors
+    /// With both hashes.
+    pub fn check_archive(&self, sha256: &str) -> Result<(), String> {
+        match self.sha256.as_deref().filter(|known| *known != sha256) {
+            None => Ok(()),
+            Some(known) => Err(format!(
+                "its SHA-256 is {sha256}, but the datasets' file says that of {} is {known}",
+                self.id
+            )),
         }
     }
 

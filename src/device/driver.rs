@@ -127,7 +127,7 @@ pub trait Driver {
     /// Gives a graph back, after what was enqueued.
     fn release_graph(&self, graph: GraphId);
 
-    /// Waits until all that was enqueued has run.
+    /// Waits until all that was enqueued has run, in whatever stream a library enqueued it.
     fn synchronize(&self) -> Result<(), Failed>;
 
     /// Enqueues the taking of the time.

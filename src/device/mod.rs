@@ -1,8 +1,8 @@
 //! The GPU as methods see it: memory, kernels by name, and time. Behind it stands a [`Driver`]:
 //! CUDA in the program, an emulation on the CPU in the tests.
 //!
-//! Work is enqueued in one stream and runs in order; only copies from and to the host and
-//! [`Gpu::time`] wait for it.
+//! Work is enqueued in one stream and runs in order; only copies from and to the host,
+//! [`Gpu::time`] and [`Gpu::synchronize`] wait for it.
 
 pub mod buffer;
 pub mod csr;
@@ -159,7 +159,7 @@ impl Gpu {
         self.enqueued(name, || Ok(None))
     }
 
-    /// Waits until all that was enqueued has run.
+    /// Waits until all that was enqueued has run, in whatever stream a library enqueued it.
     pub fn synchronize(&self) -> Result<(), Failed> {
         self.0.driver.synchronize()
     }

@@ -56,9 +56,26 @@ impl Probe {
     /// # Errors
     /// Those of `work` and of the device.
     pub fn time(&self, work: impl FnOnce() -> Result<(), Failed>) -> Result<Duration, Failed> {
-        let cycles = LEAD.as_micros() as u64 * u64::from(self.gpu.facts().clock_mhz);
-        self.spin.launch(1, WARP, 0, &[&cycles])?;
+        self.occupy()?;
         self.gpu.time(work)
+    }
+
+    /// The same until the whole device is idle: also work in streams of others is waited for.
+    ///
+    /// # Errors
+    /// Those of `work` and of the device.
+    pub fn time_until_idle(
+        &self,
+        work: impl FnOnce() -> Result<(), Failed>,
+    ) -> Result<Duration, Failed> {
+        self.occupy()?;
+        self.gpu.time(|| work().and_then(|()| self.gpu.synchronize()))
+    }
+
+    /// Keeps the device busy for a while.
+    fn occupy(&self) -> Result<(), Failed> {
+        let cycles = LEAD.as_micros() as u64 * u64::from(self.gpu.facts().clock_mhz);
+        self.spin.launch(1, WARP, 0, &[&cycles])
     }
 
     /// The least time that a launch takes when kernels that do nothing follow each other: the host's part

@@ -12,11 +12,15 @@ use reqwest::header::{
 
 use super::Trouble;
 use super::folder::Folder;
+use super::pace::Pace;
 use super::part::{Origin, Part};
 use super::web::{Answer, Web};
 
 /// Tries in a row, of an address, that bring nothing.
 const TRIES: u32 = 4;
+/// Tries of an address that bring less than [`LITTLE`] each.
+const SMALL_TRIES: u32 = 64;
+const LITTLE: u64 = 64 << 10;
 /// The longest pause that a server may ask for, in pauses.
 const LONGEST_PAUSE: u32 = 60;
 /// Free space is looked at each time so many bytes were written.
@@ -30,6 +34,8 @@ pub struct Download<'d> {
     pub folder: &'d Folder,
     /// The first pause before another try; each further one is twice as long.
     pub pause: Duration,
+    /// The most bytes that the file may have.
+    pub most: u64,
     /// Told of the bytes that are there, and of how many there will be.
     pub watch: &'d dyn Fn(u64, Option<u64>),
 }
@@ -45,17 +51,30 @@ enum Miss {
 }
 
 impl Download<'_> {
-    /// Makes the part whole from the first address that has it, and tells which.
+    /// Makes the part whole from the first address that has it, and tells which. A part that cannot be
+    /// gone on with is discarded when that fails.
     ///
     /// # Errors
     /// With every address and what it answered.
     pub fn run(&self, addresses: impl IntoIterator<Item = String>) -> Result<String, Trouble> {
+        if self.part.bytes() > self.most {
+            self.part.discard()?;
+        }
         if let Some(origin) = self.part.origin().filter(|o| o.total == Some(self.part.bytes())) {
             return Ok(origin.address);
         }
+        let brought = self.first_of(addresses);
+        if brought.is_err() && self.part.origin().is_none_or(|origin| origin.validator.is_none()) {
+            self.part.discard()?;
+        }
+        brought
+    }
+
+    fn first_of(&self, addresses: impl IntoIterator<Item = String>) -> Result<String, Trouble> {
+        let pace = Pace::new(self.web.timeout(), self.most);
         let mut answers = Vec::new();
         for address in addresses {
-            match self.one(&address) {
+            match self.one(&address, &pace) {
                 Ok(()) => return Ok(address),
                 Err(Miss::Here(trouble)) => return Err(trouble),
                 Err(Miss::Passing(message, _)) => {
@@ -68,46 +87,56 @@ impl Download<'_> {
     }
 
     /// Tries an address as long as that may help.
-    fn one(&self, address: &str) -> Result<(), Miss> {
+    fn one(&self, address: &str, pace: &Pace) -> Result<(), Miss> {
         if let Some(reason) = self.web.refusal(address) {
             return Err(Miss::Refused(reason.to_owned()));
         }
-        let (mut tries, mut furthest) = (0, self.part.bytes());
+        let (mut tries, mut small_tries, mut furthest) = (0, 0, self.part.bytes());
         loop {
-            let (message, asked) = match self.once(address) {
+            let (message, asked) = match self.once(address, pace) {
                 Err(Miss::Passing(message, asked)) => (message, asked),
                 other => return other,
             };
-            if self.part.bytes() > furthest {
+            let gained = self.part.bytes().saturating_sub(furthest);
+            if gained > 0 {
                 (tries, furthest) = (0, self.part.bytes());
             }
             tries += 1;
+            small_tries += u32::from(gained < LITTLE);
             if tries == TRIES {
                 return Err(Miss::Passing(message, asked));
             }
+            if small_tries == SMALL_TRIES {
+                let few = format!("{SMALL_TRIES} tries brought less than {LITTLE} bytes each");
+                return Err(Miss::Refused(format!("{few}; the last: {message}")));
+            }
             let pause = self.pause.saturating_mul(pauses(tries, asked));
+            pace.pause(pause);
+            pace.check().map_err(late)?;
             self.web.pause(pause).map_err(Miss::Here)?;
         }
     }
 
-    fn once(&self, address: &str) -> Result<(), Miss> {
+    fn once(&self, address: &str, pace: &Pace) -> Result<(), Miss> {
         let origin = self.part.origin().filter(|origin| origin.validator.is_some());
         let bytes = self.part.bytes();
         let validator = origin.as_ref().and_then(|origin| origin.validator.as_deref());
         let resume = validator.map(|validator| (bytes, validator));
-        let answer = self.web.get(address, resume).map_err(passing)?;
+        let answer = self.web.get(address, resume, &pace.waited).map_err(passing)?;
         match (answer.status, origin) {
             (200, _) => {
                 let origin = self.origin(address, &answer.headers);
+                self.check_size(origin.total.unwrap_or(0))?;
                 self.check_room(0, origin.total)?;
                 let file = self.part.begin(&origin).map_err(Miss::Here)?;
-                self.copy(answer, file, 0, origin.total)
+                self.copy(answer, file, 0, origin.total, pace)
             }
             (206, Some(origin)) => {
                 let total = self.continued(&answer.headers, bytes, &origin)?;
+                self.check_size(total.unwrap_or(bytes))?;
                 self.check_room(bytes, total)?;
                 let file = self.part.append().map_err(Miss::Here)?;
-                self.copy(answer, file, bytes, total)
+                self.copy(answer, file, bytes, total, pace)
             }
             (416, Some(_)) => {
                 self.part.discard().map_err(Miss::Here)?;
@@ -143,10 +172,30 @@ impl Download<'_> {
         Err(Miss::Passing(format!("Content-Range '{range}' does not go on at {bytes}"), None))
     }
 
+    /// Refuses a file of so many bytes if that is too many; then nothing of it is kept.
+    fn check_size(&self, bytes: u64) -> Result<(), Miss> {
+        if bytes <= self.most {
+            return Ok(());
+        }
+        self.part.discard().map_err(Miss::Here)?;
+        Err(Miss::Refused(format!(
+            "{bytes} bytes or more come, but at most {} may (--max-archive)",
+            self.most
+        )))
+    }
+
     /// Whether what follows the first `bytes` fits on the disk.
     fn check_room(&self, bytes: u64, total: Option<u64>) -> Result<(), Miss> {
         let left = total.map_or(0, |total| total.saturating_sub(bytes));
-        self.folder.has_room(left, self.part.path()).map_err(Miss::Here)
+        let room = self.folder.has_room(left, self.part.path());
+        room.map_err(|trouble| self.full(total, trouble))
+    }
+
+    /// When the disk takes no more. If it is unknown how much more would come, the part is discarded:
+    /// later runs need the room.
+    fn full(&self, total: Option<u64>, trouble: Trouble) -> Miss {
+        let discarded = if total.is_none() { self.part.discard() } else { Ok(()) };
+        Miss::Here(discarded.err().unwrap_or(trouble))
     }
 
     /// Writes the body behind the first `bytes`.
@@ -156,13 +205,18 @@ impl Download<'_> {
         mut file: File,
         mut bytes: u64,
         total: Option<u64>,
+        pace: &Pace,
     ) -> Result<(), Miss> {
         let path = self.part.path();
-        let mut looked = bytes;
+        let (mut looked, mut window) = (bytes, pace.window());
         while let Some(piece) = answer.piece().map_err(passing)? {
-            file.write_all(&piece).map_err(|e| Miss::Here(Trouble::file("write", path, &e)))?;
+            self.check_size(bytes + piece.len() as u64)?;
+            let written = file.write_all(&piece);
+            written.map_err(|e| self.full(total, Trouble::file("write", path, &e)))?;
             bytes += piece.len() as u64;
             (self.watch)(bytes, total);
+            pace.take(&mut window, piece.len()).map_err(Miss::Refused)?;
+            pace.check().map_err(late)?;
             if bytes - looked > BETWEEN_LOOKS {
                 self.check_room(bytes, total)?;
                 looked = bytes;
@@ -188,6 +242,11 @@ fn passing(trouble: Trouble) -> Miss {
         Trouble::Failed(message) => Miss::Passing(message, None),
         Trouble::Interrupted => Miss::Here(trouble),
     }
+}
+
+/// When the time for all addresses is over.
+fn late(message: String) -> Miss {
+    Miss::Here(Trouble::Failed(message))
 }
 
 fn refusal(status: u16, headers: &HeaderMap) -> Miss {

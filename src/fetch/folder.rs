@@ -2,19 +2,24 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use nix::fcntl::OFlag;
 use nix::sys::statvfs::statvfs;
 
 use super::Trouble;
-use super::ledger::Ledger;
+use super::ledger::{LEDGER, Ledger, PENDING};
 use super::part::Part;
+use super::temporary::SUFFIX;
 use super::web::Web;
 use crate::datasets::Matrix;
 
 /// The hidden folder's name.
 const STATE: &str = ".spmv-bench";
+/// What the names of parts end in.
+const PART: &str = ".tar.gz.part";
 /// Free space that is left to others.
 const MARGIN: u64 = 64 << 20;
 /// How often a waiting run looks whether the folder is free.
@@ -47,23 +52,40 @@ impl Folder {
 
     /// The part of a matrix's archive.
     pub(super) fn part(&self, matrix: &Matrix) -> Part {
-        Part::at(self.state(&format!("{}.tar.gz.part", matrix.id.replace('/', "."))))
+        Part::at(self.state(&format!("{}{PART}", matrix.id.replace('/', "."))))
+    }
+
+    /// Bytes of all parts of archives.
+    pub fn bytes_of_parts(&self) -> u64 {
+        let names = fs::read_dir(self.state("")).into_iter().flatten().flatten();
+        let parts = names.filter(|entry| entry.file_name().to_string_lossy().ends_with(PART));
+        parts.map(|entry| Part::at(entry.path()).bytes()).sum()
     }
 
     /// Creates the folder and takes it for this run alone, until the file is closed; `wait` is called
-    /// once when another run has it.
+    /// once when another run has it. Unfinished files of earlier runs are removed.
     ///
     /// # Errors
     /// When it cannot be created or locked, or the wait is interrupted.
     pub fn lock(&self, web: &Web, wait: impl FnOnce()) -> Result<File, Trouble> {
         let state = self.path.join(STATE);
         fs::create_dir_all(&state).map_err(|error| Trouble::file("create", &state, &error))?;
+        if state.is_symlink() {
+            let state = state.display();
+            return Err(Trouble::Failed(format!("{state} is a symbolic link: remove it")));
+        }
         let path = self.state("lock");
-        let file = File::create(&path).map_err(|error| Trouble::file("create", &path, &error))?;
+        // All runs must find it, so that its name can be foreseen; a link is not followed.
+        let mut options = File::options();
+        options.write(true).create(true).truncate(false).custom_flags(OFlag::O_NOFOLLOW.bits());
+        let file = options.open(&path).map_err(|error| Trouble::file("create", &path, &error))?;
         let mut wait = Some(wait);
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(file),
+                Ok(()) => {
+                    self.tidy();
+                    return Ok(file);
+                }
                 Err(TryLockError::Error(error)) => {
                     return Err(Trouble::file("lock", &path, &error));
                 }
@@ -73,6 +95,20 @@ impl Folder {
                     }
                     web.pause(GLANCE)?;
                 }
+            }
+        }
+    }
+
+    /// Removes what an earlier run did not finish. Only space would be lost with it.
+    fn tidy(&self) {
+        for entry in fs::read_dir(self.state("")).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let replaced = [LEDGER, PENDING]
+                .iter()
+                .any(|file| name.strip_prefix(file).is_some_and(|rest| rest.starts_with('.')));
+            if replaced || name.ends_with(SUFFIX) {
+                let _ = fs::remove_file(entry.path());
             }
         }
     }
@@ -110,10 +146,17 @@ impl Folder {
         Err(Trouble::Failed(format!("{path} is there and not of {id}: move it away")))
     }
 
-    /// Gives a whole file of the hidden folder its name in this one.
+    /// Gives a whole file of the hidden folder its name in this one, once its bytes are on the disk.
     pub(super) fn rename(&self, from: &Path, name: &str) -> Result<(), Trouble> {
         let to = self.file(name);
-        fs::rename(from, &to).map_err(|error| Trouble::file("rename to", &to, &error))
+        let synced = File::open(from).and_then(|file| file.sync_data());
+        let renamed = synced.and_then(|()| fs::rename(from, &to));
+        renamed.map_err(|error| Trouble::file("rename to", &to, &error))
+    }
+
+    /// Waits until the files' names are on the disk.
+    pub(super) fn sync(&self) -> Result<(), Trouble> {
+        sync(&self.path)
     }
 
     /// The bytes of a file of that name; `None` when there is none.
@@ -128,5 +171,16 @@ impl Folder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(format!("cannot read {}: {error}", path.display())),
         }
+    }
+}
+
+/// Waits until the names in a folder are on the disk.
+pub(super) fn sync(folder: &Path) -> Result<(), Trouble> {
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        // Some network file systems cannot do that.
+        Err(error) if error.kind() != io::ErrorKind::InvalidInput => {
+            Err(Trouble::file("write", folder, &error))
+        }
+        _ => Ok(()),
     }
 }

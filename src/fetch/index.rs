@@ -1,7 +1,6 @@
 //! The collection's index, kept in the user's folder for caches.
 
 use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
 use super::Trouble;
@@ -15,6 +14,9 @@ use crate::datasets::{Matrix, index};
 
 /// An older index is brought anew, if it can be.
 const FRESH: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// The most bytes of an index; that of all 2,900 matrices has less than half a megabyte.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// All matrices of the collection at these sites; and what the user should know.
 ///
@@ -34,7 +36,7 @@ pub fn collection(
         Some((matrices, age)) if age < FRESH => return Ok((matrices, None)),
         other => other,
     };
-    let brought = bring(web, &addresses, pause, cache).and_then(|(bytes, address)| {
+    let brought = bring(web, &addresses, pause).and_then(|(bytes, address)| {
         let matrices = parse(&bytes, &address)?;
         cache.keep(&key, &bytes);
         Ok(matrices)
@@ -53,22 +55,16 @@ pub fn collection(
 }
 
 /// The index's bytes and where they are from.
-fn bring(
-    web: &Web,
-    addresses: &[String],
-    pause: Duration,
-    cache: &Cache,
-) -> Result<(Vec<u8>, String), Trouble> {
-    let path = cache.folder().map_or_else(std::env::temp_dir, Path::to_owned);
-    fs::create_dir_all(&path).map_err(|error| Trouble::file("create", &path, &error))?;
-    let folder = Folder::new(path);
-    let part = Part::at(folder.file(&format!("ssstats.csv.{}.part", std::process::id())));
-    part.discard()?;
-    let download = Download { web, part: &part, folder: &folder, pause, watch: &|_, _| {} };
-    let address = download.run(addresses.iter().cloned());
+fn bring(web: &Web, addresses: &[String], pause: Duration) -> Result<(Vec<u8>, String), Trouble> {
+    let temp_dir = std::env::temp_dir();
+    let own = tempfile::tempdir();
+    let own = own.map_err(|error| Trouble::file("create a folder in", &temp_dir, &error))?;
+    let folder = Folder::new(own.path());
+    let part = Part::at(folder.file("ssstats.csv.part"));
+    let (most, watch) = (MOST_BYTES, &|_, _| {});
+    let download = Download { web, part: &part, folder: &folder, pause, most, watch };
+    let address = download.run(addresses.iter().cloned())?;
     let bytes = fs::read(part.path());
-    part.discard()?;
-    let address = address?;
     let bytes = bytes.map_err(|error| Trouble::file("read", part.path(), &error))?;
     Ok((bytes, address))
 }

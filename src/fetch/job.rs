@@ -42,8 +42,8 @@ impl Job<'_> {
         let Fetch { folder, settings, web } = *self.fetch;
         let part = folder.part(&task.matrix);
         let watch = |bytes, total| (self.watch)(Step::At(number, bytes, total));
-        let pause = settings.pause;
-        let download = Download { web, part: &part, folder, pause, watch: &watch };
+        let (pause, most) = (settings.pause, settings.most_archive_bytes(&task.matrix));
+        let download = Download { web, part: &part, folder, pause, most, watch: &watch };
         let address = download.run(settings.sites.iter().map(|site| site.archive(&task.matrix)))?;
         (self.watch)(Step::Unpacking(number));
         let keep = settings.form == Form::Mtx;
@@ -71,21 +71,24 @@ impl Job<'_> {
     ) -> Result<Brought, Damage> {
         let (folder, id) = (self.fetch.folder, &task.matrix.id);
         let mut ledger = self.ledger.lock().expect("no job panics with the ledger");
+        task.matrix.check_archive(&unpacked.archive_sha256).map_err(Damage::Archive)?;
         ledger.check_archive(id, &unpacked.archive_sha256).map_err(Damage::Archive)?;
         let files = self.files(task, part, unpacked, address);
         for (_, line) in &files {
             folder.may_write(&line.file, id, &ledger)?;
         }
-        for (from, line) in &files {
-            folder.rename(from, &line.file)?;
-        }
-        let lines: Vec<Line> = files.into_iter().map(|(_, line)| line).collect();
+        let lines: Vec<Line> = files.iter().map(|(_, line)| line.clone()).collect();
         let brought = Brought {
             files: lines.iter().map(|line| line.file.clone()).collect(),
             bytes: lines.iter().map(|line| line.bytes).sum(),
             archive_bytes: unpacked.archive_bytes,
         };
-        ledger.enter(lines)?;
+        ledger.announce(lines)?;
+        for (from, line) in &files {
+            folder.rename(from, &line.file)?;
+        }
+        folder.sync()?;
+        ledger.enter()?;
         Ok(brought)
     }
 

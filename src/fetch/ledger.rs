@@ -1,15 +1,25 @@
 //! What was brought into a folder: `.spmv-bench/ledger.csv`, a line per file.
+//!
+//! Before files get their names, their lines are in `.spmv-bench/pending.csv`, and only after that in the
+//! ledger. So the hash of a file outlives a run that is killed at any moment: the next run finds the line
+//! and looks whether the file is there.
 
 use std::fs;
-use std::io;
-use std::path::PathBuf;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::Trouble;
-use super::folder::Folder;
+use super::folder::{Folder, sync};
 use super::plan::Form;
+use super::verify::{Finding, verify};
+use crate::cache;
 use crate::datasets::is_id;
+
+/// The files' names.
+pub const LEDGER: &str = "ledger.csv";
+pub const PENDING: &str = "pending.csv";
 
 /// A file that was brought.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,8 +40,9 @@ pub struct Line {
 /// All lines of a folder's ledger.
 #[derive(Clone, Debug)]
 pub struct Ledger {
-    path: PathBuf,
+    folder: Folder,
     lines: Vec<Line>,
+    pending: Vec<Line>,
 }
 
 impl Ledger {
@@ -40,33 +51,17 @@ impl Ledger {
     /// # Errors
     /// When it cannot be read, with the line.
     pub fn read(folder: &Folder) -> Result<Self, Trouble> {
-        let path = folder.state("ledger.csv");
-        let bytes = match fs::read(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            other => other.map_err(|error| Trouble::file("read", &path, &error))?,
-        };
-        let mut reader = csv::Reader::from_reader(&bytes[..]);
-        let mut lines = Vec::new();
-        for record in reader.records() {
-            let line = record.map_err(|error| error.to_string()).and_then(|record| {
-                let at = record.position().map_or(0, csv::Position::line);
-                let headers = csv::StringRecord::from(COLUMNS.to_vec());
-                let line: Line = record
-                    .deserialize(Some(&headers))
-                    .map_err(|error| format!("line {at}: {error}"))?;
-                line.check().map_err(|message| format!("line {at}: {message}"))?;
-                Ok(line)
-            });
-            lines.push(line.map_err(|message| {
-                let path = path.display();
-                Trouble::Failed(format!("{path}: {message}; remove that line to go on without it"))
-            })?);
-        }
-        Ok(Self { path, lines })
+        let lines = read(&folder.state(LEDGER))?;
+        Ok(Self { folder: folder.clone(), lines, pending: read(&folder.state(PENDING))? })
     }
 
     pub fn lines(&self) -> &[Line] {
         &self.lines
+    }
+
+    /// The lines of files that a run was about to bring when it ended.
+    pub fn pending(&self) -> &[Line] {
+        &self.pending
     }
 
     /// The file that a matrix itself is in.
@@ -94,30 +89,88 @@ impl Ledger {
                  lines of {id} from {}",
                 line.archive_sha256,
                 line.date,
-                self.path.display()
+                self.path().display()
             )),
         }
     }
 
-    /// Enters lines, in place of older ones of the same files, and writes the ledger.
-    pub(super) fn enter(&mut self, lines: Vec<Line>) -> Result<(), Trouble> {
-        self.lines.retain(|old| lines.iter().all(|line| line.file != old.file));
-        self.lines.extend(lines);
-        self.lines.sort_by(|a, b| (&a.matrix, &a.file).cmp(&(&b.matrix, &b.file)));
-        self.write().map_err(|error| Trouble::file("write", &self.path, &error))
+    /// Notes on the disk what is about to get its name.
+    pub(super) fn announce(&mut self, lines: Vec<Line>) -> Result<(), Trouble> {
+        // What failed before is not forgotten.
+        self.settle(&|| false)?;
+        self.pending = lines;
+        write(&self.folder.state(PENDING), &self.pending)
     }
 
-    /// Beside it first, so that nobody reads half a ledger.
-    fn write(&self) -> io::Result<()> {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        for line in &self.lines {
-            writer.serialize(line).map_err(io::Error::other)?;
-        }
-        let bytes = writer.into_inner().map_err(|error| error.into_error())?;
-        let written = self.path.with_extension("csv.new");
-        fs::write(&written, bytes)?;
-        fs::rename(&written, &self.path)
+    /// Enters what was announced, once the files have their names.
+    pub(super) fn enter(&mut self) -> Result<(), Trouble> {
+        let Self { lines, pending, .. } = self;
+        lines.retain(|old| pending.iter().all(|line| line.file != old.file));
+        lines.append(pending);
+        lines.sort_by(|a, b| (&a.matrix, &a.file).cmp(&(&b.matrix, &b.file)));
+        write(&self.path(), &self.lines)?;
+        let path = self.folder.state(PENDING);
+        fs::remove_file(&path).map_err(|error| Trouble::file("remove", &path, &error))
     }
+
+    /// Enters what a run announced that ended before it could enter it, if the files are there.
+    ///
+    /// # Errors
+    /// When the ledger cannot be written, or it is interrupted.
+    pub fn settle(&mut self, interrupted: &dyn Fn() -> bool) -> Result<(), Trouble> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        let mut there = Vec::new();
+        for line in &self.pending {
+            if verify(&self.folder, line, interrupted)? == Finding::Right {
+                there.push(line.clone());
+            }
+        }
+        self.pending = there;
+        self.enter()
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.state(LEDGER)
+    }
+}
+
+/// The lines of a file; none where no file is.
+fn read(path: &Path) -> Result<Vec<Line>, Trouble> {
+    let bytes = match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        other => other.map_err(|error| Trouble::file("read", path, &error))?,
+    };
+    let mut reader = csv::Reader::from_reader(&bytes[..]);
+    let headers = csv::StringRecord::from(COLUMNS.to_vec());
+    let lines = reader.records().map(|record| {
+        let line = record.map_err(|error| error.to_string()).and_then(|record| {
+            let at = record.position().map_or(0, csv::Position::line);
+            let line: Line = record
+                .deserialize(Some(&headers))
+                .map_err(|error| format!("line {at}: {error}"))?;
+            line.check().map_err(|message| format!("line {at}: {message}"))?;
+            Ok(line)
+        });
+        line.map_err(|message| {
+            let path = path.display();
+            Trouble::Failed(format!("{path}: {message}; remove that line to go on without it"))
+        })
+    });
+    lines.collect()
+}
+
+/// Replaces the file, and waits until it is on the disk under its name.
+fn write(path: &Path, lines: &[Line]) -> Result<(), Trouble> {
+    let text = || {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        lines.iter().try_for_each(|line| writer.serialize(line)).map_err(io::Error::other)?;
+        writer.into_inner().map_err(|error| error.into_error())
+    };
+    let written = text().and_then(|text| cache::replace(path, |file| file.write_all(&text)));
+    written.map_err(|error| Trouble::file("write", path, &error))?;
+    sync(path.parent().unwrap_or(path))
 }
 
 const COLUMNS: [&str; 8] =

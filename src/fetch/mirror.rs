@@ -9,6 +9,7 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use crate::cache;
 use crate::datasets::{Matrix, index};
 use crate::matrix::generate::Generator;
 
@@ -48,6 +49,6 @@ fn pack(name: &str, mut text: File, archive: &File) -> io::Result<()> {
 /// Those of the file system.
 pub fn write_index(folder: &Path, matrices: &[&Matrix], date: &str) -> io::Result<()> {
     let place = folder.join("files/ssstats.csv");
-    fs::create_dir_all(place.parent().unwrap_or(folder))?;
-    fs::write(place, index::write(matrices, date))
+    let text = index::write(matrices, date);
+    cache::replace(&place, |file| file.write_all(text.as_bytes()))
 }

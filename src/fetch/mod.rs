@@ -12,6 +12,7 @@ pub mod index;
 mod job;
 pub mod ledger;
 pub mod mirror;
+mod pace;
 mod part;
 pub mod plan;
 mod reading;
@@ -28,6 +29,7 @@ use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use crate::datasets::Matrix;
 use address::Site;
 use folder::Folder;
 use job::Job;
@@ -50,6 +52,22 @@ pub struct Settings {
     pub aux: bool,
     /// For the ledger: UTC, as `2026-11-21T04:15:00Z`.
     pub date: String,
+    /// The most bytes that an archive may have, if the user says so.
+    pub most_archive: Option<u64>,
+}
+
+/// Archives have up to 1.7 times the estimated bytes for their matrix; this leaves room for the files
+/// beside it, which are as large as the matrix or a few times larger.
+const ARCHIVE_MARGIN: u64 = 8;
+/// Sequences of matrices beside a small one can be hundreds of times larger than it.
+const ARCHIVE_ALLOWANCE: u64 = 256 << 20;
+
+impl Settings {
+    /// The most bytes that a matrix's archive may have.
+    pub fn most_archive_bytes(&self, matrix: &Matrix) -> u64 {
+        let expected = matrix.archive_bytes_estimate().saturating_mul(ARCHIVE_MARGIN);
+        self.most_archive.unwrap_or(expected.saturating_add(ARCHIVE_ALLOWANCE))
+    }
 }
 
 /// Why something was not brought.
@@ -98,6 +116,27 @@ pub struct Fetch<'f> {
 }
 
 impl Fetch<'_> {
+    /// Discards the part of an archive whose matrix is there: a run may have been killed before it could.
+    ///
+    /// # Errors
+    /// When that is not possible.
+    pub fn discard_part(&self, matrix: &Matrix) -> Result<(), Trouble> {
+        self.folder.part(matrix).discard()
+    }
+
+    /// Bytes of a matrix's archive that are there already. A part that is larger than the archive may be
+    /// is discarded first.
+    ///
+    /// # Errors
+    /// When that is not possible.
+    pub fn bytes_there(&self, matrix: &Matrix) -> Result<u64, Trouble> {
+        let part = self.folder.part(matrix);
+        if part.bytes() > self.settings.most_archive_bytes(matrix) {
+            part.discard()?;
+        }
+        Ok(part.bytes())
+    }
+
     /// Brings all tasks, several at once; `watch` is told of every step by the job that makes it,
     /// `done` of every task, in their order, on this thread. A task that an interrupt kept from
     /// beginning is not told of.

@@ -1,9 +1,12 @@
-//! The part of an archive that is there, and a note of what it is a part of.
+//! The part of an archive that is there, and a note of what it is a part of. A later run must find both,
+//! so their names can be foreseen: they are created only where nothing is, and a link is never followed.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use nix::fcntl::OFlag;
 use serde::{Deserialize, Serialize};
 
 use super::Trouble;
@@ -36,9 +39,10 @@ impl Part {
         &self.path
     }
 
-    /// Its bytes; 0 if it has not begun.
+    /// Its bytes; 0 if it has not begun, or something else has its name.
     pub fn bytes(&self) -> u64 {
-        self.path.metadata().map_or(0, |metadata| metadata.len())
+        let metadata = self.path.symlink_metadata().ok().filter(fs::Metadata::is_file);
+        metadata.map_or(0, |metadata| metadata.len())
     }
 
     /// What it is a part of, if it has begun and that was noted.
@@ -51,14 +55,16 @@ impl Part {
     pub fn begin(&self, origin: &Origin) -> Result<File, Trouble> {
         self.discard()?;
         let note = serde_json::to_vec(origin).expect("an origin has only texts and a number");
-        fs::write(&self.note, note).map_err(|e| Trouble::file("write", &self.note, &e))?;
-        File::create(&self.path).map_err(|e| Trouble::file("create", &self.path, &e))
+        let noted = created(&self.note).and_then(|mut file| file.write_all(&note));
+        noted.map_err(|error| Trouble::file("write", &self.note, &error))?;
+        created(&self.path).map_err(|error| Trouble::file("create", &self.path, &error))
     }
 
     /// Goes on at its end.
     pub fn append(&self) -> Result<File, Trouble> {
-        let file = OpenOptions::new().append(true).open(&self.path);
-        file.map_err(|error| Trouble::file("open", &self.path, &error))
+        let mut options = OpenOptions::new();
+        options.append(true).custom_flags(OFlag::O_NOFOLLOW.bits());
+        options.open(&self.path).map_err(|error| Trouble::file("open", &self.path, &error))
     }
 
     /// Removes it and its note. The note stays until the part is gone, and a note alone says nothing.
@@ -73,4 +79,9 @@ impl Part {
         }
         Ok(())
     }
+}
+
+/// A new file where nothing is, not even a link.
+fn created(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).open(path)
 }

@@ -3,12 +3,17 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::BufReader;
+use std::path::Path;
 
 use super::contents::Head;
 use super::folder::Folder;
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Line};
 use super::unpack;
 use crate::datasets::Matrix;
+use crate::matrix::archive::is_matrix;
+
+/// What is added to the name of a file beside the matrix that would be a matrix's.
+const AUX: &str = ".aux";
 
 /// What is kept of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,13 +55,15 @@ pub enum State {
 }
 
 impl Task {
-    /// The name that a file of the archive gets.
+    /// The name that a file of the archive gets. Those beside the matrix get none that a matrix of its
+    /// own could have: whoever measures all matrices of the folder would measure vectors, too.
     pub(super) fn name_of(&self, file: &str) -> String {
-        let group = self.matrix.group();
-        match self.file.starts_with(&format!("{}.", self.matrix.name())) {
-            true => file.to_owned(),
-            false => format!("{group}-{file}"),
-        }
+        let (group, name) = (self.matrix.group(), self.matrix.name());
+        let is_plain = self.file.starts_with(&format!("{name}."));
+        let prefix = if is_plain { String::new() } else { format!("{group}-") };
+        let is_beside = file != format!("{name}{}", Form::Mtx.suffix());
+        let suffix = if is_beside && is_matrix(Path::new(file)) { AUX } else { "" };
+        format!("{prefix}{file}{suffix}")
     }
 
     /// About how many bytes the file will have.
@@ -91,7 +98,7 @@ fn task(
     if let Some(line) = ledger.matrix_file(&matrix.id, form) {
         let (file, bytes) = (line.file.clone(), line.bytes);
         let (state, note) = match folder.bytes(&file) {
-            Ok(Some(found)) if found == bytes => (State::Present, None),
+            Ok(Some(found)) if found == bytes => (known(&matrix, line), None),
             Ok(Some(found)) => {
                 let note = format!("{file}: {found} bytes, not {bytes} as it was brought");
                 (State::Missing, Some(note))
@@ -116,6 +123,17 @@ fn task(
     let note = format!("{plain} is another matrix; this one goes to {file}");
     let task = found(matrix, file, folder, form);
     Task { note: task.note.or(Some(note)), ..task }
+}
+
+/// Whether a file came from the archive that is known, if one is.
+fn known(matrix: &Matrix, line: &Line) -> State {
+    match matrix.check_archive(&line.archive_sha256) {
+        Ok(()) => State::Present,
+        Err(message) => State::Taken(format!(
+            "the archive of {}: {message}; remove that file and the lines of {} from the ledger",
+            line.file, line.matrix
+        )),
+    }
 }
 
 /// A matrix that the ledger does not have, but that the user may have put there.
@@ -169,8 +187,13 @@ mod tests {
         assert!(tasks[..4].iter().all(|task| task.state == State::Missing));
         let taken = State::Taken("x.mtx and D-x.mtx are other matrices".into());
         assert_eq!(tasks[4].state, taken);
-        assert_eq!(tasks[0].name_of("x_b.mtx"), "x_b.mtx");
-        assert_eq!(tasks[1].name_of("x_b.mtx"), "B-x_b.mtx");
+        assert_eq!(["x.mtx", "x_b.txt"].map(|file| tasks[0].name_of(file)), ["x.mtx", "x_b.txt"]);
+        assert_eq!(tasks[1].name_of("x.mtx"), "B-x.mtx");
+        for file in ["x_b.mtx", "y.mtx", "x.tar.gz", "x.tgz", "x.mtx.gz", "B-x.mtx"] {
+            let names = [0, 1].map(|task| tasks[task].name_of(file));
+            assert_eq!(names, [format!("{file}.aux"), format!("B-{file}.aux")]);
+            assert!(names.iter().all(|name| !is_matrix(Path::new(name))));
+        }
         assert_eq!(dir.path().read_dir().unwrap().count(), 0);
     }
 }

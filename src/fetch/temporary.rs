@@ -1,17 +1,23 @@
-//! Files that are written under a temporary name and get their own when they are whole.
+//! Files that are written under a temporary name, which nobody can foresee, and get their own when they
+//! are whole.
 
-use std::fs::{self, File};
+use std::fs::Permissions;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
+use tempfile::{Builder, NamedTempFile, TempPath};
 
 use super::Trouble;
 use crate::cache::hex;
 
+/// What the names of unfinished files end in.
+pub const SUFFIX: &str = ".new";
+
 /// A whole file, which is removed if it does not get another name.
 pub struct Temporary {
-    path: Removed,
+    path: TempPath,
     /// As in the archive.
     pub name: String,
     pub bytes: u64,
@@ -20,39 +26,33 @@ pub struct Temporary {
 
 /// A file in the making, removed unless it is finished.
 pub struct Writing {
-    path: Removed,
+    file: NamedTempFile,
     name: String,
-    file: File,
     bytes: u64,
     sha256: Sha256,
 }
 
-struct Removed(PathBuf);
-
-impl Drop for Removed {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
-}
-
 impl Temporary {
     pub fn path(&self) -> &Path {
-        &self.path.0
+        &self.path
     }
 }
 
 impl Writing {
-    /// Begins a file that bears `name` in the archive.
-    pub fn begin(path: PathBuf, name: &str) -> Result<Self, Trouble> {
-        let file = File::create(&path).map_err(|error| Trouble::file("create", &path, &error))?;
-        let (path, name) = (Removed(path), name.to_owned());
-        Ok(Self { path, name, file, bytes: 0, sha256: Sha256::new() })
+    /// Begins a file in `folder` that bears `name` in the archive.
+    pub fn begin(folder: &Path, name: &str) -> Result<Self, Trouble> {
+        let mut builder = Builder::new();
+        // The file is as public as others that the user makes.
+        builder.suffix(SUFFIX).permissions(Permissions::from_mode(0o666));
+        let file = builder.tempfile_in(folder);
+        let file = file.map_err(|error| Trouble::file("create a file in", folder, &error))?;
+        Ok(Self { file, name: name.to_owned(), bytes: 0, sha256: Sha256::new() })
     }
 
     /// Adds to its end.
     pub fn write(&mut self, piece: &[u8]) -> Result<(), Trouble> {
-        let written = self.file.write_all(piece);
-        written.map_err(|error| Trouble::file("write", &self.path.0, &error))?;
+        let written = self.file.as_file_mut().write_all(piece);
+        written.map_err(|error| Trouble::file("write", self.file.path(), &error))?;
         self.sha256.update(piece);
         self.bytes += piece.len() as u64;
         Ok(())
@@ -60,8 +60,9 @@ impl Writing {
 
     /// Ends it, safely on the disk.
     pub fn finish(self) -> Result<Temporary, Trouble> {
-        let Self { path, name, file, bytes, sha256 } = self;
-        file.sync_data().map_err(|error| Trouble::file("write", &path.0, &error))?;
-        Ok(Temporary { path, name, bytes, sha256: hex(sha256) })
+        let Self { file, name, bytes, sha256 } = self;
+        let synced = file.as_file().sync_data();
+        synced.map_err(|error| Trouble::file("write", file.path(), &error))?;
+        Ok(Temporary { path: file.into_temp_path(), name, bytes, sha256: hex(sha256) })
     }
 }

@@ -187,8 +187,7 @@ impl Unpacking<'_> {
     /// Begins the file that an entry goes to, if there is room for it.
     fn begin<R: Read>(&self, entry: &Entry<R>, name: &str) -> Result<Writing, Damage> {
         self.folder.has_room(entry.size(), &self.folder.file(name))?;
-        let id = self.wanted.matrix.id.replace('/', ".");
-        Ok(Writing::begin(self.folder.state(&format!("{id}.{name}.new")), name)?)
+        Ok(Writing::begin(&self.folder.state(""), name)?)
     }
 
     /// Passes on all of an entry, up to an interrupt.

@@ -7,15 +7,20 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use reqwest::Url;
 use reqwest::blocking::{Client, RequestBuilder};
 use reqwest::header::{HeaderMap, IF_RANGE, RANGE};
+use reqwest::redirect::{Attempt, Policy};
 
 use super::Trouble;
+use super::pace::Waited;
 
 /// How long an interrupt may go unnoticed.
 const GLANCE: Duration = Duration::from_millis(50);
 /// Bytes read at once.
 const PIECE: usize = 1 << 16;
+/// Redirects followed one after the other.
+const MOST_REDIRECTS: usize = 10;
 /// Pieces read ahead of the one at work.
 const AHEAD: usize = 16;
 
@@ -46,6 +51,7 @@ enum Arrival {
 struct Arrivals<'w> {
     receiver: Receiver<Arrival>,
     interrupted: &'w AtomicBool,
+    waited: Waited,
 }
 
 impl<'w> Web<'w> {
@@ -59,6 +65,7 @@ impl<'w> Web<'w> {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = || {
             let builder = Client::builder().connect_timeout(timeout);
+            let builder = builder.redirect(Policy::custom(redirect));
             // For the head of an answer, and then for each read of the body.
             builder.timeout(timeout).user_agent(concat!("spmv-bench/", env!("CARGO_PKG_VERSION")))
         };
@@ -72,6 +79,11 @@ impl<'w> Web<'w> {
         Ok(Self { client, no_https, timeout, interrupted })
     }
 
+    /// How long a connection may be silent.
+    pub fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
     /// Why an address need not be tried.
     pub fn refusal(&self, address: &str) -> Option<&str> {
         self.no_https.as_deref().filter(|_| address.starts_with("https:"))
@@ -83,11 +95,17 @@ impl<'w> Web<'w> {
     }
 
     /// Asks for an address: all of it, or what follows the first so many bytes if it is still the
-    /// version that the validator names. Redirects are followed.
+    /// version that the validator names. Redirects are followed, but not from https to http. `waited`
+    /// grows by the time that the answer takes.
     ///
     /// # Errors
     /// When no answer comes.
-    pub fn get(&self, address: &str, resume: Option<(u64, &str)>) -> Result<Answer<'w>, Trouble> {
+    pub fn get(
+        &self,
+        address: &str,
+        resume: Option<(u64, &str)>,
+        waited: &Waited,
+    ) -> Result<Answer<'w>, Trouble> {
         let mut request = self.client.get(address);
         if let Some((bytes, validator)) = resume {
             request = request.header(RANGE, format!("bytes={bytes}-")).header(IF_RANGE, validator);
@@ -96,7 +114,8 @@ impl<'w> Web<'w> {
         let timeout = self.timeout;
         // It ends with the receiver, or when its read does; that an interrupt does not wait for.
         thread::spawn(move || read(request, timeout, &sender));
-        let arrivals = Arrivals { receiver, interrupted: self.interrupted };
+        let (interrupted, waited) = (self.interrupted, waited.clone());
+        let arrivals = Arrivals { receiver, interrupted, waited };
         match arrivals.next()? {
             Arrival::Head(status, headers) => Ok(Answer { status, headers, arrivals }),
             Arrival::Failed(message) => Err(Trouble::Failed(message)),
@@ -138,7 +157,12 @@ impl Answer<'_> {
 impl Arrivals<'_> {
     fn next(&self) -> Result<Arrival, Trouble> {
         while !self.interrupted.load(Ordering::Relaxed) {
-            match self.receiver.recv_timeout(GLANCE) {
+            let begun = Instant::now();
+            let arrival = self.receiver.recv_timeout(GLANCE);
+            // More is time for which the process was suspended.
+            let waited = begun.elapsed().min(2 * GLANCE);
+            self.waited.set(self.waited.get() + waited);
+            match arrival {
                 Ok(arrival) => return Ok(arrival),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
@@ -148,6 +172,24 @@ impl Arrivals<'_> {
         }
         Err(Trouble::Interrupted)
     }
+}
+
+/// Follows a redirect, unless what was asked for over https would come over http.
+fn redirect(attempt: Attempt) -> reqwest::redirect::Action {
+    let refusal = match attempt.previous().last() {
+        Some(from) if is_downgrade(from, attempt.url()) => {
+            format!("the redirect from https to {} is refused", attempt.url())
+        }
+        _ if attempt.previous().len() > MOST_REDIRECTS => {
+            format!("more than {MOST_REDIRECTS} redirects")
+        }
+        _ => return attempt.follow(),
+    };
+    attempt.error(refusal)
+}
+
+fn is_downgrade(from: &Url, to: &Url) -> bool {
+    from.scheme() == "https" && to.scheme() != "https"
 }
 
 /// Reads an answer to its end, or until nobody wants it.
@@ -201,4 +243,23 @@ fn chain(error: &dyn Error) -> String {
         cause = error.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_redirect_from_https_leads_to_https() {
+        for (from, to, expected) in [
+            ("https://a/x", "http://a/x", true),
+            ("https://a/x", "ftp://a/x", true),
+            ("https://a/x", "https://b/y", false),
+            ("http://a/x", "https://a/x", false),
+            ("http://a/x", "http://b/x", false),
+        ] {
+            let [from, to] = [from, to].map(|url| Url::parse(url).unwrap());
+            assert_eq!(is_downgrade(&from, &to), expected, "{from} {to}");
+        }
+    }
 }

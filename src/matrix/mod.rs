@@ -1,6 +1,7 @@
 //! The matrix in memory and where it comes from. Knows nothing of methods, devices or time.
 
 pub mod archive;
+pub mod bounds;
 pub mod csr;
 pub mod generate;
 pub mod kept;

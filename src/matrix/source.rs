@@ -6,6 +6,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::Csr;
+use super::bounds::ReadBounds;
 use super::generate::{Generator, SpecError};
 use super::kept::{Kept, Pending};
 use super::market::{self, Market, MarketError};
@@ -66,6 +67,29 @@ pub struct Announced {
     pub scratch: u64,
 }
 
+impl Announced {
+    /// The most bytes of memory until the matrix is there, itself included.
+    pub fn bytes(&self) -> u64 {
+        let csr = (size_of::<u32>() + size_of::<f64>()) as u64 * self.nnz;
+        csr + size_of::<u32>() as u64 * (self.rows as u64 + 1) + self.scratch
+    }
+}
+
+/// A source whose file is open, if it has one.
+pub enum Opened<'a> {
+    /// A file or a stream.
+    File {
+        /// What it holds.
+        file: market::Opened<'a>,
+        /// Its name.
+        path: &'a Path,
+        /// See [`Source::open`].
+        expand: bool,
+    },
+    /// Nothing is open.
+    Generated(&'a Generator),
+}
+
 /// A matrix, and what reading it told.
 #[derive(Debug)]
 pub struct Loaded {
@@ -110,6 +134,11 @@ impl LoadError {
     pub fn is_unsupported(&self) -> bool {
         matches!(self, Self::Market(error) if error.is_unsupported())
     }
+
+    /// Whether somebody asked for the end while a file was read.
+    pub fn is_interrupted(&self) -> bool {
+        matches!(self, Self::Market(error) if error.is_interrupted())
+    }
 }
 
 impl Source {
@@ -124,33 +153,26 @@ impl Source {
         }
     }
 
-    /// Reads or makes the matrix; `expand` says whether the mirrored half of a symmetric file is
-    /// stored too, `kept` where parsed files are kept, if at all.
+    /// Opens a file, or reads a stream to its end; `expand` says whether the mirrored half of a
+    /// symmetric file is stored too.
     ///
     /// # Errors
-    /// What is wrong with the file, and where.
-    pub fn load(&self, expand: bool, kept: Option<&Kept>) -> Result<Loaded, LoadError> {
-        match self {
-            Self::File(path) => match kept {
-                Some(kept) => Ok(kept.load(path, expand)?),
-                None => Ok(Loaded::read(path, expand)?),
-            },
-            Self::Generated(generator) | Self::StandIn(_, generator) => {
-                let csr = generator.generate()?;
-                Ok(Loaded::new(csr))
-            }
-        }
-    }
-
-    /// The size of the matrix, as far as it is known beforehand; `None` if there will be none.
-    pub fn announced(&self, expand: bool) -> Option<Announced> {
-        match self {
+    /// A file that cannot be opened, and what `bounds` stops.
+    pub fn open<'a>(
+        &'a self,
+        expand: bool,
+        bounds: ReadBounds<'a>,
+    ) -> Result<Opened<'a>, LoadError> {
+        Ok(match self {
             Self::File(path) => {
-                market::announced(path, &market::Options { expand, ..market::Options::default() })
-                    .ok()
+                let options = market::Options { expand, ..market::Options::default() };
+                let file = market::Opened::open(path, &options, bounds)?;
+                Opened::File { file, path, expand }
             }
-            Self::Generated(generator) | Self::StandIn(_, generator) => generator.announced().ok(),
-        }
+            Self::Generated(generator) | Self::StandIn(_, generator) => {
+                Opened::Generated(generator)
+            }
+        })
     }
 
     /// The collection's word for the problem as the file tells it, or what was made.
@@ -164,6 +186,46 @@ impl Source {
             Self::File(_) => None,
             Self::Generated(generator) => Some(format!("generated: {generator}")),
             Self::StandIn(id, generator) => Some(format!("stand-in for {id}: {generator}")),
+        }
+    }
+}
+
+impl Opened<'_> {
+    /// The size of the matrix, as far as it is known beforehand; `None` if there will be none.
+    pub fn announced(&self) -> Option<Announced> {
+        match self {
+            Self::File { file, .. } => file.announced().ok(),
+            Self::Generated(generator) => generator.announced().ok(),
+        }
+    }
+
+    /// Bytes of memory that [`announced`](Self::announced) takes to find out.
+    pub fn bytes_to_announce(&self) -> u64 {
+        match self {
+            Self::File { .. } => 0,
+            Self::Generated(generator) => generator.bytes_for_rows(),
+        }
+    }
+
+    /// Bytes of memory that a stream takes already.
+    pub fn held(&self) -> u64 {
+        match self {
+            Self::File { file, .. } => file.held(),
+            Self::Generated(_) => 0,
+        }
+    }
+
+    /// Reads or makes the matrix; `kept` is where parsed files are kept, if at all. A stream never is.
+    ///
+    /// # Errors
+    /// What is wrong with the file, and where.
+    pub fn load(self, kept: Option<&Kept>) -> Result<Loaded, LoadError> {
+        match self {
+            Self::File { file, path, expand } => match kept.filter(|_| !file.is_stream()) {
+                Some(kept) => Ok(kept.load_within(path, expand, file.bounds())?),
+                None => Ok(Loaded::of(file.read()?, expand)),
+            },
+            Self::Generated(generator) => Ok(Loaded::new(generator.generate()?)),
         }
     }
 }
@@ -188,12 +250,24 @@ impl Loaded {
     /// # Errors
     /// What is wrong with it, and where.
     pub fn read(path: &Path, expand: bool) -> Result<Self, MarketError> {
-        let market = market::read(path, &market::Options { expand, ..Default::default() })?;
+        Self::read_within(path, expand, ReadBounds::NONE)
+    }
+
+    /// Reads a file within bounds.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where, and what the bounds stop.
+    pub fn read_within(path: &Path, expand: bool, bounds: ReadBounds) -> Result<Self, MarketError> {
+        let options = market::Options { expand, ..market::Options::default() };
+        Ok(Self::of(market::Opened::open(path, &options, bounds)?.read()?, expand))
+    }
+
+    fn of(market: Market, expand: bool) -> Self {
         let Market { csr, duplicates, kind, symmetry, file_bytes, .. } = market;
         let mirrored = expand && symmetry != market::Symmetry::General;
         let facts = Facts { duplicates, mirrored, kind, symmetry: None };
         let bytes = Some(file_bytes);
-        Ok(Self { market: Some(facts), bytes, ..Self::new(csr) })
+        Self { market: Some(facts), bytes, ..Self::new(csr) }
     }
 }
 

@@ -54,7 +54,9 @@ fn scattered<T: Sync, V: Copy + Default + Send>(
             }
         }
     });
-    Csr { rows: csr.cols, cols: csr.rows, row_offsets, column_indices, values }
+    let transpose = Csr { rows: csr.cols, cols: csr.rows, row_offsets, column_indices, values };
+    debug_assert!(transpose.is_valid());
+    transpose
 }
 
 /// The rows that begin in a part's share of the nonzeros.
@@ -93,6 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
     fn any_number_of_parts_transposes() {
         let ragged: Vec<_> = (0..90)
             .flat_map(|row| (0..row * row % 7).map(move |k| (row, (k * 11 + row) % 40, row as f64)))

@@ -93,6 +93,11 @@ impl<'a> Extent<'a> {
         (self.rows + self.cols) * self.value
     }
 
+    /// Elements of x.
+    pub fn inputs(&self) -> u64 {
+        if self.transpose { self.rows } else { self.cols }
+    }
+
     /// Elements of y.
     pub fn outputs(&self) -> u64 {
         if self.transpose { self.cols } else { self.rows }

@@ -1,5 +1,6 @@
 //! Entries with their rows: COO's row indices, and what HYB has beside ELL.
 
+use anyhow::ensure;
 use rayon::prelude::*;
 
 use crate::matrix::Csr;
@@ -65,6 +66,24 @@ impl<T: Scalar> Rest<T> {
     }
 }
 
+impl<T> Rest<T> {
+    /// Checks the invariants that products on a CPU rely on: ENTRIES, each entry has a row, a column and a value;
+    /// ROWS, the rows do not descend and are the matrix's; COLUMNS, so are the columns.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold, by its name.
+    pub fn check(&self, rows: usize, cols: usize) -> anyhow::Result<()> {
+        let Self { row_indices, column_indices, values } = self;
+        let right = [row_indices.len(), column_indices.len()] == [values.len(); 2];
+        ensure!(right, "ENTRIES: {} have values", values.len());
+        let last = row_indices.last().map_or(0, |&row| row as usize + 1);
+        ensure!(row_indices.is_sorted() && last <= rows, "ROWS: {row_indices:?} of {rows}");
+        let most = column_indices.iter().max().map_or(0, |&column| column as usize + 1);
+        ensure!(most <= cols, "COLUMNS: column {} of {cols}", most - 1);
+        Ok(())
+    }
+}
+
 /// What [`Rest`] takes at most, while its values are gathered from all threads.
 pub fn memory_of_rest(extent: &Extent) -> u64 {
     2 * extent.indices() + 3 * extent.nnz * extent.value
@@ -94,6 +113,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
     fn the_width_is_cusps() {
         let long = |rows: usize, long: usize| {
             rows_of((0..rows).map(move |row| if row < long { 5 } else { 2 }))

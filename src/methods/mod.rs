@@ -13,6 +13,15 @@ pub mod vendor;
 
 use crate::method::Method;
 
+/// In debug builds, panics with the invariant that the builder of a format broke.
+fn debug_check(check: impl FnOnce() -> anyhow::Result<()>) {
+    if cfg!(debug_assertions)
+        && let Err(broken) = check()
+    {
+        panic!("the builder broke an invariant: {broken}");
+    }
+}
+
 /// Every method, in the order in which they are shown and run.
 pub const METHODS: &[Method] = &[
     cpu::seq::METHOD,

@@ -7,8 +7,10 @@
 use std::fmt::{self, Display};
 use std::ops::Range;
 
+use anyhow::ensure;
 use rayon::prelude::*;
 
+use super::debug_check;
 use super::fill;
 use super::fill_estimate::FillEstimate;
 use crate::matrix::Csr;
@@ -117,7 +119,28 @@ impl<T: Scalar> RegisterBlocks<T> {
             };
             copy(csr, rows, shape, blocks, columns, values);
         });
-        Self { shape, rows, block_offsets, columns, values }
+        let blocks = Self { shape, rows, block_offsets, columns, values };
+        debug_check(|| blocks.check(csr.cols));
+        blocks
+    }
+
+    /// Checks the invariants that the product on a CPU relies on: SHAPE, blocks are of 1 to [`MOST`] rows and
+    /// columns; BLOCKS, each row of blocks has those between its offsets, each with a column and all its values;
+    /// COLUMNS, all columns of a block are columns of the matrix.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold, by its name.
+    pub fn check(&self, cols: usize) -> anyhow::Result<()> {
+        let Self { shape, block_offsets: offsets, columns, values, .. } = self;
+        let is_side = |side: usize| (1..=MOST).contains(&side);
+        ensure!(is_side(shape.rows) && is_side(shape.cols), "SHAPE: {shape}");
+        let right = offsets.len() == self.rows.len().div_ceil(shape.rows) + 1
+            && offsets.is_sorted()
+            && (offsets[0], offsets[offsets.len() - 1] as usize) == (0, columns.len());
+        ensure!(right && values.len() == columns.len() * shape.area(), "BLOCKS: {offsets:?}");
+        let most = columns.iter().max().map_or(0, |&column| column as usize + shape.cols);
+        ensure!(most <= cols, "COLUMNS: a block that ends at column {most} of {cols}");
+        Ok(())
     }
 
     /// Bytes of all arrays.
@@ -217,6 +240,25 @@ mod tests {
         assert_eq!(blocks.columns, [0, 3, 2]);
         assert_eq!(blocks.values, [1., 0., 0., 3., 0., 0., 2., 0., 0., 0., 4., 0.]);
         assert_eq!(blocks.bytes(), 12 * 8 + 3 * 4 + 3 * 4);
+    }
+
+    #[test]
+    fn each_broken_invariant_is_named() {
+        type Break = fn(&mut RegisterBlocks<f64>);
+        let cases: [(&str, Break); 5] = [
+            ("SHAPE", |blocks| blocks.shape.cols = 9),
+            ("BLOCKS", |blocks| blocks.block_offsets[1] = 4),
+            ("BLOCKS", |blocks| blocks.rows.end = 5),
+            ("BLOCKS", |blocks| _ = blocks.values.pop()),
+            ("COLUMNS", |blocks| blocks.columns[0] = 4),
+        ];
+        for (name, break_it) in cases {
+            let csr = Csr::<f64>::from_triplets(3, 5, &[(0, 0, 1.0), (1, 4, 2.0), (2, 3, 3.0)]);
+            let mut blocks = pieces(&csr, vec![(0..3, shape("2x2"))]).unwrap().remove(0);
+            break_it(&mut blocks);
+            let broken = blocks.check(5).unwrap_err().to_string();
+            assert!(broken.starts_with(name), "{name}: {broken}");
+        }
     }
 
     #[test]

@@ -6,13 +6,16 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use anyhow::ensure;
 use rayon::prelude::*;
 
 use super::fill;
 use crate::matrix::Csr;
+use crate::matrix::order::Permutation;
 use crate::memory::extent::Extent;
 use crate::method::{Parameter, Request, Unavailable};
 use crate::scalar::Scalar;
+use crate::simd::MOST_LANES;
 use crate::team::DisjointMut;
 
 /// How the strips lie in memory.
@@ -148,6 +151,30 @@ impl<T: Scalar> Strips<T> {
         self.rows.div_ceil(self.lanes)
     }
 
+    /// Checks the invariants that the product on a CPU relies on, of strips of a matrix with `cols` columns:
+    /// LANES, a strip has at most the widest register's; PLACES, each column of a strip is a register of places
+    /// with their column indices; COLUMNS, these are columns of the matrix; ORDER, each row has one lane.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold, by its name.
+    pub fn check(&self, cols: usize) -> anyhow::Result<()> {
+        ensure!((1..=MOST_LANES).contains(&self.lanes), "LANES: {}", self.lanes);
+        let places = self.values.len();
+        ensure!(places == self.column_indices.len(), "PLACES: {places} have values");
+        for index in 0..self.len() {
+            let Strip { start, stride, width } = self.strip(index);
+            let inside = |column: usize| start + column * stride + self.lanes <= places;
+            ensure!((0..width).all(inside), "PLACES: strip {index} is beyond {places}");
+        }
+        let most = self.column_indices.iter().max().map_or(0, |&column| column as usize + 1);
+        ensure!(most <= cols, "COLUMNS: column {} of {cols}", most - 1);
+        if let Some(order) = &self.order {
+            let is_permutation = Permutation::new(order.clone()).is_some();
+            ensure!(is_permutation && order.len() == self.rows, "ORDER: {} rows", order.len());
+        }
+        Ok(())
+    }
+
     /// Bytes of all arrays.
     pub fn bytes(&self) -> usize {
         let order = self.order.as_deref().unwrap_or_default();
@@ -278,6 +305,27 @@ mod tests {
         let sliced = Strips::sliced(&ragged(), 2, 4, Some(9)).unwrap();
         assert_eq!(sliced.order, Some(vec![0, 3, 2, 1, 4]));
         assert_eq!(sliced.column_indices, [0, 1, 2, 4, 4, 9, 3, 9, 4, 0]);
+    }
+
+    #[test]
+    fn each_broken_invariant_is_named() {
+        type Break = fn(&mut Strips<f64>);
+        let cases: [(&str, Break); 7] = [
+            ("LANES", |strips| strips.lanes = 17),
+            ("PLACES", |strips| _ = strips.values.pop()),
+            ("PLACES", |strips| strips.layout = Layout::Sliced(vec![0, 3, 4, 6])),
+            ("COLUMNS", |strips| strips.column_indices[3] = 5),
+            ("ORDER", |strips| strips.order = Some(vec![0, 1, 2, 3, 3])),
+            ("ORDER", |strips| strips.order = Some(vec![0, 1, 2, 3, 5])),
+            ("ORDER", |strips| strips.order = Some(vec![0, 1, 2, 3])),
+        ];
+        for (name, break_it) in cases {
+            let mut strips = Strips::sliced(&ragged(), 2, 4, None).unwrap();
+            strips.check(5).unwrap();
+            break_it(&mut strips);
+            let broken = strips.check(5).expect_err(name).to_string();
+            assert!(broken.starts_with(name), "{name}: {broken}");
+        }
     }
 
     /// Rows of 1, 3, 0, 3, 2, 1, 0 entries.

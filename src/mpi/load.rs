@@ -32,7 +32,7 @@ pub struct Distributed {
     pub cut: Duration,
 }
 
-/// Reads the matrix and keeps this rank's share (see [`Share::csr`]); all ranks must call it. `expand` as for [`Source::load`].
+/// Reads the matrix and keeps this rank's share (see [`Share::csr`]); all ranks must call it. `expand` as for [`Source::open`].
 ///
 /// # Errors
 /// What is wrong with the source on the first rank that finds something, the same for all.

@@ -8,7 +8,7 @@ use super::partition::even_cuts;
 use crate::matrix::Csr;
 use crate::matrix::generate::Generator;
 use crate::matrix::market::{Options, Stream};
-use crate::matrix::source::{LoadError, Source};
+use crate::matrix::source::{LoadError, Loaded, Source};
 
 /// The rows of a matrix.
 pub enum Rows<'s> {
@@ -21,7 +21,7 @@ pub enum Rows<'s> {
 }
 
 impl<'s> Rows<'s> {
-    /// Looks at the source; `expand` as for [`Source::load`].
+    /// Looks at the source; `expand` as for [`Source::open`].
     ///
     /// # Errors
     /// What is wrong with a file so far.
@@ -31,7 +31,7 @@ impl<'s> Rows<'s> {
             Source::File(path) => {
                 match Stream::open(path, &Options { expand, ..Options::default() })? {
                     Some(stream) => Self::File(stream),
-                    None => Self::Whole(source.load(expand, None)?.csr),
+                    None => Self::Whole(Loaded::read(path, expand)?.csr),
                 }
             }
         })

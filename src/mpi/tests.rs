@@ -9,6 +9,7 @@ use super::partition::Partition;
 use super::rows::Rows;
 use super::share::{Collector, Share};
 use crate::matrix::Csr;
+use crate::matrix::bounds::ReadBounds;
 use crate::matrix::source::Source;
 use crate::methods::cpu::merge::{Carry, Coordinate, consume, fix_up};
 use crate::methods::cpu::rows::{Operands, Prefetch};
@@ -52,7 +53,7 @@ fn share(rows: &Rows, partition: &Partition, rank: usize) -> Result<Share, Strin
 
 /// The shares of so many ranks put together must be the matrix that is read at once.
 fn shares_are_the_matrix(source: &Source, ranks: usize) {
-    let whole = source.load(true, None).unwrap();
+    let whole = source.open(true, ReadBounds::NONE).unwrap().load(None).unwrap();
     let rows = Rows::open(source, true).unwrap();
     let partition = partition(&rows, ranks);
     let (mut columns, mut values, mut duplicates) = (Vec::new(), Vec::new(), 0);
@@ -187,7 +188,7 @@ impl<T: Scalar + Lanes> Product<T> {
 fn products_are_right<T: Scalar + Lanes>() {
     for spec in SPECS {
         let source = parse(spec);
-        let csr = source.load(true, None).unwrap().csr;
+        let csr = source.open(true, ReadBounds::NONE).unwrap().load(None).unwrap().csr;
         let csr: Csr<T> = csr.to_precision().unwrap().into_owned();
         let rows = Rows::open(&source, true).unwrap();
         let wave =

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::record::MatrixReport;
+use crate::record::cells::of_csv;
 use crate::record::file::RowFile;
 use crate::record::row::Row;
 use crate::record::stages::StageRow;
@@ -75,8 +76,7 @@ impl Store {
         }
         if store.stages_path().is_file() {
             RowFile::mend::<StageRow>(&store.stages_path())?;
-            let stages = csv::Reader::from_path(store.stages_path())?.into_deserialize();
-            let stages = stages.collect::<csv::Result<_>>();
+            let stages = of_csv(fs::File::open(store.stages_path())?);
             store.stages = stages.with_context(|| store.stages_path().display().to_string())?;
         }
         for run_id in

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::cells::to_csv;
+
 /// A CSV file open for adding rows, by this process alone.
 pub struct RowFile {
     file: File,
@@ -27,6 +29,8 @@ pub fn is_no_file(path: &Path) -> bool {
 pub enum RowFileError {
     #[error("cannot open {path} for results: {error}")]
     Closed { path: PathBuf, error: io::Error },
+    #[error("{path} is a symbolic link to nothing: name another file, or remove it")]
+    Dangling { path: PathBuf },
     #[error("{path}: another process is writing to it")]
     Taken { path: PathBuf },
     #[error("{path}:{line}: {what}: rows cannot be added to it; name another file")]
@@ -92,7 +96,7 @@ impl RowFile {
         if rows.is_empty() {
             return Ok(());
         }
-        let text = text_of(rows, self.is_empty());
+        let text = to_csv(rows, self.is_empty()).map_err(io::Error::from);
         let text = text.map_err(|error| RowFileError::Full { path: self.path.clone(), error })?;
         self.cut()?;
         let place = self.file.seek(SeekFrom::Start(self.end));
@@ -107,18 +111,27 @@ impl RowFile {
     }
 }
 
-fn text_of<R: Serialize>(rows: &[R], with_header: bool) -> io::Result<Vec<u8>> {
-    let mut writer = csv::WriterBuilder::new().has_headers(with_header).from_writer(Vec::new());
-    rows.iter().try_for_each(|row| writer.serialize(row)).map_err(io::Error::from)?;
-    writer.into_inner().map_err(|error| error.into_error())
-}
-
-/// A file open for this process alone, or made, with what it has.
+/// A file open for this process alone, or made, with what it has. It is made only where nothing is: a
+/// link to nothing may have been put there by somebody else.
 fn alone(path: &Path) -> Result<File, RowFileError> {
     let mut options = OpenOptions::new();
-    let options = options.read(true).write(true).create(true).truncate(false);
-    let opened = options.open(path);
-    let file = opened.map_err(|error| RowFileError::Closed { path: path.to_owned(), error })?;
+    options.read(true).write(true);
+    let opened = match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            options.create_new(true).open(path).or_else(|error| match error.kind() {
+                // Another process may have made it meanwhile.
+                io::ErrorKind::AlreadyExists => options.create_new(false).open(path),
+                _ => Err(error),
+            })
+        }
+        opened => opened,
+    };
+    let file = opened.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound if path.is_symlink() => {
+            RowFileError::Dangling { path: path.to_owned() }
+        }
+        _ => RowFileError::Closed { path: path.to_owned(), error },
+    })?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(RowFileError::Taken { path: path.to_owned() }),
         // Some network file systems have no locks; then it is the user who takes care.
@@ -183,7 +196,7 @@ struct Foreign {
 /// that the last line break does not tell; it is whole when it ends in one and has as many cells as the
 /// header. Only the last may be less: elsewhere the text is not of this program.
 fn whole<R: Serialize + Default>(text: &[u8]) -> Result<u64, Foreign> {
-    let header = text_of(&[R::default()], true).expect("memory takes rows");
+    let header = to_csv(&[R::default()], true).expect("memory takes rows");
     let header = &header[..=header.iter().position(|&byte| byte == b'\n').expect("a header")];
     if header.starts_with(text) {
         return Ok(if text == header { text.len() as u64 } else { 0 });
@@ -284,6 +297,21 @@ mod tests {
         assert!(message.ends_with("rows.csv: another process is writing to it"), "{message}");
         drop(first);
         RowFile::open::<Named>(&path).unwrap();
+    }
+
+    /// Somebody else may have put it there; a link to a file is as good as the file.
+    #[test]
+    fn no_file_is_made_where_a_link_leads() {
+        let folder = tempfile::tempdir().unwrap();
+        let [link, target] = ["rows.csv", "target"].map(|name| folder.path().join(name));
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        let messages = [RowFile::open::<Named>(&link).err(), Replaced::open(&link).err()];
+        for message in messages.map(|error| error.unwrap().to_string()) {
+            assert!(message.contains("rows.csv is a symbolic link to nothing: "), "{message}");
+        }
+        assert!(!target.exists());
+        fs::write(&target, "").unwrap();
+        RowFile::open::<Named>(&link).unwrap();
     }
 
     /// What is not ours stays as it is; what is, in spite of later columns, is only read.

@@ -1,5 +1,6 @@
 //! What is written: rows, reports and the facts of the run. Nothing here runs anything.
 
+pub mod cells;
 pub mod file;
 pub mod row;
 pub mod run;
@@ -18,6 +19,7 @@ use crate::matrix::order::Order;
 use crate::method::Device;
 use crate::scalar::Precision;
 use row::{MatrixFacts, Row, Status};
+use run::Library;
 use run::Timed;
 
 /// All that was found out about one matrix.
@@ -77,6 +79,8 @@ pub struct Group {
     pub compile_ms: Option<f64>,
     /// The GPU's clocks while products ran, where it tells.
     pub clocks: Vec<Clocks>,
+    /// The libraries of the host that the process has opened so far.
+    pub libraries: Vec<Library>,
     /// One per method.
     pub rows: Vec<Row>,
     /// For each row the times of its product's parts, when they were asked for.

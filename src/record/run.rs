@@ -40,7 +40,8 @@ pub struct RunRecord {
     pub cells: Vec<Cell>,
     /// The GPU, if a method of the run needed one and it is there.
     pub gpu: Option<GpuRecord>,
-    /// Vendors' libraries, or why they are absent.
+    /// Vendors' libraries that methods asked for, or why they are absent. Each is opened when the first method
+    /// that needs it is prepared.
     pub libraries: Vec<Library>,
     /// Bandwidth at the start of the run, all threads.
     pub bandwidth: Vec<Bandwidth>,

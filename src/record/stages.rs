@@ -76,6 +76,7 @@ mod tests {
             peak: None,
             compile_ms: None,
             clocks: Vec::new(),
+            libraries: Vec::new(),
             rows: vec![row("one"), row("two"), row("three")],
             stages: vec![vec![stage("k", 1.0)], vec![], vec![stage("s", 2.0), stage("k", 3.0)]],
         };

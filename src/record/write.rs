@@ -2,8 +2,10 @@
 
 use std::io::{self, Write};
 
+use super::cells::to_csv;
 use super::row::Row;
 use super::{MatrixReport, text};
+use crate::terminal::Shown;
 
 /// The form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -19,9 +21,14 @@ pub enum Format {
 /// Writes reports in one form.
 pub enum Reporter<'a> {
     /// See [`Format::Text`].
-    Text(&'a mut dyn Write),
+    Text(Shown<&'a mut dyn Write>),
     /// See [`Format::Csv`].
-    Csv(Box<csv::Writer<&'a mut dyn Write>>),
+    Csv {
+        /// Where it goes.
+        to: &'a mut dyn Write,
+        /// Whether the header is there.
+        begun: bool,
+    },
     /// See [`Format::Json`].
     Json(&'a mut dyn Write),
 }
@@ -30,8 +37,8 @@ impl<'a> Reporter<'a> {
     /// A writer of that form.
     pub fn new(format: Format, out: &'a mut dyn Write) -> Self {
         match format {
-            Format::Text => Self::Text(out),
-            Format::Csv => Self::Csv(Box::new(csv::Writer::from_writer(out))),
+            Format::Text => Self::Text(Shown::new(out)),
+            Format::Csv => Self::Csv { to: out, begun: false },
             Format::Json => Self::Json(out),
         }
     }
@@ -42,11 +49,12 @@ impl<'a> Reporter<'a> {
     /// When the output does not take it.
     pub fn report(&mut self, report: &MatrixReport) -> io::Result<()> {
         match self {
-            Self::Text(out) => write_text(*out, report)?,
-            Self::Csv(writer) => {
+            Self::Text(out) => write_text(out, report)?,
+            Self::Csv { to, begun } => {
                 for row in report.rows() {
-                    writer.serialize(row).map_err(io::Error::from)?;
-                    writer.flush()?;
+                    let text = to_csv(&[row], !std::mem::replace(begun, true))?;
+                    to.write_all(&text)?;
+                    to.flush()?;
                 }
             }
             Self::Json(out) => {

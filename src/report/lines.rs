@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use csv::StringRecord;
 
+use crate::record::cells::unguarded;
 use crate::record::row::{Row, Status};
 
 /// A row of a result file, with the columns that others added to it.
@@ -64,7 +65,8 @@ pub fn parse(path: &Path, text: &[u8]) -> Result<Vec<Line>, LinesError> {
     }
     let mut lines = Vec::new();
     for record in reader.records() {
-        let read = record.and_then(|cells| Ok((cells.deserialize(Some(&headers))?, cells)));
+        let cells = record.map(unguarded);
+        let read = cells.and_then(|cells| Ok((cells.deserialize(Some(&headers))?, cells)));
         let (row, cells) = read.map_err(|error| {
             malformed(error.position().map_or(0, csv::Position::line), describe(&error, &headers))
         })?;

@@ -38,26 +38,32 @@ pub type Mask = u16;
 
 /// What a table is indexed with, an unsigned integer: wide enough for the table, and no wider where
 /// that saves bytes.
-pub trait Index: Copy {
+///
+/// # Safety
+/// It is an unsigned integer, and `offset` is its value: registers are gathered by loads of several at once.
+pub unsafe trait Index: Copy {
     /// As an offset.
     fn offset(self) -> usize;
 }
 
-impl Index for u8 {
+// SAFETY: an unsigned integer.
+unsafe impl Index for u8 {
     #[inline(always)]
     fn offset(self) -> usize {
         self.into()
     }
 }
 
-impl Index for u16 {
+// SAFETY: an unsigned integer.
+unsafe impl Index for u16 {
     #[inline(always)]
     fn offset(self) -> usize {
         self.into()
     }
 }
 
-impl Index for u32 {
+// SAFETY: an unsigned integer.
+unsafe impl Index for u32 {
     #[inline(always)]
     fn offset(self) -> usize {
         self as usize
@@ -163,27 +169,35 @@ impl Isa {
 
     /// All that this machine has, the widest first.
     pub fn available() -> Vec<Self> {
-        let mut sets = Vec::new();
-        #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
-                sets.push(Self::Avx512);
+        [Self::Avx512, Self::Avx2, Self::Portable]
+            .into_iter()
+            .filter(|isa| isa.is_there())
+            .collect()
+    }
+
+    /// Whether this machine has it: two loads and a test, once it was asked.
+    #[inline]
+    fn is_there(self) -> bool {
+        match self {
+            Self::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => {
+                is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl")
             }
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                sets.push(Self::Avx2);
-            }
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => false,
         }
-        sets.push(Self::Portable);
-        sets
     }
 
     /// Runs the kernel with this instruction set's narrow registers.
     #[inline]
     pub fn run<T: Scalar + Lanes, K: Kernel<T>>(self, kernel: K) -> K::Output {
-        debug_assert!(Self::available().contains(&self));
+        assert!(self.is_there(), "this machine has no {self:?}");
         match self {
             Self::Portable => kernel.run::<Portable<T>>(),
-            // SAFETY: an `Isa` other than `Portable` comes from `available`.
+            // SAFETY: the machine has the instructions, as was just asserted.
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => unsafe { x86::with_avx2::<T, T::Avx2, K>(kernel) },
             #[cfg(target_arch = "x86_64")]
@@ -196,7 +210,7 @@ impl Isa {
     /// Runs the kernel with this instruction set's widest registers.
     #[inline]
     pub fn run_wide<T: Scalar + Lanes, K: Kernel<T>>(self, kernel: K) -> K::Output {
-        debug_assert!(Self::available().contains(&self));
+        assert!(self.is_there(), "this machine has no {self:?}");
         match self {
             Self::Portable => kernel.run::<Portable<T>>(),
             // SAFETY: as in `run`.

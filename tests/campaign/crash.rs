@@ -103,19 +103,98 @@ fn a_crash_leaves_the_groups_before_it_alone() {
     assert_eq!(column(&text, "precision"), [["f64"; 4], ["f32"; 4]].concat().repeat(3));
 }
 
-/// One matrix, when asked for.
-#[test]
-fn a_single_matrix_may_be_isolated_too() {
-    let place = place();
-    let words = format!("--mtx matrices/m2.mtx --isolate {EXACT} --methods {METHODS} --format csv");
+/// A single matrix with a library that fails in that way: status and reason of each row.
+fn of_one(place: &Place, how: &str, options: &str) -> Vec<(String, String)> {
+    let words = format!("--mtx matrices/m2.mtx {EXACT} --methods {METHODS} --format csv {options}");
     let output = place
         .program(&words)
         .env("SPMV_BENCH_LIBRARY_PATH", place.path("libraries"))
-        .env("FAKE_MKL", "segv")
+        .env("FAKE_MKL", how)
+        .env("FAKE_MKL_ROWS", "30")
         .output()
         .unwrap();
     let ran = crate::Ran::of(output);
-    assert_eq!(column(&ran.stdout, "status"), ["ok", "ok", "ok", "failed"], "{ran:?}");
+    assert_eq!(column(&ran.stdout, "method_name"), ["seq", "merge", "mkl-ie", "mkl-ie-opt"]);
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    let rows = rows(&ran.stdout).into_iter();
+    rows.map(|row| (row["status"].clone(), row["reason"].clone())).collect()
+}
+
+#[test]
+fn a_library_that_fails_when_it_is_loaded_ends_its_own_methods() {
+    let place = place();
+    for (how, options, status, fate) in [
+        ("load-segv", "", "failed", "the process was ended by signal 11 (SIGSEGV)"),
+        ("load-hang", "--timeout 1", "timeout", "did not end within --timeout 1"),
+    ] {
+        let rows = of_one(&place, how, options);
+        assert!(rows[..2].iter().all(|row| row.0 == "ok"), "{rows:?}");
+        for (row, method) in rows[2..].iter().zip(["mkl-ie", "mkl-ie-opt"]) {
+            assert_eq!((&*row.0, &*row.1), (status, &*format!("{fate} while running {method}")));
+        }
+    }
+    // Nobody asks for it.
+    let mut program = place.program(&format!("--mtx matrices/m2.mtx {EXACT} --methods seq,merge"));
+    program.env("SPMV_BENCH_LIBRARY_PATH", place.path("libraries")).env("FAKE_MKL", "load-segv");
+    assert_eq!(crate::Ran::of(program.output().unwrap()).status, Some(0));
+}
+
+#[test]
+fn a_library_that_cannot_be_opened_says_why() {
+    let place = place();
+    fs::write(place.path("libraries/libmkl_rt.so.2"), "\x7fELF and no more").unwrap();
+    let words = format!("--mtx matrices/m2.mtx {EXACT} --methods seq,mkl-ie --format csv");
+    let mut program = place.program(&words);
+    program.env("SPMV_BENCH_LIBRARY_PATH", place.path("libraries"));
+    let ran = crate::Ran::of(program.output().unwrap());
+    assert_eq!(column(&ran.stdout, "status"), ["ok", "skipped"], "{ran:?}");
+    let reason = &column(&ran.stdout, "reason")[1];
+    assert!(reason.starts_with("Intel MKL cannot be opened: "), "{reason}");
+    assert!(reason.contains("libraries/libmkl_rt.so.2"), "{reason}");
+}
+
+/// The methods after it are dropped after it, and the results of all others are there.
+#[test]
+fn a_library_that_fails_when_it_gives_a_matrix_back_is_named() {
+    let rows = of_one(&place(), "destroy-segv", "");
+    assert!(rows[..2].iter().all(|row| row.0 == "ok"), "{rows:?}");
+    for (row, method) in rows[2..].iter().zip(["mkl-ie", "mkl-ie-opt"]) {
+        let reason = format!("the process was ended by signal 11 (SIGSEGV) while running {method}");
+        assert_eq!((&*row.0, &row.1), ("failed", &reason));
+    }
+}
+
+#[test]
+fn a_version_that_is_too_long_is_cut_off() {
+    let place = place();
+    let words = format!("--mtx matrices/m2.mtx {EXACT} --methods mkl-ie --format csv");
+    let mut program = place.program(&words);
+    program.env("SPMV_BENCH_LIBRARY_PATH", place.path("libraries"));
+    program.env("FAKE_MKL_VERSION", format!("Version {}", "1".repeat(4000)));
+    let ran = crate::Ran::of(program.output().unwrap());
+    assert_eq!(column(&ran.stdout, "library_version"), [format!("MKL {}", "1".repeat(292))]);
+}
+
+/// The rows of a run are of one version.
+#[test]
+fn a_run_does_not_go_on_with_another_version() {
+    let place = place();
+    let run = |version: &str, options: &str| {
+        let words = format!("corpus matrices {EXACT} --methods seq,mkl-ie --output out.csv");
+        let mut program = place.program(&format!("{words} {options}"));
+        program.env("SPMV_BENCH_LIBRARY_PATH", place.path("libraries"));
+        program.env("FAKE_MKL_VERSION", format!("Version {version}"));
+        crate::Ran::of(program.output().unwrap())
+    };
+    assert_eq!(run("1", "").status, Some(0));
+    let whole = place.read("out.csv");
+    let cut: String = whole.lines().take(3).map(|line| format!("{line}\n")).collect();
+    fs::write(place.path("out.csv"), &cut).unwrap();
+    let ran = run("2", "--resume");
+    assert_eq!((ran.status, place.read("out.csv")), (Some(2), cut), "{ran:?}");
+    assert!(ran.stderr.contains("the run began with MKL 1 ("), "{ran:?}");
+    assert!(ran.stderr.contains("; now it is MKL 2 ("), "{ran:?}");
+    assert_eq!(run("1", "--resume").status, Some(0));
 }
 
 /// What the parent would refuse, it refuses when the child does.

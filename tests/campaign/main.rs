@@ -5,7 +5,9 @@ mod crash;
 mod environment;
 mod files;
 mod gpu;
+mod hostile;
 mod kill;
+mod liars;
 mod resume;
 mod shards;
 

@@ -100,6 +100,28 @@ fn what_does_not_belong_together_is_refused() {
     }
 }
 
+/// Facts of a run that were edited, or are of another program.
+#[test]
+fn shares_that_cannot_be_are_refused() {
+    let place = Place::with_matrices(&[40]);
+    place.run(&words("--shard 1/3 --output out.csv"));
+    let facts: serde_json::Value = serde_json::from_str(&place.read("out.csv.run.json")).unwrap();
+    for (number, of, message) in [
+        (7, 3u64, "there is no share 7 of 3"),
+        (0, 3, "there is no share 0 of 3"),
+        (1, 0, "there is no share 1 of 0"),
+        (1, 99_999_999_999_999, "99999999999999 shares, but 100000 are the most"),
+    ] {
+        let mut facts = facts.clone();
+        facts["corpus"]["shard"] = serde_json::json!({ "number": number, "of": of });
+        fs::write(place.path("out.csv.run.json"), facts.to_string()).unwrap();
+        let merged = place.run("merge out.csv");
+        assert_eq!((merged.status, &*merged.stdout), (Some(2), ""), "{merged:?}");
+        let expected = format!("out.csv.run.json: corpus.shard: {message}");
+        assert!(merged.stderr.contains(&expected), "{merged:?}");
+    }
+}
+
 /// More shares than matrices: some have nothing to do.
 #[test]
 fn a_share_may_be_empty() {

@@ -76,6 +76,37 @@ fn the_cache_is_listed_and_cleared() {
     assert!(run("cache list").result.unwrap_err().contains("no folder for caches"));
 }
 
+/// The cache's folder may have been the user's before: `SPMV_BENCH_CACHE=~` with matrices in `~/matrices`.
+#[test]
+fn only_the_program_s_own_files_are_cleared() {
+    let dir = folder(&[("a.mtx", SMALL)]);
+    let cache = dir.path().join("cache");
+    corpus(dir.path(), "");
+    let entry = cache.read_dir().unwrap().next().unwrap().unwrap().path();
+    let partial = |process: u32| {
+        let path = cache.join(format!("{}.{process}-aB3", entry.file_name().unwrap().display()));
+        fs::write(&path, "half").unwrap();
+        path
+    };
+    let mut child = std::process::Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    let (of_dead, of_living) = (partial(child.id()), partial(std::process::id()));
+    let mine =
+        ["thesis.mtx", "0123.csv", &"f".repeat(63), "sub/paper.tex"].map(|name| cache.join(name));
+    fs::create_dir(cache.join("sub")).unwrap();
+    mine.iter().for_each(|path| fs::write(path, "mine").unwrap());
+    let clear = || run_keeping("cache clear", &cache);
+    let ran = clear();
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert!(ran.stderr.starts_with("1 entries, "), "{}", ran.stderr);
+    let others = "4 other files or folders there are not of this program and are left\n";
+    assert!(ran.stderr.ends_with(others), "{}", ran.stderr);
+    assert!(ran.stderr.contains("\n1 files of processes that ended early, 0.0 MB cleared\n"));
+    assert!(mine.iter().all(|path| fs::read(path).unwrap() == b"mine"));
+    assert_eq!([&entry, &of_dead, &of_living].map(|path| path.exists()), [false, false, true]);
+    assert!(clear().stderr.starts_with("0 entries, "));
+}
+
 #[test]
 fn an_archive_is_read_like_its_matrix() {
     let dir = folder(&[]);

@@ -7,6 +7,7 @@ mod kept;
 mod memory;
 mod order;
 mod products;
+mod reading;
 mod report;
 mod reproduce;
 mod sources;
@@ -306,4 +307,22 @@ fn exit_statuses() {
     assert_eq!((ran.status.code(), ran.stdout.len()), (Some(2), 0));
     assert!(String::from_utf8(ran.stderr).unwrap().starts_with("spmv-bench: "));
     assert_eq!(program("--nonsense").status.code(), Some(2));
+}
+
+/// Finite values whose sum is not: there is nothing to hold a product against.
+#[test]
+fn a_reference_that_overflows_is_no_fault_of_methods() {
+    let head = "%%MatrixMarket matrix coordinate real general";
+    let entries: String = (1..=20).map(|col| format!("2 {col} 1.7e308\n")).collect();
+    let dir = folder(&[("a.mtx", &format!("{head}\n2 20 20\n{entries}"))]);
+    let file = dir.path().join("a.mtx");
+    let ran = run(&format!("--mtx {} {EXACT} --format csv", file.display()));
+    let reason =
+        "the reference overflows: the sum of row 1, or a part of it, may exceed the largest f64";
+    let lines: Vec<_> = ran.stdout.lines().skip(1).collect();
+    assert!(!lines.is_empty(), "{ran:?}");
+    assert!(
+        lines.iter().all(|line| line.contains(",skipped,") && line.contains(reason)),
+        "{ran:?}"
+    );
 }

@@ -26,7 +26,7 @@ fn a_matrix_that_does_not_fit_is_skipped_and_the_next_one_runs() {
         format!("corpus {DENSE} gen:wheel,spokes=9 {EXACT} --methods seq --max-memory 20MiB");
     let ran = run(&words);
     assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
-    // 28 bytes of each entry, 12 + 4 of each row, and 4.
+    // 24 bytes of each entry for matrix and sweeps, and vectors and reference beside.
     let reason = "needs 26.7 MiB to load and run; 20.0 MiB are available (--max-memory)";
     assert_eq!(ends(&ran.stdout), [("skipped".into(), reason.into()), ("ok".into(), "".into())]);
     let alone = run(&format!("--mtx {DENSE} {EXACT} --methods seq --max-memory 20MiB"));

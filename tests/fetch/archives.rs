@@ -1,5 +1,6 @@
 //! Archives that are damaged, or not what they should be.
 
+use sha2::Digest;
 use tar::EntryType;
 
 use crate::archive::{Tar, large};
@@ -116,8 +117,53 @@ fn nothing_but_the_matrix_leaves_an_archive() {
         .file("other/other.mtx", "e")
         .gzip();
     assert_eq!(left(&archive, &[]), [""; 0]);
-    assert_eq!(left(&archive, &["--aux"]), ["to/tiny_b.mtx"]);
+    assert_eq!(left(&archive, &["--aux"]), ["to/tiny_b.mtx.aux"]);
     assert!(!std::path::Path::new("/tmp/spmv-bench-evil.mtx").exists());
+}
+
+/// `corpus` measures all that is called like a matrix, and so would a later `fetch` of a matrix of that
+/// name take it for that.
+#[test]
+fn files_beside_a_matrix_are_no_matrices() {
+    let archive = Tar::of("tiny", TINY)
+        .file("tiny/tiny_b.mtx", TINY)
+        .file("tiny/large.mtx", &large())
+        .file("tiny/x.mtx.gz", "x")
+        .file("tiny/x.tar.gz", "x")
+        .file("tiny/x.tgz", "x")
+        .file("tiny/tiny.txt", "x");
+    let expected = ["large.mtx.aux", "tiny.txt", "tiny_b.mtx.aux", "x.mtx.gz.aux", "x.tar.gz.aux"];
+    let expected: Vec<_> =
+        expected.iter().chain(&["x.tgz.aux"]).map(|n| format!("to/{n}")).collect();
+    assert_eq!(left(&archive.gzip(), &["--aux"]), expected);
+}
+
+#[test]
+fn an_archive_must_have_the_sha256_that_is_known() {
+    let archive = Tar::of("tiny", TINY).gzip();
+    let other = Tar::of("tiny", &TINY.replace("1 1 2", "1 1 3")).gzip();
+    let place = Place::with(&archive);
+    let datasets = place.read("my.toml");
+    let digest = sha2::Sha256::digest(&archive);
+    let sha256: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let datasets = datasets.replacen("nnz = 3", &format!("nnz = 3\nsha256 = \"{sha256}\""), 1);
+    std::fs::write(place.path("my.toml"), &datasets).unwrap();
+    place.server.serve("/MM/T/tiny.tar.gz", &other, &[Reply::File]);
+    let line = place.fail(&["T/tiny"]);
+    let end = format!(", but the datasets' file says that of T/tiny is {sha256}");
+    assert!(line.ends_with(&end), "{line}");
+    place.server.serve("/MM/T/tiny.tar.gz", &archive, &[Reply::File]);
+    assert_eq!(place.run(&["T/tiny"]).status, Some(0));
+    assert_eq!(place.run(&["T/tiny"]).status, Some(0));
+    // What came from another archive, when none was known, is not taken for the matrix.
+    std::fs::write(place.path("my.toml"), datasets.replace(&sha256, &"0".repeat(64))).unwrap();
+    let ran = place.run(&["T/tiny"]);
+    assert_eq!(ran.status, Some(1));
+    assert!(ran.stderr.contains("; remove that file and the lines of T/tiny from"), "{ran:?}");
+    std::fs::write(place.path("my.toml"), datasets.replace(&sha256, "00")).unwrap();
+    let ran = place.run(&["T/tiny"]);
+    let expected = "my.toml:7: T/tiny: sha256 has 64 digits of 0 to 9 and a to f, not '00'\n";
+    assert!(ran.status == Some(2) && ran.stderr.ends_with(expected), "{ran:?}");
 }
 
 #[test]

@@ -180,11 +180,79 @@ fn without_certificates_there_is_http() {
 #[test]
 fn a_body_that_does_not_fit_on_the_disk_is_not_begun() {
     let place = Place::with_large(&[Reply::Declaring(1 << 60)]);
-    let line = place.fail(&["T/large"]);
+    let line = place.fail(&["T/large", "--max-archive", "2000000TiB"]);
     let begin = "T/large: not brought: to/.spmv-bench/T.large.tar.gz.part: 1152921504606846976 bytes \
                  are to come and ";
     assert!(line.starts_with(begin) && line.ends_with(" are free"), "{line}");
     assert_eq!(place.server.paths().len(), 1);
+}
+
+/// The disk would be filled, and the part would keep later runs from having room.
+#[test]
+fn a_body_without_an_end_is_cut_off_and_not_kept() {
+    let place = Place::with_large(&[Reply::Endless]);
+    place.server.serve("/MM/T/tiny.tar.gz", &Tar::of("tiny", TINY).gzip(), &[Reply::File]);
+    let line = place.fail(&["T/large", "--max-archive", "1MiB"]);
+    assert!(line.starts_with("T/large: not brought: SERVER/MM/T/large.tar.gz: "), "{line}");
+    assert!(
+        line.ends_with(" bytes or more come, but at most 1048576 may (--max-archive)"),
+        "{line}"
+    );
+    assert_eq!(place.server.paths().len(), 1);
+    assert_eq!(place.run(&["T/tiny"]).status, Some(0));
+}
+
+#[test]
+fn a_body_that_is_said_to_be_too_large_is_not_begun() {
+    let place = Place::with_large(&[Reply::Declaring(1 << 40)]);
+    let line = place.fail(&["T/large"]);
+    // Eight times 7 bytes for each of 4000 entries, and 256 MiB.
+    let expected = "T/large: not brought: SERVER/MM/T/large.tar.gz: 1099511627776 bytes or more come, \
+                    but at most 268659456 may (--max-archive)";
+    assert_eq!(line, expected);
+}
+
+/// As an earlier version left it, whose part may have filled the disk.
+#[test]
+fn a_part_that_is_too_large_is_discarded_first() {
+    let place = Place::with_large(&[Reply::Cut(5000), Reply::Status(404), Reply::File]);
+    place.run(&["T/large"]);
+    let part = place.path("to/.spmv-bench/T.large.tar.gz.part");
+    std::fs::File::options().append(true).open(part).unwrap().set_len(1 << 40).unwrap();
+    place.server.requests();
+    assert_eq!(place.run(&["T/large"]).status, Some(0));
+    assert_eq!((place.server.ranges(), place.read("to/large.mtx")), (vec![None], large()));
+}
+
+/// What another server sends of it would begin anew.
+#[test]
+fn a_part_that_cannot_be_gone_on_with_is_not_kept() {
+    let place = Place::with_large(&[Reply::Declaring(1 << 20)]);
+    place.fail(&["T/large"]);
+}
+
+#[test]
+fn a_body_that_drips_is_given_up() {
+    let place = Place::with(&Tar::of("tiny", TINY).gzip());
+    let drip = Reply::Pieces(400, Duration::from_millis(50));
+    place.server.serve("/MM/T/tiny.tar.gz", &Tar::of("tiny", TINY).gzip(), &[drip]);
+    let ran = place.run(&["T/tiny", "--timeout", "0.5"]);
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    let line = ran.stderr.lines().nth(1).unwrap();
+    assert!(line.starts_with("T/tiny: not brought: SERVER/MM/T/tiny.tar.gz: "), "{line}");
+    assert!(line.ends_with(" s are less than 1024 bytes per second"), "{line}");
+    assert_eq!(place.server.paths().len(), 1);
+}
+
+/// A byte for each request gets further each time.
+#[test]
+fn resumptions_that_bring_a_byte_are_counted() {
+    let place = Place::with_large(&[Reply::Cut(1)]);
+    let ran = place.run(&["T/large"]);
+    assert_eq!(ran.status, Some(1), "{ran:?}");
+    let line = ran.stderr.lines().nth(1).unwrap();
+    assert!(line.contains(": 64 tries brought less than 65536 bytes each; the last: "), "{line}");
+    assert_eq!(place.server.paths().len(), 64);
 }
 
 #[test]

@@ -42,16 +42,17 @@ fn files_beside_a_matrix_do_not_replace_others() {
     let archive = Tar::of("tiny", TINY).file("tiny/tiny_b.mtx", "b").gzip();
     let place = Place::with(&archive);
     fs::create_dir(place.path("to")).unwrap();
-    fs::write(place.path("to/tiny_b.mtx"), "mine").unwrap();
+    fs::write(place.path("to/tiny_b.mtx.aux"), "mine").unwrap();
     let ran = place.run(&["T/tiny", "--aux"]);
-    assert_eq!((ran.status, place.read("to/tiny_b.mtx")), (Some(1), "mine".into()));
-    let expected = "T/tiny: not brought: to/tiny_b.mtx is there and not of T/tiny: move it away";
+    assert_eq!((ran.status, place.read("to/tiny_b.mtx.aux")), (Some(1), "mine".into()));
+    let expected =
+        "T/tiny: not brought: to/tiny_b.mtx.aux is there and not of T/tiny: move it away";
     assert_eq!(ran.stderr.lines().nth(1), Some(expected));
     assert!(!place.path("to/tiny.mtx").exists());
     // The archive is still there.
-    fs::remove_file(place.path("to/tiny_b.mtx")).unwrap();
+    fs::remove_file(place.path("to/tiny_b.mtx.aux")).unwrap();
     assert_eq!(place.run(&["T/tiny", "--aux"]).status, Some(0));
-    assert_eq!((place.server.paths().len(), place.read("to/tiny_b.mtx")), (1, "b".into()));
+    assert_eq!((place.server.paths().len(), place.read("to/tiny_b.mtx.aux")), (1, "b".into()));
 }
 
 #[test]
@@ -74,7 +75,7 @@ fn changed_and_missing_files_are_found() {
     place.run(&[]);
     let ran = place.run(&["--verify"]);
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), ""));
-    assert_eq!(ran.stderr, "files: 2 right, 0 wrong, 0 missing\n");
+    assert_eq!(ran.stderr, "files: 2 right, 0 wrong, 0 missing, 0 unknown\n");
     fs::write(place.path("to/tiny.mtx"), TINY.replace("1 1 2", "1 1 3")).unwrap();
     fs::remove_file(place.path("to/U-tiny.mtx")).unwrap();
     place.server.requests();
@@ -85,7 +86,7 @@ fn changed_and_missing_files_are_found() {
         to/U-tiny.mtx: missing
     "#]]
     .assert_eq(&short(&ran.stdout));
-    assert_eq!(ran.stderr, "files: 0 right, 1 wrong, 1 missing\n");
+    assert_eq!(ran.stderr, "files: 0 right, 1 wrong, 1 missing, 0 unknown\n");
     let ran = place.run(&["--verify", "U/tiny", "T/large"]);
     assert_eq!(ran.stdout, "to/U-tiny.mtx: missing\nT/large: not brought into to\n");
     // What is missing is brought again, what has another size too.
@@ -214,6 +215,103 @@ fn the_ledger_has_a_line_per_file() {
     fs::remove_file(place.path("to/tiny.mtx")).unwrap();
     assert_eq!(place.run(&["T/tiny"]).status, Some(0));
     assert_eq!(place.read("to/.spmv-bench/ledger.csv").lines().count(), 2);
+}
+
+/// Between any two steps that give files their names.
+#[test]
+fn after_a_kill_the_hash_is_still_known() {
+    const RIGHT: &str = "files: 1 right, 0 wrong, 0 missing, 0 unknown\n";
+    let [ledger, pending] =
+        ["ledger.csv", "pending.csv"].map(|name| format!("to/.spmv-bench/{name}"));
+    let verified = |place: &Place| {
+        let ran = place.run(&["--verify"]);
+        (ran.status, ran.stdout + &ran.stderr)
+    };
+    for (is_renamed, is_entered) in [(false, false), (true, false), (true, true)] {
+        let place = both();
+        place.run(&["T/tiny"]);
+        let line = place.read(&ledger);
+        fs::write(place.path(&pending), &line).unwrap();
+        if !is_entered {
+            fs::remove_file(place.path(&ledger)).unwrap();
+        }
+        if !is_renamed {
+            fs::remove_file(place.path("to/tiny.mtx")).unwrap();
+        }
+        let missing = "to/tiny.mtx: missing\nfiles: 0 right, 0 wrong, 1 missing, 0 unknown\n";
+        let expected = if is_renamed { (Some(0), RIGHT) } else { (Some(1), missing) };
+        assert_eq!(verified(&place), (expected.0, expected.1.into()));
+        place.server.requests();
+        assert_eq!(place.run(&["T/tiny"]).status, Some(0));
+        assert_eq!(place.server.requests().is_empty(), is_renamed);
+        assert_eq!((place.read("to/tiny.mtx"), place.read(&ledger)), (TINY.into(), line));
+        assert!(!place.path(&pending).exists());
+        assert_eq!(verified(&place), (Some(0), RIGHT.into()));
+    }
+}
+
+/// The user put it there after the run was killed: it was announced, but is not what was announced.
+#[test]
+fn what_was_only_announced_is_not_overwritten() {
+    let place = both();
+    place.run(&["T/tiny"]);
+    let [ledger, pending] =
+        ["ledger.csv", "pending.csv"].map(|name| place.path(&format!("to/.spmv-bench/{name}")));
+    fs::rename(ledger, pending).unwrap();
+    fs::write(place.path("to/tiny.mtx"), "mine").unwrap();
+    assert_eq!(place.run(&["T/tiny"]).status, Some(1));
+    assert_eq!(place.read("to/tiny.mtx"), "mine");
+}
+
+#[test]
+fn what_no_hash_is_known_of_is_not_verified() {
+    let place = both();
+    place.run(&["T/tiny"]);
+    fs::remove_file(place.path("to/.spmv-bench/ledger.csv")).unwrap();
+    let ran = place.run(&["--verify"]);
+    assert_eq!(ran.status, Some(1));
+    assert_eq!(ran.stdout, "to/tiny.mtx: its SHA-256 is not in the ledger\n");
+    assert_eq!(ran.stderr, "files: 0 right, 0 wrong, 0 missing, 1 unknown\n");
+    fs::remove_file(place.path("to/tiny.mtx")).unwrap();
+    assert_eq!(place.run(&["--verify"]).status, Some(1));
+}
+
+/// Links under names that can be foreseen lead to files of the user that must stay as they are.
+#[test]
+fn no_file_is_written_through_a_link() {
+    let place = Place::with_large(&[Reply::Cut(5000), Reply::File]);
+    let state = place.path("to/.spmv-bench");
+    fs::create_dir_all(&state).unwrap();
+    let names = ["T.large.tar.gz.part", "T.large.tar.gz.part.json", "T.large.large.mtx.new"];
+    for (number, name) in names.iter().chain(&["ledger.csv.new", "ledger.csv"]).enumerate() {
+        let victim = place.path(&format!("victim-{number}"));
+        fs::write(&victim, "").unwrap();
+        std::os::unix::fs::symlink(&victim, state.join(name)).unwrap();
+    }
+    assert_eq!(place.run(&["T/large"]).status, Some(0));
+    assert_eq!(place.read("to/large.mtx"), large());
+    for number in 0..5 {
+        assert_eq!(place.read(&format!("victim-{number}")), "");
+    }
+    fs::remove_file(state.join("lock")).unwrap();
+    fs::write(place.path("victim-0"), "mine").unwrap();
+    std::os::unix::fs::symlink(place.path("victim-0"), state.join("lock")).unwrap();
+    assert_eq!(place.run(&["T/large"]).status, Some(2));
+    assert_eq!(place.read("victim-0"), "mine");
+}
+
+/// Only a run that has the folder to itself removes what another did not finish.
+#[test]
+fn unfinished_files_of_earlier_runs_are_removed() {
+    let place = both();
+    place.run(&["T/tiny"]);
+    let left =
+        ["aB3dEf.new", "ledger.csv.12-aB3dEf", "pending.csv.12-aB3dEf", "T.tiny.tar.gz.part"];
+    let left = left.map(|name| place.path(&format!("to/.spmv-bench/{name}")));
+    left.iter().for_each(|path| fs::write(path, "half").unwrap());
+    place.run(&["T/tiny"]);
+    assert_eq!(left.map(|path| path.exists()), [false; 4]);
+    assert_eq!(place.run(&["--verify"]).status, Some(0));
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod mirror;
 mod place;
 mod server;
 mod sets;
+mod tls;
 
 use archive::Tar;
 use expect_test::expect;

@@ -34,6 +34,8 @@ pub enum Reply {
     Declaring(usize),
     /// With status 206 and this Content-Range.
     Range(&'static str),
+    /// With zeros for ever, and no length.
+    Endless,
 }
 
 /// The date of every file.
@@ -142,7 +144,7 @@ impl Script {
                 (*status, format!("Retry-After: {seconds}\r\n"), &[][..])
             }
             Reply::Moved(to) => (301, format!("Location: {to}\r\n"), &[][..]),
-            Reply::Plain | Reply::Declaring(_) => (200, String::new(), file),
+            Reply::Plain | Reply::Declaring(_) | Reply::Endless => (200, String::new(), file),
             Reply::DatedCut(_) => {
                 (200, format!("ETag: W/\"x\"\r\nLast-Modified: {DATE}\r\n"), file)
             }
@@ -155,6 +157,12 @@ impl Script {
                 (status, header, &body[..*bytes])
             }
         };
+        if let Reply::Endless = reply {
+            write!(stream, "HTTP/1.1 200 x\r\nConnection: close\r\nETag: \"x\"\r\n\r\n")?;
+            loop {
+                stream.write_all(&[0; 1 << 12])?;
+            }
+        }
         let declared = if let Reply::Declaring(bytes) = reply { bytes } else { body.len() };
         write!(
             stream,

@@ -20,6 +20,8 @@ pub type Log = Rc<RefCell<Vec<String>>>;
 
 /// How long loading a kernel takes.
 const LOADING: Duration = Duration::from_millis(2);
+/// The pieces of work in another stream, each as long as a kernel.
+const LEFT: usize = 20;
 /// How long opening the library takes.
 const OPENING: Duration = Duration::from_millis(300);
 
@@ -29,6 +31,8 @@ pub struct Recorder {
     log: Log,
     /// What opening the library takes its time of, until it is open.
     opening: RefCell<Option<Rc<FakeClock>>>,
+    /// What a library works on in a stream of its own.
+    elsewhere: Option<Address>,
 }
 
 impl Recorder {
@@ -41,6 +45,7 @@ impl Recorder {
                 kernels: RefCell::default(),
                 log: log.clone(),
                 opening: RefCell::default(),
+                elsewhere: None,
             },
             log,
         )
@@ -48,11 +53,24 @@ impl Recorder {
 
     /// The same with a library that is slow to open, by that clock.
     pub fn opening_slowly(self, clock: Rc<FakeClock>) -> Self {
-        Self { opening: RefCell::new(Some(clock)), ..self }
+        self.opening.replace(Some(clock));
+        self
+    }
+
+    /// The same with a library that leaves work in a stream of its own, which is waited for only where all streams are.
+    pub fn working_elsewhere(mut self) -> Self {
+        self.elsewhere = Some(self.emulation.allocate(256).unwrap());
+        self
     }
 
     fn note(&self, what: &str) {
         self.log.borrow_mut().push(what.into());
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        self.elsewhere.into_iter().for_each(|address| self.emulation.release(address));
     }
 }
 
@@ -157,6 +175,9 @@ impl Driver for Recorder {
 
     fn synchronize(&self) -> Result<(), Failed> {
         self.note("[wait]");
+        if let Some(address) = self.elsewhere {
+            (0..LEFT).try_for_each(|_| self.emulation.fill(address, 0, 256))?;
+        }
         self.emulation.synchronize()
     }
 

@@ -22,6 +22,8 @@ pub struct Ready<'a, T, V: ?Sized> {
     pub prepared: Prepared<'a, T, V>,
     pub setup_ms: f64,
     pub error_ratio: f64,
+    /// Bytes that a product must read and write at the least, as far as it is known what the method keeps.
+    pub least_bytes: u64,
     /// Of every y that was verified.
     pub hashes: BTreeSet<u64>,
     pub attempts: Attempts,

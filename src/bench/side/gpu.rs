@@ -162,8 +162,14 @@ impl<'a, T: Value> Side<'a, T> for OnGpu<'a, T> {
         Ok(Available { bytes: bytes.saturating_sub(matrix.sweeps()), by })
     }
 
-    fn set_y(&mut self, y: &[T]) -> Result<(), Failed> {
-        self.y.upload(y)
+    fn set_x(&mut self, x: &[T], _: &[usize]) -> Result<(), Failed> {
+        self.x.upload(x)
+    }
+
+    fn edit_y(&mut self, edit: &mut dyn FnMut(&mut [T])) -> Result<(), Failed> {
+        self.y.download(&mut self.host_y)?;
+        edit(&mut self.host_y);
+        self.y.upload(&self.host_y)
     }
 
     fn y(&mut self) -> Result<&[T], Failed> {
@@ -179,6 +185,19 @@ impl<'a, T: Value> Side<'a, T> for OnGpu<'a, T> {
     ) -> Result<Duration, Failed> {
         let Self { probe, x, y, .. } = self;
         probe.time(|| (0..products).try_for_each(|_| prepared.multiply(alpha, x, beta, y)))
+    }
+
+    fn time_alone(
+        &mut self,
+        prepared: &mut Prepared<'a, T, Buffer<T>>,
+        (alpha, beta): Factors<T>,
+    ) -> Result<Duration, Failed> {
+        let Self { probe, x, y, .. } = self;
+        probe.time_until_idle(|| prepared.multiply(alpha, x, beta, y))
+    }
+
+    fn wait(&mut self) -> Result<(), Failed> {
+        self.gpu().synchronize()
     }
 
     fn load(
@@ -229,6 +248,13 @@ impl<'a, T: Value> Side<'a, T> for OnGpu<'a, T> {
 
     fn look_at_peak(&mut self) -> Result<(), Failed> {
         self.sweeps.look(&self.probe, PEAK_LOOKS, self.evictor.as_ref())
+    }
+
+    fn cache_gbs(&mut self, bytes: u64) -> Result<f64, Failed> {
+        let bytes = bytes.min(self.gpu().facts().l2_bytes) as usize;
+        let mut sweeps = DeviceSweeps::new(self.gpu(), bytes);
+        sweeps.look(&self.probe, PEAK_LOOKS, None)?;
+        Ok(sweeps.best().gbs())
     }
 
     fn peak(&self) -> Peak {

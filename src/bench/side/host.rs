@@ -1,5 +1,6 @@
 //! The host's cores and memory.
 
+use std::hint::black_box;
 use std::time::Duration;
 
 use super::{Factors, PEAK_LOOKS, Parts, SETTLE, Side, footprint};
@@ -14,12 +15,13 @@ use crate::memory::Available;
 use crate::memory::extent::Extent;
 use crate::method::{Choice, Device, Failed, Prepared, Request, Unprepared};
 use crate::scalar::Scalar;
+use crate::system;
 
 /// The host's cores and memory.
 pub struct Host<'a, T> {
     bench: &'a Bench<'a>,
     csr: &'a Csr<T>,
-    x: &'a [T],
+    x: Vec<T>,
     y: Vec<T>,
     sweeps: Sweeps,
     evictor: Option<Evictor>,
@@ -27,13 +29,13 @@ pub struct Host<'a, T> {
 
 impl<'a, T: Scalar> Host<'a, T> {
     /// With `x`, and y all zero.
-    pub fn new(bench: &'a Bench<'a>, csr: &'a Csr<T>, x: &'a [T]) -> Self {
+    pub fn new(bench: &'a Bench<'a>, csr: &'a Csr<T>, x: &[T]) -> Self {
         let cold = bench.settings.cache == Cache::Cold;
         let outputs = if bench.settings.transpose { csr.cols } else { csr.rows };
         Self {
             bench,
             csr,
-            x,
+            x: x.to_vec(),
             y: vec![T::zero(); outputs],
             sweeps: Sweeps::new(bench.team, footprint(csr)),
             evictor: cold.then(Evictor::of_machine),
@@ -45,7 +47,7 @@ impl<'a, T: Scalar> Host<'a, T> {
         prepared: &mut Prepared<'a, T>,
         (alpha, beta): Factors<T>,
     ) -> Result<(), Failed> {
-        prepared.multiply(alpha, self.x, beta, &mut self.y)
+        prepared.multiply(alpha, &self.x, beta, &mut self.y)
     }
 }
 
@@ -79,13 +81,20 @@ impl<'a, T: Scalar> Side<'a, T> for Host<'a, T> {
         Ok(Available::now(settings.max_memory, matrix.run(settings) + kept))
     }
 
-    fn set_y(&mut self, y: &[T]) -> Result<(), Failed> {
-        self.y.copy_from_slice(y);
+    fn set_x(&mut self, x: &[T], changed: &[usize]) -> Result<(), Failed> {
+        changed.iter().for_each(|&index| self.x[index] = x[index]);
         Ok(())
     }
 
+    fn edit_y(&mut self, edit: &mut dyn FnMut(&mut [T])) -> Result<(), Failed> {
+        edit(&mut self.y);
+        Ok(())
+    }
+
+    /// As memory holds it: a library's thread that still runs may have written to it unnoticed.
     fn y(&mut self) -> Result<&[T], Failed> {
-        Ok(&self.y)
+        let y: &mut [T] = black_box(&mut self.y);
+        Ok(y)
     }
 
     fn time(
@@ -99,6 +108,18 @@ impl<'a, T: Scalar> Side<'a, T> for Host<'a, T> {
             self.multiply(prepared, factors)?;
         }
         Ok(self.bench.clock.now() - start)
+    }
+
+    fn time_alone(
+        &mut self,
+        prepared: &mut Prepared<'a, T>,
+        factors: Factors<T>,
+    ) -> Result<Duration, Failed> {
+        self.time(prepared, factors, 1)
+    }
+
+    fn wait(&mut self) -> Result<(), Failed> {
+        Ok(())
     }
 
     fn load(
@@ -136,6 +157,13 @@ impl<'a, T: Scalar> Side<'a, T> for Host<'a, T> {
             self.sweeps.look(team, clock, evict);
         }
         Ok(())
+    }
+
+    fn cache_gbs(&mut self, bytes: u64) -> Result<f64, Failed> {
+        let Bench { team, clock, .. } = *self.bench;
+        let bytes = bytes.min(system::cache_bytes()) as usize;
+        let looks = (0..PEAK_LOOKS).map(|_| self.sweeps.look_at_part(bytes, team, clock));
+        Ok(looks.fold(0.0, f64::max))
     }
 
     fn peak(&self) -> Peak {

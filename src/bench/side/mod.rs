@@ -52,8 +52,10 @@ pub trait Side<'a, T> {
     ) -> Result<(Prepared<'a, T, Self::Vector>, Duration), Unprepared>;
     /// Memory for methods of this matrix, where those that are ready take `kept` bytes.
     fn room(&self, matrix: &Extent, kept: u64) -> Result<Available, Failed>;
-    /// Overwrites y.
-    fn set_y(&mut self, y: &[T]) -> Result<(), Failed>;
+    /// Takes `x`, which differs from the x before in the elements `changed` only.
+    fn set_x(&mut self, x: &[T], changed: &[usize]) -> Result<(), Failed>;
+    /// Changes y.
+    fn edit_y(&mut self, edit: &mut dyn FnMut(&mut [T])) -> Result<(), Failed>;
     /// What y holds, after all products.
     fn y(&mut self) -> Result<&[T], Failed>;
     /// The time of a batch of products.
@@ -63,6 +65,14 @@ pub trait Side<'a, T> {
         factors: Factors<T>,
         products: usize,
     ) -> Result<Duration, Failed>;
+    /// The time of a single product, until nothing that it has begun still runs.
+    fn time_alone(
+        &mut self,
+        prepared: &mut Prepared<'a, T, Self::Vector>,
+        factors: Factors<T>,
+    ) -> Result<Duration, Failed>;
+    /// Waits for all that runs, whoever began it.
+    fn wait(&mut self) -> Result<(), Failed>;
     /// Runs products for at least `time`, so that a device reaches the clocks at which it works, and reads
     /// the clocks while they run. `None` where nobody tells, as on the host.
     fn load(
@@ -82,6 +92,8 @@ pub trait Side<'a, T> {
     fn chill(&mut self, prepared: &Prepared<'a, T, Self::Vector>) -> Result<(), Failed>;
     /// Measures the ceiling.
     fn look_at_peak(&mut self) -> Result<(), Failed>;
+    /// The bandwidth in GB/s of `bytes`, or of as many as the last-level cache holds.
+    fn cache_gbs(&mut self, bytes: u64) -> Result<f64, Failed>;
     /// The ceiling so far.
     fn peak(&self) -> Peak;
     /// Whether the device does nothing more for this process.

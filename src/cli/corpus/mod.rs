@@ -7,7 +7,7 @@ mod tally;
 
 use std::io::{self, Write};
 
-use anyhow::Result;
+use anyhow::{Error, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::CorpusArgs;
@@ -19,10 +19,11 @@ use super::task::{Event, Task};
 use super::{Verdict, World};
 use crate::matrix::source::Source;
 use crate::record::MatrixReport;
-use crate::record::file::{RowFile, RowFileError};
+use crate::record::file::RowFile;
 use crate::record::row::Row;
 use crate::record::run::RunRecord;
 use crate::record::write::{Format, Reporter};
+use crate::terminal::shown;
 use share::Share;
 use tally::Tally;
 
@@ -59,14 +60,14 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
             progress.inc(*bytes);
             continue;
         };
-        progress.set_message(name);
+        progress.set_message(shown(&name).into_owned());
         let sizes = there.iter().find_map(Row::sizes);
         let task = Task { sizes, done, ..Task::whole(source, true) };
-        let mut matrix =
-            Matrix { report: MatrixReport::default(), file: file.as_mut(), lost: None };
+        let (rows, recording) = (file.as_mut(), &mut recording);
+        let report = MatrixReport::default();
+        let mut matrix = Matrix { report, file: rows, recording, lost: None };
         interrupted = runner.run(task, &mut |event| matrix.take(event))?;
         let report = matrix.end()?;
-        recording.take(&report);
         if !measure.quiet {
             let mut warnings = report.warnings().into_iter();
             progress.suspend(|| warnings.try_for_each(|line| writeln!(world.stderr, "{line}")))?;
@@ -94,24 +95,32 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
 struct Matrix<'f> {
     report: MatrixReport,
     file: Option<&'f mut RowFile>,
-    /// Why rows could not be written.
-    lost: Option<RowFileError>,
+    recording: &'f mut Recording,
+    /// Why rows could not be written, or may not be.
+    lost: Option<Error>,
 }
 
 impl Matrix<'_> {
     fn take(&mut self, event: Event) {
-        let rows: &[Row] = match &event {
-            Event::Group(group) => &group.rows,
-            Event::Matrix(report) => report.ended.as_slice(),
-            Event::Step(_) => &[],
-        };
-        if let (Some(file), None) = (&mut self.file, &self.lost) {
-            self.lost = file.add(rows).err();
+        if self.lost.is_none() {
+            self.lost = self.keep(&event).err();
         }
         event.add_to(&mut self.report);
     }
 
-    fn end(self) -> Result<MatrixReport, RowFileError> {
+    fn keep(&mut self, event: &Event) -> Result<()> {
+        let rows: &[Row] = match event {
+            Event::Group(group) => {
+                self.recording.take_group(group)?;
+                &group.rows
+            }
+            Event::Matrix(report) => report.ended.as_slice(),
+            Event::Step(_) => &[],
+        };
+        Ok(self.file.as_mut().map_or(Ok(()), |file| file.add(rows))?)
+    }
+
+    fn end(self) -> Result<MatrixReport> {
         self.lost.map_or(Ok(self.report), Err)
     }
 }

@@ -16,14 +16,18 @@ pub fn differences(a: &RunRecord, b: &RunRecord) -> Vec<String> {
             found.push(format!("{name}: {a}, {b}"));
         }
     };
-    let facts: [(&str, Fact); 9] = [
+    // Those of a run that has just begun are not known yet.
+    if !a.libraries.is_empty() && !b.libraries.is_empty() {
+        let names = |run: &RunRecord| run.libraries.iter().map(|one| one.name.clone()).collect();
+        compare("libraries", &|| names(a), &|| names(b));
+    }
+    let facts: [(&str, Fact); 8] = [
         ("version", |run| run.version.clone().into()),
         ("revision", |run| run.revision.clone().into()),
         ("CPU", |run| run.system.cpu.clone().into()),
         ("cores", |run| run.system.cores.into()),
         ("threads", |run| run.pinned_to.len().into()),
         ("GPU", |run| run.gpu.as_ref().map(|gpu| gpu.facts.name.clone()).into()),
-        ("libraries", |run| run.libraries.iter().map(|library| library.name.clone()).collect()),
         ("expand", |run| run.expand.into()),
         ("order", |run| run.order.name().into()),
     ];

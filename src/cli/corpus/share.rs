@@ -86,13 +86,22 @@ fn owners(works: &[u128], shares: usize) -> Vec<usize> {
 pub fn shard(text: &str) -> Result<Shard, String> {
     let numbers = text.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
     let Some((number, of)) = numbers else { return Err("not k/n, as in 3/8".into()) };
+    let shard = Shard { number, of };
+    is_share(shard).map(|()| shard)
+}
+
+/// Whether there is such a share.
+///
+/// # Errors
+/// Why not.
+pub fn is_share(Shard { number, of }: Shard) -> Result<(), String> {
     if of > MOST {
         return Err(format!("{of} shares, but {MOST} are the most"));
     }
     if number == 0 || number > of {
         return Err(format!("there is no share {number} of {of}; they are 1/n to n/n"));
     }
-    Ok(Shard { number, of })
+    Ok(())
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use clap::Args;
 use crate::cli::args::seconds;
 use crate::datasets::filter::{FORMS, Filter};
 use crate::fetch::address::Site;
+use crate::memory::Size;
 
 #[derive(Debug, Args)]
 pub struct FetchArgs {
@@ -32,8 +33,8 @@ pub struct FetchArgs {
     /// Keep the archives, NAME.tar.gz, instead of the matrices; they are checked all the same
     #[arg(long)]
     pub keep_archives: bool,
-    /// Take the vectors and texts beside a matrix out of its archive too (NAME_b.mtx, …), when it is
-    /// brought
+    /// Take the vectors and texts beside a matrix out of its archive too, when it is brought; a vector
+    /// becomes NAME_b.mtx.aux, so that corpus does not take it for a matrix
     #[arg(long, conflicts_with = "keep_archives")]
     pub aux: bool,
     /// Where to find URL/MM/GROUP/NAME.tar.gz and URL/files/ssstats.csv instead of at the collection's
@@ -41,11 +42,14 @@ pub struct FetchArgs {
     #[arg(long, value_name = "URL", env = "SPMV_BENCH_MIRROR", value_delimiter = ',',
           value_parser = Site::mirror)]
     pub mirror: Vec<Site>,
+    /// The most bytes that an archive may have, as 2GiB [default: 8 times what is expected, and 256 MiB]
+    #[arg(long, value_name = "SIZE")]
+    pub max_archive: Option<Size>,
     /// How many matrices to bring at once
     #[arg(long, value_name = "N", default_value_t = 4,
           value_parser = clap::value_parser!(u16).range(1..=64))]
     pub jobs: u16,
-    /// Seconds after which a silent connection has failed
+    /// Seconds after which a silent connection has failed, or one that brings less than 1 KiB per second
     #[arg(long, value_name = "S", default_value = "60", value_parser = positive_seconds)]
     pub timeout: Duration,
     /// Seconds before the second of four tries; the pause doubles each time

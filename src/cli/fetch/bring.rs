@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail};
 
 use super::args::FetchArgs;
 use super::megabytes;
@@ -37,7 +37,10 @@ pub fn run(
     if !args.quiet {
         announce(tasks, &missing, fetch.folder.path(), world.stderr)?;
     }
-    check_room(&missing, fetch.folder, fetch.settings.jobs)?;
+    for task in tasks.iter().filter(|task| task.state == State::Present) {
+        fetch.discard_part(&task.matrix)?;
+    }
+    check_room(&missing, fetch)?;
     let mut tally = Tally { present: present(tasks), failed: taken, ..Tally::default() };
     bring(args, &missing, ledger, fetch, &mut tally, world)?;
     let interrupted = fetch.web.is_interrupted();
@@ -107,24 +110,31 @@ fn announce(
     )
 }
 
-/// Refuses what the disk cannot hold: all files, and as many archives as are there at once.
-fn check_room(missing: &[&Task], folder: &Folder, jobs: usize) -> Result<()> {
+/// Refuses what the disk cannot hold: all files, and as many archives as are there at once, less what is
+/// there of them.
+fn check_room(missing: &[&Task], fetch: &Fetch) -> Result<()> {
     let sum = |sizes: &mut dyn Iterator<Item = u64>| sizes.fold(0, u64::saturating_add);
-    let mut archives: Vec<u64> =
-        missing.iter().map(|task| task.matrix.archive_bytes_estimate()).collect();
+    let left = |task: &&Task| {
+        let there = fetch.bytes_there(&task.matrix)?;
+        Ok(task.matrix.archive_bytes_estimate().saturating_sub(there))
+    };
+    let mut archives = missing.iter().map(left).collect::<Result<Vec<u64>, Trouble>>()?;
     archives.sort_unstable_by(|a, b| b.cmp(a));
-    let archives = sum(&mut archives.into_iter().take(jobs));
+    let archives = sum(&mut archives.into_iter().take(fetch.settings.jobs));
     let files = sum(&mut missing.iter().map(|task| task.file_bytes_estimate()));
-    let (needed, room) = (files.saturating_add(archives), folder.room()?);
-    ensure!(
-        missing.is_empty() || needed <= room,
-        "{}: about {} MB are needed and {} MB are free; choose fewer matrices with --filter, or \
-         another folder with --to",
-        folder.path().display(),
-        megabytes(needed),
-        megabytes(room)
-    );
-    Ok(())
+    let (needed, room) = (files.saturating_add(archives), fetch.folder.room()?);
+    if missing.is_empty() || needed <= room {
+        return Ok(());
+    }
+    let (to, needed, room) = (fetch.folder.path().display(), megabytes(needed), megabytes(room));
+    let parts = match fetch.folder.bytes_of_parts() {
+        0 => String::new(),
+        bytes => format!(", or remove the {} MB of {to}/.spmv-bench/*.part", megabytes(bytes)),
+    };
+    bail!(
+        "{to}: about {needed} MB are needed and {room} MB are free; choose fewer matrices with \
+         --filter, or another folder with --to{parts}"
+    )
 }
 
 impl Tally {

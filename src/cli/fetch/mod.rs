@@ -76,7 +76,8 @@ fn bring(
     };
     let lock = fetch.folder.lock(fetch.web, wait)?;
     told?;
-    let ledger = Ledger::read(fetch.folder)?;
+    let mut ledger = Ledger::read(fetch.folder)?;
+    ledger.settle(&|| fetch.web.is_interrupted())?;
     let tasks = plan::plan(matrices, fetch.folder, &ledger, fetch.settings.form);
     let verdict = bring::run(args, &tasks, ledger, fetch, world);
     drop(lock);
@@ -91,6 +92,7 @@ fn settings(args: &FetchArgs, world: &World) -> Settings {
         form: if args.keep_archives { Form::Archive } else { Form::Mtx },
         aux: args.aux,
         date: world.date.clone(),
+        most_archive: args.max_archive.map(|size| size.0),
     }
 }
 

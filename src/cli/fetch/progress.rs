@@ -7,6 +7,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::fetch::Step;
 use crate::fetch::plan::Task;
+use crate::terminal::shown;
 
 const BAR: &str =
     "{bar:24} {decimal_bytes}/{decimal_total_bytes}, {decimal_bytes_per_sec}: {wide_msg}";
@@ -43,7 +44,7 @@ impl<'t> Progress<'t> {
             }
             Step::Unpacking(number) => {
                 if let Some(bar) = running.get(&number) {
-                    bar.set_message(format!("{}, unpacking", self.tasks[number].matrix.id));
+                    bar.set_message(format!("{}, unpacking", shown(&self.tasks[number].matrix.id)));
                 }
             }
             Step::Ended(number) => {
@@ -68,7 +69,7 @@ impl<'t> Progress<'t> {
     fn bar(&self, number: usize, bytes: u64) -> ProgressBar {
         let bar = ProgressBar::no_length().with_style(style(BAR)).with_position(bytes);
         let bar = self.bars.insert_before(&self.total, bar);
-        bar.set_message(self.tasks[number].matrix.id.clone());
+        bar.set_message(shown(&self.tasks[number].matrix.id).into_owned());
         // What was there before is not this run's speed.
         bar.reset_eta();
         bar

@@ -1,6 +1,9 @@
 //! `spmv-bench fetch --verify`.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
 
 use anyhow::Result;
 
@@ -8,11 +11,24 @@ use super::args::FetchArgs;
 use super::choose::ids;
 use crate::cli::{Verdict, World};
 use crate::datasets::Datasets;
+use crate::fetch::Trouble;
 use crate::fetch::folder::Folder;
 use crate::fetch::ledger::{Ledger, Line};
 use crate::fetch::verify::{Finding, verify};
+use crate::matrix::archive::is_matrix;
 
-/// Hashes the ledger's files, of all matrices or of those named.
+/// What the summary counts.
+#[derive(Default)]
+struct Tally {
+    right: usize,
+    wrong: usize,
+    missing: usize,
+    /// Files whose hash is not known.
+    unknown: usize,
+}
+
+/// Hashes the ledger's files, of all matrices or of those named. Files that the ledger does not have, or
+/// none at all, are no success.
 pub fn run(
     args: &FetchArgs,
     datasets: &Datasets,
@@ -23,31 +39,90 @@ pub fn run(
     let named = ids(&args.words, datasets)?;
     let is_named = |line: &&Line| args.words.is_empty() || named.contains(&line.matrix);
     let interrupted = || world.interrupted.load(std::sync::atomic::Ordering::Relaxed);
-    let (mut right, mut wrong, mut missing) = (0, 0, 0);
-    for line in ledger.lines().iter().filter(is_named) {
-        let file = folder.file(&line.file);
+    let mut tally = Tally::default();
+    for line in lines(&ledger).filter(is_named) {
+        let finding = find(folder, &ledger, line, &interrupted)?;
+        tally.take(&folder.file(&line.file), finding, world.stdout)?;
+    }
+    let brought: BTreeSet<&str> = lines(&ledger).map(|line| line.matrix.as_str()).collect();
+    for id in named.iter().filter(|id| !brought.contains(id.as_str())).collect::<BTreeSet<_>>() {
+        writeln!(world.stdout, "{id}: not brought into {}", folder.path().display())?;
+        tally.missing += 1;
+    }
+    if args.words.is_empty() {
+        tally.unknown = unknown(folder, &ledger, world.stdout)?;
+    }
+    if !args.quiet {
+        tally.write(world.stderr)?;
+    }
+    Ok(tally.verdict())
+}
+
+/// A line per file: those of the ledger, and those announced by a run that ended before it entered them.
+fn lines(ledger: &Ledger) -> impl Iterator<Item = &Line> {
+    let entered = |file: &str| ledger.owner(file).is_some();
+    let pending = ledger.pending().iter().filter(move |line| !entered(&line.file));
+    ledger.lines().iter().chain(pending)
+}
+
+/// A file is right as it was entered, or as a run announced it that may have renamed it.
+fn find(
+    folder: &Folder,
+    ledger: &Ledger,
+    line: &Line,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Finding, Trouble> {
+    let found = verify(folder, line, interrupted)?;
+    match ledger.pending().iter().find(|pending| pending.file == line.file) {
+        Some(pending) if found != Finding::Right => {
+            let announced = verify(folder, pending, interrupted)?;
+            Ok(if announced == Finding::Right { announced } else { found })
+        }
+        _ => Ok(found),
+    }
+}
+
+/// Tells of the matrices' files in the folder that the ledger does not have, and counts them.
+fn unknown(folder: &Folder, ledger: &Ledger, out: &mut dyn Write) -> io::Result<usize> {
+    let known: BTreeSet<&str> = lines(ledger).map(|line| line.file.as_str()).collect();
+    let entries = fs::read_dir(folder.path()).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name()).filter(|name| is_matrix(Path::new(name)));
+    let unknown: BTreeSet<_> =
+        names.filter(|name| !name.to_str().is_some_and(|name| known.contains(name))).collect();
+    for name in &unknown {
+        let path = folder.path().join(name);
+        writeln!(out, "{}: its SHA-256 is not in the ledger", path.display())?;
+    }
+    Ok(unknown.len())
+}
+
+impl Tally {
+    fn take(&mut self, file: &Path, finding: Finding, out: &mut dyn Write) -> io::Result<()> {
         let file = file.display();
-        match verify(folder, line, &interrupted)? {
-            Finding::Right => right += 1,
+        match finding {
+            Finding::Right => self.right += 1,
             Finding::Wrong(how) => {
-                wrong += 1;
-                writeln!(world.stdout, "{file}: {how}")?;
+                self.wrong += 1;
+                writeln!(out, "{file}: {how}")?;
             }
             Finding::Missing => {
-                missing += 1;
-                writeln!(world.stdout, "{file}: missing")?;
+                self.missing += 1;
+                writeln!(out, "{file}: missing")?;
             }
         }
+        Ok(())
     }
-    let brought: BTreeSet<&str> = ledger.lines().iter().map(|line| line.matrix.as_str()).collect();
-    let unknown: BTreeSet<&String> =
-        named.iter().filter(|id| !brought.contains(id.as_str())).collect();
-    for id in &unknown {
-        writeln!(world.stdout, "{id}: not brought into {}", folder.path().display())?;
+
+    fn write(&self, stderr: &mut dyn Write) -> io::Result<()> {
+        let Self { right, wrong, missing, unknown } = self;
+        writeln!(
+            stderr,
+            "files: {right} right, {wrong} wrong, {missing} missing, {unknown} unknown"
+        )
     }
-    missing += unknown.len();
-    if !args.quiet {
-        writeln!(world.stderr, "files: {right} right, {wrong} wrong, {missing} missing")?;
+
+    fn verdict(&self) -> Verdict {
+        let is_bad = self.right == 0 || self.wrong + self.missing + self.unknown > 0;
+        if is_bad { Verdict::Bad } else { Verdict::Ok }
     }
-    Ok(if wrong + missing == 0 { Verdict::Ok } else { Verdict::Bad })
 }

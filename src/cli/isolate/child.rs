@@ -25,10 +25,13 @@ pub const LAST_GRACE: Duration = Duration::from_secs(10);
 /// What it gets to be ready in, with its libraries and devices, and to measure bandwidth.
 const START: Duration = Duration::from_secs(600);
 
-/// An end that was asked for.
+/// The exit status of a child that finds no memory.
+pub const OUT_OF_MEMORY: i32 = 12;
+
+/// An end that was asked for, and when that was.
 #[derive(Debug, thiserror::Error)]
-#[error("interrupted before the process to measure in was ready")]
-pub struct Interrupted;
+#[error("interrupted {0}")]
+pub struct Interrupted(pub &'static str);
 
 /// A child that is ready, or at work.
 pub struct Running {
@@ -71,7 +74,7 @@ impl Running {
                 Ok(Answer::Ready(record)) => return Ok((running, *record)),
                 Ok(Answer::Refused(reason)) => bail!(reason),
                 Err(RecvTimeoutError::Timeout) if interrupted.load(Ordering::Relaxed) => {
-                    bail!(Interrupted)
+                    bail!(Interrupted("before the process to measure in was ready"))
                 }
                 Err(RecvTimeoutError::Timeout) if begun.elapsed() < START => (),
                 Err(RecvTimeoutError::Timeout) => {
@@ -126,11 +129,11 @@ impl Fate {
         self.0?.signal()
     }
 
-    /// Whether the system ends processes so when memory is short.
+    /// Whether processes end so when memory is short.
     pub fn is_of_memory(&self) -> bool {
-        [Signal::SIGKILL, Signal::SIGABRT]
-            .iter()
-            .any(|&signal| self.signal() == Some(signal as i32))
+        let signals = [Signal::SIGKILL, Signal::SIGABRT];
+        signals.iter().any(|&signal| self.signal() == Some(signal as i32))
+            || self.0.and_then(|status| status.code()) == Some(OUT_OF_MEMORY)
     }
 }
 

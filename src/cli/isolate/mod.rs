@@ -18,7 +18,7 @@ use super::args::MeasureArgs;
 use super::session::Session;
 use super::task::{Event, Task};
 use crate::record::run::RunRecord;
-pub use child::Interrupted;
+pub use child::{Interrupted, OUT_OF_MEMORY};
 use keeper::Keeper;
 use wire::Hello;
 

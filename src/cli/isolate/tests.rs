@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use tempfile::NamedTempFile;
 
+use super::child::OUT_OF_MEMORY;
 use super::keeper::Keeper;
 use super::wire::{Answer, Hello, receive, send};
 use crate::bench::plan::{Cache, Protocol, Settings};
@@ -69,6 +70,7 @@ fn group(method: &str) -> Event {
         peak: None,
         compile_ms: None,
         clocks: Vec::new(),
+        libraries: Vec::new(),
         rows: vec![row],
         stages: Vec::new(),
     }))
@@ -115,6 +117,7 @@ fn a_worker_by_script() {
     tell(Event::Step(Step::Load));
     match (&*script, nth) {
         ("ends after the matrix", _) => tell(ended()),
+        ("finds no memory", _) => std::process::exit(OUT_OF_MEMORY),
         ("ends after a group", 0) => tell(group("a")),
         ("ends after a group", _) => {
             // What the first has told, with its time.
@@ -183,6 +186,13 @@ fn a_matrix_that_cannot_be_read_again_is_tried_a_few_times() {
     assert_eq!(run("reads it once more"), (both, "Ok(false)".into()));
     let reason = "the process exited with status 3 while reading the matrix".to_owned();
     assert_eq!(run("reads it once"), (vec!["a".into(), reason], "Ok(false)".into()));
+}
+
+#[test]
+fn a_child_without_memory_says_so_by_its_status() {
+    let reason =
+        "the process exited with status 12 while reading the matrix, as when memory runs out";
+    assert_eq!(run("finds no memory"), (vec![reason.into()], "Ok(false)".into()));
 }
 
 #[test]

@@ -1,15 +1,17 @@
 //! The child: measures what it is told to, and tells how far it is.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Parser;
+use nix::fcntl::OFlag;
 use nix::sys::prctl::{set_name, set_pdeathsig};
 use nix::sys::signal::Signal;
-use nix::unistd::getppid;
+use nix::unistd::{dup2_stdin, getppid};
 
 use super::wire::{Answer, Hello, receive, send};
 use crate::bench::execute::Stopped;
@@ -31,6 +33,7 @@ pub fn run(world: &mut World) -> Result<Verdict> {
     let hello: Hello = receive(&socket).context("this is for spmv-bench itself to run")?;
     // It may have ended before this process asked to end with it.
     ensure!(getppid().as_raw() as u32 == hello.parent, "the program that started this has ended");
+    take_input_of(hello.parent);
     let mut measure = measure_args(&hello)?;
     measure.quiet |= hello.quiet;
     world.run_id.clone_from(&hello.run_id);
@@ -61,6 +64,17 @@ pub fn run(world: &mut World) -> Result<Verdict> {
         }
     }
     Ok(Verdict::Ok)
+}
+
+/// Makes the parent's standard input this process' own, which the socket has been until now: `--mtx /dev/stdin` reads
+/// it. Where it cannot be opened, the socket stays there, and reading it is refused.
+fn take_input_of(parent: u32) {
+    let mut options = File::options();
+    // A pipe without a writer would not be opened for ever.
+    options.read(true).custom_flags(OFlag::O_NONBLOCK.bits());
+    if let Ok(input) = options.open(format!("/proc/{parent}/fd/0")) {
+        let _ = dup2_stdin(input);
+    }
 }
 
 /// The options of the command line that the parent was given.

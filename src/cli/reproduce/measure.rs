@@ -124,7 +124,7 @@ impl Run<'_> {
             if runner.run(task, &mut |event| event.add_to(&mut report))? {
                 return Ok(true);
             }
-            recording.take(&report);
+            recording.take(&report)?;
             self.store.append(&report)?;
         }
         recording.finish(self.quiet, world.stderr)?;

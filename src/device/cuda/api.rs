@@ -31,6 +31,7 @@ functions! {
         cuDevicePrimaryCtxRetain(*mut CUcontext, CUdevice);
         cuDevicePrimaryCtxRelease_v2(CUdevice);
         cuCtxSetCurrent(CUcontext);
+        cuCtxSynchronize();
         cuStreamCreate(*mut CUstream, c_uint);
         cuStreamSynchronize(CUstream);
         cuStreamDestroy_v2(CUstream);

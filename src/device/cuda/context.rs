@@ -83,6 +83,13 @@ impl Context {
         last.push_str(name);
     }
 
+    /// Waits for all streams of the context, those of libraries as well.
+    pub fn synchronize_all(&self) -> Result<(), Failed> {
+        // SAFETY: the context is alive.
+        let status = unsafe { (self.enter().cuCtxSynchronize)() };
+        self.check(status, || "cuCtxSynchronize".into())
+    }
+
     /// Waits for the stream; `why` completes the message of an error.
     pub fn synchronize(&self, why: &str) -> Result<(), Failed> {
         // SAFETY: the stream is alive.

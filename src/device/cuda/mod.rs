@@ -28,7 +28,6 @@ use super::driver::{Address, Driver, Event, GraphId, KernelId, ModuleId, RawArgu
 use super::facts::{Clocks, Facts};
 use super::kernel::{Dim3, Program};
 use crate::method::{Failed, Unavailable, Unprepared};
-use crate::methods::vendor::library;
 use crate::scalar::Precision;
 use code::MachineCode;
 use context::Context;
@@ -43,12 +42,6 @@ pub fn open(number: Option<usize>) -> Result<Gpu, Unavailable> {
     Cuda::open(Rc::new(Context::open(number)?))
         .map(Gpu::new)
         .map_err(|Failed(reason)| Unavailable(reason))
-}
-
-/// Whether NVIDIA's driver is on this machine. It is opened, but neither initialised nor asked for a
-/// GPU, which would take time.
-pub fn has_driver() -> bool {
-    library::open(None, api::NAME).is_ok()
 }
 
 /// A GPU. What the fields hold is given back before the context, which each of them shares.
@@ -201,7 +194,7 @@ impl Driver for Cuda {
     }
 
     fn synchronize(&self) -> Result<(), Failed> {
-        self.context.synchronize("")
+        self.context.synchronize_all()
     }
 
     fn record(&self) -> Result<Event, Failed> {

@@ -28,7 +28,7 @@ impl Precompiled {
     pub fn open(folder: &Path, target: &Target) -> Self {
         let mut kernels: Vec<_> = versions(folder, target.architecture)
             .filter(|version| version.0 <= target.newest_cuda())
-            .map(|version| (version, Cache::at(place(folder, target.architecture, version))))
+            .map(|version| (version, Cache::shared(place(folder, target.architecture, version))))
             .collect();
         kernels.sort_by_key(|(version, _)| std::cmp::Reverse(*version));
         Self { folder: folder.to_owned(), kernels }
@@ -53,7 +53,7 @@ impl Precompiled {
     ) -> std::io::Result<()> {
         let mut entry = ZlibEncoder::new(Vec::new(), Compression::best());
         entry.write_all(cubin)?;
-        let kernels = Cache::at(place(folder, architecture, compiler.version()));
+        let kernels = Cache::shared(place(folder, architecture, compiler.version()));
         kernels.keep(&unit.key(), &entry.finish()?);
         Ok(())
     }

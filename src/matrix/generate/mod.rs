@@ -28,6 +28,9 @@ use super::source::Announced;
 use blocks::{Block, Blocks};
 use spec::Pattern;
 
+/// A row's length as it is drawn, as it is kept, and the offset in its block.
+const ROW_BYTES: u64 = 12;
+
 /// A generator with its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Generator {
@@ -37,9 +40,9 @@ pub struct Generator {
     random: Option<u64>,
 }
 
-/// Why a specification is refused.
+/// Why a specification is refused; of a long one only the beginning is shown.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("gen:{spec}: {problem}{}", form(spec))]
+#[error("gen:{spec:.200}: {problem:.300}{}", form(spec))]
 pub struct SpecError {
     spec: String,
     problem: String,
@@ -68,6 +71,13 @@ impl Generator {
         self.pattern.most_entries()
     }
 
+    /// The most bytes that the rows' lengths take, and a block's offsets: what is needed merely to find
+    /// out how large the matrix will be.
+    pub fn bytes_for_rows(&self) -> u64 {
+        let rows = self.pattern.rows().map_or(0, |_| self.pattern.shape().0);
+        ROW_BYTES * rows as u64
+    }
+
     /// How large it will be.
     ///
     /// # Errors
@@ -79,9 +89,9 @@ impl Generator {
             most if most > MAX_INDEX as u128 => self.blocks()?.most_entries() as u64,
             most => most as u64,
         };
-        // Values that have grown, the rows' lengths in turn, and an R-MAT graph's edges.
+        // Values that have grown, and an R-MAT graph's edges.
         let drawn = if matches!(self.pattern, Pattern::Rmat { .. }) { 24 } else { 0 };
-        Ok(Announced { rows, cols, nnz, scratch: nnz * (16 + drawn) + 12 * rows as u64 })
+        Ok(Announced { rows, cols, nnz, scratch: nnz * (16 + drawn) + ROW_BYTES * rows as u64 })
     }
 
     /// All of the matrix: no more than 32-bit indices allow.

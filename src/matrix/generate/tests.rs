@@ -214,6 +214,8 @@ fn refusals_name_the_word() {
         let message = Generator::parse(spec).unwrap_err().to_string();
         assert_eq!(message, format!("gen:{spec}: {problem}{}", form(spec)));
     }
+    let endless = format!("wheel,{}", "n".repeat(10_000));
+    assert!(Generator::parse(&endless).unwrap_err().to_string().len() < 1000);
     assert_eq!(form("wheel,n=2"), "; it is gen:wheel,spokes=S[,random=SEED]");
     assert_eq!(form("ring"), "");
     let huge = format!("grid3d,n={}", usize::MAX);

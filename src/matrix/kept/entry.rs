@@ -5,16 +5,18 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Duration;
 
+use bytemuck::allocation::try_zeroed_vec;
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
-use memmap2::Mmap;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Stamp, now};
+use crate::cache::{Unusable, open_own};
 use crate::matrix::Csr;
 use crate::matrix::source::{Facts, Loaded};
 
@@ -49,14 +51,28 @@ pub struct Head {
 #[derive(Debug)]
 pub enum Problem {
     Absent,
-    /// In what way it is damaged.
+    /// In what way it is damaged, or that somebody else may have written it.
     Damaged(&'static str),
 }
 
-/// An entry's file, mapped.
+impl From<Unusable> for Problem {
+    fn from(why: Unusable) -> Self {
+        match why {
+            Unusable::Absent => Self::Absent,
+            Unusable::Distrusted(how) => Self::Damaged(how),
+        }
+    }
+}
+
+/// An entry's file, open.
+///
+/// It is read into memory and not mapped, so that another program may change or shorten it meanwhile: the
+/// checksums are those of the bytes that were read.
 pub struct Entry {
     pub head: Head,
-    file: Mmap,
+    file: File,
+    bytes: u64,
+    /// Where the arrays begin.
     arrays: usize,
 }
 
@@ -119,85 +135,106 @@ pub fn write(head: &Head, csr: &Csr<f64>, file: &mut File) -> io::Result<()> {
 }
 
 impl Entry {
-    /// Maps an entry and reads its head.
+    /// Opens an entry of the user's own and reads its head.
     ///
     /// # Errors
-    /// No such file, or a damaged one.
+    /// No such file, one that somebody else may have written, or a damaged one.
     pub fn open(path: &Path) -> Result<Self, Problem> {
-        let Ok(file) = File::open(path) else { return Err(Problem::Absent) };
-        // SAFETY: the map is read-only, and entries are replaced, never shortened.
-        let mapped = unsafe { Mmap::map(&file) };
-        let file = mapped.map_err(|_| Problem::Damaged("cannot be mapped"))?;
-        let damaged = Problem::Damaged("has no valid head");
-        let Some((head, arrays)) = read_head(&file) else { return Err(damaged) };
-        Ok(Self { head, file, arrays })
+        let file = open_own(path)?;
+        let bytes = file.metadata().map_or(0, |metadata| metadata.len());
+        let (head, arrays) =
+            read_head(&file, bytes).ok_or(Problem::Damaged("has no valid head"))?;
+        Ok(Self { head, file, bytes, arrays })
     }
 
-    /// Copies the matrix out.
+    /// Reads the matrix.
     ///
     /// # Errors
-    /// A damaged entry.
+    /// A damaged entry, or one that does not fit into memory.
     pub fn load(self) -> Result<Loaded, Problem> {
-        let mut at = self.arrays;
-        let mut next = |size: usize| {
-            at = at.next_multiple_of(ALIGNMENT);
-            let array = self.file.get(at..at.checked_add(size)?);
-            at += size;
-            array
-        };
-        let [offsets, columns, values] = self.head.sizes().map(&mut next);
+        let [offsets, columns, values] = self.places().ok_or(Problem::Damaged("is too short"))?;
         let [offset_sums, column_sums, value_sums] = &self.head.checksums;
-        let truncated = Problem::Damaged("is too short");
-        let (Some(offsets), Some(columns), Some(values)) = (offsets, columns, values) else {
-            return Err(truncated);
-        };
         let &Head { rows, cols, nnz, ones, .. } = &self.head;
-        let values = if ones { vec_of_ones(nnz) } else { copied(values, value_sums)? };
-        let csr = Csr::new(
-            rows,
-            cols,
-            copied(offsets, offset_sums)?,
-            copied(columns, column_sums)?,
-            values,
-        );
-        let Some(csr) = csr else { return Err(Problem::Damaged("holds no valid matrix")) };
-        let bytes = [size_of_val(&csr.row_offsets[..]), size_of_val(&csr.column_indices[..])];
-        let bytes = Some((bytes.iter().sum::<usize>() + size_of_val(&csr.values[..])) as u64);
+        let values = match ones {
+            true => vec_of_ones(nnz)?,
+            false => self.read(values, nnz, value_sums)?,
+        };
+        let offsets = self.read(offsets, rows + 1, offset_sums)?;
+        let columns = self.read(columns, nnz, column_sums)?;
+        let csr = Csr::new(rows, cols, offsets, columns, values);
+        let csr = csr.ok_or(Problem::Damaged("holds no valid matrix"))?;
+        if !csr.values.par_iter().all(|value| value.is_finite()) {
+            return Err(Problem::Damaged("holds a value that is not finite"));
+        }
+        let bytes = Some(csr.bytes());
         Ok(Loaded { market: self.head.facts, bytes, from_cache: true, ..Loaded::new(csr) })
+    }
+
+    /// Where each array begins, if the file is long enough for all.
+    fn places(&self) -> Option<[usize; 3]> {
+        let mut at = self.arrays;
+        let places = self.head.sizes().map(|size| {
+            let begin = at.checked_next_multiple_of(ALIGNMENT)?;
+            at = begin.checked_add(size)?;
+            Some(begin)
+        });
+        let [Some(offsets), Some(columns), Some(values)] = places else { return None };
+        (at as u64 <= self.bytes).then_some([offsets, columns, values])
+    }
+
+    /// Reads an array of `count` elements at byte `begin` on all threads, if it has the checksums.
+    fn read<T: Pod + Send>(
+        &self,
+        begin: usize,
+        count: usize,
+        checksums: &[u64],
+    ) -> Result<Vec<T>, Problem> {
+        let mut array = zeroed::<T>(count)?;
+        let chunks = cast_slice_mut::<T, u8>(&mut array).par_chunks_mut(CHUNK);
+        if checksums.len() != chunks.len() {
+            return Err(WRONG_CHECKSUM);
+        }
+        chunks.zip(checksums).enumerate().try_for_each(|(number, (chunk, checksum))| {
+            let read = self.file.read_exact_at(chunk, (begin + number * CHUNK) as u64);
+            read.map_err(|_| Problem::Damaged("cannot be read"))?;
+            (xxh3_64(chunk) == *checksum).then_some(()).ok_or(WRONG_CHECKSUM)
+        })?;
+        Ok(array)
     }
 }
 
-/// The head and where the arrays begin.
-fn read_head(file: &[u8]) -> Option<(Head, usize)> {
-    let number = |at: usize| Some(u64::from_ne_bytes(file.get(at..at + 8)?.try_into().ok()?));
-    let end = PRELUDE.checked_add(usize::try_from(number(8)?).ok()?)?;
-    let text = file.get(PRELUDE..end)?;
-    if number(0)? != MAGIC || number(16)? != xxh3_64(text) {
+const WRONG_CHECKSUM: Problem = Problem::Damaged("has a wrong checksum");
+
+/// The head of a file of so many bytes, and where the arrays begin.
+fn read_head(file: &File, bytes: u64) -> Option<(Head, usize)> {
+    let mut prelude = [0; PRELUDE];
+    file.read_exact_at(&mut prelude, 0).ok()?;
+    let [magic, length, checksum] =
+        [0, 8, 16].map(|at| u64::from_ne_bytes(prelude[at..at + 8].try_into().expect("8 bytes")));
+    if magic != MAGIC || length > bytes.saturating_sub(PRELUDE as u64) {
         return None;
     }
-    let head: Head = serde_json::from_slice(text).ok()?;
+    let mut text = try_zeroed_vec(usize::try_from(length).ok()?).ok()?;
+    file.read_exact_at(&mut text, PRELUDE as u64).ok()?;
+    if checksum != xxh3_64(&text) {
+        return None;
+    }
+    let head: Head = serde_json::from_slice(&text).ok()?;
     // Sizes are computed without overflow after this.
     let sane = head.rows.max(head.cols).max(head.nnz) <= crate::matrix::csr::MAX_INDEX;
-    sane.then_some((head, end))
+    sane.then_some((head, PRELUDE + text.len()))
+}
+
+/// Memory that may be more than there is.
+fn zeroed<T: Pod>(count: usize) -> Result<Vec<T>, Problem> {
+    try_zeroed_vec(count).map_err(|()| Problem::Damaged("does not fit into memory"))
 }
 
 /// On all threads: most of the time goes into memory that the system has yet to find.
-fn vec_of_ones(size: usize) -> Vec<f64> {
-    let mut ones = vec![0.0; size];
-    ones.par_chunks_mut(CHUNK).for_each(|chunk| chunk.fill(1.0));
-    ones
-}
-
-/// An array out of its bytes, if these have the checksums.
-fn copied<T: Pod + Send>(bytes: &[u8], checksums: &[u64]) -> Result<Vec<T>, Problem> {
-    let mut array = vec![T::zeroed(); bytes.len() / size_of::<T>()];
-    let into = cast_slice_mut::<T, u8>(&mut array).par_chunks_mut(CHUNK);
-    let right = checksums.len() == bytes.len().div_ceil(CHUNK)
-        && into.zip(bytes.par_chunks(CHUNK)).zip(checksums).all(|((into, chunk), checksum)| {
-            into.copy_from_slice(chunk);
-            xxh3_64(into) == *checksum
-        });
-    if right { Ok(array) } else { Err(Problem::Damaged("has a wrong checksum")) }
+fn vec_of_ones(count: usize) -> Result<Vec<f64>, Problem> {
+    let mut ones = zeroed(count)?;
+    ones.par_chunks_mut(CHUNK).for_each(|chunk: &mut [f64]| chunk.fill(1.0));
+    Ok(ones)
 }
 
 impl fmt::Display for Problem {

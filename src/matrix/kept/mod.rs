@@ -2,8 +2,8 @@
 //!
 //! An entry belongs to a path and to whether symmetric files are expanded. It is used if the file has
 //! the size and the time that it had; where the time proves nothing, if its contents have the same
-//! hash. The arrays are copied out of the mapped entry, into the pages that a parsed matrix lies in:
-//! products must not meet other memory at the second run than at the first.
+//! hash. The arrays are read into the pages that a parsed matrix lies in: products must not meet other
+//! memory at the second run than at the first.
 
 mod entry;
 
@@ -12,17 +12,17 @@ mod tests;
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use memmap2::Mmap;
 use nix::sys::statvfs::statvfs;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::Xxh3;
 
+use super::bounds::ReadBounds;
 use super::market::MarketError;
 use super::source::Loaded;
-use crate::cache::{Cache, Key};
+use crate::cache::{Cache, Contents, Key, create_private_folder, replace_private};
 use entry::{Entry, Problem};
 
 /// A file may change once more within the time that its file system tells apart.
@@ -30,6 +30,8 @@ const TIME_STEP: Duration = Duration::from_secs(2);
 /// Free space that is left to others, and the part of the rest that an entry may take.
 const MARGIN: u64 = 1 << 30;
 const SHARE: u64 = 10;
+/// Bytes hashed at once.
+const PIECE: usize = 1 << 20;
 
 /// The folder of kept matrices.
 #[derive(Clone, Debug)]
@@ -78,21 +80,36 @@ impl Kept {
     /// # Errors
     /// What is wrong with the file, and where.
     pub fn load(&self, path: &Path, expand: bool) -> Result<Loaded, MarketError> {
+        self.load_within(path, expand, ReadBounds::NONE)
+    }
+
+    /// The same within what bounds the reading of the file.
+    ///
+    /// # Errors
+    /// What is wrong with the file, and where, and what the bounds stop.
+    pub fn load_within(
+        &self,
+        path: &Path,
+        expand: bool,
+        bounds: ReadBounds,
+    ) -> Result<Loaded, MarketError> {
         let known = path.canonicalize().and_then(|path| Ok((Stamp::of(&path)?, path)));
-        let Ok((stamp, source)) = known else { return Loaded::read(path, expand) };
+        let Ok((stamp, source)) = known else { return Loaded::read_within(path, expand, bounds) };
         let expanded: &[u8] = if expand { b"expanded" } else { b"as stored" };
         let key = Key::of([source.as_os_str().as_encoded_bytes(), expanded]);
-        let Some(place) = self.0.path(&key) else { return Loaded::read(path, expand) };
+        let Some(place) = self.0.path(&key) else {
+            return Loaded::read_within(path, expand, bounds);
+        };
         let damage = match Entry::open(&place) {
-            Ok(entry) if entry.head.is_of(stamp, &source) => match entry.load() {
+            Ok(entry) if entry.head.is_of(stamp, &source, bounds) => match entry.load() {
                 Ok(loaded) => return Ok(loaded),
                 Err(problem) => Some(problem),
             },
             Ok(_) | Err(Problem::Absent) => None,
             Err(problem) => Some(problem),
         };
-        let hash = if stamp.is_settled(now()) { None } else { hash_of(&source).ok() };
-        let loaded = Loaded::read(path, expand)?;
+        let hash = if stamp.is_settled(now()) { None } else { hash_of(&source, bounds).ok() };
+        let loaded = Loaded::read_within(path, expand, bounds)?;
         let note = damage.map(|problem| format!("read anew: {} {problem}", place.display()));
         Ok(Loaded { note, pending: Some(Pending { place, source, stamp, hash }), ..loaded })
     }
@@ -102,9 +119,17 @@ impl Kept {
     /// # Errors
     /// A folder that cannot be read.
     pub fn list(&self) -> io::Result<Vec<Listed>> {
-        let mut listed = self.0.files()?;
+        let mut listed = self.0.contents()?.entries;
         listed.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
         Ok(listed.into_iter().map(|(path, bytes)| Listed::of(path, bytes)).collect())
+    }
+
+    /// All files of the folder, whose entries [`Kept::list`] describes.
+    ///
+    /// # Errors
+    /// A folder that cannot be read.
+    pub fn contents(&self) -> io::Result<Contents> {
+        self.0.contents()
     }
 }
 
@@ -129,13 +154,13 @@ impl Loaded {
 impl Pending {
     fn write(&self, loaded: &Loaded) -> io::Result<()> {
         let Self { place, source, stamp, hash: before } = self;
-        let hash = hash_of(source)?;
+        let hash = hash_of(source, ReadBounds::NONE)?;
         if Stamp::of(source)? != *stamp || before.is_some_and(|before| before != hash) {
             return Err(io::Error::other("the file changed while it was read"));
         }
         let head = entry::head(source, *stamp, hash, loaded);
         let folder = place.parent().unwrap_or(place);
-        fs::create_dir_all(folder)?;
+        create_private_folder(folder)?;
         let disk = statvfs(folder)?;
         let free = disk.blocks_available().saturating_mul(disk.fragment_size());
         let bytes = head.bytes() as u64;
@@ -143,7 +168,7 @@ impl Pending {
             let message = format!("{bytes} bytes are much for a disk with {free} free");
             return Err(io::Error::other(message));
         }
-        Cache::write(place, |file| entry::write(&head, &loaded.csr, file))
+        replace_private(place, |file| entry::write(&head, &loaded.csr, file))
     }
 }
 
@@ -160,6 +185,10 @@ impl Listed {
 impl Stamp {
     fn of(path: &Path) -> io::Result<Self> {
         let metadata = fs::metadata(path)?;
+        if !metadata.is_file() {
+            // A pipe would be waited for, and has no contents that could be compared.
+            return Err(io::Error::other("no regular file"));
+        }
         let modified = metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
         Ok(Self { bytes: metadata.len(), modified })
     }
@@ -172,17 +201,24 @@ impl Stamp {
 
 impl entry::Head {
     /// Whether the file is the one that was parsed.
-    fn is_of(&self, stamp: Stamp, source: &Path) -> bool {
+    fn is_of(&self, stamp: Stamp, source: &Path, bounds: ReadBounds) -> bool {
         if self.stamp == stamp && stamp.is_settled(self.kept_at) {
             return true;
         }
-        self.stamp.bytes == stamp.bytes && hash_of(source).is_ok_and(|hash| hash == self.hash)
+        self.stamp.bytes == stamp.bytes
+            && hash_of(source, bounds).is_ok_and(|hash| hash == self.hash)
     }
 }
 
-fn hash_of(path: &Path) -> io::Result<u64> {
-    // SAFETY: the map is read-only; that nobody shortens the file is the caller's part, as for reading.
-    Ok(xxh3_64(&unsafe { Mmap::map(&File::open(path)?)? }))
+fn hash_of(path: &Path, bounds: ReadBounds) -> io::Result<u64> {
+    let (mut file, mut hash, mut piece) = (File::open(path)?, Xxh3::new(), vec![0; PIECE]);
+    loop {
+        bounds.check()?;
+        match file.read(&mut piece)? {
+            0 => return Ok(hash.digest()),
+            bytes => hash.update(&piece[..bytes]),
+        }
+    }
 }
 
 /// Since 1970.

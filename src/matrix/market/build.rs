@@ -1,6 +1,5 @@
 //! From entries grouped by ranges of rows to CSR.
 
-use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
 
@@ -10,6 +9,7 @@ use super::chunk::{Chunk, Parser, Ranges, Store, parse_all};
 use super::error::{Fault, Reason};
 use super::header::{Field, Header, too_many};
 use super::memory::Arena;
+use super::text::Block;
 use super::{Entries, Options, Stop, memory};
 use crate::matrix::csr::{Csr, MAX_INDEX};
 
@@ -18,7 +18,7 @@ pub fn coordinate<'a>(
     header: &Header,
     options: &Options,
     most_entries: u64,
-    blocks: impl Iterator<Item = io::Result<Cow<'a, [u8]>>> + Send,
+    blocks: impl Iterator<Item = io::Result<Block<'a>>> + Send,
 ) -> Result<Entries, Stop> {
     let mirror = header.symmetry.mirror_sign().filter(|_| options.expand);
     // The header may claim anything, but the text has its length.

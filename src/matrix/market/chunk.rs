@@ -1,6 +1,5 @@
 //! A chunk of text becomes entries grouped by ranges of rows, ready for `build`.
 
-use std::borrow::Cow;
 use std::io;
 
 use rayon::prelude::*;
@@ -10,6 +9,7 @@ use super::entry::{self, Entry};
 use super::header::{Field, Header, Symmetry};
 use super::memory::Arena;
 use super::scan::{self, WINDOW, Window};
+use super::text::{Block, line_at};
 
 /// Equal ranges of `1 << shift` rows, so that the entries of each are placed within a cache, and a
 /// row within its range takes 16 bits.
@@ -66,24 +66,19 @@ pub struct Store<'a> {
 
 /// Parses blocks of text on all threads and returns the results in the order of the file.
 pub fn parse_all<'a, S, T: Send>(
-    blocks: impl Iterator<Item = io::Result<Cow<'a, [u8]>>> + Send,
+    blocks: impl Iterator<Item = io::Result<Block<'a>>> + Send,
     scratch: impl Fn() -> S + Sync + Send,
     parse: impl Fn(&mut S, &[u8]) -> Option<T> + Sync + Send,
 ) -> Result<Vec<T>, Stop> {
+    let scratch = || (scratch(), Vec::new());
     let parsed = blocks.enumerate().par_bridge().map_init(scratch, |scratch, (place, block)| {
-        let block = block.map_err(|_| Stop::Defect)?;
-        Ok((place, parse(scratch, &block).ok_or(Stop::Defect)?))
+        let (scratch, buffer) = scratch;
+        let text = block.and_then(|block| block.read(buffer)).map_err(|_| Stop::Defect)?;
+        Ok((place, parse(scratch, text).ok_or(Stop::Defect)?))
     });
     let mut parsed = parsed.collect::<Result<Vec<_>, Stop>>()?;
     parsed.sort_unstable_by_key(|&(place, _)| place);
     Ok(parsed.into_iter().map(|(_, result)| result).collect())
-}
-
-/// The line that begins at `at`, with its end.
-pub fn line_at(text: &[u8], at: usize) -> &[u8] {
-    let rest = &text[at..];
-    let end = rest.iter().position(|&byte| byte == b'\n');
-    &rest[..end.map_or(rest.len(), |end| end + 1)]
 }
 
 /// Parses chunks of coordinates; one for each thread, for the sake of its buffers.
@@ -174,7 +169,7 @@ pub fn entries<const PATTERN: bool>(
         let (entry, length) = match quick::<PATTERN>(&text[at..], &mut room, header) {
             Some((entry, length)) => (Some(entry), length),
             None => {
-                let line = line_at(text, at);
+                let line = line_at(text, at)?;
                 (entry::coordinate(line, header).ok()?, line.len())
             }
         };

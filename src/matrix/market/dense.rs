@@ -1,12 +1,13 @@
 //! The array format: all elements, column by column, without indices.
 
-use std::borrow::Cow;
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::chunk::{line_at, parse_all};
+use super::chunk::parse_all;
 use super::error::{Fault, Reason};
 use super::header::{Field, Header, Symmetry, too_many};
 use super::scan::{self, Window};
+use super::text::{Block, line_at};
 use super::{Entries, Options, Stop, entry, memory};
 use crate::matrix::csr::{Csr, MAX_INDEX};
 
@@ -14,9 +15,17 @@ use crate::matrix::csr::{Csr, MAX_INDEX};
 pub fn array<'a>(
     header: &Header,
     options: &Options,
-    blocks: impl Iterator<Item = io::Result<Cow<'a, [u8]>>> + Send,
+    blocks: impl Iterator<Item = io::Result<Block<'a>>> + Send,
 ) -> Result<Entries, Stop> {
-    let chunks = parse_all(blocks, || (), |_, text| elements(text, header))?;
+    let found = AtomicU64::new(0);
+    let parse = |text: &[u8]| {
+        let chunk = elements(text, header)?;
+        let size = chunk.elements.len() as u64;
+        let all = found.fetch_add(size, Ordering::Relaxed) + size;
+        // Surplus elements are not collected: a small compressed file can hold any number.
+        (all <= header.stored).then_some(chunk)
+    };
+    let chunks = parse_all(blocks, || (), |(), text| parse(text))?;
     let bytes = chunks.iter().map(|chunk| chunk.bytes).sum();
     let elements: Vec<Vec<f64>> = chunks.into_iter().map(|chunk| chunk.elements).collect();
     let elements = elements.concat();
@@ -45,7 +54,7 @@ fn elements(text: &[u8], header: &Header) -> Option<Chunk> {
         let (element, length) = match quick {
             Some((element, length)) => (Some(element), length),
             None => {
-                let line = line_at(text, at);
+                let line = line_at(text, at)?;
                 (entry::element(line, header).ok()?, line.len())
             }
         };

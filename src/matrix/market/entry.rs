@@ -1,7 +1,7 @@
 //! One line of entries, read with care: everything that files contain, and a message for whatever
 //! is wrong. `scan` is quicker on the lines that look as they should.
 
-use super::error::quote;
+use super::error::{quote, shown};
 use super::header::{Field, Header, Symmetry};
 
 /// An entry of the matrix, indices from 0.
@@ -75,8 +75,7 @@ fn index(word: &[u8], what: &str, size: usize) -> Result<u32, String> {
         0 => Err(format!("{what} index 0: indices start at 1")),
         _ if value <= size as u64 => Ok((value - 1) as u32),
         _ => {
-            let (value, plural) =
-                (String::from_utf8_lossy(word), if what == "row" { "rows" } else { "columns" });
+            let (value, plural) = (shown(word, 40), if what == "row" { "rows" } else { "columns" });
             Err(format!("{what} index {value} exceeds {size} {plural}"))
         }
     }

@@ -1,8 +1,10 @@
 //! What can be wrong with a file, and where.
 
 use std::fmt;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+
+use crate::matrix::bounds::ReadStop;
 
 /// Why a file was not read: `webbase-1M.mtx:17: row index 1000006 exceeds 1000005 rows`.
 #[derive(Debug)]
@@ -37,6 +39,12 @@ impl MarketError {
     pub fn is_unsupported(&self) -> bool {
         matches!(self.fault.reason, Reason::Unsupported(_))
     }
+
+    /// Whether the file is not to blame: somebody asked for the end.
+    pub fn is_interrupted(&self) -> bool {
+        let Reason::Io(error) = &self.fault.reason else { return false };
+        matches!(ReadStop::of(error), Some(ReadStop::Interrupted))
+    }
 }
 
 impl fmt::Display for MarketError {
@@ -67,16 +75,44 @@ impl Fault {
 
 impl From<io::Error> for Fault {
     fn from(error: io::Error) -> Self {
-        Self::whole(Reason::Io(error))
+        Self::whole(match ReadStop::of(&error) {
+            Some(stop @ ReadStop::Memory { .. }) => Reason::Unsupported(stop.to_string()),
+            _ => Reason::Io(error),
+        })
     }
 }
 
-/// A piece of the file as shown in a message: printable and not too long.
+impl From<ReadStop> for Fault {
+    fn from(stop: ReadStop) -> Self {
+        io::Error::from(stop).into()
+    }
+}
+
+/// Says of an error in an archive or in compressed data what is wrong with the file. Libraries'
+/// messages may repeat what they have read.
+pub(super) fn name_damage(error: io::Error) -> io::Error {
+    let kind = error.kind();
+    if error.raw_os_error().is_some() || ReadStop::of(&error).is_some() {
+        return error;
+    }
+    let message = shown(error.to_string().as_bytes(), 200);
+    match kind {
+        ErrorKind::InvalidData => io::Error::new(kind, message),
+        ErrorKind::UnexpectedEof => io::Error::new(kind, "the gzip data end early"),
+        _ => io::Error::new(kind, format!("the gzip data are damaged ({message})")),
+    }
+}
+
+/// A word of the file as shown in a message.
 pub(super) fn quote(token: &[u8]) -> String {
-    const SHOWN: usize = 40;
-    let shown = &token[..token.len().min(SHOWN)];
+    format!("`{}`", shown(token, 40))
+}
+
+/// A piece of the file as shown in a message: printable, and at most `most` bytes of it.
+pub(super) fn shown(token: &[u8], most: usize) -> String {
+    let shown = &token[..token.len().min(most)];
     let dots = if shown.len() < token.len() { "..." } else { "" };
-    format!("`{}{dots}`", printable(shown))
+    format!("{}{dots}", printable(shown))
 }
 
 /// A piece of the file without what a terminal would obey.

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use super::entry::tokens;
-use super::error::{Fault, Reason, printable, quote};
+use super::error::{Fault, Reason, quote, shown};
 use super::text::Lines;
 use crate::matrix::csr::MAX_INDEX;
 
@@ -84,6 +84,10 @@ pub struct Header {
     pub bytes: u64,
 }
 
+/// The size line comes within so many bytes: comments before it may be long, but not endless.
+pub const LONGEST_HEAD: u64 = 16 << 20;
+/// So many bytes of what the collection says of the problem are kept.
+const LONGEST_KIND: usize = 200;
 const BANNER: &[u8] = b"%%MatrixMarket";
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -146,14 +150,20 @@ pub fn too_many(count: impl Display, things: &str) -> String {
     format!("{count} {things} are too many: 32-bit indices allow {MAX_INDEX}")
 }
 
+/// Whether text begins as a Matrix Market file does.
+pub fn is_banner(text: &[u8]) -> bool {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let first = text.split(u8::is_ascii_whitespace).next();
+    first.is_some_and(|word| word.eq_ignore_ascii_case(BANNER))
+}
+
 fn banner(lines: &mut Lines) -> Result<(Format, Field, Symmetry), Fault> {
     let Some(line) = lines.next()? else {
         let reason = Reason::Broken("the file is empty".into());
         return Err(Fault::whole(reason));
     };
     let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).to_vec();
-    let first = line.split(u8::is_ascii_whitespace).next();
-    if !first.is_some_and(|word| word.eq_ignore_ascii_case(BANNER)) {
+    if !is_banner(&line) {
         let wanted = "`%%MatrixMarket matrix coordinate real general` or the like";
         let found = quote(line.trim_ascii());
         return Err(lines.broken(format!("the first line must be {wanted}, not {found}")));
@@ -210,6 +220,10 @@ fn sizes(lines: &mut Lines, format: Format) -> Result<(Vec<u64>, Option<String>)
             break line.to_vec();
         }
         kind = kind.or_else(|| told_kind(line));
+        if lines.bytes > LONGEST_HEAD {
+            let message = format!("no size line within the first {LONGEST_HEAD} bytes");
+            return Err(lines.broken(message));
+        }
     };
     let wanted: &[&str] = match format {
         Format::Coordinate => &["rows", "columns", "entries"],
@@ -225,11 +239,11 @@ fn sizes(lines: &mut Lines, format: Format) -> Result<(Vec<u64>, Option<String>)
     Ok((sizes, kind))
 }
 
-/// What follows `% kind:`, fit to be printed.
+/// What follows `% kind:`, fit to be printed; the end of a long text is left out.
 fn told_kind(line: &[u8]) -> Option<String> {
     let comment = line.trim_ascii().strip_prefix(b"%")?.trim_ascii_start();
     let kind = comment.strip_prefix(b"kind:")?.trim_ascii();
-    (!kind.is_empty()).then(|| printable(kind))
+    (!kind.is_empty()).then(|| shown(kind, LONGEST_KIND))
 }
 
 fn size(lines: &Lines, token: &[u8], things: &str) -> Result<u64, Fault> {
@@ -242,7 +256,7 @@ fn size(lines: &Lines, token: &[u8], things: &str) -> Result<u64, Fault> {
     };
     match digits.parse() {
         Ok(size) if size <= MAX_INDEX as u64 => Ok(size),
-        _ => Err(lines.unsupported(too_many(digits, things))),
+        _ => Err(lines.unsupported(too_many(shown(token, 40), things))),
     }
 }
 

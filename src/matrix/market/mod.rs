@@ -15,6 +15,7 @@ mod dense;
 mod entry;
 mod error;
 mod header;
+mod input;
 mod memory;
 mod scan;
 mod stream;
@@ -24,7 +25,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[cfg(any(feature = "mpi", test))]
 pub(crate) use build::sum;
@@ -34,6 +35,7 @@ pub use stream::Stream;
 pub use write::{Head, write, write_block, write_head};
 
 use super::Csr;
+use super::bounds::ReadBounds;
 use super::source::Announced;
 use error::Fault;
 use header::{Format, Header};
@@ -86,26 +88,78 @@ pub struct Market {
 /// in either triangle. Entries in the same place are summed in the order of the file: with
 /// expansion (i, j) and (j, i) of a symmetric file are such, both places then hold the sum, and
 /// this counts as one duplicate.
-///
-/// The file is mapped into memory: nobody may shorten it meanwhile.
-pub fn read(path: &Path, options: &Options) -> Result<Market, MarketError> {
-    let text = Text::open(path).map_err(|error| MarketError::new(path, error.into()))?;
-    parse(&text, options)
-        .map_err(|stop| match stop {
-            Stop::Fault(fault) => fault,
-            Stop::Defect => defect::first(&text, options.chunk),
-        })
-        .map_err(|fault| MarketError::new(path, fault))
-}
-
-/// What a file says of its size, in its first lines.
+/// A file is read in blocks and never held in memory as a whole; a pipe or a device is collected.
 ///
 /// # Errors
-/// What is wrong with it so far.
-pub fn announced(path: &Path, options: &Options) -> Result<Announced, MarketError> {
-    let text = Text::open(path).map_err(|error| MarketError::new(path, error.into()))?;
-    let header = Header::read(&mut text.lines(options.chunk));
-    let (header, _) = header.map_err(|fault| MarketError::new(path, fault))?;
+/// What is wrong with the file, and where.
+pub fn read(path: &Path, options: &Options) -> Result<Market, MarketError> {
+    Opened::open(path, options, ReadBounds::NONE)?.read()
+}
+
+/// A file that is open, or a stream that was read to its end.
+pub struct Opened<'c> {
+    path: PathBuf,
+    text: Text<'c>,
+    options: Options,
+}
+
+impl<'c> Opened<'c> {
+    /// Opens a file, within what bounds its reading.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or an archive holds no matrix.
+    pub fn open(
+        path: &Path,
+        options: &Options,
+        bounds: ReadBounds<'c>,
+    ) -> Result<Self, MarketError> {
+        let text = Text::open(path, bounds);
+        let text = text.map_err(|error| MarketError::new(path, error.into()))?;
+        Ok(Self { path: path.to_owned(), text, options: *options })
+    }
+
+    /// Whether the text came from a pipe or a device, which cannot be opened once more.
+    pub fn is_stream(&self) -> bool {
+        self.text.input.is_stream()
+    }
+
+    /// What bounds the reading.
+    pub fn bounds(&self) -> ReadBounds<'c> {
+        self.text.input.bounds()
+    }
+
+    /// Bytes of memory that a stream takes.
+    pub fn held(&self) -> u64 {
+        self.text.input.held()
+    }
+
+    /// What a file says of its size, in its first lines.
+    ///
+    /// # Errors
+    /// What is wrong with it so far.
+    pub fn announced(&self) -> Result<Announced, MarketError> {
+        let header = Header::read(&mut self.text.lines(self.options.chunk));
+        let (header, _) = header.map_err(|fault| MarketError::new(&self.path, fault))?;
+        Ok(announced(&header, &self.text, &self.options))
+    }
+
+    /// Reads the matrix; see [`read`].
+    ///
+    /// # Errors
+    /// What is wrong with the file, and where.
+    pub fn read(&self) -> Result<Market, MarketError> {
+        let Self { path, text, options } = self;
+        parse(text, options)
+            .map_err(|stop| match stop {
+                Stop::Fault(fault) => fault,
+                Stop::Defect => defect::first(text, options.chunk),
+            })
+            .map_err(|fault| MarketError::new(path, fault))
+    }
+}
+
+/// What the matrix of a file takes, as far as its header tells.
+fn announced(header: &Header, text: &Text, options: &Options) -> Announced {
     let mirrored = options.expand && header.symmetry != Symmetry::General;
     let stored = header.stored.min(text.most_entries());
     let nnz = if mirrored { 2 * stored } else { stored };
@@ -113,7 +167,7 @@ pub fn announced(path: &Path, options: &Options) -> Result<Announced, MarketErro
         Format::Coordinate => build::scratch_bytes(header.field, nnz),
         Format::Array => dense::scratch_bytes(stored),
     };
-    Ok(Announced { rows: header.rows, cols: header.cols, nnz, scratch })
+    Announced { rows: header.rows, cols: header.cols, nnz, scratch }
 }
 
 /// Why reading ended early.
@@ -133,6 +187,8 @@ fn parse(text: &Text, options: &Options) -> Result<Market, Stop> {
     let mut lines = text.lines(options.chunk);
     let (header, kind) = Header::read(&mut lines)?;
     header.check_entries(&lines)?;
+    let needs = announced(&header, text, options).bytes().saturating_add(text.input.held());
+    text.input.bounds().allow(needs).map_err(Fault::from)?;
     let entries = match header.format {
         Format::Coordinate => {
             build::coordinate(&header, options, text.most_entries(), lines.remainder())?
@@ -147,7 +203,7 @@ fn parse(text: &Text, options: &Options) -> Result<Market, Stop> {
         kind,
         duplicates: entries.duplicates,
         text_bytes: header.bytes + entries.bytes,
-        file_bytes: text.file_bytes(),
+        file_bytes: text.input.size(),
     })
 }
 

@@ -8,11 +8,12 @@ use super::error::Fault;
 use super::header::{Field, Format, Header};
 use super::text::Text;
 use super::{MarketError, Options, defect, memory};
+use crate::matrix::bounds::ReadBounds;
 
 /// A file of which no more is known than its header. It may have more entries than 32-bit indices allow.
 pub struct Stream {
     path: PathBuf,
-    text: Text,
+    text: Text<'static>,
     header: Header,
     kind: Option<String>,
     /// The sign of mirrored values, if entries are mirrored.
@@ -28,7 +29,7 @@ impl Stream {
     /// What is wrong with the file so far.
     pub fn open(path: &Path, options: &Options) -> Result<Option<Self>, MarketError> {
         let named = |fault: Fault| MarketError::new(path, fault);
-        let text = Text::open(path).map_err(|error| named(error.into()))?;
+        let text = Text::open(path, ReadBounds::NONE).map_err(|error| named(error.into()))?;
         let (header, kind) = Header::read(&mut text.lines(options.chunk)).map_err(named)?;
         let mirror = header.symmetry.mirror_sign().filter(|_| options.expand);
         let chunk = options.chunk;
@@ -53,7 +54,7 @@ impl Stream {
 
     /// Bytes of the file.
     pub fn file_bytes(&self) -> u64 {
-        self.text.file_bytes()
+        self.text.input.size()
     }
 
     /// Whether both triangles come from one.
@@ -95,12 +96,13 @@ impl Stream {
         };
         let mut lines = self.text.lines(self.chunk);
         Header::read(&mut lines).map_err(|fault| MarketError::new(&self.path, fault))?;
-        let mut stored = 0;
+        let (mut stored, mut buffer) = (0, Vec::new());
         for (_, block) in lines.remainder().enumerate().filter(|(number, _)| mine(*number)) {
-            let block = block.map_err(|_| self.defect())?;
+            let text = block.and_then(|block| block.read(&mut buffer));
+            let text = text.map_err(|_| self.defect())?;
             let parsed = match self.header.field {
-                Field::Pattern => entries::<true>(&block, &self.header, &mut both),
-                _ => entries::<false>(&block, &self.header, &mut both),
+                Field::Pattern => entries::<true>(text, &self.header, &mut both),
+                _ => entries::<false>(text, &self.header, &mut both),
             };
             stored += parsed.ok_or_else(|| self.defect())?;
         }

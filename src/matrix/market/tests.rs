@@ -4,6 +4,8 @@
 mod announced;
 mod archive;
 mod fuzz;
+mod input;
+mod limits;
 mod malformed;
 mod wellformed;
 

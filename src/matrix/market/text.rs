@@ -1,86 +1,93 @@
 //! The text of a file, plain or compressed, in blocks that end at line ends.
 
-use std::borrow::Cow;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
+use std::ops::Range;
 use std::path::Path;
 
-use flate2::read::MultiGzDecoder;
-use memmap2::Mmap;
+use flate2::bufread::MultiGzDecoder;
 
-use super::chunk::line_at;
-use super::error::{Fault, Reason};
+use super::error::{Fault, Reason, name_damage};
+use super::input::{Input, InputReader};
 use crate::matrix::archive;
+use crate::matrix::bounds::ReadBounds;
 
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// A line, without its end, has at most so many bytes. The format allows 1024 characters.
+pub const LONGEST_LINE: usize = 1 << 16;
+pub const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// Bytes that are read at once to find the end of a block's last line.
+const TAIL: usize = 1 << 12;
+/// Bytes of a block of an archive.
+const TAR_BLOCK: u64 = 512;
 
-/// A file mapped into memory.
-pub struct Text {
-    file: Mmap,
+type Decoder<'a> = MultiGzDecoder<BufReader<InputReader<'a>>>;
+
+/// A file that holds text, open.
+pub struct Text<'c> {
+    pub input: Input<'c>,
+    is_gzip: bool,
     /// In an archive, where the text begins and its length.
     member: Option<(u64, u64)>,
 }
 
-impl Text {
-    pub fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
-        if file.metadata()?.is_dir() {
-            return Err(io::ErrorKind::IsADirectory.into());
+impl<'c> Text<'c> {
+    pub fn open(path: &Path, bounds: ReadBounds<'c>) -> io::Result<Self> {
+        let input = Input::open(path, bounds)?;
+        let mut magic = [0; GZIP_MAGIC.len()];
+        if input.size() >= magic.len() as u64 {
+            input.read_at(&mut magic, 0)?;
         }
-        // SAFETY: the map is read-only; that nobody shortens the file is the caller's part.
-        let file = unsafe { Mmap::map(&file)? };
-        let member = match archive::is_archive(path) {
-            true => Some(archive::locate(MultiGzDecoder::new(&file[..])).map_err(name_archive)?),
-            false => None,
-        };
-        Ok(Self { file, member })
-    }
-
-    pub fn file_bytes(&self) -> u64 {
-        self.file.len() as u64
+        let is_archive = archive::is_archive(path);
+        let decoder = MultiGzDecoder::new(input.reader());
+        let member = is_archive.then(|| archive::locate(decoder).map_err(name_damage)).transpose();
+        // A library between may have hidden that reading was interrupted.
+        bounds.check()?;
+        Ok(Self { member: member?, is_gzip: is_archive || magic == GZIP_MAGIC, input })
     }
 
     /// More entries than these cannot be in the text.
     pub fn most_entries(&self) -> u64 {
         // Deflate makes at most 1032 bytes of one; an entry is `1 1` and a line end at the least.
-        let growth = if self.is_gzip() { 1032 } else { 1 };
-        (self.file_bytes() * growth + 1) / 4
-    }
-
-    fn is_gzip(&self) -> bool {
-        self.member.is_some() || self.file.starts_with(&GZIP_MAGIC)
+        let growth = if self.is_gzip { 1032 } else { 1 };
+        self.input.size().saturating_mul(growth).saturating_add(1) / 4
     }
 
     /// The text in pieces of about `size` bytes.
     pub fn blocks(&self, size: usize) -> Blocks<'_> {
-        let source = if self.is_gzip() {
-            let decoder = MultiGzDecoder::new(&self.file[..]);
+        let source = if self.is_gzip {
+            let decoder = MultiGzDecoder::new(self.input.reader());
             let decoder: Box<dyn Read + Send> = match self.member {
-                Some((start, size)) => Box::new(Member { skip: start, text: decoder.take(size) }),
+                Some((start, size)) => Box::new(Member {
+                    skip: start,
+                    padding: size.next_multiple_of(TAR_BLOCK) - size,
+                    text: decoder.take(size),
+                }),
                 None => Box::new(decoder),
             };
             Source::Gzip { decoder, carry: Vec::new() }
         } else {
-            Source::Plain(&self.file)
+            Source::Plain { at: 0 }
         };
         // Nothing at a time would never end.
-        Blocks { source, size: size.max(1) }
+        Blocks { input: &self.input, source, size: size.max(1) }
     }
 
     /// The text line by line, read in blocks of about `size` bytes.
     pub fn lines(&self, size: usize) -> Lines<'_> {
-        Lines { blocks: self.blocks(size), block: Cow::Borrowed(&[]), at: 0, line: 0, bytes: 0 }
+        Lines { blocks: self.blocks(size), block: Vec::new(), at: 0, line: 0, bytes: 0 }
     }
 }
 
 /// Pieces of the text; each but the last ends with a line.
 pub struct Blocks<'a> {
+    input: &'a Input<'a>,
     source: Source<'a>,
     size: usize,
 }
 
 enum Source<'a> {
-    Plain(&'a [u8]),
+    Plain {
+        at: u64,
+    },
     Gzip {
         decoder: Box<dyn Read + Send + 'a>,
         /// The begun line at the end of the previous block.
@@ -88,44 +95,106 @@ enum Source<'a> {
     },
 }
 
+/// A piece of the text. What is compressed is inflated in order; a plain file is read by whoever
+/// takes the block, on all threads.
+pub enum Block<'a> {
+    /// The text itself.
+    Text(Vec<u8>),
+    /// The lines that begin within these bytes of a plain file.
+    Lines(&'a Input<'a>, Range<u64>),
+}
+
 impl<'a> Iterator for Blocks<'a> {
-    type Item = io::Result<Cow<'a, [u8]>>;
+    type Item = io::Result<Block<'a>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let block = match &mut self.source {
-            Source::Plain(rest) => Ok(Cow::Borrowed(cut(rest, self.size))),
-            Source::Gzip { decoder, carry } => inflate(decoder, carry, self.size).map(Cow::Owned),
-        };
-        match block {
-            Ok(block) if block.is_empty() => None,
-            block => Some(block),
+        match &mut self.source {
+            Source::Plain { at } => {
+                let range = *at..self.input.size().min(*at + self.size as u64);
+                *at = range.end;
+                (!range.is_empty()).then_some(Ok(Block::Lines(self.input, range)))
+            }
+            Source::Gzip { decoder, carry } => {
+                let bounds = self.input.bounds();
+                let inflated = bounds.check().map_err(io::Error::from);
+                let inflated = inflated.and_then(|()| inflate(decoder, carry, self.size));
+                let is_end = inflated.as_ref().is_ok_and(Vec::is_empty);
+                (!is_end).then(|| inflated.map(Block::Text))
+            }
         }
     }
 }
 
-/// Takes `size` bytes and the remainder of the line off the front of `rest`.
-fn cut<'a>(rest: &mut &'a [u8], size: usize) -> &'a [u8] {
-    let size = size.min(rest.len());
-    let line_end = rest[size..].iter().position(|&byte| byte == b'\n');
-    let (block, after) = rest.split_at(line_end.map_or(rest.len(), |end| size + end + 1));
-    *rest = after;
-    block
+impl Block<'_> {
+    /// The text of the block, which may be empty; `buffer` serves one block after another.
+    pub fn read(self, buffer: &mut Vec<u8>) -> io::Result<&[u8]> {
+        match self {
+            Self::Text(text) => {
+                *buffer = text;
+                Ok(buffer)
+            }
+            Self::Lines(input, range) => lines_in(input, range, buffer),
+        }
+    }
 }
 
-/// Decompresses until `size` bytes hold a line end, and leaves what follows the last in `carry`.
+/// The lines that begin within a range of a plain file. A line that is longer than allowed may lack
+/// its end.
+fn lines_in<'b>(input: &Input, range: Range<u64>, buffer: &'b mut Vec<u8>) -> io::Result<&'b [u8]> {
+    // The byte before the range tells whether a line begins where the range does.
+    let start = range.start.saturating_sub(1);
+    buffer.resize((range.end - start) as usize, 0);
+    input.read_at(buffer, start)?;
+    let skip = match range.start {
+        0 => 0,
+        _ => buffer.iter().position(|&byte| byte == b'\n').map_or(buffer.len(), |end| end + 1),
+    };
+    let (mut end, most) = (range.end, buffer.len() + LONGEST_LINE);
+    while skip < buffer.len()
+        && !buffer.ends_with(b"\n")
+        && end < input.size()
+        && buffer.len() <= most
+    {
+        let known = buffer.len();
+        let more = (input.size() - end).min(TAIL as u64);
+        buffer.resize(known + more as usize, 0);
+        input.read_at(&mut buffer[known..], end)?;
+        if let Some(line_end) = buffer[known..].iter().position(|&byte| byte == b'\n') {
+            buffer.truncate(known + line_end + 1);
+        }
+        end += more;
+    }
+    Ok(&buffer[skip..])
+}
+
+/// Decompresses until `size` bytes hold a line end, and leaves what follows the last in `carry`. A line
+/// that is longer than allowed comes without its end.
 fn inflate(decoder: &mut impl Read, carry: &mut Vec<u8>, size: usize) -> io::Result<Vec<u8>> {
     let mut block = std::mem::take(carry);
     loop {
         block.reserve_exact(size);
         let begun = block.len();
         let read = decoder.take(size as u64).read_to_end(&mut block);
-        if read.map_err(name_gzip)? < size {
+        if read.map_err(name_damage)? < size {
             return Ok(block);
         }
         if let Some(end) = block[begun..].iter().rposition(|&byte| byte == b'\n') {
             *carry = block.split_off(begun + end + 1);
             return Ok(block);
         }
+        if block.len() > LONGEST_LINE {
+            return Ok(block);
+        }
+    }
+}
+
+/// The line that begins at `at`, with its end; `None` if it is longer than allowed.
+pub fn line_at(text: &[u8], at: usize) -> Option<&[u8]> {
+    let rest = &text[at..];
+    let near = &rest[..rest.len().min(LONGEST_LINE + 1)];
+    match near.iter().position(|&byte| byte == b'\n') {
+        Some(end) => Some(&rest[..=end]),
+        None => (near.len() <= LONGEST_LINE).then_some(rest),
     }
 }
 
@@ -133,7 +202,9 @@ fn inflate(decoder: &mut impl Read, carry: &mut Vec<u8>, size: usize) -> io::Res
 struct Member<'a> {
     /// What is before it and has not been read.
     skip: u64,
-    text: io::Take<MultiGzDecoder<&'a [u8]>>,
+    /// What is between its end and the next header.
+    padding: u64,
+    text: io::Take<Decoder<'a>>,
 }
 
 impl Read for Member<'_> {
@@ -145,32 +216,19 @@ impl Read for Member<'_> {
             if self.text.limit() > 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
-            // The checksum is behind the archive's end.
-            io::copy(self.text.get_mut(), &mut io::sink())?;
+            let archive = self.text.get_mut();
+            io::copy(&mut archive.take(std::mem::take(&mut self.padding)), &mut io::sink())?;
+            // The checksum is behind the archive's end, which this reads to.
+            archive::expect_no_other(archive)?;
         }
         Ok(read)
-    }
-}
-
-fn name_archive(error: io::Error) -> io::Error {
-    match error.kind() {
-        io::ErrorKind::InvalidData => error,
-        _ => name_gzip(error),
-    }
-}
-
-fn name_gzip(error: io::Error) -> io::Error {
-    let kind = error.kind();
-    match kind {
-        io::ErrorKind::UnexpectedEof => io::Error::new(kind, "the gzip data end early"),
-        _ => io::Error::new(kind, format!("the gzip data are damaged ({error})")),
     }
 }
 
 /// The text line by line.
 pub struct Lines<'a> {
     blocks: Blocks<'a>,
-    block: Cow<'a, [u8]>,
+    block: Vec<u8>,
     at: usize,
     /// The number of the last line that was returned, from 1.
     pub line: u64,
@@ -180,17 +238,20 @@ pub struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     /// The next line, with its line end.
-    pub fn next(&mut self) -> io::Result<Option<&[u8]>> {
-        if self.at == self.block.len() {
+    pub fn next(&mut self) -> Result<Option<&[u8]>, Fault> {
+        while self.at == self.block.len() {
             let Some(block) = self.blocks.next().transpose()? else {
                 return Ok(None);
             };
-            (self.block, self.at) = (block, 0);
+            let unread = block.read(&mut self.block)?.len();
+            self.at = self.block.len() - unread;
         }
-        let line = line_at(&self.block, self.at);
+        self.line += 1;
+        let Some(line) = line_at(&self.block, self.at) else {
+            return Err(self.broken(format!("the line has more than {LONGEST_LINE} bytes")));
+        };
         self.at += line.len();
         self.bytes += line.len() as u64;
-        self.line += 1;
         Ok(Some(line))
     }
 
@@ -205,11 +266,7 @@ impl<'a> Lines<'a> {
     }
 
     /// What has not been returned yet, in blocks.
-    pub fn remainder(self) -> impl Iterator<Item = io::Result<Cow<'a, [u8]>>> + Send {
-        let rest = match self.block {
-            Cow::Borrowed(block) => Cow::Borrowed(&block[self.at..]),
-            Cow::Owned(mut block) => Cow::Owned(block.split_off(self.at)),
-        };
-        std::iter::once(Ok(rest)).chain(self.blocks)
+    pub fn remainder(mut self) -> impl Iterator<Item = io::Result<Block<'a>>> + Send {
+        std::iter::once(Ok(Block::Text(self.block.split_off(self.at)))).chain(self.blocks)
     }
 }

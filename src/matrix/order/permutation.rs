@@ -87,7 +87,9 @@ impl<T: Scalar> Csr<T> {
         tasks.into_par_iter().for_each(|(old, columns, values)| {
             self.move_rows(old, &permutation.new, columns, values);
         });
-        Self { rows: len, cols: len, row_offsets, column_indices, values }
+        let permuted = Self { rows: len, cols: len, row_offsets, column_indices, values };
+        debug_assert!(permuted.is_valid());
+        permuted
     }
 
     /// Writes the rows `old` one after the other, with their columns renamed and sorted.

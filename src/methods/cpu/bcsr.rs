@@ -83,6 +83,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
     fn the_default_is_the_shape_of_dense_blocks() {
         let default = |csr: &Csr<f64>| fewest_bytes(csr, BLOCKS);
         for word in BLOCKS {

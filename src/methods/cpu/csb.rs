@@ -18,6 +18,7 @@
 //! rules gets smaller blocks (the original refuses it), and one whose blocks would be nearly empty
 //! larger ones. Scalar: nonzeros side by side may be in the same row.
 
+mod check;
 mod format;
 mod tasks;
 
@@ -29,6 +30,7 @@ use tasks::{Line, Plan, Task, Work};
 use super::rows::scale;
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
+use crate::methods::debug_check;
 use crate::scalar::Scalar;
 use crate::team::DisjointMut;
 
@@ -58,6 +60,10 @@ fn prepare<'a, T: Scalar>(
     let blocks = Blocks::new(csr, log_beta)?;
     let outputs = if request.transpose { csr.cols } else { csr.rows };
     let plan = Plan::new(&blocks, request.transpose, outputs, team.len());
+    debug_check(|| {
+        blocks.check(csr.rows, csr.cols)?;
+        plan.check(&blocks, request.transpose, outputs)
+    });
     let mut temporaries = vec![T::zero(); plan.temporaries];
     let extra_bytes = blocks.bytes() + plan.bytes() + size_of_val(&temporaries[..]);
     let transpose = request.transpose;
@@ -70,7 +76,7 @@ fn prepare<'a, T: Scalar>(
                     None => (&y, task.outputs.clone(), beta),
                     Some(start) => (&temporaries, start..start + task.outputs.len(), T::zero()),
                 };
-                // SAFETY: each task has outputs of its own.
+                // SAFETY: by OUTPUTS (see `check`) each task has outputs or temporaries of its own.
                 let sums = unsafe { vector.range(outputs) };
                 scale(factor, sums);
                 if transpose {
@@ -79,7 +85,7 @@ fn prepare<'a, T: Scalar>(
                     multiply::<T, false>(&blocks, task, alpha, x, sums);
                 }
                 if let Some(line) = task.line.and_then(|line| plan.finish(line)) {
-                    // SAFETY: all tasks of the line are done.
+                    // SAFETY: by LINES all tasks that use the line's outputs and temporaries are done.
                     unsafe { add_temporaries(line, &y, &temporaries) };
                 }
             }
@@ -103,8 +109,8 @@ fn multiply<T: Scalar, const TRANSPOSE: bool>(
     let run = |nonzeros: Range<usize>, block: usize| {
         let x = x.as_ptr().wrapping_add(block << blocks.log_beta);
         for k in nonzeros {
-            // SAFETY: the blocks hold the nonzeros of a valid matrix; those of the task are in its
-            // outputs' rows (columns, for Aᵀ), and `Prepared::multiply` checked x.
+            // SAFETY: by BLOCKS each nonzero has an index and a value; by NONZEROS its output is one of the
+            // task's, and by PLACES x, whose length `Prepared::multiply` checked, has its input.
             unsafe {
                 let index = *blocks.indices.get_unchecked(k);
                 let (row, col) = ((index >> 16) as usize, (index & 0xffff) as usize);

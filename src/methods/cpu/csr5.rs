@@ -16,6 +16,7 @@
 //! flags of several steps, mostly with no branch at each; y is scaled by β just ahead of the tiles
 //! that add to it (the original's driver clears it outside the timed product).
 
+mod check;
 mod format;
 mod kernel;
 
@@ -25,6 +26,7 @@ use kernel::Tiles;
 use super::rows::{Operands, Piece};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
+use crate::methods::debug_check;
 use crate::scalar::{Precision, Scalar};
 use crate::simd::{Isa, Lanes};
 use crate::team::DisjointMut;
@@ -59,6 +61,7 @@ fn prepare<'a, T: Scalar + Lanes>(
     });
     chunks[0].rows.start = 0;
     chunks[threads - 1].rows.end = csr.rows;
+    debug_check(|| chunks.iter().try_for_each(|chunk| chunk.check(shape, csr.cols)));
     let tail = Tail::new(csr, tiles * shape.nonzeros());
     let extra_bytes = chunks.iter().map(Chunk::bytes).sum::<usize>() + size_of_val(&tail.rows[..]);
     Ok(Prepared::new(csr, extra_bytes, move |alpha, x, beta, y| {

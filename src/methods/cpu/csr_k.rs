@@ -18,12 +18,15 @@
 
 use std::borrow::Cow;
 
+use anyhow::ensure;
+
 use super::rows::{Operands, Prefetch, WholeRows, part, prefetch_for};
 use crate::matrix::Csr;
 use crate::matrix::order::band_k::{BandK, Coarsening, SUPER_ROW, band_k, grouped};
 use crate::memory::extent::Extent;
 use crate::method::{Parameter, Prepared, Request};
 use crate::methods::csr_k::{LARGE_SIZES, RowOrder, SMALL_SIZES};
+use crate::methods::debug_check;
 use crate::scalar::Scalar;
 use crate::simd::{Isa, Kernel, Lanes, Vector};
 use crate::team::{DisjointMut, Team};
@@ -89,6 +92,7 @@ fn natural_product<'a, T: Scalar + Lanes>(
     let (team, isa, prefetch) = (request.team, request.isa, prefetch_for(csr));
     let matrix =
         CsrK { csr: Cow::Borrowed(csr), pointers: grouped(csr.row_lengths(), sizes), prefetch };
+    debug_check(|| matrix.check());
     Prepared::new(csr, matrix.pointer_bytes(), move |alpha, x, beta, y| {
         matrix.multiply(Operands { alpha, x, beta }, y, team, isa);
         Ok(())
@@ -105,6 +109,7 @@ fn permuted_product<'a, T: Scalar + Lanes>(
     let (team, isa, prefetch) = (request.team, request.isa, prefetch_for(csr));
     let BandK { permutation, levels: pointers } = band_k(csr, coarsening, sizes);
     let matrix = CsrK { csr: Cow::Owned(csr.permuted(&permutation)), pointers, prefetch };
+    debug_check(|| matrix.check());
     let (mut permuted_x, mut permuted_y) = (vec![T::zero(); csr.cols], vec![T::zero(); csr.rows]);
     let extra_bytes = matrix.pointer_bytes()
         + size_of_val(&matrix.csr.row_offsets[..])
@@ -137,13 +142,31 @@ fn gather<T: Scalar>(
         // SAFETY: the shares of different threads do not overlap.
         let slots = unsafe { slots.range(share.clone()) };
         for (slot, &from) in slots.iter_mut().zip(&from[share]) {
-            // SAFETY: `from` is a permutation's, of as many positions as there are values.
+            // SAFETY: `from` is a `Permutation`'s, which holds each number below its length once, and there are
+            // as many values: `permuted` compared the lengths.
             store(unsafe { *values.get_unchecked(from as usize) }, slot);
         }
     });
 }
 
 impl<T: Scalar + Lanes> CsrK<'_, T> {
+    /// Checks the invariants that the product relies on: MATRIX, the matrix is valid; POINTERS, the groups of a level
+    /// follow each other from the first of the level below, or of the rows, to the last.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold, by its name.
+    fn check(&self) -> anyhow::Result<()> {
+        ensure!(self.csr.is_valid(), "MATRIX: not valid");
+        let mut groups = self.csr.rows;
+        for level in &self.pointers {
+            let ends = (level.first(), level.last().map(|&end| end as usize));
+            let right = ends == (Some(&0), Some(groups)) && level.is_sorted();
+            ensure!(right, "POINTERS: {level:?} to {groups}");
+            groups = level.len() - 1;
+        }
+        Ok(())
+    }
+
     fn pointer_bytes(&self) -> usize {
         self.pointers.iter().map(|level| size_of_val(&level[..])).sum()
     }
@@ -164,7 +187,7 @@ impl<T: Scalar + Lanes> CsrK<'_, T> {
         team.run(|rank| {
             let pointers = self.share(rank, threads);
             let rows = pointers[0] as usize..pointers[pointers.len() - 1] as usize;
-            // SAFETY: threads own different super-rows, and those hold different rows.
+            // SAFETY: `part` gives threads different outermost groups, which by POINTERS hold different rows.
             let y = unsafe { y.range(rows) };
             isa.run(SuperRows { csr, pointers, operands, y, prefetch });
         });
@@ -227,6 +250,7 @@ mod tests {
 
     /// Many groups on each level, and more threads than super-super-rows.
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
     fn every_order_coarsening_and_level_gives_the_product() {
         let csr = Generator::parse("grid2d,n=31,points=5").unwrap().generate().unwrap();
         let x: Vec<f64> = (0..csr.rows).map(|k| (k as f64).sin()).collect();
@@ -277,6 +301,15 @@ mod tests {
         let kept_matched = bytes(&csr2::METHOD, &csr, &coarsening).unwrap() - matrix - order;
         assert_eq!(kept_matched, 4 * matched.len() as u64);
         assert_ne!(kept_matched, kept, "the two cannot be told apart");
+    }
+
+    #[test]
+    fn broken_pointers_are_named() {
+        for pointers in [vec![vec![0, 4]], vec![vec![1, 5]], vec![vec![0, 3, 2, 5]], vec![vec![]]] {
+            let csr = Cow::Owned(Csr::<f64>::from_triplets(5, 5, &[]));
+            let matrix = CsrK { csr, pointers, prefetch: Prefetch::Nothing };
+            assert!(matrix.check().unwrap_err().to_string().starts_with("POINTERS"));
+        }
     }
 
     #[test]

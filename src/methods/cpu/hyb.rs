@@ -13,6 +13,7 @@ use super::strips::StripRows;
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::methods::coordinates::{self, Rest, WIDTH, width};
+use crate::methods::debug_check;
 use crate::methods::strips::{self, Strips};
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
@@ -39,6 +40,7 @@ fn prepare<'a, T: Scalar + Lanes>(
     let strips = Strips::whole(csr, isa.wide_lanes::<T>(), (pitch(csr.rows), width), None)?;
     let shares = strips.shares(team.len());
     let rest = Rest::of(csr, width);
+    debug_check(|| strips.check(csr.cols).and_then(|()| rest.check(csr.rows, csr.cols)));
     let mut carries = Carries::new(team.len());
     let bytes = strips.bytes() + rest.bytes() + carries.bytes();
     let note = format!("{width} entries of a row in ELL, {} in coordinates", rest.values.len());

@@ -150,6 +150,7 @@ mod tests {
 
     /// A clock by which one product of each shape takes a millisecond, and others take more.
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
     fn a_profile_is_operations_over_the_least_time() {
         let (looks, time) = (Cell::new(0), Cell::new(0));
         let now = || {

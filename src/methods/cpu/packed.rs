@@ -20,6 +20,7 @@
 //! Memory: the packed streams, beside the CSR arrays, which only those longest rows still need.
 
 mod build;
+mod check;
 mod kernel;
 #[cfg(test)]
 mod tests;

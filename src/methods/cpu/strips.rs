@@ -2,12 +2,16 @@
 //!
 //! A strip is as many rows as the widest register has lanes, so that the register holds a sum per row.
 //! Fill repeats the row's last column; sums that it spoils ([`mend`]) are computed again.
+//!
+//! Unchecked accesses rely on the invariants of [`Strips::check`], by their names, and on x having a value per
+//! column of the matrix, which `Prepared::multiply` checks.
 
 use std::ops::Range;
 
 use super::rows::{Operands, bisect};
 use crate::matrix::Csr;
 use crate::method::{Prepared, Request};
+use crate::methods::debug_check;
 use crate::methods::fill::mend;
 use crate::methods::strips::{Layout, Strip, Strips, entries};
 use crate::scalar::Scalar;
@@ -35,6 +39,7 @@ impl<T: Scalar + Lanes> Strips<T> {
     /// The method that multiplies the strips and nothing else.
     pub fn prepared<'a>(self, csr: &'a Csr<T>, request: &Request<'a>) -> Prepared<'a, T> {
         let (team, isa) = (request.team, request.isa);
+        debug_check(|| self.check(csr.cols));
         let shares = self.shares(team.len());
         let note = self.note(csr.nnz());
         Prepared::new(csr, self.bytes(), move |alpha, x, beta, y| {
@@ -69,11 +74,11 @@ impl<T: Scalar> Kernel<T> for StripRows<'_, T> {
 
     #[inline(always)]
     fn run<V: Vector<T>>(self) {
-        debug_assert_eq!(V::LANES, self.strips.lanes);
+        assert_eq!(V::LANES, self.strips.lanes);
         let mut sums = [T::zero(); MOST_LANES];
         for index in self.share.clone() {
             let strip = self.strips.strip(index);
-            // SAFETY: the strip exists, and its lanes are at most `MOST_LANES`.
+            // SAFETY: the strip is one of the strips, in lanes of V, which by LANES are at most `MOST_LANES`.
             let finite = unsafe {
                 let sum: V = self.sum(strip);
                 sum.store(sums.as_mut_ptr());
@@ -93,14 +98,13 @@ impl<T: Scalar> StripRows<'_, T> {
     /// Σ a·x of each row of a strip.
     ///
     /// # Safety
-    /// The strip is one of the strips.
+    /// The strip is one of the strips, in lanes of V.
     #[inline(always)]
     unsafe fn sum<V: Vector<T>>(&self, strip: Strip) -> V {
         let (columns, values) = (&self.strips.column_indices, &self.strips.values);
         let (columns, values) = (columns.as_ptr(), values.as_ptr());
         let x = self.operands.x.as_ptr();
-        // SAFETY: each column of a strip is a register's places, all filled; every column index is
-        // one of the matrix's, or 0 where a row has none but another has.
+        // SAFETY: by PLACES each column of a strip is a register of places; by COLUMNS x has their columns.
         unsafe {
             let mut sums = V::zero();
             for column in 0..strip.width {
@@ -118,14 +122,15 @@ impl<T: Scalar> StripRows<'_, T> {
     fn store(&self, index: usize, sums: &[T]) {
         let first = index * self.strips.lanes;
         let lanes = first..(first + self.strips.lanes).min(self.strips.rows);
-        // SAFETY: a row has one lane, and strips are not shared.
         match &self.strips.order {
             Some(order) => {
                 for (&row, &sum) in order[lanes].iter().zip(sums) {
+                    // SAFETY: by ORDER it is a row that no other lane has, and strips are not shared.
                     self.operands.store(sum, unsafe { self.y.at(row as usize) });
                 }
             }
             None => {
+                // SAFETY: rows are in the order of their lanes, and strips are not shared.
                 let y = unsafe { self.y.range(lanes) };
                 y.iter_mut().zip(sums).for_each(|(y, &sum)| self.operands.store(sum, y));
             }

@@ -2,9 +2,11 @@
 
 use std::error::Error;
 use std::ffi::{OsStr, c_int};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
+use nix::unistd::geteuid;
 
 /// The folders of `SPMV_BENCH_LIBRARY_PATH`, which come before all others.
 pub fn named_folders() -> Vec<PathBuf> {
@@ -13,17 +15,31 @@ pub fn named_folders() -> Vec<PathBuf> {
 }
 
 /// Folders to search before the system's loader is asked, in this order: those of
-/// `SPMV_BENCH_LIBRARY_PATH`, the folder that `scripts/test` fills, and the active Python
-/// environment.
+/// `SPMV_BENCH_LIBRARY_PATH`, the active Python environment, and `.venv` in the current directory, which
+/// `scripts/test` fills.
 pub fn folders() -> Vec<PathBuf> {
     let mut folders = named_folders();
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv");
     let active = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from);
-    for environment in [Some(own), active].into_iter().flatten() {
+    let here = std::path::absolute(".venv").ok().filter(|path| is_trusted(path));
+    for environment in [active, here].into_iter().flatten() {
         folders.extend(wheel_folders(&environment));
         folders.push(environment.join("lib"));
     }
     folders
+}
+
+/// Whether only this user, or the system's administrator, may have put anything into a folder that nobody named: code
+/// of a library that is found there will run.
+fn is_trusted(folder: &Path) -> bool {
+    const ROOT: u32 = 0;
+    const WRITABLE_BY_ALL: u32 = 0o002;
+    let user = geteuid().as_raw();
+    let is_own = |path: &Path| {
+        path.metadata().is_ok_and(|file| {
+            [user, ROOT].contains(&file.uid()) && file.mode() & WRITABLE_BY_ALL == 0
+        })
+    };
+    is_own(folder) && is_own(&folder.join("lib"))
 }
 
 /// The `lib` folders of NVIDIA's wheels: `lib/python3.*/site-packages/nvidia/*/lib`.
@@ -71,4 +87,31 @@ pub fn folder_of(name: &str) -> Option<PathBuf> {
     let named = |file: &OsStr| file.as_encoded_bytes().starts_with(name.as_bytes());
     path.filter(|path| path.file_name().is_some_and(named))
         .find_map(|path| path.parent().map(Path::to_path_buf))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn what_others_may_write_to_is_not_trusted() {
+        let folder = tempfile::tempdir().unwrap();
+        let environment = folder.path().join(".venv");
+        assert!(!is_trusted(&environment), "absent");
+        fs::create_dir_all(environment.join("lib")).unwrap();
+        assert!(is_trusted(&environment));
+        for open in [environment.clone(), environment.join("lib")] {
+            fs::set_permissions(&open, Permissions::from_mode(0o777)).unwrap();
+            assert!(!is_trusted(&environment), "{}", open.display());
+            fs::set_permissions(&open, Permissions::from_mode(0o755)).unwrap();
+        }
+        // Only the administrator can give files away.
+        if geteuid().is_root() {
+            std::os::unix::fs::chown(&environment, Some(65534), None).unwrap();
+            assert!(!is_trusted(&environment), "somebody else's");
+        }
+    }
 }

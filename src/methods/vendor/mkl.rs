@@ -4,7 +4,7 @@
 //! library is opened first and the layers' presence is checked. The threading layer is set
 //! explicitly to Intel's OpenMP, with as many threads as the team has, on the same CPUs.
 
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 use std::sync::OnceLock;
@@ -18,8 +18,9 @@ use crate::method::{Failed, Unavailable};
 
 /// The names of `libmkl_rt`, newest first: 2026, and 2021 to 2025.
 const NAMES: [&str; 2] = ["libmkl_rt.so.3", "libmkl_rt.so.2"];
-const HOW_TO_GET: &str = "Intel MKL not found: run scripts/test once, or `pip install \
-    mkl==2025.3.1` in the active virtual environment, or name its folder in SPMV_BENCH_LIBRARY_PATH";
+const HOW_TO_GET: &str = "Intel MKL not found: `pip install mkl==2025.3.1` in the active virtual \
+    environment, or in .venv of the current directory if that is yours alone, or name its folder in \
+    SPMV_BENCH_LIBRARY_PATH";
 
 /// A matrix handle (`sparse_matrix_t`).
 pub type Handle = *mut c_void;
@@ -101,8 +102,8 @@ pub struct Typed<T> {
 pub struct Mkl {
     /// For example `MKL 2025.3-Product Build 20251007`.
     pub version: String,
-    /// The folder it was found in.
-    pub folder: PathBuf,
+    /// The file that was opened.
+    pub file: PathBuf,
     set_num_threads: Symbol<unsafe extern "C" fn(c_int)>,
     threads: AtomicU32,
     parallel: Symbol<Parallel>,
@@ -154,10 +155,16 @@ pub fn memory(extent: &Extent) -> u64 {
     if extent.transpose { sums } else { 0 }
 }
 
+static MKL: OnceLock<Result<Mkl, Unavailable>> = OnceLock::new();
+
 /// The library, or why it cannot be had.
 pub fn mkl() -> Result<&'static Mkl, Unavailable> {
-    static MKL: OnceLock<Result<Mkl, Unavailable>> = OnceLock::new();
     MKL.get_or_init(Mkl::open).as_ref().map_err(Clone::clone)
+}
+
+/// The same, if it was asked for before.
+pub fn opened() -> Option<Result<&'static Mkl, Unavailable>> {
+    MKL.get().map(|mkl| mkl.as_ref().map_err(Clone::clone))
 }
 
 /// Wakes the threads that MKL's next call will use; they stay awake for `KMP_BLOCKTIME`.
@@ -178,27 +185,38 @@ impl Mkl {
     }
 
     fn open() -> Result<Self, Unavailable> {
+        let mut refused = None;
         let places = library::folders().into_iter().map(Some).chain([None]);
         for (folder, name) in places.flat_map(|folder| NAMES.map(|name| (folder.clone(), name))) {
             if folder.as_ref().is_some_and(|folder| !folder.join(name).exists()) {
                 continue;
             }
-            let Ok(openmp) = library::open(folder.as_deref(), "libiomp5.so") else { continue };
-            let Ok(rt) = library::open(folder.as_deref(), name) else { continue };
+            let opened = library::open(folder.as_deref(), "libiomp5.so")
+                .and_then(|openmp| Ok((openmp, library::open(folder.as_deref(), name)?)));
+            let (openmp, rt) = match opened {
+                Ok(opened) => opened,
+                // What the system's loader does not find is not there.
+                Err(_) if folder.is_none() => continue,
+                Err(reason) => {
+                    refused.get_or_insert(reason);
+                    continue;
+                }
+            };
             let folder = folder.or_else(|| library::folder_of(name)).unwrap_or_default();
             check_layers(&folder, name)?;
-            return Self::resolve(rt, openmp, folder).map_err(|error| {
+            return Self::resolve(rt, openmp, folder.join(name)).map_err(|error| {
                 let error = library::words(&error);
                 Unavailable(format!("{name} lacks a routine that is needed: {error}"))
             });
         }
-        Err(Unavailable(HOW_TO_GET.into()))
+        let refused = refused.map(|reason| format!("Intel MKL cannot be opened: {reason}"));
+        Err(Unavailable(refused.unwrap_or_else(|| HOW_TO_GET.into())))
     }
 
     fn resolve(
         library: Library,
         openmp: Library,
-        folder: PathBuf,
+        file: PathBuf,
     ) -> Result<Self, libloading::Error> {
         // SAFETY: the signatures are those of MKL's C headers, LP64 interface.
         unsafe {
@@ -211,7 +229,7 @@ impl Mkl {
             library.get::<unsafe extern "C" fn(c_int)>(b"MKL_Set_Dynamic")?(0);
             let mkl = Self {
                 version: version(&library)?,
-                folder,
+                file,
                 set_num_threads: library.get(b"MKL_Set_Num_Threads")?,
                 threads: AtomicU32::new(0),
                 parallel: openmp.get(b"GOMP_parallel")?,
@@ -262,14 +280,17 @@ fn check_layers(folder: &Path, rt: &str) -> Result<(), Unavailable> {
 /// # Safety
 /// The library is MKL.
 unsafe fn version(library: &Library) -> Result<String, libloading::Error> {
-    let mut text = [0u8; 300];
+    const LENGTH: usize = 300;
+    // A library that writes more than it may finds room for it, and is cut off.
+    let mut text = [0u8; 16 * LENGTH];
     // SAFETY: writes at most as many bytes as it is told there are, the last one 0.
     unsafe {
         type GetVersionString = unsafe extern "C" fn(*mut c_char, c_int);
         let get = library.get::<GetVersionString>(b"MKL_Get_Version_String")?;
-        get(text.as_mut_ptr().cast(), text.len() as c_int);
+        get(text.as_mut_ptr().cast(), LENGTH as c_int);
     }
-    let text = CStr::from_bytes_until_nul(&text).unwrap_or_default().to_string_lossy();
+    let text = text[..LENGTH].split(|&byte| byte == 0).next().unwrap_or_default();
+    let text = String::from_utf8_lossy(text);
     let version = text.split_once("Version ").map_or(&*text, |(_, version)| version);
     let version = version.split_once(" for ").map_or(version, |(version, _)| version);
     Ok(format!("MKL {}", version.trim()))

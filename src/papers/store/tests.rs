@@ -24,6 +24,7 @@ fn report(run_id: &str, file: &str, methods: &[&str]) -> MatrixReport {
         peak: None,
         compile_ms: None,
         clocks: Vec::new(),
+        libraries: Vec::new(),
         rows: methods.iter().map(row).collect(),
         stages: Vec::new(),
     });

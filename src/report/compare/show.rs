@@ -8,6 +8,7 @@ use super::Comparison;
 use super::pair::{Key, Pair, differences, status};
 use super::ratio::Judgement::{self, Faster, Same, Slower, Unknown};
 use super::ratio::Mean;
+use crate::record::cells::to_csv;
 use crate::report::lines::Line;
 use crate::report::table::{Cell, Table};
 
@@ -104,12 +105,9 @@ impl Comparison<'_> {
 
     /// A line per row of either file.
     pub fn to_csv(&self) -> String {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        for pair in &self.pairs {
-            writer.serialize(Record::of(pair)).expect("memory takes all");
-        }
-        let bytes = writer.into_inner().expect("memory takes all");
-        String::from_utf8(bytes).expect("cells are text")
+        let records: Vec<_> = self.pairs.iter().map(Record::of).collect();
+        let text = to_csv(&records, true).expect("memory takes all");
+        String::from_utf8(text).expect("cells are text")
     }
 }
 

@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::names::{self, Names};
-use super::{MARK, Page, Section};
+use super::{MARK, MOST_BYTES, Page, Section, beginning};
 use crate::report::View;
 use crate::report::chart::Chart;
 use crate::report::table::{Cell, Table};
@@ -97,7 +97,7 @@ fn of_view(view: &View, name: &str, section: &str) -> Markup {
         article id=(name) {
             @if !view.title.is_empty() { h3 { (view.title) } }
             (paragraphs("note", &view.notes))
-            @if let Some(chart) = &view.chart { (figure(chart, label)) }
+            @if let Some(chart) = &view.chart { (figure(chart, name, label)) }
             @match (&view.chart, &view.table) {
                 (Some(_), Some(table)) => details open[table.rows.len() <= LONG] {
                     summary { "The numbers" }
@@ -110,15 +110,21 @@ fn of_view(view: &View, name: &str, section: &str) -> Markup {
     }
 }
 
-fn figure(chart: &Chart, label: &str) -> Markup {
+fn figure(chart: &Chart, name: &str, label: &str) -> Markup {
+    let svg = chart.to_svg();
+    if svg.len() > MOST_BYTES {
+        let note = format!("The chart is too large for this page; it is in `{name}.svg`.");
+        return paragraphs("note", &[note]);
+    }
     html! {
         figure.scroll.chart tabindex="0" role="img" aria-label={ "Chart: " (label) } {
-            (PreEscaped(chart.to_svg()))
+            (PreEscaped(svg))
         }
     }
 }
 
 fn of_table(table: &Table, label: &str) -> Markup {
+    let (table, rest) = beginning(table);
     let numeric: Vec<_> = (0..table.columns.len()).map(|index| table.is_numeric(index)).collect();
     html! {
         div.scroll.table tabindex="0" role="region" aria-label={ "Table: " (label) } {
@@ -139,6 +145,7 @@ fn of_table(table: &Table, label: &str) -> Markup {
                 }
             }
         }
+        (paragraphs("note", rest.as_slice()))
     }
 }
 

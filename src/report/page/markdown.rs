@@ -1,6 +1,6 @@
 //! A page as Markdown, in GitHub's dialect.
 
-use super::{MARK, Page, names};
+use super::{MARK, Page, beginning, names};
 use crate::report::View;
 use crate::report::table::escape_markdown;
 
@@ -25,8 +25,9 @@ fn of_view(view: &View, name: &str) -> impl Iterator<Item = String> {
     let heading = (!title.is_empty()).then(|| format!("### {title}"));
     let notes = view.notes.iter().map(|note| prose(note));
     let chart = view.chart.as_ref().map(|_| format!("![{title}]({name}.svg)"));
-    let table = view.table.as_ref().map(|table| table.to_markdown());
-    heading.into_iter().chain(notes).chain(chart).chain(table)
+    let (table, rest) = view.table.as_ref().map(beginning).unzip();
+    let table = table.map(|table| table.to_markdown());
+    heading.into_iter().chain(notes).chain(chart).chain(table).chain(rest.flatten())
 }
 
 /// A line in which nothing but code, between backticks, is marked up.

@@ -6,12 +6,15 @@ mod markdown;
 mod names;
 mod text;
 
+use std::borrow::Cow;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::View;
 use super::chart::Chart;
+use super::table::Table;
+use crate::cache;
 
 /// Text and views under headings.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,6 +36,23 @@ pub struct Section {
     pub lead: Vec<String>,
     /// Each with a heading of its own, unless its title is empty.
     pub views: Vec<View>,
+}
+
+/// A table's rows beyond these are left out: a page of more is slow to show.
+const MOST_ROWS: usize = 2000;
+
+/// A chart of more bytes is not in the HTML, which names its file instead.
+const MOST_BYTES: usize = 2 << 20;
+
+/// What a page has of a table, and where the rest is.
+fn beginning(table: &Table) -> (Cow<'_, Table>, Option<String>) {
+    let all = table.rows.len();
+    if all <= MOST_ROWS {
+        return (Cow::Borrowed(table), None);
+    }
+    let note = format!("The first {MOST_ROWS} of {all} rows; all are in the files of results.");
+    let rows = table.rows[..MOST_ROWS].to_vec();
+    (Cow::Owned(Table { columns: table.columns.clone(), rows }), Some(note))
 }
 
 /// Stands in every file that is written here, so that what others wrote is not overwritten.
@@ -67,14 +87,16 @@ impl Page {
             [("report.html".into(), self.to_html()), ("report.md".into(), self.to_markdown())];
         let files = pages.into_iter().chain(charts);
         let files: Vec<_> = files.map(|(name, text)| (folder.join(name), text)).collect();
-        if let Some((path, _)) = files.iter().find(|(path, _)| path.exists() && !is_ours(path)) {
+        let foreign = |path: &Path| path.symlink_metadata().is_ok() && !is_ours(path);
+        if let Some((path, _)) = files.iter().find(|(path, _)| foreign(path)) {
             return Err(PageError::Foreign(path.clone()));
         }
         let unwritable = |path: &Path, source| PageError::Unwritable { path: path.into(), source };
         fs::create_dir_all(folder).map_err(|source| unwritable(folder, source))?;
         remove_charts(folder).map_err(|source| unwritable(folder, source))?;
         for (path, text) in &files {
-            fs::write(path, text).map_err(|source| unwritable(path, source))?;
+            let written = cache::replace(path, |file| file.write_all(text.as_bytes()));
+            written.map_err(|source| unwritable(path, source))?;
         }
         Ok(files.into_iter().map(|(path, _)| path).collect())
     }
@@ -88,9 +110,10 @@ impl Page {
     }
 }
 
-/// Whether a file was written here.
+/// Whether a file was written here, which no link is and no pipe.
 fn is_ours(path: &Path) -> bool {
-    fs::read_to_string(path).is_ok_and(|text| text.contains(MARK))
+    path.symlink_metadata().is_ok_and(|metadata| metadata.is_file())
+        && fs::read_to_string(path).is_ok_and(|text| text.contains(MARK))
 }
 
 /// Removes the charts that were written into a folder.
@@ -106,7 +129,8 @@ fn remove_charts(folder: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::chart::{Axis, Bars};
+    use super::super::chart::{Axis, Bars, Heat};
+    use super::super::table::Cell;
     use super::*;
 
     fn page(titles: &[&str]) -> Page {
@@ -141,6 +165,35 @@ mod tests {
         assert_eq!(names(&folder), ["mine.svg", "report.html", "report.md", "s-c.svg"]);
     }
 
+    /// 100,000 rows and as many marks.
+    #[test]
+    fn a_page_of_many_rows_stays_small() {
+        let text = |row: usize| format!("matrix-{row}");
+        let rows = (0..100_000).map(|row| vec![Cell::text(text(row)), Cell::Count(row as u64)]);
+        let table = Table { columns: vec!["matrix".into(), "nnz".into()], rows: rows.collect() };
+        let value = Axis { label: "ms".into(), log: false };
+        let names: Vec<_> = (0..100_000).map(text).collect();
+        let cells = vec![vec![Some(1.0)]; names.len()];
+        let heat =
+            Heat { value, range: (0.0, 1.0), rows: names, columns: vec!["merge".into()], cells };
+        let chart = Some(Chart::Heat(heat));
+        let view = View { title: "V".into(), notes: vec![], chart, table: Some(table) };
+        let section = Section { title: "S".into(), lead: vec![], views: vec![view] };
+        let page = Page { sections: vec![section], ..Page::default() };
+        let (html, markdown) = (page.to_html(), page.to_markdown());
+        for (text, lines) in
+            [(&html, html.matches("<tr>").count()), (&markdown, markdown.lines().count())]
+        {
+            assert!(text.len() < 500_000 && lines < 2100, "{} bytes, {lines} lines", text.len());
+            assert!(
+                text.contains("The first 2000 of 100000 rows; all are in the files of results")
+            );
+        }
+        assert!(
+            html.contains("The chart is too large for this page; it is in <code>s-v.svg</code>")
+        );
+    }
+
     #[test]
     fn what_others_wrote_is_left_alone() {
         for name in ["report.html", "report.md", "s-a.svg"] {
@@ -154,6 +207,24 @@ mod tests {
             );
             assert_eq!(fs::read(&path).unwrap(), b"mine");
             assert_eq!(names(dir.path()), [name]);
+        }
+    }
+
+    /// A link leads to what may be anybody's, or to nothing yet.
+    #[test]
+    fn nothing_is_written_through_a_link() {
+        for there in [None, Some("mine"), Some(MARK)] {
+            let dir = tempfile::tempdir().unwrap();
+            let folder = dir.path().join("folder");
+            fs::create_dir(&folder).unwrap();
+            let (link, victim) = (folder.join("report.html"), dir.path().join("victim"));
+            if let Some(text) = there {
+                fs::write(&victim, text).unwrap();
+            }
+            std::os::unix::fs::symlink(&victim, &link).unwrap();
+            let error = page(&["A"]).write(&folder).unwrap_err();
+            assert!(matches!(error, PageError::Foreign(path) if path == link));
+            assert_eq!(fs::read_to_string(&victim).ok().as_deref(), there);
         }
     }
 

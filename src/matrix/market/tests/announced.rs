@@ -1,7 +1,8 @@
 //! What a file says of its size before it is read.
 
-use super::super::announced;
+use super::super::Opened;
 use super::{Options, gzip};
+use crate::matrix::bounds::ReadBounds;
 use crate::matrix::source::Announced;
 
 /// Of a file of that name and contents; the error without the folder.
@@ -9,7 +10,9 @@ fn of(name: &str, contents: &[u8], expand: bool) -> Result<Announced, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     std::fs::write(&path, contents).unwrap();
-    let announced = announced(&path, &Options { expand, ..Options::default() });
+    let options = Options { expand, ..Options::default() };
+    let opened = Opened::open(&path, &options, ReadBounds::NONE);
+    let announced = opened.and_then(|opened| opened.announced());
     let shown = |error: super::super::MarketError| error.to_string();
     let folder = format!("{}/", folder.path().display());
     announced.map_err(|error| shown(error).replace(&folder, ""))

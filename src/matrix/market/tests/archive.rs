@@ -76,3 +76,32 @@ fn a_link_is_no_matrix() {
     let archive = gzip(&builder.into_inner().unwrap());
     assert_eq!(read(&archive), Err("m.tar.gz: the archive holds no NAME/NAME.mtx".into()));
 }
+
+/// Which of two is meant is not known; `fetch` refuses such an archive, too.
+#[test]
+fn a_second_matrix_is_refused() {
+    for second in ["m/m.mtx", "n/n.mtx"] {
+        let archive = tar(&[("m/m.mtx", TEXT), ("m/m_b.mtx", "1\n"), (second, TEXT)]);
+        let error = read(&gzip(&archive)).unwrap_err();
+        assert_eq!(error, format!("m.tar.gz: the archive holds a second matrix, {second}"));
+    }
+}
+
+/// Names that come in entries of their own are held in memory; a small file can hold any length.
+#[test]
+fn names_have_a_limit() {
+    for kind in [tar::EntryType::GNULongName, tar::EntryType::XHeader] {
+        let mut builder = tar::Builder::new(Vec::new());
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(kind);
+        let name = "9".repeat(4 << 20);
+        header.set_size(name.len() as u64);
+        builder.append_data(&mut header, "name", name.as_bytes()).unwrap();
+        let mut header = tar::Header::new_gnu();
+        header.set_size(TEXT.len() as u64);
+        builder.append_data(&mut header, "m/m.mtx", TEXT.as_bytes()).unwrap();
+        let long = gzip(&builder.into_inner().unwrap());
+        let refused = "m.tar.gz: more than 1048576 bytes between two entries";
+        assert_eq!(read(&long), Err(refused.into()), "{kind:?}");
+    }
+}

@@ -226,6 +226,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
     fn block_sizes_follow_the_rules() {
         let diagonal = |n: usize, per_row: usize| {
             let cells = (0..n).flat_map(|row| (0..per_row).map(move |k| (row, (row + k) % n, 1.0)));
@@ -241,6 +242,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
     fn too_many_blocks_are_refused() {
         let csr = Csr::<f64>::from_triplets(70_000, 70_000, &[(5, 5, 1.0)]);
         let Err(Unavailable(reason)) = Blocks::new(&csr, 4) else { panic!("accepted") };

@@ -48,16 +48,18 @@ pub struct Line {
     pub outputs: Range<usize>,
     /// The temporaries of its pieces, one after the other.
     pub temporaries: Range<usize>,
-    /// Its tasks.
-    tasks: usize,
+    /// How many tasks it has.
+    pub tasks: usize,
     /// Those that are not done.
     open: AtomicUsize,
 }
 
 /// All of a product.
 pub struct Plan {
-    tasks: Vec<Task>,
-    lines: Vec<Line>,
+    /// All tasks.
+    pub tasks: Vec<Task>,
+    /// The lines that were cut.
+    pub lines: Vec<Line>,
     /// How many temporaries there are.
     pub temporaries: usize,
     /// Each thread's tasks, which are of equal nonzeros.
@@ -255,36 +257,39 @@ mod tests {
         Blocks::new(&Csr::from_triplets(900, 900, &triplets), 6).unwrap()
     }
 
-    /// The nonzeros of a task with their blocks.
-    fn nonzeros(blocks: &Blocks<f64>, transpose: bool, task: &Task) -> Vec<(usize, usize)> {
-        match &task.work {
-            Work::Blocks(range) => {
-                let line = task.outputs.start / blocks.beta();
-                let of = |k| blocks.nonzeros(transpose, line, k).map(move |nonzero| (nonzero, k));
-                range.clone().flat_map(of).collect()
-            }
-            Work::Runs { block, nonzeros } => {
-                nonzeros.iter().flat_map(|run| run.clone().map(|k| (k, *block))).collect()
-            }
-        }
-    }
-
     #[test]
     fn each_nonzero_is_in_one_task_and_in_its_outputs() {
         let blocks = blocks();
         for (transpose, threads) in [(false, 1), (false, 4), (true, 4), (true, 30)] {
             let plan = Plan::new(&blocks, transpose, 900, threads);
-            let mut seen = vec![0; blocks.values.len()];
-            for task in &plan.tasks {
-                let start = task.outputs.start / 64 * 64;
-                for (k, _) in nonzeros(&blocks, transpose, task) {
-                    seen[k] += 1;
-                    let (row, col) = (blocks.indices[k] >> 16, blocks.indices[k] & 0xffff);
-                    let output = start + if transpose { col } else { row } as usize;
-                    assert!(task.outputs.contains(&output), "{output} of {:?}", task.outputs);
-                }
-            }
-            assert!(seen.iter().all(|&times| times == 1), "{transpose} {threads}");
+            plan.check(&blocks, transpose, 900).unwrap();
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
+    fn each_broken_invariant_is_named() {
+        type Break = fn(&mut Blocks<f64>, &mut Plan);
+        let cases: [(&str, Break); 9] = [
+            ("BLOCKS", |blocks, _| blocks.starts[3] = 0),
+            ("BLOCKS", |blocks, _| _ = blocks.indices.pop()),
+            ("PLACES", |blocks, _| *blocks.indices.last_mut().unwrap() = 4),
+            ("PLACES", |blocks, _| blocks.indices[0] = 64 << 16),
+            ("OUTPUTS", |_, plan| plan.tasks[1].temporary = None),
+            ("NONZEROS", |_, plan| _ = plan.tasks.pop().map(|task| assert!(task.line.is_none()))),
+            ("NONZEROS", |_, plan| plan.tasks[0].work = Work::Blocks(0..0)),
+            ("NONZEROS", |_, plan| {
+                plan.tasks[0].work = Work::Runs { block: 0, nonzeros: vec![0..9, 9..9999] }
+            }),
+            ("LINES", |_, plan| plan.lines[0].tasks += 1),
+        ];
+        for (name, break_it) in cases {
+            let mut blocks = blocks();
+            let mut plan = Plan::new(&blocks, false, 900, 4);
+            break_it(&mut blocks, &mut plan);
+            let checked = blocks.check(900, 900).and_then(|()| plan.check(&blocks, false, 900));
+            let broken = checked.expect_err(name).to_string();
+            assert!(broken.starts_with(name), "{name}: {broken}");
         }
     }
 

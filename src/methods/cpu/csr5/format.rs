@@ -164,16 +164,24 @@ impl<T: Scalar> Chunk<T> {
 mod tests {
     use super::*;
 
-    /// Rows of 3, 0, 0, 10, 3 and 36 nonzeros in tiles of 4 × 4, worked out by hand.
-    #[test]
-    fn tiles_of_a_small_matrix() {
+    const SHAPE: Shape = Shape { lanes: 4, sigma: 4 };
+
+    /// Rows of 3, 0, 0, 10, 3 and 36 nonzeros in tiles of 4 × 4.
+    fn small() -> Chunk<f64> {
         let lengths = [3, 0, 0, 10, 3, 36];
         let cells = lengths.iter().enumerate().flat_map(|(row, &n)| (0..n).map(move |k| (row, k)));
         let triplets: Vec<_> =
             cells.enumerate().map(|(k, (row, col))| (row, col, k as f64)).collect();
         let csr = Csr::<f64>::from_triplets(6, 36, &triplets);
         let mut chunk = Chunk::default();
-        chunk.fill(&csr, Shape { lanes: 4, sigma: 4 }, 0..3);
+        chunk.fill(&csr, SHAPE, 0..3);
+        chunk
+    }
+
+    /// Worked out by hand.
+    #[test]
+    fn tiles_of_a_small_matrix() {
+        let chunk = small();
         assert_eq!(chunk.tile_rows, [DIRTY, 5, 5, 5]);
         // Row 3 starts at nonzero 3, lane 0 and step 3, and row 4 at 13, lane 3 and step 1.
         assert_eq!(chunk.flags, [1 << 12 | 1 << 7, 0, 0]);
@@ -184,5 +192,27 @@ mod tests {
         assert_eq!(values[..6], [0.0, 4.0, 8.0, 12.0, 1.0, 5.0]);
         assert!(values[16..].iter().enumerate().all(|(k, &value)| value == (k + 16) as f64));
         assert_eq!(values.as_ptr().addr() % CACHE_LINE, 0);
+    }
+    #[test]
+    fn each_broken_invariant_is_named() {
+        type Break = fn(&mut Chunk<f64>);
+        let cases: [(&str, Break); 9] = [
+            ("TILES", |chunk| _ = chunk.values.pop()),
+            ("TILES", |chunk| _ = chunk.empty_starts.pop()),
+            ("COLUMNS", |chunk| chunk.columns[7] = 36),
+            ("FLAGS", |chunk| chunk.y_offsets[1] = 0),
+            ("FLAGS", |chunk| chunk.flags[0] |= 1 << 20),
+            ("FLAGS", |chunk| chunk.flags[1] = 1 << 15),
+            ("ROWS", |chunk| chunk.empty_offsets[1] = 5),
+            ("ROWS", |chunk| _ = chunk.empty_offsets.pop()),
+            ("ROWS", |chunk| chunk.rows.start = 2),
+        ];
+        small().check(SHAPE, 36).unwrap();
+        for (name, break_it) in cases {
+            let mut chunk = small();
+            break_it(&mut chunk);
+            let broken = chunk.check(SHAPE, 36).expect_err(name).to_string();
+            assert!(broken.starts_with(name), "{name}: {broken}");
+        }
     }
 }

@@ -1,4 +1,7 @@
-//! The product of a thread's tiles: section 4 of the paper.
+//! The product of a thread's tiles: section 4 of the paper. Its unchecked accesses rely on the invariants of
+//! [`check`](super::check), by their names, on `DIRTY` tiles having offsets of their own, and on x having a value
+//! per column of the matrix, which `Prepared::multiply` checks. The machine has the instructions of each
+//! register, because `Isa::run_wide` chose its type.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -45,6 +48,7 @@ impl<T: Scalar> Kernel<T> for Tiles<'_, T> {
     #[inline(always)]
     fn run<V: Vector<T>>(self) -> T {
         let Self { chunk, shape, operands: Operands { alpha, x, beta }, y } = self;
+        assert_eq!((V::LANES, y.len()), (shape.lanes, chunk.rows.len()));
         let first = chunk.rows.start;
         let (mut calibrator, mut scaled) = (T::zero(), 0);
         for tile in 0..chunk.tiles() {
@@ -55,8 +59,8 @@ impl<T: Scalar> Kernel<T> for Tiles<'_, T> {
                 scaled = end;
             }
             let row = chunk.row(tile);
-            // SAFETY: the chunk holds whole tiles of a valid matrix in the shape of V, and y the
-            // rows that start in them.
+            // SAFETY: the chunk has the tile, in lanes of V. By ROWS, y begins with the row after the tile's
+            // or before it, and ends after it.
             let sum = unsafe {
                 if row == chunk.row(tile + 1) {
                     fast_track::<T, V>(chunk, shape, tile, x)
@@ -81,10 +85,13 @@ impl<T: Scalar> Kernel<T> for Tiles<'_, T> {
 }
 
 /// Where a tile's values and columns begin.
+///
+/// # Safety
+/// The chunk has the tile.
 #[inline(always)]
 unsafe fn nonzeros<T>(chunk: &Chunk<T>, shape: Shape, tile: usize) -> (*const T, *const u32) {
     let start = tile * shape.nonzeros();
-    // SAFETY: the chunk holds the tile.
+    // SAFETY: by TILES each tile has its columns and values.
     unsafe {
         let values = chunk.values.as_ptr().add(chunk.values_start + start);
         (values, chunk.columns.as_ptr().add(start))
@@ -92,6 +99,9 @@ unsafe fn nonzeros<T>(chunk: &Chunk<T>, shape: Shape, tile: usize) -> (*const T,
 }
 
 /// A tile within one row: its sum.
+///
+/// # Safety
+/// The chunk has the tile, in lanes of V.
 #[inline(always)]
 unsafe fn fast_track<T: Scalar, V: Vector<T>>(
     chunk: &Chunk<T>,
@@ -99,7 +109,7 @@ unsafe fn fast_track<T: Scalar, V: Vector<T>>(
     tile: usize,
     x: &[T],
 ) -> T {
-    // SAFETY: the chunk holds `tile`, of LANES · sigma nonzeros, whose columns are below x's length.
+    // SAFETY: by TILES the tile has LANES · sigma nonzeros, and by COLUMNS x has their columns.
     unsafe {
         let (values, columns) = nonzeros(chunk, shape, tile);
         let mut sum = V::zero();
@@ -123,6 +133,9 @@ fn few_flags<T>(chunk: &Chunk<T>, shape: Shape, tile: usize) -> bool {
 
 /// A tile of several rows: adds to y, which begins with the row after the tile's, and returns the
 /// sum of the tile's row.
+///
+/// # Safety
+/// The chunk has the tile, in lanes of V, and `y` points to the row after the tile's in the chunk's y.
 #[inline(always)]
 unsafe fn segmented_sum<T: Scalar, V: Vector<T>, const FEW: bool>(
     chunk: &Chunk<T>,
@@ -132,9 +145,9 @@ unsafe fn segmented_sum<T: Scalar, V: Vector<T>, const FEW: bool>(
     x: &[T],
     y: *mut T,
 ) -> T {
-    // SAFETY: the chunk holds `tile`, of LANES · sigma nonzeros, whose columns are below x's length.
-    // A row starts at each flag, so that y has as many rows after the tile's as there are flags, at
-    // the distances that `offsets` says.
+    // SAFETY: by TILES the tile has LANES · sigma nonzeros, words of flags and LANES offsets, and by COLUMNS x
+    // has the columns. By FLAGS a lane's offset is the number of its first flag, and by ROWS each flag has an
+    // offset to a row of y.
     unsafe {
         let (values, columns) = nonzeros(chunk, shape, tile);
         let y_offsets = chunk.y_offsets.as_ptr().add(tile * V::LANES);
@@ -158,9 +171,12 @@ unsafe fn segmented_sum<T: Scalar, V: Vector<T>, const FEW: bool>(
 }
 
 /// The distances, from the row after the tile's, of the rows that start at its flags.
+///
+/// # Safety
+/// The chunk has the tile.
 #[inline(always)]
 unsafe fn offsets<T>(chunk: &Chunk<T>, tile: usize) -> *const u32 {
-    // SAFETY: the chunk holds the tile.
+    // SAFETY: by TILES each tile has its row and where its offsets begin.
     unsafe {
         if chunk.tile_rows.get_unchecked(tile) & DIRTY == 0 {
             return CONSECUTIVE.as_ptr();
@@ -179,19 +195,25 @@ struct Rows<T> {
 
 impl<T: Scalar> Rows<T> {
     /// Adds to the row that starts at a flag.
+    ///
+    /// # Safety
+    /// The tile has the flag.
     #[inline(always)]
     unsafe fn add(&self, flag: u32, sum: T) {
-        // SAFETY: the tile has the flag, and y its row.
+        // SAFETY: by ROWS each flag has an offset, and y has its row.
         unsafe { *self.y.add(*self.offsets.add(flag as usize) as usize) += self.alpha * sum };
     }
 
     /// Adds the sums of the rows that are whole in a lane: at each bit of `closed` ends the one that
     /// the lane's flag before started.
+    ///
+    /// # Safety
+    /// `flags` has a lane's next flag, which the tile has, and `sums` has a value at each bit of `closed`.
     #[inline(always)]
     unsafe fn add_whole(&self, mut closed: u64, sums: &Sums<T>, flags: &mut [u32]) {
         while closed != 0 {
             let slot = closed.trailing_zeros() as usize;
-            // SAFETY: the sums before all flags are written.
+            // SAFETY: the caller's promise; by FLAGS the lane has another flag after one that ends a row.
             unsafe {
                 let flag = flags.get_unchecked_mut(slot % flags.len());
                 self.add(*flag, sums.get_unchecked(slot).assume_init());
@@ -219,6 +241,9 @@ struct Segments<V> {
 
 impl<V> Segments<V> {
     /// Takes the steps of a word of flags. Returns those flags that end a whole row.
+    ///
+    /// # Safety
+    /// The pointers are to nonzeros of the tile's steps, whose columns x has; a word of flags has these steps.
     #[inline(always)]
     unsafe fn walk<T: Scalar, const FEW: bool>(
         &mut self,
@@ -233,7 +258,7 @@ impl<V> Segments<V> {
         V: Vector<T>,
     {
         let (mut closed, mut slot) = (0, 0);
-        // SAFETY: the tile has the steps, and a word's are at most LANES · WORD.
+        // SAFETY: the caller's promise; the steps of a word store to at most WORD sums.
         unsafe {
             for step in steps {
                 let starts = flags as Mask & V::ALL;
@@ -256,13 +281,16 @@ impl<V> Segments<V> {
 
     /// Adds the sums of the rows that no flag has ended, from the last lane to the first: a
     /// segmented scan. Returns what is left to the tile's own row.
+    ///
+    /// # Safety
+    /// Each lane that has met a flag is at one that the tile has.
     #[inline(always)]
     unsafe fn add_open<T: Scalar>(self, flags: &[u32; MOST_LANES], rows: &Rows<T>) -> T
     where
         V: Vector<T>,
     {
         let (mut firsts, mut lasts) = ([T::zero(); MOST_LANES], [T::zero(); MOST_LANES]);
-        // SAFETY: the arrays have a register's lanes; a lane that has met a flag is in its row.
+        // SAFETY: the arrays have the lanes of any register; for the flags, the caller's promise.
         unsafe {
             self.first.select(self.sum, self.seen).store(firsts.as_mut_ptr());
             self.sum.store(lasts.as_mut_ptr());

@@ -9,6 +9,7 @@ use super::window::{
     Band, Columns, Diagonal, Factors, LANE_SUM, MAX_HEIGHT, STEP, Segment, Slice, Window,
 };
 use crate::matrix::Csr;
+use crate::methods::debug_check;
 use crate::scalar::Scalar;
 use crate::simd::{Aligned, Mask};
 
@@ -62,6 +63,7 @@ pub fn pack<T: Scalar>(csr: &Csr<T>, rows: Range<usize>, packing: Packing) -> Wi
     let window = Window {
         first_row: rows.start,
         rows: rows.len(),
+        width: packing.lanes,
         factors: Factors::Full(Aligned::new(&[], 0)),
         columns: Columns::Far(Vec::new()),
         bands: Vec::new(),
@@ -85,7 +87,9 @@ pub fn pack<T: Scalar>(csr: &Csr<T>, rows: Range<usize>, packing: Packing) -> Wi
     let rest = builder.bands(rows);
     let blocks = builder.blocks(&rest);
     builder.segments(blocks);
-    builder.finish()
+    let window = builder.finish();
+    debug_check(|| window.check(csr, packing.longest));
+    window
 }
 
 impl<T: Scalar> Builder<'_, T> {

@@ -1,4 +1,6 @@
-//! The product of one window.
+//! The product of one window. Its unchecked accesses rely on the invariants of [`check`](super::check), by their
+//! names, and on x having a value per column of the matrix, which `Prepared::multiply` checks. The machine has
+//! the instructions of each register, because `Isa::run_wide` chose its type.
 
 use super::window::{Columns, Factors, MAX_HEIGHT, Slice, Window};
 use crate::methods::cpu::rows::Operands;
@@ -20,6 +22,7 @@ impl<T: Scalar> Kernel<T> for Multiply<'_, T> {
 
     #[inline(always)]
     fn run<V: Vector<T>>(self) {
+        assert_eq!((V::LANES, self.y.len()), (self.window.width, self.window.rows));
         match &self.window.factors {
             Factors::Same(value) => self.with_factors::<V, _>(Same(*value)),
             Factors::Full(values) => self.with_factors::<V, _>(Full(values.as_ptr())),
@@ -46,10 +49,10 @@ struct Full<T>(*const T);
 #[derive(Clone, Copy)]
 struct Coded<T>(*const T, *const u8);
 
-// SAFETY (of each call): the contract of `load`; every code is an index into its table.
 impl<T: Scalar> Source<T> for Same<T> {
     #[inline(always)]
     unsafe fn load<V: Vector<T>>(self, _: usize) -> V {
+        // SAFETY: nothing is read.
         unsafe { V::splat(self.0) }
     }
 }
@@ -57,6 +60,7 @@ impl<T: Scalar> Source<T> for Same<T> {
 impl<T: Scalar> Source<T> for Full<T> {
     #[inline(always)]
     unsafe fn load<V: Vector<T>>(self, at: usize) -> V {
+        // SAFETY: the caller's promise.
         unsafe { V::load(self.0.add(at)) }
     }
 }
@@ -64,6 +68,7 @@ impl<T: Scalar> Source<T> for Full<T> {
 impl<T: Scalar> Source<T> for Coded<T> {
     #[inline(always)]
     unsafe fn load<V: Vector<T>>(self, at: usize) -> V {
+        // SAFETY: the caller's promise; by CODES each code is in the table.
         unsafe { V::gather(self.0, self.1.add(at)) }
     }
 }
@@ -117,9 +122,6 @@ impl<'a, T: Scalar> Multiply<'a, T> {
     }
 }
 
-// SAFETY (of each unsafe block): the builder of the window made the streams as long as its bands,
-// segments and long rows say, with a register's worth to over-read; columns are columns of the
-// matrix, and x has as many values (`Prepared::multiply`). Lanes beyond a slice's are masked.
 impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
     #[inline(always)]
     fn read<V: Vector<T>>(mut self) {
@@ -150,8 +152,10 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
             for slice in 0..band.slices {
                 let row = band.row + slice * V::LANES;
                 let x = self.operands.x.as_ptr().wrapping_add(self.window.first_row + row);
+                // SAFETY: a register of constants.
                 let mut sum = unsafe { V::zero() };
                 for diagonal in diagonals {
+                    // SAFETY: by BANDS x has a register from this column on; by FACTORS so has the stream.
                     unsafe {
                         let x = V::load(x.wrapping_offset(diagonal.offset as isize));
                         let factors = self.factors.load::<V>(self.factor);
@@ -163,6 +167,7 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
                     self.factor += V::LANES;
                 }
                 let mut sums = [T::zero(); MOST_LANES];
+                // SAFETY: by WIDTH no register has more than `MOST_LANES` values.
                 unsafe { sum.store(sums.as_mut_ptr()) };
                 for (sum, y) in sums.iter().zip(&mut self.y[row..row + V::LANES]) {
                     self.operands.store(*sum, y);
@@ -175,11 +180,13 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
     fn slices<V: Vector<T>, const HEIGHT: usize, const HOLES: bool>(&mut self, slices: usize) {
         let window = self.window;
         for slice in &window.slices[self.slice..self.slice + slices] {
+            // SAFETY: registers of constants.
             let mut sums = [unsafe { V::zero() }; HEIGHT];
             for _ in 0..slice.full {
                 self.step::<V, HEIGHT, HOLES, false>(V::LANES, &mut sums);
             }
             for step in 0..slice.partial as usize {
+                // SAFETY: by SLICES each partial step has its number of lanes.
                 let lanes = usize::from(unsafe { *window.lanes.get_unchecked(self.lanes + step) });
                 self.step::<V, HEIGHT, HOLES, true>(lanes, &mut sums);
             }
@@ -196,9 +203,12 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
         lanes: usize,
         sums: &mut [V; HEIGHT],
     ) {
-        unsafe {
-            let x = V::gather(self.x, self.columns.add(self.column));
-            for sum in sums {
+        // SAFETY: by COLUMNS a register of columns is there, each of which x has.
+        let x = unsafe { V::gather(self.x, self.columns.add(self.column)) };
+        for sum in sums {
+            // SAFETY: by FACTORS a register of factors is there; by SLICES each step has its masks, and a
+            // partial one fewer lanes than a register.
+            unsafe {
                 let factors = self.factors.load::<V>(self.factor);
                 *sum = if HOLES {
                     let mask = *self.window.masks.get_unchecked(self.mask);
@@ -209,8 +219,8 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
                 } else {
                     factors.mul_add(x, *sum)
                 };
-                self.factor += lanes;
             }
+            self.factor += lanes;
         }
         self.column += lanes;
     }
@@ -222,8 +232,10 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
         self.block += blocks;
         for (r, sum) in sums.into_iter().enumerate() {
             let mut values = [T::zero(); MOST_LANES];
+            // SAFETY: by WIDTH no register has more than `MOST_LANES` values.
             unsafe { sum.store(values.as_mut_ptr()) };
             for (&row, &value) in rows.iter().zip(&values) {
+                // SAFETY: by ROWS all rows of a block are in the window, and `run` checked y.
                 let y = unsafe { self.y.get_unchecked_mut(usize::from(row) + r) };
                 self.operands.store(value, y);
             }
@@ -232,6 +244,7 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
 
     #[inline(always)]
     fn long_row<V: Vector<T>>(&mut self, length: usize) -> T {
+        // SAFETY: registers of constants.
         let mut sums = [unsafe { V::zero() }; 2];
         let mut left = length;
         while left >= 2 * V::LANES {
@@ -248,6 +261,7 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
             self.step::<V, 1, false, true>(left, std::array::from_mut(&mut sums[0]));
         }
         self.factor = self.factor.next_multiple_of(V::LANES);
+        // SAFETY: registers only.
         unsafe { sums[0].sum() + sums[1].sum() }
     }
 }

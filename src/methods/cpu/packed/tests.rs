@@ -1,7 +1,7 @@
 //! How rows are packed; that the products are right is the battery's.
 
 use super::build::{Packing, pack};
-use super::window::{Band, Columns, Factors, Segment, Slice, Window};
+use super::window::{Band, Columns, Factors, MAX_HEIGHT, Segment, Slice, Window};
 use crate::matrix::Csr;
 use crate::matrix::generate::Generator;
 
@@ -77,9 +77,61 @@ fn far_columns_keep_32_bits_and_few_values_get_codes() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
 fn codes_are_for_at_most_256_values() {
     let of = |count| csr(count, count, |row, col| row == col);
     let factors = |count| pack_all(&of(count), Packing { coded: true, ..PACKING }).factors;
     assert!(matches!(factors(256), Factors::Coded { table, .. } if table.len() == 256));
     assert!(matches!(factors(257), Factors::Full(_)));
+}
+
+/// Bands, blocks with holes and without, partial steps and a long row.
+fn mixed() -> Csr<f64> {
+    let band = |row: usize, col: usize| row < 8 && (col == row + 2 || col == row + 4);
+    let block = |row: usize, col: usize| {
+        (8..40).contains(&row) && (row / 2 * 3 + col) % 7 < 2 && (row, col) != (9, 9)
+    };
+    let single = |row: usize, col: usize| row == 41 && (7..17).contains(&col);
+    let long = |row: usize, col: usize| row == 42 && col < 1001;
+    csr(44, 1001, move |row, col| {
+        band(row, col) || block(row, col) && col < 40 || single(row, col) || long(row, col)
+    })
+}
+
+/// Codes, all alike, into a table of two.
+fn coded(code: u8, count: usize) -> Factors<f64> {
+    Factors::Coded { table: vec![1.0; 2], codes: vec![code; count] }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
+fn each_broken_invariant_is_named() {
+    type Break = fn(&mut Window<f64>);
+    let cases: [(&str, Break); 17] = [
+        ("WIDTH", |window| window.width = 32),
+        ("ROWS: row 45 is not", |window| window.long_rows[0].0 = 45),
+        ("ROWS: row 0 is stored twice", |window| window.block_rows[0] = 0),
+        ("ROWS: row 4", |window| window.long_rows.clear()),
+        ("BANDS", |window| window.diagonals[0].offset = -1),
+        ("BANDS", |window| window.diagonals[0].offset = 1001),
+        ("BANDS", |window| window.bands[0].diagonals.end = 99),
+        ("SLICES", |window| window.segments[0].height = MAX_HEIGHT + 1),
+        ("SLICES", |window| window.segments[0].slices += 99),
+        ("SLICES", |window| window.lanes[0] = 4),
+        ("SLICES", |window| window.masks[0] = 1 << 4),
+        ("SLICES", |window| _ = window.masks.pop()),
+        ("SLICES", |window| window.slices[0].blocks = 5),
+        ("FACTORS", |window| window.factors = coded(0, 3)),
+        ("CODES", |window| window.factors = coded(2, 9999)),
+        ("COLUMNS", |window| window.columns = Columns::Far(vec![0; 3])),
+        ("COLUMNS", |window| window.columns = Columns::Far(vec![1001; 9999])),
+    ];
+    for (name, break_it) in cases {
+        let csr = mixed();
+        let mut window = pack_all(&csr, PACKING);
+        assert!(!window.lanes.is_empty() && !window.masks.is_empty(), "{:?}", window.segments);
+        break_it(&mut window);
+        let broken = window.check(&csr, PACKING.longest).expect_err(name).to_string();
+        assert!(broken.starts_with(name), "{name}: {broken}");
+    }
 }

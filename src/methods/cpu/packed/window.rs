@@ -10,12 +10,14 @@ pub const STEP: usize = 6;
 pub const LANE_SUM: usize = 12;
 
 /// Contiguous rows, packed. All streams are read once and in order: bands, then segments, then long
-/// rows.
+/// rows. What the kernel relies on is in [`check`](super::check).
 pub struct Window<T> {
     /// Its first row.
     pub first_row: usize,
     /// How many it has, at most 2^16.
     pub rows: usize,
+    /// Values of a register of the kernel that it is packed for.
+    pub width: usize,
     /// The value of each nonzero.
     pub factors: Factors<T>,
     /// The column of each nonzero outside the bands; rows of a block share theirs.

@@ -1,10 +1,14 @@
 //! An archive of the SuiteSparse collection: a gzip-compressed tar file `NAME.tar.gz` with one folder,
 //! `NAME/`, that holds the matrix, `NAME/NAME.mtx`, and perhaps vectors and texts beside it.
 
+mod ration;
+
 use std::io::{self, Read};
 use std::path::{Component, Path};
 
 use tar::{Archive, EntryType};
+
+pub use ration::{Ration, Rationed};
 
 /// Whether the file's name is that of an archive.
 pub fn is_archive(file: &Path) -> bool {
@@ -12,19 +16,53 @@ pub fn is_archive(file: &Path) -> bool {
     name.ends_with(".tar.gz") || name.ends_with(".tgz")
 }
 
+/// Whether the file's name is that of a matrix, which a folder is searched for.
+pub fn is_matrix(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    name.ends_with(".mtx") || name.ends_with(".mtx.gz") || is_archive(file)
+}
+
 /// Where the matrix' text begins in the uncompressed archive, and its length.
 ///
 /// # Errors
 /// Those of reading, and an archive without a matrix.
 pub fn locate(archive: impl Read) -> io::Result<(u64, u64)> {
-    for entry in Archive::new(archive).entries()? {
-        let entry = entry?;
-        let regular = entry.header().entry_type() == EntryType::Regular;
-        if regular && matrix_name(&entry.path()?).is_some() {
-            return Ok((entry.raw_file_position(), entry.size()));
-        }
+    let matrix = next_matrix(archive)?;
+    let (_, start, size) = matrix.ok_or_else(|| invalid("the archive holds no NAME/NAME.mtx"))?;
+    Ok((start, size))
+}
+
+/// Reads an archive on from the header behind the matrix, to its end.
+///
+/// # Errors
+/// Those of reading, and a second matrix: it is not known which one is meant.
+pub fn expect_no_other(mut rest: impl Read) -> io::Result<()> {
+    match next_matrix(&mut rest)? {
+        Some((name, ..)) => Err(invalid(format!("the archive holds a second matrix, {name}"))),
+        None => io::copy(&mut rest, &mut io::sink()).map(|_| ()),
     }
-    Err(io::Error::new(io::ErrorKind::InvalidData, "the archive holds no NAME/NAME.mtx"))
+}
+
+/// The next matrix in an archive: its path, where its text begins, and its length.
+fn next_matrix(archive: impl Read) -> io::Result<Option<(String, u64, u64)>> {
+    let (archive, ration) = Rationed::new(archive);
+    for entry in Archive::new(archive).entries()? {
+        ration.contents();
+        let mut entry = entry?;
+        if entry.header().entry_type() == EntryType::Regular
+            && let Some(name) = matrix_name(&entry.path()?)
+        {
+            let path = format!("{name}/{name}.mtx");
+            return Ok(Some((path, entry.raw_file_position(), entry.size())));
+        }
+        io::copy(&mut entry, &mut io::sink())?;
+        ration.headers();
+    }
+    Ok(None)
+}
+
+fn invalid(message: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, message.into())
 }
 
 /// The name of the matrix, if `path` within an archive is that of the matrix: `NAME/NAME.mtx`.

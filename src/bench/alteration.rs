@@ -1,0 +1,138 @@
+//! A change of x at a few random places, and what it makes of the reference.
+//!
+//! A library that keeps the result for an x that it has seen, or that computes only when it finds its y
+//! changed, would be timed at doing nothing. So x takes other values between samples, at moments that no method
+//! can foresee. Only a few elements change: writing them costs no time worth mentioning, what else the caches
+//! hold stays there, and only a few rows of the reference have to be computed anew.
+
+use std::collections::BTreeMap;
+
+use bytemuck::pod_read_unaligned;
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
+use rayon::prelude::*;
+
+use super::inputs::Inputs;
+use crate::matrix::Csr;
+use crate::scalar::Scalar;
+use crate::verify::Row;
+
+/// How many elements of x change at most, and how many of y are overwritten at once.
+const ELEMENTS: usize = 16;
+
+/// Other values for a few elements of x, with the rows of the reference that they change.
+#[derive(Default)]
+pub struct Alteration<T> {
+    elements: Vec<(usize, T)>,
+    rows: Vec<(usize, Row)>,
+    /// Whether x holds the other values now.
+    pub is_applied: bool,
+}
+
+impl<T: Scalar> Alteration<T> {
+    /// Chooses elements that have entries, and new values for them in [-1, 1). It passes over the column
+    /// indices once.
+    pub fn new(
+        csr: &Csr<T>,
+        transpose: bool,
+        inputs: &Inputs<T>,
+        random: &mut Xoshiro256PlusPlus,
+    ) -> Self {
+        if csr.nnz() == 0 {
+            return Self { elements: Vec::new(), rows: Vec::new(), is_applied: false };
+        }
+        let mut element = || {
+            let entry = random.random_range(0..csr.nnz());
+            let index = match transpose {
+                false => csr.column_indices[entry] as usize,
+                true => csr.row_offsets.partition_point(|&begin| begin as usize <= entry) - 1,
+            };
+            (index, T::narrow(random.random_range(-1.0..1.0)))
+        };
+        let elements: BTreeMap<usize, T> = (0..ELEMENTS).map(|_| element()).collect();
+        let rows = match transpose {
+            false => rows_of_columns(csr, inputs, &elements),
+            true => columns_of_rows(csr, inputs, &elements),
+        };
+        Self { elements: elements.into_iter().collect(), rows, is_applied: false }
+    }
+
+    /// Exchanges the values of x, and the rows of the reference, for the others: those of before come back with
+    /// the next call. The places in x that changed are returned.
+    pub fn toggle(&mut self, inputs: &mut Inputs<T>) -> Vec<usize> {
+        for (index, other) in &mut self.elements {
+            std::mem::swap(&mut inputs.x[*index], other);
+        }
+        inputs.reference.exchange(&mut self.rows);
+        self.is_applied = !self.is_applied;
+        self.elements.iter().map(|&(index, _)| index).collect()
+    }
+}
+
+/// The rows of A that have entries in those columns.
+fn rows_of_columns<T: Scalar>(
+    csr: &Csr<T>,
+    inputs: &Inputs<T>,
+    elements: &BTreeMap<usize, T>,
+) -> Vec<(usize, Row)> {
+    let mut is_changed = vec![false; csr.cols];
+    elements.keys().for_each(|&col| is_changed[col] = true);
+    let row = |row: usize| {
+        let entries = csr.row(row).map(|entry| (csr.column_indices[entry] as usize, entry));
+        let mut changed = entries.filter(|&(col, _)| is_changed[col]).peekable();
+        changed.peek()?;
+        let mut new = inputs.reference.row(row);
+        for (col, entry) in changed {
+            new.change(inputs.alpha, csr.values[entry], [inputs.x[col], elements[&col]]);
+        }
+        Some((row, new))
+    };
+    (0..csr.rows).into_par_iter().with_min_len(1024).filter_map(row).collect()
+}
+
+/// The columns of A that have entries in those rows, which are rows of the transpose.
+fn columns_of_rows<T: Scalar>(
+    csr: &Csr<T>,
+    inputs: &Inputs<T>,
+    elements: &BTreeMap<usize, T>,
+) -> Vec<(usize, Row)> {
+    let mut columns = BTreeMap::new();
+    for (&row, &to) in elements {
+        for entry in csr.row(row) {
+            let col = csr.column_indices[entry] as usize;
+            let new = columns.entry(col).or_insert_with(|| inputs.reference.row(col));
+            new.change(inputs.alpha, csr.values[entry], [inputs.x[row], to]);
+        }
+    }
+    columns.into_iter().collect()
+}
+
+/// Overwrites a few random elements, so that what a product does not write shows.
+pub fn spoil_few<T: Scalar>(y: &mut [T], random: &mut Xoshiro256PlusPlus) {
+    for _ in 0..ELEMENTS.min(y.len()) {
+        let index = random.random_range(0..y.len());
+        y[index] = spoilt(random);
+    }
+}
+
+/// Overwrites all elements with what only `seed` tells.
+pub fn spoil<T: Scalar>(y: &mut [T], seed: u64) {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    y.iter_mut().for_each(|value| *value = spoilt(&mut random));
+}
+
+/// Whether all elements are still what [`spoil`] has written, bit for bit.
+pub fn is_spoilt<T: Scalar>(y: &[T], seed: u64) -> bool {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let bits = bytemuck::bytes_of::<T>;
+    y.iter().all(|value| bits(value) == bits(&spoilt(&mut random)))
+}
+
+/// NaN, or any other bits, so that no library can know by one value whether it is watched.
+fn spoilt<T: Scalar>(random: &mut Xoshiro256PlusPlus) -> T {
+    let bits: u64 = random.random();
+    match bits % 2 {
+        0 => T::nan(),
+        _ => pod_read_unaligned(&bits.to_ne_bytes()[..size_of::<T>()]),
+    }
+}

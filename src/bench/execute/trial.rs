@@ -1,0 +1,113 @@
+//! One matrix, on whichever device its methods run.
+
+use std::time::Duration;
+
+use super::{Bench, Case, Stopped};
+use crate::bench::inputs::Inputs;
+use crate::bench::outcome::{Outcome, Report};
+use crate::bench::side::{Host, OnGpu, free};
+use crate::device::buffer::Value;
+use crate::device::{DeviceCsr, Gpu};
+use crate::matrix::Csr;
+use crate::matrix::order::Permutation;
+use crate::memory;
+use crate::memory::extent::Extent;
+use crate::method::{Choice, Failed, Unavailable, Unprepared};
+use crate::scalar::Scalar;
+#[cfg(doc)]
+use crate::verify::Reference;
+
+/// What a device can be lost at before any method is.
+const UPLOAD: &str = "bringing the matrix there";
+
+/// One matrix, multiplied by the same x wherever its methods run.
+pub struct Trial<'a, T> {
+    bench: &'a Bench<'a>,
+    csr: &'a Csr<T>,
+    inputs: Inputs<T>,
+}
+
+impl<'a, T: Scalar> Trial<'a, T> {
+    /// Makes the vectors and the reference.
+    pub fn new(bench: &'a Bench<'a>, csr: &'a Csr<T>) -> Self {
+        Self { bench, csr, inputs: Inputs::new(bench.settings, csr) }
+    }
+
+    /// For `csr`, which is `natural` brought into another order. Vectors and reference are `natural`'s,
+    /// permuted: a matrix that was permuted wrongly yields wrong results.
+    pub fn reordered(
+        bench: &'a Bench<'a>,
+        natural: &Csr<T>,
+        csr: &'a Csr<T>,
+        permutation: &Permutation,
+    ) -> Self {
+        Self { bench, csr, inputs: Inputs::new(bench.settings, natural).permuted(permutation) }
+    }
+
+    /// The first row of which no product can be verified: see [`Reference::overflow`].
+    pub fn overflow(&self) -> Option<usize> {
+        self.inputs.reference.overflow::<T>()
+    }
+
+    /// Measures methods of the CPU.
+    ///
+    /// # Errors
+    /// [`Stopped::Interrupted`] when the flag was raised.
+    pub fn on_host(&mut self, choices: &[Choice]) -> Result<Report, Stopped> {
+        let side = Host::new(self.bench, self.csr, &self.inputs.x);
+        Case::new(self.bench, self.csr, &mut self.inputs, side).report(choices)
+    }
+}
+
+impl<T: Value> Trial<'_, T> {
+    /// Measures methods of the GPU. All are skipped where the matrix does not fit, and without a compiler for
+    /// the device. Any other error before the first method is a failure of each method, if the device is
+    /// still there.
+    ///
+    /// # Errors
+    /// When the flag was raised, or the device was lost.
+    pub fn on_gpu(&mut self, gpu: &Gpu, choices: &[Choice]) -> Result<Report, Stopped> {
+        let compiled = gpu.compile_time();
+        let failed = |Failed(reason)| {
+            if gpu.synchronize().is_err() {
+                return Err(Stopped::Lost { method: UPLOAD.into(), reason });
+            }
+            let outcomes = vec![Outcome::Failed(reason); choices.len()];
+            Ok(Report { outcomes, ..Report::default() })
+        };
+        let skipped = |reason| {
+            let outcomes = vec![Outcome::Skipped(reason); choices.len()];
+            Report { outcomes, ..Report::default() }
+        };
+        match self.refused_by(gpu) {
+            Ok(None) => {}
+            Ok(Some(reason)) => return Ok(skipped(reason)),
+            Err(error) => return failed(error),
+        }
+        let csr = match DeviceCsr::upload(gpu, self.csr) {
+            Ok(csr) => csr,
+            Err(error) => return failed(error),
+        };
+        let opened = OnGpu::new(self.bench, &csr, &self.inputs.x);
+        let opened = opened.and_then(|side| Ok((side.launch_time()?, side)));
+        let (launch_time, side) = match opened {
+            Ok(opened) => opened,
+            Err(Unprepared::Unavailable(Unavailable(reason))) => return Ok(skipped(reason)),
+            Err(Unprepared::Failed(error)) => return failed(error),
+        };
+        let report = Case::new(self.bench, self.csr, &mut self.inputs, side).report(choices)?;
+        let ms = |time: Duration| Some(1e3 * time.as_secs_f64());
+        let compile_ms = ms(gpu.compile_time() - compiled);
+        Ok(Report { compile_ms, launch_ms: ms(launch_time), ..report })
+    }
+}
+
+impl<T: Value> Trial<'_, T> {
+    /// Why the matrix and the vectors do not fit on the GPU.
+    fn refused_by(&self, gpu: &Gpu) -> Result<Option<String>, Failed> {
+        let Bench { team, settings, .. } = *self.bench;
+        let extent = Extent::of(self.csr, team.len(), settings.transpose);
+        let need = extent.run_on_device(settings, gpu.facts().l2_bytes);
+        Ok(memory::refusal("for the matrix and its vectors", need, free(gpu)?))
+    }
+}

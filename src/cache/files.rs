@@ -1,0 +1,247 @@
+//! Files that are replaced whole, and files that are used only if nobody but the user can have written
+//! them. Other users may write into the folder at the same time.
+
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
+use nix::sys::signal::kill;
+use nix::unistd::{Pid, geteuid};
+use tempfile::Builder;
+
+/// Permissions of a file that is for everybody, before the process' umask.
+const PUBLIC: u32 = 0o666;
+/// Permissions of a file that is for its owner alone.
+const PRIVATE: u32 = 0o600;
+/// The permission bits of writing for the group and for all others.
+const OTHERS_WRITE: u32 = 0o022;
+/// Digits of an entry's name, which is a SHA-256.
+const NAME_DIGITS: usize = 64;
+
+/// Why a file is not used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unusable {
+    /// There is no file of that name.
+    Absent,
+    /// Somebody else may have written it; in what way, as in `belongs to another user`.
+    Distrusted(&'static str),
+}
+
+/// What a name in the cache's folder stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Name {
+    /// A whole entry.
+    Entry,
+    /// An entry that the process of that number writes or left unfinished.
+    Partial(i32),
+    /// No file of this program.
+    Other,
+}
+
+impl Name {
+    /// What a file of that name is. Partial names are `ENTRY.PROCESS-LETTERS`, as [`replace_private`] makes
+    /// them.
+    pub fn of(name: &str) -> Self {
+        let (entry, rest) = name.split_once('.').unwrap_or((name, ""));
+        let digit = |c: u8| c.is_ascii_digit() || (b'a'..=b'f').contains(&c);
+        if entry.len() != NAME_DIGITS || !entry.bytes().all(digit) {
+            return Self::Other;
+        }
+        let partial = rest.split_once('-').and_then(|(process, letters)| {
+            let fits = !letters.is_empty() && letters.bytes().all(|c| c.is_ascii_alphanumeric());
+            process.parse().ok().filter(|&process: &i32| fits && process > 0)
+        });
+        match partial {
+            Some(process) => Self::Partial(process),
+            None if name == entry => Self::Entry,
+            None => Self::Other,
+        }
+    }
+
+    /// Whether it is an unfinished file whose process has ended.
+    pub fn is_left_over(self) -> bool {
+        matches!(self, Self::Partial(process) if kill(Pid::from_raw(process), None) == Err(Errno::ESRCH))
+    }
+}
+
+/// Writes a file beside `path` under a name that nobody can foresee, waits until it is on the disk and
+/// renames it to `path`: nobody reads half a file, and a link at `path` is replaced, not followed.
+///
+/// # Errors
+/// Those of `write` and of the file system; then nothing is left.
+pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    fs::create_dir_all(folder_of(path))?;
+    replaced(path, PUBLIC, write)
+}
+
+/// The same for a file that only the user may read; folders that are missing are made likewise.
+///
+/// # Errors
+/// Those of [`replace`].
+pub fn replace_private(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
+    create_private_folder(folder_of(path))?;
+    replaced(path, PRIVATE, write)
+}
+
+fn replaced(
+    path: &Path,
+    mode: u32,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
+    let folder = folder_of(path);
+    let mut prefix = path.file_name().unwrap_or_default().to_owned();
+    prefix.push(format!(".{}-", std::process::id()));
+    let permissions = Permissions::from_mode(mode);
+    let mut file = Builder::new().prefix(&prefix).permissions(permissions).tempfile_in(folder)?;
+    write(file.as_file_mut())?;
+    file.as_file().sync_data()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// Makes a folder that only the user may enter, unless it is there.
+///
+/// # Errors
+/// Those of the file system.
+pub fn create_private_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Opens a file for reading that nobody but the user can have written: a regular file, no link, that
+/// belongs to the effective user and that nobody else may write.
+///
+/// # Errors
+/// Why it is not used.
+pub fn open_own(path: &Path) -> Result<File, Unusable> {
+    let mut options = File::options();
+    // A pipe without a writer would not be opened for ever.
+    options.read(true).custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits());
+    let file = options.open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Unusable::Absent,
+        _ if path.is_symlink() => Unusable::Distrusted("is a symbolic link"),
+        _ => Unusable::Distrusted("cannot be opened"),
+    })?;
+    let metadata = file.metadata().map_err(|_| Unusable::Distrusted("cannot be opened"))?;
+    if !metadata.is_file() {
+        return Err(Unusable::Distrusted("is no regular file"));
+    }
+    if metadata.uid() != geteuid().as_raw() {
+        return Err(Unusable::Distrusted("belongs to another user"));
+    }
+    if metadata.mode() & OTHERS_WRITE != 0 {
+        return Err(Unusable::Distrusted("can be written by other users"));
+    }
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::unix::fs::symlink;
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn only_names_of_the_program_s_own_form_are_entries() {
+        let entry = "0123456789abcdef".repeat(4);
+        assert_eq!(Name::of(&entry), Name::Entry);
+        assert_eq!(Name::of(&format!("{entry}.12-aZ9")), Name::Partial(12));
+        let others = [
+            "",
+            "thesis.mtx",
+            &entry[1..],
+            &entry.to_uppercase(),
+            &format!("{entry}0"),
+            &format!("{entry}.mtx"),
+            &format!("{entry}."),
+            &format!("{entry}.12-"),
+            &format!("{entry}.0-a"),
+            &format!("{entry}.-1-a"),
+            &format!("{entry}.12-a.b"),
+            &format!("{entry}.99999999999-a"),
+        ];
+        for name in others {
+            assert_eq!(Name::of(name), Name::Other, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_partial_file_is_left_over_when_its_process_has_ended() {
+        let mut child = Command::new("true").spawn().unwrap();
+        let ended = i32::try_from(child.id()).unwrap();
+        child.wait().unwrap();
+        assert!(Name::Partial(ended).is_left_over());
+        let running = i32::try_from(std::process::id()).unwrap();
+        // The first process belongs to somebody else, mostly.
+        for name in [Name::Partial(running), Name::Partial(1), Name::Entry, Name::Other] {
+            assert!(!name.is_left_over(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_link_is_replaced_and_not_written_through() {
+        let dir = tempfile::tempdir().unwrap();
+        let (link, victim) = (dir.path().join("a.json"), dir.path().join("victim"));
+        for (there, replace) in [(false, true), (true, false)] {
+            if there {
+                fs::write(&victim, "mine").unwrap();
+            }
+            let _ = fs::remove_file(&link);
+            symlink(&victim, &link).unwrap();
+            let write = |file: &mut File| file.write_all(b"new");
+            match replace {
+                true => super::replace(&link, write).unwrap(),
+                false => replace_private(&link, write).unwrap(),
+            }
+            assert!(!link.is_symlink() && fs::read(&link).unwrap() == b"new");
+            assert_eq!(fs::read(&victim).ok(), there.then(|| b"mine".to_vec()));
+        }
+    }
+
+    #[test]
+    fn what_is_private_is_its_owner_s_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("new/folder/entry");
+        replace_private(&path, |file| file.write_all(b"x")).unwrap();
+        let mode = |path: &Path| path.metadata().unwrap().mode() & 0o777;
+        assert_eq!(mode(&path), 0o600);
+        assert_eq!([mode(path.parent().unwrap()), mode(&dir.path().join("new"))], [0o700; 2]);
+        open_own(&path).unwrap();
+    }
+
+    #[test]
+    fn what_others_may_have_written_is_not_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("entry");
+        let why = |path: &Path| open_own(path).unwrap_err();
+        assert_eq!(why(&path), Unusable::Absent);
+        fs::write(&path, "x").unwrap();
+        for mode in [0o620, 0o602, 0o666] {
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            assert_eq!(why(&path), Unusable::Distrusted("can be written by other users"));
+        }
+        let link = dir.path().join("link");
+        symlink(&path, &link).unwrap();
+        assert_eq!(why(&link), Unusable::Distrusted("is a symbolic link"));
+        assert_eq!(why(dir.path()), Unusable::Distrusted("is no regular file"));
+        let pipe = dir.path().join("pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        assert_eq!(why(&pipe), Unusable::Distrusted("is no regular file"));
+        // Only root can give files away, and not in every container.
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        if std::os::unix::fs::chown(&path, Some(geteuid().as_raw() + 1), None).is_ok() {
+            assert_eq!(why(&path), Unusable::Distrusted("belongs to another user"));
+        }
+    }
+}

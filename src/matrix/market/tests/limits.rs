@@ -1,0 +1,84 @@
+//! What a file may ask for has limits, and messages do not repeat all of what they refuse.
+
+use super::super::header::LONGEST_HEAD;
+use super::super::text::LONGEST_LINE;
+use super::{CHUNKS, gzip, read_text};
+
+const BANNER: &str = "%%MatrixMarket matrix coordinate real general\n";
+
+/// The same error for plain and compressed text, in all sizes of chunk.
+fn error(text: &str) -> String {
+    let error = |text: &[u8], chunk| read_text(text, true, chunk).map(|_| ()).unwrap_err();
+    let first = error(text.as_bytes(), 1 << 20);
+    let packed = gzip(text.as_bytes());
+    for chunk in CHUNKS.into_iter().filter(|&chunk| chunk >= 30) {
+        assert_eq!(error(text.as_bytes(), chunk), first, "{chunk}");
+        assert_eq!(error(&packed, chunk), first, "{chunk}, compressed");
+    }
+    first
+}
+
+#[test]
+fn a_line_has_a_limit_wherever_it_stands() {
+    let long = |first: &str, size: usize| first.repeat(size.div_ceil(first.len()));
+    let refused = |line: u64| format!("a.mtx:{line}: the line has more than 65536 bytes");
+    for size in [LONGEST_LINE + 1, 3 * LONGEST_LINE] {
+        let (blank, digit) = (long(" ", size), long("1", size));
+        for (text, line) in [
+            (long("%", size), 1),
+            (format!("{BANNER}%{blank}\n1 1 1\n1 1 1\n"), 2),
+            (format!("{BANNER}{digit}"), 2),
+            (format!("{BANNER}1 1 1\n1{blank}1 7\n"), 3),
+            (format!("{BANNER}1 1 1\n{digit}"), 3),
+            (format!("{BANNER}1 1 1\n1 1 7\n%{blank}"), 4),
+            (format!("%%MatrixMarket matrix array real general\n1 1\n{blank}1\n"), 3),
+        ] {
+            assert_eq!(error(&text), refused(line), "{size}, line {line}");
+        }
+    }
+    let allowed = format!("{BANNER}1 1 1\n1 1 {}\n", long("7", LONGEST_LINE));
+    assert!(error(&allowed[..allowed.len() - 5]).ends_with("...` is not finite"));
+}
+
+#[test]
+fn a_head_has_a_limit() {
+    let comments = format!("{}\n", "%".repeat(1023)).repeat(1 + LONGEST_HEAD as usize / 1024);
+    let text = format!("{BANNER}{comments}1 1 1\n1 1 1\n");
+    assert!(error(&text).ends_with("no size line within the first 16777216 bytes"));
+}
+
+#[test]
+fn surplus_entries_are_refused() {
+    let surplus = "9\n".repeat(100_000);
+    let array = format!("%%MatrixMarket matrix array real general\n2 2\n{surplus}");
+    let words = "one entry more than the 4 that the size line announces";
+    assert_eq!(error(&array), format!("a.mtx:7: {words}"));
+    let entries = format!("{BANNER}2 2 4\n{}", "1 1 9\n".repeat(100_000));
+    assert_eq!(error(&entries), format!("a.mtx:7: {words}"));
+}
+
+#[test]
+fn messages_are_short_whatever_they_refuse() {
+    let (digits, word) = ("7".repeat(10_000), "w".repeat(10_000));
+    for text in [
+        format!("{word}\n"),
+        format!("%%MatrixMarket {word}\n"),
+        format!("%%MatrixMarket matrix {word}\n"),
+        format!("%%MatrixMarket matrix array real general {word}\n"),
+        format!("{BANNER}{digits} 1 1\n"),
+        format!("{BANNER}{word} 1 1\n"),
+        format!("{BANNER}{word}\n"),
+        format!("{BANNER}9 9 1\n{digits} 1 1\n"),
+        format!("{BANNER}9 9 1\n1 {digits} 1\n"),
+        format!("{BANNER}9 9 1\n1 1 {digits}\n"),
+        format!("{BANNER}9 9 1\n1 1 1 {word}\n"),
+        format!("{BANNER}9 9 1\n{word}\n"),
+        format!("%%MatrixMarket matrix array real general\n1 1\n{word}\n"),
+    ] {
+        let message = error(&text);
+        assert!(message.len() < 200 && message.contains("..."), "{message}");
+    }
+    let kind = format!("{BANNER}% kind: {word}\n1 1 1\n1 1 1\n");
+    let kind = read_text(kind.as_bytes(), true, 30).unwrap().kind.unwrap();
+    assert_eq!(kind, format!("{}...", &word[..200]));
+}

@@ -1,0 +1,124 @@
+//! The invariants of blocks and of the plan of their product, on which the product's unchecked accesses rely.
+//!
+//! | name | what holds |
+//! |---|---|
+//! | BLOCKS | the blocks cover the matrix; their nonzeros follow each other, each with an index and a value |
+//! | PLACES | a nonzero's row and column lie in its block's part of the matrix |
+//! | OUTPUTS | no two tasks write the same outputs, or the same temporaries |
+//! | NONZEROS | each nonzero belongs to one task, and to one of its outputs |
+//! | LINES | a line's tasks are counted, and use its outputs and its temporaries only |
+
+use std::ops::Range;
+
+use anyhow::{Result, ensure};
+
+use super::format::Blocks;
+use super::tasks::{Plan, Task, Work};
+use crate::scalar::Scalar;
+
+impl<T: Scalar> Blocks<T> {
+    /// Checks the invariants of the blocks of a matrix of `rows` × `cols`.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold, by its name.
+    pub fn check(&self, rows: usize, cols: usize) -> Result<()> {
+        let cover = [rows.div_ceil(self.beta()), cols.div_ceil(self.beta())];
+        ensure!([self.rows, self.cols] == cover, "BLOCKS: {cover:?} would cover the matrix");
+        let Self { starts, indices, values, .. } = self;
+        let ends = (starts.first(), starts.last().map(|&end| end as usize));
+        let right = starts.len() == self.rows * self.cols + 1 && starts.is_sorted();
+        ensure!(right && ends == (Some(&0), Some(values.len())), "BLOCKS: {starts:?}");
+        ensure!(indices.len() == values.len(), "BLOCKS: {} indices", indices.len());
+        for block in 0..self.rows * self.cols {
+            let place = [block / self.cols, block % self.cols].map(|at| at * self.beta());
+            let room = [(rows - place[0]).min(self.beta()), (cols - place[1]).min(self.beta())];
+            let nonzeros = starts[block] as usize..starts[block + 1] as usize;
+            for &index in &indices[nonzeros] {
+                let [row, col] = row_and_col(index);
+                ensure!(row < room[0] && col < room[1], "PLACES: {row}, {col} in block {block}");
+            }
+        }
+        Ok(())
+    }
+}
+
+fn row_and_col(index: u32) -> [usize; 2] {
+    [(index >> 16) as usize, (index & 0xffff) as usize]
+}
+
+/// Marks a range, none of which may be marked.
+fn mark(marks: &mut [bool], range: Range<usize>, what: &str) -> Result<()> {
+    let there = range.end <= marks.len();
+    ensure!(there && !marks[range.clone()].contains(&true), "{what}: {range:?} again");
+    marks[range].fill(true);
+    Ok(())
+}
+
+impl Plan {
+    /// Checks the invariants of the plan of a product of these blocks with so many outputs.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold, by its name.
+    pub fn check<T: Scalar>(
+        &self,
+        blocks: &Blocks<T>,
+        transpose: bool,
+        outputs: usize,
+    ) -> Result<()> {
+        let mut written = [vec![false; outputs], vec![false; self.temporaries]];
+        let mut multiplied = vec![false; blocks.values.len()];
+        for task in &self.tasks {
+            let Task { outputs, temporary, .. } = task;
+            match *temporary {
+                None => mark(&mut written[0], outputs.clone(), "OUTPUTS")?,
+                Some(start) => mark(&mut written[1], start..start + outputs.len(), "OUTPUTS")?,
+            }
+            for nonzeros in runs(task, blocks, transpose)? {
+                mark(&mut multiplied, nonzeros.clone(), "NONZEROS")?;
+                let first = outputs.start / blocks.beta() * blocks.beta();
+                for &index in &blocks.indices[nonzeros] {
+                    let output = first + row_and_col(index)[usize::from(transpose)];
+                    ensure!(outputs.contains(&output), "NONZEROS: {output} of {outputs:?}");
+                }
+            }
+        }
+        ensure!(!multiplied.contains(&false), "NONZEROS: some have no task");
+        ensure!(!written.concat().contains(&false), "OUTPUTS: some have no task");
+        self.check_lines()
+    }
+
+    fn check_lines(&self) -> Result<()> {
+        for (number, line) in self.lines.iter().enumerate() {
+            let tasks = self.tasks.iter().filter(|task| task.line == Some(number));
+            ensure!(tasks.clone().count() == line.tasks, "LINES: {} tasks", line.tasks);
+            for Task { outputs, temporary, .. } in tasks {
+                let temporaries = temporary.map(|start| start..start + outputs.len());
+                let is_inside = |part: &Range<usize>, whole: &Range<usize>| {
+                    part.start >= whole.start && part.end <= whole.end
+                };
+                let own = is_inside(outputs, &line.outputs)
+                    && temporaries.is_none_or(|part| is_inside(&part, &line.temporaries));
+                ensure!(own, "LINES: a task of line {number} with {outputs:?}, {temporary:?}");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The nonzeros of a task, run by run.
+fn runs<T: Scalar>(task: &Task, blocks: &Blocks<T>, transpose: bool) -> Result<Vec<Range<usize>>> {
+    let line = task.outputs.start / blocks.beta();
+    match &task.work {
+        Work::Blocks(range) => {
+            Ok(range.clone().map(|k| blocks.nonzeros(transpose, line, k)).collect())
+        }
+        Work::Runs { block, nonzeros } => {
+            let whole = blocks.nonzeros(transpose, line, *block);
+            for run in nonzeros {
+                let inside = run.start >= whole.start && run.end <= whole.end;
+                ensure!(inside, "NONZEROS: {run:?} is not of block {block}, {whole:?}");
+            }
+            Ok(nonzeros.clone())
+        }
+    }
+}

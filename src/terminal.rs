@@ -1,0 +1,100 @@
+//! Text for a terminal. Names of files, comments of matrices and cells of result files are written by others;
+//! a terminal must show them, and not obey what they contain: move the cursor, retitle the window, or turn the
+//! direction of the text around.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+/// The text with each character that a terminal obeys as an escape such as `\u{1b}`. Line ends and tabs stay.
+pub fn shown(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_command) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        match is_command(character) {
+            true => shown.extend(character.escape_unicode()),
+            false => shown.push(character),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Control characters, and those that reorder the text around them or end its line.
+fn is_command(character: char) -> bool {
+    let reorders = matches!(
+        character,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    );
+    reorders || character.is_control() && !matches!(character, '\n' | '\t')
+}
+
+/// Writes text as [`shown`]; bytes that are no UTF-8 become replacement characters.
+pub struct Shown<W> {
+    to: W,
+    /// The beginning of a character whose other bytes have not come yet.
+    begun: Vec<u8>,
+}
+
+impl<W: Write> Shown<W> {
+    /// What is written goes there.
+    pub fn new(to: W) -> Self {
+        Self { to, begun: Vec::new() }
+    }
+}
+
+impl<W: Write> Write for Shown<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = [&self.begun, bytes].concat();
+        self.begun.clear();
+        let mut chunks = text.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            self.to.write_all(shown(chunk.valid()).as_bytes())?;
+            let invalid = chunk.invalid();
+            if chunks.peek().is_none() && is_beginning(invalid) {
+                self.begun.extend(invalid);
+            } else if !invalid.is_empty() {
+                self.to.write_all("\u{fffd}".as_bytes())?;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+/// Whether more bytes can make a character of these.
+fn is_beginning(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NASTY: &str = "a\u{1b}]0;title\u{7}\r\u{9b}2J\u{202e}b\u{7f}\n\tä";
+    const HARMLESS: &str = "a\\u{1b}]0;title\\u{7}\\u{d}\\u{9b}2J\\u{202e}b\\u{7f}\n\tä";
+
+    #[test]
+    fn what_a_terminal_obeys_is_shown() {
+        assert_eq!(shown(NASTY), HARMLESS);
+        assert!(matches!(shown("matrices/größe 1.mtx\n"), Cow::Borrowed(_)));
+    }
+
+    /// Written in two parts, whatever the place, it is the same.
+    #[test]
+    fn characters_may_come_in_parts() {
+        for place in 0..=NASTY.len() {
+            let mut to = Vec::new();
+            let mut writer = Shown::new(&mut to);
+            writer.write_all(&NASTY.as_bytes()[..place]).unwrap();
+            writer.write_all(&NASTY.as_bytes()[place..]).unwrap();
+            assert_eq!(String::from_utf8(to).unwrap(), HARMLESS, "cut at {place}");
+        }
+        let mut to = Vec::new();
+        Shown::new(&mut to).write_all(b"a\x9b2J\xff\xc3").unwrap();
+        assert_eq!(String::from_utf8(to).unwrap(), "a\u{fffd}2J\u{fffd}");
+    }
+}

@@ -1,0 +1,90 @@
+//! Text of others in names of files and in comments of matrices, on its way to a terminal and to a spreadsheet.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use crate::{EXACT, Place, Ran, column};
+
+/// Retitles the window, moves the cursor up, and turns the direction around.
+const NAME: &str = "matrices/a\u{1b}]0;owned\u{7}\u{1b}[1A\u{9b}2J\u{202e}.mtx";
+
+/// A matrix with that name.
+fn place() -> Place {
+    let place = Place::with_matrices(&[30]);
+    fs::rename(place.path("matrices/m1.mtx"), place.path(NAME)).unwrap();
+    place
+}
+
+/// Asserts that text has no character that a terminal obeys.
+fn assert_harmless(what: &str, text: &str) {
+    let obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\t') || c == '\u{202e}';
+    assert!(!text.contains(obeyed), "{what}: {text:?}");
+}
+
+#[test]
+fn a_terminal_is_given_nothing_to_obey() {
+    let place = place();
+    let ran = |words: &[&str]| {
+        Ran::of(
+            place
+                .program("")
+                .args(words.iter().map(|word| word.replace('~', NAME)))
+                .output()
+                .unwrap(),
+        )
+    };
+    let csv =
+        ran(&["corpus", "matrices", "--methods", "seq", "--no-bandwidth", "--output", "a.csv"]);
+    assert_eq!(csv.status, Some(0), "{csv:?}");
+    assert_harmless("the summary of corpus", &csv.stderr);
+    assert_eq!(column(&place.read("a.csv"), "file"), [NAME], "a CSV is exact");
+    let text = ran(&["--mtx", "~", "--methods", "seq", "--no-bandwidth"]);
+    assert!(text.stdout.contains("matrices/a\\u{1b}]0;owned"), "{text:?}");
+    assert_harmless("the text report", &text.stdout);
+    for words in [&["report", "a.csv"][..], &["compare", "a.csv", "a.csv"], &["merge", "~"]] {
+        let shown = ran(words);
+        assert_harmless(words[0], &(shown.stdout + &shown.stderr));
+    }
+    fs::write(place.path(NAME), "%%MatrixMarket matrix\n").unwrap();
+    for words in [&["--mtx", "~"][..], &["corpus", "matrices"], &["~"], &["--threads", "~"]] {
+        assert_harmless(words[0], &ran(words).stderr);
+    }
+}
+
+/// What `script` records is what a terminal gets.
+#[test]
+fn rows_on_a_terminal_are_shown() {
+    let place = place();
+    let program = env!("CARGO_BIN_EXE_spmv-bench");
+    let words = format!("{program} corpus matrices {EXACT} seq --quiet");
+    let typed = Command::new("script")
+        .args(["--quiet", "--return", "--command", &words, "/dev/null"])
+        .current_dir(place.path(""))
+        .env("SPMV_BENCH_CACHE", place.path("cache"))
+        .stdin(Stdio::null())
+        .output();
+    let Ok(typed) = typed else {
+        eprintln!("skipped: there is no `script` to have a terminal of");
+        return;
+    };
+    let text = String::from_utf8_lossy(&typed.stdout).replace('\r', "");
+    assert!(text.contains("matrices/a\\u{1b}]0;owned"), "{text:?}");
+    assert_harmless("rows", &text);
+}
+
+/// A kind that is a formula is guarded in the files, and is itself in what is read of them.
+#[test]
+fn a_spreadsheet_is_given_no_formulas() {
+    let place = Place::with_matrices(&[]);
+    let text = "%%MatrixMarket matrix coordinate real general\n% kind: =cmd|' /C calc'!A0\n2 2 2\n1 1 1\n2 1 3\n";
+    fs::write(place.path("matrices/=1+1.mtx"), text).unwrap();
+    let ran = place.run(&format!("corpus matrices {EXACT} seq --output a.csv"));
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert_eq!(column(&place.read("a.csv"), "kind"), ["'=cmd|' /C calc'!A0"]);
+    let compared = place.run("compare a.csv a.csv --format csv");
+    assert_eq!(column(&compared.stdout, "matrix"), ["'=1+1"], "{compared:?}");
+    // Read again, it is what it was: a second copy of the file has the same apostrophes.
+    let before = place.read("a.csv");
+    let merged = place.run("merge a.csv");
+    assert_eq!((merged.status, merged.stdout), (Some(0), before), "{}", merged.stderr);
+}

@@ -1,0 +1,245 @@
+//! The program itself against files that ask for too much, pipes that give nothing, and files that change.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use nix::sys::signal::{Signal, kill};
+use nix::sys::stat::Mode;
+use nix::unistd::{Pid, mkfifo};
+
+const BANNER: &str = "%%MatrixMarket matrix coordinate real general\n";
+const MEASURE: &str = "--methods seq --threads 1 --no-cache --quiet --max-time 0.01 --rounds 1";
+/// Address space in KiB that the program itself fits in, but no text of a gigabyte.
+const LITTLE: u64 = 1_000_000;
+
+/// The program with these words, in `folder`, with at most so many KiB of address space.
+fn program(folder: &Path, words: &str, address_space: Option<u64>) -> Command {
+    let limit = address_space.map_or("unlimited".into(), |kib| kib.to_string());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("ulimit -v {limit}; exec \"$0\" {words}")]);
+    shell.arg(env!("CARGO_BIN_EXE_spmv-bench")).current_dir(folder);
+    shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    shell
+}
+
+fn output(folder: &Path, words: &str, address_space: Option<u64>) -> (Option<i32>, String) {
+    let Output { status, stderr, .. } = program(folder, words, address_space).output().unwrap();
+    assert_eq!(status.signal(), None, "{words}");
+    (status.code(), String::from_utf8(stderr).unwrap())
+}
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Writes a gigabyte of the same bytes behind `head`, compressed.
+fn bomb(path: &Path, head: &str, unit: &[u8]) {
+    let piece = gzip(&unit.repeat((1 << 22) / unit.len()));
+    fs::write(path, [gzip(head.as_bytes()), piece.repeat(256)].concat()).unwrap();
+}
+
+#[test]
+fn small_files_with_much_in_them_take_little_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, head, unit, message) in [
+        ("banner", String::new(), "x", ":1: the line has more than 65536 bytes"),
+        ("comment", format!("{BANNER}%"), "x", ":2: the line has more than 65536 bytes"),
+        ("entry", format!("{BANNER}9 9 9\n1 1 "), "1", ":3: the line has more than 65536 bytes"),
+        ("comments", BANNER.to_owned(), "%xxxxxx\n", ": no size line within the first"),
+        (
+            "array",
+            BANNER.replace("coordinate", "array") + "2 2\n",
+            "1\n",
+            ":7: one entry more than the 4 that the size line announces",
+        ),
+        (
+            "entries",
+            format!("{BANNER}2 2 1\n"),
+            "1 1 1\n",
+            ":4: one entry more than the 1 that the size line announces",
+        ),
+    ] {
+        let file = format!("{name}.mtx.gz");
+        bomb(&folder.path().join(&file), &head, unit.as_bytes());
+        for words in [format!("--mtx {file} {MEASURE}"), format!("generate {file} -o out.mtx")] {
+            let (status, stderr) = output(folder.path(), &words, Some(LITTLE));
+            assert_eq!(status, Some(2), "{words}: {stderr}");
+            assert!(stderr.contains(message), "{words}: {stderr}");
+        }
+    }
+}
+
+#[test]
+fn sizes_are_checked_before_memory_is_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    for spec in [
+        "uniform,rows=2147483647,nnz=10",
+        "power-law,rows=2147483647,longest=3,exponent=1",
+        "empty-rows,rows=2147483647,nnz=10,empty=0.5",
+    ] {
+        for words in
+            [format!("--mtx gen:{spec} {MEASURE}"), format!("generate gen:{spec} -o out.mtx")]
+        {
+            let (status, stderr) = output(folder.path(), &words, Some(LITTLE));
+            assert_eq!(status, Some(2), "{words}: {stderr}");
+            assert!(stderr.contains("needs 24.0 GiB to"), "{words}: {stderr}");
+        }
+    }
+}
+
+#[test]
+fn shares_that_cannot_be_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = format!("corpus gen:wheel,spokes=9 --shard 1/2 --output rows.csv {MEASURE}");
+    assert_eq!(output(folder.path(), &words, None).0, Some(0));
+    let facts = folder.path().join("rows.csv.run.json");
+    let text = fs::read_to_string(&facts).unwrap();
+    let shard: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(shard["corpus"]["shard"]["of"], 2, "{text}");
+    for (number, of, message) in [
+        (1, 99_999_999_999_999_u64, "99999999999999 shares, but 100000 are the most"),
+        (7, 3, "there is no share 7 of 3"),
+    ] {
+        let mut record = shard.clone();
+        record["corpus"]["shard"] = serde_json::json!({ "number": number, "of": of });
+        fs::write(&facts, record.to_string()).unwrap();
+        let (status, stderr) = output(folder.path(), "merge rows.csv", Some(LITTLE));
+        assert!(status == Some(2) && stderr.contains(message), "{status:?}: {stderr}");
+    }
+}
+
+/// Behind the checks: a file of rows is read whole, whatever its size.
+#[test]
+fn without_memory_there_is_a_sentence_and_status_2() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = File::create(folder.path().join("rows.csv")).unwrap();
+    rows.set_len(4 << 30).unwrap();
+    let (status, stderr) = output(folder.path(), "compare rows.csv rows.csv", Some(LITTLE));
+    let sentence = "spmv-bench: there is no memory for 4294967296 bytes more\n";
+    assert_eq!((status, &*stderr), (Some(2), sentence));
+}
+
+/// A program that is about to read a pipe without a writer, and the pipe.
+fn waiting(folder: &Path, words: &str) -> Child {
+    mkfifo(&folder.join("pipe.mtx"), Mode::S_IRWXU).unwrap();
+    let child = program(folder, words, None).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(1500));
+    child
+}
+
+fn signal(child: &Child, signal: Signal) {
+    kill(Pid::from_raw(child.id() as i32), signal).unwrap();
+}
+
+/// Its status and what it says, if it ends within a time that is long for a machine under load.
+fn end_of(mut child: Child) -> (Option<i32>, String) {
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(60) {
+        if let Some(status) = child.try_wait().unwrap() {
+            let mut said = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+            return (status.code(), said);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    panic!("it does not end");
+}
+
+#[test]
+fn a_pipe_that_gives_nothing_can_be_interrupted() {
+    for (words, said) in [
+        (format!("--mtx pipe.mtx {MEASURE}"), "the results of pipe.mtx are incomplete"),
+        (format!("corpus pipe.mtx {MEASURE}"), ""),
+        ("generate pipe.mtx -o out.mtx".into(), "interrupted while a file was read"),
+    ] {
+        for end in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+            let folder = tempfile::tempdir().unwrap();
+            let child = waiting(folder.path(), &words);
+            signal(&child, end);
+            let (status, stderr) = end_of(child);
+            assert_eq!(status, Some(1), "{words}: {stderr}");
+            assert!(stderr.contains(said), "{words}: {stderr}");
+        }
+    }
+}
+
+#[test]
+fn a_long_comment_can_be_interrupted() {
+    let folder = tempfile::tempdir().unwrap();
+    let member = gzip("% a comment\n".repeat(1 << 18).as_bytes());
+    let head = gzip(format!("{BANNER}2 2 1\n").as_bytes());
+    fs::write(folder.path().join("a.mtx.gz"), [head, member.repeat(1 << 12)].concat()).unwrap();
+    let words = format!("--mtx a.mtx.gz {MEASURE}");
+    let child = program(folder.path(), &words, None).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(1500));
+    signal(&child, Signal::SIGINT);
+    let (status, stderr) = end_of(child);
+    assert_eq!(status, Some(1), "{stderr}");
+}
+
+#[test]
+fn commands_that_only_read_rows_end_at_the_first_signal() {
+    for words in ["compare pipe.mtx pipe.mtx", "merge pipe.mtx", "report pipe.mtx"] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = waiting(folder.path(), words);
+        if child.try_wait().unwrap().is_none() {
+            signal(&child, Signal::SIGINT);
+        }
+        let (status, _) = end_of(child);
+        assert_ne!(status, Some(0), "{words}");
+    }
+}
+
+/// Making a matrix goes on after the first signal, the second ends it.
+#[test]
+fn a_second_signal_ends_the_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = "generate gen:grid3d,n=600 --output /dev/null";
+    let mut child = program(folder.path(), words, None).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    signal(&child, Signal::SIGINT);
+    std::thread::sleep(Duration::from_millis(1000));
+    assert!(child.try_wait().unwrap().is_none());
+    signal(&child, Signal::SIGTERM);
+    assert_eq!(end_of(child).0, Some(130));
+}
+
+#[test]
+fn a_matrix_can_come_through_a_pipe() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.mtx"), format!("{BANNER}3 3 2\n1 1 1\n3 2 4\n")).unwrap();
+    for source in ["/dev/stdin", "/dev/fd/0"] {
+        let words = format!("cat a.mtx | \"$0\" --mtx {source} {MEASURE}");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &words, env!("CARGO_BIN_EXE_spmv-bench")]).current_dir(folder.path());
+        let ran = shell.output().unwrap();
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    }
+}
+
+/// A file that shrinks again and again while it is read never ends the process with a signal.
+#[test]
+fn a_file_that_shrinks_is_an_error_and_no_signal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.mtx");
+    let entries = 400_000;
+    let text = format!("{BANNER}{entries} 1 {entries}\n")
+        + &(1..=entries).map(|row| format!("{row} 1 1\n")).collect::<String>();
+    for pause in [0, 20, 60, 120, 250] {
+        fs::write(&path, &text).unwrap();
+        let run = program(folder.path(), &format!("--mtx a.mtx {MEASURE}"), None).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(pause));
+        OpenOptions::new().write(true).open(&path).unwrap().set_len(4096).unwrap();
+        let (status, stderr) = end_of(run);
+        assert!(matches!(status, Some(0..=2)), "after {pause} ms: {status:?} {stderr}");
+    }
+}

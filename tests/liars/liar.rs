@@ -1,0 +1,194 @@
+//! A method whose products are left out where nobody seems to look. Computing takes a millisecond on a fake clock,
+//! and leaving it out a microsecond.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use spmv_bench::bench::clock::{Clock, FakeClock};
+use spmv_bench::bench::execute::{Bench, Trial};
+use spmv_bench::bench::outcome::Outcome;
+use spmv_bench::bench::plan::{Protocol, Settings};
+use spmv_bench::matrix::Csr;
+use spmv_bench::matrix::generate::Generator;
+use spmv_bench::method::{Code, Method, Prepared};
+use spmv_bench::methods::METHODS;
+use spmv_bench::team::Team;
+
+/// What a product that is computed takes, and one that is not.
+pub const HONEST: Duration = Duration::from_millis(1);
+const SKIPPED: Duration = Duration::from_micros(1);
+
+/// A condition under which a product is computed; places are taken modulo the vectors' lengths.
+#[derive(Clone, Copy, Debug)]
+pub enum When {
+    /// y is not a number there.
+    Nan(usize),
+    /// y is not what the product before has left there.
+    YChanged(usize),
+    /// x is not what the product before was given there.
+    XChanged(usize),
+    /// Anything of x or y has changed.
+    AnyChange,
+    /// Such an x was never given before.
+    NewX,
+    /// It is one of the first so many products.
+    First(usize),
+    /// The number of the product is a multiple of this.
+    Multiple(usize),
+}
+
+/// What happens in products that are not computed.
+#[derive(Clone, Copy, Debug)]
+pub enum Otherwise {
+    /// Nothing.
+    Nothing,
+    /// y becomes zero.
+    Zero,
+}
+
+/// A product is computed under any of the conditions.
+#[derive(Clone, Debug)]
+pub struct Liar {
+    pub when: Vec<When>,
+    pub otherwise: Otherwise,
+}
+
+thread_local! {
+    static LIAR: RefCell<Liar> = const { RefCell::new(Liar { when: Vec::new(), otherwise: Otherwise::Nothing }) };
+    static CLOCK: FakeClock = FakeClock::default();
+}
+
+struct SharedClock;
+
+impl Clock for SharedClock {
+    fn now(&self) -> Duration {
+        CLOCK.with(FakeClock::now)
+    }
+    fn pause(&self, time: Duration) {
+        CLOCK.with(|clock| clock.pause(time));
+    }
+}
+
+/// What a liar knows of the products so far.
+#[derive(Default)]
+struct Memory {
+    products: usize,
+    x: Vec<f64>,
+    y: Vec<f64>,
+    known: HashSet<u64>,
+}
+
+impl Memory {
+    fn is_met(&mut self, when: When, x: &[f64], y: &[f64]) -> bool {
+        let differs = |old: &[f64], new: &[f64], at: usize| {
+            let value = |values: &[f64]| values.get(at % new.len().max(1)).map(|v| v.to_bits());
+            value(old) != value(new)
+        };
+        let all_differ = |old: &[f64], new: &[f64]| {
+            !old.iter().map(|v| v.to_bits()).eq(new.iter().map(|v| v.to_bits()))
+        };
+        match when {
+            When::Nan(at) => y.get(at % y.len().max(1)).is_some_and(|value| value.is_nan()),
+            When::YChanged(at) => differs(&self.y, y, at),
+            When::XChanged(at) => differs(&self.x, x, at),
+            When::AnyChange => all_differ(&self.x, x) || all_differ(&self.y, y),
+            When::NewX => self.known.insert(hash(x)),
+            When::First(count) => self.products < count,
+            When::Multiple(of) => self.products.is_multiple_of(of.max(1)),
+        }
+    }
+}
+
+fn hash(x: &[f64]) -> u64 {
+    let mut hasher = std::hash::BuildHasherDefault::<DefaultHasher>::new().build_hasher();
+    x.iter().for_each(|value| value.to_bits().hash(&mut hasher));
+    hasher.finish()
+}
+
+/// y ← αAx + βy, row by row.
+fn compute(csr: &Csr<f64>, alpha: f64, x: &[f64], beta: f64, y: &mut [f64]) {
+    for (row, y) in y.iter_mut().enumerate() {
+        let entry = |k: usize| csr.values()[k] * x[csr.column_indices()[k] as usize];
+        let sum: f64 = csr.row(row).map(entry).sum();
+        *y = alpha * sum + if beta == 0.0 { 0.0 } else { beta * *y };
+    }
+}
+
+fn prepare(csr: &Csr<f64>) -> Prepared<'_, f64> {
+    let (liar, mut memory) = (LIAR.with_borrow(Liar::clone), Memory::default());
+    Prepared::new(csr, 0, move |alpha, x, beta, y| {
+        let mut met = false;
+        for &when in &liar.when {
+            met |= memory.is_met(when, x, y);
+        }
+        SharedClock.pause(if met { HONEST } else { SKIPPED });
+        match (met, liar.otherwise) {
+            (true, _) => compute(csr, alpha, x, beta, y),
+            (false, Otherwise::Zero) => y.fill(0.0),
+            (false, Otherwise::Nothing) => (),
+        }
+        memory.products += 1;
+        (memory.x, memory.y) = (x.to_vec(), y.to_vec());
+        Ok(())
+    })
+}
+
+/// What becomes of a liar; `entropy` is what it cannot foresee.
+pub fn outcome(liar: Liar, csr: &Csr<f64>, settings: &Settings, entropy: fn() -> u64) -> Outcome {
+    LIAR.set(liar);
+    let seq = METHODS.iter().find(|method| method.name == "seq").unwrap();
+    let code = Code::Cpu {
+        parallel: false,
+        f64: |csr, _| Ok(prepare(csr)),
+        f32: |_, _| unreachable!("only f64 is measured"),
+    };
+    let method = Method { code, ..*seq };
+    let bench = Bench {
+        team: &Team::floating(1),
+        clock: &SharedClock,
+        interrupted: &AtomicBool::new(false),
+        settings,
+        at_hand: &|_| (),
+        entropy,
+    };
+    let report = Trial::new(&bench, csr).on_host(&[(&method).into()]);
+    report.expect("nobody interrupts").outcomes.remove(0)
+}
+
+/// How many times faster than computing each time a method may seem to be.
+const FASTER: f64 = 5.0;
+
+/// Two bytes are a condition: which, and its place or number.
+fn when(bytes: &[u8]) -> When {
+    let number = usize::from(bytes[1]);
+    match bytes[0] % 7 {
+        0 => When::Nan(number),
+        1 => When::YChanged(number),
+        2 => When::XChanged(number),
+        3 => When::AnyChange,
+        4 => When::NewX,
+        5 => When::First(number),
+        _ => When::Multiple(number),
+    }
+}
+
+/// Makes a liar of bytes: what is reported of it as right may not be much faster than computing each time.
+pub fn check(bytes: &[u8]) {
+    let [kind, rounds, iterations, conditions @ ..] = bytes else { return };
+    let settings = Settings {
+        iterations: Some(20 + usize::from(*iterations)),
+        rounds: 3 + usize::from(rounds % 4),
+        beta: if kind & 2 == 0 { 0.0 } else { 0.5 },
+        ..Settings::new(Protocol::MergeSpmv)
+    };
+    let otherwise = if kind & 1 == 0 { Otherwise::Nothing } else { Otherwise::Zero };
+    let liar = Liar { when: conditions.chunks_exact(2).take(6).map(when).collect(), otherwise };
+    let csr = Generator::parse("uniform,rows=50,nnz=400").unwrap().generate().unwrap();
+    if let Outcome::Ok(measured) = outcome(liar.clone(), &csr, &settings, || 1) {
+        let honest_ms = 1e3 * HONEST.as_secs_f64();
+        assert!(FASTER * measured.summary.mean_ms >= honest_ms, "{liar:?}: {measured:?}");
+    }
+}

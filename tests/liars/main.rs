@@ -1,0 +1,86 @@
+//! Methods that compute only when they seem to be watched.
+
+mod liar;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
+
+use liar::{HONEST, Liar, Otherwise, When, outcome};
+use spmv_bench::bench::outcome::Outcome;
+use spmv_bench::bench::plan::{Protocol, Settings};
+use spmv_bench::matrix::Csr;
+use spmv_bench::matrix::generate::Generator;
+
+/// Another number for every measurement, and the same in every run of the tests.
+fn entropy() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+fn matrix() -> Csr<f64> {
+    Generator::parse("uniform,rows=200,nnz=2000").unwrap().generate().unwrap()
+}
+
+fn settings() -> Vec<Settings> {
+    let hot = Settings { iterations: Some(1000), ..Settings::new(Protocol::MergeSpmv) };
+    vec![
+        Settings { beta: 0.5, ..hot.clone() },
+        Settings { warmups: 0, rounds: 1, iterations: Some(20), ..hot.clone() },
+        hot,
+    ]
+}
+
+fn outcomes(when: &[When], otherwise: Otherwise) -> Vec<Outcome> {
+    let liar = Liar { when: when.to_vec(), otherwise };
+    let of = |settings: &Settings| outcome(liar.clone(), &matrix(), settings, entropy);
+    settings().iter().map(of).collect()
+}
+
+#[test]
+fn who_computes_each_time_is_right() {
+    for outcome in outcomes(&[When::Multiple(1)], Otherwise::Nothing) {
+        let Outcome::Ok(measured) = outcome else { panic!("{outcome:?}") };
+        assert!((measured.summary.mean_ms / (1e3 * HONEST.as_secs_f64()) - 1.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn who_computes_only_when_watched_is_wrong() {
+    let tricks: [&[When]; 10] = [
+        &[When::Nan(0)],
+        &[When::Nan(0), When::Nan(7), When::XChanged(0)],
+        &[When::YChanged(0)],
+        &[When::YChanged(0), When::XChanged(0)],
+        &[When::AnyChange],
+        &[When::NewX],
+        &[When::NewX, When::YChanged(0)],
+        &[When::First(1)],
+        &[When::First(8), When::Nan(0)],
+        &[],
+    ];
+    for trick in tricks {
+        for outcome in outcomes(trick, Otherwise::Nothing) {
+            assert!(matches!(outcome, Outcome::Wrong { .. }), "{trick:?}: {outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn who_is_right_only_every_other_time_is_wrong() {
+    for of in [2, 3, 4] {
+        for outcome in outcomes(&[When::Multiple(of)], Otherwise::Zero) {
+            assert!(matches!(outcome, Outcome::Wrong { .. }), "{of}: {outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn random_liars_seem_no_faster_than_they_may() {
+    for seed in 0..200 {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let bytes: Vec<u8> = (0..9).map(|_| random.random()).collect();
+        liar::check(&bytes);
+    }
+}
