@@ -49,9 +49,10 @@ const fn waiting(device: Device) -> Duration {
 const FASTER: f64 = 2.0;
 const SPEED_LOOKS: usize = 10;
 
+/// The median, and nothing without times.
 fn middle(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
-    times[times.len() / 2]
+    times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
 impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, '_, T, S> {
@@ -154,8 +155,8 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, '_, T, S> {
     }
 
     /// Times products that run alone after a change, until x is as it was, and verifies the last. They may not take
-    /// much longer than those of samples, or than single ones before which nothing changes: these wait as long
-    /// where other programs hold the cores.
+    /// much longer than those of samples, or on the CPU than single ones before which nothing changes: these wait
+    /// as long where other programs hold the cores.
     fn take_singles(
         &mut self,
         ready: &mut Ready<'a, T, S::Vector>,
@@ -170,16 +171,18 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, '_, T, S> {
             let (mut before, mut after) = (Vec::new(), Vec::new());
             for _ in 0..count {
                 let changed = self.alteration.toggle(self.inputs);
-                self.refresh(ready)?;
-                before.push(self.single(ready)?);
+                if !few {
+                    self.refresh(ready)?;
+                }
+                if S::DEVICE == Device::Cpu {
+                    before.push(self.single(ready)?);
+                }
                 self.apply(&changed)?;
                 after.push(self.single(ready)?);
             }
             self.verify(ready)?;
             least = least.min(middle(after));
-            if S::DEVICE == Device::Cpu {
-                usual = usual.max(middle(before));
-            }
+            usual = usual.max(middle(before));
             if least <= usual.saturating_mul(SLOWER).saturating_add(waiting(S::DEVICE)) {
                 return Ok(());
             }

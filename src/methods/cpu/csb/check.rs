@@ -83,7 +83,7 @@ impl Plan {
             }
         }
         ensure!(!multiplied.contains(&false), "NONZEROS: some have no task");
-        ensure!(!written.concat().contains(&false), "OUTPUTS: some have no task");
+        ensure!(!written.iter().flatten().any(|mark| !mark), "OUTPUTS: some have no task");
         self.check_lines()
     }
 
