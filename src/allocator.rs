@@ -16,7 +16,7 @@ pub fn end_with(status: i32) {
     STATUS.store(status, Ordering::Relaxed);
 }
 
-/// See the module.
+/// The program's allocator. Where there is no memory, the process ends.
 pub struct Sentenced;
 
 // SAFETY: the system's allocator does it all; where it fails, these functions do not return.

@@ -1,9 +1,11 @@
-//! What fits into a GPU's memory, and what methods take of it.
+//! What fits into a GPU's memory, what methods take of it, and what they keep.
 
 use spmv_bench::bench::outcome::Outcome;
+use spmv_bench::bench::plan::Settings;
 use spmv_bench::device::{DeviceCsr, Gpu};
 use spmv_bench::matrix::Csr;
 use spmv_bench::matrix::generate::Generator;
+use spmv_bench::matrix::order::band_k::{Coarsening, band_k};
 use spmv_bench::memory::extent::Extent;
 use spmv_bench::method::{Choice, Method, Request};
 use spmv_bench::simd::Isa;
@@ -11,7 +13,7 @@ use spmv_bench::team::Team;
 use spmv_emulation::Emulation;
 
 use super::fake_cusparse::FakeCuSparse;
-use super::{choices, matrix, measure, settings};
+use super::{choices, grid, matrix, measure, measured, settings};
 
 /// What is kept free on a GPU, and takes no part in what follows.
 const KEPT_FREE: u64 = 64 << 20;
@@ -110,4 +112,86 @@ fn no_method_takes_more_device_memory_than_it_says_or_much_less() {
         }
     }
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn what_methods_keep_in_device_memory_is_counted() {
+    let (gpu, csr) = (Gpu::new(Emulation::new(1)), matrix());
+    let plain = measured(&gpu, &csr, &settings());
+    let extra = |name: &str| plain[name].extra_bytes.unwrap() as usize;
+    assert_eq!(extra("gpu-csr-scalar"), 0);
+    assert_eq!(extra("gpu-csr-vector"), 0);
+    assert_eq!(extra("gpu-kokkos-style"), 0);
+    assert_eq!(extra("gpu-pcsr"), 8 * csr.nnz());
+    assert_eq!(extra("gpu-light"), 4);
+    // On compute capability 9.0 128 x 4 steps per tile, and too few tiles for a search kernel.
+    let tiles = (csr.rows() + csr.nnz()).div_ceil(128 * 4);
+    assert_eq!(extra("gpu-merge"), 12 * tiles);
+    // Blocks of 1 x 1, also for empty rows, in tiles of 128 x 16, with a row per thread and a flag.
+    let stored = csr.nnz() + csr.row_lengths().filter(|&length| length == 0).count();
+    let tiles = stored.div_ceil(128 * 16);
+    assert_eq!(extra("gpu-bccoo"), tiles * 128 * (16 * 12 + 2 + 4) + 12 * tiles + 4);
+    // Few entries per tile of 16 x 16: some tiles, and most entries with both coordinates apart.
+    let apart = 16 * csr.nnz();
+    assert!((apart / 2..apart).contains(&extra("gpu-tile")));
+    // 256 x 4 nonzeros per block, and the row past the last.
+    let blocks = csr.nnz().div_ceil(256 * 4);
+    assert_eq!(extra("gpu-hola"), 4 * (blocks + 1));
+    // 8.06 nonzeros per row: super-rows of 13 rows, and four times as many from 8 on; 6 of them.
+    assert_eq!(extra("gpu-csrk-3"), in_band_k(&csr, &[13, 6]));
+    assert_eq!(extra("gpu-csrk-3.5"), in_band_k(&csr, &[52, 6]));
+    assert_eq!(extra("gpu-csrk-2"), in_band_k(&csr, &[52 * 6]));
+    assert_eq!(extra("gpu-csr5"), csr5_bytes(&csr));
+    assert_eq!(gpu.allocated_bytes(), 0, "all is given back");
+    let transposed = measured(&gpu, &csr, &Settings { transpose: true, ..settings() });
+    let extra = |name: &str| transposed[name].extra_bytes.unwrap() as usize;
+    assert_eq!(extra("gpu-naive-t"), 0);
+    assert_eq!(extra("gpu-hola-t"), 4 * (blocks + 1));
+    let transpose = 4 * (csr.cols() + 1) + 12 * csr.nnz();
+    assert_eq!(extra("gpu-csc"), transpose + 4 * (blocks + 1));
+}
+
+/// Bytes of a matrix in CSR-k beside the natural one: pointers, the matrix, the permutation both ways,
+/// x and y.
+fn in_band_k(csr: &Csr<f64>, sizes: &[usize]) -> usize {
+    let levels = band_k(csr, Coarsening::Hand, sizes).levels;
+    let pointers: usize = levels.iter().map(|starts| 4 * starts.len()).sum();
+    pointers + 4 * (csr.rows() + 1) + 12 * csr.nnz() + (2 * 4 + 2 * 8) * csr.rows()
+}
+
+#[test]
+fn what_formats_keep_in_device_memory_is_counted() {
+    let (gpu, csr) = (Gpu::new(Emulation::new(1)), grid());
+    let measured = measured(&gpu, &csr, &settings());
+    let extra = |name: &str| measured[name].extra_bytes.unwrap() as usize;
+    let (value, index) = (8, 4);
+    assert_eq!((csr.rows(), csr.nnz()), (81, 288));
+    assert_eq!(extra("gpu-coo"), 288 * index);
+    assert_eq!(extra("gpu-ell"), 96 * 4 * (value + index));
+    assert_eq!(extra("gpu-dia"), 4 * (96 * value + index));
+    assert_eq!(extra("gpu-hyb"), 288 * (value + 2 * index), "fewer than 4096 rows: nothing in ELL");
+    // 49 rows have 4 entries, 28 have 3, 4 have 2.
+    assert_eq!(extra("gpu-sell"), (4 + 4 + 3) * 32 * (value + index) + (4 + 81) * index);
+    // 111 blocks of 3 x 3 are the fewest bytes.
+    assert_eq!(extra("gpu-bcsr"), 111 * (9 * value + index) + (27 + 1) * index);
+}
+
+/// Whole tiles of 32 x sigma nonzeros, and a tail. With sigma up to 22 a lane's descriptor is a word.
+fn csr5_bytes(csr: &Csr<f64>) -> usize {
+    let sigma = csr.nnz() / csr.rows();
+    assert!((4..=22).contains(&sigma));
+    let rows: Vec<_> = (0..csr.rows()).flat_map(|row| csr.row(row).map(move |_| row)).collect();
+    let tiles = rows.chunks_exact(32 * sigma);
+    let (count, tail) = (tiles.len(), tiles.remainder().len());
+    // The rows that start in a tile in which they are not consecutive.
+    let dirty = |tile: &[usize]| {
+        let mut rows = tile.to_vec();
+        rows.dedup();
+        let consecutive = rows[rows.len() - 1] - rows[0] == rows.len() - 1;
+        if consecutive { 0 } else { rows.len() - 1 }
+    };
+    let empty_offsets: usize = tiles.map(dirty).sum();
+    assert!(empty_offsets > 0 && tail > 0);
+    let tile = 4 + 4 * 32 + 4 + 12 * 32 * sigma + 8;
+    count * tile + 4 + 4 * empty_offsets + 4 * tail
 }

@@ -54,7 +54,7 @@ pub trait Side<'a, T> {
     fn room(&self, matrix: &Extent, kept: u64) -> Result<Available, Failed>;
     /// Takes `x`, which differs from the x before in the elements `changed` only.
     fn set_x(&mut self, x: &[T], changed: &[usize]) -> Result<(), Failed>;
-    /// Changes y.
+    /// Lets `edit` change the elements of y on the host, and gives the products what it leaves.
     fn edit_y(&mut self, edit: &mut dyn FnMut(&mut [T])) -> Result<(), Failed>;
     /// What y holds, after all products.
     fn y(&mut self) -> Result<&[T], Failed>;
