@@ -227,6 +227,8 @@ fn after_a_kill_the_hash_is_still_known() {
         let ran = place.run(&["--verify"]);
         (ran.status, ran.stdout + &ran.stderr)
     };
+    // The last column is the date; a file that is brought again may have another.
+    let without_date = |ledger: &str| ledger.rsplit_once(',').unwrap().0.to_owned();
     for (is_renamed, is_entered) in [(false, false), (true, false), (true, true)] {
         let place = both();
         place.run(&["T/tiny"]);
@@ -244,7 +246,8 @@ fn after_a_kill_the_hash_is_still_known() {
         place.server.requests();
         assert_eq!(place.run(&["T/tiny"]).status, Some(0));
         assert_eq!(place.server.requests().is_empty(), is_renamed);
-        assert_eq!((place.read("to/tiny.mtx"), place.read(&ledger)), (TINY.into(), line));
+        assert_eq!(place.read("to/tiny.mtx"), TINY);
+        assert_eq!(without_date(&place.read(&ledger)), without_date(&line));
         assert!(!place.path(&pending).exists());
         assert_eq!(verified(&place), (Some(0), RIGHT.into()));
     }
