@@ -124,7 +124,7 @@ fn tell(
     out: &mut dyn Write,
     stderr: &mut dyn Write,
 ) -> Result<()> {
-    recording.take(report);
+    recording.take(report)?;
     if !args.quiet {
         report.warnings().iter().try_for_each(|line| writeln!(stderr, "{line}"))?;
     }
