@@ -279,6 +279,7 @@ mod tests {
 
     /// In natural order only the pointers are kept: 961 rows in 121 super-rows in 31 groups of 4.
     #[test]
+    #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
     fn memory_is_that_of_the_pointers_and_of_the_order() {
         let csr = Generator::parse("grid2d,n=31,points=5").unwrap().generate().unwrap();
         let diagonal: Vec<_> = (0..961).map(|k| (k, k, 1.0)).collect();

@@ -244,7 +244,8 @@ impl<T: Scalar> Cutter<'_, T> {
     }
 }
 
-#[cfg(test)]
+// Nothing above is unsafe, and an interpreter takes minutes for each.
+#[cfg(all(test, not(miri)))]
 mod tests {
     use super::*;
     use crate::matrix::Csr;
@@ -267,7 +268,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
     fn each_broken_invariant_is_named() {
         type Break = fn(&mut Blocks<f64>, &mut Plan);
         let cases: [(&str, Break); 9] = [
