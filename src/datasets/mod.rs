@@ -83,7 +83,8 @@ impl Matrix {
         match self.sha256.as_deref().filter(|known| *known != sha256) {
             None => Ok(()),
             Some(known) => Err(format!(
-                "its SHA-256 is {sha256}, but the datasets' file says that of {} is {known}",
+                "its SHA-256 is {sha256}, but the datasets' file says that of {} is {known}; --any-archive \
+                 takes it all the same",
                 self.id
             )),
         }

@@ -69,6 +69,13 @@ fn a_set_of_stand_ins_is_mirrored_fetched_and_measured() {
     assert!(place.run(&["--filter", "rows>0"]).stderr.contains("0 brought, 3 present"));
     assert!(place.run(&["--filter", "binary"]).stderr.contains("0 brought, 1 present"));
     assert_eq!(place.server.paths(), ["/files/ssstats.csv"]);
+    // The matrices of the index must have the hashes of the datasets' file as well.
+    let other = format!("id = \"S/mesh\"\nsha256 = \"{}\"", "0".repeat(64));
+    fs::write(place.path("my.toml"), STAND_INS.replace("id = \"S/mesh\"", &other)).unwrap();
+    let refused = place.run(&["--filter", "rows>0"]);
+    assert!(refused.status == Some(1) && refused.stderr.contains("is 0000"), "{refused:?}");
+    let taken = place.run(&["--filter", "rows>0", "--any-archive"]);
+    assert!(taken.stderr.contains("0 brought, 3 present"), "{taken:?}");
     let corpus = |what: &[&str]| {
         let exact = ["--methods", "seq", "--iterations", "1", "--rounds", "1", "--threads", "1"];
         let ran = program(&[&["corpus", "--format", "json"], what, &exact[..]].concat());

@@ -45,6 +45,9 @@ pub struct FetchArgs {
     /// The most bytes that an archive may have, as 2GiB [default: 8 times what is expected, and 256 MiB]
     #[arg(long, value_name = "SIZE")]
     pub max_archive: Option<Size>,
+    /// Take archives of any SHA-256, even where the datasets' file gives one: for a mirror of stand-ins
+    #[arg(long)]
+    pub any_archive: bool,
     /// How many matrices to bring at once
     #[arg(long, value_name = "N", default_value_t = 4,
           value_parser = clap::value_parser!(u16).range(1..=64))]

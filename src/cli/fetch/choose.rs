@@ -37,6 +37,11 @@ impl Choice<'_> {
         }
         let mut ids = HashSet::new();
         matrices.retain(|matrix| ids.insert(matrix.id.clone()));
+        for matrix in &mut matrices {
+            // The index gives no hashes.
+            let known = self.datasets.matrix(&matrix.id).filter(|_| !self.args.any_archive);
+            matrix.sha256 = known.and_then(|known| known.sha256.clone());
+        }
         Ok(matrices)
     }
 
