@@ -10,6 +10,7 @@ use clap::{Args, Parser, Subcommand};
 use super::compare::CompareArgs;
 use super::corpus::share::shard;
 use super::fetch::args::FetchArgs;
+use super::libraries::Vendor;
 use super::merge::MergeArgs;
 use super::report::ReportArgs;
 use super::reproduce::args::ReproduceArgs;
@@ -111,6 +112,12 @@ pub enum Command {
     /// Measures for the process that started it
     #[command(hide = true)]
     Worker,
+    /// Looks for a vendor's library for the process that started it
+    #[command(hide = true)]
+    Library {
+        /// Which
+        vendor: Vendor,
+    },
 }
 
 #[derive(Clone, Debug, Args)]

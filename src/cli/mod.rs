@@ -9,6 +9,7 @@ mod fetch;
 mod generate;
 mod install;
 mod isolate;
+mod libraries;
 mod list;
 mod merge;
 mod ordered;
@@ -102,6 +103,8 @@ pub fn ends_in_order(args: impl IntoIterator<Item = OsString>) -> bool {
                 | Command::Merge(_)
                 | Command::Report(_)
                 | Command::Methods(_)
+                | Command::System(_)
+                | Command::Library { .. }
                 | Command::Cache(_)
                 | Command::Completions { .. }
                 | Command::Man
@@ -130,6 +133,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Resul
     match cli.command {
         None => single::run(&cli.single, words, world),
         Some(Command::Worker) => isolate::worker::run(world),
+        Some(Command::Library { vendor }) => libraries::tell(vendor),
         Some(Command::Corpus(args)) => corpus::run(&args, words, world),
         Some(Command::Compare(args)) => compare::run(&args, world),
         Some(Command::Merge(args)) => merge::run(&args, world),

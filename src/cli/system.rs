@@ -6,16 +6,14 @@ use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 
 use super::args::{SystemArgs, SystemFormat};
-use super::{Verdict, World};
+use super::{Verdict, World, libraries};
 use crate::bench::clock::Clock;
 use crate::bench::peak::{DeviceSweeps, Sweeps};
 use crate::device::Gpu as DeviceGpu;
-use crate::device::cuda::{cusparse, nvrtc};
 use crate::device::facts::Facts as GpuFacts;
 use crate::device::probe::Probe;
 use crate::memory::Available;
 use crate::method::Unavailable;
-use crate::methods::vendor::mkl::{self, Mkl};
 use crate::record::run::{Bandwidth, DeviceBandwidth, Library, REVISION};
 use crate::system::System;
 use crate::team::Team;
@@ -64,7 +62,7 @@ pub fn run(args: &SystemArgs, world: &mut World) -> Result<Verdict> {
         system,
         gpus,
         no_gpu,
-        libraries: libraries().into_iter().chain(gpu_libraries()).collect(),
+        libraries: libraries::all(world.program.as_deref()),
         bandwidth,
     };
     match args.format {
@@ -124,41 +122,6 @@ pub fn bandwidth(team: &Team, clock: &dyn Clock, sizes: &[usize]) -> Vec<Bandwid
         Bandwidth { threads: team.len(), bytes, peak: sweeps.best() }
     };
     sizes.iter().map(at).collect()
-}
-
-/// Vendors' libraries: where they are, or how to get them.
-fn libraries() -> Vec<Library> {
-    vec![library(mkl::mkl())]
-}
-
-/// The vendor's library of the host, if a method has asked for it.
-pub fn opened() -> Option<Library> {
-    mkl::opened().map(library)
-}
-
-fn library(mkl: Result<&Mkl, Unavailable>) -> Library {
-    match mkl {
-        Ok(mkl) => Library { name: mkl.version.clone(), place: mkl.file.display().to_string() },
-        Err(absent) => Library { name: "MKL".into(), place: absent.to_string() },
-    }
-}
-
-/// The GPU's libraries, which need no GPU to be found: all versions, the best first.
-fn gpu_libraries() -> Vec<Library> {
-    let nvrtc = nvrtc::compilers()
-        .map(|found| found.iter().map(|nvrtc| (nvrtc.name(), &nvrtc.file)).collect());
-    let cusparse = cusparse::libraries()
-        .map(|found| found.iter().map(|library| (library.name(), &library.file)).collect());
-    [("NVRTC", nvrtc), ("cuSPARSE", cusparse)]
-        .into_iter()
-        .flat_map(|(name, found): (_, Result<Vec<_>, _>)| match found {
-            Ok(editions) => editions
-                .into_iter()
-                .map(|(name, file)| Library { name, place: file.display().to_string() })
-                .collect(),
-            Err(absent) => vec![Library { name: name.into(), place: absent.to_string() }],
-        })
-        .collect()
 }
 
 /// All GPUs, or why there is none.

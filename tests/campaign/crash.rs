@@ -1,7 +1,12 @@
 //! A library that takes its process with it ends one method of one matrix.
 
 use std::fs;
-use std::process::Command;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use crate::{Place, column, rows};
 
@@ -126,6 +131,7 @@ fn a_library_that_fails_when_it_is_loaded_ends_its_own_methods() {
     for (how, options, status, fate) in [
         ("load-segv", "", "failed", "the process was ended by signal 11 (SIGSEGV)"),
         ("load-hang", "--timeout 1", "timeout", "did not end within --timeout 1"),
+        ("load-exit", "", "failed", "the process exited with status 0"),
     ] {
         let rows = of_one(&place, how, options);
         assert!(rows[..2].iter().all(|row| row.0 == "ok"), "{rows:?}");
@@ -137,6 +143,32 @@ fn a_library_that_fails_when_it_is_loaded_ends_its_own_methods() {
     let mut program = place.program(&format!("--mtx matrices/m2.mtx {EXACT} --methods seq,merge"));
     program.env("SPMV_BENCH_LIBRARY_PATH", place.path("libraries")).env("FAKE_MKL", "load-segv");
     assert_eq!(crate::Ran::of(program.output().unwrap()).status, Some(0));
+}
+
+#[test]
+fn system_tells_of_a_library_that_ends_its_process() {
+    let place = place();
+    let mut program = place.program("system --threads 1 --format json");
+    program.env("SPMV_BENCH_LIBRARY_PATH", place.path("libraries")).env("FAKE_MKL", "load-exit");
+    let ran = crate::Ran::of(program.output().unwrap());
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let facts: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let mkl = &facts["libraries"][0];
+    assert_eq!(mkl["name"], "MKL");
+    assert_eq!(mkl["place"], "the process exited with status 0 while it was opened");
+    assert_eq!(facts["bandwidth"].as_array().unwrap().len(), 3);
+}
+
+/// It has nothing to complete: the first signal ends it.
+#[test]
+fn system_ends_at_the_first_signal() {
+    let place = place();
+    let mut program = place.program("system --threads 1");
+    program.env("SPMV_BENCH_LIBRARY_PATH", place.path("libraries")).env("FAKE_MKL", "load-hang");
+    let mut child = program.stdout(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap();
+    assert_eq!(child.wait().unwrap().signal(), Some(Signal::SIGTERM as i32));
 }
 
 #[test]

@@ -11,9 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use serde::de::DeserializeOwned;
 
 use super::wire::{Answer, Hello, receive, send};
 use crate::record::run::RunRecord;
@@ -50,14 +51,7 @@ impl Running {
         hello: &Hello,
         interrupted: &AtomicBool,
     ) -> Result<(Self, RunRecord)> {
-        let (socket, theirs) = UnixStream::pair()?;
-        let process = Command::new(program)
-            .arg0("spmv-bench")
-            .arg("worker")
-            .stdin(OwnedFd::from(theirs))
-            .stdout(io::stderr()) // some libraries print there
-            .spawn()
-            .with_context(|| format!("cannot start {} to measure in", program.display()))?;
+        let (process, socket) = spawn(program, &["worker"])?;
         let (sender, answers) = channel();
         let from = socket.try_clone()?;
         let listen = move || {
@@ -87,22 +81,7 @@ impl Running {
 
     /// How the child ended, which answers no more.
     pub fn fate(&mut self) -> Fate {
-        Fate(self.ended())
-    }
-
-    /// Waits for the child's end, but not for ever: one that is stuck in a driver does not even end when it
-    /// is killed.
-    fn ended(&mut self) -> Option<ExitStatus> {
-        let begun = Instant::now();
-        let mut pause = Duration::from_micros(100);
-        while begun.elapsed() < LAST_GRACE {
-            if let Ok(Some(status)) = self.process.try_wait() {
-                return Some(status);
-            }
-            std::thread::sleep(pause);
-            pause = TICK.min(2 * pause);
-        }
-        None
+        fate(&mut self.process)
     }
 
     /// Asks the child to stop; when that was.
@@ -117,8 +96,55 @@ impl Drop for Running {
     /// A child that is not at work is ended without loss, and one that is was given up.
     fn drop(&mut self) {
         let _ = self.process.kill();
-        self.ended();
+        self.fate();
     }
+}
+
+/// Starts this program with those words; the other end of what is its standard input.
+fn spawn(program: &Path, words: &[&str]) -> Result<(Child, UnixStream)> {
+    let (socket, theirs) = UnixStream::pair()?;
+    let process = Command::new(program)
+        .arg0("spmv-bench")
+        .args(words)
+        .stdin(OwnedFd::from(theirs))
+        .stdout(io::stderr()) // some libraries print there
+        .spawn()
+        .with_context(|| format!("cannot start {} in a child process", program.display()))?;
+    Ok((process, socket))
+}
+
+/// The single message that a child with those words sends, which ends with it.
+///
+/// # Errors
+/// When it sends none within `limit`, or ends before; how, after "the process".
+pub fn ask<M: DeserializeOwned>(program: &Path, words: &[&str], limit: Duration) -> Result<M> {
+    let (mut process, socket) = spawn(program, words)?;
+    socket.set_read_timeout(Some(limit))?;
+    let answer = receive(&socket);
+    let is_late = answer.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
+    if is_late || answer.is_ok() {
+        let _ = process.kill();
+    }
+    let fate = fate(&mut process);
+    match is_late {
+        true => bail!("the process did not answer within {} s", limit.as_secs_f64()),
+        false => answer.map_err(|_| anyhow!("the process {fate}")),
+    }
+}
+
+/// Waits for the end of a child, but not for ever: one that is stuck in a driver does not even end when it
+/// is killed.
+fn fate(process: &mut Child) -> Fate {
+    let begun = Instant::now();
+    let mut pause = Duration::from_micros(100);
+    while begun.elapsed() < LAST_GRACE {
+        if let Ok(Some(status)) = process.try_wait() {
+            return Fate(Some(status));
+        }
+        std::thread::sleep(pause);
+        pause = TICK.min(2 * pause);
+    }
+    Fate(None)
 }
 
 /// How a process ended; `None` when it is still there.

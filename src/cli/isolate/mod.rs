@@ -18,9 +18,10 @@ use super::args::MeasureArgs;
 use super::session::Session;
 use super::task::{Event, Task};
 use crate::record::run::RunRecord;
-pub use child::{Interrupted, OUT_OF_MEMORY};
+pub use child::{Interrupted, OUT_OF_MEMORY, ask};
 use keeper::Keeper;
 use wire::Hello;
+pub use wire::send;
 
 /// Who carries out tasks.
 pub enum Runner<'a> {

@@ -6,10 +6,11 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
-use super::child::OUT_OF_MEMORY;
+use super::child::{OUT_OF_MEMORY, ask};
 use super::keeper::Keeper;
 use super::wire::{Answer, Hello, receive, send};
 use crate::bench::plan::{Cache, Protocol, Settings};
@@ -221,4 +222,23 @@ fn a_child_that_finds_less_than_the_first_does_not_go_on() {
 fn a_child_that_is_never_ready_can_be_interrupted() {
     let expected = "interrupted before the process to measure in was ready";
     assert_eq!(run("is never ready"), (vec![], expected.into()));
+}
+
+/// Children that are a shell: the descriptor 0 is the socket.
+#[test]
+fn a_child_that_gives_no_answer_is_given_up() {
+    let limit = Duration::from_millis(300);
+    let ask = |script| ask::<String>("/bin/sh".as_ref(), &["-c", script], limit);
+    for (script, end) in [
+        ("exec sleep 100", "the process did not answer within 0.3 s"),
+        ("kill -SEGV $$", "the process was ended by signal 11 (SIGSEGV)"),
+        ("exit 0", "the process exited with status 0"),
+        // A message of one byte that is not whole.
+        (r"printf '\001\000' >&0; exit 3", "the process exited with status 3"),
+    ] {
+        assert_eq!(ask(script).unwrap_err().to_string(), end);
+    }
+    // "abc" in CBOR, and a library that would not let the process end.
+    let script = r"printf '\004\000\000\000\000\000\000\000\143abc' >&0; exec sleep 100";
+    assert_eq!(ask(script).unwrap(), "abc");
 }

@@ -3,7 +3,7 @@
 use super::Session;
 use crate::bench::metrics::compulsory_bytes;
 use crate::bench::outcome::{Outcome, Report};
-use crate::cli::system;
+use crate::cli::libraries;
 use crate::method::{Choice, Device};
 use crate::methods::{cpu, gpu};
 use crate::record::row::{Circumstances, Row};
@@ -66,7 +66,7 @@ impl Session<'_> {
             peak: Some(report.peak).filter(|peak| peak.gbs() > 0.0),
             compile_ms: report.compile_ms,
             clocks: report.clocks.clone(),
-            libraries: system::opened().into_iter().collect(),
+            libraries: libraries::opened().into_iter().collect(),
             rows: results().map(row).collect(),
             stages: report.outcomes.iter().map(stages).collect(),
         };

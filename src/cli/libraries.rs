@@ -1,0 +1,105 @@
+//! Vendors' libraries on this machine.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::ValueEnum;
+use nix::sys::prctl::set_pdeathsig;
+use nix::sys::signal::Signal;
+
+use super::Verdict;
+use super::isolate::{ask, send};
+use crate::device::cuda::{cusparse, nvrtc};
+use crate::method::Unavailable;
+use crate::methods::vendor::mkl::{self, Mkl};
+use crate::record::run::Library;
+
+/// How long opening one may take.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A library, of which several versions may be there.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Vendor {
+    Mkl,
+    Nvrtc,
+    Cusparse,
+}
+
+impl Vendor {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Mkl => "MKL",
+            Self::Nvrtc => "NVRTC",
+            Self::Cusparse => "cuSPARSE",
+        }
+    }
+
+    /// Where its versions are, the best first, or how to get one. Those of a GPU need none to be found.
+    fn find(self) -> Vec<Library> {
+        match self {
+            Self::Mkl => vec![library(mkl::mkl())],
+            Self::Nvrtc => self.editions(nvrtc::compilers(), |nvrtc| (nvrtc.name(), &nvrtc.file)),
+            Self::Cusparse => {
+                self.editions(cusparse::libraries(), |library| (library.name(), &library.file))
+            }
+        }
+    }
+
+    fn editions<L>(
+        self,
+        found: Result<&[L], Unavailable>,
+        told: fn(&L) -> (String, &PathBuf),
+    ) -> Vec<Library> {
+        let library = |(name, file): (String, &PathBuf)| {
+            let place = file.display().to_string();
+            Library { name, place }
+        };
+        match found {
+            Ok(editions) => editions.iter().map(told).map(library).collect(),
+            Err(absent) => vec![self.without(&absent)],
+        }
+    }
+
+    fn without(self, reason: &dyn ToString) -> Library {
+        Library { name: self.name().into(), place: reason.to_string() }
+    }
+}
+
+/// All libraries. Each is opened in a child process by `program`, so that one that crashes or hangs costs only
+/// its own line; without a program, in this process.
+pub fn all(program: Option<&Path>) -> Vec<Library> {
+    let find = |vendor: &Vendor| match program {
+        None => vendor.find(),
+        Some(program) => {
+            let words = ["library", &vendor.name().to_lowercase()];
+            let found = ask(program, &words, LIMIT);
+            found
+                .unwrap_or_else(|end| vec![vendor.without(&format!("{end:#} while it was opened"))])
+        }
+    };
+    Vendor::value_variants().iter().flat_map(find).collect()
+}
+
+/// Tells the process that started this one where a library is.
+pub fn tell(vendor: Vendor) -> Result<Verdict> {
+    set_pdeathsig(Signal::SIGKILL)?;
+    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    send(&socket, &vendor.find())?;
+    Ok(Verdict::Ok)
+}
+
+/// The vendor's library of the host, if a method has asked for it.
+pub fn opened() -> Option<Library> {
+    mkl::opened().map(library)
+}
+
+fn library(mkl: Result<&Mkl, Unavailable>) -> Library {
+    match mkl {
+        Ok(mkl) => Library { name: mkl.version.clone(), place: mkl.file.display().to_string() },
+        Err(absent) => Vendor::Mkl.without(&absent),
+    }
+}
