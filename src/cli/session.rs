@@ -131,7 +131,7 @@ impl<'a> Session<'a> {
             Err(error) => return self.unread(&task.source, &error, tell),
         };
         let facts = facts(&task.source, &mut loaded);
-        loaded.keep();
+        loaded.keep(bounds);
         let mut report = MatrixReport {
             facts,
             load_ms: Some(1e3 * load),

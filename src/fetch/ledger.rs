@@ -138,7 +138,12 @@ impl Ledger {
 
 /// The lines of a file; none where no file is.
 fn read(path: &Path) -> Result<Vec<Line>, Trouble> {
-    let bytes = match fs::read(path) {
+    let regular = |metadata: fs::Metadata| match metadata.is_file() {
+        true => fs::read(path),
+        // To open a pipe would be to wait for a writer.
+        false => Err(io::Error::other("it is no file")),
+    };
+    let bytes = match fs::metadata(path).and_then(regular) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         other => other.map_err(|error| Trouble::file("read", path, &error))?,
     };

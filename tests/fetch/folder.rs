@@ -1,9 +1,11 @@
 //! What is in the folder already, and who else works there.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 
 use expect_test::expect;
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 
 use crate::archive::{Tar, large};
 use crate::both;
@@ -53,6 +55,20 @@ fn files_beside_a_matrix_do_not_replace_others() {
     fs::remove_file(place.path("to/tiny_b.mtx.aux")).unwrap();
     assert_eq!(place.run(&["T/tiny", "--aux"]).status, Some(0));
     assert_eq!((place.server.paths().len(), place.read("to/tiny_b.mtx.aux")), (1, "b".into()));
+}
+
+/// Nothing waits for what a pipe would give.
+#[test]
+fn a_ledger_that_is_a_pipe_is_refused() {
+    let place = both();
+    fs::create_dir_all(place.path("to/.spmv-bench")).unwrap();
+    let ledger = place.path("to/.spmv-bench/ledger.csv");
+    mkfifo(&ledger, Mode::S_IRWXU).unwrap();
+    // Whoever opens it to read finds it empty.
+    std::thread::spawn(move || File::options().write(true).open(ledger));
+    let ran = place.run(&["T/tiny"]);
+    let why = "spmv-bench: cannot read to/.spmv-bench/ledger.csv: it is no file\n";
+    assert_eq!((ran.status, &*ran.stderr), (Some(2), why));
 }
 
 #[test]

@@ -142,19 +142,19 @@ impl fmt::Display for Kept {
 impl Loaded {
     /// Keeps the matrix for the next time, if it was just read where matrices are kept. That it cannot
     /// be is noted. When this returns, the entry is on the disk: nothing is written while products are
-    /// timed.
-    pub fn keep(&mut self) {
+    /// timed. The file is read again for its hash, within `bounds`.
+    pub fn keep(&mut self, bounds: ReadBounds) {
         let Some(pending) = self.pending.take() else { return };
-        if let Err(error) = pending.write(self) {
+        if let Err(error) = pending.write(self, bounds) {
             self.note = Some(format!("not kept in {}: {error}", pending.place.display()));
         }
     }
 }
 
 impl Pending {
-    fn write(&self, loaded: &Loaded) -> io::Result<()> {
+    fn write(&self, loaded: &Loaded, bounds: ReadBounds) -> io::Result<()> {
         let Self { place, source, stamp, hash: before } = self;
-        let hash = hash_of(source, ReadBounds::NONE)?;
+        let hash = hash_of(source, bounds)?;
         if Stamp::of(source)? != *stamp || before.is_some_and(|before| before != hash) {
             return Err(io::Error::other("the file changed while it was read"));
         }

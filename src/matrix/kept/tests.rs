@@ -1,3 +1,4 @@
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -35,7 +36,7 @@ impl Place {
 
     fn load(&self, expand: bool) -> Loaded {
         let mut loaded = self.kept.load(&self.path(), expand).unwrap();
-        loaded.keep();
+        loaded.keep(ReadBounds::NONE);
         loaded
     }
 
@@ -91,7 +92,7 @@ fn what_was_counted_is_kept_too() {
     let place = Place::new(&TEXT.replace("symmetric", "general"));
     let mut first = place.kept.load(&place.path(), true).unwrap();
     assert_eq!(first.pattern_symmetry(), Some(1.0 / 3.0));
-    first.keep();
+    first.keep(ReadBounds::NONE);
     assert_eq!(place.load(true).market.unwrap().symmetry, Some(1.0 / 3.0));
 }
 
@@ -101,7 +102,7 @@ fn a_kept_number_comes_back_bit_for_bit() {
     let place = Place::new(TEXT);
     let mut loaded = place.kept.load(&place.path(), true).unwrap();
     loaded.market.as_mut().unwrap().symmetry = Some(0.9963930635838151);
-    loaded.keep();
+    loaded.keep(ReadBounds::NONE);
     assert_eq!(place.load(true).market.unwrap().symmetry, Some(0.9963930635838151));
 }
 
@@ -141,7 +142,7 @@ fn a_file_that_changes_while_it_is_read_is_not_kept() {
     let place = Place::new(TEXT);
     let mut loaded = place.kept.load(&place.path(), true).unwrap();
     place.write(&TEXT.replace("3 2 5", "3 2 6"), Duration::from_secs(1_000_001));
-    loaded.keep();
+    loaded.keep(ReadBounds::NONE);
     let note = loaded.note.unwrap();
     assert!(note.ends_with(": the file changed while it was read"), "{note}");
     assert_eq!(place.entries(), [""; 0].map(PathBuf::from));
@@ -164,7 +165,7 @@ fn a_file_that_changes_within_its_time_is_not_kept() {
     place.write(TEXT, ahead);
     let mut loaded = place.kept.load(&place.path(), true).unwrap();
     place.write(&TEXT.replace("3 2 5", "3 2 6"), ahead);
-    loaded.keep();
+    loaded.keep(ReadBounds::NONE);
     assert!(place.load(true).csr.values.contains(&6.0));
 }
 
@@ -223,7 +224,7 @@ fn an_entry_that_is_no_matrix_is_refused() {
         let stamp = Stamp::of(&place.path()).unwrap();
         let source = place.path().canonicalize().unwrap();
         let pending = Pending { place: place.entries().remove(0), source, stamp, hash: None };
-        pending.write(&loaded).unwrap();
+        pending.write(&loaded, ReadBounds::NONE).unwrap();
         let loaded = place.load(true);
         assert!(!loaded.from_cache && loaded.csr.values.iter().all(|value| value.is_finite()));
         loaded.note.unwrap()
@@ -268,6 +269,16 @@ fn an_entry_that_shrinks_while_it_is_read_is_damaged() {
     let entry = Entry::open(&path).unwrap();
     File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
     assert_eq!(entry.load().unwrap_err().to_string(), "cannot be read");
+}
+
+#[test]
+fn nothing_is_kept_of_a_file_whose_hashing_is_interrupted() {
+    let place = Place::new(TEXT);
+    let mut loaded = place.kept.load(&place.path(), true).unwrap();
+    loaded.keep(ReadBounds::new(&AtomicBool::new(true), u64::MAX, ""));
+    assert!(place.entries().is_empty());
+    let note = loaded.note.unwrap();
+    assert!(note.ends_with(": interrupted while it was read"), "{note}");
 }
 
 /// A pipe is not opened to hash it: that would wait for a writer.
