@@ -207,6 +207,8 @@ pub struct Prepared<'a, T, V: ?Sized = [T]> {
     cols: usize,
     /// Bytes kept beyond the CSR arrays, x and y; `None` when a library does not tell.
     pub extra_bytes: Option<u64>,
+    /// Bytes of the CSR arrays that a product reads, where its [`Setup`] does not tell.
+    pub csr_bytes: Option<u64>,
     /// The version of the library that computes, when it is not this program.
     pub library_version: Option<String>,
     /// What a reader of the result should know: what was chosen, or could not be done.
@@ -276,7 +278,8 @@ impl<T: Plain + PartialEq> PreparedOnGpu<'_, T> {
 impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
     fn made(csr: &Csr<T>, product: Box<Product<'a, T, V>>, extra_bytes: Option<u64>) -> Self {
         let (rows, cols) = (csr.rows, csr.cols);
-        Self { product, rows, cols, extra_bytes, library_version: None, note: None, wake: None }
+        let (csr_bytes, library_version, note, wake) = (None, None, None, None);
+        Self { product, rows, cols, extra_bytes, csr_bytes, library_version, note, wake }
     }
 
     /// The same, if `transpose`, for a product by Aᵀ: x has a value per row, y one per column.
@@ -288,6 +291,11 @@ impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
     /// The same with a word to the reader of its result.
     pub fn noting(self, note: impl Into<String>) -> Self {
         Self { note: Some(note.into()), ..self }
+    }
+
+    /// The same for a product that reads so many bytes of the CSR arrays, beside what it keeps.
+    pub fn reading_csr(self, bytes: u64) -> Self {
+        Self { csr_bytes: Some(bytes), ..self }
     }
 
     /// The same computed by library `version`, whose memory is `extra_bytes`.
@@ -351,11 +359,29 @@ pub enum Unprepared {
 
 impl Method {
     /// Where it runs.
-    pub fn device(&self) -> Device {
+    pub const fn device(&self) -> Device {
         match self.code {
             Code::Cpu { .. } => Device::Cpu,
             Code::Gpu { .. } => Device::Gpu,
         }
+    }
+
+    /// Bytes of the matrix that a product of this method reads, in the form in which it keeps them, when the CSR
+    /// arrays have `csr` bytes; `None` when a library does not tell.
+    pub fn matrix_bytes<T, V: ?Sized>(&self, csr: u64, prepared: &Prepared<T, V>) -> Option<u64> {
+        let kept = match self.setup {
+            Setup::Nothing => Some(0),
+            _ => prepared.extra_bytes,
+        };
+        Some(kept? + self.csr_bytes(csr, prepared))
+    }
+
+    /// Those of them that are the CSR arrays'.
+    pub fn csr_bytes<T, V: ?Sized>(&self, csr: u64, prepared: &Prepared<T, V>) -> u64 {
+        prepared.csr_bytes.unwrap_or(match self.setup {
+            Setup::Nothing | Setup::Inspection => csr,
+            Setup::Conversion | Setup::Ordering => 0,
+        })
     }
 
     /// All that may be set from outside.

@@ -28,7 +28,7 @@ use crate::device::facts::Clocks;
 use crate::matrix::Csr;
 use crate::memory::extent::Extent;
 use crate::memory::{self, Available};
-use crate::method::{Choice, Device, Request, Setup};
+use crate::method::{Choice, Device, Request};
 use crate::scalar::Scalar;
 use crate::team::Team;
 use entry::{Entry, Ready, guarded};
@@ -261,12 +261,12 @@ impl<'a, 'i, T: Scalar, S: Side<'a, T>> Case<'a, 'i, T, S> {
         let start = self.bench.clock.now();
         let (prepared, setup) = guarded(|| self.side.prepare(choice, &request))??;
         let setup_ms = 1e3 * setup.as_secs_f64();
-        let least_bytes = self.least_bytes(choice.method.setup, prepared.extra_bytes);
+        let matrix_bytes = choice.method.matrix_bytes(self.extent.csr(), &prepared);
         let mut ready = Ready {
             prepared,
             setup_ms,
             error_ratio: 0.0,
-            least_bytes,
+            matrix_bytes,
             hashes: BTreeSet::new(),
             attempts: Attempts::default(),
             spent: Duration::ZERO,
@@ -277,17 +277,6 @@ impl<'a, 'i, T: Scalar, S: Side<'a, T>> Case<'a, 'i, T, S> {
         self.verify(&mut ready)?;
         self.charge(&mut ready, start)?;
         Ok(ready)
-    }
-
-    /// Bytes that a product must read and write at the least, when it keeps `extra` bytes beside the CSR arrays: a
-    /// library that does not tell what it keeps has to look at each entry at least.
-    fn least_bytes(&self, setup: Setup, extra: Option<u64>) -> u64 {
-        let stored = match extra {
-            None => self.extent.nnz,
-            Some(_) if setup == Setup::Nothing => self.extent.csr(),
-            Some(extra) => extra.min(self.extent.csr()),
-        };
-        stored + self.extent.outputs() * self.extent.value
     }
 
     /// Counts the time since `start` as the method's, which may have only so much.

@@ -2,8 +2,9 @@
 
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
+use rayon::prelude::*;
 
-use super::plan::{Fill, Settings};
+use super::plan::{Fill, Settings, Values};
 use crate::matrix::Csr;
 use crate::matrix::order::Permutation;
 use crate::scalar::Scalar;
@@ -43,6 +44,25 @@ pub fn vectors<T: Scalar>(
     (alpha, beta, x, y0)
 }
 
+/// Values that one generator of random numbers draws.
+const DRAWN: usize = 1 << 16;
+
+/// Gives the matrix the values that were asked for, the same with any number of threads.
+pub fn replace_values(settings: &Settings, csr: &mut Csr<f64>) {
+    match settings.values {
+        Values::Stored => (),
+        Values::Ones => csr.values.fill(1.0),
+        Values::Random => {
+            csr.values.par_chunks_mut(DRAWN).enumerate().for_each(|(number, values)| {
+                // Other numbers than those of x.
+                let seed = (!settings.seed).wrapping_add(number as u64);
+                let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+                values.fill_with(|| random.random_range(-1.0..1.0));
+            })
+        }
+    }
+}
+
 impl<T: Scalar> Inputs<T> {
     /// For one matrix.
     pub fn new(settings: &Settings, csr: &Csr<T>) -> Self {
@@ -66,5 +86,37 @@ impl<T: Scalar> Inputs<T> {
             reference: self.reference.permuted(permutation),
             ..self
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::plan::Protocol;
+    use crate::matrix::stats::distinct_values;
+
+    fn with(values: Values, threads: usize) -> Vec<f64> {
+        let triplets: Vec<_> = (0..2 * DRAWN).map(|row| (row, 0, 3.0)).collect();
+        let mut csr = Csr::from_triplets(2 * DRAWN, 1, &triplets);
+        let settings = Settings { values, ..Settings::new(Protocol::MergeSpmv) };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| replace_values(&settings, &mut csr));
+        csr.values
+    }
+
+    #[test]
+    fn values_are_replaced_as_asked_with_any_number_of_threads() {
+        assert!(with(Values::Stored, 1).iter().all(|&value| value == 3.0));
+        assert!(with(Values::Ones, 1).iter().all(|&value| value == 1.0));
+        let random = with(Values::Random, 1);
+        assert_eq!(random, with(Values::Random, 3));
+        assert!(random.iter().all(|value| (-1.0..1.0).contains(value)));
+        assert_eq!(distinct_values(&random), None, "no part is drawn twice");
+        let settings = Settings::new(Protocol::MergeSpmv);
+        let (_, _, x, _) = vectors::<f64>(&settings, 0, DRAWN);
+        assert!(
+            x.iter().zip(&random).all(|(x, value)| x != value),
+            "other numbers than those of x"
+        );
     }
 }

@@ -63,6 +63,8 @@ pub struct Measurement {
     pub summary: Summary,
     /// See [`Prepared::extra_bytes`](crate::method::Prepared::extra_bytes).
     pub extra_bytes: Option<u64>,
+    /// See [`Method::matrix_bytes`](crate::method::Method::matrix_bytes).
+    pub matrix_bytes: Option<u64>,
     /// See [`Verdict::error_ratio`](crate::verify::Verdict::error_ratio); the worst of all
     /// verifications whose x is the same.
     pub error_ratio: f64,

@@ -61,6 +61,30 @@ pub enum Fill {
     Ones,
 }
 
+/// Which values the matrix has when methods see it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Values {
+    /// Those of the file or the generator; of a pattern file, ones.
+    #[default]
+    Stored,
+    /// Uniform in [-1, 1), from the seed: what a method gains by values that repeat is lost.
+    Random,
+    /// All ones.
+    Ones,
+}
+
+impl Values {
+    /// As in the CSV.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stored => "stored",
+            Self::Random => "random",
+            Self::Ones => "ones",
+        }
+    }
+}
+
 /// How each method is measured on each matrix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
@@ -90,7 +114,10 @@ pub struct Settings {
     pub beta: f64,
     /// What x holds.
     pub x: Fill,
-    /// For x and, with β ≠ 0, for the old y.
+    /// Which values the matrix has.
+    #[serde(default)]
+    pub values: Values,
+    /// For x, for random values of the matrix and, with β ≠ 0, for the old y.
     pub seed: u64,
     /// Whether the product is y ← αAᵀx + βy.
     pub transpose: bool,
@@ -132,11 +159,13 @@ impl Settings {
             min_time: Duration::ZERO,
             max_time: Duration::from_secs(2),
             timeout: Duration::from_secs(900),
-            rounds: 5,
+            // A 95 % interval of the median needs six samples.
+            rounds: 6,
             cache: Cache::Hot,
             alpha: 1.0,
             beta: 0.0,
             x: Fill::Random,
+            values: Values::Stored,
             seed: 1,
             transpose: false,
             isa: Isa::detect(),

@@ -2,7 +2,7 @@
 
 use super::statistics::{Sample, Summary};
 
-/// A 95 % interval wider than this share of its mean is too noisy.
+/// A 95 % interval wider than this share of the median is too noisy.
 const WIDEST: f64 = 0.1;
 /// Measurements beyond the first.
 const REPEATS: usize = 2;
@@ -51,7 +51,7 @@ impl Attempts {
     }
 }
 
-/// Of the 95 % interval, over the mean; 0 for a single sample, which has none.
+/// Of the 95 % interval, over the median; 0 for a few samples, which have none.
 fn width(summary: &Summary) -> f64 {
-    summary.ci95_ms.map_or(0.0, |(low, high)| (high - low) / summary.mean_ms)
+    summary.ci95_ms.map_or(0.0, |(low, high)| (high - low) / summary.median_ms)
 }

@@ -122,11 +122,14 @@ pub enum Command {
 
 #[derive(Clone, Debug, Args)]
 pub struct SingleArgs {
-    /// Matrix Market file, .mtx, .mtx.gz or .tar.gz, or a generator: gen:NAME,key=value,…, or
-    /// what stands in for a matrix of the collection: stand-in:GROUP/NAME
-    #[arg(long, value_name = "FILE|gen:SPEC", default_value = "gen:grid2d,n=1000,points=5",
-          long_help = format!("Matrix Market file, .mtx, .mtx.gz or .tar.gz; or what stands in for a \
-          matrix of the collection, stand-in:GROUP/NAME; or a generator: {}", forms()))]
+    /// Matrix Market file (.mtx, .mtx.gz or .tar.gz), a generated matrix (gen:NAME,key=value,…; `generate
+    /// --help` lists the generators), or the generated stand-in of a matrix of the collection
+    /// (stand-in:GROUP/NAME)
+    #[arg(
+        long,
+        value_name = "FILE|gen:SPEC",
+        default_value = "gen:grid2d,n=1000,points=5,random=1"
+    )]
     pub mtx: OsString,
     /// Measure in this process, not in a child that may crash, hang or run out of memory without
     /// ending the run

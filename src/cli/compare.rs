@@ -136,7 +136,8 @@ fn judge(comparison: &Comparison, percent: f64, world: &mut World) -> Result<Ver
     let err = &mut world.stderr;
     let unjudged = comparison.unjudged();
     if !unjudged.is_empty() {
-        let mend = "rows of one sample have no interval; measure with --rounds 2 or more";
+        let mend =
+            "rows of fewer than six samples have no interval; measure with --rounds 6 or more";
         writeln!(err, "warning: not judged: {} ({mend})", unjudged.join(", "))?;
     }
     let lost = comparison.lost().len();

@@ -13,7 +13,7 @@ use super::sources::source;
 use super::{Verdict, World};
 use crate::bench::execute::Stopped;
 use crate::bench::outcome::{Outcome, Report};
-use crate::bench::plan::Cache;
+use crate::bench::plan::{Cache, Values};
 use crate::matrix::Csr;
 use crate::matrix::order::Order;
 use crate::matrix::source::Source;
@@ -78,6 +78,7 @@ fn check(args: &SingleArgs, threads: Option<usize>) -> Result<()> {
     ensure!(threads.is_none_or(|n| n == 1), "--threads: a rank of {name} is one: mpirun -n N");
     ensure!(args.order == Order::Natural, "--order: {name} takes matrices as they are");
     ensure!(args.settings().cache == Cache::Hot, "--cache cold: {name} is measured hot");
+    ensure!(args.values == Values::Stored, "--values: {name} takes matrices as they are");
     Ok(())
 }
 
@@ -140,6 +141,7 @@ fn report_of(source: &Source, matrix: &Distributed) -> MatrixReport {
             shape: Some(matrix.shape.clone()),
             pattern_symmetry: None,
             kind: source.made_kind().or_else(|| matrix.kind.clone()),
+            ..MatrixFacts::default()
         },
         load_ms: Some(1e3 * read),
         load_mbs: matrix.bytes.map(|bytes| bytes as f64 / read / 1e6),

@@ -17,6 +17,7 @@ use super::task::{Event, Step, Task, cell};
 use super::{World, choice, install};
 use crate::bench::clock::Clock;
 use crate::bench::execute::{Bench, Stopped, Trial};
+use crate::bench::inputs::replace_values;
 use crate::bench::outcome::{Outcome, Report};
 use crate::bench::plan::Settings;
 use crate::device::Gpu;
@@ -25,6 +26,7 @@ use crate::matrix::bounds::ReadBounds;
 use crate::matrix::kept::Kept;
 use crate::matrix::order::Order;
 use crate::matrix::source::{Announced, LoadError, Loaded, Opened, Source};
+use crate::matrix::stats::distinct_values;
 use crate::memory::extent::Extent;
 use crate::memory::{self, Available};
 use crate::method::{Choice, Device};
@@ -132,6 +134,9 @@ impl<'a> Session<'a> {
         };
         let facts = facts(&task.source, &mut loaded);
         loaded.keep(bounds);
+        replace_values(&self.settings, &mut loaded.csr);
+        let (values, distinct) = (self.settings.values, distinct_values(&loaded.csr.values));
+        let facts = MatrixFacts { values: Some(values), distinct_values: distinct, ..facts };
         let mut report = MatrixReport {
             facts,
             load_ms: Some(1e3 * load),
@@ -318,6 +323,7 @@ fn facts(source: &Source, loaded: &mut Loaded) -> MatrixFacts {
         shape: Some(Shape::of(&loaded.csr)),
         pattern_symmetry: loaded.pattern_symmetry(),
         kind: source.kind(loaded),
+        ..MatrixFacts::default()
     }
 }
 

@@ -1,8 +1,9 @@
 //! `spmv-bench --mtx FILE`: one matrix, every method.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 
 use super::args::SingleArgs;
+use super::corpus::NOTHING;
 use super::isolate::Runner;
 use super::run_facts::Recording;
 use super::session::output;
@@ -10,6 +11,7 @@ use super::sources::source;
 use super::task::Task;
 use super::{Verdict, World};
 use crate::record::MatrixReport;
+use crate::record::row::Row;
 use crate::record::write::{Format, Reporter};
 
 /// Runs the command.
@@ -37,5 +39,6 @@ pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result
     if interrupted {
         writeln!(world.stderr, "interrupted: the results of {source} are incomplete")?;
     }
+    ensure!(interrupted || report.rows().any(Row::is_ok), NOTHING);
     Ok(if interrupted || report.is_bad() { Verdict::Bad } else { Verdict::Ok })
 }

@@ -69,8 +69,12 @@ impl<T> Csr<T> {
 
     /// Bytes of the three arrays.
     pub fn bytes(&self) -> u64 {
-        let arrays = [size_of_val(&self.row_offsets[..]), size_of_val(&self.column_indices[..])];
-        (arrays[0] + arrays[1] + size_of_val(&self.values[..])) as u64
+        size_of_val(&self.row_offsets[..]) as u64 + self.entry_bytes()
+    }
+
+    /// Bytes of the column indices and the values.
+    pub fn entry_bytes(&self) -> u64 {
+        (size_of_val(&self.column_indices[..]) + size_of_val(&self.values[..])) as u64
     }
 
     /// The half-open range of row `row`'s entries.

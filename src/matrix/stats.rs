@@ -1,5 +1,8 @@
-//! Row-length statistics and the degree histogram, as merge-spmv prints them.
+//! Row-length statistics and the degree histogram, as merge-spmv prints them, and facts of pattern and values.
 
+use std::collections::HashSet;
+
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::Csr;
@@ -64,6 +67,41 @@ fn histogram(lengths: impl Iterator<Item = u32>) -> Vec<usize> {
         counts[bin] += 1;
     }
     counts
+}
+
+/// Values that are told apart; more are not counted.
+const MOST_DISTINCT: usize = 1 << 16;
+
+/// How many bitwise different values there are; `None` for more than 65,536, whose count would take as much memory
+/// as the matrix.
+pub fn distinct_values(values: &[f64]) -> Option<usize> {
+    let known =
+        values.par_chunks(1 << 20).map(distinct).try_reduce(HashSet::new, |mut all, some| {
+            all.extend(some);
+            few(all)
+        });
+    known.map(|known| known.len())
+}
+
+/// The different values of a part of them.
+fn distinct(values: &[f64]) -> Option<HashSet<u64>> {
+    let mut known = HashSet::new();
+    // Most values of most matrices are among those seen shortly before.
+    let mut seen = vec![None; 1 << 12];
+    for bits in values.iter().map(|value| value.to_bits()) {
+        let place = &mut seen[(bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize];
+        if *place != Some(bits) {
+            *place = Some(bits);
+            if known.insert(bits) && known.len() > MOST_DISTINCT {
+                return None;
+            }
+        }
+    }
+    Some(known)
+}
+
+fn few(known: HashSet<u64>) -> Option<HashSet<u64>> {
+    (known.len() <= MOST_DISTINCT).then_some(known)
 }
 
 /// The share of entries a_ij whose mirror a_ji is an entry too: 1 for a structurally symmetric
@@ -153,5 +191,19 @@ mod tests {
                 .count();
             assert_eq!(pattern_symmetry(&csr), Some(mirrored as f64 / csr.nnz() as f64), "{spec}");
         }
+    }
+
+    #[test]
+    fn values_are_told_apart_by_their_bits_up_to_a_number() {
+        assert_eq!(distinct_values(&[]), Some(0));
+        assert_eq!(distinct_values(&[1.0, -1.0, 1.0, 0.0, -0.0]), Some(4));
+        // More than a part that is counted alone, and values that share a place among those seen before.
+        let cycling = |count: usize| (0..3 << 20).map(|k| (k % count) as f64).collect::<Vec<_>>();
+        assert_eq!(distinct_values(&cycling(1)), Some(1));
+        assert_eq!(distinct_values(&cycling(1 << 16)), Some(1 << 16));
+        assert_eq!(distinct_values(&cycling((1 << 16) + 1)), None);
+        // No part alone has too many.
+        let parts: Vec<_> = (0..(1 << 20) + (1 << 15)).map(|k| (k >> 4) as f64).collect();
+        assert_eq!(distinct_values(&parts), None);
     }
 }

@@ -11,7 +11,7 @@ mod register_blocks;
 mod strips;
 pub mod vendor;
 
-use crate::method::Method;
+use crate::method::{Device, Method};
 
 /// In debug builds, panics with the invariant that the builder of a format broke.
 fn debug_check(check: impl FnOnce() -> anyhow::Result<()>) {
@@ -89,3 +89,68 @@ pub const METHODS: &[Method] = &[
     vendor::cusparse_bsr::METHOD,
     vendor::cusparse_sell::METHOD,
 ];
+
+/// What the others are set against, on each device the best first. A speed-up over one of them misleads where that
+/// one is slow, so reports tell the ratio to the best of all of them on each matrix too.
+pub const BASELINES: &[Baseline] = &[
+    Baseline::new(&vendor::mkl_ie::METHOD_OPT, Kind::Vendor),
+    Baseline::new(&vendor::mkl_ie::METHOD, Kind::Vendor),
+    Baseline::new(&vendor::mkl_csrmv::METHOD, Kind::Vendor),
+    Baseline::new(&cpu::merge::METHOD, Kind::Merge),
+    Baseline::new(&cpu::csr_rows::METHOD, Kind::Csr),
+    Baseline::new(&cpu::coo::METHOD, Kind::Coo),
+    Baseline::new(&cpu::seq::METHOD, Kind::Sequential),
+    Baseline::new(&vendor::cusparse_csr::METHOD, Kind::Vendor),
+    Baseline::new(&vendor::cusparse_csr::METHOD_PRE, Kind::Vendor),
+    Baseline::new(&vendor::cusparse_csr::METHOD_ALG1, Kind::Vendor),
+    Baseline::new(&vendor::cusparse_csr::METHOD_ALG1_PRE, Kind::Vendor),
+    Baseline::new(&vendor::cusparse_csr::METHOD_ALG2, Kind::Vendor),
+    Baseline::new(&vendor::cusparse_csr::METHOD_ALG2_PRE, Kind::Vendor),
+    Baseline::new(&vendor::cusparse_csr_op::METHOD, Kind::Vendor),
+    Baseline::new(&vendor::cusparse_csr_op::METHOD_ALG1, Kind::Vendor),
+    Baseline::new(&vendor::cusparse_csr_op::METHOD_ALG2, Kind::Vendor),
+    Baseline::new(&vendor::cusparse_coo::METHOD, Kind::Vendor),
+    Baseline::new(&vendor::cusparse_coo::METHOD_ALG2, Kind::Vendor),
+    Baseline::new(&vendor::cusparse_sell::METHOD, Kind::Vendor),
+    Baseline::new(&vendor::cusparse_bsr::METHOD, Kind::Vendor),
+    Baseline::new(&gpu::merge::METHOD, Kind::Merge),
+    Baseline::new(&gpu::csr_vector::METHOD, Kind::Csr),
+    Baseline::new(&gpu::coo::METHOD, Kind::Coo),
+];
+
+/// A method that others are set against.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Baseline {
+    /// Its name, as a row has it: without parameters.
+    pub name: &'static str,
+    /// Where it runs.
+    pub device: Device,
+    /// Which.
+    pub kind: Kind,
+}
+
+/// The kinds of baselines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An algorithm of a vendor's library.
+    Vendor,
+    /// The merge path.
+    Merge,
+    /// Plain parallel CSR, which setups are set off against.
+    Csr,
+    /// Coordinates.
+    Coo,
+    /// CSR on one thread.
+    Sequential,
+}
+
+impl Baseline {
+    const fn new(method: &Method, kind: Kind) -> Self {
+        Self { name: method.name, device: method.device(), kind }
+    }
+
+    /// The baseline of that name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        BASELINES.iter().find(|baseline| baseline.name == name)
+    }
+}

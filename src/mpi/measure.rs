@@ -127,6 +127,7 @@ impl<'a, T: Sent> Trial<'a, T> {
             setup_ms: 1e3 * setup.as_secs_f64(),
             summary: Summary::of(&ready.samples).expect("a round takes one sample at least"),
             extra_bytes: Some(ranks.sum(&[ready.product.bytes() as u64])[0]),
+            matrix_bytes: None,
             error_ratio: ready.error_ratio,
             distinct_results: ready.hashes.len(),
             library_version: Some(ranks.library()),

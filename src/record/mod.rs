@@ -95,8 +95,20 @@ impl Group {
 
     /// The index of the fastest row.
     pub fn fastest(&self) -> Option<usize> {
-        let timed = self.rows.iter().enumerate().filter_map(|(k, row)| Some((k, row.avg_spmv_ms?)));
+        let timed =
+            self.rows.iter().enumerate().filter_map(|(k, row)| Some((k, row.typical_ms()?)));
         timed.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(k, _)| k)
+    }
+
+    /// The other methods whose 95 % intervals begin below the end of that of the fastest.
+    pub fn as_fast_as_the_fastest(&self) -> impl Iterator<Item = &str> {
+        let fastest = self.fastest();
+        let end = fastest.and_then(|index| Some(self.rows[index].interval_ms()?.1));
+        let others = self.rows.iter().enumerate().filter(move |other| Some(other.0) != fastest);
+        let close = others.filter(move |(_, row)| {
+            row.interval_ms().zip(end).is_some_and(|((low, _), end)| low <= end)
+        });
+        close.filter_map(|(_, row)| row.method_name.as_deref())
     }
 }
 
@@ -108,11 +120,14 @@ impl Group {
             (other.cell.precision, other.cell.device) == (self.precision, self.device)
         };
         let all = self.timed().chain(others.iter().filter(is_here).cloned());
-        let times = all.filter_map(|timed| Some((timed.avg_spmv_ms?, timed.cell.method)));
+        let times = all.filter_map(|timed| Some((timed.median_ms?, timed.cell.method)));
         let Some((best_ms, best)) = times.min_by(|a, b| a.0.total_cmp(&b.0)) else { return };
         for row in self.rows.iter_mut().filter(|r| r.method_name.as_deref() == Some(chooser)) {
-            if let (Some(reason), Some(ms)) = (&mut row.reason, row.avg_spmv_ms) {
-                *reason += &format!("; {:.2} times the time of the fastest, {best}", ms / best_ms);
+            if let (Some(ms), Some(reason)) = (row.typical_ms(), &mut row.reason) {
+                *reason += &match ms <= best_ms {
+                    true => "; the fastest of the run".into(),
+                    false => format!("; {:.2} times the time of the fastest, {best}", ms / best_ms),
+                };
             }
         }
     }
@@ -154,5 +169,63 @@ impl MatrixReport {
     pub fn is_bad(&self) -> bool {
         self.rows()
             .any(|row| matches!(row.status, Some(Status::Wrong | Status::Failed | Status::Timeout)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(name: &str, [median, low, high]: [f64; 3]) -> Row {
+        Row {
+            method_name: Some(name.into()),
+            precision: Some(Precision::F64),
+            device: Some(Device::Cpu),
+            status: Some(Status::Ok),
+            // Of a run that another program interrupted once.
+            avg_spmv_ms: Some(if name == "first" { 9.0 * median } else { median }),
+            median_ms: Some(median),
+            ci95_low_ms: Some(low),
+            ci95_high_ms: Some(high),
+            reason: Some("picked".into()),
+            ..Row::default()
+        }
+    }
+
+    fn group(rows: Vec<Row>) -> Group {
+        Group {
+            precision: Precision::F64,
+            device: Device::Cpu,
+            threads: 1,
+            cache: Cache::Hot,
+            footprint: 0,
+            peak: None,
+            compile_ms: None,
+            clocks: Vec::new(),
+            libraries: Vec::new(),
+            stages: vec![Vec::new(); rows.len()],
+            rows,
+        }
+    }
+
+    #[test]
+    fn the_fastest_is_so_by_its_median_and_others_may_not_be_told_apart() {
+        let rows =
+            [("second", [2.0, 1.75, 2.5]), ("first", [1.0, 0.5, 1.75]), ("last", [4.0, 2.0, 8.0])];
+        let group = group(rows.map(|(name, times)| row(name, times)).to_vec());
+        assert_eq!(group.fastest(), Some(1));
+        assert_eq!(group.as_fast_as_the_fastest().collect::<Vec<_>>(), ["second"]);
+        assert_eq!(group.rows[1].uncertainty(), Some(62.5));
+    }
+
+    #[test]
+    fn a_chooser_is_set_off_by_medians() {
+        let rows = [row("auto", [2.0, 2.0, 2.0]), row("first", [1.0, 1.0, 1.0])];
+        let mut group = group(rows.to_vec());
+        ["auto", "first"].iter().for_each(|chooser| group.set_off(chooser, &[]));
+        let reasons = group.rows.iter().map(|row| row.reason.as_deref().unwrap());
+        let expected =
+            ["picked; 2.00 times the time of the fastest, first", "picked; the fastest of the run"];
+        assert!(reasons.eq(expected));
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::run::{Cell, Timed};
 use crate::bench::metrics;
 use crate::bench::outcome::{Measurement, Outcome};
-use crate::bench::plan::Cache;
+use crate::bench::plan::{Cache, Values};
 use crate::matrix::Csr;
 use crate::matrix::order::Order;
 use crate::matrix::stats::RowStatistics;
@@ -53,6 +53,10 @@ pub struct MatrixFacts {
     pub pattern_symmetry: Option<f64>,
     /// The collection's word for the problem, or that there is no file.
     pub kind: Option<String>,
+    /// See [`distinct_values`](crate::matrix::stats::distinct_values).
+    pub distinct_values: Option<usize>,
+    /// Where the values are from.
+    pub values: Option<Values>,
 }
 
 /// What is known once a matrix is in memory.
@@ -159,6 +163,10 @@ pub struct Row {
     pub distinct_results: Option<usize>,
     pub launches: Option<u64>,
     pub launch_floor_ms: Option<f64>,
+    pub distinct_values: Option<usize>,
+    pub values: Option<Values>,
+    pub required_bytes: Option<u64>,
+    pub required_percent_of_peak: Option<f64>,
 }
 
 impl Row {
@@ -180,6 +188,8 @@ impl Row {
             variance: statistics.and_then(|s| s.variance),
             pattern_symmetry: matrix.pattern_symmetry,
             kind: matrix.kind.clone(),
+            distinct_values: matrix.distinct_values,
+            values: matrix.values,
             run_id: run_id.to_owned(),
             ..Self::default()
         }
@@ -198,7 +208,46 @@ impl Row {
 
     /// The same with its time.
     pub fn timed(&self) -> Option<Timed> {
-        Some(Timed { cell: self.cell()?, avg_spmv_ms: self.avg_spmv_ms })
+        Some(Timed { cell: self.cell()?, median_ms: self.typical_ms() })
+    }
+
+    /// The time of a product that comparisons use: the median over the samples, which an interruption by another
+    /// program does not move; the mean where a file has no median.
+    pub fn typical_ms(&self) -> Option<f64> {
+        self.median_ms.or(self.avg_spmv_ms)
+    }
+
+    /// A rate of this row, which follows from the mean time, as it follows from [`typical_ms`](Self::typical_ms).
+    pub fn typical(&self, rate: f64) -> Option<f64> {
+        Some(rate * self.avg_spmv_ms? / self.typical_ms()?)
+    }
+
+    /// GFLOP/s by [`typical_ms`](Self::typical_ms).
+    pub fn typical_gflops(&self) -> Option<f64> {
+        self.typical(self.gflops?)
+    }
+
+    /// The 95 % confidence interval of the median, in milliseconds.
+    pub fn interval_ms(&self) -> Option<(f64, f64)> {
+        let (low, high) = (self.ci95_low_ms?, self.ci95_high_ms?);
+        (low.is_finite() && high.is_finite() && low <= high).then_some((low, high))
+    }
+
+    /// Half of it, in percent of the median.
+    pub fn uncertainty(&self) -> Option<f64> {
+        let (low, high) = self.interval_ms()?;
+        Some(50.0 * (high - low) / self.typical_ms()?)
+    }
+
+    /// Whether the matrix has so few different values that one byte can stand for each; `None` in files that do not
+    /// tell how many there are.
+    pub fn values_repeat(&self) -> Option<bool> {
+        self.values.map(|_| self.distinct_values.is_some_and(|values| values <= 256))
+    }
+
+    /// Right, and timed.
+    pub fn is_ok(&self) -> bool {
+        self.status == Some(Status::Ok)
     }
 
     /// Whether it tells of a wrong result or an error.
@@ -261,11 +310,14 @@ impl Row {
         let &Shape { rows, cols, nnz, .. } = shape;
         let precision = circumstances.precision;
         let compulsory = metrics::compulsory_bytes(rows, cols, nnz, precision);
-        let compulsory_gbs = metrics::gbs(compulsory, ms);
         // A peak that could not be measured is 0.
         let peak_gbs = Some(circumstances.peak_gbs).filter(|&peak| peak > 0.0);
+        let vectors = (rows + cols) as u64 * precision.bytes();
+        let required = measurement.matrix_bytes.map(|matrix| matrix + vectors);
+        let percent_of_peak = |bytes| Some(100.0 * metrics::gbs(bytes, ms) / peak_gbs?);
         let floor = |(launches, launch_ms)| launches as f64 * launch_ms;
-        let pays_off = |baseline| metrics::break_even(measurement.setup_ms, ms, baseline);
+        let pays_off =
+            |baseline| metrics::break_even(measurement.setup_ms, summary.median_ms, baseline);
         Self {
             status: Some(Status::Ok),
             setup_ms: Some(measurement.setup_ms),
@@ -280,8 +332,8 @@ impl Row {
             ci95_high_ms: summary.ci95_ms.map(|ci| ci.1),
             samples: Some(summary.samples),
             iterations: Some(summary.iterations),
-            compulsory_gbs: Some(compulsory_gbs),
-            percent_of_peak: peak_gbs.map(|peak| 100.0 * compulsory_gbs / peak),
+            compulsory_gbs: Some(metrics::gbs(compulsory, ms)),
+            percent_of_peak: percent_of_peak(compulsory),
             extra_bytes: measurement.extra_bytes,
             break_even: circumstances.baseline_ms.and_then(pays_off),
             error_ratio: Some(measurement.error_ratio),
@@ -289,6 +341,8 @@ impl Row {
             distinct_results: Some(measurement.distinct_results),
             launches: measurement.launches,
             launch_floor_ms: measurement.launches.zip(circumstances.launch_ms).map(floor),
+            required_bytes: required,
+            required_percent_of_peak: required.and_then(percent_of_peak),
             library_version: measurement.library_version.clone(),
             reason: measurement.note.clone(),
             ..self

@@ -77,8 +77,8 @@ pub struct Cell {
 pub struct Timed {
     /// The cell.
     pub cell: Cell,
-    /// Time of a product in milliseconds, if there is one.
-    pub avg_spmv_ms: Option<f64>,
+    /// Median time of a product in milliseconds, if there is one.
+    pub median_ms: Option<f64>,
 }
 
 /// The matrices of a run.

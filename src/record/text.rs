@@ -67,43 +67,68 @@ pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
         let (gbs, megabytes) = (peak.gbs(), *footprint as f64 / 1e6);
         write!(out, "; peak {gbs:.2} GB/s at {megabytes:.3} MB ({peak})")?;
     }
-    let nominal_gbs = peak.and_then(|peak| peak.nominal_gbs());
     let compiled = group.compile_ms.map(|ms| format!("; kernels compiled in {ms:.1} ms"));
     writeln!(out, "{}", compiled.unwrap_or_default())?;
-    writeln!(
-        out,
-        "{:<NAME$} {:<7} {:>11} {:>11} {:>10} {:>9} {:>9} {:>7}{}",
-        "method",
-        "result",
-        "setup ms",
-        "avg ms",
-        "GFLOP/s",
-        "eff.GB/s",
-        "comp.GB/s",
-        "% peak",
-        if nominal_gbs.is_some() { " % nominal" } else { "" },
-    )?;
+    let columns = columns(group);
+    write!(out, "{:<NAME$} {:<7}", "method", "result")?;
+    writeln!(out, "{}", line(columns.iter().map(|column| (column.name.into(), column.width))))?;
     let fastest = group.fastest();
     for (index, (row, stages)) in group.rows.iter().zip(&group.stages).enumerate() {
-        write_row(out, row, nominal_gbs, fastest == Some(index))?;
+        write_row(out, row, &columns, fastest == Some(index))?;
         for Stage { name, ms, occupancy } in stages {
-            write!(out, "  {name:<30} {:>18}", cell(Some(*ms), 5))?;
+            write!(out, "  {name:<30} {:>17}", cell(Some(*ms), 5))?;
             let occupancy = occupancy.map(|share| format!("  occupancy {:.0} %", 100.0 * share));
             writeln!(out, "{}", occupancy.unwrap_or_default())?;
         }
     }
-    Ok(())
+    write_meaning(out, group)
 }
 
 /// The width of a method's name.
 const NAME: usize = 21;
 
-fn write_row(
-    out: &mut dyn Write,
-    row: &Row,
-    nominal_gbs: Option<f64>,
-    fastest: bool,
-) -> io::Result<()> {
+/// A number that the table shows of each method.
+struct Column {
+    name: &'static str,
+    width: usize,
+    digits: usize,
+    of: Number,
+}
+
+/// The number of a row, if it has one.
+type Number = Box<dyn Fn(&Row) -> Option<f64>>;
+
+/// The numbers of the table, from left to right.
+fn columns(group: &Group) -> Vec<Column> {
+    let column = |name, width, digits, of: fn(&Row) -> Option<f64>| Column {
+        name,
+        width,
+        digits,
+        of: Box::new(of),
+    };
+    let mut columns = vec![
+        column("setup ms", 11, 4, |row| row.setup_ms),
+        column("median ms", 11, 5, Row::typical_ms),
+        column("± %", 6, 1, Row::uncertainty),
+        column("mean ms", 11, 5, |row| row.avg_spmv_ms),
+        column("GFLOP/s", 10, 4, |row| row.gflops),
+        column("eff.GB/s", 9, 3, |row| row.effective_gbs),
+        column("% peak", 7, 1, |row| row.required_percent_of_peak),
+        column("% CSR", 7, 1, |row| row.percent_of_peak),
+    ];
+    if let Some(nominal) = group.peak.and_then(|peak| peak.nominal_gbs()) {
+        let of = move |row: &Row| row.compulsory_gbs.map(|gbs| 100.0 * gbs / nominal);
+        columns.push(Column { name: "% nominal", width: 9, digits: 1, of: Box::new(of) });
+    }
+    columns
+}
+
+/// Cells to the right, each in its width.
+fn line(cells: impl Iterator<Item = (String, usize)>) -> String {
+    cells.map(|(cell, width)| format!(" {cell:>width$}")).collect()
+}
+
+fn write_row(out: &mut dyn Write, row: &Row, columns: &[Column], fastest: bool) -> io::Result<()> {
     let name = row.method_name.as_deref().unwrap_or_default();
     let result = match row.status {
         Some(Status::Ok) => "PASS",
@@ -115,20 +140,33 @@ fn write_row(
     if row.status != Some(Status::Ok) {
         return writeln!(out, "{name:<NAME$} {result:<7} {reason}");
     }
-    let of_nominal = nominal_gbs.map(|nominal| row.compulsory_gbs.map(|gbs| 100.0 * gbs / nominal));
+    let cells = columns.iter().map(|column| (cell((column.of)(row), column.digits), column.width));
     writeln!(
         out,
-        "{name:<NAME$} {result:<7} {:>11} {:>11} {:>10} {:>9} {:>9} {:>7}{}{}{}",
-        cell(row.setup_ms, 4),
-        cell(row.avg_spmv_ms, 5),
-        cell(row.gflops, 4),
-        cell(row.effective_gbs, 3),
-        cell(row.compulsory_gbs, 3),
-        cell(row.percent_of_peak, 2),
-        of_nominal.map(|percent| format!(" {:>9}", cell(percent, 2))).unwrap_or_default(),
+        "{name:<NAME$} {result:<7}{}{}{}",
+        line(cells),
         if fastest { "  <- fastest" } else { "" },
         if reason.is_empty() { String::new() } else { format!("  ({reason})") },
     )
+}
+
+/// What the columns are, and what must be known to compare the methods.
+fn write_meaning(out: &mut dyn Write, group: &Group) -> io::Result<()> {
+    if group.fastest().is_none() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "\n±: half the 95 % confidence interval of the median, in percent of it. GFLOP/s and GB/s are of the mean.\n\
+         % peak: the bytes that a product must read and write, with the matrix in the method's own form, x and y,\n\
+         over the peak; % CSR: the same with the matrix as CSR, above 100 % where a form is smaller."
+    )?;
+    let close: Vec<_> = group.as_fast_as_the_fastest().collect();
+    if !close.is_empty() {
+        let names = close.join(", ");
+        writeln!(out, "Not told apart from the fastest, as the intervals overlap: {names}.")?;
+    }
+    Ok(())
 }
 
 fn load_note(report: &MatrixReport) -> String {

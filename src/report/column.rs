@@ -32,7 +32,7 @@ const KNOWN: &[Known] = &[
     ("variance", "variance of row lengths", true),
     ("pattern_symmetry", "pattern symmetry", false),
     ("setup_ms", "setup (ms)", true),
-    ("avg_spmv_ms", "time per product (ms)", true),
+    ("avg_spmv_ms", "mean time per product (ms)", true),
     ("min_ms", "least time per product (ms)", true),
     ("median_ms", "median time per product (ms)", true),
     ("max_ms", "greatest time per product (ms)", true),
@@ -40,7 +40,11 @@ const KNOWN: &[Known] = &[
     ("gflops", "GFLOP/s", false),
     ("effective_GBs", "effective GB/s", false),
     ("compulsory_GBs", "compulsory GB/s", false),
-    ("percent_of_peak", "% of peak bandwidth", false),
+    ("percent_of_peak", "% of peak bandwidth, as CSR", false),
+    ("required_percent_of_peak", "% of peak bandwidth", false),
+    ("required_bytes", "bytes of a product", true),
+    ("distinct_values", "different values", true),
+    ("uncertainty", "half the 95 % interval (%)", true),
     ("extra_bytes", "bytes beyond CSR", true),
     ("break_even", "products until the setup has paid off", true),
     ("error_ratio", "error over bound", true),
@@ -65,6 +69,8 @@ const COUNTS: &[&str] = &[
     "max_row_length",
     "empty_rows",
     "extra_bytes",
+    "required_bytes",
+    "distinct_values",
     "threads",
     "distinct_results",
 ];
@@ -105,7 +111,7 @@ impl Column {
         KNOWN.iter().find(|known| known.0 == self.0).expect("checked when it was parsed")
     }
 
-    /// The number in a row; `None` where it is unknown.
+    /// The number in a row; `None` where it is unknown. Rates are those of the median time, as all that is compared.
     pub fn of_line(&self, line: &Line) -> Option<f64> {
         let row = &line.row;
         let per_nonzero = |number: f64| {
@@ -113,9 +119,16 @@ impl Column {
             Some(number / nonzeros as f64)
         };
         match &self.0[..] {
-            "setup_products" => Some(row.setup_ms? / row.avg_spmv_ms?),
-            "ns_per_nonzero" => per_nonzero(1e6 * row.avg_spmv_ms?),
+            "median_ms" => row.typical_ms(),
+            "gflops" => row.typical(row.gflops?),
+            "effective_GBs" => row.typical(row.effective_gbs?),
+            "compulsory_GBs" => row.typical(row.compulsory_gbs?),
+            "percent_of_peak" => row.typical(row.percent_of_peak?),
+            "required_percent_of_peak" => row.typical(row.required_percent_of_peak?),
+            "setup_products" => Some(row.setup_ms? / row.typical_ms()?),
+            "ns_per_nonzero" => per_nonzero(1e6 * row.typical_ms()?),
             "extra_bytes_per_nonzero" => per_nonzero(row.extra_bytes? as f64),
+            "uncertainty" => row.uncertainty(),
             "empty_percent" => Some(100.0 * row.empty_rows? as f64 / row.num_rows? as f64),
             "intensity" => {
                 let (rows, cols, nonzeros) = (row.num_rows?, row.num_cols?, row.num_nonzeros?);

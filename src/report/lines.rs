@@ -6,7 +6,7 @@ use std::sync::Arc;
 use csv::StringRecord;
 
 use crate::record::cells::unguarded;
-use crate::record::row::{Row, Status};
+use crate::record::row::Row;
 
 /// A row of a result file, with the columns that others added to it.
 #[derive(Clone, Debug)]
@@ -95,12 +95,12 @@ impl Line {
 
     /// Right, and timed.
     pub fn is_ok(&self) -> bool {
-        self.row.status == Some(Status::Ok)
+        self.row.is_ok()
     }
 
     /// Wrong, or ended in an error.
     pub fn is_bad(&self) -> bool {
-        matches!(self.row.status, Some(Status::Wrong | Status::Failed | Status::Timeout))
+        self.row.is_bad()
     }
 
     /// The method with its parameters, or nothing for a matrix that was not measured.

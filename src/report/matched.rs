@@ -21,9 +21,9 @@ pub fn matrix(line: &Line) -> Matrix<'_> {
     (line.matrix(), line.is_stand_in(), line.row.num_nonzeros)
 }
 
-/// The time of a product, in milliseconds, where it is right and timed.
+/// The time of a product that comparisons use, in milliseconds, where it is right and timed.
 pub fn time(line: &Line) -> Option<f64> {
-    line.row.avg_spmv_ms.filter(|_| line.is_ok())
+    line.row.typical_ms().filter(|_| line.is_ok())
 }
 
 /// Of the rows that are right and timed.

@@ -9,8 +9,10 @@ pub mod matched;
 pub mod overview;
 pub mod page;
 pub mod select;
+pub mod standings;
 pub mod statistics;
 pub mod table;
+pub mod values;
 pub mod views;
 
 use serde::Serialize;

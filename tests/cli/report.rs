@@ -82,6 +82,26 @@ fn the_main_tables_are_printed() {
              merge             2   0.00200          0.00200    0.00200
             ───────────────────────────────────────────────────────────
 
+            Speed over the best baseline on each matrix
+            Time of the baseline over that of the method, geometric means; above 1 the method is faster. The best baseline is on each matrix the fastest of csr-rows, merge; least and greatest are over it.
+            ────────────────────────────────────────────────────────────────────
+             method     × merge   × best baseline   least   greatest   matrices
+            ════════════════════════════════════════════════════════════════════
+             csr-rows      1.00             0.707   0.500       1.00   2 of 2
+             merge         1.00             0.707   0.500       1.00   2 of 2
+            ────────────────────────────────────────────────────────────────────
+
+            Share of the matrices within a factor of the fastest method
+            2 matrices; f64, cpu, 2 threads, hot cache, natural order
+            without a time: ell on 2 matrices
+            share of all matrices on which the time is at most the factor times that of the fastest method; at 1 the method is the fastest
+            ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+             method     within 1 (%)   within 1.1 (%)   within 1.25 (%)   within 1.5 (%)   within 2 (%)   within 4 (%)
+            ═══════════════════════════════════════════════════════════════════════════════════════════════════════════
+             csr-rows           50.0             50.0              50.0             50.0            100            100
+             merge              50.0             50.0              50.0             50.0            100            100
+            ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
             What each method costs if it were the only one
             2 matrices; f64, cpu, 2 threads, hot cache, natural order
             without a time: ell on 2 matrices
@@ -92,21 +112,6 @@ fn the_main_tables_are_printed() {
              csr-rows            1         2        1.41            2.00   a
              merge               1         2        1.41            2.00   <b>&'_x_
             ────────────────────────────────────────────────────────────────────────
-
-            Correlations
-            2 matrices; f64, cpu, 2 threads, hot cache, natural order
-            without a time: ell on 2 matrices
-            Pearson's, of the numbers as they are, over the rows that are right and timed
-            ────────────────────────────────────────────────────────────────────
-             of                                   method     rows   correlation
-            ════════════════════════════════════════════════════════════════════
-             variation of row lengths – GFLOP/s   csr-rows      2          1.00
-             variation of row lengths – GFLOP/s   merge         2
-             variation of row lengths – GFLOP/s   ell           0
-             nonzeros – time per product (ms)     csr-rows      2
-             nonzeros – time per product (ms)     merge         2          1.00
-             nonzeros – time per product (ms)     ell           0
-            ────────────────────────────────────────────────────────────────────
         "#]],
     );
 }
@@ -171,6 +176,30 @@ fn a_folder_gets_a_page_in_two_forms_and_its_charts() {
             | csr-rows |        2 | 0.00100 |        0.00200 |  0.00400 |
             | merge    |        2 | 0.00200 |        0.00200 |  0.00200 |
 
+            ### Speed over the best baseline on each matrix
+
+            Time of the baseline over that of the method, geometric means; above 1 the method is faster. The best baseline is on each matrix the fastest of csr-rows, merge; least and greatest are over it.
+
+            | method   | × merge | × best baseline | least | greatest | matrices |
+            |----------|---------|-----------------|-------|----------|----------|
+            | csr-rows |    1.00 |           0.707 | 0.500 |     1.00 | 2 of 2   |
+            | merge    |    1.00 |           0.707 | 0.500 |     1.00 | 2 of 2   |
+
+            ### Share of the matrices within a factor of the fastest method
+
+            2 matrices; f64, cpu, 2 threads, hot cache, natural order
+
+            without a time: ell on 2 matrices
+
+            share of all matrices on which the time is at most the factor times that of the fastest method; at 1 the method is the fastest
+
+            ![Share of the matrices within a factor of the fastest method](f64-cpu-2-threads-hot-cache-share-of-the-matrices-within-a-factor-of-the-fastest.svg)
+
+            | method   | within 1 (%) | within 1.1 (%) | within 1.25 (%) | within 1.5 (%) | within 2 (%) | within 4 (%) |
+            |----------|--------------|----------------|-----------------|----------------|--------------|--------------|
+            | csr-rows |         50.0 |           50.0 |            50.0 |           50.0 |          100 |          100 |
+            | merge    |         50.0 |           50.0 |            50.0 |           50.0 |          100 |          100 |
+
             ### Time of a product against nonzeros
 
             2 matrices; f64, cpu, 2 threads, hot cache, natural order
@@ -179,19 +208,19 @@ fn a_folder_gets_a_page_in_two_forms_and_its_charts() {
 
             ![Time of a product against nonzeros](f64-cpu-2-threads-hot-cache-time-of-a-product-against-nonzeros.svg)
 
-            ### Speed over csr-rows
+            ### Speed over merge
 
             2 matrices; f64, cpu, 2 threads, hot cache, natural order
 
             without a time: ell on 2 matrices
 
-            time of csr-rows / time of the method: above 1 the method is faster
+            time of merge / time of the method: above 1 the method is faster
 
-            ![Speed over csr-rows](f64-cpu-2-threads-hot-cache-speed-over-csr-rows.svg)
+            ![Speed over merge](f64-cpu-2-threads-hot-cache-speed-over-merge.svg)
 
-            | method | matrices |   min |  max | harmonic mean | geometric mean | % faster |
-            |--------|----------|-------|------|---------------|----------------|----------|
-            | merge  |        2 | 0.500 | 2.00 |         0.800 |           1.00 |     50.0 |
+            | method   | matrices |   min |  max | harmonic mean | geometric mean | % faster |
+            |----------|----------|-------|------|---------------|----------------|----------|
+            | csr-rows |        2 | 0.500 | 2.00 |         0.800 |           1.00 |     50.0 |
 
             ### Speed in percent of the fastest on each matrix
 
@@ -229,10 +258,12 @@ fn a_folder_gets_a_page_in_two_forms_and_its_charts() {
 
             without a time: ell on 2 matrices
 
-            | matrix      | nonzeros | fastest  | GFLOP/s | second   | takes longer by (%) |
-            |-------------|----------|----------|---------|----------|---------------------|
-            | a           |     1000 | merge    | 0.00200 | csr-rows |                 100 |
-            | \<b>\&'\_x_ |     4000 | csr-rows | 0.00400 | merge    |                 100 |
+            ±: half the 95 % interval of the median, in percent; where the intervals of both overlap, the order is not sure: on 0 matrices
+
+            | matrix      | nonzeros | fastest  | GFLOP/s | ± (%) | second   | takes longer by (%) | ± (%) | intervals |
+            |-------------|----------|----------|---------|-------|----------|---------------------|-------|-----------|
+            | a           |     1000 | merge    | 0.00200 |       | csr-rows |                 100 |       |           |
+            | \<b>\&'\_x_ |     4000 | csr-rows | 0.00400 |       | merge    |                 100 |       |           |
 
             ### Roofline
 
@@ -254,27 +285,27 @@ fn a_folder_gets_a_page_in_two_forms_and_its_charts() {
 
             ![Correlations](f64-cpu-2-threads-hot-cache-correlations.svg)
 
-            | of                                 | method   | rows | correlation |
-            |------------------------------------|----------|------|-------------|
-            | variation of row lengths – GFLOP/s | csr-rows |    2 |        1.00 |
-            | variation of row lengths – GFLOP/s | merge    |    2 |             |
-            | variation of row lengths – GFLOP/s | ell      |    0 |             |
-            | nonzeros – time per product (ms)   | csr-rows |    2 |             |
-            | nonzeros – time per product (ms)   | merge    |    2 |        1.00 |
-            | nonzeros – time per product (ms)   | ell      |    0 |             |
+            | of                                      | method   | rows | correlation |
+            |-----------------------------------------|----------|------|-------------|
+            | variation of row lengths – GFLOP/s      | csr-rows |    2 |        1.00 |
+            | variation of row lengths – GFLOP/s      | merge    |    2 |             |
+            | variation of row lengths – GFLOP/s      | ell      |    0 |             |
+            | nonzeros – median time per product (ms) | csr-rows |    2 |             |
+            | nonzeros – median time per product (ms) | merge    |    2 |        1.00 |
+            | nonzeros – median time per product (ms) | ell      |    0 |             |
 
             ## All rows
 
             These are some of the columns; all are in `a.csv`.
 
-            | matrix      | method   | status  | nonzeros | time per product (ms) | GFLOP/s | setup (ms) |
-            |-------------|----------|---------|----------|-----------------------|---------|------------|
-            | a           | csr-rows | ok      |     1000 |                  2.00 | 0.00100 |          0 |
-            | a           | merge    | ok      |     1000 |                  1.00 | 0.00200 |          0 |
-            | a           | ell      | skipped |     1000 |                       |         |            |
-            | \<b>\&'\_x_ | csr-rows | ok      |     4000 |                  2.00 | 0.00400 |          0 |
-            | \<b>\&'\_x_ | merge    | ok      |     4000 |                  4.00 | 0.00200 |          0 |
-            | \<b>\&'\_x_ | ell      | wrong   |     4000 |                       |         |            |
+            | matrix      | method   | status  | nonzeros | median time per product (ms) | mean time per product (ms) | GFLOP/s | setup (ms) |
+            |-------------|----------|---------|----------|------------------------------|----------------------------|---------|------------|
+            | a           | csr-rows | ok      |     1000 |                         2.00 |                       2.00 | 0.00100 |          0 |
+            | a           | merge    | ok      |     1000 |                         1.00 |                       1.00 | 0.00200 |          0 |
+            | a           | ell      | skipped |     1000 |                              |                            |         |            |
+            | \<b>\&'\_x_ | csr-rows | ok      |     4000 |                         2.00 |                       2.00 | 0.00400 |          0 |
+            | \<b>\&'\_x_ | merge    | ok      |     4000 |                         4.00 |                       4.00 | 0.00200 |          0 |
+            | \<b>\&'\_x_ | ell      | wrong   |     4000 |                              |                            |         |            |
 
             ## How it was measured
 

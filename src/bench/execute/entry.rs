@@ -22,8 +22,8 @@ pub struct Ready<'a, T, V: ?Sized> {
     pub prepared: Prepared<'a, T, V>,
     pub setup_ms: f64,
     pub error_ratio: f64,
-    /// Bytes that a product must read and write at the least, as far as it is known what the method keeps.
-    pub least_bytes: u64,
+    /// See [`Method::matrix_bytes`](crate::method::Method::matrix_bytes).
+    pub matrix_bytes: Option<u64>,
     /// Of every y that was verified.
     pub hashes: BTreeSet<u64>,
     pub attempts: Attempts,
@@ -60,6 +60,7 @@ impl<T, V: ?Sized> Entry<'_, T, V> {
             setup_ms: ready.setup_ms,
             summary,
             extra_bytes: ready.prepared.extra_bytes,
+            matrix_bytes: ready.matrix_bytes,
             error_ratio: ready.error_ratio,
             distinct_results: ready.hashes.len(),
             library_version: ready.prepared.library_version,

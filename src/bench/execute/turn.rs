@@ -230,7 +230,8 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, '_, T, S> {
         ready: &Ready<'a, T, S::Vector>,
         typical: Duration,
     ) -> Result<(), Outcome> {
-        let gbs = gbs(ready.least_bytes, 1e3 * typical.as_secs_f64());
+        let bytes = self.least_bytes(ready);
+        let gbs = gbs(bytes, 1e3 * typical.as_secs_f64());
         // A clock that has not moved tells nothing.
         if gbs <= self.side.peak().gbs() || typical.is_zero() {
             return Ok(());
@@ -238,18 +239,24 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, '_, T, S> {
         let mut ceiling = 0.0;
         for _ in 0..SPEED_LOOKS {
             // A ceiling that cannot be measured is one that stays unknown.
-            let Ok(in_cache) = self.side.cache_gbs(ready.least_bytes) else { return Ok(()) };
+            let Ok(in_cache) = self.side.cache_gbs(bytes) else { return Ok(()) };
             ceiling = in_cache.max(ceiling);
             if gbs <= FASTER * ceiling {
                 return Ok(());
             }
         }
-        let bytes = ready.least_bytes;
         let reason = format!(
             "a product would move its {bytes} bytes at {gbs:.0} GB/s, but the caches reach {ceiling:.0}: it \
              does not compute each time"
         );
         Err(Outcome::Wrong { reason, error_ratio: ready.error_ratio })
+    }
+
+    /// Bytes that a product moves at the least: a library that does not tell what it keeps has to look at each entry.
+    fn least_bytes(&self, ready: &Ready<'a, T, S::Vector>) -> u64 {
+        let matrix =
+            ready.matrix_bytes.map_or(self.extent.nnz, |bytes| bytes.min(self.extent.csr()));
+        matrix + self.extent.outputs() * self.extent.value
     }
 
     /// Gives the method the x of which some elements have `changed`, and overwrites a few elements of y, or all where

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::bench::plan::{Cache, Fill, Protocol, Settings};
+use crate::bench::plan::{Cache, Fill, Protocol, Settings, Values};
 use crate::matrix::order::Order;
 use crate::memory::Size;
 use crate::method::Device;
@@ -61,7 +61,7 @@ pub struct MeasureArgs {
     #[arg(long, value_name = "SIZE")]
     pub max_memory: Option<Size>,
     /// Let all methods take turns N times; with 1 they run one by one and are kept in memory one by
-    /// one [default: 5]
+    /// one [default: 6]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: Option<u32>,
     /// What the caches hold before a sample
@@ -76,7 +76,10 @@ pub struct MeasureArgs {
     /// What x holds [default: random]
     #[arg(long, value_enum)]
     pub x: Option<Fill>,
-    /// Seed of the random x
+    /// Values of the matrix: as stored, or replaced by random ones or by ones before any method sees them
+    #[arg(long, value_enum, default_value = "stored")]
+    pub values: Values,
+    /// Seed of the random x, and of random values
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Multiply by the transpose, y = alpha A^T x + beta y
@@ -204,6 +207,7 @@ impl MeasureArgs {
             alpha: self.alpha,
             beta: self.beta,
             x: self.x.unwrap_or(protocol.x),
+            values: self.values,
             seed: self.seed,
             transpose: self.transpose,
             isa: self.isa.unwrap_or(protocol.isa),

@@ -7,7 +7,7 @@ mod tally;
 
 use std::io::{self, Write};
 
-use anyhow::{Error, Result};
+use anyhow::{Error, Result, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::CorpusArgs;
@@ -26,6 +26,10 @@ use crate::record::write::{Format, Reporter};
 use crate::terminal::shown;
 use share::Share;
 use tally::Tally;
+
+/// That a run has no result at all, which is no success.
+pub const NOTHING: &str =
+    "nothing was measured: no method has a right result; each row tells its reason";
 
 /// Runs the command.
 pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result<Verdict> {
@@ -88,6 +92,7 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
     if !measure.quiet {
         tally.write(world.stderr, interrupted)?;
     }
+    ensure!(interrupted || !tally.is_without_result(), NOTHING);
     Ok(if tally.bad || interrupted { Verdict::Bad } else { Verdict::Ok })
 }
 

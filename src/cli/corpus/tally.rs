@@ -5,10 +5,8 @@ use std::io::{self, Write};
 
 use crate::method::Device;
 use crate::record::row::{Row, Status};
+use crate::report::standings::{Standings, Time};
 use crate::scalar::Precision;
-
-/// The methods that speeds are given over: the first on the same device that has a time.
-const BASELINES: [&str; 4] = ["mkl-csrmv", "seq", "cusparse-csr", "gpu-csr-vector"];
 
 /// The counts.
 #[derive(Default)]
@@ -17,8 +15,7 @@ pub struct Tally {
     trivial: usize,
     unreadable: usize,
     rows: BTreeMap<Status, usize>,
-    /// Method → baseline → (Σ ln speed, matrices).
-    speeds: BTreeMap<(String, &'static str), (f64, usize)>,
+    times: BTreeMap<(Option<Precision>, Option<Device>), Vec<Time>>,
     /// Whether a result is wrong or something failed.
     pub bad: bool,
 }
@@ -27,7 +24,6 @@ impl Tally {
     /// Counts the rows of a matrix.
     pub fn take<'r>(&mut self, rows: impl Iterator<Item = &'r Row>) {
         self.matrices += 1;
-        let mut groups = BTreeMap::<(Option<Precision>, Option<Device>), Vec<&Row>>::new();
         for row in rows {
             *self.rows.entry(row.status.expect("every row has one")).or_default() += 1;
             self.bad |= row.is_bad();
@@ -35,25 +31,14 @@ impl Tally {
                 self.trivial += usize::from(row.is_trivial());
                 self.unreadable += usize::from(!row.is_trivial());
             }
-            groups.entry((row.precision, row.device)).or_default().push(row);
+            let time = Time::of(row, self.matrices);
+            self.times.entry((row.precision, row.device)).or_default().extend(time);
         }
-        groups.values().for_each(|rows| self.take_speeds(rows));
     }
 
-    fn take_speeds(&mut self, rows: &[&Row]) {
-        let time_of = |name: &str| {
-            let named = |row: &&&Row| row.method_name.as_deref() == Some(name);
-            rows.iter().find(named).and_then(|row| row.avg_spmv_ms)
-        };
-        let baseline = BASELINES.iter().find_map(|&name| Some((name, time_of(name)?)));
-        let Some((baseline, baseline_ms)) = baseline else { return };
-        for row in rows {
-            if let (Some(name), Some(ms)) = (&row.method_name, row.avg_spmv_ms) {
-                let (sum, count) = self.speeds.entry((name.clone(), baseline)).or_default();
-                *sum += (baseline_ms / ms).ln();
-                *count += 1;
-            }
-        }
+    /// Whether no method has a right result on any matrix.
+    pub fn is_without_result(&self) -> bool {
+        !self.rows.contains_key(&Status::Ok)
     }
 
     /// Writes the summary.
@@ -74,9 +59,12 @@ impl Tally {
             of(Status::Failed),
             of(Status::Timeout)
         )?;
-        for ((method, baseline), (sum, count)) in &self.speeds {
-            let mean = (sum / *count as f64).exp();
-            writeln!(err, "  {method:<16} {mean:.3} x {baseline} (geometric mean of {count})")?;
+        for ((precision, device), times) in self.times.iter().filter(|group| !group.1.is_empty()) {
+            let standings = Standings::of(times);
+            let precision = precision.map_or("no precision", Precision::name);
+            writeln!(err, "\n{precision}, {}", device.map_or("no device", Device::name))?;
+            writeln!(err, "{}", standings.table().to_text(None))?;
+            standings.notes().iter().try_for_each(|note| writeln!(err, "{note}"))?;
         }
         Ok(())
     }

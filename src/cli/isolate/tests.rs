@@ -122,7 +122,7 @@ fn a_worker_by_script() {
         ("ends after a group", 0) => tell(group("a")),
         ("ends after a group", _) => {
             // What the first has told, with its time.
-            assert!(task.done.iter().all(|timed| timed.avg_spmv_ms == Some(0.5)));
+            assert!(task.done.iter().all(|timed| timed.median_ms == Some(0.5)));
             assert!(task.is_done(&cell("a")) && !task.is_done(&cell("b")));
             tell(group("b"));
         }

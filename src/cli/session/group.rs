@@ -5,14 +5,11 @@ use crate::bench::metrics::compulsory_bytes;
 use crate::bench::outcome::{Outcome, Report};
 use crate::cli::libraries;
 use crate::method::{Choice, Device};
-use crate::methods::{cpu, gpu};
+use crate::methods::{Baseline, Kind, cpu, gpu};
 use crate::record::row::{Circumstances, Row};
 use crate::record::run::Timed;
 use crate::record::{Group, MatrixReport};
 use crate::scalar::Precision;
-
-/// The methods whose times per product setups are set off against: plain parallel CSR of each device.
-const BREAK_EVEN_BASELINES: [&str; 2] = ["csr-rows", "gpu-csr-vector"];
 
 impl Session<'_> {
     /// A group with its rows, of what was measured of `choices` on one device.
@@ -28,15 +25,15 @@ impl Session<'_> {
         let facts = &matrix.facts;
         let results = || choices.iter().zip(&report.outcomes);
         let measured = results().filter_map(|(choice, outcome)| match outcome {
-            Outcome::Ok(measured) => Some((choice.name(), measured.summary.mean_ms)),
+            Outcome::Ok(measured) => Some((choice.name(), measured.summary.median_ms)),
             _ => None,
         });
         let before = done
             .iter()
             .filter(|timed| (timed.cell.precision, timed.cell.device) == (precision, device))
-            .filter_map(|timed| Some((timed.cell.method.clone(), timed.avg_spmv_ms?)));
-        let baseline =
-            measured.chain(before).find(|(name, _)| BREAK_EVEN_BASELINES.contains(&&**name));
+            .filter_map(|timed| Some((timed.cell.method.clone(), timed.median_ms?)));
+        let is_plain = |name: &str| Baseline::named(name).is_some_and(|b| b.kind == Kind::Csr);
+        let baseline = measured.chain(before).find(|(name, _)| is_plain(name));
         let circumstances = Circumstances {
             precision,
             threads: self.team.len(),

@@ -8,6 +8,7 @@ use anyhow::Result;
 use super::{Rows, Tuning};
 use crate::bench::regression::relative_speeds;
 use crate::method::{Choice, Device};
+use crate::record::row::Row;
 use crate::record::{Group, MatrixReport};
 use crate::scalar::Precision;
 
@@ -81,7 +82,7 @@ impl Sweep {
     fn take(&mut self, group: &Group) {
         let speed = |name: &String| {
             let mut rows = group.rows.iter();
-            rows.find(|row| row.method_name.as_ref() == Some(name)).and_then(|row| row.gflops)
+            rows.find(|row| row.method_name.as_ref() == Some(name)).and_then(Row::typical_gflops)
         };
         match self.names.iter().map(speed).collect() {
             Some(speeds) => self.speeds.push(speeds),

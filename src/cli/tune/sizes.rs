@@ -45,7 +45,7 @@ impl Tuning for Sizes {
                     rows.write(SizeRow::new(row, Some((swept.name.clone(), size))))?;
                 }
                 let result = swept.results.iter_mut().find(|s| s.precision == group.precision);
-                let (facts, gflops) = (&own[0], own.iter().map(|row| row.gflops));
+                let (facts, gflops) = (&own[0], own.iter().map(Row::typical_gflops));
                 let result = result.expect("one per precision");
                 result.take(&facts.file, facts.row_length_mean, gflops);
             }

@@ -7,7 +7,7 @@
 
 use super::{merge, packed, seq};
 use crate::matrix::Csr;
-use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
+use crate::method::{Choice, Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
 
@@ -16,7 +16,7 @@ pub const METHOD: Method = Method {
     name: "auto",
     source: "this project",
     summary: "seq, merge or packed, by the number of nonzeros, the longest row and the products planned",
-    parameters: &[],
+    parameters: packed::METHOD.parameters,
     operations: Operations::Plain,
     setup: Setup::Inspection,
     memory: packed::METHOD.memory,
@@ -34,7 +34,12 @@ fn prepare<'a, T: Scalar + Lanes>(
 ) -> Result<Prepared<'a, T>, Unavailable> {
     let method = choose(csr, request.expected_products);
     let prepare = method.prepare::<T>().expect("a method of the CPU");
-    Ok(prepare(csr, request)?.noting(format!("picked {}", method.name)))
+    let prepared = prepare(csr, request)?;
+    let csr_bytes = method.csr_bytes(csr.bytes(), &prepared);
+    let takes = |(name, _): &&(&str, _)| method.parameters.iter().any(|known| known.name == *name);
+    let given = request.given.iter().filter(takes).copied().collect();
+    let picked = Choice { method: &method, given }.name();
+    Ok(prepared.noting(format!("picked {picked}")).reading_csr(csr_bytes))
 }
 
 fn choose<T>(csr: &Csr<T>, expected_products: usize) -> Method {
@@ -52,7 +57,11 @@ mod tests {
     use crate::team::Team;
 
     /// What is picked for an n × n grid.
-    fn picked(n: usize, expected_products: usize) -> String {
+    fn picked(
+        n: usize,
+        expected_products: usize,
+        given: &[(&'static str, &'static str)],
+    ) -> String {
         let grid = Generator::parse(&format!("grid2d,n={n}")).unwrap().generate().unwrap();
         let request = Request {
             team: &Team::floating(1),
@@ -62,17 +71,22 @@ mod tests {
             beta: 0.0,
             expected_products,
             profile: None,
-            given: &[],
+            given,
         };
         prepare::<f64>(&grid, &request).unwrap().note.unwrap()
     }
 
     #[test]
     fn few_nonzeros_and_few_products_need_no_setup() {
-        assert_eq!(picked(16, 9999), "picked seq");
-        assert_eq!(
-            (picked(17, 99), picked(17, 100)),
-            ("picked merge".into(), "picked packed".into())
-        );
+        assert_eq!(picked(16, 9999, &[]), "picked seq");
+        assert_eq!(picked(17, 99, &[]), "picked merge");
+        assert_eq!(picked(17, 100, &[]), "picked packed");
+    }
+
+    #[test]
+    fn values_are_compressed_only_where_it_is_asked_for() {
+        let coded = [("values", "coded")];
+        assert_eq!(picked(16, 100, &coded), "picked seq");
+        assert_eq!(picked(17, 100, &coded), "picked packed:values=coded");
     }
 }

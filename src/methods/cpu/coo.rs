@@ -44,14 +44,17 @@ fn prepare<'a, T: AtomicAdd + Lanes>(
             scatter(csr, &row_indices, team, alpha, x, y);
             Ok(())
         };
-        return Ok(Prepared::new(csr, bytes, product).transposing(true));
+        return Ok(Prepared::new(csr, bytes, product)
+            .transposing(true)
+            .reading_csr(csr.entry_bytes()));
     }
     let mut carries = Carries::new(team.len());
     Ok(Prepared::new(csr, bytes + carries.bytes(), move |alpha, x, beta, y| {
         let coordinates = Coordinates { row_indices: &row_indices, entries: Entries::of(csr) };
         carries.add_product(coordinates, team, isa, Operands { alpha, x, beta }, y);
         Ok(())
-    }))
+    })
+    .reading_csr(csr.entry_bytes()))
 }
 
 /// y += αAᵀx.

@@ -97,6 +97,7 @@ fn natural_product<'a, T: Scalar + Lanes>(
         matrix.multiply(Operands { alpha, x, beta }, y, team, isa);
         Ok(())
     })
+    .reading_csr(csr.bytes())
 }
 
 /// The same for a matrix that is brought into Band-k order, between x and y in natural order.

@@ -11,9 +11,9 @@
 //!   whose blocks have ended are left out of the streams and masked out of the sums: nothing is padded.
 //! - *long rows*, one by one, where lengths differ too much.
 //!
-//! A window's columns are 16-bit distances from its lowest column, where they fit; its values are one
-//! value if they are all alike, one-byte codes if few of them differ and the matrix is too large for
-//! the caches, else as they are.
+//! A window's columns are 16-bit distances from its lowest column, where they fit. Its values are stored as they
+//! are: the method without parameters compresses the structure alone, so that its time does not depend on values.
+//! With `values=coded` a window stores one value if all are equal, and one-byte codes if at most 256 differ.
 //!
 //! Each thread owns successive windows of an equal share of the estimated work. Rows longer than a
 //! window's share are left in CSR; all threads sum a piece of each and the leader adds these up.
@@ -36,7 +36,6 @@ use crate::memory::extent::Extent;
 use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 use crate::simd::{Lanes, MOST_LANES};
-use crate::system;
 use crate::team::DisjointMut;
 use build::{Packing, pack};
 use kernel::Multiply;
@@ -46,11 +45,11 @@ use window::Window;
 pub const METHOD: Method = Method {
     name: "packed",
     source: "this project; SELL-C-σ, DIA, register blocks and CSR&RV per window of rows",
-    summary: "bands without indices, sorted slices, blocks of rows; 16-bit columns and coded values",
+    summary: "bands without indices, sorted slices, blocks of rows; 16-bit columns",
     parameters: &[Parameter {
         name: "values",
-        values: &["full", "coded"],
-        meaning: "whether values are coded where few differ; by default beyond the last-level cache",
+        values: &["coded"],
+        meaning: "compresses values too: one value for a window, or one-byte codes, where they repeat",
     }],
     operations: Operations::Plain,
     setup: Setup::Conversion,
@@ -74,10 +73,7 @@ fn prepare<'a, T: Scalar + Lanes>(
     let (team, threads, isa) = (request.team, request.team.len(), request.isa);
     let windows = (csr.nnz() / (threads * WINDOW_NONZEROS)).clamp(1, WINDOWS_PER_THREAD) * threads;
     let share = csr.nnz().div_ceil(windows).max(1);
-    let coded = match request.word("values") {
-        Some(word) => word == "coded",
-        None => beyond_caches(csr),
-    };
+    let coded = request.word("values").is_some();
     let longest = (csr.nnz() / (4 * threads)).max(SHARED_ROW);
     let packing = Packing { lanes: isa.wide_lanes::<T>(), coded, longest };
     let windows: Vec<_> =
@@ -88,6 +84,8 @@ fn prepare<'a, T: Scalar + Lanes>(
     let shares = shares(&costs, threads);
     let mut sums = vec![vec![T::zero(); longest.len()]; threads];
     let bytes = windows.iter().map(Window::bytes).sum::<usize>();
+    let longest_entries: usize = longest.iter().map(|&row| csr.row(row).len()).sum();
+    let longest_bytes = (longest_entries * (size_of::<T>() + size_of::<u32>())) as u64;
     let extra_bytes = bytes + (threads * size_of::<T>() + size_of::<usize>()) * longest.len();
     Ok(Prepared::new(csr, extra_bytes, move |alpha, x, beta, y| {
         let operands = Operands { alpha, x, beta };
@@ -111,7 +109,8 @@ fn prepare<'a, T: Scalar + Lanes>(
             operands.store(sum, &mut y[row]);
         }
         Ok(())
-    }))
+    })
+    .reading_csr(longest_bytes))
 }
 
 /// The streams: bands of values with holes, or values with fewer holes and columns. Beside them, for a window
@@ -123,12 +122,6 @@ fn memory(extent: &Extent) -> u64 {
     let packing = (nnz / windows + threads * longest).min(nnz);
     let rows_packing = rows.min(threads * WINDOW_ROWS as u64);
     nnz * per_entry + packing * (4 * value + 36) + 128 * rows_packing + rows
-}
-
-/// Whether a product streams the matrix from memory.
-fn beyond_caches<T>(csr: &Csr<T>) -> bool {
-    let bytes = csr.nnz() * (size_of::<T>() + size_of::<u32>());
-    system::last_level_cache_bytes().is_none_or(|cache| bytes as u64 > 2 * cache)
 }
 
 /// Windows that end near multiples of `nonzeros` nonzeros, of at most [`WINDOW_ROWS`] rows; of many rows, whole registers

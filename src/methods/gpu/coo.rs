@@ -63,7 +63,8 @@ fn prepare<'a, T: Value>(
         start.run(beta, y)?;
         let DeviceCsr { column_indices, values, .. } = csr;
         adding.run((&row_indices, column_indices, values), alpha, x, y)
-    }))
+    })
+    .reading_csr(csr.host.entry_bytes()))
 }
 
 /// The launch that adds the products of entries to y.

@@ -41,7 +41,9 @@ fn prepare<'a, T: Value, const SECOND: bool>(
         values: csr.values.address(),
     };
     let algorithm = if SECOND { Algorithm::CooAlg2 } else { Algorithm::CooAlg1 };
-    cusparse::prepare(csr, request, Call { algorithm, preprocess: false }, format, row_indices)
+    let call = Call { algorithm, preprocess: false };
+    let prepared = cusparse::prepare(csr, request, call, format, row_indices)?;
+    Ok(prepared.reading_csr(csr.host.entry_bytes()))
 }
 
 fn row_indices(row_offsets: &[u32]) -> Vec<u32> {

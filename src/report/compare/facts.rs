@@ -3,8 +3,12 @@
 use serde_json::Value;
 
 /// Facts that name another product when they differ, with the option that sets them.
-const PRODUCT: [(&str, &str); 3] =
-    [("/settings/alpha", "--alpha"), ("/settings/beta", "--beta"), ("/expand", "--no-expand")];
+const PRODUCT: [(&str, &str); 4] = [
+    ("/settings/alpha", "--alpha"),
+    ("/settings/beta", "--beta"),
+    ("/settings/values", "--values"),
+    ("/expand", "--no-expand"),
+];
 
 /// Facts that times may depend on.
 const CIRCUMSTANCES: [&str; 16] = [

@@ -24,8 +24,8 @@ pub enum Refusal {
     #[error("{file} holds two rows of {row}; keep the rows of one run in a file")]
     Twice { file: String, row: String },
     /// A row contradicts itself.
-    #[error("{file}: {row} is ok, but its avg_spmv_ms is '{value}'; it must be a positive number")]
-    NoTime { file: String, row: String, value: String },
+    #[error("{file}: {row} is ok, but its {column} is '{value}'; it must be a positive number")]
+    NoTime { file: String, row: String, column: &'static str, value: String },
     /// The same name for two matrices.
     #[error("{matrix} has {found}: {why}")]
     OtherMatrix { matrix: String, found: String, why: &'static str },
@@ -36,11 +36,12 @@ pub enum Refusal {
 
 /// Refuses a row that is ok without a time.
 pub(super) fn check_time(side: &Side, line: &Line, key: &Key) -> Result<(), Refusal> {
-    if !line.is_ok() || line.row.avg_spmv_ms.is_some_and(|ms| ms > 0.0 && ms.is_finite()) {
+    if !line.is_ok() || line.row.typical_ms().is_some_and(|ms| ms > 0.0 && ms.is_finite()) {
         return Ok(());
     }
-    let value = line.cell("avg_spmv_ms").unwrap_or_default().to_owned();
-    Err(Refusal::NoTime { file: side.name.to_owned(), row: key.describe(), value })
+    let column = if line.row.median_ms.is_some() { "median_ms" } else { "avg_spmv_ms" };
+    let value = line.cell(column).unwrap_or_default().to_owned();
+    Err(Refusal::NoTime { file: side.name.to_owned(), row: key.describe(), column, value })
 }
 
 /// Refuses rows of different matrices, as far as they tell.

@@ -22,7 +22,7 @@ impl Comparison<'_> {
         text += &self.losses_text("ok in B, not in A", &self.gained());
         text += &self.unpaired_text();
         if let Some(overall) = &self.overall {
-            text += "\nB/A: B's time per product over A's; above 1 B is slower\n";
+            text += "\nB/A: B's median time per product over A's; above 1 B is slower\n";
             text += &self.methods_table().to_text(None);
             text += "\n";
             let changes = self.changes_table();
@@ -140,8 +140,8 @@ struct Record<'a> {
     file_b: Option<&'a str>,
     status_a: &'a str,
     status_b: &'a str,
-    avg_spmv_ms_a: Option<f64>,
-    avg_spmv_ms_b: Option<f64>,
+    median_ms_a: Option<f64>,
+    median_ms_b: Option<f64>,
     ratio: Option<f64>,
     judgement: Option<&'a str>,
     reason_a: Option<&'a str>,
@@ -152,7 +152,7 @@ impl<'a> Record<'a> {
     fn of(pair: &Pair<'a>) -> Self {
         let key = pair.key;
         let [file_a, file_b] = [pair.a, pair.b].map(|line| Some(&line?.row.file[..]));
-        let ms = |line: Option<&Line>| line.and_then(|line| line.row.avg_spmv_ms);
+        let ms = |line: Option<&Line>| line.and_then(|line| line.row.typical_ms());
         let [reason_a, reason_b] = [pair.a, pair.b].map(|line| line?.row.reason.as_deref());
         Self {
             matrix: key.matrix(),
@@ -165,8 +165,8 @@ impl<'a> Record<'a> {
             file_b,
             status_a: status(pair.a),
             status_b: status(pair.b),
-            avg_spmv_ms_a: ms(pair.a),
-            avg_spmv_ms_b: ms(pair.b),
+            median_ms_a: ms(pair.a),
+            median_ms_b: ms(pair.b),
             ratio: pair.change.map(|change| change.ratio),
             judgement: pair.change.map(|change| change.judgement.name()),
             reason_a,

@@ -9,12 +9,16 @@ use crate::report::page::Section;
 use crate::report::table::{Cell, Table};
 
 /// The numbers that are shown of each row.
-const NUMBERS: [&str; 10] = [
+const NUMBERS: [&str; 14] = [
     "num_nonzeros",
+    "distinct_values",
+    "median_ms",
+    "uncertainty",
     "avg_spmv_ms",
     "gflops",
     "effective_GBs",
     "compulsory_GBs",
+    "required_percent_of_peak",
     "percent_of_peak",
     "setup_ms",
     "break_even",

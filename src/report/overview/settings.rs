@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::speeds;
+use crate::methods::BASELINES;
 use crate::report::View;
 use crate::report::lines::Line;
 use crate::report::matched;
@@ -12,10 +13,6 @@ use crate::report::views::{Recorded, Spec};
 /// The views of a setting, beside the speeds.
 const VIEWS: &str = include_str!("views.toml");
 
-/// What the others are set against: the first that has a right row. On a GPU the last two.
-const BASELINES: [&str; 6] =
-    ["mkl-ie", "mkl-csrmv", "csr-rows", "seq", "cusparse-csr", "gpu-csr-vector"];
-
 /// All views.
 pub(super) fn section(setting: &str, lines: &[&Line]) -> Section {
     of(setting, lines, |_| true)
@@ -23,18 +20,18 @@ pub(super) fn section(setting: &str, lines: &[&Line]) -> Section {
 
 /// Those that are read as tables, on a terminal.
 pub(super) fn main_tables(setting: &str, lines: &[&Line]) -> Section {
-    of(setting, lines, |spec| matches!(spec, Spec::Best(_) | Spec::Correlations(_)))
+    of(setting, lines, |spec| matches!(spec, Spec::Profile(_) | Spec::Best(_)))
 }
 
 fn of(setting: &str, lines: &[&Line], wanted: fn(&Spec) -> bool) -> Section {
-    let Some(speeds) = speeds::view(lines) else {
+    let Some(rates) = speeds::rates(lines) else {
         let lead = vec!["No result is right and timed: there is nothing to show.".into()];
         return Section { title: setting.into(), lead, ..Section::default() };
     };
     let recorded = Recorded { lines: lines.to_vec(), stages: Vec::new() };
     let specs = specs(baseline(lines)).into_iter().filter(wanted);
     let views = specs.map(|spec| spec.view(&recorded)).filter(shows_something);
-    let views = std::iter::once(speeds).chain(views).collect();
+    let views = [rates, speeds::over_baselines(lines)].into_iter().chain(views).collect();
     Section { title: setting.into(), views, ..Section::default() }
 }
 
@@ -43,10 +40,10 @@ fn shows_something(view: &View) -> bool {
 }
 
 fn baseline(lines: &[&Line]) -> Option<&'static str> {
-    let ran = |name: &&&str| {
-        lines.iter().any(|line| line.method() == **name && matched::time(line).is_some())
+    let ran = |name: &&str| {
+        lines.iter().any(|line| line.method() == *name && matched::time(line).is_some())
     };
-    BASELINES.iter().find(ran).copied()
+    BASELINES.iter().map(|baseline| baseline.name).find(ran)
 }
 
 fn specs(baseline: Option<&str>) -> Vec<Spec> {

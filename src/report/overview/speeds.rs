@@ -1,44 +1,69 @@
 //! How fast each method is over all matrices of a setting.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::report::View;
 use crate::report::chart::{Axis, BarSeries, Bars, Chart};
 use crate::report::lines::Line;
 use crate::report::matched;
+use crate::report::standings::{Standings, Time};
 use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
+use crate::report::values::Kinds;
 
 /// A method's speeds in GFLOP/s, one per right and timed row.
 struct Speeds<'a> {
     method: &'a str,
-    gflops: Vec<f64>,
+    gflops: Vec<(&'a Line, f64)>,
     mean: f64,
+}
+
+/// How many times as fast as the baselines each method is.
+pub(super) fn over_baselines(lines: &[&Line]) -> View {
+    let mut matrices = BTreeMap::new();
+    let times = lines.iter().filter_map(|line| {
+        let next = matrices.len();
+        Time::of(&line.row, *matrices.entry(matched::matrix(line)).or_insert(next))
+    });
+    let times: Vec<_> = times.collect();
+    let standings = Standings::of(&times);
+    View {
+        title: "Speed over the best baseline on each matrix".into(),
+        notes: standings.notes(),
+        table: Some(standings.table()),
+        chart: None,
+    }
 }
 
 /// Bars of geometric means, the fastest first, with the extremes in the table. `None` where nothing is
 /// right and timed.
-pub(super) fn view(lines: &[&Line]) -> Option<View> {
-    let timed: Vec<_> = lines.iter().filter(|line| matched::time(line).is_some()).collect();
+pub(super) fn rates(lines: &[&Line]) -> Option<View> {
+    let timed: Vec<_> = lines.iter().copied().filter(|l| matched::time(l).is_some()).collect();
     let matrices = timed.iter().map(|line| line.matrix()).collect::<BTreeSet<_>>().len();
     let methods: BTreeSet<_> = timed.iter().map(|line| line.method()).collect();
     let speeds = methods.into_iter().filter_map(|method| {
         let own = timed.iter().filter(|line| line.method() == method);
-        let gflops: Vec<_> = own.filter_map(|line| line.row.gflops).collect();
-        let mean = Statistic::GeometricMean.of(&gflops)?;
+        let gflops: Vec<_> =
+            own.filter_map(|&line| Some((line, line.row.typical_gflops()?))).collect();
+        let mean = Statistic::GeometricMean.of(&numbers(&gflops))?;
         Some(Speeds { method, gflops, mean })
     });
     let mut speeds: Vec<_> = speeds.collect();
     speeds.sort_by(|a, b| b.mean.total_cmp(&a.mean));
+    let kinds = Kinds::of_lines(&timed);
     let fewer = speeds.iter().any(|speeds| speeds.gflops.len() < matrices);
     let note = "A mean over fewer matrices than the others' does not compare with theirs: the number in \
                 brackets tells of how many.";
     (!speeds.is_empty()).then(|| View {
         title: "Speed of each method, in GFLOP/s".into(),
-        notes: fewer.then(|| note.into()).into_iter().collect(),
+        notes: kinds.note().into_iter().chain(fewer.then(|| note.into())).collect(),
         chart: Some(chart(&speeds, matrices)),
-        table: Some(table(&speeds)),
+        table: Some(table(&speeds, kinds)),
     })
+}
+
+fn numbers(gflops: &[(&Line, f64)]) -> Vec<f64> {
+    gflops.iter().map(|number| number.1).collect()
 }
 
 fn chart(speeds: &[Speeds], matrices: usize) -> Chart {
@@ -56,16 +81,15 @@ fn chart(speeds: &[Speeds], matrices: usize) -> Chart {
     })
 }
 
-fn table(speeds: &[Speeds]) -> Table {
-    let columns = ["method", "matrices", "least", "geometric mean", "greatest"];
-    let rows = speeds.iter().map(|Speeds { method, gflops, mean }| {
-        vec![
-            Cell::text(*method),
-            Cell::Count(gflops.len() as u64),
-            Statistic::Min.of(gflops).into(),
-            Cell::Number(*mean),
-            Statistic::Max.of(gflops).into(),
-        ]
+fn table(speeds: &[Speeds], kinds: Kinds) -> Table {
+    let columns = ["method", "matrices", "least"].map(String::from).into_iter();
+    let columns = columns.chain(kinds.columns("geometric mean")).chain(["greatest".into()]);
+    let rows = speeds.iter().map(|Speeds { method, gflops, .. }| {
+        let of = numbers(gflops);
+        let mut row = vec![Cell::text(*method), gflops.len().into(), Statistic::Min.of(&of).into()];
+        row.extend(kinds.means_of_lines(gflops, Statistic::GeometricMean));
+        row.push(Statistic::Max.of(&of).into());
+        row
     });
     Table::new(columns, rows.collect())
 }

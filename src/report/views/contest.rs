@@ -47,6 +47,13 @@ impl<'a> Contest<'a> {
         ranking
     }
 
+    /// Whether the 95 % intervals of the fastest and the second lie apart; `None` where one of them has none.
+    pub fn told_apart(&self) -> Option<bool> {
+        let ranking = self.ranking();
+        let interval = |place: usize| self.rows[ranking.get(place)?.0]?.row.interval_ms();
+        Some(interval(0)?.1 < interval(1)?.0)
+    }
+
     /// By series: its time over the fastest's.
     pub fn losses(&self) -> Vec<Option<f64>> {
         let fastest = self.ranking().first().map(|entry| entry.1);

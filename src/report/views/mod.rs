@@ -9,6 +9,7 @@ mod correlations;
 mod heat;
 mod matrices;
 mod plane;
+mod profile;
 mod repeatability;
 mod roofline;
 mod setting;
@@ -30,6 +31,7 @@ pub use correlations::Correlations;
 pub use heat::Heat;
 pub use matrices::Matrices;
 pub use plane::Plane;
+pub use profile::Profile;
 pub use repeatability::Repeatability;
 pub use roofline::Roofline;
 pub use sizes::Sizes;
@@ -73,6 +75,7 @@ pub enum Spec {
     Roofline(Roofline),
     Best(Best),
     Winners(Winners),
+    Profile(Profile),
     Repeatability(Repeatability),
     Sizes(Sizes),
     Stages(Stages),
@@ -101,6 +104,7 @@ impl Spec {
             | Self::Roofline(Roofline { of, .. })
             | Self::Best(Best { of, .. })
             | Self::Winners(Winners { of, .. })
+            | Self::Profile(Profile { of, .. })
             | Self::Repeatability(Repeatability { of, .. })
             | Self::Stages(Stages { of, .. }) => of.iter().collect(),
             Self::Speedup(Speedup { of, over, .. })
@@ -134,6 +138,7 @@ impl Spec {
             Self::Roofline(kind) => kind.view(lines),
             Self::Best(kind) => kind.view(lines),
             Self::Winners(kind) => kind.view(lines),
+            Self::Profile(kind) => kind.view(lines),
             Self::Repeatability(kind) => kind.view(lines),
             Self::Sizes(kind) => kind.view(lines),
             Self::Stages(kind) => kind.view(&recorded.stages),

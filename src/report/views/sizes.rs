@@ -81,7 +81,8 @@ impl Sizes {
             let gflops = sizes.iter().map(|size| {
                 let rows = rows.iter().filter(|row| row.1 == *size);
                 let timed = rows.filter(|(line, _)| time(line).is_some());
-                let gflops: Vec<_> = timed.filter_map(|(line, _)| line.row.gflops).collect();
+                let gflops: Vec<_> =
+                    timed.filter_map(|(line, _)| line.row.typical_gflops()).collect();
                 Statistic::Max.of(&gflops)
             });
             sweep.take(&line.row.file, line.row.row_length_mean, gflops);

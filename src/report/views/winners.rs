@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::contest::Contest;
-use super::setting::APART;
+use super::setting::{APART, count};
 use super::shown::{Series, Shown};
 use crate::report::View;
 use crate::report::column::Column;
@@ -30,10 +30,27 @@ impl Winners {
         let shown = Shown::of(lines, &self.conditions, &self.of, &APART);
         let contests = Contest::all(&shown.series);
         let rows = contests.iter().map(|of| row(of, &shown.series)).collect();
-        let columns = ["matrix", "nonzeros", "fastest", "GFLOP/s", "second", "takes longer by (%)"];
+        let columns = [
+            "matrix",
+            "nonzeros",
+            "fastest",
+            "GFLOP/s",
+            "± (%)",
+            "second",
+            "takes longer by (%)",
+            "± (%)",
+            "intervals",
+        ];
+        let overlaps = contests.iter().filter(|of| of.told_apart() == Some(false)).count();
+        let meaning = format!(
+            "±: half the 95 % interval of the median, in percent; where the intervals of both overlap, the order is \
+             not sure: on {}",
+            count(overlaps, "matrix")
+        );
+        let notes = shown.notes().into_iter().chain(shown.note_on_several());
         View {
             title: self.title.clone(),
-            notes: shown.notes().into_iter().chain(shown.note_on_several()).collect(),
+            notes: notes.chain([meaning]).collect(),
             chart: None,
             table: Some(Table::new(columns, rows)),
         }
@@ -45,18 +62,23 @@ fn row(contest: &Contest, series: &[Series]) -> Vec<Cell> {
     let name = |entry: Option<&(usize, f64)>| {
         entry.map_or(Cell::Empty, |&(place, _)| Cell::text(&series[place].name))
     };
-    let number = |column: &str| {
+    let line = |place: usize| contest.rows[ranking.get(place)?.0];
+    let number = |place: usize, column: &str| {
         let column = Column::of(column);
-        let number = contest.rows[ranking.first()?.0].and_then(|row| column.of_line(row));
-        number.map(|number| column.cell(number))
+        let number = line(place).and_then(|row| column.of_line(row));
+        number.map_or(Cell::Empty, |number| column.cell(number))
     };
     let longer = ranking.get(1).map(|second| 100.0 * (second.1 / ranking[0].1 - 1.0));
+    let intervals = contest.told_apart().map(|apart| if apart { "apart" } else { "overlap" });
     vec![
         Cell::text(&contest.name),
-        number("num_nonzeros").unwrap_or(Cell::Empty),
+        number(0, "num_nonzeros"),
         name(ranking.first()),
-        number("gflops").unwrap_or(Cell::Empty),
+        number(0, "gflops"),
+        number(0, "uncertainty"),
         name(ranking.get(1)),
         longer.into(),
+        number(1, "uncertainty"),
+        intervals.map_or(Cell::Empty, Cell::text),
     ]
 }

@@ -24,7 +24,7 @@ const BLOCK_WIDTH: usize = 4;
 pub struct Packing {
     /// Values per register.
     pub lanes: usize,
-    /// Whether values are replaced by codes where there are at most 256 different ones.
+    /// Whether values that are all equal are stored once, and replaced by codes where at most 256 differ.
     pub coded: bool,
     /// Longer rows are left out: all threads share them.
     pub longest: usize,
@@ -337,14 +337,17 @@ fn joined(a: &[u32], b: &[u32], nonzeros: usize, height: usize) -> Option<Vec<u3
     Some(union)
 }
 
-/// The smallest form that holds the values, with `slack` to over-read at the end.
+/// The values as they are or, if `coded`, the smallest form that holds them, with `slack` to over-read at the end.
 fn factors<T: Scalar>(values: Vec<T>, coded: bool, slack: usize) -> Factors<T> {
     let bits = |value: T| value.widen().to_bits();
     let first = values.first().copied().unwrap_or_default();
+    if !coded {
+        return Factors::Full(Aligned::new(&values, slack));
+    }
     if values.iter().all(|&value| bits(value) == bits(first)) {
         return Factors::Same(first);
     }
-    if coded && let Some((table, mut codes)) = code(&values) {
+    if let Some((table, mut codes)) = code(&values) {
         codes.resize(codes.len() + slack, 0);
         return Factors::Coded { table, codes };
     }

@@ -29,6 +29,11 @@ fn a_grid_is_bands_without_columns_or_values() {
     let band = |row, slices, diagonals| Band { row, slices, diagonals };
     assert_eq!(window.bands[2..4], [band(16, 1, 8..13), band(20, 2, 13..18)]);
     assert_eq!(window.bands[5], band(32, 1, 8..13));
+    assert!(
+        matches!(window.factors, Factors::Full(_)),
+        "values are looked at only where it is asked for"
+    );
+    let window = pack_all(&grid, Packing { coded: true, ..PACKING });
     assert!(matches!(window.factors, Factors::Same(1.0)));
     assert!(window.bytes() < 3000, "{} bytes for {} nonzeros", window.bytes(), grid.nnz());
 }

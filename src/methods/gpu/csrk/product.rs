@@ -46,7 +46,8 @@ fn natural_product<'a, T: Value>(
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| {
         let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
         groups.multiply([row_offsets, column_indices, values], [x, y, &alpha, &beta])
-    }))
+    })
+    .reading_csr(csr.host.bytes()))
 }
 
 /// The same for a matrix that is brought into Band-k order, between x and y in natural order.

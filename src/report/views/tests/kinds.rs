@@ -157,11 +157,12 @@ fn winners() {
             3 matrices; f64, cpu, 2 threads, natural order
             marked *: 1 generated in place of the collection's
             without a time: slow on 1 matrix
-            | matrix | nonzeros | fastest | GFLOP/s | second | takes longer by (%) |
-            |--------|----------|---------|---------|--------|---------------------|
-            | a      |     1000 | fast    |    1.00 | base   |                 100 |
-            | b      |    10000 | base    |    3.33 | fast   |                 100 |
-            | c*     |   100000 | fast    |    50.0 | base   |                 300 |
+            ±: half the 95 % interval of the median, in percent; where the intervals of both overlap, the order is not sure: on 0 matrices
+            | matrix | nonzeros | fastest | GFLOP/s | ± (%) | second | takes longer by (%) | ± (%) | intervals |
+            |--------|----------|---------|---------|-------|--------|---------------------|-------|-----------|
+            | a      |     1000 | fast    |    1.00 |       | base   |                 100 |       |           |
+            | b      |    10000 | base    |    3.33 |       | fast   |                 100 |       |           |
+            | c*     |   100000 | fast    |    50.0 |       | base   |                 300 |       |           |
         "#]],
     );
 }
@@ -174,21 +175,21 @@ fn correlations() {
     let view = check(
         &format!("kind = 'correlations'\n{pairs}"),
         expect![[r#"
-        3 matrices; f64, cpu, 2 threads, natural order
-        marked *: 1 generated in place of the collection's
-        without a time: slow on 1 matrix
-        Pearson's, of the numbers as they are, over the rows that are right and timed
-        | of                               | method | rows | correlation |
-        |----------------------------------|--------|------|-------------|
-        | time per product (ms) – nonzeros | base   |    3 |       0.997 |
-        | time per product (ms) – nonzeros | fast   |    3 |      -0.249 |
-        | time per product (ms) – nonzeros | slow   |    2 |       1.000 |
-    "#]],
+            3 matrices; f64, cpu, 2 threads, natural order
+            marked *: 1 generated in place of the collection's
+            without a time: slow on 1 matrix
+            Pearson's, of the numbers as they are, over the rows that are right and timed
+            | of                                    | method | rows | correlation |
+            |---------------------------------------|--------|------|-------------|
+            | mean time per product (ms) – nonzeros | base   |    3 |       0.997 |
+            | mean time per product (ms) – nonzeros | fast   |    3 |      -0.249 |
+            | mean time per product (ms) – nonzeros | slow   |    2 |       1.000 |
+        "#]],
     );
-    assert_eq!(names(&view), ["time per product (ms) – nonzeros"]);
+    assert_eq!(names(&view), ["mean time per product (ms) – nonzeros"]);
     let split = "split = [{ name = 'small', where = 'num_nonzeros < 5e4' }]";
     let view = super::view(rows(), &format!("kind = 'correlations'\n{pairs}\n{split}"));
-    assert_eq!(names(&view), ["small: time per product (ms) – nonzeros"]);
+    assert_eq!(names(&view), ["small: mean time per product (ms) – nonzeros"]);
     let Some(Chart::Bars(bars)) = view.chart else { panic!() };
     assert_eq!(bars.series[0].values[2], None, "slow has one point");
 }

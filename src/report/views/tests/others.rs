@@ -14,11 +14,11 @@ fn a_line_over_threads_is_one_series() {
     expect![[r#"
         1 matrix; f64, cpu, natural order
         points: geometric means of the rows with the same threads, from the least to the greatest
-        | threads \ time per product (ms) | merge |  mkl |
-        |---------------------------------|-------|------|
-        |                               1 |  5.00 |      |
-        |                               2 |  4.00 | 3.00 |
-        |                               4 |  1.00 |      |
+        | threads \ mean time per product (ms) | merge |  mkl |
+        |--------------------------------------|-------|------|
+        |                                    1 |  5.00 |      |
+        |                                    2 |  4.00 | 3.00 |
+        |                                    4 |  1.00 |      |
     "#]]
     .assert_eq(&told(&view));
     let Some(Chart::Plane(plane)) = view.chart else { panic!() };
@@ -36,11 +36,11 @@ fn a_trend_tells_its_numbers_and_dots_do_not() {
         marked *: 1 generated in place of the collection's
         without a time: slow on 1 matrix
         points: geometric means of three rows or more with like nonzeros; bands: their middle half
-        not drawn: 2 of 8 rows (nonzeros or time per product (ms): unknown, not above 0, or too few)
-        | method | nonzeros | time per product (ms) | lower quartile | upper quartile | rows |
-        |--------|----------|-----------------------|----------------|----------------|------|
-        | base   |    10000 |                  3.63 |           2.50 |           5.50 |    3 |
-        | fast   |    10000 |                  2.29 |           1.50 |           4.00 |    3 |
+        not drawn: 2 of 8 rows (nonzeros or mean time per product (ms): unknown, not above 0, or too few)
+        | method | nonzeros | mean time per product (ms) | lower quartile | upper quartile | rows |
+        |--------|----------|----------------------------|----------------|----------------|------|
+        | base   |    10000 |                       3.63 |           2.50 |           5.50 |    3 |
+        | fast   |    10000 |                       2.29 |           1.50 |           4.00 |    3 |
     "#]]
     .assert_eq(&told(&trend));
     let dots = view(rows(), plane);

@@ -1,0 +1,116 @@
+//! `profile`: on what share of the matrices a method is within a factor of the fastest.
+
+use serde::Deserialize;
+
+use super::contest::Contest;
+use super::shown::Shown;
+use crate::report::View;
+use crate::report::chart::{Axis, Chart, Mark, Plane, Point, Series};
+use crate::report::lines::Line;
+use crate::report::select::{Conditions, Select};
+use crate::report::table::{Cell, Table};
+
+/// Factors that the table has a column for.
+const FACTORS: [f64; 6] = [1.0, 1.1, 1.25, 1.5, 2.0, 4.0];
+
+/// Beyond this factor nothing is drawn.
+const FARTHEST: f64 = 10.0;
+
+/// The performance profiles of Dolan and Moré, Benchmarking optimization software (2002): for each method and
+/// factor τ the share of all matrices on which its time is at most τ times that of the fastest method. A method
+/// without a time on a matrix is within no factor there.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// Of the view.
+    pub title: String,
+    /// What rows must meet.
+    #[serde(rename = "where", default)]
+    pub conditions: Conditions,
+    /// The methods; without any, all.
+    #[serde(default)]
+    pub of: Vec<Select>,
+}
+
+/// One method.
+struct Method<'a> {
+    name: &'a str,
+    /// Its times over the fastest's, ascending.
+    losses: Vec<f64>,
+    matrices: usize,
+}
+
+impl Profile {
+    pub(super) fn view(&self, lines: &[&Line]) -> View {
+        let shown = Shown::of(lines, &self.conditions, &self.of, &[]);
+        let contests = Contest::all(&shown.series);
+        let named = shown.series.iter().enumerate();
+        let methods = named.map(|(place, series)| Method::of(place, &series.name, &contests));
+        let mut methods: Vec<_> = methods.filter(|method| !method.losses.is_empty()).collect();
+        methods.sort_by(|a, b| b.mean_share().total_cmp(&a.mean_share()));
+        let meaning = "share of all matrices on which the time is at most the factor times that of the fastest method; \
+                       at 1 the method is the fastest";
+        View {
+            title: self.title.clone(),
+            notes: shown.notes().into_iter().chain([meaning.into()]).collect(),
+            chart: Some(chart(&methods)),
+            table: Some(table(&methods)),
+        }
+    }
+}
+
+impl<'a> Method<'a> {
+    fn of(place: usize, name: &'a str, contests: &[Contest]) -> Self {
+        let mut losses: Vec<_> = contests.iter().filter_map(|of| of.losses()[place]).collect();
+        losses.sort_by(f64::total_cmp);
+        Self { name, losses, matrices: contests.len() }
+    }
+
+    /// In percent.
+    fn share(&self, factor: f64) -> f64 {
+        let within = self.losses.partition_point(|&loss| loss <= factor);
+        100.0 * within as f64 / self.matrices as f64
+    }
+
+    fn mean_share(&self) -> f64 {
+        FACTORS.iter().map(|&factor| self.share(factor)).sum()
+    }
+
+    /// The corners of its steps.
+    fn points(&self) -> Vec<Point> {
+        let point = |x, y| Point { x, y, spread: None, label: None };
+        let mut points = vec![point(1.0, self.share(1.0))];
+        for &loss in self.losses.iter().filter(|&&loss| loss > 1.0 && loss <= FARTHEST) {
+            let before = points[points.len() - 1].y;
+            points.extend([point(loss, before), point(loss, self.share(loss))]);
+        }
+        points.push(point(FARTHEST, self.share(FARTHEST)));
+        points
+    }
+}
+
+fn chart(methods: &[Method]) -> Chart {
+    let series = methods.iter().map(|method| Series {
+        name: method.name.to_owned(),
+        mark: Mark::Trend,
+        points: method.points(),
+    });
+    Chart::Plane(Plane {
+        x: Axis { label: "factor of the fastest method's time".into(), log: true },
+        y: Axis { label: "share of the matrices (%)".into(), log: false },
+        series: series.collect(),
+        guides: Vec::new(),
+    })
+}
+
+fn table(methods: &[Method]) -> Table {
+    let row = |method: &Method| {
+        let shares = FACTORS.map(|factor| Cell::Number(method.share(factor)));
+        [Cell::text(method.name)].into_iter().chain(shares).collect()
+    };
+    let columns = FACTORS.map(|factor| format!("within {factor} (%)"));
+    Table::new(
+        std::iter::once("method".to_owned()).chain(columns),
+        methods.iter().map(row).collect(),
+    )
+}
