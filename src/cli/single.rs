@@ -1,4 +1,4 @@
-//! `spmv-bench --mtx FILE`: one matrix, every method.
+//! `spmv-bench MATRIX`: one matrix, every method.
 
 use anyhow::{Result, bail, ensure};
 
@@ -16,8 +16,13 @@ use crate::record::write::{Format, Reporter};
 
 /// Runs the command.
 pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result<Verdict> {
-    let measure = &args.measure;
-    let source = source(&args.mtx, measure.datasets.as_deref())?;
+    let (measure, further) = (&args.measure, args.further.len());
+    ensure!(
+        further == 0,
+        "{} matrices are named; `spmv-bench corpus` measures several",
+        1 + further
+    );
+    let source = source(args.word(), measure.datasets.as_deref())?;
     measure.check_files([&source].into_iter())?;
     let path = measure.record_path();
     let bandwidth = measure.wants_bandwidth();

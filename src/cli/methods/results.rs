@@ -1,36 +1,17 @@
-//! `spmv-bench methods`: what the one list says, alone or beside measured results.
+//! `spmv-bench methods --results CSV`: the list beside measured results.
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 
 use crate::bench::regression::geometric_mean;
-use crate::method::{Code, GRAPH, Method, Parameter};
+use crate::method::Method;
 use crate::methods::METHODS;
 use crate::methods::vendor::mkl_ie;
 use crate::record::cells::of_csv;
-
-/// Prints a paragraph per method.
-pub fn methods(out: &mut dyn Write) -> io::Result<()> {
-    for method in METHODS {
-        let place = match method.code {
-            Code::Cpu { parallel: true, .. } => "cpu, all threads",
-            Code::Cpu { parallel: false, .. } => "cpu, one thread",
-            Code::Gpu { .. } => "gpu",
-        };
-        writeln!(out, "{:<18} {place}, setup: {}", method.name, method.setup.name())?;
-        writeln!(out, "{:18} {}", "", method.summary)?;
-        writeln!(out, "{:18} source: {}", "", method.source)?;
-        for Parameter { name, values, meaning } in method.parameters {
-            writeln!(out, "{:18} :{name}={} {meaning}", "", values.join("|"))?;
-        }
-    }
-    let Parameter { name, values, meaning } = GRAPH;
-    writeln!(out, "{:<18} :{name}={} {meaning}", "all of the gpu", values.join("|"))
-}
 
 /// What the table needs of a row of results.
 #[derive(serde::Deserialize)]
