@@ -10,9 +10,16 @@ use super::session::output;
 use super::sources::source;
 use super::task::Task;
 use super::{Verdict, World};
+use crate::matrix::source::Source;
 use crate::record::MatrixReport;
 use crate::record::row::Row;
 use crate::record::write::{Format, Reporter};
+
+/// A reason with the matrix that it is about, unless it begins with it as those of reading a file do.
+pub fn of_matrix(source: &Source, reason: &str) -> String {
+    let name = source.to_string();
+    if reason.starts_with(&name) { reason.to_owned() } else { format!("{name}: {reason}") }
+}
 
 /// Runs the command.
 pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result<Verdict> {
@@ -33,7 +40,7 @@ pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result
     let task = Task::whole(&source, false);
     let interrupted = runner.run(task, &mut |event| event.add_to(&mut report))?;
     if let Some(reason) = report.unreadable().filter(|_| report.groups.is_empty()) {
-        bail!("{reason}");
+        bail!("{}", of_matrix(&source, reason));
     }
     recording.take(&report)?;
     if !measure.quiet {
