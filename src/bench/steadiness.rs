@@ -3,7 +3,7 @@
 use super::statistics::{Sample, Summary};
 
 /// A 95 % interval wider than this share of the median is too noisy.
-const WIDEST: f64 = 0.1;
+pub const WIDEST: f64 = 0.1;
 /// Measurements beyond the first.
 const REPEATS: usize = 2;
 

@@ -111,13 +111,13 @@ fn columns(group: &Group) -> Vec<Column> {
         column("median ms", 11, 5, Row::typical_ms),
         column("± %", 6, 1, Row::uncertainty),
         column("mean ms", 11, 5, |row| row.avg_spmv_ms),
-        column("GFLOP/s", 10, 4, |row| row.gflops),
-        column("eff.GB/s", 9, 3, |row| row.effective_gbs),
-        column("% peak", 7, 1, |row| row.required_percent_of_peak),
-        column("% CSR", 7, 1, |row| row.percent_of_peak),
+        column("GFLOP/s", 10, 4, Row::typical_gflops),
+        column("eff.GB/s", 9, 3, |row| row.typical(row.effective_gbs?)),
+        column("% peak", 7, 1, |row| row.typical(row.required_percent_of_peak?)),
+        column("% CSR", 7, 1, |row| row.typical(row.percent_of_peak?)),
     ];
     if let Some(nominal) = group.peak.and_then(|peak| peak.nominal_gbs()) {
-        let of = move |row: &Row| row.compulsory_gbs.map(|gbs| 100.0 * gbs / nominal);
+        let of = move |row: &Row| Some(100.0 * row.typical(row.compulsory_gbs?)? / nominal);
         columns.push(Column { name: "% nominal", width: 9, digits: 1, of: Box::new(of) });
     }
     columns
@@ -157,7 +157,7 @@ fn write_meaning(out: &mut dyn Write, group: &Group) -> io::Result<()> {
     }
     writeln!(
         out,
-        "\n±: half the 95 % confidence interval of the median, in percent of it. GFLOP/s and GB/s are of the mean.\n\
+        "\n±: half the 95 % confidence interval of the median, in percent of it. Rates are of the median.\n\
          % peak: the bytes that a product must read and write, with the matrix in the method's own form, x and y,\n\
          over the peak; % CSR: the same with the matrix as CSR, above 100 % where a form is smaller."
     )?;

@@ -36,7 +36,7 @@ impl Kinds {
     }
 
     /// The heading of a mean's columns.
-    pub fn columns(self, name: &str) -> impl Iterator<Item = String> {
+    pub fn columns(self, name: String) -> impl Iterator<Item = String> {
         self.0.iter().map(move |(_, kind)| format!("{name}{kind}"))
     }
 

@@ -42,7 +42,7 @@ fn the_main_tables_are_printed() {
         expect![[r#"
             Sparse matrix-vector products
 
-            6 rows from a.csv: 2 matrices, 3 methods. 1 wrong or failed; 4 right and timed, 1 skipped.
+            6 rows from a.csv: 2 matrices, 3 methods. 1 wrong or failed; 4 right and timed, 1 skipped. 4 of 4 times have no interval: they are of fewer than six samples.
 
             Wrong or failed
             ===============
@@ -145,7 +145,7 @@ fn a_folder_gets_a_page_in_two_forms_and_its_charts() {
 
             # Sparse matrix-vector products
 
-            6 rows from `a.csv`: 2 matrices, 3 methods. 1 wrong or failed; 4 right and timed, 1 skipped.
+            6 rows from `a.csv`: 2 matrices, 3 methods. 1 wrong or failed; 4 right and timed, 1 skipped. 4 of 4 times have no interval: they are of fewer than six samples.
 
             ## Wrong or failed
 

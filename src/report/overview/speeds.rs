@@ -1,12 +1,12 @@
 //! How fast each method is over all matrices of a setting.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::report::View;
 use crate::report::chart::{Axis, BarSeries, Bars, Chart};
 use crate::report::lines::Line;
 use crate::report::matched;
-use crate::report::standings::{Standings, Time};
+use crate::report::standings::{self, Standings};
 use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
 use crate::report::values::Kinds;
@@ -20,12 +20,7 @@ struct Speeds<'a> {
 
 /// How many times as fast as the baselines each method is.
 pub(super) fn over_baselines(lines: &[&Line]) -> View {
-    let mut matrices = BTreeMap::new();
-    let times = lines.iter().filter_map(|line| {
-        let next = matrices.len();
-        Time::of(&line.row, *matrices.entry(matched::matrix(line)).or_insert(next))
-    });
-    let times: Vec<_> = times.collect();
+    let times = standings::times(lines);
     let standings = Standings::of(&times);
     View {
         title: "Speed over the best baseline on each matrix".into(),
@@ -83,7 +78,7 @@ fn chart(speeds: &[Speeds], matrices: usize) -> Chart {
 
 fn table(speeds: &[Speeds], kinds: Kinds) -> Table {
     let columns = ["method", "matrices", "least"].map(String::from).into_iter();
-    let columns = columns.chain(kinds.columns("geometric mean")).chain(["greatest".into()]);
+    let columns = columns.chain(kinds.columns("geometric mean".into())).chain(["greatest".into()]);
     let rows = speeds.iter().map(|Speeds { method, gflops, .. }| {
         let of = numbers(gflops);
         let mut row = vec![Cell::text(*method), gflops.len().into(), Statistic::Min.of(&of).into()];
