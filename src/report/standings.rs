@@ -115,7 +115,7 @@ impl<'a> Standings<'a> {
         let ends = [Statistic::Min, Statistic::Max].map(|end| Cell::from(end.of(&ratios)));
         let matrices = Cell::text(format!("{} of {}", standing.matrices, self.matrices));
         let over = [means(&standing.over_reference), means(&standing.over_best)].concat();
-        over.into_iter().chain(ends).chain([matrices]).collect()
+        over.into_iter().map(Cell::from).chain(ends).chain([matrices]).collect()
     }
 
     /// What the table must be read with.

@@ -153,7 +153,7 @@ fn a_row_measured_later_is_compared_with_the_earlier_ones() {
         for row in reader.records().map(Result::unwrap) {
             let method = &row[place_of("method_name")];
             let cells = row.iter().enumerate().map(|(k, cell)| match method {
-                "csr-rows" if k == place_of("avg_spmv_ms") => csr_rows_ms,
+                "csr-rows" if k == place_of("median_ms") => csr_rows_ms,
                 _ => cell,
             });
             if method != again {

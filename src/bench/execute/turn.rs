@@ -254,8 +254,10 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, '_, T, S> {
 
     /// Bytes that a product moves at the least: a library that does not tell what it keeps has to look at each entry.
     fn least_bytes(&self, ready: &Ready<'a, T, S::Vector>) -> u64 {
-        let matrix =
-            ready.matrix_bytes.map_or(self.extent.nnz, |bytes| bytes.min(self.extent.csr()));
+        let matrix = match ready.prepared.extra_bytes.and(ready.matrix_bytes) {
+            Some(bytes) => bytes.min(self.extent.csr()),
+            None => self.extent.nnz,
+        };
         matrix + self.extent.outputs() * self.extent.value
     }
 

@@ -82,7 +82,7 @@ fn table(speeds: &[Speeds], kinds: Kinds) -> Table {
     let rows = speeds.iter().map(|Speeds { method, gflops, .. }| {
         let of = numbers(gflops);
         let mut row = vec![Cell::text(*method), gflops.len().into(), Statistic::Min.of(&of).into()];
-        row.extend(kinds.means_of_lines(gflops, Statistic::GeometricMean));
+        row.extend(kinds.cells(gflops, Statistic::GeometricMean));
         row.push(Statistic::Max.of(&of).into());
         row
     });
