@@ -35,6 +35,20 @@ pub fn shortened(text: &str, room: f64) -> String {
     format!("{}…", &text[..end.unwrap_or(0)])
 }
 
+/// As lines no wider than there is room, broken between words; a word that is too wide is cut.
+pub fn wrapped(text: &str, room: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if text_width(line) + text_width(" ") + text_width(word) <= room => {
+                *line = format!("{line} {word}");
+            }
+            _ => lines.push(shortened(word, room)),
+        }
+    }
+    lines
+}
+
 /// Viridis at equal distances, from the darkest to the lightest.
 const VIRIDIS: [u32; 10] = [
     0x440154, 0x482878, 0x3e4989, 0x31688e, 0x26828e, 0x1f9e89, 0x35b779, 0x6dcd59, 0xb4de2c,
@@ -78,6 +92,16 @@ mod tests {
         assert_eq!(shortened("abcde", 3.25 * FONT), "abcde");
         assert_eq!(shortened("abcdef", 3.25 * FONT), "abc…");
         assert_eq!(shortened("abc", 0.0), "…");
+    }
+
+    #[test]
+    fn texts_are_broken_between_words() {
+        let room = text_width("aaaa bbbb");
+        assert_eq!(
+            wrapped("aaaa  bbbb cccc\ndddddddddddd e", room),
+            ["aaaa bbbb", "cccc", "ddddddd…", "e"]
+        );
+        assert!(wrapped(" ", room).is_empty());
     }
 
     #[test]

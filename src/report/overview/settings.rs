@@ -17,22 +17,22 @@ const BASELINES: [&str; 6] =
     ["mkl-ie", "mkl-csrmv", "csr-rows", "seq", "cusparse-csr", "gpu-csr-vector"];
 
 /// All views.
-pub(super) fn section(setting: &str, lines: &[&Line]) -> Section {
-    of(setting, lines, |_| true)
+pub(super) fn section(setting: &str, recorded: Recorded) -> Section {
+    of(setting, recorded, |_| true)
 }
 
 /// Those that are read as tables, on a terminal.
-pub(super) fn main_tables(setting: &str, lines: &[&Line]) -> Section {
-    of(setting, lines, |spec| matches!(spec, Spec::Best(_) | Spec::Correlations(_)))
+pub(super) fn main_tables(setting: &str, recorded: Recorded) -> Section {
+    of(setting, recorded, |spec| matches!(spec, Spec::Best(_) | Spec::Correlations(_)))
 }
 
-fn of(setting: &str, lines: &[&Line], wanted: fn(&Spec) -> bool) -> Section {
-    let Some(speeds) = speeds::view(lines) else {
+fn of(setting: &str, recorded: Recorded, wanted: fn(&Spec) -> bool) -> Section {
+    let Some(speeds) = speeds::view(&recorded.lines) else {
         let lead = vec!["No result is right and timed: there is nothing to show.".into()];
         return Section { title: setting.into(), lead, ..Section::default() };
     };
-    let recorded = Recorded { lines: lines.to_vec(), stages: Vec::new() };
-    let specs = specs(baseline(lines)).into_iter().filter(wanted);
+    let speeds = View { foot: recorded.foot(), ..speeds };
+    let specs = specs(baseline(&recorded.lines)).into_iter().filter(wanted);
     let views = specs.map(|spec| spec.view(&recorded)).filter(shows_something);
     let views = std::iter::once(speeds).chain(views).collect();
     Section { title: setting.into(), views, ..Section::default() }

@@ -8,6 +8,7 @@ use crate::report::lines::Line;
 use crate::report::matched;
 use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
+use crate::report::views::{counted, on_fewer};
 
 /// A method's speeds in GFLOP/s, one per right and timed row.
 struct Speeds<'a> {
@@ -30,29 +31,25 @@ pub(super) fn view(lines: &[&Line]) -> Option<View> {
     });
     let mut speeds: Vec<_> = speeds.collect();
     speeds.sort_by(|a, b| b.mean.total_cmp(&a.mean));
-    let fewer = speeds.iter().any(|speeds| speeds.gflops.len() < matrices);
-    let note = "A mean over fewer matrices than the others' does not compare with theirs: the number in \
-                brackets tells of how many.";
+    let fewer = on_fewer(speeds.iter().map(|speeds| speeds.gflops.len()), matrices);
     (!speeds.is_empty()).then(|| View {
         title: "Speed of each method, in GFLOP/s".into(),
-        notes: fewer.then(|| note.into()).into_iter().collect(),
+        notes: fewer.into_iter().collect(),
         chart: Some(chart(&speeds, matrices)),
         table: Some(table(&speeds)),
+        ..View::default()
     })
 }
 
 fn chart(speeds: &[Speeds], matrices: usize) -> Chart {
-    let name = |speeds: &Speeds| match speeds.gflops.len() {
-        all if all == matrices => speeds.method.to_owned(),
-        fewer => format!("{} ({fewer})", speeds.method),
-    };
+    let name = |speeds: &Speeds| counted(speeds.method, speeds.gflops.len(), matrices);
     let label = format!("GFLOP/s, geometric mean over {matrices} matrices");
     let values = speeds.iter().map(|speeds| Some(speeds.mean)).collect();
     Chart::Bars(Bars {
-        value: Axis { label, log: false },
+        value: Axis::linear(label),
         categories: speeds.iter().map(name).collect(),
-        series: vec![BarSeries { name: "GFLOP/s".into(), values, mean: None }],
-        stacked: false,
+        series: vec![BarSeries { name: "GFLOP/s".into(), values, ..BarSeries::default() }],
+        ..Bars::default()
     })
 }
 

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::few;
 use super::shown::{Series, Shown};
 use crate::bench::metrics::break_even;
 use crate::report::View;
@@ -68,6 +69,7 @@ impl Amortisation {
             notes: notes.chain([meaning]).collect(),
             chart: Some(self.chart(&pairs)),
             table: Some(self.table(&pairs)),
+            ..View::default()
         }
     }
 
@@ -75,7 +77,7 @@ impl Amortisation {
         let point = |pairs: &[Pair], x: f64| {
             let ratios: Vec<_> = pairs.iter().map(|pair| pair.ratio(x)).collect();
             let y = Statistic::GeometricMean.of(&ratios)?;
-            Some(Point { x, y, spread: None, label: None })
+            Some(Point { x, y, ..Point::default() })
         };
         let series = pairs.iter().map(|(name, pairs)| chart::Series {
             name: (*name).to_owned(),
@@ -84,12 +86,10 @@ impl Amortisation {
         });
         let over = Guide { name: self.over.to_string(), points: vec![(1.0, 1.0), (1e6, 1.0)] };
         let y = format!("setup and products over those of {}", self.over);
-        Chart::Plane(Plane {
-            x: Axis { label: "products".into(), log: true },
-            y: Axis { label: y, log: true },
-            series: series.collect(),
-            guides: vec![over],
-        })
+        let series: Vec<_> = series.collect();
+        let few = few::of_points(&series, false);
+        let (x, y) = (Axis::log("products"), Axis::log(y));
+        Chart::Plane(Plane { x, y, series, guides: vec![over], few })
     }
 
     fn table(&self, pairs: &[(&str, Vec<Pair>)]) -> Table {

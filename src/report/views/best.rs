@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::contest::Contest;
 use super::shown::Shown;
+use super::{counted, on_fewer};
 use crate::report::View;
 use crate::report::chart::{Axis, BarSeries, Bars, Chart};
 use crate::report::lines::Line;
@@ -48,12 +49,15 @@ impl Best {
         standings.sort_by(|a, b| a.mean.total_cmp(&b.mean));
         let meaning = "loss: time over that of the fastest on the matrix, over the matrices on which \
                        the method runs; of equally fast ones each is the fastest";
+        let matrices = shown.matrices().len();
+        let fewer = on_fewer(standings.iter().map(|standing| standing.ran), matrices);
         let notes = shown.notes().into_iter().chain(shown.note_on_several());
         View {
             title: self.title.clone(),
-            notes: notes.chain([meaning.into()]).collect(),
-            chart: Some(chart(&standings)),
+            notes: notes.chain([meaning.into()]).chain(fewer).collect(),
+            chart: Some(chart(&standings, matrices)),
             table: Some(table(&standings)),
+            ..View::default()
         }
     }
 }
@@ -74,12 +78,13 @@ impl<'a> Standing<'a> {
     }
 }
 
-fn chart(standings: &[Standing]) -> Chart {
-    let value = Axis { label: "mean loss: time over the fastest's".into(), log: false };
-    let categories = standings.iter().map(|standing| standing.name.to_owned()).collect();
+fn chart(standings: &[Standing], matrices: usize) -> Chart {
+    let value = Axis::linear("mean loss: time over the fastest's");
+    let name = |standing: &Standing| counted(standing.name, standing.ran, matrices);
+    let categories = standings.iter().map(name).collect();
     let values = standings.iter().map(|standing| Some(standing.mean)).collect();
-    let series = vec![BarSeries { name: "geometric mean".into(), values, mean: None }];
-    Chart::Bars(Bars { value, categories, series, stacked: false })
+    let series = vec![BarSeries { name: "geometric mean".into(), values, ..BarSeries::default() }];
+    Chart::Bars(Bars { value, categories, series, ..Bars::default() })
 }
 
 fn table(standings: &[Standing]) -> Table {

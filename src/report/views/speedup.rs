@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 
-use super::axis;
 use super::setting::label;
 use super::shown::Shown;
+use super::{axis, few};
 use crate::report::View;
 use crate::report::chart::{Axis, Chart, Guide, Mark, Plane, Point, Series};
 use crate::report::column::Column;
@@ -57,6 +57,7 @@ impl Speedup {
             notes: notes.chain([meaning]).collect(),
             chart: Some(self.chart(&speeds)),
             table: Some(table(&speeds)),
+            ..View::default()
         }
     }
 
@@ -64,7 +65,7 @@ impl Speedup {
         let series = speeds.iter().map(|(name, speeds)| {
             let points = speeds.iter().filter_map(|&(line, y)| {
                 let label = Some(label(matched::matrix(line)));
-                Some(Point { x: self.x.of_line(line)?, y, spread: None, label })
+                Some(Point { x: self.x.of_line(line)?, y, label, ..Point::default() })
             });
             Series { name: name.clone(), mark: Mark::Dots, points: points.collect() }
         });
@@ -73,8 +74,9 @@ impl Speedup {
         let x: Vec<_> = x.filter(|&x| x > 0.0 || !self.x.is_log()).collect();
         let ends = Statistic::Min.of(&x).into_iter().chain(Statistic::Max.of(&x));
         let equal = Guide { name: "equally fast".into(), points: ends.map(|x| (x, 1.0)).collect() };
-        let y = Axis { label: format!("speed over {}", self.over), log: true };
-        Chart::Plane(Plane { x: axis(&self.x), y, series, guides: vec![equal] })
+        let y = Axis::log(format!("speed over {}", self.over));
+        let few = few::of_points(&series, true);
+        Chart::Plane(Plane { x: axis(&self.x), y, series, guides: vec![equal], few })
     }
 }
 

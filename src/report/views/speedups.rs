@@ -64,7 +64,7 @@ impl Speedups {
             table.rows.iter_mut().for_each(|row| drop(row.remove(0)));
         }
         let table = (!shown.lines.is_empty()).then_some(table);
-        View { title: self.title.clone(), notes, chart: None, table }
+        View { title: self.title.clone(), notes, table, ..View::default() }
     }
 }
 

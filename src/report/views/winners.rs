@@ -34,8 +34,8 @@ impl Winners {
         View {
             title: self.title.clone(),
             notes: shown.notes().into_iter().chain(shown.note_on_several()).collect(),
-            chart: None,
             table: Some(Table::new(columns, rows)),
+            ..View::default()
         }
     }
 }
