@@ -30,7 +30,7 @@ pub enum Chart {
 }
 
 impl Chart {
-    /// As SVG that needs nothing else, about 760 units wide and as high as it must be, for a page, whose colour of
+    /// As SVG that needs nothing else, about 660 units wide and as high as it must be, for a page, whose colour of
     /// text it takes. What cannot be drawn is left out: no finite number, or none above 0 on a logarithmic axis.
     pub fn to_svg(&self) -> String {
         self.picture().to_svg()

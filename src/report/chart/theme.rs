@@ -2,7 +2,7 @@
 //! width.
 
 /// The width of a picture.
-pub const WIDTH: f64 = 760.0;
+pub const WIDTH: f64 = 660.0;
 /// The size of all text.
 pub const FONT: f64 = 13.0;
 /// From one line of text to the next.

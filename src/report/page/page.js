@@ -73,6 +73,7 @@ function makeSwitchable(figure) {
   const switches = [...figure.querySelectorAll("[data-switch]")];
   const parts = [...figure.querySelectorAll("[data-series]")];
   const bars = parts.filter((part) => part.dataset.step);
+  const first = switches.filter((each) => each.dataset.first === "true");
   const bar = document.createElement("p");
   const told = document.createElement("output");
   const isShown = (part) => switches[part.dataset.series].ariaPressed === "true";
@@ -104,7 +105,7 @@ function makeSwitchable(figure) {
     });
   }
   bar.className = "switches";
-  bar.append(told, makeButton("Show all", () => true), makeButton("Show the first", (each) => each.dataset.first === "true"));
+  bar.append(told, makeButton("Show all", () => true), makeButton(`Show the first ${first.length}`, (each) => first.includes(each)));
   figure.setAttribute("role", "group");
   figure.before(bar);
   update();

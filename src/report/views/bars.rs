@@ -51,8 +51,7 @@ impl Bars {
         let on_mean =
             self.mean.then(|| "mean: arithmetic, over the matrices of each method".into());
         let strokes = series.iter().flat_map(|series| &series.intervals).any(Option::is_some);
-        let on_strokes = "strokes at the ends of bars: from where to where the number lies by the 95 % interval of the \
-                          row's time";
+        let on_strokes = "strokes on bars: the 95 % confidence interval of the number, by that of the row's time";
         let on_strokes = strokes.then(|| on_strokes.into());
         let notes = shown.notes().into_iter().chain(shown.note_on_several());
         let few = few::of_bars(&series, self.value.more_is_better());

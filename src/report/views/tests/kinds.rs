@@ -125,7 +125,7 @@ fn bars_have_the_intervals_of_their_rows() {
     ] {
         let toml = format!("kind = 'bars'\nvalue = '{value}'");
         let view = view(vec![with(3.0, 2.0, 5.0), with(2.0, 1.0, 4.0)], &toml);
-        let told = view.notes.last().unwrap().starts_with("strokes at the ends of bars: ");
+        let told = view.notes.last().unwrap().starts_with("strokes on bars: ");
         let Some(Chart::Bars(bars)) = view.chart else { panic!() };
         assert_eq!(bars.series[0].intervals, [expected], "{value}");
         assert_eq!(told, expected.is_some(), "{value}: {:?}", view.notes);
