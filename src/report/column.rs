@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::lines::Line;
+use super::matched::time;
 use super::table::Cell;
 use crate::bench::metrics::compulsory_bytes;
 
@@ -75,6 +76,18 @@ const COUNTS: &[&str] = &[
     "distinct_results",
 ];
 
+/// Those of which a greater number is a better one.
+const MORE_IS_BETTER: &[&str] = &[
+    "gflops",
+    "effective_GBs",
+    "compulsory_GBs",
+    "percent_of_peak",
+    "occupancy",
+    "achieved_occupancy",
+    "warp_execution_efficiency",
+    "global_load_efficiency",
+];
+
 impl Column {
     /// One that is known to exist.
     pub fn of(name: &str) -> Self {
@@ -101,10 +114,17 @@ impl Column {
 
     /// A number of it in a table.
     pub fn cell(&self, number: f64) -> Cell {
-        match COUNTS.contains(&&self.0[..]) {
-            true => Cell::Count(number as u64),
-            false => Cell::Number(number),
-        }
+        if self.is_count() { Cell::Count(number as u64) } else { Cell::Number(number) }
+    }
+
+    /// Whether its numbers are whole.
+    pub fn is_count(&self) -> bool {
+        COUNTS.contains(&&self.0[..])
+    }
+
+    /// Whether a greater number is a better one.
+    pub fn more_is_better(&self) -> bool {
+        MORE_IS_BETTER.contains(&&self.0[..])
     }
 
     fn known(&self) -> &'static Known {
@@ -139,6 +159,20 @@ impl Column {
                 Some(key) => line.generator(key)?.parse().ok(),
                 None => line.cell(name)?.parse().ok(),
             },
+        }
+    }
+
+    /// From where to where the number in a row lies, where it is the time of a product or a rate: as the 95 %
+    /// interval of that time says.
+    pub fn interval(&self, line: &Line) -> Option<(f64, f64)> {
+        let (low, high) = (line.row.ci95_low_ms?, line.row.ci95_high_ms?);
+        match &self.0[..] {
+            "avg_spmv_ms" | "median_ms" => Some((low, high)),
+            "gflops" | "effective_GBs" | "compulsory_GBs" | "percent_of_peak" if low > 0.0 => {
+                let work = self.of_line(line)? * time(line)?;
+                Some((work / high, work / low))
+            }
+            _ => None,
         }
     }
 }

@@ -6,6 +6,7 @@ mod gpu;
 mod kept;
 mod memory;
 mod order;
+mod pictures;
 mod products;
 mod reading;
 mod report;

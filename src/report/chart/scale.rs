@@ -1,5 +1,6 @@
 //! From numbers to places along an axis, and the numbers that are written there.
 
+use super::Axis;
 use super::theme::{LINE, text_width};
 
 /// An axis: which numbers it reaches over, and where it begins and ends in the picture.
@@ -8,6 +9,8 @@ pub struct Scale {
     low: f64,
     high: f64,
     log: bool,
+    /// Whether only whole numbers are written.
+    whole: bool,
     from: f64,
     to: f64,
 }
@@ -38,13 +41,16 @@ pub fn apart(low: f64, high: f64) -> bool {
 }
 
 /// From round number to round number around all of them, never empty; from 0 on a linear axis where the
-/// least is closer to 0 than to the greatest.
-pub fn around(log: bool, numbers: impl IntoIterator<Item = f64>) -> (f64, f64) {
-    match extent(log, numbers) {
-        None if log => (1.0, 10.0),
-        None => (0.0, 1.0),
-        Some((low, high)) if log => around_log(low, high),
-        Some((low, high)) => around_linear(low, high),
+/// least is no farther from 0 than from the greatest. From whole number to whole number on a linear axis of these.
+pub fn around(axis: &Axis, numbers: impl IntoIterator<Item = f64>) -> (f64, f64) {
+    match (extent(axis.log, numbers), axis.log) {
+        (None, true) => (1.0, 10.0),
+        (None, false) => (0.0, 1.0),
+        (Some((low, high)), true) => around_log(low, high),
+        (Some((low, high)), false) => {
+            let (low, high) = around_linear(low, high);
+            if axis.whole { (low.floor(), high.ceil()) } else { (low, high) }
+        }
     }
 }
 
@@ -59,8 +65,8 @@ fn around_log(low: f64, high: f64) -> (f64, f64) {
 fn around_linear(low: f64, high: f64) -> (f64, f64) {
     let size = low.abs().max(high.abs());
     match apart(low, high) {
-        true if low > 0.0 && low < high / 2.0 => evenly(0.0, high),
-        true if high < 0.0 && high > low / 2.0 => evenly(low, 0.0),
+        true if low > 0.0 && low <= high / 2.0 => evenly(0.0, high),
+        true if high < 0.0 && high >= low / 2.0 => evenly(low, 0.0),
         true => evenly(low, high),
         false if size < 1e-290 => (0.0, 1.0),
         false => evenly(low - size / 2.0, high + size / 2.0),
@@ -115,8 +121,8 @@ pub enum Direction {
 
 impl Scale {
     /// From the number at one end of the axis to that at the other.
-    pub fn new(numbers: (f64, f64), log: bool, places: (f64, f64)) -> Self {
-        Self { low: numbers.0, high: numbers.1, log, from: places.0, to: places.1 }
+    pub fn new((low, high): (f64, f64), axis: &Axis, (from, to): (f64, f64)) -> Self {
+        Self { low, high, log: axis.log, whole: axis.whole, from, to }
     }
 
     /// How far along the axis a number is: 0 at its beginning, 1 at its end.
@@ -184,7 +190,7 @@ impl Scale {
 
     /// Equally far from each other.
     fn even(&self, wanted: f64) -> Vec<(f64, f64)> {
-        let step = step(self.high - self.low, wanted);
+        let step = step(self.high - self.low, wanted).max(self.least_step());
         let first = (self.low / step - 1e-9).ceil();
         let count = ((self.high / step + 1e-9).floor() - first).max(0.0) as usize;
         (0..=count).map(|index| ((first + index as f64) * step, step)).collect()
@@ -196,8 +202,14 @@ impl Scale {
             [self.low, self.high].map(|end| (end.log10().floor() as i32).div_euclid(by));
         let powers = (first..=last).map(|exponent| 10f64.powi(exponent * by));
         let numbers = powers.flat_map(|power| times.iter().map(move |times| times * power));
-        let (low, high) = (self.low * (1.0 - 1e-9), self.high * (1.0 + 1e-9));
+        let least = self.low.max(self.least_step());
+        let (low, high) = (least * (1.0 - 1e-9), self.high * (1.0 + 1e-9));
         numbers.filter(|&number| number >= low && number <= high).collect()
+    }
+
+    /// Between numbers that are written, and from 0 to the first of them.
+    fn least_step(&self) -> f64 {
+        if self.whole { 1.0 } else { 0.0 }
     }
 
     fn labelled(&self, numbers: Vec<(f64, f64)>) -> Vec<Tick> {
@@ -261,8 +273,12 @@ fn superscript(number: i32) -> String {
 mod tests {
     use super::*;
 
-    fn labels(numbers: (f64, f64), log: bool, direction: Direction) -> String {
-        let ticks = Scale::new(numbers, log, (0.0, 700.0)).ticks(direction);
+    fn axis(log: bool) -> Axis {
+        Axis { log, ..Axis::default() }
+    }
+
+    fn labels(numbers: (f64, f64), axis: &Axis, direction: Direction) -> String {
+        let ticks = Scale::new(numbers, axis, (0.0, 700.0)).ticks(direction);
         ticks.iter().map(|tick| &tick.label[..]).collect::<Vec<_>>().join(" ")
     }
 
@@ -287,36 +303,51 @@ mod tests {
 
     #[test]
     fn axes_reach_from_round_number_to_round_number() {
-        assert_eq!(around(false, [3.0, 41.0]), (0.0, 50.0));
-        assert_eq!(around(false, [-3.0, -41.0]), (-50.0, 0.0));
-        assert_eq!(around(false, [99.0, 100.0, f64::NAN, f64::INFINITY]), (99.0, 100.0));
-        assert_eq!(around(false, [4.0]), (2.0, 6.0));
-        assert_eq!(around(false, [0.0]), (0.0, 1.0));
-        assert_eq!(around(true, [0.0, -1.0, 3.0, 700.0]), (2.0, 1000.0));
-        assert_eq!(around(true, [10.0]), (5.0, 20.0));
-        assert_eq!(around(true, [2.1, 3.55]), (2.0, 4.0));
-        assert_eq!(around(true, [0.0]), (1.0, 10.0));
+        let around = |log, numbers: &[f64]| around(&axis(log), numbers.iter().copied());
+        assert_eq!(around(false, &[3.0, 41.0]), (0.0, 50.0));
+        assert_eq!(around(false, &[-3.0, -41.0]), (-50.0, 0.0));
+        assert_eq!(around(false, &[99.0, 100.0, f64::NAN, f64::INFINITY]), (99.0, 100.0));
+        assert_eq!(around(false, &[4.0]), (2.0, 6.0));
+        assert_eq!(around(false, &[0.0]), (0.0, 1.0));
+        assert_eq!(around(true, &[0.0, -1.0, 3.0, 700.0]), (2.0, 1000.0));
+        assert_eq!(around(true, &[10.0]), (5.0, 20.0));
+        assert_eq!(around(true, &[2.1, 3.55]), (2.0, 4.0));
+        assert_eq!(around(true, &[0.0]), (1.0, 10.0));
         assert_eq!(from_decade([0.3, 7.0]), (0.1, 10.0));
         assert_eq!(from_decade([1.0, 3.0]), (0.1, 5.0));
     }
 
     #[test]
     fn numbers_are_written_where_there_is_room() {
-        let across = |numbers, log| labels(numbers, log, Direction::Across);
+        let across = |numbers, log| labels(numbers, &axis(log), Direction::Across);
         assert_eq!(across((0.0, 50.0), false), "0 10 20 30 40 50");
         assert_eq!(across((1.0, 1e6), true), "1 10 100 1k 10k 100k 1M");
         assert_eq!(across((2.0, 50.0), true), "2 5 10 20 50");
         assert_eq!(across((1.0, 2.0), true), "1 1.2 1.4 1.6 1.8 2");
         assert_eq!(across((1e-6, 1.0), true), "10⁻⁶ 10⁻⁵ 10⁻⁴ 10⁻³ 10⁻² 10⁻¹ 1");
         assert_eq!(across((1e-300, 1e300), true), "10⁻³⁰⁰ 10⁻²⁰⁰ 10⁻¹⁰⁰ 1 10¹⁰⁰ 10²⁰⁰ 10³⁰⁰");
-        assert_eq!(labels((0.0, 10.0), false, Direction::Up), "0 2 4 6 8 10");
+        assert_eq!(labels((0.0, 10.0), &axis(false), Direction::Up), "0 2 4 6 8 10");
+    }
+
+    #[test]
+    fn counts_are_written_in_whole_numbers() {
+        let written = |log, numbers: &[f64]| {
+            let axis = Axis { whole: true, ..axis(log) };
+            labels(around(&axis, numbers.iter().copied()), &axis, Direction::Across)
+        };
+        assert_eq!(written(false, &[1.0]), "0 1 2");
+        assert_eq!(written(false, &[1.0, 2.0]), "0 1 2");
+        assert_eq!(written(false, &[3.0, 5.0]), "3 4 5");
+        assert_eq!(written(false, &[0.0, 64.0]), "0 10 20 30 40 50 60 70 80");
+        assert_eq!(written(true, &[1.0]), "1 2");
+        assert_eq!(written(true, &[4.0, 5.0]), "4 5");
     }
 
     #[test]
     fn places_are_in_proportion() {
-        let log = Scale::new((1.0, 100.0), true, (0.0, 200.0));
+        let log = Scale::new((1.0, 100.0), &axis(true), (0.0, 200.0));
         assert_eq!([log.at(10.0), log.at(0.0), log.at(f64::NAN)], [Some(100.0), None, None]);
-        let up = Scale::new((-1.0, 3.0), false, (400.0, 0.0));
+        let up = Scale::new((-1.0, 3.0), &axis(false), (400.0, 0.0));
         assert_eq!([up.at(0.0), Some(up.foot())], [Some(300.0); 2]);
         assert_eq!(log.minor().len(), 19);
     }

@@ -10,6 +10,7 @@ use crate::report::standings::{self, Standings};
 use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
 use crate::report::values::Kinds;
+use crate::report::views::{counted, on_fewer};
 
 /// A method's speeds in GFLOP/s, one per right and timed row.
 struct Speeds<'a> {
@@ -26,7 +27,7 @@ pub(super) fn over_baselines(lines: &[&Line]) -> View {
         title: "Speed over the best baseline on each matrix".into(),
         notes: standings.notes(),
         table: Some(standings.table()),
-        chart: None,
+        ..View::default()
     }
 }
 
@@ -46,14 +47,13 @@ pub(super) fn rates(lines: &[&Line]) -> Option<View> {
     let mut speeds: Vec<_> = speeds.collect();
     speeds.sort_by(|a, b| b.mean.total_cmp(&a.mean));
     let kinds = Kinds::of_lines(&timed);
-    let fewer = speeds.iter().any(|speeds| speeds.gflops.len() < matrices);
-    let note = "A mean over fewer matrices than the others' does not compare with theirs: the number in \
-                brackets tells of how many.";
+    let fewer = on_fewer(speeds.iter().map(|speeds| speeds.gflops.len()), matrices);
     (!speeds.is_empty()).then(|| View {
         title: "Speed of each method, in GFLOP/s".into(),
-        notes: kinds.note().into_iter().chain(fewer.then(|| note.into())).collect(),
+        notes: kinds.note().into_iter().chain(fewer).collect(),
         chart: Some(chart(&speeds, matrices)),
         table: Some(table(&speeds, kinds)),
+        ..View::default()
     })
 }
 
@@ -62,17 +62,14 @@ fn numbers(gflops: &[(&Line, f64)]) -> Vec<f64> {
 }
 
 fn chart(speeds: &[Speeds], matrices: usize) -> Chart {
-    let name = |speeds: &Speeds| match speeds.gflops.len() {
-        all if all == matrices => speeds.method.to_owned(),
-        fewer => format!("{} ({fewer})", speeds.method),
-    };
+    let name = |speeds: &Speeds| counted(speeds.method, speeds.gflops.len(), matrices);
     let label = format!("GFLOP/s, geometric mean over {matrices} matrices");
     let values = speeds.iter().map(|speeds| Some(speeds.mean)).collect();
     Chart::Bars(Bars {
-        value: Axis { label, log: false },
+        value: Axis::linear(label),
         categories: speeds.iter().map(name).collect(),
-        series: vec![BarSeries { name: "GFLOP/s".into(), values, mean: None }],
-        stacked: false,
+        series: vec![BarSeries { name: "GFLOP/s".into(), values, ..BarSeries::default() }],
+        ..Bars::default()
     })
 }
 

@@ -5,6 +5,7 @@ use crate::bench::plan::Cache;
 use crate::method::Device;
 use crate::record::row::{Row, Status};
 use crate::report::View;
+use crate::report::lines::Line;
 use crate::report::table::Cell;
 use crate::scalar::Precision;
 

@@ -205,7 +205,7 @@ fn stages() {
     ];
     let stages = rows.iter().collect();
     let spec: Spec = toml::from_str("kind = 'stages'\ntitle = 'T'\nof = ['hola', '*']").unwrap();
-    let view = spec.view(&Recorded { lines: Vec::new(), stages });
+    let view = spec.view(&Recorded { stages, ..Recorded::default() });
     expect![[r#"
         3 products of 2 matrices
         stage 1, 2, …: the kernels of a product in the order in which they run; the table has their names
@@ -221,4 +221,32 @@ fn stages() {
     assert_eq!(bars.categories, ["a*, hola", "a*, merge", "b, hola"]);
     assert_eq!(bars.series[1].values, [Some(2000.0), None, Some(2000.0)]);
     assert!(bars.stacked);
+}
+
+/// What a picture that is a file of its own says of its rows: those that its view is of.
+#[test]
+fn a_foot_tells_of_the_rows_that_are_shown() {
+    let run = serde_json::json!({"run_id": "r", "date": "2026-03-02T10:00:00Z", "gpu": {"name": "G"},
+        "system": {"cpu": "C", "cores": 2}});
+    let of_run = |row| Row { run_id: "r".into(), ..row };
+    let gpu = Row { device: Some(Device::Gpu), ..row("b.mtx", 1000, "gpu-merge", 1.0) };
+    let lines: Vec<_> = rows().into_iter().chain([gpu]).map(of_run).map(Line::from).collect();
+    let lines: Vec<_> = lines.iter().collect();
+    let recorded = Recorded { lines, runs: vec![&run], ..Recorded::default() };
+    let foot = |toml: &str| {
+        let spec: Spec = toml::from_str(&format!("title = 'T'\n{toml}")).unwrap();
+        spec.view(&recorded).foot
+    };
+    let cpu = "f64, cpu, 2 threads, natural order; C, 2 cores, 2026-03-02";
+    let of_three = format!("3 matrices (generated stand-ins: 1); {cpu}");
+    assert_eq!(foot(&format!("{BARS}\nwhere = 'device = cpu'")), of_three);
+    assert_eq!(foot(&format!("{BARS}\nof = ['base', 'slow']")), of_three);
+    assert_eq!(foot(&format!("{BARS}\nof = ['base where num_rows = 7']")), "", "no chart");
+    let speedup = "kind = 'speedup'\nover = 'base'";
+    assert_eq!(
+        foot(&format!("{speedup}\nof = ['fast']\nwhere = 'matrix = b'")),
+        format!("1 matrix; {cpu}")
+    );
+    let both = "C, 2 cores, 2026-03-02; G, 2026-03-02";
+    assert!(foot(speedup).ends_with(both), "all methods and the baseline: {}", foot(speedup));
 }
