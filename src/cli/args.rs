@@ -147,7 +147,7 @@ pub struct CorpusArgs {
     pub sources: Vec<OsString>,
     /// Go on with the rows that --output FILE has: only what is missing is measured. Settings, methods
     /// and machine must be those of FILE.run.json
-    #[arg(long)]
+    #[arg(long, conflicts_with = "force")]
     pub resume: bool,
     /// Measure the K-th of N shares that take about as long as each other, the same on every machine;
     /// merge joins their files
@@ -194,9 +194,12 @@ pub struct GenerateArgs {
           long_help = format!("A file; stand-in:GROUP/NAME, or with --mirror stand-in:SET; or a \
           generator: {}", forms()))]
     pub source: OsString,
-    /// The file to write
+    /// The file to write; compressed if its name ends in .gz
     #[arg(short, long, value_name = "FILE", required_unless_present = "mirror")]
     pub output: Option<PathBuf>,
+    /// Replace a file that is there already
+    #[arg(long, conflicts_with = "mirror")]
+    pub force: bool,
     /// Write stand-ins as archives into a folder that is laid out like the collection's site, for
     /// fetch --mirror when a web server shows it
     #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "no_expand"])]

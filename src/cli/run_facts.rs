@@ -13,6 +13,7 @@ use crate::cache;
 use crate::device::facts::Clocks;
 use crate::matrix::source::Source;
 use crate::record::file::is_no_file;
+use crate::record::output;
 use crate::record::run::{self, Bandwidth, ClockRange, GpuRecord, Library, REVISION, RunRecord};
 use crate::record::{Group, MatrixReport};
 use crate::system::System;
@@ -97,11 +98,19 @@ impl MeasureArgs {
         self.run_record.clone().or_else(|| output.map(beside))
     }
 
-    /// Refuses to write two things into one file, or anything into one that is measured.
+    /// Refuses to write two things into one file, anything into one that is measured, and, unless `replaced` or
+    /// told to, the facts of the run into a file that is there.
     ///
     /// # Errors
     /// Which file that is.
-    pub fn check_files<'s>(&self, measured: impl Iterator<Item = &'s Source>) -> Result<()> {
+    pub fn check_files<'s>(
+        &self,
+        measured: impl Iterator<Item = &'s Source>,
+        replaced: bool,
+    ) -> Result<()> {
+        if let Some(record) = self.record_path() {
+            output::check(&record, self.force || replaced)?;
+        }
         let written = [self.output.clone(), self.record_path()].into_iter().flatten();
         let written: Vec<_> = written.filter(|path| !is_no_file(path)).collect();
         if let [output, record] = &written[..] {
@@ -121,7 +130,8 @@ impl MeasureArgs {
     }
 }
 
-fn is_same_file(a: &Path, b: &Path) -> bool {
+/// Whether two names are of one file, or would be.
+pub fn is_same_file(a: &Path, b: &Path) -> bool {
     let place = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino())).ok();
     match (place(a), place(b)) {
         (Some(a), Some(b)) => a == b,

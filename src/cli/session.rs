@@ -4,8 +4,6 @@
 mod group;
 
 use std::cell::RefCell;
-use std::io::Write;
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -31,7 +29,6 @@ use crate::memory::extent::Extent;
 use crate::memory::{self, Available};
 use crate::method::{Choice, Device};
 use crate::record::MatrixReport;
-use crate::record::file::Replaced;
 use crate::record::row::{MatrixFacts, Row, Shape, Status};
 use crate::record::run::Cell;
 use crate::scalar::Precision;
@@ -339,12 +336,4 @@ fn team(threads: Option<usize>, world: &World) -> Result<Team> {
     // in one process keeps the first one's pool.
     let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     Team::pinned(&cpus[..threads]).with_context(|| format!("cannot pin to CPU {}", cpus[0]))
-}
-
-/// Where the results go: to that file or stdout.
-pub fn output<'a>(path: Option<&Path>, stdout: &'a mut dyn Write) -> Result<Box<dyn Write + 'a>> {
-    Ok(match path {
-        Some(path) => Box::new(Replaced::open(path)?),
-        None => Box::new(stdout),
-    })
 }

@@ -2,6 +2,8 @@
 
 pub mod cells;
 pub mod file;
+pub mod markdown;
+pub mod output;
 pub mod row;
 pub mod run;
 pub mod stages;

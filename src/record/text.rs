@@ -56,19 +56,7 @@ fn write_histogram(out: &mut dyn Write, shape: &Shape) -> io::Result<()> {
 
 /// A table of the methods in one precision on one device, the fastest marked.
 pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
-    let Group { peak, footprint, .. } = group;
-    let place = match group.device {
-        Device::Cpu => format!("{} threads", group.threads),
-        Device::Gpu => "gpu".into(),
-    };
-    let (precision, cache) = (group.precision.name(), group.cache.name());
-    write!(out, "\n{precision}, {place}, {cache} cache")?;
-    if let Some(peak) = peak {
-        let (gbs, megabytes) = (peak.gbs(), *footprint as f64 / 1e6);
-        write!(out, "; peak {gbs:.2} GB/s at {megabytes:.3} MB ({peak})")?;
-    }
-    let compiled = group.compile_ms.map(|ms| format!("; kernels compiled in {ms:.1} ms"));
-    writeln!(out, "{}", compiled.unwrap_or_default())?;
+    writeln!(out, "\n{}", heading(group))?;
     let columns = columns(group);
     write!(out, "{:<NAME$} {:<7}", "method", "result")?;
     writeln!(out, "{}", line(columns.iter().map(|column| (column.name.into(), column.width))))?;
@@ -81,25 +69,53 @@ pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
             writeln!(out, "{}", occupancy.unwrap_or_default())?;
         }
     }
-    write_meaning(out, group)
+    let meaning = meaning(group);
+    let blank = if meaning.is_empty() { "" } else { "\n" };
+    write!(out, "{blank}")?;
+    meaning.iter().try_for_each(|line| writeln!(out, "{line}"))
+}
+
+/// What all rows of a table share.
+pub fn heading(group: &Group) -> String {
+    let Group { peak, footprint, .. } = group;
+    let place = match group.device {
+        Device::Cpu => format!("{} threads", group.threads),
+        Device::Gpu => "gpu".into(),
+    };
+    let (precision, cache) = (group.precision.name(), group.cache.name());
+    let peak = peak.as_ref().map(|peak| {
+        let (gbs, megabytes) = (peak.gbs(), *footprint as f64 / 1e6);
+        format!("; peak {gbs:.2} GB/s at {megabytes:.3} MB ({peak})")
+    });
+    let compiled = group.compile_ms.map(|ms| format!("; kernels compiled in {ms:.1} ms"));
+    let [peak, compiled] = [peak, compiled].map(Option::unwrap_or_default);
+    format!("{precision}, {place}, {cache} cache{peak}{compiled}")
 }
 
 /// The width of a method's name.
 const NAME: usize = 21;
 
 /// A number that the table shows of each method.
-struct Column {
-    name: &'static str,
+pub struct Column {
+    /// With its unit.
+    pub name: &'static str,
     width: usize,
     digits: usize,
     of: Number,
+}
+
+impl Column {
+    /// A row's number, as it is shown.
+    pub fn show(&self, row: &Row) -> String {
+        cell((self.of)(row), self.digits)
+    }
 }
 
 /// The number of a row, if it has one.
 type Number = Box<dyn Fn(&Row) -> Option<f64>>;
 
 /// The numbers of the table, from left to right.
-fn columns(group: &Group) -> Vec<Column> {
+pub fn columns(group: &Group) -> Vec<Column> {
     let column = |name, width, digits, of: fn(&Row) -> Option<f64>| Column {
         name,
         width,
@@ -130,17 +146,12 @@ fn line(cells: impl Iterator<Item = (String, usize)>) -> String {
 
 fn write_row(out: &mut dyn Write, row: &Row, columns: &[Column], fastest: bool) -> io::Result<()> {
     let name = row.method_name.as_deref().unwrap_or_default();
-    let result = match row.status {
-        Some(Status::Ok) => "PASS",
-        Some(Status::Skipped) => "skipped",
-        Some(Status::Timeout) => "timeout",
-        _ => "FAIL",
-    };
+    let result = result(row);
     let reason = row.reason.as_deref().unwrap_or_default();
     if row.status != Some(Status::Ok) {
         return writeln!(out, "{name:<NAME$} {result:<7} {reason}");
     }
-    let cells = columns.iter().map(|column| (cell((column.of)(row), column.digits), column.width));
+    let cells = columns.iter().map(|column| (column.show(row), column.width));
     writeln!(
         out,
         "{name:<NAME$} {result:<7}{}{}{}",
@@ -150,23 +161,30 @@ fn write_row(out: &mut dyn Write, row: &Row, columns: &[Column], fastest: bool) 
     )
 }
 
-/// What the columns are, and what must be known to compare the methods.
-fn write_meaning(out: &mut dyn Write, group: &Group) -> io::Result<()> {
+/// How a row ended.
+pub fn result(row: &Row) -> &'static str {
+    match row.status {
+        Some(Status::Ok) => "PASS",
+        Some(Status::Skipped) => "skipped",
+        Some(Status::Timeout) => "timeout",
+        _ => "FAIL",
+    }
+}
+
+/// What the columns are, and what must be known to compare the methods; nothing where none has a time.
+pub fn meaning(group: &Group) -> Vec<String> {
     if group.fastest().is_none() {
-        return Ok(());
+        return Vec::new();
     }
-    writeln!(
-        out,
-        "\n±: half the 95 % confidence interval of the median, in percent of it. Rates are of the median.\n\
-         % peak: the bytes that a product must read and write, with the matrix in the method's own form, x and y,\n\
-         over the peak; % CSR: the same with the matrix as CSR, above 100 % where a form is smaller."
-    )?;
-    let close: Vec<_> = group.as_fast_as_the_fastest().collect();
-    if !close.is_empty() {
-        let names = close.join(", ");
-        writeln!(out, "Not told apart from the fastest, as the intervals overlap: {names}.")?;
-    }
-    Ok(())
+    let lines = [
+        "±: half the 95 % confidence interval of the median, in percent of it. Rates are of the median.",
+        "% peak: the bytes that a product must read and write, with the matrix in the method's own form, x and y,",
+        "over the peak; % CSR: the same with the matrix as CSR, above 100 % where a form is smaller.",
+    ];
+    let close = group.as_fast_as_the_fastest().collect::<Vec<_>>().join(", ");
+    let close = (!close.is_empty())
+        .then(|| format!("Not told apart from the fastest, as the intervals overlap: {close}."));
+    lines.map(String::from).into_iter().chain(close).collect()
 }
 
 fn load_note(report: &MatrixReport) -> String {

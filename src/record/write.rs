@@ -1,10 +1,11 @@
 //! Where reports go: CSV, JSON lines or text, flushed after each row or matrix.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use super::cells::to_csv;
 use super::row::Row;
-use super::{MatrixReport, text};
+use super::{MatrixReport, markdown, text};
 use crate::terminal::Shown;
 
 /// The form of the output.
@@ -16,6 +17,31 @@ pub enum Format {
     Csv,
     /// One object per matrix, one per line.
     Json,
+    /// The tables of the text in Markdown.
+    Md,
+}
+
+impl Format {
+    /// As on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Csv => "csv",
+            Self::Json => "json",
+            Self::Md => "md",
+        }
+    }
+
+    /// The form that a file's name tells by its ending.
+    pub fn of_name(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "txt" => Some(Self::Text),
+            "csv" => Some(Self::Csv),
+            "json" => Some(Self::Json),
+            "md" => Some(Self::Md),
+            _ => None,
+        }
+    }
 }
 
 /// Writes reports in one form.
@@ -31,6 +57,8 @@ pub enum Reporter<'a> {
     },
     /// See [`Format::Json`].
     Json(&'a mut dyn Write),
+    /// See [`Format::Md`].
+    Md(Shown<&'a mut dyn Write>),
 }
 
 impl<'a> Reporter<'a> {
@@ -40,6 +68,7 @@ impl<'a> Reporter<'a> {
             Format::Text => Self::Text(Shown::new(out)),
             Format::Csv => Self::Csv { to: out, begun: false },
             Format::Json => Self::Json(out),
+            Format::Md => Self::Md(Shown::new(out)),
         }
     }
 
@@ -50,6 +79,7 @@ impl<'a> Reporter<'a> {
     pub fn report(&mut self, report: &MatrixReport) -> io::Result<()> {
         match self {
             Self::Text(out) => write_text(out, report)?,
+            Self::Md(out) => markdown::write(out, report)?,
             Self::Csv { to, begun } => {
                 for row in report.rows() {
                     let text = to_csv(&[row], !std::mem::replace(begun, true))?;

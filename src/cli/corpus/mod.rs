@@ -5,21 +5,19 @@ pub mod same;
 pub mod share;
 mod tally;
 
-use std::io::{self, Write};
-
 use anyhow::{Error, Result, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::CorpusArgs;
 use super::isolate::Runner;
 use super::run_facts::Recording;
-use super::session::output;
 use super::sources::sources;
 use super::task::{Event, Task};
 use super::{Verdict, World};
 use crate::matrix::source::Source;
 use crate::record::MatrixReport;
 use crate::record::file::RowFile;
+use crate::record::output::Output;
 use crate::record::row::Row;
 use crate::record::run::RunRecord;
 use crate::record::write::{Format, Reporter};
@@ -35,9 +33,10 @@ pub const NOTHING: &str =
 pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result<Verdict> {
     let measure = &args.measure;
     let found = sources(&args.sources, measure.datasets.as_deref(), world.stderr)?;
-    measure.check_files(found.iter().map(|(source, _)| source))?;
+    measure.check_files(found.iter().map(|(source, _)| source), args.resume)?;
     let share = Share::of(found, args.shard);
-    let (mut file, mut begun) = results::open(args)?;
+    let format = measure.format(Format::Csv)?;
+    let (mut file, mut begun) = results::open(args, format)?;
     if let Some(record) = &begun.record {
         world.run_id.clone_from(&record.run_id);
     }
@@ -47,13 +46,13 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
     let now = RunRecord { corpus: Some(share.corpus), ..now };
     let facts = begun.go_on(now, measure.output.as_ref())?;
     let cells = facts.cells.clone();
-    let mut out: Box<dyn Write> = match &mut file {
-        Some(file) => file.cut().map(|()| Box::new(io::sink()))?,
-        None => output(measure.output.as_deref(), world.stdout)?,
+    let mut out = match &mut file {
+        Some(file) => file.cut().map(|()| None)?,
+        None => Some(Output::open(measure.output.as_deref(), measure.force, world.stdout)?),
     };
     let mut recording = Recording::begin(path, facts, world.readings, measure.quiet, world.stderr)?;
     recording.write()?;
-    let mut reporter = Reporter::new(measure.format.unwrap_or(Format::Csv), &mut *out);
+    let mut reporter = out.as_mut().map(|out| Reporter::new(format, out));
     let progress = progress(&share.sources, world.terminal && !measure.quiet);
     let (mut tally, mut interrupted) = (Tally::default(), false);
     for (source, bytes) in &share.sources {
@@ -76,7 +75,7 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
             let mut warnings = report.warnings().into_iter();
             progress.suspend(|| warnings.try_for_each(|line| writeln!(world.stderr, "{line}")))?;
         }
-        if file.is_none() && report.rows().next().is_some() {
+        if let Some(reporter) = reporter.as_mut().filter(|_| report.rows().next().is_some()) {
             reporter.report(&report)?;
         }
         if report.rows().next().is_some() || !there.is_empty() {
@@ -88,6 +87,7 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
         progress.inc(*bytes);
     }
     progress.finish_and_clear();
+    out.map_or(Ok(()), Output::finish)?;
     recording.finish(measure.quiet, world.stderr)?;
     if !measure.quiet {
         tally.write(world.stderr, interrupted)?;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 
 use super::same::differences_of_shares;
 use crate::cli::args::CorpusArgs;
@@ -24,25 +24,27 @@ pub struct Begun {
 ///
 /// # Errors
 /// When it has rows and is not to be gone on with.
-pub fn open(args: &CorpusArgs) -> Result<(Option<RowFile>, Begun)> {
+pub fn open(args: &CorpusArgs, format: Format) -> Result<(Option<RowFile>, Begun)> {
     let measure = &args.measure;
-    let format = measure.format.unwrap_or(Format::Csv);
     ensure!(!args.resume || measure.output.is_some(), "--resume needs --output FILE to go on with");
     ensure!(!args.resume || format == Format::Csv, "--resume goes on with --format csv only");
     let Some(path) = &measure.output else { return Ok((None, Begun::default())) };
     if is_no_file(path) {
         return Ok((None, Begun::default()));
     }
-    let has_results = || anyhow!("{} has results: remove it, or name another", path.display());
     if format != Format::Csv {
-        ensure!(path.metadata().map_or(0, |file| file.len()) == 0, has_results());
         return Ok((None, Begun::default()));
+    }
+    if measure.force {
+        return Ok((Some(RowFile::replace(path)?), Begun::default()));
     }
     let file = RowFile::open::<Row>(path)?;
     if file.is_empty() {
         return Ok((Some(file), Begun::default()));
     }
-    ensure!(args.resume, "{}, or go on with it by --resume", has_results());
+    let there =
+        "has results: go on with them by --resume, name another file, or replace it with --force";
+    ensure!(args.resume, "{} {there}", path.display());
     Ok((Some(file), Begun::read(path, measure.record_path())?))
 }
 
