@@ -159,17 +159,20 @@ impl Column {
     }
 
     /// From where to where the number in a row lies, where it is the median time of a product or a rate: as the
-    /// 95 % interval of that time says.
+    /// 95 % interval of that time says. `None` where the number lies outside of it: older files have the interval of
+    /// the mean.
     pub fn interval(&self, line: &Line) -> Option<(f64, f64)> {
         let (low, high) = line.row.interval_ms()?;
-        match &self.0[..] {
+        let number = self.of_line(line)?;
+        let ends = match &self.0[..] {
             "median_ms" => Some((low, high)),
             name if RATES.contains(&name) && low > 0.0 => {
-                let work = self.of_line(line)? * line.row.typical_ms()?;
+                let work = number * line.row.typical_ms()?;
                 Some((work / high, work / low))
             }
             _ => None,
-        }
+        };
+        ends.filter(|ends| ends.0 <= number && number <= ends.1)
     }
 }
 
