@@ -6,7 +6,6 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::lines::Line;
-use super::matched::time;
 use super::table::Cell;
 use crate::bench::metrics::compulsory_bytes;
 
@@ -76,17 +75,13 @@ const COUNTS: &[&str] = &[
     "distinct_results",
 ];
 
-/// Those of which a greater number is a better one.
-const MORE_IS_BETTER: &[&str] = &[
-    "gflops",
-    "effective_GBs",
-    "compulsory_GBs",
-    "percent_of_peak",
-    "occupancy",
-    "achieved_occupancy",
-    "warp_execution_efficiency",
-    "global_load_efficiency",
-];
+/// Those that are something over the time of a product.
+const RATES: &[&str] =
+    &["gflops", "effective_GBs", "compulsory_GBs", "percent_of_peak", "required_percent_of_peak"];
+
+/// Those of which a greater number is a better one, beside the rates.
+const MORE_IS_BETTER: &[&str] =
+    &["occupancy", "achieved_occupancy", "warp_execution_efficiency", "global_load_efficiency"];
 
 impl Column {
     /// One that is known to exist.
@@ -124,7 +119,8 @@ impl Column {
 
     /// Whether a greater number is a better one.
     pub fn more_is_better(&self) -> bool {
-        MORE_IS_BETTER.contains(&&self.0[..])
+        let name = &&self.0[..];
+        RATES.contains(name) || MORE_IS_BETTER.contains(name)
     }
 
     fn known(&self) -> &'static Known {
@@ -162,18 +158,21 @@ impl Column {
         }
     }
 
-    /// From where to where the number in a row lies, where it is the time of a product or a rate: as the 95 %
-    /// interval of that time says.
+    /// From where to where the number in a row lies, where it is the median time of a product or a rate: as the
+    /// 95 % interval of that time says. `None` where the number lies outside of it: older files have the interval of
+    /// the mean.
     pub fn interval(&self, line: &Line) -> Option<(f64, f64)> {
-        let (low, high) = (line.row.ci95_low_ms?, line.row.ci95_high_ms?);
-        match &self.0[..] {
-            "avg_spmv_ms" | "median_ms" => Some((low, high)),
-            "gflops" | "effective_GBs" | "compulsory_GBs" | "percent_of_peak" if low > 0.0 => {
-                let work = self.of_line(line)? * time(line)?;
+        let (low, high) = line.row.interval_ms()?;
+        let number = self.of_line(line)?;
+        let ends = match &self.0[..] {
+            "median_ms" => Some((low, high)),
+            name if RATES.contains(&name) && low > 0.0 => {
+                let work = number * line.row.typical_ms()?;
                 Some((work / high, work / low))
             }
             _ => None,
-        }
+        };
+        ends.filter(|ends| ends.0 <= number && number <= ends.1)
     }
 }
 

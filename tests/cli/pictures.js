@@ -51,6 +51,13 @@ function checkBars(figure) {
   });
 }
 
+function checkCells() {
+  document.querySelectorAll("details").forEach((details) => { details.open = true; });
+  for (const cell of document.querySelectorAll("th, td")) {
+    if (cell.scrollWidth > cell.clientWidth + 1) complain("table", `'${cell.textContent}' does not fit into its cell`);
+  }
+}
+
 function checkSwitches(figure) {
   const where = name(figure);
   const switches = [...figure.querySelectorAll("[data-switch]")];
@@ -99,6 +106,7 @@ addEventListener("load", () => {
   }
   files.forEach((file) => file.remove());
   checkWidth();
+  checkCells();
   const verdict = document.createElement("pre");
   const seen = `${innerWidth} wide: ${figures.length} figures, ${switchable.length} with switches, ${files.length} files`;
   verdict.textContent = `VERDICT ${[seen, ...complaints].join("\n")} END`;

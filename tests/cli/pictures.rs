@@ -23,7 +23,7 @@ const METHODS: [&str; 22] = [
     "csb",
     "oski-style",
     "csr5",
-    "csr2",
+    "csr2:order=natural:srs=96",
     "csr3",
     "sell",
     "ell",

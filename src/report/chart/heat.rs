@@ -4,8 +4,9 @@ use svg::node::element::{Group, Rectangle};
 
 use super::Heat;
 use super::drawing::{faint, line, rectangle, text, tip, upward, written};
+use super::label::label;
 use super::picture::Picture;
-use super::scale::{Direction, Scale, apart, around, has_place, label};
+use super::scale::{Direction, Scale, apart, around, has_place};
 use super::theme::{LINE, WIDTH, text_width, viridis};
 use crate::report::table::significant;
 

@@ -47,11 +47,12 @@ pub struct Look {
 
 impl Look {
     /// Of a series by its place. No pair of colour and mark repeats among the first 96 series, none of colour and
-    /// dash among the first 72, none of colour and fill among the first 48.
+    /// dash or of colour and fill among the first 48.
     pub fn of(index: usize) -> Self {
         let (colour, round) = (index % COLOURS.len(), index / COLOURS.len());
         let (mark, filled) = MARKS[(colour + round) % MARKS.len()];
-        let dash = DASHES[round % DASHES.len()];
+        // Lines have no marks: the dashes change sooner than the colours are used up.
+        let dash = DASHES[(index / 4 + index / 24) % DASHES.len()];
         let fill = FILLS[round % FILLS.len()];
         Self { index, colour: COLOURS[colour], mark, filled, dash, fill }
     }

@@ -3,6 +3,7 @@
 mod bars;
 mod drawing;
 mod heat;
+mod label;
 mod legend;
 mod look;
 mod picture;
@@ -33,13 +34,13 @@ impl Chart {
     /// As SVG that needs nothing else, about 660 units wide and as high as it must be, for a page, whose colour of
     /// text it takes. What cannot be drawn is left out: no finite number, or none above 0 on a logarithmic axis.
     pub fn to_svg(&self) -> String {
-        self.picture().to_svg()
+        self.picture().into_svg()
     }
 
     /// The same as a file of its own, readable in the dark and the light, with its title above and below it a
     /// small line on where the numbers are from.
     pub fn to_file(&self, title: &str, foot: &str) -> String {
-        self.picture().framed(title, foot).to_svg()
+        self.picture().framed(title, foot).into_svg()
     }
 
     fn picture(&self) -> Picture {

@@ -45,7 +45,7 @@ impl Picture {
     }
 
     /// As SVG.
-    pub fn to_svg(self) -> String {
+    pub fn into_svg(self) -> String {
         let (width, height) = (tenth(self.width), tenth(self.height));
         let whole = SVG::new()
             .set("class", "chart")

@@ -65,7 +65,8 @@ fn best<K: Ord>(series: &[Vec<(K, f64)>], more: bool) -> Option<usize> {
         }
     }
     let mut won = vec![0; series.len()];
-    for numbers in places.values().filter(|numbers| numbers.len() > 1) {
+    let of_several = |numbers: &&Vec<(usize, f64)>| numbers.iter().any(|of| of.0 != numbers[0].0);
+    for numbers in places.values().filter(of_several) {
         let greatest = numbers.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1));
         greatest.into_iter().for_each(|&(index, _)| won[index] += 1);
     }
@@ -104,7 +105,7 @@ mod tests {
     fn the_best_wins_the_most_places() {
         let a = vec![(1, 5.0), (2, 1.0), (3, 1.0)];
         let b = vec![(1, 1.0), (2, 2.0), (3, 2.0)];
-        let alone = vec![(9, 99.0), (10, 99.0), (11, 99.0)];
+        let alone = vec![(9, 99.0), (10, 99.0), (11, 99.0), (11, 98.0), (10, 98.0)];
         assert_eq!(best(&[a.clone(), b.clone(), alone.clone()], true), Some(1));
         assert_eq!(best(&[a.clone(), b, alone.clone()], false), Some(0));
         assert_eq!(best(&[a, alone], true), Some(1), "no place is shared: the mean decides");

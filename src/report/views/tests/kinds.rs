@@ -119,8 +119,8 @@ fn bars_have_the_intervals_of_their_rows() {
     };
     for (value, expected) in [
         ("gflops", Some((0.25, 1.0))),
-        ("avg_spmv_ms", Some((1.0, 4.0))),
         ("median_ms", Some((1.0, 4.0))),
+        ("avg_spmv_ms", None),
         ("num_rows", None),
     ] {
         let toml = format!("kind = 'bars'\nvalue = '{value}'");
@@ -130,6 +130,9 @@ fn bars_have_the_intervals_of_their_rows() {
         assert_eq!(bars.series[0].intervals, [expected], "{value}");
         assert_eq!(told, expected.is_some(), "{value}: {:?}", view.notes);
     }
+    let of_a_mean = view(vec![with(2.0, 3.0, 4.0)], "kind = 'bars'\nvalue = 'gflops'");
+    let Some(Chart::Bars(bars)) = of_a_mean.chart else { panic!() };
+    assert_eq!(bars.series[0].intervals, [None]);
 }
 
 #[test]
