@@ -120,7 +120,7 @@ impl Matrix<'_> {
                 &group.rows
             }
             Event::Matrix(report) => report.ended.as_slice(),
-            Event::Step(_) => &[],
+            Event::Step(_) | Event::Final(_) | Event::Partial(_) => &[],
         };
         Ok(self.file.as_mut().map_or(Ok(()), |file| file.add(rows))?)
     }
