@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 
-use super::corpus::results::{done, read_record, read_rows};
+use super::corpus::results::{open_cells, read_record, read_rows};
 use super::corpus::same::differences;
 use super::corpus::share::is_share;
 use super::run_facts::{Recording, beside};
@@ -15,7 +15,7 @@ use super::{Verdict, World};
 use crate::record::cells::to_csv;
 use crate::record::file::{RowFile, is_no_file};
 use crate::record::row::Row;
-use crate::record::run::{Cell, ClockRange, Corpus, GpuRecord, RunRecord, Shard};
+use crate::record::run::{ClockRange, Corpus, GpuRecord, RunRecord, Shard};
 
 #[derive(Debug, Args)]
 pub struct MergeArgs {
@@ -131,10 +131,8 @@ fn missing(parts: &[Part], rows: &HashMap<String, Vec<Row>>) -> Vec<String> {
     for Part { path, record, corpus, .. } in parts {
         for (_, file) in &corpus.files {
             let rows = rows.get(file).map_or(&[][..], Vec::as_slice);
-            let Some(done) = done(rows, &record.cells) else { continue };
-            let is_done = |cell: &&Cell| done.iter().any(|timed| timed.cell == **cell);
-            let open = record.cells.iter().filter(|cell| !is_done(cell));
-            let open: Vec<_> = open.map(|cell| &*cell.method).collect();
+            let Some(open) = open_cells(rows, &record.cells) else { continue };
+            let open: Vec<_> = open.iter().map(|cell| &*cell.method).collect();
             let (path, Shard { number, .. }) = (path.display(), corpus.shard);
             let (count, methods) = (open.len(), open.join(", "));
             missing.push(format!("{file} in {path} (share {number}): {count} rows ({methods})"));

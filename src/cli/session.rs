@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::args::MeasureArgs;
 use super::ordered::{InPrecision, Ordered};
+use super::progress::Progress;
 use super::system::DeviceSpeed;
 use super::task::{Event, Step, Task, cell};
 use super::{World, choice, install};
@@ -103,10 +104,14 @@ impl<'a> Session<'a> {
 
     /// Reads and measures one matrix. Whatever goes wrong becomes a row. A trivial matrix may be left
     /// unmeasured.
-    pub fn run(&mut self, source: &Source, skip_trivial: bool) -> Run {
+    pub fn run(&mut self, source: &Source, skip_trivial: bool, progress: &Progress) -> Run {
         let mut report = MatrixReport::default();
         let task = Task::whole(source, skip_trivial);
-        let stopped = self.carry_out(&task, &mut |event| event.add_to(&mut report)).is_err();
+        let mut tell = |event: Event| {
+            progress.note(&event);
+            event.add_to(&mut report);
+        };
+        let stopped = self.carry_out(&task, &mut tell).is_err();
         Run { report, interrupted: stopped }
     }
 

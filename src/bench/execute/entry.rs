@@ -45,7 +45,7 @@ impl<T, V: ?Sized> Ready<'_, T, V> {
     pub fn cut_short(&mut self, rounds: usize) -> bool {
         if self.turns < rounds {
             self.note = Some(match self.turns {
-                0 => format!("interrupted in the first of {rounds} rounds"),
+                0 => format!("interrupted in round 1 of {rounds}"),
                 turns => format!("interrupted after {turns} of {rounds} rounds"),
             });
         }

@@ -282,8 +282,7 @@ fn an_interrupt_ends_the_measurement_and_leaves_what_there_is() {
     assert_eq!(interrupted_at(1), (vec![], Some(vec![])), "while the first is prepared");
     let noted = |note: &str| (vec![note.into(), "absent".into()], Some(vec![0, 1]));
     let notes: Vec<_> = (3..40).map(interrupted_at).collect();
-    let (first, second) =
-        ("interrupted in the first of 2 rounds", "interrupted after 1 of 2 rounds");
+    let (first, second) = ("interrupted in round 1 of 2", "interrupted after 1 of 2 rounds");
     assert_eq!(notes[0], noted(first));
     assert!(notes.contains(&noted(second)), "{notes:?}");
     let whole = (vec![String::new(), "absent".into()], None);

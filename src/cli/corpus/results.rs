@@ -7,9 +7,10 @@ use anyhow::{Context, Result, anyhow, ensure};
 
 use super::same::differences_of_shares;
 use crate::cli::args::CorpusArgs;
+use crate::matrix::source::Source;
 use crate::record::file::{RowFile, is_no_file, whole_rows};
 use crate::record::row::Row;
-use crate::record::run::{Cell, RunRecord, Timed};
+use crate::record::run::{Cell, RunRecord};
 use crate::record::write::Format;
 use crate::report::lines::{self, Line};
 
@@ -53,6 +54,11 @@ impl Begun {
         Ok(Self { rows: read_rows(rows, &record)?, record: Some(record) })
     }
 
+    /// The rows that a matrix has.
+    pub fn rows_of(&self, source: &Source) -> &[Row] {
+        self.rows.get(&source.to_string()).map_or(&[], Vec::as_slice)
+    }
+
     /// The facts of a run that goes on: those that it began with, if it is still the same.
     ///
     /// # Errors
@@ -71,13 +77,12 @@ impl Begun {
     }
 }
 
-/// Which cells of a matrix have rows, and their times; `None` if none is open.
-pub fn done(rows: &[Row], cells: &[Cell]) -> Option<Vec<Timed>> {
+/// Which cells of a matrix that has these rows have none; `None` if nothing of it is open.
+pub fn open_cells(rows: &[Row], cells: &[Cell]) -> Option<Vec<Cell>> {
     let of_matrix = rows.iter().any(|row| row.method_name.is_none());
-    let done: Vec<_> = rows.iter().filter_map(Row::timed).collect();
-    let is_done = |cell: &Cell| done.iter().any(|timed| timed.cell == *cell);
-    let is_open = !of_matrix && !cells.iter().all(is_done);
-    is_open.then_some(done)
+    let done: Vec<_> = rows.iter().filter_map(Row::cell).collect();
+    let open: Vec<_> = cells.iter().filter(|cell| !done.contains(cell)).cloned().collect();
+    (!of_matrix && !open.is_empty()).then_some(open)
 }
 
 /// The facts of a run.
