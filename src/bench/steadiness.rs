@@ -34,6 +34,15 @@ impl Attempts {
         again
     }
 
+    /// Ends the measurement at hand before its end. It counts only if it is the first; whether there is any.
+    pub fn cut_short(&mut self) -> bool {
+        match self.steadiest {
+            Some(_) => self.repeats -= 1,
+            None => self.steadiest = Summary::of(&self.samples),
+        }
+        self.steadiest.is_some()
+    }
+
     /// The steadiest measurement, and a word to the reader if that is noisy as well.
     ///
     /// # Panics

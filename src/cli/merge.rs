@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 
-use super::corpus::results::{done, read_record, read_rows};
+use super::corpus::results::{open_cells, read_record, read_rows};
 use super::corpus::same::differences;
 use super::corpus::share::is_share;
 use super::run_facts::{Recording, beside, is_same_file};
@@ -16,7 +16,7 @@ use crate::record::cells::to_csv;
 use crate::record::file::is_no_file;
 use crate::record::output::{self, Output};
 use crate::record::row::Row;
-use crate::record::run::{Cell, ClockRange, Corpus, GpuRecord, RunRecord, Shard};
+use crate::record::run::{ClockRange, Corpus, GpuRecord, RunRecord, Shard};
 
 #[derive(Debug, Args)]
 pub struct MergeArgs {
@@ -54,6 +54,7 @@ pub fn run(args: &MergeArgs, world: &mut World) -> Result<Verdict> {
                 ensure!(!is_part, "{} is to be joined: name another file", path.display());
             }
             let text = to_csv(&rows, true)?;
+            output::check(path, args.force)?;
             output::check(&beside(path), args.force)?;
             output::write_whole(path, args.force, |out| out.write_all(&text))?;
             Recording::begin(Some(beside(path)), record, world.readings, true, world.stderr)?
@@ -135,10 +136,8 @@ fn missing(parts: &[Part], rows: &HashMap<String, Vec<Row>>) -> Vec<String> {
     for Part { path, record, corpus, .. } in parts {
         for (_, file) in &corpus.files {
             let rows = rows.get(file).map_or(&[][..], Vec::as_slice);
-            let Some(done) = done(rows, &record.cells) else { continue };
-            let is_done = |cell: &&Cell| done.iter().any(|timed| timed.cell == **cell);
-            let open = record.cells.iter().filter(|cell| !is_done(cell));
-            let open: Vec<_> = open.map(|cell| &*cell.method).collect();
+            let Some(open) = open_cells(rows, &record.cells) else { continue };
+            let open: Vec<_> = open.iter().map(|cell| &*cell.method).collect();
             let (path, Shard { number, .. }) = (path.display(), corpus.shard);
             let (count, methods) = (open.len(), open.join(", "));
             missing.push(format!("{file} in {path} (share {number}): {count} rows ({methods})"));

@@ -13,6 +13,7 @@ mod libraries;
 mod list;
 mod merge;
 mod ordered;
+mod progress;
 #[cfg(feature = "mpi")]
 mod ranks;
 mod report;

@@ -91,7 +91,8 @@ fn measure(
 ) -> Result<Verdict> {
     let (measure, leader) = (&args.measure, ranks.rank() == 0);
     let source = ranks.agree(source(&args.mtx, measure.datasets.as_deref()))?;
-    ranks.agree(measure.check_files([&source].into_iter(), false))?;
+    ranks.agree(measure.check_files([&source].into_iter()))?;
+    ranks.agree(measure.check_new())?;
     let interrupted = world.interrupted;
     let mut session = ranks.agree(Session::start(measure, world))?;
     let path = measure.output.as_deref().filter(|_| leader);

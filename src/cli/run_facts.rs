@@ -98,19 +98,20 @@ impl MeasureArgs {
         self.run_record.clone().or_else(|| output.map(beside))
     }
 
-    /// Refuses to write two things into one file, anything into one that is measured, and, unless `replaced` or
-    /// told to, the facts of the run into a file that is there.
+    /// Refuses to replace results and facts of a run that are there, unless told to.
     ///
     /// # Errors
     /// Which file that is.
-    pub fn check_files<'s>(
-        &self,
-        measured: impl Iterator<Item = &'s Source>,
-        replaced: bool,
-    ) -> Result<()> {
-        if let Some(record) = self.record_path() {
-            output::check(&record, self.force || replaced)?;
-        }
+    pub fn check_new(&self) -> Result<()> {
+        let written = [self.output.clone(), self.record_path()].into_iter().flatten();
+        written.into_iter().try_for_each(|path| Ok(output::check(&path, self.force)?))
+    }
+
+    /// Refuses to write two things into one file, or anything into one that is measured.
+    ///
+    /// # Errors
+    /// Which file that is.
+    pub fn check_files<'s>(&self, measured: impl Iterator<Item = &'s Source>) -> Result<()> {
         let written = [self.output.clone(), self.record_path()].into_iter().flatten();
         let written: Vec<_> = written.filter(|path| !is_no_file(path)).collect();
         if let [output, record] = &written[..] {

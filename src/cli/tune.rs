@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 
 use super::args::{DeviceChoice, MeasureArgs};
-use super::corpus::progress;
+use super::progress::Progress;
 use super::session::Session;
 use super::sources::sources;
 use super::{Verdict, World};
@@ -20,7 +20,6 @@ use crate::record::MatrixReport;
 use crate::record::cells::to_csv;
 use crate::record::file::{RowFile, is_no_file};
 use crate::record::output;
-use crate::terminal::shown;
 use args::{Tunable, TuneArgs};
 
 /// What is tuned.
@@ -71,7 +70,8 @@ impl Rows {
 pub fn run(args: TuneArgs, command: Vec<String>, world: &mut World) -> Result<Verdict> {
     let measure = with_defaults(args.measure, args.what)?;
     let sources = sources(&args.sources, measure.datasets.as_deref(), world.stderr)?;
-    measure.check_files(sources.iter().map(|(source, _)| source), false)?;
+    measure.check_files(sources.iter().map(|(source, _)| source))?;
+    measure.check_new()?;
     let mut session = Session::start(&measure, world)?;
     let (choices, precisions) = (&session.choices, measure.precisions());
     let mut tuning: Box<dyn Tuning> = match args.what {
@@ -83,11 +83,14 @@ pub fn run(args: TuneArgs, command: Vec<String>, world: &mut World) -> Result<Ve
     let mut recording =
         session.record(&measure, command, world.stderr, &world.date, &world.system)?;
     recording.write()?;
-    let progress = progress(&sources, world.terminal && !measure.quiet);
+    let cells: Vec<_> = session.cells().collect();
+    let works = sources.iter().map(|(source, bytes)| (source, *bytes, cells.len()));
+    let visible = world.terminal && !measure.quiet;
+    let progress = Progress::of_many(&works.collect::<Vec<_>>(), &measure.settings(), visible);
     let mut verdict = Verdict::Ok;
     for (source, bytes) in &sources {
-        progress.set_message(shown(&source.to_string()).into_owned());
-        let run = session.run(source, true);
+        progress.begin(source, *bytes, cells.clone());
+        let run = session.run(source, true, &progress);
         recording.take(&run.report)?;
         if let Some(reason) = run.report.unreadable() {
             progress.suspend(|| writeln!(world.stderr, "{reason}"))?;
@@ -100,9 +103,9 @@ pub fn run(args: TuneArgs, command: Vec<String>, world: &mut World) -> Result<Ve
             writeln!(world.stderr, "interrupted: only the matrices so far")?;
             break;
         }
-        progress.inc(*bytes);
+        progress.end();
     }
-    progress.finish_and_clear();
+    progress.finish();
     recording.finish(measure.quiet, world.stderr)?;
     tuning.write(world.stdout)?;
     Ok(verdict)

@@ -6,25 +6,34 @@ use super::row::{Row, Status};
 use super::text::{columns, heading, meaning, result};
 use super::{Group, MatrixReport};
 
-/// Writes the matrix and a table for each group.
+/// Name and size of the matrix.
 ///
 /// # Errors
 /// When `out` does not take it.
-pub fn write(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
+pub fn write_matrix(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
     writeln!(out, "## {}\n", plain(&report.facts.file))?;
-    if let Some(shape) = &report.facts.shape {
-        let [rows, cols, nonzeros] = shape.sizes();
-        writeln!(out, "{rows} rows, {cols} columns, {nonzeros} nonzeros\n")?;
-    }
-    if let Some(Row { status: Some(status), reason: Some(reason), .. }) = &report.ended {
-        writeln!(out, "{}: {}\n", status.name(), plain(reason))?;
-    }
-    report.groups.iter().try_for_each(|group| write_group(out, group))?;
-    out.flush()
+    let Some(shape) = &report.facts.shape else { return Ok(()) };
+    let [rows, cols, nonzeros] = shape.sizes();
+    writeln!(out, "{rows} rows, {cols} columns, {nonzeros} nonzeros\n")
 }
 
-fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
-    let columns = columns(group);
+/// Why nothing was measured, if so.
+///
+/// # Errors
+/// When `out` does not take it.
+pub fn write_end(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
+    let Some(Row { status: Some(status), reason: Some(reason), .. }) = &report.ended else {
+        return Ok(());
+    };
+    writeln!(out, "{}: {}\n", status.name(), plain(reason))
+}
+
+/// A table of the methods in one precision on one device.
+///
+/// # Errors
+/// When `out` does not take it.
+pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
+    let columns = columns(group.peak);
     let names: Vec<_> = columns.iter().map(|column| column.name).collect();
     writeln!(out, "{}\n", heading(group))?;
     writeln!(out, "| method | result | {} | remark |", names.join(" | "))?;

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use tempfile::{Builder, NamedTempFile};
+use tempfile::{Builder, NamedTempFile, PersistError};
 
 use super::file::is_no_file;
 use crate::cache::{PUBLIC, folder_of};
@@ -76,12 +76,11 @@ impl<'a> Output<'a> {
     /// Gives the file its name, when all is written.
     ///
     /// # Errors
-    /// When the disk does not take it, or somebody else has made a file of that name meanwhile.
+    /// When the disk does not take it, or somebody else has made a file of that name meanwhile; then the file keeps
+    /// the other name, which the error tells.
     pub fn finish(mut self) -> Result<(), OutputError> {
-        self.flush().and_then(|()| self.rename()).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => OutputError::Exists { path: self.path.clone() },
-            _ => OutputError::Failed { path: self.path.clone(), error },
-        })
+        let finished = self.flush().and_then(|()| self.rename());
+        finished.map_err(|error| OutputError::Failed { path: self.path.clone(), error })
     }
 
     /// Leaves the path as it was.
@@ -96,11 +95,16 @@ impl<'a> Output<'a> {
         let Some(beside) = beside.take() else { return Ok(()) };
         beside.as_file().sync_data()?;
         let is_empty = self.path.metadata().is_ok_and(|there| there.len() == 0);
-        match self.force || is_empty {
-            true => beside.persist(&self.path)?,
-            false => beside.persist_noclobber(&self.path)?,
+        let renamed = match self.force || is_empty {
+            true => beside.persist(&self.path),
+            false => beside.persist_noclobber(&self.path),
         };
-        Ok(())
+        let Err(PersistError { error, file }) = renamed else { return Ok(()) };
+        let (_, kept) = file.keep()?;
+        Err(io::Error::new(
+            error.kind(),
+            format!("{error}; what was written is in {}", kept.display()),
+        ))
     }
 }
 
@@ -215,8 +219,10 @@ mod tests {
             fs::write(&path, "theirs")?;
             out.write_all(b"ours")
         });
-        assert!(matches!(written, Err(OutputError::Exists { .. })));
+        let message = written.unwrap_err().to_string();
         assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
+        let (_, kept) = message.split_once("; what was written is in ").unwrap();
+        assert_eq!(fs::read_to_string(kept).unwrap(), "ours");
     }
 
     #[test]

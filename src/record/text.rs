@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Group, MatrixReport, Reordering};
+use crate::bench::peak::Peak;
 use crate::device::Stage;
 use crate::method::Device;
 use crate::record::row::{MatrixFacts, Row, Shape, Status};
@@ -57,12 +58,13 @@ fn write_histogram(out: &mut dyn Write, shape: &Shape) -> io::Result<()> {
 /// A table of the methods in one precision on one device, the fastest marked.
 pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
     writeln!(out, "\n{}", heading(group))?;
-    let columns = columns(group);
+    let columns = columns(group.peak);
     write!(out, "{:<NAME$} {:<7}", "method", "result")?;
     writeln!(out, "{}", line(columns.iter().map(|column| (column.name.into(), column.width))))?;
     let fastest = group.fastest();
     for (index, (row, stages)) in group.rows.iter().zip(&group.stages).enumerate() {
-        write_row(out, row, &columns, fastest == Some(index))?;
+        let mark = if fastest == Some(index) { "  <- fastest" } else { "" };
+        writeln!(out, "{}", row_line(row, &columns, mark))?;
         for Stage { name, ms, occupancy } in stages {
             write!(out, "  {name:<30} {:>17}", cell(Some(*ms), 5))?;
             let occupancy = occupancy.map(|share| format!("  occupancy {:.0} %", 100.0 * share));
@@ -115,7 +117,7 @@ impl Column {
 type Number = Box<dyn Fn(&Row) -> Option<f64>>;
 
 /// The numbers of the table, from left to right.
-pub fn columns(group: &Group) -> Vec<Column> {
+pub fn columns(peak: Option<Peak>) -> Vec<Column> {
     let column = |name, width, digits, of: fn(&Row) -> Option<f64>| Column {
         name,
         width,
@@ -132,7 +134,7 @@ pub fn columns(group: &Group) -> Vec<Column> {
         column("% peak", 7, 1, |row| row.typical(row.required_percent_of_peak?)),
         column("% CSR", 7, 1, |row| row.typical(row.percent_of_peak?)),
     ];
-    if let Some(nominal) = group.peak.and_then(|peak| peak.nominal_gbs()) {
+    if let Some(nominal) = peak.and_then(|peak| peak.nominal_gbs()) {
         let of = move |row: &Row| Some(100.0 * row.typical(row.compulsory_gbs?)? / nominal);
         columns.push(Column { name: "% nominal", width: 9, digits: 1, of: Box::new(of) });
     }
@@ -144,21 +146,21 @@ fn line(cells: impl Iterator<Item = (String, usize)>) -> String {
     cells.map(|(cell, width)| format!(" {cell:>width$}")).collect()
 }
 
-fn write_row(out: &mut dyn Write, row: &Row, columns: &[Column], fastest: bool) -> io::Result<()> {
+/// The line of a method whose group is not complete.
+pub fn line_of(row: &Row) -> String {
+    row_line(row, &columns(None), "")
+}
+
+fn row_line(row: &Row, columns: &[Column], mark: &str) -> String {
     let name = row.method_name.as_deref().unwrap_or_default();
     let result = result(row);
     let reason = row.reason.as_deref().unwrap_or_default();
     if row.status != Some(Status::Ok) {
-        return writeln!(out, "{name:<NAME$} {result:<7} {reason}");
+        return format!("{name:<NAME$} {result:<7} {reason}");
     }
     let cells = columns.iter().map(|column| (column.show(row), column.width));
-    writeln!(
-        out,
-        "{name:<NAME$} {result:<7}{}{}{}",
-        line(cells),
-        if fastest { "  <- fastest" } else { "" },
-        if reason.is_empty() { String::new() } else { format!("  ({reason})") },
-    )
+    let reason = if reason.is_empty() { String::new() } else { format!("  ({reason})") };
+    format!("{name:<NAME$} {result:<7}{}{mark}{reason}", line(cells))
 }
 
 /// How a row ended.

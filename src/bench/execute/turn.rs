@@ -56,9 +56,10 @@ fn middle(mut times: Vec<Duration>) -> Duration {
 }
 
 impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, '_, T, S> {
-    /// Takes the turn, and leaves x as it was.
+    /// Takes the turn, and leaves x as it was. An interrupt shortens it, but all checks are made.
     pub(super) fn take_turn(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
         let taken = self.turn(ready);
+        ready.turns += usize::from(!self.interrupted());
         if self.alteration.is_applied {
             let changed = self.alteration.toggle(self.inputs);
             self.apply(&changed)?;

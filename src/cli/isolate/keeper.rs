@@ -230,10 +230,13 @@ impl Watch {
     fn note(&mut self, event: &Event, task: &mut Task) {
         match event {
             Event::Step(next) => {
-                if let Some(Step::Method(cell)) = self.step.replace(next.clone()) {
+                if let Some(Step::Method(cell, _)) = self.step.replace(next.clone()) {
                     *self.spent.entry(cell).or_default() += self.at;
                 }
             }
+            // The child goes on with the step.
+            Event::Final(_) => return,
+            Event::Partial(_) => self.step = None,
             Event::Group(group) => {
                 task.done.extend(group.timed());
                 self.step = None;
@@ -251,7 +254,7 @@ impl Watch {
     /// How long the child has been at this step, with all turns of a method.
     fn at_it(&self) -> Duration {
         let before = match &self.step {
-            Some(Step::Method(cell)) => self.spent.get(cell).copied().unwrap_or_default(),
+            Some(Step::Method(cell, _)) => self.spent.get(cell).copied().unwrap_or_default(),
             _ => Duration::ZERO,
         };
         before + self.at
