@@ -71,8 +71,7 @@ pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
     let compiled = group.compile_ms.map(|ms| format!("; kernels compiled in {ms:.1} ms"));
     writeln!(out, "{}", compiled.unwrap_or_default())?;
     let columns = columns(*peak);
-    write!(out, "{:<NAME$} {:<7}", "method", "result")?;
-    writeln!(out, "{}", line(columns.iter().map(|column| (column.name.into(), column.width))))?;
+    writeln!(out, "{}", head(&columns))?;
     let fastest = group.fastest();
     for (index, (row, stages)) in group.rows.iter().zip(&group.stages).enumerate() {
         let mark = if fastest == Some(index) { "  <- fastest" } else { "" };
@@ -130,9 +129,16 @@ fn line(cells: impl Iterator<Item = (String, usize)>) -> String {
     cells.map(|(cell, width)| format!(" {cell:>width$}")).collect()
 }
 
-/// The line of a method whose group is not complete.
-pub fn line_of(row: &Row) -> String {
-    row_line(row, &columns(None), "")
+fn head(columns: &[Column]) -> String {
+    let names = line(columns.iter().map(|column| (column.name.into(), column.width)));
+    format!("{:<NAME$} {:<7}{names}", "method", "result")
+}
+
+/// The lines of methods whose group is not complete, below the names of their numbers.
+pub fn lines_of(rows: &[Row]) -> Vec<String> {
+    let columns = columns(None);
+    let lines = rows.iter().map(|row| row_line(row, &columns, ""));
+    std::iter::once(head(&columns)).chain(lines).collect()
 }
 
 fn row_line(row: &Row, columns: &[Column], mark: &str) -> String {

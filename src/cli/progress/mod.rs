@@ -17,6 +17,7 @@ use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use super::task::Event;
 use crate::bench::plan::Settings;
 use crate::matrix::source::Source;
+use crate::record::row::Row;
 use crate::record::run::Cell;
 use crate::record::text;
 use crate::terminal::shown;
@@ -28,7 +29,7 @@ const STEPS: u64 = 1000;
 /// Characters of the bar and the space behind it.
 const BAR: usize = 25;
 /// Lines of the terminal that methods leave free.
-const FREE: usize = 3;
+const FREE: usize = 4;
 
 /// A matrix, the bytes of its file, and how many of its methods are open.
 pub type Work<'s> = (&'s Source, u64, usize);
@@ -46,7 +47,7 @@ struct State {
     pace: Pace,
     clock: Instant,
     /// What became of methods whose group is not complete, if that is shown.
-    methods: Option<Vec<String>>,
+    methods: Option<Vec<Row>>,
 }
 
 impl Progress {
@@ -60,12 +61,7 @@ impl Progress {
         Self::new(&[work], settings, visible, Some(Vec::new()))
     }
 
-    fn new(
-        works: &[Work],
-        settings: &Settings,
-        visible: bool,
-        methods: Option<Vec<String>>,
-    ) -> Self {
+    fn new(works: &[Work], settings: &Settings, visible: bool, methods: Option<Vec<Row>>) -> Self {
         if !visible {
             return Self(None);
         }
@@ -101,7 +97,7 @@ impl Progress {
             && let Some(methods) = &mut lock(&drawn.state).methods
         {
             match event {
-                Event::Final(row) => methods.push(shown(&text::line_of(row)).into_owned()),
+                Event::Final(row) => methods.push((**row).clone()),
                 Event::Group(_) | Event::Partial(_) => methods.clear(),
                 Event::Step(_) | Event::Matrix(_) => (),
             }
@@ -153,7 +149,10 @@ impl State {
         let methods = self.methods.as_deref().unwrap_or_default();
         let most = rows.saturating_sub(FREE);
         let last = &methods[methods.len().saturating_sub(most)..];
-        let below = last.iter().map(|line| truncate_str(line, columns.saturating_sub(1), "…"));
-        std::iter::once(first.into()).chain(below).collect::<Vec<_>>().join("\n")
+        let lines = if last.is_empty() { Vec::new() } else { text::lines_of(last) };
+        let below = lines
+            .iter()
+            .map(|line| truncate_str(&shown(line), columns.saturating_sub(1), "…").into_owned());
+        std::iter::once(first).chain(below).collect::<Vec<_>>().join("\n")
     }
 }
