@@ -144,11 +144,12 @@ fn methods_stand_below_as_far_as_there_is_room() {
     let pace = Pace::new(settings(), 1, 0.0);
     let mut state = State { pace, clock: Instant::now(), methods: Some(rows.to_vec()) };
     let text = state.text(24, 200);
-    assert!(text.starts_with("100 %, 0 s left\nmethod   "), "{text}");
+    let first = format!("{} 100 %, 0 s left", "█".repeat(BAR));
+    assert!(text.starts_with(&format!("{first}\nmethod   ")), "{text}");
     assert_eq!(text.lines().count(), 5);
-    assert_eq!(state.text(6, 9), "…\nmethod …\nsecond …\nthird m…");
+    assert_eq!(state.text(6, 9), "███████…\nmethod …\nsecond …\nthird m…");
     state.methods = Some(Vec::new());
-    assert_eq!(state.text(24, 80), "100 %, 0 s left");
+    assert_eq!(state.text(24, 80), first);
 }
 
 #[test]
