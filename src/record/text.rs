@@ -59,8 +59,7 @@ fn write_histogram(out: &mut dyn Write, shape: &Shape) -> io::Result<()> {
 pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
     writeln!(out, "\n{}", heading(group))?;
     let columns = columns(group.peak);
-    write!(out, "{:<NAME$} {:<7}", "method", "result")?;
-    writeln!(out, "{}", line(columns.iter().map(|column| (column.name.into(), column.width))))?;
+    writeln!(out, "{}", head(&columns))?;
     let fastest = group.fastest();
     for (index, (row, stages)) in group.rows.iter().zip(&group.stages).enumerate() {
         let mark = if fastest == Some(index) { "  <- fastest" } else { "" };
@@ -146,9 +145,16 @@ fn line(cells: impl Iterator<Item = (String, usize)>) -> String {
     cells.map(|(cell, width)| format!(" {cell:>width$}")).collect()
 }
 
-/// The line of a method whose group is not complete.
-pub fn line_of(row: &Row) -> String {
-    row_line(row, &columns(None), "")
+fn head(columns: &[Column]) -> String {
+    let names = line(columns.iter().map(|column| (column.name.into(), column.width)));
+    format!("{:<NAME$} {:<7}{names}", "method", "result")
+}
+
+/// The lines of methods whose group is not complete, below the names of their numbers.
+pub fn lines_of(rows: &[Row]) -> Vec<String> {
+    let columns = columns(None);
+    let lines = rows.iter().map(|row| row_line(row, &columns, ""));
+    std::iter::once(head(&columns)).chain(lines).collect()
 }
 
 fn row_line(row: &Row, columns: &[Column], mark: &str) -> String {

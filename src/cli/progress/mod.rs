@@ -17,18 +17,17 @@ use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use super::task::Event;
 use crate::bench::plan::Settings;
 use crate::matrix::source::Source;
+use crate::record::row::Row;
 use crate::record::run::Cell;
 use crate::record::text;
 use crate::terminal::shown;
 use estimate::{Estimate, entries};
 use pace::Pace;
 
-/// Steps of the bar.
-const STEPS: u64 = 1000;
-/// Characters of the bar and the space behind it.
-const BAR: usize = 25;
+/// Characters of the bar.
+const BAR: usize = 24;
 /// Lines of the terminal that methods leave free.
-const FREE: usize = 3;
+const FREE: usize = 4;
 
 /// A matrix, the bytes of its file, and how many of its methods are open.
 pub type Work<'s> = (&'s Source, u64, usize);
@@ -46,7 +45,7 @@ struct State {
     pace: Pace,
     clock: Instant,
     /// What became of methods whose group is not complete, if that is shown.
-    methods: Option<Vec<String>>,
+    methods: Option<Vec<Row>>,
 }
 
 impl Progress {
@@ -60,12 +59,7 @@ impl Progress {
         Self::new(&[work], settings, visible, Some(Vec::new()))
     }
 
-    fn new(
-        works: &[Work],
-        settings: &Settings,
-        visible: bool,
-        methods: Option<Vec<String>>,
-    ) -> Self {
+    fn new(works: &[Work], settings: &Settings, visible: bool, methods: Option<Vec<Row>>) -> Self {
         if !visible {
             return Self(None);
         }
@@ -81,8 +75,8 @@ impl Progress {
             // A line that cannot be drawn is drawn at the next time.
             let _ = to.write_str(&lock(&words).text(rows.into(), columns.into()));
         };
-        let style = ProgressStyle::with_template("{bar:24} {words}").expect("a valid template");
-        let bar = ProgressBar::new(STEPS).with_style(style.with_key("words", write));
+        let style = ProgressStyle::with_template("{words}").expect("a valid template");
+        let bar = ProgressBar::new_spinner().with_style(style.with_key("words", write));
         bar.enable_steady_tick(Duration::from_millis(500));
         Self(Some(Drawn { bar, state }))
     }
@@ -90,7 +84,7 @@ impl Progress {
     /// A matrix begins, of which these cells are open.
     pub fn begin(&self, source: &Source, bytes: u64, cells: Vec<Cell>) {
         self.update(|pace, now| {
-            pace.begin(shown(&source.to_string()).into_owned(), entries(source, bytes), cells, now);
+            pace.begin(source.to_string(), entries(source, bytes), cells, now);
         });
     }
 
@@ -101,7 +95,7 @@ impl Progress {
             && let Some(methods) = &mut lock(&drawn.state).methods
         {
             match event {
-                Event::Final(row) => methods.push(shown(&text::line_of(row)).into_owned()),
+                Event::Final(row) => methods.push((**row).clone()),
                 Event::Group(_) | Event::Partial(_) => methods.clear(),
                 Event::Step(_) | Event::Matrix(_) => (),
             }
@@ -114,14 +108,10 @@ impl Progress {
     }
 
     fn update(&self, change: impl FnOnce(&mut Pace, f64)) {
-        let Some(Drawn { bar, state }) = &self.0 else { return };
-        let share = {
-            let mut state = lock(state);
-            let now = state.clock.elapsed().as_secs_f64();
-            change(&mut state.pace, now);
-            state.pace.share(now)
-        };
-        bar.set_position((share * STEPS as f64) as u64);
+        let Some(Drawn { state, .. }) = &self.0 else { return };
+        let mut state = lock(state);
+        let now = state.clock.elapsed().as_secs_f64();
+        change(&mut state.pace, now);
     }
 
     /// Runs `write` while nothing is drawn.
@@ -146,14 +136,18 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 impl State {
-    /// What stands behind the bar and below it, on a terminal of so many rows and columns.
+    /// The bar, what stands behind it and below, on a terminal of so many rows and columns.
     fn text(&self, rows: usize, columns: usize) -> String {
-        let words = self.pace.describe(self.clock.elapsed().as_secs_f64());
-        let first = truncate_str(&words, columns.saturating_sub(BAR + 1), "…").into_owned();
+        let now = self.clock.elapsed().as_secs_f64();
+        let done = ((self.pace.share(now) * BAR as f64) as usize).min(BAR);
+        let bar = "█".repeat(done) + &"░".repeat(BAR - done);
+        let words = format!("{bar} {}", self.pace.describe(now));
         let methods = self.methods.as_deref().unwrap_or_default();
         let most = rows.saturating_sub(FREE);
         let last = &methods[methods.len().saturating_sub(most)..];
-        let below = last.iter().map(|line| truncate_str(line, columns.saturating_sub(1), "…"));
-        std::iter::once(first.into()).chain(below).collect::<Vec<_>>().join("\n")
+        let lines = if last.is_empty() { Vec::new() } else { text::lines_of(last) };
+        let cut =
+            |line: String| truncate_str(&shown(&line), columns.saturating_sub(1), "…").into_owned();
+        std::iter::once(words).chain(lines).map(cut).collect::<Vec<_>>().join("\n")
     }
 }

@@ -7,7 +7,7 @@ use crate::bench::plan::Protocol;
 use crate::cli::task::Step;
 use crate::method::Device;
 use crate::record::MatrixReport;
-use crate::record::row::{Row, Status};
+use crate::record::row::Status;
 use crate::scalar::Precision;
 
 fn cells(count: usize) -> Vec<Cell> {
@@ -139,13 +139,17 @@ fn a_line_tells_what_is_done_what_is_left_and_what_is_at_hand() {
 /// On a low terminal the last methods are shown, on a narrow one their names.
 #[test]
 fn methods_stand_below_as_far_as_there_is_room() {
-    let state = State {
-        pace: Pace::new(settings(), 1, 0.0),
-        clock: Instant::now(),
-        methods: Some(["first", "second", "third method"].map(String::from).to_vec()),
-    };
-    assert_eq!(state.text(24, 80), "100 %, 0 s left\nfirst\nsecond\nthird method");
-    assert_eq!(state.text(5, 9), "…\nsecond\nthird m…");
+    let rows = ["first", "second", "third method"]
+        .map(|name| Row { method_name: Some(name.into()), ..Row::default() });
+    let pace = Pace::new(settings(), 1, 0.0);
+    let mut state = State { pace, clock: Instant::now(), methods: Some(rows.to_vec()) };
+    let text = state.text(24, 200);
+    let first = format!("{} 100 %, 0 s left", "█".repeat(BAR));
+    assert!(text.starts_with(&format!("{first}\nmethod   ")), "{text}");
+    assert_eq!(text.lines().count(), 5);
+    assert_eq!(state.text(6, 9), "███████…\nmethod …\nsecond …\nthird m…");
+    state.methods = Some(Vec::new());
+    assert_eq!(state.text(24, 80), first);
 }
 
 #[test]
