@@ -11,6 +11,7 @@
 //! | [`simd`] | vector instructions chosen at run time | scalar |
 //! | [`team`] | pinned threads with a cheap fork and join | – |
 //! | [`system`] | facts of the machine | – |
+//! | [`near`] | what a mistyped word may have meant | – |
 //! | [`terminal`] | text of others without what a terminal obeys | – |
 //! | [`device`] | the GPU: memory, kernels, time; CUDA behind it, an emulation in the tests | matrix |
 //! | [`memory`] | how much there is, how much is needed | matrix, system |
@@ -43,6 +44,7 @@ pub mod method;
 pub mod methods;
 #[cfg(any(feature = "mpi", test))]
 pub mod mpi;
+pub mod near;
 pub mod papers;
 pub mod profile;
 pub mod record;

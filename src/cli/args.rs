@@ -2,7 +2,7 @@
 
 mod measure;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -12,6 +12,7 @@ use super::corpus::share::shard;
 use super::fetch::args::FetchArgs;
 use super::libraries::Vendor;
 use super::merge::MergeArgs;
+use super::methods::MethodsArgs;
 use super::report::ReportArgs;
 use super::reproduce::args::ReproduceArgs;
 use super::tune::args::TuneArgs;
@@ -19,10 +20,13 @@ use crate::matrix::generate::forms;
 use crate::record::run::Shard;
 pub use measure::{DeviceChoice, MeasureArgs, device, finite, seconds};
 
+/// What is measured when no matrix is named.
+const DEFAULT_MATRIX: &str = "gen:grid2d,n=1000,points=5,random=1";
+
 /// The reference benchmark for sparse matrix-vector multiplication, y = alpha A x + beta y.
 ///
-/// Without a command: reads one matrix, runs every method on it, verifies each result and prints
-/// what each costs. Without --mtx too: on a generated matrix.
+/// With a matrix in the place of a command: reads it, runs every method on it, verifies each result and
+/// prints what each costs. With neither: the same on a generated matrix.
 ///
 /// Exit status: 0 all ok; 1 some result wrong or failed; 2 could not run.
 #[derive(Debug, Parser)]
@@ -107,8 +111,12 @@ pub enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Prints the manual page
-    Man,
+    /// Prints the manual pages, for `man -l -`
+    Man {
+        /// Only the page of this command
+        #[arg(value_name = "COMMAND")]
+        command: Option<String>,
+    },
     /// Measures for the process that started it
     #[command(hide = true)]
     Worker,
@@ -122,21 +130,32 @@ pub enum Command {
 
 #[derive(Clone, Debug, Args)]
 pub struct SingleArgs {
-    /// Matrix Market file (.mtx, .mtx.gz or .tar.gz), a generated matrix (gen:NAME,key=value,…; `generate
-    /// --help` lists the generators), or the generated stand-in of a matrix of the collection
-    /// (stand-in:GROUP/NAME)
-    #[arg(
-        long,
-        value_name = "FILE|gen:SPEC",
-        default_value = "gen:grid2d,n=1000,points=5,random=1"
-    )]
-    pub mtx: OsString,
+    /// The matrix: a file, GROUP/NAME or gen:SPEC [default: gen:grid2d,n=1000,points=5,random=1]
+    ///
+    /// A Matrix Market file (.mtx, .mtx.gz or .tar.gz); a matrix of the collection that `fetch` has brought
+    /// into ufl_mtx (GROUP/NAME, such as HB/west0479); a generated matrix (gen:NAME,KEY=VALUE,…; `generate
+    /// --help` lists the generators); or the generated stand-in of a matrix of the collection
+    /// (stand-in:GROUP/NAME). A file that is called like a command is named with a folder: ./corpus.
+    pub matrix: Option<OsString>,
+    /// For the message about them.
+    #[arg(hide = true)]
+    pub further: Vec<OsString>,
+    /// The same as MATRIX
+    #[arg(long, value_name = "MATRIX", conflicts_with = "matrix")]
+    pub mtx: Option<OsString>,
     /// Measure in this process, not in a child that may crash, hang or run out of memory without
     /// ending the run
     #[arg(long)]
     pub no_isolate: bool,
     #[command(flatten)]
     pub measure: MeasureArgs,
+}
+
+impl SingleArgs {
+    /// What names the matrix.
+    pub fn word(&self) -> &OsStr {
+        self.matrix.as_deref().or(self.mtx.as_deref()).unwrap_or(OsStr::new(DEFAULT_MATRIX))
+    }
 }
 
 #[derive(Debug, Args)]
@@ -159,14 +178,6 @@ pub struct CorpusArgs {
     pub no_isolate: bool,
     #[command(flatten)]
     pub measure: MeasureArgs,
-}
-
-#[derive(Debug, Args)]
-pub struct MethodsArgs {
-    /// A table of the methods that ran, with what the results of a corpus say of them: times and memory
-    /// against MKL and CSR, in f64
-    #[arg(long, value_name = "CSV")]
-    pub results: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -1,13 +1,17 @@
 //! `--methods`: names or globs, each with parameters: `merge,mkl-*,gpu-light:level=vector`, and with
 //! every value of one: `gpu-merge:block=*:items=4`.
 
+use std::ffi::OsStr;
+
 use anyhow::{Context, Result, bail, ensure};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 
 use super::World;
 use super::args::{DeviceChoice, MeasureArgs};
 use crate::device::Gpu;
 use crate::method::{Choice, Device, GRAPH, Method, Unavailable};
 use crate::methods::METHODS;
+use crate::near::hint;
 
 /// The methods that run and the GPU that they may run on. Methods that lack the product in question
 /// (plain or transposed) are left out unless they are named. Without a GPU its methods are left out
@@ -85,31 +89,59 @@ fn with_graph(choice: Choice) -> impl Iterator<Item = Choice> {
 /// The methods that `words` name, in the list's order; one method may come with several sets of
 /// parameters.
 pub fn select(words: &[String]) -> Result<Vec<Choice<'static>>> {
-    let mut chosen: Vec<(usize, Choice)> = Vec::new();
+    let mut chosen: Vec<Choice> = Vec::new();
     for word in words {
         let mut parts = word.split(':');
         let name = parts.next().unwrap_or_default();
-        let pattern = glob::Pattern::new(name).with_context(|| format!("--methods {word}"))?;
         let parameters: Vec<&str> = parts.collect();
-        let matching = METHODS.iter().enumerate().filter(|(_, m)| pattern.matches(m.name));
-        let mut found = false;
-        for (index, method) in matching {
-            found = true;
+        for method in matching(name).with_context(|| format!("--methods {word}"))? {
             let sets = sets(method, &parameters).with_context(|| format!("--methods {word}"))?;
             for choice in sets.into_iter().map(|given| Choice { method, given }) {
-                if chosen.iter().all(|(_, other)| other.name() != choice.name()) {
-                    chosen.push((index, choice));
+                if chosen.iter().all(|other| other.name() != choice.name()) {
+                    chosen.push(choice);
                 }
             }
         }
-        ensure!(found, "--methods {word}: no such method; there are {}", known());
     }
-    chosen.sort_by_key(|(index, _)| *index);
-    Ok(chosen.into_iter().map(|(_, choice)| choice).collect())
+    let place =
+        |choice: &Choice| METHODS.iter().position(|method| method.name == choice.method.name);
+    chosen.sort_by_key(place);
+    Ok(chosen)
 }
 
-fn known() -> String {
-    METHODS.iter().map(|method| method.name).collect::<Vec<_>>().join(", ")
+/// The methods whose names a glob fits.
+///
+/// # Errors
+/// When there is none.
+pub fn matching(glob: &str) -> Result<Vec<&'static Method>> {
+    let whole = "`spmv-bench methods` lists all of them";
+    let pattern = glob::Pattern::new(glob)?;
+    let names = METHODS.iter().map(|method| method.name);
+    let methods = METHODS.iter().filter(|method| pattern.matches(method.name));
+    let methods: Vec<_> = methods.collect();
+    ensure!(!methods.is_empty(), "there is no method '{glob}'{}", hint(glob, names, whole));
+    Ok(methods)
+}
+
+/// Any text, of which a shell completes the names of methods: globs and parameters are understood, too.
+#[derive(Clone)]
+pub struct MethodName;
+
+impl TypedValueParser for MethodName {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(METHODS.iter().map(|method| PossibleValue::new(method.name))))
+    }
 }
 
 /// Names and values of parameters.
@@ -121,7 +153,7 @@ fn sets(method: &Method, parameters: &[&str]) -> Result<Vec<Given>> {
         let values = given(method, parameter)?;
         let name = values[0].0;
         let is_new = sets.iter().flatten().all(|(other, _)| *other != name);
-        ensure!(is_new, "{} has {name} twice", method.name);
+        ensure!(is_new, "{} is given the parameter {name} twice", method.name);
         let with_each = |set: &Given| {
             let set = set.clone();
             values.iter().map(move |&value| [&set[..], &[value]].concat()).collect::<Vec<_>>()
@@ -137,13 +169,13 @@ fn given(method: &Method, text: &str) -> Result<Given> {
     let parameter = method.all_parameters().find(|parameter| parameter.name == name);
     let parameter = parameter.with_context(|| match &*known() {
         "" => format!("{} has no parameters", method.name),
-        known => format!("{} has no parameter '{name}', but {known}", method.name),
+        known => format!("{} has no parameter '{name}'; it has {known}", method.name),
     })?;
     let fits = |known: &&str| value == "*" || *known == value;
     let values: Vec<_> = parameter.values.iter().copied().filter(fits).collect();
     ensure!(
         !values.is_empty(),
-        "{name} of {} is one of {}, not '{value}'",
+        "the parameter {name} of {} cannot be '{value}'; it can be {}, or * for each of them",
         method.name,
         parameter.values.join(", ")
     );

@@ -10,11 +10,15 @@ use clap::Args;
 use serde_json::Value;
 
 use super::{Verdict, World};
+use crate::near::hint;
 use crate::report::compare::facts::differences;
 use crate::report::compare::{Comparison, Side};
 use crate::report::lines::{self, Line};
 use crate::report::select::Select;
 use crate::terminal::shown;
+
+/// So many methods are listed in a message.
+const FEW: usize = 8;
 
 #[derive(Debug, Args)]
 pub struct CompareArgs {
@@ -84,7 +88,12 @@ fn chosen(
         let met = a.iter().chain(&b).any(|line| select.meets(line));
         let names: BTreeSet<_> = a.iter().chain(&b).map(Line::method).collect();
         let names: Vec<_> = names.into_iter().filter(|name| !name.is_empty()).collect();
-        ensure!(met, "--methods {select}: no such row; there are the methods {}", names.join(", "));
+        let whole = match names.len() {
+            ..=FEW => format!("the files have rows of {}", names.join(", ")),
+            many => format!("the files have rows of {many} methods"),
+        };
+        let like = || hint(select.method(), names, &whole);
+        ensure!(met, "--methods {select}: neither file has such a row{}", like());
     }
     let meant = |line: &Line| {
         let any = methods.is_empty() || methods.iter().any(|select| select.meets(line));

@@ -1,7 +1,6 @@
 //! `spmv-bench generate`: a generated matrix, or what the reader understood of a file, as a file; or a
 //! mirror of stand-ins.
 
-use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -16,6 +15,7 @@ use super::{Interrupted, Verdict, World};
 use crate::datasets::Matrix;
 use crate::fetch::mirror;
 use crate::matrix::bounds::ReadBounds;
+use crate::matrix::generate::{Generator, is_generator};
 use crate::matrix::market;
 use crate::matrix::source::Source;
 use crate::memory::{Available, refusal};
@@ -109,16 +109,10 @@ fn add(folder: &Path, matrix: &Matrix, source: &Source) -> io::Result<u64> {
 
 /// Here `gen:` may be left out where no file bears the name.
 fn named(args: &GenerateArgs) -> Result<Source> {
-    let (word, datasets) = (&args.source, args.datasets.as_deref());
-    if Path::new(word).exists() {
-        return Ok(Source::parse(word)?);
-    }
-    match source(word, datasets)? {
-        Source::File(path) if path.extension().is_none() => {
-            let mut spec = OsString::from("gen:");
-            spec.push(word);
-            Ok(Source::parse(&spec)?)
-        }
-        source => Ok(source),
+    let word = &args.source;
+    let generator = word.to_str().filter(|text| is_generator(text) && !Path::new(text).exists());
+    match generator {
+        Some(spec) => Ok(Source::Generated(Generator::parse(spec)?)),
+        None => source(word, args.datasets.as_deref()),
     }
 }

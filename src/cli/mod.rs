@@ -10,8 +10,10 @@ mod generate;
 mod install;
 mod isolate;
 mod libraries;
-mod list;
+mod man;
 mod merge;
+mod methods;
+mod named;
 mod ordered;
 mod progress;
 #[cfg(feature = "mpi")]
@@ -108,7 +110,7 @@ pub fn ends_in_order(args: impl IntoIterator<Item = OsString>) -> bool {
                 | Command::Library { .. }
                 | Command::Cache(_)
                 | Command::Completions { .. }
-                | Command::Man
+                | Command::Man { .. }
         )
     )
 }
@@ -121,6 +123,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Resul
     let args: Vec<OsString> = args.into_iter().collect();
     let words: Vec<String> = args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     world.arguments.clone_from(&args);
+    if let Some(misspelt) = named::misspelt_command(&args) {
+        return Err(misspelt);
+    }
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(message) if message.use_stderr() => return Err(message.into()),
@@ -142,20 +147,17 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Resul
         Some(Command::Tune(args)) => tune::run(args, words, world),
         Some(Command::Report(args)) => report::run(&args, world),
         Some(Command::Reproduce(args)) => reproduce::run(&args, world),
-        Some(Command::Methods(args)) => match &args.results {
-            None => written(list::methods(world.stdout)),
-            Some(file) => list::table(file, world.stdout).map(|()| Verdict::Ok),
-        },
+        Some(Command::Methods(args)) => methods::run(&args, world),
         Some(Command::System(args)) => system::run(&args, world),
         Some(Command::Generate(args)) => generate::run(&args, world),
         Some(Command::Cache(args)) => cache::run(&args, world),
         Some(Command::Completions { shell }) => {
-            clap_complete::generate(shell, &mut Cli::command(), "spmv-bench", world.stdout);
-            Ok(Verdict::Ok)
+            // It panics when it cannot write.
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "spmv-bench", &mut script);
+            written(world.stdout.write_all(&script))
         }
-        Some(Command::Man) => {
-            written(clap_mangen::Man::new(Cli::command()).render(&mut world.stdout))
-        }
+        Some(Command::Man { command }) => man::run(command.as_deref(), world.stdout),
     }
 }
 

@@ -90,7 +90,7 @@ fn measure(
     world: &mut World,
 ) -> Result<Verdict> {
     let (measure, leader) = (&args.measure, ranks.rank() == 0);
-    let source = ranks.agree(source(&args.mtx, measure.datasets.as_deref()))?;
+    let source = ranks.agree(source(args.word(), measure.datasets.as_deref()))?;
     ranks.agree(measure.check_files([&source].into_iter()))?;
     ranks.agree(measure.check_new())?;
     let interrupted = world.interrupted;

@@ -1,4 +1,4 @@
-//! `spmv-bench --mtx FILE`: one matrix, every method.
+//! `spmv-bench MATRIX`: one matrix, every method.
 
 mod live;
 
@@ -19,8 +19,13 @@ use live::Live;
 
 /// Runs the command.
 pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result<Verdict> {
-    let measure = &args.measure;
-    let source = source(&args.mtx, measure.datasets.as_deref())?;
+    let (measure, further) = (&args.measure, args.further.len());
+    ensure!(
+        further == 0,
+        "{} matrices are named; `spmv-bench corpus` measures several",
+        1 + further
+    );
+    let source = source(args.word(), measure.datasets.as_deref())?;
     measure.check_files([&source].into_iter())?;
     measure.check_new()?;
     let path = measure.record_path();

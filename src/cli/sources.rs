@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use walkdir::WalkDir;
 
+use super::named::path;
 use crate::datasets::{Datasets, Matrix};
 use crate::matrix::archive::is_matrix;
 use crate::matrix::generate::Generator;
 use crate::matrix::source::Source;
+use crate::near::hint;
 
 /// The matrices that the words name, with their files' sizes: generators, stand-ins, files, and for a
 /// folder all files below it, the smallest first.
@@ -25,10 +27,8 @@ pub fn sources(
             sources.extend(stand_ins.into_iter().map(|(_, source)| (source, 0)));
             continue;
         }
-        match Source::parse(word)? {
-            Source::File(dir) if dir.is_dir() || !dir.exists() => {
-                sources.extend(find(&dir, stderr)?)
-            }
+        match parsed(word, datasets)? {
+            Source::File(dir) if dir.is_dir() => sources.extend(find(&dir, stderr)?),
             Source::File(file) => sources.push(sized(file)),
             generated => sources.push((generated, 0)),
         }
@@ -38,10 +38,30 @@ pub fn sources(
 
 /// The one matrix that a word names.
 pub fn source(word: &OsStr, datasets: Option<&Path>) -> Result<Source> {
-    let Some(mut stand_ins) = stand_ins(word, datasets)? else { return Ok(Source::parse(word)?) };
+    let shown = word.display();
+    let Some(mut stand_ins) = stand_ins(word, datasets)? else {
+        let source = parsed(word, datasets)?;
+        let is_folder = matches!(&source, Source::File(path) if path.is_dir());
+        ensure!(
+            !is_folder,
+            "{shown} is a folder; `spmv-bench corpus {shown}` measures all matrices below it"
+        );
+        return Ok(source);
+    };
     let count = stand_ins.len();
-    ensure!(count == 1, "{} names {count} matrices, not one", word.display());
+    ensure!(
+        count == 1,
+        "{shown} names {count} matrices; `spmv-bench corpus {shown}` measures all of them"
+    );
     Ok(stand_ins.remove(0).1)
+}
+
+/// A generator, or the file or folder that a word names.
+fn parsed(word: &OsStr, datasets: Option<&Path>) -> Result<Source> {
+    Ok(match Source::parse(word)? {
+        Source::File(_) => Source::File(path(word, datasets)?),
+        generated => generated,
+    })
 }
 
 /// The matrices of the collection that `stand-in:SET|GROUP/NAME` names, with what stands in for them;
@@ -55,8 +75,10 @@ pub fn stand_ins(word: &OsStr, datasets: Option<&Path>) -> Result<Option<Vec<(Ma
         None => datasets.matrix(named).into_iter().collect(),
     };
     if matrices.is_empty() {
-        let sets: Vec<_> = datasets.sets().map(|(name, _)| name).collect();
-        bail!("stand-in:{named}: no such GROUP/NAME, nor one of the sets {}", sets.join(", "));
+        let ids = datasets.matrices().map(|matrix| matrix.id.as_str());
+        let known = datasets.sets().map(|(name, _)| name).chain(ids);
+        let hint = hint(named, known, "`spmv-bench fetch --list` lists the sets and matrices");
+        bail!("stand-in:{named}: there is no such set with matrices, and no such GROUP/NAME{hint}");
     }
     let sources = matrices.into_iter().map(|matrix| Ok((matrix.clone(), stand_in(matrix)?)));
     sources.collect::<Result<_>>().map(Some)
@@ -66,7 +88,9 @@ pub fn stand_ins(word: &OsStr, datasets: Option<&Path>) -> Result<Option<Vec<(Ma
 pub fn stand_in(matrix: &Matrix) -> Result<Source> {
     let id = &matrix.id;
     let spec = matrix.stand_in.as_deref().and_then(|spec| spec.strip_prefix("gen:"));
-    let spec = spec.with_context(|| format!("{id} has no stand-in = \"gen:…\""))?;
+    let spec = spec.with_context(|| {
+        format!("nothing stands in for {id}: its entry in the datasets has no stand-in = \"gen:…\"")
+    })?;
     let generator = Generator::parse(spec).with_context(|| format!("the stand-in of {id}"))?;
     Ok(Source::StandIn(id.clone(), generator))
 }

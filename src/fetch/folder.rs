@@ -16,6 +16,8 @@ use super::temporary::SUFFIX;
 use super::web::Web;
 use crate::datasets::Matrix;
 
+/// The folder that matrices are brought into, and looked for in, unless told otherwise.
+pub const DATA: &str = "ufl_mtx";
 /// The hidden folder's name.
 const STATE: &str = ".spmv-bench";
 /// What the names of parts end in.

@@ -14,6 +14,7 @@ pub mod ledger;
 pub mod mirror;
 mod pace;
 mod part;
+pub mod place;
 pub mod plan;
 mod reading;
 mod temporary;

@@ -103,8 +103,8 @@ fn yes() -> bool {
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum DefinitionError {
-    #[error("no experiment '{id}'; there are {known}, and your own in FILE.toml")]
-    Unknown { id: String, known: String },
+    #[error("there is no experiment '{id}'{hint}; one of your own is named by its FILE.toml")]
+    Unknown { id: String, hint: String },
     #[error("cannot read {path}: {source}")]
     Unreadable { path: PathBuf, source: std::io::Error },
     #[error("{file}: {source}")]
@@ -202,7 +202,9 @@ impl Block {
     fn check(&self) -> Result<(), String> {
         for word in &self.methods {
             if devices(word).next().is_none() {
-                return Err(format!("no method '{word}'; spmv-bench methods lists them"));
+                return Err(format!(
+                    "there is no method '{word}'; `spmv-bench methods` lists them"
+                ));
             }
         }
         let mut devices = self.methods.iter().flat_map(|word| devices(word));
@@ -317,7 +319,7 @@ mod tests {
         assert!(error(&format!("{BLOCK}speed = 3\n")).contains("unknown field `speed`"));
         let methods =
             |list: &str| format!("[[measure]]\nmatrices = ['corpus']\nmethods = {list}\n");
-        assert!(error(&methods("['fastest']")).starts_with("x.toml: no method 'fastest'"));
+        assert!(error(&methods("['fastest']")).starts_with("x.toml: there is no method 'fastest'"));
         assert_eq!(error(&methods("[]")), "x.toml: a block without methods");
         let both = "x.toml: methods of CPU and GPU in one block: make it two";
         assert_eq!(error(&methods("['merge', 'gpu-merge']")), both);

@@ -8,6 +8,7 @@ pub mod page;
 pub mod store;
 pub mod verdicts;
 
+use crate::near::hint;
 use definition::{DefinitionError, Experiment};
 
 /// Defines the list from the folders' names.
@@ -86,6 +87,10 @@ pub fn experiment(word: &str) -> Result<Experiment, DefinitionError> {
     }
     experiments().find(|experiment| experiment.id == word).ok_or_else(|| DefinitionError::Unknown {
         id: word.to_owned(),
-        known: EXPERIMENTS.iter().map(|(id, _)| *id).collect::<Vec<_>>().join(", "),
+        hint: hint(
+            word,
+            EXPERIMENTS.iter().map(|(id, _)| *id),
+            "`spmv-bench reproduce` lists them",
+        ),
     })
 }

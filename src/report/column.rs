@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::lines::Line;
 use super::table::Cell;
 use crate::bench::metrics::compulsory_bytes;
+use crate::near::hint;
 
 /// A number that rows have: a column of the file, something that follows from several, or `gen:KEY`, a
 /// number of the generator's specification.
@@ -60,6 +61,9 @@ const KNOWN: &[Known] = &[
     ("intensity", "FLOP per compulsory byte", true),
     ("empty_percent", "empty rows (%)", false),
 ];
+
+/// Where all of them are listed.
+const WHOLE: &str = "the README lists the columns under \"The CSV\"";
 
 /// Those that are whole numbers.
 const COUNTS: &[&str] = &[
@@ -176,14 +180,19 @@ impl Column {
     }
 }
 
+/// The message about a column that is none of those known, and none of `others`.
+pub(super) fn unknown(name: &str, others: &[&'static str]) -> String {
+    let names = KNOWN.iter().map(|known| known.0).chain(others.iter().copied());
+    format!("there is no column '{name}'{}", hint(name, names, WHOLE))
+}
+
 impl FromStr for Column {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let names = || KNOWN.iter().map(|known| known.0).collect::<Vec<_>>().join(", ");
         let known = name.starts_with("gen:") || KNOWN.iter().any(|known| known.0 == name);
         let column = known.then(|| Self(name.to_owned()));
-        column.ok_or_else(|| format!("no column '{name}'; there are gen:KEY, {}", names()))
+        column.ok_or_else(|| unknown(name, &[]))
     }
 }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use glob::Pattern;
 
-use super::column::Column;
+use super::column::{Column, unknown};
 use super::lines::Line;
 
 /// The rows of a method, or of several by a glob, that meet conditions.
@@ -70,6 +70,11 @@ impl Select {
     pub fn names_method(&self, name: &str) -> bool {
         let own = self.method.as_str().split(':').next().unwrap_or_default();
         Pattern::new(own).is_ok_and(|own| own.matches(name))
+    }
+
+    /// The name or glob of the methods.
+    pub fn method(&self) -> &str {
+        self.method.as_str()
     }
 
     /// Whether rows of that method, with its parameters, may be meant.
@@ -148,7 +153,9 @@ impl FromStr for Condition {
     fn from_str(text: &str) -> Result<Self, String> {
         let words: Vec<_> = text.split_whitespace().collect();
         let [left, comparison, right] = words[..] else {
-            return Err(format!("'{text}' is not of the form COLUMN < VALUE"));
+            return Err(format!(
+                "the condition '{text}' must have the form COLUMN < VALUE, with blanks"
+            ));
         };
         let comparison = match comparison {
             "=" => Comparison::Equal,
@@ -157,16 +164,23 @@ impl FromStr for Condition {
             "<=" => Comparison::AtMost,
             ">" => Comparison::Greater,
             ">=" => Comparison::AtLeast,
-            other => return Err(format!("'{text}': no comparison '{other}'")),
+            other => {
+                return Err(format!(
+                    "the condition '{text}': '{other}' is not one of =, !=, <, <=, > and >="
+                ));
+            }
         };
         let is_word = WORDS.contains(&left);
         if is_word && !matches!(comparison, Comparison::Equal | Comparison::NotEqual) {
-            return Err(format!("'{text}': {left} is a word, which only = and != compare"));
+            return Err(format!(
+                "the condition '{text}': the column {left} holds words, which only = and != compare"
+            ));
         }
+        let number = || left.parse().map(Left::Number).map_err(|_| unknown(left, &WORDS));
+        let left = if is_word { Left::Word(left.into()) } else { number()? };
         if !is_word && right.parse::<f64>().is_err() {
-            return Err(format!("'{text}': '{right}' is not a number"));
+            return Err(format!("the condition '{text}': '{right}' is not a number"));
         }
-        let left = if is_word { Left::Word(left.into()) } else { Left::Number(left.parse()?) };
         Ok(Self { left, comparison, right: right.to_owned() })
     }
 }
@@ -255,14 +269,19 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_named() {
         let error = |text: &str| text.parse::<Select>().unwrap_err();
-        assert!(error("merge where nnz < 3").starts_with("no column 'nnz'; there are gen:KEY, "));
-        assert_eq!(
-            error("merge where num_rows 3"),
-            "'num_rows 3' is not of the form COLUMN < VALUE"
+        assert!(
+            error("merge where nnz < 3").starts_with("there is no column 'nnz'; the README lists")
         );
-        assert_eq!(error("merge where num_rows ~ 3"), "'num_rows ~ 3': no comparison '~'");
-        assert_eq!(error("merge where num_rows < x"), "'num_rows < x': 'x' is not a number");
-        let word = "'order < rcm': order is a word, which only = and != compare";
-        assert_eq!(error("merge where order < rcm"), word);
+        let like = "there is no column 'cahce'; did you mean cache? the README lists";
+        assert!(error("merge where cahce = hot").starts_with(like));
+        for (text, problem) in [
+            ("num_rows 3", " must have the form COLUMN < VALUE, with blanks"),
+            ("num_rows ~ 3", ": '~' is not one of =, !=, <, <=, > and >="),
+            ("num_rows < x", ": 'x' is not a number"),
+            ("order < rcm", ": the column order holds words, which only = and != compare"),
+        ] {
+            let message = error(&format!("merge where {text}"));
+            assert_eq!(message, format!("the condition '{text}'{problem}"));
+        }
     }
 }

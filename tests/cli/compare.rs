@@ -249,7 +249,7 @@ fn what_cannot_be_compared_says_why() {
         (
             "a.csv a.csv",
             "--methods nosuch",
-            "--methods nosuch: no such row; there are the methods merge, seq",
+            "--methods nosuch: neither file has such a row; the files have rows of merge, seq",
         ),
         ("a.csv a.csv", "--methods [", "invalid value '[' for '--methods <A,B>'"),
         (

@@ -133,10 +133,13 @@ fn what_does_not_exist_is_named() {
     for (words, expected) in [
         (
             "--methods gpu-light:speed=9",
-            "gpu-light has no parameter 'speed', but level, lanes, block",
+            "gpu-light has no parameter 'speed'; it has level, lanes, block",
         ),
-        ("--methods gpu-light:level=9", "level of gpu-light is one of warp, vector, not '9'"),
-        ("--methods gpu-light:level=*:level=*", "gpu-light has level twice"),
+        (
+            "--methods gpu-light:level=9",
+            "level of gpu-light cannot be '9'; it can be warp, vector, or *",
+        ),
+        ("--methods gpu-light:level=*:level=*", "gpu-light is given the parameter level twice"),
         ("--methods seq:block=9", "seq has no parameters"),
         ("--methods seq:graph=on", "seq has no parameters"),
         ("--methods seq --device gpu", "none of these methods runs on --device gpu"),

@@ -136,3 +136,17 @@ fn what_was_generated_is_marked_in_every_output() {
         }
     }
 }
+
+/// A name that is no text is shown as in results, and its file is found again.
+#[test]
+fn a_file_of_any_name_is_listed() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = folder(&[]);
+    let name = std::ffi::OsStr::from_bytes(b"a\xffb.mtx");
+    fs::write(dir.path().join(name), SMALL).unwrap();
+    let cache = dir.path().join("cache");
+    assert_eq!(from_cache(&corpus(dir.path(), "")), [false]);
+    let list = |words: &str| run_keeping(words, &cache);
+    assert!(list("cache list").stdout.ends_with("/a\\xffb.mtx\n"), "{:?}", list("cache list"));
+    assert!(list("cache clear --stale").stderr.starts_with("0 entries, "));
+}

@@ -162,7 +162,7 @@ fn csv_of_a_corpus() {
 #[test]
 fn json_of_one_matrix() {
     let dir = folder(&[("a.mtx", SMALL)]);
-    let words = format!("--mtx {}/a.mtx {EXACT} --format json --quiet", dir.path().display());
+    let words = format!("{}/a.mtx {EXACT} --format json --quiet", dir.path().display());
     let ran = run(&words);
     assert_eq!(ran.stderr, "");
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -196,17 +196,33 @@ fn what_cannot_run_says_why() {
     let dir = folder(&[("bad.mtx", "hello\n")]);
     let dir = dir.path().display();
     for (words, expected) in [
-        ("--methods nosuch", "--methods nosuch: no such method; there are seq, csr-rows,"),
+        (
+            "--methods nosuch",
+            "--methods nosuch: there is no method 'nosuch'; `spmv-bench methods` lists",
+        ),
+        ("--methods mrege", "--methods mrege: there is no method 'mrege'; did you mean merge"),
+        ("--methods csr5:sgima=8", "csr5 has no parameter 'sgima'; it has "),
         ("--threads 100000", "--threads 100000: this process may run on"),
         ("--threads 0", "--threads 0: at least one is needed"),
-        ("--mtx gen:ring", "gen:ring: unknown variant `ring`, expected one of `dense`, `grid2d`"),
+        ("--mtx gen:whel,spokes=3", "there is no generator 'whel'; did you mean wheel?"),
         (&format!("--mtx {dir}/absent.mtx"), &format!("{dir}/absent.mtx: ")),
         (&format!("--mtx {dir}/bad.mtx"), &format!("{dir}/bad.mtx:1: ")),
-        (&format!("corpus {dir}/absent"), "cannot read folder"),
+        (&format!("corpus {dir}/absent"), "absent: there is no such file or folder"),
+        (
+            &format!("--mtx {dir}/bda.mtx"),
+            "bda.mtx: there is no such file or folder; did you mean bad.mtx?",
+        ),
+        ("a.mtx b.mtx", "2 matrices are named; `spmv-bench corpus` measures several"),
+        ("methods mrege", "there is no method 'mrege'; did you mean merge"),
+        ("man corpsu", "man corpsu: there is no such command; did you mean corpus?"),
+        (&format!("{dir}"), &format!("{dir} is a folder; `spmv-bench corpus {dir}` measures all")),
+        (&format!("{dir}/bad.mtx --mtx gen:grid2d,n=3"), "'[MATRIX]' cannot be used with '--mtx"),
         (&format!("--output {dir}/absent/out.csv"), "cannot open"),
         ("--max-time never", "invalid value 'never' for '--max-time <S>'"),
         ("--alpha inf", "inf is not finite"),
-        ("frobnicate", "unrecognized subcommand"),
+        ("frobnicate", "frobnicate: there is no such command, file or folder; `spmv-bench --help`"),
+        ("corpsu DIR", "corpsu: there is no such command, file or folder; did you mean corpus?"),
+        ("grid2d,n=9", "grid2d,n=9: there is no such file or folder; did you mean gen:grid2d,n=9?"),
     ] {
         let message = run(words).result.unwrap_err();
         assert!(message.contains(expected), "{words}: {message}");
@@ -331,9 +347,69 @@ fn lists_and_help_print() {
     let methods = run("methods").stdout;
     assert!(methods.contains("merge-spmv-sc16, Algorithms 2 and 3"));
     assert!(run("--help").stdout.contains("Exit status"));
-    assert!(run("completions bash").stdout.contains("spmv-bench"));
-    assert!(run("man").stdout.contains(".TH spmv-bench"));
+    assert!(run("completions bash").stdout.contains("mkl-ie-opt"), "values of --methods");
     assert!(run("--version").stdout.starts_with("spmv-bench 0."));
+}
+
+#[test]
+fn methods_are_chosen_and_printed_in_every_form() {
+    let names = |words: &str| {
+        let methods: serde_json::Value = serde_json::from_str(&run(words).stdout).unwrap();
+        let names = methods.as_array().unwrap().iter().map(|method| method["name"].clone());
+        names.map(|name| name.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names("methods seq csr-rows seq --format json"), ["seq", "csr-rows"]);
+    let all = names("methods --format json");
+    assert!(names("methods gpu-* --format json").iter().all(|name| all.contains(name)));
+    assert_eq!(run("methods --format csv").stdout.lines().count(), 1 + all.len());
+    let table = run("methods merge --format md").stdout;
+    assert!(table.lines().count() == 3 && table.contains("| merge "), "{table}");
+    let text = run("methods gpu-light").stdout;
+    assert!(text.starts_with("gpu-light ") && text.contains(":graph=on "), "{text}");
+}
+
+/// The first page refers to all others.
+#[test]
+fn manual_pages_are_those_that_the_first_refers_to() {
+    let pages = run("man").stdout;
+    let referred = pages.lines().filter_map(|line| line.trim().strip_suffix("\\fR(1)"));
+    let referred: Vec<_> =
+        referred.chain(pages.lines().filter_map(|line| line.strip_suffix("(1)"))).collect();
+    assert!(referred.len() > 10, "{referred:?}");
+    for name in referred {
+        let name = name.replace("\\-", "-").replace("\\fB", "");
+        assert!(pages.contains(&format!(".TH {name} 1")), "{name}");
+    }
+    let page = run("man corpus").stdout;
+    assert!(page.contains(".TH spmv-bench-corpus 1") && page.contains("shard"));
+    assert_eq!(page.matches(".TH ").count(), 1);
+}
+
+/// A reader that has had enough is no error of ours: nothing is said about it, and nothing panics.
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let dir = folder(&[("a.mtx", SMALL)]);
+    let quick = "--methods seq --iterations 1 --rounds 1 --quiet --no-isolate";
+    for words in [
+        "methods",
+        "methods --format json",
+        "man",
+        "man corpus",
+        "completions bash",
+        "completions zsh",
+        "--help",
+        "corpus --help",
+        "reproduce",
+        "fetch --list",
+        &format!("gen:wheel,spokes=9 {quick}"),
+        &format!("corpus {} {quick}", dir.path().display()),
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_spmv-bench"));
+        let ran = program.args(words.split(' ')).stdout(writer).output().unwrap();
+        assert!(ran.stderr.is_empty(), "{words}: {}", String::from_utf8_lossy(&ran.stderr));
+    }
 }
 
 /// The built program, for what only a process shows.

@@ -202,7 +202,10 @@ fn experiments_are_listed_and_unknown_ones_refused() {
         assert!(ran.stdout.contains(&format!(" {id} ")), "{id}");
     }
     let error = run("reproduce sc16-fig99").result.unwrap_err();
-    assert!(error.starts_with("no experiment 'sc16-fig99'; there are "), "{error}");
+    assert!(
+        error.starts_with("there is no experiment 'sc16-fig99'; did you mean sc16-fig9"),
+        "{error}"
+    );
     let dir = experiment("title = 3\n");
     let error = reproduce(dir.path(), "").result.unwrap_err();
     assert!(error.contains("shapes.toml: TOML parse error at line 1"), "{error}");

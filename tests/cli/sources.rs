@@ -71,12 +71,18 @@ fn what_nothing_stands_in_for_is_named() {
     let dir = folder(&[("my.toml", MATRICES)]);
     let datasets = format!("--datasets {}/my.toml {EXACT}", dir.path().display());
     for (words, expected) in [
-        ("--mtx stand-in:S/none", "S/none has no stand-in = \"gen:…\""),
-        ("corpus stand-in:lacking", "S/none has no stand-in = \"gen:…\""),
+        ("--mtx stand-in:S/none", "nothing stands in for S/none: "),
+        ("corpus stand-in:lacking", "nothing stands in for S/none: "),
         ("--mtx stand-in:S/ring", "the stand-in of S/ring"),
-        ("--mtx stand-in:S/other", "stand-in:S/other: no such GROUP/NAME, nor one of the sets "),
-        ("corpus stand-in:nothing", "stand-in:nothing: no such GROUP/NAME, nor one of"),
-        ("--mtx stand-in:two", "stand-in:two names 2 matrices, not one"),
+        (
+            "--mtx stand-in:S/other",
+            "stand-in:S/other: there is no such set with matrices, and no such",
+        ),
+        (
+            "corpus stand-in:nothing",
+            "stand-in:nothing: there is no such set with matrices, and no such",
+        ),
+        ("--mtx stand-in:two", "stand-in:two names 2 matrices; `spmv-bench corpus stand-in:two`"),
     ] {
         let message = run(&format!("{words} {datasets}")).result.unwrap_err();
         assert!(message.starts_with(expected), "{words}: {message}");
@@ -96,4 +102,39 @@ fn files_folders_and_generators_may_be_mixed() {
         reports.map(|report: serde_json::Value| report["file"].as_str().unwrap().to_owned());
     let files: Vec<_> = files.map(|file| file.rsplit('/').next().unwrap().to_owned()).collect();
     assert_eq!(files, ["gen:grid2d,n=3", "a.mtx", "b.mtx"]);
+}
+
+/// In a folder with `ufl_mtx`: what `fetch` has brought is named as the collection names it, and of what it
+/// has not brought the message says how to.
+#[test]
+fn a_matrix_of_the_collection_is_named_by_group_and_name() {
+    let dir = folder(&[]);
+    std::fs::create_dir(dir.path().join("ufl_mtx")).unwrap();
+    std::fs::write(dir.path().join("ufl_mtx/west0479.mtx"), SMALL).unwrap();
+    let run = |words: &str| {
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_spmv-bench"));
+        program.current_dir(&dir).args(words.split(' ')).args(EXACT.split(' '));
+        let output = program.args(["--format", "csv", "--no-cache", "--quiet"]).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    for words in ["HB/west0479", "--mtx HB/west0479", "corpus HB/west0479"] {
+        let (status, rows, _) = run(words);
+        assert!(
+            status == Some(0) && rows.contains("\nufl_mtx/west0479.mtx,3,4,4,"),
+            "{words}: {rows}"
+        );
+    }
+    for (words, mend) in [
+        ("Williams/cant", "nor is it in ufl_mtx; `spmv-bench fetch Williams/cant` brings it"),
+        ("corpus Williams/cnat", "there is no such file or folder; did you mean Williams/cant"),
+        (
+            "X/unheard-of",
+            "if it is a matrix of the SuiteSparse Matrix Collection, `spmv-bench fetch",
+        ),
+        ("csrk-64", "`spmv-bench fetch csrk-64` brings the matrices of this set"),
+    ] {
+        let (status, _, message) = run(words);
+        assert!(status == Some(2) && message.contains(mend), "{words}: {message}");
+    }
 }

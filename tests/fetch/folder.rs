@@ -88,6 +88,9 @@ fn a_clash_is_known_by_the_ledger_too() {
 #[test]
 fn changed_and_missing_files_are_found() {
     let place = both();
+    let ran = place.run(&["--verify"]);
+    assert_eq!(ran.status, Some(2));
+    assert!(ran.stderr.starts_with("spmv-bench: to: there is no such folder to verify"), "{ran:?}");
     place.run(&[]);
     let ran = place.run(&["--verify"]);
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), ""));

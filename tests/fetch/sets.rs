@@ -103,21 +103,21 @@ fn an_old_index_serves_when_there_is_no_new_one() {
 fn what_is_not_known_is_refused_with_what_is_near() {
     let place = indexed();
     for (words, expected) in [
-        (&["X/far"][..], "the collection has no matrix 'X/far'; near it are V/far, W/far"),
-        (&["v/near"], "the collection has no matrix 'v/near'; near it are V/Near"),
+        (&["X/far"][..], "the collection has no matrix 'X/far'; of this name it has V/far, W/far"),
+        (&["v/near"], "the collection has no matrix 'v/near'; of this name it has V/Near"),
         (&["X/none"], "the collection has no matrix 'X/none'"),
-        (&["X/../none"], "'X/../none' is no GROUP/NAME"),
-        (&["nosuch"], "there is no set 'nosuch', only "),
-        (&["--verify", "nosuch"], "there is no set 'nosuch', only "),
+        (&["X/../none"], "'X/../none' is not GROUP/NAME"),
+        (&["nosuch"], "there is no set 'nosuch'; `spmv-bench fetch --list` lists the sets"),
+        (&["--verify", "csrk64"], "there is no set 'csrk64'; did you mean csrk-64? `spmv-bench"),
     ] {
         let ran = place.run(words);
         assert_eq!(ran.status, Some(2), "{ran:?}");
         let expected = format!("spmv-bench: {expected}");
         assert!(ran.stderr.starts_with(&expected), "{ran:?}");
     }
-    let ran = place.run(&["--filter", "nzz < 1"]);
+    let ran = place.run(&["--filter", "nzn < 1"]);
     assert_eq!(ran.status, Some(2));
-    assert!(ran.stderr.contains("filter, column 1: 'nzz' stands where one of rows"), "{ran:?}");
+    assert!(ran.stderr.contains("but found 'nzn' (did you mean nnz?)"), "{ran:?}");
     let ran = place.run(&["--mirror", "ftp://x"]);
     assert!(ran.stderr.contains("ftp is not supported, only http and https"), "{ran:?}");
 }

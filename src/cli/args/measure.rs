@@ -8,6 +8,7 @@ use anyhow::{Result, ensure};
 use clap::Args;
 
 use crate::bench::plan::{Cache, Fill, Protocol, Settings, Values};
+use crate::cli::choice::MethodName;
 use crate::matrix::order::Order;
 use crate::memory::Size;
 use crate::method::Device;
@@ -20,7 +21,8 @@ use crate::simd::Isa;
 pub struct MeasureArgs {
     /// Methods to run: names or globs, separated by commas, each with its parameters as in
     /// gpu-light:level=vector [default: all]
-    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = MethodName,
+          hide_possible_values = true)]
     pub methods: Option<Vec<String>>,
     /// Where to run: cpu, gpu, all, or the number of a GPU
     #[arg(long, value_name = "cpu|gpu|all|N", default_value = "all", value_parser = device)]

@@ -8,6 +8,7 @@ use clap::Args;
 use crate::cli::args::seconds;
 use crate::datasets::filter::{FORMS, Filter};
 use crate::fetch::address::Site;
+use crate::fetch::folder::DATA;
 use crate::memory::Size;
 
 #[derive(Debug, Args)]
@@ -28,7 +29,7 @@ pub struct FetchArgs {
     #[arg(long, value_name = "FILE")]
     pub datasets: Option<PathBuf>,
     /// The folder to bring them into
-    #[arg(long, value_name = "DIR", default_value = "ufl_mtx")]
+    #[arg(long, value_name = "DIR", default_value = DATA)]
     pub to: PathBuf,
     /// Keep the archives, NAME.tar.gz, instead of the matrices; they are checked all the same
     #[arg(long)]

@@ -10,6 +10,7 @@ use crate::cache::Cache;
 use crate::datasets::{Datasets, Matrix, is_id};
 use crate::fetch::web::Web;
 use crate::fetch::{Settings, index};
+use crate::near::hint;
 
 /// The set that is brought when nothing is named.
 const DEFAULT_SET: &str = "default";
@@ -65,7 +66,7 @@ impl Choice<'_> {
             } else if let Some(matrix) = self.datasets.matrix(word) {
                 matrices.push(matrix.clone());
             } else if !is_id(word) {
-                bail!("'{word}' is no GROUP/NAME");
+                bail!("'{word}' is not GROUP/NAME of letters, digits, _ and -");
             } else {
                 let index = match &mut collection {
                     Some(index) => index,
@@ -94,21 +95,20 @@ pub fn ids(words: &[String], datasets: &Datasets) -> Result<HashSet<String>> {
 }
 
 fn no_set(word: &str, datasets: &Datasets) -> anyhow::Error {
-    let sets: Vec<&str> = datasets.sets().map(|(name, _)| name).collect();
-    let sets = sets.join(", ");
-    anyhow!("there is no set '{word}', only {sets}; a matrix is named GROUP/NAME")
+    let known = datasets.sets().map(|(name, _)| name);
+    let whole = "`spmv-bench fetch --list` lists the sets; a matrix is named GROUP/NAME";
+    anyhow!("there is no set '{word}'{}", hint(word, known, whole))
 }
 
 /// With the matrices of that name in other groups, and those that differ in case only.
 fn no_matrix(word: &str, index: &[Matrix]) -> anyhow::Error {
     let name = word.split_once('/').map_or(word, |(_, name)| name);
-    let near: Vec<&str> = index
-        .iter()
-        .filter(|matrix| matrix.name().eq_ignore_ascii_case(name))
-        .map(|matrix| matrix.id.as_str())
-        .collect();
-    match near.is_empty() {
-        true => anyhow!("the collection has no matrix '{word}'"),
-        false => anyhow!("the collection has no matrix '{word}'; near it are {}", near.join(", ")),
-    }
+    let namesakes = index.iter().filter(|matrix| matrix.name().eq_ignore_ascii_case(name));
+    let namesakes: Vec<&str> = namesakes.map(|matrix| matrix.id.as_str()).collect();
+    let whole = "https://sparse.tamu.edu lists all of them";
+    let hint = match namesakes.is_empty() {
+        true => hint(word, index.iter().map(|matrix| matrix.id.as_str()), whole),
+        false => format!("; of this name it has {}", namesakes.join(", ")),
+    };
+    anyhow!("the collection has no matrix '{word}'{hint}")
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use super::args::FetchArgs;
 use super::choose::ids;
@@ -35,8 +35,14 @@ pub fn run(
     folder: &Folder,
     world: &mut World,
 ) -> Result<Verdict> {
-    let ledger = Ledger::read(folder)?;
     let named = ids(&args.words, datasets)?;
+    let shown = folder.path().display();
+    ensure!(
+        folder.path().is_dir(),
+        "{shown}: there is no such folder to verify; --to names another, and `spmv-bench fetch` without \
+         --verify brings matrices"
+    );
+    let ledger = Ledger::read(folder)?;
     let is_named = |line: &&Line| args.words.is_empty() || named.contains(&line.matrix);
     let interrupted = || world.interrupted.load(std::sync::atomic::Ordering::Relaxed);
     let mut tally = Tally::default();

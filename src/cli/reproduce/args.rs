@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::cli::args::{DeviceChoice, device, finite, seconds};
+use crate::fetch::folder::DATA;
 
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
@@ -16,7 +17,7 @@ pub struct ReproduceArgs {
     #[arg(long, conflicts_with = "ids")]
     pub all: bool,
     /// Where the matrices are; all of it is the corpus
-    #[arg(long, value_name = "DIR", default_value = "ufl_mtx")]
+    #[arg(long, value_name = "DIR", default_value = DATA)]
     pub data: PathBuf,
     /// Generated matrices in the place of those that are not there; claims about them are not judged
     #[arg(long)]

@@ -1,5 +1,7 @@
 //! Reads a filter, descending by precedence: || over && over ! and parentheses.
 
+use crate::near::did_you_mean;
+
 use super::{Attribute, Comparison, FilterError, Match, Property, Quantity, Rule};
 
 /// Deeper ones would exhaust the stack.
@@ -29,7 +31,7 @@ const WORDS: &[(&str, Word)] = &[
     ("real", Word::Property(Property::Real)),
     ("complex", Word::Property(Property::Complex)),
 ];
-const BEGINNINGS: &str = "one of rows, cols, nnz, entries, archive, symmetry, group, name, kind, \
+pub(super) const BEGINNINGS: &str = "one of rows, cols, nnz, entries, archive, symmetry, group, name, kind, \
                           square, symmetric, binary, real, complex, ! or (";
 
 /// The longer signs first.
@@ -88,7 +90,7 @@ impl<'t> Parser<'t> {
     fn one(&mut self) -> Result<Rule, FilterError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(self.misfit("no deeper nesting"));
+            return Err(self.misfit("at most 64 levels of ! and parentheses"));
         }
         let rule = if self.takes("!") {
             Ok(Rule::Not(Box::new(self.one()?)))
@@ -107,7 +109,10 @@ impl<'t> Parser<'t> {
         let end = self.rest().find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
         let word = &self.rest()[..end.unwrap_or(self.rest().len())];
         let Some((_, known)) = WORDS.iter().find(|(name, _)| *name == word) else {
-            return Err(self.misfit(BEGINNINGS));
+            let misfit = self.misfit(BEGINNINGS);
+            let question = did_you_mean(word, WORDS.iter().map(|(name, _)| *name));
+            let found = misfit.found + &question.map_or(String::new(), |it| format!(" ({it})"));
+            return Err(FilterError { found, ..misfit });
         };
         self.at += word.len();
         match *known {
@@ -143,7 +148,7 @@ impl<'t> Parser<'t> {
                 self.at += word.len();
                 Ok(value)
             }
-            _ => Err(self.misfit("a number, as 1e7 or 10_000,")),
+            _ => Err(self.misfit("a number such as 1e7 or 10_000")),
         }
     }
 

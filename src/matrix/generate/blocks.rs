@@ -179,7 +179,7 @@ mod tests {
         let spec = "power-law,rows=50000,longest=50000,shortest=49999,exponent=1";
         let generator = Generator::parse(spec).unwrap();
         let refusal = generator.generate().unwrap_err().to_string();
-        assert!(refusal.contains(": 2499950001 nonzeros exceed the limit of 2147483647"));
+        assert!(refusal.contains(": 2499950001 nonzeros; there can be 2147483647 at most"));
     }
 
     /// As in a matrix that is too large for one block.

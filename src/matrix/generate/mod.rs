@@ -205,8 +205,13 @@ impl fmt::Display for Generator {
     }
 }
 
+/// Whether the text begins with a generator's name, as a specification without `gen:` does.
+pub fn is_generator(text: &str) -> bool {
+    spec::form(text.split(',').next().unwrap_or_default()).is_some()
+}
+
 /// What the generator takes, where the name is one's.
 fn form(spec: &str) -> String {
-    let named = |form: &&&str| form[4..].split(',').next() == spec.split(',').next();
-    FORMS.iter().find(named).map_or(String::new(), |form| format!("; it is {form}[,random=SEED]"))
+    let form = spec::form(spec.split(',').next().unwrap_or_default());
+    form.map_or(String::new(), |form| format!("; the form is {form}[,random=SEED]"))
 }

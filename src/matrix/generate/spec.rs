@@ -2,12 +2,23 @@
 
 use std::fmt::Display;
 
+use serde::de::Error;
 use serde::{Deserialize, Deserializer};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use super::columns::{Columns, Spread};
 use super::lengths::{Fall, Law, Ranked};
 use crate::matrix::csr::MAX_INDEX;
+use crate::near::{did_you_mean, hint};
+
+/// What a specification begins with.
+const PREFIX: &str = "gen:";
+/// The key of the seed of random values, which all generators have.
+const RANDOM: &str = "random";
+/// The key of a list of distances.
+const OFFSETS: &str = "offsets";
+/// The keys of numbers that need not be whole.
+const FRACTIONS: [&str; 3] = ["variance", "exponent", "empty"];
 
 /// What is accepted, for help and error messages; each also with `random=SEED` for values other than 1.
 pub const FORMS: &[&str] = &[
@@ -57,6 +68,7 @@ pub enum Pattern {
     Wheel { spokes: usize },
     /// See [`super::rmat`]: 2^`scale` points, `edges` draws, by default 16 per point.
     Rmat {
+        #[serde(deserialize_with = "at_most_32_bits")]
         scale: u32,
         edges: Option<usize>,
         #[serde(default = "number::<1, _>")]
@@ -158,15 +170,16 @@ fn number<const N: u8, T: From<u8>>() -> T {
     N.into()
 }
 
+/// A number that means the same as any larger one.
+fn at_most_32_bits<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    Ok(u64::deserialize(deserializer)?.try_into().unwrap_or(u32::MAX))
+}
+
 /// `-1:0:1`, ascending in whatever order they come.
 fn offsets<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<i64>, D::Error> {
-    let text = match Value::deserialize(deserializer)? {
-        Value::String(text) => text,
-        number => number.to_string(),
-    };
-    let offset = |word: &str| {
-        word.parse().map_err(|_| serde::de::Error::custom(format!("'{word}' is no offset")))
-    };
+    let text = String::deserialize(deserializer)?;
+    let wrong = |word: &str| D::Error::custom(format!("offsets: '{word}' must be a whole number"));
+    let offset = |word: &str| word.parse().map_err(|_| wrong(word));
     let mut offsets = text.split(':').map(offset).collect::<Result<Vec<i64>, _>>()?;
     offsets.sort_unstable();
     offsets.dedup();
@@ -177,20 +190,72 @@ fn offsets<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<i64>, D::Er
 pub fn parse(spec: &str) -> Result<(Pattern, Option<u64>), String> {
     let mut words = spec.split(',');
     let name = words.next().unwrap_or_default();
+    let form = form(name).ok_or_else(|| {
+        let whole = "`spmv-bench generate --help` lists the generators";
+        format!(
+            "there is no generator '{name}'{}",
+            hint(name, FORMS.iter().map(|it| name_of(it)), whole)
+        )
+    })?;
     let mut parameters = Map::new();
     for word in words {
-        let (key, value) = word.split_once('=').ok_or(format!("'{word}' is not key=value"))?;
-        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.into()));
-        if parameters.insert(key.to_owned(), value).is_some() {
+        let (key, value) = word.split_once('=').ok_or(format!("'{word}' is not KEY=VALUE"))?;
+        check_key(form, name, key)?;
+        if parameters.insert(key.to_owned(), self::value(key, value)?).is_some() {
             return Err(format!("'{key}' is given twice"));
         }
     }
-    let random = parameters.remove("random").map(serde_json::from_value).transpose();
-    let random = random.map_err(|error| format!("random: {error}"))?;
+    if let Some((key, _)) =
+        keys(form).find(|&(key, required)| required && !parameters.contains_key(key))
+    {
+        return Err(format!("{key}= is missing"));
+    }
+    let random = parameters.remove(RANDOM).and_then(|seed| seed.as_u64());
     let named = Map::from_iter([(name.to_owned(), Value::Object(parameters))]);
     let pattern =
         serde_json::from_value(Value::Object(named)).map_err(|error| error.to_string())?;
     Ok((pattern, random))
+}
+
+/// The form of the generator of that name.
+pub fn form(name: &str) -> Option<&'static str> {
+    FORMS.iter().copied().find(|form| name_of(form) == name)
+}
+
+fn name_of(form: &'static str) -> &'static str {
+    form[PREFIX.len()..].split(',').next().unwrap_or_default()
+}
+
+/// The keys of a form, and whether each must be given: those that must not are in brackets.
+fn keys(form: &'static str) -> impl Iterator<Item = (&'static str, bool)> {
+    let words = form.split(',').zip(form.split(',').skip(1));
+    words.filter_map(|(before, word)| Some((word.split_once('=')?.0, !before.ends_with('['))))
+}
+
+fn check_key(form: &'static str, name: &str, key: &str) -> Result<(), String> {
+    let known = || keys(form).map(|(key, _)| key).chain([RANDOM]);
+    if known().any(|known| known == key) {
+        return Ok(());
+    }
+    let question = did_you_mean(key, known()).map_or(String::new(), |it| format!(" ({it})"));
+    Err(format!("{name} has no '{key}'{question}"))
+}
+
+/// What stands after `key=`.
+fn value(key: &str, text: &str) -> Result<Value, String> {
+    match key {
+        OFFSETS => Ok(Value::String(text.into())),
+        _ if FRACTIONS.contains(&key) => text
+            .parse()
+            .ok()
+            .and_then(Number::from_f64)
+            .map(Value::Number)
+            .ok_or_else(|| format!("{key}={text}: the value must be a number")),
+        _ => text
+            .parse::<u64>()
+            .map(Value::from)
+            .map_err(|_| format!("{key}={text}: the value must be a whole number")),
+    }
 }
 
 impl Pattern {
@@ -246,21 +311,26 @@ impl Pattern {
     pub fn check(&self) -> Result<(), String> {
         let (rows, cols) = self.shape();
         if rows == 0 || cols == 0 {
-            return Err(format!("{rows} rows and {cols} columns make no matrix"));
+            return Err(format!("{rows} rows and {cols} columns: a matrix needs one of each"));
         }
         if rows.max(cols) > MAX_INDEX {
-            return Err(format!("{rows} rows, {cols} columns exceed the limit of {MAX_INDEX}"));
+            let (rows, cols) = (shown(rows), shown(cols));
+            return Err(format!(
+                "{rows} rows and {cols} columns; there can be {MAX_INDEX} of each at most"
+            ));
         }
         match *self {
             Self::Grid2d { points, .. } if ![4, 5, 9].contains(&points) => {
-                Err(format!("points={points} is none of 4, 5, 9"))
+                Err(format!("points={points}: it must be 4, 5 or 9"))
             }
             Self::Grid3d { points, .. } if ![6, 7, 27].contains(&points) => {
-                Err(format!("points={points} is none of 6, 7, 27"))
+                Err(format!("points={points}: it must be 6, 7 or 27"))
             }
             Self::Block { n, r, c, nnz, .. } => check_blocks(n, r, c, nnz),
             _ => match self.rows() {
-                Some(Rows { columns: Columns { run: 0, .. }, .. }) => Err("run=0".into()),
+                Some(Rows { columns: Columns { run: 0, .. }, .. }) => {
+                    Err("run=0: a run has one entry at least".into())
+                }
                 _ => Ok(()),
             },
         }
@@ -326,15 +396,20 @@ impl Ranks {
 
 /// The refusal of so many entries.
 pub fn too_many(entries: impl Display) -> String {
-    format!("{entries} nonzeros exceed the limit of {MAX_INDEX}")
+    format!("{entries} nonzeros; there can be {MAX_INDEX} at most")
+}
+
+/// A size, which is the largest number where it is beyond all numbers.
+fn shown(size: usize) -> String {
+    if size == usize::MAX { "more than 10^19".into() } else { size.to_string() }
 }
 
 fn check_blocks(n: usize, r: usize, c: usize, nnz: usize) -> Result<(), String> {
     if r == 0 || c == 0 || !n.is_multiple_of(r) || !n.is_multiple_of(c) {
-        return Err(format!("n={n} is no multiple of r={r} and c={c}"));
+        return Err(format!("n={n} must be a multiple of r={r} and of c={c}"));
     }
     match nnz.is_multiple_of(r * c) {
         true => Ok(()),
-        false => Err(format!("nnz={nnz} is no multiple of r x c, {}", r * c)),
+        false => Err(format!("nnz={nnz} must be a multiple of r x c, which is {}", r * c)),
     }
 }

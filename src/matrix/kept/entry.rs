@@ -5,6 +5,7 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Duration;
@@ -21,7 +22,7 @@ use crate::matrix::Csr;
 use crate::matrix::source::{Facts, Loaded};
 
 /// Changes whenever anything about the file does, or what the reader makes of a matrix.
-const MAGIC: u64 = u64::from_be_bytes(*b"spmvcsr2");
+const MAGIC: u64 = u64::from_be_bytes(*b"spmvcsr3");
 /// Magic number, length and checksum of the head.
 const PRELUDE: usize = 24;
 const ALIGNMENT: usize = 64;
@@ -31,8 +32,8 @@ const CHUNK: usize = 4 << 20;
 /// What an entry says of its matrix.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Head {
-    /// The file that was parsed.
-    pub source: String,
+    /// The bytes of the path of the file that was parsed.
+    pub source: Vec<u8>,
     pub stamp: Stamp,
     /// Of its contents.
     pub hash: u64,
@@ -82,7 +83,7 @@ pub fn head(source: &Path, stamp: Stamp, hash: u64, loaded: &Loaded) -> Head {
     let ones = values.par_iter().all(|value| *value == 1.0);
     let values: &[f64] = if ones { &[] } else { values };
     Head {
-        source: source.display().to_string(),
+        source: source.as_os_str().as_bytes().to_vec(),
         stamp,
         hash,
         kept_at: now(),

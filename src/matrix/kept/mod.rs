@@ -10,9 +10,11 @@ mod entry;
 #[cfg(test)]
 mod tests;
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -21,7 +23,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::bounds::ReadBounds;
 use super::market::MarketError;
-use super::source::Loaded;
+use super::source::{Loaded, Source};
 use crate::cache::{Cache, Contents, Key, create_private_folder, replace_private};
 use entry::{Entry, Problem};
 
@@ -175,10 +177,12 @@ impl Pending {
 impl Listed {
     fn of(path: PathBuf, bytes: u64) -> Self {
         let head = Entry::open(&path).ok().map(|entry| entry.head);
-        let fresh = head.as_ref().is_some_and(|head| {
-            Stamp::of(Path::new(&head.source)).is_ok_and(|stamp| stamp == head.stamp)
-        });
-        Self { path, bytes, source: head.map(|head| head.source), stale: !fresh }
+        let source = |head: &entry::Head| PathBuf::from(OsStr::from_bytes(&head.source));
+        let fresh = head
+            .as_ref()
+            .is_some_and(|head| Stamp::of(&source(head)).is_ok_and(|stamp| stamp == head.stamp));
+        let source = head.map(|head| Source::File(source(&head)).to_string());
+        Self { path, bytes, source, stale: !fresh }
     }
 }
 

@@ -113,12 +113,15 @@ fn what_is_not_in_the_grammar_is_named() {
     }
     assert!(error_of("pie").starts_with("unknown variant `pie`, expected one of `plane`, "));
     let error = |toml: &str| error(&format!("title = 'T'\n{toml}"));
-    assert!(error("kind = 'bars'\nvalue = 'speed'").starts_with("no column 'speed'; there are "));
+    assert!(error("kind = 'bars'\nvalue = 'speed'").starts_with("there is no column 'speed'; "));
     assert_eq!(error("kind = 'bars'"), "missing field `value`");
-    assert_eq!(error("kind = 'heat'\nof = ['a where b']"), "'b' is not of the form COLUMN < VALUE");
+    assert_eq!(
+        error("kind = 'heat'\nof = ['a where b']"),
+        "the condition 'b' must have the form COLUMN < VALUE, with blanks"
+    );
     assert_eq!(
         error("kind = 'heat'\nwhere = 'order < rcm'"),
-        "'order < rcm': order is a word, which only = and != compare"
+        "the condition 'order < rcm': the column order holds words, which only = and != compare"
     );
     assert!(error("kind = 'plane'\nx = 'gflops'\ny = 'gflops'\nmark = 'pie'").contains("`trend`"));
 }

@@ -1,11 +1,10 @@
-//! `spmv-bench methods`: what the one list says, alone or beside measured results.
+//! `spmv-bench methods --results CSV`: the list beside measured results.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
 
-use crate::method::{Code, GRAPH, Parameter};
 use crate::methods::METHODS;
 use crate::record::row::Row;
 use crate::report::standings::{self, Standings};
@@ -13,25 +12,6 @@ use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
 use crate::report::{lines, matched};
 use crate::scalar::Precision;
-
-/// Prints a paragraph per method.
-pub fn methods(out: &mut dyn Write) -> io::Result<()> {
-    for method in METHODS {
-        let place = match method.code {
-            Code::Cpu { parallel: true, .. } => "cpu, all threads",
-            Code::Cpu { parallel: false, .. } => "cpu, one thread",
-            Code::Gpu { .. } => "gpu",
-        };
-        writeln!(out, "{:<18} {place}, setup: {}", method.name, method.setup.name())?;
-        writeln!(out, "{:18} {}", "", method.summary)?;
-        writeln!(out, "{:18} source: {}", "", method.source)?;
-        for Parameter { name, values, meaning } in method.parameters {
-            writeln!(out, "{:18} :{name}={} {meaning}", "", values.join("|"))?;
-        }
-    }
-    let Parameter { name, values, meaning } = GRAPH;
-    writeln!(out, "{:<18} :{name}={} {meaning}", "all of the gpu", values.join("|"))
-}
 
 /// Prints a Markdown table of the methods that ran in f64 on a corpus: their speeds over the baselines, setups as
 /// medians in products of the first baseline, memory as medians over that of the CSR arrays.

@@ -1,0 +1,39 @@
+//! `spmv-bench man`: the manual page of the program and those of its commands.
+
+use std::io::{self, Write};
+
+use anyhow::{Result, anyhow};
+use clap::CommandFactory;
+use clap_mangen::Man;
+
+use super::Verdict;
+use super::args::Cli;
+use crate::near::hint;
+
+/// Prints all pages, one after the other, or that of one command.
+pub fn run(command: Option<&str>, out: &mut dyn Write) -> Result<Verdict> {
+    // The page would refer to one of the command `help`, which only repeats the others.
+    let mut cli = Cli::command().disable_help_subcommand(true);
+    cli.build();
+    let commands = || cli.get_subcommands().filter(|command| !command.is_hide_set());
+    match command {
+        None => {
+            page(&cli, out)?;
+            commands().try_for_each(|command| page(command, out))?;
+        }
+        Some(name) => {
+            let unknown = || {
+                let names = commands().map(|command| command.get_name());
+                let hint = hint(name, names, "`spmv-bench --help` lists the commands");
+                anyhow!("man {name}: there is no such command{hint}")
+            };
+            page(commands().find(|command| command.get_name() == name).ok_or_else(unknown)?, out)?;
+        }
+    }
+    Ok(Verdict::Ok)
+}
+
+fn page(command: &clap::Command, out: &mut dyn Write) -> io::Result<()> {
+    let source = concat!("spmv-bench ", env!("CARGO_PKG_VERSION"));
+    Man::new(command.clone()).source(source).render(&mut &mut *out)
+}

@@ -1,0 +1,148 @@
+//! `spmv-bench methods`: what the one list says of each method.
+
+mod results;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use serde::Serialize;
+
+use super::choice::{MethodName, matching};
+use super::{Verdict, World};
+use crate::method::{Code, GRAPH, Method, Operations, Parameter};
+use crate::methods::METHODS;
+use crate::record::cells::to_csv;
+use crate::report::table::{Cell, Table};
+
+#[derive(Debug, Args)]
+pub struct MethodsArgs {
+    /// Only methods of these names or globs: merge, 'gpu-*' [default: all]
+    #[arg(value_name = "PATTERN", value_parser = MethodName, hide_possible_values = true)]
+    pub patterns: Vec<String>,
+    /// Form of the list
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: MethodsFormat,
+    /// Print a Markdown table of the methods that ran, with what the results of a corpus say of them: times
+    /// and memory in f64 against MKL and CSR
+    #[arg(long, value_name = "CSV", conflicts_with_all = ["patterns", "format"])]
+    pub results: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum MethodsFormat {
+    /// A paragraph per method
+    Text,
+    /// A line per method
+    Csv,
+    /// One array
+    Json,
+    /// A Markdown table
+    Md,
+}
+
+/// A method in words.
+#[derive(Serialize)]
+struct Entry {
+    name: &'static str,
+    device: &'static str,
+    /// `all` or `one`; empty on a GPU.
+    threads: &'static str,
+    setup: &'static str,
+    /// Whether it multiplies by A, by its transpose, or both.
+    product: &'static str,
+    parameters: String,
+    summary: &'static str,
+    source: &'static str,
+}
+
+/// Runs the command.
+pub fn run(args: &MethodsArgs, world: &mut World) -> Result<Verdict> {
+    if let Some(file) = &args.results {
+        results::table(file, world.stdout)?;
+        return Ok(Verdict::Ok);
+    }
+    let methods = chosen(&args.patterns)?;
+    let entries = || methods.iter().map(|method| Entry::of(method)).collect::<Vec<_>>();
+    let out = &mut world.stdout;
+    match args.format {
+        MethodsFormat::Text => text(&methods, out)?,
+        MethodsFormat::Csv => out.write_all(&to_csv(&entries(), true)?)?,
+        MethodsFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&entries())?)?,
+        MethodsFormat::Md => out.write_all(markdown(&entries()).as_bytes())?,
+    }
+    Ok(Verdict::Ok)
+}
+
+/// The methods that any of the patterns names, in the list's order.
+fn chosen(patterns: &[String]) -> Result<Vec<&'static Method>> {
+    let mut chosen = Vec::new();
+    for pattern in patterns {
+        chosen.extend(matching(pattern)?);
+    }
+    let is_chosen = |method: &&Method| {
+        patterns.is_empty() || chosen.iter().any(|chosen: &&Method| chosen.name == method.name)
+    };
+    Ok(METHODS.iter().filter(is_chosen).collect())
+}
+
+fn text(methods: &[&Method], out: &mut dyn Write) -> io::Result<()> {
+    for method in methods {
+        let place = match method.code {
+            Code::Cpu { parallel: true, .. } => "CPU, all threads",
+            Code::Cpu { parallel: false, .. } => "CPU, one thread",
+            Code::Gpu { .. } => "GPU",
+        };
+        writeln!(out, "{:<18} {place}, setup: {}", method.name, method.setup.name())?;
+        writeln!(out, "{:18} {}", "", method.summary)?;
+        writeln!(out, "{:18} source: {}", "", method.source)?;
+        for parameter in method.parameters {
+            writeln!(out, "{:18} :{} {}", "", values(parameter), parameter.meaning)?;
+        }
+    }
+    match methods.iter().any(|method| matches!(method.code, Code::Gpu { .. })) {
+        true => writeln!(out, "{:<18} :{} {}", "all of the GPU", values(&GRAPH), GRAPH.meaning),
+        false => Ok(()),
+    }
+}
+
+fn markdown(entries: &[Entry]) -> String {
+    let columns = ["name", "device", "setup", "parameters", "summary", "source"];
+    let cells = |entry: &Entry| {
+        let Entry { name, device, setup, parameters, summary, source, .. } = entry;
+        [name, device, setup, &parameters[..], summary, source].map(Cell::text).to_vec()
+    };
+    Table::new(columns, entries.iter().map(cells).collect()).to_markdown()
+}
+
+/// `level=warp|vector`.
+fn values(parameter: &Parameter) -> String {
+    format!("{}={}", parameter.name, parameter.values.join("|"))
+}
+
+impl Entry {
+    fn of(method: &Method) -> Self {
+        let threads = match method.code {
+            Code::Cpu { parallel: true, .. } => "all",
+            Code::Cpu { parallel: false, .. } => "one",
+            Code::Gpu { .. } => "",
+        };
+        let product = match method.operations {
+            Operations::Plain => "plain",
+            Operations::Both => "plain or transposed",
+            Operations::Transposed => "transposed",
+        };
+        let parameters: Vec<_> = method.all_parameters().map(values).collect();
+        Self {
+            name: method.name,
+            device: method.device().name(),
+            threads,
+            setup: method.setup.name(),
+            product,
+            parameters: parameters.join(":"),
+            summary: method.summary,
+            source: method.source,
+        }
+    }
+}
