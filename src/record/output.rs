@@ -28,6 +28,8 @@ pub struct Output<'a> {
     to: To<'a>,
     path: PathBuf,
     force: bool,
+    /// Whether anything was written.
+    begun: bool,
 }
 
 enum To<'a> {
@@ -62,7 +64,7 @@ impl<'a> Output<'a> {
         stdout: &'a mut dyn Write,
     ) -> Result<Self, OutputError> {
         let Some(path) = path else {
-            return Ok(Self { to: To::Stdout(stdout), path: PathBuf::new(), force });
+            return Ok(Self { to: To::Stdout(stdout), path: PathBuf::new(), force, begun: false });
         };
         check(path, force)?;
         let failed = |error| OutputError::Failed { path: path.to_owned(), error };
@@ -70,7 +72,7 @@ impl<'a> Output<'a> {
             true => To::Device(OpenOptions::new().write(true).open(path).map_err(failed)?),
             false => To::Beside(Some(beside(path).map_err(failed)?)),
         };
-        Ok(Self { to, path: path.to_owned(), force })
+        Ok(Self { to, path: path.to_owned(), force, begun: false })
     }
 
     /// Gives the file its name, when all is written.
@@ -137,6 +139,7 @@ fn beside(path: &Path) -> io::Result<NamedTempFile> {
 
 impl Write for Output<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.begun = true;
         match &mut self.to {
             To::Stdout(to) => to.write(bytes),
             To::Device(to) => to.write(bytes),
@@ -154,9 +157,11 @@ impl Write for Output<'_> {
 }
 
 impl Drop for Output<'_> {
-    /// A run that ends in an error leaves the results that it has.
+    /// A run that ends in an error leaves the results that it has; without any, the file that was there stays.
     fn drop(&mut self) {
-        let _ = self.rename();
+        if self.begun {
+            let _ = self.rename();
+        }
     }
 }
 
@@ -234,6 +239,9 @@ mod tests {
         output.write_all(b"so far").unwrap();
         drop(output);
         assert_eq!(fs::read_to_string(&path).unwrap(), "so far");
+        let mut nowhere = io::sink();
+        drop(Output::open(Some(&path), true, &mut nowhere).unwrap());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "so far", "nothing was written");
     }
 
     #[test]
