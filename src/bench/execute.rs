@@ -315,10 +315,13 @@ impl<'a, 'i, T: Scalar, S: Side<'a, T>> Case<'a, 'i, T, S> {
         self.settle(place, choice, outcome);
     }
 
-    /// Ends a method because of an interrupt, with the samples that it has; without any, it has no outcome.
+    /// Ends a method because of an interrupt, with the samples that it has; without any, it has no outcome. The
+    /// method that was at hand is told by then, and stays the one that an end of the process is put down to.
     fn cut_short(&mut self, mut ready: Racer<'a, T, S::Vector>) {
         if ready.cut_short(self.bench.settings.rounds.max(1)) {
-            self.finish(*ready);
+            let (place, choice) = (ready.place, ready.choice);
+            let outcome = ready.outcome(self.bench.settings.stages);
+            self.settle(place, choice, outcome);
         }
     }
 

@@ -308,7 +308,7 @@ fn an_interrupt_of_one_matrix_shows_what_there_is() {
     };
     let complete = run(&format!("{words} --format csv")).stdout;
     let mut notes = BTreeSet::new();
-    for at in 3..300 {
+    for at in (3..300).step_by(9) {
         if let Some(ran) = interrupted(&words, at) {
             assert_eq!(ran.result, Ok(Verdict::Bad));
             assert!(ran.stderr.contains("a.mtx are incomplete"), "{}", ran.stderr);

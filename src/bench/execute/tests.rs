@@ -269,7 +269,7 @@ fn interrupted_at(at: usize) -> (Vec<String>, Option<Vec<usize>>) {
         tell: &|_| (),
         entropy: || 1,
     };
-    let methods = [method(by_product), method(|_, _| Err(Unavailable("absent".into()).into()))];
+    let methods = [method(by_product), method(|_, _| Err(Unavailable("absent".into())))];
     let choices: Vec<_> = methods.iter().map(Choice::from).collect();
     let report = Trial::new(&bench, &csr).on_host(&choices).unwrap();
     (words(&report).into_iter().map(String::from).collect(), report.interrupted)

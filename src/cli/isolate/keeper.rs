@@ -234,9 +234,8 @@ impl Watch {
                     *self.spent.entry(cell).or_default() += self.at;
                 }
             }
-            // The child goes on with the step.
-            Event::Final(_) => return,
-            Event::Partial(_) => self.step = None,
+            // The step stays what the child is at, or what it was at when it was told to end.
+            Event::Final(_) | Event::Partial(_) => return,
             Event::Group(group) => {
                 task.done.extend(group.timed());
                 self.step = None;

@@ -76,8 +76,14 @@ impl Pace {
 
     /// Takes in what is told of the matrix at hand.
     pub fn note(&mut self, event: &Event, now: f64) {
-        if let Some(current) = &mut self.current {
-            current.course.note(event, now, &self.settings, &mut self.rates);
+        let Some(current) = &mut self.current else { return };
+        current.course.note(event, now, &self.settings, &mut self.rates);
+        if let Event::Matrix(report) = event
+            && report.ended.is_some()
+        {
+            // Nothing is measured on it, so it tells nothing of the others.
+            self.behind += current.expected;
+            self.current = None;
         }
     }
 

@@ -49,7 +49,7 @@ fn told(matrices: &[u64], turn: impl Fn(u64) -> f64) -> Vec<(f64, f64)> {
             *now += takes;
         };
         at(Event::Step(Step::Load), 0.1, &mut now);
-        at(Event::Matrix(Box::new(MatrixReport::default())), 0.1, &mut now);
+        at(Event::Matrix(Box::default()), 0.1, &mut now);
         for cell in &cells {
             at(Event::Step(Step::Method(cell.clone(), Turn::Prepare)), 0.05, &mut now);
         }
@@ -110,7 +110,7 @@ fn methods_that_end_early_and_rounds_that_are_added_count() {
     let cells = cells(2);
     let mut pace = Pace::new(settings(), 1, 0.0);
     pace.begin("a".into(), 100_000, cells.clone(), 0.0);
-    pace.note(&Event::Matrix(Box::new(MatrixReport::default())), 0.0);
+    pace.note(&Event::Matrix(Box::default()), 0.0);
     let two = pace.left(0.0);
     pace.note(&final_row(&cells[0], Status::Skipped), 0.0);
     assert!((pace.left(0.0) - two / 2.0).abs() < 1e-9);
@@ -121,6 +121,17 @@ fn methods_that_end_early_and_rounds_that_are_added_count() {
     assert!(pace.left(1.0) > 1.5 * one);
     pace.note(&final_row(&cells[1], Status::Ok), 2.0);
     assert_eq!((pace.left(2.0), pace.share(2.0)), (0.0, 1.0));
+}
+
+#[test]
+fn a_matrix_that_is_not_measured_corrects_nothing() {
+    let mut pace = Pace::new(settings(), 2, 200.0);
+    pace.begin("a.mtx".into(), 100_000, cells(10), 0.0);
+    let ahead = pace.left(0.0) - Estimate::of(100_000, &settings()).seconds(10);
+    let skipped = MatrixReport::without_groups("a".into(), "r", Status::Skipped, "b".into());
+    pace.note(&Event::Matrix(Box::new(skipped)), 0.1);
+    pace.end(0.1);
+    assert!((pace.left(0.1) - ahead).abs() < 1e-9 && pace.share(0.1) > 0.05);
 }
 
 #[test]
