@@ -2,6 +2,7 @@
 
 pub mod cells;
 pub mod file;
+pub mod infinite;
 pub mod markdown;
 pub mod output;
 pub mod row;

@@ -34,14 +34,15 @@ impl Session<'_> {
             .filter_map(|timed| Some((timed.cell.method.clone(), timed.median_ms?)));
         let is_plain = |name: &str| Baseline::named(name).is_some_and(|b| b.kind == Kind::Csr);
         let baseline = measured.chain(before).find(|(name, _)| is_plain(name));
-        let circumstances = Circumstances {
+        let circumstances = |baseline_ms| Circumstances {
             peak_gbs: report.peak.gbs(),
             launch_ms: report.launch_ms,
-            baseline_ms: baseline.map(|(_, ms)| ms),
+            baseline_ms,
             ..self.circumstances(precision, matrix)
         };
         let row = |(choice, outcome): (&Choice, &Outcome)| {
-            Row::new(facts, choice, outcome, &circumstances)
+            let baseline = baseline.as_ref().filter(|_| !is_plain(&choice.name()));
+            Row::new(facts, choice, outcome, &circumstances(baseline.map(|(_, ms)| *ms)))
         };
         let stages = |outcome: &Outcome| match outcome {
             Outcome::Ok(measured) => measured.stages.clone(),

@@ -4,13 +4,15 @@
 
 const words = new Intl.Collator("en", { numeric: true });
 const text = (row, index) => row.cells[index].textContent;
+const number = (text) => Number(text.replace("inf", "Infinity"));
 
 // Unknown cells come last, whichever the direction.
 function order(index, numeric, sign) {
   return (a, b) => {
     const [left, right] = [text(a, index), text(b, index)];
     if (!left || !right) return !left - !right;
-    return sign * (numeric ? left - right : words.compare(left, right));
+    // The difference of infinities is no number; they are equal.
+    return sign * (numeric ? number(left) - number(right) || 0 : words.compare(left, right));
   };
 }
 

@@ -110,8 +110,8 @@ impl Plane {
         };
         let left_out = (timed > drawn).then(|| {
             let reason = match self.mark {
-                Mark::Trend => "unknown, not above 0, or too few",
-                Mark::Dots | Mark::Line => "unknown, or not above 0",
+                Mark::Trend => "unknown, infinite, not above 0, or too few",
+                Mark::Dots | Mark::Line => "unknown, infinite, or not above 0",
             };
             format!("not drawn: {} of {timed} rows ({x} or {y}: {reason})", timed - drawn)
         });

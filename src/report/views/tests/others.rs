@@ -36,7 +36,7 @@ fn a_trend_tells_its_numbers_and_dots_do_not() {
         marked *: 1 generated in place of the collection's
         without a time: slow on 1 matrix
         points: geometric means of three rows or more with like nonzeros; bands: their middle half
-        not drawn: 2 of 8 rows (nonzeros or mean time per product (ms): unknown, not above 0, or too few)
+        not drawn: 2 of 8 rows (nonzeros or mean time per product (ms): unknown, infinite, not above 0, or too few)
         | method | nonzeros | mean time per product (ms) | lower quartile | upper quartile | rows |
         |--------|----------|----------------------------|----------------|----------------|------|
         | base   |    10000 |                       3.63 |           2.50 |           5.50 |    3 |
@@ -46,7 +46,8 @@ fn a_trend_tells_its_numbers_and_dots_do_not() {
     let dots = view(rows(), plane);
     assert_eq!((dots.table.is_none(), dots.notes.len()), (true, 3), "{dots:?}");
     let zeros = "kind = 'plane'\nx = 'num_nonzeros'\ny = 'setup_ms'";
-    let left_out = "not drawn: 3 of 8 rows (nonzeros or setup (ms): unknown, or not above 0)";
+    let left_out =
+        "not drawn: 3 of 8 rows (nonzeros or setup (ms): unknown, infinite, or not above 0)";
     assert_eq!(view(rows(), zeros).notes[3], left_out, "setups of 0 on a logarithmic axis");
 }
 
