@@ -335,10 +335,11 @@ fn generate_writes_what_was_understood() {
     let expected = "%%MatrixMarket matrix coordinate real general\n3 4 4\n1 1 2.0\n1 4 0.1\n3 2 1.0\n3 3 5.0\n";
     assert_eq!(fs::read_to_string(&to).unwrap(), expected);
     for spec in ["grid2d,n=3", "gen:grid2d,n=3"] {
-        assert_eq!(run(&format!("generate {spec} -o {}", to.display())).result, Ok(Verdict::Ok));
+        let ran = run(&format!("generate {spec} --force -o {}", to.display()));
+        assert_eq!(ran.result, Ok(Verdict::Ok));
         assert!(fs::read_to_string(&to).unwrap().contains("\n9 9 24\n"));
     }
-    let refused = run(&format!("generate uniform,rows=4,nnz=99 -o {}", to.display()));
+    let refused = run(&format!("generate uniform,rows=4,nnz=99 --force -o {}", to.display()));
     assert!(refused.result.unwrap_err().contains("a row of 25 entries does not fit"));
     assert!(fs::read_to_string(&to).unwrap().contains("\n9 9 24\n"), "what was there stays");
 }
