@@ -20,6 +20,9 @@ use crate::verify::Row;
 /// How many elements of x change at most, and how many of y are overwritten at once.
 const ELEMENTS: usize = 16;
 
+/// No sum of absolute differences between elements of x and their other values is larger: all are in [-1, 1].
+pub const MOST_CHANGE: f64 = 2.0 * ELEMENTS as f64;
+
 /// Other values for a few elements of x, with the rows of the reference that they change.
 #[derive(Default)]
 pub struct Alteration<T> {

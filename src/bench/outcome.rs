@@ -29,11 +29,18 @@ pub enum Outcome {
     Timeout(String),
 }
 
+/// A time with three significant digits, without an exponent.
+fn seconds(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    let digits = (2.0 - seconds.max(1e-9).log10().floor()).max(0.0);
+    format!("{seconds:.*}", digits as usize)
+}
+
 impl Outcome {
     /// [`Timeout`](Self::Timeout) after all that time.
     pub fn overdue(settings: &Settings, spent: Duration) -> Self {
-        let (spent, limit) = (spent.as_secs_f64(), settings.timeout.as_secs_f64());
-        Self::Timeout(format!("took {spent:.1} s, more than --timeout {limit}"))
+        let (spent, limit) = (seconds(spent), settings.timeout.as_secs_f64());
+        Self::Timeout(format!("took {spent} s, longer than the {limit} s of --timeout"))
     }
 
     /// For a method that needs more memory than there is.

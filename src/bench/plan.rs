@@ -12,11 +12,11 @@ use crate::simd::Isa;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
-    /// merge-spmv: clamp(2^34 / nnz, 100, 200000) products, taken in interleaved rounds.
+    /// merge-spmv: 2^34 / nonzeros products, at least 100 and at most 200000, in interleaved rounds.
     MergeSpmv,
-    /// csr-k, section 6: 5 warm-ups, mean of 20 products.
+    /// csr-k, section 6: the mean of 20 products after 5 that are not timed.
     CsrK,
-    /// five-gpu-algorithms: x = 1, mean of 3 products.
+    /// five-gpu-algorithms: the mean of 3 products with x = 1.
     FiveGpu,
 }
 
@@ -35,9 +35,9 @@ impl Protocol {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Cache {
-    /// Whatever the product before left: back-to-back products, as all the papers measure.
+    /// What the product before left there: products run one after the other, as in all the papers.
     Hot,
-    /// Nothing of the matrix or the vectors: evicted before each sample, outside its time.
+    /// Nothing of the matrix or the vectors: they are evicted before each sample, which is not timed.
     Cold,
 }
 
@@ -55,7 +55,7 @@ impl Cache {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Fill {
-    /// Uniform in [-1, 1), from the seed: a wrong column shows.
+    /// Random, uniform in [-1, 1): a product that takes a wrong column is found out.
     Random,
     /// All ones.
     Ones,
@@ -65,10 +65,10 @@ pub enum Fill {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Values {
-    /// Those of the file or the generator; of a pattern file, ones.
+    /// Those of the file or the generator; for a pattern file, ones.
     #[default]
     Stored,
-    /// Uniform in [-1, 1), from the seed: what a method gains by values that repeat is lost.
+    /// Random, uniform in [-1, 1): no method can gain from values that repeat.
     Random,
     /// All ones.
     Ones,

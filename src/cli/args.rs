@@ -18,17 +18,18 @@ use super::reproduce::args::ReproduceArgs;
 use super::tune::args::TuneArgs;
 use crate::matrix::generate::forms;
 use crate::record::run::Shard;
-pub use measure::{DeviceChoice, MeasureArgs, device, finite, seconds};
+pub use measure::{DeviceChoice, MeasureArgs, device, finite, seconds, whole};
 
 /// What is measured when no matrix is named.
 const DEFAULT_MATRIX: &str = "gen:grid2d,n=1000,points=5,random=1";
 
 /// The reference benchmark for sparse matrix-vector multiplication, y = alpha A x + beta y.
 ///
-/// With a matrix in the place of a command: reads it, runs every method on it, verifies each result and
-/// prints what each costs. With neither: the same on a generated matrix.
+/// Given a matrix instead of a command, it reads the matrix, runs every method on it, verifies each result
+/// and prints the costs of each method. Without a matrix it does so with a generated one.
 ///
-/// Exit status: 0 all ok; 1 some result wrong or failed; 2 could not run.
+/// Exit status: 0 if all is right, 1 if a result is wrong or a method failed, 2 if the command could not
+/// run.
 #[derive(Debug, Parser)]
 #[command(name = "spmv-bench", version, args_conflicts_with_subcommands = true)]
 pub struct Cli {
@@ -40,71 +41,77 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Measures many matrices: below a folder every .mtx, .mtx.gz and .tar.gz file, in order of size
+    /// Measures many matrices: every .mtx, .mtx.gz and .tar.gz file below a folder, the smallest first
     Corpus(CorpusArgs),
-    /// Brings matrices of the SuiteSparse Matrix Collection into a folder
+    /// Downloads matrices of the SuiteSparse Matrix Collection into a folder
     ///
-    /// Brings named sets, matrices by GROUP/NAME, or all of the collection that pass a filter; without
-    /// any of these the set `default`. What the folder has is not brought again, what was cut off is
-    /// resumed, and every archive is checked: its checksum, and the matrix against the collection's
-    /// facts. A name in the folder is always a whole file; parts and the ledger of what was brought,
-    /// with hashes, are in its hidden folder .spmv-bench. Proxies are taken from the environment.
+    /// Downloads named sets, matrices by GROUP/NAME, or all matrices of the collection that pass a filter;
+    /// without any of these the set `default`. Matrices that are in the folder are not downloaded again,
+    /// interrupted downloads are resumed, and every archive is checked: its checksum, and the matrix against
+    /// what the collection says of it. A matrix file in the folder is always complete; unfinished downloads
+    /// and the list of all files with their hashes are in the hidden folder .spmv-bench. Proxies are taken
+    /// from the environment.
     ///
-    /// Exit status: 0 all there; 1 some matrix was not brought, or is not as it was; 2 could not run.
+    /// Exit status: 0 if all matrices are there, 1 if one could not be downloaded or has changed, 2 if the
+    /// command could not run.
     Fetch(FetchArgs),
     /// Compares two result files: what became faster, what slower, and what is no longer right
     ///
-    /// Pairs the rows of A and B by matrix, method, precision, device, threads and transpose. A pair is
-    /// faster or slower when the 95 % intervals of its times do not overlap, else the same. What was
-    /// not measured alike is refused: hot with cold, other orders, other matrices, and where
-    /// FILE.run.json lies beside both files, other alpha, beta and expansion; it warns of other settings
-    /// and another machine. The intervals are of the spread within a run and know nothing of drift
-    /// between the two.
+    /// Pairs the rows of A and B by matrix, method, precision, device, threads and transpose. B is faster
+    /// or slower than A where the 95 % intervals of the two times do not overlap, otherwise the two are the
+    /// same. Measurements of different things are refused: hot and cold caches, different orders, different
+    /// matrices, and where FILE.run.json lies beside both files, different alpha, beta and expansion of
+    /// symmetric matrices. Other different settings and another machine are warned of. The intervals express
+    /// the spread within one run; they say nothing about drift between the two runs.
     ///
-    /// Exit status: 0 compared; 1 worse by what --fail-above says; 2 could not compare.
+    /// Exit status: 0 if the files were compared, 1 if B is worse than --fail-above allows, 2 if they could
+    /// not be compared.
     Compare(CompareArgs),
-    /// Joins the result files of a corpus' shares
+    /// Joins the result files that `corpus --shard` wrote
     ///
-    /// The rows come in the order of an undivided run. Files that are no shares of one corpus, or were
-    /// measured under other settings or on another machine, are refused.
+    /// The rows are in the order of a run without --shard. Files that are not shares of the same corpus, or
+    /// were measured with different settings or on different machines, are refused.
     ///
-    /// Exit status: 0 all there; 1 something is missing, which is named; 2 could not join.
+    /// Exit status: 0 if the result is complete, 1 if something is missing, which is named, 2 if the files
+    /// could not be joined.
     Merge(MergeArgs),
     /// Finds the best values of a method's parameters over many matrices
     ///
-    /// csr-k: sweeps every value of srs, and of ssrs where the method has it, that --methods does not fix; by
-    /// default of csr2 and csr3, with --device gpu of gpu-csrk-3 and gpu-csrk-3.5, in one round, so that
-    /// one size at a time is in memory. Prints the best sizes, their logarithmic regression over the mean
-    /// row length, their geometric mean, and the constant that loses least. --output takes a CSV row per
-    /// matrix and size.
+    /// csr-k: measures every value of the parameter srs, and of ssrs where the method has it, unless
+    /// --methods gives a value; by default for csr2 and csr3, with --device gpu for gpu-csrk-3 and
+    /// gpu-csrk-3.5. It measures in one round, so that only one size is in memory at a time. It prints the best
+    /// sizes, their logarithmic regression over the mean row length, their geometric mean, and the constant
+    /// that loses least. With --output it writes a CSV row per matrix and size.
     ///
-    /// shapes: sweeps the combinations that --methods names, by default the launch shapes of the main GPU
-    /// methods, and prints how much of each matrix' best each of them reaches in the geometric mean.
-    /// --output takes the rows, as of corpus.
+    /// shapes: measures the combinations of parameters that --methods names, by default the launch shapes of
+    /// the main GPU methods. It prints which share of the best combination's speed each of them reaches, as
+    /// the geometric mean over the matrices. With --output it writes the same rows as corpus.
     Tune(TuneArgs),
-    /// Shows results that were written as CSV: what is wrong, then tables and charts
+    /// Shows results that were written as CSV: first what is wrong, then tables and charts
     ///
-    /// With --output writes into a folder: report.html, one file that needs no other; report.md, the same
-    /// with its charts as .svg files beside it. Without, prints the main tables. Rows are compared only
-    /// within one precision, device, number of threads, cache, order and direction; runs that measured
-    /// the same are shown apart. What stands in FILE.csv.run.json tells of machine and settings.
+    /// With --output it writes two reports into a folder: report.html, which needs no other file, and
+    /// report.md with its charts as .svg files beside it. Without --output it prints the main tables. Rows
+    /// are compared only where precision, device, number of threads, cache, order and direction are the
+    /// same; several runs of the same measurement are shown separately. The machine and the settings are
+    /// taken from FILE.csv.run.json.
     Report(ReportArgs),
-    /// Runs the experiments of the documents: every table and figure as one command
+    /// Repeats the experiments of the papers: each table and figure is one command
     ///
-    /// Without an ID: lists them. Measures what an experiment defines, writes rows, claims and a report
-    /// with its views into a folder, and prints the document's numbers beside those measured, with a
-    /// verdict each. What is measured already is not measured again: neither what an earlier, interrupted
-    /// run left nor what another experiment of the same day and machine has.
+    /// Without an ID it lists the experiments. With one it measures what the experiment defines, writes the
+    /// rows, the claims and a report into a folder, and prints the paper's numbers beside the measured ones,
+    /// each with a verdict. Nothing is measured twice: the rows of an interrupted run are used, and those
+    /// that another experiment measured on the same day and machine.
     ///
-    /// Exit status: 0 all ok, whatever the verdicts; 1 some result wrong or failed; 2 could not run.
+    /// Exit status: 0 if all results are right, whatever the verdicts, 1 if a result is wrong or a method
+    /// failed, 2 if the command could not run.
     Reproduce(ReproduceArgs),
-    /// Lists the methods
+    /// Lists the methods with their sources and parameters
     Methods(MethodsArgs),
     /// Shows the machine: CPU, caches, NUMA nodes, memory, libraries, measured bandwidth
     System(SystemArgs),
-    /// Writes a generated matrix, or what the reader understood of a file, as a general coordinate file
+    /// Writes a generated matrix, or a matrix file as it was read, as a general coordinate file
     Generate(GenerateArgs),
-    /// Shows or clears what is kept of parsed files
+    /// Lists or clears the cache of parsed matrix files
     Cache(CacheArgs),
     /// Prints a completion script for a shell
     Completions {
@@ -143,8 +150,8 @@ pub struct SingleArgs {
     /// The same as MATRIX
     #[arg(long, value_name = "MATRIX", conflicts_with = "matrix")]
     pub mtx: Option<OsString>,
-    /// Measure in this process, not in a child that may crash, hang or run out of memory without
-    /// ending the run
+    /// Measure in this process instead of a child process, whose crash or lack of memory would not end the
+    /// run
     #[arg(long)]
     pub no_isolate: bool,
     #[command(flatten)]
@@ -160,20 +167,21 @@ impl SingleArgs {
 
 #[derive(Debug, Args)]
 pub struct CorpusArgs {
-    /// Folders, files, generators (gen:NAME,key=value,…), and what stands in for matrices of the
-    /// collection (stand-in:SET or stand-in:GROUP/NAME; fetch --list shows them)
+    /// Folders, files, matrices of the collection that fetch has brought (GROUP/NAME), generated matrices
+    /// (gen:NAME,KEY=VALUE,…), and generated stand-ins of matrices of the collection (stand-in:SET or
+    /// stand-in:GROUP/NAME; fetch --list shows them)
     #[arg(required = true, value_name = "DIR|FILE|gen:SPEC|stand-in:SET")]
     pub sources: Vec<OsString>,
-    /// Go on with the rows that --output FILE has: only what is missing is measured. Settings, methods
-    /// and machine must be those of FILE.run.json
+    /// Continue the result file that --output names: only what it lacks is measured. Settings, methods and
+    /// machine must be the same as in FILE.run.json
     #[arg(long, conflicts_with = "force")]
     pub resume: bool,
-    /// Measure the K-th of N shares that take about as long as each other, the same on every machine;
-    /// merge joins their files
+    /// Measure only share K of N; all shares take about the same time, and are the same on every machine.
+    /// merge joins their result files
     #[arg(long, value_name = "K/N", default_value = "1/1", value_parser = shard)]
     pub shard: Shard,
-    /// Measure in this process, not in a child that may crash, hang or run out of memory without
-    /// ending the run
+    /// Measure in this process instead of a child process, whose crash or lack of memory would not end the
+    /// run
     #[arg(long)]
     pub no_isolate: bool,
     #[command(flatten)]
@@ -182,11 +190,11 @@ pub struct CorpusArgs {
 
 #[derive(Debug, Args)]
 pub struct SystemArgs {
-    /// Most threads to measure bandwidth with [default: one per core, fewer
-    /// where a control group bounds the CPUs' time]
-    #[arg(long, value_name = "N")]
+    /// The greatest number of threads to measure the bandwidth with [default: one per core, or fewer where a
+    /// control group (cgroup) limits the CPU time]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>)]
     pub threads: Option<usize>,
-    /// Form of the output: text or json
+    /// Format of the output
     #[arg(long, value_enum, default_value = "text")]
     pub format: SystemFormat,
 }
@@ -199,7 +207,7 @@ pub enum SystemFormat {
 
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
-    /// A generator's specification, a Matrix Market file, or what stands in for a matrix of the
+    /// A generator with its parameters, a Matrix Market file, or the generated stand-in of a matrix of the
     /// collection
     #[arg(value_name = "gen:SPEC|FILE|stand-in:SET",
           long_help = format!("A file; stand-in:GROUP/NAME, or with --mirror stand-in:SET; or a \
@@ -211,14 +219,14 @@ pub struct GenerateArgs {
     /// Replace a file that is there already
     #[arg(long, conflicts_with = "mirror")]
     pub force: bool,
-    /// Write stand-ins as archives into a folder that is laid out like the collection's site, for
-    /// fetch --mirror when a web server shows it
+    /// Write stand-ins as archives into a folder that is organised like the collection's site; a web server
+    /// that serves it can be given to fetch --mirror
     #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "no_expand"])]
     pub mirror: Option<PathBuf>,
-    /// A file of further matrices and sets, in the form of the project's datasets.toml
+    /// A file that defines further matrices and sets, written like the project's datasets.toml
     #[arg(long, value_name = "FILE")]
     pub datasets: Option<PathBuf>,
-    /// Keep only the stored triangle of a symmetric or skew-symmetric file
+    /// Of a symmetric or skew-symmetric file, take only the triangle that it stores
     #[arg(long)]
     pub no_expand: bool,
 }
@@ -228,15 +236,15 @@ pub struct CacheArgs {
     /// What to do
     #[arg(value_enum)]
     pub what: CacheVerb,
-    /// Clear only what belongs to files that have changed or gone
+    /// Only the entries of files that have changed or no longer exist
     #[arg(long)]
     pub stale: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum CacheVerb {
-    /// The matrices kept, the largest first
+    /// List the parsed matrices in the cache, the largest first
     List,
-    /// Remove them
+    /// Remove them from the cache
     Clear,
 }

@@ -13,7 +13,9 @@ use crate::matrix::kept::Listed;
 
 /// Runs the command.
 pub fn run(args: &CacheArgs, world: &mut World) -> Result<Verdict> {
-    let Some(kept) = &world.matrices else { bail!("this user has no folder for caches") };
+    let Some(kept) = &world.matrices else {
+        bail!("there is no cache folder: neither SPMV_BENCH_CACHE nor HOME is set")
+    };
     let contents = kept.contents().with_context(|| format!("cannot read {kept}"))?;
     let mut listed = kept.list().with_context(|| format!("cannot read {kept}"))?;
     listed.retain(|entry| entry.stale || !args.stale);
@@ -36,8 +38,12 @@ pub fn run(args: &CacheArgs, world: &mut World) -> Result<Verdict> {
 
 fn list(listed: &[Listed], out: &mut dyn Write) -> io::Result<()> {
     for entry in listed {
-        let source = entry.source.as_deref().unwrap_or("damaged, of another version, or not yours");
-        let stale = if entry.stale && entry.source.is_some() { " (changed or gone)" } else { "" };
+        let source = entry
+            .source
+            .as_deref()
+            .unwrap_or("an entry that is damaged, of another version, or not yours");
+        let stale =
+            if entry.stale && entry.source.is_some() { " (has changed or is gone)" } else { "" };
         writeln!(out, "{:>10.1} MB  {source}{stale}", entry.bytes as f64 / 1e6)?;
     }
     Ok(())

@@ -32,7 +32,7 @@ pub fn methods(
         Err(Unavailable(reason)) => reason,
     };
     if let Some(demand) = demand(args)? {
-        bail!("{demand}: {reason}; the GPU methods need an NVIDIA GPU and its driver");
+        bail!("{demand}: {reason}; methods of the GPU need an NVIDIA GPU and its driver");
     }
     choices.retain(|choice| !is_on_gpu(choice));
     if !args.quiet {

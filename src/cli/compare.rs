@@ -22,21 +22,21 @@ const FEW: usize = 8;
 
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// What times are set off against: rows as --format csv writes them
+    /// The baseline: a result file, as --format csv writes it
     #[arg(value_name = "A.csv")]
     pub a: PathBuf,
-    /// What is judged
+    /// The result file that is compared with the baseline
     #[arg(value_name = "B.csv")]
     pub b: PathBuf,
-    /// Only methods of these names or globs, separated by commas, each with conditions if need be:
+    /// Only methods of these names or globs, separated by commas, each with conditions if wanted:
     /// 'merge,mkl*', '* where cache = hot and num_nonzeros > 1e6'
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub methods: Vec<Select>,
-    /// End with status 1 when a row that is ok in A is not in B, or when a method's mean, or that over
-    /// all, is slower in B by more than so many percent with its whole 95 % interval
+    /// End with status 1 if a row that is ok in A is not ok in B, or if the mean of a method or of all
+    /// methods is slower in B by more than this, with the whole of its 95 % interval
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub fail_above: Option<f64>,
-    /// Form of the output
+    /// Format of the output
     #[arg(long, value_enum, default_value = "text")]
     pub format: CompareFormat,
 }
@@ -54,10 +54,10 @@ fn percent(text: &str) -> Result<f64, String> {
     let (number, marked) = text.strip_suffix('%').map_or((text, false), |number| (number, true));
     let value: Option<f64> = number.trim_end().parse().ok();
     let value = value.filter(|value| value.is_finite() && *value >= 0.0);
-    let value = value.ok_or_else(|| format!("'{text}' is no percentage; say 5% or 5"))?;
+    let value = value.ok_or("it must be a percentage such as 5%, and not negative")?;
     if !marked && value > 0.0 && value < 1.0 {
         let meant = 100.0 * value;
-        return Err(format!("'{text}' may mean {text}% or {meant}%; say which, with the sign"));
+        return Err(format!("it may mean {text}% or {meant}%; write one of them with the sign"));
     }
     Ok(value)
 }

@@ -47,7 +47,10 @@ fn profile<T: Scalar + Lanes>(
     let mut measured = || {
         if !quiet {
             let method = oski_style::METHOD.name;
-            writeln!(world.stderr, "measuring this machine for {method} in {precision}, once")?;
+            writeln!(
+                world.stderr,
+                "measuring what {method} needs to know of this machine in {precision}; this happens only once"
+            )?;
         }
         let now = || world.clock.now();
         Ok(oski_style::measured::<T>(isa, oski_style::DENSE, &now))

@@ -77,7 +77,8 @@ impl Part {
         let facts = beside(path);
         let record = read_record(&facts)?;
         let corpus = record.corpus.clone();
-        let corpus = corpus.with_context(|| format!("{} is not of a corpus", path.display()))?;
+        let corpus =
+            corpus.with_context(|| format!("{} was not written by corpus", path.display()))?;
         // Before memory is taken for as many shares as the file says that there are.
         let is_one = |what| format!("{}: corpus.shard: {what}", facts.display());
         is_share(corpus.shard).map_err(|what| anyhow!(is_one(what)))?;
@@ -93,7 +94,11 @@ fn check(parts: &[Part]) -> Result<()> {
         let [a, b] = [&pair[0], &pair[1]].map(|part| part.path.display());
         let [of_a, of_b] = [&pair[0].corpus, &pair[1].corpus];
         let (share, shares) = (of_a.shard.number, of_a.shard.of);
-        ensure!(shares == of_b.shard.of, "{a} is of {shares} shares, {b} of {}", of_b.shard.of);
+        ensure!(
+            shares == of_b.shard.of,
+            "{a} is one of {shares} shares, and {b} one of {}",
+            of_b.shard.of
+        );
         ensure!(of_a.shard != of_b.shard, "{a} and {b} are both share {share} of {shares}");
     }
     for other in &parts[1..] {
@@ -101,13 +106,14 @@ fn check(parts: &[Part]) -> Result<()> {
         let [all, others] = [first.corpus.matrices, other.corpus.matrices];
         if first.corpus.hash != other.corpus.hash {
             bail!(
-                "{a} and {b} are of other matrices ({all} and {others}, with their files' sizes)"
+                "{a} and {b} are not shares of the same matrices: names or sizes of the {all} and {others} files \
+                 differ"
             );
         }
         let differing = differences(&first.record, &other.record);
         ensure!(
             differing.is_empty(),
-            "{a} and {b} were measured otherwise: {}",
+            "{a} and {b} were measured with different settings: {}",
             differing.join("; ")
         );
     }

@@ -21,7 +21,7 @@ pub struct MethodsArgs {
     /// Only methods of these names or globs: merge, 'gpu-*' [default: all]
     #[arg(value_name = "PATTERN", value_parser = MethodName, hide_possible_values = true)]
     pub patterns: Vec<String>,
-    /// Form of the list
+    /// Format of the list
     #[arg(long, value_enum, default_value = "text")]
     pub format: MethodsFormat,
     /// Print a Markdown table of the methods that ran, with what the results of a corpus say of them: times

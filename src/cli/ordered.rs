@@ -32,7 +32,9 @@ impl<'m> Ordered<'m> {
         let (rows, cols) = (natural.rows, natural.cols);
         if rows != cols {
             let order = order.name();
-            return Err(format!("order {order} takes square matrices, not {rows} x {cols}"));
+            return Err(format!(
+                "the order {order} needs a square matrix, and this one is {rows} x {cols}"
+            ));
         }
         let start = clock.now();
         let permutation = order.permutation(natural);
@@ -82,7 +84,8 @@ impl<T: Scalar> InPrecision<'_, T> {
         match trial.overflow() {
             None => Ok(trial),
             Some(row) => Err(format!(
-                "the reference overflows: the sum of row {row}, or a part of it, may exceed the largest {}",
+                "nothing can be verified: row {row} of alpha A x + beta y, or a part of its sum, may exceed the \
+                 largest {}; smaller --alpha and --beta may help",
                 T::PRECISION.name()
             )),
         }
@@ -91,5 +94,6 @@ impl<T: Scalar> InPrecision<'_, T> {
 
 /// The matrix in that precision, or which value overflows it.
 pub fn narrowed<T: Scalar>(csr: &Csr<f64>) -> Result<Cow<'_, Csr<T>>, String> {
-    csr.to_precision().map_err(|value| format!("value {value:e} overflows {}", T::PRECISION.name()))
+    csr.to_precision()
+        .map_err(|value| format!("the value {value:e} is too large for {}", T::PRECISION.name()))
 }

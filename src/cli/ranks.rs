@@ -1,4 +1,4 @@
-//! `mpirun -n N spmv-bench --mtx FILE --methods mpi-merge`: one matrix, one product over all processes.
+//! `mpirun -n N spmv-bench MATRIX --methods mpi-merge`: one matrix, one product over all processes.
 
 use std::io::{self, Write};
 
@@ -44,7 +44,10 @@ pub fn run(
     if rank > 0 {
         return Ok(Some(Verdict::Ok));
     }
-    ensure!(ranks == 1, "{ranks} processes: together they run --mtx FILE --methods {name} only");
+    ensure!(
+        ranks == 1,
+        "{ranks} processes were started together, which can only run MATRIX --methods {name}"
+    );
     Ok(None)
 }
 
@@ -76,10 +79,16 @@ fn start(args: &SingleArgs, command: &[String], world: &mut World) -> Result<Ver
 /// Refuses what one process can do, but not several.
 fn check(args: &SingleArgs, threads: Option<usize>) -> Result<()> {
     let (name, args) = (mpi_merge::METHOD.name, &args.measure);
-    ensure!(threads.is_none_or(|n| n == 1), "--threads: a rank of {name} is one: mpirun -n N");
-    ensure!(args.order == Order::Natural, "--order: {name} takes matrices as they are");
-    ensure!(args.settings().cache == Cache::Hot, "--cache cold: {name} is measured hot");
-    ensure!(args.values == Values::Stored, "--values: {name} takes matrices as they are");
+    ensure!(
+        threads.is_none_or(|n| n == 1),
+        "--threads: each process of {name} has one thread; mpirun -n N starts N"
+    );
+    ensure!(args.order == Order::Natural, "--order: {name} has only the natural order");
+    ensure!(
+        args.settings().cache == Cache::Hot,
+        "--cache cold: {name} is measured with hot caches only"
+    );
+    ensure!(args.values == Values::Stored, "--values: {name} has only the stored values");
     Ok(())
 }
 

@@ -11,10 +11,10 @@ use crate::terminal::shown;
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// Files that --format csv or corpus wrote
+    /// Result files, as --format csv or corpus wrote them
     #[arg(required = true, value_name = "CSV")]
     pub results: Vec<PathBuf>,
-    /// The folder to write into; what is there is overwritten if report wrote it
+    /// The folder to write into; an earlier report there is overwritten
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
 }

@@ -116,7 +116,10 @@ impl MeasureArgs {
         let written: Vec<_> = written.filter(|path| !is_no_file(path)).collect();
         if let [output, record] = &written[..] {
             let shown = output.display();
-            ensure!(!is_same_file(output, record), "{shown}: --run-record needs a file of its own");
+            ensure!(
+                !is_same_file(output, record),
+                "{shown}: --run-record and --output need different files"
+            );
         }
         let measured = measured.filter_map(|source| match source {
             Source::File(path) => Some(path),
@@ -125,7 +128,10 @@ impl MeasureArgs {
         for path in measured {
             let shown = path.display();
             let is_written = written.iter().any(|written| is_same_file(written, path));
-            ensure!(!is_written, "{shown} is measured: results need another file");
+            ensure!(
+                !is_written,
+                "{shown} is a matrix that is measured; write the results to another file"
+            );
         }
         Ok(())
     }
@@ -192,8 +198,8 @@ impl Recording {
             match known.clone().find(|then| kind(then) == kind(now)) {
                 Some(then) => ensure!(
                     then.name == now.name,
-                    "the run began with {} ({}); now it is {} ({}): go on with the former, or measure \
-                     into another file",
+                    "the run began with {} ({}), and now it is {} ({}); continue with the former, or write to \
+                     another file",
                     then.name,
                     then.place,
                     now.name,

@@ -39,7 +39,8 @@ use crate::team::Team;
 use group::with_ended;
 
 /// Why a matrix of a single row or column has no results; merge-spmv leaves such out.
-const TRIVIAL: &str = "a single row or column, or none: left out, as merge-spmv does";
+const TRIVIAL: &str =
+    "it has only one row or column, or none; such matrices are left out, as in merge-spmv";
 
 /// What a whole run shares.
 pub struct Session<'a> {
@@ -73,7 +74,10 @@ impl<'a> Session<'a> {
         let (choices, gpu) = choice::methods(args, world)?;
         let team = team(args.threads, world)?;
         let settings = args.settings();
-        ensure!(Isa::available().contains(&settings.isa), "--isa: this machine lacks it");
+        ensure!(
+            Isa::available().contains(&settings.isa),
+            "--isa: the CPU does not have these instructions"
+        );
         let precisions = args.precisions();
         let profiles = install::profiles(&choices, precisions, settings.isa, args.quiet, world)?;
         Ok(Self {
@@ -192,7 +196,10 @@ impl<'a> Session<'a> {
     /// Why a matrix does not fit into memory, with what a run of it takes.
     fn too_large(&self, opened: &Opened) -> Option<String> {
         let available = Available::now(self.settings.max_memory, opened.held());
-        let refusal = |need| memory::refusal("to load and run", need, available);
+        let refusal = |need| {
+            let refusal = memory::refusal("to load and run", need, available)?;
+            Some(format!("{refusal}; {}", available.mend()))
+        };
         if let Some(reason) = refusal(opened.bytes_to_announce()) {
             return Some(reason);
         }
@@ -342,7 +349,7 @@ fn facts(source: &Source, loaded: &mut Loaded) -> MatrixFacts {
 fn team(threads: Option<usize>, world: &World) -> Result<Team> {
     let cpus = &world.system.cpus;
     let threads = threads.unwrap_or_else(|| world.system.threads());
-    ensure!(threads > 0, "--threads 0: at least one is needed");
+    ensure!(threads > 0, "--threads 0: at least one thread is needed");
     if threads > cpus.len() {
         bail!("--threads {threads}: this process may run on {} CPUs only", cpus.len());
     }

@@ -12,10 +12,17 @@ use super::run_facts::Recording;
 use super::sources::{bytes_of, source};
 use super::task::Task;
 use super::{Verdict, World};
+use crate::matrix::source::Source;
 use crate::record::output::Output;
 use crate::record::row::Row;
 use crate::record::write::{Format, Reporter};
 use live::Live;
+
+/// A reason with the matrix that it is about, unless it begins with it as those of reading a file do.
+pub fn of_matrix(source: &Source, reason: &str) -> String {
+    let name = source.to_string();
+    if reason.starts_with(&name) { reason.to_owned() } else { format!("{name}: {reason}") }
+}
 
 /// Runs the command.
 pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result<Verdict> {
@@ -47,7 +54,7 @@ pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result
     }
     let report = live.report.clone();
     if let Some(reason) = report.unreadable().filter(|_| report.groups.is_empty()) {
-        bail!("{reason}");
+        bail!("{}", of_matrix(&source, reason));
     }
     recording.take(&report)?;
     if !measure.quiet {

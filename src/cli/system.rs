@@ -49,7 +49,7 @@ pub fn run(args: &SystemArgs, world: &mut World) -> Result<Verdict> {
     let system = &world.system;
     let most = args.threads.unwrap_or_else(|| system.threads());
     let cpus = system.cpus.len();
-    ensure!((1..=cpus).contains(&most), "--threads {most}: must be 1 to {cpus}");
+    ensure!((1..=cpus).contains(&most), "--threads {most}: it must be from 1 to {cpus}");
     let mut bandwidth = Vec::new();
     for threads in counts(most) {
         let team = Team::pinned(&system.cpus[..threads]).context("cannot pin threads")?;

@@ -74,7 +74,8 @@ impl Task {
         let shown = |[rows, cols, nnz]: [usize; 3]| format!("{rows} x {cols} with {nnz} nonzeros");
         let (then, now) = (shown(then), shown(now));
         Some(format!(
-            "is {now}, but the rows there are of {then}: take them out to measure it anew"
+            "the matrix is now {now}, and its rows in the file are of {then}; remove these rows to measure it \
+             again"
         ))
     }
 

@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::args::{DeviceChoice, MeasureArgs};
 use super::progress::Progress;
 use super::session::Session;
+use super::single::of_matrix;
 use super::sources::sources;
 use super::{Verdict, World};
 use crate::method::Choice;
@@ -93,14 +94,14 @@ pub fn run(args: TuneArgs, command: Vec<String>, world: &mut World) -> Result<Ve
         let run = session.run(source, true, &progress);
         recording.take(&run.report)?;
         if let Some(reason) = run.report.unreadable() {
-            progress.suspend(|| writeln!(world.stderr, "{reason}"))?;
+            progress.suspend(|| writeln!(world.stderr, "{}", of_matrix(source, reason)))?;
         }
         if run.interrupted || run.report.is_bad() {
             verdict = Verdict::Bad;
         }
         tuning.take(&run.report, &mut rows)?;
         if run.interrupted {
-            writeln!(world.stderr, "interrupted: only the matrices so far")?;
+            writeln!(world.stderr, "interrupted: the results are those of the matrices before")?;
             break;
         }
         progress.end();
@@ -113,7 +114,10 @@ pub fn run(args: TuneArgs, command: Vec<String>, world: &mut World) -> Result<Ve
 
 /// What is measured unless the command line says otherwise.
 fn with_defaults(mut measure: MeasureArgs, what: Tunable) -> Result<MeasureArgs> {
-    ensure!(measure.format.is_none(), "--format: tune prints text, and CSV to --output");
+    ensure!(
+        measure.format.is_none(),
+        "--format: tune prints text, and writes CSV to the file of --output"
+    );
     let methods = match (what, measure.device) {
         (Tunable::Shapes, _) => shapes::DEFAULT,
         (Tunable::CsrK, DeviceChoice::Gpu(_)) => &["gpu-csrk-3", "gpu-csrk-3.5"],

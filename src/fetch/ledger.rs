@@ -85,7 +85,7 @@ impl Ledger {
         match self.lines.iter().find(other) {
             None => Ok(()),
             Some(line) => Err(format!(
-                "it has changed: its SHA-256 is {sha256}, and was {} on {}; to accept it, remove the \
+                "it has changed: its SHA-256 is {sha256}, and it was {} on {}; to accept it, remove the \
                  lines of {id} from {}",
                 line.archive_sha256,
                 line.date,

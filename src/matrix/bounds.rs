@@ -22,7 +22,7 @@ pub enum ReadStop {
     #[error("the file became shorter while it was read")]
     Shortened,
     /// The limit of memory.
-    #[error("reading takes {bytes} bytes of memory; {most} are available ({by})")]
+    #[error("reading it needs {bytes} bytes of memory, and {most} are available ({by})")]
     Memory {
         /// Bytes that are wanted.
         bytes: u64,

@@ -7,6 +7,9 @@ use nix::sys::resource::{Resource, getrlimit};
 
 use crate::system::groups::{self, MOUNTED, Version};
 
+/// The option that bounds it.
+const MAX_MEMORY: &str = "--max-memory";
+
 /// Memory that may still be taken.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Available {
@@ -24,11 +27,19 @@ impl Available {
         let status = read("/proc/self/status");
         let listed = read("/proc/self/cgroup");
         Self::least([
-            (most.map(|most| most.saturating_sub(held)), "--max-memory"),
+            (most.map(|most| most.saturating_sub(held)), MAX_MEMORY),
             (kib(&read("/proc/meminfo"), "MemAvailable"), "MemAvailable in /proc/meminfo"),
             (left_by_groups(Path::new(MOUNTED), &listed), "the control group's limit"),
             (left_of_address_space(&status), "the limit of address space, ulimit -v"),
         ])
+    }
+
+    /// What to do where it is not enough for a matrix.
+    pub fn mend(self) -> &'static str {
+        match self.by {
+            MAX_MEMORY => "raise --max-memory, or take a smaller matrix",
+            _ => "take a smaller matrix, or a machine with more memory",
+        }
     }
 
     fn least(bounds: [(Option<u64>, &'static str); 4]) -> Self {
@@ -88,6 +99,7 @@ mod tests {
         assert_eq!(Available::least([(None, "a"); 4]).bytes, u64::MAX);
         let asked = Available::now(Some(100), 40);
         assert_eq!(asked, Available { bytes: 60, by: "--max-memory" });
+        assert!(asked.mend().starts_with("raise --max-memory"));
         assert_eq!(Available::now(Some(100), 101).bytes, 0);
         assert!(Available::now(None, 0).bytes > 1 << 20, "this machine has memory");
     }

@@ -11,8 +11,9 @@ pub use size::Size;
 /// What a skipped row says of `what`, which needs `bytes`; `None` if they are there.
 pub fn refusal(what: &str, bytes: u64, available: Available) -> Option<String> {
     let Available { bytes: left, by } = available;
-    (bytes > left)
-        .then(|| format!("needs {} {what}; {} are available ({by})", Size(bytes), Size(left)))
+    (bytes > left).then(|| {
+        format!("needs {} of memory {what}, and {} are available ({by})", Size(bytes), Size(left))
+    })
 }
 
 /// For each part of a list of needs, which of them are met together: in order, as many in each part as
@@ -53,7 +54,7 @@ mod tests {
     fn a_refusal_has_its_figures() {
         let available = Available { bytes: 3 << 29, by: "--max-memory" };
         assert_eq!(refusal("to load", 3 << 29, available), None);
-        let words = "needs 2.0 GiB to load; 1.5 GiB are available (--max-memory)";
+        let words = "needs 2.0 GiB of memory to load, and 1.5 GiB are available (--max-memory)";
         assert_eq!(refusal("to load", 2 << 30, available).as_deref(), Some(words));
     }
 }

@@ -18,8 +18,8 @@ pub fn check(places: u64, nnz: usize) -> Result<(), Unavailable> {
         return Ok(());
     }
     Err(Unavailable(format!(
-        "stores {:.1} times as many entries as there are nonzeros ({places} for {nnz}); the limit \
-         is {LIMIT}",
+        "would store {:.2} entries for each nonzero, {places} for {nnz}, because it fills gaps with zeros; \
+         more than {LIMIT} are refused",
         places as f64 / nnz as f64
     )))
 }
@@ -65,7 +65,10 @@ mod tests {
     fn too_much_is_refused_with_its_numbers() {
         assert!(check(1024, 1).is_ok() && check(3000, 1000).is_ok());
         let reason = check(3100, 1000).unwrap_err().to_string();
-        assert!(reason.starts_with("stores 3.1 times as many entries"), "{reason}");
+        assert!(
+            reason.starts_with("would store 3.10 entries for each nonzero, 3100 for 1000"),
+            "{reason}"
+        );
     }
 
     #[test]

@@ -276,7 +276,7 @@ mod tests {
         };
         let scattered: Vec<_> = (0..80).map(|k| (k, k * 27 % 80, 1.0)).collect();
         let reason = refused(&Csr::from_triplets(80, 80, &scattered), "8x8");
-        assert!(reason.starts_with("stores 24.0 times"), "{reason}");
+        assert!(reason.starts_with("would store 24.00 entries"), "{reason}");
         let narrow = Csr::from_triplets(1, 3, &[(0, 0, 1.0)]);
         assert_eq!(refused(&narrow, "4x4"), "blocks of 4x4 in a matrix of 3 columns");
     }

@@ -17,7 +17,7 @@ use crate::scalar::Scalar;
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Isa {
-    /// Whatever the target's baseline has.
+    /// What every CPU of this architecture has.
     Portable,
     /// AVX2 and FMA.
     Avx2,

@@ -73,7 +73,10 @@ fn a_crash_is_the_row_of_its_method_and_the_others_go_on() {
         for (k, (status, reason)) in outcomes.iter().enumerate() {
             if k == 7 {
                 assert_eq!(status, "failed", "{how}");
-                assert_eq!(*reason, format!("the process {fate} while running mkl-ie-opt{cause}"));
+                assert_eq!(
+                    *reason,
+                    format!("the child process {fate} while running mkl-ie-opt{cause}")
+                );
             } else {
                 assert_eq!(status, "ok", "{how} {k}: {reason}");
             }
@@ -87,7 +90,7 @@ fn a_method_that_hangs_is_given_up() {
     assert_eq!(status, Some(1));
     let (status, reason) = &outcomes[7];
     assert_eq!(status, "timeout");
-    assert_eq!(reason, "did not end within --timeout 0.5 while running mkl-ie-opt");
+    assert_eq!(reason, "did not end within the 0.5 s of --timeout while running mkl-ie-opt");
     let others = outcomes.iter().enumerate().filter(|(k, _)| *k != 7);
     assert!(others.clone().all(|(_, (status, _))| status == "ok"), "{outcomes:?}");
 }
@@ -129,9 +132,9 @@ fn of_one(place: &Place, how: &str, options: &str) -> Vec<(String, String)> {
 fn a_library_that_fails_when_it_is_loaded_ends_its_own_methods() {
     let place = place();
     for (how, options, status, fate) in [
-        ("load-segv", "", "failed", "the process was ended by signal 11 (SIGSEGV)"),
-        ("load-hang", "--timeout 1", "timeout", "did not end within --timeout 1"),
-        ("load-exit", "", "failed", "the process exited with status 0"),
+        ("load-segv", "", "failed", "the child process was ended by signal 11 (SIGSEGV)"),
+        ("load-hang", "--timeout 1", "timeout", "did not end within the 1 s of --timeout"),
+        ("load-exit", "", "failed", "the child process exited with status 0"),
     ] {
         let rows = of_one(&place, how, options);
         assert!(rows[..2].iter().all(|row| row.0 == "ok"), "{rows:?}");
@@ -155,7 +158,7 @@ fn system_tells_of_a_library_that_ends_its_process() {
     let facts: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     let mkl = &facts["libraries"][0];
     assert_eq!(mkl["name"], "MKL");
-    assert_eq!(mkl["place"], "the process exited with status 0 while it was opened");
+    assert_eq!(mkl["place"], "the child process exited with status 0 while it was opened");
     assert_eq!(facts["bandwidth"].as_array().unwrap().len(), 3);
 }
 
@@ -191,7 +194,8 @@ fn a_library_that_fails_when_it_gives_a_matrix_back_is_named() {
     let rows = of_one(&place(), "destroy-segv", "");
     assert!(rows[..2].iter().all(|row| row.0 == "ok"), "{rows:?}");
     for (row, method) in rows[2..].iter().zip(["mkl-ie", "mkl-ie-opt"]) {
-        let reason = format!("the process was ended by signal 11 (SIGSEGV) while running {method}");
+        let reason =
+            format!("the child process was ended by signal 11 (SIGSEGV) while running {method}");
         assert_eq!((&*row.0, &row.1), ("failed", &reason));
     }
 }

@@ -16,7 +16,10 @@ fn what_is_measured_is_not_written_to() {
         ("--mtx matrices/m2.mtx --run-record link", "matrices/m2.mtx is measured"),
         ("corpus matrices --output link", "matrices/m2.mtx is measured"),
         ("corpus matrices --output out.csv --run-record matrices/m2.mtx", "is measured"),
-        ("corpus matrices --output out.csv --run-record ./out.csv", "needs a file of its own"),
+        (
+            "corpus matrices --output out.csv --run-record ./out.csv",
+            "--run-record and --output need different files",
+        ),
         ("tune csr-k matrices --output matrices/m2.mtx", "matrices/m2.mtx is measured"),
     ] {
         let ran = place.run(&format!("{words} --device cpu --threads 1"));

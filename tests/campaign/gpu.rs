@@ -50,7 +50,7 @@ fn a_kernel_that_hangs_is_given_up() {
     // The driver does not know the kernel of gpu-csr-vector.
     assert_eq!(column(&ran.stdout, "status"), ["ok", "ok", "timeout", "failed"], "{ran:?}");
     let reasons = column(&ran.stdout, "reason");
-    assert_eq!(reasons[2], "did not end within --timeout 3 while running gpu-csr-scalar");
+    assert_eq!(reasons[2], "did not end within the 3 s of --timeout while running gpu-csr-scalar");
     assert!(reasons[3].starts_with("cuModuleGetFunction of "), "{reasons:?}");
 }
 

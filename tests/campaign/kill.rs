@@ -197,7 +197,8 @@ fn a_child_told_to_end_is_replaced() {
     statuses.sort();
     assert_eq!(statuses, ["failed", "ok"], "{ran:?}");
     let reasons = column(&place.read("out.csv"), "reason");
-    let told = |reason: &&String| reason.starts_with("the process was told to end while running");
+    let told =
+        |reason: &&String| reason.starts_with("the child process was told to end while running");
     assert_eq!(reasons.iter().filter(told).count(), 1, "{reasons:?}");
 }
 

@@ -63,7 +63,7 @@ fn other_settings_are_refused_with_the_difference() {
     ] {
         let ran = place.run(&words(&format!("--resume {more}")));
         assert_eq!(ran.status, Some(2), "{more}: {ran:?}");
-        let message = "spmv-bench: out.csv was measured otherwise (there, now): ";
+        let message = "spmv-bench: out.csv was measured with other settings (those of the file, those of now): ";
         assert!(ran.stderr.starts_with(message), "{more}: {ran:?}");
         assert!(ran.stderr.contains(difference), "{more}: {ran:?}");
         assert_eq!(place.read("out.csv"), whole, "{more}");
@@ -98,7 +98,7 @@ fn what_cannot_be_gone_on_with_is_refused() {
     assert_eq!(ran.status, Some(2));
     assert!(ran.stderr.contains("--resume needs --output FILE"), "{ran:?}");
     let ran = place.run(&words("--resume --format json").replace("out.csv", "out"));
-    assert!(ran.stderr.contains("--resume goes on with --format csv only"), "{ran:?}");
+    assert!(ran.stderr.contains("--resume can continue files of --format csv only"), "{ran:?}");
     place.run(&words(""));
     fs::remove_file(place.path("out.csv.run.json")).unwrap();
     let ran = place.run(&words("--resume"));
@@ -110,7 +110,10 @@ fn what_cannot_be_gone_on_with_is_refused() {
     let text = place.read("out.csv");
     fs::write(place.path("out.csv"), format!("{text}{}\n", text.lines().last().unwrap())).unwrap();
     let ran = place.run(&words("--resume"));
-    assert!(ran.stderr.contains("out.csv: two rows of merge on matrices/m1.mtx"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("out.csv: there are two rows of merge on matrices/m1.mtx"),
+        "{ran:?}"
+    );
     // Not ours, and left as it is.
     let notes = "notes,\nunfinished";
     fs::write(place.path("out.csv"), notes).unwrap();
@@ -188,8 +191,8 @@ fn a_matrix_that_was_replaced_is_not_gone_on_with() {
     assert_eq!(ran.status, Some(1), "{ran:?}");
     let last = rows(&place.read("out.csv")).pop().unwrap();
     assert_eq!((&*last["status"], &*last["method_name"]), ("failed", ""));
-    let expected = "is 50 x 50 with 145 nonzeros, but the rows there are of 40 x 40 with 115 nonzeros: \
-                    take them out to measure it anew";
+    let expected = "the matrix is now 50 x 50 with 145 nonzeros, and its rows in the file are of 40 x 40 with 115 \
+                    nonzeros; remove these rows to measure it again";
     assert_eq!(last["reason"], expected);
 }
 
@@ -203,8 +206,8 @@ fn rows_of_another_run_are_refused() {
     for command in [words("--resume"), "merge out.csv".into()] {
         let ran = place.run(&command);
         let message = format!(
-            "spmv-bench: out.csv: the row of seq on matrices/m2.mtx is of another run, another, not {run_id}: \
-             take it out\n"
+            "spmv-bench: out.csv: the row of seq on matrices/m2.mtx belongs to the run another and not to {run_id}; \
+             remove it from the file\n"
         );
         assert_eq!((ran.status, ran.stderr), (Some(2), message), "{command}");
         assert_eq!(place.read("out.csv"), edited);

@@ -90,7 +90,10 @@ fn what_does_not_belong_together_is_refused() {
         ("out-1.csv copy.csv", "out-1.csv and copy.csv are both share 1 of 3"),
         ("out-1.csv of-4.csv", "out-1.csv is of 3 shares, of-4.csv of 4"),
         ("out-1.csv other.csv", "out-1.csv and other.csv were measured otherwise: warmups: 5, 9"),
-        ("out-1.csv fewer.csv", "out-1.csv and fewer.csv are of other matrices (7 and 6, with"),
+        (
+            "out-1.csv fewer.csv",
+            "out-1.csv and fewer.csv are not shares of the same matrices: names or sizes of the 7 and 6",
+        ),
         ("no-record.csv", "cannot read no-record.csv.run.json, the facts of the run"),
         ("absent.csv", "cannot read absent.csv.run.json"),
     ] {
@@ -110,7 +113,7 @@ fn shares_that_cannot_be_are_refused() {
         (7, 3u64, "there is no share 7 of 3"),
         (0, 3, "there is no share 0 of 3"),
         (1, 0, "there is no share 1 of 0"),
-        (1, 99_999_999_999_999, "99999999999999 shares, but 100000 are the most"),
+        (1, 99_999_999_999_999, "99999999999999 shares are too many; there can be 100000 at most"),
     ] {
         let mut facts = facts.clone();
         facts["corpus"]["shard"] = serde_json::json!({ "number": number, "of": of });

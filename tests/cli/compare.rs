@@ -255,12 +255,12 @@ fn what_cannot_be_compared_says_why() {
         (
             "a.csv a.csv",
             "--fail-above 0.05",
-            "'0.05' may mean 0.05% or 5%; say which, with the sign",
+            "it may mean 0.05% or 5%; write one of them with the sign",
         ),
-        ("a.csv a.csv", "--fail-above five", "'five' is no percentage; say 5% or 5"),
+        ("a.csv a.csv", "--fail-above five", "it must be a percentage such as 5%"),
         ("a.csv a.csv", "--fail-above -5%", "unexpected argument"),
-        ("a.csv a.csv", "--fail-above=-5%", "'-5%' is no percentage"),
-        ("a.csv a.csv", "--fail-above inf", "'inf' is no percentage"),
+        ("a.csv a.csv", "--fail-above=-5%", "it must be a percentage"),
+        ("a.csv a.csv", "--fail-above inf", "it must be a percentage"),
         ("a.csv", "", "required arguments were not provided"),
     ] {
         let message = compare(dir, names, options).result.unwrap_err();

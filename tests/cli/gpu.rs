@@ -56,8 +56,9 @@ fn without_a_gpu_methods_that_were_asked_for_cannot_run() {
         ("--gpu 1", "GPU 1"),
         ("--device 0", "GPU 0"),
     ] {
-        let expected =
-            format!("{demand}: no CUDA driver; the GPU methods need an NVIDIA GPU and its driver");
+        let expected = format!(
+            "{demand}: no CUDA driver; methods of the GPU need an NVIDIA GPU and its driver"
+        );
         let ran = run(&format!("{QUICK} {words}"));
         assert_eq!((ran.result, &*ran.stdout), (Err(expected), ""), "{words}");
     }

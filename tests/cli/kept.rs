@@ -68,12 +68,12 @@ fn the_cache_is_listed_and_cleared() {
     assert!(list.lines().any(|line| line.ends_with(path.to_str().unwrap())), "{list}");
     assert!(summary.starts_with("2 entries, "), "{summary}");
     fs::remove_file(&path).unwrap();
-    assert!(verb("list").0.contains(&format!("{} (changed or gone)", path.display())));
+    assert!(verb("list").0.contains(&format!("{} (has changed or is gone)", path.display())));
     assert!(verb("clear --stale").1.starts_with("1 entries, "));
     assert!(verb("list").0.contains("b.mtx"));
     assert!(verb("clear").1.starts_with("1 entries, "));
     assert_eq!(verb("list").0, "");
-    assert!(run("cache list").result.unwrap_err().contains("no folder for caches"));
+    assert!(run("cache list").result.unwrap_err().contains("there is no cache folder"));
 }
 
 /// The cache's folder may have been the user's before: `SPMV_BENCH_CACHE=~` with matrices in `~/matrices`.

@@ -27,10 +27,11 @@ fn a_matrix_that_does_not_fit_is_skipped_and_the_next_one_runs() {
     let ran = run(&words);
     assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
     // 24 bytes of each entry for matrix and sweeps, and vectors and reference beside.
-    let reason = "needs 26.7 MiB to load and run; 20.0 MiB are available (--max-memory)";
+    let reason = "needs 26.7 MiB of memory to load and run, and 20.0 MiB are available (--max-memory); \
+                  raise --max-memory, or take a smaller matrix";
     assert_eq!(ends(&ran.stdout), [("skipped".into(), reason.into()), ("ok".into(), "".into())]);
     let alone = run(&format!("--mtx {DENSE} {EXACT} --methods seq --max-memory 20MiB"));
-    assert_eq!(alone.result, Err(reason.into()));
+    assert_eq!(alone.result, Err(format!("{DENSE}: {reason}")));
 }
 
 /// The matrix and its run take 24.0 MiB of 40, coordinates up to 11.4 more.
@@ -44,7 +45,10 @@ fn a_method_that_does_not_fit_is_skipped_and_the_others_run() {
     let statuses: Vec<_> = ends.iter().map(|(status, _)| &**status).collect();
     assert_eq!(statuses, ["ok", "skipped", "ok"]);
     let reason = &ends[1].1;
-    assert!(reason.ends_with("for its format; 16.0 MiB are available (--max-memory)"), "{reason}");
+    assert!(
+        reason.ends_with("for its format, and 16.0 MiB are available (--max-memory)"),
+        "{reason}"
+    );
 }
 
 /// A header may claim anything.
@@ -58,7 +62,7 @@ fn a_header_that_lies_is_a_row_and_no_panic() {
     ]);
     let dir = dir.path().display();
     let ran = run(&format!("corpus {dir} {EXACT} --methods seq --max-memory 1GiB"));
-    let nothing = "nothing was measured: no method has a right result; each row tells its reason";
+    let nothing = "nothing was measured: no method has a correct result; the reason is in each row";
     assert_eq!(ran.result, Err(nothing.into()), "{ran:?}");
     let mut ends = ends(&ran.stdout);
     ends.sort();

@@ -90,7 +90,7 @@ fn sizes_are_checked_before_memory_is_taken() {
         {
             let (status, stderr) = output(folder.path(), &words, Some(LITTLE));
             assert_eq!(status, Some(2), "{words}: {stderr}");
-            assert!(stderr.contains("needs 24.0 GiB to"), "{words}: {stderr}");
+            assert!(stderr.contains("needs 24.0 GiB of memory to"), "{words}: {stderr}");
         }
     }
 }
@@ -105,7 +105,11 @@ fn shares_that_cannot_be_are_refused() {
     let shard: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(shard["corpus"]["shard"]["of"], 2, "{text}");
     for (number, of, message) in [
-        (1, 99_999_999_999_999_u64, "99999999999999 shares, but 100000 are the most"),
+        (
+            1,
+            99_999_999_999_999_u64,
+            "99999999999999 shares are too many; there can be 100000 at most",
+        ),
         (7, 3, "there is no share 7 of 3"),
     ] {
         let mut record = shard.clone();

@@ -138,7 +138,7 @@ fn sizes_that_are_given_are_kept_and_methods_kept_apart() {
 #[test]
 fn what_cannot_be_tuned_is_refused() {
     for (words, expected) in [
-        ("--methods merge", "--methods merge: it has no srs to tune"),
+        ("--methods merge", "--methods merge: it has no parameter srs"),
         ("--format csv", "--format: tune prints text, and CSV to --output"),
         ("--output /nonexistent/a.csv", "cannot open /nonexistent/a.csv for results: No such file"),
     ] {

@@ -26,7 +26,7 @@ fn with_room_for(bytes: u64) -> Gpu {
 fn a_matrix_that_does_not_fit_on_the_gpu_skips_all_with_the_figures() {
     let (choices, report) = measure(&with_room_for(10 << 10), &matrix(), &settings());
     assert_eq!(report.outcomes.len(), choices.len());
-    let words = "for the matrix and its vectors; 10.0 KiB are available (free on the GPU)";
+    let words = "for the matrix and its vectors, and 10.0 KiB are available (free on the GPU)";
     for outcome in report.outcomes {
         let Outcome::Skipped(reason) = outcome else { panic!("{outcome:?}") };
         assert!(reason.starts_with("needs ") && reason.ends_with(words), "{reason}");

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use rayon::prelude::*;
+
 use super::{Bench, Case, Stopped};
+use crate::bench::alteration::MOST_CHANGE;
 use crate::bench::inputs::Inputs;
 use crate::bench::outcome::{Outcome, Report};
 use crate::bench::side::{Host, OnGpu, free};
@@ -44,9 +47,22 @@ impl<'a, T: Scalar> Trial<'a, T> {
         Self { bench, csr, inputs: Inputs::new(bench.settings, natural).permuted(permutation) }
     }
 
-    /// The first row of which no product can be verified: see [`Reference::overflow`].
+    /// The first row of which no product can be verified: see [`Reference::overflow`]. If there is none, that
+    /// of the largest value if other elements of x may make it one.
     pub fn overflow(&self) -> Option<usize> {
-        self.inputs.reference.overflow::<T>()
+        self.inputs.reference.overflow::<T>().or_else(|| self.overflow_of_altered())
+    }
+
+    fn overflow_of_altered(&self) -> Option<usize> {
+        let Self { bench, csr, inputs } = self;
+        let size = |entry: &usize| csr.values[*entry].widen().abs();
+        let largest = (0..csr.nnz()).into_par_iter().max_by(|a, b| size(a).total_cmp(&size(b)))?;
+        let change = inputs.alpha.widen().abs() * size(&largest) * MOST_CHANGE;
+        let is_safe = change <= T::max_value().widen();
+        (!is_safe).then(|| match bench.settings.transpose {
+            true => csr.column_indices[largest] as usize,
+            false => csr.row_offsets.partition_point(|&begin| begin as usize <= largest) - 1,
+        })
     }
 
     /// Measures methods of the CPU, until the flag is raised.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
@@ -16,97 +17,101 @@ use crate::record::write::Format;
 use crate::scalar::Precision;
 use crate::simd::Isa;
 
+/// No time on the command line is longer: 30 years.
+const MOST_SECONDS: f64 = 1e9;
+
 /// What every measuring command takes.
 #[derive(Clone, Debug, Args)]
 pub struct MeasureArgs {
-    /// Methods to run: names or globs, separated by commas, each with its parameters as in
-    /// gpu-light:level=vector [default: all]
+    /// Methods to run: names or globs such as 'mkl-*', separated by commas, each with parameters if wanted:
+    /// gpu-light:level=vector; `spmv-bench methods` lists all of them [default: all]
     #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = MethodName,
           hide_possible_values = true)]
     pub methods: Option<Vec<String>>,
     /// Where to run: cpu, gpu, all, or the number of a GPU
     #[arg(long, value_name = "cpu|gpu|all|N", default_value = "all", value_parser = device)]
     pub device: DeviceChoice,
-    /// Which GPU, of several [default: 0]
-    #[arg(long, value_name = "N")]
+    /// The number of the GPU, where there are several [default: 0]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>)]
     pub gpu: Option<usize>,
-    /// Precision of values and vectors
+    /// Precision of the matrix' values and of the vectors
     #[arg(long, value_enum, default_value = "f64")]
     pub precision: PrecisionChoice,
     /// Short for --precision f32
     #[arg(long, conflicts_with = "precision")]
     pub fp32: bool,
-    /// Threads of the parallel methods, each pinned [default: one per core, fewer
-    /// where a control group bounds the CPUs' time]
-    #[arg(long, value_name = "N")]
+    /// Threads of the parallel methods, each bound to a CPU [default: one per core, or fewer where a control
+    /// group (cgroup) limits the CPU time]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>)]
     pub threads: Option<usize>,
-    /// The published protocol to start from; the options below override it
+    /// The published measuring protocol whose settings apply; the options below override single settings
     #[arg(long, value_enum, default_value = "merge-spmv")]
     pub protocol: Protocol,
-    /// Products to time [default: clamp(2^34 / nnz, 100, 200000); at most 50000 on a GPU]
+    /// How many products to time [default: 2^34 / nonzeros, but at least 100 and at most 200000, on a GPU
+    /// 50000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub iterations: Option<u32>,
-    /// Untimed products before each round [default: 5]
-    #[arg(long, value_name = "N")]
+    /// How many products to run before each round without timing them [default: 5]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>)]
     pub warmups: Option<usize>,
-    /// Time at least so many seconds per method and matrix [default: 0]
-    #[arg(long, value_name = "S", value_parser = seconds)]
+    /// Time each method on each matrix for at least so many seconds [default: 0]
+    #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub min_time: Option<Duration>,
-    /// Begin no product after so many seconds per method and matrix [default: 2]
-    #[arg(long, value_name = "S", value_parser = seconds)]
+    /// Start no further product of a method on a matrix after so many seconds [default: 2]
+    #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub max_time: Option<Duration>,
-    /// Give up on a method that takes longer on a matrix, setup and verification included
+    /// Give up a method that takes longer than so many seconds on a matrix, setup and verification included
     /// [default: 900]
-    #[arg(long, value_name = "S", value_parser = seconds)]
+    #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
-    /// Leave out matrices and methods that would need more memory together: 16GiB, 500M or bytes; never
-    /// more than the system leaves [default: what it leaves]
+    /// Skip matrices and methods that would together need more memory than this: 16GiB, 500M or a number of
+    /// bytes; never more than what is free is used [default: what is free]
     #[arg(long, value_name = "SIZE")]
     pub max_memory: Option<Size>,
-    /// Let all methods take turns N times; with 1 they run one by one and are kept in memory one by
-    /// one [default: 6]
+    /// In how many rounds the products of all methods are measured in turns; with 1 each method is measured
+    /// as a whole, and only one is in memory at a time [default: 6]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: Option<u32>,
-    /// What the caches hold before a sample
+    /// What the CPU's or GPU's caches hold before a sample is timed
     #[arg(long, value_enum)]
     pub cache: Option<Cache>,
-    /// Factor of the product
+    /// The factor alpha of y = alpha A x + beta y
     #[arg(long, default_value_t = 1.0, allow_negative_numbers = true, value_parser = finite)]
     pub alpha: f64,
-    /// Factor of the old y; with 0 it is not read
+    /// The factor beta of y = alpha A x + beta y; with 0 the old y is not read
     #[arg(long, default_value_t = 0.0, allow_negative_numbers = true, value_parser = finite)]
     pub beta: f64,
-    /// What x holds [default: random]
+    /// The values of the vector x [default: random]
     #[arg(long, value_enum)]
     pub x: Option<Fill>,
-    /// Values of the matrix: as stored, or replaced by random ones or by ones before any method sees them
+    /// The values of the matrix: as stored, or replaced before any method sees the matrix
     #[arg(long, value_enum, default_value = "stored")]
     pub values: Values,
-    /// Seed of the random x, and of random values
+    /// Seed of the random numbers of x and of --values random
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Multiply by the transpose, y = alpha A^T x + beta y
     #[arg(long)]
     pub transpose: bool,
-    /// Bring each matrix into another order, P A P^T, before any method sees it; x and y stay in that
-    /// order. The time is reported apart from all methods'. Square matrices only. (csr-k's authors do
-    /// so with rcm for the libraries, not for CSR-k and CSR5.)
+    /// Reorder the rows and columns of each matrix, P A P^T, before any method sees it; x and y are in the
+    /// same order. The time for it is reported separately and belongs to no method. Square matrices only.
+    /// (The authors of csr-k use rcm for the libraries, and not for CSR-k and CSR5.)
     #[arg(long, value_enum, default_value = "natural")]
     pub order: Order,
-    /// Vector instructions of our own methods [default: the widest that the machine has]
+    /// Vector instructions that this program's own methods use [default: the widest of this CPU]
     #[arg(long, value_enum)]
     pub isa: Option<Isa>,
-    /// Keep only the stored triangle of symmetric and skew-symmetric files
+    /// Of a symmetric or skew-symmetric file, take only the triangle that it stores
     #[arg(long)]
     pub no_expand: bool,
-    /// A file of further matrices and sets for stand-in:…, in the form of the project's datasets.toml
+    /// A file that defines further matrices and sets for stand-in:…, written like the project's datasets.toml
     #[arg(long, value_name = "FILE")]
     pub datasets: Option<PathBuf>,
-    /// Parse every file, and keep no parsed matrix for the next time
+    /// Do not use or fill the cache of parsed matrices
     #[arg(long)]
     pub no_cache: bool,
-    /// Form of the output [default: as the name of --output ends, .csv, .json, .md or .txt; else text for one
-    /// matrix, csv for a corpus]
+    /// Format of the results [default: as the name of --output ends, .csv, .json, .md or .txt; else text for
+    /// one matrix, csv for a corpus]
     #[arg(long, value_enum)]
     pub format: Option<Format>,
     /// Write the results to a file, and the facts of the run to FILE.run.json
@@ -115,18 +120,18 @@ pub struct MeasureArgs {
     /// Replace files that are there already
     #[arg(long)]
     pub force: bool,
-    /// Where to write the facts of the run: command, machine, bandwidth, libraries
+    /// Write the facts of the run (command, machine, bandwidth, libraries) to a file
     #[arg(long, value_name = "FILE")]
     pub run_record: Option<PathBuf>,
-    /// Do not measure the machine's bandwidth for the facts of the run, which takes seconds and 2 GiB
+    /// Do not measure the machine's memory bandwidth for the facts of the run: it takes seconds and 2 GiB
     #[arg(long)]
     pub no_bandwidth: bool,
-    /// Time the kernels and library calls that a GPU product consists of, too; shown as text and in
-    /// json
+    /// Also time the single kernels and library calls of each product on a GPU; shown in the formats text
+    /// and json
     #[arg(long)]
     pub stages: bool,
-    /// Measure each method of the GPU twice: as its kernels are launched one by one, and as one CUDA graph,
-    /// in rows whose method ends in :graph=on
+    /// Measure each GPU method twice: with its kernels launched one by one, and as one CUDA graph, in rows
+    /// whose method ends in :graph=on
     #[arg(long)]
     pub graphs: bool,
     /// Nothing on stderr but errors
@@ -178,7 +183,9 @@ pub fn device(text: &str) -> Result<DeviceChoice, String> {
         "cpu" => DeviceChoice::Cpu,
         "gpu" => DeviceChoice::Gpu(None),
         "all" => DeviceChoice::All,
-        _ => DeviceChoice::Gpu(Some(text.parse().map_err(|_| "cpu, gpu, all or a number")?)),
+        _ => DeviceChoice::Gpu(Some(
+            text.parse().map_err(|_| "it must be cpu, gpu, all, or the number of a GPU")?,
+        )),
     })
 }
 
@@ -244,11 +251,21 @@ impl MeasureArgs {
 }
 
 pub fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| format!("'{text}' is not a number"))?;
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+    let seconds = number(text)?;
+    let time = Duration::try_from_secs_f64(seconds).ok().filter(|_| seconds <= MOST_SECONDS);
+    time.ok_or_else(|| format!("it must be a number of seconds from 0 to {MOST_SECONDS:e}"))
+}
+
+/// A whole number that is not negative.
+pub fn whole<N: FromStr>(text: &str) -> Result<N, String> {
+    text.parse().map_err(|_| "it must be a whole number such as 4".into())
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "it is not a number".into())
 }
 
 pub fn finite(text: &str) -> Result<f64, String> {
-    let value: f64 = text.parse().map_err(|_| format!("'{text}' is not a number"))?;
-    if value.is_finite() { Ok(value) } else { Err(format!("{value} is not finite")) }
+    let value = number(text)?;
+    if value.is_finite() { Ok(value) } else { Err("it must be a finite number".into()) }
 }

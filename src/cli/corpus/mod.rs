@@ -25,7 +25,7 @@ use tally::Tally;
 
 /// That a run has no result at all, which is no success.
 pub const NOTHING: &str =
-    "nothing was measured: no method has a right result; each row tells its reason";
+    "nothing was measured: no method has a correct result; the reason is in each row";
 
 /// Runs the command.
 pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result<Verdict> {

@@ -27,8 +27,14 @@ pub struct Begun {
 /// When it has rows and is not to be gone on with.
 pub fn open(args: &CorpusArgs, format: Format) -> Result<(Option<RowFile>, Begun)> {
     let measure = &args.measure;
-    ensure!(!args.resume || measure.output.is_some(), "--resume needs --output FILE to go on with");
-    ensure!(!args.resume || format == Format::Csv, "--resume goes on with --format csv only");
+    ensure!(
+        !args.resume || measure.output.is_some(),
+        "--resume needs --output FILE, the file to continue"
+    );
+    ensure!(
+        !args.resume || format == Format::Csv,
+        "--resume can continue files of --format csv only"
+    );
     let nothing = Begun::default();
     let Some(path) = measure.output.as_ref().filter(|path| !is_no_file(path)) else {
         return measure.check_new().map(|()| (None, nothing));
@@ -73,7 +79,7 @@ impl Begun {
         let differing = differences_of_shares(&then, &now);
         ensure!(
             differing.is_empty(),
-            "{} was measured otherwise (there, now): {}",
+            "{} was measured with other settings (those of the file, those of now): {}",
             output.map(|path| path.display().to_string()).unwrap_or_default(),
             differing.join("; ")
         );
@@ -117,10 +123,13 @@ pub fn read_rows(path: &Path, run: &RunRecord) -> Result<HashMap<String, Vec<Row
         let of = row.method_name.as_deref().unwrap_or("the matrix");
         let of = format!("{of} on {}", row.file);
         ensure!(row.status.is_some(), "{shown}: the row of {of} has no status");
-        ensure!(own.iter().all(|other| other.cell() != row.cell()), "{shown}: two rows of {of}");
+        ensure!(
+            own.iter().all(|other| other.cell() != row.cell()),
+            "{shown}: there are two rows of {of}; remove one of them"
+        );
         ensure!(
             run.has_row_of(&row.run_id),
-            "{shown}: the row of {of} is of another run, {}, not {}: take it out",
+            "{shown}: the row of {of} belongs to the run {} and not to {}; remove it from the file",
             row.run_id,
             run.run_id
         );

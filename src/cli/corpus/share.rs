@@ -73,7 +73,7 @@ fn owners(works: &[u128], shares: usize) -> Vec<usize> {
 /// `k/n`.
 pub fn shard(text: &str) -> Result<Shard, String> {
     let numbers = text.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
-    let Some((number, of)) = numbers else { return Err("not k/n, as in 3/8".into()) };
+    let Some((number, of)) = numbers else { return Err("it must be K/N, such as 3/8".into()) };
     let shard = Shard { number, of };
     is_share(shard).map(|()| shard)
 }
@@ -84,10 +84,12 @@ pub fn shard(text: &str) -> Result<Shard, String> {
 /// Why not.
 pub fn is_share(Shard { number, of }: Shard) -> Result<(), String> {
     if of > MOST {
-        return Err(format!("{of} shares, but {MOST} are the most"));
+        return Err(format!("{of} shares are too many; there can be {MOST} at most"));
     }
     if number == 0 || number > of {
-        return Err(format!("there is no share {number} of {of}; they are 1/n to n/n"));
+        return Err(format!(
+            "there is no share {number} of {of}; the shares are 1/{of} to {of}/{of}"
+        ));
     }
     Ok(())
 }

@@ -13,57 +13,60 @@ use crate::memory::Size;
 
 #[derive(Debug, Args)]
 pub struct FetchArgs {
-    /// Named sets (--list shows them) and matrices [default: the set default]
+    /// Named sets (--list shows them) and matrices [default: the set `default`]
     #[arg(value_name = "SET|GROUP/NAME")]
     pub words: Vec<String>,
-    /// All matrices of the collection, by its index
+    /// All matrices in the collection's index
     #[arg(long, conflicts_with = "words")]
     pub all: bool,
-    /// Only matrices that pass, as 'nnz<1e7 && kind~circuit': of the sets that are named, or of the
+    /// Only matrices that pass a filter such as 'nnz<1e7 && kind~circuit': of the named sets, or of the
     /// whole collection
     #[arg(long, value_name = "EXPR", value_parser = filter,
-          long_help = format!("Only matrices that pass, as 'nnz<1e7 && kind~circuit': of the sets \
-          that are named, or of the whole collection. There are {FORMS}"))]
+          long_help = format!("Only matrices that pass a filter such as 'nnz<1e7 && kind~circuit': \
+          of the named sets, or of the whole collection. A filter consists of {FORMS}"))]
     pub filter: Option<Filter>,
-    /// A file of further matrices and sets, in the form of the project's datasets.toml
+    /// A file that defines further matrices and sets, written like the project's datasets.toml
     #[arg(long, value_name = "FILE")]
     pub datasets: Option<PathBuf>,
-    /// The folder to bring them into
+    /// The folder to download into
     #[arg(long, value_name = "DIR", default_value = DATA)]
     pub to: PathBuf,
-    /// Keep the archives, NAME.tar.gz, instead of the matrices; they are checked all the same
+    /// Keep the archives, NAME.tar.gz, instead of the unpacked matrices; they are checked in the same way
     #[arg(long)]
     pub keep_archives: bool,
-    /// Take the vectors and texts beside a matrix out of its archive too, when it is brought; a vector
-    /// becomes NAME_b.mtx.aux, so that corpus does not take it for a matrix
+    /// Also unpack the vectors and texts that a matrix' archive holds; a vector is called NAME_b.mtx.aux, so
+    /// that corpus does not take it for a matrix
     #[arg(long, conflicts_with = "keep_archives")]
     pub aux: bool,
-    /// Where to find URL/MM/GROUP/NAME.tar.gz and URL/files/ssstats.csv instead of at the collection's
-    /// sites; of several, separated by commas, the next is asked for what one has not got
+    /// Download from URL/MM/GROUP/NAME.tar.gz and URL/files/ssstats.csv instead of the collection's sites;
+    /// of several URLs, separated by commas, the next is asked for what one does not have
     #[arg(long, value_name = "URL", env = "SPMV_BENCH_MIRROR", value_delimiter = ',',
           value_parser = Site::mirror)]
     pub mirror: Vec<Site>,
-    /// The most bytes that an archive may have, as 2GiB [default: 8 times what is expected, and 256 MiB]
+    /// The greatest size of an archive, such as 2GiB [default: 8 times the expected size, and 256 MiB more]
     #[arg(long, value_name = "SIZE")]
     pub max_archive: Option<Size>,
-    /// Take archives of any SHA-256, even where the datasets' file gives one: for a mirror of stand-ins
+    /// Accept archives with any SHA-256, even where the datasets' file gives another one: for a mirror of
+    /// stand-ins
     #[arg(long)]
     pub any_archive: bool,
-    /// How many matrices to bring at once
+    /// How many matrices to download at the same time
     #[arg(long, value_name = "N", default_value_t = 4,
           value_parser = clap::value_parser!(u16).range(1..=64))]
     pub jobs: u16,
-    /// Seconds after which a silent connection has failed, or one that brings less than 1 KiB per second
-    #[arg(long, value_name = "S", default_value = "60", value_parser = positive_seconds)]
+    /// Seconds after which a connection is given up that delivers nothing, or less than 1 KiB per second
+    #[arg(long, value_name = "S", default_value = "60", value_parser = positive_seconds,
+          allow_negative_numbers = true)]
     pub timeout: Duration,
     /// Seconds before the second of four tries; the pause doubles each time
-    #[arg(long, value_name = "S", default_value = "1", value_parser = seconds)]
+    #[arg(long, value_name = "S", default_value = "1", value_parser = seconds,
+          allow_negative_numbers = true)]
     pub pause: Duration,
-    /// List the sets and the matrices, with about how large the archives are, and bring nothing
+    /// List the sets and the matrices with the approximate sizes of the archives, and download nothing
     #[arg(long)]
     pub list: bool,
-    /// Hash what was brought and tell what is missing or not as it was; of the sets and matrices that
-    /// are named, or all. Uses no network
+    /// Compare the hashes of the downloaded files with those at their download, and report what is missing
+    /// or has changed: for the named sets and matrices, or for all. Uses no network
     #[arg(long, conflicts_with_all = ["list", "all", "filter"])]
     pub verify: bool,
     /// Nothing on stderr but errors
@@ -77,7 +80,7 @@ fn filter(text: &str) -> Result<Filter, String> {
 
 fn positive_seconds(text: &str) -> Result<Duration, String> {
     match seconds(text)? {
-        Duration::ZERO => Err("it must be more than 0".into()),
+        Duration::ZERO => Err("it must be more than 0 seconds".into()),
         time => Ok(time),
     }
 }

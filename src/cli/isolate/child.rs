@@ -68,13 +68,19 @@ impl Running {
                 Ok(Answer::Ready(record)) => return Ok((running, *record)),
                 Ok(Answer::Refused(reason)) => bail!(reason),
                 Err(RecvTimeoutError::Timeout) if interrupted.load(Ordering::Relaxed) => {
-                    bail!(Interrupted("before the process to measure in was ready"))
+                    bail!(Interrupted("before the child process that measures was ready"))
                 }
                 Err(RecvTimeoutError::Timeout) if begun.elapsed() < START => (),
                 Err(RecvTimeoutError::Timeout) => {
-                    bail!("the process to measure in is not ready after {} s", START.as_secs())
+                    bail!(
+                        "the child process that measures was not ready after {} s",
+                        START.as_secs()
+                    )
                 }
-                _ => bail!("the process to measure in ended before it began: {}", running.fate()),
+                _ => bail!(
+                    "the child process that measures ended before it was ready: it {}",
+                    running.fate()
+                ),
             }
         }
     }
@@ -127,8 +133,8 @@ pub fn ask<M: DeserializeOwned>(program: &Path, words: &[&str], limit: Duration)
     }
     let fate = fate(&mut process);
     match is_late {
-        true => bail!("the process did not answer within {} s", limit.as_secs_f64()),
-        false => answer.map_err(|_| anyhow!("the process {fate}")),
+        true => bail!("the child process did not answer within {} s", limit.as_secs_f64()),
+        false => answer.map_err(|_| anyhow!("the child process {fate}")),
     }
 }
 

@@ -99,7 +99,7 @@ impl<'a> Keeper<'a> {
         let started = || {
             let (running, record) = Running::start(&self.program, &self.hello, self.interrupted)?;
             let differing = differences(&self.record, &record).join("; ");
-            let what = "a new process to measure in does not find what the first did";
+            let what = "a new child process does not find what the first one found";
             ensure!(differing.is_empty(), "{what} (then, now): {differing}");
             Ok(running)
         };
@@ -153,21 +153,23 @@ impl<'a> Keeper<'a> {
                     break Finish::Interrupted;
                 }
                 Ok(Answer::Interrupted) => {
-                    let reason = format!("the process was told to end {}", watch.moment());
+                    let reason = format!("the child process was told to end {}", watch.moment());
                     break Finish::Died(Ended::Failed(reason));
                 }
                 Ok(Answer::Lost(reason)) => break Finish::Died(Ended::Failed(reason)),
-                Ok(Answer::Ready(_) | Answer::Refused(_)) => bail!("a child spoke out of turn"),
+                Ok(Answer::Ready(_) | Answer::Refused(_)) => {
+                    bail!("the child process sent a message that was not expected")
+                }
                 Err(RecvTimeoutError::Disconnected) => {
                     let fate = running.fate();
                     let cause = if fate.is_of_memory() { ", as when memory runs out" } else { "" };
-                    let reason = format!("the process {fate} {}{cause}", watch.moment());
+                    let reason = format!("the child process {fate} {}{cause}", watch.moment());
                     break Finish::Died(Ended::Failed(reason));
                 }
                 // Only what it has said nothing for.
                 Err(RecvTimeoutError::Timeout) if watch.at_it() > timeout.saturating_add(GRACE) => {
                     let (limit, moment) = (timeout.as_secs_f64(), watch.moment());
-                    let reason = format!("did not end within --timeout {limit} {moment}");
+                    let reason = format!("did not end within the {limit} s of --timeout {moment}");
                     break Finish::Died(Ended::Timeout(reason));
                 }
                 Err(RecvTimeoutError::Timeout) => (),

@@ -186,14 +186,14 @@ fn what_is_told_stays_and_another_child_does_the_rest() {
 fn a_matrix_that_cannot_be_read_again_is_tried_a_few_times() {
     let both = vec!["a".into(), "b".into()];
     assert_eq!(run("reads it once more"), (both, "Ok(false)".into()));
-    let reason = "the process exited with status 3 while reading the matrix".to_owned();
+    let reason = "the child process exited with status 3 while reading the matrix".to_owned();
     assert_eq!(run("reads it once"), (vec!["a".into(), reason], "Ok(false)".into()));
 }
 
 #[test]
 fn a_child_without_memory_says_so_by_its_status() {
     let reason =
-        "the process exited with status 12 while reading the matrix, as when memory runs out";
+        "the child process exited with status 12 while reading the matrix, as when memory runs out";
     assert_eq!(run("finds no memory"), (vec![reason.into()], "Ok(false)".into()));
 }
 
@@ -208,20 +208,23 @@ fn children_that_end_with_nothing_at_hand_are_tried_a_few_times() {
     let (told, end) = run("ends after each group");
     let (last, groups) = told.split_last().unwrap();
     assert!(groups.iter().all(|method| method == "a") && groups.len() < 9, "{told:?}");
-    assert_eq!((&**last, &*end), ("the process exited with status 3 between methods", "Ok(false)"));
+    assert_eq!(
+        (&**last, &*end),
+        ("the child process exited with status 3 between methods", "Ok(false)")
+    );
 }
 
 #[test]
 fn a_child_that_finds_less_than_the_first_does_not_go_on() {
     let (told, end) = run("finds less the second time");
-    let expected = "a new process to measure in does not find what the first did (then, now): methods that \
+    let expected = "a new child process does not find what the first one found (then, now): methods that \
                     only one has: [\"b in f64\"], []";
     assert_eq!((told, &*end), (vec![], expected));
 }
 
 #[test]
 fn a_child_that_is_never_ready_can_be_interrupted() {
-    let expected = "interrupted before the process to measure in was ready";
+    let expected = "interrupted before the child process that measures was ready";
     assert_eq!(run("is never ready"), (vec![], expected.into()));
 }
 
@@ -231,11 +234,11 @@ fn a_child_that_gives_no_answer_is_given_up() {
     let limit = Duration::from_millis(300);
     let ask = |script| ask::<String>("/bin/sh".as_ref(), &["-c", script], limit);
     for (script, end) in [
-        ("exec sleep 100", "the process did not answer within 0.3 s"),
-        ("kill -SEGV $$", "the process was ended by signal 11 (SIGSEGV)"),
-        ("exit 0", "the process exited with status 0"),
+        ("exec sleep 100", "the child process did not answer within 0.3 s"),
+        ("kill -SEGV $$", "the child process was ended by signal 11 (SIGSEGV)"),
+        ("exit 0", "the child process exited with status 0"),
         // A message of one byte that is not whole.
-        (r"printf '\001\000' >&0; exit 3", "the process exited with status 3"),
+        (r"printf '\001\000' >&0; exit 3", "the child process exited with status 3"),
     ] {
         assert_eq!(ask(script).unwrap_err().to_string(), end);
     }

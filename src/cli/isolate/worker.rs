@@ -30,7 +30,8 @@ pub fn run(world: &mut World) -> Result<Verdict> {
     // It may not be permitted; then the system chooses.
     let _ = fs::write("/proc/self/oom_score_adj", OOM_SCORE);
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let hello: Hello = receive(&socket).context("this is for spmv-bench itself to run")?;
+    let hello: Hello =
+        receive(&socket).context("worker is a command that only spmv-bench itself runs")?;
     // It may have ended before this process asked to end with it.
     ensure!(getppid().as_raw() as u32 == hello.parent, "the program that started this has ended");
     take_input_of(hello.parent);

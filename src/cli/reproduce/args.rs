@@ -10,37 +10,37 @@ use crate::fetch::folder::DATA;
 
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
-    /// Experiments, or files of your own in the form of results/*/experiment.toml
+    /// Experiments, or your own definitions, written like results/*/experiment.toml
     #[arg(value_name = "ID|FILE.toml")]
     pub ids: Vec<String>,
-    /// All of the list
+    /// All experiments of the list
     #[arg(long, conflicts_with = "ids")]
     pub all: bool,
-    /// Where the matrices are; all of it is the corpus
+    /// The folder of the matrices; all files in it together are the corpus
     #[arg(long, value_name = "DIR", default_value = DATA)]
     pub data: PathBuf,
-    /// Generated matrices in the place of those that are not there; claims about them are not judged
+    /// Use generated matrices in place of those that are missing; claims about them are not judged
     #[arg(long)]
     pub stand_ins: bool,
-    /// A look only: the smallest matrices of each set, 0.05 s per method; claims are not judged
+    /// Only try it: the smallest matrices of each set, and 0.05 s per method; claims are not judged
     #[arg(long)]
     pub quick: bool,
-    /// The claims that were judged in the newest run of each experiment below results, as Markdown
+    /// Print the claims that the newest run of each experiment in the folder results judged, as Markdown
     #[arg(long, exclusive = true)]
     pub claims: bool,
-    /// Leave out larger matrices, by their entries as far as these are known before reading
+    /// Skip matrices with more nonzeros, as far as their number is known before they are read
     #[arg(long, value_name = "N", value_parser = entries)]
     pub max_nonzeros: Option<u64>,
-    /// What would be measured, what is missing, and about how long it takes
+    /// Only print what would be measured, what is missing, and about how long it takes
     #[arg(long)]
     pub dry_run: bool,
     /// Where to run: cpu, gpu, all, or the number of a GPU
     #[arg(long, value_name = "cpu|gpu|all|N", default_value = "all", value_parser = device)]
     pub device: DeviceChoice,
-    /// Begin no product after so many seconds per method and matrix [default: the protocol's]
-    #[arg(long, value_name = "S", value_parser = seconds)]
+    /// Start no further product of a method on a matrix after so many seconds [default: the protocol's]
+    #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub max_time: Option<Duration>,
-    /// The folder of the results, of several experiments a folder with one for each
+    /// The folder of the results; for several experiments, a folder in which each has its own
     /// [default: results/ID/DATE-MACHINE]
     #[arg(long, short, value_name = "DIR")]
     pub output: Option<PathBuf>,
@@ -52,5 +52,5 @@ pub struct ReproduceArgs {
 /// `12000000` or `12e6`.
 fn entries(text: &str) -> Result<u64, String> {
     let number = finite(text)?;
-    if number >= 1.0 { Ok(number as u64) } else { Err(format!("{text} leaves nothing")) }
+    if number >= 1.0 { Ok(number as u64) } else { Err("it must be 1 or more".into()) }
 }

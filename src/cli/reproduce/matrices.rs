@@ -92,7 +92,7 @@ impl Library {
         let matrices = match word.strip_prefix("set:") {
             Some(set) => self.of_set(set)?,
             None => vec![self.datasets.matrix(word).with_context(|| {
-                format!("'{word}' is none of corpus, set:NAME, gen:SPEC and GROUP/NAME")
+                format!("'{word}' is neither corpus, set:NAME, gen:SPEC nor GROUP/NAME of a known matrix")
             })?],
         };
         let mut wanted = Wanted::default();
@@ -129,7 +129,7 @@ impl Library {
     fn of_set(&self, word: &str) -> Result<Vec<&Matrix>> {
         let (name, class) =
             word.split_once('/').map_or((word, None), |(name, class)| (name, Some(class)));
-        let set = self.datasets.set(name).with_context(|| format!("no set '{name}'"))?;
+        let set = self.datasets.set(name).with_context(|| format!("there is no set '{name}'"))?;
         let Some(class) = class else { return Ok(self.datasets.matrices_of(set)) };
         let Matrices::Members(members) = &set.matrices else { return Ok(Vec::new()) };
         let own = members.iter().filter(|member| member.class.as_deref() == Some(class));

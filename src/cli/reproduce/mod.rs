@@ -66,7 +66,10 @@ pub fn run(args: &ReproduceArgs, world: &mut World) -> Result<Verdict> {
             let folder = places.of_experiment(&experiment.id);
             let done = measure::measure(experiment, &plan, &folder, &places, args.quiet, world)?;
             if done.interrupted {
-                writeln!(world.stderr, "interrupted: the same command goes on where this ended")?;
+                writeln!(
+                    world.stderr,
+                    "interrupted: the same command continues where this one ended"
+                )?;
                 return Ok(Verdict::Bad);
             }
             if done.bad {
@@ -79,7 +82,7 @@ pub fn run(args: &ReproduceArgs, world: &mut World) -> Result<Verdict> {
     show::summary(&summary, world)?;
     ensure!(
         args.dry_run || summary.iter().any(|(_, state)| state.has_run()),
-        "nothing was measured: see above what is missing"
+        "nothing was measured; what is missing is named above"
     );
     Ok(verdict)
 }

@@ -11,8 +11,9 @@ pub struct TuneArgs {
     /// What to tune
     #[arg(value_enum)]
     pub what: Tunable,
-    /// Folders, files, generators (gen:NAME,key=value,…), and what stands in for matrices of the
-    /// collection (stand-in:SET or stand-in:GROUP/NAME; fetch --list shows them)
+    /// Folders, files, matrices of the collection that fetch has brought (GROUP/NAME), generated matrices
+    /// (gen:NAME,KEY=VALUE,…), and generated stand-ins of matrices of the collection (stand-in:SET or
+    /// stand-in:GROUP/NAME; fetch --list shows them)
     #[arg(required = true, value_name = "DIR|FILE|gen:SPEC|stand-in:SET")]
     pub sources: Vec<OsString>,
     #[command(flatten)]

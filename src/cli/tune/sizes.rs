@@ -64,7 +64,11 @@ impl Swept {
     fn of(base: &Choice<'static>, precisions: &[Precision]) -> Result<Self> {
         let Choice { method, given } = base;
         let srs = values(base, "srs");
-        ensure!(!srs.is_empty(), "--methods {}: it has no srs to tune", method.name);
+        ensure!(
+            !srs.is_empty(),
+            "--methods {}: it has no parameter srs, which csr-k tunes",
+            method.name
+        );
         let mut ssrs: Vec<_> = values(base, "ssrs").into_iter().map(Some).collect();
         if ssrs.is_empty() {
             ssrs.push(None);

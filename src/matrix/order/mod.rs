@@ -25,7 +25,7 @@ pub enum Order {
     Natural,
     /// Reverse Cuthill-McKee.
     Rcm,
-    /// The csr-k paper's, with super-rows of 96 rows.
+    /// Band-k, the order of the csr-k paper, with super-rows of 96 rows.
     BandK,
 }
 

@@ -69,7 +69,7 @@ fn a_stream_may_take_so_much_memory_and_no_more() {
     let never = AtomicBool::new(false);
     let error = open(&path, ReadBounds::new(&never, 1 << 20, "a test")).err().unwrap();
     let message = words(&path, &error);
-    assert!(message.ends_with("bytes of memory; 1048576 are available (a test)"), "{message}");
+    assert!(message.ends_with("bytes of memory, and 1048576 are available (a test)"), "{message}");
     assert!(error.is_unsupported());
 }
 

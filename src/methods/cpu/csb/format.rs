@@ -87,7 +87,7 @@ impl<T: Scalar> Blocks<T> {
         if (rows * cols) as u64 > most {
             let blocks = rows * cols;
             return Err(Unavailable(format!(
-                "{blocks} blocks of {beta} x {beta} for {nnz} nonzeros; the limit is {most}"
+                "would have {blocks} blocks of {beta} x {beta} for {nnz} nonzeros; more than {most} are refused"
             )));
         }
         let (mut starts, mut indices) = (vec![0; rows * cols + 1], vec![0; nnz]);

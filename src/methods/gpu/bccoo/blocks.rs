@@ -242,6 +242,6 @@ mod tests {
         let scattered: Vec<_> = (0..400).map(|k| (k, k * 27 % 400, 1.0)).collect();
         let csr = Csr::<f64>::from_triplets(400, 400, &scattered);
         let reason = Blocks::of(&csr, Tiling { shape: shape("4x4"), ..BY_TWO }).err();
-        assert!(reason.unwrap().0.starts_with("stores 16.0 times"));
+        assert!(reason.unwrap().0.starts_with("would store 16.00 entries"));
     }
 }
