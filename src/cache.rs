@@ -12,7 +12,9 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use files::Name;
-pub use files::{Unusable, create_private_folder, open_own, replace, replace_private};
+pub use files::{
+    PUBLIC, Unusable, create_private_folder, folder_of, open_own, replace, replace_private,
+};
 
 const CHECKSUM: usize = 32;
 

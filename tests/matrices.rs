@@ -88,7 +88,7 @@ fn check<T: Value>(name: &str, csr: &Csr<T>, device: Device) {
         clock: &SystemClock::default(),
         interrupted: &AtomicBool::new(false),
         settings: &settings,
-        at_hand: &|_| (),
+        tell: &|_| (),
         entropy: || 1,
     };
     let of_device = METHODS.iter().filter(|method| method.device() == device);

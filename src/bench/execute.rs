@@ -3,18 +3,21 @@
 //! Each method runs once on a small matrix, so that nothing that happens once in a process is timed. Then:
 //! prepare (timed), one product, verify; then rounds in which all methods take turns (see [`turn`]). What was
 //! too noisy takes all its rounds again. All methods are kept ready at once for that; with a single round, each
-//! is dropped before the next is prepared.
+//! is dropped before the next is prepared. After an interrupt, methods that have samples keep them.
 
 mod entry;
 mod trial;
 mod turn;
 
 use std::collections::BTreeSet;
+use std::mem::take;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
 
 use super::alteration::Alteration;
 use super::clock::Clock;
@@ -31,7 +34,7 @@ use crate::memory::{self, Available};
 use crate::method::{Choice, Device, Request};
 use crate::scalar::Scalar;
 use crate::team::Team;
-use entry::{Entry, Ready, guarded};
+use entry::{Ready, guarded};
 pub use trial::Trial;
 
 /// How long products run on a device before the first round, so that its clocks have risen.
@@ -47,11 +50,34 @@ pub struct Bench<'a> {
     pub interrupted: &'a AtomicBool,
     /// How to measure.
     pub settings: &'a Settings,
-    /// Told of each method before its preparation and before each of its turns: whoever watches from
-    /// outside can name it if this process ends there.
-    pub at_hand: &'a dyn Fn(&Choice),
+    /// Told how far the measurement is.
+    pub tell: &'a dyn Fn(News),
     /// Numbers that no method can foresee: they decide when and how x and y are changed between samples.
     pub entropy: fn() -> u64,
+}
+
+/// What a measurement tells while it goes on.
+pub enum News<'n> {
+    /// What a method does next: whoever watches from outside can name it if this process ends there.
+    Next(&'n Choice<'n>, Turn),
+    /// What became of a method; later only notes are added.
+    Final(&'n Choice<'n>, &'n Outcome),
+}
+
+/// What a method does.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Turn {
+    /// It is prepared, and its first product is verified.
+    Prepare,
+    /// Its turn in a round. Further rounds of methods that were too noisy continue the count.
+    Round {
+        /// From 1.
+        number: usize,
+        /// How many there are.
+        of: usize,
+    },
+    /// It keeps the device at work, or is dropped.
+    Other,
 }
 
 /// Why the measurement of a matrix ended early; it is incomplete.
@@ -85,7 +111,12 @@ struct Case<'a, 'i, T, S> {
     kept: u64,
     /// The clocks of the device at each time that they were read.
     clocks: Vec<Clocks>,
+    /// What became of the methods, so far.
+    outcomes: Vec<Option<Outcome>>,
 }
+
+/// A method that takes turns with others.
+type Racer<'a, T, V> = Box<Ready<'a, T, V>>;
 
 impl<'a, 'i, T: Scalar, S: Side<'a, T>> Case<'a, 'i, T, S> {
     fn new(bench: &'a Bench<'a>, csr: &'a Csr<T>, inputs: &'i mut Inputs<T>, side: S) -> Self {
@@ -100,31 +131,50 @@ impl<'a, 'i, T: Scalar, S: Side<'a, T>> Case<'a, 'i, T, S> {
             extent: Extent::of(csr, bench.team.len(), bench.settings.transpose),
             kept: 0,
             clocks: Vec::new(),
+            outcomes: Vec::new(),
         }
     }
 
+    /// Measures them all, or until an interrupt.
     fn report(mut self, choices: &'a [Choice]) -> Result<Report, Stopped> {
+        self.outcomes = vec![None; choices.len()];
+        let raced = match self.race(choices) {
+            Err(stopped @ Stopped::Lost { .. }) => return Err(stopped),
+            raced => raced,
+        };
+        let there = |(place, outcome): (usize, Option<_>)| Some((place, outcome?));
+        let (places, outcomes) = self.outcomes.into_iter().enumerate().filter_map(there).unzip();
+        let interrupted = raced.err().map(|_| places);
+        let (peak, clocks) = (self.side.peak(), self.clocks);
+        Ok(Report { peak, clocks, outcomes, interrupted, ..Report::default() })
+    }
+
+    /// Measures methods in as many parts as memory asks for.
+    fn race(&mut self, choices: &'a [Choice]) -> Result<(), Stopped> {
         let mut warm_up = WARM_UP;
         let together = if self.bench.settings.rounds > 1 { usize::MAX } else { 1 };
         let needs: Vec<_> = choices.iter().map(|choice| self.need(choice)).collect();
         // What the device does not tell shows when memory is asked for.
         let room =
             self.side.room(&self.extent, 0).unwrap_or(Available { bytes: u64::MAX, by: "unknown" });
-        let mut outcomes: Vec<_> = needs.iter().map(|&need| Outcome::refused(need, room)).collect();
         let parts = memory::parts(&needs, room.bytes, together);
-        for (number, part) in (1..).zip(&parts) {
-            self.kept = 0;
-            let part_choices = part.iter().map(|&index| &choices[index]).collect();
-            let measured = self.measure(part_choices, std::mem::take(&mut warm_up))?;
-            for (&index, outcome) in part.iter().zip(measured) {
-                outcomes[index] = match together > 1 && parts.len() > 1 {
-                    true => outcome.noting_part(number, parts.len()),
-                    false => outcome,
-                };
+        for (place, choice) in choices.iter().enumerate() {
+            if !parts.iter().any(|part| part.contains(&place)) {
+                self.settle(place, choice, Outcome::refused(needs[place], room));
             }
         }
-        let (peak, clocks) = (self.side.peak(), self.clocks);
-        Ok(Report { peak, clocks, outcomes, ..Report::default() })
+        for (number, part) in (1..).zip(&parts) {
+            self.kept = 0;
+            let measured = self.measure(part, choices, take(&mut warm_up));
+            if together > 1 && parts.len() > 1 {
+                for &place in part {
+                    let outcome = self.outcomes[place].take();
+                    self.outcomes[place] = outcome.map(|it| it.noting_part(number, parts.len()));
+                }
+            }
+            measured?;
+        }
+        Ok(())
     }
 
     /// Bytes that a method takes at most on its side; none if it has no such product.
@@ -136,99 +186,157 @@ impl<'a, 'i, T: Scalar, S: Side<'a, T>> Case<'a, 'i, T, S> {
         }
     }
 
-    /// Measures them in turns, all ready at once, after the device has worked for `warm_up`.
+    /// Measures some of them in turns, all ready at once, after the device has worked for `warm_up`.
     fn measure(
         &mut self,
-        choices: Vec<&'a Choice>,
+        places: &[usize],
+        choices: &'a [Choice],
         warm_up: Duration,
-    ) -> Result<Vec<Outcome>, Stopped> {
-        let mut entries = Vec::new();
-        for &choice in &choices {
-            self.check_interrupt()?;
-            (self.bench.at_hand)(choice);
-            let entered = self.enter(choice);
-            self.check_device(choice, entered.as_ref().err())?;
-            let ready = |ready| Entry::Ready(Box::new(ready));
-            entries.push(entered.map_or_else(Entry::Ended, ready));
+    ) -> Result<(), Stopped> {
+        let mut racers = Vec::new();
+        let mut measured = places.iter().try_for_each(|&place| {
+            racers.extend(self.admit(place, &choices[place])?);
+            Ok(())
+        });
+        if measured.is_ok() {
+            measured = self.take_turns(&mut racers, warm_up);
         }
-        let mut racing: Vec<_> = entries.iter_mut().zip(choices.iter().copied()).collect();
-        self.load(&mut racing, warm_up)?;
-        while !racing.is_empty() {
-            self.take_rounds(&mut racing)?;
-            self.load(&mut racing, Duration::ZERO)?;
-            racing.retain_mut(|(entry, _)| entry.again(self.bench.settings.timeout));
+        if measured == Err(Stopped::Interrupted) {
+            racers.into_iter().for_each(|ready| self.cut_short(ready));
         }
-        let stages = self.bench.settings.stages;
-        let outcome = |(entry, choice): (Entry<_, _>, _)| {
-            // Dropping a method may end the process as well.
-            (self.bench.at_hand)(choice);
-            entry.outcome(stages)
-        };
-        Ok(entries.into_iter().zip(choices).map(outcome).collect())
+        measured
+    }
+
+    /// Gets a method ready, or tells why it is not.
+    fn admit(
+        &mut self,
+        place: usize,
+        choice: &'a Choice,
+    ) -> Result<Option<Racer<'a, T, S::Vector>>, Stopped> {
+        self.check_interrupt()?;
+        (self.bench.tell)(News::Next(choice, Turn::Prepare));
+        match self.enter(place, choice) {
+            Ok(ready) => Ok(Some(Box::new(ready))),
+            Err(end) => self.end(place, choice, end).map(|()| None),
+        }
+    }
+
+    /// Lets them take all rounds, and those that are too noisy all rounds again.
+    fn take_turns(
+        &mut self,
+        racers: &mut Vec<Racer<'a, T, S::Vector>>,
+        warm_up: Duration,
+    ) -> Result<(), Stopped> {
+        let (rounds, mut taken) = (self.bench.settings.rounds.max(1), 0);
+        self.load(racers, warm_up)?;
+        while !racers.is_empty() {
+            self.take_rounds(racers, taken + 1..=taken + rounds)?;
+            self.load(racers, Duration::ZERO)?;
+            let timeout = self.bench.settings.timeout;
+            let is_done = |ready: &mut Racer<_, _>| !ready.again(timeout);
+            racers.extract_if(.., is_done).for_each(|ready| self.finish(*ready));
+            taken += rounds;
+        }
+        Ok(())
     }
 
     /// Keeps the device at work for at least `time`, with the first method that is ready, and reads its
     /// clocks meanwhile. The host needs none of it.
     fn load(
         &mut self,
-        racing: &mut [(&mut Entry<'a, T, S::Vector>, &Choice)],
+        racers: &mut Vec<Racer<'a, T, S::Vector>>,
         time: Duration,
     ) -> Result<(), Stopped> {
         if S::DEVICE == Device::Cpu {
             return Ok(());
         }
-        for (entry, choice) in racing {
-            let Entry::Ready(ready) = entry else { continue };
-            (self.bench.at_hand)(choice);
+        while let Some(ready) = racers.first_mut() {
+            (self.bench.tell)(News::Next(ready.choice, Turn::Other));
             let factors = (self.inputs.alpha, self.inputs.beta);
-            match guarded(|| self.side.load(&mut ready.prepared, factors, time)) {
+            let end = match guarded(|| self.side.load(&mut ready.prepared, factors, time)) {
                 Ok(Ok(clocks)) => {
                     self.clocks.extend(clocks);
                     break;
                 }
-                Ok(Err(error)) => self.end(entry, choice, error.into())?,
-                Err(end) => self.end(entry, choice, end)?,
-            }
+                Ok(Err(error)) => error.into(),
+                Err(end) => end,
+            };
+            let ready = racers.remove(0);
+            self.end(ready.place, ready.choice, end)?;
         }
         Ok(())
     }
 
-    /// Ends a method, and the measurement if the device has ended with it.
-    fn end(
-        &self,
-        entry: &mut Entry<'a, T, S::Vector>,
-        choice: &Choice,
-        end: Outcome,
-    ) -> Result<(), Stopped> {
-        self.check_device(choice, Some(&end))?;
-        *entry = Entry::Ended(end);
-        Ok(())
-    }
-
-    /// One measurement of each.
+    /// One measurement of each, in rounds of these numbers.
     fn take_rounds(
         &mut self,
-        racing: &mut [(&mut Entry<'a, T, S::Vector>, &Choice)],
+        racers: &mut Vec<Racer<'a, T, S::Vector>>,
+        numbers: RangeInclusive<usize>,
     ) -> Result<(), Stopped> {
-        for _ in 0..self.bench.settings.rounds.max(1) {
+        let of = *numbers.end();
+        for number in numbers {
             // A ceiling that cannot be measured is one that stays unknown.
             let _ = self.side.look_at_peak();
             let transpose = self.bench.settings.transpose;
             self.alteration = Alteration::new(self.csr, transpose, self.inputs, &mut self.random);
-            for (entry, choice) in &mut *racing {
+            let mut next = 0;
+            while let Some(ready) = racers.get_mut(next) {
                 self.check_interrupt()?;
-                let Entry::Ready(ready) = entry else { continue };
-                (self.bench.at_hand)(choice);
-                if let Err(end) = self.take_turn(ready) {
-                    self.end(entry, choice, end)?;
+                (self.bench.tell)(News::Next(ready.choice, Turn::Round { number, of }));
+                match self.take_turn(ready) {
+                    Ok(()) => next += 1,
+                    Err(end) => {
+                        let ready = racers.remove(next);
+                        self.end(ready.place, ready.choice, end)?;
+                    }
                 }
             }
         }
         self.check_interrupt()
     }
 
+    /// Ends a method, and the measurement if the device has ended with it.
+    fn end(&mut self, place: usize, choice: &Choice, end: Outcome) -> Result<(), Stopped> {
+        if let Outcome::Failed(reason) = &end
+            && self.side.is_lost()
+        {
+            return Err(Stopped::Lost { method: choice.name(), reason: reason.clone() });
+        }
+        self.settle(place, choice, end);
+        Ok(())
+    }
+
+    /// Ends a method that has been measured.
+    fn finish(&mut self, ready: Ready<'a, T, S::Vector>) {
+        let (place, choice) = (ready.place, ready.choice);
+        // Dropping a method may end the process as well.
+        (self.bench.tell)(News::Next(choice, Turn::Other));
+        let outcome = ready.outcome(self.bench.settings.stages);
+        self.settle(place, choice, outcome);
+    }
+
+    /// Ends a method because of an interrupt, with the samples that it has; without any, it has no outcome. The
+    /// method that was at hand is told by then, and stays the one that an end of the process is put down to.
+    fn cut_short(&mut self, mut ready: Racer<'a, T, S::Vector>) {
+        if ready.cut_short(self.bench.settings.rounds.max(1)) {
+            let (place, choice) = (ready.place, ready.choice);
+            let outcome = ready.outcome(self.bench.settings.stages);
+            self.settle(place, choice, outcome);
+        }
+    }
+
+    /// Notes what became of a method.
+    fn settle(&mut self, place: usize, choice: &Choice, outcome: Outcome) {
+        (self.bench.tell)(News::Final(choice, &outcome));
+        self.outcomes[place] = Some(outcome);
+    }
+
     /// Prepares a method and verifies its first product.
-    fn enter(&mut self, choice: &'a Choice) -> Result<Ready<'a, T, S::Vector>, Outcome> {
+    fn enter(
+        &mut self,
+        place: usize,
+        choice: &'a Choice,
+    ) -> Result<Ready<'a, T, S::Vector>, Outcome> {
         let settings = self.bench.settings;
         if !choice.method.operations.include(settings.transpose) {
             let product = if settings.transpose { "transposed" } else { "plain" };
@@ -263,14 +371,18 @@ impl<'a, 'i, T: Scalar, S: Side<'a, T>> Case<'a, 'i, T, S> {
         let setup_ms = 1e3 * setup.as_secs_f64();
         let matrix_bytes = choice.method.matrix_bytes(self.extent.csr(), &prepared);
         let mut ready = Ready {
+            place,
+            choice,
             prepared,
             setup_ms,
             error_ratio: 0.0,
             matrix_bytes,
             hashes: BTreeSet::new(),
             attempts: Attempts::default(),
+            turns: 0,
             spent: Duration::ZERO,
             parts: None,
+            note: None,
         };
         self.renew_y()?;
         self.time(&mut ready, 1)?;
@@ -305,16 +417,6 @@ impl<'a, 'i, T: Scalar, S: Side<'a, T>> Case<'a, 'i, T, S> {
 
     fn check_interrupt(&self) -> Result<(), Stopped> {
         if self.interrupted() { Err(Stopped::Interrupted) } else { Ok(()) }
-    }
-
-    /// Whether what ended a method has ended the device's work for this process as well.
-    fn check_device(&self, choice: &Choice, end: Option<&Outcome>) -> Result<(), Stopped> {
-        match end {
-            Some(Outcome::Failed(reason)) if self.side.is_lost() => {
-                Err(Stopped::Lost { method: choice.name(), reason: reason.clone() })
-            }
-            _ => Ok(()),
-        }
     }
 }
 

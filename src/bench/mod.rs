@@ -14,4 +14,4 @@ pub mod regression;
 pub mod rehearsal;
 pub mod side;
 pub mod statistics;
-mod steadiness;
+pub mod steadiness;

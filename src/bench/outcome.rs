@@ -103,4 +103,7 @@ pub struct Report {
     pub launch_ms: Option<f64>,
     /// In the order of the methods asked for.
     pub outcomes: Vec<Outcome>,
+    /// When it was interrupted: the places, among the methods asked for, of those that have an outcome all the
+    /// same.
+    pub interrupted: Option<Vec<usize>>,
 }

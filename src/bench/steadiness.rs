@@ -3,7 +3,7 @@
 use super::statistics::{Sample, Summary};
 
 /// A 95 % interval wider than this share of the median is too noisy.
-const WIDEST: f64 = 0.1;
+pub const WIDEST: f64 = 0.1;
 /// Measurements beyond the first.
 const REPEATS: usize = 2;
 
@@ -32,6 +32,15 @@ impl Attempts {
         let again = affordable && self.is_noisy() && self.repeats < REPEATS;
         self.repeats += usize::from(again);
         again
+    }
+
+    /// Ends the measurement at hand before its end. It counts only if it is the first; whether there is any.
+    pub fn cut_short(&mut self) -> bool {
+        match self.steadiest {
+            Some(_) => self.repeats -= 1,
+            None => self.steadiest = Summary::of(&self.samples),
+        }
+        self.steadiest.is_some()
     }
 
     /// The steadiest measurement, and a word to the reader if that is noisy as well.

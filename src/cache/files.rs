@@ -13,7 +13,7 @@ use nix::unistd::{Pid, geteuid};
 use tempfile::Builder;
 
 /// Permissions of a file that is for everybody, before the process' umask.
-const PUBLIC: u32 = 0o666;
+pub const PUBLIC: u32 = 0o666;
 /// Permissions of a file that is for its owner alone.
 const PRIVATE: u32 = 0o600;
 /// The permission bits of writing for the group and for all others.
@@ -113,7 +113,8 @@ pub fn create_private_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-fn folder_of(path: &Path) -> &Path {
+/// The folder that a path is in.
+pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 

@@ -174,7 +174,7 @@ pub struct CorpusArgs {
     pub sources: Vec<OsString>,
     /// Continue the result file that --output names: only what it lacks is measured. Settings, methods and
     /// machine must be the same as in FILE.run.json
-    #[arg(long)]
+    #[arg(long, conflicts_with = "force")]
     pub resume: bool,
     /// Measure only share K of N; all shares take about the same time, and are the same on every machine.
     /// merge joins their result files
@@ -213,9 +213,12 @@ pub struct GenerateArgs {
           long_help = format!("A file; stand-in:GROUP/NAME, or with --mirror stand-in:SET; or a \
           generator: {}", forms()))]
     pub source: OsString,
-    /// The file to write
+    /// The file to write; compressed if its name ends in .gz
     #[arg(short, long, value_name = "FILE", required_unless_present = "mirror")]
     pub output: Option<PathBuf>,
+    /// Replace a file that is there already
+    #[arg(long, conflicts_with = "mirror")]
+    pub force: bool,
     /// Write stand-ins as archives into a folder that is organised like the collection's site; a web server
     /// that serves it can be given to fetch --mirror
     #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "no_expand"])]

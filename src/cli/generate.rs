@@ -1,13 +1,15 @@
 //! `spmv-bench generate`: a generated matrix, or what the reader understood of a file, as a file; or a
 //! mirror of stand-ins.
 
-use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 use super::args::GenerateArgs;
+use super::run_facts::is_same_file;
 use super::sources::{source, stand_ins};
 use super::{Interrupted, Verdict, World};
 use crate::datasets::Matrix;
@@ -17,6 +19,7 @@ use crate::matrix::generate::{Generator, is_generator};
 use crate::matrix::market;
 use crate::matrix::source::Source;
 use crate::memory::{Available, refusal};
+use crate::record::output;
 
 /// Runs the command.
 pub fn run(args: &GenerateArgs, world: &mut World) -> Result<Verdict> {
@@ -30,8 +33,11 @@ pub fn run(args: &GenerateArgs, world: &mut World) -> Result<Verdict> {
 
 fn write_file(args: &GenerateArgs, file: &Path, world: &mut World) -> Result<()> {
     let source = named(args)?;
-    let name = file.display();
-    let create = || File::create(file).map(|file| BufWriter::with_capacity(1 << 20, file));
+    if let Source::File(path) = &source {
+        let name = file.display();
+        ensure!(!is_same_file(path, file), "{name} is the file that is read: name another");
+    }
+    output::check(file, args.force)?;
     let (rows, cols, nnz) = match &source {
         Source::File(_) => {
             let available = Available::now(None, 0);
@@ -41,8 +47,7 @@ fn write_file(args: &GenerateArgs, file: &Path, world: &mut World) -> Result<()>
                 Err(error) if error.is_interrupted() => bail!(Interrupted("while a file was read")),
                 loaded => loaded?,
             };
-            let write = |mut out| market::write(&loaded.csr, &mut out);
-            create().and_then(write).with_context(|| format!("cannot write {name}"))?;
+            write(args, file, |mut out| market::write(&loaded.csr, &mut out))?;
             if let Some(duplicates) = loaded.market.map(|facts| facts.duplicates).filter(|&n| n > 0)
             {
                 writeln!(world.stderr, "{source}: {duplicates} duplicate entries summed")?;
@@ -53,11 +58,30 @@ fn write_file(args: &GenerateArgs, file: &Path, world: &mut World) -> Result<()>
             let kind = source.made_kind().unwrap_or_default();
             let refusal = refusal("to make", generator.bytes_for_rows(), Available::now(None, 0));
             ensure!(refusal.is_none(), "{source}: {}", refusal.unwrap_or_default());
-            generator.write(&kind, create).with_context(|| format!("cannot write {name}"))?
+            write(args, file, |out| generator.write(&kind, || Ok(out)))?
         }
     };
-    writeln!(world.stderr, "{name}: {rows} rows, {cols} columns, {nnz} entries")?;
+    writeln!(world.stderr, "{}: {rows} rows, {cols} columns, {nnz} entries", file.display())?;
     Ok(())
+}
+
+/// Writes the file whole, compressed if its name ends in .gz.
+fn write<R>(
+    args: &GenerateArgs,
+    file: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<R>,
+) -> Result<R> {
+    let written = output::write_whole(file, args.force, |out| {
+        let mut out = BufWriter::with_capacity(1 << 20, out);
+        if file.extension().is_none_or(|ending| ending != "gz") {
+            let written = write(&mut out)?;
+            return out.flush().map(|()| written);
+        }
+        let mut packed = GzEncoder::new(out, Compression::default());
+        let written = write(&mut packed)?;
+        packed.finish()?.flush().map(|()| written)
+    });
+    Ok(written?)
 }
 
 fn write_mirror(args: &GenerateArgs, folder: &Path, world: &mut World) -> Result<()> {

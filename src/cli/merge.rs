@@ -1,21 +1,22 @@
 //! `spmv-bench merge`: the files of a corpus' shares joined, if they belong together and nothing is missing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 
-use super::corpus::results::{done, read_record, read_rows};
+use super::corpus::results::{open_cells, read_record, read_rows};
 use super::corpus::same::differences;
 use super::corpus::share::is_share;
-use super::run_facts::{Recording, beside};
-use super::session::output;
+use super::run_facts::{Recording, beside, is_same_file};
 use super::{Verdict, World};
 use crate::record::cells::to_csv;
-use crate::record::file::{RowFile, is_no_file};
+use crate::record::file::is_no_file;
+use crate::record::output::{self, Output};
 use crate::record::row::Row;
-use crate::record::run::{Cell, ClockRange, Corpus, GpuRecord, RunRecord, Shard};
+use crate::record::run::{ClockRange, Corpus, GpuRecord, RunRecord, Shard};
 
 #[derive(Debug, Args)]
 pub struct MergeArgs {
@@ -25,6 +26,9 @@ pub struct MergeArgs {
     /// Write the rows to a file, and the facts of the run to FILE.run.json, not to stdout
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Replace files that are there already
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// A share's file.
@@ -45,20 +49,21 @@ pub fn run(args: &MergeArgs, world: &mut World) -> Result<Verdict> {
     let (record, rows) = join(&parts, rows);
     match &args.output {
         Some(path) if !is_no_file(path) => {
-            let mut file = RowFile::open::<Row>(path)?;
-            ensure!(
-                file.is_empty(),
-                "{} is there already: remove it, or name another",
-                path.display()
-            );
-            file.add(&rows)?;
+            for part in &args.files {
+                let is_part = is_same_file(path, part);
+                ensure!(!is_part, "{} is to be joined: name another file", path.display());
+            }
+            let text = to_csv(&rows, true)?;
+            output::check(path, args.force)?;
+            output::check(&beside(path), args.force)?;
+            output::write_whole(path, args.force, |out| out.write_all(&text))?;
             Recording::begin(Some(beside(path)), record, world.readings, true, world.stderr)?
                 .write()?;
         }
         stream => {
-            let mut to = output(stream.as_deref(), world.stdout)?;
+            let mut to = Output::open(stream.as_deref(), args.force, world.stdout)?;
             to.write_all(&to_csv(&rows, true)?)?;
-            to.flush()?;
+            to.finish()?;
         }
     }
     for line in &missing {
@@ -137,10 +142,8 @@ fn missing(parts: &[Part], rows: &HashMap<String, Vec<Row>>) -> Vec<String> {
     for Part { path, record, corpus, .. } in parts {
         for (_, file) in &corpus.files {
             let rows = rows.get(file).map_or(&[][..], Vec::as_slice);
-            let Some(done) = done(rows, &record.cells) else { continue };
-            let is_done = |cell: &&Cell| done.iter().any(|timed| timed.cell == **cell);
-            let open = record.cells.iter().filter(|cell| !is_done(cell));
-            let open: Vec<_> = open.map(|cell| &*cell.method).collect();
+            let Some(open) = open_cells(rows, &record.cells) else { continue };
+            let open: Vec<_> = open.iter().map(|cell| &*cell.method).collect();
             let (path, Shard { number, .. }) = (path.display(), corpus.shard);
             let (count, methods) = (open.len(), open.join(", "));
             missing.push(format!("{file} in {path} (share {number}): {count} rows ({methods})"));

@@ -15,6 +15,7 @@ mod merge;
 mod methods;
 mod named;
 mod ordered;
+mod progress;
 #[cfg(feature = "mpi")]
 mod ranks;
 mod report;

@@ -8,7 +8,7 @@ use super::args::{MeasureArgs, SingleArgs};
 use super::choice::select;
 use super::ordered::narrowed;
 use super::run_facts::Recording;
-use super::session::{Session, output};
+use super::session::Session;
 use super::sources::source;
 use super::{Verdict, World};
 use crate::bench::execute::Stopped;
@@ -21,6 +21,7 @@ use crate::method::{Choice, Device};
 use crate::methods::cpu::mpi_merge;
 use crate::mpi::{Bench, Distributed, Ranks, Sent, Trial, launched, load};
 use crate::record::MatrixReport;
+use crate::record::output::Output;
 use crate::record::row::MatrixFacts;
 use crate::record::write::{Format, Reporter};
 use crate::scalar::Precision;
@@ -100,14 +101,11 @@ fn measure(
     let (measure, leader) = (&args.measure, ranks.rank() == 0);
     let source = ranks.agree(source(args.word(), measure.datasets.as_deref()))?;
     ranks.agree(measure.check_files([&source].into_iter()))?;
+    ranks.agree(measure.check_new())?;
     let interrupted = world.interrupted;
     let mut session = ranks.agree(Session::start(measure, world))?;
-    let out = if leader {
-        output(measure.output.as_deref(), world.stdout)
-    } else {
-        Ok(Box::new(io::sink()) as _)
-    };
-    let mut out = ranks.agree(out)?;
+    let path = measure.output.as_deref().filter(|_| leader);
+    let out = ranks.agree(Output::open(path, measure.force, world.stdout).map_err(Error::from))?;
     let record = || {
         let World { stderr, date, system, .. } = world;
         session.record(measure, command.into(), *stderr, date, system)
@@ -118,7 +116,7 @@ fn measure(
     let bench = Bench { ranks, clock: session.clock, interrupted, settings: &session.settings };
     let ended = groups(&bench, &session, measure.precisions(), &matrix, share, &mut report);
     if let Some(recording) = recording {
-        tell(measure, recording, &report, &mut *out, world.stderr)?;
+        tell(measure, recording, &report, out, world.stderr)?;
     }
     if ended.is_err() {
         writeln!(world.stderr, "interrupted: the results of {source} are incomplete")?;
@@ -131,14 +129,15 @@ fn tell(
     args: &MeasureArgs,
     mut recording: Recording,
     report: &MatrixReport,
-    out: &mut dyn Write,
+    mut out: Output,
     stderr: &mut dyn Write,
 ) -> Result<()> {
     recording.take(report)?;
     if !args.quiet {
         report.warnings().iter().try_for_each(|line| writeln!(stderr, "{line}"))?;
     }
-    Reporter::new(args.format.unwrap_or(Format::Text), out).report(report)?;
+    Reporter::new(args.format(Format::Text)?, &mut out).report(report)?;
+    out.finish()?;
     recording.finish(args.quiet, stderr)
 }
 

@@ -13,6 +13,7 @@ use crate::cache;
 use crate::device::facts::Clocks;
 use crate::matrix::source::Source;
 use crate::record::file::is_no_file;
+use crate::record::output;
 use crate::record::run::{self, Bandwidth, ClockRange, GpuRecord, Library, REVISION, RunRecord};
 use crate::record::{Group, MatrixReport};
 use crate::system::System;
@@ -97,6 +98,15 @@ impl MeasureArgs {
         self.run_record.clone().or_else(|| output.map(beside))
     }
 
+    /// Refuses to replace results and facts of a run that are there, unless told to.
+    ///
+    /// # Errors
+    /// Which file that is.
+    pub fn check_new(&self) -> Result<()> {
+        let written = [self.output.clone(), self.record_path()].into_iter().flatten();
+        written.into_iter().try_for_each(|path| Ok(output::check(&path, self.force)?))
+    }
+
     /// Refuses to write two things into one file, or anything into one that is measured.
     ///
     /// # Errors
@@ -127,7 +137,8 @@ impl MeasureArgs {
     }
 }
 
-fn is_same_file(a: &Path, b: &Path) -> bool {
+/// Whether two names are of one file, or would be.
+pub fn is_same_file(a: &Path, b: &Path) -> bool {
     let place = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino())).ok();
     match (place(a), place(b)) {
         (Some(a), Some(b)) => a == b,

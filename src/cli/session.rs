@@ -4,19 +4,18 @@
 mod group;
 
 use std::cell::RefCell;
-use std::io::Write;
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail, ensure};
 
 use super::args::MeasureArgs;
 use super::ordered::{InPrecision, Ordered};
+use super::progress::Progress;
 use super::system::DeviceSpeed;
 use super::task::{Event, Step, Task, cell};
 use super::{World, choice, install};
 use crate::bench::clock::Clock;
-use crate::bench::execute::{Bench, Stopped, Trial};
+use crate::bench::execute::{Bench, News, Stopped, Trial};
 use crate::bench::inputs::replace_values;
 use crate::bench::outcome::{Outcome, Report};
 use crate::bench::plan::Settings;
@@ -31,13 +30,13 @@ use crate::memory::extent::Extent;
 use crate::memory::{self, Available};
 use crate::method::{Choice, Device};
 use crate::record::MatrixReport;
-use crate::record::file::Replaced;
 use crate::record::row::{MatrixFacts, Row, Shape, Status};
 use crate::record::run::Cell;
 use crate::scalar::Precision;
 use crate::simd::Isa;
 use crate::system::noise::Readings;
 use crate::team::Team;
+use group::with_ended;
 
 /// Why a matrix of a single row or column has no results; merge-spmv leaves such out.
 const TRIVIAL: &str =
@@ -106,10 +105,14 @@ impl<'a> Session<'a> {
 
     /// Reads and measures one matrix. Whatever goes wrong becomes a row. A trivial matrix may be left
     /// unmeasured.
-    pub fn run(&mut self, source: &Source, skip_trivial: bool) -> Run {
+    pub fn run(&mut self, source: &Source, skip_trivial: bool, progress: &Progress) -> Run {
         let mut report = MatrixReport::default();
         let task = Task::whole(source, skip_trivial);
-        let stopped = self.carry_out(&task, &mut |event| event.add_to(&mut report)).is_err();
+        let mut tell = |event: Event| {
+            progress.note(&event);
+            event.add_to(&mut report);
+        };
+        let stopped = self.carry_out(&task, &mut tell).is_err();
         Run { report, interrupted: stopped }
     }
 
@@ -236,7 +239,14 @@ impl<'a> Session<'a> {
         }
         let tell = RefCell::new(tell);
         let step = |step| tell.borrow_mut()(Event::Step(step));
-        let at_hand = |choice: &Choice| step(Step::Method(cell(choice)));
+        let news = |news: News| match news {
+            News::Next(choice, turn) => step(Step::Method(cell(choice), turn)),
+            News::Final(choice, outcome) => {
+                let circumstances = self.circumstances(T::PRECISION, report);
+                let row = Row::new(&report.facts, choice, outcome, &circumstances);
+                tell.borrow_mut()(Event::Final(Box::new(row)));
+            }
+        };
         let Self { team, clock, interrupted, settings, .. } = self;
         let is_able = |choice: &&Choice| task.end_of(&cell(choice)).is_none();
         let matrix = if open.iter().any(|choice| is_able(&choice)) {
@@ -254,7 +264,7 @@ impl<'a> Session<'a> {
             clock: *clock,
             interrupted,
             settings,
-            at_hand: &at_hand,
+            tell: &news,
             entropy: rand::random,
         };
         let mut trial =
@@ -273,15 +283,16 @@ impl<'a> Session<'a> {
                 Err(reason) => all(&able, &Outcome::Skipped((*reason).clone())),
                 Ok(trial) => self.on_device(device, trial, &able)?,
             };
-            let mut outcomes = measured.outcomes.into_iter();
-            let outcome = |choice: &Choice| match task.end_of(&cell(choice)) {
-                Some(ended) => ended.clone().into(),
-                None => outcomes.next().expect("an outcome for each that was able"),
-            };
-            let outcomes = choices.iter().map(outcome).collect();
-            let measured = Report { outcomes, ..measured };
+            let is_interrupted = measured.interrupted.is_some();
+            let end_of = |choice: &Choice| task.end_of(&cell(choice)).cloned().map(Outcome::from);
+            let (choices, measured) = with_ended(choices, measured, end_of);
             let group = self.group(T::PRECISION, device, &choices, report, measured, &task.done);
-            tell.borrow_mut()(Event::Group(Box::new(group)));
+            let group = Box::new(group);
+            if is_interrupted {
+                tell.borrow_mut()(Event::Partial(group));
+                return Err(Stopped::Interrupted);
+            }
+            tell.borrow_mut()(Event::Group(group));
         }
         Ok(())
     }
@@ -346,12 +357,4 @@ fn team(threads: Option<usize>, world: &World) -> Result<Team> {
     // in one process keeps the first one's pool.
     let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     Team::pinned(&cpus[..threads]).with_context(|| format!("cannot pin to CPU {}", cpus[0]))
-}
-
-/// Where the results go: to that file or stdout.
-pub fn output<'a>(path: Option<&Path>, stdout: &'a mut dyn Write) -> Result<Box<dyn Write + 'a>> {
-    Ok(match path {
-        Some(path) => Box::new(Replaced::open(path)?),
-        None => Box::new(stdout),
-    })
 }

@@ -1,19 +1,22 @@
 //! `spmv-bench MATRIX`: one matrix, every method.
 
+mod live;
+
 use anyhow::{Result, bail, ensure};
 
 use super::args::SingleArgs;
 use super::corpus::NOTHING;
 use super::isolate::Runner;
+use super::progress::Progress;
 use super::run_facts::Recording;
-use super::session::output;
-use super::sources::source;
+use super::sources::{bytes_of, source};
 use super::task::Task;
 use super::{Verdict, World};
 use crate::matrix::source::Source;
-use crate::record::MatrixReport;
+use crate::record::output::Output;
 use crate::record::row::Row;
 use crate::record::write::{Format, Reporter};
+use live::Live;
 
 /// A reason with the matrix that it is about, unless it begins with it as those of reading a file do.
 pub fn of_matrix(source: &Source, reason: &str) -> String {
@@ -31,14 +34,25 @@ pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result
     );
     let source = source(args.word(), measure.datasets.as_deref())?;
     measure.check_files([&source].into_iter())?;
+    measure.check_new()?;
     let path = measure.record_path();
     let bandwidth = measure.wants_bandwidth();
     let (mut runner, facts) = Runner::start(measure, !args.no_isolate, bandwidth, command, world)?;
-    let mut out = output(measure.output.as_deref(), world.stdout)?;
+    let format = measure.format(Format::Text)?;
+    let cells = facts.cells.clone();
+    let mut out = Output::open(measure.output.as_deref(), measure.force, world.stdout)?;
     let mut recording = Recording::begin(path, facts, world.readings, measure.quiet, world.stderr)?;
-    let mut report = MatrixReport::default();
-    let task = Task::whole(&source, false);
-    let interrupted = runner.run(task, &mut |event| event.add_to(&mut report))?;
+    let (bytes, visible) = (bytes_of(&source), world.terminal && !measure.quiet);
+    let progress = Progress::of_one((&source, bytes, cells.len()), &measure.settings(), visible);
+    progress.begin(&source, bytes, cells);
+    let at_once = format == Format::Text && measure.output.is_none();
+    let mut live = Live::new(Reporter::new(format, &mut out), at_once, &progress);
+    let interrupted = runner.run(Task::whole(&source, false), &mut |event| live.take(event))?;
+    progress.finish();
+    if interrupted && format == Format::Text {
+        live.keep_partial();
+    }
+    let report = live.report.clone();
     if let Some(reason) = report.unreadable().filter(|_| report.groups.is_empty()) {
         bail!("{}", of_matrix(&source, reason));
     }
@@ -46,7 +60,8 @@ pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result
     if !measure.quiet {
         report.warnings().iter().try_for_each(|line| writeln!(world.stderr, "{line}"))?;
     }
-    Reporter::new(measure.format.unwrap_or(Format::Text), &mut *out).report(&report)?;
+    live.end()?;
+    out.finish()?;
     recording.finish(measure.quiet, world.stderr)?;
     if interrupted {
         writeln!(world.stderr, "interrupted: the results of {source} are incomplete")?;

@@ -122,6 +122,15 @@ pub fn find(dir: &Path, stderr: &mut dyn Write) -> Result<Vec<(Source, u64)>> {
 }
 
 fn sized(file: PathBuf) -> (Source, u64) {
-    let bytes = file.metadata().map_or(0, |metadata| metadata.len());
-    (Source::File(file), bytes)
+    let source = Source::File(file);
+    let bytes = bytes_of(&source);
+    (source, bytes)
+}
+
+/// The size of a matrix' file; 0 where it has none, or it cannot be told.
+pub fn bytes_of(source: &Source) -> u64 {
+    match source {
+        Source::File(file) => file.metadata().map_or(0, |metadata| metadata.len()),
+        Source::Generated(_) | Source::StandIn(..) => 0,
+    }
 }

@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::bench::execute::Turn;
 use crate::bench::outcome::Outcome;
 use crate::matrix::source::Source;
 use crate::method::{Choice, Device};
+use crate::record::row::Row;
 use crate::record::run::{Cell, Timed};
 use crate::record::{Group, MatrixReport};
 use crate::scalar::Precision;
@@ -37,8 +39,13 @@ pub enum Event {
     Step(Step),
     /// The matrix is read, or why there is nothing else of it; no groups yet.
     Matrix(Box<MatrixReport>),
+    /// What became of a method; its row without what depends on the others of its group.
+    Final(Box<Row>),
     /// A group is complete.
     Group(Box<Group>),
+    /// What there is of a group that was interrupted. It is for people only: where rows are kept, it would pass for
+    /// a whole measurement.
+    Partial(Box<Group>),
 }
 
 /// A part of the work.
@@ -51,7 +58,7 @@ pub enum Step {
     /// Vectors and reference; or, of a device, bringing the matrix there.
     Begin(Precision, Option<Device>),
     /// A method's preparation, or one of its turns.
-    Method(Cell),
+    Method(Cell, Turn),
 }
 
 impl Task {
@@ -96,7 +103,7 @@ impl Step {
             Self::Begin(precision, device) => {
                 cell.precision == *precision && device.is_none_or(|device| cell.device == device)
             }
-            Self::Method(of) => of == cell,
+            Self::Method(of, _) => of == cell,
         }
     }
 
@@ -120,7 +127,7 @@ impl Step {
                     precision.name()
                 )
             }
-            Self::Method(cell) => format!("running {}", cell.method),
+            Self::Method(cell, _) => format!("running {}", cell.method),
         }
     }
 }
@@ -129,7 +136,7 @@ impl Event {
     /// Adds what is told of a matrix to its report.
     pub fn add_to(self, report: &mut MatrixReport) {
         match self {
-            Self::Step(_) => (),
+            Self::Step(_) | Self::Final(_) | Self::Partial(_) => (),
             // Told again when a fresh process has read the matrix again.
             Self::Matrix(matrix) => {
                 *report = MatrixReport { groups: std::mem::take(&mut report.groups), ..*matrix }

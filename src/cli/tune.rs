@@ -4,15 +4,14 @@ pub mod args;
 mod shapes;
 mod sizes;
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 
 use super::args::{DeviceChoice, MeasureArgs};
-use super::corpus::progress;
+use super::progress::Progress;
 use super::session::Session;
 use super::single::of_matrix;
 use super::sources::sources;
@@ -20,7 +19,8 @@ use super::{Verdict, World};
 use crate::method::Choice;
 use crate::record::MatrixReport;
 use crate::record::cells::to_csv;
-use crate::terminal::shown;
+use crate::record::file::{RowFile, is_no_file};
+use crate::record::output;
 use args::{Tunable, TuneArgs};
 
 /// What is tuned.
@@ -33,26 +33,37 @@ trait Tuning {
     fn write(&self, out: &mut dyn Write) -> io::Result<()>;
 }
 
-/// Where rows go, if anywhere.
-struct Rows {
-    to: Option<File>,
-    /// Whether the header is there.
-    begun: bool,
+/// Where rows go, if anywhere: on the disk as soon as a matrix has them.
+struct Rows(Option<Place>);
+
+enum Place {
+    File(RowFile),
+    Device { device: File, has_header: bool },
 }
 
 impl Rows {
-    fn create(path: Option<&PathBuf>) -> Result<Self> {
-        let create = |path: &PathBuf| {
-            let file = File::create(path);
-            file.with_context(|| format!("cannot create {}", path.display()))
-        };
-        Ok(Self { to: path.map(create).transpose()?, begun: false })
+    fn open(measure: &MeasureArgs) -> Result<Self> {
+        let Some(path) = &measure.output else { return Ok(Self(None)) };
+        output::check(path, measure.force)?;
+        Ok(Self(Some(match is_no_file(path) {
+            true => {
+                let device = OpenOptions::new().write(true).open(path);
+                let device = device.with_context(|| format!("cannot write {}", path.display()))?;
+                Place::Device { device, has_header: false }
+            }
+            false => Place::File(RowFile::replace(path)?),
+        })))
     }
 
     fn write(&mut self, row: impl Serialize) -> Result<()> {
-        let Some(to) = &mut self.to else { return Ok(()) };
-        let text = to_csv(&[row], !std::mem::replace(&mut self.begun, true))?;
-        Ok(to.write_all(&text)?)
+        match &mut self.0 {
+            None => Ok(()),
+            Some(Place::File(file)) => Ok(file.add(&[row])?),
+            Some(Place::Device { device, has_header }) => {
+                let text = to_csv(&[row], !std::mem::replace(has_header, true))?;
+                Ok(device.write_all(&text)?)
+            }
+        }
     }
 }
 
@@ -61,6 +72,7 @@ pub fn run(args: TuneArgs, command: Vec<String>, world: &mut World) -> Result<Ve
     let measure = with_defaults(args.measure, args.what)?;
     let sources = sources(&args.sources, measure.datasets.as_deref(), world.stderr)?;
     measure.check_files(sources.iter().map(|(source, _)| source))?;
+    measure.check_new()?;
     let mut session = Session::start(&measure, world)?;
     let (choices, precisions) = (&session.choices, measure.precisions());
     let mut tuning: Box<dyn Tuning> = match args.what {
@@ -68,15 +80,18 @@ pub fn run(args: TuneArgs, command: Vec<String>, world: &mut World) -> Result<Ve
         Tunable::Shapes => Box::new(shapes::Shapes::of(choices, precisions)),
     };
     session.choices = tuning.choices();
-    let mut rows = Rows::create(measure.output.as_ref())?;
+    let mut rows = Rows::open(&measure)?;
     let mut recording =
         session.record(&measure, command, world.stderr, &world.date, &world.system)?;
     recording.write()?;
-    let progress = progress(&sources, world.terminal && !measure.quiet);
+    let cells: Vec<_> = session.cells().collect();
+    let works = sources.iter().map(|(source, bytes)| (source, *bytes, cells.len()));
+    let visible = world.terminal && !measure.quiet;
+    let progress = Progress::of_many(&works.collect::<Vec<_>>(), &measure.settings(), visible);
     let mut verdict = Verdict::Ok;
     for (source, bytes) in &sources {
-        progress.set_message(shown(&source.to_string()).into_owned());
-        let run = session.run(source, true);
+        progress.begin(source, *bytes, cells.clone());
+        let run = session.run(source, true, &progress);
         recording.take(&run.report)?;
         if let Some(reason) = run.report.unreadable() {
             progress.suspend(|| writeln!(world.stderr, "{}", of_matrix(source, reason)))?;
@@ -89,9 +104,9 @@ pub fn run(args: TuneArgs, command: Vec<String>, world: &mut World) -> Result<Ve
             writeln!(world.stderr, "interrupted: the results are those of the matrices before")?;
             break;
         }
-        progress.inc(*bytes);
+        progress.end();
     }
-    progress.finish_and_clear();
+    progress.finish();
     recording.finish(measure.quiet, world.stderr)?;
     tuning.write(world.stdout)?;
     Ok(verdict)

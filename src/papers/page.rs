@@ -23,12 +23,15 @@ pub fn of<'a>(
     runs: impl Iterator<Item = &'a Value>,
     remarks: &[String],
 ) -> Page {
-    let files = by_run(lines, runs);
-    let shown = Recorded { lines: lines.iter().collect(), stages: stages.iter().collect() };
+    let runs: Vec<_> = runs.collect();
+    let files = by_run(lines, &runs);
+    let (all, stages) = (lines.iter().collect(), stages.iter().collect());
+    let shown = Recorded { lines: all, stages, runs };
     let views = experiment.views.iter().map(|spec| spec.view(&shown));
     let (views, empty): (Vec<_>, Vec<_>) =
         views.partition(|view| view.chart.is_some() || view.table.is_some());
-    let empty = empty.iter().map(|view| format!("Without rows here: {}.", view.title)).collect();
+    let empty = empty.iter().map(|view| format!("Not shown, for lack of rows: {}.", view.title));
+    let empty = empty.collect();
     let section = |title: &str, views| Section { title: title.into(), lead: Vec::new(), views };
     let claims = View { table: Some(verdicts.table()), ..View::default() };
     let claims = (!experiment.claims.is_empty()).then(|| section("Claims", vec![claims]));
@@ -61,11 +64,11 @@ fn extent(lines: &[Line]) -> String {
 }
 
 /// The rows of each run, with its facts.
-fn by_run<'a>(lines: &[Line], runs: impl Iterator<Item = &'a Value>) -> Vec<ResultFile> {
-    let file = |run: &Value| {
+fn by_run(lines: &[Line], runs: &[&Value]) -> Vec<ResultFile> {
+    let file = |run: &&Value| {
         let name = run["run_id"].as_str().unwrap_or_default().to_owned();
         let own = lines.iter().filter(|line| line.row.run_id == name);
-        ResultFile { lines: own.cloned().collect(), name, record: Some(run.clone()) }
+        ResultFile { lines: own.cloned().collect(), name, record: Some((*run).clone()) }
     };
-    runs.map(file).filter(|file| !file.lines.is_empty()).collect()
+    runs.iter().map(file).filter(|file| !file.lines.is_empty()).collect()
 }

@@ -1,5 +1,4 @@
-//! Result files: one that rows are added to, all rows of a call or none, on disk before the next; and one
-//! whose content is replaced, once there is something to replace it.
+//! A result file that rows are added to, all rows of a call or none, on disk before the next.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -56,6 +55,14 @@ impl RowFile {
         };
         let end = whole::<R>(&text).map_err(foreign)?;
         Ok(Self { file, path: path.to_owned(), end })
+    }
+
+    /// Opens a file, or makes it; all that it has is gone with the first rows that are added.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or another process has it.
+    pub fn replace(path: &Path) -> Result<Self, RowFileError> {
+        Ok(Self { file: alone(path)?, path: path.to_owned(), end: 0 })
     }
 
     /// Cuts off a last row that was not written to its end.
@@ -136,40 +143,6 @@ fn alone(path: &Path) -> Result<File, RowFileError> {
         Err(TryLockError::WouldBlock) => Err(RowFileError::Taken { path: path.to_owned() }),
         // Some network file systems have no locks; then it is the user who takes care.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
-    }
-}
-
-/// A file for one process at a time, which keeps what it has until something is written.
-pub struct Replaced {
-    file: File,
-    is_old: bool,
-}
-
-impl Replaced {
-    /// Opens it, or makes it; what is no file is only written to.
-    ///
-    /// # Errors
-    /// When it cannot be opened, or another process has it.
-    pub fn open(path: &Path) -> Result<Self, RowFileError> {
-        let closed = |error| RowFileError::Closed { path: path.to_owned(), error };
-        let file = match is_no_file(path) {
-            true => OpenOptions::new().write(true).open(path).map_err(closed)?,
-            false => alone(path)?,
-        };
-        Ok(Self { file, is_old: !is_no_file(path) })
-    }
-}
-
-impl Write for Replaced {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if std::mem::take(&mut self.is_old) {
-            self.file.set_len(0)?;
-        }
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
     }
 }
 
@@ -305,8 +278,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let [link, target] = ["rows.csv", "target"].map(|name| folder.path().join(name));
         std::os::unix::fs::symlink(&target, &link).unwrap();
-        let messages = [RowFile::open::<Named>(&link).err(), Replaced::open(&link).err()];
-        for message in messages.map(|error| error.unwrap().to_string()) {
+        for opened in [RowFile::open::<Named>(&link), RowFile::replace(&link)] {
+            let message = opened.err().unwrap().to_string();
             assert!(message.contains("rows.csv is a symbolic link to nothing: "), "{message}");
         }
         assert!(!target.exists());
@@ -332,21 +305,6 @@ mod tests {
             RowFile::mend::<Named>(&path).unwrap();
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
-    }
-
-    #[test]
-    fn content_is_replaced_by_the_first_byte() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.json");
-        fs::write(&path, "what was there").unwrap();
-        let mut file = Replaced::open(&path).unwrap();
-        let taken = Replaced::open(&path).err().unwrap();
-        assert!(matches!(taken, RowFileError::Taken { .. }));
-        assert_eq!(fs::read_to_string(&path).unwrap(), "what was there");
-        file.write_all(b"new").unwrap();
-        file.write_all(b"er").unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "newer");
-        Replaced::open("/dev/null".as_ref()).unwrap().write_all(b"gone").unwrap();
     }
 
     /// Another process may be writing, and a file that needs no mending may be read-only.

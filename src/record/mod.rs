@@ -2,6 +2,9 @@
 
 pub mod cells;
 pub mod file;
+pub mod infinite;
+pub mod markdown;
+pub mod output;
 pub mod row;
 pub mod run;
 pub mod stages;

@@ -104,7 +104,7 @@ pub struct Circumstances<'a> {
     pub peak_gbs: f64,
     /// The least time of a launch on the GPU, in milliseconds.
     pub launch_ms: Option<f64>,
-    /// Time per product of plain parallel CSR, which setups are set off against.
+    /// Time per product of plain parallel CSR, which setups are set off against; `None` for that method itself.
     pub baseline_ms: Option<f64>,
     /// The run.
     pub run_id: &'a str,
@@ -147,6 +147,8 @@ pub struct Row {
     pub compulsory_gbs: Option<f64>,
     pub percent_of_peak: Option<f64>,
     pub extra_bytes: Option<u64>,
+    /// Infinite where the setup never pays off.
+    #[serde(with = "super::infinite")]
     pub break_even: Option<f64>,
     pub error_ratio: Option<f64>,
     pub max_row_length: Option<u32>,
@@ -316,8 +318,10 @@ impl Row {
         let required = measurement.matrix_bytes.map(|matrix| matrix + vectors);
         let percent_of_peak = |bytes| Some(100.0 * metrics::gbs(bytes, ms) / peak_gbs?);
         let floor = |(launches, launch_ms)| launches as f64 * launch_ms;
-        let pays_off =
-            |baseline| metrics::break_even(measurement.setup_ms, summary.median_ms, baseline);
+        let pays_off = |baseline| {
+            let products = metrics::break_even(measurement.setup_ms, summary.median_ms, baseline);
+            products.unwrap_or(f64::INFINITY)
+        };
         Self {
             status: Some(Status::Ok),
             setup_ms: Some(measurement.setup_ms),
@@ -335,7 +339,7 @@ impl Row {
             compulsory_gbs: Some(metrics::gbs(compulsory, ms)),
             percent_of_peak: percent_of_peak(compulsory),
             extra_bytes: measurement.extra_bytes,
-            break_even: circumstances.baseline_ms.and_then(pays_off),
+            break_even: circumstances.baseline_ms.map(pays_off),
             error_ratio: Some(measurement.error_ratio),
             occupancy: measurement.occupancy,
             distinct_results: Some(measurement.distinct_results),

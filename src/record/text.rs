@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Group, MatrixReport, Reordering};
+use crate::bench::peak::Peak;
 use crate::device::Stage;
 use crate::method::Device;
 use crate::record::row::{MatrixFacts, Row, Shape, Status};
@@ -56,50 +57,66 @@ fn write_histogram(out: &mut dyn Write, shape: &Shape) -> io::Result<()> {
 
 /// A table of the methods in one precision on one device, the fastest marked.
 pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
-    let Group { peak, footprint, .. } = group;
-    let place = match group.device {
-        Device::Cpu => format!("{} threads", group.threads),
-        Device::Gpu => "gpu".into(),
-    };
-    let (precision, cache) = (group.precision.name(), group.cache.name());
-    write!(out, "\n{precision}, {place}, {cache} cache")?;
-    if let Some(peak) = peak {
-        let (gbs, megabytes) = (peak.gbs(), *footprint as f64 / 1e6);
-        write!(out, "; peak {gbs:.2} GB/s at {megabytes:.3} MB ({peak})")?;
-    }
-    let compiled = group.compile_ms.map(|ms| format!("; kernels compiled in {ms:.1} ms"));
-    writeln!(out, "{}", compiled.unwrap_or_default())?;
-    let columns = columns(group);
-    write!(out, "{:<NAME$} {:<7}", "method", "result")?;
-    writeln!(out, "{}", line(columns.iter().map(|column| (column.name.into(), column.width))))?;
+    writeln!(out, "\n{}", heading(group))?;
+    let columns = columns(group.peak);
+    writeln!(out, "{}", head(&columns))?;
     let fastest = group.fastest();
     for (index, (row, stages)) in group.rows.iter().zip(&group.stages).enumerate() {
-        write_row(out, row, &columns, fastest == Some(index))?;
+        let mark = if fastest == Some(index) { "  <- fastest" } else { "" };
+        writeln!(out, "{}", row_line(row, &columns, mark))?;
         for Stage { name, ms, occupancy } in stages {
             write!(out, "  {name:<30} {:>17}", cell(Some(*ms), 5))?;
             let occupancy = occupancy.map(|share| format!("  occupancy {:.0} %", 100.0 * share));
             writeln!(out, "{}", occupancy.unwrap_or_default())?;
         }
     }
-    write_meaning(out, group)
+    let meaning = meaning(group);
+    let blank = if meaning.is_empty() { "" } else { "\n" };
+    write!(out, "{blank}")?;
+    meaning.iter().try_for_each(|line| writeln!(out, "{line}"))
+}
+
+/// What all rows of a table share.
+pub fn heading(group: &Group) -> String {
+    let Group { peak, footprint, .. } = group;
+    let place = match group.device {
+        Device::Cpu => format!("{} threads", group.threads),
+        Device::Gpu => "gpu".into(),
+    };
+    let (precision, cache) = (group.precision.name(), group.cache.name());
+    let peak = peak.as_ref().map(|peak| {
+        let (gbs, megabytes) = (peak.gbs(), *footprint as f64 / 1e6);
+        format!("; peak {gbs:.2} GB/s at {megabytes:.3} MB ({peak})")
+    });
+    let compiled = group.compile_ms.map(|ms| format!("; kernels compiled in {ms:.1} ms"));
+    let [peak, compiled] = [peak, compiled].map(Option::unwrap_or_default);
+    format!("{precision}, {place}, {cache} cache{peak}{compiled}")
 }
 
 /// The width of a method's name.
 const NAME: usize = 21;
 
 /// A number that the table shows of each method.
-struct Column {
-    name: &'static str,
+pub struct Column {
+    /// With its unit.
+    pub name: &'static str,
     width: usize,
     digits: usize,
     of: Number,
+}
+
+impl Column {
+    /// A row's number, as it is shown.
+    pub fn show(&self, row: &Row) -> String {
+        cell((self.of)(row), self.digits)
+    }
 }
 
 /// The number of a row, if it has one.
 type Number = Box<dyn Fn(&Row) -> Option<f64>>;
 
 /// The numbers of the table, from left to right.
-fn columns(group: &Group) -> Vec<Column> {
+pub fn columns(peak: Option<Peak>) -> Vec<Column> {
     let column = |name, width, digits, of: fn(&Row) -> Option<f64>| Column {
         name,
         width,
@@ -111,13 +128,13 @@ fn columns(group: &Group) -> Vec<Column> {
         column("median ms", 11, 5, Row::typical_ms),
         column("± %", 6, 1, Row::uncertainty),
         column("mean ms", 11, 5, |row| row.avg_spmv_ms),
-        column("GFLOP/s", 10, 4, |row| row.gflops),
-        column("eff.GB/s", 9, 3, |row| row.effective_gbs),
-        column("% peak", 7, 1, |row| row.required_percent_of_peak),
-        column("% CSR", 7, 1, |row| row.percent_of_peak),
+        column("GFLOP/s", 10, 4, Row::typical_gflops),
+        column("eff.GB/s", 9, 3, |row| row.typical(row.effective_gbs?)),
+        column("% peak", 7, 1, |row| row.typical(row.required_percent_of_peak?)),
+        column("% CSR", 7, 1, |row| row.typical(row.percent_of_peak?)),
     ];
-    if let Some(nominal) = group.peak.and_then(|peak| peak.nominal_gbs()) {
-        let of = move |row: &Row| row.compulsory_gbs.map(|gbs| 100.0 * gbs / nominal);
+    if let Some(nominal) = peak.and_then(|peak| peak.nominal_gbs()) {
+        let of = move |row: &Row| Some(100.0 * row.typical(row.compulsory_gbs?)? / nominal);
         columns.push(Column { name: "% nominal", width: 9, digits: 1, of: Box::new(of) });
     }
     columns
@@ -128,45 +145,54 @@ fn line(cells: impl Iterator<Item = (String, usize)>) -> String {
     cells.map(|(cell, width)| format!(" {cell:>width$}")).collect()
 }
 
-fn write_row(out: &mut dyn Write, row: &Row, columns: &[Column], fastest: bool) -> io::Result<()> {
+fn head(columns: &[Column]) -> String {
+    let names = line(columns.iter().map(|column| (column.name.into(), column.width)));
+    format!("{:<NAME$} {:<7}{names}", "method", "result")
+}
+
+/// The lines of methods whose group is not complete, below the names of their numbers.
+pub fn lines_of(rows: &[Row]) -> Vec<String> {
+    let columns = columns(None);
+    let lines = rows.iter().map(|row| row_line(row, &columns, ""));
+    std::iter::once(head(&columns)).chain(lines).collect()
+}
+
+fn row_line(row: &Row, columns: &[Column], mark: &str) -> String {
     let name = row.method_name.as_deref().unwrap_or_default();
-    let result = match row.status {
+    let result = result(row);
+    let reason = row.reason.as_deref().unwrap_or_default();
+    if row.status != Some(Status::Ok) {
+        return format!("{name:<NAME$} {result:<7} {reason}");
+    }
+    let cells = columns.iter().map(|column| (column.show(row), column.width));
+    let reason = if reason.is_empty() { String::new() } else { format!("  ({reason})") };
+    format!("{name:<NAME$} {result:<7}{}{mark}{reason}", line(cells))
+}
+
+/// How a row ended.
+pub fn result(row: &Row) -> &'static str {
+    match row.status {
         Some(Status::Ok) => "PASS",
         Some(Status::Skipped) => "skipped",
         Some(Status::Timeout) => "timeout",
         _ => "FAIL",
-    };
-    let reason = row.reason.as_deref().unwrap_or_default();
-    if row.status != Some(Status::Ok) {
-        return writeln!(out, "{name:<NAME$} {result:<7} {reason}");
     }
-    let cells = columns.iter().map(|column| (cell((column.of)(row), column.digits), column.width));
-    writeln!(
-        out,
-        "{name:<NAME$} {result:<7}{}{}{}",
-        line(cells),
-        if fastest { "  <- fastest" } else { "" },
-        if reason.is_empty() { String::new() } else { format!("  ({reason})") },
-    )
 }
 
-/// What the columns are, and what must be known to compare the methods.
-fn write_meaning(out: &mut dyn Write, group: &Group) -> io::Result<()> {
+/// What the columns are, and what must be known to compare the methods; nothing where none has a time.
+pub fn meaning(group: &Group) -> Vec<String> {
     if group.fastest().is_none() {
-        return Ok(());
+        return Vec::new();
     }
-    writeln!(
-        out,
-        "\n±: half the 95 % confidence interval of the median, in percent of it. GFLOP/s and GB/s are of the mean.\n\
-         % peak: the bytes that a product must read and write, with the matrix in the method's own form, x and y,\n\
-         over the peak; % CSR: the same with the matrix as CSR, above 100 % where a form is smaller."
-    )?;
-    let close: Vec<_> = group.as_fast_as_the_fastest().collect();
-    if !close.is_empty() {
-        let names = close.join(", ");
-        writeln!(out, "Not told apart from the fastest, as the intervals overlap: {names}.")?;
-    }
-    Ok(())
+    let lines = [
+        "±: half the 95 % confidence interval of the median, in percent of it. Rates are of the median.",
+        "% peak: the bytes that a product must read and write, with the matrix in the method's own form, x and y,",
+        "over the peak; % CSR: the same with the matrix as CSR, above 100 % where a form is smaller.",
+    ];
+    let close = group.as_fast_as_the_fastest().collect::<Vec<_>>().join(", ");
+    let close = (!close.is_empty())
+        .then(|| format!("Not told apart from the fastest, as the intervals overlap: {close}."));
+    lines.map(String::from).into_iter().chain(close).collect()
 }
 
 fn load_note(report: &MatrixReport) -> String {

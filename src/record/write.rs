@@ -1,10 +1,11 @@
 //! Where reports go: CSV, JSON lines or text, flushed after each row or matrix.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use super::cells::to_csv;
 use super::row::Row;
-use super::{MatrixReport, text};
+use super::{Group, MatrixReport, markdown, text};
 use crate::terminal::Shown;
 
 /// The form of the output.
@@ -16,6 +17,31 @@ pub enum Format {
     Csv,
     /// One object per matrix, one per line.
     Json,
+    /// The tables of the text in Markdown.
+    Md,
+}
+
+impl Format {
+    /// As on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Csv => "csv",
+            Self::Json => "json",
+            Self::Md => "md",
+        }
+    }
+
+    /// The form that a file's name tells by its ending.
+    pub fn of_name(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "txt" => Some(Self::Text),
+            "csv" => Some(Self::Csv),
+            "json" => Some(Self::Json),
+            "md" => Some(Self::Md),
+            _ => None,
+        }
+    }
 }
 
 /// Writes reports in one form.
@@ -31,6 +57,8 @@ pub enum Reporter<'a> {
     },
     /// See [`Format::Json`].
     Json(&'a mut dyn Write),
+    /// See [`Format::Md`].
+    Md(Shown<&'a mut dyn Write>),
 }
 
 impl<'a> Reporter<'a> {
@@ -40,6 +68,7 @@ impl<'a> Reporter<'a> {
             Format::Text => Self::Text(Shown::new(out)),
             Format::Csv => Self::Csv { to: out, begun: false },
             Format::Json => Self::Json(out),
+            Format::Md => Self::Md(Shown::new(out)),
         }
     }
 
@@ -48,31 +77,70 @@ impl<'a> Reporter<'a> {
     /// # Errors
     /// When the output does not take it.
     pub fn report(&mut self, report: &MatrixReport) -> io::Result<()> {
+        self.begin(report)?;
+        report.groups.iter().try_for_each(|group| self.group(group))?;
+        self.end(report)
+    }
+
+    /// Writes what can be said of a matrix before anything is measured on it.
+    ///
+    /// # Errors
+    /// When the output does not take it.
+    pub fn begin(&mut self, report: &MatrixReport) -> io::Result<()> {
         match self {
-            Self::Text(out) => write_text(out, report)?,
-            Self::Csv { to, begun } => {
-                for row in report.rows() {
-                    let text = to_csv(&[row], !std::mem::replace(begun, true))?;
-                    to.write_all(&text)?;
-                    to.flush()?;
-                }
+            Self::Text(out) => text::write_matrix(out, report).and_then(|()| out.flush()),
+            Self::Md(out) => markdown::write_matrix(out, report).and_then(|()| out.flush()),
+            Self::Csv { .. } | Self::Json(_) => Ok(()),
+        }
+    }
+
+    /// Writes a group of the matrix that was begun.
+    ///
+    /// # Errors
+    /// When the output does not take it.
+    pub fn group(&mut self, group: &Group) -> io::Result<()> {
+        match self {
+            Self::Text(out) => {
+                text::write_group(out, group)?;
+                out.flush()
             }
+            Self::Md(out) => markdown::write_group(out, group).and_then(|()| out.flush()),
+            Self::Csv { to, begun } => write_rows(to, begun, &group.rows),
+            Self::Json(_) => Ok(()),
+        }
+    }
+
+    /// Writes what remains of the matrix that was begun.
+    ///
+    /// # Errors
+    /// When the output does not take it.
+    pub fn end(&mut self, report: &MatrixReport) -> io::Result<()> {
+        match self {
+            Self::Text(out) => {
+                if let Some(Row { status: Some(status), reason: Some(reason), .. }) = &report.ended
+                {
+                    writeln!(out, "{}: {reason}", status.name())?;
+                }
+                writeln!(out)?;
+                out.flush()
+            }
+            Self::Md(out) => markdown::write_end(out, report).and_then(|()| out.flush()),
+            Self::Csv { to, begun } => write_rows(to, begun, report.ended.as_slice()),
             Self::Json(out) => {
                 serde_json::to_writer(&mut **out, report)?;
                 writeln!(out)?;
-                out.flush()?;
+                out.flush()
             }
         }
-        Ok(())
     }
 }
 
-fn write_text(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
-    text::write_matrix(out, report)?;
-    if let Some(Row { status: Some(status), reason: Some(reason), .. }) = &report.ended {
-        writeln!(out, "{}: {reason}", status.name())?;
+/// Each row is whole before the next.
+fn write_rows(to: &mut dyn Write, begun: &mut bool, rows: &[Row]) -> io::Result<()> {
+    for row in rows {
+        let text = to_csv(&[row], !std::mem::replace(begun, true))?;
+        to.write_all(&text)?;
+        to.flush()?;
     }
-    report.groups.iter().try_for_each(|group| text::write_group(out, group))?;
-    writeln!(out)?;
-    out.flush()
+    Ok(())
 }

@@ -79,6 +79,14 @@ const COUNTS: &[&str] = &[
     "distinct_results",
 ];
 
+/// Those that are something over the time of a product.
+const RATES: &[&str] =
+    &["gflops", "effective_GBs", "compulsory_GBs", "percent_of_peak", "required_percent_of_peak"];
+
+/// Those of which a greater number is a better one, beside the rates.
+const MORE_IS_BETTER: &[&str] =
+    &["occupancy", "achieved_occupancy", "warp_execution_efficiency", "global_load_efficiency"];
+
 impl Column {
     /// One that is known to exist.
     pub fn of(name: &str) -> Self {
@@ -105,10 +113,18 @@ impl Column {
 
     /// A number of it in a table.
     pub fn cell(&self, number: f64) -> Cell {
-        match COUNTS.contains(&&self.0[..]) {
-            true => Cell::Count(number as u64),
-            false => Cell::Number(number),
-        }
+        if self.is_count() { Cell::Count(number as u64) } else { Cell::Number(number) }
+    }
+
+    /// Whether its numbers are whole.
+    pub fn is_count(&self) -> bool {
+        COUNTS.contains(&&self.0[..])
+    }
+
+    /// Whether a greater number is a better one.
+    pub fn more_is_better(&self) -> bool {
+        let name = &&self.0[..];
+        RATES.contains(name) || MORE_IS_BETTER.contains(name)
     }
 
     fn known(&self) -> &'static Known {
@@ -144,6 +160,23 @@ impl Column {
                 None => line.cell(name)?.parse().ok(),
             },
         }
+    }
+
+    /// From where to where the number in a row lies, where it is the median time of a product or a rate: as the
+    /// 95 % interval of that time says. `None` where the number lies outside of it: older files have the interval of
+    /// the mean.
+    pub fn interval(&self, line: &Line) -> Option<(f64, f64)> {
+        let (low, high) = line.row.interval_ms()?;
+        let number = self.of_line(line)?;
+        let ends = match &self.0[..] {
+            "median_ms" => Some((low, high)),
+            name if RATES.contains(&name) && low > 0.0 => {
+                let work = number * line.row.typical_ms()?;
+                Some((work / high, work / low))
+            }
+            _ => None,
+        };
+        ends.filter(|ends| ends.0 <= number && number <= ends.1)
     }
 }
 

@@ -6,6 +6,7 @@ pub mod column;
 pub mod compare;
 pub mod lines;
 pub mod matched;
+pub mod origin;
 pub mod overview;
 pub mod page;
 pub mod select;
@@ -29,6 +30,9 @@ pub struct View {
     pub notes: Vec<String>,
     /// The picture.
     pub chart: Option<Chart>,
+    /// Below the picture where it is a file of its own: of which matrices it is, how, where and when they were
+    /// measured.
+    pub foot: String,
     /// The numbers.
     pub table: Option<Table>,
 }

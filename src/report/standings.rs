@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::lines::Line;
+use super::matched;
 use super::statistics::Statistic;
 use super::table::{Cell, Table};
 use super::values::Kinds;
@@ -21,6 +23,16 @@ pub struct Time {
     pub values_repeat: Option<bool>,
 }
 
+/// The times of rows.
+pub fn times(lines: &[&Line]) -> Vec<Time> {
+    let mut matrices = BTreeMap::new();
+    let times = lines.iter().filter_map(|line| {
+        let next = matrices.len();
+        Time::of(&line.row, *matrices.entry(matched::matrix(line)).or_insert(next))
+    });
+    times.collect()
+}
+
 impl Time {
     /// That of a row; `None` unless it is right and timed.
     pub fn of(row: &Row, matrix: usize) -> Option<Self> {
@@ -33,7 +45,7 @@ impl Time {
 #[derive(Clone, Debug)]
 pub struct Standings<'a> {
     /// The best baseline that has a time, which all are set against first.
-    reference: Option<&'static str>,
+    pub reference: Option<&'static str>,
     /// Matrices with a time of any method.
     matrices: usize,
     kinds: Kinds,
@@ -76,50 +88,54 @@ impl<'a> Standings<'a> {
         Self { reference, matrices, kinds, methods }
     }
 
-    /// A line per method. Means are geometric.
+    /// A line per method.
     pub fn table(&self) -> Table {
-        let over = |name: &str| self.kinds.columns(&format!("× {name}")).collect::<Vec<_>>();
-        let columns = [
-            vec!["method".into()],
-            over(self.reference.unwrap_or("no baseline")),
-            over("best baseline"),
-            ["least", "greatest", "matrices"].map(String::from).to_vec(),
-        ];
-        Table {
-            columns: columns.concat(),
-            rows: self.methods.iter().map(|s| self.row(s)).collect(),
-        }
+        let row =
+            |standing: &Standing| [vec![Cell::text(standing.method)], self.row(standing)].concat();
+        let columns = std::iter::once("method".into()).chain(self.columns());
+        Table { columns: columns.collect(), rows: self.methods.iter().map(row).collect() }
+    }
+
+    /// What [`speeds`](Self::speeds) are.
+    pub fn columns(&self) -> impl Iterator<Item = String> {
+        let reference = format!("× {}", self.reference.unwrap_or("no baseline"));
+        let over =
+            self.kinds.columns(reference).chain(self.kinds.columns("× best baseline".into()));
+        over.chain(["least", "greatest", "matrices"].map(String::from))
+    }
+
+    /// Those of a method: geometric means, extremes, and on how many matrices it has a time.
+    pub fn speeds(&self, method: &str) -> Option<Vec<Cell>> {
+        Some(self.row(self.methods.iter().find(|standing| standing.method == method)?))
     }
 
     fn row(&self, standing: &Standing) -> Vec<Cell> {
         let means = |speeds: &[_]| self.kinds.means(speeds, Statistic::GeometricMean);
         let ratios: Vec<_> = standing.over_best.iter().map(|speed| speed.1).collect();
         let ends = [Statistic::Min, Statistic::Max].map(|end| Cell::from(end.of(&ratios)));
-        let matrices = format!("{} of {}", standing.matrices, self.matrices);
-        let of = |cells: &[Cell]| cells.to_vec();
-        [
-            of(&[Cell::text(standing.method)]),
-            means(&standing.over_reference),
-            means(&standing.over_best),
-            of(&ends),
-            of(&[Cell::text(matrices)]),
-        ]
-        .concat()
+        let matrices = Cell::text(format!("{} of {}", standing.matrices, self.matrices));
+        let over = [means(&standing.over_reference), means(&standing.over_best)].concat();
+        over.into_iter().map(Cell::from).chain(ends).chain([matrices]).collect()
     }
 
     /// What the table must be read with.
     pub fn notes(&self) -> Vec<String> {
+        let partial = self.methods.iter().any(|standing| standing.matrices < self.matrices);
+        let partial = partial.then(|| {
+            "Methods with a time on only some of the matrices come last: their means are over other matrices.".into()
+        });
+        self.meaning().chain(partial).collect()
+    }
+
+    /// What the numbers are.
+    pub fn meaning(&self) -> impl Iterator<Item = String> {
         let baselines = self.methods.iter().filter_map(|s| Baseline::named(s.method));
         let baselines = baselines.map(|baseline| baseline.name).collect::<Vec<_>>().join(", ");
         let meaning = format!(
             "Time of the baseline over that of the method, geometric means; above 1 the method is faster. The best \
              baseline is on each matrix the fastest of {baselines}; least and greatest are over it."
         );
-        let partial = self.methods.iter().any(|standing| standing.matrices < self.matrices);
-        let partial = partial.then(|| {
-            "Methods with a time on only some of the matrices come last: their means are over other matrices.".into()
-        });
-        std::iter::once(meaning).chain(self.kinds.note()).chain(partial).collect()
+        std::iter::once(meaning).chain(self.kinds.note())
     }
 }
 

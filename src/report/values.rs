@@ -36,22 +36,26 @@ impl Kinds {
     }
 
     /// The heading of a mean's columns.
-    pub fn columns(self, name: &str) -> impl Iterator<Item = String> {
+    pub fn columns(self, name: String) -> impl Iterator<Item = String> {
         self.0.iter().map(move |(_, kind)| format!("{name}{kind}"))
     }
 
     /// The means of numbers, each with whether the values of its matrix repeat.
-    pub fn means(self, numbers: &[(Option<bool>, f64)], statistic: Statistic) -> Vec<Cell> {
+    pub fn means(self, numbers: &[(Option<bool>, f64)], statistic: Statistic) -> Vec<Option<f64>> {
         let mean = |&(kind, _): &(Option<bool>, _)| {
             let met = numbers.iter().filter(|(repeat, _)| kind.is_none() || *repeat == kind);
-            Cell::from(statistic.of(&met.map(|number| number.1).collect::<Vec<_>>()))
+            statistic.of(&met.map(|number| number.1).collect::<Vec<_>>())
         };
         self.0.iter().map(mean).collect()
     }
 
-    /// The means of numbers of rows.
-    pub fn means_of_lines(self, numbers: &[(&Line, f64)], statistic: Statistic) -> Vec<Cell> {
+    /// The means of numbers of rows, as cells.
+    pub fn cells(
+        self,
+        numbers: &[(&Line, f64)],
+        statistic: Statistic,
+    ) -> impl Iterator<Item = Cell> {
         let numbers = numbers.iter().map(|(line, number)| (line.row.values_repeat(), *number));
-        self.means(&numbers.collect::<Vec<_>>(), statistic)
+        self.means(&numbers.collect::<Vec<_>>(), statistic).into_iter().map(Cell::from)
     }
 }

@@ -43,7 +43,7 @@ fn what_is_measured_is_not_written_to() {
 fn a_run_without_results_leaves_earlier_ones() {
     let place = Place::with_matrices(&[20]);
     let words = |mtx: &str, format: &str| {
-        format!("--mtx matrices/{mtx} {EXACT} seq --format {format} --output out")
+        format!("--mtx matrices/{mtx} {EXACT} seq --format {format} --output out --force")
     };
     for format in ["csv", "json", "text"] {
         let ran = place.run(&words("m1.mtx", format));
@@ -93,7 +93,7 @@ fn two_runs_do_not_write_one_file() {
     let second = place.run(&format!("corpus matrices {EXACT} seq --format json --output out.json"));
     first.kill().unwrap();
     first.wait().unwrap();
-    let message = "spmv-bench: out.json: another process is writing to it\n";
+    let message = "spmv-bench: out.json.run.json is there already: name another file, or replace it with --force\n";
     assert_eq!((second.status, &*second.stderr), (Some(2), message));
     assert_eq!(place.read("out.json.run.json"), record);
 }
@@ -129,7 +129,9 @@ fn messages_that_nobody_takes() {
         );
         assert_eq!(ran.status, Some(0), "{to}: {ran:?}");
         assert_eq!(column(&place.read("out.csv"), "status"), ["ok"; 6], "{to}");
-        fs::remove_file(place.path("out.csv")).unwrap();
+        for name in ["out.csv", "out.csv.run.json"] {
+            fs::remove_file(place.path(name)).unwrap();
+        }
         let ran = behind(&place, &["bash", "-o", "pipefail", "-c", &shell, "sh"], "corpus absent");
         assert_eq!(ran.status, Some(2), "{to}: {ran:?}");
     }
@@ -151,7 +153,9 @@ fn files_that_may_not_grow() {
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert!(ran.stderr.contains("File too large"), "{ran:?}");
     assert_eq!(column(&place.read("out.csv"), "status"), ["ok"; 12]);
-    fs::remove_file(place.path("out.csv")).unwrap();
+    for name in ["out.csv", "out.csv.run.json"] {
+        fs::remove_file(place.path(name)).unwrap();
+    }
     let ran = run(4);
     assert_eq!(ran.status, Some(2), "{ran:?}");
     assert!(ran.stderr.contains("cannot write out.csv: File too large"), "{ran:?}");

@@ -62,9 +62,9 @@ fn a_child_may_not_be_wanted() {
         return;
     }
     for (words, status) in [
-        ("--methods mkl-ie-opt", 1),
+        ("--methods mkl-ie-opt", 2),
         ("--methods mkl-ie-opt --no-isolate", 3),
-        ("--methods mkl-ie-opt,gpu-csr-vector", 1),
+        ("--methods mkl-ie-opt,gpu-csr-vector", 2),
         ("--methods mkl-ie-opt,gpu-csr-vector --no-isolate", 3),
     ] {
         let ran = run(&place, &format!("{words} --format csv"));

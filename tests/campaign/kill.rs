@@ -1,6 +1,7 @@
 //! Killed at any moment, a run goes on as if it had not been.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
@@ -145,7 +146,9 @@ fn an_interrupt_reaches_the_child() {
     );
     let short = endless.replace("--min-time 60 --max-time 60", "--max-time 0.1");
     place.run(&short);
-    fs::remove_file(place.path("out.csv")).unwrap();
+    for name in ["out.csv", "out.csv.run.json"] {
+        fs::remove_file(place.path(name)).unwrap();
+    }
     let mut process = place.program(&endless).spawn().unwrap();
     assert!(crate::eventually(|| place.path("out.csv.run.json").exists()));
     std::thread::sleep(Duration::from_millis(200));
@@ -154,6 +157,27 @@ fn an_interrupt_reaches_the_child() {
     kill(pid, Signal::SIGTERM).unwrap();
     assert_eq!(process.wait().unwrap().code(), Some(1));
     assert!(start.elapsed() < Duration::from_secs(30));
+}
+
+/// Statistics come before anything is measured, and at the end what there is of a method that takes long.
+#[test]
+fn an_interrupt_of_one_matrix_shows_its_statistics_and_samples() {
+    let place = place();
+    let words = "--mtx matrices/m1.mtx --threads 1 --device cpu --methods seq --min-time 900 --max-time 900";
+    for pause in [1, 4, 16, 60] {
+        let mut process = place.program(words).spawn().unwrap();
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines().map(Result::unwrap);
+        assert!(lines.any(|line| line.contains("Degree 1e0")));
+        std::thread::sleep(Duration::from_secs(pause));
+        kill(Pid::from_raw(process.id() as i32), Signal::SIGINT).unwrap();
+        let rest: Vec<_> = lines.collect();
+        assert_eq!(process.wait().unwrap().code(), Some(1));
+        if rest.iter().any(|line| line.ends_with("(interrupted in round 1 of 6)")) {
+            return;
+        }
+        println!("after {pause} s it has no samples: {rest:?}");
+    }
+    panic!("it never has samples");
 }
 
 /// A signal to the child alone is not the user's wish: what it was at has failed, and the others go on.
@@ -206,6 +230,8 @@ fn a_child_of_a_parent_that_is_gone_ends_at_once() {
         while fs::read_link(format!("/proc/{child}/exe")).is_ok() {
             assert!(begun.elapsed() < Duration::from_secs(5), "process {child} goes on");
         }
-        let _ = fs::remove_file(place.path("out.csv"));
+        for name in ["out.csv", "out.csv.run.json"] {
+            let _ = fs::remove_file(place.path(name));
+        }
     }
 }

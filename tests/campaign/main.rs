@@ -23,7 +23,7 @@ use tempfile::TempDir;
 const EXACT: &str = "--no-bandwidth --threads 1 --iterations 20 --rounds 2 --device cpu --methods";
 
 /// Columns that are times or come from times.
-const TIMINGS: [&str; 16] = [
+const TIMINGS: [&str; 17] = [
     "setup_ms",
     "avg_spmv_ms",
     "gflops",
@@ -37,6 +37,7 @@ const TIMINGS: [&str; 16] = [
     "samples",
     "compulsory_GBs",
     "percent_of_peak",
+    "required_percent_of_peak",
     "break_even",
     "reason",
     "run_id",

@@ -6,14 +6,18 @@ mod gpu;
 mod kept;
 mod memory;
 mod order;
+mod pictures;
 mod products;
 mod reading;
 mod report;
 mod reproduce;
+mod schema;
 mod sources;
 mod tune;
 mod world;
+mod writing;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -97,7 +101,7 @@ fn text_of_one_matrix() {
             csr-rows              PASS         1.0000     1.00000    0.0     1.00000     0.0000     0.000     0.0     0.0
             merge                 PASS         1.0000     1.00000    0.0     1.00000     0.0000     0.000     0.0     0.0
 
-            ±: half the 95 % confidence interval of the median, in percent of it. GFLOP/s and GB/s are of the mean.
+            ±: half the 95 % confidence interval of the median, in percent of it. Rates are of the median.
             % peak: the bytes that a product must read and write, with the matrix in the method's own form, x and y,
             over the peak; % CSR: the same with the matrix as CSR, above 100 % where a form is smaller.
             Not told apart from the fastest, as the intervals overlap: csr-rows, merge.
@@ -129,12 +133,12 @@ fn csv_of_a_corpus() {
             DIR/trivial.mtx,1,4,1,1.0,0.0,0.0,,,,,,,,,,,skipped,"it has only one row or column, or none; such matrices are left out, as in merge-spmv",,,,,,,,,,,,,,1,0,0.0,,,,,,test,,,,,,1,stored,,
             DIR/complex.mtx,,,,,,,,,,,,,,,,,skipped,"DIR/complex.mtx:1: field `complex` is not supported, only real, double, integer, unsigned-integer, pattern",,,,,,,,,,,,,,,,,,,,,,test,,,,,,,,,
             DIR/broken.mtx,,,,,,,,,,,,,,,,,failed,DIR/broken.mtx:6: column index 9 exceeds 4 columns,,,,,,,,,,,,,,,,,,,,,,test,,,,,,,,,
-            DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,seq,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.00012,0.005991180981595093,0,,0.0,2,1,0.888888888888889,,,hot,natural,,test,,,1,,,4,stored,120,0.005991180981595093
+            DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,seq,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.00012,0.005991180981595093,0,inf,0.0,2,1,0.888888888888889,,,hot,natural,,test,,,1,,,4,stored,120,0.005991180981595093
             DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,csr-rows,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.00012,0.005991180981595093,0,,0.0,2,1,0.888888888888889,,,hot,natural,,test,,,1,,,4,stored,120,0.005991180981595093
-            DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,merge,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.00012,0.005991180981595093,128,,0.0,2,1,0.888888888888889,,,hot,natural,,test,,,1,,,4,stored,120,0.005991180981595093
-            DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,seq,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.000108,0.005392062883435583,0,,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1,,,2,stored,108,0.005392062883435583
+            DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,merge,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.00012,0.005991180981595093,128,inf,0.0,2,1,0.888888888888889,,,hot,natural,,test,,,1,,,4,stored,120,0.005991180981595093
+            DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,seq,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.000108,0.005392062883435583,0,inf,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1,,,2,stored,108,0.005392062883435583
             DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,csr-rows,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.000108,0.005392062883435583,0,,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1,,,2,stored,108,0.005392062883435583
-            DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,merge,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.000108,0.005392062883435583,128,,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1,,,2,stored,108,0.005392062883435583
+            DIR/sub/duplicates.mtx,3,4,3,1.0,0.816496580927726,0.816496580927726,0.0,merge,1.0,1.0,6e-6,0.000096,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.000108,0.005392062883435583,128,inf,0.0,2,1,0.6666666666666666,,,hot,natural,,test,,,1,,,2,stored,108,0.005392062883435583
         "#]],
     );
     let (start, summary) = ran.stderr.split_once('\n').unwrap();
@@ -217,7 +221,7 @@ fn what_cannot_run_says_why() {
         ("man corpsu", "man corpsu: there is no such command; did you mean corpus?"),
         (&format!("{dir}"), &format!("{dir} is a folder; `spmv-bench corpus {dir}` measures all")),
         (&format!("{dir}/bad.mtx --mtx gen:grid2d,n=3"), "'[MATRIX]' cannot be used with '--mtx"),
-        (&format!("--output {dir}/absent/out.csv"), "cannot open"),
+        (&format!("--output {dir}/absent/out.csv"), "cannot write"),
         ("--max-time never", "invalid value 'never' for '--max-time <S>'"),
         ("--alpha inf", "it must be a finite number"),
         ("--max-time 1e30", "it must be a number of seconds from 0 to 1e9"),
@@ -297,6 +301,37 @@ fn an_interrupt_leaves_whole_rows_of_whole_matrices() {
     }
 }
 
+/// As text, methods that have samples are shown with a note; rows are of whole groups.
+#[test]
+fn an_interrupt_of_one_matrix_shows_what_there_is() {
+    let dir = folder(&[("a.mtx", SMALL)]);
+    let words = format!("--mtx {} {EXACT} --rounds 2", dir.path().join("a.mtx").display());
+    let words = words.replace("--rounds 1 ", "");
+    let interrupted = |words: &str, at| {
+        let flag = AtomicBool::new(false);
+        let clock = FakeClock::new(Duration::from_millis(1));
+        let ran = run_with(words, &Interrupting { clock, looks: 0.into(), at, flag: &flag }, &flag);
+        flag.into_inner().then_some(ran)
+    };
+    let complete = run(&format!("{words} --format csv")).stdout;
+    let mut notes = BTreeSet::new();
+    for at in (3..300).step_by(9) {
+        if let Some(ran) = interrupted(&words, at) {
+            assert_eq!(ran.result, Ok(Verdict::Bad));
+            assert!(ran.stderr.contains("a.mtx are incomplete"), "{}", ran.stderr);
+            assert!(ran.stdout.contains("num_nonzeros: 4\n"), "{}", ran.stdout);
+            let rows = ran.stdout.lines().filter(|line| line.contains(" PASS "));
+            notes.extend(rows.map(|row| row.split_once("  (").map(|(_, note)| note.to_owned())));
+        }
+        if let Some(ran) = interrupted(&format!("{words} --format csv"), at) {
+            assert!(ran.stdout.is_empty() || ran.stdout == complete, "{}", ran.stdout);
+        }
+    }
+    let expected = ["interrupted after 1 of 2 rounds)", "interrupted in round 1 of 2)"];
+    let expected = expected.map(|note| Some(note.to_owned()));
+    assert!(expected.iter().all(|note| notes.contains(note)), "{notes:?}");
+}
+
 #[test]
 fn generate_writes_what_was_understood() {
     let dir = folder(&[("a.mtx", &SMALL.replace("1 4 3", "1 4 0.1"))]);
@@ -306,10 +341,11 @@ fn generate_writes_what_was_understood() {
     let expected = "%%MatrixMarket matrix coordinate real general\n3 4 4\n1 1 2.0\n1 4 0.1\n3 2 1.0\n3 3 5.0\n";
     assert_eq!(fs::read_to_string(&to).unwrap(), expected);
     for spec in ["grid2d,n=3", "gen:grid2d,n=3"] {
-        assert_eq!(run(&format!("generate {spec} -o {}", to.display())).result, Ok(Verdict::Ok));
+        let ran = run(&format!("generate {spec} --force -o {}", to.display()));
+        assert_eq!(ran.result, Ok(Verdict::Ok));
         assert!(fs::read_to_string(&to).unwrap().contains("\n9 9 24\n"));
     }
-    let refused = run(&format!("generate uniform,rows=4,nnz=99 -o {}", to.display()));
+    let refused = run(&format!("generate uniform,rows=4,nnz=99 --force -o {}", to.display()));
     assert!(refused.result.unwrap_err().contains("a row of 25 entries does not fit"));
     assert!(fs::read_to_string(&to).unwrap().contains("\n9 9 24\n"), "what was there stays");
 }

@@ -217,16 +217,27 @@ fn a_second_signal_ends_the_process() {
     assert_eq!(end_of(child).0, Some(130));
 }
 
+/// From standard input, another descriptor, as a shell's `<(command)` names it, and a pipe with a name.
 #[test]
 fn a_matrix_can_come_through_a_pipe() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a.mtx"), format!("{BANNER}3 3 2\n1 1 1\n3 2 4\n")).unwrap();
-    for source in ["/dev/stdin", "/dev/fd/0"] {
-        let words = format!("cat a.mtx | \"$0\" --mtx {source} {MEASURE}");
-        let mut shell = Command::new("sh");
-        shell.args(["-c", &words, env!("CARGO_BIN_EXE_spmv-bench")]).current_dir(folder.path());
-        let ran = shell.output().unwrap();
-        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    mkfifo(&folder.path().join("pipe.mtx"), Mode::S_IRWXU).unwrap();
+    for command in ["--mtx SOURCE MEASURE", "corpus SOURCE MEASURE", "generate SOURCE -o /dev/null"]
+    {
+        for (before, source, after) in [
+            ("cat a.mtx |", "/dev/stdin", ""),
+            ("cat a.mtx |", "/dev/fd/0", ""),
+            ("cat a.mtx |", "/dev/fd/7", "7<&0 < /dev/null"),
+            ("cat a.mtx > pipe.mtx &", "pipe.mtx", ""),
+        ] {
+            let words = command.replace("SOURCE", source).replace("MEASURE", MEASURE);
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &format!("{before} \"$0\" {words} {after}")]);
+            shell.arg(env!("CARGO_BIN_EXE_spmv-bench")).current_dir(folder.path());
+            let ran = shell.output().unwrap();
+            assert!(ran.status.success(), "{words}: {}", String::from_utf8_lossy(&ran.stderr));
+        }
     }
 }
 

@@ -9,16 +9,13 @@ use crate::bench::outcome::{Measurement, Outcome};
 use crate::bench::side::Parts;
 use crate::bench::steadiness::Attempts;
 use crate::device::Stage;
-use crate::method::{Failed, Prepared, Unavailable, Unprepared};
-
-/// A method in the race, or what ended it.
-pub enum Entry<'a, T, V: ?Sized> {
-    Ready(Box<Ready<'a, T, V>>),
-    Ended(Outcome),
-}
+use crate::method::{Choice, Failed, Prepared, Unavailable, Unprepared};
 
 /// A method that is ready, and what it was seen to cost.
 pub struct Ready<'a, T, V: ?Sized> {
+    /// Where it stands among the methods asked for.
+    pub place: usize,
+    pub choice: &'a Choice<'a>,
     pub prepared: Prepared<'a, T, V>,
     pub setup_ms: f64,
     pub error_ratio: f64,
@@ -27,43 +24,49 @@ pub struct Ready<'a, T, V: ?Sized> {
     /// Of every y that was verified.
     pub hashes: BTreeSet<u64>,
     pub attempts: Attempts,
+    /// Those that it has had to their end.
+    pub turns: usize,
     /// All the time that it has had.
     pub spent: Duration,
     /// `None` until they are taken.
     pub parts: Option<Parts>,
+    /// What an interrupt has left out.
+    pub note: Option<String>,
 }
 
-impl<T, V: ?Sized> Entry<'_, T, V> {
+impl<T, V: ?Sized> Ready<'_, T, V> {
     /// Whether it must be measured again, now that all rounds were taken; not if that could take it
     /// beyond its time.
     pub fn again(&mut self, timeout: Duration) -> bool {
-        match self {
-            Self::Ready(ready) => {
-                let affordable = ready.spent.saturating_mul(2) <= timeout;
-                ready.attempts.again(affordable)
-            }
-            Self::Ended(_) => false,
+        self.attempts.again(self.spent.saturating_mul(2) <= timeout)
+    }
+
+    /// Ends the measurement at hand before all `rounds` were taken; whether there are any samples.
+    pub fn cut_short(&mut self, rounds: usize) -> bool {
+        if self.turns < rounds {
+            self.note = Some(match self.turns {
+                0 => format!("interrupted in round 1 of {rounds}"),
+                turns => format!("interrupted after {turns} of {rounds} rounds"),
+            });
         }
+        self.attempts.cut_short()
     }
 
     /// With the product's parts if `show_stages`.
     pub fn outcome(self, show_stages: bool) -> Outcome {
-        let ready = match self {
-            Self::Ended(outcome) => return outcome,
-            Self::Ready(ready) => *ready,
-        };
         let (stages, launches) =
-            ready.parts.map_or_else(Default::default, |parts| (parts.stages, parts.launches));
-        let (summary, noise) = ready.attempts.result();
-        let notes: Vec<String> = ready.prepared.note.into_iter().chain(noise).collect();
+            self.parts.map_or_else(Default::default, |parts| (parts.stages, parts.launches));
+        let (summary, noise) = self.attempts.result();
+        let notes = [self.prepared.note, noise, self.note];
+        let notes: Vec<String> = notes.into_iter().flatten().collect();
         Outcome::Ok(Box::new(Measurement {
-            setup_ms: ready.setup_ms,
+            setup_ms: self.setup_ms,
             summary,
-            extra_bytes: ready.prepared.extra_bytes,
-            matrix_bytes: ready.matrix_bytes,
-            error_ratio: ready.error_ratio,
-            distinct_results: ready.hashes.len(),
-            library_version: ready.prepared.library_version,
+            extra_bytes: self.prepared.extra_bytes,
+            matrix_bytes: self.matrix_bytes,
+            error_ratio: self.error_ratio,
+            distinct_results: self.hashes.len(),
+            library_version: self.prepared.library_version,
             note: (!notes.is_empty()).then(|| notes.join("; ")),
             occupancy: occupancy(&stages),
             launches,

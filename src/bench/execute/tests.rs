@@ -63,7 +63,7 @@ fn measure_all(settings: Settings, methods: &[Method]) -> (Report, String) {
         clock: &TestClock,
         interrupted: &AtomicBool::new(false),
         settings: &settings,
-        at_hand: &|_| (),
+        tell: &|_| (),
         entropy: || 1,
     };
     let choices: Vec<_> = methods.iter().map(Choice::from).collect();
@@ -245,21 +245,51 @@ fn cold_samples_are_single_products_and_beta_feeds_back_fresh_values() {
     assert!(matches!(report.outcomes[0], Outcome::Wrong { .. }));
 }
 
-#[test]
-fn an_interrupt_ends_the_measurement() {
+/// Raised by the product of the test below, as from outside.
+static FLAG: AtomicBool = AtomicBool::new(false);
+
+/// What becomes of a method whose `at`-th product on the matrix is interrupted, and of one that is absent.
+fn interrupted_at(at: usize) -> (Vec<String>, Option<Vec<usize>>) {
+    thread_local!(static AT: Cell<usize> = const { Cell::new(0) });
+    AT.set(at);
+    FLAG.store(at == 0, Ordering::Relaxed);
+    let by_product: Prepare<f64> = |csr, _| {
+        let (mut products, is_small) = (0, csr.rows != 3);
+        Ok(Prepared::new(csr, 0, move |_, _, _, y| {
+            TestClock.pause(Duration::from_millis(2));
+            products += 1;
+            FLAG.fetch_or(!is_small && products == AT.get(), Ordering::Relaxed);
+            y.fill(0.0);
+            Ok(())
+        }))
+    };
     let csr = Csr::<f64>::from_triplets(3, 3, &[]);
     let bench = Bench {
         team: &Team::floating(1),
         clock: &TestClock,
-        interrupted: &AtomicBool::new(true),
+        interrupted: &FLAG,
         settings: &settings(),
-        at_hand: &|_| (),
+        tell: &|_| (),
         entropy: || 1,
     };
-    assert_eq!(
-        Trial::new(&bench, &csr).on_host(&[(&seq::METHOD).into()]),
-        Err(Stopped::Interrupted)
-    );
+    let methods = [method(by_product), method(|_, _| Err(Unavailable("absent".into())))];
+    let choices: Vec<_> = methods.iter().map(Choice::from).collect();
+    let report = Trial::new(&bench, &csr).on_host(&choices).unwrap();
+    (words(&report).into_iter().map(String::from).collect(), report.interrupted)
+}
+
+/// What there are samples of is told with them, what has ended as it has, and the others are left out.
+#[test]
+fn an_interrupt_ends_the_measurement_and_leaves_what_there_is() {
+    assert_eq!(interrupted_at(0), (vec![], Some(vec![])), "before the first method");
+    assert_eq!(interrupted_at(1), (vec![], Some(vec![])), "while the first is prepared");
+    let noted = |note: &str| (vec![note.into(), "absent".into()], Some(vec![0, 1]));
+    let notes: Vec<_> = (3..40).map(interrupted_at).collect();
+    let (first, second) = ("interrupted in round 1 of 2", "interrupted after 1 of 2 rounds");
+    assert_eq!(notes[0], noted(first));
+    assert!(notes.contains(&noted(second)), "{notes:?}");
+    let whole = (vec![String::new(), "absent".into()], None);
+    assert_eq!(notes.last(), Some(&whole), "it had no so many products");
 }
 
 /// Vectors and results are the natural matrix', so a wrong matrix shows, whatever its own product is.
@@ -275,7 +305,7 @@ fn a_matrix_that_was_permuted_wrongly_is_found_out() {
             clock: &TestClock,
             interrupted: &AtomicBool::new(false),
             settings: &settings,
-            at_hand: &|_| (),
+            tell: &|_| (),
             entropy: || 1,
         };
         let is_right = |csr: &Csr<f64>| {

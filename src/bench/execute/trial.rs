@@ -65,10 +65,10 @@ impl<'a, T: Scalar> Trial<'a, T> {
         })
     }
 
-    /// Measures methods of the CPU.
+    /// Measures methods of the CPU, until the flag is raised.
     ///
     /// # Errors
-    /// [`Stopped::Interrupted`] when the flag was raised.
+    /// None: the host is not lost.
     pub fn on_host(&mut self, choices: &[Choice]) -> Result<Report, Stopped> {
         let side = Host::new(self.bench, self.csr, &self.inputs.x);
         Case::new(self.bench, self.csr, &mut self.inputs, side).report(choices)
@@ -78,10 +78,10 @@ impl<'a, T: Scalar> Trial<'a, T> {
 impl<T: Value> Trial<'_, T> {
     /// Measures methods of the GPU. All are skipped where the matrix does not fit, and without a compiler for
     /// the device. Any other error before the first method is a failure of each method, if the device is
-    /// still there.
+    /// still there. Ends when the flag is raised.
     ///
     /// # Errors
-    /// When the flag was raised, or the device was lost.
+    /// When the device was lost.
     pub fn on_gpu(&mut self, gpu: &Gpu, choices: &[Choice]) -> Result<Report, Stopped> {
         let compiled = gpu.compile_time();
         let failed = |Failed(reason)| {

@@ -56,9 +56,10 @@ fn middle(mut times: Vec<Duration>) -> Duration {
 }
 
 impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, '_, T, S> {
-    /// Takes the turn, and leaves x as it was.
+    /// Takes the turn, and leaves x as it was. An interrupt shortens it, but all checks are made.
     pub(super) fn take_turn(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
         let taken = self.turn(ready);
+        ready.turns += usize::from(!self.interrupted());
         if self.alteration.is_applied {
             let changed = self.alteration.toggle(self.inputs);
             self.apply(&changed)?;
@@ -254,8 +255,10 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, '_, T, S> {
 
     /// Bytes that a product moves at the least: a library that does not tell what it keeps has to look at each entry.
     fn least_bytes(&self, ready: &Ready<'a, T, S::Vector>) -> u64 {
-        let matrix =
-            ready.matrix_bytes.map_or(self.extent.nnz, |bytes| bytes.min(self.extent.csr()));
+        let matrix = match ready.prepared.extra_bytes.and(ready.matrix_bytes) {
+            Some(bytes) => bytes.min(self.extent.csr()),
+            None => self.extent.nnz,
+        };
         matrix + self.extent.outputs() * self.extent.value
     }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use anyhow::{Result, ensure};
 use clap::Args;
 
 use crate::bench::plan::{Cache, Fill, Protocol, Settings, Values};
@@ -109,12 +110,16 @@ pub struct MeasureArgs {
     /// Do not use or fill the cache of parsed matrices
     #[arg(long)]
     pub no_cache: bool,
-    /// Format of the results [default: text for one matrix, csv for a corpus]
+    /// Format of the results [default: as the name of --output ends, .csv, .json, .md or .txt; else text for
+    /// one matrix, csv for a corpus]
     #[arg(long, value_enum)]
     pub format: Option<Format>,
     /// Write the results to a file, and the facts of the run to FILE.run.json
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Replace files that are there already
+    #[arg(long)]
+    pub force: bool,
     /// Write the facts of the run (command, machine, bandwidth, libraries) to a file
     #[arg(long, value_name = "FILE")]
     pub run_record: Option<PathBuf>,
@@ -185,6 +190,24 @@ pub fn device(text: &str) -> Result<DeviceChoice, String> {
 }
 
 impl MeasureArgs {
+    /// The form of the results: the one given, that of the output's name, or `usual`.
+    ///
+    /// # Errors
+    /// When the name says another form than `--format`.
+    pub fn format(&self, usual: Format) -> Result<Format> {
+        let ending = self.output.as_ref().and_then(|path| Some((path, Format::of_name(path)?)));
+        let (Some(given), Some((path, named))) = (self.format, ending) else {
+            return Ok(self.format.or(ending.map(|(_, named)| named)).unwrap_or(usual));
+        };
+        let (path, given_name) = (path.display(), given.name());
+        ensure!(
+            given == named,
+            "{path} has the ending of {}, but --format is {given_name}: change one of them",
+            named.name()
+        );
+        Ok(given)
+    }
+
     /// The GPU that was named.
     pub fn gpu(&self) -> Option<usize> {
         match self.device {

@@ -5,25 +5,21 @@ pub mod same;
 pub mod share;
 mod tally;
 
-use std::io::{self, Write};
-
 use anyhow::{Error, Result, ensure};
-use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::CorpusArgs;
 use super::isolate::Runner;
+use super::progress::Progress;
 use super::run_facts::Recording;
-use super::session::output;
 use super::sources::sources;
 use super::task::{Event, Task};
 use super::{Verdict, World};
-use crate::matrix::source::Source;
 use crate::record::MatrixReport;
 use crate::record::file::RowFile;
+use crate::record::output::Output;
 use crate::record::row::Row;
 use crate::record::run::RunRecord;
 use crate::record::write::{Format, Reporter};
-use crate::terminal::shown;
 use share::Share;
 use tally::Tally;
 
@@ -36,8 +32,9 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
     let measure = &args.measure;
     let found = sources(&args.sources, measure.datasets.as_deref(), world.stderr)?;
     measure.check_files(found.iter().map(|(source, _)| source))?;
-    let share = Share::of(found, args.shard);
-    let (mut file, mut begun) = results::open(args)?;
+    let share = Share::of(found, args.shard, &measure.settings());
+    let format = measure.format(Format::Csv)?;
+    let (mut file, mut begun) = results::open(args, format)?;
     if let Some(record) = &begun.record {
         world.run_id.clone_from(&record.run_id);
     }
@@ -47,36 +44,43 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
     let now = RunRecord { corpus: Some(share.corpus), ..now };
     let facts = begun.go_on(now, measure.output.as_ref())?;
     let cells = facts.cells.clone();
-    let mut out: Box<dyn Write> = match &mut file {
-        Some(file) => file.cut().map(|()| Box::new(io::sink()))?,
-        None => output(measure.output.as_deref(), world.stdout)?,
+    let mut out = match &mut file {
+        Some(file) => file.cut().map(|()| None)?,
+        None => Some(Output::open(measure.output.as_deref(), measure.force, world.stdout)?),
     };
     let mut recording = Recording::begin(path, facts, world.readings, measure.quiet, world.stderr)?;
     recording.write()?;
-    let mut reporter = Reporter::new(measure.format.unwrap_or(Format::Csv), &mut *out);
-    let progress = progress(&share.sources, world.terminal && !measure.quiet);
+    let mut reporter = out.as_mut().map(|out| Reporter::new(format, out));
+    let open =
+        |source| results::open_cells(begun.rows_of(source), &cells).map_or(0, |open| open.len());
+    let works = share.sources.iter().map(|(source, bytes)| (source, *bytes, open(source)));
+    let visible = world.terminal && !measure.quiet;
+    let progress = Progress::of_many(&works.collect::<Vec<_>>(), &measure.settings(), visible);
     let (mut tally, mut interrupted) = (Tally::default(), false);
     for (source, bytes) in &share.sources {
-        let name = source.to_string();
-        let there = begun.rows.remove(&name).unwrap_or_default();
-        let Some(done) = results::done(&there, &cells) else {
+        let there = begun.rows_of(source);
+        let Some(open) = results::open_cells(there, &cells) else {
             tally.take(there.iter());
-            progress.inc(*bytes);
+            progress.end();
             continue;
         };
-        progress.set_message(shown(&name).into_owned());
+        progress.begin(source, *bytes, open);
+        let done = there.iter().filter_map(Row::timed).collect();
         let sizes = there.iter().find_map(Row::sizes);
         let task = Task { sizes, done, ..Task::whole(source, true) };
         let (rows, recording) = (file.as_mut(), &mut recording);
         let report = MatrixReport::default();
         let mut matrix = Matrix { report, file: rows, recording, lost: None };
-        interrupted = runner.run(task, &mut |event| matrix.take(event))?;
+        interrupted = runner.run(task, &mut |event| {
+            progress.note(&event);
+            matrix.take(event);
+        })?;
         let report = matrix.end()?;
         if !measure.quiet {
             let mut warnings = report.warnings().into_iter();
             progress.suspend(|| warnings.try_for_each(|line| writeln!(world.stderr, "{line}")))?;
         }
-        if file.is_none() && report.rows().next().is_some() {
+        if let Some(reporter) = reporter.as_mut().filter(|_| report.rows().next().is_some()) {
             reporter.report(&report)?;
         }
         if report.rows().next().is_some() || !there.is_empty() {
@@ -85,9 +89,10 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
         if interrupted {
             break;
         }
-        progress.inc(*bytes);
+        progress.end();
     }
-    progress.finish_and_clear();
+    progress.finish();
+    out.map_or(Ok(()), Output::finish)?;
     recording.finish(measure.quiet, world.stderr)?;
     if !measure.quiet {
         tally.write(world.stderr, interrupted)?;
@@ -120,7 +125,7 @@ impl Matrix<'_> {
                 &group.rows
             }
             Event::Matrix(report) => report.ended.as_slice(),
-            Event::Step(_) => &[],
+            Event::Step(_) | Event::Final(_) | Event::Partial(_) => &[],
         };
         Ok(self.file.as_mut().map_or(Ok(()), |file| file.add(rows))?)
     }
@@ -128,16 +133,4 @@ impl Matrix<'_> {
     fn end(self) -> Result<MatrixReport> {
         self.lost.map_or(Ok(self.report), Err)
     }
-}
-
-/// A bar by the files' bytes, on stderr; none when that is no terminal.
-pub fn progress(sources: &[(Source, u64)], visible: bool) -> ProgressBar {
-    if !visible {
-        return ProgressBar::hidden();
-    }
-    let template = "{bar:24} {percent}% of {total_bytes}, {eta} left: {wide_msg}";
-    let style = ProgressStyle::with_template(template).expect("a valid template");
-    let bar = ProgressBar::new(sources.iter().map(|(_, bytes)| bytes).sum()).with_style(style);
-    bar.enable_steady_tick(std::time::Duration::from_millis(500));
-    bar
 }

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 
 use super::same::differences_of_shares;
 use crate::cli::args::CorpusArgs;
+use crate::matrix::source::Source;
 use crate::record::file::{RowFile, is_no_file, whole_rows};
 use crate::record::row::Row;
-use crate::record::run::{Cell, RunRecord, Timed};
+use crate::record::run::{Cell, RunRecord};
 use crate::record::write::Format;
 use crate::report::lines::{self, Line};
 
@@ -24,9 +25,8 @@ pub struct Begun {
 ///
 /// # Errors
 /// When it has rows and is not to be gone on with.
-pub fn open(args: &CorpusArgs) -> Result<(Option<RowFile>, Begun)> {
+pub fn open(args: &CorpusArgs, format: Format) -> Result<(Option<RowFile>, Begun)> {
     let measure = &args.measure;
-    let format = measure.format.unwrap_or(Format::Csv);
     ensure!(
         !args.resume || measure.output.is_some(),
         "--resume needs --output FILE, the file to continue"
@@ -35,20 +35,26 @@ pub fn open(args: &CorpusArgs) -> Result<(Option<RowFile>, Begun)> {
         !args.resume || format == Format::Csv,
         "--resume can continue files of --format csv only"
     );
-    let Some(path) = &measure.output else { return Ok((None, Begun::default())) };
-    if is_no_file(path) {
-        return Ok((None, Begun::default()));
-    }
-    let has_results = || anyhow!("{} has results: remove it, or name another", path.display());
+    let nothing = Begun::default();
+    let Some(path) = measure.output.as_ref().filter(|path| !is_no_file(path)) else {
+        return measure.check_new().map(|()| (None, nothing));
+    };
     if format != Format::Csv {
-        ensure!(path.metadata().map_or(0, |file| file.len()) == 0, has_results());
-        return Ok((None, Begun::default()));
+        return measure.check_new().map(|()| (None, nothing));
+    }
+    if measure.force {
+        return Ok((Some(RowFile::replace(path)?), nothing));
+    }
+    if !args.resume && path.metadata().map_or(0, |file| file.len()) == 0 {
+        measure.check_new()?;
     }
     let file = RowFile::open::<Row>(path)?;
     if file.is_empty() {
-        return Ok((Some(file), Begun::default()));
+        return Ok((Some(file), nothing));
     }
-    ensure!(args.resume, "{}, or go on with it by --resume", has_results());
+    let there =
+        "has results: go on with them by --resume, name another file, or replace it with --force";
+    ensure!(args.resume, "{} {there}", path.display());
     Ok((Some(file), Begun::read(path, measure.record_path())?))
 }
 
@@ -57,6 +63,11 @@ impl Begun {
         let record = record.expect("there is one beside each output");
         let record = read_record(&record)?;
         Ok(Self { rows: read_rows(rows, &record)?, record: Some(record) })
+    }
+
+    /// The rows that a matrix has.
+    pub fn rows_of(&self, source: &Source) -> &[Row] {
+        self.rows.get(&source.to_string()).map_or(&[], Vec::as_slice)
     }
 
     /// The facts of a run that goes on: those that it began with, if it is still the same.
@@ -77,13 +88,12 @@ impl Begun {
     }
 }
 
-/// Which cells of a matrix have rows, and their times; `None` if none is open.
-pub fn done(rows: &[Row], cells: &[Cell]) -> Option<Vec<Timed>> {
+/// Which cells of a matrix that has these rows have none; `None` if nothing of it is open.
+pub fn open_cells(rows: &[Row], cells: &[Cell]) -> Option<Vec<Cell>> {
     let of_matrix = rows.iter().any(|row| row.method_name.is_none());
-    let done: Vec<_> = rows.iter().filter_map(Row::timed).collect();
-    let is_done = |cell: &Cell| done.iter().any(|timed| timed.cell == *cell);
-    let is_open = !of_matrix && !cells.iter().all(is_done);
-    is_open.then_some(done)
+    let done: Vec<_> = rows.iter().filter_map(Row::cell).collect();
+    let open: Vec<_> = cells.iter().filter(|cell| !done.contains(cell)).cloned().collect();
+    (!of_matrix && !open.is_empty()).then_some(open)
 }
 
 /// The facts of a run.

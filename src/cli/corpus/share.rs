@@ -4,17 +4,14 @@ use std::collections::BTreeSet;
 
 use sha2::{Digest, Sha256};
 
+use crate::bench::plan::Settings;
 use crate::cache::hex;
+use crate::cli::progress::estimate::{Estimate, entries};
 use crate::matrix::source::Source;
 use crate::record::run::{Corpus, Shard};
 
-/// What measuring a matrix takes however small it is, in bytes that could be read and converted
-/// meanwhile.
-const CONSTANT: u128 = 64 << 20;
-/// A compressed file's bytes stand for so many.
-const COMPRESSION: u128 = 4;
-/// Bytes of text that an entry of a generated matrix would take.
-const ENTRY: u128 = 20;
+/// About as many methods as the program has. How many a machine can run must not matter.
+const METHODS: usize = 30;
 
 /// More shares than any collection has matrices.
 const MOST: usize = 100_000;
@@ -29,7 +26,7 @@ pub struct Share {
 
 impl Share {
     /// The share of `all`, each matrix of which counts once.
-    pub fn of(all: Vec<(Source, u64)>, shard: Shard) -> Self {
+    pub fn of(all: Vec<(Source, u64)>, shard: Shard, settings: &Settings) -> Self {
         let mut seen = BTreeSet::new();
         let all: Vec<_> =
             all.into_iter().filter(|(source, _)| seen.insert(source.to_string())).collect();
@@ -37,7 +34,8 @@ impl Share {
         for (source, bytes) in &all {
             hash.update(format!("{source}\0{bytes}\0"));
         }
-        let works: Vec<_> = all.iter().map(|(source, bytes)| work(source, *bytes)).collect();
+        let works: Vec<_> =
+            all.iter().map(|(source, bytes)| work(source, *bytes, settings)).collect();
         let owners = owners(&works, shard.of);
         let (matrices, mut files, mut sources) = (all.len(), Vec::new(), Vec::new());
         for (place, (source, bytes)) in all.into_iter().enumerate() {
@@ -50,20 +48,10 @@ impl Share {
     }
 }
 
-/// About how long a matrix takes, in no unit: a constant, since the time per method is bounded, and what
-/// grows with the matrix.
-fn work(source: &Source, bytes: u64) -> u128 {
-    let bytes = u128::from(bytes);
-    CONSTANT
-        + match source {
-            Source::File(path) if path.extension().is_some_and(|end| end == "gz") => {
-                COMPRESSION * bytes
-            }
-            Source::File(_) => bytes,
-            Source::Generated(generator) | Source::StandIn(_, generator) => {
-                ENTRY * generator.most_entries()
-            }
-        }
+/// About how long a matrix takes, in nanoseconds. It depends on nothing but the command line and the file's size.
+fn work(source: &Source, bytes: u64, settings: &Settings) -> u128 {
+    let seconds = Estimate::of(entries(source, bytes), settings).seconds(METHODS);
+    (1e9 * seconds) as u128
 }
 
 /// The share that each matrix belongs to: the one with the most work first, always into the share that
@@ -111,6 +99,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::bench::plan::Protocol;
 
     proptest! {
         /// Every matrix is in one share, and no share has more than the mean and a matrix more.
@@ -134,11 +123,17 @@ mod tests {
 
     #[test]
     fn work_is_by_hand() {
-        let file = |name: &str| Source::File(name.into());
-        assert_eq!(work(&file("a.mtx"), 1000), (64 << 20) + 1000);
-        assert_eq!(work(&file("a.tar.gz"), 1000), (64 << 20) + 4000);
-        let dense = Source::parse("gen:dense,rows=5,cols=4".as_ref()).unwrap();
-        assert_eq!(work(&dense, 0), (64 << 20) + 400);
+        let settings = Settings::new(Protocol::MergeSpmv);
+        let work =
+            |name: &str, bytes| work(&Source::parse(name.as_ref()).unwrap(), bytes, &settings);
+        // A million entries: a tenth of a second to read, a product of a millisecond, and 30 methods of two seconds
+        // each, with 100 products for setup and verification and 47 ms besides.
+        let million = 110_000_000 + 30 * (2_000_000_000 + 100_000_000 + 47_000_000);
+        for (name, bytes) in
+            [("a.mtx", 12_000_000), ("a.tar.gz", 3_000_000), ("gen:dense,rows=1000,cols=1000", 0)]
+        {
+            assert!(work(name, bytes).abs_diff(million) < 100, "{name}: {}", work(name, bytes));
+        }
         // The largest first, into the emptiest share.
         assert_eq!(owners(&[5, 9, 4, 4, 7], 2), [1, 0, 0, 1, 1]);
         assert_eq!(owners(&[5, 9], usize::MAX), [1, 0]);
@@ -157,11 +152,12 @@ mod tests {
     fn shares_know_their_places_and_the_whole() {
         let all: Vec<_> =
             ["b", "a", "c", "a"].iter().map(|name| (Source::File(name.into()), 7)).collect();
-        let share = |number| Share::of(all.clone(), Shard { number, of: 2 }).corpus;
+        let settings = Settings::new(Protocol::MergeSpmv);
+        let share = |number| Share::of(all.clone(), Shard { number, of: 2 }, &settings).corpus;
         let (first, second) = (share(1), share(2));
         assert_eq!(first.files, [(0, "b".to_owned()), (2, "c".to_owned())]);
         assert_eq!(second.files, [(1, "a".to_owned())], "named twice, it is measured once");
         assert_eq!((first.matrices, &first.hash), (3, &second.hash));
-        assert_ne!(Share::of(all[..2].to_vec(), first.shard).corpus.hash, first.hash);
+        assert_ne!(Share::of(all[..2].to_vec(), first.shard, &settings).corpus.hash, first.hash);
     }
 }

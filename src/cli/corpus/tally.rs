@@ -36,9 +36,9 @@ impl Tally {
         }
     }
 
-    /// Whether no method has a right result on any matrix.
+    /// Whether there are matrices, but no method has a right result on any.
     pub fn is_without_result(&self) -> bool {
-        !self.rows.contains_key(&Status::Ok)
+        self.matrices > 0 && !self.rows.contains_key(&Status::Ok)
     }
 
     /// Writes the summary.

@@ -232,10 +232,12 @@ impl Watch {
     fn note(&mut self, event: &Event, task: &mut Task) {
         match event {
             Event::Step(next) => {
-                if let Some(Step::Method(cell)) = self.step.replace(next.clone()) {
+                if let Some(Step::Method(cell, _)) = self.step.replace(next.clone()) {
                     *self.spent.entry(cell).or_default() += self.at;
                 }
             }
+            // The step stays what the child is at, or what it was at when it was told to end.
+            Event::Final(_) | Event::Partial(_) => return,
             Event::Group(group) => {
                 task.done.extend(group.timed());
                 self.step = None;
@@ -253,7 +255,7 @@ impl Watch {
     /// How long the child has been at this step, with all turns of a method.
     fn at_it(&self) -> Duration {
         let before = match &self.step {
-            Some(Step::Method(cell)) => self.spent.get(cell).copied().unwrap_or_default(),
+            Some(Step::Method(cell, _)) => self.spent.get(cell).copied().unwrap_or_default(),
             _ => Duration::ZERO,
         };
         before + self.at

@@ -13,6 +13,7 @@ use tempfile::NamedTempFile;
 use super::child::{OUT_OF_MEMORY, ask};
 use super::keeper::Keeper;
 use super::wire::{Answer, Hello, receive, send};
+use crate::bench::execute::Turn;
 use crate::bench::plan::{Cache, Protocol, Settings};
 use crate::cli::task::{Event, Step, Task};
 use crate::matrix::Csr;
@@ -138,7 +139,7 @@ fn a_worker_by_script() {
         ("reads it once more" | "reads it once", _) => (),
         ("is told to end", 0) => {
             tell(read());
-            tell(Event::Step(Step::Method(cell("a"))));
+            tell(Event::Step(Step::Method(cell("a"), Turn::Prepare)));
             send(&socket, &Answer::Interrupted).unwrap();
         }
         ("is told to end", _) => {
@@ -146,7 +147,7 @@ fn a_worker_by_script() {
             tell(group("a"));
             tell(group("b"));
         }
-        _ => tell(Event::Step(Step::Method(cell("a")))),
+        _ => tell(Event::Step(Step::Method(cell("a"), Turn::Prepare))),
     }
     std::process::exit(3);
 }
@@ -161,7 +162,7 @@ fn run(script: &str) -> (Vec<String>, String) {
     let ran = Keeper::start(program, hello, &interrupted).and_then(|(mut keeper, _)| {
         let task = Task::whole(&Source::parse("gen:dense,rows=3,cols=4".as_ref())?, true);
         keeper.run(task, &mut |event| match event {
-            Event::Step(_) => (),
+            Event::Step(_) | Event::Final(_) | Event::Partial(_) => (),
             Event::Group(group) => told.extend(group.timed().map(|timed| timed.cell.method)),
             Event::Matrix(report) => told.extend(report.ended.and_then(|row| row.reason)),
         })

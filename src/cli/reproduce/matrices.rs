@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 
 use super::args::ReproduceArgs;
+use crate::cli::progress::estimate::entries;
 use crate::cli::sources::{find, stand_in};
 use crate::datasets::{Datasets, Matrices, Matrix};
 use crate::matrix::source::Source;
@@ -19,8 +20,6 @@ use crate::report::lines::matrix_name;
 const QUICK_OF_A_SET: usize = 6;
 /// Of a generator's list, a quick run takes this many, with both ends.
 const QUICK_OF_A_LIST: usize = 4;
-/// About how many bytes of a file make an entry.
-const BYTES_PER_ENTRY: u64 = 12;
 
 /// Where matrices come from.
 pub struct Library {
@@ -111,7 +110,7 @@ impl Library {
     fn corpus(&self) -> Result<Wanted> {
         let of_file = |(source, bytes): &(Source, u64)| Found {
             source: source.clone(),
-            entries: bytes / BYTES_PER_ENTRY,
+            entries: entries(source, *bytes),
         };
         let mut wanted =
             Wanted { found: self.files.iter().map(of_file).collect(), ..Wanted::default() };
@@ -159,10 +158,7 @@ impl Library {
 
 fn generated(spec: &str) -> Result<Found> {
     let source = Source::parse(OsStr::new(spec)).with_context(|| spec.to_owned())?;
-    let entries = match &source {
-        Source::Generated(generator) => generator.most_entries() as u64,
-        _ => 0,
-    };
+    let entries = entries(&source, 0);
     Ok(Found { source, entries })
 }
 

@@ -9,15 +9,10 @@ use clap::Parser;
 use super::matrices::{Found, Library};
 use crate::cli::args::{DeviceChoice, MeasureArgs};
 use crate::cli::choice;
+use crate::cli::progress::estimate::Estimate;
 use crate::method::Device;
 use crate::papers::definition::Experiment;
 use crate::papers::store::Cell;
-
-/// About how fast a method is that nobody has measured, in products of nonzeros per second.
-const NONZEROS_PER_SECOND: f64 = 1e9;
-/// Products that a setup takes, about; and one verification.
-const SETUP_PRODUCTS: f64 = 30.0;
-const VERIFY_PRODUCTS: f64 = 10.0;
 
 /// One command line and its matrices.
 pub struct Batch {
@@ -126,14 +121,8 @@ impl Batch {
     fn expected(&self) -> f64 {
         let Ok(measure) = self.measure() else { return 0.0 };
         let settings = measure.settings();
-        let of_matrix = |found: &Found| {
-            let product = found.entries as f64 / NONZEROS_PER_SECOND;
-            let products = settings.products(found.entries as usize, Device::Cpu) as f64;
-            let timed = (products * product).min(settings.max_time.as_secs_f64());
-            let checked = (settings.rounds + 1) as f64 * VERIFY_PRODUCTS;
-            let of_method = timed + (SETUP_PRODUCTS + checked) * product;
-            self.methods.len() as f64 * of_method + VERIFY_PRODUCTS * product
-        };
+        let of_matrix =
+            |found: &Found| Estimate::of(found.entries, &settings).seconds(self.methods.len());
         self.found.iter().map(of_matrix).sum()
     }
 }

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::time::Duration;
 
 use anyhow::{Context, Result};
 
@@ -10,6 +9,7 @@ use super::measure::Done;
 use super::plan::{Batch, Plan};
 use super::{QUICK_RUN, RESULTS};
 use crate::cli::World;
+use crate::cli::progress::estimate::span;
 use crate::method::Device;
 use crate::papers::definition::Experiment;
 use crate::papers::experiments;
@@ -163,15 +163,6 @@ pub fn plan(
     }
     writeln!(out, "  expected: up to {}", span(plan.expected()))?;
     Ok(())
-}
-
-fn span(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match seconds {
-        0..=99 => format!("{seconds} s"),
-        100..=5999 => format!("{} min", seconds.div_ceil(60)),
-        _ => format!("{:.1} h", seconds as f64 / 3600.0),
-    }
 }
 
 /// The claims beside what was measured, on the terminal and, with all views, in the folder.

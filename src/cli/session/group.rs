@@ -34,20 +34,15 @@ impl Session<'_> {
             .filter_map(|timed| Some((timed.cell.method.clone(), timed.median_ms?)));
         let is_plain = |name: &str| Baseline::named(name).is_some_and(|b| b.kind == Kind::Csr);
         let baseline = measured.chain(before).find(|(name, _)| is_plain(name));
-        let circumstances = Circumstances {
-            precision,
-            threads: self.team.len(),
-            cache: self.settings.cache,
-            transpose: self.settings.transpose,
-            order: self.order,
-            order_ms: matrix.reordering.map(|cost| cost.order_ms),
+        let circumstances = |baseline_ms| Circumstances {
             peak_gbs: report.peak.gbs(),
             launch_ms: report.launch_ms,
-            baseline_ms: baseline.map(|(_, ms)| ms),
-            run_id: &self.run_id,
+            baseline_ms,
+            ..self.circumstances(precision, matrix)
         };
         let row = |(choice, outcome): (&Choice, &Outcome)| {
-            Row::new(facts, choice, outcome, &circumstances)
+            let baseline = baseline.as_ref().filter(|_| !is_plain(&choice.name()));
+            Row::new(facts, choice, outcome, &circumstances(baseline.map(|(_, ms)| *ms)))
         };
         let stages = |outcome: &Outcome| match outcome {
             Outcome::Ok(measured) => measured.stages.clone(),
@@ -71,4 +66,45 @@ impl Session<'_> {
         choosers.into_iter().for_each(|chooser| group.set_off(chooser, done));
         group
     }
+
+    /// What is known of a group's circumstances before it is complete.
+    pub(super) fn circumstances(
+        &self,
+        precision: Precision,
+        matrix: &MatrixReport,
+    ) -> Circumstances<'_> {
+        Circumstances {
+            precision,
+            threads: self.team.len(),
+            cache: self.settings.cache,
+            transpose: self.settings.transpose,
+            order: self.order,
+            order_ms: matrix.reordering.map(|cost| cost.order_ms),
+            peak_gbs: 0.0,
+            launch_ms: None,
+            baseline_ms: None,
+            run_id: &self.run_id,
+        }
+    }
+}
+
+/// What became of each of `choices`, some of which had ended before the measurement; where it was interrupted,
+/// only of those that have an outcome.
+pub(super) fn with_ended<'m>(
+    choices: Vec<Choice<'m>>,
+    measured: Report,
+    end_of: impl Fn(&Choice) -> Option<Outcome>,
+) -> (Vec<Choice<'m>>, Report) {
+    let (mut places, mut outcomes) = (0.., measured.outcomes.into_iter());
+    let has_outcome = |place: usize| match &measured.interrupted {
+        Some(places) => places.contains(&place),
+        None => true,
+    };
+    let outcome = |choice: Choice<'m>| match end_of(&choice) {
+        Some(ended) => Some((choice, ended)),
+        None if has_outcome(places.next()?) => Some((choice, outcomes.next()?)),
+        None => None,
+    };
+    let (choices, outcomes) = choices.into_iter().filter_map(outcome).unzip();
+    (choices, Report { outcomes, interrupted: None, ..measured })
 }

@@ -1,11 +1,13 @@
 //! Bars to the right, a group per category from top to bottom.
 
-use svg::node::element::Group;
+use svg::node::element::{Group, Path};
 
-use super::drawing::{faint, line, picture, rectangle, text, tip, written};
+use super::drawing::{faint, line, path, reading, rectangle, text, tip, written};
 use super::legend::{Entry, bar_sample, legend};
-use super::look::{COLOURS, Look};
+use super::look::Look;
+use super::picture::Picture;
 use super::scale::{Direction, Scale, around, from_decade};
+use super::switch::Switch;
 use super::theme::{LINE, WIDTH, shortened, text_width};
 use super::{BarSeries, Bars};
 use crate::report::table::significant;
@@ -16,6 +18,8 @@ const NAMES: f64 = 290.0;
 const RIGHT: f64 = 30.0;
 /// Free between groups.
 const BETWEEN: f64 = 8.0;
+/// Of more means than this no line could be followed.
+const MEANS: usize = 6;
 
 /// Bars with their axis laid out.
 struct Layout<'a> {
@@ -28,26 +32,34 @@ struct Layout<'a> {
     group: f64,
 }
 
-/// As SVG.
-pub fn draw(bars: &Bars) -> String {
+/// The bars as a picture.
+pub fn draw(bars: &Bars) -> Picture {
     let (names, height) = legend(entries(bars), 0.0, WIDTH);
     let layout = Layout::of(bars, height + 10.0 + 2.5 * LINE);
     let mut parts = vec![names, layout.axis(), layout.categories()];
-    parts.extend(looks(bars).filter_map(|(_, series, look)| layout.mean(series, look)));
-    parts.extend(looks(bars).map(|(index, series, look)| layout.series(index, series, look)));
-    picture(WIDTH, layout.bottom() + 1.5 * LINE, parts)
+    parts.extend(looks(bars).filter_map(|(series, look, _)| layout.mean(series, look)));
+    parts.extend(looks(bars).enumerate().map(|(index, (series, look, switch))| {
+        let part = Switch::part(switch, layout.series(index, series, look));
+        // Where bars of other series are hidden, those that are left move together by so much.
+        if switch.is_some() { part.set("data-step", layout.thick) } else { part }
+    }));
+    Picture { width: WIDTH, height: layout.bottom() + 1.5 * LINE, parts }
 }
 
-fn looks(bars: &Bars) -> impl Iterator<Item = (usize, &BarSeries, Look)> {
-    bars.series.iter().enumerate().map(|(index, series)| (index, series, Look::of(index)))
+/// A stack is shown whole.
+fn looks(bars: &Bars) -> impl Iterator<Item = (&BarSeries, Look, Option<Switch>)> {
+    let switches = Switch::all(bars.series.iter().map(|series| &series.name[..]), &bars.few);
+    let looks = bars.series.iter().zip(switches).enumerate();
+    let switch = |switch: Option<Switch>| switch.filter(|_| !bars.stacked);
+    looks.map(move |(index, (series, of))| (series, Look::of(index), switch(of)))
 }
 
 /// The names of series with their means.
 fn entries(bars: &Bars) -> Vec<Entry> {
-    let entry = |(_, series, look): (usize, &BarSeries, Look)| {
+    let entry = |(series, look, switch): (&BarSeries, Look, _)| {
         let mean = series.mean.map(|mean| format!(" (mean {})", significant(mean)));
         let name = format!("{}{}", series.name, mean.unwrap_or_default());
-        Entry { name, sample: bar_sample(look) }
+        Entry { name, sample: bar_sample(look), switch }
     };
     looks(bars).map(entry).filter(|entry| !entry.name.is_empty()).collect()
 }
@@ -79,7 +91,7 @@ impl<'a> Layout<'a> {
         let names = bars.categories.iter().map(|name| text_width(name));
         let left = names.fold(0.0, f64::max).min(NAMES) + 10.0;
         let left = left.max(RIGHT);
-        let value = Scale::new(reach(bars), bars.value.log, (left, WIDTH - RIGHT));
+        let value = Scale::new(reach(bars), &bars.value, (left, WIDTH - RIGHT));
         Self { bars, value, left, top, thick, group }
     }
 
@@ -126,10 +138,26 @@ impl<'a> Layout<'a> {
             let end = self.value.at(to)?;
             let start = self.value.at(from).unwrap_or(self.value.foot());
             let (middle, half) = (self.bar(index, category), self.thick / 2.0 - 0.75);
-            let told = format!("{} · {name}\n{}", series.name, significant(to - from));
+            let number = reading(to - from, interval(self.bars, series, category));
+            let told = format!("{} · {name}\n{number}", series.name);
             Some(rectangle((start, middle - half), (end, middle + half)).add(tip(&told)))
         });
-        bars.fold(look.fills(), Group::add)
+        let bars = bars.fold(look.fills(), Group::add);
+        let strokes = (0..self.bars.categories.len()).filter_map(|category| {
+            let ends = interval(self.bars, series, category)?;
+            self.stroke(self.bar(index, category), ends)
+        });
+        let strokes = strokes.fold(faint(0.9).set("stroke-width", 1.2), Group::add);
+        Group::new().add(bars).add(strokes)
+    }
+
+    /// An interval about a height: a line with a short one across it at either end.
+    fn stroke(&self, middle: f64, (low, high): (f64, f64)) -> Option<Path> {
+        let (low, high) = (self.value.at(low).unwrap_or(self.value.foot()), self.value.at(high)?);
+        let half = (self.thick / 2.0 - 1.5).min(3.5);
+        let [above, below] = [middle - half, middle + half];
+        let across = |at| [(at, above), (at, below), (at, middle)];
+        Some(path(across(low).into_iter().chain(across(high).into_iter().rev())))
     }
 
     /// The middle of a bar: in the group's, or as far from there as its place in the group says.
@@ -141,7 +169,7 @@ impl<'a> Layout<'a> {
     /// A line behind the bars of all categories; a part of a stack has no place of its own for it, and of
     /// many lines none could be followed.
     fn mean(&self, series: &BarSeries, look: Look) -> Option<Group> {
-        let few = self.bars.series.len() <= COLOURS.len();
+        let few = self.bars.series.len() <= MEANS;
         let mean = series.mean.filter(|_| few && !self.bars.stacked)?;
         let at = self.value.at(mean)?;
         let across = line((at, self.top - 4.0), (at, self.bottom()));
@@ -149,13 +177,23 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// From the foot of the bars over all ends and means.
+/// From where to where a bar's value lies. A part of a stack has no place for that.
+fn interval(bars: &Bars, series: &BarSeries, category: usize) -> Option<(f64, f64)> {
+    let interval = series.intervals.get(category).copied().flatten();
+    interval.filter(|ends| !bars.stacked && ends.0.is_finite() && ends.1.is_finite())
+}
+
+/// From the foot of the bars over all ends, intervals and means.
 fn reach(bars: &Bars) -> (f64, f64) {
     let categories = 0..bars.categories.len();
     let ends = categories.flat_map(|category| {
-        (0..bars.series.len()).filter_map(move |series| Some(spans(bars, series, category)?.1))
+        let end = move |series: usize| Some(spans(bars, series, category)?.1);
+        let intervals =
+            bars.series.iter().filter_map(move |series| interval(bars, series, category));
+        let ends = (0..bars.series.len()).filter_map(end);
+        ends.chain(intervals.flat_map(|(low, high)| [low, high]))
     });
     let means = bars.series.iter().filter_map(|series| series.mean).filter(|_| !bars.stacked);
     let ends = ends.chain(means);
-    if bars.value.log { from_decade(ends) } else { around(false, ends.chain([0.0])) }
+    if bars.value.log { from_decade(ends) } else { around(&bars.value, ends.chain([0.0])) }
 }

@@ -1,28 +1,9 @@
-//! The elements that pictures are made of, and the picture around them.
+//! The elements that pictures are made of.
 
-use svg::node::element::{Group, Line, Path, Rectangle, SVG, Style, Text, Title};
+use svg::node::element::{Group, Line, Path, Rectangle, Text, Title};
 
-use super::theme::{BASELINE, FONT, shortened};
-
-/// Only of a file of its own; in a page the page's colour is taken. The scheme makes the browser's own
-/// ground dark too where a file is opened by itself.
-const COLOURS_OF_A_FILE: &str = "svg.chart:root{color:#1f2328;color-scheme:light dark}\
-    @media(prefers-color-scheme:dark){svg.chart:root{color:#e6edf3}}";
-
-/// The picture.
-pub fn picture(width: f64, height: f64, parts: impl IntoIterator<Item = Group>) -> String {
-    let whole = SVG::new()
-        .set("class", "chart")
-        .set("viewBox", format!("0 0 {} {}", tenth(width), tenth(height)))
-        // A natural size for where nothing else says one; a page's own rules go before.
-        .set("width", tenth(width))
-        .set("style", "max-width:100%")
-        .set("font-family", "system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif")
-        .set("font-size", FONT)
-        .set("fill", "currentColor")
-        .add(Style::new(COLOURS_OF_A_FILE));
-    parts.into_iter().fold(whole, SVG::add).to_string()
-}
+use super::theme::{BASELINE, shortened};
+use crate::report::table::significant;
 
 /// To a tenth of a unit, which is all that can be seen.
 pub fn tenth(place: f64) -> f64 {
@@ -64,6 +45,13 @@ pub fn written(name: &str, room: f64, place: impl Fn(&str) -> Text) -> Group {
 /// What is shown where a pointer rests.
 pub fn tip(content: &str) -> Title {
     Title::new(clean(content))
+}
+
+/// A number in words, with what it lies between where that is known.
+pub fn reading(number: f64, between: Option<(f64, f64)>) -> String {
+    let between =
+        between.map(|(low, high)| format!(" ({} to {})", significant(low), significant(high)));
+    significant(number) + &between.unwrap_or_default()
 }
 
 /// A straight line.

@@ -3,8 +3,10 @@
 use svg::node::element::{Group, Rectangle};
 
 use super::Heat;
-use super::drawing::{faint, line, picture, rectangle, text, tip, upward, written};
-use super::scale::{Direction, Scale, apart, around, has_place, label};
+use super::drawing::{faint, line, rectangle, text, tip, upward, written};
+use super::label::label;
+use super::picture::Picture;
+use super::scale::{Direction, Scale, apart, around, has_place};
 use super::theme::{LINE, WIDTH, text_width, viridis};
 use crate::report::table::significant;
 
@@ -32,11 +34,12 @@ struct Layout<'a> {
     width: f64,
 }
 
-/// As SVG.
-pub fn draw(heat: &Heat) -> String {
+/// The map as a picture.
+pub fn draw(heat: &Heat) -> Picture {
     let layout = Layout::of(heat);
     let height = layout.top + HIGH * heat.rows.len() as f64 + 4.0;
-    picture(layout.width, height, [layout.colours(), layout.names(), layout.cells()])
+    let parts = vec![layout.colours(), layout.names(), layout.cells()];
+    Picture { width: layout.width, height, parts }
 }
 
 /// The range that is wished for, or if it is none, the one that cells have.
@@ -46,7 +49,7 @@ fn reach(heat: &Heat) -> (f64, f64) {
     if fine && apart(low, high) {
         return heat.range;
     }
-    around(heat.value.log, heat.cells.iter().flatten().copied().flatten())
+    around(&heat.value, heat.cells.iter().flatten().copied().flatten())
 }
 
 impl<'a> Layout<'a> {
@@ -58,7 +61,7 @@ impl<'a> Layout<'a> {
         let columns = heat.columns.len().max(1) as f64;
         let cell = ((WIDTH - left) / columns).clamp(NARROW, WIDE);
         let reach = reach(heat);
-        let value = Scale::new(reach, heat.value.log, (0.0, BAR));
+        let value = Scale::new(reach, &heat.value, (0.0, BAR));
         let names = widest(&heat.columns);
         let upward = names > cell - 6.0;
         let top = 4.2 * LINE + if upward { names } else { LINE };

@@ -4,6 +4,7 @@ use svg::node::element::Group;
 
 use super::drawing::{line, rectangle, tenth, text, written};
 use super::look::Look;
+use super::switch::Switch;
 use super::theme::{LINE, text_width};
 
 /// How wide a sample is, and how far its name is from it.
@@ -18,6 +19,8 @@ pub struct Entry {
     pub name: String,
     /// Drawn about the middle of [`SAMPLE`] units.
     pub sample: Group,
+    /// Whether and how it shows and hides a series.
+    pub switch: Option<Switch>,
 }
 
 /// The names, column after column, and how high all of it is.
@@ -51,8 +54,14 @@ fn columns(widths: &[f64], room: f64) -> (usize, Vec<f64>) {
 
 fn drawn(entry: Entry, left: f64, middle: f64, room: f64) -> Group {
     let at = format!("translate({} {})", tenth(left + SAMPLE / 2.0), tenth(middle));
+    let width = SAMPLE + GAP + text_width(&entry.name).min(room);
     let name = written(&entry.name, room, |name| text(left + SAMPLE + GAP, middle, "start", name));
-    Group::new().add(entry.sample.set("transform", at)).add(name)
+    let drawn = Switch::name(entry.switch, Group::new());
+    // A pointer reaches it everywhere, not only on the letters.
+    let area = rectangle((left, middle - LINE / 2.0), (left + width, middle + LINE / 2.0));
+    let area = entry.switch.map(|_| area.set("fill", "none").set("pointer-events", "all"));
+    let drawn = area.into_iter().fold(drawn, Group::add);
+    drawn.add(entry.sample.set("transform", at)).add(name)
 }
 
 /// A line as in the picture.

@@ -4,10 +4,12 @@ use svg::node::element::{Group, Path};
 
 use super::drawing::{faint, tenth};
 
-/// By Okabe and Ito: without black and yellow, which a dark and a light page swallow, with a grey instead,
-/// and the blue a little lighter.
-pub const COLOURS: [&str; 7] =
-    ["#1f80c0", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8a8a"];
+/// Found by a search for colours that lie as far apart as possible for viewers with normal vision and with each kind
+/// of colour blindness, among those that are visible on a light and on a dark page.
+const COLOURS: [&str; 12] = [
+    "#2b72c8", "#ef8a17", "#3bc671", "#ce0dbb", "#a1617d", "#9010ff", "#ce0709", "#7c9b6f",
+    "#df90f7", "#3f6f45", "#b465ff", "#aeadbc",
+];
 
 /// As paths about the point that they mark, and whether they are filled.
 const MARKS: [(&str, bool); 8] = [
@@ -29,6 +31,8 @@ const FILLS: [(f64, &str); 4] = [(0.9, "none"), (0.35, "none"), (0.0, "none"), (
 /// What tells a series from the others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
+    /// Its place among the series.
+    pub index: usize,
     /// Of all that belongs to it.
     pub colour: &'static str,
     /// A path about a point.
@@ -42,20 +46,22 @@ pub struct Look {
 }
 
 impl Look {
-    /// Of a series by its place. Colour and mark are different for the first 56, colour and dash for the
-    /// first 42, colour and fill for the first 28.
+    /// Of a series by its place. No pair of colour and mark repeats among the first 96 series, none of colour and
+    /// dash or of colour and fill among the first 48.
     pub fn of(index: usize) -> Self {
         let (colour, round) = (index % COLOURS.len(), index / COLOURS.len());
         let (mark, filled) = MARKS[(colour + round) % MARKS.len()];
-        let dash = DASHES[round % DASHES.len()];
-        Self { colour: COLOURS[colour], mark, filled, dash, fill: FILLS[round % FILLS.len()] }
+        // Lines have no marks: the dashes change sooner than the colours are used up.
+        let dash = DASHES[(index / 4 + index / 24) % DASHES.len()];
+        let fill = FILLS[round % FILLS.len()];
+        Self { index, colour: COLOURS[colour], mark, filled, dash, fill }
     }
 
     /// What its marks have in common.
     pub fn marks(self) -> Group {
         let group = Group::new();
         match self.filled {
-            true => group.set("fill", self.colour).set("fill-opacity", 0.8),
+            true => group.set("fill", self.colour).set("fill-opacity", 0.9),
             false => group.set("fill", "none").set("stroke", self.colour).set("stroke-width", 1.8),
         }
     }
@@ -93,7 +99,7 @@ mod tests {
 
     #[test]
     fn no_two_series_look_alike() {
-        for index in 0..28 {
+        for index in 0..48 {
             for other in (0..index).map(Look::of) {
                 let look = Look::of(index);
                 let parts = |look: Look| [look.mark, look.dash];
@@ -105,21 +111,87 @@ mod tests {
         }
     }
 
+    /// Red, green and blue as light, from 0 to 1.
+    fn light(colour: &str) -> [f64; 3] {
+        [1, 3, 5].map(|at| {
+            let part = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;
+            if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+        })
+    }
+
+    fn times(matrix: [[f64; 3]; 3], of: [f64; 3]) -> [f64; 3] {
+        matrix.map(|row| row.iter().zip(of).map(|(a, b)| a * b).sum())
+    }
+
     /// By the formula of WCAG 2, on white and on GitHub's dark page.
     #[test]
     fn colours_are_seen_in_the_light_and_in_the_dark() {
         let luminance = |colour: &str| -> f64 {
-            let part = |at| f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;
-            let linear = |part: f64| match part <= 0.04045 {
-                true => part / 12.92,
-                false => ((part + 0.055) / 1.055).powf(2.4),
-            };
-            0.2126 * linear(part(1)) + 0.7152 * linear(part(3)) + 0.0722 * linear(part(5))
+            light(colour)
+                .iter()
+                .zip([0.2126, 0.7152, 0.0722])
+                .map(|(part, weight)| part * weight)
+                .sum()
         };
         for colour in COLOURS {
             let own = luminance(colour) + 0.05;
             assert!((luminance("#ffffff") + 0.05) / own > 2.0, "{colour}");
             assert!(own / (luminance("#0d1117") + 0.05) > 3.0, "{colour}");
+        }
+    }
+
+    /// What viewers see who lack the first, the second or the third kind of cones, by Machado, Oliveira and Fernandes,
+    /// A Physiologically-based Model for Simulation of Color Vision Deficiency (2009), and what all others see.
+    const EYES: [[[f64; 3]; 3]; 4] = [
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ],
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ],
+        [
+            [1.255528, -0.076749, -0.178779],
+            [-0.078411, 0.930809, 0.147602],
+            [0.004733, 0.691367, 0.303900],
+        ],
+    ];
+
+    /// The place of a light in Oklab (Ottosson, 2020), in which distances are as great as they look.
+    fn oklab(light: [f64; 3]) -> [f64; 3] {
+        let cones = times(
+            [
+                [0.4122214708, 0.5363325363, 0.0514459929],
+                [0.2119034982, 0.6806995451, 0.1073969566],
+                [0.0883024619, 0.2817188376, 0.6299787005],
+            ],
+            light.map(|part| part.clamp(0.0, 1.0)),
+        );
+        times(
+            [
+                [0.2104542553, 0.7936177850, -0.0040720468],
+                [1.9779984951, -2.4285922050, 0.4505937099],
+                [0.0259040371, 0.7827717662, -0.8086757660],
+            ],
+            cones.map(f64::cbrt),
+        )
+    }
+
+    /// A distance of 0.02 is just seen where colours lie side by side.
+    #[test]
+    fn colours_are_told_apart_also_by_the_colour_blind() {
+        for eye in EYES {
+            let seen = COLOURS.map(|colour| oklab(times(eye, light(colour))));
+            for (index, a) in seen.iter().enumerate() {
+                for b in &seen[..index] {
+                    let squares: f64 = a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum();
+                    assert!(squares.sqrt() > 0.078, "{}: {}", COLOURS[index], squares.sqrt());
+                }
+            }
         }
     }
 }

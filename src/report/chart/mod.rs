@@ -3,15 +3,20 @@
 mod bars;
 mod drawing;
 mod heat;
+mod label;
 mod legend;
 mod look;
+mod picture;
 mod plane;
 mod scale;
+mod switch;
 #[cfg(test)]
 mod tests;
 mod theme;
 
 use serde::{Deserialize, Serialize};
+
+use picture::Picture;
 
 /// A picture's data.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -26,10 +31,19 @@ pub enum Chart {
 }
 
 impl Chart {
-    /// As SVG that needs nothing else, about 760 units wide and as high as it must be: for a page, whose
-    /// colour of text it takes, or for a file, which is readable in the dark and the light. What cannot be
-    /// drawn is left out: no finite number, or none above 0 on a logarithmic axis.
+    /// As SVG that needs nothing else, about 660 units wide and as high as it must be, for a page, whose colour of
+    /// text it takes. What cannot be drawn is left out: no finite number, or none above 0 on a logarithmic axis.
     pub fn to_svg(&self) -> String {
+        self.picture().into_svg()
+    }
+
+    /// The same as a file of its own, readable in the dark and the light, with its title above and below it a
+    /// small line on where the numbers are from.
+    pub fn to_file(&self, title: &str, foot: &str) -> String {
+        self.picture().framed(title, foot).into_svg()
+    }
+
+    fn picture(&self) -> Picture {
         match self {
             Self::Plane(plane) => plane::draw(plane),
             Self::Bars(bars) => bars::draw(bars),
@@ -39,7 +53,7 @@ impl Chart {
 }
 
 /// Points and lines over two axes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Plane {
     /// To the right.
     pub x: Axis,
@@ -49,15 +63,31 @@ pub struct Plane {
     pub series: Vec<Series>,
     /// Lines that are no series: a roof, a speed of 1, the products after which something pays off.
     pub guides: Vec<Guide>,
+    /// The names of the series that a page shows at first where there are many; none: all of them.
+    pub few: Vec<String>,
 }
 
 /// What an axis measures.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Axis {
     /// With the unit: `time per product (ms)`.
     pub label: String,
     /// Logarithmic; only positive numbers are drawn.
     pub log: bool,
+    /// Of whole numbers; no others are written along it.
+    pub whole: bool,
+}
+
+impl Axis {
+    /// Of any numbers.
+    pub fn linear(label: impl Into<String>) -> Self {
+        Self { label: label.into(), ..Self::default() }
+    }
+
+    /// Of positive numbers.
+    pub fn log(label: impl Into<String>) -> Self {
+        Self { log: true, ..Self::linear(label) }
+    }
 }
 
 /// What bears one name.
@@ -85,13 +115,13 @@ pub enum Mark {
 }
 
 /// A pair of numbers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Point {
     /// To the right.
     pub x: f64,
     /// Upward.
     pub y: f64,
-    /// From where to where y lies, where it is a mean.
+    /// From where to where y lies: its interval, or where it is a mean, what it is the mean of.
     pub spread: Option<(f64, f64)>,
     /// What is shown where a pointer rests: the matrix.
     pub label: Option<String>,
@@ -107,7 +137,7 @@ pub struct Guide {
 }
 
 /// Bars, a group per category.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Bars {
     /// What a bar's length is.
     pub value: Axis,
@@ -117,15 +147,19 @@ pub struct Bars {
     pub series: Vec<BarSeries>,
     /// The parts of a group lie end to end.
     pub stacked: bool,
+    /// As in [`Plane::few`].
+    pub few: Vec<String>,
 }
 
 /// A bar, or a part of one, in each group.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct BarSeries {
     /// In the legend.
     pub name: String,
     /// By category; `None`: no bar.
     pub values: Vec<Option<f64>>,
+    /// By category: from where to where the value lies; drawn where bars are not stacked. Empty: unknown of all.
+    pub intervals: Vec<Option<(f64, f64)>>,
     /// Over all categories, as a line across.
     pub mean: Option<f64>,
 }

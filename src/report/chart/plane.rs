@@ -2,10 +2,12 @@
 
 use svg::node::element::Group;
 
-use super::drawing::{faint, line, path, picture, text, tip};
+use super::drawing::{faint, line, path, reading, text, tip};
 use super::legend::{Entry, legend, line_sample};
 use super::look::{Look, guide_strokes};
+use super::picture::Picture;
 use super::scale::{Direction, Scale, around, has_place};
+use super::switch::Switch;
 use super::theme::{LINE, WIDTH, shortened, text_width};
 use super::{Axis, Guide, Mark, Plane, Point, Series};
 use crate::report::table::significant;
@@ -24,37 +26,42 @@ struct Layout<'a> {
     left: f64,
 }
 
-/// As SVG.
-pub fn draw(plane: &Plane) -> String {
+/// The plane as a picture.
+pub fn draw(plane: &Plane) -> Picture {
     let layout = Layout::of(plane);
     let top = BOTTOM + 3.2 * LINE;
     let (names, height) = legend(entries(plane), top, WIDTH);
     let mut parts = vec![layout.grid(), layout.guides()];
     for kind in [Layout::band, Layout::joined, Layout::marked] {
-        parts.extend(looks(plane).filter_map(|(series, look)| kind(&layout, series, look)));
+        parts.extend(looks(plane).filter_map(|(series, look, switch)| {
+            Some(Switch::part(switch, kind(&layout, series, look)?))
+        }));
     }
     parts.push(names);
-    picture(WIDTH, top + height + 4.0, parts)
+    Picture { width: WIDTH, height: top + height + 4.0, parts }
 }
 
-fn looks(plane: &Plane) -> impl Iterator<Item = (&Series, Look)> {
-    plane.series.iter().enumerate().map(|(index, series)| (series, Look::of(index)))
+fn looks(plane: &Plane) -> impl Iterator<Item = (&Series, Look, Option<Switch>)> {
+    let switches = Switch::all(plane.series.iter().map(|series| &series.name[..]), &plane.few);
+    let looks = plane.series.iter().zip(switches).enumerate();
+    looks.map(|(index, (series, switch))| (series, Look::of(index), switch))
 }
 
 /// The names of series and of guides.
 fn entries(plane: &Plane) -> Vec<Entry> {
-    let series = looks(plane).map(|(series, look)| {
+    let series = looks(plane).map(|(series, look, switch)| {
         let line = line_sample(look.strokes());
         let sample = match series.mark {
             Mark::Dots => look.marks().add(look.mark_at(0.0, 0.0)),
             Mark::Line => Group::new().add(line).add(look.marks().add(look.mark_at(0.0, 0.0))),
             Mark::Trend => line,
         };
-        Entry { name: series.name.clone(), sample }
+        Entry { name: series.name.clone(), sample, switch }
     });
     let guides = plane.guides.iter().enumerate().map(|(index, guide)| Entry {
         name: guide.name.clone(),
         sample: line_sample(guide_strokes(index)),
+        switch: None,
     });
     series.chain(guides).filter(|entry| !entry.name.is_empty()).collect()
 }
@@ -67,13 +74,13 @@ impl<'a> Layout<'a> {
         let corners = || plane.guides.iter().flat_map(|guide| &guide.points);
         let spreads = points().filter_map(|point| point.spread);
         let ys = points().map(|point| point.y).chain(spreads.flat_map(|(low, high)| [low, high]));
-        let ys = around(plane.y.log, ys.chain(corners().map(|corner| corner.1)));
+        let ys = around(&plane.y, ys.chain(corners().map(|corner| corner.1)));
         let xs = points().map(|point| point.x).chain(corners().map(|corner| corner.0));
-        let xs = around(plane.x.log, xs);
-        let y = Scale::new(ys, plane.y.log, (BOTTOM, TOP));
+        let xs = around(&plane.x, xs);
+        let y = Scale::new(ys, &plane.y, (BOTTOM, TOP));
         let labels = y.ticks(Direction::Up).into_iter().map(|tick| text_width(&tick.label));
         let left = labels.fold(30.0, f64::max) + 10.0;
-        let x = Scale::new(xs, plane.x.log, (left, WIDTH - RIGHT));
+        let x = Scale::new(xs, &plane.x, (left, WIDTH - RIGHT));
         Self { plane, x, y, left }
     }
 
@@ -114,13 +121,16 @@ impl<'a> Layout<'a> {
         Group::new().add(text(0.0, 10.0, "start", &y)).add(text(WIDTH - RIGHT, below, "end", &x))
     }
 
+    /// A level one goes from side to side.
     fn guides(&self) -> Group {
         let drawn = |(index, guide): (usize, &Guide)| {
             let corners = guide.points.iter().filter_map(|corner| self.at(corner.0, corner.1));
-            let mut corners = corners.peekable();
-            corners.peek()?;
-            let line = path(corners);
-            Some(guide_strokes(index).add(line.add(tip(&guide.name))))
+            let mut corners: Vec<_> = corners.collect();
+            let (_, y) = *corners.first()?;
+            if corners.iter().all(|corner| corner.1 == y) {
+                corners = vec![(self.left, y), (WIDTH - RIGHT, y)];
+            }
+            Some(guide_strokes(index).add(path(corners).add(tip(&guide.name))))
         };
         let guides = self.plane.guides.iter().enumerate();
         guides.filter_map(drawn).fold(Group::new(), Group::add)
@@ -151,12 +161,15 @@ impl<'a> Layout<'a> {
         Some(Group::new().set("fill", look.colour).set("fill-opacity", 0.18).add(around))
     }
 
-    /// The line of a series, and but for trends the spreads as strokes.
+    /// The line of a series, and but for trends the spreads as strokes, those of different series side by side.
     fn joined(&self, series: &Series, look: Look) -> Option<Group> {
+        let all = self.plane.series.len() as f64;
+        let aside = (look.index as f64 - (all - 1.0) / 2.0) * (24.0 / all).min(3.0);
         let places = self.places(series);
         let places_at = places.iter().map(|place| place.0);
         let stroke = |&((x, _), point): &((f64, f64), &Point)| {
             let [low, high] = self.ends(point)?;
+            let x = x + aside;
             Some(line((x, low), (x, high)).set("stroke-width", 1).set("stroke-dasharray", "none"))
         };
         let strokes = places.iter().filter(|_| series.mark != Mark::Trend).filter_map(stroke);
@@ -182,8 +195,6 @@ impl<'a> Layout<'a> {
 /// What is told of a point: series, label and numbers.
 fn told(series: &Series, point: &Point) -> String {
     let label = point.label.iter().map(|label| format!(" · {label}")).collect::<String>();
-    let spread =
-        point.spread.map(|(low, high)| format!(" ({} to {})", significant(low), significant(high)));
-    let (x, y) = (significant(point.x), significant(point.y));
-    format!("{}{label}\n{x} → {y}{}", series.name, spread.unwrap_or_default())
+    let (x, y) = (significant(point.x), reading(point.y, point.spread));
+    format!("{}{label}\n{x} → {y}", series.name)
 }

@@ -1,5 +1,7 @@
 //! From numbers to places along an axis, and the numbers that are written there.
 
+use super::Axis;
+use super::label::{decade, label, power};
 use super::theme::{LINE, text_width};
 
 /// An axis: which numbers it reaches over, and where it begins and ends in the picture.
@@ -8,6 +10,8 @@ pub struct Scale {
     low: f64,
     high: f64,
     log: bool,
+    /// Whether only whole numbers are written.
+    whole: bool,
     from: f64,
     to: f64,
 }
@@ -38,13 +42,16 @@ pub fn apart(low: f64, high: f64) -> bool {
 }
 
 /// From round number to round number around all of them, never empty; from 0 on a linear axis where the
-/// least is closer to 0 than to the greatest.
-pub fn around(log: bool, numbers: impl IntoIterator<Item = f64>) -> (f64, f64) {
-    match extent(log, numbers) {
-        None if log => (1.0, 10.0),
-        None => (0.0, 1.0),
-        Some((low, high)) if log => around_log(low, high),
-        Some((low, high)) => around_linear(low, high),
+/// least is no farther from 0 than from the greatest. From whole number to whole number on a linear axis of these.
+pub fn around(axis: &Axis, numbers: impl IntoIterator<Item = f64>) -> (f64, f64) {
+    match (extent(axis.log, numbers), axis.log) {
+        (None, true) => (1.0, 10.0),
+        (None, false) => (0.0, 1.0),
+        (Some((low, high)), true) => around_log(low, high),
+        (Some((low, high)), false) => {
+            let (low, high) = around_linear(low, high);
+            if axis.whole { (low.floor(), high.ceil()) } else { (low, high) }
+        }
     }
 }
 
@@ -59,8 +66,8 @@ fn around_log(low: f64, high: f64) -> (f64, f64) {
 fn around_linear(low: f64, high: f64) -> (f64, f64) {
     let size = low.abs().max(high.abs());
     match apart(low, high) {
-        true if low > 0.0 && low < high / 2.0 => evenly(0.0, high),
-        true if high < 0.0 && high > low / 2.0 => evenly(low, 0.0),
+        true if low > 0.0 && low <= high / 2.0 => evenly(0.0, high),
+        true if high < 0.0 && high >= low / 2.0 => evenly(low, 0.0),
         true => evenly(low, high),
         false if size < 1e-290 => (0.0, 1.0),
         false => evenly(low - size / 2.0, high + size / 2.0),
@@ -77,12 +84,6 @@ fn evenly(low: f64, high: f64) -> (f64, f64) {
 pub fn from_decade(numbers: impl IntoIterator<Item = f64>) -> (f64, f64) {
     let (low, high) = extent(true, numbers).unwrap_or((1.0, 10.0));
     (10f64.powi((0.8 * low).log10().floor() as i32), round_above(high))
-}
-
-/// A power of ten, and how often it is in a number.
-fn decade(number: f64) -> (f64, f64) {
-    let power = 10f64.powi((number.log10() + 1e-9).floor() as i32);
-    (power, number / power)
 }
 
 /// The next of 1, 2, 5, 10 … below.
@@ -115,8 +116,8 @@ pub enum Direction {
 
 impl Scale {
     /// From the number at one end of the axis to that at the other.
-    pub fn new(numbers: (f64, f64), log: bool, places: (f64, f64)) -> Self {
-        Self { low: numbers.0, high: numbers.1, log, from: places.0, to: places.1 }
+    pub fn new((low, high): (f64, f64), axis: &Axis, (from, to): (f64, f64)) -> Self {
+        Self { low, high, log: axis.log, whole: axis.whole, from, to }
     }
 
     /// How far along the axis a number is: 0 at its beginning, 1 at its end.
@@ -184,7 +185,7 @@ impl Scale {
 
     /// Equally far from each other.
     fn even(&self, wanted: f64) -> Vec<(f64, f64)> {
-        let step = step(self.high - self.low, wanted);
+        let step = step(self.high - self.low, wanted).max(self.least_step());
         let first = (self.low / step - 1e-9).ceil();
         let count = ((self.high / step + 1e-9).floor() - first).max(0.0) as usize;
         (0..=count).map(|index| ((first + index as f64) * step, step)).collect()
@@ -196,8 +197,14 @@ impl Scale {
             [self.low, self.high].map(|end| (end.log10().floor() as i32).div_euclid(by));
         let powers = (first..=last).map(|exponent| 10f64.powi(exponent * by));
         let numbers = powers.flat_map(|power| times.iter().map(move |times| times * power));
-        let (low, high) = (self.low * (1.0 - 1e-9), self.high * (1.0 + 1e-9));
+        let least = self.low.max(self.least_step());
+        let (low, high) = (least * (1.0 - 1e-9), self.high * (1.0 + 1e-9));
         numbers.filter(|&number| number >= low && number <= high).collect()
+    }
+
+    /// Between numbers that are written, and from 0 to the first of them.
+    fn least_step(&self) -> f64 {
+        if self.whole { 1.0 } else { 0.0 }
     }
 
     fn labelled(&self, numbers: Vec<(f64, f64)>) -> Vec<Tick> {
@@ -208,115 +215,66 @@ impl Scale {
     }
 }
 
-/// A number with the digits that a step needs: `0.5`, `20k`, `1.5M`, `2×10⁻⁵`.
-pub fn label(number: f64, step: f64) -> String {
-    let size = number.abs() * (1.0 + 1e-9);
-    if size <= step / 1e3 {
-        return "0".into();
-    }
-    let units = [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1e-4, "")];
-    match units.into_iter().find(|unit| size >= unit.0) {
-        Some((_, "")) => fixed(number, step),
-        Some((unit, letter)) if size < 1e12 => fixed(number / unit, step / unit) + letter,
-        _ => power(number, step),
-    }
-}
-
-/// A number as a multiple of a power of ten.
-fn power(number: f64, step: f64) -> String {
-    let (power, times) = decade(number.abs());
-    let times = fixed(times.copysign(number), step / power);
-    let exponent = power.log10().round() as i32;
-    let raised = match exponent {
-        0 => return times,
-        1 => "10".to_owned(),
-        _ => format!("10{}", superscript(exponent)),
-    };
-    match &times[..] {
-        "1" => raised,
-        "-1" => format!("-{raised}"),
-        _ => format!("{times}×{raised}"),
-    }
-}
-
-/// Without the zeros at the end.
-fn fixed(number: f64, step: f64) -> String {
-    let digits = (-(step * (1.0 + 1e-9)).log10().floor()).clamp(0.0, 12.0) as usize;
-    let text = format!("{number:.digits$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
-}
-
-fn superscript(number: i32) -> String {
-    let raised = |digit: char| match digit.to_digit(10) {
-        Some(digit) => ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][digit as usize],
-        None => '⁻',
-    };
-    number.to_string().chars().map(raised).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn labels(numbers: (f64, f64), log: bool, direction: Direction) -> String {
-        let ticks = Scale::new(numbers, log, (0.0, 700.0)).ticks(direction);
+    fn axis(log: bool) -> Axis {
+        Axis { log, ..Axis::default() }
+    }
+
+    fn labels(numbers: (f64, f64), axis: &Axis, direction: Direction) -> String {
+        let ticks = Scale::new(numbers, axis, (0.0, 700.0)).ticks(direction);
         ticks.iter().map(|tick| &tick.label[..]).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
-    fn numbers_have_the_digits_that_they_need() {
-        for (number, step, expected) in [
-            (0.0, 0.0, "0"),
-            (1e-17, 0.1, "0"),
-            (0.1 + 0.2, 0.1, "0.3"),
-            (-2.5, 0.5, "-2.5"),
-            (1000.0, 100.0, "1k"),
-            (1500.0, 100.0, "1.5k"),
-            (2e6, 1e6, "2M"),
-            (1.2e9, 1e8, "1.2G"),
-            (1e-4, 1e-4, "0.0001"),
-            (2e-5, 1e-5, "2×10⁻⁵"),
-            (-1e15, 1e15, "-10¹⁵"),
-        ] {
-            assert_eq!(label(number, step), expected);
-        }
-    }
-
-    #[test]
     fn axes_reach_from_round_number_to_round_number() {
-        assert_eq!(around(false, [3.0, 41.0]), (0.0, 50.0));
-        assert_eq!(around(false, [-3.0, -41.0]), (-50.0, 0.0));
-        assert_eq!(around(false, [99.0, 100.0, f64::NAN, f64::INFINITY]), (99.0, 100.0));
-        assert_eq!(around(false, [4.0]), (2.0, 6.0));
-        assert_eq!(around(false, [0.0]), (0.0, 1.0));
-        assert_eq!(around(true, [0.0, -1.0, 3.0, 700.0]), (2.0, 1000.0));
-        assert_eq!(around(true, [10.0]), (5.0, 20.0));
-        assert_eq!(around(true, [2.1, 3.55]), (2.0, 4.0));
-        assert_eq!(around(true, [0.0]), (1.0, 10.0));
+        let around = |log, numbers: &[f64]| around(&axis(log), numbers.iter().copied());
+        assert_eq!(around(false, &[3.0, 41.0]), (0.0, 50.0));
+        assert_eq!(around(false, &[-3.0, -41.0]), (-50.0, 0.0));
+        assert_eq!(around(false, &[99.0, 100.0, f64::NAN, f64::INFINITY]), (99.0, 100.0));
+        assert_eq!(around(false, &[4.0]), (2.0, 6.0));
+        assert_eq!(around(false, &[0.0]), (0.0, 1.0));
+        assert_eq!(around(true, &[0.0, -1.0, 3.0, 700.0]), (2.0, 1000.0));
+        assert_eq!(around(true, &[10.0]), (5.0, 20.0));
+        assert_eq!(around(true, &[2.1, 3.55]), (2.0, 4.0));
+        assert_eq!(around(true, &[0.0]), (1.0, 10.0));
         assert_eq!(from_decade([0.3, 7.0]), (0.1, 10.0));
         assert_eq!(from_decade([1.0, 3.0]), (0.1, 5.0));
     }
 
     #[test]
     fn numbers_are_written_where_there_is_room() {
-        let across = |numbers, log| labels(numbers, log, Direction::Across);
+        let across = |numbers, log| labels(numbers, &axis(log), Direction::Across);
         assert_eq!(across((0.0, 50.0), false), "0 10 20 30 40 50");
         assert_eq!(across((1.0, 1e6), true), "1 10 100 1k 10k 100k 1M");
         assert_eq!(across((2.0, 50.0), true), "2 5 10 20 50");
         assert_eq!(across((1.0, 2.0), true), "1 1.2 1.4 1.6 1.8 2");
         assert_eq!(across((1e-6, 1.0), true), "10⁻⁶ 10⁻⁵ 10⁻⁴ 10⁻³ 10⁻² 10⁻¹ 1");
         assert_eq!(across((1e-300, 1e300), true), "10⁻³⁰⁰ 10⁻²⁰⁰ 10⁻¹⁰⁰ 1 10¹⁰⁰ 10²⁰⁰ 10³⁰⁰");
-        assert_eq!(labels((0.0, 10.0), false, Direction::Up), "0 2 4 6 8 10");
+        assert_eq!(labels((0.0, 10.0), &axis(false), Direction::Up), "0 2 4 6 8 10");
+    }
+
+    #[test]
+    fn counts_are_written_in_whole_numbers() {
+        let written = |log, numbers: &[f64]| {
+            let axis = Axis { whole: true, ..axis(log) };
+            labels(around(&axis, numbers.iter().copied()), &axis, Direction::Across)
+        };
+        assert_eq!(written(false, &[1.0]), "0 1 2");
+        assert_eq!(written(false, &[1.0, 2.0]), "0 1 2");
+        assert_eq!(written(false, &[3.0, 5.0]), "3 4 5");
+        assert_eq!(written(false, &[0.0, 64.0]), "0 10 20 30 40 50 60 70 80");
+        assert_eq!(written(true, &[1.0]), "1 2");
+        assert_eq!(written(true, &[4.0, 5.0]), "4 5");
     }
 
     #[test]
     fn places_are_in_proportion() {
-        let log = Scale::new((1.0, 100.0), true, (0.0, 200.0));
+        let log = Scale::new((1.0, 100.0), &axis(true), (0.0, 200.0));
         assert_eq!([log.at(10.0), log.at(0.0), log.at(f64::NAN)], [Some(100.0), None, None]);
-        let up = Scale::new((-1.0, 3.0), false, (400.0, 0.0));
+        let up = Scale::new((-1.0, 3.0), &axis(false), (400.0, 0.0));
         assert_eq!([up.at(0.0), Some(up.foot())], [Some(300.0); 2]);
         assert_eq!(log.minor().len(), 19);
     }

@@ -2,7 +2,7 @@
 //! width.
 
 /// The width of a picture.
-pub const WIDTH: f64 = 760.0;
+pub const WIDTH: f64 = 660.0;
 /// The size of all text.
 pub const FONT: f64 = 13.0;
 /// From one line of text to the next.
@@ -33,6 +33,20 @@ pub fn shortened(text: &str, room: f64) -> String {
     let ends = text.char_indices().map(|(end, _)| end);
     let end = ends.take_while(|&end| text_width(&text[..end]) <= room).last();
     format!("{}…", &text[..end.unwrap_or(0)])
+}
+
+/// As lines no wider than there is room, broken between words; a word that is too wide is cut.
+pub fn wrapped(text: &str, room: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if text_width(line) + text_width(" ") + text_width(word) <= room => {
+                *line = format!("{line} {word}");
+            }
+            _ => lines.push(shortened(word, room)),
+        }
+    }
+    lines
 }
 
 /// Viridis at equal distances, from the darkest to the lightest.
@@ -78,6 +92,16 @@ mod tests {
         assert_eq!(shortened("abcde", 3.25 * FONT), "abcde");
         assert_eq!(shortened("abcdef", 3.25 * FONT), "abc…");
         assert_eq!(shortened("abc", 0.0), "…");
+    }
+
+    #[test]
+    fn texts_are_broken_between_words() {
+        let room = text_width("aaaa bbbb");
+        assert_eq!(
+            wrapped("aaaa  bbbb cccc\ndddddddddddd e", room),
+            ["aaaa bbbb", "cccc", "ddddddd…", "e"]
+        );
+        assert!(wrapped(" ", room).is_empty());
     }
 
     #[test]

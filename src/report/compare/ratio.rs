@@ -36,6 +36,8 @@ pub struct Change {
     pub ratio: f64,
     /// Whether that is more than the rows' own spread.
     pub judgement: Judgement,
+    /// Whether the values of the matrix repeat.
+    values_repeat: Option<bool>,
     /// Of ln ratio: the square of half its 95 % interval.
     square: Option<f64>,
 }
@@ -50,7 +52,8 @@ impl Change {
             _ => Judgement::Unknown,
         };
         let square = square(a).zip(square(b)).map(|(a, b)| a + b);
-        Some(Self { ratio: time(b)? / time(a)?, judgement, square })
+        let values_repeat = a.row.values_repeat().or(b.row.values_repeat());
+        Some(Self { ratio: time(b)? / time(a)?, judgement, values_repeat, square })
     }
 }
 
@@ -71,6 +74,8 @@ pub struct Mean<'a> {
     pub interval: Option<(f64, f64)>,
     /// How many are faster, the same, slower and unknown.
     pub counts: [usize; 4],
+    /// Of each pair, whether the values of its matrix repeat.
+    pub ratios: Vec<(Option<bool>, f64)>,
     /// The pair with the lowest ratio.
     pub lowest: (Key<'a>, f64),
     /// The pair with the highest.
@@ -91,6 +96,10 @@ impl<'a> Mean<'a> {
             ratio: log.exp(),
             interval: half.map(|half| ((log - half).exp(), (log + half).exp())),
             counts,
+            ratios: changes
+                .clone()
+                .map(|(_, change)| (change.values_repeat, change.ratio))
+                .collect(),
             lowest: ratios().min_by(|a, b| a.1.total_cmp(&b.1))?,
             highest: ratios().max_by(|a, b| a.1.total_cmp(&b.1))?,
         })

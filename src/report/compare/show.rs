@@ -10,7 +10,9 @@ use super::ratio::Judgement::{self, Faster, Same, Slower, Unknown};
 use super::ratio::Mean;
 use crate::record::cells::to_csv;
 use crate::report::lines::Line;
+use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
+use crate::report::values::Kinds;
 
 /// Changes shown each way.
 const CHANGES: usize = 10;
@@ -25,6 +27,7 @@ impl Comparison<'_> {
             text += "\nB/A: B's median time per product over A's; above 1 B is slower\n";
             text += &self.methods_table().to_text(None);
             text += "\n";
+            text += &self.kinds().note().map_or(String::new(), |note| note + "\n");
             let changes = self.changes_table();
             if !changes.rows.is_empty() {
                 text += "\nthe largest changes\n";
@@ -65,18 +68,27 @@ impl Comparison<'_> {
         let judgements: Vec<_> = [Faster, Same, Slower, Unknown].into_iter().filter(any).collect();
         let judged = judgements.iter().map(|judgement| judgement.name());
         let columns = ["method", "pairs"].into_iter().chain(judged);
-        let columns = columns.chain(["B/A", "95 % interval", "lowest", "highest"]);
+        let columns = columns.map(String::from).chain(self.kinds().columns("B/A".into()));
+        let columns = columns.chain(["95 % interval", "lowest", "highest"].map(String::from));
         let row = |label: &str, mean: &Mean| {
             let mut row = vec![Cell::text(label), Cell::Count(mean.pairs() as u64)];
             row.extend(judgements.iter().map(|&kind| Cell::Count(mean.count(kind) as u64)));
-            row.push(Cell::text(format!("{:.3}", mean.ratio)));
+            let ratios = self.kinds().means(&mean.ratios, Statistic::GeometricMean).into_iter();
+            row.extend(
+                ratios.map(|ratio| ratio.map_or(Cell::Empty, |r| Cell::text(format!("{r:.3}")))),
+            );
             row.push(mean.interval.map_or(Cell::Empty, |interval| Cell::text(range(interval))));
             let extreme = |(key, ratio): (Key, f64)| format!("{ratio:.3} {}", key.matrix());
             row.extend([mean.lowest, mean.highest].map(extreme).map(Cell::text));
             row
         };
         let rows = self.methods.iter().map(|group| row(&group.label, &group.mean)).collect();
-        Table { columns: columns.map(Into::into).collect(), rows }
+        Table { columns: columns.collect(), rows }
+    }
+
+    /// The kinds of matrices that means are told apart by.
+    fn kinds(&self) -> Kinds {
+        Kinds::of(self.overall.iter().flat_map(|mean| &mean.ratios).map(|ratio| ratio.0))
     }
 
     /// The pairs whose intervals do not overlap, at most ten that are slower beside ten that are faster.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::report::lines::{self, Line, LinesError};
+use crate::report::origin::machine;
 
 /// Rows, and what is known of the run that wrote them.
 #[derive(Clone, Debug, Default)]
@@ -80,11 +81,6 @@ fn record(rows: &Path) -> Result<Option<Value>, FileError> {
 impl ResultFile {
     /// The processor that rows of a device were measured on, if the record tells.
     pub(super) fn machine(&self, device: &str) -> Option<String> {
-        let record = self.record.as_ref()?;
-        if device == "gpu" {
-            return Some(record["gpu"]["name"].as_str()?.to_owned());
-        }
-        let system = &record["system"];
-        Some(format!("{}, {} cores", system["cpu"].as_str()?, system["cores"].as_u64()?))
+        machine(self.record.as_ref()?, device)
     }
 }

@@ -11,8 +11,8 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
-use super::lines::Line;
 use super::page::{Page, Section};
+use super::views::Recorded;
 use entries::Entries;
 pub use files::{FileError, ResultFile, read};
 
@@ -41,10 +41,12 @@ pub fn runs(files: &[ResultFile]) -> Option<Section> {
 }
 
 /// What is wrong, the summary, and a section per setting.
-fn with_settings(entries: &Entries, section: fn(&str, &[&Line]) -> Section) -> Page {
+fn with_settings(entries: &Entries, section: fn(&str, Recorded) -> Section) -> Page {
     let opening = faults::sections(entries).into_iter().chain(summary::section(entries));
-    let settings = entries.settings();
-    let settings = settings.iter().map(|(setting, lines)| section(setting, lines));
+    let runs: Vec<_> = entries.files.iter().filter_map(|file| file.record.as_ref()).collect();
+    let settings = entries.settings().into_iter().map(|(setting, lines)| {
+        section(setting, Recorded { lines, runs: runs.clone(), ..Recorded::default() })
+    });
     Page {
         title: "Sparse matrix-vector products".into(),
         lead: summary::lead(entries),

@@ -14,24 +14,25 @@ use crate::report::views::{Recorded, Spec};
 const VIEWS: &str = include_str!("views.toml");
 
 /// All views.
-pub(super) fn section(setting: &str, lines: &[&Line]) -> Section {
-    of(setting, lines, |_| true)
+pub(super) fn section(setting: &str, recorded: Recorded) -> Section {
+    of(setting, recorded, |_| true)
 }
 
 /// Those that are read as tables, on a terminal.
-pub(super) fn main_tables(setting: &str, lines: &[&Line]) -> Section {
-    of(setting, lines, |spec| matches!(spec, Spec::Profile(_) | Spec::Best(_)))
+pub(super) fn main_tables(setting: &str, recorded: Recorded) -> Section {
+    of(setting, recorded, |spec| matches!(spec, Spec::Profile(_) | Spec::Best(_)))
 }
 
-fn of(setting: &str, lines: &[&Line], wanted: fn(&Spec) -> bool) -> Section {
-    let Some(rates) = speeds::rates(lines) else {
+fn of(setting: &str, recorded: Recorded, wanted: fn(&Spec) -> bool) -> Section {
+    let Some(rates) = speeds::rates(&recorded.lines) else {
         let lead = vec!["No result is right and timed: there is nothing to show.".into()];
         return Section { title: setting.into(), lead, ..Section::default() };
     };
-    let recorded = Recorded { lines: lines.to_vec(), stages: Vec::new() };
-    let specs = specs(baseline(lines)).into_iter().filter(wanted);
+    let rates = View { foot: recorded.foot(), ..rates };
+    let over_baselines = speeds::over_baselines(&recorded.lines);
+    let specs = specs(baseline(&recorded.lines)).into_iter().filter(wanted);
     let views = specs.map(|spec| spec.view(&recorded)).filter(shows_something);
-    let views = [rates, speeds::over_baselines(lines)].into_iter().chain(views).collect();
+    let views = [rates, over_baselines].into_iter().chain(views).collect();
     Section { title: setting.into(), views, ..Section::default() }
 }
 

@@ -1,15 +1,16 @@
 //! How fast each method is over all matrices of a setting.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::report::View;
 use crate::report::chart::{Axis, BarSeries, Bars, Chart};
 use crate::report::lines::Line;
 use crate::report::matched;
-use crate::report::standings::{Standings, Time};
+use crate::report::standings::{self, Standings};
 use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
 use crate::report::values::Kinds;
+use crate::report::views::{counted, on_fewer};
 
 /// A method's speeds in GFLOP/s, one per right and timed row.
 struct Speeds<'a> {
@@ -20,18 +21,13 @@ struct Speeds<'a> {
 
 /// How many times as fast as the baselines each method is.
 pub(super) fn over_baselines(lines: &[&Line]) -> View {
-    let mut matrices = BTreeMap::new();
-    let times = lines.iter().filter_map(|line| {
-        let next = matrices.len();
-        Time::of(&line.row, *matrices.entry(matched::matrix(line)).or_insert(next))
-    });
-    let times: Vec<_> = times.collect();
+    let times = standings::times(lines);
     let standings = Standings::of(&times);
     View {
         title: "Speed over the best baseline on each matrix".into(),
         notes: standings.notes(),
         table: Some(standings.table()),
-        chart: None,
+        ..View::default()
     }
 }
 
@@ -51,14 +47,13 @@ pub(super) fn rates(lines: &[&Line]) -> Option<View> {
     let mut speeds: Vec<_> = speeds.collect();
     speeds.sort_by(|a, b| b.mean.total_cmp(&a.mean));
     let kinds = Kinds::of_lines(&timed);
-    let fewer = speeds.iter().any(|speeds| speeds.gflops.len() < matrices);
-    let note = "A mean over fewer matrices than the others' does not compare with theirs: the number in \
-                brackets tells of how many.";
+    let fewer = on_fewer(speeds.iter().map(|speeds| speeds.gflops.len()), matrices);
     (!speeds.is_empty()).then(|| View {
         title: "Speed of each method, in GFLOP/s".into(),
-        notes: kinds.note().into_iter().chain(fewer.then(|| note.into())).collect(),
+        notes: kinds.note().into_iter().chain(fewer).collect(),
         chart: Some(chart(&speeds, matrices)),
         table: Some(table(&speeds, kinds)),
+        ..View::default()
     })
 }
 
@@ -67,27 +62,24 @@ fn numbers(gflops: &[(&Line, f64)]) -> Vec<f64> {
 }
 
 fn chart(speeds: &[Speeds], matrices: usize) -> Chart {
-    let name = |speeds: &Speeds| match speeds.gflops.len() {
-        all if all == matrices => speeds.method.to_owned(),
-        fewer => format!("{} ({fewer})", speeds.method),
-    };
+    let name = |speeds: &Speeds| counted(speeds.method, speeds.gflops.len(), matrices);
     let label = format!("GFLOP/s, geometric mean over {matrices} matrices");
     let values = speeds.iter().map(|speeds| Some(speeds.mean)).collect();
     Chart::Bars(Bars {
-        value: Axis { label, log: false },
+        value: Axis::linear(label),
         categories: speeds.iter().map(name).collect(),
-        series: vec![BarSeries { name: "GFLOP/s".into(), values, mean: None }],
-        stacked: false,
+        series: vec![BarSeries { name: "GFLOP/s".into(), values, ..BarSeries::default() }],
+        ..Bars::default()
     })
 }
 
 fn table(speeds: &[Speeds], kinds: Kinds) -> Table {
     let columns = ["method", "matrices", "least"].map(String::from).into_iter();
-    let columns = columns.chain(kinds.columns("geometric mean")).chain(["greatest".into()]);
+    let columns = columns.chain(kinds.columns("geometric mean".into())).chain(["greatest".into()]);
     let rows = speeds.iter().map(|Speeds { method, gflops, .. }| {
         let of = numbers(gflops);
         let mut row = vec![Cell::text(*method), gflops.len().into(), Statistic::Min.of(&of).into()];
-        row.extend(kinds.means_of_lines(gflops, Statistic::GeometricMean));
+        row.extend(kinds.cells(gflops, Statistic::GeometricMean));
         row.push(Statistic::Max.of(&of).into());
         row
     });

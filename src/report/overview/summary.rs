@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::entries::{Entries, Entry};
 use super::faults::{has, is_bad};
+use crate::bench::steadiness::WIDEST;
 use crate::record::row::Status;
 use crate::report::View;
 use crate::report::page::Section;
@@ -37,10 +38,28 @@ fn verdict(entries: &Entries) -> String {
     let count = |of: &dyn Fn(&Entry) -> bool| entries.all.iter().filter(|entry| of(entry)).count();
     let (ok, skipped) =
         (count(&|entry| has(entry, Status::Ok)), count(&|entry| has(entry, Status::Skipped)));
-    match count(&is_bad) {
+    let verdict = match count(&is_bad) {
         0 => format!("Nothing wrong or failed: {ok} right and timed, {skipped} skipped."),
         bad => format!("{bad} wrong or failed; {ok} right and timed, {skipped} skipped."),
-    }
+    };
+    std::iter::once(verdict).chain(uncertainty(entries)).collect::<Vec<_>>().join(" ")
+}
+
+/// How many times are uncertain; nothing where none is.
+fn uncertainty(entries: &Entries) -> impl Iterator<Item = String> {
+    let ok = entries.all.iter().filter(|entry| has(entry, Status::Ok));
+    let halves: Vec<_> = ok.map(|entry| entry.line.row.uncertainty()).collect();
+    let widest = 50.0 * WIDEST;
+    let noisy = halves.iter().flatten().filter(|&&half| half > widest).count();
+    let unknown = halves.iter().filter(|half| half.is_none()).count();
+    let of = halves.len();
+    let noisy = (noisy > 0).then(|| {
+        format!("{noisy} of {of} times are noisy: their 95 % interval is wider than ± {widest} %.")
+    });
+    let unknown = (unknown > 0).then(|| {
+        format!("{unknown} of {of} times have no interval: they are of fewer than six samples.")
+    });
+    noisy.into_iter().chain(unknown)
 }
 
 /// What must be known of rows from several files, and of matrices that are others than they seem.

@@ -5,6 +5,7 @@ use crate::bench::plan::Cache;
 use crate::method::Device;
 use crate::record::row::{Row, Status};
 use crate::report::View;
+use crate::report::lines::Line;
 use crate::report::table::Cell;
 use crate::scalar::Precision;
 
@@ -82,6 +83,21 @@ fn what_may_not_be_compared_is_apart() {
 }
 
 #[test]
+fn uncertain_times_are_counted_at_the_top() {
+    let timed = |method: &str, half: f64| Row {
+        median_ms: Some(2.0),
+        ci95_low_ms: Some(2.0 - half),
+        ci95_high_ms: Some(2.0 + half),
+        ..row("a.mtx", method, 2.0)
+    };
+    let rows = [timed("seq", 0.09), timed("merge", 0.11), row("a.mtx", "csr5", 1.0)];
+    let lead = page(&[file("a.csv", rows)]).lead;
+    let told = "1 of 3 times are noisy: their 95 % interval is wider than ± 5 %. \
+                1 of 3 times have no interval: they are of fewer than six samples.";
+    assert!(lead[0].ends_with(told), "{lead:?}");
+}
+
+#[test]
 fn runs_that_measured_the_same_are_apart_and_others_together() {
     let first = file("a.csv", [row("a.mtx", "merge", 1.0)]);
     let again = file("b.csv", [of_run("r2", row("x/a.mtx.gz", "merge", 2.0))]);
@@ -138,7 +154,7 @@ fn what_is_wrong_comes_first() {
     assert_eq!(titles(&page)[0], "Wrong or failed");
     let expected = format!("b | merge | wrong | row 3: NaN | {SETTING}");
     assert_eq!(table(&page, "Wrong or failed"), [expected]);
-    assert!(page.lead[0].ends_with("1 wrong or failed; 1 right and timed, 0 skipped."));
+    assert!(page.lead[0].contains(" 1 wrong or failed; 1 right and timed, 0 skipped."));
 }
 
 #[test]

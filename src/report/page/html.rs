@@ -85,14 +85,14 @@ fn of_section(section: &Section, names: &Names) -> Markup {
             h2 id=(names.section) { (section.title) }
             (paragraphs("lead", &section.lead))
             @for (view, name) in section.views.iter().zip(&names.views) {
-                (of_view(view, name, &section.title))
+                (of_view(view, name, section))
             }
         }
     }
 }
 
-fn of_view(view: &View, name: &str, section: &str) -> Markup {
-    let label = if view.title.is_empty() { section } else { &view.title };
+fn of_view(view: &View, name: &str, section: &Section) -> Markup {
+    let label = section.label(view);
     html! {
         article id=(name) {
             @if !view.title.is_empty() { h3 { (view.title) } }
@@ -194,7 +194,7 @@ mod tests {
             columns: vec!["matrix".into(), NASTY.into()],
             rows: vec![vec![Cell::text(NASTY), Cell::Number(1.5)]; rows],
         };
-        let value = Axis { label: NASTY.into(), log: false };
+        let value = Axis::linear(NASTY);
         let names = vec![NASTY.into()];
         let cells = vec![vec![Some(1.0)]];
         let heat = Heat { value, range: (0.0, 1.0), rows: names.clone(), columns: names, cells };
@@ -203,6 +203,7 @@ mod tests {
             notes: vec![NASTY.into()],
             chart,
             table: Some(table(rows)),
+            ..View::default()
         };
         let views = vec![view(None, 1), view(Some(Chart::Heat(heat)), LONG + 1)];
         let section = Section { title: NASTY.into(), lead: vec![NASTY.into()], views };

@@ -50,14 +50,15 @@ mod tests {
 
     #[test]
     fn names_are_not_taken_for_marks() {
-        let value = Axis { label: "ms".into(), log: false };
-        let bars = Bars { value, categories: vec![], series: vec![], stacked: false };
+        let value = Axis::linear("ms");
+        let bars = Bars { value, ..Bars::default() };
         let rows = vec![vec![Cell::text("a|b_c\n<i>"), Cell::Number(0.5)]];
         let view = View {
             title: "Time [ms]".into(),
             notes: vec!["of `a*b` and _c_, 2*3".into()],
             chart: Some(Chart::Bars(bars)),
             table: Some(Table { columns: vec!["x".into(), "ms".into()], rows }),
+            ..View::default()
         };
         let section = Section { title: "f64 & f32".into(), lead: vec![], views: vec![view] };
         let page = Page { title: "<b>".into(), lead: vec![], sections: vec![section] };

@@ -12,7 +12,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::View;
-use super::chart::Chart;
 use super::table::Table;
 use crate::cache;
 
@@ -36,6 +35,13 @@ pub struct Section {
     pub lead: Vec<String>,
     /// Each with a heading of its own, unless its title is empty.
     pub views: Vec<View>,
+}
+
+impl Section {
+    /// What a view of it is called: by its own title, or where it has none, by the section's.
+    fn label<'a>(&'a self, view: &'a View) -> &'a str {
+        if view.title.is_empty() { &self.title } else { &view.title }
+    }
 }
 
 /// A table's rows beyond these are left out: a page of more is slow to show.
@@ -81,8 +87,7 @@ impl Page {
     /// # Errors
     /// When a file of such a name is not ours, or the folder takes no files.
     pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>, PageError> {
-        let charts =
-            self.charts().map(|(name, chart)| (name, format!("{}{MARK}\n", chart.to_svg())));
+        let charts = self.charts().map(|(name, svg)| (name, format!("{svg}{MARK}\n")));
         let pages =
             [("report.html".into(), self.to_html()), ("report.md".into(), self.to_markdown())];
         let files = pages.into_iter().chain(charts);
@@ -101,12 +106,16 @@ impl Page {
         Ok(files.into_iter().map(|(path, _)| path).collect())
     }
 
-    /// Every chart, with the name of its file.
-    fn charts(&self) -> impl Iterator<Item = (String, &Chart)> {
-        let views = self.sections.iter().flat_map(|section| &section.views);
+    /// Every chart as SVG, with the name of its file.
+    fn charts(&self) -> impl Iterator<Item = (String, String)> {
+        let views = self
+            .sections
+            .iter()
+            .flat_map(|section| section.views.iter().map(move |view| (section.label(view), view)));
         let names = names::of(self).into_iter().flat_map(|section| section.views);
-        let charts = views.zip(names).filter_map(|(view, name)| Some((name, view.chart.as_ref()?)));
-        charts.map(|(name, chart)| (format!("{name}.svg"), chart))
+        views.zip(names).filter_map(|((title, view), name)| {
+            Some((format!("{name}.svg"), view.chart.as_ref()?.to_file(title, &view.foot)))
+        })
     }
 }
 
@@ -129,16 +138,17 @@ fn remove_charts(folder: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::chart::{Axis, Bars, Heat};
+    use super::super::chart::{Axis, Bars, Chart, Heat};
     use super::super::table::Cell;
     use super::*;
 
     fn page(titles: &[&str]) -> Page {
-        let value = Axis { label: "ms".into(), log: false };
-        let bars = Bars { value, categories: vec![], series: vec![], stacked: false };
+        let value = Axis::linear("ms");
+        let bars = Bars { value, ..Bars::default() };
         let view = |title: &&str| View {
             title: (*title).into(),
             chart: Some(Chart::Bars(bars.clone())),
+            foot: "2 matrices; C, 2026-03-02".into(),
             ..View::default()
         };
         let views = titles.iter().map(view).collect();
@@ -165,19 +175,38 @@ mod tests {
         assert_eq!(names(&folder), ["mine.svg", "report.html", "report.md", "s-c.svg"]);
     }
 
+    /// On the page they stand around the picture already.
+    #[test]
+    fn a_chart_beside_the_page_bears_its_title_and_where_it_is_from() {
+        let dir = tempfile::tempdir().unwrap();
+        let page = page(&["A", ""]);
+        page.write(dir.path()).unwrap();
+        let chart = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap();
+        for (name, title) in [("s-a.svg", "A"), ("s-2.svg", "S")] {
+            let words = |word: &str| chart(name).lines().filter(|line| *line == word).count();
+            assert_eq!(
+                (words(title), words("2 matrices; C, 2026-03-02")),
+                (1, 1),
+                "{}",
+                chart(name)
+            );
+        }
+        assert!(!page.to_html().contains("2026-03-02"));
+    }
+
     /// 100,000 rows and as many marks.
     #[test]
     fn a_page_of_many_rows_stays_small() {
         let text = |row: usize| format!("matrix-{row}");
         let rows = (0..100_000).map(|row| vec![Cell::text(text(row)), Cell::Count(row as u64)]);
         let table = Table { columns: vec!["matrix".into(), "nnz".into()], rows: rows.collect() };
-        let value = Axis { label: "ms".into(), log: false };
+        let value = Axis::linear("ms");
         let names: Vec<_> = (0..100_000).map(text).collect();
         let cells = vec![vec![Some(1.0)]; names.len()];
         let heat =
             Heat { value, range: (0.0, 1.0), rows: names, columns: vec!["merge".into()], cells };
         let chart = Some(Chart::Heat(heat));
-        let view = View { title: "V".into(), notes: vec![], chart, table: Some(table) };
+        let view = View { title: "V".into(), chart, table: Some(table), ..View::default() };
         let section = Section { title: "S".into(), lead: vec![], views: vec![view] };
         let page = Page { sections: vec![section], ..Page::default() };
         let (html, markdown) = (page.to_html(), page.to_markdown());

@@ -1,15 +1,18 @@
-// Tables that are sorted by their headings, and filtered. Without this all is there, in its own order.
+// Tables that are sorted by their headings, and filtered; charts of many series, of which few are shown at first.
+// Without this all is there, in its own order.
 "use strict";
 
 const words = new Intl.Collator("en", { numeric: true });
 const text = (row, index) => row.cells[index].textContent;
+const number = (text) => Number(text.replace("inf", "Infinity"));
 
 // Unknown cells come last, whichever the direction.
 function order(index, numeric, sign) {
   return (a, b) => {
     const [left, right] = [text(a, index), text(b, index)];
     if (!left || !right) return !left - !right;
-    return sign * (numeric ? left - right : words.compare(left, right));
+    // The difference of infinities is no number; they are equal.
+    return sign * (numeric ? number(left) - number(right) || 0 : words.compare(left, right));
   };
 }
 
@@ -57,8 +60,64 @@ function makeFilterable(table) {
   table.parentElement.before(box);
 }
 
+// Bars of the series that are shown move together to the middle of their group.
+function closeUp(parts, isShown) {
+  const shown = parts.filter(isShown);
+  parts.forEach((part, index) => {
+    const place = shown.indexOf(part) - (shown.length - 1) / 2;
+    const own = index - (parts.length - 1) / 2;
+    part.style.setProperty("--shift", `${(place - own) * part.dataset.step}px`);
+  });
+}
+
+// The names in a legend show and hide their series.
+function makeSwitchable(figure) {
+  const switches = [...figure.querySelectorAll("[data-switch]")];
+  const parts = [...figure.querySelectorAll("[data-series]")];
+  const bars = parts.filter((part) => part.dataset.step);
+  const first = switches.filter((each) => each.dataset.first === "true");
+  const bar = document.createElement("p");
+  const told = document.createElement("output");
+  const isShown = (part) => switches[part.dataset.series].ariaPressed === "true";
+  const update = () => {
+    parts.forEach((part) => part.classList.toggle("off", !isShown(part)));
+    closeUp(bars, isShown);
+    const shown = switches.filter((each) => each.ariaPressed === "true").length;
+    told.textContent = `${shown} of ${switches.length} series are shown; each name in the legend shows or hides its own.`;
+  };
+  const show = (each, is) => each.setAttribute("aria-pressed", is);
+  const makeButton = (text, isWanted) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = text;
+    button.addEventListener("click", () => { switches.forEach((each) => show(each, isWanted(each))); update(); });
+    return button;
+  };
+  const toggle = (each) => { show(each, each.ariaPressed !== "true"); update(); };
+  for (const each of switches) {
+    each.setAttribute("role", "button");
+    each.setAttribute("tabindex", "0");
+    each.setAttribute("aria-label", (each.querySelector("title") ?? each).textContent);
+    show(each, each.dataset.first);
+    each.addEventListener("click", () => toggle(each));
+    each.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      toggle(each);
+    });
+  }
+  bar.className = "switches";
+  bar.append(told, makeButton("Show all", () => true), makeButton(`Show the first ${first.length}`, (each) => first.includes(each)));
+  figure.setAttribute("role", "group");
+  figure.before(bar);
+  update();
+}
+
 for (const table of document.querySelectorAll("table")) {
   const rows = table.tBodies[0].rows.length;
   if (rows > 1) makeSortable(table);
   if (rows > 40) makeFilterable(table);
+}
+for (const figure of document.querySelectorAll("figure.chart")) {
+  if (figure.querySelector("[data-switch]")) makeSwitchable(figure);
 }

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::few;
 use super::shown::{Series, Shown};
 use crate::bench::metrics::break_even;
 use crate::report::View;
@@ -12,6 +13,7 @@ use crate::report::matched::Fastest;
 use crate::report::select::{Conditions, Select};
 use crate::report::statistics::{Statistic, quantile};
 use crate::report::table::{Cell, Table};
+use crate::report::values::Kinds;
 
 /// Setups set off against the time that they save in each product.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -31,6 +33,8 @@ pub struct Amortisation {
 
 /// The times of a method and of the other on a matrix, in milliseconds.
 struct Pair {
+    /// Of the matrix.
+    values_repeat: Option<bool>,
     setup: f64,
     product: f64,
     over_setup: f64,
@@ -62,12 +66,14 @@ impl Amortisation {
              quartiles over the matrices where that happens",
             self.over
         );
+        let kinds = Kinds::of_lines(&shown.lines);
         let notes = shown.notes().into_iter().chain(on_baseline).chain(shown.note_on_several());
         View {
             title: self.title.clone(),
-            notes: notes.chain([meaning]).collect(),
+            notes: notes.chain([meaning]).chain(kinds.note()).collect(),
             chart: Some(self.chart(&pairs)),
-            table: Some(self.table(&pairs)),
+            table: Some(self.table(&pairs, kinds)),
+            ..View::default()
         }
     }
 
@@ -75,7 +81,7 @@ impl Amortisation {
         let point = |pairs: &[Pair], x: f64| {
             let ratios: Vec<_> = pairs.iter().map(|pair| pair.ratio(x)).collect();
             let y = Statistic::GeometricMean.of(&ratios)?;
-            Some(Point { x, y, spread: None, label: None })
+            Some(Point { x, y, ..Point::default() })
         };
         let series = pairs.iter().map(|(name, pairs)| chart::Series {
             name: (*name).to_owned(),
@@ -84,38 +90,37 @@ impl Amortisation {
         });
         let over = Guide { name: self.over.to_string(), points: vec![(1.0, 1.0), (1e6, 1.0)] };
         let y = format!("setup and products over those of {}", self.over);
-        Chart::Plane(Plane {
-            x: Axis { label: "products".into(), log: true },
-            y: Axis { label: y, log: true },
-            series: series.collect(),
-            guides: vec![over],
-        })
+        let series: Vec<_> = series.collect();
+        let few = few::of_points(&series, false);
+        let (x, y) = (Axis::log("products"), Axis::log(y));
+        Chart::Plane(Plane { x, y, series, guides: vec![over], few })
     }
 
-    fn table(&self, pairs: &[(&str, Vec<Pair>)]) -> Table {
+    fn table(&self, pairs: &[(&str, Vec<Pair>)], kinds: Kinds) -> Table {
         let row = |(name, pairs): &(&str, Vec<Pair>)| {
-            let setups: Vec<_> = pairs.iter().map(|pair| pair.setup / pair.over_product).collect();
-            let paid: Vec<_> = pairs.iter().filter_map(Pair::break_even).collect();
+            let each = |number: fn(&Pair) -> Option<f64>| {
+                let numbers =
+                    pairs.iter().filter_map(|pair| Some((pair.values_repeat, number(pair)?)));
+                numbers.collect::<Vec<_>>()
+            };
+            let setups = each(|pair| Some(pair.setup / pair.over_product));
+            let paid = each(Pair::break_even);
+            let all: Vec<_> = paid.iter().map(|number| number.1).collect();
             let never = 100.0 * (pairs.len() - paid.len()) as f64 / pairs.len() as f64;
-            vec![
-                Cell::text(*name),
-                pairs.len().into(),
-                Statistic::Median.of(&setups).into(),
-                quantile(&paid, 0.25).into(),
-                Statistic::Median.of(&paid).into(),
-                quantile(&paid, 0.75).into(),
-                never.into(),
-            ]
+            let median = |numbers: &[_]| kinds.means(numbers, Statistic::Median).into_iter();
+            let quartile = |share| Cell::from(quantile(&all, share));
+            let mut row = vec![Cell::text(*name), pairs.len().into()];
+            row.extend(median(&setups).map(Cell::from));
+            row.push(quartile(0.25));
+            row.extend(median(&paid).map(Cell::from));
+            row.extend([quartile(0.75), never.into()]);
+            row
         };
-        let columns = [
-            "method",
-            "matrices",
-            &format!("setup (products of {})", self.over),
-            "pays off after: lower quartile",
-            "median",
-            "upper quartile",
-            "never (% of matrices)",
-        ];
+        let setup = format!("setup (products of {})", self.over);
+        let columns = ["method".into(), "matrices".into()].into_iter().chain(kinds.columns(setup));
+        let columns = columns.chain(["pays off after: lower quartile".into()]);
+        let columns = columns.chain(kinds.columns("median".into()));
+        let columns = columns.chain(["upper quartile".into(), "never (% of matrices)".into()]);
         Table::new(columns, pairs.iter().map(row).collect())
     }
 }
@@ -130,7 +135,8 @@ fn pairs(series: &Series, over: &Fastest) -> Vec<Pair> {
     let pair = |(key, (line, product)): (_, (&Line, f64))| {
         let &(over_line, over_product) = over.get(&key)?;
         let over_setup = over_line.row.setup_ms?;
-        Some(Pair { setup: line.row.setup_ms?, product, over_setup, over_product })
+        let (setup, values_repeat) = (line.row.setup_ms?, line.row.values_repeat());
+        Some(Pair { values_repeat, setup, product, over_setup, over_product })
     };
     let pairs: Vec<_> = series.times().into_iter().filter_map(pair).collect();
     if pairs.iter().all(|pair| pair.setup == 0.0) { Vec::new() } else { pairs }
@@ -143,7 +149,13 @@ mod tests {
     /// Of 6 ms that are to be saved, each product saves 1; what is set up sooner has paid off at once.
     #[test]
     fn the_other_has_a_setup_too() {
-        let pair = |setup| Pair { setup, product: 1.0, over_setup: 4.0, over_product: 2.0 };
+        let pair = |setup| Pair {
+            values_repeat: None,
+            setup,
+            product: 1.0,
+            over_setup: 4.0,
+            over_product: 2.0,
+        };
         assert_eq!(pair(10.0).break_even(), Some(6.0));
         assert_eq!(pair(10.0).ratio(6.0), 1.0);
         assert_eq!(pair(3.0).break_even(), Some(0.0));

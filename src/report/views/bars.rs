@@ -2,17 +2,18 @@
 
 use serde::Deserialize;
 
-use super::axis;
 use super::setting::label;
-use super::shown::Shown;
+use super::shown::{Series, Shown};
+use super::{axis, few};
 use crate::report::View;
 use crate::report::chart::{self, BarSeries, Chart};
 use crate::report::column::Column;
 use crate::report::lines::Line;
-use crate::report::matched;
+use crate::report::matched::{self, Matrix};
 use crate::report::select::{Conditions, Select};
 use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
+use crate::report::values::Kinds;
 
 /// A group of bars per matrix, a bar per method: that of its fastest row.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -46,28 +47,39 @@ impl Bars {
         let mut matrices = shown.matrices();
         let by = |line| self.by.of_line(line).unwrap_or(f64::INFINITY);
         matrices.sort_by(|a, b| by(a.1).total_cmp(&by(b.1)));
-        let series = shown.series.iter().map(|series| {
-            let numbers = series.by_matrix(&self.value);
-            let values: Vec<_> = matrices.iter().map(|row| numbers.get(&row.0).copied()).collect();
-            let known: Vec<_> = values.iter().copied().flatten().collect();
-            let mean = Statistic::Mean.of(&known).filter(|_| self.mean);
-            BarSeries { name: series.name.clone(), values, mean }
-        });
+        let series = shown.series.iter().map(|series| self.series(series, &matrices));
         let series: Vec<_> = series.filter(|s| s.values.iter().any(Option::is_some)).collect();
         let on_mean =
             self.mean.then(|| "mean: arithmetic, over the matrices of each method".into());
-        let notes = shown.notes().into_iter().chain(shown.note_on_several()).chain(on_mean);
+        let strokes = series.iter().flat_map(|series| &series.intervals).any(Option::is_some);
+        let on_strokes = "strokes on bars: the 95 % confidence interval of the number, by that of the row's time";
+        let on_strokes = strokes.then(|| on_strokes.into());
+        let on_values = Kinds::of_lines(&shown.lines).note().filter(|_| self.mean);
+        let notes = shown.notes().into_iter().chain(shown.note_on_several());
+        let few = few::of_bars(&series, self.value.more_is_better());
         View {
             title: self.title.clone(),
-            notes: notes.collect(),
+            notes: notes.chain(on_mean).chain(on_values).chain(on_strokes).collect(),
             table: Some(self.table(&matrices.iter().map(|row| row.1).collect::<Vec<_>>(), &series)),
             chart: Some(Chart::Bars(chart::Bars {
                 value: axis(&self.value),
                 categories: matrices.iter().map(|row| label(row.0)).collect(),
                 series,
-                stacked: false,
+                few,
+                ..chart::Bars::default()
             })),
+            ..View::default()
         }
+    }
+
+    fn series(&self, series: &Series, matrices: &[(Matrix, &Line)]) -> BarSeries {
+        let fastest = series.fastest();
+        let rows = || matrices.iter().map(|(matrix, _)| fastest.get(matrix));
+        let values: Vec<_> = rows().map(|row| self.value.of_line(row?)).collect();
+        let known: Vec<_> = values.iter().copied().flatten().collect();
+        let mean = Statistic::Mean.of(&known).filter(|_| self.mean);
+        let intervals = rows().map(|row| self.value.interval(row?)).collect();
+        BarSeries { name: series.name.clone(), values, intervals, mean }
     }
 
     fn table(&self, matrices: &[&Line], series: &[BarSeries]) -> Table {
@@ -81,8 +93,17 @@ impl Bars {
         };
         let mut rows: Vec<Vec<_>> = matrices.iter().enumerate().map(row).collect();
         if self.mean {
-            let means = series.iter().map(|series| Cell::from(series.mean));
-            rows.push([Cell::text("mean"), Cell::Empty].into_iter().chain(means).collect());
+            let kinds = Kinds::of_lines(matrices);
+            let means = series.iter().map(|series| {
+                let values = matrices.iter().zip(&series.values);
+                let values = values.filter_map(|(line, value)| Some((*line, (*value)?)));
+                kinds.cells(&values.collect::<Vec<_>>(), Statistic::Mean).collect()
+            });
+            let means: Vec<Vec<_>> = means.collect();
+            rows.extend(kinds.columns("mean".into()).enumerate().map(|(kind, name)| {
+                let means = means.iter().map(|means| means[kind].clone());
+                [Cell::text(name), Cell::Empty].into_iter().chain(means).collect()
+            }));
         }
         let names = series.iter().map(|series| &series.name[..]);
         Table::new(["matrix", self.by.label()].into_iter().chain(names), rows)

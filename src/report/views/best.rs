@@ -4,12 +4,14 @@ use serde::Deserialize;
 
 use super::contest::Contest;
 use super::shown::Shown;
+use super::{counted, on_fewer};
 use crate::report::View;
 use crate::report::chart::{Axis, BarSeries, Bars, Chart};
 use crate::report::lines::Line;
 use crate::report::select::{Conditions, Select};
 use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
+use crate::report::values::Kinds;
 
 /// On how many matrices each method is the fastest, and what is lost where it is not.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -34,6 +36,8 @@ struct Standing<'a> {
     ran: usize,
     /// The geometric mean of its time over the fastest's.
     mean: f64,
+    /// Its time over the fastest's, on each matrix.
+    losses: Vec<(&'a Line, f64)>,
     /// The greatest of them, and where.
     worst: (f64, &'a str),
 }
@@ -48,52 +52,59 @@ impl Best {
         standings.sort_by(|a, b| a.mean.total_cmp(&b.mean));
         let meaning = "loss: time over that of the fastest on the matrix, over the matrices on which \
                        the method runs; of equally fast ones each is the fastest";
+        let matrices = shown.matrices().len();
+        let fewer = on_fewer(standings.iter().map(|standing| standing.ran), matrices);
+        let kinds = Kinds::of_lines(&shown.lines);
         let notes = shown.notes().into_iter().chain(shown.note_on_several());
         View {
             title: self.title.clone(),
-            notes: notes.chain([meaning.into()]).collect(),
-            chart: Some(chart(&standings)),
-            table: Some(table(&standings)),
+            notes: notes.chain([meaning.into()]).chain(kinds.note()).chain(fewer).collect(),
+            chart: Some(chart(&standings, matrices)),
+            table: Some(table(&standings, kinds)),
+            ..View::default()
         }
     }
 }
 
 impl<'a> Standing<'a> {
     /// `None` if it has no time at all.
-    fn of(place: usize, name: &'a str, contests: &'a [Contest]) -> Option<Self> {
-        let loss = |of: &'a Contest| Some((of.losses()[place]?, &of.name[..]));
+    fn of(place: usize, name: &'a str, contests: &'a [Contest<'a>]) -> Option<Self> {
+        let loss = |of: &'a Contest| Some((of.rows[place]?, of.losses()[place]?));
         let losses: Vec<_> = contests.iter().filter_map(loss).collect();
-        let numbers: Vec<_> = losses.iter().map(|loss| loss.0).collect();
+        let numbers: Vec<_> = losses.iter().map(|loss| loss.1).collect();
+        let lost = |of: &'a Contest| Some((of.losses()[place]?, &of.name[..]));
         Some(Self {
             name,
             won: numbers.iter().filter(|&&loss| loss == 1.0).count(),
             ran: numbers.len(),
             mean: Statistic::GeometricMean.of(&numbers)?,
-            worst: losses.into_iter().max_by(|a, b| a.0.total_cmp(&b.0))?,
+            worst: contests.iter().filter_map(lost).max_by(|a, b| a.0.total_cmp(&b.0))?,
+            losses,
         })
     }
 }
 
-fn chart(standings: &[Standing]) -> Chart {
-    let value = Axis { label: "mean loss: time over the fastest's".into(), log: false };
-    let categories = standings.iter().map(|standing| standing.name.to_owned()).collect();
+fn chart(standings: &[Standing], matrices: usize) -> Chart {
+    let value = Axis::linear("mean loss: time over the fastest's");
+    let name = |standing: &Standing| counted(standing.name, standing.ran, matrices);
+    let categories = standings.iter().map(name).collect();
     let values = standings.iter().map(|standing| Some(standing.mean)).collect();
-    let series = vec![BarSeries { name: "geometric mean".into(), values, mean: None }];
-    Chart::Bars(Bars { value, categories, series, stacked: false })
+    let series = vec![BarSeries { name: "geometric mean".into(), values, ..BarSeries::default() }];
+    Chart::Bars(Bars { value, categories, series, ..Bars::default() })
 }
 
-fn table(standings: &[Standing]) -> Table {
+fn table(standings: &[Standing], kinds: Kinds) -> Table {
     let row = |standing: &Standing| {
         let (worst, place) = standing.worst;
-        vec![
-            Cell::text(standing.name),
-            standing.won.into(),
-            standing.ran.into(),
-            standing.mean.into(),
-            worst.into(),
-            Cell::text(place),
-        ]
+        let means = kinds.cells(&standing.losses, Statistic::GeometricMean);
+        [Cell::text(standing.name), standing.won.into(), standing.ran.into()]
+            .into_iter()
+            .chain(means)
+            .chain([worst.into(), Cell::text(place)])
+            .collect()
     };
-    let columns = ["method", "fastest on", "runs on", "mean loss", "greatest loss", "on"];
+    let before = ["method", "fastest on", "runs on"].map(String::from).into_iter();
+    let columns = before.chain(kinds.columns("mean loss".into()));
+    let columns = columns.chain(["greatest loss", "on"].map(String::from));
     Table::new(columns, standings.iter().map(row).collect())
 }

@@ -14,6 +14,9 @@ use crate::report::table::{Cell, Table};
 
 use super::setting::{grouped, join};
 
+/// A correlation of fewer rows is not shown: it says nothing.
+const LEAST: usize = 10;
+
 /// Pearson's correlation of pairs of columns over each method's rows: merge-spmv-sc16, Figure 9, and
 /// hola-spmv-ics17, Figure 6.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -35,8 +38,8 @@ pub struct Correlations {
 }
 
 /// That of a method in a part.
-struct Correlation {
-    method: String,
+struct Correlation<'a> {
+    method: &'a str,
     /// Of the part and the pair.
     name: String,
     rows: usize,
@@ -52,44 +55,56 @@ impl Correlations {
                 all.extend(shown.series.iter().map(|series| of(series, part, &conditions, pair)));
             }
         }
+        let before = all.len();
+        all.retain(|of| of.rows >= LEAST);
+        let left_out = before - all.len();
+        let left_out = (left_out > 0).then(|| {
+            format!("left out: {left_out} of {before} correlations, of fewer than {LEAST} rows")
+        });
         let meaning =
             "Pearson's, of the numbers as they are, over the rows that are right and timed";
         View {
             title: self.title.clone(),
-            notes: shown.notes().into_iter().chain([meaning.into()]).collect(),
-            chart: Some(chart(&shown.series, &all)),
+            notes: shown.notes().into_iter().chain([meaning.into()]).chain(left_out).collect(),
+            chart: Some(chart(&all)),
             table: Some(table(&all)),
+            ..View::default()
         }
     }
 }
 
-fn of(series: &Series, part: &str, conditions: &Conditions, pair: &[Column; 2]) -> Correlation {
+fn of<'a>(
+    series: &'a Series,
+    part: &str,
+    conditions: &Conditions,
+    pair: &[Column; 2],
+) -> Correlation<'a> {
     let [x, y] = pair;
     let numbers = series.numbers(x).into_iter().filter(|(line, _)| conditions.meet(line));
     let points = numbers.filter_map(|(line, x)| Some((x, y.of_line(line)?)));
-    let points: Vec<_> = points.collect();
+    let points: Vec<_> = points.filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
     let name = join([part.to_owned(), format!("{} – {}", y.label(), x.label())], ": ");
     let pearson = pearson(&points);
-    Correlation { method: series.name.clone(), name, rows: points.len(), pearson }
+    Correlation { method: &series.name, name, rows: points.len(), pearson }
 }
 
-fn chart(series: &[Series], all: &[Correlation]) -> Chart {
-    let bars = grouped(all, |of| of.name.clone()).into_iter().map(|(name, all)| BarSeries {
-        name,
-        values: all.iter().map(|of| of.pearson).collect(),
-        mean: None,
+fn chart(all: &[Correlation]) -> Chart {
+    let methods: Vec<_> = grouped(all, |of| of.method).into_iter().map(|group| group.0).collect();
+    let bars = grouped(all, |of| of.name.clone()).into_iter().map(|(name, all)| {
+        let of_method = |method: &&str| all.iter().find(|of| of.method == *method)?.pearson;
+        BarSeries { name, values: methods.iter().map(of_method).collect(), ..BarSeries::default() }
     });
     Chart::Bars(Bars {
-        value: Axis { label: "correlation".into(), log: false },
-        categories: series.iter().map(|series| series.name.clone()).collect(),
+        value: Axis::linear("correlation"),
+        categories: methods.iter().map(|method| (*method).to_owned()).collect(),
         series: bars.collect(),
-        stacked: false,
+        ..Bars::default()
     })
 }
 
 fn table(all: &[Correlation]) -> Table {
     let row = |of: &Correlation| {
-        vec![Cell::text(&of.name), Cell::text(&of.method), of.rows.into(), of.pearson.into()]
+        vec![Cell::text(&of.name), Cell::text(of.method), of.rows.into(), of.pearson.into()]
     };
     Table::new(["of", "method", "rows", "correlation"], all.iter().map(row).collect())
 }

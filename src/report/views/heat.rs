@@ -46,12 +46,13 @@ impl Heat {
             notes: notes.chain([meaning.into()]).collect(),
             table: Some(Table::new(headings, rows)),
             chart: Some(Chart::Heat(chart::Heat {
-                value: Axis { label: "% of the fastest's GFLOP/s".into(), log: false },
+                value: Axis::linear("% of the fastest's GFLOP/s"),
                 range: (0.0, 100.0),
                 rows: contests.into_iter().map(|of| of.name).collect(),
                 columns,
                 cells,
             })),
+            ..View::default()
         }
     }
 }

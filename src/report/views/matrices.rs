@@ -51,8 +51,8 @@ impl Matrices {
         View {
             title: self.title.clone(),
             notes: shown.notes().into_iter().chain(on_several).collect(),
-            chart: None,
             table: Some(Table::new(headings, rows.collect())),
+            ..View::default()
         }
     }
 }

@@ -6,12 +6,14 @@ mod best;
 mod bins;
 mod contest;
 mod correlations;
+mod few;
 mod heat;
 mod matrices;
 mod plane;
 mod profile;
 mod repeatability;
 mod roofline;
+mod roofs;
 mod setting;
 mod shown;
 mod sizes;
@@ -23,6 +25,7 @@ mod tests;
 mod winners;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 pub use amortisation::Amortisation;
 pub use bars::Bars;
@@ -44,8 +47,12 @@ use super::View;
 use super::chart::{Axis, Chart};
 use super::column::Column;
 use super::lines::Line;
+use super::matched::time;
+use super::origin::origin;
 use super::select::{Conditions, Select};
 use crate::record::stages::StageRow;
+use setting::join;
+use shown::Shown;
 
 /// What was recorded.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +61,21 @@ pub struct Recorded<'a> {
     pub lines: Vec<&'a Line>,
     /// The rows of their products' parts.
     pub stages: Vec<&'a StageRow>,
+    /// The records of the runs.
+    pub runs: Vec<&'a Value>,
+}
+
+impl Recorded<'_> {
+    /// What a picture of all these rows bears: of which matrices it is, how, where and when they were measured.
+    pub fn foot(&self) -> String {
+        self.foot_of(&self.lines)
+    }
+
+    fn foot_of(&self, lines: &[&Line]) -> String {
+        let timed: Vec<_> = lines.iter().copied().filter(|line| time(line).is_some()).collect();
+        let stands_on = Shown::of(&timed, &Conditions::default(), &[], &[]).stands_on();
+        join([stands_on, origin(&timed, &self.runs)], "; ")
+    }
 }
 
 /// A view that is asked for. All kinds have a title, conditions that rows must meet, and most a list of
@@ -95,6 +117,12 @@ pub struct Part {
 impl Spec {
     /// The rows that it names.
     pub fn selections(&self) -> Vec<&Select> {
+        let (of, over) = self.named();
+        [of, over].concat()
+    }
+
+    /// The methods that it is of, or none if it is of all, and those that they are set against.
+    fn named(&self) -> (Vec<&Select>, Vec<&Select>) {
         match self {
             Self::Plane(Plane { of, .. })
             | Self::Bars(Bars { of, .. })
@@ -106,21 +134,52 @@ impl Spec {
             | Self::Winners(Winners { of, .. })
             | Self::Profile(Profile { of, .. })
             | Self::Repeatability(Repeatability { of, .. })
-            | Self::Stages(Stages { of, .. }) => of.iter().collect(),
+            | Self::Stages(Stages { of, .. }) => (of.iter().collect(), Vec::new()),
             Self::Speedup(Speedup { of, over, .. })
-            | Self::Amortisation(Amortisation { of, over, .. })
-            | Self::Speedups(Speedups { of: over, over: of, .. }) => {
-                of.iter().chain([over]).collect()
+            | Self::Amortisation(Amortisation { of, over, .. }) => {
+                (of.iter().collect(), vec![over])
             }
-            Self::Sizes(_) => Vec::new(),
+            Self::Speedups(Speedups { of, over, .. }) => (vec![of], over.iter().collect()),
+            Self::Sizes(_) => (Vec::new(), Vec::new()),
         }
     }
 
     /// Of these rows; without a chart or a table where it would be empty.
     pub fn view(&self, recorded: &Recorded) -> View {
-        let View { title, notes, chart, table } = self.whole(recorded);
+        let View { title, notes, chart, table, .. } = self.whole(recorded);
         let (chart, table) = (chart.filter(shows), table.filter(|table| !table.rows.is_empty()));
-        View { title, notes, chart, table }
+        let foot = chart.iter().map(|_| recorded.foot_of(&self.shown(recorded))).collect();
+        View { title, notes, chart, table, foot }
+    }
+
+    /// Those of the rows that it shows.
+    fn shown<'a>(&self, recorded: &Recorded<'a>) -> Vec<&'a Line> {
+        let (conditions, (of, over)) = (self.conditions(), self.named());
+        let is_meant = |line: &&Line| {
+            let selected = || of.iter().chain(&over).any(|select| select.meets(line));
+            conditions.meet(line) && (of.is_empty() || selected())
+        };
+        recorded.lines.iter().copied().filter(is_meant).collect()
+    }
+
+    fn conditions(&self) -> &Conditions {
+        match self {
+            Self::Plane(Plane { conditions, .. })
+            | Self::Speedup(Speedup { conditions, .. })
+            | Self::Speedups(Speedups { conditions, .. })
+            | Self::Bars(Bars { conditions, .. })
+            | Self::Heat(Heat { conditions, .. })
+            | Self::Correlations(Correlations { conditions, .. })
+            | Self::Matrices(Matrices { conditions, .. })
+            | Self::Amortisation(Amortisation { conditions, .. })
+            | Self::Roofline(Roofline { conditions, .. })
+            | Self::Best(Best { conditions, .. })
+            | Self::Winners(Winners { conditions, .. })
+            | Self::Profile(Profile { conditions, .. })
+            | Self::Repeatability(Repeatability { conditions, .. })
+            | Self::Sizes(Sizes { conditions, .. })
+            | Self::Stages(Stages { conditions, .. }) => conditions,
+        }
     }
 
     /// With empty charts and tables.
@@ -164,5 +223,17 @@ fn shows(chart: &Chart) -> bool {
 }
 
 fn axis(column: &Column) -> Axis {
-    Axis { label: column.label().to_owned(), log: column.is_log() }
+    Axis { label: column.label().to_owned(), log: column.is_log(), whole: column.is_count() }
+}
+
+/// The name of a method with a mean over matrices, with their number in brackets where that is not all.
+pub(super) fn counted(name: &str, matrices: usize, all: usize) -> String {
+    if matrices == all { name.to_owned() } else { format!("{name} ({matrices})") }
+}
+
+/// What must be known to read such names, if any is over fewer.
+pub(super) fn on_fewer(mut matrices: impl Iterator<Item = usize>, all: usize) -> Option<String> {
+    let note = "A mean over fewer matrices than the others' does not compare with theirs: the number in brackets tells \
+                of how many.";
+    matrices.any(|matrices| matrices < all).then(|| note.into())
 }

@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 
-use super::axis;
 use super::bins::{self, Bin};
 use super::shown::{Series, Shown};
+use super::{axis, few};
 use crate::report::View;
 use crate::report::chart::{self, Chart, Mark, Point};
 use crate::report::column::Column;
@@ -52,11 +52,19 @@ impl Plane {
         });
         let series: Vec<_> = series.filter(|series| !series.points.is_empty()).collect();
         let (x, y) = (axis(&self.x), axis(&self.y));
+        let few = few::of_points(&series, self.y.more_is_better());
         View {
             title: self.title.clone(),
             notes: self.notes(&shown, &bins),
             table: self.table(&shown.series, &bins),
-            chart: Some(Chart::Plane(chart::Plane { x, y, series, guides: Vec::new() })),
+            chart: Some(Chart::Plane(chart::Plane {
+                x,
+                y,
+                series,
+                few,
+                ..chart::Plane::default()
+            })),
+            ..View::default()
         }
     }
 
@@ -71,7 +79,7 @@ impl Plane {
 
     fn dots(&self, series: &Series) -> Vec<Point> {
         let label = |line| Some(label(matched::matrix(line)));
-        let dot = |(line, x, y)| Point { x, y, spread: None, label: label(line) };
+        let dot = |(line, x, y)| Point { x, y, label: label(line), ..Point::default() };
         self.pairs(series).into_iter().map(dot).collect()
     }
 
@@ -102,8 +110,8 @@ impl Plane {
         };
         let left_out = (timed > drawn).then(|| {
             let reason = match self.mark {
-                Mark::Trend => "unknown, not above 0, or too few",
-                Mark::Dots | Mark::Line => "unknown, or not above 0",
+                Mark::Trend => "unknown, infinite, not above 0, or too few",
+                Mark::Dots | Mark::Line => "unknown, infinite, or not above 0",
             };
             format!("not drawn: {} of {timed} rows ({x} or {y}: {reason})", timed - drawn)
         });

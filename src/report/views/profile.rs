@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::contest::Contest;
+use super::few::few;
 use super::shown::Shown;
 use crate::report::View;
 use crate::report::chart::{Axis, Chart, Mark, Plane, Point, Series};
@@ -55,6 +56,7 @@ impl Profile {
             notes: shown.notes().into_iter().chain([meaning.into()]).collect(),
             chart: Some(chart(&methods)),
             table: Some(table(&methods)),
+            ..View::default()
         }
     }
 }
@@ -95,11 +97,13 @@ fn chart(methods: &[Method]) -> Chart {
         mark: Mark::Trend,
         points: method.points(),
     });
+    let names: Vec<_> = methods.iter().map(|method| method.name).collect();
     Chart::Plane(Plane {
-        x: Axis { label: "factor of the fastest method's time".into(), log: true },
-        y: Axis { label: "share of the matrices (%)".into(), log: false },
+        x: Axis::log("factor of the fastest method's time"),
+        y: Axis::linear("share of the matrices (%)"),
         series: series.collect(),
-        guides: Vec::new(),
+        few: few(&names, Some(0)),
+        ..Plane::default()
     })
 }
 

@@ -38,8 +38,8 @@ impl Repeatability {
         View {
             title: self.title.clone(),
             notes: shown.notes().into_iter().chain([meaning.into()]).chain(unknown).collect(),
-            chart: None,
             table: Some(Table::new(columns, rows)),
+            ..View::default()
         }
     }
 }

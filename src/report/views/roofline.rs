@@ -2,17 +2,20 @@
 
 use serde::Deserialize;
 
-use super::axis;
+use super::roofs::{roofs, working_set};
 use super::setting::label;
 use super::shown::{Series, Shown};
+use super::{axis, few};
+use crate::memory::Size;
 use crate::report::View;
-use crate::report::chart::{self, Axis, Chart, Guide, Mark, Plane, Point};
+use crate::report::chart::{self, Axis, Chart, Mark, Plane, Point};
 use crate::report::column::Column;
 use crate::report::lines::Line;
 use crate::report::matched::{self, matrix};
 use crate::report::select::{Conditions, Select};
 use crate::report::statistics::Statistic;
-use crate::report::table::{Cell, Table, significant};
+use crate::report::table::{Cell, Table};
+use crate::report::values::Kinds;
 
 /// GFLOP/s over FLOP per compulsory byte, below the bandwidth that was measured.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -38,19 +41,27 @@ impl Roofline {
             points: series.numbers(&x).into_iter().filter_map(|dot| point(dot, &y)).collect(),
         });
         let series: Vec<_> = series.filter(|series| !series.points.is_empty()).collect();
-        let guides = roofs(&shown, &series);
+        let x_of = |point: &Point| point.x;
+        let ends: Vec<_> = series.iter().flat_map(|series| &series.points).map(x_of).collect();
+        let timed = shown.lines.iter().copied().filter(|line| matched::time(line).is_some());
+        let guides = roofs(&timed.collect::<Vec<_>>(), &ends);
+        let few = few::of_points(&series, true);
         let y = Axis { log: true, ..axis(&y) };
+        let kinds = Kinds::of_lines(&shown.lines);
         View {
             title: self.title.clone(),
-            notes: notes(&shown),
-            chart: Some(Chart::Plane(Plane { x: axis(&x), y, series, guides })),
-            table: Some(table(&shown.series)),
+            notes: notes(&shown).into_iter().chain(kinds.note()).collect(),
+            chart: Some(Chart::Plane(Plane { x: axis(&x), y, series, guides, few })),
+            table: Some(table(&shown.series, kinds)),
+            ..View::default()
         }
     }
 }
 
 fn point((line, x): (&Line, f64), y: &Column) -> Option<Point> {
-    Some(Point { x, y: y.of_line(line)?, spread: None, label: Some(label(matrix(line))) })
+    let size = working_set(line).map_or_else(String::new, |bytes| format!(", {}", Size(bytes)));
+    let label = Some(label(matrix(line)) + &size);
+    Some(Point { x, y: y.of_line(line)?, label, ..Point::default() })
 }
 
 fn peak_percent() -> Column {
@@ -61,7 +72,8 @@ fn notes(shown: &Shown) -> Vec<String> {
     let percents = shown.series.iter().flat_map(|series| series.numbers(&peak_percent()));
     let above = percents.filter(|(_, percent)| *percent > 100.0).count();
     let meaning = "% of peak: each array of CSR, x and y moved once per product, over the bandwidth that \
-                   sweeps over as many bytes reached; the roofs are the least and the greatest such";
+                   sweeps over as many bytes reached; a roof is the median of these bandwidths for matrices of a \
+                   range of sizes, over which it changes little";
     let reason = format!(
         "above 100 % ({above} rows): the method keeps fewer bytes than CSR, or finds more of them in \
          caches than the sweep did"
@@ -70,44 +82,18 @@ fn notes(shown: &Shown) -> Vec<String> {
     shown.notes().into_iter().chain([meaning.into()]).chain(reason).collect()
 }
 
-/// The bandwidth that a row was held against, in GB/s.
-fn ceiling(line: &Line) -> Option<f64> {
-    let percent = line.row.percent_of_peak.filter(|&percent| percent > 0.0)?;
-    Some(100.0 * line.row.compulsory_gbs? / percent)
-}
-
-fn roofs(shown: &Shown, series: &[chart::Series]) -> Vec<Guide> {
-    let timed = shown.lines.iter().filter(|line| matched::time(line).is_some());
-    let ceilings: Vec<_> = timed.filter_map(|line| ceiling(line)).collect();
-    let x: Vec<_> = series.iter().flat_map(|series| &series.points).map(|point| point.x).collect();
-    let ends = [Statistic::Min, Statistic::Max];
-    let x = ends.map(|end| end.of(&x));
-    let roof = |gbs: f64| Guide {
-        name: format!("{} GB/s", significant(gbs)),
-        points: x.iter().copied().flatten().map(|x| (x, x * gbs)).collect(),
-    };
-    let mut roofs: Vec<_> = ends.iter().filter_map(|end| end.of(&ceilings)).map(roof).collect();
-    roofs.dedup_by(|a, b| a.name == b.name);
-    roofs
-}
-
-fn table(series: &[Series]) -> Table {
+fn table(series: &[Series], kinds: Kinds) -> Table {
     let row = |series: &Series| {
         let percents = series.numbers(&peak_percent());
-        let numbers: Vec<_> = percents.iter().map(|percent| percent.1).collect();
         let by_percent = |a: &&(&Line, f64), b: &&(&Line, f64)| a.1.total_cmp(&b.1);
         let (least, most) =
             (percents.iter().min_by(by_percent)?, percents.iter().max_by(by_percent)?);
         let place = |of: &(&Line, f64)| Cell::text(label(matrix(of.0)));
-        Some(vec![
-            Cell::text(&series.name),
-            Statistic::Median.of(&numbers).into(),
-            least.1.into(),
-            place(least),
-            most.1.into(),
-            place(most),
-        ])
+        let medians = kinds.cells(&percents, Statistic::Median);
+        let row = [Cell::text(&series.name)].into_iter().chain(medians);
+        Some(row.chain([least.1.into(), place(least), most.1.into(), place(most)]).collect())
     };
-    let columns = ["method", "median % of peak", "min", "on", "max", "on"];
+    let columns = std::iter::once("method".into()).chain(kinds.columns("median % of peak".into()));
+    let columns = columns.chain(["min", "on", "max", "on"].map(String::from));
     Table::new(columns, series.iter().filter_map(row).collect())
 }

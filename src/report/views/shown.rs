@@ -71,13 +71,26 @@ impl<'a> Shown<'a> {
         (times, notes.collect())
     }
 
+    /// The matrices, those of them that are stand-ins, and the setting, in one sentence.
+    pub fn stands_on(&self) -> String {
+        let matrices = self.matrices();
+        let of_all = count(matrices.len(), "matrix");
+        let matrices = match matrices.iter().filter(|(matrix, _)| matrix.1).count() {
+            0 => of_all,
+            stand_ins => format!("{of_all} (generated stand-ins: {stand_ins})"),
+        };
+        join([matrices, self.setting()], "; ")
+    }
+
+    /// The settings that all rows have in common.
+    fn setting(&self) -> String {
+        join(SETTINGS.iter().filter_map(|setting| shared(&self.lines, setting)), ", ")
+    }
+
     /// What the view stands on: matrices and setting; stand-ins; what lacks a time.
     pub fn notes(&self) -> Vec<String> {
         let matrices = self.matrices();
-        let setting =
-            join(SETTINGS.iter().filter_map(|setting| shared(&self.lines, setting)), ", ");
-        let separator = if setting.is_empty() { "" } else { "; " };
-        let mut notes = vec![format!("{}{separator}{setting}", count(matrices.len(), "matrix"))];
+        let mut notes = vec![join([count(matrices.len(), "matrix"), self.setting()], "; ")];
         let stand_ins = matrices.iter().filter(|(matrix, _)| matrix.1).count();
         if stand_ins > 0 {
             notes.push(format!("marked *: {stand_ins} generated in place of the collection's"));
@@ -122,10 +135,15 @@ impl<'a> Series<'a> {
         timed.filter_map(|&line| Some((line, column.of_line(line)?))).collect()
     }
 
+    /// The fastest row of each matrix.
+    pub fn fastest(&self) -> BTreeMap<Matrix<'a>, &'a Line> {
+        self.times().into_iter().map(|((matrix, _), (line, _))| (matrix, line)).collect()
+    }
+
     /// A number of the fastest row of each matrix.
     pub fn by_matrix(&self, column: &Column) -> BTreeMap<Matrix<'a>, f64> {
-        let number = |((matrix, _), (line, _))| Some((matrix, column.of_line(line)?));
-        self.times().into_iter().filter_map(number).collect()
+        let number = |(matrix, line)| Some((matrix, column.of_line(line)?));
+        self.fastest().into_iter().filter_map(number).collect()
     }
 
     /// Whether it is that which others are set against.

@@ -51,6 +51,7 @@ impl Sizes {
             notes,
             chart: Some(chart(&swept)),
             table: Some(table(&swept)),
+            ..View::default()
         }
     }
 
@@ -105,7 +106,7 @@ impl Swept<'_> {
         let point = |best: Best| {
             let y = f64::from(of(&best.size, rule.name)?);
             let label = Some(self.label(best.file));
-            Some(Point { x: best.row_length, y, spread: None, label })
+            Some(Point { x: best.row_length, y, label, ..Point::default() })
         };
         self.sweep.best().filter_map(point).collect()
     }
@@ -137,9 +138,9 @@ fn chart(swept: &[Swept]) -> Chart {
             series.push(Series { name: swept.name(&rule), mark: Mark::Dots, points });
         }
     }
-    let x = Axis { label: "nonzeros per row".into(), log: true };
-    let y = Axis { label: "best size (rows, or super-rows)".into(), log: true };
-    Chart::Plane(Plane { x, y, series, guides })
+    let x = Axis::log("nonzeros per row");
+    let y = Axis { whole: true, ..Axis::log("best size (rows, or super-rows)") };
+    Chart::Plane(Plane { x, y, series, guides, few: Vec::new() })
 }
 
 fn table(swept: &[Swept]) -> Table {

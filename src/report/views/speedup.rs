@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 
-use super::axis;
 use super::setting::label;
 use super::shown::Shown;
+use super::{axis, few};
 use crate::report::View;
 use crate::report::chart::{Axis, Chart, Guide, Mark, Plane, Point, Series};
 use crate::report::column::Column;
@@ -13,6 +13,7 @@ use crate::report::matched;
 use crate::report::select::{Conditions, Select};
 use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
+use crate::report::values::Kinds;
 
 /// Time of one method over the time of each other, on each matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -49,14 +50,16 @@ impl Speedup {
             .map(|series| (series.name.clone(), matched::ratios(&series.times(), &over)))
             .filter(|(_, speeds)| !speeds.is_empty())
             .collect();
+        let kinds = Kinds::of_lines(&shown.lines);
         let meaning =
             format!("time of {} / time of the method: above 1 the method is faster", self.over);
         let notes = shown.notes().into_iter().chain(on_baseline).chain(shown.note_on_several());
         View {
             title: self.title.clone(),
-            notes: notes.chain([meaning]).collect(),
+            notes: notes.chain([meaning]).chain(kinds.note()).collect(),
             chart: Some(self.chart(&speeds)),
-            table: Some(table(&speeds)),
+            table: Some(table(&speeds, kinds)),
+            ..View::default()
         }
     }
 
@@ -64,7 +67,7 @@ impl Speedup {
         let series = speeds.iter().map(|(name, speeds)| {
             let points = speeds.iter().filter_map(|&(line, y)| {
                 let label = Some(label(matched::matrix(line)));
-                Some(Point { x: self.x.of_line(line)?, y, spread: None, label })
+                Some(Point { x: self.x.of_line(line)?, y, label, ..Point::default() })
             });
             Series { name: name.clone(), mark: Mark::Dots, points: points.collect() }
         });
@@ -73,22 +76,27 @@ impl Speedup {
         let x: Vec<_> = x.filter(|&x| x > 0.0 || !self.x.is_log()).collect();
         let ends = Statistic::Min.of(&x).into_iter().chain(Statistic::Max.of(&x));
         let equal = Guide { name: "equally fast".into(), points: ends.map(|x| (x, 1.0)).collect() };
-        let y = Axis { label: format!("speed over {}", self.over), log: true };
-        Chart::Plane(Plane { x: axis(&self.x), y, series, guides: vec![equal] })
+        let y = Axis::log(format!("speed over {}", self.over));
+        let few = few::of_points(&series, true);
+        Chart::Plane(Plane { x: axis(&self.x), y, series, guides: vec![equal], few })
     }
 }
 
-fn table(speeds: &[Speeds]) -> Table {
-    let shown = [Statistic::Min, Statistic::Max, Statistic::HarmonicMean, Statistic::GeometricMean];
+fn table(speeds: &[Speeds], kinds: Kinds) -> Table {
+    let ends = [Statistic::Min, Statistic::Max];
+    let means = [Statistic::HarmonicMean, Statistic::GeometricMean];
     let row = |(name, speeds): &Speeds| {
-        let speeds: Vec<_> = speeds.iter().map(|speed| speed.1).collect();
-        let faster = speeds.iter().filter(|&&speed| speed > 1.0).count();
-        let percent = 100.0 * faster as f64 / speeds.len() as f64;
-        let mut row = vec![Cell::text(name), speeds.len().into()];
-        row.extend(shown.map(|statistic| Cell::from(statistic.of(&speeds))));
+        let numbers: Vec<_> = speeds.iter().map(|speed| speed.1).collect();
+        let faster = numbers.iter().filter(|&&speed| speed > 1.0).count();
+        let percent = 100.0 * faster as f64 / numbers.len() as f64;
+        let mut row = vec![Cell::text(name), numbers.len().into()];
+        row.extend(ends.map(|end| Cell::from(end.of(&numbers))));
+        row.extend(means.into_iter().flat_map(|mean| kinds.cells(speeds, mean)));
         row.push(percent.into());
         row
     };
-    let columns = ["method", "matrices"].into_iter().chain(shown.map(Statistic::name));
-    Table::new(columns.chain(["% faster"]), speeds.iter().map(row).collect())
+    let of_means = means.into_iter().flat_map(|mean| kinds.columns(mean.name().into()));
+    let columns = ["method", "matrices"].into_iter().chain(ends.map(Statistic::name));
+    let columns = columns.map(String::from).chain(of_means).chain(["% faster".into()]);
+    Table::new(columns, speeds.iter().map(row).collect())
 }

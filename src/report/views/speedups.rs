@@ -11,6 +11,7 @@ use crate::report::matched::{best_share, meant, speeds};
 use crate::report::select::{Conditions, Select};
 use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
+use crate::report::values::Kinds;
 
 /// The table of merge-spmv-sc16, Figure 10, and of hola-spmv-ics17, Tables 2 and 3.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -35,40 +36,36 @@ impl Speedups {
         let all = [std::slice::from_ref(&self.of), &self.over].concat();
         let shown = Shown::of(lines, &self.conditions, &all, &[]);
         let (mut rows, mut notes) = (Vec::new(), shown.notes());
-        let of = &self.of;
+        let (of, kinds) = (&self.of, Kinds::of_lines(&shown.lines));
         notes.push(format!(
             "min, max, mean: time of the method / time of {of}; above 1 {of} is faster"
         ));
         for (name, conditions) in parts(&self.conditions, &self.split) {
             let met = shown.lines.iter().copied().filter(|line| conditions.meet(line)).collect();
-            let part = OfPart { of, name, lines: met, over: &self.over };
+            let part = OfPart { kinds, of, name, lines: met, over: &self.over };
             rows.extend(part.rows());
             let on_choices = all.iter().filter_map(|select| note_on_choice(&part.lines, select));
             let new: Vec<_> = on_choices.filter(|note| !notes.contains(note)).collect();
             notes.extend(new);
             notes.push(part.note());
         }
-        let columns = [
-            "part",
-            "method",
-            "matrices",
-            Statistic::Min.name(),
-            Statistic::Max.name(),
-            Statistic::HarmonicMean.name(),
-            &format!("% better than {of}"),
-            "% best",
-        ];
+        notes.extend(kinds.note());
+        let columns = ["part", "method", "matrices", Statistic::Min.name(), Statistic::Max.name()];
+        let columns = columns.map(String::from).into_iter();
+        let columns = columns.chain(kinds.columns(Statistic::HarmonicMean.name().into()));
+        let columns = columns.chain([format!("% better than {of}"), "% best".into()]);
         let mut table = Table::new(columns, rows);
         if self.split.is_empty() {
             table.columns.remove(0);
             table.rows.iter_mut().for_each(|row| drop(row.remove(0)));
         }
         let table = (!shown.lines.is_empty()).then_some(table);
-        View { title: self.title.clone(), notes, chart: None, table }
+        View { title: self.title.clone(), notes, table, ..View::default() }
     }
 }
 
 struct OfPart<'a> {
+    kinds: Kinds,
     name: &'a str,
     of: &'a Select,
     over: &'a [Select],
@@ -83,14 +80,15 @@ impl OfPart<'_> {
     }
 
     fn row(&self, over: &Select) -> Vec<Cell> {
-        let speeds: Vec<_> =
-            speeds(&self.lines, self.of, over).iter().map(|speed| speed.1).collect();
+        let of_lines = speeds(&self.lines, self.of, over);
+        let speeds: Vec<_> = of_lines.iter().map(|speed| speed.1).collect();
         let better = speeds.iter().filter(|&&speed| speed < 1.0).count();
         let percent = (!speeds.is_empty()).then(|| 100.0 * better as f64 / speeds.len() as f64);
         let mut row =
             vec![Cell::text(self.name), Cell::text(over.to_string()), speeds.len().into()];
-        let shown = [Statistic::Min, Statistic::Max, Statistic::HarmonicMean];
-        row.extend(shown.map(|statistic| Cell::from(statistic.of(&speeds))));
+        let ends = [Statistic::Min, Statistic::Max];
+        row.extend(ends.map(|end| Cell::from(end.of(&speeds))));
+        row.extend(self.kinds.cells(&of_lines, Statistic::HarmonicMean));
         row.extend([percent.into(), self.percent_best(over)]);
         row
     }
@@ -98,7 +96,8 @@ impl OfPart<'_> {
     fn last_row(&self) -> Vec<Cell> {
         let matrices = meant(&self.lines, self.of).len();
         let mut row = vec![Cell::text(self.name), Cell::text(self.of.to_string()), matrices.into()];
-        row.extend([Cell::Empty, Cell::Empty, Cell::Empty, Cell::Empty]);
+        let means = self.kinds.cells(&[], Statistic::HarmonicMean);
+        row.extend([Cell::Empty, Cell::Empty, Cell::Empty].into_iter().chain(means));
         row.push(self.percent_best(self.of));
         row
     }

@@ -44,11 +44,11 @@ impl Stages {
                        has their names";
         let stands_on =
             format!("{} of {}", count(products.len(), "product"), count(matrices, "matrix"));
-        let value = Axis { label: "time per nonzero (ns)".into(), log: false };
+        let value = Axis::linear("time per nonzero (ns)");
         let series = (0..most).map(|place| BarSeries {
             name: format!("stage {}", place + 1),
             values: products.iter().map(|product| product.time_per_nonzero(place)).collect(),
-            mean: None,
+            ..BarSeries::default()
         });
         View {
             title: self.title.clone(),
@@ -62,7 +62,9 @@ impl Stages {
                     .collect(),
                 series: series.collect(),
                 stacked: true,
+                few: Vec::new(),
             })),
+            ..View::default()
         }
     }
 

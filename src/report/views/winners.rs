@@ -51,8 +51,8 @@ impl Winners {
         View {
             title: self.title.clone(),
             notes: notes.chain([meaning]).collect(),
-            chart: None,
             table: Some(Table::new(columns, rows)),
+            ..View::default()
         }
     }
 }

@@ -101,10 +101,38 @@ fn bars() {
     assert_eq!(bars.categories, ["a", "b", "c*"]);
     assert_eq!(bars.series[2].values, [Some(0.25), None, Some(12.5)]);
     assert_eq!(bars.series[2].mean, Some(6.375));
+    assert_eq!(bars.series[0].intervals, [None; 3]);
     let by_time = "kind = 'bars'\nvalue = 'gflops'\nof = ['fast']\nby = 'avg_spmv_ms'";
     let by_time = super::view(rows(), by_time).chart;
     let Some(Chart::Bars(bars)) = by_time else { panic!() };
     assert_eq!(bars.categories, ["a", "c*", "b"], "times 1, 2, 6");
+}
+
+/// 1000 nonzeros in 2 ms are 0.5, in 1 to 4 ms 1 to 0.25; the fastest row counts, of the others none.
+#[test]
+fn bars_have_the_intervals_of_their_rows() {
+    let with = |ms: f64, low: f64, high: f64| Row {
+        ci95_low_ms: Some(low),
+        ci95_high_ms: Some(high),
+        median_ms: Some(ms),
+        ..row("a.mtx", 1000, "base", ms)
+    };
+    for (value, expected) in [
+        ("gflops", Some((0.25, 1.0))),
+        ("median_ms", Some((1.0, 4.0))),
+        ("avg_spmv_ms", None),
+        ("num_rows", None),
+    ] {
+        let toml = format!("kind = 'bars'\nvalue = '{value}'");
+        let view = view(vec![with(3.0, 2.0, 5.0), with(2.0, 1.0, 4.0)], &toml);
+        let told = view.notes.last().unwrap().starts_with("strokes on bars: ");
+        let Some(Chart::Bars(bars)) = view.chart else { panic!() };
+        assert_eq!(bars.series[0].intervals, [expected], "{value}");
+        assert_eq!(told, expected.is_some(), "{value}: {:?}", view.notes);
+    }
+    let of_a_mean = view(vec![with(2.0, 3.0, 4.0)], "kind = 'bars'\nvalue = 'gflops'");
+    let Some(Chart::Bars(bars)) = of_a_mean.chart else { panic!() };
+    assert_eq!(bars.series[0].intervals, [None]);
 }
 
 #[test]
@@ -138,6 +166,7 @@ fn best() {
             marked *: 1 generated in place of the collection's
             without a time: slow on 1 matrix
             loss: time over that of the fastest on the matrix, over the matrices on which the method runs; of equally fast ones each is the fastest
+            A mean over fewer matrices than the others' does not compare with theirs: the number in brackets tells of how many.
             | method | fastest on | runs on | mean loss | greatest loss | on |
             |--------|------------|---------|-----------|---------------|----|
             | fast   |          2 |       3 |      1.26 |          2.00 | b  |
@@ -146,7 +175,7 @@ fn best() {
         "#]],
     );
     let Some(Chart::Bars(bars)) = view.chart else { panic!() };
-    assert_eq!(bars.categories, ["fast", "base", "slow"]);
+    assert_eq!(bars.categories, ["fast", "base", "slow (2)"]);
 }
 
 #[test]
@@ -167,31 +196,36 @@ fn winners() {
     );
 }
 
-/// From the means 37000 and 13/3: 351000/√(5994e6 · 186/9) = 0.997 for base, and for fast
-/// -72000/√(5994e6 · 14) = -0.249; two points lie on a line.
+/// Ten points on a line, but for the last one of `fast`, which makes it 37.5/82.5; nine of `slow`.
 #[test]
 fn correlations() {
     let pairs = "pairs = [['num_nonzeros', 'avg_spmv_ms']]";
-    let view = check(
-        &format!("kind = 'correlations'\n{pairs}"),
-        expect![[r#"
-            3 matrices; f64, cpu, 2 threads, natural order
-            marked *: 1 generated in place of the collection's
-            without a time: slow on 1 matrix
-            Pearson's, of the numbers as they are, over the rows that are right and timed
-            | of                                    | method | rows | correlation |
-            |---------------------------------------|--------|------|-------------|
-            | mean time per product (ms) – nonzeros | base   |    3 |       0.997 |
-            | mean time per product (ms) – nonzeros | fast   |    3 |      -0.249 |
-            | mean time per product (ms) – nonzeros | slow   |    2 |       1.000 |
-        "#]],
-    );
-    assert_eq!(names(&view), ["mean time per product (ms) – nonzeros"]);
-    let split = "split = [{ name = 'small', where = 'num_nonzeros < 5e4' }]";
-    let view = super::view(rows(), &format!("kind = 'correlations'\n{pairs}\n{split}"));
-    assert_eq!(names(&view), ["small: mean time per product (ms) – nonzeros"]);
-    let Some(Chart::Bars(bars)) = view.chart else { panic!() };
-    assert_eq!(bars.series[0].values[2], None, "slow has one point");
+    let times = |method: &'static str, count: usize, last: f64| {
+        let ms = move |place: usize| if place == 10 { last } else { place as f64 };
+        (1..=count).map(move |k| row(&format!("{k}.mtx"), 1000 * k, method, ms(k)))
+    };
+    let rows =
+        || times("base", 10, 10.0).chain(times("fast", 10, 0.0)).chain(times("slow", 9, 0.0));
+    let view =
+        |toml: &str| view(rows().collect(), &format!("kind = 'correlations'\n{pairs}\n{toml}"));
+    let all = view("");
+    expect![[r#"
+        10 matrices; f64, cpu, 2 threads, natural order
+        without a time: slow on 1 matrix
+        Pearson's, of the numbers as they are, over the rows that are right and timed
+        left out: 1 of 3 correlations, of fewer than 10 rows
+        | of                                    | method | rows | correlation |
+        |---------------------------------------|--------|------|-------------|
+        | mean time per product (ms) – nonzeros | base   |   10 |        1.00 |
+        | mean time per product (ms) – nonzeros | fast   |   10 |       0.455 |
+    "#]]
+    .assert_eq(&told(&all));
+    let Some(Chart::Bars(bars)) = all.chart else { panic!() };
+    assert_eq!(bars.categories, ["base", "fast"]);
+    assert_eq!(bars.series[0].name, "mean time per product (ms) – nonzeros");
+    let split = "split = [{ name = 'small', where = 'num_nonzeros < 5e4' }, \
+                 { name = 'few', where = 'num_nonzeros < 5e3' }]";
+    assert_eq!(names(&view(split)), ["small: mean time per product (ms) – nonzeros"]);
 }
 
 #[test]
@@ -238,7 +272,7 @@ fn amortisation() {
     assert_eq!(plane.series[0].points.last().unwrap().x, 1e6);
 }
 
-/// base: 5/20, 33.3/20, 125/40 GB/s of the ceiling; fast: 10/20, 16.7/20, 500/40; slow: 2.5/20, 125/40.
+/// base: 5/20, 33.3/20, 125/50 GB/s of the ceiling; fast: 10/20, 16.7/20, 500/50; slow: 2.5/20, 125/50.
 #[test]
 fn roofline() {
     let view = check(
@@ -247,19 +281,22 @@ fn roofline() {
             3 matrices; f64, cpu, 2 threads, natural order
             marked *: 1 generated in place of the collection's
             without a time: slow on 1 matrix
-            % of peak: each array of CSR, x and y moved once per product, over the bandwidth that sweeps over as many bytes reached; the roofs are the least and the greatest such
+            % of peak: each array of CSR, x and y moved once per product, over the bandwidth that sweeps over as many bytes reached; a roof is the median of these bandwidths for matrices of a range of sizes, over which it changes little
             above 100 % (4 rows): the method keeps fewer bytes than CSR, or finds more of them in caches than the sweep did
             | method | median % of peak |  min | on |  max | on |
             |--------|------------------|------|----|------|----|
-            | base   |              167 | 25.0 | a  |  312 | c* |
-            | fast   |             83.3 | 50.0 | a  | 1250 | c* |
-            | slow   |              162 | 12.5 | a  |  312 | c* |
+            | base   |              167 | 25.0 | a  |  250 | c* |
+            | fast   |             83.3 | 50.0 | a  | 1000 | c* |
+            | slow   |              131 | 12.5 | a  |  250 | c* |
         "#]],
     );
     let Some(Chart::Plane(plane)) = view.chart else { panic!() };
-    // 1000 nonzeros of 12 bytes, 101 offsets of 4, 200 numbers of 8; ceilings of 20 and 40 GB/s.
+    // 1000 nonzeros of 12 bytes, 101 offsets of 4, 200 numbers of 8; ceilings of 20, 20 and 50 GB/s.
     let x = 2000.0 / (12_000.0 + 404.0 + 1600.0);
     assert_eq!(plane.series[0].points[0].x, x);
     let guides: Vec<_> = plane.guides.iter().map(|g| (&g.name[..], g.points[0])).collect();
-    assert_eq!(guides, [("20.0 GB/s", (x, 20.0 * x)), ("40.0 GB/s", (x, 40.0 * x))]);
+    let [small, large] =
+        ["20.0 GB/s: 13.7 KiB to 119.1 KiB (2 matrices)", "50.0 GB/s: 1.1 MiB (1 matrix)"];
+    assert_eq!(guides, [(small, (x, 20.0 * x)), (large, (x, 50.0 * x))]);
+    assert_eq!(plane.series[0].points[0].label.as_deref(), Some("a, 13.7 KiB"));
 }

@@ -4,9 +4,11 @@ mod kinds;
 mod others;
 
 use super::*;
+use crate::bench::plan::Values;
 use crate::matrix::order::Order;
 use crate::method::Device;
 use crate::record::row::{Row, Status};
+use crate::report::table::Cell;
 use crate::scalar::Precision;
 
 /// Right and timed. GFLOP/s are nonzeros / 1000 / time, and compulsory GB/s ten times as many.
@@ -37,14 +39,14 @@ fn row(file: &str, nonzeros: usize, method: &str, ms: f64) -> Row {
 /// |---|---|---|---|---|---|
 /// | a | 1000 | 2 | 1 | 4 | 20 GB/s |
 /// | b | 10000 | 3 | 6 | – | 20 GB/s |
-/// | c* | 100000 | 8 | 2 | 8 | 40 GB/s |
+/// | c* | 100000 | 8 | 2 | 8 | 50 GB/s |
 ///
 /// Setups: 0, 10, 1.
 fn rows() -> Vec<Row> {
     let matrices = [
         ("a.mtx", 1000, [2.0, 1.0, 4.0], 20.0),
         ("b.mtx", 10_000, [3.0, 6.0, 0.0], 20.0),
-        ("stand-in:G/c", 100_000, [8.0, 2.0, 8.0], 40.0),
+        ("stand-in:G/c", 100_000, [8.0, 2.0, 8.0], 50.0),
     ];
     let mut rows = Vec::new();
     for (file, nonzeros, times, ceiling) in matrices {
@@ -65,7 +67,7 @@ fn rows() -> Vec<Row> {
 fn view(rows: Vec<Row>, toml: &str) -> View {
     let spec: Spec = toml::from_str(&format!("title = 'T'\n{toml}")).expect(toml);
     let lines: Vec<_> = rows.into_iter().map(Line::from).collect();
-    spec.view(&Recorded { lines: lines.iter().collect(), stages: Vec::new() })
+    spec.view(&Recorded { lines: lines.iter().collect(), ..Recorded::default() })
 }
 
 /// Notes and table.
@@ -189,5 +191,46 @@ fn no_rows_are_a_view() {
             assert!(!view.notes.is_empty(), "{toml}");
             assert_eq!((view.chart, view.table), (None, None), "{toml}");
         }
+    }
+}
+
+/// Values repeat on c alone. Each kind with a mean, its columns or rows of means, and where of `fast` and c.
+#[test]
+fn means_are_told_apart_by_the_values_of_the_matrices() {
+    let rows = || {
+        let distinct = |file: &str| if file.ends_with('c') { Some(1) } else { Some(1000) };
+        let told = |row: Row| Row {
+            values: Some(Values::Stored),
+            distinct_values: distinct(&row.file),
+            ..row
+        };
+        rows().into_iter().map(told).collect::<Vec<_>>()
+    };
+    let over = "over = 'base'";
+    for (toml, name, expected) in [
+        ("kind = 'best'".into(), "mean loss", "1.00"),
+        (format!("kind = 'speedup'\n{over}"), "geometric mean", "4.00"),
+        ("kind = 'speedups'\nof = 'base'\nover = ['fast']".into(), "harmonic mean", "0.250"),
+        ("kind = 'roofline'".into(), "median % of peak", "1000"),
+        (format!("kind = 'amortisation'\n{over}"), "median", "1.67"),
+        (format!("{BARS}\nmean = true"), "mean", "2.00"),
+    ] {
+        let view = view(rows(), &toml);
+        assert!(view.notes.iter().any(|note| note.starts_with("Values repeat on ")), "{toml}");
+        let table = view.table.unwrap();
+        let kinds = ["", ", values repeat", ", values differ"].map(|kind| format!("{name}{kind}"));
+        let is_fast = |row: &&Vec<Cell>| row[0].show() == "fast";
+        let repeat = match table.columns.iter().position(|column| *column == kinds[0]) {
+            Some(place) => {
+                assert_eq!(table.columns[place..place + 3], kinds, "{toml}");
+                table.rows.iter().find(is_fast).unwrap()[place + 1].show()
+            }
+            None => {
+                let names = table.rows[table.rows.len() - 3..].iter().map(|row| row[0].show());
+                assert!(names.eq(kinds), "{toml}");
+                table.rows[table.rows.len() - 2][3].show()
+            }
+        };
+        assert_eq!(repeat, expected, "{toml}");
     }
 }

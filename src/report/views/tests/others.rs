@@ -36,7 +36,7 @@ fn a_trend_tells_its_numbers_and_dots_do_not() {
         marked *: 1 generated in place of the collection's
         without a time: slow on 1 matrix
         points: geometric means of three rows or more with like nonzeros; bands: their middle half
-        not drawn: 2 of 8 rows (nonzeros or mean time per product (ms): unknown, not above 0, or too few)
+        not drawn: 2 of 8 rows (nonzeros or mean time per product (ms): unknown, infinite, not above 0, or too few)
         | method | nonzeros | mean time per product (ms) | lower quartile | upper quartile | rows |
         |--------|----------|----------------------------|----------------|----------------|------|
         | base   |    10000 |                       3.63 |           2.50 |           5.50 |    3 |
@@ -46,7 +46,8 @@ fn a_trend_tells_its_numbers_and_dots_do_not() {
     let dots = view(rows(), plane);
     assert_eq!((dots.table.is_none(), dots.notes.len()), (true, 3), "{dots:?}");
     let zeros = "kind = 'plane'\nx = 'num_nonzeros'\ny = 'setup_ms'";
-    let left_out = "not drawn: 3 of 8 rows (nonzeros or setup (ms): unknown, or not above 0)";
+    let left_out =
+        "not drawn: 3 of 8 rows (nonzeros or setup (ms): unknown, infinite, or not above 0)";
     assert_eq!(view(rows(), zeros).notes[3], left_out, "setups of 0 on a logarithmic axis");
 }
 
@@ -205,7 +206,7 @@ fn stages() {
     ];
     let stages = rows.iter().collect();
     let spec: Spec = toml::from_str("kind = 'stages'\ntitle = 'T'\nof = ['hola', '*']").unwrap();
-    let view = spec.view(&Recorded { lines: Vec::new(), stages });
+    let view = spec.view(&Recorded { stages, ..Recorded::default() });
     expect![[r#"
         3 products of 2 matrices
         stage 1, 2, …: the kernels of a product in the order in which they run; the table has their names
@@ -221,4 +222,32 @@ fn stages() {
     assert_eq!(bars.categories, ["a*, hola", "a*, merge", "b, hola"]);
     assert_eq!(bars.series[1].values, [Some(2000.0), None, Some(2000.0)]);
     assert!(bars.stacked);
+}
+
+/// What a picture that is a file of its own says of its rows: those that its view is of.
+#[test]
+fn a_foot_tells_of_the_rows_that_are_shown() {
+    let run = serde_json::json!({"run_id": "r", "date": "2026-03-02T10:00:00Z", "gpu": {"name": "G"},
+        "system": {"cpu": "C", "cores": 2}});
+    let of_run = |row| Row { run_id: "r".into(), ..row };
+    let gpu = Row { device: Some(Device::Gpu), ..row("b.mtx", 1000, "gpu-merge", 1.0) };
+    let lines: Vec<_> = rows().into_iter().chain([gpu]).map(of_run).map(Line::from).collect();
+    let lines: Vec<_> = lines.iter().collect();
+    let recorded = Recorded { lines, runs: vec![&run], ..Recorded::default() };
+    let foot = |toml: &str| {
+        let spec: Spec = toml::from_str(&format!("title = 'T'\n{toml}")).unwrap();
+        spec.view(&recorded).foot
+    };
+    let cpu = "f64, cpu, 2 threads, natural order; C, 2 cores, 2026-03-02";
+    let of_three = format!("3 matrices (generated stand-ins: 1); {cpu}");
+    assert_eq!(foot(&format!("{BARS}\nwhere = 'device = cpu'")), of_three);
+    assert_eq!(foot(&format!("{BARS}\nof = ['base', 'slow']")), of_three);
+    assert_eq!(foot(&format!("{BARS}\nof = ['base where num_rows = 7']")), "", "no chart");
+    let speedup = "kind = 'speedup'\nover = 'base'";
+    assert_eq!(
+        foot(&format!("{speedup}\nof = ['fast']\nwhere = 'matrix = b'")),
+        format!("1 matrix; {cpu}")
+    );
+    let both = "C, 2 cores, 2026-03-02; G, 2026-03-02";
+    assert!(foot(speedup).ends_with(both), "all methods and the baseline: {}", foot(speedup));
 }

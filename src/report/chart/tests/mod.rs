@@ -1,4 +1,6 @@
-//! What holds for every picture, on cases that are hard to lay out, and where things are in small ones.
+//! What holds for every picture, on cases that are hard to lay out.
+
+mod small;
 
 use roxmltree::{Document, Node};
 
@@ -8,7 +10,7 @@ use super::*;
 const LONG: &str = "gen:uniform,rows=1000000,length=32,band=1000000,random=1";
 
 fn axis(label: &str, log: bool) -> Axis {
-    Axis { label: label.into(), log }
+    Axis { log, ..Axis::linear(label) }
 }
 
 fn series(index: usize, mark: Mark, points: &[(f64, f64)]) -> Series {
@@ -30,6 +32,7 @@ fn plane(logs: (bool, bool), count: usize, points: &[(f64, f64)]) -> Chart {
         y: axis(&LONG.repeat(3), logs.1),
         series: (0..count).map(|index| series(index, marks[index % 3], points)).collect(),
         guides: if count > 1 { vec![guide("memory (24 GB/s)"), guide(LONG)] } else { vec![] },
+        few: vec![],
     })
 }
 
@@ -37,11 +40,13 @@ fn bars(log: bool, stacked: bool, categories: usize, values: &[&[Option<f64>]]) 
     let series = values.iter().enumerate().map(|(index, values)| BarSeries {
         name: format!("cusparse-csr:algorithm={index}"),
         values: values.to_vec(),
+        intervals: values.iter().map(|value| value.map(|at| (0.5 * at, 2.0 * at))).collect(),
         mean: values.first().copied().flatten(),
     });
     let name = |index| format!("{index}{}", &LONG[..(index * 7) % LONG.len()]);
     let categories = (0..categories).map(name).collect();
-    Bars { value: axis("speed over mkl-ie", log), categories, series: series.collect(), stacked }
+    let (value, series) = (axis("speed over mkl-ie", log), series.collect());
+    Bars { value, categories, series, stacked, few: vec![] }
 }
 
 fn heat(log: bool, range: (f64, f64), rows: usize, columns: usize, value: f64) -> Chart {
@@ -196,91 +201,4 @@ fn a_picture_leaves_the_page_around_it_alone() {
         );
         assert_eq!(document.root_element().attribute("class"), Some("chart"));
     }
-}
-
-/// From where to where bars reach.
-fn spans(bars: Bars) -> Vec<(f64, f64)> {
-    let svg = Chart::Bars(bars).to_svg();
-    let document = Document::parse(&svg).unwrap();
-    let tipped =
-        document.descendants().filter(|node| node.has_tag_name("rect") && node.has_children());
-    let span = |node| (number(node, "x"), number(node, "x") + number(node, "width"));
-    tipped.map(span).collect()
-}
-
-fn near(a: f64, b: f64) -> bool {
-    (a - b).abs() < 0.25
-}
-
-#[test]
-fn bars_are_as_long_as_their_values() {
-    let of = |log, stacked, values: &[&[Option<f64>]]| spans(bars(log, stacked, 3, values));
-    let linear = of(false, false, &[&[Some(1.0), Some(2.0), Some(-1.0)]]);
-    let unit = linear[0].1 - linear[0].0;
-    assert!(near(linear[1].1 - linear[1].0, 2.0 * unit), "{linear:?}");
-    assert!(near(linear[2].1, linear[0].0) && near(linear[2].0, linear[0].0 - unit), "{linear:?}");
-    // From 0.1: one, two and three decades.
-    let log = of(true, false, &[&[Some(1.0), Some(10.0), Some(100.0)]]);
-    let decade = log[0].1 - log[0].0;
-    assert!(near(log[1].1 - log[1].0, 2.0 * decade), "{log:?}");
-    assert!(near(log[2].1 - log[2].0, 3.0 * decade), "{log:?}");
-    let stacked = of(false, true, &[&[Some(1.0), None], &[Some(3.0), Some(4.0)]]);
-    assert!(near(stacked[1].0, stacked[0].1) && near(stacked[1].1, stacked[2].1), "{stacked:?}");
-    assert!(near(stacked[2].0, stacked[0].0), "{stacked:?}");
-}
-
-fn tips(chart: &Chart) -> Vec<String> {
-    let svg = chart.to_svg();
-    let document = Document::parse(&svg).unwrap();
-    let titles = document.descendants().filter(|node| node.has_tag_name("title"));
-    titles.map(|node| node.text().unwrap().to_owned()).collect()
-}
-
-#[test]
-fn a_pointer_is_told_label_and_numbers_of_what_can_be_drawn() {
-    let dots = Chart::Plane(Plane {
-        x: axis("nonzeros", true),
-        y: axis("ms", true),
-        series: vec![series(0, Mark::Dots, &[(0.0, 1.0), (2000.0, 0.5), (1.0, -1.0)])],
-        guides: vec![],
-    });
-    let told = "gpu-hola:empty-rows=count:0 · <cant> & \n2000 → 0.500 (0.250 to 1.00)";
-    assert_eq!(tips(&dots), [told]);
-    let parts = Chart::Bars(bars(false, true, 1, &[&[Some(1.0)], &[Some(2.0)]]));
-    assert_eq!(
-        tips(&parts),
-        ["cusparse-csr:algorithm=0 · 0\n1.00", "cusparse-csr:algorithm=1 · 0\n2.00"]
-    );
-    // Of the six cells one is empty: (0, 0).
-    assert_eq!(tips(&heat(true, (0.25, 4.0), 2, 3, 1.0)).len(), 5);
-}
-
-/// A number reaches the axis only with the other one of its point.
-#[test]
-fn what_is_left_out_makes_no_axis_longer() {
-    let of = |points: &[(f64, f64)]| plane((true, false), 1, points).to_svg();
-    let points = [(1.0, 2.0), (10.0, 3.0)];
-    assert_eq!(of(&[points[0], points[1], (0.0, 1e9), (f64::NAN, -1e9)]), of(&points));
-}
-
-#[test]
-fn names_and_numbers_are_written() {
-    let of = |chart: &Chart| {
-        let svg = chart.to_svg();
-        let document = Document::parse(&svg).unwrap();
-        texts(&document)
-            .into_iter()
-            .map(|(_, text)| text.to_owned())
-            .collect::<Vec<_>>()
-            .join(" | ")
-    };
-    let two = Chart::Bars(bars(false, false, 2, &[&[Some(1.0), Some(2.0)]]));
-    assert_eq!(
-        of(&two),
-        "cusparse-csr:algorithm=0 (mean 1.00) | speed over mkl-ie → | 0 | 0.5 | 1 | 1.5 | 2 | 0 | 1gen:uni"
-    );
-    // The second row's cells are 8: beyond the range.
-    let cells =
-        "speed over mkl-ie | 0.25 | ≥ 4 | 0.5 | 1 | 2 | 0 | 1gen:u | 0 | 1gen:u | 4.0 | 8.0 | 8.0";
-    assert_eq!(of(&heat(true, (0.25, 4.0), 2, 2, 4.0)), cells);
 }

@@ -1,0 +1,108 @@
+//! About how long a matrix takes, from its size and the settings: for the time left, for shares of a corpus and for
+//! the plans of experiments.
+
+use std::time::Duration;
+
+use crate::bench::plan::Settings;
+use crate::matrix::source::Source;
+use crate::method::Device;
+
+/// About how many bytes of a text file make an entry, and how many bytes a compressed byte stands for.
+const BYTES_PER_ENTRY: u64 = 12;
+const COMPRESSION: u64 = 4;
+/// Entries that are read, or made, in a second.
+const ENTRIES_PER_SECOND: f64 = 1e7;
+/// Nonzeros that a product multiplies in a second, for a method that nobody has measured.
+const NONZEROS_PER_SECOND: f64 = 1e9;
+/// Products that a setup takes, about; and one verification.
+const SETUP_PRODUCTS: f64 = 30.0;
+const VERIFY_PRODUCTS: f64 = 10.0;
+/// Seconds that a method's preparation and a turn take, however small the matrix is.
+const PREPARE: f64 = 0.005;
+const TURN: f64 = 0.007;
+
+/// Seconds that the parts of the work on a matrix take.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// Reading it, and making the reference.
+    pub read: f64,
+    /// A method's preparation.
+    pub prepare: f64,
+    /// A method's turn in a round.
+    pub turn: f64,
+    /// How many rounds there are.
+    pub rounds: usize,
+}
+
+impl Estimate {
+    /// For a matrix of so many entries. It is the same on every machine.
+    pub fn of(entries: u64, settings: &Settings) -> Self {
+        let product = entries as f64 / NONZEROS_PER_SECOND;
+        let nnz = usize::try_from(entries).unwrap_or(usize::MAX);
+        let timed = (settings.products(nnz, Device::Cpu) as f64 * product)
+            .max(settings.min_time.as_secs_f64())
+            .min(settings.max_time.as_secs_f64());
+        let rounds = settings.rounds.max(1);
+        Self {
+            read: entries as f64 / ENTRIES_PER_SECOND + VERIFY_PRODUCTS * product,
+            prepare: PREPARE + (SETUP_PRODUCTS + VERIFY_PRODUCTS) * product,
+            turn: TURN + timed / rounds as f64 + VERIFY_PRODUCTS * product,
+            rounds,
+        }
+    }
+
+    /// Seconds for all of it, with so many methods.
+    pub fn seconds(&self, methods: usize) -> f64 {
+        self.read + methods as f64 * (self.prepare + self.rounds as f64 * self.turn)
+    }
+}
+
+/// About how many entries a matrix has whose file has so many bytes.
+pub fn entries(source: &Source, bytes: u64) -> u64 {
+    match source {
+        Source::File(path) if path.extension().is_some_and(|end| end == "gz") => {
+            bytes.saturating_mul(COMPRESSION) / BYTES_PER_ENTRY
+        }
+        Source::File(_) => bytes / BYTES_PER_ENTRY,
+        Source::Generated(generator) | Source::StandIn(_, generator) => {
+            u64::try_from(generator.most_entries()).unwrap_or(u64::MAX)
+        }
+    }
+}
+
+/// A time as one number.
+pub fn span(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..=99 => format!("{seconds} s"),
+        100..=5999 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{:.1} h", seconds as f64 / 3600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::plan::Protocol;
+
+    #[test]
+    fn entries_follow_from_bytes_or_the_generator() {
+        let of = |name: &str, bytes| entries(&Source::parse(name.as_ref()).unwrap(), bytes);
+        assert_eq!((of("a.mtx", 1200), of("a.tar.gz", 1200)), (100, 400));
+        assert_eq!(of("gen:dense,rows=5,cols=4", 0), 20);
+        assert!(of("a.mtx.gz", u64::MAX) > 0);
+    }
+
+    #[test]
+    fn time_limits_bound_the_estimate_and_size_makes_it_grow() {
+        let settings = Settings::new(Protocol::MergeSpmv);
+        let seconds = |entries| Estimate::of(entries, &settings).seconds(10);
+        // Two seconds of products for each method, and little beside.
+        assert!((20.0..22.0).contains(&seconds(100_000)), "{}", seconds(100_000));
+        assert!(seconds(100_000_000) > 2.0 * seconds(100_000));
+        // 200000 products of ten entries take 2 ms.
+        assert!(seconds(10) < 1.0);
+        let csr_k = Settings::new(Protocol::CsrK);
+        assert!(Estimate::of(u64::MAX, &csr_k).seconds(10).is_finite());
+    }
+}

@@ -1,0 +1,174 @@
+//! Runs on a clock of numbers.
+
+use super::pace::Pace;
+use super::*;
+use crate::bench::execute::Turn;
+use crate::bench::plan::Protocol;
+use crate::cli::task::Step;
+use crate::method::Device;
+use crate::record::MatrixReport;
+use crate::record::row::Status;
+use crate::scalar::Precision;
+
+fn cells(count: usize) -> Vec<Cell> {
+    let cell = |number| Cell {
+        precision: Precision::F64,
+        device: Device::Cpu,
+        method: format!("m{number}"),
+    };
+    (0..count).map(cell).collect()
+}
+
+fn settings() -> Settings {
+    Settings { rounds: 2, ..Settings::new(Protocol::MergeSpmv) }
+}
+
+fn final_row(cell: &Cell, status: Status) -> Event {
+    let Cell { precision, device, method } = cell.clone();
+    let row = Row {
+        precision: Some(precision),
+        device: Some(device),
+        method_name: Some(method),
+        status: Some(status),
+        ..Row::default()
+    };
+    Event::Final(Box::new(row))
+}
+
+/// A run over matrices of so many entries each, where a turn takes `turn` seconds: the time left that is told at each
+/// event, and when that was.
+fn told(matrices: &[u64], turn: impl Fn(u64) -> f64) -> Vec<(f64, f64)> {
+    let (cells, mut now, mut told) = (cells(10), 0.0, Vec::new());
+    let seconds = |&entries| Estimate::of(entries, &settings()).seconds(10);
+    let mut pace = Pace::new(settings(), matrices.len(), matrices.iter().map(seconds).sum());
+    for &entries in matrices {
+        pace.begin("a".into(), entries, cells.clone(), now);
+        let mut at = |event: Event, takes: f64, now: &mut f64| {
+            pace.note(&event, *now);
+            told.push((*now, pace.left(*now)));
+            *now += takes;
+        };
+        at(Event::Step(Step::Load), 0.1, &mut now);
+        at(Event::Matrix(Box::default()), 0.1, &mut now);
+        for cell in &cells {
+            at(Event::Step(Step::Method(cell.clone(), Turn::Prepare)), 0.05, &mut now);
+        }
+        for number in 1..=2 {
+            let round = Turn::Round { number, of: 2 };
+            for cell in &cells {
+                let step = Event::Step(Step::Method(cell.clone(), round));
+                at(step, turn(entries), &mut now);
+            }
+        }
+        for cell in &cells {
+            at(Event::Step(Step::Method(cell.clone(), Turn::Other)), 0.0, &mut now);
+            at(final_row(cell, Status::Ok), 0.0, &mut now);
+        }
+        pace.end(now);
+    }
+    told.push((now, pace.left(now)));
+    told
+}
+
+/// By a sixth, from the first event to the last, where all takes what is expected.
+#[test]
+fn the_time_left_is_right_where_the_expectation_is() {
+    let told = told(&[100_000; 5], |_| 1.0);
+    let (end, nothing) = *told.last().unwrap();
+    assert!(nothing.abs() < 1e-9 && end > 90.0, "{nothing} left at {end}");
+    for (now, left) in told {
+        let truth = end - now;
+        assert!(
+            (left - truth).abs() <= truth / 6.0 + 1.0,
+            "{left:.1} s left at {now}, not {truth:.1}"
+        );
+    }
+}
+
+/// A machine that is four times as slow: once two of twenty matrices are done the error is less than a third, and the
+/// time left never jumps.
+#[test]
+fn what_was_measured_corrects_the_expectation() {
+    let told = told(&[100_000; 20], |_| 4.0);
+    let end = told.last().unwrap().0;
+    for pair in told.windows(2) {
+        let [(_, before), (now, left)] = [pair[0], pair[1]];
+        let truth = end - now;
+        assert!(
+            left <= 1.2 * before + 1.0,
+            "from {before:.0} s to {left:.0} s at {now:.0} of {end:.0}"
+        );
+        let is_learnt = now > 0.1 * end;
+        let is_close = (left - truth).abs() <= truth / 3.0 + 5.0;
+        assert!(is_close || !is_learnt, "{left:.0} s left at {now:.0}, not {truth:.0}");
+    }
+}
+
+/// What is skipped costs nothing, what is too noisy has further rounds.
+#[test]
+fn methods_that_end_early_and_rounds_that_are_added_count() {
+    let cells = cells(2);
+    let mut pace = Pace::new(settings(), 1, 0.0);
+    pace.begin("a".into(), 100_000, cells.clone(), 0.0);
+    pace.note(&Event::Matrix(Box::default()), 0.0);
+    let two = pace.left(0.0);
+    pace.note(&final_row(&cells[0], Status::Skipped), 0.0);
+    assert!((pace.left(0.0) - two / 2.0).abs() < 1e-9);
+    let turn = |number, of| Event::Step(Step::Method(cells[1].clone(), Turn::Round { number, of }));
+    pace.note(&turn(2, 2), 0.0);
+    let one = pace.left(0.0);
+    pace.note(&turn(3, 4), 1.0);
+    assert!(pace.left(1.0) > 1.5 * one);
+    pace.note(&final_row(&cells[1], Status::Ok), 2.0);
+    assert_eq!((pace.left(2.0), pace.share(2.0)), (0.0, 1.0));
+}
+
+#[test]
+fn a_matrix_that_is_not_measured_corrects_nothing() {
+    let mut pace = Pace::new(settings(), 2, 200.0);
+    pace.begin("a.mtx".into(), 100_000, cells(10), 0.0);
+    let ahead = pace.left(0.0) - Estimate::of(100_000, &settings()).seconds(10);
+    let skipped = MatrixReport::without_groups("a".into(), "r", Status::Skipped, "b".into());
+    pace.note(&Event::Matrix(Box::new(skipped)), 0.1);
+    pace.end(0.1);
+    assert!((pace.left(0.1) - ahead).abs() < 1e-9 && pace.share(0.1) > 0.05);
+}
+
+#[test]
+fn a_line_tells_what_is_done_what_is_left_and_what_is_at_hand() {
+    let step = Event::Step(Step::Method(cells(1).remove(0), Turn::Round { number: 2, of: 6 }));
+    let mut one = Pace::new(settings(), 1, 0.0);
+    one.begin("a.mtx".into(), 100_000, cells(1), 0.0);
+    one.note(&step, 1.0);
+    assert_eq!(one.describe(1.0), "16 %, 5 s left: f64 on cpu, round 2 of 6: m0");
+    let mut many = Pace::new(settings(), 3, 400.0);
+    many.end(0.0);
+    many.begin("a.mtx".into(), 100_000, cells(1), 0.0);
+    assert_eq!(many.describe(0.0), "1 of 3 matrices, 0 %, 7 min left: a.mtx");
+}
+
+/// On a low terminal the last methods are shown, on a narrow one their names.
+#[test]
+fn methods_stand_below_as_far_as_there_is_room() {
+    let rows = ["first", "second", "third method"]
+        .map(|name| Row { method_name: Some(name.into()), ..Row::default() });
+    let pace = Pace::new(settings(), 1, 0.0);
+    let mut state = State { pace, clock: Instant::now(), methods: Some(rows.to_vec()) };
+    let text = state.text(24, 200);
+    let first = format!("{} 100 %, 0 s left", "█".repeat(BAR));
+    assert!(text.starts_with(&format!("{first}\nmethod   ")), "{text}");
+    assert_eq!(text.lines().count(), 5);
+    assert_eq!(state.text(6, 9), "███████…\nmethod …\nsecond …\nthird m…");
+    state.methods = Some(Vec::new());
+    assert_eq!(state.text(24, 80), first);
+}
+
+#[test]
+fn nothing_is_drawn_where_there_is_no_terminal() {
+    let source = Source::parse("gen:dense,rows=3,cols=4".as_ref()).unwrap();
+    let progress = Progress::of_one((&source, 0, 1), &settings(), false);
+    progress.begin(&source, 0, cells(1));
+    progress.note(&Event::Step(Step::Load));
+    assert_eq!(progress.suspend(|| 7), 7);
+    assert!(progress.0.is_none());
+}

@@ -1,0 +1,114 @@
+//! Which series of many a page shows at first: the best, and those that readers set others against.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::method::Device;
+use crate::methods::{BASELINES, Baseline, Kind};
+use crate::report::chart::{BarSeries, Series};
+use crate::report::statistics::Statistic;
+
+/// The kinds of baselines that are shown; of each, on each device, the first that is there.
+const SHOWN: [Kind; 3] = [Kind::Csr, Kind::Merge, Kind::Vendor];
+
+/// Of points. `more`: the greater number is the better one.
+pub(super) fn of_points(series: &[Series], more: bool) -> Vec<String> {
+    let place = |series: &Series| {
+        let places =
+            series.points.iter().map(|point| ((point.x.to_bits(), point.label.clone()), point.y));
+        places.collect()
+    };
+    let names: Vec<_> = series.iter().map(|series| &series.name[..]).collect();
+    few(&names, best(&series.iter().map(place).collect::<Vec<_>>(), more))
+}
+
+/// Of bars.
+pub(super) fn of_bars(series: &[BarSeries], more: bool) -> Vec<String> {
+    let place = |series: &BarSeries| {
+        let values = series.values.iter().enumerate();
+        values.filter_map(|(category, value)| Some((category, (*value)?))).collect()
+    };
+    let names: Vec<_> = series.iter().map(|series| &series.name[..]).collect();
+    few(&names, best(&series.iter().map(place).collect::<Vec<_>>(), more))
+}
+
+/// Of names, one of which is the best.
+pub(super) fn few(names: &[&str], best: Option<usize>) -> Vec<String> {
+    let baselines = baselines(names);
+    let is_shown =
+        |(index, name): &(usize, &&str)| Some(*index) == best || baselines.contains(*name);
+    names.iter().enumerate().filter(is_shown).map(|(_, name)| (*name).to_owned()).collect()
+}
+
+/// Those of the series that are of a method that others are set against. A name begins with the method.
+fn baselines<'a>(names: &[&'a str]) -> BTreeSet<&'a str> {
+    let of = |method: &str| {
+        let is_of = |name: &&str| name.split([' ', ':']).next() == Some(method);
+        names.iter().copied().filter(is_of).collect::<Vec<_>>()
+    };
+    let first = |(device, kind)| {
+        let alike =
+            BASELINES.iter().filter(move |b: &&Baseline| (b.device, b.kind) == (device, kind));
+        alike.map(|baseline| of(baseline.name)).find(|names| !names.is_empty())
+    };
+    let kinds = [Device::Cpu, Device::Gpu].into_iter().flat_map(|d| SHOWN.map(|kind| (d, kind)));
+    kinds.filter_map(first).flatten().collect()
+}
+
+/// The series that is the best at the most places, among those where several have a number; of several such the one
+/// with the best mean.
+fn best<K: Ord>(series: &[Vec<(K, f64)>], more: bool) -> Option<usize> {
+    let sign = if more { 1.0 } else { -1.0 };
+    let mut places: BTreeMap<&K, Vec<(usize, f64)>> = BTreeMap::new();
+    for (index, numbers) in series.iter().enumerate() {
+        for (place, number) in numbers {
+            places.entry(place).or_default().push((index, sign * number));
+        }
+    }
+    let mut won = vec![0; series.len()];
+    let of_several = |numbers: &&Vec<(usize, f64)>| numbers.iter().any(|of| of.0 != numbers[0].0);
+    for numbers in places.values().filter(of_several) {
+        let greatest = numbers.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1));
+        greatest.into_iter().for_each(|&(index, _)| won[index] += 1);
+    }
+    let mean = |index: usize| {
+        let numbers: Vec<_> = series[index].iter().map(|number| sign * number.1).collect();
+        Statistic::Mean.of(&numbers).unwrap_or(f64::NEG_INFINITY)
+    };
+    let rank = |a: &usize, b: &usize| won[*a].cmp(&won[*b]).then(mean(*a).total_cmp(&mean(*b)));
+    (0..series.len()).rev().max_by(rank)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_is_shown_and_of_each_kind_of_baseline_the_first() {
+        let names = [
+            "seq",
+            "csr-rows f32",
+            "csr-rows f64",
+            "mkl-csrmv",
+            "mkl-ie",
+            "csr5",
+            "merge:x=1",
+            "merge-numa",
+        ];
+        let shown = ["csr-rows f32", "csr-rows f64", "mkl-ie", "merge:x=1"];
+        assert_eq!(few(&names, None), shown);
+        assert_eq!(few(&names, Some(0))[0], "seq");
+        assert_eq!(few(&names, Some(0)).len(), 5);
+    }
+
+    /// At 1, 2 and 3 `b` is the best twice; at 9 it has no rival.
+    #[test]
+    fn the_best_wins_the_most_places() {
+        let a = vec![(1, 5.0), (2, 1.0), (3, 1.0)];
+        let b = vec![(1, 1.0), (2, 2.0), (3, 2.0)];
+        let alone = vec![(9, 99.0), (10, 99.0), (11, 99.0), (11, 98.0), (10, 98.0)];
+        assert_eq!(best(&[a.clone(), b.clone(), alone.clone()], true), Some(1));
+        assert_eq!(best(&[a.clone(), b, alone.clone()], false), Some(0));
+        assert_eq!(best(&[a, alone], true), Some(1), "no place is shared: the mean decides");
+        assert_eq!(best::<u8>(&[], true), None);
+    }
+}

@@ -1,0 +1,115 @@
+//! The roofs of a roofline: the bandwidths that products were held against, by the size of their working sets.
+
+use std::collections::BTreeSet;
+
+use super::setting::count;
+use crate::bench::metrics::compulsory_bytes;
+use crate::memory::Size;
+use crate::report::chart::Guide;
+use crate::report::lines::Line;
+use crate::report::matched::{Matrix, matrix};
+use crate::report::statistics::Statistic;
+use crate::report::table::significant;
+
+/// More roofs than this cannot be told apart in a picture.
+const MOST: usize = 5;
+
+/// By how much the bandwidths of one roof may differ: the first factor with which there are few enough roofs.
+const FACTORS: [f64; 5] = [2.0, 3.0, 5.0, 10.0, f64::INFINITY];
+
+/// What a row was held against.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Ceiling<'a> {
+    matrix: Matrix<'a>,
+    /// Of the arrays of CSR, x and y.
+    bytes: u64,
+    gbs: f64,
+}
+
+impl<'a> Ceiling<'a> {
+    fn of(line: &'a Line) -> Option<Self> {
+        let row = &line.row;
+        let percent = row.percent_of_peak.filter(|&percent| percent > 0.0)?;
+        let gbs = 100.0 * row.compulsory_gbs? / percent;
+        Some(Self { matrix: matrix(line), bytes: working_set(line)?, gbs })
+    }
+}
+
+/// The bytes of the arrays of CSR, x and y.
+pub(super) fn working_set(line: &Line) -> Option<u64> {
+    let row = &line.row;
+    Some(compulsory_bytes(row.num_rows?, row.num_cols?, row.num_nonzeros?, row.precision?))
+}
+
+/// A line per range of sizes, from end to end of x, in FLOP per byte; its name says of which sizes it is.
+pub(super) fn roofs(lines: &[&Line], x: &[f64]) -> Vec<Guide> {
+    let mut ceilings: Vec<_> = lines.iter().filter_map(|line| Ceiling::of(line)).collect();
+    ceilings.sort_by_key(|ceiling| (ceiling.bytes, ceiling.matrix));
+    ceilings.dedup_by_key(|ceiling| (ceiling.bytes, ceiling.matrix));
+    let ends: Vec<_> =
+        [Statistic::Min, Statistic::Max].iter().filter_map(|end| end.of(x)).collect();
+    let mut choices = FACTORS.iter().map(|&factor| ranges(&ceilings, factor));
+    let ranges = choices.find(|ranges| ranges.len() <= MOST).unwrap_or_default();
+    let roof = |range: &[Ceiling]| {
+        let gbs = Statistic::Median.of(&range.iter().map(|of| of.gbs).collect::<Vec<_>>())?;
+        Some(Guide { name: name(range, gbs), points: ends.iter().map(|&x| (x, x * gbs)).collect() })
+    };
+    ranges.into_iter().filter_map(roof).collect()
+}
+
+/// Parts of neighbours in size, within each of which bandwidths differ by at most a factor.
+fn ranges<'s, 'a>(ceilings: &'s [Ceiling<'a>], factor: f64) -> Vec<&'s [Ceiling<'a>]> {
+    let (mut ranges, mut start) = (Vec::new(), 0);
+    let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
+    for (place, &Ceiling { gbs, .. }) in ceilings.iter().enumerate() {
+        (least, most) = (least.min(gbs), most.max(gbs));
+        if most > factor * least {
+            ranges.push(&ceilings[start..place]);
+            (start, least, most) = (place, gbs, gbs);
+        }
+    }
+    ranges.push(&ceilings[start..]);
+    ranges
+}
+
+/// `42.6 GB/s: 71.3 to 338 MiB (5 matrices)`.
+fn name(range: &[Ceiling], gbs: f64) -> String {
+    let size = |end: Option<&Ceiling>| Size(end.map_or(0, |of| of.bytes)).to_string();
+    let (least, most) = (size(range.first()), size(range.last()));
+    let sizes = if least == most { least } else { format!("{least} to {most}") };
+    let matrices = range.iter().map(|of| of.matrix).collect::<BTreeSet<_>>().len();
+    format!("{} GB/s: {sizes} ({})", significant(gbs), count(matrices, "matrix"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ceilings(gbs: &[f64]) -> Vec<Ceiling<'static>> {
+        let numbered = gbs.iter().enumerate();
+        numbered
+            .map(|(place, &gbs)| Ceiling {
+                matrix: ("a", false, Some(place)),
+                bytes: 1 << place,
+                gbs,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_range_ends_where_bandwidths_differ_too_much() {
+        let ceilings = ceilings(&[100.0, 60.0, 120.0, 50.0, 40.0, 19.0]);
+        let lengths =
+            |factor| ranges(&ceilings, factor).iter().map(|range| range.len()).collect::<Vec<_>>();
+        assert_eq!(lengths(2.0), [3, 2, 1]);
+        assert_eq!(lengths(3.0), [5, 1]);
+        assert_eq!(lengths(f64::INFINITY), [6]);
+    }
+
+    #[test]
+    fn a_roof_tells_its_sizes() {
+        let ceilings = ceilings(&[100.0, 60.0]);
+        assert_eq!(name(&ceilings, 80.0), "80.0 GB/s: 1 bytes to 2 bytes (2 matrices)");
+        assert_eq!(name(&ceilings[1..], 60.0), "60.0 GB/s: 2 bytes (1 matrix)");
+    }
+}
