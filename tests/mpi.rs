@@ -161,11 +161,20 @@ fn what_ranks_cannot_do_is_said_once() {
     fs::write(&large, format!("{head}1 2 1e300\n")).unwrap();
     let name = "mpi-merge";
     for (words, expected) in [
-        ("--methods seq".into(), "2 processes: together they run --mtx FILE --methods mpi-merge"),
-        ("corpus gen:grid2d,n=3".into(), "2 processes: together they run"),
-        (format!("--methods {name} --threads 2"), "--threads: a rank of mpi-merge is one"),
-        (format!("--methods {name} --order rcm"), "--order: mpi-merge takes matrices as they are"),
-        (format!("--methods {name} --cache cold"), "--cache cold: mpi-merge is measured hot"),
+        (
+            "--methods seq".into(),
+            "2 processes were started together, which can only run MATRIX --methods mpi-merge",
+        ),
+        ("corpus gen:grid2d,n=3".into(), "2 processes were started together"),
+        (
+            format!("--methods {name} --threads 2"),
+            "--threads: each process of mpi-merge has one thread",
+        ),
+        (format!("--methods {name} --order rcm"), "--order: mpi-merge has only the natural order"),
+        (
+            format!("--methods {name} --cache cold"),
+            "--cache cold: mpi-merge is measured with hot caches only",
+        ),
         (
             format!("--methods {name} --mtx {}", broken.display()),
             "column index 3 exceeds 2 columns",
@@ -178,7 +187,7 @@ fn what_ranks_cannot_do_is_said_once() {
         assert!(ran.stdout.is_empty(), "{words}");
     }
     for (words, reason) in [
-        (format!("--mtx {} --fp32", large.display()), "value 1e300 overflows f32"),
+        (format!("--mtx {} --fp32", large.display()), "the value 1e300 is too large for f32"),
         ("--mtx gen:grid2d,n=5 --transpose".into(), "it has no transposed product"),
     ] {
         let ran = mpirun(2, &format!("{words} {QUICK} --methods {name} --format csv"));

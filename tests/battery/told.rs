@@ -89,7 +89,10 @@ fn what_would_be_mostly_fill_is_refused() {
         match told((name, given), csr, (2, transpose, None), |_| ()) {
             Ok(()) => assert!(!refused, "{name} {given:?}, {transpose}: taken"),
             Err(Unavailable(reason)) => {
-                assert!(refused && reason.starts_with("stores "), "{name}, {transpose}: {reason}");
+                assert!(
+                    refused && reason.starts_with("would store "),
+                    "{name}, {transpose}: {reason}"
+                );
             }
         }
     }

@@ -12,15 +12,24 @@ fn what_is_measured_is_not_written_to() {
     std::os::unix::fs::symlink("matrices/m2.mtx", place.path("link")).unwrap();
     let before = place.read("matrices/m2.mtx");
     for (words, message) in [
-        ("--mtx matrices/m2.mtx --output ./matrices/m2.mtx", "matrices/m2.mtx is measured"),
-        ("--mtx matrices/m2.mtx --run-record link", "matrices/m2.mtx is measured"),
-        ("corpus matrices --output link", "matrices/m2.mtx is measured"),
-        ("corpus matrices --output out.csv --run-record matrices/m2.mtx", "is measured"),
+        (
+            "--mtx matrices/m2.mtx --output ./matrices/m2.mtx",
+            "matrices/m2.mtx is a matrix that is measured",
+        ),
+        ("--mtx matrices/m2.mtx --run-record link", "matrices/m2.mtx is a matrix that is measured"),
+        ("corpus matrices --output link", "matrices/m2.mtx is a matrix that is measured"),
+        (
+            "corpus matrices --output out.csv --run-record matrices/m2.mtx",
+            "is a matrix that is measured",
+        ),
         (
             "corpus matrices --output out.csv --run-record ./out.csv",
             "--run-record and --output need different files",
         ),
-        ("tune csr-k matrices --output matrices/m2.mtx", "matrices/m2.mtx is measured"),
+        (
+            "tune csr-k matrices --output matrices/m2.mtx",
+            "matrices/m2.mtx is a matrix that is measured",
+        ),
     ] {
         let ran = place.run(&format!("{words} --device cpu --threads 1"));
         assert_eq!((ran.status, ran.stderr.lines().count()), (Some(2), 1), "{words}: {ran:?}");

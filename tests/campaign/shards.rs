@@ -88,8 +88,11 @@ fn what_does_not_belong_together_is_refused() {
     place.run(&words("--shard 2/3 --output fewer.csv"));
     for (files, message) in [
         ("out-1.csv copy.csv", "out-1.csv and copy.csv are both share 1 of 3"),
-        ("out-1.csv of-4.csv", "out-1.csv is of 3 shares, of-4.csv of 4"),
-        ("out-1.csv other.csv", "out-1.csv and other.csv were measured otherwise: warmups: 5, 9"),
+        ("out-1.csv of-4.csv", "out-1.csv is one of 3 shares, and of-4.csv one of 4"),
+        (
+            "out-1.csv other.csv",
+            "out-1.csv and other.csv were measured with different settings: warmups: 5, 9",
+        ),
         (
             "out-1.csv fewer.csv",
             "out-1.csv and fewer.csv are not shares of the same matrices: names or sizes of the 7 and 6",

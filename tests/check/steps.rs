@@ -115,7 +115,7 @@ fn what_is_wrong_makes_the_status_1() {
     place.run("out verify");
     for (row, status) in [
         ("m.mtx,gpu-a,f64,ok,\n", 0),
-        ("m.mtx,gpu-a,f64,skipped,stores 9.0 times as much\n", 0),
+        ("m.mtx,gpu-a,f64,skipped,would store 9.00 entries\n", 0),
         ("m.mtx,gpu-a,f64,skipped,it has no transposed product\n", 0),
         ("m.mtx,gpu-a,f64,skipped,out of memory\n", 1),
         ("m.mtx,gpu-a,f64,wrong,row 3\n", 1),

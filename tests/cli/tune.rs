@@ -139,7 +139,7 @@ fn sizes_that_are_given_are_kept_and_methods_kept_apart() {
 fn what_cannot_be_tuned_is_refused() {
     for (words, expected) in [
         ("--methods merge", "--methods merge: it has no parameter srs"),
-        ("--format csv", "--format: tune prints text, and CSV to --output"),
+        ("--format csv", "--format: tune prints text, and writes CSV to the file of"),
         ("--output /nonexistent/a.csv", "cannot open /nonexistent/a.csv for results: No such file"),
     ] {
         let message = run(&format!("tune csr-k gen:grid2d,n=4 {words}")).result.unwrap_err();

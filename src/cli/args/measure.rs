@@ -34,9 +34,9 @@ pub struct MeasureArgs {
     /// The number of the GPU, where there are several [default: 0]
     #[arg(long, value_name = "N", value_parser = whole::<usize>)]
     pub gpu: Option<usize>,
-    /// Precision of the matrix' values and of the vectors
-    #[arg(long, value_enum, default_value = "f64")]
-    pub precision: PrecisionChoice,
+    /// Precision of the matrix' values and of the vectors, or several: f64,f32, which is both
+    #[arg(long, value_enum, default_value = "f64", value_delimiter = ',')]
+    pub precision: Vec<PrecisionChoice>,
     /// Short for --precision f32
     #[arg(long, conflicts_with = "precision")]
     pub fp32: bool,
@@ -218,10 +218,12 @@ impl MeasureArgs {
 
     /// The precisions asked for.
     pub fn precisions(&self) -> &'static [Precision] {
-        match (self.fp32, self.precision) {
-            (true, _) | (_, PrecisionChoice::F32) => &[Precision::F32],
-            (_, PrecisionChoice::F64) => &[Precision::F64],
-            (_, PrecisionChoice::Both) => &[Precision::F64, Precision::F32],
+        let asks = |one| self.precision.iter().any(|&p| p == one || p == PrecisionChoice::Both);
+        match (asks(PrecisionChoice::F64), asks(PrecisionChoice::F32)) {
+            _ if self.fp32 => &[Precision::F32],
+            (true, true) => &[Precision::F64, Precision::F32],
+            (false, true) => &[Precision::F32],
+            _ => &[Precision::F64],
         }
     }
 
