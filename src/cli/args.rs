@@ -87,7 +87,8 @@ pub enum Command {
     /// the main GPU methods. It prints which share of the best combination's speed each of them reaches, as
     /// the geometric mean over the matrices. With --output it writes the same rows as corpus.
     Tune(TuneArgs),
-    /// Shows results that were written as CSV: first what is wrong, then tables and charts
+    /// Shows results that were written as CSV or by Ginkgo's benchmarks: first what is wrong, then tables and
+    /// charts
     ///
     /// With --output it writes two reports into a folder: report.html, which needs no other file, and
     /// report.md with its charts as .svg files beside it. Without --output it prints the main tables. Rows

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde_json::Value;
 
+use super::report::GinkgoArgs;
 use super::{Verdict, World};
 use crate::near::hint;
 use crate::report::compare::facts::differences;
@@ -22,7 +23,7 @@ const FEW: usize = 8;
 
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// The baseline: a result file, as --format csv writes it
+    /// The baseline: a result file, as --format csv or the benchmarks of Ginkgo write it
     #[arg(value_name = "A.csv")]
     pub a: PathBuf,
     /// The result file that is compared with the baseline
@@ -39,6 +40,8 @@ pub struct CompareArgs {
     /// Format of the output
     #[arg(long, value_enum, default_value = "text")]
     pub format: CompareFormat,
+    #[command(flatten)]
+    pub ginkgo: GinkgoArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -64,7 +67,10 @@ fn percent(text: &str) -> Result<f64, String> {
 
 /// Compares two files.
 pub fn run(args: &CompareArgs, world: &mut World) -> Result<Verdict> {
-    let (lines_a, lines_b) = (lines::read(&args.a)?, lines::read(&args.b)?);
+    let [(lines_a, note_a), (lines_b, note_b)] = read(args)?;
+    for note in [note_a, note_b].iter().flatten() {
+        writeln!(world.stderr, "note: {note}")?;
+    }
     check_facts((&args.a, &lines_a), (&args.b, &lines_b), world)?;
     let (lines_a, lines_b) = chosen(&args.methods, lines_a, lines_b)?;
     let (name_a, name_b) = (args.a.display().to_string(), args.b.display().to_string());
@@ -76,6 +82,14 @@ pub fn run(args: &CompareArgs, world: &mut World) -> Result<Verdict> {
     };
     write!(world.stdout, "{text}")?;
     args.fail_above.map_or(Ok(Verdict::Ok), |percent| judge(&comparison, percent, world))
+}
+
+/// The rows of A and of B, each with what must be known of them.
+fn read(args: &CompareArgs) -> Result<[(Vec<Line>, Option<String>); 2]> {
+    let read = |path| lines::read_any(path, args.ginkgo.ginkgo_times);
+    let both = [read(&args.a)?, read(&args.b)?];
+    args.ginkgo.check(both.iter().any(|(_, note)| note.is_some()))?;
+    Ok(both)
 }
 
 /// The rows of those methods; rows of whole matrices stay, as they tell why others are missing.

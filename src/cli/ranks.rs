@@ -136,7 +136,9 @@ fn tell(
     if !args.quiet {
         report.warnings().iter().try_for_each(|line| writeln!(stderr, "{line}"))?;
     }
-    Reporter::new(args.format(Format::Text)?, &mut out).report(report)?;
+    let mut reporter = Reporter::new(args.format(Format::Text)?, &mut out);
+    reporter.report(report)?;
+    reporter.finish()?;
     out.finish()?;
     recording.finish(args.quiet, stderr)
 }

@@ -68,7 +68,8 @@ fn by_run(lines: &[Line], runs: &[&Value]) -> Vec<ResultFile> {
     let file = |run: &&Value| {
         let name = run["run_id"].as_str().unwrap_or_default().to_owned();
         let own = lines.iter().filter(|line| line.row.run_id == name);
-        ResultFile { lines: own.cloned().collect(), name, record: Some((*run).clone()) }
+        let record = Some((*run).clone());
+        ResultFile { lines: own.cloned().collect(), name, record, note: None }
     };
     runs.iter().map(file).filter(|file| !file.lines.is_empty()).collect()
 }

@@ -2,6 +2,7 @@
 
 pub mod cells;
 pub mod file;
+pub mod ginkgo;
 pub mod infinite;
 pub mod markdown;
 pub mod output;

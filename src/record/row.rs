@@ -296,26 +296,19 @@ impl Row {
             Outcome::Wrong { reason, error_ratio } => {
                 Self { error_ratio: Some(*error_ratio), ..row.ended(Status::Wrong, reason.clone()) }
             }
-            Outcome::Ok(measurement) => row.measured(matrix, measurement, circumstances),
+            Outcome::Ok(measurement) => row.measured(measurement, circumstances),
         }
     }
 
-    fn measured(
-        self,
-        matrix: &MatrixFacts,
-        measurement: &Measurement,
-        circumstances: &Circumstances,
-    ) -> Self {
+    fn measured(self, measurement: &Measurement, circumstances: &Circumstances) -> Self {
         let summary = &measurement.summary;
         let ms = summary.mean_ms;
-        let shape = matrix.shape.as_ref().expect("a measured matrix was read");
-        let &Shape { rows, cols, nnz, .. } = shape;
-        let precision = circumstances.precision;
-        let compulsory = metrics::compulsory_bytes(rows, cols, nnz, precision);
+        let [rows, cols, nnz] = self.sizes().expect("a measured matrix was read");
+        let compulsory = metrics::compulsory_bytes(rows, cols, nnz, circumstances.precision);
         // A peak that could not be measured is 0.
         let peak_gbs = Some(circumstances.peak_gbs).filter(|&peak| peak > 0.0);
-        let vectors = (rows + cols) as u64 * precision.bytes();
-        let required = measurement.matrix_bytes.map(|matrix| matrix + vectors);
+        let stored = measurement.matrix_bytes.zip(self.vector_bytes());
+        let required = stored.map(|(matrix, vectors)| matrix + vectors);
         let percent_of_peak = |bytes| Some(100.0 * metrics::gbs(bytes, ms) / peak_gbs?);
         let floor = |(launches, launch_ms)| launches as f64 * launch_ms;
         let pays_off = |baseline| {
@@ -325,9 +318,6 @@ impl Row {
         Self {
             status: Some(Status::Ok),
             setup_ms: Some(measurement.setup_ms),
-            avg_spmv_ms: Some(ms),
-            gflops: Some(metrics::gflops(nnz, ms)),
-            effective_gbs: Some(metrics::gbs(metrics::effective_bytes(rows, nnz, precision), ms)),
             min_ms: Some(summary.min_ms),
             median_ms: Some(summary.median_ms),
             max_ms: Some(summary.max_ms),
@@ -336,7 +326,6 @@ impl Row {
             ci95_high_ms: summary.ci95_ms.map(|ci| ci.1),
             samples: Some(summary.samples),
             iterations: Some(summary.iterations),
-            compulsory_gbs: Some(metrics::gbs(compulsory, ms)),
             percent_of_peak: percent_of_peak(compulsory),
             extra_bytes: measurement.extra_bytes,
             break_even: circumstances.baseline_ms.map(pays_off),
@@ -349,7 +338,57 @@ impl Row {
             required_percent_of_peak: required.and_then(percent_of_peak),
             library_version: measurement.library_version.clone(),
             reason: measurement.note.clone(),
+            ..self.with_mean(ms)
+        }
+    }
+
+    /// With the mean time of a product, and the rates that follow from it where the sizes are known.
+    pub fn with_mean(self, ms: f64) -> Self {
+        let sizes = self.sizes().zip(self.precision);
+        let rate = |bytes: fn([usize; 3], Precision) -> u64| {
+            sizes.map(|(sizes, precision)| metrics::gbs(bytes(sizes, precision), ms))
+        };
+        Self {
+            avg_spmv_ms: Some(ms),
+            gflops: self.num_nonzeros.map(|nnz| metrics::gflops(nnz, ms)),
+            effective_gbs: rate(|[rows, _, nnz], p| metrics::effective_bytes(rows, nnz, p)),
+            compulsory_gbs: rate(|[rows, cols, nnz], p| {
+                metrics::compulsory_bytes(rows, cols, nnz, p)
+            }),
             ..self
+        }
+    }
+
+    /// Bytes of x and y.
+    pub fn vector_bytes(&self) -> Option<u64> {
+        Some((self.num_rows? + self.num_cols?) as u64 * self.precision?.bytes())
+    }
+}
+
+/// `cant` of `ufl_mtx/cant.mtx.gz` and of `stand-in:Williams/cant`; a generator's specification whole.
+pub fn matrix_name(file: &str) -> &str {
+    if file.starts_with("gen:") {
+        return file;
+    }
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    let endings = [".mtx.gz", ".tar.gz", ".mtx"];
+    endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_matrix_is_named_without_place_and_ending() {
+        for (file, name) in [
+            ("ufl_mtx/cant.mtx.gz", "cant"),
+            ("cant.mtx", "cant"),
+            ("a\\b.c.tar.gz", "b.c"),
+            ("stand-in:Williams/cant", "cant"),
+            ("gen:dense,cols=4", "gen:dense,cols=4"),
+        ] {
+            assert_eq!(matrix_name(file), name);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::cells::to_csv;
 use super::row::Row;
-use super::{Group, MatrixReport, markdown, text};
+use super::{Group, MatrixReport, ginkgo, markdown, text};
 use crate::terminal::Shown;
 
 /// The form of the output.
@@ -19,6 +19,8 @@ pub enum Format {
     Json,
     /// The tables of the text in Markdown.
     Md,
+    /// As the benchmarks of Ginkgo write it: one array with an object per matrix.
+    Ginkgo,
 }
 
 impl Format {
@@ -29,7 +31,13 @@ impl Format {
             Self::Csv => "csv",
             Self::Json => "json",
             Self::Md => "md",
+            Self::Ginkgo => "ginkgo",
         }
+    }
+
+    /// Whether a file in this form may have the ending of the other: both are JSON.
+    pub fn may_end_as(self, named: Self) -> bool {
+        self == named || (self, named) == (Self::Ginkgo, Self::Json)
     }
 
     /// The form that a file's name tells by its ending.
@@ -59,6 +67,13 @@ pub enum Reporter<'a> {
     Json(&'a mut dyn Write),
     /// See [`Format::Md`].
     Md(Shown<&'a mut dyn Write>),
+    /// See [`Format::Ginkgo`].
+    Ginkgo {
+        /// Where it goes.
+        to: &'a mut dyn Write,
+        /// What separates the next matrix from what is there.
+        before: &'static str,
+    },
 }
 
 impl<'a> Reporter<'a> {
@@ -69,6 +84,7 @@ impl<'a> Reporter<'a> {
             Format::Csv => Self::Csv { to: out, begun: false },
             Format::Json => Self::Json(out),
             Format::Md => Self::Md(Shown::new(out)),
+            Format::Ginkgo => Self::Ginkgo { to: out, before: "[\n" },
         }
     }
 
@@ -90,7 +106,7 @@ impl<'a> Reporter<'a> {
         match self {
             Self::Text(out) => text::write_matrix(out, report).and_then(|()| out.flush()),
             Self::Md(out) => markdown::write_matrix(out, report).and_then(|()| out.flush()),
-            Self::Csv { .. } | Self::Json(_) => Ok(()),
+            Self::Csv { .. } | Self::Json(_) | Self::Ginkgo { .. } => Ok(()),
         }
     }
 
@@ -106,7 +122,7 @@ impl<'a> Reporter<'a> {
             }
             Self::Md(out) => markdown::write_group(out, group).and_then(|()| out.flush()),
             Self::Csv { to, begun } => write_rows(to, begun, &group.rows),
-            Self::Json(_) => Ok(()),
+            Self::Json(_) | Self::Ginkgo { .. } => Ok(()),
         }
     }
 
@@ -131,7 +147,23 @@ impl<'a> Reporter<'a> {
                 writeln!(out)?;
                 out.flush()
             }
+            Self::Ginkgo { to, before } => {
+                to.write_all(std::mem::replace(before, ",\n").as_bytes())?;
+                serde_json::to_writer(&mut **to, &ginkgo::Matrix::from(report))?;
+                to.flush()
+            }
         }
+    }
+
+    /// Writes what comes after the last matrix.
+    ///
+    /// # Errors
+    /// When the output does not take it.
+    pub fn finish(self) -> io::Result<()> {
+        let Self::Ginkgo { to, before } = self else { return Ok(()) };
+        let begin = if before == "[\n" { before } else { "\n" };
+        writeln!(to, "{begin}]")?;
+        to.flush()
     }
 }
 

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use csv::StringRecord;
 
+use super::ginkgo;
 use crate::record::cells::unguarded;
-use crate::record::row::Row;
+use crate::record::ginkgo::Unit;
+use crate::record::row::{Row, matrix_name};
 
 /// A row of a result file, with the columns that others added to it.
 #[derive(Clone, Debug)]
@@ -38,6 +40,25 @@ pub enum LinesError {
         /// What is wrong.
         what: String,
     },
+    /// JSON, but no results of products.
+    #[error(
+        "{path}: {what}; rows are what spmv-bench writes with --format csv or ginkgo, or what the benchmarks of Ginkgo \
+         write of their operation spmv"
+    )]
+    Foreign {
+        /// Of the file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// The unit of its times is not known.
+    #[error("{path}: {what}")]
+    Unit {
+        /// Of the file.
+        path: PathBuf,
+        /// Why, and what to do.
+        what: String,
+    },
 }
 
 /// The rows of a file.
@@ -45,8 +66,28 @@ pub enum LinesError {
 /// # Errors
 /// When it is unreadable or has something else in it.
 pub fn read(path: &Path) -> Result<Vec<Line>, LinesError> {
+    parse(path, &text(path)?)
+}
+
+/// The rows of a file in any form that is read; of one in Ginkgo's form also what a reader of them must know. `unit`
+/// is that of the times of these.
+///
+/// # Errors
+/// As [`read`], and when the unit is not plausible.
+pub fn read_any(
+    path: &Path,
+    unit: Option<Unit>,
+) -> Result<(Vec<Line>, Option<String>), LinesError> {
+    let text = text(path)?;
+    if !ginkgo::is_json(&text) {
+        return Ok((parse(path, &text)?, None));
+    }
+    ginkgo::parse(path, &text, unit).map(|(lines, note)| (lines, Some(note)))
+}
+
+fn text(path: &Path) -> Result<Vec<u8>, LinesError> {
     let text = std::fs::read(path);
-    parse(path, &text.map_err(|source| LinesError::Unreadable { path: path.to_owned(), source })?)
+    text.map_err(|source| LinesError::Unreadable { path: path.to_owned(), source })
 }
 
 /// The rows of a file that has this text.
@@ -130,16 +171,6 @@ impl Line {
     }
 }
 
-/// `cant` of `ufl_mtx/cant.mtx.gz` and of `stand-in:Williams/cant`; a generator's specification whole.
-pub fn matrix_name(file: &str) -> &str {
-    if file.starts_with("gen:") {
-        return file;
-    }
-    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
-    let endings = [".mtx.gz", ".tar.gz", ".mtx"];
-    endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
-}
-
 impl From<Row> for Line {
     /// As it would be read back.
     fn from(row: Row) -> Self {
@@ -157,19 +188,6 @@ impl From<Row> for Line {
 mod tests {
     use super::*;
     use crate::report::column::Column;
-
-    #[test]
-    fn a_matrix_is_named_without_place_and_ending() {
-        for (file, name) in [
-            ("ufl_mtx/cant.mtx.gz", "cant"),
-            ("cant.mtx", "cant"),
-            ("a\\b.c.tar.gz", "b.c"),
-            ("stand-in:Williams/cant", "cant"),
-            ("gen:dense,cols=4", "gen:dense,cols=4"),
-        ] {
-            assert_eq!(matrix_name(file), name);
-        }
-    }
 
     #[test]
     fn columns_are_read_derived_and_foreign() {

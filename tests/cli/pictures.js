@@ -89,6 +89,17 @@ function checkSwitches(figure) {
   checkBars(figure);
 }
 
+// A click sorts the numbers of a column from the greatest; infinite ones are the greatest.
+function checkSorting() {
+  for (const button of document.querySelectorAll("th.n > button")) {
+    button.click();
+    const index = button.parentElement.cellIndex;
+    const cells = [...button.closest("table").tBodies[0].rows].map((row) => row.cells[index].textContent);
+    const numbers = cells.filter((text) => text).map((text) => Number(text.replace("inf", "Infinity")));
+    if (numbers.some((number, row) => number > numbers[row - 1])) complain("table", `${button.textContent} is not sorted`);
+  }
+}
+
 addEventListener("load", () => {
   const figures = [...document.querySelectorAll("figure.chart")];
   for (const figure of figures) {
@@ -107,6 +118,7 @@ addEventListener("load", () => {
   files.forEach((file) => file.remove());
   checkWidth();
   checkCells();
+  checkSorting();
   const verdict = document.createElement("pre");
   const seen = `${innerWidth} wide: ${figures.length} figures, ${switchable.length} with switches, ${files.length} files`;
   verdict.textContent = `VERDICT ${[seen, ...complaints].join("\n")} END`;

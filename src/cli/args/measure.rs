@@ -195,13 +195,17 @@ impl MeasureArgs {
     /// # Errors
     /// When the name says another form than `--format`.
     pub fn format(&self, usual: Format) -> Result<Format> {
+        ensure!(
+            self.format != Some(Format::Ginkgo) || self.precisions().len() == 1,
+            "--format ginkgo has one time for a matrix and method: choose --precision f64 or f32, or another form"
+        );
         let ending = self.output.as_ref().and_then(|path| Some((path, Format::of_name(path)?)));
         let (Some(given), Some((path, named))) = (self.format, ending) else {
             return Ok(self.format.or(ending.map(|(_, named)| named)).unwrap_or(usual));
         };
         let (path, given_name) = (path.display(), given.name());
         ensure!(
-            given == named,
+            given.may_end_as(named),
             "{path} has the ending of {}, but --format is {given_name}: change one of them",
             named.name()
         );

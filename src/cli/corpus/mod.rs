@@ -92,6 +92,7 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
         progress.end();
     }
     progress.finish();
+    reporter.map_or(Ok(()), Reporter::finish)?;
     out.map_or(Ok(()), Output::finish)?;
     recording.finish(measure.quiet, world.stderr)?;
     if !measure.quiet {

@@ -14,7 +14,7 @@ use crate::cli::sources::{find, stand_in};
 use crate::datasets::{Datasets, Matrices, Matrix};
 use crate::matrix::source::Source;
 use crate::papers::definition::expanded;
-use crate::report::lines::matrix_name;
+use crate::record::row::matrix_name;
 
 /// Of the matrices of a set, a quick run takes this many, the smallest.
 const QUICK_OF_A_SET: usize = 6;

@@ -74,7 +74,8 @@ impl<'r, 'p> Live<'r, 'p> {
             Some(error) => Err(error),
             None if self.begun => self.reporter.end(&self.report),
             None => self.reporter.report(&self.report),
-        }
+        }?;
+        self.reporter.finish()
     }
 }
 

@@ -8,7 +8,8 @@ use super::refusal::{Refusal, check_time, same_matrix};
 use crate::bench::plan::Cache;
 use crate::matrix::order::Order;
 use crate::method::Device;
-use crate::report::lines::{Line, matrix_name};
+use crate::record::row::matrix_name;
+use crate::report::lines::Line;
 use crate::scalar::Precision;
 
 /// What a row is of.

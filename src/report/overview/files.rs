@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::record::ginkgo::Unit;
 use crate::report::lines::{self, Line, LinesError};
 use crate::report::origin::machine;
 
@@ -19,6 +20,8 @@ pub struct ResultFile {
     pub lines: Vec<Line>,
     /// What stands in `FILE.run.json` beside it, if that is there.
     pub record: Option<Value>,
+    /// What a reader of the rows must know, if the file does not say it.
+    pub note: Option<String>,
 }
 
 /// Why a result file cannot be shown.
@@ -43,19 +46,19 @@ pub enum FileError {
 }
 
 /// Reads result files and what lies beside them. A file is called by its name without folders, or if
-/// several bear that, as given.
+/// several bear that, as given. `unit` is that of the times of files in Ginkgo's form.
 ///
 /// # Errors
 /// When one is unreadable, has something else in it, or is named twice.
-pub fn read(paths: &[PathBuf]) -> Result<Vec<ResultFile>, FileError> {
+pub fn read(paths: &[PathBuf], unit: Option<Unit>) -> Result<Vec<ResultFile>, FileError> {
     let mut seen = BTreeSet::new();
     let mut files = Vec::new();
     for path in paths {
-        let lines = lines::read(path)?;
+        let (lines, note) = lines::read_any(path, unit)?;
         if !seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
             return Err(FileError::Twice(path.clone()));
         }
-        files.push(ResultFile { name: name(path, paths), lines, record: record(path)? });
+        files.push(ResultFile { name: name(path, paths), lines, record: record(path)?, note });
     }
     Ok(files)
 }

@@ -67,7 +67,7 @@ fn remarks(entries: &Entries) -> Vec<String> {
     let stand_ins = entries.all.iter().filter(|entry| entry.line.is_stand_in());
     let stand_ins = stand_ins.map(|entry| entry.line.matrix()).collect::<BTreeSet<_>>().len();
     let repeated = entries.repeated;
-    let mut remarks = Vec::new();
+    let mut remarks: Vec<_> = entries.files.iter().filter_map(|file| file.note.clone()).collect();
     if stand_ins > 0 {
         remarks.push(format!(
             "Generated stand-ins in place of the collection's matrices: {stand_ins}."

@@ -28,7 +28,7 @@ fn row(file: &str, method: &str, ms: f64) -> Row {
 
 fn file(name: &str, rows: impl IntoIterator<Item = Row>) -> ResultFile {
     let lines = rows.into_iter().map(Line::from).collect();
-    ResultFile { name: name.into(), lines, record: None }
+    ResultFile { name: name.into(), lines, ..ResultFile::default() }
 }
 
 fn of_run(run: &str, row: Row) -> Row {

@@ -3,10 +3,11 @@
 use serde::Deserialize;
 
 use super::setting::{APART, grouped, join, label, setting, varying};
+use crate::record::row::matrix_name;
 use crate::record::tuning::{Best, Rule, Size, Sweep};
 use crate::report::View;
 use crate::report::chart::{Axis, Chart, Guide, Mark, Plane, Point, Series};
-use crate::report::lines::{Line, matrix_name};
+use crate::report::lines::Line;
 use crate::report::matched::{matrix, time};
 use crate::report::select::Conditions;
 use crate::report::statistics::Statistic;

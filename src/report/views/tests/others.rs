@@ -251,3 +251,15 @@ fn a_foot_tells_of_the_rows_that_are_shown() {
     let both = "C, 2 cores, 2026-03-02; G, 2026-03-02";
     assert!(foot(speedup).ends_with(both), "all methods and the baseline: {}", foot(speedup));
 }
+
+/// Of eleven setups ten pay off, in proportion to the nonzeros; the one that never does has no place in a correlation.
+#[test]
+fn what_never_pays_off_does_not_hide_how_the_others_correlate() {
+    let row = |k: usize| {
+        let break_even = Some(if k == 11 { f64::INFINITY } else { 2.0 * k as f64 });
+        Row { break_even, ..row(&format!("{k}.mtx"), 1000 * k, "merge", 1.0) }
+    };
+    let pairs = "kind = 'correlations'\npairs = [['num_nonzeros', 'break_even']]";
+    let view = view((1..=11).map(row).collect(), pairs);
+    assert!(told(&view).contains("| merge  |   10 |        1.00 |"), "{}", told(&view));
+}

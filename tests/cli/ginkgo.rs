@@ -1,0 +1,144 @@
+//! The form of Ginkgo's benchmarks: what is written comes back, and files of others are read by `report` and `compare`.
+
+use std::path::Path;
+
+use spmv_bench::cli::Verdict;
+use spmv_bench::record::row::Row;
+use spmv_bench::report::lines::read_any;
+
+use super::world::run;
+use super::{SMALL, folder};
+
+/// `coo` is faster on the second machine, and its times are in seconds.
+fn published(unit: f64) -> String {
+    let matrix = |name: &str, coo: f64| {
+        format!(
+            r#"{{"filename": "/mtx/{name}.mtx", "problem": {{"name": "{name}", "rows": 9, "cols": 9, "nonzeros": 50}},
+             "spmv": {{"coo": {{"storage": 800, "time": {}, "completed": true}}, "ell": {{"completed": false}}}}}}"#,
+            coo * unit
+        )
+    };
+    format!("[{}, {}]", matrix("a", 2e-5), matrix("b", 4e-5))
+}
+
+/// What the form holds of a row. Times are divided and multiplied on the way.
+fn held(row: Row) -> Row {
+    let seven = |number: Option<f64>| number.map(|number| format!("{number:.7e}").parse().unwrap());
+    let matrix = Row {
+        file: row.file.clone(),
+        num_rows: row.num_rows,
+        num_cols: row.num_cols,
+        num_nonzeros: row.num_nonzeros,
+        row_length_mean: row.row_length_mean,
+        row_length_std_dev: seven(row.row_length_std_dev),
+        row_length_variation: seven(row.row_length_variation),
+        row_length_skewness: row.row_length_skewness,
+        max_row_length: row.max_row_length,
+        variance: row.variance,
+        kind: row.kind.clone(),
+        ..Row::default()
+    };
+    Row {
+        method_name: row.method_name.clone(),
+        avg_spmv_ms: seven(row.avg_spmv_ms),
+        gflops: seven(row.gflops),
+        effective_gbs: seven(row.effective_gbs),
+        compulsory_gbs: seven(row.compulsory_gbs),
+        required_bytes: row.required_bytes,
+        iterations: row.iterations,
+        precision: row.precision,
+        device: row.device,
+        threads: row.threads,
+        transpose: row.transpose,
+        cache: row.cache,
+        order: row.order,
+        status: row.status,
+        reason: row.reason.clone().filter(|_| !row.is_ok()),
+        run_id: row.run_id,
+        ..matrix
+    }
+}
+
+fn rows(path: &Path) -> Vec<Row> {
+    let (lines, _) = read_any(path, None).unwrap();
+    let mut rows: Vec<_> = lines.into_iter().map(|line| held(line.row)).collect();
+    rows.sort_by(|a, b| (&a.file, &a.method_name).cmp(&(&b.file, &b.method_name)));
+    rows
+}
+
+/// Results, a method that is skipped, a matrix that cannot be read and one without results.
+#[test]
+fn rows_come_back_from_the_form() {
+    let dir = folder(&[("a.mtx", SMALL), ("bad.mtx", "nonsense")]);
+    let place = dir.path().display();
+    for options in ["--precision f32", "--order rcm --transpose"] {
+        for (form, output) in [("csv", "a.csv"), ("ginkgo", "a.json")] {
+            let ran = run(&format!(
+                "corpus {place} gen:wheel,spokes=200 gen:dense,nnz=5,cols=5 --methods seq,coo,dia --threads 1 \
+                 --iterations 8 --rounds 1 --no-bandwidth --force --format {form} --output {place}/{output} {options}"
+            ));
+            assert_eq!(ran.result, Ok(Verdict::Bad), "{ran:?}");
+        }
+        let [csv, ginkgo] = ["a.csv", "a.json"].map(|name| rows(&dir.path().join(name)));
+        assert_eq!(ginkgo, csv);
+        assert!(csv.iter().any(|row| row.required_bytes.is_some()), "{csv:?}");
+        assert!(csv.iter().any(|row| row.method_name.is_none()), "{csv:?}");
+    }
+    let ran = run(&format!("report {place}/a.json"));
+    assert!(ran.stdout.contains("taken as seconds: spmv-bench wrote the file."), "{}", ran.stdout);
+}
+
+#[test]
+fn one_matrix_is_an_array_too_and_two_precisions_have_no_place() {
+    let exact =
+        "gen:wheel,spokes=40 --methods seq --iterations 2 --rounds 1 --threads 1 --format ginkgo";
+    let ran = run(exact);
+    let array: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(array[0]["problem"]["nonzeros"], 80, "{array}");
+    assert_eq!(array[0]["spmv"]["seq"]["time"], 0.001, "{array}");
+    let error = run(&format!("{exact} --precision both")).result.unwrap_err();
+    assert!(error.contains("choose --precision f64 or f32"), "{error}");
+}
+
+#[test]
+fn published_files_are_reported_and_compared_in_their_units() {
+    let [old, new] = [1e9, 0.5].map(published);
+    let dir = folder(&[
+        ("old.json", &old),
+        ("new.json", &new),
+        ("b.csv", "file,method_name,avg_spmv_ms,run_id\n"),
+    ]);
+    let place = dir.path().display();
+    let ran = run(&format!("compare {place}/old.json {place}/new.json"));
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    for (file, unit, other) in
+        [("old", "nanoseconds", "seconds"), ("new", "seconds", "nanoseconds")]
+    {
+        let note = format!(
+            "note: The times of `{place}/{file}.json` are taken as {unit}: as {other} they are not plausible."
+        );
+        assert!(ran.stderr.contains(&note), "{}", ran.stderr);
+    }
+    assert!(ran.stdout.contains("ginkgo:coo") && ran.stdout.contains("0.500"), "{}", ran.stdout);
+    let ran = run(&format!("report {place}/old.json"));
+    assert!(
+        ran.stdout.contains("taken as nanoseconds: as seconds they are not plausible."),
+        "{}",
+        ran.stdout
+    );
+    assert!(ran.stdout.contains("f64, GPU") && ran.stdout.contains("ginkgo:ell"), "{}", ran.stdout);
+    for (words, expected) in [
+        (
+            "report DIR/old.json --ginkgo-times s",
+            "coo on /mtx/a.mtx takes 20000, which cannot be seconds",
+        ),
+        (
+            "report DIR/b.csv --ginkgo-times s",
+            "--ginkgo-times: no file is in the form of Ginkgo's benchmarks",
+        ),
+        ("compare DIR/b.csv DIR/b.csv --ginkgo-times s", "--ginkgo-times: no file is in the form"),
+    ] {
+        let error = run(&words.replace("DIR", &place.to_string())).result.unwrap_err();
+        assert!(error.contains(expected), "{error}");
+    }
+}
