@@ -222,7 +222,7 @@ fn what_cannot_run_says_why() {
         ("man corpsu", "man corpsu: there is no such command; did you mean corpus?"),
         (&format!("{dir}"), &format!("{dir} is a folder; `spmv-bench corpus {dir}` measures all")),
         (&format!("{dir}/bad.mtx --mtx gen:grid2d,n=3"), "'[MATRIX]' cannot be used with '--mtx"),
-        (&format!("--output {dir}/absent/out.csv"), "cannot open"),
+        (&format!("--output {dir}/absent/out.csv"), "cannot write"),
         ("--max-time never", "invalid value 'never' for '--max-time <S>'"),
         ("--alpha inf", "it must be a finite number"),
         ("--max-time 1e30", "it must be a number of seconds from 0 to 1e9"),
