@@ -49,6 +49,10 @@ pub fn check(path: &Path, force: bool) -> Result<(), OutputError> {
         Ok(there) if !there.is_file() || there.len() == 0 || force => Ok(()),
         Ok(_) => Err(OutputError::Exists { path: path_of() }),
         Err(_) if path.is_symlink() => Err(OutputError::Dangling { path: path_of() }),
+        // Nothing is measured for a folder that is not there.
+        Err(error) if !folder_of(path).is_dir() => {
+            Err(OutputError::Failed { path: path_of(), error })
+        }
         Err(_) => Ok(()),
     }
 }
@@ -214,6 +218,14 @@ mod tests {
         });
         assert!(failed.unwrap_err().to_string().ends_with("a.csv: no room"));
         assert!(names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_told_before_anything_is_measured() {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = check(&folder.path().join("absent/a.csv"), false).unwrap_err().to_string();
+        assert!(refused.contains("absent/a.csv: No such file or directory"), "{refused}");
+        check(Path::new("new.csv"), false).unwrap();
     }
 
     #[test]

@@ -144,7 +144,7 @@ fn what_does_not_exist_is_named() {
         ("--methods seq:block=9", "seq has no parameters"),
         ("--methods seq:graph=on", "seq has no parameters"),
         ("--methods seq --device gpu", "none of these methods runs on --device gpu"),
-        ("--device tpu", "cpu, gpu, all or a number"),
+        ("--device tpu", "it must be cpu, gpu, all, or the number of a GPU"),
     ] {
         let message = run_with_gpu(words).result.unwrap_err();
         assert!(message.contains(expected), "{words}: {message}");

@@ -140,7 +140,7 @@ fn what_cannot_be_tuned_is_refused() {
     for (words, expected) in [
         ("--methods merge", "--methods merge: it has no parameter srs"),
         ("--format csv", "--format: tune prints text, and writes CSV to the file of"),
-        ("--output /nonexistent/a.csv", "cannot open /nonexistent/a.csv for results: No such file"),
+        ("--output /nonexistent/a.csv", "cannot write /nonexistent/a.csv: No such file"),
     ] {
         let message = run(&format!("tune csr-k gen:grid2d,n=4 {words}")).result.unwrap_err();
         assert!(message.contains(expected), "{words}: {message}");
