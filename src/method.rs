@@ -366,6 +366,15 @@ impl Method {
         }
     }
 
+    /// The threads that compute in a team of `team`; `None` on a GPU.
+    pub const fn threads(&self, team: usize) -> Option<usize> {
+        match self.code {
+            Code::Cpu { parallel: true, .. } => Some(team),
+            Code::Cpu { parallel: false, .. } => Some(1),
+            Code::Gpu { .. } => None,
+        }
+    }
+
     /// Bytes of the matrix that a product of this method reads, in the form in which it keeps them, when the CSR
     /// arrays have `csr` bytes; `None` when a library does not tell.
     pub fn matrix_bytes<T, V: ?Sized>(&self, csr: u64, prepared: &Prepared<T, V>) -> Option<u64> {

@@ -35,20 +35,16 @@ impl Extent<'_> {
         vectors + reference.max(self.sweeps() + evictor) + SMALL
     }
 
-    /// What a matrix in f64 and a run in these precisions hold, ordering and facts included.
-    pub fn all(&self, settings: &Settings, precisions: &[Precision], order: Order) -> u64 {
+    /// What a matrix in f64 and a run in this precision and order hold, ordering and facts included.
+    pub fn all(&self, settings: &Settings, precision: Precision, order: Order) -> u64 {
         let matrices = if order == Order::Natural { 1 } else { 2 };
-        let run = |&precision: &Precision| {
-            let transpose = settings.transpose;
-            let narrow = Self { transpose, ..self.in_precision(precision) };
-            let copies = if precision == Precision::F64 { 0 } else { matrices * narrow.csr() };
-            // Vectors and reference are permuted into new ones.
-            let permuted = (matrices - 1) * (self.rows * (8 + REFERENCE) + narrow.vectors());
-            copies + narrow.run(settings) + permuted
-        };
-        let runs = precisions.iter().map(run).max().unwrap_or(0);
+        let narrow = Self { transpose: settings.transpose, ..self.in_precision(precision) };
+        let copies = if precision == Precision::F64 { 0 } else { matrices * narrow.csr() };
+        // Vectors and reference are permuted into new ones.
+        let permuted = (matrices - 1) * (self.rows * (8 + REFERENCE) + narrow.vectors());
+        let run = copies + narrow.run(settings) + permuted;
         let ordering = (matrices - 1) * self.ordering();
-        matrices * self.csr() + runs.max(ordering).max(self.transposed(0))
+        matrices * self.csr() + run.max(ordering).max(self.transposed(0))
     }
 
     /// The same on a device, between uploading and the last product; `l2` are the bytes of its cache.
@@ -74,22 +70,20 @@ mod tests {
         let settings = Settings::new(Protocol::MergeSpmv);
         let run = 2 * 240 + 20 + 10 * (32 + 80) + 1484;
         assert_eq!(extent.run(&settings), run + SMALL);
-        let f64 = [Precision::F64];
-        assert_eq!(extent.all(&settings, &f64, Order::Natural), 1244 + run + SMALL);
+        let all = |precision| extent.all(&settings, precision, Order::Natural);
+        assert_eq!(all(Precision::F64), 1244 + run + SMALL);
         // The copy, 844, and half of the vectors; the rest stays.
         let narrow = 844 + (240 + 20 + 10 * (32 + 80) + 844 + 120);
-        let f32 = [Precision::F32];
-        assert_eq!(extent.all(&settings, &f32, Order::Natural), 1244 + narrow + SMALL);
-        let both = [Precision::F64, Precision::F32];
-        assert_eq!(extent.all(&settings, &both, Order::Natural), 1244 + narrow.max(run) + SMALL);
+        assert_eq!(all(Precision::F32), 1244 + narrow + SMALL);
     }
 
     #[test]
     fn sizes_that_cannot_be_do_not_overflow() {
         let hostile = Extent::announced(usize::MAX, usize::MAX, u64::MAX, 1 << 10);
         let settings = Settings::new(Protocol::MergeSpmv);
-        let both = [Precision::F64, Precision::F32];
-        assert!(hostile.all(&settings, &both, Order::Rcm) > 1 << 36);
+        for precision in [Precision::F64, Precision::F32] {
+            assert!(hostile.all(&settings, precision, Order::Rcm) > 1 << 36);
+        }
         for method in crate::methods::METHODS {
             assert!((method.memory)(&hostile) < 1 << 48, "{}", method.name);
         }

@@ -42,9 +42,10 @@ pub fn methods(
 }
 
 /// What the command line names.
-fn chosen(args: &MeasureArgs) -> Result<Vec<Choice<'static>>> {
+pub fn chosen(args: &MeasureArgs) -> Result<Vec<Choice<'static>>> {
     let mut choices = select(args.methods.as_deref().unwrap_or(&["*".into()]))?;
     choices.retain(|choice| args.device.includes(choice.method.device()));
+    choices.retain(|choice| !args.only_parallel || is_parallel(choice));
     if args.methods.is_none() {
         choices.retain(|choice| choice.method.operations.include(args.transpose));
     }
@@ -70,6 +71,11 @@ fn demand(args: &MeasureArgs) -> Result<Option<String>> {
         }
     }
     Ok(None)
+}
+
+/// Whether the number of threads matters.
+pub fn is_parallel(choice: &Choice) -> bool {
+    choice.method.threads(2) == Some(2)
 }
 
 fn is_on_gpu(choice: &Choice) -> bool {

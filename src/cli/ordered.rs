@@ -42,7 +42,7 @@ impl<'m> Ordered<'m> {
         let order_ms = 1e3 * (clock.now() - start).as_secs_f64();
         let cost = other.as_ref().map(|(csr, _)| {
             let bandwidth = [bandwidth(natural), bandwidth(csr)];
-            Reordering { order, order_ms, bandwidth }
+            Reordering { order_ms, bandwidth }
         });
         Ok(Self { natural, other, cost })
     }

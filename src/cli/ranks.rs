@@ -10,6 +10,7 @@ use super::ordered::narrowed;
 use super::run_facts::Recording;
 use super::session::Session;
 use super::sources::source;
+use super::task::Way;
 use super::{Verdict, World};
 use crate::bench::execute::Stopped;
 use crate::bench::outcome::{Outcome, Report};
@@ -60,9 +61,9 @@ fn is_only_method(args: &MeasureArgs) -> bool {
 /// Rank 0 speaks for all: the others say nothing and leave the exit status to it.
 fn start(args: &SingleArgs, command: &[String], world: &mut World) -> Result<Verdict> {
     let ranks = Ranks::start()?;
-    let threads = args.measure.threads;
+    let threads = args.measure.threads.clone();
     let mut args = args.clone();
-    args.measure.threads = Some(1);
+    args.measure.threads = vec![1];
     // Where the launcher pins no one, each its own.
     let cpus = &mut world.system.cpus;
     let places = cpus.len();
@@ -72,22 +73,19 @@ fn start(args: &SingleArgs, command: &[String], world: &mut World) -> Result<Ver
         world.stdout = Box::leak(Box::new(io::sink()));
         world.stderr = Box::leak(Box::new(io::sink()));
     }
-    let verdict = check(&args, threads).and_then(|()| measure(&ranks, &args, command, world));
+    let verdict = check(&args, &threads).and_then(|()| measure(&ranks, &args, command, world));
     if leader { verdict } else { Ok(Verdict::Ok) }
 }
 
 /// Refuses what one process can do, but not several.
-fn check(args: &SingleArgs, threads: Option<usize>) -> Result<()> {
+fn check(args: &SingleArgs, threads: &[usize]) -> Result<()> {
     let (name, args) = (mpi_merge::METHOD.name, &args.measure);
     ensure!(
-        threads.is_none_or(|n| n == 1),
+        threads.iter().all(|&n| n == 1),
         "--threads: each process of {name} has one thread; mpirun -n N starts N"
     );
-    ensure!(args.order == Order::Natural, "--order: {name} has only the natural order");
-    ensure!(
-        args.settings().cache == Cache::Hot,
-        "--cache cold: {name} is measured with hot caches only"
-    );
+    ensure!(args.orders() == [Order::Natural], "--order: {name} has only the natural order");
+    ensure!(args.caches() == [Cache::Hot], "--cache cold: {name} is measured with hot caches only");
     ensure!(args.values == Values::Stored, "--values: {name} has only the stored values");
     Ok(())
 }
@@ -185,7 +183,10 @@ fn groups(
         }?;
         let measured = Report { outcomes, ..Report::default() };
         let choices = &session.choices;
-        let mut group = session.group(precision, Device::Cpu, choices, report, measured, &[]);
+        let way = Way { order: Order::Natural, precision, cache: Cache::Hot };
+        let circumstances = session.circumstances(way, None);
+        let facts = &report.facts;
+        let mut group = session.group(circumstances, Device::Cpu, choices, facts, measured, &[]);
         group.threads = bench.ranks.count();
         group.rows.iter_mut().for_each(|row| row.threads = Some(group.threads));
         report.groups.push(group);

@@ -49,7 +49,7 @@ impl Session<'_> {
             pinned_to: self.team.cpus().to_vec(),
             settings: self.settings.clone(),
             expand: self.expand,
-            order: self.order,
+            order: self.orders[0],
             cells: self.cells().collect(),
             gpu,
             libraries: Vec::new(),

@@ -12,15 +12,16 @@ use super::args::MeasureArgs;
 use super::ordered::{InPrecision, Ordered};
 use super::progress::Progress;
 use super::system::DeviceSpeed;
-use super::task::{Event, Step, Task, cell};
+use super::task::{Event, Step, Task, Way};
 use super::{World, choice, install};
 use crate::bench::clock::Clock;
 use crate::bench::execute::{Bench, News, Stopped, Trial};
 use crate::bench::inputs::replace_values;
 use crate::bench::outcome::{Outcome, Report};
-use crate::bench::plan::Settings;
+use crate::bench::plan::{Cache, Settings};
 use crate::device::Gpu;
 use crate::device::buffer::Value;
+use crate::matrix::Csr;
 use crate::matrix::bounds::ReadBounds;
 use crate::matrix::kept::Kept;
 use crate::matrix::order::Order;
@@ -29,9 +30,9 @@ use crate::matrix::stats::distinct_values;
 use crate::memory::extent::Extent;
 use crate::memory::{self, Available};
 use crate::method::{Choice, Device};
-use crate::record::MatrixReport;
 use crate::record::row::{MatrixFacts, Row, Shape, Status};
 use crate::record::run::Cell;
+use crate::record::{Group, MatrixReport};
 use crate::scalar::Precision;
 use crate::simd::Isa;
 use crate::system::noise::Readings;
@@ -41,6 +42,9 @@ use group::with_ended;
 /// Why a matrix of a single row or column has no results; merge-spmv leaves such out.
 const TRIVIAL: &str =
     "it has only one row or column, or none; such matrices are left out, as in merge-spmv";
+
+/// Why nothing is made ready for methods that have all ended.
+const NONE_LEFT: &str = "no method is left to run";
 
 /// What a whole run shares.
 pub struct Session<'a> {
@@ -53,7 +57,8 @@ pub struct Session<'a> {
     pub(super) settings: Settings,
     pub(super) expand: bool,
     kept: Option<Kept>,
-    pub(super) order: Order,
+    pub(super) orders: Vec<Order>,
+    caches: Vec<Cache>,
     pub(super) team: Team,
     pub(super) clock: &'a dyn Clock,
     interrupted: &'a AtomicBool,
@@ -72,7 +77,12 @@ impl<'a> Session<'a> {
     /// Checks what was asked for and starts the threads.
     pub fn start(args: &MeasureArgs, world: &mut World<'a>) -> Result<Self> {
         let (choices, gpu) = choice::methods(args, world)?;
-        let team = team(args.threads, world)?;
+        let threads = args.threads();
+        ensure!(
+            threads.len() <= 1,
+            "--threads: several counts take a process each, so not with --no-isolate, nor here"
+        );
+        let team = team(threads.first().copied(), world)?;
         let settings = args.settings();
         ensure!(
             Isa::available().contains(&settings.isa),
@@ -92,7 +102,8 @@ impl<'a> Session<'a> {
             is_worker: false,
             expand: !args.no_expand,
             kept: world.matrices.clone().filter(|_| !args.no_cache),
-            order: args.order,
+            orders: args.orders(),
+            caches: args.caches(),
             clock: world.clock,
             interrupted: world.interrupted,
         })
@@ -166,16 +177,32 @@ impl<'a> Session<'a> {
             tell(Event::Matrix(Box::new(report)));
             return Ok(());
         }
-        if self.order != Order::Natural {
-            tell(Event::Step(Step::Order));
-        }
-        let ordered = Ordered::new(&loaded.csr, self.order, self.clock);
-        report.reordering = ordered.as_ref().ok().and_then(|ordered| ordered.cost);
         tell(Event::Matrix(Box::new(report.clone())));
-        self.precisions.iter().try_for_each(|precision| match precision {
-            Precision::F64 => self.measure::<f64>(&ordered, &report, task, tell),
-            Precision::F32 => self.measure::<f32>(&ordered, &report, task, tell),
+        self.orders.iter().try_for_each(|&order| {
+            let ordered = self.ordered(&loaded.csr, order, task, tell);
+            self.ways().filter(|way| way.order == order).try_for_each(|way| match way.precision {
+                Precision::F64 => self.measure::<f64>(way, &ordered, &report, task, tell),
+                Precision::F32 => self.measure::<f32>(way, &ordered, &report, task, tell),
+            })
         })
+    }
+
+    /// The matrix in an order that a method is to run in.
+    fn ordered<'m>(
+        &self,
+        csr: &'m Csr<f64>,
+        order: Order,
+        task: &Task,
+        tell: &mut dyn FnMut(Event),
+    ) -> Result<Ordered<'m>, String> {
+        let cells = self.cells().filter(|cell| cell.order == Some(order));
+        if !cells.into_iter().any(|cell| task.is_to_run(&cell)) {
+            return Err(NONE_LEFT.into());
+        }
+        if order != Order::Natural {
+            tell(Event::Step(Step::Order(order)));
+        }
+        Ordered::new(csr, order, self.clock)
     }
 
     /// Tells why there is no matrix, unless it is because reading was interrupted.
@@ -205,16 +232,29 @@ impl<'a> Session<'a> {
         }
         let Announced { rows, cols, nnz, scratch } = opened.announced()?;
         let extent = Extent::announced(rows, cols, nnz, self.team.len());
-        let all = extent.all(&self.settings, self.precisions, self.order);
+        let all = |way: Way| {
+            let settings = Settings { cache: way.cache, ..self.settings.clone() };
+            extent.all(&settings, way.precision, way.order)
+        };
+        let all = self.ways().map(all).max().unwrap_or_default();
         refusal(all.max(extent.csr() + scratch))
+    }
+
+    /// The ways in which each matrix is measured, in their order.
+    fn ways(&self) -> impl Iterator<Item = Way> {
+        let orders = self.orders.iter();
+        let finer = orders.flat_map(|&order| self.precisions.iter().map(move |&p| (order, p)));
+        finer.flat_map(|(order, precision)| {
+            self.caches.iter().map(move |&cache| Way { order, precision, cache })
+        })
     }
 
     /// What each matrix has rows of.
     pub fn cells(&self) -> impl Iterator<Item = Cell> {
         let devices = [Device::Cpu, Device::Gpu];
-        let groups = self.precisions.iter().flat_map(move |&p| devices.map(|device| (p, device)));
-        groups.flat_map(|(precision, device)| {
-            let cells = self.choices.iter().map(move |choice| cell(precision, choice));
+        let groups = self.ways().flat_map(move |way| devices.map(|device| (way, device)));
+        groups.flat_map(move |(way, device)| {
+            let cells = self.choices.iter().map(move |choice| way.cell(choice, self.team.len()));
             cells.filter(move |cell| cell.device == device)
         })
     }
@@ -223,15 +263,18 @@ impl<'a> Session<'a> {
         MatrixReport::without_groups(source.to_string(), &self.run_id, status, reason)
     }
 
-    /// All open methods in one precision: a group per device that any of them runs on.
+    /// All open methods in one way: a group per device that any of them runs on.
     fn measure<T: Value>(
         &self,
+        way: Way,
         ordered: &Result<Ordered, String>,
         report: &MatrixReport,
         task: &Task,
         tell: &mut dyn FnMut(Event),
     ) -> Result<(), Stopped> {
-        let cell = |choice: &Choice| cell(T::PRECISION, choice);
+        let cell = |choice: &Choice| way.cell(choice, self.team.len());
+        let reordering = ordered.as_ref().ok().and_then(|ordered| ordered.cost);
+        let circumstances = self.circumstances(way, reordering);
         let open = self.choices.iter().filter(|choice| !task.is_done(&cell(choice)));
         let open: Vec<_> = open.cloned().collect();
         if open.is_empty() {
@@ -242,23 +285,22 @@ impl<'a> Session<'a> {
         let news = |news: News| match news {
             News::Next(choice, turn) => step(Step::Method(cell(choice), turn)),
             News::Final(choice, outcome) => {
-                let circumstances = self.circumstances(T::PRECISION, report);
                 let row = Row::new(&report.facts, choice, outcome, &circumstances);
                 tell.borrow_mut()(Event::Final(Box::new(row)));
             }
         };
         let Self { team, clock, interrupted, settings, .. } = self;
-        let is_able = |choice: &&Choice| task.end_of(&cell(choice)).is_none();
+        let is_able = |choice: &&Choice| task.is_to_run(&cell(choice));
         let matrix = if open.iter().any(|choice| is_able(&choice)) {
-            step(Step::Begin(T::PRECISION, None));
+            step(Step::Begin(way, None));
             ordered.as_ref().map_err(Clone::clone).and_then(Ordered::to_precision::<T>)
         } else {
-            Err("no method is left to run".into())
+            Err(NONE_LEFT.into())
         };
         let held = ordered.as_ref().map_or(0, Ordered::bytes)
             + matrix.as_ref().map_or(0, InPrecision::bytes);
         let max_memory = settings.max_memory.map(|most| most.saturating_sub(held));
-        let settings = &Settings { max_memory, ..settings.clone() };
+        let settings = &Settings { max_memory, cache: way.cache, ..settings.clone() };
         let bench = Bench {
             team,
             clock: *clock,
@@ -277,7 +319,7 @@ impl<'a> Session<'a> {
             }
             let able: Vec<_> = choices.iter().filter(is_able).cloned().collect();
             if !able.is_empty() {
-                step(Step::Begin(T::PRECISION, Some(device)));
+                step(Step::Begin(way, Some(device)));
             }
             let measured = match &mut trial {
                 Err(reason) => all(&able, &Outcome::Skipped((*reason).clone())),
@@ -286,8 +328,9 @@ impl<'a> Session<'a> {
             let is_interrupted = measured.interrupted.is_some();
             let end_of = |choice: &Choice| task.end_of(&cell(choice)).cloned().map(Outcome::from);
             let (choices, measured) = with_ended(choices, measured, end_of);
-            let group = self.group(T::PRECISION, device, &choices, report, measured, &task.done);
-            let group = Box::new(group);
+            let group =
+                self.group(circumstances, device, &choices, &report.facts, measured, &task.done);
+            let group = Box::new(Group { reordering, ..group });
             if is_interrupted {
                 tell.borrow_mut()(Event::Partial(group));
                 return Err(Stopped::Interrupted);

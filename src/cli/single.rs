@@ -35,10 +35,10 @@ pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result
     let source = source(args.word(), measure.datasets.as_deref())?;
     measure.check_files([&source].into_iter())?;
     measure.check_new()?;
+    let format = measure.format(Format::Text)?;
     let path = measure.record_path();
     let bandwidth = measure.wants_bandwidth();
     let (mut runner, facts) = Runner::start(measure, !args.no_isolate, bandwidth, command, world)?;
-    let format = measure.format(Format::Text)?;
     let cells = facts.cells.clone();
     let mut out = Output::open(measure.output.as_deref(), measure.force, world.stdout)?;
     let mut recording = Recording::begin(path, facts, world.readings, measure.quiet, world.stderr)?;

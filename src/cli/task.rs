@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::bench::execute::Turn;
 use crate::bench::outcome::Outcome;
+use crate::bench::plan::Cache;
+use crate::matrix::order::Order;
 use crate::matrix::source::Source;
 use crate::method::{Choice, Device};
 use crate::record::row::Row;
@@ -48,15 +50,43 @@ pub enum Event {
     Partial(Box<Group>),
 }
 
+/// What all methods have in common that are measured one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Way {
+    pub order: Order,
+    pub precision: Precision,
+    pub cache: Cache,
+}
+
+impl Way {
+    /// Whether a cell is measured so.
+    pub fn has(&self, cell: &Cell) -> bool {
+        (cell.precision, cell.order, cell.cache)
+            == (self.precision, Some(self.order), Some(self.cache))
+    }
+
+    /// The cell of a method, in a team of so many threads.
+    pub fn cell(&self, choice: &Choice, team: usize) -> Cell {
+        Cell {
+            precision: self.precision,
+            device: choice.method.device(),
+            method: choice.name(),
+            threads: choice.method.threads(team),
+            cache: Some(self.cache),
+            order: Some(self.order),
+        }
+    }
+}
+
 /// A part of the work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Step {
     /// Reading the matrix, or making it.
     Load,
-    /// Bringing it into the order asked for.
-    Order,
+    /// Bringing it into an order.
+    Order(Order),
     /// Vectors and reference; or, of a device, bringing the matrix there.
-    Begin(Precision, Option<Device>),
+    Begin(Way, Option<Device>),
     /// A method's preparation, or one of its turns.
     Method(Cell, Turn),
 }
@@ -84,24 +114,25 @@ impl Task {
         self.done.iter().any(|timed| timed.cell == *cell)
     }
 
+    /// Whether a cell has no row yet and has not ended.
+    pub fn is_to_run(&self, cell: &Cell) -> bool {
+        !self.is_done(cell) && self.end_of(cell).is_none()
+    }
+
     /// How a cell has ended, if it has.
     pub fn end_of(&self, cell: &Cell) -> Option<&Ended> {
         self.ended.iter().find(|(ended, _)| ended == cell).map(|(_, end)| end)
     }
 }
 
-/// The cell of a method.
-pub fn cell(precision: Precision, choice: &Choice) -> Cell {
-    Cell { precision, device: choice.method.device(), method: choice.name() }
-}
-
 impl Step {
     /// Whether a cell cannot be had without it; none can without the matrix.
     pub fn concerns(&self, cell: &Cell) -> bool {
         match self {
-            Self::Load | Self::Order => true,
-            Self::Begin(precision, device) => {
-                cell.precision == *precision && device.is_none_or(|device| cell.device == device)
+            Self::Load => true,
+            Self::Order(order) => cell.order == Some(*order),
+            Self::Begin(way, device) => {
+                way.has(cell) && device.is_none_or(|device| cell.device == device)
             }
             Self::Method(of, _) => of == cell,
         }
@@ -109,23 +140,20 @@ impl Step {
 
     /// Whether the matrix itself is at fault.
     pub fn is_of_matrix(&self) -> bool {
-        matches!(self, Self::Load | Self::Order)
+        matches!(self, Self::Load)
     }
 
     /// In words, after "while".
     pub fn describe(&self) -> String {
         match self {
             Self::Load => "reading the matrix".into(),
-            Self::Order => "bringing the matrix into the order asked for".into(),
-            Self::Begin(precision, None) => {
-                format!("making vectors and reference in {}", precision.name())
+            Self::Order(order) => format!("bringing the matrix into the order {}", order.name()),
+            Self::Begin(way, None) => {
+                format!("making vectors and reference in {}", way.precision.name())
             }
-            Self::Begin(precision, Some(device)) => {
-                format!(
-                    "bringing matrix and vectors to the {} in {}",
-                    device.name(),
-                    precision.name()
-                )
+            Self::Begin(way, Some(device)) => {
+                let (device, precision) = (device.name(), way.precision.name());
+                format!("bringing matrix and vectors to the {device} in {precision}")
             }
             Self::Method(cell, _) => format!("running {}", cell.method),
         }

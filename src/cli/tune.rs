@@ -118,6 +118,11 @@ fn with_defaults(mut measure: MeasureArgs, what: Tunable) -> Result<MeasureArgs>
         measure.format.is_none(),
         "--format: tune prints text, and writes CSV to the file of --output"
     );
+    let counts = [measure.threads().len(), measure.caches().len(), measure.orders().len()];
+    ensure!(
+        counts.iter().all(|&count| count <= 1),
+        "tune measures with one number of --threads, one --cache and one --order at a time"
+    );
     let methods = match (what, measure.device) {
         (Tunable::Shapes, _) => shapes::DEFAULT,
         (Tunable::CsrK, DeviceChoice::Gpu(_)) => &["gpu-csrk-3", "gpu-csrk-3.5"],

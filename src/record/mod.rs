@@ -8,6 +8,7 @@ pub mod markdown;
 pub mod output;
 pub mod row;
 pub mod run;
+pub mod setting;
 pub mod stages;
 pub mod text;
 pub mod tuning;
@@ -44,10 +45,7 @@ pub struct MatrixReport {
     pub note: Option<String>,
     /// Entries summed into others.
     pub duplicates: u64,
-    /// When it was brought into another order: the cost and the effect.
-    #[serde(flatten)]
-    pub reordering: Option<Reordering>,
-    /// One per precision.
+    /// One per order, precision, kind of caches, device and number of threads.
     pub groups: Vec<Group>,
     /// Why there are no groups.
     pub ended: Option<Row>,
@@ -56,15 +54,13 @@ pub struct MatrixReport {
 /// A matrix brought into another order before any method saw it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Reordering {
-    /// Which.
-    pub order: Order,
     /// Time of finding the order and permuting the matrix.
     pub order_ms: f64,
     /// The farthest that an entry lay from the diagonal, and lies now.
     pub bandwidth: [usize; 2],
 }
 
-/// The rows that may be compared: one matrix, precision and device, hot or cold.
+/// The rows that may be compared: one matrix, order, precision and device, hot or cold, and one number of threads.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Group {
     /// The precision.
@@ -75,6 +71,11 @@ pub struct Group {
     pub threads: usize,
     /// Hot or cold.
     pub cache: Cache,
+    /// The order of the matrix.
+    pub order: Order,
+    /// What that has cost and changed, unless it is the natural one.
+    #[serde(flatten)]
+    pub reordering: Option<Reordering>,
     /// Compulsory bytes of a product.
     pub footprint: u64,
     /// The ceiling at that footprint; `None` when it was not measured.
@@ -117,14 +118,13 @@ impl Group {
 }
 
 impl Group {
-    /// Says in the row of a method that chooses among others how far it is from the fastest, `others` that
-    /// were measured before among them.
-    pub fn set_off(&mut self, chooser: &str, others: &[Timed]) {
-        let is_here = |other: &&Timed| {
-            (other.cell.precision, other.cell.device) == (self.precision, self.device)
-        };
-        let all = self.timed().chain(others.iter().filter(is_here).cloned());
-        let times = all.filter_map(|timed| Some((timed.median_ms?, timed.cell.method)));
+    /// Says in the row of a method that chooses among others how far it is from the fastest, `others` with their
+    /// times among them, which were measured before.
+    pub fn set_off(&mut self, chooser: &str, others: &[(String, f64)]) {
+        let here =
+            self.rows.iter().filter_map(|row| Some((row.method_name.clone()?, row.typical_ms()?)));
+        let all = here.chain(others.iter().cloned());
+        let times = all.map(|(method, ms)| (ms, method));
         let Some((best_ms, best)) = times.min_by(|a, b| a.0.total_cmp(&b.0)) else { return };
         for row in self.rows.iter_mut().filter(|r| r.method_name.as_deref() == Some(chooser)) {
             if let (Some(ms), Some(reason)) = (row.typical_ms(), &mut row.reason) {
@@ -177,6 +177,28 @@ impl MatrixReport {
 }
 
 #[cfg(test)]
+impl Group {
+    /// Rows of one thread of the CPU, in f64, without parts.
+    pub fn of(rows: Vec<Row>) -> Self {
+        Self {
+            precision: Precision::F64,
+            device: Device::Cpu,
+            threads: 1,
+            cache: Cache::Hot,
+            order: Order::Natural,
+            reordering: None,
+            footprint: 0,
+            peak: None,
+            compile_ms: None,
+            clocks: Vec::new(),
+            libraries: Vec::new(),
+            stages: vec![Vec::new(); rows.len()],
+            rows,
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -196,27 +218,11 @@ mod tests {
         }
     }
 
-    fn group(rows: Vec<Row>) -> Group {
-        Group {
-            precision: Precision::F64,
-            device: Device::Cpu,
-            threads: 1,
-            cache: Cache::Hot,
-            footprint: 0,
-            peak: None,
-            compile_ms: None,
-            clocks: Vec::new(),
-            libraries: Vec::new(),
-            stages: vec![Vec::new(); rows.len()],
-            rows,
-        }
-    }
-
     #[test]
     fn the_fastest_is_so_by_its_median_and_others_may_not_be_told_apart() {
         let rows =
             [("second", [2.0, 1.75, 2.5]), ("first", [1.0, 0.5, 1.75]), ("last", [4.0, 2.0, 8.0])];
-        let group = group(rows.map(|(name, times)| row(name, times)).to_vec());
+        let group = Group::of(rows.map(|(name, times)| row(name, times)).to_vec());
         assert_eq!(group.fastest(), Some(1));
         assert_eq!(group.as_fast_as_the_fastest().collect::<Vec<_>>(), ["second"]);
         assert_eq!(group.rows[1].uncertainty(), Some(62.5));
@@ -225,7 +231,7 @@ mod tests {
     #[test]
     fn a_chooser_is_set_off_by_medians() {
         let rows = [row("auto", [2.0, 2.0, 2.0]), row("first", [1.0, 1.0, 1.0])];
-        let mut group = group(rows.to_vec());
+        let mut group = Group::of(rows.to_vec());
         ["auto", "first"].iter().for_each(|chooser| group.set_off(chooser, &[]));
         let reasons = group.rows.iter().map(|row| row.reason.as_deref().unwrap());
         let expected =

@@ -9,7 +9,7 @@ use crate::bench::plan::{Cache, Values};
 use crate::matrix::Csr;
 use crate::matrix::order::Order;
 use crate::matrix::stats::RowStatistics;
-use crate::method::{Choice, Code, Device};
+use crate::method::{Choice, Device};
 use crate::scalar::Precision;
 
 /// What became of a method on a matrix.
@@ -199,8 +199,14 @@ impl Row {
 
     /// What it is the row of; `None` for that of a matrix.
     pub fn cell(&self) -> Option<Cell> {
-        let (precision, device) = (self.precision?, self.device?);
-        Some(Cell { precision, device, method: self.method_name.clone()? })
+        Some(Cell {
+            precision: self.precision?,
+            device: self.device?,
+            method: self.method_name.clone()?,
+            threads: self.threads,
+            cache: self.cache,
+            order: self.order,
+        })
     }
 
     /// Rows, columns and nonzeros of its matrix, if that was read.
@@ -278,11 +284,7 @@ impl Row {
             method_name: Some(choice.name()),
             precision: Some(circumstances.precision),
             device: Some(choice.method.device()),
-            threads: match choice.method.code {
-                Code::Cpu { parallel: true, .. } => Some(circumstances.threads),
-                Code::Cpu { parallel: false, .. } => Some(1),
-                Code::Gpu { .. } => None,
-            },
+            threads: choice.method.threads(circumstances.threads),
             transpose: Some(circumstances.transpose),
             cache: Some(circumstances.cache),
             order: Some(circumstances.order),

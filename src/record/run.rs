@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::bench::peak::Peak;
-use crate::bench::plan::Settings;
+use crate::bench::plan::{Cache, Settings};
 use crate::device::facts::{Clocks, Facts};
 use crate::matrix::order::Order;
 use crate::method::Device;
@@ -34,7 +34,8 @@ pub struct RunRecord {
     pub settings: Settings,
     /// Whether the mirrored half of symmetric files was stored too.
     pub expand: bool,
-    /// The order that matrices were brought into.
+    /// The order that matrices were brought into; of several, as of several kinds of caches in the settings, the
+    /// first: each cell tells its own.
     pub order: Order,
     /// What each matrix has rows of, in their order.
     pub cells: Vec<Cell>,
@@ -70,6 +71,26 @@ pub struct Cell {
     pub device: Device,
     /// The method, with the parameters given.
     pub method: String,
+    /// Threads of a method of the CPU.
+    #[serde(default)]
+    pub threads: Option<usize>,
+    /// Hot or cold.
+    #[serde(default)]
+    pub cache: Option<Cache>,
+    /// The order of the matrix.
+    #[serde(default)]
+    pub order: Option<Order>,
+}
+
+impl Cell {
+    /// Whether a row is that of this cell, as far as a record tells: those of older versions tell no more than the
+    /// method, its device and the precision.
+    pub fn has(&self, row: &Self) -> bool {
+        let Self { threads, cache, order, .. } = self;
+        let told =
+            Self { threads: threads.and(row.threads), cache: cache.and(row.cache), ..row.clone() };
+        *self == Self { order: order.and(row.order), ..told }
+    }
 }
 
 /// A cell that has its row.

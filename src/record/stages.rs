@@ -55,8 +55,6 @@ impl StageRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::plan::Cache;
-    use crate::method::Device;
 
     #[test]
     fn each_stage_of_each_method_is_a_row() {
@@ -68,17 +66,8 @@ mod tests {
             ..Row::default()
         };
         let group = Group {
-            precision: Precision::F64,
-            device: Device::Gpu,
-            threads: 1,
-            cache: Cache::Hot,
-            footprint: 0,
-            peak: None,
-            compile_ms: None,
-            clocks: Vec::new(),
-            libraries: Vec::new(),
-            rows: vec![row("one"), row("two"), row("three")],
             stages: vec![vec![stage("k", 1.0)], vec![], vec![stage("s", 2.0), stage("k", 3.0)]],
+            ..Group::of(vec![row("one"), row("two"), row("three")])
         };
         let report = MatrixReport { groups: vec![group], ..MatrixReport::default() };
         let rows = StageRow::all(&report);

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use super::{Group, MatrixReport, Reordering};
 use crate::bench::peak::Peak;
 use crate::device::Stage;
-use crate::method::Device;
 use crate::record::row::{MatrixFacts, Row, Shape, Status};
+use crate::record::setting::Setting;
 
 /// Statistics and degree histogram of the matrix.
 pub fn write_matrix(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
@@ -29,14 +29,6 @@ pub fn write_matrix(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()
         ("row_length_skewness", statistics.skewness),
     ] {
         writeln!(out, "{name:>21}: {}", cell(value, 5))?;
-    }
-    if let Some(Reordering { order, order_ms, bandwidth: [before, after] }) = report.reordering {
-        let order = order.name();
-        writeln!(
-            out,
-            "{:>21}: {order} in {order_ms:.1} ms, bandwidth {before} -> {after}",
-            "order"
-        )?;
     }
     write_histogram(out, shape)
 }
@@ -79,18 +71,17 @@ pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
 /// What all rows of a table share.
 pub fn heading(group: &Group) -> String {
     let Group { peak, footprint, .. } = group;
-    let place = match group.device {
-        Device::Cpu => format!("{} threads", group.threads),
-        Device::Gpu => "gpu".into(),
-    };
-    let (precision, cache) = (group.precision.name(), group.cache.name());
+    let setting = Setting::from(group);
+    let reordering = group.reordering.map(|Reordering { order_ms, bandwidth: [before, after] }| {
+        format!(" in {order_ms:.1} ms, bandwidth {before} -> {after}")
+    });
     let peak = peak.as_ref().map(|peak| {
         let (gbs, megabytes) = (peak.gbs(), *footprint as f64 / 1e6);
         format!("; peak {gbs:.2} GB/s at {megabytes:.3} MB ({peak})")
     });
     let compiled = group.compile_ms.map(|ms| format!("; kernels compiled in {ms:.1} ms"));
-    let [peak, compiled] = [peak, compiled].map(Option::unwrap_or_default);
-    format!("{precision}, {place}, {cache} cache{peak}{compiled}")
+    let facts = [reordering, peak, compiled].map(Option::unwrap_or_default).concat();
+    format!("{setting}{facts}")
 }
 
 /// The width of a method's name.

@@ -9,6 +9,7 @@ mod hostile;
 mod kill;
 mod liars;
 mod resume;
+mod settings;
 mod shards;
 
 use std::collections::BTreeMap;
@@ -23,7 +24,7 @@ use tempfile::TempDir;
 const EXACT: &str = "--no-bandwidth --threads 1 --iterations 20 --rounds 2 --device cpu --methods";
 
 /// Columns that are times or come from times.
-const TIMINGS: [&str; 17] = [
+const TIMINGS: [&str; 18] = [
     "setup_ms",
     "avg_spmv_ms",
     "gflops",
@@ -39,6 +40,7 @@ const TIMINGS: [&str; 17] = [
     "percent_of_peak",
     "required_percent_of_peak",
     "break_even",
+    "order_ms",
     "reason",
     "run_id",
 ];

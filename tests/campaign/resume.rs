@@ -52,13 +52,15 @@ fn other_settings_are_refused_with_the_difference() {
     for (more, difference) in [
         ("--warmups 9", "warmups: 5, 9"),
         ("--x ones", "x: \"random\", \"ones\""),
-        ("--order rcm", "order: \"natural\", \"rcm\""),
+        ("--order rcm", "cache\"], [\"f64, CPU, 1 thread, hot cache, order rcm\"]"),
+        ("--order natural,rcm", "only one has: [], [\"f64, CPU, 1 thread, hot cache, order rcm\"]"),
+        ("--methods merge,sell", "methods that only one has: [], [\"sell\"]"),
         ("--no-expand", "expand: true, false"),
         ("--shard 1/2", "shard: 1/1, 1/2"),
         ("--timeout 7", "timeout: 900.0, 7.0"),
         (
             "--fp32",
-            "methods that only one has: [\"seq in f64\",\"merge in f64\"], [\"seq in f32\",",
+            "settings that only one has: [\"f64, CPU, 1 thread, hot cache\"], [\"f32, CPU, 1 thread",
         ),
     ] {
         let ran = place.run(&words(&format!("--resume {more}")));

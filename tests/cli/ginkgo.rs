@@ -96,8 +96,12 @@ fn one_matrix_is_an_array_too_and_two_precisions_have_no_place() {
     let array: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(array[0]["problem"]["nonzeros"], 80, "{array}");
     assert_eq!(array[0]["spmv"]["seq"]["time"], 0.001, "{array}");
-    let error = run(&format!("{exact} --precision both")).result.unwrap_err();
-    assert!(error.contains("choose --precision f64 or f32"), "{error}");
+    for (option, values) in
+        [("precision", "both"), ("cache", "hot,cold"), ("order", "natural,rcm"), ("threads", "1,2")]
+    {
+        let error = run(&format!("{exact} --{option} {values}")).result.unwrap_err();
+        assert!(error.contains(&format!("choose one --{option}, or another form")), "{error}");
+    }
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn both_devices_have_a_table_each() {
     let ran = run_with_gpu("--methods seq,gpu-merge,gpu-pcsr --stages");
     assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stdout);
     let at = |text: &str| ran.stdout.find(text).unwrap_or_else(|| panic!("{text}: {}", ran.stdout));
-    assert!(at("f64, 1 threads") < at("seq ") && at("seq ") < at("f64, gpu, hot cache"));
+    assert!(at("f64, CPU, 1 thread") < at("seq ") && at("seq ") < at("f64, GPU, hot cache"));
     assert!(at("kernels compiled in") < at("gpu-pcsr"));
     assert!(at("gpu-pcsr") < at("  pcsr_products") && at("  pcsr_products") < at("  pcsr_sums"));
 }

@@ -96,7 +96,7 @@ fn text_of_one_matrix() {
                     Degree 1e-1:	1 (33.33%)
                     Degree 1e0:	2 (66.67%)
 
-            f64, 1 threads, hot cache; peak 2.00 GB/s at 0.000 MB (triad 2.00, read 2.00)
+            f64, CPU, 1 thread, hot cache; peak 2.00 GB/s at 0.000 MB (triad 2.00, read 2.00)
             method                result     setup ms   median ms    ± %     mean ms    GFLOP/s  eff.GB/s  % peak   % CSR
             seq                   PASS         1.0000     1.00000    0.0     1.00000     0.0000     0.000     0.0     0.0  <- fastest
             csr-rows              PASS         1.0000     1.00000    0.0     1.00000     0.0000     0.000     0.0     0.0
@@ -151,7 +151,7 @@ fn csv_of_a_corpus() {
             DIR/sub/duplicates.mtx: 1 duplicate entries summed
             5 matrices (2 not measured; 1 trivial ones skipped); rows: 6 ok, 2 skipped, 0 wrong, 1 failed, 0 timeout
 
-            f64, cpu
+            f64, CPU, 1 thread, hot cache
             ────────────────────────────────────────────────────────────────────
              method     × merge   × best baseline   least   greatest   matrices
             ════════════════════════════════════════════════════════════════════

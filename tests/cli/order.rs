@@ -9,12 +9,42 @@ use super::{EXACT, SMALL, folder};
 fn the_order_is_told_with_its_cost_and_effect() {
     let ran = run(&format!("--mtx gen:grid2d,n=4,points=5 {EXACT} --order rcm"));
     assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
-    assert!(ran.stdout.contains("order: rcm in 1.0 ms, bandwidth 4 -> 4\n"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("hot cache, order rcm in 1.0 ms, bandwidth 4 -> 4"),
+        "{}",
+        ran.stdout
+    );
     let ran = run(&format!("--mtx gen:grid2d,n=4,points=5 {EXACT} --order band-k --format json"));
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!((&report["order"], &report["order_ms"]), (&"band-k".into(), &1.0.into()));
-    assert_eq!(report["bandwidth"][0], 4);
+    let group = &report["groups"][0];
+    assert_eq!((&group["order"], &group["order_ms"]), (&"band-k".into(), &1.0.into()));
+    assert_eq!(group["bandwidth"][0], 4);
     assert!(!run(&format!("--mtx gen:grid2d,n=4 {EXACT}")).stdout.contains("order"));
+}
+
+/// Each order and kind of caches has its own table, and only square matrices have all orders.
+#[test]
+fn several_orders_and_caches_have_a_table_each() {
+    let lists = "--order natural,rcm,natural --cache cold,hot --precision f64,f32";
+    let ran = run(&format!("gen:grid2d,n=4,points=5 {EXACT} {lists}"));
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    let headings = ran.stdout.lines().filter(|line| line.contains(", CPU, "));
+    let headings: Vec<_> = headings.map(|line| line.split([';', '(']).next().unwrap()).collect();
+    let mut expected = Vec::new();
+    for order in ["", ", order rcm in 1.0 ms, bandwidth 4 -> 4"] {
+        for precision in ["f64", "f32"] {
+            expected.extend(
+                ["cold", "hot"]
+                    .map(|cache| format!("{precision}, CPU, 1 thread, {cache} cache{order}")),
+            );
+        }
+    }
+    assert_eq!(headings, expected, "{}", ran.stdout);
+    let wide = folder(&[("wide.mtx", SMALL)]);
+    let words = format!("corpus {} {EXACT} {lists}", wide.path().display());
+    let ran = run(&words);
+    let count = |status: &str| ran.stdout.matches(&format!(",{status},")).count();
+    assert_eq!((count("ok"), count("skipped")), (12, 12), "{}", ran.stdout);
 }
 
 #[test]

@@ -40,10 +40,14 @@ pub struct MeasureArgs {
     /// Short for --precision f32
     #[arg(long, conflicts_with = "precision")]
     pub fp32: bool,
-    /// Threads of the parallel methods, each bound to a CPU [default: one per core, or fewer where a control
-    /// group (cgroup) limits the CPU time]
-    #[arg(long, value_name = "N", value_parser = whole::<usize>)]
-    pub threads: Option<usize>,
+    /// Threads of the parallel methods, each bound to a CPU, or several counts: 1,2,4. Methods with one thread
+    /// and those of the GPU are measured once, beside the largest count [default: one per core, or fewer where a
+    /// control group (cgroup) limits the CPU time]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = whole::<usize>)]
+    pub threads: Vec<usize>,
+    /// Leaves out the methods that do not depend on the number of threads.
+    #[arg(skip)]
+    pub only_parallel: bool,
     /// The published measuring protocol whose settings apply; the options below override single settings
     #[arg(long, value_enum, default_value = "merge-spmv")]
     pub protocol: Protocol,
@@ -72,9 +76,10 @@ pub struct MeasureArgs {
     /// as a whole, and only one is in memory at a time [default: 6]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: Option<u32>,
-    /// What the CPU's or GPU's caches hold before a sample is timed
-    #[arg(long, value_enum)]
-    pub cache: Option<Cache>,
+    /// What the CPU's or GPU's caches hold before a sample is timed, or several: hot,cold [default: hot, but cold
+    /// where --protocol says so]
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub cache: Vec<Cache>,
     /// The factor alpha of y = alpha A x + beta y
     #[arg(long, default_value_t = 1.0, allow_negative_numbers = true, value_parser = finite)]
     pub alpha: f64,
@@ -94,10 +99,10 @@ pub struct MeasureArgs {
     #[arg(long)]
     pub transpose: bool,
     /// Reorder the rows and columns of each matrix, P A P^T, before any method sees it; x and y are in the
-    /// same order. The time for it is reported separately and belongs to no method. Square matrices only.
+    /// same order. Several may be given: natural,rcm. The time for it is reported separately and belongs to no method. Square matrices only.
     /// (The authors of csr-k use rcm for the libraries, and not for CSR-k and CSR5.)
-    #[arg(long, value_enum, default_value = "natural")]
-    pub order: Order,
+    #[arg(long, value_enum, default_value = "natural", value_delimiter = ',')]
+    pub order: Vec<Order>,
     /// Vector instructions that this program's own methods use [default: the widest of this CPU]
     #[arg(long, value_enum)]
     pub isa: Option<Isa>,
@@ -195,10 +200,18 @@ impl MeasureArgs {
     /// # Errors
     /// When the name says another form than `--format`.
     pub fn format(&self, usual: Format) -> Result<Format> {
-        ensure!(
-            self.format != Some(Format::Ginkgo) || self.precisions().len() == 1,
-            "--format ginkgo has one time for a matrix and method: choose --precision f64 or f32, or another form"
-        );
+        let ways = [
+            ("precision", self.precisions().len()),
+            ("threads", self.threads().len()),
+            ("cache", self.caches().len()),
+            ("order", self.orders().len()),
+        ];
+        for (option, _) in ways.into_iter().filter(|&(_, count)| count > 1) {
+            ensure!(
+                self.format != Some(Format::Ginkgo),
+                "--format ginkgo has one time for a matrix and method: choose one --{option}, or another form"
+            );
+        }
         let ending = self.output.as_ref().and_then(|path| Some((path, Format::of_name(path)?)));
         let (Some(given), Some((path, named))) = (self.format, ending) else {
             return Ok(self.format.or(ending.map(|(_, named)| named)).unwrap_or(usual));
@@ -218,6 +231,22 @@ impl MeasureArgs {
             DeviceChoice::Gpu(Some(number)) => Some(number),
             _ => self.gpu,
         }
+    }
+
+    /// The numbers of threads asked for; none is one for each core.
+    pub fn threads(&self) -> Vec<usize> {
+        distinct(&self.threads)
+    }
+
+    /// The kinds of caches asked for, at least one.
+    pub fn caches(&self) -> Vec<Cache> {
+        let usual = Settings::new(self.protocol).cache;
+        if self.cache.is_empty() { vec![usual] } else { distinct(&self.cache) }
+    }
+
+    /// The orders asked for, at least one.
+    pub fn orders(&self) -> Vec<Order> {
+        distinct(&self.order)
     }
 
     /// The precisions asked for.
@@ -241,7 +270,7 @@ impl MeasureArgs {
             max_time: self.max_time.unwrap_or(protocol.max_time),
             timeout: self.timeout.unwrap_or(protocol.timeout),
             rounds: self.rounds.map_or(protocol.rounds, |n| n as usize),
-            cache: self.cache.unwrap_or(protocol.cache),
+            cache: self.caches()[0],
             alpha: self.alpha,
             beta: self.beta,
             x: self.x.unwrap_or(protocol.x),
@@ -254,6 +283,12 @@ impl MeasureArgs {
             ..protocol
         }
     }
+}
+
+/// Each once, where it is first.
+fn distinct<T: Copy + PartialEq>(all: &[T]) -> Vec<T> {
+    let firsts = all.iter().enumerate().filter(|(place, one)| !all[..*place].contains(one));
+    firsts.map(|(_, one)| *one).collect()
 }
 
 pub fn seconds(text: &str) -> Result<Duration, String> {

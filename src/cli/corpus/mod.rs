@@ -56,7 +56,7 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
     let works = share.sources.iter().map(|(source, bytes)| (source, *bytes, open(source)));
     let visible = world.terminal && !measure.quiet;
     let progress = Progress::of_many(&works.collect::<Vec<_>>(), &measure.settings(), visible);
-    let (mut tally, mut interrupted) = (Tally::default(), false);
+    let (mut tally, mut interrupted) = (Tally::of(&cells), false);
     for (source, bytes) in &share.sources {
         let there = begun.rows_of(source);
         let Some(open) = results::open_cells(there, &cells) else {

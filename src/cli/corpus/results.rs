@@ -92,7 +92,8 @@ impl Begun {
 pub fn open_cells(rows: &[Row], cells: &[Cell]) -> Option<Vec<Cell>> {
     let of_matrix = rows.iter().any(|row| row.method_name.is_none());
     let done: Vec<_> = rows.iter().filter_map(Row::cell).collect();
-    let open: Vec<_> = cells.iter().filter(|cell| !done.contains(cell)).cloned().collect();
+    let open: Vec<_> =
+        cells.iter().filter(|cell| !done.iter().any(|done| cell.has(done))).cloned().collect();
     (!of_matrix && !open.is_empty()).then_some(open)
 }
 

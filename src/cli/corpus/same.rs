@@ -1,8 +1,11 @@
 //! Whether two runs measured alike, so that their rows may stand in one file.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
-use crate::record::run::{Corpus, RunRecord};
+use crate::record::run::{Cell, Corpus, RunRecord};
+use crate::record::setting::Setting;
 
 /// Something that rows depend on.
 type Fact = fn(&RunRecord) -> Value;
@@ -21,7 +24,7 @@ pub fn differences(a: &RunRecord, b: &RunRecord) -> Vec<String> {
         let names = |run: &RunRecord| run.libraries.iter().map(|one| one.name.clone()).collect();
         compare("libraries", &|| names(a), &|| names(b));
     }
-    let facts: [(&str, Fact); 8] = [
+    let facts: [(&str, Fact); 7] = [
         ("version", |run| run.version.clone().into()),
         ("revision", |run| run.revision.clone().into()),
         ("CPU", |run| run.system.cpu.clone().into()),
@@ -29,7 +32,6 @@ pub fn differences(a: &RunRecord, b: &RunRecord) -> Vec<String> {
         ("threads", |run| run.pinned_to.len().into()),
         ("GPU", |run| run.gpu.as_ref().map(|gpu| gpu.facts.name.clone()).into()),
         ("expand", |run| run.expand.into()),
-        ("order", |run| run.order.name().into()),
     ];
     for (name, fact) in facts {
         compare(name, &|| fact(a), &|| fact(b));
@@ -39,11 +41,15 @@ pub fn differences(a: &RunRecord, b: &RunRecord) -> Vec<String> {
     for name in in_a.as_object().into_iter().flat_map(|settings| settings.keys()) {
         compare(name, &|| in_a[name].clone(), &|| in_b[name].clone());
     }
-    let only = |a: &RunRecord, b: &RunRecord| -> Value {
-        let cells = a.cells.iter().filter(|cell| !b.cells.contains(cell));
-        cells.map(|cell| format!("{} in {}", cell.method, cell.precision.name())).collect()
+    // What is in one alone, of something that each cell tells.
+    let mut compare_cells = |name: &str, of: fn(&Cell) -> String| {
+        let [in_a, in_b] = [a, b].map(|run| run.cells.iter().map(of).collect::<BTreeSet<_>>());
+        compare(name, &|| in_a.difference(&in_b).cloned().collect(), &|| {
+            in_b.difference(&in_a).cloned().collect()
+        });
     };
-    compare("methods that only one has", &|| only(a, b), &|| only(b, a));
+    compare_cells("settings that only one has", |cell| Setting::from(cell).to_string());
+    compare_cells("methods that only one has", |cell| cell.method.clone());
     found
 }
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use crate::method::Device;
 use crate::record::row::{Row, Status};
+use crate::record::run::Cell;
+use crate::record::setting::Setting;
 use crate::report::standings::{Standings, Time};
-use crate::scalar::Precision;
 
 /// The counts.
 #[derive(Default)]
@@ -15,12 +15,20 @@ pub struct Tally {
     trivial: usize,
     unreadable: usize,
     rows: BTreeMap<Status, usize>,
-    times: BTreeMap<(Option<Precision>, Option<Device>), Vec<Time>>,
+    /// The most threads of the run.
+    threads: Option<usize>,
+    times: BTreeMap<Setting, Vec<Time>>,
     /// Whether a result is wrong or something failed.
     pub bad: bool,
 }
 
 impl Tally {
+    /// Of a run that measures these cells.
+    pub fn of(cells: &[Cell]) -> Self {
+        let threads = cells.iter().filter_map(|cell| cell.threads).max();
+        Self { threads, ..Self::default() }
+    }
+
     /// Counts the rows of a matrix.
     pub fn take<'r>(&mut self, rows: impl Iterator<Item = &'r Row>) {
         self.matrices += 1;
@@ -32,7 +40,7 @@ impl Tally {
                 self.unreadable += usize::from(!row.is_trivial());
             }
             let time = Time::of(row, self.matrices);
-            self.times.entry((row.precision, row.device)).or_default().extend(time);
+            self.times.entry(Setting::of(row, self.threads)).or_default().extend(time);
         }
     }
 
@@ -59,11 +67,9 @@ impl Tally {
             of(Status::Failed),
             of(Status::Timeout)
         )?;
-        for ((precision, device), times) in self.times.iter().filter(|group| !group.1.is_empty()) {
+        for (setting, times) in self.times.iter().filter(|group| !group.1.is_empty()) {
             let standings = Standings::of(times);
-            let precision = precision.map_or("no precision", Precision::name);
-            writeln!(err, "\n{precision}, {}", device.map_or("no device", Device::name))?;
-            writeln!(err, "{}", standings.table().to_text(None))?;
+            writeln!(err, "\n{setting}\n{}", standings.table().to_text(None))?;
             standings.notes().iter().try_for_each(|note| writeln!(err, "{note}"))?;
         }
         Ok(())

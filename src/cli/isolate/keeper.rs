@@ -54,6 +54,11 @@ impl<'a> Keeper<'a> {
         Ok((Self { program, hello, interrupted, running, record: record.clone() }, record))
     }
 
+    /// Whether it has something of a task to measure.
+    pub fn has_open(&self, task: &Task) -> bool {
+        self.record.cells.iter().any(|cell| !task.is_done(cell))
+    }
+
     /// Carries out a task, in as many children as it takes; whether it was interrupted.
     ///
     /// # Errors

@@ -11,10 +11,14 @@ mod tests;
 mod wire;
 pub mod worker;
 
+use std::cell::Cell;
+use std::path::Path;
+
 use anyhow::Result;
 
 use super::World;
 use super::args::MeasureArgs;
+use super::choice::{chosen, is_parallel};
 use super::session::Session;
 use super::task::{Event, Task};
 use crate::record::run::RunRecord;
@@ -27,8 +31,8 @@ pub use wire::send;
 pub enum Runner<'a> {
     /// This process.
     Here(Box<Session<'a>>),
-    /// A child.
-    Child(Box<Keeper<'a>>),
+    /// A child for each number of threads: what a process does in parallel, it does with one number.
+    Children(Vec<Keeper<'a>>),
 }
 
 impl<'a> Runner<'a> {
@@ -46,8 +50,8 @@ impl<'a> Runner<'a> {
     ) -> Result<(Self, RunRecord)> {
         if let Some(program) = world.program.clone().filter(|_| isolate) {
             let hello = Hello::new(&world.arguments, world.run_id.clone(), bandwidth);
-            let (keeper, record) = Keeper::start(program, hello, world.interrupted)?;
-            return Ok((Self::Child(Box::new(keeper)), RunRecord { command, ..record }));
+            let (children, record) = children(&program, &hello, &threads(args)?, world)?;
+            return Ok((Self::Children(children), RunRecord { command, ..record }));
         }
         let mut session = Session::start(args, world)?;
         let bandwidth = session.bandwidth(bandwidth, &world.system);
@@ -62,7 +66,53 @@ impl<'a> Runner<'a> {
     pub fn run(&mut self, task: Task, tell: &mut dyn FnMut(Event)) -> Result<bool> {
         match self {
             Self::Here(session) => Ok(session.carry_out(&task, tell).is_err()),
-            Self::Child(keeper) => keeper.run(task, tell),
+            Self::Children(children) => {
+                let is_over = Cell::new(false);
+                let mut tell = |event: Event| {
+                    if let Event::Matrix(report) = &event {
+                        is_over.set(report.ended.is_some());
+                    }
+                    tell(event);
+                };
+                for child in children.iter_mut().filter(|child| child.has_open(&task)) {
+                    if child.run(task.clone(), &mut tell)? {
+                        return Ok(true);
+                    }
+                    if is_over.get() {
+                        break;
+                    }
+                }
+                Ok(false)
+            }
         }
     }
+}
+
+/// The numbers of threads that have methods; none for a single one.
+fn threads(args: &MeasureArgs) -> Result<Vec<usize>> {
+    let threads = args.threads();
+    let is_needed = threads.len() > 1 && chosen(args)?.iter().any(is_parallel);
+    let most = threads.iter().max().copied();
+    Ok(if is_needed { threads } else { most.into_iter().collect() })
+}
+
+/// A child for each number of threads, and the facts of the run: those of the child with most threads, with what all
+/// of them measure.
+fn children<'a>(
+    program: &Path,
+    hello: &Hello,
+    threads: &[usize],
+    world: &World<'a>,
+) -> Result<(Vec<Keeper<'a>>, RunRecord)> {
+    let start = |hello| Keeper::start(program.to_owned(), hello, world.interrupted);
+    let Some(&most) = threads.iter().max() else {
+        let (child, record) = start(hello.clone())?;
+        return Ok((vec![child], record));
+    };
+    let started = threads.iter().map(|&threads| start(hello.clone().with_threads(threads, most)));
+    let (children, records): (Vec<_>, Vec<_>) =
+        started.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+    let cells = records.iter().flat_map(|record| record.cells.clone()).collect();
+    let whole = records.into_iter().max_by_key(|record| record.pinned_to.len());
+    Ok((children, RunRecord { cells, ..whole.expect("there is a child") }))
 }

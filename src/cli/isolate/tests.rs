@@ -27,7 +27,14 @@ use crate::scalar::Precision;
 use crate::system::System;
 
 fn cell(method: &str) -> Cell {
-    Cell { precision: Precision::F64, device: Device::Cpu, method: method.into() }
+    Cell {
+        precision: Precision::F64,
+        device: Device::Cpu,
+        method: method.into(),
+        threads: Some(1),
+        cache: Some(Cache::Hot),
+        order: Some(Order::Natural),
+    }
 }
 
 fn record(methods: &[&str]) -> RunRecord {
@@ -54,28 +61,19 @@ fn record(methods: &[&str]) -> RunRecord {
 
 /// A group of one row.
 fn group(method: &str) -> Event {
-    let Cell { precision, device, method } = cell(method);
+    let Cell { precision, device, method, threads, cache, order } = cell(method);
     let row = Row {
         precision: Some(precision),
         device: Some(device),
         method_name: Some(method),
+        threads,
+        cache,
+        order,
         status: Some(Status::Ok),
         avg_spmv_ms: Some(0.5),
         ..Row::default()
     };
-    Event::Group(Box::new(Group {
-        precision,
-        device,
-        threads: 1,
-        cache: Cache::Hot,
-        footprint: 0,
-        peak: None,
-        compile_ms: None,
-        clocks: Vec::new(),
-        libraries: Vec::new(),
-        rows: vec![row],
-        stages: Vec::new(),
-    }))
+    Event::Group(Box::new(Group::of(vec![row])))
 }
 
 fn ended() -> Event {
@@ -218,7 +216,7 @@ fn children_that_end_with_nothing_at_hand_are_tried_a_few_times() {
 fn a_child_that_finds_less_than_the_first_does_not_go_on() {
     let (told, end) = run("finds less the second time");
     let expected = "a new child process does not find what the first one found (then, now): methods that \
-                    only one has: [\"b in f64\"], []";
+                    only one has: [\"b\"], []";
     assert_eq!((told, &*end), (vec![], expected));
 }
 

@@ -19,6 +19,10 @@ pub struct Hello {
     arguments: Vec<Vec<u8>>,
     /// What its rows bear.
     pub run_id: String,
+    /// The number of threads that it runs with, of several.
+    pub threads: Option<usize>,
+    /// Whether it has only the methods that depend on that number.
+    pub only_parallel: bool,
     /// Whether the record that it answers with tells the machine's bandwidth.
     pub bandwidth: bool,
     /// Whether it keeps to itself what the first child has told on stderr.
@@ -30,7 +34,22 @@ pub struct Hello {
 impl Hello {
     pub fn new(arguments: &[OsString], run_id: String, bandwidth: bool) -> Self {
         let arguments = arguments.iter().map(|word| word.as_bytes().to_vec()).collect();
-        Self { arguments, run_id, bandwidth, quiet: false, parent: std::process::id() }
+        let parent = std::process::id();
+        let (threads, only_parallel, quiet) = (None, false, false);
+        Self { arguments, run_id, threads, only_parallel, bandwidth, quiet, parent }
+    }
+
+    /// The same with one of several numbers of threads, of which `most` is the largest.
+    pub fn with_threads(self, threads: usize, most: usize) -> Self {
+        let is_first = threads == most;
+        let bandwidth = self.bandwidth && is_first;
+        Self {
+            threads: Some(threads),
+            only_parallel: !is_first,
+            bandwidth,
+            quiet: !is_first,
+            ..self
+        }
     }
 
     /// For another child in the first one's place.

@@ -37,6 +37,10 @@ pub fn run(world: &mut World) -> Result<Verdict> {
     take_input_of(hello.parent);
     let mut measure = measure_args(&hello)?;
     measure.quiet |= hello.quiet;
+    measure.only_parallel = hello.only_parallel;
+    if let Some(threads) = hello.threads {
+        measure.threads = vec![threads];
+    }
     world.run_id.clone_from(&hello.run_id);
     let mut session = match Session::start(&measure, world) {
         Ok(session) => session.in_child(),

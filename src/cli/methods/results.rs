@@ -5,20 +5,32 @@ use std::path::Path;
 
 use anyhow::Result;
 
+use crate::bench::plan::Cache;
+use crate::matrix::order::Order;
 use crate::methods::METHODS;
 use crate::record::row::Row;
+use crate::record::setting::Setting;
+use crate::report::lines::Line;
 use crate::report::standings::{self, Standings};
 use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
 use crate::report::{lines, matched};
 use crate::scalar::Precision;
 
-/// Prints a Markdown table of the methods that ran in f64 on a corpus: their speeds over the baselines, setups as
+/// Prints a Markdown table of the methods that ran in f64 on a corpus, with hot caches, in the natural order and with
+/// the most threads: their speeds over the baselines, setups as
 /// medians in products of the first baseline, memory as medians over that of the CSR arrays.
 pub fn table(results: &Path, out: &mut dyn Write) -> Result<()> {
     let all = lines::read(results)?;
-    let lines: Vec<_> =
-        all.iter().filter(|line| line.row.precision == Some(Precision::F64)).collect();
+    let threads = all.iter().filter_map(|line| line.row.threads).max();
+    let is_shown = |line: &&Line| {
+        let Setting { precision, threads: own, cache, order, .. } = Setting::of(&line.row, threads);
+        precision == Some(Precision::F64)
+            && own.is_none_or(|own| Some(own) == threads)
+            && cache.is_none_or(|cache| cache == Cache::Hot)
+            && order.unwrap_or_default() == Order::Natural
+    };
+    let lines: Vec<_> = all.iter().filter(is_shown).collect();
     let times = standings::times(&lines);
     let standings = Standings::of(&times);
     let reference = standings.reference.unwrap_or("no baseline");

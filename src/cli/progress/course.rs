@@ -6,6 +6,7 @@ use super::estimate::Estimate;
 use crate::bench::execute::Turn;
 use crate::bench::plan::Settings;
 use crate::cli::task::{Event, Step};
+use crate::record::row::Row;
 use crate::record::run::Cell;
 
 /// Seconds that were expected for some work, and that it took.
@@ -103,9 +104,9 @@ impl Course {
             }
             Event::Group(group) | Event::Partial(group) => {
                 self.step = None;
-                let is_of_group =
-                    |cell: &Cell| (cell.precision, cell.device) == (group.precision, group.device);
-                self.open.retain(|cell, _| !is_of_group(cell));
+                for cell in group.rows.iter().filter_map(Row::cell) {
+                    self.open.remove(&cell);
+                }
             }
         }
     }

@@ -15,6 +15,9 @@ fn cells(count: usize) -> Vec<Cell> {
         precision: Precision::F64,
         device: Device::Cpu,
         method: format!("m{number}"),
+        threads: None,
+        cache: None,
+        order: None,
     };
     (0..count).map(cell).collect()
 }
@@ -24,7 +27,7 @@ fn settings() -> Settings {
 }
 
 fn final_row(cell: &Cell, status: Status) -> Event {
-    let Cell { precision, device, method } = cell.clone();
+    let Cell { precision, device, method, .. } = cell.clone();
     let row = Row {
         precision: Some(precision),
         device: Some(device),

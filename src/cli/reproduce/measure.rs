@@ -144,7 +144,7 @@ impl Run<'_> {
         world.arguments = words.map(Into::into).collect();
         let run_id = format!("{}-{}-{}", world.run_id, self.id, self.store.runs().count() + 1);
         let path = self.store.run_path(&run_id);
-        let threads = measure.threads.unwrap_or_else(|| world.system.threads());
+        let threads = measure.threads.first().copied().unwrap_or_else(|| world.system.threads());
         let bandwidth = self.bandwidth.get(&threads).cloned();
         let of_world = std::mem::replace(&mut world.run_id, run_id.clone());
         let started = Runner::start(&measure, true, bandwidth.is_none(), batch.command(), world);

@@ -4,25 +4,26 @@ use super::Session;
 use crate::bench::metrics::compulsory_bytes;
 use crate::bench::outcome::{Outcome, Report};
 use crate::cli::libraries;
+use crate::cli::task::Way;
 use crate::method::{Choice, Device};
 use crate::methods::{Baseline, Kind, cpu, gpu};
-use crate::record::row::{Circumstances, Row};
+use crate::record::row::{Circumstances, MatrixFacts, Row};
 use crate::record::run::Timed;
-use crate::record::{Group, MatrixReport};
-use crate::scalar::Precision;
+use crate::record::{Group, Reordering};
 
 impl Session<'_> {
     /// A group with its rows, of what was measured of `choices` on one device.
     pub(in crate::cli) fn group(
         &self,
-        precision: Precision,
+        circumstances: Circumstances,
         device: Device,
         choices: &[Choice],
-        matrix: &MatrixReport,
+        facts: &MatrixFacts,
         report: Report,
         done: &[Timed],
     ) -> Group {
-        let facts = &matrix.facts;
+        let Circumstances { precision, cache, order, threads, .. } = circumstances;
+        let way = Way { order, precision, cache };
         let results = || choices.iter().zip(&report.outcomes);
         let measured = results().filter_map(|(choice, outcome)| match outcome {
             Outcome::Ok(measured) => Some((choice.name(), measured.summary.median_ms)),
@@ -30,19 +31,21 @@ impl Session<'_> {
         });
         let before = done
             .iter()
-            .filter(|timed| (timed.cell.precision, timed.cell.device) == (precision, device))
+            .filter(|Timed { cell, .. }| cell.device == device && way.has(cell))
+            .filter(|Timed { cell, .. }| self.cells().any(|own| own == *cell))
             .filter_map(|timed| Some((timed.cell.method.clone(), timed.median_ms?)));
+        let before: Vec<_> = before.collect();
         let is_plain = |name: &str| Baseline::named(name).is_some_and(|b| b.kind == Kind::Csr);
-        let baseline = measured.chain(before).find(|(name, _)| is_plain(name));
-        let circumstances = |baseline_ms| Circumstances {
+        let baseline = measured.chain(before.iter().cloned()).find(|(name, _)| is_plain(name));
+        let with_baseline = |baseline_ms| Circumstances {
             peak_gbs: report.peak.gbs(),
             launch_ms: report.launch_ms,
             baseline_ms,
-            ..self.circumstances(precision, matrix)
+            ..circumstances
         };
         let row = |(choice, outcome): (&Choice, &Outcome)| {
             let baseline = baseline.as_ref().filter(|_| !is_plain(&choice.name()));
-            Row::new(facts, choice, outcome, &circumstances(baseline.map(|(_, ms)| *ms)))
+            Row::new(facts, choice, outcome, &with_baseline(baseline.map(|(_, ms)| *ms)))
         };
         let stages = |outcome: &Outcome| match outcome {
             Outcome::Ok(measured) => measured.stages.clone(),
@@ -52,8 +55,10 @@ impl Session<'_> {
         let mut group = Group {
             precision,
             device,
-            threads: self.team.len(),
-            cache: self.settings.cache,
+            threads,
+            cache,
+            order,
+            reordering: None,
             footprint: compulsory_bytes(shape.rows, shape.cols, shape.nnz, precision),
             peak: Some(report.peak).filter(|peak| peak.gbs() > 0.0),
             compile_ms: report.compile_ms,
@@ -63,23 +68,23 @@ impl Session<'_> {
             stages: report.outcomes.iter().map(stages).collect(),
         };
         let choosers = [cpu::auto::METHOD.name, gpu::auto::METHOD.name];
-        choosers.into_iter().for_each(|chooser| group.set_off(chooser, done));
+        choosers.into_iter().for_each(|chooser| group.set_off(chooser, &before));
         group
     }
 
     /// What is known of a group's circumstances before it is complete.
     pub(super) fn circumstances(
         &self,
-        precision: Precision,
-        matrix: &MatrixReport,
+        way: Way,
+        reordering: Option<Reordering>,
     ) -> Circumstances<'_> {
         Circumstances {
-            precision,
+            precision: way.precision,
             threads: self.team.len(),
-            cache: self.settings.cache,
+            cache: way.cache,
             transpose: self.settings.transpose,
-            order: self.order,
-            order_ms: matrix.reordering.map(|cost| cost.order_ms),
+            order: way.order,
+            order_ms: reordering.map(|cost| cost.order_ms),
             peak_gbs: 0.0,
             launch_ms: None,
             baseline_ms: None,

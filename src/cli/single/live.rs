@@ -84,12 +84,10 @@ mod tests {
     use std::io::{Read, Seek, SeekFrom};
 
     use super::*;
-    use crate::bench::plan::{Cache, Protocol, Settings};
+    use crate::bench::plan::{Protocol, Settings};
     use crate::matrix::source::Source;
-    use crate::method::Device;
     use crate::record::row::{Row, Status};
     use crate::record::write::Format;
-    use crate::scalar::Precision;
 
     fn matrix() -> Event {
         let mut report = MatrixReport::default();
@@ -104,19 +102,7 @@ mod tests {
             reason: reason.map(String::from),
             ..Row::default()
         };
-        Box::new(Group {
-            precision: Precision::F64,
-            device: Device::Cpu,
-            threads: 1,
-            cache: Cache::Hot,
-            footprint: 0,
-            peak: None,
-            compile_ms: None,
-            clocks: Vec::new(),
-            libraries: Vec::new(),
-            rows: vec![row],
-            stages: vec![Vec::new()],
-        })
+        Box::new(Group::of(vec![row]))
     }
 
     /// What is written of these events, before the end and with it.
@@ -140,7 +126,7 @@ mod tests {
         [before, text()]
     }
 
-    const TABLE: &str = "\nf64, 1 threads, hot cache\nmethod                result ";
+    const TABLE: &str = "\nf64, CPU, 1 thread, hot cache\nmethod                result ";
 
     #[test]
     fn what_is_complete_is_written_at_once() {

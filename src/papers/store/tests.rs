@@ -15,19 +15,7 @@ fn report(run_id: &str, file: &str, methods: &[&str]) -> MatrixReport {
         ..Row::default()
     };
     let mut report = MatrixReport::default();
-    report.groups.push(crate::record::Group {
-        precision: crate::scalar::Precision::F64,
-        device: crate::method::Device::Cpu,
-        threads: 1,
-        cache: crate::bench::plan::Cache::Hot,
-        footprint: 0,
-        peak: None,
-        compile_ms: None,
-        clocks: Vec::new(),
-        libraries: Vec::new(),
-        rows: methods.iter().map(row).collect(),
-        stages: Vec::new(),
-    });
+    report.groups.push(crate::record::Group::of(methods.iter().map(row).collect()));
     report
 }
 

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::files::ResultFile;
-use crate::matrix::order::Order;
-use crate::method::Device;
+use crate::record::setting::Setting;
 use crate::report::lines::Line;
 use crate::report::matched;
 
@@ -73,7 +72,7 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// The threads of each run. The rows of sequential methods have 1, and yet belong to their run.
+/// The most threads of each run.
 fn threads(files: &[ResultFile]) -> BTreeMap<&str, usize> {
     let mut threads = BTreeMap::new();
     for row in files.iter().flat_map(|file| &file.lines).map(|line| &line.row) {
@@ -97,19 +96,9 @@ fn setting(file: &ResultFile, line: &Line, threads: Option<usize>, tell_machine:
     if line.method().is_empty() {
         return String::new();
     }
-    let on_gpu = row.device == Some(Device::Gpu);
-    let threads = threads.filter(|&threads| threads > 0 && !on_gpu);
-    let order = row.order.filter(|&order| order != Order::Natural);
     let machine = row.device.filter(|_| tell_machine).and_then(|d| file.machine(d.name()));
-    let parts = [
-        row.precision.map(|precision| precision.name().into()),
-        row.device.map(|device| device.name().to_uppercase()),
-        threads.map(|threads| format!("{threads} thread{}", if threads == 1 { "" } else { "s" })),
-        row.cache.map(|cache| format!("{} cache", cache.name())),
-        order.map(|order| format!("order {}", order.name())),
-        row.transpose.and_then(|transpose| transpose.then(|| "transposed".into())),
-        machine,
-    ];
+    let setting = Setting::of(row, threads).to_string();
+    let parts = [(!setting.is_empty()).then_some(setting), machine];
     let parts = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     if parts.is_empty() { "measured".into() } else { parts }
 }

@@ -1,0 +1,87 @@
+//! What rows must have in common to be compared.
+
+use std::fmt;
+
+use super::Group;
+use super::row::Row;
+use super::run::Cell;
+use crate::bench::plan::Cache;
+use crate::matrix::order::Order;
+use crate::method::Device;
+use crate::methods::METHODS;
+use crate::scalar::Precision;
+
+/// How rows were measured, as far as they tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Setting {
+    /// The precision.
+    pub precision: Option<Precision>,
+    /// Where the methods ran.
+    pub device: Option<Device>,
+    /// Threads of the run's parallel methods.
+    pub threads: Option<usize>,
+    /// Hot or cold.
+    pub cache: Option<Cache>,
+    /// The order of the matrix.
+    pub order: Option<Order>,
+    /// Whether the product was by the transpose.
+    pub transpose: bool,
+}
+
+impl Setting {
+    /// That of a row whose run has measured with `most` threads at most: beside these stand the methods that have one
+    /// thread whatever is asked for.
+    pub fn of(row: &Row, most: Option<usize>) -> Self {
+        let name = row.method_name.as_deref().and_then(|name| name.split(':').next());
+        let method = METHODS.iter().find(|method| Some(method.name) == name);
+        let is_parallel = method.is_some_and(|method| method.threads(2) == Some(2));
+        let threads = if is_parallel { row.threads } else { most.filter(|&threads| threads > 0) };
+        Self {
+            precision: row.precision,
+            device: row.device,
+            threads: threads.filter(|_| row.device != Some(Device::Gpu)),
+            cache: row.cache,
+            order: row.order,
+            transpose: row.transpose == Some(true),
+        }
+    }
+}
+
+impl From<&Group> for Setting {
+    fn from(group: &Group) -> Self {
+        Self {
+            precision: Some(group.precision),
+            device: Some(group.device),
+            threads: (group.device == Device::Cpu).then_some(group.threads),
+            cache: Some(group.cache),
+            order: Some(group.order),
+            transpose: group.rows.iter().any(|row| row.transpose == Some(true)),
+        }
+    }
+}
+
+impl From<&Cell> for Setting {
+    fn from(cell: &Cell) -> Self {
+        let Cell { precision, device, threads, cache, order, .. } = *cell;
+        let (precision, device) = (Some(precision), Some(device));
+        Self { precision, device, threads, cache, order, transpose: false }
+    }
+}
+
+impl fmt::Display for Setting {
+    /// `f64, CPU, 2 threads, hot cache`, and what is not as usual.
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let threads = |threads| format!("{threads} thread{}", if threads == 1 { "" } else { "s" });
+        let order = self.order.filter(|&order| order != Order::Natural);
+        let parts = [
+            self.precision.map(|precision| precision.name().into()),
+            self.device.map(|device| device.name().to_uppercase()),
+            self.threads.map(threads),
+            self.cache.map(|cache| format!("{} cache", cache.name())),
+            order.map(|order| format!("order {}", order.name())),
+            self.transpose.then(|| "transposed".into()),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        write!(f, "{}", parts.join(", "))
+    }
+}
