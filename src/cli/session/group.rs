@@ -73,7 +73,7 @@ impl Session<'_> {
     }
 
     /// What is known of a group's circumstances before it is complete.
-    pub(super) fn circumstances(
+    pub(in crate::cli) fn circumstances(
         &self,
         way: Way,
         reordering: Option<Reordering>,
