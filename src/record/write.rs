@@ -154,7 +154,7 @@ impl<W: Write> Reporter<W> {
     }
 
     /// Writes what comes after the last matrix, and gives back where everything went. An array has its end only
-    /// then: of a run that was killed, `]` is missing in what it wrote to stdout or a pipe.
+    /// then: what a run had written when it was killed, or ended with an error, lacks `]`.
     ///
     /// # Errors
     /// When the output does not take it.

@@ -96,7 +96,6 @@ fn one_run_writes_several_forms() {
         let alone = verb.split(" -o").next().unwrap();
         for (name, form) in forms {
             let expected = run_in(&dir, &format!("{alone} {EXACT} --format {form}")).stdout;
-            // Only with a file for the rows they are the same but for the facts of the run.
             assert_eq!(read(&dir, name), expected, "{verb} {form}");
         }
     }
