@@ -119,7 +119,10 @@ fn errors_say_where() {
         ),
         (
             format!("{TWO}[set.s]\nsource = \"x\"\nfilter = \"nzz < 1\"\n"),
-            &["my.toml:21: set s: filter, column 1: 'nzz' stands where one of rows"],
+            &[
+                "my.toml:21: set s: filter, character 1: expected one of rows",
+                "found 'nzz' (did you mean nnz?)",
+            ],
         ),
     ] {
         let error = Datasets::default().and(&text, "my.toml").unwrap_err().to_string();

@@ -109,6 +109,23 @@ fn a_symmetric_file_with_duplicates() {
     assert!(told.contains("a.mtx: 2 duplicate entries summed"), "{told}");
 }
 
+/// Rank 0 alone writes them; `--quiet` means a line per method here, too.
+#[test]
+fn results_come_in_several_forms() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = |name: &str| dir.path().join(name).display().to_string();
+    let exports = format!("--export-csv {} --export-markdown {}", file("a.csv"), file("a.md"));
+    let words = format!("gen:wheel,spokes=9 {QUICK} --methods mpi-merge {exports}");
+    let ran = mpirun(2, &words);
+    let lines = String::from_utf8(ran.stdout).unwrap();
+    assert!(lines.starts_with("matrix=\"gen:wheel,spokes=9\" method=mpi-merge "), "{lines}");
+    assert_eq!(lines.lines().count(), 1);
+    let [csv, table] = ["a.csv", "a.md"].map(|name| fs::read_to_string(file(name)).unwrap());
+    assert_eq!((csv.lines().count(), csv.matches(",mpi-merge,").count()), (2, 1), "{csv}");
+    assert!(table.contains("\n| mpi-merge | PASS | "), "{table}");
+    assert_eq!(mpirun(2, &words).status.code(), Some(2), "the files are there already");
+}
+
 #[test]
 fn parts_of_the_product_and_the_run_are_told() {
     let dir = tempfile::tempdir().unwrap();

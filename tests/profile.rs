@@ -240,7 +240,7 @@ fn figures_join_their_rows() {
              {metrics} bin/spmv-bench --mtx {matrix} --methods {of}"
         )
     };
-    let once = "--rounds 1 --warmups 1 --max-time 0 --no-isolate --quiet";
+    let once = "--rounds 1 --warmups 1 --max-time 0 --no-isolate --format text --quiet";
     let pcsr = format!("gpu-pcsr --device gpu --precision f64 --order natural {once}");
     let light = format!(
         "gpu-light:level=vector --device gpu --precision f32 --order rcm {once} --transpose"

@@ -16,6 +16,7 @@ use super::methods::MethodsArgs;
 use super::report::ReportArgs;
 use super::reproduce::args::ReproduceArgs;
 use super::tune::args::TuneArgs;
+use super::written::OutputArgs;
 use crate::matrix::generate::forms;
 use crate::record::run::Shard;
 pub use measure::{DeviceChoice, MeasureArgs, device, finite, seconds, whole};
@@ -195,9 +196,11 @@ pub struct SystemArgs {
     /// control group (cgroup) limits the CPU time]
     #[arg(long, value_name = "N", value_parser = whole::<usize>)]
     pub threads: Option<usize>,
-    /// Format of the output
-    #[arg(long, value_enum, default_value = "text")]
-    pub format: SystemFormat,
+    /// Format of the output [default: as the name of --output ends, .json or .txt; else text]
+    #[arg(long, value_enum)]
+    pub format: Option<SystemFormat>,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -10,6 +10,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::report::GinkgoArgs;
+use super::written::{OutputArgs, form};
 use super::{Verdict, World};
 use crate::near::hint;
 use crate::report::compare::facts::differences;
@@ -37,9 +38,11 @@ pub struct CompareArgs {
     /// methods is slower in B by more than this, with the whole of its 95 % interval
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub fail_above: Option<f64>,
-    /// Format of the output
-    #[arg(long, value_enum, default_value = "text")]
-    pub format: CompareFormat,
+    /// Format of the output [default: as the name of --output ends, .csv or .txt; else text]
+    #[arg(long, value_enum)]
+    pub format: Option<CompareFormat>,
+    #[command(flatten)]
+    pub output: OutputArgs,
     #[command(flatten)]
     pub ginkgo: GinkgoArgs,
 }
@@ -67,6 +70,8 @@ fn percent(text: &str) -> Result<f64, String> {
 
 /// Compares two files.
 pub fn run(args: &CompareArgs, world: &mut World) -> Result<Verdict> {
+    let format = form(args.format, args.output.output.as_deref(), CompareFormat::Text)?;
+    args.output.check(&[&args.a, &args.b])?;
     let [(lines_a, note_a), (lines_b, note_b)] = read(args)?;
     for note in [note_a, note_b].iter().flatten() {
         writeln!(world.stderr, "note: {note}")?;
@@ -76,11 +81,11 @@ pub fn run(args: &CompareArgs, world: &mut World) -> Result<Verdict> {
     let (name_a, name_b) = (args.a.display().to_string(), args.b.display().to_string());
     let a = Side { name: &name_a, lines: &lines_a };
     let comparison = Comparison::of(a, Side { name: &name_b, lines: &lines_b })?;
-    let text = match args.format {
+    let text = match format {
         CompareFormat::Text => shown(&comparison.to_text()).into_owned(),
         CompareFormat::Csv => comparison.to_csv(),
     };
-    write!(world.stdout, "{text}")?;
+    args.output.write(text.as_bytes(), world.stdout)?;
     args.fail_above.map_or(Ok(Verdict::Ok), |percent| judge(&comparison, percent, world))
 }
 

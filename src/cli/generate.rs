@@ -9,8 +9,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::args::GenerateArgs;
-use super::run_facts::is_same_file;
 use super::sources::{source, stand_ins};
+use super::written::check_not_read;
 use super::{Interrupted, Verdict, World};
 use crate::datasets::Matrix;
 use crate::fetch::mirror;
@@ -34,8 +34,7 @@ pub fn run(args: &GenerateArgs, world: &mut World) -> Result<Verdict> {
 fn write_file(args: &GenerateArgs, file: &Path, world: &mut World) -> Result<()> {
     let source = named(args)?;
     if let Source::File(path) = &source {
-        let name = file.display();
-        ensure!(!is_same_file(path, file), "{name} is the file that is read: name another");
+        check_not_read(file, path)?;
     }
     output::check(file, args.force)?;
     let (rows, cols, nnz) = match &source {

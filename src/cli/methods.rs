@@ -5,11 +5,12 @@ mod results;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use serde::Serialize;
 
 use super::choice::{MethodName, matching};
+use super::written::{OutputArgs, form};
 use super::{Verdict, World};
 use crate::method::{Code, GRAPH, Method, Operations, Parameter};
 use crate::methods::METHODS;
@@ -21,13 +22,15 @@ pub struct MethodsArgs {
     /// Only methods of these names or globs: merge, 'gpu-*' [default: all]
     #[arg(value_name = "PATTERN", value_parser = MethodName, hide_possible_values = true)]
     pub patterns: Vec<String>,
-    /// Format of the list
-    #[arg(long, value_enum, default_value = "text")]
-    pub format: MethodsFormat,
+    /// Format of the list [default: as the name of --output ends, .csv, .json, .md or .txt; else text]
+    #[arg(long, value_enum)]
+    pub format: Option<MethodsFormat>,
     /// Print a Markdown table of the methods that ran, with what the results of a corpus say of them: times
     /// and memory in f64 against MKL and CSR
     #[arg(long, value_name = "CSV", conflicts_with_all = ["patterns", "format"])]
     pub results: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -59,20 +62,30 @@ struct Entry {
 
 /// Runs the command.
 pub fn run(args: &MethodsArgs, world: &mut World) -> Result<Verdict> {
-    if let Some(file) = &args.results {
-        results::table(file, world.stdout)?;
-        return Ok(Verdict::Ok);
+    let results = args.results.as_deref();
+    let usual = if results.is_some() { MethodsFormat::Md } else { MethodsFormat::Text };
+    let format = form(args.format, args.output.output.as_deref(), usual)?;
+    args.output.check(results.as_slice())?;
+    let mut out = Vec::new();
+    match results {
+        Some(_) if format != MethodsFormat::Md => {
+            bail!("--results writes Markdown: name a file with the ending .md")
+        }
+        Some(file) => results::table(file, &mut out)?,
+        None => list(&chosen(&args.patterns)?, format, &mut out)?,
     }
-    let methods = chosen(&args.patterns)?;
+    args.output.write(&out, world.stdout).map(|()| Verdict::Ok)
+}
+
+fn list(methods: &[&Method], format: MethodsFormat, out: &mut dyn Write) -> Result<()> {
     let entries = || methods.iter().map(|method| Entry::of(method)).collect::<Vec<_>>();
-    let out = &mut world.stdout;
-    match args.format {
-        MethodsFormat::Text => text(&methods, out)?,
+    match format {
+        MethodsFormat::Text => text(methods, out)?,
         MethodsFormat::Csv => out.write_all(&to_csv(&entries(), true)?)?,
         MethodsFormat::Json => writeln!(out, "{}", serde_json::to_string_pretty(&entries())?)?,
         MethodsFormat::Md => out.write_all(markdown(&entries()).as_bytes())?,
     }
-    Ok(Verdict::Ok)
+    Ok(())
 }
 
 /// The methods that any of the patterns names, in the list's order.

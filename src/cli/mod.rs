@@ -27,6 +27,7 @@ mod sources;
 mod system;
 mod task;
 mod tune;
+mod written;
 
 use std::ffi::OsString;
 use std::io::{self, Write};

@@ -11,6 +11,7 @@ use super::run_facts::Recording;
 use super::session::Session;
 use super::sources::source;
 use super::task::Way;
+use super::written::finish;
 use super::{Verdict, World};
 use crate::bench::execute::Stopped;
 use crate::bench::outcome::{Outcome, Report};
@@ -24,7 +25,7 @@ use crate::mpi::{Bench, Distributed, Ranks, Sent, Trial, launched, load};
 use crate::record::MatrixReport;
 use crate::record::output::Output;
 use crate::record::row::MatrixFacts;
-use crate::record::write::{Format, Reporter};
+use crate::record::write::Reporter;
 use crate::scalar::Precision;
 
 /// Runs the command if it is for all processes; `single` are its arguments unless it is another verb.
@@ -102,8 +103,8 @@ fn measure(
     ranks.agree(measure.check_new())?;
     let interrupted = world.interrupted;
     let mut session = ranks.agree(Session::start(measure, world))?;
-    let path = measure.output.as_deref().filter(|_| leader);
-    let out = ranks.agree(Output::open(path, measure.force, world.stdout).map_err(Error::from))?;
+    let reporters = leader.then(|| reporters(measure, world.stdout)).transpose();
+    let reporters = ranks.agree(reporters)?.unwrap_or_default();
     let record = || {
         let World { stderr, date, system, .. } = world;
         session.record(measure, command.into(), *stderr, date, system)
@@ -114,7 +115,7 @@ fn measure(
     let bench = Bench { ranks, clock: session.clock, interrupted, settings: &session.settings };
     let ended = groups(&bench, &session, measure.precisions(), &matrix, share, &mut report);
     if let Some(recording) = recording {
-        tell(measure, recording, &report, out, world.stderr)?;
+        tell(measure, recording, &report, reporters, world.stderr)?;
     }
     if ended.is_err() {
         writeln!(world.stderr, "interrupted: the results of {source} are incomplete")?;
@@ -122,22 +123,30 @@ fn measure(
     Ok(if ended.is_err() || report.is_bad() { Verdict::Bad } else { Verdict::Ok })
 }
 
+/// Who write the results in the forms that are asked for.
+fn reporters<'a>(
+    args: &MeasureArgs,
+    stdout: &'a mut dyn Write,
+) -> Result<Vec<Reporter<Output<'a>>>> {
+    let mut reporters = args.exporters()?;
+    reporters.insert(0, args.reporter(args.format_of_one()?, stdout)?);
+    Ok(reporters)
+}
+
 /// What the leader prints and writes.
 fn tell(
     args: &MeasureArgs,
     mut recording: Recording,
     report: &MatrixReport,
-    mut out: Output,
+    mut reporters: Vec<Reporter<Output>>,
     stderr: &mut dyn Write,
 ) -> Result<()> {
     recording.take(report)?;
     if !args.quiet {
         report.warnings().iter().try_for_each(|line| writeln!(stderr, "{line}"))?;
     }
-    let mut reporter = Reporter::new(args.format(Format::Text)?, &mut out);
-    reporter.report(report)?;
-    reporter.finish()?;
-    out.finish()?;
+    reporters.iter_mut().try_for_each(|reporter| reporter.report(report))?;
+    finish(reporters)?;
     recording.finish(args.quiet, stderr)
 }
 

@@ -1,8 +1,7 @@
 //! The facts of a run: written when it begins, completed when it ends.
 
 use std::io::Write;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf, absolute};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 
@@ -11,9 +10,7 @@ use super::session::Session;
 use super::system;
 use crate::cache;
 use crate::device::facts::Clocks;
-use crate::matrix::source::Source;
 use crate::record::file::is_no_file;
-use crate::record::output;
 use crate::record::run::{self, Bandwidth, ClockRange, GpuRecord, Library, REVISION, RunRecord};
 use crate::record::{Group, MatrixReport};
 use crate::system::System;
@@ -84,73 +81,6 @@ impl Session<'_> {
         let record = self.facts(command, date, machine, bandwidth);
         Recording::begin(path, record, self.readings, args.quiet, stderr)
     }
-}
-
-impl MeasureArgs {
-    /// Whether the machine's bandwidth is measured for the record.
-    pub fn wants_bandwidth(&self) -> bool {
-        !self.no_bandwidth && self.record_path().is_some()
-    }
-
-    /// Where the facts of the run are asked for: as named, or beside the output.
-    pub fn record_path(&self) -> Option<PathBuf> {
-        let output = self.output.as_deref().filter(|path| !is_no_file(path));
-        self.run_record.clone().or_else(|| output.map(beside))
-    }
-
-    /// Refuses to replace results and facts of a run that are there, unless told to.
-    ///
-    /// # Errors
-    /// Which file that is.
-    pub fn check_new(&self) -> Result<()> {
-        let written = [self.output.clone(), self.record_path()].into_iter().flatten();
-        written.into_iter().try_for_each(|path| Ok(output::check(&path, self.force)?))
-    }
-
-    /// Refuses to write two things into one file, or anything into one that is measured.
-    ///
-    /// # Errors
-    /// Which file that is.
-    pub fn check_files<'s>(&self, measured: impl Iterator<Item = &'s Source>) -> Result<()> {
-        let written = [self.output.clone(), self.record_path()].into_iter().flatten();
-        let written: Vec<_> = written.filter(|path| !is_no_file(path)).collect();
-        if let [output, record] = &written[..] {
-            let shown = output.display();
-            ensure!(
-                !is_same_file(output, record),
-                "{shown}: --run-record and --output need different files"
-            );
-        }
-        let measured = measured.filter_map(|source| match source {
-            Source::File(path) => Some(path),
-            _ => None,
-        });
-        for path in measured {
-            let shown = path.display();
-            let is_written = written.iter().any(|written| is_same_file(written, path));
-            ensure!(
-                !is_written,
-                "{shown} is a matrix that is measured; write the results to another file"
-            );
-        }
-        Ok(())
-    }
-}
-
-/// Whether two names are of one file, or would be.
-pub fn is_same_file(a: &Path, b: &Path) -> bool {
-    let place = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino())).ok();
-    match (place(a), place(b)) {
-        (Some(a), Some(b)) => a == b,
-        _ => absolute(a).ok() == absolute(b).ok(),
-    }
-}
-
-/// Where the facts of a result file are.
-pub fn beside(output: &Path) -> PathBuf {
-    let mut name = output.as_os_str().to_owned();
-    name.push(".run.json");
-    name.into()
 }
 
 /// The facts of a run and the file that they are written to, if any.

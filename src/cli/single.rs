@@ -11,11 +11,11 @@ use super::progress::Progress;
 use super::run_facts::Recording;
 use super::sources::{bytes_of, source};
 use super::task::Task;
+use super::written::finish;
 use super::{Verdict, World};
 use crate::matrix::source::Source;
-use crate::record::output::Output;
 use crate::record::row::Row;
-use crate::record::write::{Format, Reporter};
+use crate::record::write::Format;
 use live::Live;
 
 /// A reason with the matrix that it is about, unless it begins with it as those of reading a file do.
@@ -35,20 +35,22 @@ pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result
     let source = source(args.word(), measure.datasets.as_deref())?;
     measure.check_files([&source].into_iter())?;
     measure.check_new()?;
-    let format = measure.format(Format::Text)?;
+    let format = measure.format_of_one()?;
     let path = measure.record_path();
     let bandwidth = measure.wants_bandwidth();
     let (mut runner, facts) = Runner::start(measure, !args.no_isolate, bandwidth, command, world)?;
     let cells = facts.cells.clone();
-    let mut out = Output::open(measure.output.as_deref(), measure.force, world.stdout)?;
+    let reporter = measure.reporter(format, world.stdout)?;
+    let mut exporters = measure.exporters()?;
     let mut recording = Recording::begin(path, facts, world.readings, measure.quiet, world.stderr)?;
     let (bytes, visible) = (bytes_of(&source), world.terminal && !measure.quiet);
     let progress = Progress::of_one((&source, bytes, cells.len()), &measure.settings(), visible);
     progress.begin(&source, bytes, cells);
-    let at_once = format == Format::Text && measure.output.is_none();
-    let mut live = Live::new(Reporter::new(format, &mut out), at_once, &progress);
+    let at_once = format.is_written_at_once() && measure.output.is_none();
+    let mut live = Live::new(reporter, at_once, &progress);
     let interrupted = runner.run(Task::whole(&source, false), &mut |event| live.take(event))?;
     progress.finish();
+    let complete = live.report.clone();
     if interrupted && format == Format::Text {
         live.keep_partial();
     }
@@ -60,8 +62,11 @@ pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result
     if !measure.quiet {
         report.warnings().iter().try_for_each(|line| writeln!(world.stderr, "{line}"))?;
     }
-    live.end()?;
-    out.finish()?;
+    // Of a run that was interrupted before the matrix was read there is nothing, and earlier results stay.
+    if !report.is_unknown() {
+        exporters.iter_mut().try_for_each(|exporter| exporter.report(&complete))?;
+        finish(exporters.into_iter().chain([live.end()?]))?;
+    }
     recording.finish(measure.quiet, world.stderr)?;
     if interrupted {
         writeln!(world.stderr, "interrupted: the results of {source} are incomplete")?;

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 
 use super::args::{SystemArgs, SystemFormat};
+use super::written::form;
 use super::{Verdict, World, libraries};
 use crate::bench::clock::Clock;
 use crate::bench::peak::{DeviceSweeps, Sweeps};
@@ -46,6 +47,8 @@ struct Gpu {
 
 /// Runs the command.
 pub fn run(args: &SystemArgs, world: &mut World) -> Result<Verdict> {
+    let format = form(args.format, args.output.output.as_deref(), SystemFormat::Text)?;
+    args.output.check(&[])?;
     let system = &world.system;
     let most = args.threads.unwrap_or_else(|| system.threads());
     let cpus = system.cpus.len();
@@ -65,14 +68,15 @@ pub fn run(args: &SystemArgs, world: &mut World) -> Result<Verdict> {
         libraries: libraries::all(world.program.as_deref()),
         bandwidth,
     };
-    match args.format {
-        SystemFormat::Text => write_text(world.stdout, &facts)?,
+    let mut text = Vec::new();
+    match format {
+        SystemFormat::Text => write_text(&mut text, &facts)?,
         SystemFormat::Json => {
-            serde_json::to_writer_pretty(&mut *world.stdout, &facts)?;
-            writeln!(world.stdout)?;
+            serde_json::to_writer_pretty(&mut text, &facts)?;
+            writeln!(text)?;
         }
     }
-    Ok(Verdict::Ok)
+    args.output.write(&text, world.stdout).map(|()| Verdict::Ok)
 }
 
 /// 1, 2, 4, … and `most` itself.

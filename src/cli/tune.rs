@@ -21,6 +21,7 @@ use crate::record::MatrixReport;
 use crate::record::cells::to_csv;
 use crate::record::file::{RowFile, is_no_file};
 use crate::record::output;
+use crate::record::sort::Sort;
 use args::{Tunable, TuneArgs};
 
 /// What is tuned.
@@ -123,6 +124,9 @@ fn with_defaults(mut measure: MeasureArgs, what: Tunable) -> Result<MeasureArgs>
         counts.iter().all(|&count| count <= 1),
         "tune measures with one number of --threads, one --cache and one --order at a time"
     );
+    let why = "tune writes its rows as CSV to the file of --output, and nothing else";
+    measure.exports.refuse(why)?;
+    ensure!(measure.sort == Sort::Command, "--sort: tune prints no table of methods");
     let methods = match (what, measure.device) {
         (Tunable::Shapes, _) => shapes::DEFAULT,
         (Tunable::CsrK, DeviceChoice::Gpu(_)) => &["gpu-csrk-3", "gpu-csrk-3.5"],

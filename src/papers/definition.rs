@@ -10,6 +10,7 @@ use crate::bench::plan::{Cache, Protocol};
 use crate::matrix::order::Order;
 use crate::method::Device;
 use crate::methods::METHODS;
+use crate::near::did_you_mean;
 use crate::report::views::Spec;
 use crate::scalar::Precision;
 
@@ -107,8 +108,8 @@ pub enum DefinitionError {
     Unknown { id: String, hint: String },
     #[error("cannot read {path}: {source}")]
     Unreadable { path: PathBuf, source: std::io::Error },
-    #[error("{file}: {source}")]
-    Grammar { file: String, source: Box<toml::de::Error> },
+    #[error("{file}: {what}")]
+    Grammar { file: String, what: String },
     #[error("{file}: {what}")]
     Content { file: String, what: String },
 }
@@ -131,9 +132,9 @@ impl Experiment {
     /// # Errors
     /// When it is not understood.
     pub fn parse(id: &str, file: &str, text: &str) -> Result<Self, DefinitionError> {
-        let parsed: Self = toml::from_str(text).map_err(|source| DefinitionError::Grammar {
+        let parsed: Self = toml::from_str(text).map_err(|error| DefinitionError::Grammar {
             file: file.to_owned(),
-            source: Box::new(source),
+            what: with_hint(&error),
         })?;
         let experiment = Self { id: id.to_owned(), ..parsed };
         let checks = experiment.blocks.iter().map(Block::check);
@@ -147,6 +148,15 @@ impl Experiment {
     pub fn needs(&self, device: Device) -> bool {
         self.blocks.iter().any(|block| block.device() == device)
     }
+}
+
+/// The parser's message, with what may have been meant where it quotes a word that it does not know and then those
+/// that it knows.
+fn with_hint(error: &toml::de::Error) -> String {
+    let mut quoted = error.message().split('`').skip(1).step_by(2);
+    let meant = quoted.next().and_then(|word| did_you_mean(word, quoted));
+    let meant = meant.map_or_else(String::new, |question| format!("; {question}"));
+    format!("{}{meant}", error.to_string().trim_end())
 }
 
 impl Block {
@@ -317,6 +327,9 @@ mod tests {
         let error = |text: &str| parse(text).unwrap_err();
         assert!(error("").contains("missing field `measure`"));
         assert!(error(&format!("{BLOCK}speed = 3\n")).contains("unknown field `speed`"));
+        let kind = error(&format!("{BLOCK}[[view]]\nkind = 'rooflin'\ntitle = 't'\n"));
+        assert!(kind.contains("expected one of `plane`, `speedup`, "), "{kind}");
+        assert!(kind.ends_with("; did you mean roofline?"), "{kind}");
         let methods =
             |list: &str| format!("[[measure]]\nmatrices = ['corpus']\nmethods = {list}\n");
         assert!(error(&methods("['fastest']")).starts_with("x.toml: there is no method 'fastest'"));

@@ -4,11 +4,13 @@ pub mod cells;
 pub mod file;
 pub mod ginkgo;
 pub mod infinite;
+pub mod lines;
 pub mod markdown;
 pub mod output;
 pub mod row;
 pub mod run;
 pub mod setting;
+pub mod sort;
 pub mod stages;
 pub mod text;
 pub mod tuning;
@@ -143,6 +145,11 @@ impl MatrixReport {
         let facts = MatrixFacts { file, ..MatrixFacts::default() };
         let ended = Some(Row::of_matrix(&facts, run_id).ended(status, reason));
         Self { facts, ended, ..Self::default() }
+    }
+
+    /// Whether not even its name is known, because nothing was told of it.
+    pub fn is_unknown(&self) -> bool {
+        self.facts.file.is_empty()
     }
 
     /// What stderr is told of the matrix.

@@ -70,6 +70,14 @@ impl<'a> Output<'a> {
         let Some(path) = path else {
             return Ok(Self { to: To::Stdout(stdout), path: PathBuf::new(), force, begun: false });
         };
+        Self::file(path, force)
+    }
+
+    /// The file of that name.
+    ///
+    /// # Errors
+    /// Those of [`check`], and when nothing can be written there.
+    pub fn file(path: &Path, force: bool) -> Result<Self, OutputError> {
         check(path, force)?;
         let failed = |error| OutputError::Failed { path: path.to_owned(), error };
         let to = match is_no_file(path) {
@@ -123,8 +131,7 @@ pub fn write_whole<R>(
     force: bool,
     write: impl FnOnce(&mut dyn Write) -> io::Result<R>,
 ) -> Result<R, OutputError> {
-    let mut nowhere = io::sink();
-    let mut output = Output::open(Some(path), force, &mut nowhere)?;
+    let mut output = Output::file(path, force)?;
     match write(&mut output) {
         Ok(written) => output.finish().map(|()| written),
         Err(error) => {
@@ -246,13 +253,11 @@ mod tests {
     fn results_of_a_run_that_ends_early_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.txt");
-        let mut nowhere = io::sink();
-        let mut output = Output::open(Some(&path), false, &mut nowhere).unwrap();
+        let mut output = Output::file(&path, false).unwrap();
         output.write_all(b"so far").unwrap();
         drop(output);
         assert_eq!(fs::read_to_string(&path).unwrap(), "so far");
-        let mut nowhere = io::sink();
-        drop(Output::open(Some(&path), true, &mut nowhere).unwrap());
+        drop(Output::file(&path, true).unwrap());
         assert_eq!(fs::read_to_string(&path).unwrap(), "so far", "nothing was written");
     }
 

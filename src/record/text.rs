@@ -68,6 +68,14 @@ pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
     meaning.iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
+/// Why nothing was measured, if so.
+pub fn write_end(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
+    if let Some(Row { status: Some(status), reason: Some(reason), .. }) = &report.ended {
+        writeln!(out, "{}: {reason}", status.name())?;
+    }
+    writeln!(out)
+}
+
 /// What all rows of a table share.
 pub fn heading(group: &Group) -> String {
     let Group { peak, footprint, .. } = group;

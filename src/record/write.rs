@@ -1,11 +1,13 @@
-//! Where reports go: CSV, JSON lines or text, flushed after each row or matrix.
+//! Reports in each of their forms, flushed after each row, table or matrix.
 
 use std::io::{self, Write};
+use std::mem::replace;
 use std::path::Path;
 
 use super::cells::to_csv;
 use super::row::Row;
-use super::{Group, MatrixReport, ginkgo, markdown, text};
+use super::sort::Sort;
+use super::{Group, MatrixReport, ginkgo, lines, markdown, text};
 use crate::terminal::Shown;
 
 /// The form of the output.
@@ -13,6 +15,8 @@ use crate::terminal::Shown;
 pub enum Format {
     /// For people.
     Text,
+    /// One line of `key=value` per row, for scripts.
+    Lines,
     /// One row per matrix × method × precision.
     Csv,
     /// One object per matrix, one per line.
@@ -28,6 +32,7 @@ impl Format {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Text => "text",
+            Self::Lines => "lines",
             Self::Csv => "csv",
             Self::Json => "json",
             Self::Md => "md",
@@ -35,9 +40,15 @@ impl Format {
         }
     }
 
-    /// Whether a file in this form may have the ending of the other: both are JSON.
+    /// Whether a file in this form may have the ending of the other: both are JSON, or both are text.
     pub fn may_end_as(self, named: Self) -> bool {
-        self == named || (self, named) == (Self::Ginkgo, Self::Json)
+        let alike = [(Self::Ginkgo, Self::Json), (Self::Lines, Self::Text)];
+        self == named || alike.contains(&(self, named))
+    }
+
+    /// Whether each part of it is worth showing before the next is there.
+    pub fn is_written_at_once(self) -> bool {
+        matches!(self, Self::Text | Self::Lines)
     }
 
     /// The form that a file's name tells by its ending.
@@ -53,39 +64,19 @@ impl Format {
 }
 
 /// Writes reports in one form.
-pub enum Reporter<'a> {
-    /// See [`Format::Text`].
-    Text(Shown<&'a mut dyn Write>),
-    /// See [`Format::Csv`].
-    Csv {
-        /// Where it goes.
-        to: &'a mut dyn Write,
-        /// Whether the header is there.
-        begun: bool,
-    },
-    /// See [`Format::Json`].
-    Json(&'a mut dyn Write),
-    /// See [`Format::Md`].
-    Md(Shown<&'a mut dyn Write>),
-    /// See [`Format::Ginkgo`].
-    Ginkgo {
-        /// Where it goes.
-        to: &'a mut dyn Write,
-        /// What separates the next matrix from what is there.
-        before: &'static str,
-    },
+pub struct Reporter<W> {
+    format: Format,
+    /// Of the rows of tables.
+    sort: Sort,
+    to: W,
+    /// Whether the header of the CSV is there, or the beginning of the array.
+    begun: bool,
 }
 
-impl<'a> Reporter<'a> {
+impl<W: Write> Reporter<W> {
     /// A writer of that form.
-    pub fn new(format: Format, out: &'a mut dyn Write) -> Self {
-        match format {
-            Format::Text => Self::Text(Shown::new(out)),
-            Format::Csv => Self::Csv { to: out, begun: false },
-            Format::Json => Self::Json(out),
-            Format::Md => Self::Md(Shown::new(out)),
-            Format::Ginkgo => Self::Ginkgo { to: out, before: "[\n" },
-        }
+    pub fn new(format: Format, sort: Sort, to: W) -> Self {
+        Self { format, sort, to, begun: false }
     }
 
     /// Writes one matrix.
@@ -103,11 +94,13 @@ impl<'a> Reporter<'a> {
     /// # Errors
     /// When the output does not take it.
     pub fn begin(&mut self, report: &MatrixReport) -> io::Result<()> {
-        match self {
-            Self::Text(out) => text::write_matrix(out, report).and_then(|()| out.flush()),
-            Self::Md(out) => markdown::write_matrix(out, report).and_then(|()| out.flush()),
-            Self::Csv { .. } | Self::Json(_) | Self::Ginkgo { .. } => Ok(()),
+        let out = &mut Shown::new(&mut self.to);
+        match self.format {
+            Format::Text => text::write_matrix(out, report)?,
+            Format::Md => markdown::write_matrix(out, report)?,
+            Format::Lines | Format::Csv | Format::Json | Format::Ginkgo => (),
         }
+        self.to.flush()
     }
 
     /// Writes a group of the matrix that was begun.
@@ -115,15 +108,14 @@ impl<'a> Reporter<'a> {
     /// # Errors
     /// When the output does not take it.
     pub fn group(&mut self, group: &Group) -> io::Result<()> {
-        match self {
-            Self::Text(out) => {
-                text::write_group(out, group)?;
-                out.flush()
-            }
-            Self::Md(out) => markdown::write_group(out, group).and_then(|()| out.flush()),
-            Self::Csv { to, begun } => write_rows(to, begun, &group.rows),
-            Self::Json(_) | Self::Ginkgo { .. } => Ok(()),
+        let out = &mut Shown::new(&mut self.to);
+        match self.format {
+            Format::Text => text::write_group(out, &self.sort.of(group))?,
+            Format::Md => markdown::write_group(out, &self.sort.of(group))?,
+            Format::Lines | Format::Csv => self.rows(&group.rows)?,
+            Format::Json | Format::Ginkgo => (),
         }
+        self.to.flush()
     }
 
     /// Writes what remains of the matrix that was begun.
@@ -131,48 +123,46 @@ impl<'a> Reporter<'a> {
     /// # Errors
     /// When the output does not take it.
     pub fn end(&mut self, report: &MatrixReport) -> io::Result<()> {
-        match self {
-            Self::Text(out) => {
-                if let Some(Row { status: Some(status), reason: Some(reason), .. }) = &report.ended
-                {
-                    writeln!(out, "{}: {reason}", status.name())?;
-                }
-                writeln!(out)?;
-                out.flush()
+        let out = &mut Shown::new(&mut self.to);
+        match self.format {
+            Format::Text => text::write_end(out, report)?,
+            Format::Md => markdown::write_end(out, report)?,
+            Format::Lines | Format::Csv => self.rows(report.ended.as_slice())?,
+            Format::Json => {
+                serde_json::to_writer(&mut self.to, report)?;
+                writeln!(self.to)?;
             }
-            Self::Md(out) => markdown::write_end(out, report).and_then(|()| out.flush()),
-            Self::Csv { to, begun } => write_rows(to, begun, report.ended.as_slice()),
-            Self::Json(out) => {
-                serde_json::to_writer(&mut **out, report)?;
-                writeln!(out)?;
-                out.flush()
-            }
-            Self::Ginkgo { to, before } => {
-                to.write_all(std::mem::replace(before, ",\n").as_bytes())?;
-                serde_json::to_writer(&mut **to, &ginkgo::Matrix::from(report))?;
-                to.flush()
+            Format::Ginkgo => {
+                self.to.write_all(if replace(&mut self.begun, true) { b",\n" } else { b"[\n" })?;
+                serde_json::to_writer(&mut self.to, &ginkgo::Matrix::from(report))?;
             }
         }
+        self.to.flush()
     }
 
-    /// Writes what comes after the last matrix.
+    /// Each row is whole before the next.
+    fn rows(&mut self, rows: &[Row]) -> io::Result<()> {
+        for row in rows {
+            let text = match self.format {
+                Format::Lines => lines::line(row).into_bytes(),
+                _ => to_csv(&[row], !replace(&mut self.begun, true))?,
+            };
+            self.to.write_all(&text)?;
+            self.to.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Writes what comes after the last matrix, and gives back where everything went. An array has its end only
+    /// then: what a run had written when it was killed, or ended with an error, lacks `]`.
     ///
     /// # Errors
     /// When the output does not take it.
-    pub fn finish(self) -> io::Result<()> {
-        let Self::Ginkgo { to, before } = self else { return Ok(()) };
-        let begin = if before == "[\n" { before } else { "\n" };
-        writeln!(to, "{begin}]")?;
-        to.flush()
+    pub fn finish(mut self) -> io::Result<W> {
+        if self.format == Format::Ginkgo {
+            self.to.write_all(if self.begun { b"\n]\n" } else { b"[\n]\n" })?;
+        }
+        self.to.flush()?;
+        Ok(self.to)
     }
-}
-
-/// Each row is whole before the next.
-fn write_rows(to: &mut dyn Write, begun: &mut bool, rows: &[Row]) -> io::Result<()> {
-    for row in rows {
-        let text = to_csv(&[row], !std::mem::replace(begun, true))?;
-        to.write_all(&text)?;
-        to.flush()?;
-    }
-    Ok(())
 }

@@ -17,7 +17,7 @@ from referencing import Registry, Resource
 ROOT = Path(sys.argv[1])
 SCHEMAS = {path.name.split(".")[0]: json.loads(path.read_text()) for path in (ROOT / "schema").glob("*.json")}
 REGISTRY = Registry().with_resources((s["$id"], Resource.from_contents(s)) for s in SCHEMAS.values())
-[LINES] = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+[LINES] = re.findall(r"In pandas.*?```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
 
 
 def check(name, value, place):

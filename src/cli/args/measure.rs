@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
 use clap::Args;
 
 use crate::bench::plan::{Cache, Fill, Protocol, Settings, Values};
 use crate::cli::choice::MethodName;
+use crate::cli::written::ExportArgs;
 use crate::matrix::order::Order;
 use crate::memory::Size;
 use crate::method::Device;
+use crate::record::sort::Sort;
 use crate::record::write::Format;
 use crate::scalar::Precision;
 use crate::simd::Isa;
@@ -116,7 +117,7 @@ pub struct MeasureArgs {
     #[arg(long)]
     pub no_cache: bool,
     /// Format of the results [default: as the name of --output ends, .csv, .json, .md or .txt; else text for
-    /// one matrix, csv for a corpus]
+    /// one matrix, or lines with --quiet, and csv for a corpus]
     #[arg(long, value_enum)]
     pub format: Option<Format>,
     /// Write the results to a file, and the facts of the run to FILE.run.json
@@ -125,6 +126,12 @@ pub struct MeasureArgs {
     /// Replace files that are there already
     #[arg(long)]
     pub force: bool,
+    #[command(flatten)]
+    pub exports: ExportArgs,
+    /// Order of the rows in the tables of text and Markdown; csv, json and lines keep the order in which the
+    /// methods run
+    #[arg(long, value_enum, value_name = "BY", default_value = "command")]
+    pub sort: Sort,
     /// Write the facts of the run (command, machine, bandwidth, libraries) to a file
     #[arg(long, value_name = "FILE")]
     pub run_record: Option<PathBuf>,
@@ -139,7 +146,8 @@ pub struct MeasureArgs {
     /// whose method ends in :graph=on
     #[arg(long)]
     pub graphs: bool,
-    /// Nothing on stderr but errors
+    /// Nothing on stderr but errors; of one matrix the results are one line per method, unless --format or
+    /// the name of --output asks for another form
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -195,36 +203,6 @@ pub fn device(text: &str) -> Result<DeviceChoice, String> {
 }
 
 impl MeasureArgs {
-    /// The form of the results: the one given, that of the output's name, or `usual`.
-    ///
-    /// # Errors
-    /// When the name says another form than `--format`.
-    pub fn format(&self, usual: Format) -> Result<Format> {
-        let ways = [
-            ("precision", self.precisions().len()),
-            ("threads", self.threads().len()),
-            ("cache", self.caches().len()),
-            ("order", self.orders().len()),
-        ];
-        for (option, _) in ways.into_iter().filter(|&(_, count)| count > 1) {
-            ensure!(
-                self.format != Some(Format::Ginkgo),
-                "--format ginkgo has one time for a matrix and method: choose one --{option}, or another form"
-            );
-        }
-        let ending = self.output.as_ref().and_then(|path| Some((path, Format::of_name(path)?)));
-        let (Some(given), Some((path, named))) = (self.format, ending) else {
-            return Ok(self.format.or(ending.map(|(_, named)| named)).unwrap_or(usual));
-        };
-        let (path, given_name) = (path.display(), given.name());
-        ensure!(
-            given.may_end_as(named),
-            "{path} has the ending of {}, but --format is {given_name}: change one of them",
-            named.name()
-        );
-        Ok(given)
-    }
-
     /// The GPU that was named.
     pub fn gpu(&self) -> Option<usize> {
         match self.device {

@@ -13,13 +13,13 @@ use super::progress::Progress;
 use super::run_facts::Recording;
 use super::sources::sources;
 use super::task::{Event, Task};
+use super::written::finish;
 use super::{Verdict, World};
 use crate::record::MatrixReport;
 use crate::record::file::RowFile;
-use crate::record::output::Output;
 use crate::record::row::Row;
 use crate::record::run::RunRecord;
-use crate::record::write::{Format, Reporter};
+use crate::record::write::Format;
 use share::Share;
 use tally::Tally;
 
@@ -44,13 +44,13 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
     let now = RunRecord { corpus: Some(share.corpus), ..now };
     let facts = begun.go_on(now, measure.output.as_ref())?;
     let cells = facts.cells.clone();
-    let mut out = match &mut file {
-        Some(file) => file.cut().map(|()| None)?,
-        None => Some(Output::open(measure.output.as_deref(), measure.force, world.stdout)?),
-    };
+    let mut reporters = measure.exporters()?;
+    match &mut file {
+        Some(file) => file.cut()?,
+        None => reporters.insert(0, measure.reporter(format, world.stdout)?),
+    }
     let mut recording = Recording::begin(path, facts, world.readings, measure.quiet, world.stderr)?;
     recording.write()?;
-    let mut reporter = out.as_mut().map(|out| Reporter::new(format, out));
     let open =
         |source| results::open_cells(begun.rows_of(source), &cells).map_or(0, |open| open.len());
     let works = share.sources.iter().map(|(source, bytes)| (source, *bytes, open(source)));
@@ -80,10 +80,11 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
             let mut warnings = report.warnings().into_iter();
             progress.suspend(|| warnings.try_for_each(|line| writeln!(world.stderr, "{line}")))?;
         }
-        if let Some(reporter) = reporter.as_mut().filter(|_| report.rows().next().is_some()) {
-            reporter.report(&report)?;
+        let has_rows = report.rows().next().is_some();
+        if has_rows {
+            reporters.iter_mut().try_for_each(|reporter| reporter.report(&report))?;
         }
-        if report.rows().next().is_some() || !there.is_empty() {
+        if has_rows || !there.is_empty() {
             tally.take(there.iter().chain(report.rows()));
         }
         if interrupted {
@@ -92,8 +93,7 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
         progress.end();
     }
     progress.finish();
-    reporter.map_or(Ok(()), Reporter::finish)?;
-    out.map_or(Ok(()), Output::finish)?;
+    finish(reporters)?;
     recording.finish(measure.quiet, world.stderr)?;
     if !measure.quiet {
         tally.write(world.stderr, interrupted)?;

@@ -35,6 +35,11 @@ pub fn open(args: &CorpusArgs, format: Format) -> Result<(Option<RowFile>, Begun
         !args.resume || format == Format::Csv,
         "--resume can continue files of --format csv only"
     );
+    if args.resume {
+        let why = "with --resume the file would lack the rows that are there already; report and compare read \
+                   the file of --output";
+        measure.exports.refuse(why)?;
+    }
     let nothing = Begun::default();
     let Some(path) = measure.output.as_ref().filter(|path| !is_no_file(path)) else {
         return measure.check_new().map(|()| (None, nothing));
@@ -43,6 +48,7 @@ pub fn open(args: &CorpusArgs, format: Format) -> Result<(Option<RowFile>, Begun
         return measure.check_new().map(|()| (None, nothing));
     }
     if measure.force {
+        measure.check_new()?;
         return Ok((Some(RowFile::replace(path)?), nothing));
     }
     if !args.resume && path.metadata().map_or(0, |file| file.len()) == 0 {

@@ -1,6 +1,6 @@
 //! What is shown of a matrix while it is measured.
 
-use std::io;
+use std::io::{self, Write};
 use std::mem::replace;
 
 use crate::cli::progress::Progress;
@@ -9,9 +9,9 @@ use crate::record::write::Reporter;
 use crate::record::{Group, MatrixReport};
 
 /// The report of a matrix as it grows.
-pub struct Live<'r, 'p> {
+pub struct Live<'p, W> {
     pub report: MatrixReport,
-    reporter: Reporter<'r>,
+    reporter: Reporter<W>,
     progress: &'p Progress,
     /// Whether each part is written as soon as it is known, not all at the end.
     at_once: bool,
@@ -22,9 +22,9 @@ pub struct Live<'r, 'p> {
     lost: Option<io::Error>,
 }
 
-impl<'r, 'p> Live<'r, 'p> {
+impl<'p, W: Write> Live<'p, W> {
     /// Nothing is known yet.
-    pub fn new(reporter: Reporter<'r>, at_once: bool, progress: &'p Progress) -> Self {
+    pub fn new(reporter: Reporter<W>, at_once: bool, progress: &'p Progress) -> Self {
         let report = MatrixReport::default();
         Self { report, reporter, progress, at_once, begun: false, partial: None, lost: None }
     }
@@ -65,17 +65,17 @@ impl<'r, 'p> Live<'r, 'p> {
         }
     }
 
-    /// Writes what is not written yet.
+    /// Writes what is not written yet, and gives back who wrote it.
     ///
     /// # Errors
     /// When the output did not take something.
-    pub fn end(mut self) -> io::Result<()> {
+    pub fn end(mut self) -> io::Result<Reporter<W>> {
         match self.lost {
             Some(error) => Err(error),
             None if self.begun => self.reporter.end(&self.report),
             None => self.reporter.report(&self.report),
         }?;
-        self.reporter.finish()
+        Ok(self.reporter)
     }
 }
 
@@ -87,6 +87,7 @@ mod tests {
     use crate::bench::plan::{Protocol, Settings};
     use crate::matrix::source::Source;
     use crate::record::row::{Row, Status};
+    use crate::record::sort::Sort;
     use crate::record::write::Format;
 
     fn matrix() -> Event {
@@ -118,7 +119,8 @@ mod tests {
             same.read_to_string(&mut text).unwrap();
             text
         };
-        let mut live = Live::new(Reporter::new(Format::Text, &mut file), at_once, &progress);
+        let mut live =
+            Live::new(Reporter::new(Format::Text, Sort::Command, &mut file), at_once, &progress);
         events.into_iter().for_each(|event| live.take(event));
         let before = text();
         live.keep_partial();

@@ -1,0 +1,229 @@
+//! The forms of results: lines for scripts, several forms of one run, the order of tables, and files in place of
+//! stdout.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use spmv_bench::bench::clock::FakeClock;
+use spmv_bench::cli::Verdict;
+use tempfile::TempDir;
+
+use super::world::{Ran, run, run_with};
+use super::{Interrupting, SMALL, folder};
+
+const EXACT: &str = "--threads 1 --methods seq,merge,dia --iterations 8 --rounds 1 --no-bandwidth";
+
+/// Runs a command in which `DIR` stands for the folder.
+fn run_in(dir: &TempDir, words: &str) -> Ran {
+    run(&words.replace("DIR", &dir.path().display().to_string()))
+}
+
+fn read(dir: &TempDir, name: &str) -> String {
+    fs::read_to_string(dir.path().join(name)).unwrap()
+}
+
+/// The same interrupted at a look at the clock.
+fn interrupted(words: &str, at: usize) -> Ran {
+    let flag = AtomicBool::new(false);
+    let clock = FakeClock::new(Duration::from_millis(1));
+    run_with(words, &Interrupting { clock, looks: 0.into(), at, flag: &flag }, &flag)
+}
+
+#[test]
+fn quiet_means_a_line_per_method() {
+    let dir = folder(&[("a b.mtx", SMALL), ("bad.mtx", "nonsense")]);
+    let ran = run(&format!("gen:wheel,spokes=200 {EXACT} --quiet"));
+    let facts = "precision=f64 device=cpu threads=1 cache=hot order=natural";
+    let numbers = "median_ms=1 min_ms=1 ci95_low_ms=1 ci95_high_ms=1 setup_ms=1 gflops=0.0008";
+    let line = |method: &str| {
+        format!(
+            "matrix=\"gen:wheel,spokes=200\" method={method} {facts} status=ok {numbers} reason=\n"
+        )
+    };
+    let begin = line("seq") + &line("merge");
+    assert!(ran.stdout.starts_with(&begin) && ran.stderr.is_empty(), "{ran:?}");
+    let last = &ran.stdout[begin.len()..];
+    assert!(
+        last.contains(" status=skipped median_ms= min_ms= ") && last.ends_with("\"\n"),
+        "{last}"
+    );
+    let ran = run_in(&dir, &format!("corpus DIR {EXACT} --format lines"));
+    assert_eq!(ran.stdout.lines().count(), 4, "{}", ran.stdout);
+    assert!(ran.stdout.contains("/a b.mtx\" method=seq "), "{}", ran.stdout);
+    assert!(ran.stdout.contains("/bad.mtx method= precision= "), "{}", ran.stdout);
+    for (words, begin) in [("-o DIR/a.csv", "file,num_rows,"), ("-o DIR/a", "matrix=")] {
+        let ran = run_in(&dir, &format!("gen:wheel,spokes=200 {EXACT} --quiet {words}"));
+        assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+        assert!(read(&dir, words.rsplit('/').next().unwrap()).starts_with(begin), "{words}");
+    }
+    let ran = run(&format!("gen:wheel,spokes=200 {EXACT} --quiet --format text"));
+    assert!(ran.stdout.contains("seq                   PASS "), "{}", ran.stdout);
+}
+
+/// Python's `re` finds in the lines what the README's expressions for ReFrame and Ramble are to find.
+#[test]
+fn the_expressions_of_the_readme_read_the_lines() {
+    let script = "import re, sys\nreadme, lines = (open(name).read() for name in sys.argv[1:])\n\
+        code = readme.split('<!-- lines -->')[1].split('<!-- end of lines -->')[0]\n\
+        sane, speed, ramble = re.findall(r'r\"(.*?)\"', code)\n\
+        assert re.search(sane, lines)\n\
+        assert float(re.search(speed, lines).group(1)) == 8e-4\n\
+        found = [m for line in lines.splitlines() if (m := re.match(ramble, line))]\n\
+        found = {m.group('method'): float(m.group('gflops')) for m in found}\n\
+        assert found == {'seq': 8e-4, 'merge': 8e-4}, found\n";
+    if Command::new("python3").arg("--version").output().is_err() {
+        return;
+    }
+    let dir = folder(&[("lines", &run(&format!("gen:wheel,spokes=200 {EXACT} --quiet")).stdout)]);
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let mut python = Command::new("python3");
+    let ran =
+        python.args(["-c", script]).arg(readme).arg(dir.path().join("lines")).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+#[test]
+fn one_run_writes_several_forms() {
+    let exports = "--export-csv DIR/e.csv --export-json DIR/e.json --export-markdown DIR/e.md";
+    let forms = [("e.csv", "csv"), ("e.json", "json"), ("e.md", "md")];
+    let dir = folder(&[("a.mtx", SMALL)]);
+    for verb in ["--mtx DIR/a.mtx", "corpus DIR/a.mtx gen:wheel,spokes=200 -o DIR/main.csv"] {
+        let ran = run_in(&dir, &format!("{verb} {EXACT} {exports} --force"));
+        assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+        let alone = verb.split(" -o").next().unwrap();
+        for (name, form) in forms {
+            let expected = run_in(&dir, &format!("{alone} {EXACT} --format {form}")).stdout;
+            assert_eq!(read(&dir, name), expected, "{verb} {form}");
+        }
+    }
+    assert_eq!(read(&dir, "main.csv"), read(&dir, "e.csv"));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 6, "nothing else is left");
+}
+
+#[test]
+fn exports_are_checked_before_anything_is_measured() {
+    let dir = folder(&[("a.mtx", SMALL), ("there.csv", "mine\n")]);
+    for (words, told) in [
+        ("--mtx DIR/a.mtx --export-csv DIR/there.csv", "there.csv is there already"),
+        ("corpus DIR/a.mtx --export-csv DIR/there.csv", "there.csv is there already"),
+        ("--mtx DIR/a.mtx --export-json DIR/a.mtx --force", "is a matrix that is measured"),
+        (
+            "--mtx DIR/a.mtx --export-json DIR/x --export-markdown DIR/./x",
+            "--export-markdown and --export-json need different files",
+        ),
+        (
+            "corpus DIR/a.mtx -o DIR/o.csv --export-json DIR/o.csv.run.json",
+            "--export-json and the facts of the run need different files",
+        ),
+        ("--mtx DIR/a.mtx --export-csv DIR/absent/a.csv", "absent/a.csv: No such file"),
+        ("corpus DIR/a.mtx -o DIR/o.csv --export-csv DIR/absent/a --force", "absent/a: No such"),
+        (
+            "corpus DIR/a.mtx -o DIR/o.csv --resume --export-csv DIR/x",
+            "--export-csv: with --resume the file would lack the rows that are there already",
+        ),
+        ("tune csr-k DIR/a.mtx --export-csv DIR/x", "--export-csv: tune writes its rows as CSV"),
+        ("tune csr-k DIR/a.mtx --sort name", "--sort: tune prints no table"),
+    ] {
+        let exact = if words.starts_with("tune") { "" } else { EXACT };
+        let error = run_in(&dir, &format!("{words} {exact}")).result.unwrap_err();
+        assert!(error.contains(told), "{words}: {error}");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "{words}");
+    }
+    assert_eq!(read(&dir, "there.csv"), "mine\n");
+}
+
+#[test]
+fn tables_are_sorted_and_other_forms_are_not() {
+    let names = |words: &str, column: &str| {
+        let ran = run(&format!("gen:wheel,spokes=200 {EXACT} --sort name {words}"));
+        let lines = ran.stdout.lines().filter(|line| line.contains(column));
+        let words =
+            lines.map(|line| line.trim_start_matches("| ").split(' ').next().unwrap().to_owned());
+        words.collect::<Vec<_>>()
+    };
+    assert_eq!(names("", " PASS  ")[..], ["merge", "seq"]);
+    assert_eq!(names("--format md", "| PASS |")[..], ["merge", "seq"]);
+    let exact = format!("gen:wheel,spokes=200 {EXACT}");
+    for form in ["csv", "json", "lines"] {
+        let [plain, sorted] =
+            ["", " --sort name"].map(|sort| run(&format!("{exact} --format {form}{sort}")).stdout);
+        assert_eq!(plain, sorted, "{form}");
+    }
+    let words = format!("{exact} --sort name").replace("--rounds 1", "--rounds 2");
+    let tables = (3..300).step_by(9).map(|at| interrupted(&words, at).stdout);
+    let tables: Vec<_> = tables.filter(|table| table.contains("interrupted")).collect();
+    let place = |table: &String, name: &str| table.find(&format!("\n{name} "));
+    let places = tables.iter().map(|table| (place(table, "merge"), place(table, "seq")));
+    let both: Vec<_> = places.filter(|(merge, seq)| merge.is_some() && seq.is_some()).collect();
+    assert!(!both.is_empty() && both.iter().all(|(merge, seq)| merge < seq), "{tables:?}");
+}
+
+/// Nothing was told of the matrix: neither a line is printed nor a file replaced.
+#[test]
+fn an_interrupt_before_the_matrix_is_read_shows_nothing() {
+    let dir = folder(&[("a.mtx", SMALL), ("old.txt", "mine\n")]);
+    let place = dir.path().display();
+    for words in ["", "--format json", "--format ginkgo"] {
+        let ran = interrupted(&format!("--mtx {place}/a.mtx {EXACT} {words}"), 1);
+        assert_eq!((ran.result, &ran.stdout[..]), (Ok(Verdict::Bad), ""), "{words}");
+    }
+    let files = format!("-o {place}/old.txt --export-csv {place}/new.csv --force");
+    let ran = interrupted(&format!("--mtx {place}/a.mtx {EXACT} {files}"), 1);
+    assert_eq!(ran.result, Ok(Verdict::Bad));
+    assert_eq!(read(&dir, "old.txt"), "mine\n");
+    assert!(!dir.path().join("new.csv").exists());
+}
+
+#[test]
+fn an_interrupted_array_is_whole() {
+    let dir = folder(&[("a.mtx", SMALL), ("b.mtx", SMALL)]);
+    let place = dir.path().display();
+    let words = format!("corpus {place} {EXACT} --format ginkgo -o {place}/all.json --force");
+    let mut lengths = std::collections::BTreeSet::new();
+    for at in (1..1500).step_by(25) {
+        interrupted(&words, at);
+        let array: serde_json::Value = serde_json::from_str(&read(&dir, "all.json")).unwrap();
+        lengths.insert(array.as_array().unwrap().len());
+    }
+    assert!(lengths.contains(&1) && lengths.contains(&2), "{lengths:?}");
+}
+
+/// `compare`, `methods` and `system` have `--output` as the others, in the form that the name tells.
+#[test]
+fn what_is_listed_goes_to_a_file() {
+    let header = "file,method_name,precision,device,threads,transpose,status,avg_spmv_ms,run_id\n";
+    let rows = format!("{header}a.mtx,seq,f64,cpu,1,false,ok,1,x\n");
+    let dir = folder(&[("a.csv", &rows), ("b.csv", &rows)]);
+    for (words, format) in [
+        ("compare DIR/a.csv DIR/b.csv -o DIR/out.txt", "text"),
+        ("compare DIR/a.csv DIR/b.csv -o DIR/out.csv", "csv"),
+        ("methods seq -o DIR/out.json", "json"),
+        ("methods seq -o DIR/out.md", "md"),
+        ("methods seq -o DIR/out", "text"),
+    ] {
+        let (printed, file) = words.split_once(" -o DIR/").unwrap();
+        let ran = run_in(&dir, words);
+        assert_eq!((&ran.result, &ran.stdout[..]), (&Ok(Verdict::Ok), ""), "{words}: {ran:?}");
+        let expected = run_in(&dir, &format!("{printed} --format {format}")).stdout;
+        assert!(!expected.is_empty());
+        assert_eq!(read(&dir, file), expected, "{words}");
+        let refused = run_in(&dir, words).result.unwrap_err();
+        assert!(refused.contains("is there already"), "{words}: {refused}");
+    }
+    for (words, told) in [
+        ("compare DIR/a.csv DIR/b.csv -o DIR/b.csv --force", "b.csv is the file that is read"),
+        ("methods --results DIR/a.csv -o DIR/a.csv --force", "a.csv is the file that is read"),
+        ("methods --results DIR/a.csv -o DIR/r.txt", "--results writes Markdown"),
+        ("system -o DIR/s.csv", "has the ending of csv, but this command writes text, json"),
+        ("system -o DIR/out.md --format json", "has the ending of md, but --format is json"),
+        ("system -o DIR/a.csv --format json", "has the ending of csv, but --format is json"),
+        ("system -o DIR/out", "out is there already"),
+    ] {
+        let error = run_in(&dir, words).result.unwrap_err();
+        assert!(error.contains(told), "{words}: {error}");
+    }
+    assert_eq!(read(&dir, "b.csv"), rows);
+}
