@@ -1,12 +1,14 @@
 //! `spmv-bench report`: result files as a page, or their main tables on the terminal.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 use clap::Args;
 
 use super::{Verdict, World};
 use crate::record::ginkgo::Unit;
+use crate::record::output;
+use crate::record::write::Format;
 use crate::report::overview;
 use crate::terminal::shown;
 
@@ -15,9 +17,13 @@ pub struct ReportArgs {
     /// Result files, as --format csv, corpus or the benchmarks of Ginkgo wrote them
     #[arg(required = true, value_name = "FILE")]
     pub results: Vec<PathBuf>,
-    /// The folder to write into; an earlier report there is overwritten
-    #[arg(short, long, value_name = "DIR")]
+    /// The folder to write into, where only an earlier report is overwritten; or the one page, if the name ends in
+    /// .html
+    #[arg(short, long, value_name = "DIR|FILE.html")]
     pub output: Option<PathBuf>,
+    /// Replace a page FILE.html that is there already
+    #[arg(long)]
+    pub force: bool,
     #[command(flatten)]
     pub ginkgo: GinkgoArgs,
 }
@@ -44,9 +50,25 @@ impl GinkgoArgs {
 
 /// Runs the command.
 pub fn run(args: &ReportArgs, world: &mut World) -> Result<Verdict> {
+    let ending = args.output.as_deref().filter(|path| !path.is_dir()).and_then(Path::extension);
+    let is_page = ending.is_some_and(|ending| ending == "html");
+    if let Some(path) = &args.output {
+        let shown = path.display();
+        ensure!(
+            is_page || Format::of_name(path).is_none() || path.is_dir(),
+            "{shown}: the report has several files; name a folder, or a page that ends in .html"
+        );
+        if is_page {
+            output::check(path, args.force)?;
+        }
+    }
     let files = overview::read(&args.results, args.ginkgo.ginkgo_times)?;
     args.ginkgo.check(files.iter().any(|file| file.note.is_some()))?;
     match &args.output {
+        Some(page) if is_page => {
+            let html = overview::page(&files).to_html();
+            output::write_whole(page, args.force, |out| out.write_all(html.as_bytes()))?;
+        }
         Some(folder) => {
             for path in overview::page(&files).write(folder)? {
                 writeln!(world.stderr, "{}", path.display())?;

@@ -29,6 +29,38 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap()
 }
 
+#[test]
+fn the_page_alone_is_written_to_a_name_of_a_page() {
+    let dir = folder(&[("a.csv", ROWS), ("there.html", "mine")]);
+    let to = |name: &str| report(&dir, &format!("-o {}/{name}", dir.path().display()));
+    let ran = to("new.html");
+    assert_eq!((ran.result, &*ran.stderr), (Ok(Verdict::Ok), ""));
+    assert!(read(&dir.path().join("new.html")).contains("</html>"));
+    for (name, told) in [
+        (
+            "there.html",
+            "there.html is there already: name another file, or replace it with --force",
+        ),
+        (
+            "new.md",
+            "new.md: the report has several files; name a folder, or a page that ends in .html",
+        ),
+        (
+            "a.csv",
+            "a.csv: the report has several files; name a folder, or a page that ends in .html",
+        ),
+    ] {
+        let error = to(name).result.unwrap_err();
+        assert!(error.ends_with(told), "{error}");
+    }
+    assert_eq!(
+        (read(&dir.path().join("there.html")), fs::read_dir(&dir).unwrap().count()),
+        ("mine".into(), 3)
+    );
+    assert_eq!(to("there.html --force").result, Ok(Verdict::Ok));
+    assert!(read(&dir.path().join("there.html")).contains("</html>"));
+}
+
 /// Means: sqrt(0.002 * 0.002), sqrt(0.001 * 0.004). Losses: of `csr-rows` 2 and 1, of `merge` 1 and 2.
 #[test]
 fn the_main_tables_are_printed() {
