@@ -106,8 +106,8 @@ fn yes() -> bool {
 pub enum DefinitionError {
     #[error("there is no experiment '{id}'{hint}; one of your own is named by its FILE.toml")]
     Unknown { id: String, hint: String },
-    #[error("cannot read {path}: {source}")]
-    Unreadable { path: PathBuf, source: std::io::Error },
+    #[error("cannot read {path}: {error}")]
+    Unreadable { path: PathBuf, error: std::io::Error },
     #[error("{file}: {what}")]
     Grammar { file: String, what: String },
     #[error("{file}: {what}")]
@@ -121,7 +121,7 @@ impl Experiment {
     /// When it cannot be read or understood.
     pub fn read(path: &Path) -> Result<Self, DefinitionError> {
         let text = std::fs::read_to_string(path)
-            .map_err(|source| DefinitionError::Unreadable { path: path.to_owned(), source })?;
+            .map_err(|error| DefinitionError::Unreadable { path: path.to_owned(), error })?;
         let stem = path.file_stem().filter(|stem| *stem != "experiment");
         let name = stem.or_else(|| path.parent()?.file_name()).unwrap_or("experiment".as_ref());
         Self::parse(&name.to_string_lossy(), &path.display().to_string(), &text)

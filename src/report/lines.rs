@@ -23,12 +23,12 @@ pub struct Line {
 #[derive(Debug, thiserror::Error)]
 pub enum LinesError {
     /// Not there, or not readable.
-    #[error("cannot read {path}: {source}")]
+    #[error("cannot read {path}: {error}")]
     Unreadable {
         /// Of the file.
         path: PathBuf,
         /// What the system says.
-        source: std::io::Error,
+        error: std::io::Error,
     },
     /// Something else than rows.
     #[error("{path}:{line}: {what}; rows are what spmv-bench writes with --format csv")]
@@ -87,7 +87,7 @@ pub fn read_any(
 
 fn text(path: &Path) -> Result<Vec<u8>, LinesError> {
     let text = std::fs::read(path);
-    text.map_err(|source| LinesError::Unreadable { path: path.to_owned(), source })
+    text.map_err(|error| LinesError::Unreadable { path: path.to_owned(), error })
 }
 
 /// The rows of a file that has this text.

@@ -49,7 +49,10 @@ fn a_damaged_entry_is_noted() {
     let entry = dir.path().join("cache").read_dir().unwrap().next().unwrap().unwrap().path();
     fs::write(&entry, "x").unwrap();
     let ran = corpus(dir.path(), "");
-    let note = format!("a.mtx: read anew: {} has no valid head", entry.display());
+    let copy = entry.display();
+    let note = format!(
+        "a.mtx: the file was read again, because its cached copy {copy} is damaged or of another version"
+    );
     assert!(ran.stderr.contains(&note), "{}", ran.stderr);
 }
 

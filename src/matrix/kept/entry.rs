@@ -144,7 +144,7 @@ impl Entry {
         let file = open_own(path)?;
         let bytes = file.metadata().map_or(0, |metadata| metadata.len());
         let (head, arrays) =
-            read_head(&file, bytes).ok_or(Problem::Damaged("has no valid head"))?;
+            read_head(&file, bytes).ok_or(Problem::Damaged("is damaged or of another version"))?;
         Ok(Self { head, file, bytes, arrays })
     }
 

@@ -112,7 +112,10 @@ impl Kept {
         };
         let hash = if stamp.is_settled(now()) { None } else { hash_of(&source, bounds).ok() };
         let loaded = Loaded::read_within(path, expand, bounds)?;
-        let note = damage.map(|problem| format!("read anew: {} {problem}", place.display()));
+        let note = damage.map(|problem| {
+            let place = place.display();
+            format!("the file was read again, because its cached copy {place} {problem}")
+        });
         Ok(Loaded { note, pending: Some(Pending { place, source, stamp, hash }), ..loaded })
     }
 

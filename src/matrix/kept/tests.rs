@@ -204,14 +204,16 @@ fn any_damage_is_noticed_noted_and_mended() {
             None => assert!(loaded.from_cache && bytes[..head] == whole[..head]),
             Some(note) => {
                 assert!(!loaded.from_cache);
-                let read_anew = format!("read anew: {} ", entry.display());
-                seen.insert(note.strip_prefix(&read_anew).expect("the entry is named").to_owned());
+                let copy = entry.display();
+                let read_again =
+                    format!("the file was read again, because its cached copy {copy} ");
+                seen.insert(note.strip_prefix(&read_again).expect("the entry is named").to_owned());
             }
         }
         assert!(place.load(true).from_cache);
     }
     let seen: Vec<_> = seen.iter().map(String::as_str).collect();
-    assert_eq!(seen, ["has a wrong checksum", "has no valid head", "is too short"]);
+    assert_eq!(seen, ["has a wrong checksum", "is damaged or of another version", "is too short"]);
 }
 
 /// With right checksums all the same, as an evil entry would have.
@@ -321,8 +323,8 @@ fn a_head_that_says_what_cannot_be_is_refused() {
     let text = String::from_utf8_lossy(&whole);
     let sums = &text[text.find("\"checksums\":").unwrap()..=text.rfind("]]").unwrap() + 1];
     for (from, to, expected) in [
-        ("\"rows\":3", "\"rows\":18446744073709551615", " has no valid head"),
-        ("\"nnz\":5", "\"nnz\":4611686018427387904", " has no valid head"),
+        ("\"rows\":3", "\"rows\":18446744073709551615", " is damaged or of another version"),
+        ("\"nnz\":5", "\"nnz\":4611686018427387904", " is damaged or of another version"),
         ("\"rows\":3", "\"rows\":300", " is too short"),
         (sums, "\"checksums\":[[],[],[]]", " has a wrong checksum"),
     ] {

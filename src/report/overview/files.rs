@@ -32,13 +32,13 @@ pub enum FileError {
     Lines(#[from] LinesError),
     /// There is something else where its run's facts should be.
     #[error(
-        "{path}: {source}; it should be what spmv-bench wrote beside the rows; move it away to go without"
+        "{path}: {error}; it should be what spmv-bench wrote beside the rows; move it away to go without"
     )]
     Record {
         /// Of the facts.
         path: PathBuf,
         /// What is wrong.
-        source: io::Error,
+        error: io::Error,
     },
     /// The same file twice.
     #[error("{0} is named twice")]
@@ -78,7 +78,7 @@ fn record(rows: &Path) -> Result<Option<Value>, FileError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     };
-    record.map_err(|source| FileError::Record { path, source })
+    record.map_err(|error| FileError::Record { path, error })
 }
 
 impl ResultFile {

@@ -71,12 +71,12 @@ pub enum PageError {
     #[error("{0} is there and was not written by spmv-bench; name another folder, or move it away")]
     Foreign(PathBuf),
     /// The folder or a file in it.
-    #[error("cannot write {path}: {source}")]
+    #[error("cannot write {path}: {error}")]
     Unwritable {
         /// What was to be written.
         path: PathBuf,
         /// What the system says.
-        source: io::Error,
+        error: io::Error,
     },
 }
 
@@ -96,12 +96,12 @@ impl Page {
         if let Some((path, _)) = files.iter().find(|(path, _)| foreign(path)) {
             return Err(PageError::Foreign(path.clone()));
         }
-        let unwritable = |path: &Path, source| PageError::Unwritable { path: path.into(), source };
-        fs::create_dir_all(folder).map_err(|source| unwritable(folder, source))?;
-        remove_charts(folder).map_err(|source| unwritable(folder, source))?;
+        let unwritable = |path: &Path, error| PageError::Unwritable { path: path.into(), error };
+        fs::create_dir_all(folder).map_err(|error| unwritable(folder, error))?;
+        remove_charts(folder).map_err(|error| unwritable(folder, error))?;
         for (path, text) in &files {
             let written = cache::replace(path, |file| file.write_all(text.as_bytes()));
-            written.map_err(|source| unwritable(path, source))?;
+            written.map_err(|error| unwritable(path, error))?;
         }
         Ok(files.into_iter().map(|(path, _)| path).collect())
     }
