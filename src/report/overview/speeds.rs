@@ -46,6 +46,8 @@ pub(super) fn rates(lines: &[&Line]) -> Option<View> {
     });
     let mut speeds: Vec<_> = speeds.collect();
     speeds.sort_by(|a, b| b.mean.total_cmp(&a.mean));
+    // A mean over fewer matrices than the others' stands apart from them.
+    speeds.sort_by_key(|speeds| speeds.gflops.len() < matrices);
     let kinds = Kinds::of_lines(&timed);
     let fewer = on_fewer(speeds.iter().map(|speeds| speeds.gflops.len()), matrices);
     (!speeds.is_empty()).then(|| View {

@@ -66,6 +66,16 @@ fn a_sequential_method_belongs_to_the_setting_of_its_run() {
 }
 
 #[test]
+fn means_over_fewer_matrices_come_last() {
+    let rows = [("a.mtx", "merge", 1.0), ("b.mtx", "merge", 1.0), ("a.mtx", "ell", 0.5)];
+    let page = page(&[file("a.csv", rows.map(|(file, method, ms)| row(file, method, ms)))]);
+    let methods = table(&page, SETTING).into_iter();
+    let methods: Vec<_> =
+        methods.map(|line| line.split(" | ").next().unwrap().to_owned()).collect();
+    assert_eq!(methods, ["merge", "ell"]);
+}
+
+#[test]
 fn what_may_not_be_compared_is_apart() {
     type Change = fn(Row) -> Row;
     let changes: [(&str, Change); 5] = [

@@ -50,9 +50,10 @@ impl Best {
         let standings = named.filter_map(|(place, s)| Standing::of(place, &s.name, &contests));
         let mut standings: Vec<_> = standings.collect();
         standings.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+        let matrices = shown.matrices().len();
+        standings.sort_by_key(|standing| standing.ran < matrices);
         let meaning = "loss: time over that of the fastest on the matrix, over the matrices on which \
                        the method runs; of equally fast ones each is the fastest";
-        let matrices = shown.matrices().len();
         let fewer = on_fewer(standings.iter().map(|standing| standing.ran), matrices);
         let kinds = Kinds::of_lines(&shown.lines);
         let notes = shown.notes().into_iter().chain(shown.note_on_several());
