@@ -80,7 +80,8 @@ impl<'a> Session<'a> {
         let threads = args.threads();
         ensure!(
             threads.len() <= 1,
-            "--threads: several counts take a process each, so not with --no-isolate, nor here"
+            "--threads: each of several numbers is measured in a process of its own, which --no-isolate, tune and \
+             mpi-merge do not start: choose one number"
         );
         let team = team(threads.first().copied(), world)?;
         let settings = args.settings();

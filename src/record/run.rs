@@ -34,8 +34,8 @@ pub struct RunRecord {
     pub settings: Settings,
     /// Whether the mirrored half of symmetric files was stored too.
     pub expand: bool,
-    /// The order that matrices were brought into; of several, as of several kinds of caches in the settings, the
-    /// first: each cell tells its own.
+    /// The order that matrices were brought into. Of several it is the first, as the kind of caches in the settings
+    /// is; each cell tells its own.
     pub order: Order,
     /// What each matrix has rows of, in their order.
     pub cells: Vec<Cell>,
@@ -83,8 +83,8 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Whether a row is that of this cell, as far as a record tells: those of older versions tell no more than the
-    /// method, its device and the precision.
+    /// Whether a row belongs to this cell. The record of an older version does not tell threads, caches and order; then
+    /// these are not compared.
     pub fn has(&self, row: &Self) -> bool {
         let Self { threads, cache, order, .. } = self;
         let told =

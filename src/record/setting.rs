@@ -29,8 +29,8 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// That of a row whose run has measured with `most` threads at most: beside these stand the methods that have one
-    /// thread whatever is asked for.
+    /// The setting of a row. `most` is the largest number of threads of its run: methods that always have one thread are
+    /// measured beside it.
     pub fn of(row: &Row, most: Option<usize>) -> Self {
         let name = row.method_name.as_deref().and_then(|name| name.split(':').next());
         let method = METHODS.iter().find(|method| Some(method.name) == name);

@@ -73,5 +73,8 @@ fn the_summary_and_the_report_keep_them_apart() {
         }
     }
     let ran = place.run(&format!("matrices/m1.mtx {words} --threads 1,2 --no-isolate"));
-    assert!(ran.stderr.contains("several counts take a process each"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("each of several numbers is measured in a process of its own"),
+        "{ran:?}"
+    );
 }

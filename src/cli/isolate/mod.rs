@@ -31,7 +31,7 @@ pub use wire::send;
 pub enum Runner<'a> {
     /// This process.
     Here(Box<Session<'a>>),
-    /// A child for each number of threads: what a process does in parallel, it does with one number.
+    /// One child for each number of threads, because the parallel parts of setups share one thread pool in a process.
     Children(Vec<Keeper<'a>>),
 }
 
@@ -96,8 +96,8 @@ fn threads(args: &MeasureArgs) -> Result<Vec<usize>> {
     Ok(if is_needed { threads } else { most.into_iter().collect() })
 }
 
-/// A child for each number of threads, and the facts of the run: those of the child with most threads, with what all
-/// of them measure.
+/// A child for each number of threads, and the facts of the run. These are the facts of the child with the most
+/// threads, with the cells of all children.
 fn children<'a>(
     program: &Path,
     hello: &Hello,
