@@ -17,11 +17,10 @@ pub struct ReportArgs {
     /// Result files, as --format csv, corpus or the benchmarks of Ginkgo wrote them
     #[arg(required = true, value_name = "FILE")]
     pub results: Vec<PathBuf>,
-    /// The folder to write into, where only an earlier report is overwritten; or the one page, if the name ends in
-    /// .html
+    /// The folder to write into; or the name of the page alone, which ends in .html
     #[arg(short, long, value_name = "DIR|FILE.html")]
     pub output: Option<PathBuf>,
-    /// Replace a page FILE.html that is there already
+    /// Replace an earlier report or page; files in the folder that this program did not write always stay
     #[arg(long)]
     pub force: bool,
     #[command(flatten)]
@@ -58,8 +57,9 @@ pub fn run(args: &ReportArgs, world: &mut World) -> Result<Verdict> {
             is_page || Format::of_name(path).is_none() || path.is_dir(),
             "{shown}: the report has several files; name a folder, or a page that ends in .html"
         );
-        if is_page {
-            output::check(path, args.force)?;
+        let page = if is_page { path.clone() } else { path.join("report.html") };
+        if is_page || page.exists() {
+            output::check(&page, args.force)?;
         }
     }
     let files = overview::read(&args.results, args.ginkgo.ginkgo_times)?;

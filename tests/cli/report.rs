@@ -57,6 +57,17 @@ fn the_page_alone_is_written_to_a_name_of_a_page() {
         (read(&dir.path().join("there.html")), fs::read_dir(&dir).unwrap().count()),
         ("mine".into(), 3)
     );
+    assert_eq!(to("DIR").result, Ok(Verdict::Ok));
+    let before = read(&dir.path().join("DIR/report.md"));
+    let error = to("DIR").result.unwrap_err();
+    assert!(
+        error.ends_with(
+            "report.html is there already: name another file, or replace it with --force"
+        ),
+        "{error}"
+    );
+    assert_eq!(read(&dir.path().join("DIR/report.md")), before);
+    assert_eq!(to("DIR --force").result, Ok(Verdict::Ok));
     assert_eq!(to("there.html --force").result, Ok(Verdict::Ok));
     assert!(read(&dir.path().join("there.html")).contains("</html>"));
 }
@@ -353,7 +364,8 @@ fn what_is_no_result_or_not_ours_is_refused() {
     assert!(error(&format!("{at}/none.csv")).starts_with("cannot read DIR/none.csv: "));
     assert!(error(&format!("{at}/b.csv")).starts_with("DIR/b.csv:1: no column file; "));
     assert_eq!(error(&format!("{at}/a.csv {at}/./a.csv")), "DIR/./a.csv is named twice");
-    let refused = error(&format!("{at}/a.csv -o {at}"));
+    // Even by force.
+    let refused = error(&format!("{at}/a.csv -o {at} --force"));
     assert!(refused.starts_with("DIR/report.html is there and was not written by"), "{refused}");
     assert_eq!(read(&dir.path().join("report.html")), "mine");
     fs::write(dir.path().join("a.csv.run.json"), "{").unwrap();

@@ -1,0 +1,131 @@
+//! The methods of a session on one matrix, measured in one way after the other.
+
+use std::cell::RefCell;
+
+use super::group::with_ended;
+use super::{NONE_LEFT, Session};
+use crate::bench::execute::{Bench, News, Stopped, Trial};
+use crate::bench::outcome::{Outcome, Report};
+use crate::bench::plan::Settings;
+use crate::cli::ordered::{InPrecision, Ordered};
+use crate::cli::task::{Event, Step, Task, Way};
+use crate::device::buffer::Value;
+use crate::method::{Choice, Device};
+use crate::record::row::Row;
+use crate::record::{Group, MatrixReport};
+
+impl Session<'_> {
+    /// All open methods in one way: a group per device that any of them runs on.
+    pub(super) fn measure<T: Value>(
+        &self,
+        way: Way,
+        ordered: &Result<Ordered, String>,
+        report: &MatrixReport,
+        task: &Task,
+        tell: &mut dyn FnMut(Event),
+    ) -> Result<(), Stopped> {
+        let cell = |choice: &Choice| way.cell(choice, self.team.len());
+        let reordering = ordered.as_ref().ok().and_then(|ordered| ordered.cost);
+        let circumstances = self.circumstances(way, reordering);
+        let open = self.choices.iter().filter(|choice| !task.is_done(&cell(choice)));
+        let open: Vec<_> = open.cloned().collect();
+        if open.is_empty() {
+            return Ok(());
+        }
+        let tell = RefCell::new(tell);
+        let step = |step| tell.borrow_mut()(Event::Step(step));
+        let news = |news: News| match news {
+            News::Next(choice, turn) => step(Step::Method(cell(choice), turn)),
+            News::Final(choice, outcome) => {
+                let row = Row::new(&report.facts, choice, outcome, &circumstances);
+                tell.borrow_mut()(Event::Final(Box::new(row)));
+            }
+        };
+        let Self { team, clock, interrupted, settings, .. } = self;
+        let is_able = |choice: &&Choice| task.is_to_run(&cell(choice));
+        let matrix = if open.iter().any(|choice| is_able(&choice)) {
+            step(Step::Begin(way, None));
+            ordered.as_ref().map_err(Clone::clone).and_then(Ordered::to_precision::<T>)
+        } else {
+            Err(NONE_LEFT.into())
+        };
+        let held = ordered.as_ref().map_or(0, Ordered::bytes)
+            + matrix.as_ref().map_or(0, InPrecision::bytes);
+        let max_memory = settings.max_memory.map(|most| most.saturating_sub(held));
+        let settings = &Settings { max_memory, cache: way.cache, ..settings.clone() };
+        let bench = Bench {
+            team,
+            clock: *clock,
+            interrupted,
+            settings,
+            tell: &news,
+            entropy: rand::random,
+        };
+        let mut trial =
+            matrix.as_ref().map_err(Clone::clone).and_then(|matrix| matrix.trial(&bench));
+        for device in [Device::Cpu, Device::Gpu] {
+            let of_device = open.iter().filter(|choice| choice.method.device() == device);
+            let choices: Vec<_> = of_device.cloned().collect();
+            if choices.is_empty() {
+                continue;
+            }
+            let able: Vec<_> = choices.iter().filter(is_able).cloned().collect();
+            if !able.is_empty() {
+                step(Step::Begin(way, Some(device)));
+            }
+            let measured = match &mut trial {
+                Err(reason) => all(&able, &Outcome::Skipped((*reason).clone())),
+                Ok(trial) => self.on_device(device, trial, &able)?,
+            };
+            let is_interrupted = measured.interrupted.is_some();
+            let end_of = |choice: &Choice| task.end_of(&cell(choice)).cloned().map(Outcome::from);
+            let (choices, measured) = with_ended(choices, measured, end_of);
+            let group =
+                self.group(circumstances, device, &choices, &report.facts, measured, &task.done);
+            let group = Box::new(Group { reordering, ..group });
+            if is_interrupted {
+                tell.borrow_mut()(Event::Partial(group));
+                return Err(Stopped::Interrupted);
+            }
+            tell.borrow_mut()(Event::Group(group));
+        }
+        Ok(())
+    }
+
+    fn on_device<T: Value>(
+        &self,
+        device: Device,
+        trial: &mut Trial<T>,
+        choices: &[Choice],
+    ) -> Result<Report, Stopped> {
+        if choices.is_empty() {
+            return Ok(Report::default());
+        }
+        let gpu =
+            || self.gpu.as_ref().expect("methods of the GPU are chosen only where there is one");
+        let measured = match device {
+            Device::Cpu => trial.on_host(choices),
+            Device::Gpu => trial.on_gpu(gpu(), choices),
+        };
+        match measured {
+            Err(Stopped::Lost { method, reason }) if !self.is_worker => {
+                Ok(lost(choices, &method, &reason))
+            }
+            measured => measured,
+        }
+    }
+}
+
+/// The same outcome for each.
+fn all(choices: &[Choice], outcome: &Outcome) -> Report {
+    Report { outcomes: vec![outcome.clone(); choices.len()], ..Report::default() }
+}
+
+/// What becomes of methods whose device was lost under one of them.
+fn lost(choices: &[Choice], method: &str, reason: &str) -> Report {
+    let outcome = |choice: &Choice| match choice.name() == method {
+        true => Outcome::Failed(reason.to_owned()),
+        false => Outcome::Failed(format!("the device was lost when {method} failed: {reason}")),
+    };
+    Report { outcomes: choices.iter().map(outcome).collect(), ..Report::default() }
+}
