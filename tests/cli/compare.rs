@@ -6,8 +6,8 @@ use std::path::Path;
 use expect_test::expect;
 use spmv_bench::cli::Verdict;
 
-use super::world::{Ran, run};
-use super::{EXACT, SMALL, check, folder, program};
+use super::world::{Ran, program, run};
+use super::{EXACT, SMALL, check, folder};
 
 /// Rows without intervals' width: every product takes a millisecond.
 fn measure(dir: &Path, name: &str, options: &str) {

@@ -11,8 +11,8 @@ use spmv_bench::bench::clock::FakeClock;
 use spmv_bench::cli::Verdict;
 use tempfile::TempDir;
 
-use super::world::{Ran, run, run_with};
-use super::{Interrupting, SMALL, folder};
+use super::world::{Interrupting, Ran, run, run_with};
+use super::{SMALL, folder};
 
 const EXACT: &str = "--threads 1 --methods seq,merge,dia --iterations 8 --rounds 1 --no-bandwidth";
 

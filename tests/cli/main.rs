@@ -5,12 +5,15 @@ mod compare;
 mod forms;
 mod ginkgo;
 mod gpu;
+mod interrupts;
 mod kept;
 mod memory;
 mod order;
+mod overflow;
 mod pictures;
 mod products;
 mod reading;
+mod refusals;
 mod report;
 mod reproduce;
 mod schema;
@@ -19,18 +22,14 @@ mod tune;
 mod world;
 mod writing;
 
-use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::path::Path;
 
 use expect_test::{Expect, expect};
-use spmv_bench::bench::clock::{Clock, FakeClock};
 use spmv_bench::cli::Verdict;
 use tempfile::TempDir;
 
-use world::{run, run_with, run_with_profiles};
+use world::{run, run_with_profiles};
 
 /// Settings under which nothing depends on the machine.
 const EXACT: &str = "--threads 1 --methods seq,csr-rows,merge --x ones --iterations 8 --rounds 1";
@@ -198,143 +197,6 @@ fn an_output_file_comes_with_the_facts_of_its_run() {
 }
 
 #[test]
-fn what_cannot_run_says_why() {
-    let dir = folder(&[("bad.mtx", "hello\n")]);
-    let dir = dir.path().display();
-    for (words, expected) in [
-        (
-            "--methods nosuch",
-            "--methods nosuch: there is no method 'nosuch'; `spmv-bench methods` lists",
-        ),
-        ("--methods mrege", "--methods mrege: there is no method 'mrege'; did you mean merge"),
-        ("--methods csr5:sgima=8", "csr5 has no parameter 'sgima'; it has "),
-        ("--threads 100000", "--threads 100000: this process may run on"),
-        ("--threads 0", "--threads 0: at least one thread is needed"),
-        ("--mtx gen:whel,spokes=3", "there is no generator 'whel'; did you mean wheel?"),
-        (&format!("--mtx {dir}/absent.mtx"), &format!("{dir}/absent.mtx: ")),
-        (&format!("--mtx {dir}/bad.mtx"), &format!("{dir}/bad.mtx:1: ")),
-        (&format!("corpus {dir}/absent"), "absent: there is no such file or folder"),
-        (
-            &format!("--mtx {dir}/bda.mtx"),
-            "bda.mtx: there is no such file or folder; did you mean bad.mtx?",
-        ),
-        ("a.mtx b.mtx", "2 matrices are named; `spmv-bench corpus` measures several"),
-        ("methods mrege", "there is no method 'mrege'; did you mean merge"),
-        ("man corpsu", "man corpsu: there is no such command; did you mean corpus?"),
-        (&format!("{dir}"), &format!("{dir} is a folder; `spmv-bench corpus {dir}` measures all")),
-        (&format!("{dir}/bad.mtx --mtx gen:grid2d,n=3"), "'[MATRIX]' cannot be used with '--mtx"),
-        (&format!("--output {dir}/absent/out.csv"), "cannot write"),
-        ("--max-time never", "invalid value 'never' for '--max-time <S>'"),
-        ("--alpha inf", "it must be a finite number"),
-        ("--max-time 1e30", "it must be a number of seconds from 0 to 1e9"),
-        ("--max-time -1", "it must be a number of seconds from 0 to 1e9"),
-        ("--threads x", "it must be a whole number such as 4"),
-        ("frobnicate", "frobnicate: there is no such command, file or folder; `spmv-bench --help`"),
-        ("corpsu DIR", "corpsu: there is no such command, file or folder; did you mean corpus?"),
-        ("grid2d,n=9", "grid2d,n=9: there is no such file or folder; did you mean gen:grid2d,n=9?"),
-    ] {
-        let message = run(words).result.unwrap_err();
-        assert!(message.contains(expected), "{words}: {message}");
-    }
-}
-
-#[test]
-fn an_empty_folder_is_an_error() {
-    let dir = folder(&[("a.txt", "")]);
-    let ran = run(&format!("corpus {}", dir.path().display()));
-    assert!(ran.result.unwrap_err().ends_with("no .mtx, .mtx.gz or .tar.gz file below it"));
-}
-
-#[test]
-fn f32_that_overflows_is_skipped_with_the_value() {
-    let dir = folder(&[("a.mtx", &SMALL.replace("3 3 5", "3 3 1e300"))]);
-    let words = format!("--mtx {}/a.mtx {EXACT} --precision both", dir.path().display());
-    let ran = run(&words);
-    assert_eq!(ran.result, Ok(Verdict::Ok));
-    assert!(
-        ran.stdout.contains("merge                 skipped the value 1e300 is too large for f32"),
-        "{}",
-        ran.stdout
-    );
-}
-
-/// Raises the flag at the given look at the clock.
-struct Interrupting<'a> {
-    clock: FakeClock,
-    looks: std::cell::Cell<usize>,
-    at: usize,
-    flag: &'a AtomicBool,
-}
-
-impl Clock for Interrupting<'_> {
-    fn now(&self) -> Duration {
-        self.looks.set(self.looks.get() + 1);
-        if self.looks.get() == self.at {
-            self.flag.store(true, Ordering::Relaxed);
-        }
-        self.clock.now()
-    }
-    fn pause(&self, time: Duration) {
-        self.clock.pause(time);
-    }
-}
-
-#[test]
-fn an_interrupt_leaves_whole_rows_of_whole_matrices() {
-    let files: Vec<_> = (0..3).map(|k| (format!("{k}.mtx"), SMALL)).collect();
-    let files: Vec<_> = files.iter().map(|(name, text)| (name.as_str(), *text)).collect();
-    let dir = folder(&files);
-    let words = format!("corpus {} {EXACT}", dir.path().display());
-    let complete = run(&words).stdout;
-    for at in 1..200 {
-        let flag = AtomicBool::new(false);
-        let clock = FakeClock::new(Duration::from_millis(1));
-        let ran =
-            run_with(&words, &Interrupting { clock, looks: 0.into(), at, flag: &flag }, &flag);
-        assert!(complete.starts_with(&ran.stdout), "whole rows only");
-        let rows = ran.stdout.lines().count().saturating_sub(1);
-        assert_eq!(rows % 3, 0, "whole matrices only");
-        if flag.into_inner() {
-            assert_eq!(ran.result, Ok(Verdict::Bad));
-            assert!(ran.stderr.contains("interrupted after"), "{}", ran.stderr);
-        } else {
-            assert_eq!((ran.result, rows), (Ok(Verdict::Ok), 9));
-        }
-    }
-}
-
-/// As text, methods that have samples are shown with a note; rows are of whole groups.
-#[test]
-fn an_interrupt_of_one_matrix_shows_what_there_is() {
-    let dir = folder(&[("a.mtx", SMALL)]);
-    let words = format!("--mtx {} {EXACT} --rounds 2", dir.path().join("a.mtx").display());
-    let words = words.replace("--rounds 1 ", "");
-    let interrupted = |words: &str, at| {
-        let flag = AtomicBool::new(false);
-        let clock = FakeClock::new(Duration::from_millis(1));
-        let ran = run_with(words, &Interrupting { clock, looks: 0.into(), at, flag: &flag }, &flag);
-        flag.into_inner().then_some(ran)
-    };
-    let complete = run(&format!("{words} --format csv")).stdout;
-    let mut notes = BTreeSet::new();
-    for at in (3..300).step_by(9) {
-        if let Some(ran) = interrupted(&words, at) {
-            assert_eq!(ran.result, Ok(Verdict::Bad));
-            assert!(ran.stderr.contains("a.mtx are incomplete"), "{}", ran.stderr);
-            assert!(ran.stdout.contains("num_nonzeros: 4\n"), "{}", ran.stdout);
-            let rows = ran.stdout.lines().filter(|line| line.contains(" PASS "));
-            notes.extend(rows.map(|row| row.split_once("  (").map(|(_, note)| note.to_owned())));
-        }
-        if let Some(ran) = interrupted(&format!("{words} --format csv"), at) {
-            assert!(ran.stdout.is_empty() || ran.stdout == complete, "{}", ran.stdout);
-        }
-    }
-    let expected = ["interrupted after 1 of 2 rounds)", "interrupted in round 1 of 2)"];
-    let expected = expected.map(|note| Some(note.to_owned()));
-    assert!(expected.iter().all(|note| notes.contains(note)), "{notes:?}");
-}
-
-#[test]
 fn generate_writes_what_was_understood() {
     let dir = folder(&[("a.mtx", &SMALL.replace("1 4 3", "1 4 0.1"))]);
     let (from, to) = (dir.path().join("a.mtx"), dir.path().join("b.mtx"));
@@ -393,79 +255,4 @@ fn manual_pages_are_those_that_the_first_refers_to() {
     let page = run("man corpus").stdout;
     assert!(page.contains(".TH spmv-bench-corpus 1") && page.contains("shard"));
     assert_eq!(page.matches(".TH ").count(), 1);
-}
-
-/// A reader that has had enough is no error of ours: nothing is said about it, and nothing panics.
-#[test]
-fn a_closed_pipe_ends_quietly() {
-    let dir = folder(&[("a.mtx", SMALL)]);
-    let quick = "--methods seq --iterations 1 --rounds 1 --quiet --no-isolate";
-    for words in [
-        "methods",
-        "methods --format json",
-        "man",
-        "man corpus",
-        "completions bash",
-        "completions zsh",
-        "--help",
-        "corpus --help",
-        "reproduce",
-        "fetch --list",
-        &format!("gen:wheel,spokes=9 {quick}"),
-        &format!("corpus {} {quick}", dir.path().display()),
-    ] {
-        let (reader, writer) = std::io::pipe().unwrap();
-        drop(reader);
-        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_spmv-bench"));
-        let ran = program.args(words.split(' ')).stdout(writer).output().unwrap();
-        assert!(ran.stderr.is_empty(), "{words}: {}", String::from_utf8_lossy(&ran.stderr));
-    }
-}
-
-/// The built program, for what only a process shows.
-fn program(words: &str) -> std::process::Output {
-    let program = PathBuf::from(env!("CARGO_BIN_EXE_spmv-bench"));
-    std::process::Command::new(program).args(words.split_whitespace()).output().unwrap()
-}
-
-#[test]
-fn exit_statuses() {
-    let dir = folder(&[("a.mtx", SMALL), ("b.mtx", "hello\n")]);
-    let dir = dir.path().display();
-    let quick = "--methods merge --iterations 1 --rounds 1 --quiet";
-    assert_eq!(program(&format!("--mtx {dir}/a.mtx {quick}")).status.code(), Some(0));
-    assert_eq!(program(&format!("corpus {dir} {quick}")).status.code(), Some(1));
-    let ran = program(&format!("--mtx {dir}/b.mtx {quick}"));
-    assert_eq!((ran.status.code(), ran.stdout.len()), (Some(2), 0));
-    assert!(String::from_utf8(ran.stderr).unwrap().starts_with("spmv-bench: "));
-    assert_eq!(program("--nonsense").status.code(), Some(2));
-}
-
-/// α·1 is finite, but with other elements of x a sum on the way to it need not be: no method is to blame.
-#[test]
-fn a_factor_that_is_too_large_is_no_fault_of_methods() {
-    for words in ["--alpha 1.7e308", "--alpha 3e38 --precision f32"] {
-        let ran = run(&format!("gen:diagonals,rows=9,offsets=0 {EXACT} {words} --format csv"));
-        let reason = ",skipped,nothing can be verified: row 8 of alpha A x";
-        let is_skipped = |line: &str| line.replace('"', "").contains(reason);
-        assert!(ran.stdout.lines().skip(1).all(is_skipped), "{ran:?}");
-        assert_eq!(ran.stdout.lines().count(), 4);
-    }
-}
-
-/// Finite values whose sum is not: there is nothing to hold a product against.
-#[test]
-fn a_reference_that_overflows_is_no_fault_of_methods() {
-    let head = "%%MatrixMarket matrix coordinate real general";
-    let entries: String = (1..=20).map(|col| format!("2 {col} 1.7e308\n")).collect();
-    let dir = folder(&[("a.mtx", &format!("{head}\n2 20 20\n{entries}"))]);
-    let file = dir.path().join("a.mtx");
-    let ran = run(&format!("--mtx {} {EXACT} --format csv", file.display()));
-    let reason = "nothing can be verified: row 1 of alpha A x + beta y, or a part of its sum, may exceed the largest f64";
-    let lines: Vec<_> = ran.stdout.lines().skip(1).collect();
-    assert!(!lines.is_empty(), "{ran:?}");
-    assert!(
-        lines.iter().all(|line| line.contains(",skipped,") && line.contains(reason)),
-        "{ran:?}"
-    );
 }

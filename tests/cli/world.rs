@@ -1,8 +1,9 @@
 //! A world for commands to run in, with a fake clock.
 
+use std::cell::Cell;
 use std::ffi::OsString;
-use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use spmv_bench::bench::clock::{Clock, FakeClock};
@@ -87,4 +88,31 @@ fn run_in(
 /// Every look at the clock takes a millisecond, so every product does.
 pub fn run(words: &str) -> Ran {
     run_with(words, &FakeClock::new(Duration::from_millis(1)), &AtomicBool::new(false))
+}
+
+/// Raises the flag at the given look at the clock.
+pub struct Interrupting<'a> {
+    pub clock: FakeClock,
+    pub looks: Cell<usize>,
+    pub at: usize,
+    pub flag: &'a AtomicBool,
+}
+
+impl Clock for Interrupting<'_> {
+    fn now(&self) -> Duration {
+        self.looks.set(self.looks.get() + 1);
+        if self.looks.get() == self.at {
+            self.flag.store(true, Ordering::Relaxed);
+        }
+        self.clock.now()
+    }
+    fn pause(&self, time: Duration) {
+        self.clock.pause(time);
+    }
+}
+
+/// The built program, for what only a process shows.
+pub fn program(words: &str) -> std::process::Output {
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_spmv-bench"));
+    std::process::Command::new(program).args(words.split_whitespace()).output().unwrap()
 }

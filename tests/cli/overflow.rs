@@ -1,0 +1,48 @@
+//! Values that a precision does not hold.
+
+use spmv_bench::cli::Verdict;
+
+use crate::world::run;
+use crate::{EXACT, SMALL, folder};
+
+#[test]
+fn f32_that_overflows_is_skipped_with_the_value() {
+    let dir = folder(&[("a.mtx", &SMALL.replace("3 3 5", "3 3 1e300"))]);
+    let words = format!("--mtx {}/a.mtx {EXACT} --precision both", dir.path().display());
+    let ran = run(&words);
+    assert_eq!(ran.result, Ok(Verdict::Ok));
+    assert!(
+        ran.stdout.contains("merge                 skipped the value 1e300 is too large for f32"),
+        "{}",
+        ran.stdout
+    );
+}
+
+/// α·1 is finite, but with other elements of x a sum on the way to it need not be: no method is to blame.
+#[test]
+fn a_factor_that_is_too_large_is_no_fault_of_methods() {
+    for words in ["--alpha 1.7e308", "--alpha 3e38 --precision f32"] {
+        let ran = run(&format!("gen:diagonals,rows=9,offsets=0 {EXACT} {words} --format csv"));
+        let reason = ",skipped,nothing can be verified: row 8 of alpha A x";
+        let is_skipped = |line: &str| line.replace('"', "").contains(reason);
+        assert!(ran.stdout.lines().skip(1).all(is_skipped), "{ran:?}");
+        assert_eq!(ran.stdout.lines().count(), 4);
+    }
+}
+
+/// Finite values whose sum is not: there is nothing to hold a product against.
+#[test]
+fn a_reference_that_overflows_is_no_fault_of_methods() {
+    let head = "%%MatrixMarket matrix coordinate real general";
+    let entries: String = (1..=20).map(|col| format!("2 {col} 1.7e308\n")).collect();
+    let dir = folder(&[("a.mtx", &format!("{head}\n2 20 20\n{entries}"))]);
+    let file = dir.path().join("a.mtx");
+    let ran = run(&format!("--mtx {} {EXACT} --format csv", file.display()));
+    let reason = "nothing can be verified: row 1 of alpha A x + beta y, or a part of its sum, may exceed the largest f64";
+    let lines: Vec<_> = ran.stdout.lines().skip(1).collect();
+    assert!(!lines.is_empty(), "{ran:?}");
+    assert!(
+        lines.iter().all(|line| line.contains(",skipped,") && line.contains(reason)),
+        "{ran:?}"
+    );
+}
