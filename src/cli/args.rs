@@ -19,7 +19,7 @@ use super::tune::args::TuneArgs;
 use super::written::OutputArgs;
 use crate::matrix::generate::forms;
 use crate::record::run::Shard;
-pub use measure::{DeviceChoice, MeasureArgs, device, finite, seconds, whole};
+pub use measure::{DeviceChoice, MeasureArgs, device, finite, seconds, whole, whole_from};
 
 /// What is measured when no matrix is named.
 const DEFAULT_MATRIX: &str = "gen:grid2d,n=1000,points=5,random=1";

@@ -54,7 +54,7 @@ pub struct MeasureArgs {
     pub protocol: Protocol,
     /// How many products to time [default: 2^34 / nonzeros, but at least 100 and at most 200000, on a GPU
     /// 50000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = whole_from(1, u32::MAX))]
     pub iterations: Option<u32>,
     /// How many products to run before each round without timing them [default: 5]
     #[arg(long, value_name = "N", value_parser = whole::<usize>)]
@@ -75,7 +75,7 @@ pub struct MeasureArgs {
     pub max_memory: Option<Size>,
     /// In how many rounds the products of all methods are measured in turns; with 1 each method is measured
     /// as a whole, and only one is in memory at a time [default: 6]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", value_parser = whole_from(1, 1000))]
     pub rounds: Option<u32>,
     /// What the CPU's or GPU's caches hold before a sample is timed, or several: hot,cold [default: hot, but cold
     /// where --protocol says so]
@@ -94,7 +94,7 @@ pub struct MeasureArgs {
     #[arg(long, value_enum, default_value = "stored")]
     pub values: Values,
     /// Seed of the random numbers of x and of --values random
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>)]
     pub seed: u64,
     /// Multiply by the transpose, y = alpha A^T x + beta y
     #[arg(long)]
@@ -278,6 +278,14 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
 /// A whole number that is not negative.
 pub fn whole<N: FromStr>(text: &str) -> Result<N, String> {
     text.parse().map_err(|_| "it must be a whole number such as 4".into())
+}
+
+/// A whole number from `least` to `most`.
+pub fn whole_from(least: u32, most: u32) -> impl Fn(&str) -> Result<u32, String> + Clone {
+    move |text| {
+        let number = text.parse().ok().filter(|number| (least..=most).contains(number));
+        number.ok_or_else(|| format!("it must be a whole number from {least} to {most}"))
+    }
 }
 
 fn number(text: &str) -> Result<f64, String> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::args::seconds;
+use crate::cli::args::{seconds, whole_from};
 use crate::datasets::filter::{FORMS, Filter};
 use crate::fetch::address::Site;
 use crate::fetch::folder::DATA;
@@ -51,9 +51,8 @@ pub struct FetchArgs {
     #[arg(long)]
     pub any_archive: bool,
     /// How many matrices to download at the same time
-    #[arg(long, value_name = "N", default_value_t = 4,
-          value_parser = clap::value_parser!(u16).range(1..=64))]
-    pub jobs: u16,
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole_from(1, 64))]
+    pub jobs: u32,
     /// Seconds after which a connection is given up that delivers nothing, or less than 1 KiB per second
     #[arg(long, value_name = "S", default_value = "60", value_parser = positive_seconds,
           allow_negative_numbers = true)]

@@ -87,7 +87,7 @@ fn bring(
 fn settings(args: &FetchArgs, world: &World) -> Settings {
     Settings {
         sites: if args.mirror.is_empty() { Site::collection() } else { args.mirror.clone() },
-        jobs: args.jobs.into(),
+        jobs: args.jobs as usize,
         pause: args.pause,
         form: if args.keep_archives { Form::Archive } else { Form::Mtx },
         aux: args.aux,
