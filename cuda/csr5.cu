@@ -62,9 +62,11 @@ __device__ Descriptor descriptor_of(const unsigned *descriptors, unsigned tile, 
 }
 
 // The y_offsets, and for dirty tiles room for their empty offsets, in whatever order. A warp per tile.
+// A tile reads the first row of the next one while that one's warp may mark it as dirty: hence the
+// volatile reads and the atomic mark.
 extern "C" __global__ void __launch_bounds__(128)
     csr5_offsets(unsigned tiles, const unsigned *__restrict__ row_offsets, unsigned *descriptors,
-                 unsigned *tile_ptr, unsigned *empty_starts, unsigned *empty_count) {
+                 volatile unsigned *tile_ptr, unsigned *empty_starts, unsigned *empty_count) {
     const unsigned tile = (blockIdx.x * blockDim.x + threadIdx.x) / WARP, lane = threadIdx.x % WARP;
     if (tile >= tiles) return;
     const unsigned own = __popc(descriptor_of(descriptors, tile, lane).flags);
@@ -77,7 +79,7 @@ extern "C" __global__ void __launch_bounds__(128)
     if (lane < WARP - 1) return;
     const unsigned row = tile_ptr[tile], more = (tile_ptr[tile + 1] & ~DIRTY) - row;
     if (row_of(tile * TILE + (TILE - 1), row_offsets + row, more) == count) return;
-    tile_ptr[tile] = row | DIRTY;
+    atomicOr(const_cast<unsigned *>(tile_ptr) + tile, DIRTY);
     empty_starts[tile] = atomicAdd(empty_count, count);
 }
 

@@ -59,11 +59,12 @@ struct Assignment {
     unsigned rows[BLOCK], ends[BLOCK], empty[WARPS];
 };
 
-// Fills the assignment but for a barrier at the end; `on_empty` is given each empty row.
+// Fills the assignment but for a barrier at the end; `on_empty` is given each empty row. Threads past the
+// block's last nonzero have row 0.
 template <class OnEmpty>
 __device__ void assign_rows(const Share &share, const unsigned *row_offsets, Assignment &assigned,
                             OnEmpty on_empty) {
-    assigned.ends[threadIdx.x] = 0;
+    assigned.rows[threadIdx.x] = assigned.ends[threadIdx.x] = 0;
     if (threadIdx.x < WARPS) assigned.empty[threadIdx.x] = 0;
     __syncthreads();
     for (unsigned row = threadIdx.x; row <= share.last_row - share.row; row += BLOCK) {

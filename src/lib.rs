@@ -13,7 +13,7 @@
 //! | [`system`] | facts of the machine | – |
 //! | [`near`] | what a mistyped word may have meant | – |
 //! | [`terminal`] | text of others without what a terminal obeys | – |
-//! | [`device`] | the GPU: memory, kernels, time; CUDA behind it, an emulation in the tests | matrix |
+//! | [`device`] | the GPU: memory, kernels, time; CUDA behind it, or a model that executes PTX on the CPU | matrix |
 //! | [`memory`] | how much there is, how much is needed | matrix, system |
 //! | [`method`] | what a method is | matrix, memory, team, simd, device, profile |
 //! | [`methods`] | `METHODS`, the one list; one file per algorithm | method |

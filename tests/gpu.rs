@@ -1,4 +1,4 @@
-//! The measuring of GPU methods, on the emulation: what is timed, counted and reported.
+//! The measuring of GPU methods, on the model: what is timed, counted and reported.
 
 #[path = "battery/fake_cusparse/mod.rs"]
 mod fake_cusparse;
@@ -20,6 +20,7 @@ use spmv_bench::bench::execute::{Bench, Stopped, Trial};
 use spmv_bench::bench::outcome::{Measurement, Outcome, Report};
 use spmv_bench::bench::peak::Peak;
 use spmv_bench::bench::plan::{Cache, Protocol, Settings};
+use spmv_bench::device::model::Model;
 use spmv_bench::device::{Gpu, Program};
 use spmv_bench::matrix::Csr;
 use spmv_bench::matrix::generate::Generator;
@@ -27,7 +28,6 @@ use spmv_bench::method::{Choice, Device, GRAPH};
 use spmv_bench::methods::METHODS;
 use spmv_bench::scalar::Precision;
 use spmv_bench::team::Team;
-use spmv_emulation::Emulation;
 
 fn matrix() -> Csr<f64> {
     Generator::parse("rmat,scale=8,edges=3000").unwrap().generate().unwrap()
@@ -81,7 +81,7 @@ fn on_gpu(
     Trial::new(&bench, csr).on_gpu(gpu, choices)
 }
 
-/// The measurements by name. Those of cuSPARSE are skipped, for the emulation has none here, and so are
+/// The measurements by name. Those of cuSPARSE are skipped, for the model has none here, and so are
 /// formats that would be mostly fill.
 fn measured(gpu: &Gpu, csr: &Csr<f64>, settings: &Settings) -> BTreeMap<String, Measurement> {
     let (choices, report) = measure(gpu, csr, settings);
@@ -103,7 +103,7 @@ fn measured(gpu: &Gpu, csr: &Csr<f64>, settings: &Settings) -> BTreeMap<String, 
 
 #[test]
 fn every_sample_counts_and_both_caches_work() {
-    let (gpu, csr) = (Gpu::new(Emulation::new(2)), matrix());
+    let (gpu, csr) = (Gpu::new(Model::tiny(2)), matrix());
     for cache in [Cache::Hot, Cache::Cold] {
         let measured = measured(&gpu, &csr, &Settings { cache, ..settings() });
         for (name, measurement) in &measured {
@@ -119,10 +119,10 @@ fn every_sample_counts_and_both_caches_work() {
     }
 }
 
-/// By the emulation's clock whatever is enqueued takes a millisecond.
+/// By the model's clock whatever is enqueued takes a millisecond.
 #[test]
 fn launches_and_their_least_time_are_told() {
-    let gpu = Gpu::new(Emulation::new(2));
+    let gpu = Gpu::new(Model::tiny(2));
     let (choices, report) = measure(&gpu, &matrix(), &settings());
     assert_eq!(report.launch_ms, Some(1.0));
     let launches = |name: &str| {
@@ -138,7 +138,7 @@ fn launches_and_their_least_time_are_told() {
 /// Twenty products a round, two of which last two milliseconds.
 #[test]
 fn samples_last_two_milliseconds() {
-    let (gpu, csr) = (Gpu::new(Emulation::new(2)), grid());
+    let (gpu, csr) = (Gpu::new(Model::tiny(2)), grid());
     let measured = measured(&gpu, &csr, &Settings { iterations: Some(40), ..settings() });
     let samples = |name: &str| measured[name].summary.samples;
     assert_eq!(samples("gpu-csr-scalar"), 20);
@@ -147,7 +147,7 @@ fn samples_last_two_milliseconds() {
 
 #[test]
 fn graphs_are_right_with_all_terms() {
-    let gpu = Gpu::new(Emulation::new(5));
+    let gpu = Gpu::new(Model::tiny(5));
     let settings = Settings { alpha: -0.5, beta: 0.25, ..settings() };
     for transpose in [false, true] {
         let settings = Settings { transpose, ..settings.clone() };
@@ -166,7 +166,7 @@ fn graphs_are_right_with_all_terms() {
 
 #[test]
 fn stages_are_the_kernels_in_order() {
-    let (gpu, csr) = (Gpu::new(Emulation::new(3)), matrix());
+    let (gpu, csr) = (Gpu::new(Model::tiny(3)), matrix());
     let measured = measured(&gpu, &csr, &Settings { stages: true, ..settings() });
     let stages = |name: &str| -> Vec<_> {
         measured[name].stages.iter().map(|stage| (stage.name.clone(), stage.ms)).collect()
@@ -192,7 +192,7 @@ fn stages_are_the_kernels_in_order() {
 
 #[test]
 fn auto_tells_what_it_picked() {
-    let gpu = Gpu::new(Emulation::new(9));
+    let gpu = Gpu::new(Model::tiny(9));
     let picked = |csr: &Csr<f64>, iterations| {
         let settings = Settings { iterations: Some(iterations), ..settings() };
         measured(&gpu, csr, &settings)["gpu-auto"].note.clone().unwrap()
@@ -207,10 +207,10 @@ fn auto_tells_what_it_picked() {
     assert_eq!(picked(&mostly_fill, 100), "picked gpu-csr-vector");
 }
 
-/// The emulation holds at most two blocks per multiprocessor, of 2048 threads; a memset is no kernel.
+/// The model holds at most two blocks per multiprocessor, of 2048 threads; a memset is no kernel.
 #[test]
 fn occupancy_is_that_of_the_longest_kernel() {
-    let (gpu, csr) = (Gpu::new(Emulation::new(3)), matrix());
+    let (gpu, csr) = (Gpu::new(Model::tiny(3)), matrix());
     let plain = measured(&gpu, &csr, &settings());
     let occupancy = |name: &str| plain[name].occupancy;
     assert_eq!(occupancy("gpu-csr-scalar"), Some(2.0 * 256.0 / 2048.0));
@@ -228,7 +228,7 @@ fn kernels_are_compiled_once_and_that_is_no_setup() {
     // On the fake clock preparing takes a millisecond, and compiling takes longer than that.
     let compiled = Rc::new(Cell::new(0));
     let count = compiled.clone();
-    let slow = Emulation::new(4).rewriting(move |program, _, _| {
+    let slow = Model::tiny(4).rewriting(move |program, _, _| {
         count.set(count.get() + 1);
         std::thread::sleep(Duration::from_millis(2));
         program.source.into()
@@ -250,7 +250,7 @@ fn kernels_are_compiled_once_and_that_is_no_setup() {
 
 #[test]
 fn alpha_and_beta_are_verified_after_feeding_back() {
-    let gpu = Gpu::new(Emulation::new(5));
+    let gpu = Gpu::new(Model::tiny(5));
     let settings = Settings { alpha: -0.5, beta: 0.25, ..settings() };
     let all = measured(&gpu, &grid(), &settings);
     let ours = |choice: &Choice| !choice.method.name.starts_with("cusparse");
@@ -262,7 +262,7 @@ fn alpha_and_beta_are_verified_after_feeding_back() {
 /// The matrix has 8.06 nonzeros per row, the other is not square: 8 super-rows of 16 rows are 128.
 #[test]
 fn csr_k_tells_its_sizes_and_its_order() {
-    let gpu = Gpu::new(Emulation::new(8));
+    let gpu = Gpu::new(Model::tiny(8));
     let wide = Generator::parse("dense,rows=3,cols=40").unwrap().generate().unwrap();
     let note = |csr: &Csr<f64>, name: &str| measured(&gpu, csr, &settings())[name].note.clone();
     let expected = "block=8x12:srs=13:ssrs=6; csr-k takes GPUSpMV-3.5 for such rows";
@@ -274,7 +274,7 @@ fn csr_k_tells_its_sizes_and_its_order() {
 
 #[test]
 fn transposed_products_are_verified() {
-    let gpu = Gpu::new(Emulation::new(7));
+    let gpu = Gpu::new(Model::tiny(7));
     let wide = Generator::parse("dense,rows=3,cols=40").unwrap().generate().unwrap();
     let settings = Settings { transpose: true, beta: 0.5, stages: true, ..settings() };
     let measured = measured(&gpu, &wide, &settings);
@@ -288,7 +288,7 @@ fn transposed_products_are_verified() {
 /// many for the block all of its warps.
 #[test]
 fn hola_tells_how_many_warps_empty_rows_concern() {
-    let gpu = Gpu::new(Emulation::new(8));
+    let gpu = Gpu::new(Model::tiny(8));
     let note = |rows, triplets: &[(usize, usize, f64)]| {
         let csr = Csr::<f64>::from_triplets(rows, 9, triplets);
         let method = METHODS.iter().find(|method| method.name == "gpu-hola").unwrap();
@@ -310,34 +310,34 @@ fn hola_tells_how_many_warps_empty_rows_concern() {
 #[test]
 fn a_lost_device_ends_the_measurement() {
     let csr = matrix();
-    let beside = |program: &Program, _: Precision, _: &[(&'static str, usize)]| {
-        if program.name.starts_with("csr_vector") {
-            program.source.replace("store(y, row,", "store(y, row + (1 << 20),")
-        } else {
-            program.source.to_owned()
-        }
-    };
-    let outcome = |emulation: Emulation| {
+    let outcome = |from: &'static str, to: &'static str| {
+        let altered = move |program: &Program, _: Precision, _: &[(&'static str, usize)]| {
+            let of_method = program.name.starts_with("csr_vector");
+            program.source.replace(if of_method { from } else { to }, to)
+        };
         let names = ["gpu-csr-scalar", "gpu-csr-vector", "gpu-merge"];
         let methods = METHODS.iter().filter(|method| names.contains(&method.name));
         let choices: Vec<_> = methods.map(Choice::from).collect();
-        let gpu = Gpu::new(emulation.rewriting(beside));
+        let gpu = Gpu::new(Model::tiny(9).rewriting(altered));
         let measured = || on_gpu(&SystemClock::default(), &settings(), &gpu, &csr, &choices);
         // The next precision, or matrix.
         (measured(), measured())
     };
-    // One that recovers goes on.
-    let outcomes = outcome(Emulation::new(9)).0.unwrap().outcomes;
+    // What is not launched does no harm to the others.
+    let outcomes = outcome("__launch_bounds__(BLOCK)", "__launch_bounds__(16)").0.unwrap().outcomes;
     assert!(
         matches!(outcomes[..], [Outcome::Ok(_), Outcome::Failed(_), Outcome::Ok(_)]),
         "{outcomes:?}"
     );
     let (Err(Stopped::Lost { method, reason }), Err(next)) =
-        outcome(Emulation::new(9).losing_itself())
+        outcome("store(y, row,", "store(y, row + (1 << 20),")
     else {
         panic!("it went on")
     };
     assert_eq!(method, "gpu-csr-vector");
     assert!(reason.contains("csr_vector"), "{reason}");
-    assert_eq!(next.to_string(), "bringing the matrix there: the context is lost");
+    assert_eq!(
+        next.to_string(),
+        "bringing the matrix there: the context is lost: a kernel has failed"
+    );
 }

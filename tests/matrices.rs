@@ -12,12 +12,12 @@ use spmv_bench::bench::outcome::Outcome;
 use spmv_bench::bench::plan::{Protocol, Settings};
 use spmv_bench::device::Gpu;
 use spmv_bench::device::buffer::Value;
+use spmv_bench::device::model::Model;
 use spmv_bench::matrix::stats::RowStatistics;
 use spmv_bench::matrix::{Csr, market};
 use spmv_bench::method::{Choice, Device};
 use spmv_bench::methods::METHODS;
 use spmv_bench::team::Team;
-use spmv_emulation::Emulation;
 
 /// The folder and the rows of its table by column name; `None`, said aloud, when it is absent.
 fn table() -> Option<(PathBuf, Vec<HashMap<String, String>>)> {
@@ -96,7 +96,7 @@ fn check<T: Value>(name: &str, csr: &Csr<T>, device: Device) {
     let mut trial = Trial::new(&bench, csr);
     let report = match device {
         Device::Cpu => trial.on_host(&choices),
-        Device::Gpu => trial.on_gpu(&Gpu::new(Emulation::new(1)), &choices),
+        Device::Gpu => trial.on_gpu(&Gpu::new(Model::tiny(1)), &choices),
     };
     for (method, outcome) in choices.iter().zip(report.unwrap().outcomes) {
         let fine = matches!(outcome, Outcome::Ok(_) | Outcome::Skipped(_));

@@ -80,7 +80,7 @@ impl Kernel {
         }
         let arguments: Vec<_> = arguments.iter().map(|argument| argument.raw()).collect();
         // SAFETY: the values live in `arguments`; that they are those of the signature is checked by
-        // the emulation, on which the tests run every launch.
+        // the model, on which the tests run every launch.
         unsafe {
             self.gpu.0.driver.launch(self.id, grid, block, shared_bytes as u32, &arguments)?;
         }

@@ -1,5 +1,5 @@
 //! The GPU as methods see it: memory, kernels by name, and time. Behind it stands a [`Driver`]:
-//! CUDA in the program, an emulation on the CPU in the tests.
+//! CUDA, or a model that executes the kernels' PTX on the CPU.
 //!
 //! Work is enqueued in one stream and runs in order; only copies from and to the host,
 //! [`Gpu::time`] and [`Gpu::synchronize`] wait for it.
@@ -12,6 +12,7 @@ pub mod driver;
 pub mod facts;
 pub mod graph;
 pub mod kernel;
+pub mod model;
 pub mod probe;
 
 use std::cell::{Cell, RefCell};

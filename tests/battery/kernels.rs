@@ -1,16 +1,16 @@
-//! Faults planted in the kernels' text, each of which the emulation must find out: by an error that
+//! Faults planted in the kernels' text, each of which the model must find out: by an error that
 //! names what happened, or by a wrong result under some seed.
 
 use std::cell::Cell;
 use std::rc::Rc;
 
 use spmv_bench::device::kernel::HEADERS;
+use spmv_bench::device::model::Model;
 use spmv_bench::device::{Gpu, Program};
 use spmv_bench::matrix::Csr;
 use spmv_bench::method::{Choice, Failed, Unavailable, Unprepared};
 use spmv_bench::methods::METHODS;
 use spmv_bench::verify::Reference;
-use spmv_emulation::Emulation;
 
 use super::product::{Asked, Place, products};
 use super::small::{mostly_empty, tiles, vector};
@@ -101,7 +101,7 @@ fn symptom(choice: &Choice, csr: &Csr<f64>, seed: u64, (from, to): (&str, &str))
     let (old, new) = (from.to_owned(), to.to_owned());
     let planted = Rc::new(Cell::new(false));
     let seen = planted.clone();
-    let altered = Emulation::new(seed).rewriting(move |program, _, _| {
+    let altered = Model::tiny(seed).rewriting(move |program, _, _| {
         let mut source = program.source.to_owned();
         if !source.contains(&old) {
             source = whole(program, &mut Vec::new());

@@ -1,5 +1,5 @@
 //! The battery: every method × precision × small matrix × α and β, on teams of several sizes or on an
-//! emulated GPU under several seeds, and on a real one where there is one; and bugs planted on
+//! modelled GPU under several seeds, and on a real one where there is one; and bugs planted on
 //! purpose that must be found out.
 
 mod compiled;
@@ -27,7 +27,7 @@ use spmv_bench::simd::Isa;
 use spmv_bench::team::Team;
 use spmv_bench::verify::Reference;
 
-use product::{Place, check, check_spoilt, emulated, variants_on};
+use product::{Place, check, check_spoilt, modelled, variants_on};
 use small::{FACTORS, Triplet, matrices, vector};
 
 const THREADS: [usize; 4] = [1, 2, 3, 7];
@@ -83,7 +83,7 @@ fn every_cpu_method_is_right_on_every_small_matrix() {
 }
 
 fn every_gpu_method_is_right<T: Value>() {
-    let gpus = SEEDS.map(emulated);
+    let gpus = SEEDS.map(modelled);
     let places: Vec<_> = gpus.iter().map(Place::Gpu).collect();
     for_all_matrices::<T>(&on(Device::Gpu).collect::<Vec<_>>(), &places);
     // What a parameter changes is the code; one order of threads is enough for it.
@@ -120,7 +120,7 @@ fn rows_longer_than_2_to_the_16_are_right() {
     let mut triplets: Vec<Triplet> = long(2).chain(long(40)).collect();
     triplets.extend((3..39).map(|row| (row, row * 31, 1.5)));
     let csr = Csr::<f64>::from_triplets(60, 70_000, &triplets);
-    let (team, gpu) = (Team::floating(3), emulated(1));
+    let (team, gpu) = (Team::floating(3), modelled(1));
     for choice in on(Device::Cpu).chain(variants_on(Device::Cpu)) {
         check(&choice, &csr, "rows of 70000", &Place::Team(&team, Isa::detect()), (1.0, 0.0));
     }
@@ -132,7 +132,7 @@ fn rows_longer_than_2_to_the_16_are_right() {
 /// Of each size two rows of three full blocks, which a method must not refuse.
 #[test]
 fn blocks_of_every_size_are_right_in_both_orders() {
-    let gpu = emulated(2);
+    let gpu = modelled(2);
     for side in 2..=8 {
         let cells = (0..2 * side).flat_map(|row| (0..3 * side).map(move |col| (row, col)));
         let value =
@@ -225,7 +225,7 @@ fn nan_stays_in_its_rows() {
     let other_band = (0..41).step_by(3).map(|row| (row, row + 9, 1.0));
     let bands = bands.chain(other_band).filter(|&(row, ..)| row != 17);
     let x: Vec<f64> = [f64::NAN, 1.0, f64::INFINITY, 1.0].into_iter().cycle().take(50).collect();
-    let (team, gpu) = (Team::floating(3), emulated(5));
+    let (team, gpu) = (Team::floating(3), modelled(5));
     let gpu = [Place::Gpu(&gpu)];
     let cpu: Vec<_> = Isa::available().into_iter().map(|isa| Place::Team(&team, isa)).collect();
     for triplets in [ragged.collect::<Vec<_>>(), bands.collect()] {
@@ -279,7 +279,7 @@ proptest! {
         sprs::prod::mul_acc_mat_vec_csr(entries.to_csr::<usize>().view(), &x, &mut expected);
         let reference = Reference::new(&csr, 1.0, &x, 0.0, &[]);
         prop_assert!(reference.judge(&expected).passes(), "sprs against the reference");
-        let (team, gpu) = (Team::floating(threads), emulated(seed));
+        let (team, gpu) = (Team::floating(threads), modelled(seed));
         for choice in methods().map(Choice::from) {
             let place = match choice.method.device() {
                 Device::Cpu => Place::Team(&team, Isa::detect()),

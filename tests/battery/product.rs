@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use spmv_bench::device::buffer::Value;
+use spmv_bench::device::model::Model;
 use spmv_bench::device::{DeviceCsr, Gpu};
 use spmv_bench::matrix::Csr;
 use spmv_bench::method::{Choice, Device, Failed, Method, Request, Unavailable, Unprepared};
@@ -10,7 +11,6 @@ use spmv_bench::methods::vendor::mkl::mkl;
 use spmv_bench::simd::Isa;
 use spmv_bench::team::Team;
 use spmv_bench::verify::Reference;
-use spmv_emulation::Emulation;
 
 use super::fake_cusparse::FakeCuSparse;
 use super::small::vector;
@@ -43,9 +43,9 @@ impl Asked {
     }
 }
 
-/// An emulated GPU with a fake cuSPARSE.
-pub fn emulated(seed: u64) -> Gpu {
-    Gpu::new(Emulation::new(seed).with_cusparse(Box::new(FakeCuSparse::default())))
+/// A modelled GPU with a fake cuSPARSE.
+pub fn modelled(seed: u64) -> Gpu {
+    Gpu::new(FakeCuSparse::on(Model::tiny(seed)))
 }
 
 /// The methods of a device with every value of every parameter, one at a time.

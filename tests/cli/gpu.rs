@@ -1,4 +1,4 @@
-//! The options that concern a GPU, with an emulated one and with none.
+//! The options that concern a GPU, with a modelled one and with none.
 
 use std::sync::atomic::AtomicBool;
 
@@ -6,8 +6,8 @@ use spmv_bench::bench::clock::SystemClock;
 use spmv_bench::cli::Verdict;
 use spmv_bench::device::Gpu;
 use spmv_bench::device::facts::Clocks;
+use spmv_bench::device::model::Model;
 use spmv_bench::method::Unavailable;
-use spmv_emulation::Emulation;
 
 use super::folder;
 use super::world::{Ran, run, run_on};
@@ -16,12 +16,12 @@ const QUICK: &str = "--mtx gen:wheel,spokes=40 --threads 1 --iterations 3 --roun
 
 /// On a machine whose only GPU is number 0.
 fn run_with_gpu(words: &str) -> Ran {
-    run_with(words, || Emulation::new(1))
+    run_with(words, || Model::tiny(1))
 }
 
-fn run_with(words: &str, emulation: fn() -> Emulation) -> Ran {
+fn run_with(words: &str, model: fn() -> Model) -> Ran {
     let open = |number: Option<usize>| match number {
-        None | Some(0) => Ok(Gpu::new(emulation())),
+        None | Some(0) => Ok(Gpu::new(model())),
         Some(_) => Err(Unavailable("there is one GPU".into())),
     };
     run_on(&format!("{QUICK} {words}"), &SystemClock::default(), &AtomicBool::new(false), &open)
@@ -100,7 +100,7 @@ fn graphs_are_measured_beside_what_is_launched() {
     let column = |name| column(&ran.stdout, name);
     assert_eq!(column("method_name"), ["seq", "gpu-light", "gpu-light:graph=on"]);
     assert_eq!(column("launches"), ["", "2", "1"]);
-    // By the emulation's clock whatever is launched takes a millisecond.
+    // By the model's clock whatever is launched takes a millisecond.
     assert_eq!(column("launch_floor_ms"), ["", "2.0", "1.0"]);
     let ran = run_with_gpu("--methods gpu-light:graph=on --graphs --format csv");
     assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stdout);
@@ -158,7 +158,7 @@ fn the_run_record_tells_of_the_gpu() {
     run_with_gpu(&format!("--methods gpu-merge --run-record {}", path.display())).result.unwrap();
     let record = std::fs::read_to_string(path).unwrap();
     let record: serde_json::Value = serde_json::from_str(&record).unwrap();
-    assert_eq!(record["gpu"]["name"], "emulation");
+    assert_eq!(record["gpu"]["name"], "model of a tiny GPU");
     assert!(record["gpu"]["nominal_gbs"].as_f64().unwrap() > 0.0);
     // Half of the second-level cache, four times and 32 times as much as it has.
     let bandwidth = record["gpu"]["bandwidth"].as_array().unwrap();
@@ -175,7 +175,7 @@ fn the_run_record_tells_of_the_gpu() {
 #[test]
 fn a_throttled_gpu_is_told_and_recorded() {
     let throttled = || {
-        Emulation::new(1).with_clocks(Clocks {
+        Model::tiny(1).with_clocks(Clocks {
             multiprocessor_mhz: 1200,
             memory_mhz: 2600,
             temperature: Some(88),

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use spmv_bench::bench::clock::SystemClock;
 use spmv_bench::cli::Verdict;
 use spmv_bench::device::Gpu;
-use spmv_emulation::Emulation;
+use spmv_bench::device::model::Model;
 
 use crate::world::{run, run_on};
 
@@ -185,7 +185,7 @@ fn on_a_gpu_its_part_runs() {
     let dir = experiment(&format!("title = 't'\nsource = 's'\n{block}"));
     let place = dir.path().display();
     let words = format!("reproduce {place}/shapes.toml --device gpu --output {place}/out --quiet");
-    let open = |_| Ok(Gpu::new(Emulation::new(1)));
+    let open = |_| Ok(Gpu::new(Model::tiny(1)));
     let ran = run_on(&words, &SystemClock::default(), &AtomicBool::new(false), &open);
     assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stderr);
     let stages = fs::read_to_string(dir.path().join("out/stages.csv")).unwrap();

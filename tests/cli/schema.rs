@@ -13,9 +13,9 @@ use spmv_bench::bench::clock::SystemClock;
 use spmv_bench::bench::peak::Peak;
 use spmv_bench::device::Gpu;
 use spmv_bench::device::facts::Clocks;
+use spmv_bench::device::model::Model;
 use spmv_bench::record::row::Row;
 use spmv_bench::record::run::{Bandwidth, DeviceBandwidth, RunRecord};
-use spmv_emulation::Emulation;
 
 use super::folder;
 use super::world::run_on;
@@ -47,9 +47,9 @@ fn the_columns_are_told_alike_in_all_places() {
 }
 
 /// A machine with a GPU that tells its clocks.
-fn write_emulated(folder: &Path) {
+fn write_modelled(folder: &Path) {
     let clocks = || Clocks { throttled_by: vec!["power cap".into()], ..Clocks::default() };
-    let open = |_: Option<usize>| Ok(Gpu::new(Emulation::new(1).with_clocks(clocks())));
+    let open = |_: Option<usize>| Ok(Gpu::new(Model::tiny(1).with_clocks(clocks())));
     let words = "corpus gen:wheel,spokes=40 --methods seq,csr-rows,hyb,gpu-csr-vector,gpu-sell --threads 1 \
                  --iterations 3 --rounds 1 --stages --order rcm --no-bandwidth --format json \
                  --output";
@@ -100,7 +100,7 @@ fn other_programs_find_what_the_schemas_say() {
         return;
     }
     let folder = folder(&[("NA.mtx", FORMULA), ("bad.mtx", "nonsense")]);
-    write_emulated(folder.path());
+    write_modelled(folder.path());
     write_merged(folder.path());
     write_real(folder.path());
     let script = Path::new(ROOT).join("tests/cli/schema.py");

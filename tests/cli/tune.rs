@@ -8,7 +8,7 @@ use expect_test::expect;
 use spmv_bench::bench::clock::FakeClock;
 use spmv_bench::cli::Verdict;
 use spmv_bench::device::Gpu;
-use spmv_emulation::Emulation;
+use spmv_bench::device::model::Model;
 
 use super::world::{Ran, run, run_on};
 use super::{SMALL, check, folder};
@@ -52,7 +52,7 @@ fn every_size_is_measured_on_every_matrix() {
 
 fn run_with_gpu(words: &str) -> Ran {
     let clock = FakeClock::new(Duration::from_millis(1));
-    run_on(words, &clock, &AtomicBool::new(false), &|_| Ok(Gpu::new(Emulation::new(1))))
+    run_on(words, &clock, &AtomicBool::new(false), &|_| Ok(Gpu::new(Model::tiny(1))))
 }
 
 /// A product of three kernels takes three milliseconds, whatever the sizes.

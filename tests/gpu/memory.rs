@@ -2,6 +2,7 @@
 
 use spmv_bench::bench::outcome::Outcome;
 use spmv_bench::bench::plan::Settings;
+use spmv_bench::device::model::Model;
 use spmv_bench::device::{DeviceCsr, Gpu};
 use spmv_bench::matrix::Csr;
 use spmv_bench::matrix::generate::Generator;
@@ -10,7 +11,6 @@ use spmv_bench::memory::extent::Extent;
 use spmv_bench::method::{Choice, Method, Request};
 use spmv_bench::simd::Isa;
 use spmv_bench::team::Team;
-use spmv_emulation::Emulation;
 
 use super::fake_cusparse::FakeCuSparse;
 use super::{choices, grid, matrix, measure, measured, settings};
@@ -19,7 +19,7 @@ use super::{choices, grid, matrix, measure, measured, settings};
 const KEPT_FREE: u64 = 64 << 20;
 
 fn with_room_for(bytes: u64) -> Gpu {
-    Gpu::new(Emulation::new(6).with_room_for(KEPT_FREE + bytes))
+    Gpu::new(Model::tiny(6).with_room_for(KEPT_FREE + bytes))
 }
 
 #[test]
@@ -53,9 +53,9 @@ fn methods_that_do_not_fit_on_the_gpu_are_skipped_and_others_run() {
 
 /// Device bytes beyond CSR that a method takes for its preparation, refused or not.
 fn taken(choice: &Choice, csr: &Csr<f64>, transpose: bool) -> u64 {
-    let emulation = Emulation::new(3).with_cusparse(Box::new(FakeCuSparse::default()));
-    let peak = emulation.peak();
-    let csr = DeviceCsr::upload(&Gpu::new(emulation), csr).unwrap();
+    let model = FakeCuSparse::on(Model::tiny(3));
+    let peak = model.peak();
+    let csr = DeviceCsr::upload(&Gpu::new(model), csr).unwrap();
     let held = peak();
     let request = Request {
         team: &Team::floating(1),
@@ -116,7 +116,7 @@ fn no_method_takes_more_device_memory_than_it_says_or_much_less() {
 
 #[test]
 fn what_methods_keep_in_device_memory_is_counted() {
-    let (gpu, csr) = (Gpu::new(Emulation::new(1)), matrix());
+    let (gpu, csr) = (Gpu::new(Model::tiny(1)), matrix());
     let plain = measured(&gpu, &csr, &settings());
     let extra = |name: &str| plain[name].extra_bytes.unwrap() as usize;
     assert_eq!(extra("gpu-csr-scalar"), 0);
@@ -161,7 +161,7 @@ fn in_band_k(csr: &Csr<f64>, sizes: &[usize]) -> usize {
 
 #[test]
 fn what_formats_keep_in_device_memory_is_counted() {
-    let (gpu, csr) = (Gpu::new(Emulation::new(1)), grid());
+    let (gpu, csr) = (Gpu::new(Model::tiny(1)), grid());
     let measured = measured(&gpu, &csr, &settings());
     let extra = |name: &str| measured[name].extra_bytes.unwrap() as usize;
     let (value, index) = (8, 4);

@@ -8,10 +8,10 @@ use spmv_bench::bench::outcome::{Measurement, Outcome};
 use spmv_bench::bench::plan::{Cache, Settings};
 use spmv_bench::device::Gpu;
 use spmv_bench::device::facts::Clocks;
+use spmv_bench::device::model::Model;
 use spmv_bench::device::probe::Probe;
 use spmv_bench::method::{Choice, GRAPH, Method};
 use spmv_bench::methods::METHODS;
-use spmv_emulation::Emulation;
 
 use super::fake_cusparse::FakeCuSparse;
 use super::recorder::Recorder;
@@ -21,7 +21,7 @@ use super::{grid, on_gpu, settings};
 fn recorded(name: &str, graph: bool, settings: &Settings) -> (Measurement, String, Vec<Clocks>) {
     let clock = FakeClock::new(Duration::from_millis(1));
     let clocks = Clocks { multiprocessor_mhz: 1700, ..Clocks::default() };
-    let (recorder, log) = Recorder::new(Emulation::new(1).with_clocks(clocks));
+    let (recorder, log) = Recorder::new(Model::tiny(1).with_clocks(clocks));
     let method = METHODS.iter().find(|method| method.name == name).unwrap();
     let given = if graph { vec![(GRAPH.name, "on")] } else { vec![] };
     let choices = [Choice { method, given }];
@@ -66,8 +66,8 @@ fn the_device_works_for_200_ms_before_the_first_round() {
 #[test]
 fn opening_a_library_is_no_setup() {
     let clock = Rc::new(FakeClock::new(Duration::from_millis(1)));
-    let emulation = Emulation::new(1).with_cusparse(Box::new(FakeCuSparse::default()));
-    let (recorder, _) = Recorder::new(emulation);
+    let model = FakeCuSparse::on(Model::tiny(1));
+    let (recorder, _) = Recorder::new(model);
     let gpu = Gpu::new(recorder.opening_slowly(clock.clone()));
     let named = |method: &&Method| method.name == "cusparse-csr";
     let choices = [Choice::from(METHODS.iter().find(named).unwrap())];
@@ -78,7 +78,7 @@ fn opening_a_library_is_no_setup() {
 
 #[test]
 fn work_in_another_stream_is_waited_for() {
-    let (recorder, _) = Recorder::new(Emulation::new(1));
+    let (recorder, _) = Recorder::new(Model::tiny(1));
     let gpu = Gpu::new(recorder.working_elsewhere());
     let clock = FakeClock::new(Duration::from_millis(1));
     let choices = [Choice::from(METHODS.iter().find(|m| m.name == "gpu-csr-scalar").unwrap())];
@@ -110,7 +110,7 @@ fn a_graph_is_captured_in_setup_and_launched_as_one() {
 
 #[test]
 fn the_probe_reads_every_word_as_often_as_it_is_told() {
-    let gpu = Gpu::new(Emulation::new(3));
+    let gpu = Gpu::new(Model::tiny(3));
     let probe = Probe::new(&gpu).unwrap();
     let bytes: Vec<u8> = (0..16_000u32).map(|k| (k * k % 251) as u8).collect();
     let words = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap()));

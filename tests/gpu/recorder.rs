@@ -1,4 +1,4 @@
-//! A driver that notes what it is asked for, in order, and passes it on to the emulation.
+//! A driver that notes what it is asked for, in order, and passes it on to the model.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,10 +10,10 @@ use spmv_bench::device::driver::{
     Address, Driver, Event, GraphId, KernelId, ModuleId, RawArgument,
 };
 use spmv_bench::device::facts::{Clocks, Facts};
+use spmv_bench::device::model::Model;
 use spmv_bench::device::{Dim3, Program};
 use spmv_bench::method::{Failed, Unavailable, Unprepared};
 use spmv_bench::scalar::Precision;
-use spmv_emulation::Emulation;
 
 /// What was asked for: kernels by name, `|` for an event, other calls in brackets.
 pub type Log = Rc<RefCell<Vec<String>>>;
@@ -26,7 +26,7 @@ const LEFT: usize = 20;
 const OPENING: Duration = Duration::from_millis(300);
 
 pub struct Recorder {
-    emulation: Emulation,
+    model: Model,
     kernels: RefCell<Vec<String>>,
     log: Log,
     /// What opening the library takes its time of, until it is open.
@@ -36,12 +36,12 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Before the emulation.
-    pub fn new(emulation: Emulation) -> (Self, Log) {
+    /// Before the model.
+    pub fn new(model: Model) -> (Self, Log) {
         let log = Log::default();
         (
             Self {
-                emulation,
+                model,
                 kernels: RefCell::default(),
                 log: log.clone(),
                 opening: RefCell::default(),
@@ -59,7 +59,7 @@ impl Recorder {
 
     /// The same with a library that leaves work in a stream of its own, which is waited for only where all streams are.
     pub fn working_elsewhere(mut self) -> Self {
-        self.elsewhere = Some(self.emulation.allocate(256).unwrap());
+        self.elsewhere = Some(self.model.allocate(256).unwrap());
         self
     }
 
@@ -70,50 +70,50 @@ impl Recorder {
 
 impl Drop for Recorder {
     fn drop(&mut self) {
-        self.elsewhere.into_iter().for_each(|address| self.emulation.release(address));
+        self.elsewhere.into_iter().for_each(|address| self.model.release(address));
     }
 }
 
 impl Driver for Recorder {
     fn facts(&self) -> &Facts {
-        self.emulation.facts()
+        self.model.facts()
     }
 
     fn clocks(&self) -> Option<Clocks> {
         self.note("[clocks]");
-        self.emulation.clocks()
+        self.model.clocks()
     }
 
     fn memory(&self) -> Result<(u64, u64), Failed> {
-        self.emulation.memory()
+        self.model.memory()
     }
 
     fn allocate(&self, bytes: usize) -> Result<Address, Failed> {
-        self.emulation.allocate(bytes)
+        self.model.allocate(bytes)
     }
 
     fn release(&self, address: Address) {
-        self.emulation.release(address);
+        self.model.release(address);
     }
 
     fn upload(&self, from: &[u8], to: Address) -> Result<(), Failed> {
         self.note("[wait]");
-        self.emulation.upload(from, to)
+        self.model.upload(from, to)
     }
 
     fn download(&self, from: Address, to: &mut [u8]) -> Result<(), Failed> {
         self.note("[wait]");
-        self.emulation.download(from, to)
+        self.model.download(from, to)
     }
 
     fn fill(&self, to: Address, byte: u8, bytes: usize) -> Result<(), Failed> {
         self.note("[fill]");
-        self.emulation.fill(to, byte, bytes)
+        self.model.fill(to, byte, bytes)
     }
 
     fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), Failed> {
         self.note("[copy]");
-        self.emulation.copy(from, to, bytes)
+        self.model.copy(from, to, bytes)
     }
 
     fn compile(
@@ -122,12 +122,12 @@ impl Driver for Recorder {
         precision: Precision,
         constants: &[(&'static str, usize)],
     ) -> Result<ModuleId, Unprepared> {
-        self.emulation.compile(program, precision, constants)
+        self.model.compile(program, precision, constants)
     }
 
     fn kernel(&self, module: ModuleId, name: &str) -> Result<KernelId, Failed> {
         std::thread::sleep(LOADING);
-        let kernel = self.emulation.kernel(module, name)?;
+        let kernel = self.model.kernel(module, name)?;
         self.kernels.borrow_mut().resize(kernel.0 + 1, name.into());
         Ok(kernel)
     }
@@ -138,7 +138,7 @@ impl Driver for Recorder {
         threads: u32,
         shared_bytes: u32,
     ) -> Result<u32, Failed> {
-        self.emulation.resident_blocks(kernel, threads, shared_bytes)
+        self.model.resident_blocks(kernel, threads, shared_bytes)
     }
 
     unsafe fn launch(
@@ -151,52 +151,52 @@ impl Driver for Recorder {
     ) -> Result<(), Failed> {
         self.note(&self.kernels.borrow()[kernel.0]);
         // SAFETY: the caller's.
-        unsafe { self.emulation.launch(kernel, grid, block, shared_bytes, arguments) }
+        unsafe { self.model.launch(kernel, grid, block, shared_bytes, arguments) }
     }
 
     fn begin_capture(&self) -> Result<(), Failed> {
         self.note("[capture]");
-        self.emulation.begin_capture()
+        self.model.begin_capture()
     }
 
     fn end_capture(&self) -> Result<GraphId, Failed> {
         self.note("[captured]");
-        self.emulation.end_capture()
+        self.model.end_capture()
     }
 
     fn launch_graph(&self, graph: GraphId) -> Result<(), Failed> {
         self.note("[graph]");
-        self.emulation.launch_graph(graph)
+        self.model.launch_graph(graph)
     }
 
     fn release_graph(&self, graph: GraphId) {
-        self.emulation.release_graph(graph);
+        self.model.release_graph(graph);
     }
 
     fn synchronize(&self) -> Result<(), Failed> {
         self.note("[wait]");
         if let Some(address) = self.elsewhere {
-            (0..LEFT).try_for_each(|_| self.emulation.fill(address, 0, 256))?;
+            (0..LEFT).try_for_each(|_| self.model.fill(address, 0, 256))?;
         }
-        self.emulation.synchronize()
+        self.model.synchronize()
     }
 
     fn record(&self) -> Result<Event, Failed> {
         self.note("|");
-        self.emulation.record()
+        self.model.record()
     }
 
     fn times(&self, events: &[Event]) -> Result<Vec<Duration>, Failed> {
         self.note("[wait]");
-        self.emulation.times(events)
+        self.model.times(events)
     }
 
     fn profile(&self, look: bool) -> Result<(), Failed> {
-        self.emulation.profile(look)
+        self.model.profile(look)
     }
 
     fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable> {
         self.opening.take().inspect(|clock| clock.pause(OPENING));
-        self.emulation.cusparse()
+        self.model.cusparse()
     }
 }

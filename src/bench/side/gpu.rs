@@ -213,7 +213,7 @@ impl<'a, T: Value> Side<'a, T> for OnGpu<'a, T> {
         while batch < MOST_UNDER_LOAD {
             let start = clock.now();
             let on_device = self.time(prepared, factors, batch)?;
-            // A device that is emulated may take far longer than it says.
+            // A modelled device may take far longer than it says.
             let took = on_device.max(clock.now() - start);
             passed += took;
             match took < UNDER_LOAD {

@@ -1,11 +1,14 @@
 //! What the fake computes, and where it reads it.
 
+use bytemuck::Pod;
 use spmv_bench::device::cusparse::{Order, SparseFormat, SparseLayout, SparseProduct};
 use spmv_bench::device::driver::Address;
+use spmv_bench::device::model::HostAccess;
 use spmv_bench::scalar::Scalar;
 
 /// Computes a product from the addresses of its arrays.
-pub fn compute<T: Scalar, G>(
+pub fn compute<T: Scalar + Pod, G>(
+    memory: &HostAccess,
     layout: &SparseLayout,
     product: &SparseProduct<G>,
     x: Address,
@@ -13,89 +16,79 @@ pub fn compute<T: Scalar, G>(
 ) {
     let (rows, cols) = (layout.rows as usize, layout.cols as usize);
     let (inputs, outputs) = if product.transpose { (rows, cols) } else { (cols, rows) };
-    // SAFETY: the emulation's addresses are the host's; a wrong one is what this fake is there to find.
-    let (x, y) = unsafe { (array::<T>(x, inputs), array_mut::<T>(y, outputs)) };
+    let (x, mut results) = (array::<T>(memory, x, inputs), array::<T>(memory, y, outputs));
     let mut sums = vec![T::zero(); outputs];
-    for (row, col, value) in entries::<T>(layout) {
+    for (row, col, value) in entries::<T>(memory, layout) {
         let (output, input) = if product.transpose { (col, row) } else { (row, col) };
         sums[output] += value * x[input];
     }
     let (alpha, beta) = (T::narrow(product.alpha), T::narrow(product.beta));
-    for (y, sum) in y.iter_mut().zip(sums) {
+    for (y, sum) in results.iter_mut().zip(sums) {
         *y = if beta == T::zero() { alpha * sum } else { alpha * sum + beta * *y };
     }
+    memory.upload(bytemuck::cast_slice(&results), y).expect("y lies in memory");
 }
 
-fn entries<T: Scalar>(layout: &SparseLayout) -> Vec<(usize, usize, T)> {
+fn entries<T: Scalar + Pod>(memory: &HostAccess, layout: &SparseLayout) -> Vec<(usize, usize, T)> {
     let (rows, nnz) = (layout.rows as usize, layout.nnz as usize);
-    // SAFETY: as in `compute`.
-    unsafe {
-        match layout.format {
-            SparseFormat::Csr { row_offsets, column_indices, values } => {
-                let offsets = array::<u32>(row_offsets, rows + 1);
-                let (columns, values) = (array::<u32>(column_indices, nnz), array(values, nnz));
-                let row = |row: usize| offsets[row] as usize..offsets[row + 1] as usize;
-                let entry = |row, k: usize| (row, columns[k] as usize, values[k]);
-                (0..rows).flat_map(|r| row(r).map(move |k| entry(r, k))).collect()
-            }
-            SparseFormat::Coo { row_indices, column_indices, values } => {
-                let indices = array::<u32>(row_indices, nnz);
-                assert!(indices.is_sorted(), "COO is sorted by row");
-                let (columns, values) = (array::<u32>(column_indices, nnz), array(values, nnz));
-                (0..nnz).map(|k| (indices[k] as usize, columns[k] as usize, values[k])).collect()
-            }
-            SparseFormat::SlicedEll {
-                slice_rows,
-                stored,
-                slice_offsets,
-                column_indices,
-                values,
-            } => {
-                let (height, stored) = (slice_rows as usize, stored as usize);
-                let offsets = array::<u32>(slice_offsets, rows.div_ceil(height) + 1);
-                assert_eq!(offsets[offsets.len() - 1] as usize, stored);
-                let columns = array::<u32>(column_indices, stored);
-                let values = array::<T>(values, stored);
-                let slice = |place| offsets.partition_point(|&start| start as usize <= place) - 1;
-                let row = |place| {
-                    let slice = slice(place);
-                    slice * height + (place - offsets[slice] as usize) % height
+    match layout.format {
+        SparseFormat::Csr { row_offsets, column_indices, values } => {
+            let offsets = array::<u32>(memory, row_offsets, rows + 1);
+            let (columns, values) =
+                (array::<u32>(memory, column_indices, nnz), array::<T>(memory, values, nnz));
+            let row = |row: usize| offsets[row] as usize..offsets[row + 1] as usize;
+            let entry = |row, k: usize| (row, columns[k] as usize, values[k]);
+            (0..rows).flat_map(|r| row(r).map(move |k| entry(r, k))).collect()
+        }
+        SparseFormat::Coo { row_indices, column_indices, values } => {
+            let indices = array::<u32>(memory, row_indices, nnz);
+            assert!(indices.is_sorted(), "COO is sorted by row");
+            let (columns, values) =
+                (array::<u32>(memory, column_indices, nnz), array::<T>(memory, values, nnz));
+            (0..nnz).map(|k| (indices[k] as usize, columns[k] as usize, values[k])).collect()
+        }
+        SparseFormat::SlicedEll { slice_rows, stored, slice_offsets, column_indices, values } => {
+            let (height, stored) = (slice_rows as usize, stored as usize);
+            let offsets = array::<u32>(memory, slice_offsets, rows.div_ceil(height) + 1);
+            assert_eq!(offsets[offsets.len() - 1] as usize, stored);
+            let columns = array::<u32>(memory, column_indices, stored);
+            let values = array::<T>(memory, values, stored);
+            let slice = |place| offsets.partition_point(|&start| start as usize <= place) - 1;
+            let row = |place| {
+                let slice = slice(place);
+                slice * height + (place - offsets[slice] as usize) % height
+            };
+            let places = (0..stored).filter(|&place| columns[place] != u32::MAX);
+            let entries: Vec<_> =
+                places.map(|k| (row(k), columns[k] as usize, values[k])).collect();
+            assert_eq!(entries.len(), nnz, "places that hold something");
+            entries
+        }
+        SparseFormat::Bsr { side, blocks, row_offsets, column_indices, values, order } => {
+            let (side, blocks) = (side as usize, blocks as usize);
+            assert_eq!((rows % side, layout.cols as usize % side), (0, 0), "whole blocks");
+            let offsets = array::<u32>(memory, row_offsets, rows / side + 1);
+            assert_eq!(offsets[rows / side] as usize, blocks);
+            let columns = array::<u32>(memory, column_indices, blocks);
+            let values = array::<T>(memory, values, blocks * side * side);
+            let entry = |place: usize| {
+                let (block, place) = (place / (side * side), place % (side * side));
+                let row = offsets.partition_point(|&start| start as usize <= block) - 1;
+                let (i, j) = match order {
+                    Order::Row => (place / side, place % side),
+                    Order::Column => (place % side, place / side),
                 };
-                let places = (0..stored).filter(|&place| columns[place] != u32::MAX);
-                let entries: Vec<_> =
-                    places.map(|k| (row(k), columns[k] as usize, values[k])).collect();
-                assert_eq!(entries.len(), nnz, "places that hold something");
-                entries
-            }
-            SparseFormat::Bsr { side, blocks, row_offsets, column_indices, values, order } => {
-                let (side, blocks) = (side as usize, blocks as usize);
-                assert_eq!((rows % side, layout.cols as usize % side), (0, 0), "whole blocks");
-                let offsets = array::<u32>(row_offsets, rows / side + 1);
-                assert_eq!(offsets[rows / side] as usize, blocks);
-                let columns = array::<u32>(column_indices, blocks);
-                let values = array::<T>(values, blocks * side * side);
-                let entry = |place: usize| {
-                    let (block, place) = (place / (side * side), place % (side * side));
-                    let row = offsets.partition_point(|&start| start as usize <= block) - 1;
-                    let (i, j) = match order {
-                        Order::Row => (place / side, place % side),
-                        Order::Column => (place % side, place / side),
-                    };
-                    let value = values[block * side * side + place];
-                    (row * side + i, columns[block] as usize * side + j, value)
-                };
-                (0..values.len()).map(entry).collect()
-            }
+                let value = values[block * side * side + place];
+                (row * side + i, columns[block] as usize * side + j, value)
+            };
+            (0..values.len()).map(entry).collect()
         }
     }
 }
 
-unsafe fn array<'a, T>(address: Address, len: usize) -> &'a [T] {
-    // SAFETY: the caller's.
-    unsafe { std::slice::from_raw_parts(address as *const T, len) }
-}
-
-unsafe fn array_mut<'a, T>(address: Address, len: usize) -> &'a mut [T] {
-    // SAFETY: the caller's.
-    unsafe { std::slice::from_raw_parts_mut(address as *mut T, len) }
+fn array<T: Pod>(memory: &HostAccess, address: Address, len: usize) -> Vec<T> {
+    let mut elements = vec![T::zeroed(); len];
+    let bytes = bytemuck::cast_slice_mut(&mut elements);
+    memory.download(address, bytes).expect("an array that lies in memory");
+    elements
 }

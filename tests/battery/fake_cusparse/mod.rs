@@ -1,4 +1,4 @@
-//! A cuSPARSE for the emulation: it checks the order and the arguments of the calls and computes what
+//! A cuSPARSE for the model: it checks the order and the arguments of the calls and computes what
 //! they ask for, from the addresses that they name, so that a wrong argument is a wrong result. The rules are
 //! those of NVIDIA's documentation of the generic interface.
 
@@ -13,6 +13,7 @@ use spmv_bench::device::cusparse::{
     SparseLayout, SparseMatrix, SparseProduct,
 };
 use spmv_bench::device::driver::Address;
+use spmv_bench::device::model::{HostAccess, Model};
 use spmv_bench::method::{Failed, Unavailable, Unprepared};
 use spmv_bench::scalar::Precision;
 
@@ -21,11 +22,10 @@ use compute::compute;
 /// Every workspace while its contents are in use.
 const WORKSPACE: [u8; 96] = [0xA5; 96];
 
-#[derive(Default)]
 pub struct FakeCuSparse(RefCell<State>);
 
-#[derive(Default)]
 struct State {
+    memory: HostAccess,
     created: usize,
     matrices: HashMap<SparseMatrix, SparseLayout>,
     vectors: HashMap<DenseVector, (u64, Address, Precision)>,
@@ -43,6 +43,24 @@ impl Drop for FakeCuSparse {
         let State { matrices, vectors, descriptors, plans, .. } = self.0.get_mut();
         let leaked = matrices.len() + vectors.len() + descriptors.len() + plans.len();
         assert!(leaked == 0 || std::thread::panicking(), "{leaked} descriptors not destroyed");
+    }
+}
+
+impl FakeCuSparse {
+    /// A model with it.
+    pub fn on(model: Model) -> Model {
+        let state = State {
+            memory: model.host_access(),
+            created: 0,
+            matrices: HashMap::new(),
+            vectors: HashMap::new(),
+            sized: Vec::new(),
+            preprocessed: HashMap::new(),
+            op_sized: Vec::new(),
+            descriptors: HashMap::new(),
+            plans: HashMap::new(),
+        };
+        model.with_cusparse(Box::new(Self(RefCell::new(state))))
     }
 }
 
@@ -84,27 +102,26 @@ impl State {
         layout
     }
 
+    /// Leaves a mark in a workspace.
+    fn occupy(&self, workspace: Address) {
+        assert_eq!(workspace % 16, 0, "alignment that cuSPARSE of CUDA 12 needs");
+        self.memory.upload(&WORKSPACE, workspace).expect("a workspace");
+    }
+
+    /// Checks that the mark is there still.
+    fn check_occupied(&self, workspace: Address) {
+        let mut found = [0; WORKSPACE.len()];
+        self.memory.download(workspace, &mut found).expect("a workspace");
+        assert_eq!(found, WORKSPACE, "the workspace stays as the preprocessing left it");
+    }
+
     fn compute<G>(&self, layout: &SparseLayout, product: &SparseProduct<G>) {
         let (x, y) = (self.vectors[&product.x].1, self.vectors[&product.y].1);
         match layout.precision {
-            Precision::F64 => compute::<f64, _>(layout, product, x, y),
-            Precision::F32 => compute::<f32, _>(layout, product, x, y),
+            Precision::F64 => compute::<f64, _>(&self.memory, layout, product, x, y),
+            Precision::F32 => compute::<f32, _>(&self.memory, layout, product, x, y),
         }
     }
-}
-
-/// Leaves a mark in a workspace.
-fn occupy(workspace: Address) {
-    assert_eq!(workspace % 16, 0, "alignment that cuSPARSE of CUDA 12 needs");
-    // SAFETY: the emulation's addresses are the host's; a wrong one is what this fake is there to find.
-    unsafe { (workspace as *mut [u8; 96]).write(WORKSPACE) }
-}
-
-/// Checks that the mark is there still.
-fn check_occupied(workspace: Address) {
-    // SAFETY: as in `occupy`.
-    let found = unsafe { (workspace as *const [u8; 96]).read() };
-    assert_eq!(found, WORKSPACE, "the workspace stays as the preprocessing left it");
 }
 
 impl CuSparse for FakeCuSparse {
@@ -157,7 +174,7 @@ impl CuSparse for FakeCuSparse {
         state.layout_for(product);
         let SparseProduct { matrix, transpose, algorithm, .. } = *product;
         assert!(state.sized.contains(&(matrix, transpose, algorithm)), "size asked before");
-        occupy(buffer);
+        state.occupy(buffer);
         state.preprocessed.insert(matrix, (transpose, algorithm, buffer));
         Ok(())
     }
@@ -170,9 +187,9 @@ impl CuSparse for FakeCuSparse {
         match state.preprocessed.get(&matrix) {
             Some(preprocessed) => {
                 assert_eq!(*preprocessed, (transpose, algorithm, buffer), "as preprocessed");
-                check_occupied(buffer);
+                state.check_occupied(buffer);
             }
-            None => occupy(buffer),
+            None => state.occupy(buffer),
         }
         state.compute(&layout, product);
         Ok(())

@@ -6,7 +6,7 @@ use spmv_bench::device::cusparse::{
 use spmv_bench::device::driver::Address;
 use spmv_bench::method::{Failed, Unprepared};
 
-use super::{FakeCuSparse, State, WORKSPACE, check_occupied, occupy};
+use super::{FakeCuSparse, State, WORKSPACE};
 
 impl State {
     /// Checks that cusparseSpMVOp takes such a product.
@@ -33,7 +33,7 @@ impl SpMvOp for FakeCuSparse {
         state.check_op(product);
         let sized = state.op_sized.contains(&(product.matrix, product.algorithm));
         assert!(sized, "size asked before");
-        occupy(buffer);
+        state.occupy(buffer);
         let descriptor = OpDescriptor(state.next());
         state.descriptors.insert(descriptor, (product.matrix, buffer));
         Ok(descriptor)
@@ -43,7 +43,7 @@ impl SpMvOp for FakeCuSparse {
         let mut state = self.0.borrow_mut();
         assert!(!state.plans.values().any(|of| *of == descriptor), "destroyed before its plan");
         let (_, workspace) = state.descriptors.remove(&descriptor).expect("one that exists");
-        check_occupied(workspace);
+        state.check_occupied(workspace);
     }
 
     fn create_plan(&self, descriptor: OpDescriptor) -> Result<OpPlan, Unprepared> {
@@ -63,7 +63,7 @@ impl SpMvOp for FakeCuSparse {
         state.check_op(product);
         let (matrix, workspace) = state.descriptors[&state.plans[&plan]];
         assert_eq!(matrix, product.matrix, "the matrix of the plan");
-        check_occupied(workspace);
+        state.check_occupied(workspace);
         state.compute(&state.matrices[&matrix], product);
         Ok(())
     }

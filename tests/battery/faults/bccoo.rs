@@ -49,7 +49,7 @@ pub const FAULTS: &[Fault] = &[
         "gpu-bccoo",
         "if (!a_row_ends) {",
         "if (false) {",
-        By("lacks thread (127,0,0), which still runs"),
+        By("lacks thread (127,0,0), which goes on"),
     ),
     ("gpu-bccoo", "if (tile > 0) before", "before", By("reads 4 bytes")),
     (
@@ -72,7 +72,7 @@ pub const FAULTS: &[Fault] = &[
         "gpu-bccoo:block=1x2",
         "(at[k] + 1) * BLOCK_COLS <= cols",
         "at[k] * BLOCK_COLS < cols",
-        By("bytes at offset 240008 of"),
+        By("reads 16 bytes at offset"),
     ),
     (
         "gpu-bccoo:block=1x2",

@@ -47,7 +47,7 @@ pub const FAULTS: &[Fault] = &[
         "gpu-csr-adaptive",
         "k < nnz; k += BLOCK",
         "k <= nnz; k += BLOCK",
-        By("reads 8 bytes at offset"),
+        By("of the shared array `products`"),
     ),
     ("gpu-pcsr", "rows)];\n    __syncthreads();", "rows)];", Somehow),
     ("gpu-pcsr", "products[k];\n        __syncthreads();", "products[k];", Somehow),

@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 use cudarc::nvrtc::sys::nvrtcProgram;
 
 use super::{Compiled, Functions, Nvrtc, Unit};
-use crate::device::kernel::{HEADERS, Program};
+use crate::device::kernel::HEADERS;
 use crate::method::Failed;
 
 /// NVRTC's program; destroyed when dropped.
@@ -16,8 +16,8 @@ pub struct Code<'a> {
 }
 
 impl<'a> Code<'a> {
-    pub fn new(nvrtc: &'a Nvrtc, program: &Program) -> Result<Self, Failed> {
-        let (name, source) = (c_string(program.name)?, c_string(program.source)?);
+    pub fn new(nvrtc: &'a Nvrtc, unit: &Unit) -> Result<Self, Failed> {
+        let (name, source) = (c_string(unit.name)?, c_string(unit.source)?);
         let headers = HEADERS
             .iter()
             .map(|(name, text)| Ok((c_string(name)?, c_string(text)?)))
@@ -44,9 +44,9 @@ impl<'a> Code<'a> {
         let status = unsafe { compile(self.program, pointers.len() as c_int, pointers.as_ptr()) };
         let log = self.log()?;
         match status {
-            0 => Ok(Compiled { cubin: self.cubin()?, log }),
+            0 => Ok(Compiled { cubin: self.cubin()?, ptx: self.ptx()?, log }),
             _ => {
-                let (name, words) = (unit.program.name, self.nvrtc.words(status));
+                let (name, words) = (unit.name, self.nvrtc.words(status));
                 Err(Failed(format!("{name} does not compile: {words}\n{log}")))
             }
         }
@@ -54,8 +54,12 @@ impl<'a> Code<'a> {
 
     fn log(&self) -> Result<String, Failed> {
         let Functions { nvrtcGetProgramLogSize, nvrtcGetProgramLog, .. } = self.nvrtc.functions;
-        let bytes = self.read("nvrtcGetProgramLog", nvrtcGetProgramLogSize, nvrtcGetProgramLog)?;
-        Ok(String::from_utf8_lossy(&bytes).trim_end_matches('\0').trim().to_owned())
+        Ok(text(&self.read("nvrtcGetProgramLog", nvrtcGetProgramLogSize, nvrtcGetProgramLog)?))
+    }
+
+    fn ptx(&self) -> Result<String, Failed> {
+        let Functions { nvrtcGetPTXSize, nvrtcGetPTX, .. } = self.nvrtc.functions;
+        Ok(text(&self.read("nvrtcGetPTX", nvrtcGetPTXSize, nvrtcGetPTX)?))
     }
 
     fn cubin(&self) -> Result<Vec<u8>, Failed> {
@@ -84,6 +88,11 @@ impl Drop for Code<'_> {
         // SAFETY: created with it, destroyed once. A status here changes nothing any more.
         unsafe { (self.nvrtc.functions.nvrtcDestroyProgram)(&mut self.program) };
     }
+}
+
+/// A C string with its end.
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim_end_matches('\0').trim().to_owned()
 }
 
 fn c_string(text: &str) -> Result<CString, Failed> {

@@ -46,6 +46,8 @@ functions! {
         nvrtcGetProgramLog(nvrtcProgram, *mut c_char);
         nvrtcGetCUBINSize(nvrtcProgram, *mut usize);
         nvrtcGetCUBIN(nvrtcProgram, *mut c_char);
+        nvrtcGetPTXSize(nvrtcProgram, *mut usize);
+        nvrtcGetPTX(nvrtcProgram, *mut c_char);
         nvrtcDestroyProgram(*mut nvrtcProgram);
     }
 }
@@ -63,7 +65,8 @@ pub struct Nvrtc {
 
 /// What is compiled: a program with everything that its machine code depends on but the compiler.
 pub struct Unit<'a> {
-    program: &'a Program,
+    name: &'a str,
+    source: &'a str,
     options: Vec<String>,
 }
 
@@ -72,6 +75,8 @@ pub struct Unit<'a> {
 pub struct Compiled {
     /// Machine code.
     pub cubin: Vec<u8>,
+    /// What the machine code was assembled from.
+    pub ptx: String,
     /// Warnings, and what each kernel uses; see [`usage`](super::usage).
     pub log: String,
 }
@@ -116,13 +121,25 @@ impl<'a> Unit<'a> {
             format!("-DVALUE_T={value}"),
         ];
         options.extend(constants.iter().map(|(name, value)| format!("-D{name}={value}")));
-        Self { program, options }
+        Self { name: program.name, source: program.source, options }
+    }
+
+    /// The same with this text in place of the program's.
+    pub fn with_source(mut self, source: &'a str) -> Self {
+        self.source = source;
+        self
+    }
+
+    /// The same with the source's lines in the code.
+    pub fn with_lines(mut self) -> Self {
+        self.options.push("--generate-line-info".into());
+        self
     }
 
     /// All of it.
     pub fn key(&self) -> Key {
         let headers = HEADERS.iter().flat_map(|(name, text)| [*name, *text]);
-        Key::of([self.program.name, self.program.source].into_iter().chain(headers))
+        Key::of([self.name, self.source].into_iter().chain(headers))
             .and(self.options.iter().map(String::as_str))
     }
 }
@@ -158,7 +175,7 @@ impl Nvrtc {
     /// # Errors
     /// What it says about the program.
     pub fn compile(&self, unit: &Unit) -> Result<Compiled, Failed> {
-        Code::new(self, unit.program)?.compile(unit)
+        Code::new(self, unit)?.compile(unit)
     }
 
     /// The machine code of `unit`, from `cache` when it is there.

@@ -1,0 +1,353 @@
+//! What arithmetic and logical instructions compute: a table of name, operands, types and result (PTX ISA,
+//! sections 9.7.1 to 9.7.8). `T` is the type that the instruction's name ends in.
+//!
+//! Floating-point results are those of IEEE 754 with fused multiply-add, as PTX demands of `.rn`; the bits
+//! of a result that is not a number are open. Instructions that PTX only approximates (`.approx`) give the
+//! nearest number here, which its bounds of errors allow.
+
+use crate::lanes::{Call, Flushed, Lane};
+
+/// Types of operands. The types of bits without a meaning, `.b32`, are those of unsigned integers.
+#[allow(non_camel_case_types)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    u16,
+    i16,
+    u32,
+    i32,
+    u64,
+    i64,
+    f32,
+    f64,
+    /// `.f32` with the modifier `.ftz`.
+    Flushed,
+}
+
+impl Type {
+    /// The type of that name, without its point; a type of bits is that of unsigned integers.
+    pub fn find(name: &str) -> Option<Self> {
+        Some(match name {
+            "u16" | "b16" => Self::u16,
+            "s16" => Self::i16,
+            "u32" | "b32" => Self::u32,
+            "s32" => Self::i32,
+            "u64" | "b64" => Self::u64,
+            "s64" => Self::i64,
+            "f32" => Self::f32,
+            "f64" => Self::f64,
+            _ => return None,
+        })
+    }
+
+    /// Whether it is the floating-point type of 64 bits.
+    pub fn is_double(self) -> bool {
+        self == Self::f64
+    }
+
+    /// Whether it has 64 bits.
+    pub fn is_wide(self) -> bool {
+        matches!(self, Self::u64 | Self::i64 | Self::f64)
+    }
+}
+
+impl Function {
+    /// Whether no machine instruction stands behind it: it only gives a value another name.
+    pub fn is_free(self) -> bool {
+        use Function::{HighHalf, LowHalf, Move, Pack};
+        matches!(self, Move | Pack | LowHalf | HighHalf)
+    }
+}
+
+macro_rules! apply {
+    ($call:ident, $body:block, $result:ty, ($x:ident: $a:ty)) => {
+        $call.one(|$x: $a| -> $result { $body })
+    };
+    ($call:ident, $body:block, $result:ty, ($x:ident: $a:ty, $y:ident: $b:ty)) => {
+        $call.two(|$x: $a, $y: $b| -> $result { $body })
+    };
+    ($call:ident, $body:block, $result:ty, ($x:ident: $a:ty, $y:ident: $b:ty, $z:ident: $c:ty)) => {
+        $call.three(|$x: $a, $y: $b, $z: $c| -> $result { $body })
+    };
+    ($call:ident, $body:block, $result:ty,
+        ($x:ident: $a:ty, $y:ident: $b:ty, $z:ident: $c:ty, $w:ident: $d:ty)) => {
+        $call.four(|$x: $a, $y: $b, $z: $c, $w: $d| -> $result { $body })
+    };
+}
+
+macro_rules! widths {
+    ($($x:ident: $a:ty),+) => {
+        vec![$(wide::<$a>()),+]
+    };
+}
+
+/// How many registers of which width an instruction takes: true for 64 bits.
+pub struct Shape {
+    /// Of the result.
+    pub result: bool,
+    /// Of the operands.
+    pub operands: Vec<bool>,
+}
+
+fn wide<L: Lane>() -> bool {
+    size_of::<L::Bits>() == 8
+}
+
+macro_rules! table {
+    ($($function:ident $name:literal $operands:tt -> $result:ty,
+        $($kind:ident)+ => $body:block)*) => {
+        /// The functions of the table.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Function {
+            $(#[doc = $name] $function,)*
+        }
+
+        /// The function of that name for a type.
+        pub fn find(name: &str, kind: Type) -> Option<Function> {
+            match (name, kind) {
+                $($(($name, Type::$kind) => Some(Function::$function),)+)*
+                _ => None,
+            }
+        }
+
+        /// The registers that it takes.
+        pub fn shape(function: Function, kind: Type) -> Shape {
+            match (function, kind) {
+                $($((Function::$function, Type::$kind) => {
+                    #[allow(dead_code)]
+                    type T = $kind;
+                    Shape { result: wide::<$result>(), operands: widths! $operands }
+                })+)*
+                _ => unreachable!("`find` gives no other pairs"),
+            }
+        }
+
+        /// Computes it for the lanes of a call.
+        #[inline(always)]
+        pub fn execute(function: Function, kind: Type, call: Call) {
+            match (function, kind) {
+                $($((Function::$function, Type::$kind) => {
+                    #[allow(dead_code)]
+                    type T = $kind;
+                    apply!(call, $body, $result, $operands)
+                })+)*
+                _ => unreachable!("`find` gives no other pairs"),
+            }
+        }
+    };
+}
+
+table! {
+    Move "mov" (x: T) -> T, u16 i16 u32 i32 u64 i64 f32 f64 => { x }
+
+    Add "add" (x: T, y: T) -> T, u16 i16 u32 i32 u64 i64 => { x.wrapping_add(y) }
+    AddSaturated "add.sat" (x: T, y: T) -> T, i32 => { x.saturating_add(y) }
+    Sub "sub" (x: T, y: T) -> T, u16 i16 u32 i32 u64 i64 => { x.wrapping_sub(y) }
+    SubSaturated "sub.sat" (x: T, y: T) -> T, i32 => { x.saturating_sub(y) }
+    Mul "mul.lo" (x: T, y: T) -> T, u16 i16 u32 i32 u64 i64 => { x.wrapping_mul(y) }
+    MulHigh "mul.hi" (x: T, y: T) -> T, u16 i16 u32 i32 u64 i64 => { x.high(y) }
+    MulWide "mul.wide" (x: T, y: T) -> <T as Integer>::Wide, u16 i16 u32 i32 => { x.product(y) }
+    Mad "mad.lo" (x: T, y: T, z: T) -> T, u16 i16 u32 i32 u64 i64 => {
+        x.wrapping_mul(y).wrapping_add(z)
+    }
+    MadHigh "mad.hi" (x: T, y: T, z: T) -> T, u16 i16 u32 i32 u64 i64 => {
+        x.high(y).wrapping_add(z)
+    }
+    MadWide "mad.wide" (x: T, y: T, z: <T as Integer>::Wide) -> <T as Integer>::Wide,
+        u16 i16 u32 i32 => { x.product(y).wrapping_add(z) }
+    SumOfDifference "sad" (x: T, y: T, z: T) -> T, u16 i16 u32 i32 u64 i64 => {
+        z.wrapping_add(if x < y { y.wrapping_sub(x) } else { x.wrapping_sub(y) })
+    }
+    Div "div" (x: T, y: T) -> T, u16 i16 u32 i32 u64 i64 => {
+        if y == 0 { !0 } else { x.wrapping_div(y) }
+    }
+    Rem "rem" (x: T, y: T) -> T, u16 i16 u32 i32 u64 i64 => {
+        if y == 0 { x } else { x.wrapping_rem(y) }
+    }
+    Abs "abs" (x: T) -> T, i16 i32 i64 => { x.wrapping_abs() }
+    Neg "neg" (x: T) -> T, i16 i32 i64 => { x.wrapping_neg() }
+    Min "min" (x: T, y: T) -> T, u16 i16 u32 i32 u64 i64 => { x.min(y) }
+    Max "max" (x: T, y: T) -> T, u16 i16 u32 i32 u64 i64 => { x.max(y) }
+
+    And "and" (x: T, y: T) -> T, u16 u32 u64 => { x & y }
+    Or "or" (x: T, y: T) -> T, u16 u32 u64 => { x | y }
+    Xor "xor" (x: T, y: T) -> T, u16 u32 u64 => { x ^ y }
+    Not "not" (x: T) -> T, u16 u32 u64 => { !x }
+    IsZero "cnot" (x: T) -> T, u16 u32 u64 => { T::from(x == 0) }
+    Logic "lop3" (x: T, y: T, z: T, table: T) -> T, u32 => {
+        (0..8).filter(|row| table >> row & 1 == 1).fold(0, |result, row| {
+            let of = |bits: u32, bit: u32| if row >> bit & 1 == 1 { bits } else { !bits };
+            result | of(x, 2) & of(y, 1) & of(z, 0)
+        })
+    }
+    ShiftLeft "shl" (x: T, y: u32) -> T, u16 u32 u64 => { x.checked_shl(y).unwrap_or(0) }
+    ShiftRight "shr" (x: T, y: u32) -> T, u16 u32 u64 => { x.checked_shr(y).unwrap_or(0) }
+    ShiftRightSigned "shr" (x: T, y: u32) -> T, i16 i32 i64 => { x >> y.min(T::BITS - 1) }
+    FunnelLeft "shf.l.wrap" (x: T, y: T, z: u32) -> T, u32 => { (both(x, y) << (z & 31) >> 32) as T }
+    FunnelLeftClamped "shf.l.clamp" (x: T, y: T, z: u32) -> T, u32 => {
+        (u128::from(both(x, y)) << z.min(32) >> 32) as T
+    }
+    FunnelRight "shf.r.wrap" (x: T, y: T, z: u32) -> T, u32 => { (both(x, y) >> (z & 31)) as T }
+    FunnelRightClamped "shf.r.clamp" (x: T, y: T, z: u32) -> T, u32 => {
+        (both(x, y) >> z.min(32)) as T
+    }
+    CountOnes "popc" (x: T) -> u32, u32 u64 => { x.count_ones() }
+    LeadingZeros "clz" (x: T) -> u32, u32 u64 => { x.leading_zeros() }
+    Reverse "brev" (x: T) -> T, u32 u64 => { x.reverse_bits() }
+    FindBit "bfind" (x: T) -> u32, u32 u64 => {
+        if x == 0 { !0 } else { T::BITS - 1 - x.leading_zeros() }
+    }
+    FindBitSigned "bfind" (x: T) -> u32, i32 i64 => {
+        let x = if x < 0 { !x } else { x };
+        if x == 0 { !0 } else { T::BITS - 1 - x.leading_zeros() }
+    }
+    FindShift "bfind.shiftamt" (x: T) -> u32, u32 u64 => {
+        if x == 0 { !0 } else { x.leading_zeros() }
+    }
+    FindShiftSigned "bfind.shiftamt" (x: T) -> u32, i32 i64 => {
+        let x = if x < 0 { !x } else { x };
+        if x == 0 { !0 } else { x.leading_zeros() }
+    }
+    ExtractBits "bfe" (x: T, position: u32, length: u32) -> T, u32 u64 => {
+        x.checked_shr(position & 255).unwrap_or(0) & ones(length & 255) as T
+    }
+    ExtractBitsSigned "bfe" (x: T, position: u32, length: u32) -> T, i32 i64 => {
+        let (position, length) = (position & 255, length & 255);
+        let last = (position + length).saturating_sub(1).min(T::BITS - 1);
+        let above = T::BITS - 1 - last;
+        match length {
+            0 => 0,
+            _ if position > last => x >> (T::BITS - 1),
+            _ => x << above >> (above + position),
+        }
+    }
+    InsertBits "bfi" (x: T, y: T, position: u32, length: u32) -> T, u32 u64 => {
+        let position = position & 255;
+        let field = (ones(length & 255) as T).checked_shl(position).unwrap_or(0);
+        y & !field | x.checked_shl(position).unwrap_or(0) & field
+    }
+    Permute "prmt" (x: T, y: T, selector: T) -> T, u32 => {
+        let bytes = both(x, y).to_le_bytes();
+        T::from_le_bytes(std::array::from_fn(|k| {
+            let select = selector >> (4 * k);
+            let byte = bytes[(select & 7) as usize];
+            if select & 8 != 0 { ((byte as i8) >> 7) as u8 } else { byte }
+        }))
+    }
+    Pack "pack" (x: u32, y: u32) -> T, u64 => { both(x, y) }
+    PackHalves "pack" (x: u16, y: u16) -> T, u32 => { u32::from(x) | u32::from(y) << 16 }
+    LowHalf "low" (x: T) -> <T as Integer>::Half, u32 u64 => { x as <T as Integer>::Half }
+    HighHalf "high" (x: T) -> <T as Integer>::Half, u32 u64 => {
+        (x >> (T::BITS / 2)) as <T as Integer>::Half
+    }
+
+    AddFloat "add" (x: T, y: T) -> T, f32 f64 => { x + y }
+    AddFlushed "add" (x: T, y: T) -> T, Flushed => { Flushed(x.0 + y.0) }
+    SubFloat "sub" (x: T, y: T) -> T, f32 f64 => { x - y }
+    SubFlushed "sub" (x: T, y: T) -> T, Flushed => { Flushed(x.0 - y.0) }
+    MulFloat "mul" (x: T, y: T) -> T, f32 f64 => { x * y }
+    MulFlushed "mul" (x: T, y: T) -> T, Flushed => { Flushed(x.0 * y.0) }
+    Fma "fma" (x: T, y: T, z: T) -> T, f32 f64 => { x.mul_add(y, z) }
+    FmaFlushed "fma" (x: T, y: T, z: T) -> T, Flushed => { Flushed(x.0.mul_add(y.0, z.0)) }
+    DivFloat "div" (x: T, y: T) -> T, f32 f64 => { x / y }
+    DivFlushed "div" (x: T, y: T) -> T, Flushed => { Flushed(x.0 / y.0) }
+    Reciprocal "rcp" (x: T) -> T, f32 f64 => { 1.0 / x }
+    ReciprocalFlushed "rcp" (x: T) -> T, Flushed => { Flushed(1.0 / x.0) }
+    Root "sqrt" (x: T) -> T, f32 f64 => { x.sqrt() }
+    RootFlushed "sqrt" (x: T) -> T, Flushed => { Flushed(x.0.sqrt()) }
+    ReciprocalRoot "rsqrt.approx" (x: T) -> T, f32 f64 => { 1.0 / x.sqrt() }
+    ReciprocalRootFlushed "rsqrt.approx" (x: T) -> T, Flushed => { Flushed(1.0 / x.0.sqrt()) }
+    Exponential "ex2.approx" (x: T) -> T, f32 => { x.exp2() }
+    ExponentialFlushed "ex2.approx" (x: T) -> T, Flushed => { Flushed(x.0.exp2()) }
+    Logarithm "lg2.approx" (x: T) -> T, f32 => { x.log2() }
+    LogarithmFlushed "lg2.approx" (x: T) -> T, Flushed => { Flushed(x.0.log2()) }
+    Sine "sin.approx" (x: T) -> T, f32 => { x.sin() }
+    SineFlushed "sin.approx" (x: T) -> T, Flushed => { Flushed(x.0.sin()) }
+    Cosine "cos.approx" (x: T) -> T, f32 => { x.cos() }
+    CosineFlushed "cos.approx" (x: T) -> T, Flushed => { Flushed(x.0.cos()) }
+    AbsFloat "abs" (x: T) -> T, f32 f64 => { x.abs() }
+    AbsFlushed "abs" (x: T) -> T, Flushed => { Flushed(x.0.abs()) }
+    NegFloat "neg" (x: T) -> T, f32 f64 => { -x }
+    NegFlushed "neg" (x: T) -> T, Flushed => { Flushed(-x.0) }
+    MinFloat "min" (x: T, y: T) -> T, f32 f64 => { x.smaller(y) }
+    MinFlushed "min" (x: T, y: T) -> T, Flushed => { Flushed(x.0.smaller(y.0)) }
+    MaxFloat "max" (x: T, y: T) -> T, f32 f64 => { -(-x).smaller(-y) }
+    MaxFlushed "max" (x: T, y: T) -> T, Flushed => { Flushed(-(-x.0).smaller(-y.0)) }
+    CopySign "copysign" (x: T, y: T) -> T, f32 f64 => { y.copysign(x) }
+}
+
+/// Two registers as one number, the first below the second.
+#[inline(always)]
+fn both(low: u32, high: u32) -> u64 {
+    u64::from(low) | u64::from(high) << 32
+}
+
+/// So many ones, at most 64.
+#[inline(always)]
+fn ones(length: u32) -> u64 {
+    if length >= 64 { !0 } else { (1 << length) - 1 }
+}
+
+/// Integers with the types of half and of twice their width.
+trait Integer: Sized {
+    /// Half as wide; of the same width where none is needed.
+    type Half;
+    /// Twice as wide; of the same width where none is needed.
+    type Wide;
+    /// The whole product.
+    fn product(self, other: Self) -> Self::Wide;
+    /// The upper half of the product.
+    fn high(self, other: Self) -> Self;
+}
+
+macro_rules! integers {
+    ($($t:ty: $half:ty, $wide:ty, $product:ty;)*) => {$(
+        impl Integer for $t {
+            type Half = $half;
+            type Wide = $wide;
+            #[inline(always)]
+            fn product(self, other: Self) -> $wide {
+                (self as $wide).wrapping_mul(other as $wide)
+            }
+            #[inline(always)]
+            fn high(self, other: Self) -> Self {
+                ((self as $product * other as $product) >> Self::BITS) as Self
+            }
+        }
+    )*};
+}
+integers! {
+    u16: u16, u32, u32;
+    i16: i16, i32, i32;
+    u32: u16, u64, u64;
+    i32: i16, i64, i64;
+    u64: u32, u64, u128;
+    i64: i32, i64, i128;
+}
+
+/// Floating-point numbers with PTX's minimum.
+trait Float: Sized {
+    /// The smaller one; a number where one is not a number; -0 is below +0.
+    fn smaller(self, other: Self) -> Self;
+}
+
+macro_rules! floats {
+    ($($t:ty)*) => {$(
+        impl Float for $t {
+            #[inline(always)]
+            fn smaller(self, other: Self) -> Self {
+                if self.is_nan() {
+                    other
+                } else if other.is_nan() {
+                    self
+                } else if self == other {
+                    Self::from_bits(self.to_bits() | other.to_bits())
+                } else if self < other {
+                    self
+                } else {
+                    other
+                }
+            }
+        }
+    )*};
+}
+floats!(f32 f64);

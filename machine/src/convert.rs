@@ -1,0 +1,239 @@
+//! Conversions between types (PTX ISA, section 9.7.9.21, `cvt`).
+
+use crate::lanes::{LANES, Mask, Registers, Slot, put};
+
+/// A number's type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Number {
+    /// An integer without a sign, of so many bits.
+    Unsigned(u32),
+    /// An integer with a sign, of so many bits.
+    Signed(u32),
+    /// A floating-point number of so many bits.
+    Float(u32),
+}
+
+/// How a number that the target cannot hold is rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounding {
+    /// To the nearest, in a tie to the even one.
+    Nearest,
+    /// Towards zero.
+    Zero,
+    /// Towards negative infinity.
+    Down,
+    /// Towards positive infinity.
+    Up,
+}
+
+/// A conversion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conversion {
+    /// What the operand is.
+    pub from: Number,
+    /// What the result is.
+    pub to: Number,
+    /// How it is rounded.
+    pub rounding: Rounding,
+    /// Whether the result is a whole number, though of a floating-point type.
+    pub whole: bool,
+    /// Whether integers beyond the target's range become its ends, and floating-point numbers are brought
+    /// between 0 and 1.
+    pub saturates: bool,
+    /// Whether subnormal numbers of single precision count as zero.
+    pub flushes: bool,
+}
+
+impl Number {
+    /// The type of that name; a type of bits without a meaning is an unsigned integer.
+    pub fn find(name: &str) -> Option<Self> {
+        let bits = name.get(1..)?.parse().ok()?;
+        match (name.as_bytes()[0], bits) {
+            (b'u' | b'b', 8 | 16 | 32 | 64) => Some(Self::Unsigned(bits)),
+            (b's', 8 | 16 | 32 | 64) => Some(Self::Signed(bits)),
+            (b'f', 32 | 64) => Some(Self::Float(bits)),
+            _ => None,
+        }
+    }
+
+    /// Its width in bits.
+    pub fn bits(self) -> u32 {
+        match self {
+            Self::Unsigned(bits) | Self::Signed(bits) | Self::Float(bits) => bits,
+        }
+    }
+}
+
+impl Conversion {
+    /// Whether it only takes bits away or fills them in.
+    pub fn is_between_integers(self) -> bool {
+        let integer = |number| !matches!(number, Number::Float(_));
+        integer(self.from) && integer(self.to)
+    }
+
+    /// Converts the lanes of `mask`. The registers may be wider than the types.
+    #[inline(always)]
+    pub fn execute(
+        self,
+        registers: &mut Registers,
+        mask: Mask,
+        (to, to_is_wide): (Slot, bool),
+        (of, of_is_wide): (Slot, bool),
+    ) {
+        let operand: [u64; LANES] = match of_is_wide {
+            true => registers.doubles[usize::from(of)],
+            false => registers.words[usize::from(of)].map(u64::from),
+        };
+        let result = match (self.from, self.to) {
+            (Number::Unsigned(width), Number::Unsigned(_) | Number::Signed(_))
+                if !self.saturates =>
+            {
+                operand.map(|bits| self.narrowed(bits & ones(width)))
+            }
+            (Number::Signed(width), Number::Unsigned(_) | Number::Signed(_)) if !self.saturates => {
+                operand.map(|bits| self.narrowed(extended(bits, width) as u64))
+            }
+            _ => operand.map(|bits| self.of(bits)),
+        };
+        match to_is_wide {
+            true => put::<u64>(registers, to, mask, &result),
+            false => put::<u32>(registers, to, mask, &result.map(|bits| bits as u32)),
+        }
+    }
+
+    /// The lowest bits, as many as the integer that is wanted has, with its sign in those above.
+    #[inline(always)]
+    fn narrowed(self, bits: u64) -> u64 {
+        match self.to {
+            Number::Signed(width) => extended(bits, width) as u64,
+            to => bits & ones(to.bits()),
+        }
+    }
+
+    /// The result for one lane, from the bits of a register to the bits of a register.
+    #[inline(always)]
+    fn of(self, bits: u64) -> u64 {
+        match self.from {
+            Number::Unsigned(width) => self.of_integer(i128::from(bits & ones(width))),
+            Number::Signed(width) => self.of_integer(i128::from(extended(bits, width))),
+            Number::Float(32) => {
+                let value = self.flushed(f32::from_bits(bits as u32));
+                match self.to {
+                    // Nothing is rounded, and the bits of what is not a number stay.
+                    Number::Float(32) if !self.whole && !self.saturates => {
+                        u64::from(value.to_bits())
+                    }
+                    _ => self.of_float(f64::from(value)),
+                }
+            }
+            Number::Float(_) => self.of_float(f64::from_bits(bits)),
+        }
+    }
+
+    /// An integer converted; to an integer only where it saturates.
+    fn of_integer(self, value: i128) -> u64 {
+        match self.to {
+            Number::Unsigned(width) => value.clamp(0, i128::from(ones(width))) as u64,
+            Number::Signed(width) => {
+                let most = i128::from(ones(width - 1));
+                value.clamp(-most - 1, most) as u64
+            }
+            Number::Float(32) => u64::from(self.single_of_integer(value).to_bits()),
+            Number::Float(_) => self.double_of_integer(value).to_bits(),
+        }
+    }
+
+    fn single_of_integer(self, value: i128) -> f32 {
+        let nearest = value as f32;
+        let exact = nearest as i128;
+        match self.rounding {
+            Rounding::Zero if exact.abs() > value.abs() => toward_zero_32(nearest),
+            Rounding::Down if exact > value => nearest.next_down(),
+            Rounding::Up if exact < value => nearest.next_up(),
+            _ => nearest,
+        }
+    }
+
+    fn double_of_integer(self, value: i128) -> f64 {
+        let nearest = value as f64;
+        let exact = nearest as i128;
+        match self.rounding {
+            Rounding::Zero if exact.abs() > value.abs() => toward_zero_64(nearest),
+            Rounding::Down if exact > value => nearest.next_down(),
+            Rounding::Up if exact < value => nearest.next_up(),
+            _ => nearest,
+        }
+    }
+
+    fn of_float(self, value: f64) -> u64 {
+        let value = match self.to {
+            Number::Float(_) if !self.whole => value,
+            _ => match self.rounding {
+                Rounding::Nearest => value.round_ties_even(),
+                Rounding::Zero => value.trunc(),
+                Rounding::Down => value.floor(),
+                Rounding::Up => value.ceil(),
+            },
+        };
+        match self.to {
+            // A conversion to integers always saturates, and what is not a number becomes 0.
+            Number::Unsigned(width) => (value as u64).min(ones(width)),
+            Number::Signed(width) => {
+                let most = ones(width - 1) as i64;
+                (value as i64).clamp(-most - 1, most) as u64
+            }
+            Number::Float(32) => {
+                let value = self.flushed(self.single(value));
+                u64::from(self.between_0_and_1(f64::from(value), value.to_bits().into()) as u32)
+            }
+            Number::Float(_) => self.between_0_and_1(value, value.to_bits()),
+        }
+    }
+
+    /// A double rounded to single precision.
+    fn single(self, value: f64) -> f32 {
+        let nearest = value as f32;
+        let exact = f64::from(nearest);
+        match self.rounding {
+            Rounding::Zero if exact.abs() > value.abs() => toward_zero_32(nearest),
+            Rounding::Down if exact > value => nearest.next_down(),
+            Rounding::Up if exact < value => nearest.next_up(),
+            _ => nearest,
+        }
+    }
+
+    fn between_0_and_1(self, value: f64, bits: u64) -> u64 {
+        if !self.saturates {
+            return bits;
+        }
+        let value = if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) };
+        match self.to {
+            Number::Float(32) => u64::from((value as f32).to_bits()),
+            _ => value.to_bits(),
+        }
+    }
+
+    fn flushed(self, value: f32) -> f32 {
+        if self.flushes && value.is_subnormal() { 0f32.copysign(value) } else { value }
+    }
+}
+
+fn toward_zero_32(value: f32) -> f32 {
+    if value > 0.0 { value.next_down() } else { value.next_up() }
+}
+
+fn toward_zero_64(value: f64) -> f64 {
+    if value > 0.0 { value.next_down() } else { value.next_up() }
+}
+
+/// So many ones.
+#[inline(always)]
+fn ones(width: u32) -> u64 {
+    u64::MAX >> (64 - width)
+}
+
+/// The lowest bits as an integer with a sign.
+#[inline(always)]
+fn extended(bits: u64, width: u32) -> i64 {
+    (bits << (64 - width)) as i64 >> (64 - width)
+}

@@ -1,0 +1,383 @@
+//! A launch: blocks become resident, and their warps take turns.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::block::{Barrier, Block};
+use crate::fault::{Fault, Kind};
+use crate::lanes::LANES;
+use crate::memory::Memory;
+use crate::model::Recorder;
+use crate::observer::{Nobody, Observer};
+use crate::program::Parameter;
+use crate::race::{Acquired, Releases, Word};
+use crate::random::Random;
+use crate::warp::{Engine, Pause, Start, Warp, thread_index};
+
+/// Looks of each warp at what others may change, without any change, until none is expected any more.
+const IDLE_POLLS: u64 = 1000;
+/// The same until it is taken for granted that they wait for a block that has not begun.
+const FEW_POLLS: u64 = 50;
+/// Instructions that all warps execute with checks without any change until none is expected any more; the
+/// same for each byte of memory in use, as a single thread may read all of it before it writes.
+const IDLE_STEPS: u64 = 1 << 20;
+const IDLE_STEPS_PER_BYTE: u64 = 16;
+/// Threads that a block may have.
+const MOST_THREADS: usize = 1024;
+
+/// A GPU without its caches: memory, and what executes kernels.
+pub struct Machine {
+    /// Global memory.
+    pub memory: Memory,
+    /// By word of global memory: who accessed it.
+    words: Vec<Word>,
+    /// Decides all that CUDA leaves open; `None` for one block after the other, as far as they do not wait
+    /// for each other, and without the checks that take time.
+    seed: Option<u64>,
+    launches: u32,
+}
+
+/// What is launched, and how.
+pub struct Launch<'a> {
+    /// Kernel, arguments and shapes.
+    pub start: Start<'a>,
+    /// Blocks that the whole GPU holds at once.
+    pub resident: usize,
+}
+
+/// A resident block with its warps.
+#[derive(Default)]
+struct Resident {
+    block: Block,
+    warps: Vec<Warp>,
+}
+
+/// The warps that can run.
+enum Queue {
+    /// Whichever is drawn.
+    Drawn(Vec<(usize, usize)>, Random),
+    /// Those that have executed the fewest instructions: the number of these, block and warp.
+    Fewest(BinaryHeap<Reverse<(u64, usize, usize)>>),
+}
+
+impl Queue {
+    fn push(&mut self, steps: u64, place: usize, warp: usize) {
+        match self {
+            Self::Drawn(ready, _) => ready.push((place, warp)),
+            Self::Fewest(ready) => ready.push(Reverse((steps, place, warp))),
+        }
+    }
+
+    fn pop(&mut self) -> Option<(u64, usize, usize)> {
+        match self {
+            Self::Drawn(ready, random) => {
+                let count = u32::try_from(ready.len()).expect("few warps are resident");
+                if count == 0 {
+                    return None;
+                }
+                let (place, warp) = ready.swap_remove(random.below(count) as usize);
+                Some((0, place, warp))
+            }
+            Self::Fewest(ready) => ready.pop().map(|Reverse(next)| next),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Drawn(ready, _) => ready.len(),
+            Self::Fewest(ready) => ready.len(),
+        }
+    }
+}
+
+impl Machine {
+    /// A machine with `room` bytes of memory. With a seed it checks what CUDA leaves undefined, and draws
+    /// the order in which warps run.
+    pub fn new(room: usize, seed: Option<u64>) -> Self {
+        let memory = Memory::new(room, seed.is_some());
+        Self { memory, words: Vec::new(), seed, launches: 0 }
+    }
+
+    /// Runs a kernel to its end.
+    ///
+    /// # Errors
+    /// What the kernel does that CUDA leaves undefined, and what the launch may not ask for.
+    pub fn launch(&mut self, launch: &Launch) -> Result<(), Box<Fault>> {
+        self.observed(launch, &mut Nobody)
+    }
+
+    /// The same while a recorder watches.
+    ///
+    /// # Errors
+    /// As [`Self::launch`].
+    pub fn record(&mut self, launch: &Launch, recorder: &mut Recorder) -> Result<(), Box<Fault>> {
+        self.observed(launch, recorder)
+    }
+
+    fn observed<O: Observer>(
+        &mut self,
+        launch: &Launch,
+        observer: &mut O,
+    ) -> Result<(), Box<Fault>> {
+        self.launches += 1;
+        check(launch)?;
+        let random = self.seed.map(|seed| Random::new(seed, self.launches.into()));
+        if random.is_some() {
+            self.words.resize(self.memory.bytes().len() / 4, Word::default());
+        }
+        let start = &launch.start;
+        let engine = Engine {
+            kernel: start.kernel,
+            memory: &mut self.memory,
+            words: &mut self.words,
+            releases: Releases::default(),
+            launch: self.launches,
+            shape: start.shape,
+            dynamic_shared: start.dynamic_shared,
+            windows: vec![(0, 0); start.kernel.code.len()],
+            observer,
+            random: random.clone(),
+            credit: 0,
+            progress: false,
+            clock: 0,
+            steps: 0,
+        };
+        let mut random = random;
+        let few = random.as_mut().map(|random| 1 + random.below(4) as usize);
+        let queue = match random {
+            Some(random) => Queue::Drawn(Vec::new(), random),
+            None => Queue::Fewest(BinaryHeap::new()),
+        };
+        let blocks = start.grid.iter().map(|&n| n as usize).product();
+        Run {
+            engine,
+            launch,
+            queue,
+            blocks,
+            begun: 0,
+            wanted: few.unwrap_or(1).min(launch.resident).max(1),
+            residents: Vec::new(),
+            free: Vec::new(),
+            polls: 0,
+            changed: 0,
+        }
+        .finish()
+    }
+}
+
+/// What a launch may ask for.
+fn check(launch: &Launch) -> Result<(), Box<Fault>> {
+    let Start { kernel, arguments, shape, .. } = &launch.start;
+    let threads = shape.iter().map(|&n| n as usize).product::<usize>();
+    let most = kernel.max_threads.unwrap_or(MOST_THREADS);
+    let taken = kernel.parameters.last().map_or(0, Parameter::end);
+    let what = if threads > most {
+        format!("{threads} threads per block, of {most}")
+    } else if arguments.len() < taken {
+        format!("{} bytes of arguments, of {taken}", arguments.len())
+    } else {
+        return Ok(());
+    };
+    let kernel = kernel.name.clone();
+    Err(Box::new(Fault { kind: Kind::Launch, kernel, thread: None, what, place: None }))
+}
+
+/// A launch that runs.
+struct Run<'a, O> {
+    engine: Engine<'a, O>,
+    launch: &'a Launch<'a>,
+    queue: Queue,
+    /// Blocks of the grid, and how many of them have begun.
+    blocks: usize,
+    begun: usize,
+    /// Blocks that are to be resident.
+    wanted: usize,
+    residents: Vec<Resident>,
+    /// Places among the residents whose block has ended.
+    free: Vec<usize>,
+    /// Looks at what others may change since anything changed.
+    polls: u64,
+    /// Instructions that all had executed when anything changed last.
+    changed: u64,
+}
+
+impl<O: Observer> Run<'_, O> {
+    fn finish(mut self) -> Result<(), Box<Fault>> {
+        loop {
+            while self.active() < self.wanted && self.begun < self.blocks {
+                self.begin_block(0);
+            }
+            let Some((steps, place, warp)) = self.queue.pop() else {
+                return match self.active() {
+                    0 => Ok(()),
+                    _ => Err(self.standstill()),
+                };
+            };
+            self.turn(steps, place, warp)?;
+        }
+    }
+
+    /// Blocks that run.
+    fn active(&self) -> usize {
+        self.residents.len() - self.free.len()
+    }
+
+    fn begin_block(&mut self, steps: u64) {
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.residents.push(Resident::default());
+            self.residents.len() - 1
+        });
+        let Start { kernel, shape, grid, dynamic_shared, .. } = self.launch.start;
+        let threads = shape.iter().map(|&n| n as usize).product::<usize>();
+        let warps = threads.div_ceil(LANES);
+        let Resident { block, warps: all } = &mut self.residents[place];
+        let checks = self.engine.random.is_some();
+        block.begin(self.begun as u32, grid, kernel, dynamic_shared, warps, checks);
+        all.resize_with(warps, Warp::default);
+        for (number, warp) in all.iter_mut().enumerate() {
+            warp.begin(number as u16, block.index, &self.launch.start);
+            self.queue.push(steps, place, number);
+        }
+        self.begun += 1;
+    }
+
+    /// Runs a warp until it pauses.
+    fn turn(&mut self, steps: u64, place: usize, number: usize) -> Result<(), Box<Fault>> {
+        let Resident { block, warps } = &mut self.residents[place];
+        let warp = &mut warps[number];
+        let before = self.engine.steps;
+        let pause = match self.engine.random.is_some() {
+            true => self.engine.run::<true>(block, warp)?,
+            false => self.engine.run::<false>(block, warp)?,
+        };
+        let steps = steps + self.engine.steps - before;
+        if std::mem::take(&mut self.engine.progress) {
+            (self.polls, self.changed) = (0, self.engine.steps);
+        }
+        match pause {
+            Pause::Yielded | Pause::Polled => {
+                self.queue.push(steps, place, number);
+                self.polls += u64::from(pause == Pause::Polled);
+                self.lend(steps, place, number)?;
+            }
+            Pause::Barrier(barrier, expected) => {
+                if block.barriers[barrier].threads >= expected {
+                    self.open(place, barrier, expected, steps);
+                }
+            }
+            Pause::Exited => {
+                block.live -= 1;
+                if block.live == 0 {
+                    self.engine.observer.ended(block.number);
+                    self.free.push(place);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A warp has let others run: more blocks become resident where there is a reason.
+    fn lend(&mut self, steps: u64, place: usize, number: usize) -> Result<(), Box<Fault>> {
+        let room = self.begun < self.blocks && self.active() < self.launch.resident;
+        let ready = 1 + self.queue.len() as u64;
+        let still = self.engine.steps - self.changed;
+        let patience = IDLE_STEPS + IDLE_STEPS_PER_BYTE * self.engine.memory.held().0;
+        match &self.queue {
+            // All that the GPU holds run at the same time.
+            Queue::Fewest(_) if room => {
+                self.wanted += 1;
+                self.begin_block(if self.begun < self.launch.resident { 0 } else { steps });
+            }
+            // They may wait for a block that has not begun.
+            _ if self.polls > FEW_POLLS * ready && room => {
+                self.polls = 0;
+                self.wanted += 1;
+            }
+            _ if self.polls > IDLE_POLLS * ready => return Err(self.standstill()),
+            Queue::Drawn(..) if still > patience => return Err(self.endless(place, number)),
+            _ => (),
+        }
+        Ok(())
+    }
+
+    /// All that a barrier waits for have come.
+    fn open(&mut self, place: usize, number: usize, expected: usize, steps: u64) {
+        let Resident { block, warps } = &mut self.residents[place];
+        let barrier = std::mem::take(&mut block.barriers[number]);
+        let whole = self.launch.start.shape.iter().product::<u32>() as usize;
+        if expected == whole {
+            block.epoch += 1;
+        } else {
+            exchange(block, warps, &barrier);
+        }
+        self.engine.observer.barrier(block.number);
+        for &warp in &barrier.waiting {
+            warps[usize::from(warp)].answer(barrier.asked, barrier.hold);
+            self.queue.push(steps, place, warp.into());
+        }
+    }
+
+    /// A warp does not come to an end.
+    fn endless(&self, place: usize, number: usize) -> Box<Fault> {
+        let Resident { block, warps } = &self.residents[place];
+        let lane = warps[number].mask.trailing_zeros() as usize % LANES;
+        let what = "runs without end: nothing has changed for long".into();
+        self.engine.fault(Kind::Deadlock, block, &warps[number], lane, what)
+    }
+
+    /// No warp can run, or none changes anything: the first that waits, and what for.
+    fn standstill(&mut self) -> Box<Fault> {
+        let Self { residents, free, engine, .. } = self;
+        let mut active =
+            residents.iter().enumerate().filter(|(place, _)| !free.contains(place)).map(|(_, r)| r);
+        let lacking = active.clone().find_map(|resident| {
+            let waiting = resident.block.barriers.iter().flat_map(|barrier| &barrier.waiting);
+            let first = *waiting.clone().min()?;
+            let missing = (0..resident.warps.len() as u16)
+                .find(|number| !waiting.clone().any(|warp| warp == number))?;
+            Some((resident, usize::from(first), usize::from(missing)))
+        });
+        let Some((resident, first, missing)) = lacking else {
+            let resident = active.next().expect("a block runs");
+            let waits = |warp: &&Warp| warp.exited != warp.exists;
+            let warp = resident.warps.iter().find(waits).expect("a warp runs");
+            let lane = warp.mask.trailing_zeros() as usize % LANES;
+            let what = "waits for ever: all threads that can run repeat themselves,".into();
+            return engine.fault(Kind::Deadlock, &resident.block, warp, lane, what);
+        };
+        let other = &resident.warps[missing];
+        let lane = other.mask.trailing_zeros() as usize % LANES;
+        let [x, y, z] = thread_index((missing * LANES + lane) as u16, engine.shape);
+        let doing = match other.exited == other.exists {
+            true => "has exited".to_owned(),
+            false => format!("goes on at {}", engine.kernel.place(other.at)),
+        };
+        let what = format!("__syncthreads lacks thread ({x},{y},{z}), which {doing};");
+        let mut fault =
+            engine.fault(Kind::Synchronisation, &resident.block, &resident.warps[first], 0, what);
+        // It stands behind the barrier already.
+        let at = resident.warps[first].at - 1;
+        fault.place = Some(engine.kernel.place(at).to_owned());
+        fault
+    }
+}
+
+/// The warps that met at a barrier of a part of the block know what the others did before.
+fn exchange(block: &mut Block, warps: &mut [Warp], barrier: &Barrier) {
+    let releases: Vec<_> = barrier
+        .waiting
+        .iter()
+        .map(|&number| {
+            let warp = &mut warps[usize::from(number)];
+            warp.clock.barrier(warp.exists);
+            warp.clock.release(block.number, block.epoch, number, &block.acquired)
+        })
+        .collect();
+    for &number in &barrier.waiting {
+        let clock = &mut warps[usize::from(number)].clock;
+        for release in &releases {
+            block.acquired.push(Acquired::by_warp(release.clone(), block.epoch, number, clock));
+        }
+        clock.barrier(u32::MAX);
+    }
+}

@@ -1,0 +1,205 @@
+//! Watches a launch: counts what its instructions do, and notes what its time depends on.
+
+use super::gpu::Gpu;
+use super::replay::BlockTrace;
+use super::trace::{Path, Trace};
+use crate::coalesce::{Lines, wavefronts};
+use crate::lanes::{LANES, Mask, lanes};
+use crate::observer::{Action, Observer, WarpId};
+use crate::program::{Kernel, Operation, Space};
+
+/// Exact counts of one instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Warps that executed it.
+    pub warps: u64,
+    /// Lanes that did.
+    pub lanes: u64,
+    /// Sectors of global memory that its accesses touch.
+    pub sectors: u64,
+    /// Bytes that its lanes ask for, of any memory.
+    pub bytes: u64,
+    /// Turns of the banks of shared memory.
+    pub wavefronts: u64,
+    /// Barriers.
+    pub barriers: u64,
+}
+
+/// What an instruction costs whoever executes it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Cost {
+    /// Slots of the schedulers.
+    slots: f64,
+    /// Cycles until the next instruction of the warp can follow.
+    cycles: f64,
+    /// Whether it needs what was loaded.
+    waits: bool,
+}
+
+/// Watches a launch of one kernel.
+pub struct Recorder<'a> {
+    costs: Vec<Cost>,
+    /// By instruction.
+    pub counts: Vec<Counts>,
+    warps: usize,
+    running: Vec<BlockTrace>,
+    /// The block of the last instruction among those.
+    latest: usize,
+    /// Takes what a block did when it has ended.
+    take: Box<dyn FnMut(BlockTrace) + 'a>,
+}
+
+impl<'a> Recorder<'a> {
+    /// A watcher of blocks of `warps` warps, whose traces `take` gets.
+    pub fn new(
+        kernel: &Kernel,
+        gpu: &Gpu,
+        warps: usize,
+        take: impl FnMut(BlockTrace) + 'a,
+    ) -> Self {
+        let waits = kernel.waits();
+        let costs = kernel
+            .code
+            .iter()
+            .zip(waits)
+            .map(|(instruction, waits)| Cost { waits, ..cost(&instruction.operation, gpu) });
+        Self {
+            costs: costs.collect(),
+            counts: vec![Counts::default(); kernel.code.len()],
+            warps,
+            running: Vec::new(),
+            latest: 0,
+            take: Box::new(take),
+        }
+    }
+
+    fn trace(&mut self, warp: WarpId) -> &mut Trace {
+        let found = self.running.get(self.latest).is_some_and(|block| block.number == warp.block);
+        if !found {
+            let place = self.running.iter().position(|block| block.number == warp.block);
+            self.latest = place.unwrap_or_else(|| {
+                let warps = vec![Trace::default(); self.warps];
+                self.running.push(BlockTrace { number: warp.block, warps });
+                self.running.len() - 1
+            });
+        }
+        &mut self.running[self.latest].warps[usize::from(warp.warp)]
+    }
+}
+
+impl Observer for Recorder<'_> {
+    fn executed(&mut self, warp: WarpId, instruction: usize, mask: Mask) {
+        let counts = &mut self.counts[instruction];
+        counts.warps += 1;
+        counts.lanes += u64::from(mask.count_ones());
+        let cost = self.costs[instruction];
+        let trace = self.trace(warp);
+        if cost.waits {
+            trace.wait();
+        }
+        trace.work(cost.slots, cost.cycles);
+    }
+
+    fn global(
+        &mut self,
+        warp: WarpId,
+        instruction: usize,
+        action: Action,
+        bytes: usize,
+        addresses: &[u64; LANES],
+        mask: Mask,
+    ) {
+        let lines = Lines::of(addresses, mask);
+        let asked = mask.count_ones() * bytes as u32;
+        let counts = &mut self.counts[instruction];
+        counts.sectors += u64::from(lines.sectors());
+        counts.bytes += u64::from(asked);
+        let (path, answers) = match action {
+            Action::Load => (Path::Load, true),
+            Action::ReadOnly => (Path::ReadOnly, true),
+            Action::Strong => (Path::Strong, true),
+            Action::Store => (Path::Store, false),
+            Action::Atomic(answers) => (Path::Atomic, answers),
+        };
+        let turns = match action {
+            Action::Atomic(_) => mask.count_ones(),
+            _ => asked.div_ceil(4 * LANES as u32).max(lines.get().len() as u32),
+        };
+        let same = if path == Path::Atomic { most_at_one(addresses, mask) } else { 0 };
+        self.trace(warp).global(path, turns, same, &lines, answers);
+    }
+
+    fn shared(
+        &mut self,
+        warp: WarpId,
+        instruction: usize,
+        action: Action,
+        bytes: usize,
+        offsets: &[u64; LANES],
+        mask: Mask,
+    ) {
+        let turns = match action {
+            Action::Atomic(_) => most_at_one(offsets, mask).max(wavefronts(offsets, mask, bytes)),
+            _ => wavefronts(offsets, mask, bytes),
+        };
+        let counts = &mut self.counts[instruction];
+        counts.wavefronts += u64::from(turns);
+        counts.bytes += u64::from(mask.count_ones()) * bytes as u64;
+        self.trace(warp).shared(turns);
+    }
+
+    fn barrier(&mut self, block: u32) {
+        let place = self.running.iter().position(|running| running.number == block);
+        let warps = place.map(|place| &mut self.running[place].warps);
+        warps.into_iter().flatten().for_each(Trace::barrier);
+    }
+
+    fn ended(&mut self, block: u32) {
+        if let Some(place) = self.running.iter().position(|running| running.number == block) {
+            let mut ended = self.running.swap_remove(place);
+            ended.warps.iter_mut().for_each(Trace::end);
+            (self.take)(ended);
+        }
+    }
+}
+
+/// The most lanes that access one address.
+fn most_at_one(addresses: &[u64; LANES], mask: Mask) -> u32 {
+    let mut left = mask;
+    let mut most = 0;
+    while left != 0 {
+        let address = addresses[left.trailing_zeros() as usize];
+        let same = lanes(left).filter(|&lane| addresses[lane] == address);
+        let same = same.fold(0, |same, lane| same | 1 << lane);
+        most = most.max(Mask::count_ones(same));
+        left &= !same;
+    }
+    most
+}
+
+/// What an instruction costs. 64-bit integer instructions are two of 32 bits each; moves between registers,
+/// parameters and address spaces are none.
+fn cost(operation: &Operation, gpu: &Gpu) -> Cost {
+    let of = |slots: f64, cycles: f64| Cost { slots, cycles, waits: false };
+    match operation {
+        Operation::Compute { function, kind, wide, .. } => match function.is_free() {
+            true => of(0.0, 0.0),
+            false if kind.is_double() => of(gpu.double_cycles, 4.0 + gpu.double_cycles),
+            false if wide.to || kind.is_wide() => of(2.0, 4.0),
+            false => of(1.0, 2.5),
+        },
+        Operation::Convert { conversion, .. } if conversion.is_between_integers() => of(0.0, 0.0),
+        Operation::Convert { .. } => of(4.0, 8.0),
+        Operation::Compare { kind, .. } if kind.is_double() => of(gpu.double_cycles, 4.0),
+        Operation::Compare { kind, .. } if kind.is_wide() => of(2.0, 5.0),
+        Operation::Load(access) if access.space == Space::Shared => of(1.0, 12.0),
+        Operation::Store(access) if access.space == Space::Shared => of(1.0, 3.0),
+        Operation::Atomic(atomic) if atomic.space == Space::Shared => of(2.0, 20.0),
+        Operation::Shuffle(_) | Operation::Match { .. } | Operation::Reduce { .. } => of(2.0, 12.0),
+        Operation::Vote { .. } | Operation::WarpBarrier { .. } => of(1.0, 6.0),
+        Operation::Barrier(_) => of(1.0, 10.0),
+        Operation::Fence => of(1.0, gpu.l2_latency),
+        Operation::Branch { .. } => of(1.0, 4.0),
+        _ => of(1.0, 2.5),
+    }
+}

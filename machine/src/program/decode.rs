@@ -1,0 +1,560 @@
+//! Statements of PTX to instructions of the machine.
+
+use std::collections::HashMap;
+
+use super::names::{Names, Symbol, special};
+use super::{
+    Bank, Barrier, Comparison, Constant, Instruction, Kernel, Logic, Operation, Question, Shuffle,
+    Source, Update, Vote, Wide, flow, place_name, schedule, slots,
+};
+use crate::arithmetic::{self, Type};
+use crate::compare::Relation;
+use crate::convert::{Conversion, Number, Rounding};
+use crate::lanes::{LANES, Slot};
+use crate::memory::{LOCAL_WINDOW, SHARED_WINDOW};
+use crate::ptx::{Entry, Error, Module, Operand, Place, Statement};
+
+/// Turns the statements of a kernel into instructions, one after the other.
+pub(super) struct Decoder<'a> {
+    pub names: Names<'a>,
+    /// What the statements so far became.
+    code: Vec<Instruction>,
+    /// The statement's own, for the instructions that it becomes.
+    current: (Option<(Slot, bool)>, u32, u32),
+    /// Branches and the labels that they go to.
+    branches: Vec<(usize, &'a str, usize)>,
+}
+
+/// What is wrong with an instruction.
+pub(super) type Reason = String;
+
+/// The instructions of a kernel.
+///
+/// # Errors
+/// The first instruction that the machine does not know.
+pub(super) fn kernel<'a>(module: &Module<'a>, entry: &Entry<'a>) -> Result<Kernel, Error> {
+    let first_line = entry.statements.first().map_or(1, |statement| statement.line);
+    let names = Names::new(module, entry).map_err(|why| Error::at(module.text, first_line, why))?;
+    let mut decoder =
+        Decoder { names, code: Vec::new(), current: (None, 0, 0), branches: Vec::new() };
+    let mut places = Places::default();
+    let mut starts = Vec::new();
+    for statement in &entry.statements {
+        starts.push(decoder.code.len());
+        let place = places.number(module, statement.place);
+        decoder
+            .statement(statement, place)
+            .map_err(|why| Error::at(module.text, statement.line, why))?;
+    }
+    starts.push(decoder.code.len());
+    // A kernel may end with a label, or without an instruction that ends it.
+    decoder.current = (None, 0, entry.statements.last().map_or(0, |last| last.line as u32));
+    decoder.push(Operation::Exit);
+    let labels: HashMap<_, _> =
+        entry.labels.iter().map(|&(name, statement)| (name, starts[statement])).collect();
+    for (branch, label, line) in std::mem::take(&mut decoder.branches) {
+        let target = labels.get(label);
+        let target = target.ok_or_else(|| Error::at(module.text, line, "this label is nowhere"))?;
+        decoder.code[branch].operation = Operation::Branch { target: *target as u32 };
+    }
+    let names = &decoder.names;
+    if names.counts.iter().any(|&count| count > usize::from(Slot::MAX)) {
+        return Err(Error::at(module.text, first_line, "this kernel has too many registers"));
+    }
+    let mut kernel = Kernel {
+        name: entry.name.to_owned(),
+        parameters: names.parameters.clone(),
+        max_threads: entry.max_threads,
+        registers: names.counts,
+        constants: names.constants(),
+        shared: names.shared.clone(),
+        shared_end: names.shared_end,
+        shared_bytes: names.shared_bytes,
+        local_bytes: names.local_bytes,
+        places: places.names,
+        code: decoder.code,
+    };
+    let blocks = flow::blocks(&kernel.code);
+    schedule::schedule(&mut kernel.code, &blocks);
+    flow::mark(&mut kernel.code, &blocks);
+    slots::allocate(&mut kernel, &blocks);
+    Ok(kernel)
+}
+
+/// Numbers for places in the source.
+#[derive(Default)]
+struct Places {
+    numbers: HashMap<Place, u32>,
+    names: Vec<String>,
+}
+
+impl Places {
+    fn number(&mut self, module: &Module, place: Place) -> u32 {
+        *self.numbers.entry(place).or_insert_with(|| {
+            self.names.push(place_name(module, place));
+            self.names.len() as u32 - 1
+        })
+    }
+}
+
+impl<'a> Decoder<'a> {
+    fn statement(&mut self, statement: &Statement<'a>, place: u32) -> Result<(), Reason> {
+        let guard = match statement.guard {
+            Some((name, negated)) => Some((self.predicate_named(name)?, negated)),
+            None => None,
+        };
+        self.current = (guard, place, statement.line as u32);
+        let parts: Vec<_> = statement.opcode.split('.').collect();
+        let operands = &statement.operands[..];
+        let operation = match (parts[0], operands) {
+            ("ld" | "ldu", _) => return self.load(&parts, operands),
+            ("st", _) => self.store(&parts, operands)?,
+            ("atom" | "red", _) => self.atomic(&parts, operands)?,
+            ("mov", [to, of]) => return self.mov(&parts, to, of),
+            ("cvta", [to, of]) => self.convert_address(&parts, to, of)?,
+            ("cvt", [to, of]) => self.convert(&parts, to, of)?,
+            ("setp", _) => self.compare(&parts, operands)?,
+            ("selp", [to, x, y, by]) => {
+                let wide = kind(&parts)?.is_wide();
+                let of = [self.value(x, wide)?, self.value(y, wide)?];
+                Operation::Select { wide, to: self.result(to, wide)?, of, by: self.predicate(by)? }
+            }
+            ("and" | "or" | "xor" | "not", _) if parts[1..] == ["pred"] => {
+                self.logic(parts[0], operands)?
+            }
+            ("shfl", _) => self.shuffle(&parts, operands)?,
+            ("vote", [to, of, members]) => {
+                let (vote, bank) = match parts[1..] {
+                    ["sync", "all", "pred"] => (Vote::All, Bank::Predicate),
+                    ["sync", "any", "pred"] => (Vote::Any, Bank::Predicate),
+                    ["sync", "uni", "pred"] => (Vote::Uniform, Bank::Predicate),
+                    ["sync", "ballot", "b32"] => (Vote::Ballot, Bank::Word),
+                    _ => return Err(unknown()),
+                };
+                let (of, members) = (self.predicate(of)?, self.value(members, false)?);
+                Operation::Vote { vote, to: self.target(to, bank)?, of, members }
+            }
+            ("match", [to, of, members]) => self.match_values(&parts, to, of, members)?,
+            ("redux", [to, of, members]) => {
+                let (["sync", name, _], kind) = (&parts[1..], kind(&parts)?) else {
+                    return Err(unknown());
+                };
+                let update = Update::find(name).filter(|update| update.reduces());
+                let (of, members) = (self.value(of, false)?, self.value(members, false)?);
+                let (update, to) = (update.ok_or_else(unknown)?, self.result(to, false)?);
+                Operation::Reduce { update, kind, to, of, members }
+            }
+            ("activemask", [to]) => Operation::ActiveMask { to: self.result(to, false)? },
+            ("bar" | "barrier", _) => self.barrier(&parts, operands)?,
+            ("membar", []) => Operation::Fence,
+            ("fence", []) if parts.get(1) != Some(&"proxy") => Operation::Fence,
+            ("bra", [Operand::Name(label)]) => {
+                self.branches.push((self.code.len(), label, statement.line));
+                Operation::Branch { target: 0 }
+            }
+            ("ret" | "exit", []) => Operation::Exit,
+            ("nanosleep", [_]) => Operation::Sleep,
+            ("trap", []) => Operation::Trap,
+            // They only tell caches what comes.
+            ("prefetch" | "prefetchu" | "applypriority" | "discard", _) => return Ok(()),
+            ("call", _) => return Err("calls of functions are not supported".into()),
+            _ => self.arithmetic(&parts, operands)?,
+        };
+        self.push(operation);
+        Ok(())
+    }
+
+    pub(super) fn push(&mut self, operation: Operation) {
+        let (guard, place, line) = self.current;
+        self.code.push(Instruction { operation, guard, leads: false, place, line, rank: 0 });
+    }
+
+    /// An instruction of the table of [`arithmetic`].
+    fn arithmetic(
+        &mut self,
+        parts: &[&str],
+        operands: &[Operand<'a>],
+    ) -> Result<Operation, Reason> {
+        let (last, modifiers) = parts.split_last().expect("a part at least");
+        let exact = Type::find(last).ok_or_else(unknown)?;
+        let single = exact == Type::f32;
+        let floating = single || exact == Type::f64;
+        let flushes = single && modifiers.contains(&"ftz");
+        let divides = matches!(parts[0], "div" | "rcp" | "sqrt");
+        let counts = |part: &&str| match *part {
+            "ftz" => !flushes,
+            "rn" => !floating,
+            "approx" | "full" => !divides,
+            _ => true,
+        };
+        let mut name = modifiers.iter().copied().filter(counts).collect::<Vec<_>>().join(".");
+        if floating && name == "mad" {
+            name = "fma".into();
+        }
+        let kind = if flushes { Type::Flushed } else { exact };
+        let function = arithmetic::find(&name, kind).ok_or_else(unknown)?;
+        let [to, of @ ..] = operands else { return Err(miscounted()) };
+        self.compute(function, kind, to, of)
+    }
+
+    fn compute(
+        &mut self,
+        function: arithmetic::Function,
+        kind: Type,
+        to: &Operand<'a>,
+        of: &[Operand<'a>],
+    ) -> Result<Operation, Reason> {
+        let shape = arithmetic::shape(function, kind);
+        if of.len() != shape.operands.len() {
+            return Err(miscounted());
+        }
+        let mut wide = Wide { to: shape.result, count: of.len() as u8, of: 0 };
+        let mut registers = [0; 4];
+        for (k, (operand, is_wide)) in of.iter().zip(shape.operands).enumerate() {
+            wide.of |= u8::from(is_wide) << k;
+            registers[k] = self.value(operand, is_wide)?;
+        }
+        let to = self.result(to, shape.result)?;
+        Ok(Operation::Compute { function, kind, wide, to, of: registers })
+    }
+
+    /// `mov`, which also takes registers apart and puts them together.
+    fn mov(&mut self, parts: &[&str], to: &Operand<'a>, of: &Operand<'a>) -> Result<(), Reason> {
+        if let Operand::Name("%clock" | "%clock_hi" | "%clock64" | "%globaltimer") = of {
+            let wide = kind(parts)?.is_wide();
+            let to = self.result(to, wide)?;
+            self.push(Operation::Clock { wide, to });
+            return Ok(());
+        }
+        if parts.last() == Some(&"pred") {
+            let of = self.predicate(of)?;
+            let to = self.target(to, Bank::Predicate)?;
+            self.push(Operation::Logic { logic: Logic::First, to, of: [of; 2] });
+            return Ok(());
+        }
+        let kind = kind(parts)?;
+        let half = if kind.is_wide() { Type::u64 } else { Type::u32 };
+        let find = |name, kind| arithmetic::find(name, kind).ok_or_else(unknown);
+        let operation = match (to, of) {
+            (Operand::Vector(halves), _) => {
+                let [low, high] = &halves[..] else { return Err(unknown()) };
+                let low = self.compute(find("low", half)?, half, low, std::slice::from_ref(of))?;
+                self.push(low);
+                self.compute(find("high", half)?, half, high, std::slice::from_ref(of))?
+            }
+            (_, Operand::Vector(halves)) => self.compute(find("pack", half)?, half, to, halves)?,
+            _ => self.compute(find("mov", kind)?, kind, to, std::slice::from_ref(of))?,
+        };
+        self.push(operation);
+        Ok(())
+    }
+
+    /// Between addresses of a space and generic ones.
+    fn convert_address(
+        &mut self,
+        parts: &[&str],
+        to: &Operand<'a>,
+        of: &Operand<'a>,
+    ) -> Result<Operation, Reason> {
+        let (to_space, space) = match parts {
+            [_, "to", space, "u64"] => (true, *space),
+            [_, space, "u64"] => (false, *space),
+            _ => return Err(unknown()),
+        };
+        let window = match space {
+            "global" | "const" => 0,
+            "shared" | "shared::cta" => SHARED_WINDOW,
+            "local" => LOCAL_WINDOW,
+            _ => return Err(unknown()),
+        };
+        let name = if to_space { "sub" } else { "add" };
+        let function = arithmetic::find(name, Type::u64).ok_or_else(unknown)?;
+        self.compute(function, Type::u64, to, &[of.clone(), Operand::Number(window)])
+    }
+
+    fn convert(
+        &mut self,
+        parts: &[&str],
+        to: &Operand<'a>,
+        of: &Operand<'a>,
+    ) -> Result<Operation, Reason> {
+        let [_, modifiers @ .., to_type, of_type] = parts else { return Err(unknown()) };
+        let (Some(from), Some(to_number)) = (Number::find(of_type), Number::find(to_type)) else {
+            return Err(unknown());
+        };
+        let mut conversion = Conversion {
+            from,
+            to: to_number,
+            rounding: Rounding::Nearest,
+            whole: false,
+            saturates: false,
+            flushes: false,
+        };
+        for modifier in modifiers {
+            match *modifier {
+                "sat" => conversion.saturates = true,
+                "ftz" => conversion.flushes = true,
+                rounding => {
+                    conversion.whole = rounding.ends_with('i');
+                    conversion.rounding = match rounding.trim_end_matches('i') {
+                        "rn" => Rounding::Nearest,
+                        "rz" => Rounding::Zero,
+                        "rm" => Rounding::Down,
+                        "rp" => Rounding::Up,
+                        _ => return Err(unknown()),
+                    };
+                }
+            }
+        }
+        let of = self.any_width(of, from.bits() == 64)?;
+        let to = self.any_width(to, to_number.bits() == 64)?;
+        Ok(Operation::Convert { conversion, to, of })
+    }
+
+    fn compare(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Result<Operation, Reason> {
+        let [_, relation, modifiers @ .., last] = parts else { return Err(unknown()) };
+        let relation = Relation::find(relation).ok_or_else(unknown)?;
+        let mut kind = Type::find(last).ok_or_else(unknown)?;
+        let mut logic = None;
+        for modifier in modifiers {
+            match *modifier {
+                "ftz" if kind == Type::f32 => kind = Type::Flushed,
+                "and" => logic = Some(Logic::And),
+                "or" => logic = Some(Logic::Or),
+                "xor" => logic = Some(Logic::Xor),
+                _ => return Err(unknown()),
+            }
+        }
+        let [to, x, y, rest @ ..] = operands else { return Err(miscounted()) };
+        let with = match (logic, rest) {
+            (None, []) => None,
+            (Some(logic), [other]) => {
+                let (predicate, negated) = self.predicate(other)?;
+                Some((logic, predicate, negated))
+            }
+            _ => return Err(miscounted()),
+        };
+        let of = [self.value(x, kind.is_wide())?, self.value(y, kind.is_wide())?];
+        let (to, negated) = match to {
+            Operand::Pair(to, negated) => (
+                self.target(&Operand::Name(to), Bank::Predicate)?,
+                Some(self.target(&Operand::Name(negated), Bank::Predicate)?),
+            ),
+            _ => (self.target(to, Bank::Predicate)?, None),
+        };
+        Ok(Operation::Compare { relation, kind, of, result: Comparison { to, negated, with } })
+    }
+
+    fn logic(&mut self, name: &str, operands: &[Operand<'a>]) -> Result<Operation, Reason> {
+        let (to, of, logic) = match (name, operands) {
+            ("not", [to, of]) => {
+                let (predicate, negated) = self.predicate(of)?;
+                (to, [(predicate, !negated); 2], Logic::First)
+            }
+            (_, [to, x, y]) => {
+                let logic = match name {
+                    "and" => Logic::And,
+                    "or" => Logic::Or,
+                    _ => Logic::Xor,
+                };
+                (to, [self.predicate(x)?, self.predicate(y)?], logic)
+            }
+            _ => return Err(miscounted()),
+        };
+        Ok(Operation::Logic { logic, to: self.target(to, Bank::Predicate)?, of })
+    }
+
+    fn shuffle(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Result<Operation, Reason> {
+        let source = match parts[1..] {
+            ["sync", "up", "b32"] => Source::Up,
+            ["sync", "down", "b32"] => Source::Down,
+            ["sync", "bfly", "b32"] => Source::Butterfly,
+            ["sync", "idx", "b32"] => Source::Index,
+            _ => return Err(unknown()),
+        };
+        let [to, of, by, clamp, members] = operands else { return Err(miscounted()) };
+        let [of, by, clamp, members] = [of, by, clamp, members].map(|o| self.value(o, false));
+        let (to, in_range) = match to {
+            Operand::Pair(to, in_range) => (
+                self.result(&Operand::Name(to), false)?,
+                Some(self.target(&Operand::Name(in_range), Bank::Predicate)?),
+            ),
+            _ => (self.result(to, false)?, None),
+        };
+        let (of, by, clamp, members) = (of?, by?, clamp?, members?);
+        Ok(Operation::Shuffle(Shuffle { source, to, in_range, of, by, clamp, members }))
+    }
+
+    fn barrier(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Result<Operation, Reason> {
+        let kinds: Vec<_> = parts[1..].iter().filter(|part| **part != "aligned").copied().collect();
+        if let ["red", name, _] | ["cta", "red", name, _] = kinds[..] {
+            return self.asking_barrier(name, operands);
+        }
+        let waits = match kinds[..] {
+            ["warp", "sync"] => {
+                let [members] = operands else { return Err(miscounted()) };
+                return Ok(Operation::WarpBarrier { members: self.value(members, false)? });
+            }
+            ["sync"] | ["cta", "sync"] => true,
+            ["arrive"] | ["cta", "arrive"] => false,
+            _ => return Err(unknown()),
+        };
+        let (number, threads) = match operands {
+            [number] if waits => (number, None),
+            [number, threads] => (number, Some(self.value(threads, false)?)),
+            _ => return Err(miscounted()),
+        };
+        let number = self.value(number, false)?;
+        Ok(Operation::Barrier(Barrier { number, threads, waits, question: None }))
+    }
+
+    /// A barrier that asks all threads.
+    fn asking_barrier(
+        &mut self,
+        name: &str,
+        operands: &[Operand<'a>],
+    ) -> Result<Operation, Reason> {
+        let (vote, bank) = match name {
+            "popc" => (Vote::Ballot, Bank::Word),
+            "and" => (Vote::All, Bank::Predicate),
+            "or" => (Vote::Any, Bank::Predicate),
+            _ => return Err(unknown()),
+        };
+        let (to, number, threads, of) = match operands {
+            [to, number, of] => (to, number, None, of),
+            [to, number, threads, of] => (to, number, Some(self.value(threads, false)?), of),
+            _ => return Err(miscounted()),
+        };
+        let (number, of) = (self.value(number, false)?, self.predicate(of)?);
+        let question = Some(Question { vote, of, to: self.target(to, bank)? });
+        Ok(Operation::Barrier(Barrier { number, threads, waits: true, question }))
+    }
+
+    fn match_values(
+        &mut self,
+        parts: &[&str],
+        to: &Operand<'a>,
+        of: &Operand<'a>,
+        members: &Operand<'a>,
+    ) -> Result<Operation, Reason> {
+        let (["sync", name, _] | [name, "sync", _]) = parts[1..] else { return Err(unknown()) };
+        let wide = kind(parts)?.is_wide();
+        let (of, members) = (self.value(of, wide)?, self.value(members, false)?);
+        let (to, same) = match to {
+            Operand::Pair(to, same) => {
+                (Operand::Name(to), Some(self.target(&Operand::Name(same), Bank::Predicate)?))
+            }
+            other => (other.clone(), None),
+        };
+        let all = match name {
+            "all" => Some(same),
+            "any" => None,
+            _ => return Err(unknown()),
+        };
+        Ok(Operation::Match { all, wide, to: self.result(&to, false)?, of, members })
+    }
+
+    /// The register that holds an operand, of 32 or of 64 bits.
+    pub(super) fn value(&mut self, operand: &Operand<'a>, wide: bool) -> Result<Slot, Reason> {
+        let bank = Bank::of(wide);
+        match *operand {
+            Operand::Number(bits) => {
+                let bits = if wide { bits } else { u64::from(bits as u32) };
+                Ok(self.names.constant(bank, Constant::Bits(bits)))
+            }
+            Operand::Name(name) => {
+                if let Some((found, slot)) = self.names.register(name) {
+                    return if found == bank { Ok(slot) } else { Err(misfit(name)) };
+                }
+                if let Some(special) = special(name) {
+                    return Ok(self.names.constant(bank, Constant::Special(special)));
+                }
+                let constant = match self.names.symbol(name) {
+                    None if name == "WARP_SZ" => Constant::Bits(LANES as u64),
+                    Some(Symbol::Shared(at) | Symbol::Local(at)) => Constant::Bits(at as u64),
+                    Some(Symbol::Module(number)) => Constant::Address(number),
+                    Some(Symbol::Parameter(..)) => {
+                        return Err(format!(
+                            "the address of the parameter {name} is not supported"
+                        ));
+                    }
+                    None => return Err(format!("{name} is neither declared nor known")),
+                };
+                Ok(self.names.constant(bank, constant))
+            }
+            _ => Err(unknown()),
+        }
+    }
+
+    /// The register of a result of 32 or of 64 bits.
+    pub(super) fn result(&mut self, operand: &Operand<'a>, wide: bool) -> Result<Slot, Reason> {
+        self.target(operand, Bank::of(wide))
+    }
+
+    /// The register of a result; `_` is one that nobody reads.
+    pub(super) fn target(&mut self, operand: &Operand<'a>, bank: Bank) -> Result<Slot, Reason> {
+        match *operand {
+            Operand::Name("_") => Ok(self.names.new_register(bank)),
+            Operand::Name(name) => match self.names.register(name) {
+                Some((found, slot)) if found == bank => Ok(slot),
+                Some(_) => Err(misfit(name)),
+                None => Err(format!("{name} is no register")),
+            },
+            _ => Err("the result is no register".into()),
+        }
+    }
+
+    /// A register of at least that width, or a constant of it, and whether it has 64 bits.
+    pub(super) fn any_width(
+        &mut self,
+        operand: &Operand<'a>,
+        wide: bool,
+    ) -> Result<(Slot, bool), Reason> {
+        if let Operand::Name(name) = operand
+            && let Some((bank, slot)) = self.names.register(name)
+        {
+            return match bank {
+                Bank::Double => Ok((slot, true)),
+                Bank::Word if !wide => Ok((slot, false)),
+                _ => Err(misfit(name)),
+            };
+        }
+        Ok((self.value(operand, wide)?, wide))
+    }
+
+    /// A predicate and whether it is negated; 0 and 1 are predicates too.
+    fn predicate(&mut self, operand: &Operand<'a>) -> Result<(Slot, bool), Reason> {
+        match *operand {
+            Operand::Name(name) => Ok((self.predicate_named(name)?, false)),
+            Operand::Not(name) => Ok((self.predicate_named(name)?, true)),
+            Operand::Number(bits) => {
+                Ok((self.names.constant(Bank::Predicate, Constant::Bits(bits)), false))
+            }
+            _ => Err(unknown()),
+        }
+    }
+
+    fn predicate_named(&mut self, name: &'a str) -> Result<Slot, Reason> {
+        match self.names.register(name) {
+            Some((Bank::Predicate, slot)) => Ok(slot),
+            _ => Err(format!("{name} is no predicate")),
+        }
+    }
+}
+
+/// The type that an instruction's name ends in.
+fn kind(parts: &[&str]) -> Result<Type, Reason> {
+    parts.last().and_then(|last| Type::find(last)).ok_or_else(unknown)
+}
+
+pub(super) fn unknown() -> Reason {
+    "this instruction is not supported".into()
+}
+
+pub(super) fn miscounted() -> Reason {
+    "this instruction takes another number of operands".into()
+}
+
+pub(super) fn misfit(name: &str) -> Reason {
+    format!("the register {name} has another size")
+}

@@ -1,0 +1,188 @@
+//! Basic blocks, and the order in which diverged lanes execute them.
+//!
+//! Lanes of a warp that go different ways meet again where their ways join. The machine finds that place
+//! by an order of the blocks in which a block comes before all that can follow it, loops kept together:
+//! of the lanes that can go on, those at the lowest rank go first, so that nobody passes a join while
+//! others have not come to it (thread frontiers: Diamos et al., SIMD re-convergence at thread frontiers,
+//! MICRO 2011). The order is Bourdoncle's weak topological order: the components that reach each other form
+//! a loop, which is ordered again without its head.
+
+use super::{Instruction, Operation};
+
+/// A basic block: its instructions and the blocks that can follow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// The first instruction.
+    pub start: usize,
+    /// The instruction after the last.
+    pub end: usize,
+    /// The numbers of the blocks that can follow.
+    pub next: Vec<usize>,
+}
+
+/// The blocks of a kernel.
+pub fn blocks(code: &[Instruction]) -> Vec<Block> {
+    let mut leads = vec![false; code.len() + 1];
+    leads[0] = true;
+    for (at, instruction) in code.iter().enumerate() {
+        match instruction.operation {
+            Operation::Branch { target } => {
+                leads[target as usize] = true;
+                leads[at + 1] = true;
+            }
+            Operation::Exit | Operation::Trap => leads[at + 1] = true,
+            _ => (),
+        }
+    }
+    let starts: Vec<_> = (0..code.len()).filter(|&at| leads[at]).collect();
+    let number = |at: usize| starts.partition_point(|&start| start <= at) - 1;
+    let ends = starts[1..].iter().copied().chain([code.len()]);
+    let mut blocks = Vec::new();
+    for (&start, end) in starts.iter().zip(ends) {
+        let last = &code[end - 1];
+        let mut next = Vec::new();
+        if let Operation::Branch { target } = last.operation {
+            next.push(number(target as usize));
+        }
+        let leaves =
+            matches!(last.operation, Operation::Branch { .. } | Operation::Exit | Operation::Trap);
+        if (!leaves || last.guard.is_some()) && end < code.len() {
+            next.push(number(end));
+        }
+        blocks.push(Block { start, end, next });
+    }
+    blocks
+}
+
+/// Marks the instructions that lead a block, and writes every instruction's rank.
+pub fn mark(code: &mut [Instruction], blocks: &[Block]) {
+    for (rank, &block) in order(blocks).iter().enumerate() {
+        let Block { start, end, .. } = blocks[block];
+        code[start].leads = true;
+        code[start..end].iter_mut().for_each(|instruction| instruction.rank = rank as u32);
+    }
+}
+
+/// All blocks in the order of their ranks; those that nothing leads to come last.
+fn order(blocks: &[Block]) -> Vec<usize> {
+    let mut within = vec![true; blocks.len()];
+    let mut order = Vec::new();
+    arrange(blocks, &[0], &mut within, &mut order);
+    order.extend((0..blocks.len()).filter(|&block| within[block]));
+    order
+}
+
+/// Appends the blocks of `within` that the roots lead to, which are then no longer within.
+fn arrange(blocks: &[Block], roots: &[usize], within: &mut [bool], order: &mut Vec<usize>) {
+    // They come out last first.
+    for component in components(blocks, roots, within).into_iter().rev() {
+        let (&head, rest) = component.split_first().expect("a component is not empty");
+        order.push(head);
+        let mut inside = vec![false; blocks.len()];
+        rest.iter().for_each(|&block| inside[block] = true);
+        // A loop with several heads has blocks that the first one does not lead to.
+        let roots: Vec<_> = blocks[head].next.iter().chain(rest).copied().collect();
+        arrange(blocks, &roots, &mut inside, order);
+    }
+}
+
+/// The strongly connected components of what the roots lead to within `within`, each with the block that
+/// was reached first at its head, and after those that it leads to (Tarjan, Depth-first search and linear
+/// graph algorithms, 1972).
+fn components(blocks: &[Block], roots: &[usize], within: &mut [bool]) -> Vec<Vec<usize>> {
+    #[derive(Clone, Copy)]
+    struct Visit {
+        number: usize,
+        lowest: usize,
+        open: bool,
+    }
+    let mut visits: Vec<Option<Visit>> = vec![None; blocks.len()];
+    let (mut open, mut components, mut count) = (Vec::new(), Vec::new(), 0);
+    let mut roots = roots.iter();
+    // Blocks on the way, each with the number of its successors that were followed.
+    let mut way: Vec<(usize, usize)> = Vec::new();
+    loop {
+        let Some(&mut (block, ref mut followed)) = way.last_mut() else {
+            match roots.find(|&&root| within[root] && visits[root].is_none()) {
+                Some(&root) => way.push((root, 0)),
+                None => break,
+            }
+            continue;
+        };
+        if *followed == 0 && visits[block].is_none() {
+            visits[block] = Some(Visit { number: count, lowest: count, open: true });
+            count += 1;
+            open.push(block);
+        }
+        let next = blocks[block].next.get(*followed).copied();
+        *followed += 1;
+        match next {
+            Some(next) if within[next] => match visits[next] {
+                None => way.push((next, 0)),
+                Some(seen) if seen.open => {
+                    let visit = visits[block].as_mut().expect("it is on the way");
+                    visit.lowest = visit.lowest.min(seen.number);
+                }
+                Some(_) => (),
+            },
+            Some(_) => (),
+            None => {
+                way.pop();
+                let visit = visits[block].expect("it was on the way");
+                if let Some(&(before, _)) = way.last() {
+                    let before = visits[before].as_mut().expect("it is on the way");
+                    before.lowest = before.lowest.min(visit.lowest);
+                }
+                if visit.lowest == visit.number {
+                    let at = open.iter().rposition(|&other| other == block).expect("it is open");
+                    let component = open.split_off(at);
+                    for &member in &component {
+                        visits[member].as_mut().expect("it was visited").open = false;
+                    }
+                    components.push(component);
+                }
+            }
+        }
+    }
+    components.iter().flatten().for_each(|&block| within[block] = false);
+    components
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ordered(next: &[&[usize]]) -> Vec<usize> {
+        let block = |next: &&[usize]| Block { start: 0, end: 0, next: next.to_vec() };
+        order(&next.iter().map(block).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_join_comes_after_both_branches() {
+        assert_eq!(ordered(&[&[2, 1], &[3], &[3], &[]]), [0, 1, 2, 3]);
+        // The text has the join before one of the branches.
+        assert_eq!(ordered(&[&[3, 1], &[2], &[], &[2]]).last(), Some(&2));
+    }
+
+    #[test]
+    fn a_loop_comes_before_what_follows_it() {
+        // 0 → 1 ⇄ 2, 1 → 3.
+        assert_eq!(ordered(&[&[1], &[3, 2], &[1], &[]]), [0, 1, 2, 3]);
+        assert_eq!(ordered(&[&[1], &[2, 3], &[1], &[]]), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn loops_within_loops_stay_together() {
+        // 1 heads the outer loop of 1, 2, 3 and 4; 2 the inner of 2 and 3.
+        let order = ordered(&[&[1], &[5, 2], &[4, 3], &[2], &[1], &[]]);
+        assert_eq!(order, [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn every_block_has_a_place() {
+        assert_eq!(ordered(&[&[], &[0]]), [0, 1]);
+        // A loop with two heads.
+        let order = ordered(&[&[1, 2], &[2, 3], &[1, 3], &[]]);
+        assert_eq!((order.len(), order[0], order[3]), (4, 0, 3));
+    }
+}

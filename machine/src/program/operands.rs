@@ -1,0 +1,129 @@
+//! The registers of an instruction: one list for all that looks at them.
+
+use super::{Address, Atomic, Bank, Barrier, Instruction, Operation, Question, Shuffle, Vote};
+use crate::lanes::Slot;
+
+/// What an instruction does with a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// It reads it.
+    Read,
+    /// It writes it.
+    Write,
+}
+
+impl Bank {
+    /// The bank of registers of 64 bits, or of 32.
+    pub fn of(wide: bool) -> Self {
+        if wide { Self::Double } else { Self::Word }
+    }
+}
+
+impl Address {
+    fn visit(&mut self, see: &mut impl FnMut(Bank, &mut Slot, Use)) {
+        see(Bank::of(self.wide), &mut self.register, Use::Read);
+    }
+}
+
+impl Instruction {
+    /// Shows each register to `see`, which may put another in its place: those that are read first.
+    pub fn registers(&mut self, see: &mut impl FnMut(Bank, &mut Slot, Use)) {
+        use Bank::{Double, Predicate, Word};
+        use Use::{Read, Write};
+        if let Some((guard, _)) = &mut self.guard {
+            see(Predicate, guard, Read);
+        }
+        match &mut self.operation {
+            Operation::Compute { wide, to, of, .. } => {
+                for (k, register) in of.iter_mut().enumerate().take(wide.count.into()) {
+                    see(Bank::of(wide.of >> k & 1 == 1), register, Read);
+                }
+                see(Bank::of(wide.to), to, Write);
+            }
+            Operation::Convert { to, of, .. } => {
+                see(Bank::of(of.1), &mut of.0, Read);
+                see(Bank::of(to.1), &mut to.0, Write);
+            }
+            Operation::Compare { kind, of, result, .. } => {
+                of.iter_mut().for_each(|register| see(Bank::of(kind.is_wide()), register, Read));
+                if let Some((_, predicate, _)) = &mut result.with {
+                    see(Predicate, predicate, Read);
+                }
+                see(Predicate, &mut result.to, Write);
+                if let Some(negated) = &mut result.negated {
+                    see(Predicate, negated, Write);
+                }
+            }
+            Operation::Select { wide, to, of, by } => {
+                of.iter_mut().for_each(|register| see(Bank::of(*wide), register, Read));
+                see(Predicate, &mut by.0, Read);
+                see(Bank::of(*wide), to, Write);
+            }
+            Operation::Logic { to, of, .. } => {
+                of.iter_mut().for_each(|(predicate, _)| see(Predicate, predicate, Read));
+                see(Predicate, to, Write);
+            }
+            Operation::Load(access) => {
+                access.address.visit(see);
+                let bank = Bank::of(access.wide);
+                let registers = access.registers.iter_mut().take(access.count.into());
+                registers.for_each(|register| see(bank, register, Write));
+            }
+            Operation::Store(access) => {
+                access.address.visit(see);
+                let bank = Bank::of(access.wide);
+                let registers = access.registers.iter_mut().take(access.count.into());
+                registers.for_each(|register| see(bank, register, Read));
+            }
+            Operation::Atomic(Atomic { address, wide, to, of, .. }) => {
+                address.visit(see);
+                of.iter_mut().for_each(|register| see(Bank::of(*wide), register, Read));
+                if let Some(to) = to {
+                    see(Bank::of(*wide), to, Write);
+                }
+            }
+            Operation::Shuffle(Shuffle { to, in_range, of, by, clamp, members, .. }) => {
+                [of, by, clamp, members].into_iter().for_each(|register| see(Word, register, Read));
+                see(Word, to, Write);
+                if let Some(in_range) = in_range {
+                    see(Predicate, in_range, Write);
+                }
+            }
+            Operation::Vote { vote, to, of, members } => {
+                see(Predicate, &mut of.0, Read);
+                see(Word, members, Read);
+                see(if *vote == Vote::Ballot { Word } else { Predicate }, to, Write);
+            }
+            Operation::Match { all, wide, to, of, members } => {
+                see(Bank::of(*wide), of, Read);
+                see(Word, members, Read);
+                see(Word, to, Write);
+                if let Some(Some(same)) = all {
+                    see(Predicate, same, Write);
+                }
+            }
+            Operation::Reduce { to, of, members, .. } => {
+                [of, members].into_iter().for_each(|register| see(Word, register, Read));
+                see(Word, to, Write);
+            }
+            Operation::ActiveMask { to } => see(Word, to, Write),
+            Operation::WarpBarrier { members } => see(Word, members, Read),
+            Operation::Barrier(Barrier { number, threads, question, .. }) => {
+                see(Word, number, Read);
+                if let Some(threads) = threads {
+                    see(Word, threads, Read);
+                }
+                if let Some(Question { vote, of, to }) = question {
+                    see(Predicate, &mut of.0, Read);
+                    see(if *vote == Vote::Ballot { Word } else { Predicate }, to, Write);
+                }
+            }
+            Operation::Clock { wide, to } => see(if *wide { Double } else { Word }, to, Write),
+            Operation::Fence
+            | Operation::Branch { .. }
+            | Operation::Exit
+            | Operation::Sleep
+            | Operation::Trap => (),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The order of instructions within a basic block as an assembler would choose it: loads as early as what
+//! they depend on allows, so that several are on their way at the same time. NVRTC leaves that to the
+//! assembler; without it, modelled times would contain waits that the hardware does not know. Results do
+//! not change: what depends on each other stays in order.
+
+use std::collections::HashMap;
+
+use super::flow::Block;
+use super::operands::Use;
+use super::{Bank, Instruction, Operation, Order, Space};
+use crate::lanes::Slot;
+
+/// What instructions may not pass each other at, one bit each.
+const GLOBAL: u8 = 1;
+const SHARED: u8 = 2;
+const LOCAL: u8 = 4;
+/// The order of what lanes do together.
+const TOGETHER: u8 = 8;
+const ALL: u8 = GLOBAL | SHARED | LOCAL | TOGETHER;
+
+/// Puts the instructions of every block in that order.
+pub fn schedule(code: &mut [Instruction], blocks: &[Block]) {
+    for block in blocks {
+        let last = code[block.end - 1].operation;
+        let fixed = matches!(last, Operation::Branch { .. } | Operation::Exit | Operation::Trap);
+        let range = block.start..block.end - usize::from(fixed);
+        let order = order(&mut code[range.clone()]);
+        let before: Vec<_> = code[range.clone()].to_vec();
+        for (instruction, from) in code[range].iter_mut().zip(order) {
+            *instruction = before[from];
+        }
+    }
+}
+
+/// What an instruction reads and what it writes of the things that have an order.
+fn effects(operation: &Operation) -> (u8, u8) {
+    let of = |space: Space| match space {
+        Space::Global => GLOBAL,
+        Space::Constant => 0,
+        Space::Shared => SHARED,
+        Space::Local => LOCAL,
+        Space::Generic => GLOBAL | SHARED | LOCAL,
+    };
+    match operation {
+        Operation::Load(access) if access.order.is_strong() => (ALL, ALL),
+        Operation::Load(access) if access.order == Order::ReadOnly => (0, 0),
+        Operation::Load(access) => (of(access.space), 0),
+        Operation::Store(access) if access.order.is_strong() => (ALL, ALL),
+        Operation::Store(access) => (0, of(access.space)),
+        Operation::Atomic(atomic) if atomic.to.is_some() => (ALL, ALL),
+        Operation::Atomic(atomic) => (0, of(atomic.space)),
+        Operation::Shuffle(_)
+        | Operation::Vote { .. }
+        | Operation::Match { .. }
+        | Operation::Reduce { .. } => (0, TOGETHER),
+        Operation::Compute { .. }
+        | Operation::Convert { .. }
+        | Operation::Compare { .. }
+        | Operation::Select { .. }
+        | Operation::Logic { .. } => (0, 0),
+        _ => (ALL, ALL),
+    }
+}
+
+/// About how many cycles later the result of an instruction can be used.
+fn latency(operation: &Operation) -> u32 {
+    match operation {
+        Operation::Load(access) if access.space == Space::Shared => 12,
+        Operation::Load(_) | Operation::Atomic(_) => 60,
+        Operation::Shuffle(_) | Operation::Vote { .. } => 12,
+        Operation::Compute { kind, .. } if kind.is_wide() => 4,
+        _ => 2,
+    }
+}
+
+/// The numbers of the instructions in the new order.
+fn order(code: &mut [Instruction]) -> Vec<usize> {
+    let followers = followers(code);
+    // The longest way to the end of the block.
+    let mut heights = vec![0; code.len()];
+    for at in (0..code.len()).rev() {
+        let ways = followers[at].iter().map(|&(next, cycles)| heights[next] + cycles);
+        heights[at] = ways.max().unwrap_or(0);
+    }
+    let mut waits_for = vec![0; code.len()];
+    followers.iter().flatten().for_each(|&(next, _)| waits_for[next] += 1);
+    let mut ready: Vec<usize> = (0..code.len()).filter(|&at| waits_for[at] == 0).collect();
+    let (mut earliest, mut now, mut order) = (vec![0; code.len()], 0, Vec::new());
+    loop {
+        let urgency = |&at: &usize| (now.max(earliest[at]), u32::MAX - heights[at], at);
+        let Some(k) = (0..ready.len()).min_by_key(|&k| urgency(&ready[k])) else { return order };
+        let at = ready.swap_remove(k);
+        now = now.max(earliest[at]) + 1;
+        order.push(at);
+        for &(next, cycles) in &followers[at] {
+            earliest[next] = earliest[next].max(now - 1 + cycles);
+            waits_for[next] -= 1;
+            if waits_for[next] == 0 {
+                ready.push(next);
+            }
+        }
+    }
+}
+
+/// By instruction: those that must come after it, and at least how many cycles after it.
+fn followers(code: &mut [Instruction]) -> Vec<Vec<(usize, u32)>> {
+    let mut followers: Vec<Vec<(usize, u32)>> = vec![Vec::new(); code.len()];
+    let mut writers: HashMap<(Bank, Slot), usize> = HashMap::new();
+    let mut readers: HashMap<(Bank, Slot), Vec<usize>> = HashMap::new();
+    for at in 0..code.len() {
+        let guarded = code[at].guard.is_some();
+        let mut registers = Vec::new();
+        code[at].registers(&mut |bank, slot, purpose| registers.push(((bank, *slot), purpose)));
+        for (register, purpose) in registers {
+            if let Some(&writer) = writers.get(&register) {
+                let cycles = match purpose {
+                    Use::Read => latency(&code[writer].operation),
+                    Use::Write => 1,
+                };
+                followers[writer].push((at, cycles));
+            }
+            if purpose == Use::Write {
+                for reader in readers.remove(&register).unwrap_or_default() {
+                    if reader != at {
+                        followers[reader].push((at, 1));
+                    }
+                }
+                writers.insert(register, at);
+            }
+            if purpose == Use::Read || guarded {
+                readers.entry(register).or_default().push(at);
+            }
+        }
+        let (reads, writes) = effects(&code[at].operation);
+        if reads | writes != 0 {
+            for earlier in 0..at {
+                let (read, written) = effects(&code[earlier].operation);
+                if written & (reads | writes) | read & writes != 0 {
+                    followers[earlier].push((at, 1));
+                }
+            }
+        }
+    }
+    followers
+}

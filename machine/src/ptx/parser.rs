@@ -1,0 +1,351 @@
+//! Tokens to a module.
+
+use super::lexer::{Kind, Token, tokens};
+use super::{Base, Entry, Error, Module, Operand, Place, Registers, Statement, Variable};
+
+/// Reads tokens from the first to the last.
+pub struct Parser<'a> {
+    text: &'a str,
+    tokens: Vec<Token<'a>>,
+    at: usize,
+    /// Of the statements that follow.
+    place: Place,
+}
+
+/// Spaces that variables may be declared in.
+const SPACES: [&str; 4] = [".global", ".const", ".shared", ".local"];
+
+impl<'a> Parser<'a> {
+    /// A parser of `text`.
+    pub fn new(text: &'a str) -> Result<Self, Error> {
+        Ok(Self { text, tokens: tokens(text)?, at: 0, place: Place::default() })
+    }
+
+    /// The whole module.
+    pub fn module(mut self) -> Result<Module<'a>, Error> {
+        let mut module = Module { text: self.text, ..Module::default() };
+        while let Some(token) = self.next() {
+            match token.kind {
+                Kind::Word(".version" | ".address_size" | ".pragma") => self.skip_line(token.line),
+                Kind::Word(".target") => {
+                    module.target = self.word()?;
+                    self.skip_line(token.line);
+                }
+                Kind::Word(".file") => {
+                    let number = self.number()?;
+                    if let Some(Token { kind: Kind::Text(name), .. }) = self.next() {
+                        module.files.push((number, name));
+                    }
+                    self.skip_line(token.line);
+                }
+                Kind::Word(".section") => self.skip_braces()?,
+                Kind::Word(".visible" | ".extern" | ".weak" | ".common") => (),
+                Kind::Word(space) if SPACES.contains(&space) => {
+                    module.variables.push(self.variable(&space[1..])?);
+                    self.mark(';')?;
+                }
+                Kind::Word(".entry") => module.entries.push(self.entry()?),
+                _ => return Err(self.refused(token, "this declaration is not supported")),
+            }
+        }
+        Ok(module)
+    }
+
+    /// What follows `.entry`.
+    fn entry(&mut self) -> Result<Entry<'a>, Error> {
+        let mut entry = Entry { name: self.word()?, ..Entry::default() };
+        if self.takes('(') {
+            while !self.takes(')') {
+                self.expect_word(".param")?;
+                entry.parameters.push(self.variable("param")?);
+                self.takes(',');
+            }
+        }
+        while !self.takes('{') {
+            let token = self.needed()?;
+            match token.kind {
+                Kind::Word(".maxntid" | ".reqntid") => entry.max_threads = Some(self.product()?),
+                Kind::Word(".minnctapersm" | ".maxnreg" | ".maxclusterrank") => {
+                    self.number()?;
+                }
+                Kind::Word(".pragma") => self.skip_line(token.line),
+                _ => return Err(self.refused(token, "this directive is not supported")),
+            }
+        }
+        self.body(&mut entry)?;
+        Ok(entry)
+    }
+
+    /// The number of threads of a shape such as `128, 1, 1`.
+    fn product(&mut self) -> Result<usize, Error> {
+        let mut product = self.number()?;
+        while self.takes(',') {
+            product *= self.number()?;
+        }
+        Ok(product as usize)
+    }
+
+    /// Statements up to the brace that ends the kernel; braces within it only group.
+    fn body(&mut self, entry: &mut Entry<'a>) -> Result<(), Error> {
+        self.place = Place::default();
+        let mut depth = 1;
+        while depth > 0 {
+            let token = self.needed()?;
+            match token.kind {
+                Kind::Mark('{') => depth += 1,
+                Kind::Mark('}') => depth -= 1,
+                Kind::Mark('@') => {
+                    let negated = self.takes('!');
+                    let guard = Some((self.word()?, negated));
+                    let opcode = self.word()?;
+                    self.statement(entry, token.line, guard, opcode)?;
+                }
+                Kind::Word(".loc") => self.loc(token.line)?,
+                Kind::Word(".pragma") => self.skip_line(token.line),
+                Kind::Word(".reg") => self.registers(entry)?,
+                Kind::Word(space) if SPACES.contains(&space) => {
+                    entry.variables.push(self.variable(&space[1..])?);
+                    self.mark(';')?;
+                }
+                Kind::Word(word) if self.takes(':') => {
+                    entry.labels.push((word, entry.statements.len()));
+                }
+                Kind::Word(opcode) if !opcode.starts_with('.') => {
+                    self.statement(entry, token.line, None, opcode)?;
+                }
+                _ => return Err(self.refused(token, "this is no statement of PTX")),
+            }
+        }
+        Ok(())
+    }
+
+    /// What follows an instruction's name.
+    fn statement(
+        &mut self,
+        entry: &mut Entry<'a>,
+        line: usize,
+        guard: Option<(&'a str, bool)>,
+        opcode: &'a str,
+    ) -> Result<(), Error> {
+        let mut operands = Vec::new();
+        while !self.takes(';') {
+            operands.push(self.operand()?);
+            self.takes(',');
+        }
+        entry.statements.push(Statement { line, place: self.place, guard, opcode, operands });
+        Ok(())
+    }
+
+    fn operand(&mut self) -> Result<Operand<'a>, Error> {
+        let token = self.needed()?;
+        match token.kind {
+            Kind::Mark('!') => Ok(Operand::Not(self.word()?)),
+            Kind::Mark('{') => {
+                let mut operands = Vec::new();
+                while !self.takes('}') {
+                    operands.push(self.operand()?);
+                    self.takes(',');
+                }
+                Ok(Operand::Vector(operands))
+            }
+            Kind::Mark('[') => self.address(),
+            Kind::Mark('-') => Ok(Operand::Number(self.number()?.wrapping_neg())),
+            Kind::Number(text) => Ok(Operand::Number(self.value(token, text)?)),
+            Kind::Word(name) if self.takes('|') => Ok(Operand::Pair(name, self.word()?)),
+            Kind::Word(name) => Ok(Operand::Name(name)),
+            _ => Err(self.refused(token, "this is no operand")),
+        }
+    }
+
+    /// What follows `[`.
+    fn address(&mut self) -> Result<Operand<'a>, Error> {
+        let token = self.needed()?;
+        let base = match token.kind {
+            Kind::Word(name) => Base::Name(name),
+            Kind::Number(text) => Base::Number(self.value(token, text)?),
+            _ => return Err(self.refused(token, "this is no address")),
+        };
+        let mut offset = 0;
+        if self.takes('+') {
+            let negated = self.takes('-');
+            let bytes = self.number()? as i64;
+            offset = if negated { -bytes } else { bytes };
+        } else if self.takes('-') {
+            offset = -(self.number()? as i64);
+        }
+        self.mark(']')?;
+        Ok(Operand::Address(base, offset))
+    }
+
+    /// What follows the space of a variable: `.align 8 .b8 name[16] = {1, 2}`.
+    fn variable(&mut self, space: &'a str) -> Result<Variable<'a>, Error> {
+        let (mut alignment, mut kind) = (None, None);
+        let name = loop {
+            match self.word()? {
+                ".align" => alignment = Some(self.number()? as usize),
+                word if word == ".ptr" || SPACES.contains(&word) => (),
+                word if word.starts_with('.') && kind.is_none() => kind = Some(word),
+                word => break word,
+            }
+        };
+        let Some((kind, element)) = kind.and_then(|kind| Some((kind, self.bytes_of(kind)?))) else {
+            return Err(self.refused(self.tokens[self.at - 1], "this type is not supported"));
+        };
+        let mut bytes = element;
+        while self.takes('[') {
+            bytes *= if self.takes(']') { 0 } else { self.length()? };
+        }
+        let initial = if self.takes('=') { self.initial(element)? } else { Vec::new() };
+        let alignment = alignment.unwrap_or(element);
+        Ok(Variable { name, space, kind, alignment, bytes, initial })
+    }
+
+    /// The length of an array, with its closing bracket.
+    fn length(&mut self) -> Result<usize, Error> {
+        let length = self.number()? as usize;
+        self.mark(']')?;
+        Ok(length)
+    }
+
+    /// The bytes of numbers that each take `element` bytes.
+    fn initial(&mut self, element: usize) -> Result<Vec<u8>, Error> {
+        let several = self.takes('{');
+        let mut bytes = Vec::new();
+        loop {
+            let negated = self.takes('-');
+            let number = self.number()?;
+            let number = if negated { number.wrapping_neg() } else { number };
+            bytes.extend_from_slice(&number.to_le_bytes()[..element]);
+            if !several || !self.takes(',') {
+                break;
+            }
+        }
+        if several {
+            self.mark('}')?;
+        }
+        Ok(bytes)
+    }
+
+    /// The size of a type such as `.f64`.
+    fn bytes_of(&self, kind: &str) -> Option<usize> {
+        let bits: usize = kind.strip_prefix(['.'])?.get(1..)?.parse().ok()?;
+        matches!(bits, 8 | 16 | 32 | 64).then_some(bits / 8)
+    }
+
+    /// What follows `.reg`.
+    fn registers(&mut self, entry: &mut Entry<'a>) -> Result<(), Error> {
+        let kind = self.word()?;
+        loop {
+            let name = self.word()?;
+            let count = if self.takes('<') { Some(self.number()?) } else { None };
+            if count.is_some() {
+                self.mark('>')?;
+            }
+            entry.registers.push(Registers { name, count, kind });
+            if !self.takes(',') {
+                return self.mark(';');
+            }
+        }
+    }
+
+    /// What follows `.loc`: file, line and column, and where it was inlined.
+    fn loc(&mut self, line: usize) -> Result<(), Error> {
+        self.place = Place { at: (self.number()?, self.number()?), inlined_at: None };
+        while let Some(token) = self.tokens.get(self.at).copied()
+            && token.line == line
+        {
+            self.at += 1;
+            if token.kind == Kind::Word("inlined_at") {
+                self.place.inlined_at = Some((self.number()?, self.number()?));
+            }
+        }
+        Ok(())
+    }
+
+    fn next(&mut self) -> Option<Token<'a>> {
+        let token = self.tokens.get(self.at).copied();
+        self.at += 1;
+        token
+    }
+
+    fn needed(&mut self) -> Result<Token<'a>, Error> {
+        let last = self.tokens.last().map_or(1, |token| token.line);
+        self.next().ok_or_else(|| Error::at(self.text, last, "the text ends too early"))
+    }
+
+    fn word(&mut self) -> Result<&'a str, Error> {
+        let token = self.needed()?;
+        match token.kind {
+            Kind::Word(word) => Ok(word),
+            _ => Err(self.refused(token, "a name is expected")),
+        }
+    }
+
+    fn expect_word(&mut self, word: &str) -> Result<(), Error> {
+        let token = self.needed()?;
+        match token.kind {
+            Kind::Word(found) if found == word => Ok(()),
+            _ => Err(self.refused(token, &format!("`{word}` is expected"))),
+        }
+    }
+
+    fn number(&mut self) -> Result<u64, Error> {
+        let token = self.needed()?;
+        match token.kind {
+            Kind::Number(text) => self.value(token, text),
+            _ => Err(self.refused(token, "a number is expected")),
+        }
+    }
+
+    /// The value of a number as PTX writes it (PTX ISA, section 4.5).
+    fn value(&self, token: Token<'a>, text: &str) -> Result<u64, Error> {
+        let digits = text.trim_end_matches('U');
+        let value = match digits.as_bytes() {
+            [b'0', b'f' | b'F' | b'd' | b'D' | b'x' | b'X', ..] => {
+                u64::from_str_radix(&digits[2..], 16)
+            }
+            [b'0', b'b' | b'B', ..] => u64::from_str_radix(&digits[2..], 2),
+            [b'0', _, ..] => u64::from_str_radix(digits, 8),
+            _ => digits.parse(),
+        };
+        value.map_err(|_| self.refused(token, "this is no number of at most 64 bits"))
+    }
+
+    /// Whether the next token is this one, which is then read.
+    fn takes(&mut self, mark: char) -> bool {
+        let found = self.tokens.get(self.at).is_some_and(|token| token.kind == Kind::Mark(mark));
+        self.at += usize::from(found);
+        found
+    }
+
+    fn mark(&mut self, mark: char) -> Result<(), Error> {
+        if self.takes(mark) {
+            return Ok(());
+        }
+        let token = self.needed()?;
+        Err(self.refused(token, &format!("`{mark}` is expected")))
+    }
+
+    fn skip_line(&mut self, line: usize) {
+        while self.tokens.get(self.at).is_some_and(|token| token.line == line) {
+            self.at += 1;
+        }
+    }
+
+    /// Skips up to the end of what the next brace begins.
+    fn skip_braces(&mut self) -> Result<(), Error> {
+        let mut depth = 0;
+        loop {
+            match self.needed()?.kind {
+                Kind::Mark('{') => depth += 1,
+                Kind::Mark('}') if depth == 1 => return Ok(()),
+                Kind::Mark('}') => depth -= 1,
+                _ => (),
+            }
+        }
+    }
+
+    fn refused(&self, token: Token<'a>, reason: &str) -> Error {
+        Error::at(self.text, token.line, reason)
+    }
+}

@@ -1,0 +1,376 @@
+//! The execution of a warp's instructions, one after the other.
+
+use super::{Group, Warp, thread_index};
+use crate::arithmetic::{self, Function};
+use crate::block::Block;
+use crate::compare::compare;
+use crate::fault::{Fault, Kind};
+use crate::lanes::{Call, LANES, Mask, lanes, put};
+use crate::memory::Memory;
+use crate::observer::{Observer, WarpId};
+use crate::program::{Comparison, Kernel, Logic, Operation};
+use crate::race::{Releases, Word};
+use crate::random::Random;
+
+/// Jumps back after which a warp lets others run.
+const JUMPS: u32 = 4096;
+
+/// Why a warp stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    /// Others shall run.
+    Yielded,
+    /// It has looked at what others may change, and they shall run before it looks again.
+    Polled,
+    /// It waits at the barrier of that number for so many threads.
+    Barrier(usize, usize),
+    /// All its lanes have ended.
+    Exited,
+}
+
+/// What a warp runs with.
+pub struct Engine<'a, O> {
+    /// What runs.
+    pub kernel: &'a Kernel,
+    /// Global memory.
+    pub memory: &'a mut Memory,
+    /// By word of global memory: who accessed it. Empty where nobody asks.
+    pub words: &'a mut [Word],
+    /// What threads have released.
+    pub releases: Releases,
+    /// The launch's number.
+    pub launch: u32,
+    /// The shape of a block.
+    pub shape: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared: usize,
+    /// By instruction: the buffer or array that it accessed last, by its first address and its size.
+    pub windows: Vec<(u64, u64)>,
+    /// Who watches.
+    pub observer: &'a mut O,
+    /// Draws when a warp lets others run before an access; `None` for as late as possible.
+    pub random: Option<Random>,
+    /// Accesses until it does.
+    pub credit: u32,
+    /// Whether anything has changed that a waiting thread could wait for.
+    pub progress: bool,
+    /// What the clock showed last.
+    pub clock: u64,
+    /// Instructions executed so far.
+    pub steps: u64,
+}
+
+impl<O: Observer> Engine<'_, O> {
+    /// Runs a warp until it stops. With `CHECKS` every access is held against what others do.
+    ///
+    /// # Errors
+    /// What CUDA leaves undefined.
+    pub fn run<const CHECKS: bool>(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+    ) -> Result<Pause, Box<Fault>> {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("fma")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("lzcnt")
+            {
+                // SAFETY: the processor has these instructions.
+                return unsafe { self.run_with_avx2::<CHECKS>(block, warp) };
+            }
+        }
+        self.go::<CHECKS>(block, warp)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    fn run_with_avx2<const CHECKS: bool>(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+    ) -> Result<Pause, Box<Fault>> {
+        self.go::<CHECKS>(block, warp)
+    }
+
+    #[inline(always)]
+    fn go<const CHECKS: bool>(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+    ) -> Result<Pause, Box<Fault>> {
+        let code = &self.kernel.code[..];
+        let id = WarpId { block: block.number, warp: warp.number };
+        let mut jumps = JUMPS;
+        loop {
+            let at = warp.at;
+            let instruction = &code[at];
+            if instruction.leads && !warp.others.is_empty() && warp.converge(code) {
+                continue;
+            }
+            let mask = match instruction.guard {
+                None => warp.mask,
+                Some((predicate, negated)) => {
+                    warp.mask & flipped(warp.registers.predicates[usize::from(predicate)], negated)
+                }
+            };
+            if CHECKS && instruction.operation.accesses_memory() && self.is_interrupted() {
+                return Ok(Pause::Yielded);
+            }
+            self.steps += 1;
+            self.observer.executed(id, at, mask);
+            match instruction.operation {
+                Operation::Compute { function, kind, to, of, .. } => {
+                    if CHECKS && matches!(function, Function::Div | Function::Rem) {
+                        self.check_divisor(block, warp, at, mask, kind.is_wide(), of[1])?;
+                    }
+                    let registers = &mut warp.registers;
+                    arithmetic::execute(function, kind, Call { registers, mask, to, of });
+                }
+                Operation::Convert { conversion, to, of } => {
+                    conversion.execute(&mut warp.registers, mask, to, of);
+                }
+                Operation::Compare { relation, kind, of, result } => {
+                    let holds = compare(&warp.registers, relation, kind, of);
+                    conclude(&mut warp.registers.predicates, mask, holds, result);
+                }
+                Operation::Select { wide, to, of, by: (by, negated) } => {
+                    let chosen = flipped(warp.registers.predicates[usize::from(by)], negated);
+                    let [x, y] = of.map(usize::from);
+                    let registers = &mut warp.registers;
+                    if wide {
+                        let values =
+                            chosen_from(chosen, &registers.doubles[x], &registers.doubles[y]);
+                        put(registers, to, mask, &values);
+                    } else {
+                        let values = chosen_from(chosen, &registers.words[x], &registers.words[y]);
+                        put(registers, to, mask, &values);
+                    }
+                }
+                Operation::Logic { logic, to, of } => {
+                    let predicates = &mut warp.registers.predicates;
+                    let [x, y] =
+                        of.map(|(of, negated)| flipped(predicates[usize::from(of)], negated));
+                    assign(&mut predicates[usize::from(to)], mask, logic.of(x, y));
+                }
+                Operation::Load(access) if mask != 0 => {
+                    self.load::<CHECKS>(block, warp, &access, mask)?;
+                    if access.order.is_strong() {
+                        warp.polled();
+                        return Ok(Pause::Polled);
+                    }
+                }
+                Operation::Store(access) if mask != 0 => {
+                    self.store::<CHECKS>(block, warp, &access, mask)?;
+                }
+                Operation::Atomic(atomic) if mask != 0 => {
+                    self.atomic::<CHECKS>(block, warp, &atomic, mask)?;
+                    if atomic.to.is_some() {
+                        warp.polled();
+                        return Ok(Pause::Polled);
+                    }
+                }
+                Operation::Load(_) | Operation::Store(_) | Operation::Atomic(_) => (),
+                Operation::Shuffle(shuffle) => {
+                    if !self.shuffle(block, warp, &shuffle, mask)? {
+                        continue;
+                    }
+                }
+                Operation::Vote { vote, to, of, members } => {
+                    if !self.vote(block, warp, (vote, to, of), members, mask)? {
+                        continue;
+                    }
+                }
+                Operation::WarpBarrier { members } => {
+                    match self.gathered(block, warp, members, mask)? {
+                        Some(met) => warp.clock.barrier(met),
+                        None => continue,
+                    }
+                }
+                Operation::Match { all, wide, to, of, members } => {
+                    if !self.match_values(block, warp, (all, wide, to, of), members, mask)? {
+                        continue;
+                    }
+                }
+                Operation::Reduce { update, kind, to, of, members } => {
+                    if !self.reduce(block, warp, (update, kind, to, of), members, mask)? {
+                        continue;
+                    }
+                }
+                Operation::Barrier(barrier) => match self.arrive(block, warp, &barrier, mask)? {
+                    Arrival::Elsewhere => continue,
+                    Arrival::GoesOn => (),
+                    Arrival::Waits(pause) => {
+                        warp.at = at + 1;
+                        return Ok(pause);
+                    }
+                },
+                Operation::ActiveMask { to } => {
+                    put(&mut warp.registers, to, mask, &[mask; LANES]);
+                }
+                Operation::Fence => {
+                    let acquired = warp.clock.fence(mask, warp.number, block.epoch);
+                    block.acquired.extend(acquired);
+                }
+                Operation::Clock { wide, to } => {
+                    self.clock += 16;
+                    match wide {
+                        true => put::<u64>(&mut warp.registers, to, mask, &[self.clock; LANES]),
+                        false => {
+                            put::<u32>(&mut warp.registers, to, mask, &[self.clock as u32; LANES]);
+                        }
+                    }
+                }
+                Operation::Sleep => {
+                    warp.polled();
+                    return Ok(Pause::Polled);
+                }
+                Operation::Trap if mask != 0 => {
+                    let lane = mask.trailing_zeros() as usize;
+                    return Err(self.fault(Kind::Trap, block, warp, lane, "traps".into()));
+                }
+                Operation::Trap => (),
+                Operation::Branch { target } => {
+                    let target = target as usize;
+                    if mask != 0 {
+                        let left = warp.mask & !mask;
+                        if left != 0 {
+                            warp.others.push(Group { at: at + 1, mask: left, waits: false });
+                        }
+                        (warp.at, warp.mask) = (target, mask);
+                        if target <= at {
+                            if !warp.others.is_empty() {
+                                warp.tire();
+                            }
+                            jumps -= 1;
+                            if jumps == 0 {
+                                return Ok(Pause::Yielded);
+                            }
+                        }
+                        continue;
+                    }
+                }
+                Operation::Exit if mask != 0 => {
+                    self.progress = true;
+                    warp.exited |= mask;
+                    warp.mask &= !mask;
+                    if warp.mask == 0 {
+                        if warp.exited == warp.exists {
+                            return Ok(Pause::Exited);
+                        }
+                        self.next_group(block, warp)?;
+                        continue;
+                    }
+                }
+                Operation::Exit => (),
+            }
+            warp.at = at + 1;
+        }
+    }
+
+    /// Whether others shall run before the next access.
+    fn is_interrupted(&mut self) -> bool {
+        let Some(random) = &mut self.random else { return false };
+        if self.credit > 0 {
+            self.credit -= 1;
+            return false;
+        }
+        let few = random.below(2) == 0;
+        self.credit = 1 + random.below(if few { 8 } else { 4000 });
+        true
+    }
+
+    fn check_divisor(
+        &self,
+        block: &Block,
+        warp: &Warp,
+        at: usize,
+        mask: Mask,
+        wide: bool,
+        divisor: u16,
+    ) -> Result<(), Box<Fault>> {
+        let divisor = usize::from(divisor);
+        let is_zero = |&lane: &usize| match wide {
+            true => warp.registers.doubles[divisor][lane] == 0,
+            false => warp.registers.words[divisor][lane] == 0,
+        };
+        debug_assert_eq!(at, warp.at);
+        match lanes(mask).find(is_zero) {
+            Some(lane) => {
+                let what = "divides an integer by zero".into();
+                Err(self.fault(Kind::Division, block, warp, lane, what))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What a lane did at the warp's present instruction.
+    #[cold]
+    pub fn fault(
+        &self,
+        kind: Kind,
+        block: &Block,
+        warp: &Warp,
+        lane: usize,
+        what: String,
+    ) -> Box<Fault> {
+        let thread = thread_index(warp.thread(lane), self.shape);
+        Box::new(Fault {
+            kind,
+            kernel: self.kernel.name.clone(),
+            thread: Some((block.index, thread)),
+            what,
+            place: Some(self.kernel.place(warp.at).to_owned()),
+        })
+    }
+}
+
+/// What becomes of a warp that comes to a barrier of its block.
+pub enum Arrival {
+    /// Other lanes of the warp go on, and these wait for them.
+    Elsewhere,
+    /// It does not wait.
+    GoesOn,
+    /// It waits.
+    Waits(Pause),
+}
+
+#[inline(always)]
+fn flipped(mask: Mask, negated: bool) -> Mask {
+    if negated { !mask } else { mask }
+}
+
+#[inline(always)]
+fn assign(predicate: &mut Mask, mask: Mask, value: Mask) {
+    *predicate = *predicate & !mask | value & mask;
+}
+
+#[inline(always)]
+fn chosen_from<B: Copy>(chosen: Mask, x: &[B; LANES], y: &[B; LANES]) -> [B; LANES] {
+    std::array::from_fn(|lane| if chosen >> lane & 1 == 1 { x[lane] } else { y[lane] })
+}
+
+#[inline(always)]
+fn conclude(predicates: &mut [Mask], mask: Mask, holds: Mask, result: Comparison) {
+    let with = result
+        .with
+        .map(|(logic, other, negated)| (logic, flipped(predicates[usize::from(other)], negated)));
+    let of = |holds: Mask| with.map_or(holds, |(logic, other)| logic.of(holds, other));
+    assign(&mut predicates[usize::from(result.to)], mask, of(holds));
+    if let Some(negated) = result.negated {
+        assign(&mut predicates[usize::from(negated)], mask, of(!holds));
+    }
+}
+
+impl Logic {
+    #[inline(always)]
+    fn of(self, x: Mask, y: Mask) -> Mask {
+        match self {
+            Self::And => x & y,
+            Self::Or => x | y,
+            Self::Xor => x ^ y,
+            Self::First => x,
+        }
+    }
+}

@@ -1,0 +1,486 @@
+//! A GPU that is modelled: its kernels run in the machine of [`ptx_machine`], exactly, on the CPU.
+
+mod code;
+mod graph;
+pub mod occupancy;
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+
+use ptx_machine::fault::Kind;
+use ptx_machine::program::Parameter;
+use ptx_machine::{Kernel, Launch, Machine, Start};
+
+use super::cuda::usage::Usage;
+use super::cusparse::CuSparse;
+use super::driver::{Address, Driver, Event, GraphId, KernelId, ModuleId, RawArgument};
+use super::facts::{Clocks, Facts};
+use super::kernel::{Dim3, Program};
+use crate::method::{Failed, Unavailable, Unprepared};
+use crate::scalar::Precision;
+use code::Code;
+use graph::{Graphs, Value, Work};
+use occupancy::Limits;
+
+/// What everything takes that is enqueued, until times are modelled.
+const TICK: Duration = Duration::from_millis(1);
+
+/// A modelled GPU.
+pub struct Model {
+    facts: Facts,
+    limits: Limits,
+    /// Most blocks of a kernel that a multiprocessor holds at once.
+    most_blocks: u32,
+    machine: Rc<RefCell<Machine>>,
+    modules: RefCell<Vec<Rc<Loaded>>>,
+    kernels: RefCell<Vec<(Rc<Loaded>, usize)>>,
+    /// What was enqueued so far.
+    enqueued: Cell<u32>,
+    /// What a capture that has begun has noted.
+    capture: RefCell<Option<Vec<Work>>>,
+    graphs: Graphs,
+    cusparse: Option<Box<dyn CuSparse>>,
+    rewrite: Option<Box<Rewrite>>,
+    clocks: Option<Clocks>,
+    /// Whether a kernel has failed, after which a device does nothing more.
+    lost: Cell<bool>,
+}
+
+/// A program, precision and constants that are asked for ↦ the text that is compiled in its place.
+type Rewrite = dyn Fn(&Program, Precision, &[(&'static str, usize)]) -> String;
+
+/// A program in the machine.
+struct Loaded {
+    code: Code,
+    /// Addresses of its variables.
+    variables: Vec<Address>,
+}
+
+impl Loaded {
+    /// How many variables take memory.
+    fn in_memory(&self) -> usize {
+        self.variables.iter().filter(|&&address| address != 0).count()
+    }
+
+    fn kernel(&self, number: usize) -> &Kernel {
+        &self.code.ptx.kernels[number]
+    }
+
+    fn usage(&self, number: usize) -> Usage {
+        let name = &self.kernel(number).name;
+        let usage = self.code.usage.iter().find(|usage| usage.kernel == *name);
+        usage.cloned().unwrap_or_default()
+    }
+}
+
+impl Model {
+    /// A GPU of these facts and limits. With a seed every access is checked, and the order in which warps
+    /// run is drawn from it.
+    pub fn new(facts: Facts, limits: Limits, seed: Option<u64>) -> Self {
+        // Gaps between buffers take more than the GPU would need.
+        let room = usize::try_from(facts.memory_bytes).unwrap_or(usize::MAX).saturating_mul(2);
+        Self {
+            facts,
+            limits,
+            most_blocks: u32::MAX,
+            machine: Rc::new(RefCell::new(Machine::new(room, seed))),
+            modules: RefCell::default(),
+            kernels: RefCell::default(),
+            enqueued: Cell::default(),
+            capture: RefCell::default(),
+            graphs: Graphs::default(),
+            cusparse: None,
+            rewrite: None,
+            clocks: None,
+            lost: Cell::default(),
+        }
+    }
+
+    /// An invented GPU that checks everything, for tests: so small that small matrices fill it.
+    pub fn tiny(seed: u64) -> Self {
+        let facts = Facts {
+            name: "model of a tiny GPU".into(),
+            compute_capability: (9, 0),
+            multiprocessors: 4,
+            warp_size: 32,
+            max_threads_per_block: 1024,
+            max_threads_per_multiprocessor: 2048,
+            shared_bytes_per_block: 48 << 10,
+            shared_bytes_per_multiprocessor: 228 << 10,
+            l2_bytes: 64 << 10,
+            memory_bytes: 1 << 30,
+            clock_mhz: 1,
+            memory_clock_mhz: 1000,
+            memory_bus_bits: 64,
+            driver: "model".into(),
+            nvrtc: "model".into(),
+            cusparse: "model".into(),
+        };
+        let limits = Limits {
+            threads: 2048,
+            blocks: 32,
+            registers: 64 << 10,
+            shared: 228 << 10,
+            shared_reserved: 1 << 10,
+        };
+        let mut tiny = Self::new(facts, limits, Some(seed));
+        tiny.most_blocks = 2;
+        tiny
+    }
+
+    /// Its memory, for what stands in for a library.
+    pub fn host_access(&self) -> HostAccess {
+        HostAccess(self.machine.clone())
+    }
+
+    /// The same with something that stands in for cuSPARSE.
+    pub fn with_cusparse(mut self, cusparse: Box<dyn CuSparse>) -> Self {
+        self.cusparse = Some(cusparse);
+        self
+    }
+
+    /// The same with so many bytes of memory.
+    pub fn with_room_for(mut self, bytes: u64) -> Self {
+        self.facts.memory_bytes = bytes;
+        self
+    }
+
+    /// Tells, at any time, the most bytes that buffers have had together.
+    pub fn peak(&self) -> impl Fn() -> u64 + use<> {
+        let machine = self.machine.clone();
+        move || machine.borrow().memory.held().1
+    }
+
+    /// The same where `rewrite` gives the text that is compiled in place of every program's.
+    pub fn rewriting(
+        mut self,
+        rewrite: impl Fn(&Program, Precision, &[(&'static str, usize)]) -> String + 'static,
+    ) -> Self {
+        self.rewrite = Some(Box::new(rewrite));
+        self
+    }
+
+    /// The same that tells these clocks.
+    pub fn with_clocks(mut self, clocks: Clocks) -> Self {
+        self.clocks = Some(clocks);
+        self
+    }
+
+    /// Notes `work` for a graph; `false` when nothing is captured, and it is to run.
+    fn captured(&self, work: impl FnOnce() -> Work) -> bool {
+        self.capture.borrow_mut().as_mut().map(|noted| noted.push(work())).is_some()
+    }
+
+    /// Refuses what waits or allocates while work is captured, as CUDA does.
+    fn check_no_capture(&self, what: &str) -> Result<(), Failed> {
+        match &*self.capture.borrow() {
+            Some(_) => Err(Failed(format!("{what} cannot be captured"))),
+            None => Ok(()),
+        }
+    }
+
+    fn check_alive(&self) -> Result<(), Failed> {
+        match self.lost.get() {
+            true => Err(Failed("the context is lost: a kernel has failed".into())),
+            false => Ok(()),
+        }
+    }
+
+    /// Counts what is enqueued.
+    fn enqueue(&self) -> Result<(), Failed> {
+        self.enqueued.set(self.enqueued.get() + 1);
+        self.check_alive()
+    }
+
+    fn resident(&self, loaded: &Loaded, kernel: usize, threads: u32, shared_bytes: u32) -> u32 {
+        let blocks = self.limits.blocks(&loaded.usage(kernel), threads, shared_bytes);
+        blocks.min(self.most_blocks)
+    }
+
+    fn run(
+        &self,
+        (loaded, number): &(Rc<Loaded>, usize),
+        grid: Dim3,
+        block: Dim3,
+        shared_bytes: u32,
+        values: &[Value],
+    ) -> Result<(), Failed> {
+        let kernel = loaded.kernel(*number);
+        let arguments = packed(kernel, values)?;
+        let threads = block.x * block.y * block.z;
+        let per_multiprocessor = self.resident(loaded, *number, threads, shared_bytes);
+        let shared = kernel.shared_bytes + shared_bytes as usize;
+        let most = self.facts.shared_bytes_per_block;
+        if shared > most as usize {
+            return Err(Failed(format!(
+                "{}: {shared} bytes of shared memory per block, {shared_bytes} of them dynamic, of {most}",
+                kernel.name
+            )));
+        }
+        if per_multiprocessor == 0 {
+            return Err(Failed(format!(
+                "{}: a block of {threads} threads and {shared_bytes} bytes of dynamic shared memory does \
+                 not fit on a multiprocessor",
+                kernel.name
+            )));
+        }
+        let launch = Launch {
+            start: Start {
+                kernel,
+                arguments: &arguments,
+                variables: &loaded.variables,
+                grid: [grid.x, grid.y, grid.z],
+                shape: [block.x, block.y, block.z],
+                dynamic_shared: shared_bytes as usize,
+            },
+            resident: (per_multiprocessor * self.facts.multiprocessors) as usize,
+        };
+        self.machine.borrow_mut().launch(&launch).map_err(|fault| {
+            // What is not launched does no harm.
+            self.lost.set(fault.kind != Kind::Launch);
+            Failed(fault.to_string())
+        })
+    }
+
+    /// Puts the variables of a program into memory: those that its kernels use.
+    fn load(&self, code: Code) -> Result<Loaded, Failed> {
+        let mut variables = vec![0; code.ptx.variables.len()];
+        for (number, variable) in code.ptx.variables.iter().enumerate() {
+            if code.ptx.kernels.iter().any(|kernel| kernel.uses(number)) && variable.bytes > 0 {
+                let mut bytes = variable.initial.clone();
+                bytes.resize(variable.bytes, 0);
+                variables[number] = self.allocate(bytes.len())?;
+                self.upload(&bytes, variables[number])?;
+            }
+        }
+        Ok(Loaded { code, variables })
+    }
+}
+
+/// The memory of a modelled GPU as the host sees it.
+pub struct HostAccess(Rc<RefCell<Machine>>);
+
+impl HostAccess {
+    /// Copies from memory.
+    ///
+    /// # Errors
+    /// What is not in one buffer.
+    pub fn download(&self, from: Address, to: &mut [u8]) -> Result<(), Failed> {
+        self.0.borrow().memory.download(from, to).map_err(outside)
+    }
+
+    /// Copies to memory.
+    ///
+    /// # Errors
+    /// What is not in one buffer.
+    pub fn upload(&self, from: &[u8], to: Address) -> Result<(), Failed> {
+        self.0.borrow_mut().memory.upload(from, to).map_err(outside)
+    }
+}
+
+/// The bytes of arguments as a kernel finds them.
+fn packed(kernel: &Kernel, values: &[Value]) -> Result<Vec<u8>, Failed> {
+    let (name, parameters) = (&kernel.name, &kernel.parameters);
+    if values.len() != parameters.len() {
+        let (given, taken) = (values.len(), parameters.len());
+        return Err(Failed(format!("{name}: {given} arguments for {taken} parameters")));
+    }
+    let mut bytes = vec![0; parameters.last().map_or(0, Parameter::end)];
+    for (number, (value, parameter)) in values.iter().zip(parameters).enumerate() {
+        let given = (value.bytes().len(), value.is_float());
+        if given != (parameter.bytes, parameter.is_float) {
+            return Err(Failed(format!(
+                "{name}: argument {number} is {} and not {}",
+                kind_in_words(given),
+                kind_in_words((parameter.bytes, parameter.is_float))
+            )));
+        }
+        bytes[parameter.offset..parameter.end()].copy_from_slice(value.bytes());
+    }
+    Ok(bytes)
+}
+
+fn kind_in_words((bytes, is_float): (usize, bool)) -> String {
+    let kind = if is_float { "a floating-point number" } else { "an integer or a pointer" };
+    format!("{kind} of {bytes} bytes")
+}
+
+fn outside(error: ptx_machine::memory::Outside) -> Failed {
+    Failed(format!("the host uses {error}"))
+}
+
+impl Drop for Model {
+    /// What a method does not give back is lost for all others.
+    fn drop(&mut self) {
+        let of_modules: usize = self.modules.borrow().iter().map(|loaded| loaded.in_memory()).sum();
+        let left = self.machine.borrow().memory.buffers() - of_modules;
+        let graphs = self.graphs.count();
+        assert!(
+            left + graphs == 0 || std::thread::panicking(),
+            "{left} buffers and {graphs} graphs were not given back"
+        );
+    }
+}
+
+impl Driver for Model {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn clocks(&self) -> Option<Clocks> {
+        self.clocks.clone()
+    }
+
+    fn memory(&self) -> Result<(u64, u64), Failed> {
+        self.check_alive()?;
+        let (held, _) = self.machine.borrow().memory.held();
+        let room = self.facts.memory_bytes;
+        Ok((room.saturating_sub(held), room))
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Address, Failed> {
+        self.check_no_capture("an allocation")?;
+        let memory = &mut self.machine.borrow_mut().memory;
+        let room = memory.held().0 + bytes as u64 <= self.facts.memory_bytes;
+        let address = room.then(|| memory.allocate(bytes)).flatten();
+        address.ok_or_else(|| Failed(format!("out of memory for {bytes} bytes")))
+    }
+
+    fn release(&self, address: Address) {
+        let released = self.machine.borrow_mut().memory.release(address);
+        assert!(released, "{address:#x} is released and no buffer");
+    }
+
+    fn upload(&self, from: &[u8], to: Address) -> Result<(), Failed> {
+        self.check_no_capture("an upload")?;
+        self.check_alive()?;
+        self.machine.borrow_mut().memory.upload(from, to).map_err(outside)
+    }
+
+    fn download(&self, from: Address, to: &mut [u8]) -> Result<(), Failed> {
+        self.check_no_capture("a download")?;
+        self.check_alive()?;
+        self.machine.borrow().memory.download(from, to).map_err(outside)
+    }
+
+    fn fill(&self, to: Address, byte: u8, bytes: usize) -> Result<(), Failed> {
+        if self.captured(|| Work::Fill(to, byte, bytes)) {
+            return Ok(());
+        }
+        self.enqueue()?;
+        self.machine.borrow_mut().memory.fill(to, byte, bytes).map_err(outside)
+    }
+
+    fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), Failed> {
+        if self.captured(|| Work::Copy(from, to, bytes)) {
+            return Ok(());
+        }
+        self.enqueue()?;
+        self.machine.borrow_mut().memory.copy(from, to, bytes).map_err(outside)
+    }
+
+    fn compile(
+        &self,
+        program: &Program,
+        precision: Precision,
+        constants: &[(&'static str, usize)],
+    ) -> Result<ModuleId, Unprepared> {
+        let source = self.rewrite.as_ref().map(|rewrite| rewrite(program, precision, constants));
+        let architecture = self.facts.compute_capability;
+        let code = Code::compile(architecture, program, source.as_deref(), precision, constants)?;
+        let loaded = self.load(code)?;
+        let mut modules = self.modules.borrow_mut();
+        modules.push(Rc::new(loaded));
+        Ok(ModuleId(modules.len() - 1))
+    }
+
+    fn kernel(&self, module: ModuleId, name: &str) -> Result<KernelId, Failed> {
+        let loaded = self.modules.borrow()[module.0].clone();
+        let number = loaded.code.ptx.kernels.iter().position(|kernel| kernel.name == name);
+        let number = number.ok_or_else(|| Failed(format!("there is no kernel {name}")))?;
+        let mut kernels = self.kernels.borrow_mut();
+        kernels.push((loaded, number));
+        Ok(KernelId(kernels.len() - 1))
+    }
+
+    fn resident_blocks(
+        &self,
+        kernel: KernelId,
+        threads: u32,
+        shared_bytes: u32,
+    ) -> Result<u32, Failed> {
+        let (loaded, number) = &self.kernels.borrow()[kernel.0];
+        Ok(self.resident(loaded, *number, threads, shared_bytes))
+    }
+
+    unsafe fn launch(
+        &self,
+        kernel: KernelId,
+        grid: Dim3,
+        block: Dim3,
+        shared_bytes: u32,
+        arguments: &[RawArgument],
+    ) -> Result<(), Failed> {
+        let values: Vec<_> = arguments.iter().map(Value::from).collect();
+        if self.capture.borrow().is_some() {
+            self.captured(|| Work::Launch(kernel, grid, block, shared_bytes, values));
+            return Ok(());
+        }
+        self.enqueue()?;
+        let kernel = self.kernels.borrow()[kernel.0].clone();
+        self.run(&kernel, grid, block, shared_bytes, &values)
+    }
+
+    fn begin_capture(&self) -> Result<(), Failed> {
+        self.check_no_capture("another capture")?;
+        *self.capture.borrow_mut() = Some(Vec::new());
+        Ok(())
+    }
+
+    fn end_capture(&self) -> Result<GraphId, Failed> {
+        let noted = self.capture.take().ok_or_else(|| Failed("no capture has begun".into()))?;
+        Ok(self.graphs.add(noted))
+    }
+
+    fn launch_graph(&self, graph: GraphId) -> Result<(), Failed> {
+        self.graphs.get(graph)?.iter().try_for_each(|work| match work {
+            &Work::Fill(to, byte, bytes) => self.fill(to, byte, bytes),
+            &Work::Copy(from, to, bytes) => self.copy(from, to, bytes),
+            Work::Launch(kernel, grid, block, shared_bytes, values) => {
+                self.enqueue()?;
+                let kernel = self.kernels.borrow()[kernel.0].clone();
+                self.run(&kernel, *grid, *block, *shared_bytes, values)
+            }
+        })
+    }
+
+    fn release_graph(&self, graph: GraphId) {
+        self.graphs.release(graph);
+    }
+
+    fn synchronize(&self) -> Result<(), Failed> {
+        self.check_no_capture("waiting")?;
+        self.check_alive()
+    }
+
+    fn record(&self) -> Result<Event, Failed> {
+        Ok(Event(self.enqueued.get() as usize))
+    }
+
+    fn times(&self, events: &[Event]) -> Result<Vec<Duration>, Failed> {
+        let between = |pair: &[Event]| TICK * (pair[1].0 - pair[0].0) as u32;
+        Ok(events.windows(2).map(between).collect())
+    }
+
+    fn profile(&self, _: bool) -> Result<(), Failed> {
+        Ok(())
+    }
+
+    fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable> {
+        self.check_no_capture("what stands in for cuSPARSE")
+            .map_err(|Failed(why)| Unavailable(why))?;
+        let refusal = "cuSPARSE's kernels are machine code, which the model cannot execute";
+        self.cusparse.as_deref().ok_or_else(|| Unavailable(refusal.into()))
+    }
+}

@@ -1,0 +1,203 @@
+//! What kernels end with that use memory they must not, or are not launched as they should be.
+
+use crate::common::{check, dim, fault, gpu, launch, output};
+use spmv_bench::device::{Argument, Buffer};
+
+const TOUCH: &str = r#"
+    extern "C" __global__ void test(unsigned *global, int space, int index, int writes) {
+        extern __shared__ unsigned dynamic[];
+        __shared__ unsigned before[4];
+        __shared__ unsigned fixed[32];
+        __shared__ unsigned after[4];
+        before[0] = after[0] = dynamic[0] = fixed[0] = global[0] = 0;
+        __syncthreads();
+        unsigned *array = space == 0 ? global : space == 1 ? fixed : dynamic;
+        if (threadIdx.x != 5) return;
+        if (writes) array[index] = 1;
+        else global[1] = array[index];
+    }
+"#;
+
+#[test]
+fn accesses_one_element_outside_an_array() {
+    for (space, name) in [
+        (0, "a buffer of 120 bytes"),
+        (1, "the shared array `fixed` of 128 bytes"),
+        (2, "100 bytes of dynamic shared memory"),
+    ] {
+        let len = [30, 32, 25][space as usize];
+        for (index, writes) in [(-1, 0), (len, 0), (-1, 1), (len, 1), (0, 0), (len - 1, 1)] {
+            let gpu = gpu(4);
+            let _before: Buffer<u32> = gpu.allocate(30).unwrap();
+            let global: Buffer<u32> = gpu.allocate(30).unwrap();
+            let arguments: [&dyn Argument; 4] = [&global, &space, &index, &writes];
+            let done = launch(&gpu, TOUCH, (dim(1, 1, 1), dim(8, 1, 1)), 100, &arguments);
+            if (0..len).contains(&index) {
+                assert_eq!(done, Ok(()));
+                continue;
+            }
+            let verb = if writes == 1 { "writes" } else { "reads" };
+            let place = format!("{verb} 4 bytes at offset {} of {name}", 4 * index);
+            let message = done.unwrap_err().0;
+            check(&message, &["test: block (0,0,0) thread (5,0,0): ", &place, "at test.cu:"]);
+        }
+    }
+}
+
+#[test]
+fn memory_after_its_release_and_no_memory() {
+    let source = r#"
+        struct Box { unsigned *at; };
+        extern "C" __global__ void test(unsigned *out, unsigned long long address) {
+            out[0] = *(unsigned *)address;
+        }
+    "#;
+    // Nothing more can be done on a GPU after a fault: a new one for each.
+    let read = |address: &dyn Fn(&Buffer<u32>, u64) -> u64| {
+        let gpu = gpu(1);
+        let out: Buffer<u32> = gpu.allocate(1).unwrap();
+        let gone = gpu.allocate::<u32>(10).unwrap().address();
+        let address = address(&out, gone);
+        launch(&gpu, source, (1, 1), 0, &[&out, &address]).unwrap_err().0
+    };
+    check(
+        &read(&|_, gone| gone + 8),
+        &["reads 4 bytes at offset 8 of a released buffer of 40 bytes"],
+    );
+    check(&read(&|_, _| 0), &["reads 4 bytes at address 0x0, which is in no buffer"]);
+    check(&read(&|_, _| 1 << 50), &["at address 0x4000000000000, which is in no buffer"]);
+    check(
+        &read(&|out, _| out.address() + 1),
+        &[
+            "reads 4 bytes at offset 1 of a buffer of 4 bytes, which is not aligned to them at test.cu:4",
+        ],
+    );
+}
+
+#[test]
+fn nothing_works_after_a_fault() {
+    let source = r#"extern "C" __global__ void test(unsigned *out) { out[0] = 1; }"#;
+    let gpu = gpu(1);
+    let out: Buffer<u32> = gpu.allocate(1).unwrap();
+    launch(&gpu, source, (1, 1), 0, &[&out]).unwrap();
+    let module = gpu.compile::<f32>(crate::common::program(source), &[]).unwrap();
+    let kernel = module.kernel("test").unwrap();
+    check(&kernel.launch(1, 1, 0, &[&0u64]).unwrap_err().0, &["in no buffer"]);
+    check(&kernel.launch(1, 1, 0, &[&out]).unwrap_err().0, &["the context is lost"]);
+    assert!(out.to_vec().is_err() && gpu.synchronize().is_err());
+}
+
+#[test]
+fn a_misaligned_vector() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) {
+            int4 four = *(int4 *)(out + 1);
+            out[0] = four.x + four.w;
+        }
+    "#;
+    check(
+        &fault(source, (1, 1), 0, 8),
+        &[
+            "reads 16 bytes at offset 4 of a buffer of 32 bytes, which is not aligned to them at test.cu:3",
+        ],
+    );
+}
+
+#[test]
+fn what_nobody_wrote_is_not_read() {
+    let source = r#"
+        extern "C" __global__ void test(float *out, double *wide, int which) {
+            __shared__ float line[8];
+            unsigned t = threadIdx.x;
+            if (which == 0) out[t] = line[t];
+            if (which == 1) wide[t] = wide[t] + 1;
+            if (which == 2) out[t] = wide[t];
+        }
+    "#;
+    let run = |which: i32| {
+        let gpu = gpu(3);
+        let (out, wide): (Buffer<f32>, Buffer<f64>) =
+            (gpu.allocate(8).unwrap(), gpu.allocate(8).unwrap());
+        let arguments: [&dyn Argument; 3] = [&out, &wide, &which];
+        launch(&gpu, source, (1, 8), 0, &arguments).map(|()| out.to_vec().unwrap())
+    };
+    let message = |which| run(which).unwrap_err().0;
+    check(&message(0), &["reads 4 bytes that nobody wrote at offset 0 of the shared array `line`"]);
+    check(&message(1), &["reads 8 bytes that nobody wrote at offset 0 of a buffer of 64 bytes"]);
+    check(&message(2), &["reads 8 bytes that nobody wrote"]);
+    assert!(run(3).unwrap().iter().all(|value| value.is_nan()));
+}
+
+#[test]
+fn arguments_that_are_not_the_signature() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out, int n, float f) { out[0] = n * f; }
+    "#;
+    let gpu = gpu(1);
+    let out: Buffer<u32> = gpu.allocate(1).unwrap();
+    let module = gpu.compile::<f32>(crate::common::program(source), &[]).unwrap();
+    let kernel = module.kernel("test").unwrap();
+    let message = |arguments: &[&dyn Argument]| kernel.launch(1, 1, 0, arguments).unwrap_err().0;
+    assert_eq!(kernel.launch(1, 1, 0, &[&out, &1u32, &1f32]), Ok(()));
+    assert_eq!(message(&[&out, &1u32]), "test: 2 arguments for 3 parameters");
+    assert_eq!(
+        message(&[&out, &1f32, &1f32]),
+        "test: argument 1 is a floating-point number of 4 bytes and not an integer or a pointer of 4 bytes"
+    );
+    check(&message(&[&out, &1u32, &1f64]), &["argument 2", "of 8 bytes and not a floating-point"]);
+    check(&message(&[&1u32, &1u32, &1f32]), &["argument 0 is an integer or a pointer of 4 bytes"]);
+}
+
+#[test]
+fn too_much_of_something() {
+    let nothing = r#"extern "C" __global__ void test(unsigned *out) {}"#;
+    check(&fault(nothing, (1, 1025), 0, 1), &["test: 1025 threads per block"]);
+    check(
+        &fault(nothing, (1, 1), 50_000, 1),
+        &["test: 50000 bytes of shared memory per block, 50000 of them dynamic, of 49152"],
+    );
+    for source in [
+        r#"extern "C" __global__ void __launch_bounds__(2 * (3 + 1), 1) test(unsigned *out) {}"#,
+        r#"extern "C" __global__ __launch_bounds__(8) void test(unsigned *out) {}"#,
+    ] {
+        assert!(output(1, source, (1, 8), 0, 1).is_ok());
+        assert_eq!(fault(source, (1, 9), 0, 1), "test: 9 threads per block, of 8");
+    }
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) {
+            __shared__ double wide[4096];
+            wide[threadIdx.x * 3] = 1;
+            __syncthreads();
+            out[0] = wide[out[0] * 3];
+        }
+    "#;
+    assert!(output(1, source, (1, 1), 1 << 14, 1).is_ok());
+    check(
+        &fault(source, (1, 1), (1 << 14) + 4, 1),
+        &["test: 49156 bytes of shared memory per block, 16388 of them dynamic, of 49152"],
+    );
+}
+
+#[test]
+fn division_by_zero() {
+    let source = r#"
+        extern "C" __global__ void test(unsigned *out) { out[0] = 7 / out[0]; }
+    "#;
+    check(&fault(source, (1, 1), 0, 1), &["divides an integer by zero at test.cu:2"]);
+}
+
+#[test]
+fn what_does_not_compile() {
+    for (body, message) in [
+        ("undeclared = 1;", "undeclared"),
+        ("__shared__ int a = 1; out[0] = a;", "test.cu"),
+        // What the machine does not know is refused by its name.
+        ("asm volatile(\"brkpt;\");", "brkpt"),
+        ("((void (*)())(unsigned long long)out[0])();", "call"),
+    ] {
+        let source = format!("extern \"C\" __global__ void test(unsigned *out) {{ {body} }}");
+        let source = crate::common::program(source.leak());
+        let error = gpu(0).compile::<f32>(source, &[]).err().expect(body);
+        check(&error.to_string(), &["test.cu", message]);
+    }
+}

@@ -1,0 +1,224 @@
+//! Every builtin against the same computed by the host.
+
+use crate::common::{gpu, launch};
+use spmv_bench::device::Buffer;
+
+/// Runs a kernel that takes values per thread and writes as many results per thread.
+fn run(seed: u64, source: &'static str, threads: usize, values: &[u32], width: usize) -> Vec<u32> {
+    let gpu = gpu(seed);
+    let values = gpu.upload(values).unwrap();
+    let out: Buffer<u32> = gpu.allocate(threads * width).unwrap();
+    launch(&gpu, source, (1, threads), 0, &[&values, &out]).unwrap();
+    out.to_vec().unwrap()
+}
+
+/// Values without pattern, of all sizes and signs.
+fn values(len: usize) -> Vec<u32> {
+    (0..len as u32).map(|k| k.wrapping_mul(2_654_435_769) >> (k * 5 % 32)).collect()
+}
+
+#[test]
+fn shuffles_in_all_widths() {
+    let source = r#"
+        extern "C" __global__ void test(const unsigned *in, unsigned *out) {
+            unsigned t = threadIdx.x, mine = in[t], *to = out + t * 24;
+            for (int width = 32; width >= 4; width /= 2) {
+                *to++ = __shfl_sync(0xffffffff, mine, t * 7 + 3, width);
+                *to++ = __shfl_up_sync(0xffffffff, mine, 3, width);
+                *to++ = __shfl_down_sync(0xffffffff, mine, 3, width);
+                *to++ = __shfl_xor_sync(0xffffffff, mine, 5, width);
+                *to++ = (unsigned)__shfl_xor_sync(0xffffffff, (double)mine, 1, width);
+                *to++ = __shfl_xor_sync(0xffffffff, 5ull << 32 | mine, 2, width) >> 3;
+            }
+        }
+    "#;
+    let values = values(64);
+    for seed in 0..20 {
+        let out = run(seed, source, 64, &values, 24);
+        for (t, got) in out.chunks(24).enumerate() {
+            for (round, got) in got.chunks(6).enumerate() {
+                let width = 32 >> round;
+                let (first, lane) = (t / width * width, t % width);
+                let down = if lane + 3 < width { t + 3 } else { t };
+                let up = if lane < 3 { t } else { t - 3 };
+                // In segments before its own a lane may look, in those behind it not.
+                let other = ((t % 32) ^ 5) + t / 32 * 32;
+                let other = if other < first + width { other } else { t };
+                assert_eq!(got[0], values[first + (t * 7 + 3) % width]);
+                assert_eq!(got[1..4], [values[up], values[down], values[other]]);
+                assert_eq!(got[4], values[t ^ 1]);
+                assert_eq!(got[5], ((5 << 32 | u64::from(values[t ^ 2])) >> 3) as u32);
+            }
+        }
+    }
+}
+
+#[test]
+fn shuffles_of_all_types() {
+    let source = r#"
+        extern "C" __global__ void test(const unsigned *in, unsigned *out) {
+            int t = threadIdx.x;
+            unsigned all = 0xffffffff;
+            bool right = __shfl_sync(all, -t, 3) == -3 && __shfl_sync(all, t == 3, 3) == 1 && __shfl_sync(all, -t * 1.5f, 3) == -4.5f
+                && __shfl_sync(all, t * 0.1, 3) == 3 * 0.1 && __shfl_sync(all, -5ll * t, 3) == -15
+                && __shfl_sync(all, ~0ull - t, 3) == ~0ull - 3 && __shfl_sync(all, ~0u - t, 3) == ~0u - 3;
+            out[t] = right;
+        }
+    "#;
+    assert_eq!(run(1, source, 32, &[0], 1), [1; 32]);
+}
+
+#[test]
+fn votes_matches_and_reductions_under_masks() {
+    let source = r#"
+        extern "C" __global__ void test(const unsigned *in, unsigned *out) {
+            unsigned t = threadIdx.x, mine = in[t], *to = out + t * 13;
+            // Two disjoint masks in each warp, which take different turns.
+            unsigned mask = t % 32 % 3 == 0 ? 0x49249249 : ~0x49249249u;
+            for (unsigned k = 0; k < t % 32 % 3; ++k) __nanosleep(1);
+            *to++ = __ballot_sync(mask, mine & 1);
+            *to++ = __any_sync(mask, mine == in[32]);
+            *to++ = __all_sync(mask, mine < 0x80000000);
+            *to++ = __match_any_sync(mask, mine % 4);
+            int all;
+            *to++ = __match_all_sync(mask, mine / 4 * 0, &all) + all;
+            *to++ = __reduce_add_sync(mask, mine);
+            *to++ = __reduce_min_sync(mask, mine);
+            *to++ = __reduce_max_sync(mask, mine);
+            *to++ = __reduce_min_sync(mask, (int)mine);
+            *to++ = __reduce_max_sync(mask, (int)mine);
+            *to++ = __reduce_and_sync(mask, mine | 0x10);
+            *to++ = __reduce_or_sync(mask, mine & 0xff0);
+            *to++ = __reduce_xor_sync(mask, mine);
+        }
+    "#;
+    let threads = 64 + 9;
+    let values = values(threads);
+    for seed in 0..20 {
+        let out = run(seed, source, threads, &values, 13);
+        for (t, got) in out.chunks(13).enumerate() {
+            let warp = t / 32 * 32;
+            let lanes: Vec<usize> = (warp..threads.min(warp + 32))
+                .filter(|lane| (lane % 32 % 3 == 0) == (t % 32 % 3 == 0))
+                .collect();
+            let mask_of = |holds: &dyn Fn(u32) -> bool| {
+                let chosen = lanes.iter().filter(|&&lane| holds(values[lane]));
+                chosen.fold(0u32, |mask, lane| mask | 1 << (lane % 32))
+            };
+            let all = || lanes.iter().map(|&lane| values[lane]);
+            let right = [
+                mask_of(&|v| v & 1 == 1),
+                u32::from(all().any(|v| v == values[32])),
+                u32::from(all().all(|v| v < 1 << 31)),
+                mask_of(&|v| v % 4 == values[t] % 4),
+                mask_of(&|_| true) + 1,
+                all().fold(0, u32::wrapping_add),
+                all().min().unwrap(),
+                all().max().unwrap(),
+                all().map(|v| v as i32).min().unwrap() as u32,
+                all().map(|v| v as i32).max().unwrap() as u32,
+                all().fold(u32::MAX, |a, b| a & (b | 0x10)),
+                all().fold(0, |a, b| a | b & 0xff0),
+                all().fold(0, |a, b| a ^ b),
+            ];
+            assert_eq!(got, right, "thread {t}");
+        }
+    }
+}
+
+#[test]
+fn match_all_of_different_values_and_the_active_mask() {
+    let source = r#"
+        extern "C" __global__ void test(const unsigned *in, unsigned *out) {
+            int all;
+            unsigned same = __match_all_sync(0xffffffff, threadIdx.x == 9, &all);
+            out[threadIdx.x] = same * 2 + all + (__activemask() == 0xffffffff) * 10;
+        }
+    "#;
+    assert_eq!(run(2, source, 32, &[0], 1), [10; 32]);
+}
+
+#[test]
+fn bits_and_bit_patterns() {
+    let source = r#"
+        extern "C" __global__ void test(const unsigned *in, unsigned *out) {
+            unsigned t = threadIdx.x, a = in[t], *to = out + t * 15;
+            unsigned long long wide = (unsigned long long)a << 7 | t;
+            *to++ = __popc(a);
+            *to++ = __clz(a);
+            *to++ = __ffs(a);
+            *to++ = __brev(a);
+            *to++ = __popcll(wide);
+            *to++ = __clzll(wide);
+            *to++ = __ffsll(wide);
+            *to++ = __brevll(wide) >> 20;
+            *to++ = __float_as_int(__int_as_float(a & 0x7f7fffff) * 1.0f);
+            *to++ = __double_as_longlong(__longlong_as_double(wide)) >> 5;
+            *to++ = min(a, 1000u) + max((int)a, -5);
+            *to++ = 2 * min(2.5f, (float)t) + 2 * max(3.5, (double)t);
+            *to++ = __float_as_uint(fmaf(1.5f, (float)t, -0.25f));
+            *to++ = fma(3.0, (double)t, 1.0) + fabs(-2.0) + abs(-3);
+            *to++ = min(-1, 7u) + max(4, 3u);
+        }
+    "#;
+    let values: Vec<u32> = values(64).iter().map(|&v| v & 0x3fff_ffff).chain([0]).collect();
+    let out = run(1, source, 65, &values, 15);
+    for (t, got) in out.chunks(15).enumerate() {
+        let (a, wide, t) = (values[t], u64::from(values[t]) << 7 | t as u64, t as u32);
+        let first = |zeros: u32, none: bool| if none { 0 } else { zeros + 1 };
+        let right = [
+            a.count_ones(),
+            a.leading_zeros(),
+            first(a.trailing_zeros(), a == 0),
+            a.reverse_bits(),
+            wide.count_ones(),
+            wide.leading_zeros(),
+            first(wide.trailing_zeros(), wide == 0),
+            (wide.reverse_bits() >> 20) as u32,
+            a & 0x7f7f_ffff,
+            (wide >> 5) as u32,
+            a.min(1000) + a,
+            t.min(2) * 2 + u32::from(t > 2) + t.max(3) * 2 + u32::from(t <= 3),
+            1.5f32.mul_add(t as f32, -0.25).to_bits(),
+            3 * t + 6,
+            11,
+        ];
+        assert_eq!(got, right, "thread {t}");
+    }
+}
+
+#[test]
+fn atomics_give_what_was_there() {
+    let source = r#"
+        extern "C" __global__ void test(const unsigned *in, unsigned *out) {
+            unsigned *cell = out + 24;
+            for (int k = 0; k < 6; ++k) cell[k] = 0;
+            long long *wide = (long long *)(out + 26);
+            float *real = (float *)(out + 28);
+            for (int k = 0; k < 6; ++k) out[k] = cell[k] = in[k];
+            unsigned *to = out + 6;
+            *to++ = atomicSub(cell, 3);
+            *to++ = atomicMin(cell, 4);
+            *to++ = atomicMax(cell, 9);
+            *to++ = atomicAnd(cell, 12);
+            *to++ = atomicExch(cell, 6);
+            *to++ = atomicDec(cell, 100);
+            *cell = 0;
+            *to++ = atomicDec(cell, 100);
+            *to++ = atomicInc(cell, 99);
+            *to++ = atomicCAS(cell, 1, 2);
+            *to++ = atomicCAS(cell, 0, 2);
+            *to++ = *cell;
+            *wide = -7;
+            *to++ = atomicMin(wide, -9ll) + atomicMax(wide, 1ll) + *wide;
+            *real = 1.5f;
+            *to++ = atomicExch(real, 2.5f) * 100 + atomicAdd(real, 1) * 10 + *real * 2;
+            __stcs(cell, 77u);
+            *to++ = __ldcg(cell) + __ldcs(cell);
+            long long before = clock64();
+            *to++ = clock64() > before;
+        }
+    "#;
+    let out = run(1, source, 1, &[20, 0, 0, 0, 0, 0], 30);
+    assert_eq!(out[6..21], [20, 17, 4, 9, 8, 6, 0, 100, 0, 0, 2, (-15i32) as u32, 182, 154, 1]);
+}

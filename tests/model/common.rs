@@ -1,0 +1,64 @@
+//! What the tests of the model share.
+
+use spmv_bench::device::model::Model;
+use spmv_bench::device::{Argument, Buffer, Dim3, Gpu, Program};
+use spmv_bench::method::Failed;
+
+/// A GPU with that seed.
+pub fn gpu(seed: u64) -> Gpu {
+    Gpu::new(Model::tiny(seed))
+}
+
+/// A program that lives as long as the test. All have one name, by which a GPU knows what it has
+/// compiled: one per GPU.
+pub fn program(source: &'static str) -> &'static Program {
+    Box::leak(Box::new(Program { name: "test.cu", source }))
+}
+
+/// Three dimensions.
+pub fn dim(x: u32, y: u32, z: u32) -> Dim3 {
+    Dim3 { x, y, z }
+}
+
+/// Launches the kernel `test` of a source with `VALUE_T` float.
+pub fn launch(
+    gpu: &Gpu,
+    source: &'static str,
+    (grid, block): (impl Into<Dim3>, impl Into<Dim3>),
+    shared_bytes: usize,
+    arguments: &[&dyn Argument],
+) -> Result<(), Failed> {
+    let module = gpu.compile::<f32>(program(source), &[]).unwrap();
+    module.kernel("test")?.launch(grid, block, shared_bytes, arguments)
+}
+
+/// The same with a buffer of `len` zeros as the kernel's one argument; gives what is in it afterwards.
+pub fn output(
+    seed: u64,
+    source: &'static str,
+    shape: (impl Into<Dim3>, impl Into<Dim3>),
+    shared_bytes: usize,
+    len: usize,
+) -> Result<Vec<u32>, Failed> {
+    let gpu = gpu(seed);
+    let out: Buffer<u32> = gpu.upload(&vec![0; len])?;
+    launch(&gpu, source, shape, shared_bytes, &[&out])?;
+    out.to_vec()
+}
+
+/// Why a launch like that of `output` fails under some seed.
+pub fn fault(
+    source: &'static str,
+    shape: (impl Into<Dim3>, impl Into<Dim3>),
+    shared_bytes: usize,
+    len: usize,
+) -> String {
+    output(1, source, shape, shared_bytes, len).expect_err("a launch that fails").0
+}
+
+/// The fault's message holds all of these.
+pub fn check(message: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(message.contains(part), "{part:?} is not in: {message}");
+    }
+}
