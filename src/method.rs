@@ -1,6 +1,7 @@
 //! What a method is: an entry of [`METHODS`](crate::methods::METHODS) that turns a CSR matrix into
 //! a product y = αAx + βy.
 
+mod device;
 mod prepared;
 
 use std::any::Any;
@@ -13,29 +14,8 @@ use crate::scalar::{Precision, Scalar};
 use crate::simd::Isa;
 use crate::team::Team;
 
+pub use device::Device;
 pub use prepared::{Prepared, PreparedOnGpu, Values};
-
-/// Where a method runs.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Device {
-    /// The host's cores.
-    Cpu,
-    /// A graphics processor.
-    Gpu,
-}
-
-impl Device {
-    /// As in the CSV.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Cpu => "cpu",
-            Self::Gpu => "gpu",
-        }
-    }
-}
 
 /// One way of computing y = αAx + βy, in both precisions.
 pub struct Method {
@@ -229,6 +209,14 @@ impl Method {
         match self.code {
             Code::Cpu { .. } => Device::Cpu,
             Code::Gpu { .. } => Device::Gpu,
+        }
+    }
+
+    /// Where it runs when methods of the GPU run on `gpu`.
+    pub const fn runs_on(&self, gpu: Device) -> Device {
+        match self.code {
+            Code::Cpu { .. } => Device::Cpu,
+            Code::Gpu { .. } => gpu,
         }
     }
 

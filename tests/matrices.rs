@@ -12,7 +12,7 @@ use spmv_bench::bench::outcome::Outcome;
 use spmv_bench::bench::plan::{Protocol, Settings};
 use spmv_bench::device::Gpu;
 use spmv_bench::device::buffer::Value;
-use spmv_bench::device::model::Model;
+use spmv_bench::device::model::{DeviceFile, Model};
 use spmv_bench::matrix::stats::RowStatistics;
 use spmv_bench::matrix::{Csr, market};
 use spmv_bench::method::{Choice, Device};
@@ -75,6 +75,11 @@ fn statistics_equal_the_table_to_all_printed_digits() {
     }
 }
 
+/// A GPU whose times are modelled: it executes one product of each method.
+fn modelled() -> Gpu {
+    Gpu::new(Model::of_file("a100", &DeviceFile::find("a100").unwrap()))
+}
+
 /// Runs the methods of a device on a matrix, one product a round.
 fn check<T: Value>(name: &str, csr: &Csr<T>, device: Device) {
     let settings = Settings {
@@ -96,7 +101,8 @@ fn check<T: Value>(name: &str, csr: &Csr<T>, device: Device) {
     let mut trial = Trial::new(&bench, csr);
     let report = match device {
         Device::Cpu => trial.on_host(&choices),
-        Device::Gpu => trial.on_gpu(&Gpu::new(Model::tiny(1)), &choices),
+        Device::Gpu => trial.on_gpu(&modelled(), &choices),
+        Device::Model(_) => unreachable!("no method names a modelled GPU"),
     };
     for (method, outcome) in choices.iter().zip(report.unwrap().outcomes) {
         let fine = matches!(outcome, Outcome::Ok(_) | Outcome::Skipped(_));

@@ -26,6 +26,7 @@ use super::need::SMALL_OF_METHOD;
 use super::outcome::{Outcome, Report};
 use super::plan::{Round, Settings};
 use super::side::Side;
+use super::statistics::Sample;
 use super::steadiness::Attempts;
 use crate::device::facts::Clocks;
 use crate::matrix::Csr;
@@ -152,7 +153,8 @@ impl<'a, 'i, T: Scalar, S: Side<'a, T>> Case<'a, 'i, T, S> {
     /// Measures methods in as many parts as memory asks for.
     fn race(&mut self, choices: &'a [Choice]) -> Result<(), Stopped> {
         let mut warm_up = WARM_UP;
-        let together = if self.bench.settings.rounds > 1 { usize::MAX } else { 1 };
+        let takes_turns = self.bench.settings.rounds > 1 && !self.side.is_modelled();
+        let together = if takes_turns { usize::MAX } else { 1 };
         let needs: Vec<_> = choices.iter().map(|choice| self.need(choice)).collect();
         // What the device does not tell shows when memory is asked for.
         let room =
@@ -227,6 +229,10 @@ impl<'a, 'i, T: Scalar, S: Side<'a, T>> Case<'a, 'i, T, S> {
         racers: &mut Vec<Racer<'a, T, S::Vector>>,
         warm_up: Duration,
     ) -> Result<(), Stopped> {
+        if self.side.is_modelled() {
+            racers.drain(..).for_each(|ready| self.finish(*ready));
+            return Ok(());
+        }
         let (rounds, mut taken) = (self.bench.settings.rounds.max(1), 0);
         self.load(racers, warm_up)?;
         while !racers.is_empty() {
@@ -358,7 +364,10 @@ impl<'a, 'i, T: Scalar, S: Side<'a, T>> Case<'a, 'i, T, S> {
             return Err(Outcome::refused(need, room));
         }
         self.kept += need;
-        let rehearsed = guarded(|| self.side.rehearse(choice, &request));
+        let rehearsed = guarded(|| match self.side.is_modelled() {
+            true => Ok(()),
+            false => self.side.rehearse(choice, &request),
+        });
         // An error there shows again below, or has nothing to do with this matrix. Only a lost device ends the
         // method here, because later errors would not name the cause.
         if let Err(end) = rehearsed.and_then(|done| Ok(done?))
@@ -385,10 +394,27 @@ impl<'a, 'i, T: Scalar, S: Side<'a, T>> Case<'a, 'i, T, S> {
             note: None,
         };
         self.renew_y()?;
-        self.time(&mut ready, 1)?;
+        match self.side.is_modelled() {
+            true => self.model(&mut ready)?,
+            false => drop(self.time(&mut ready, 1)?),
+        }
         self.verify(&mut ready)?;
         self.charge(&mut ready, start)?;
         Ok(ready)
+    }
+
+    /// Takes the modelled time of one product, which is that of all.
+    fn model(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
+        let factors = (self.inputs.alpha, self.inputs.beta);
+        let parts = guarded(|| {
+            self.side.chill(&ready.prepared)?;
+            self.side.parts(&mut ready.prepared, factors, 1)
+        })??;
+        let ms: f64 = parts.stages.iter().map(|stage| stage.ms).sum();
+        ready.attempts.add(Sample { products: 1, seconds: 1e-3 * ms });
+        ready.parts = Some(parts);
+        ready.again(Duration::ZERO);
+        Ok(())
     }
 
     /// Counts the time since `start` as the method's, which may have only so much.

@@ -207,7 +207,7 @@ impl Settings {
     pub fn products(&self, nnz: usize, device: Device) -> usize {
         let most = match device {
             Device::Cpu => 200_000,
-            Device::Gpu => 50_000,
+            Device::Gpu | Device::Model(_) => 50_000,
         };
         self.iterations.unwrap_or_else(|| ((1 << 34) / nnz.max(1)).clamp(100, most))
     }
@@ -247,7 +247,7 @@ pub struct Round {
 const fn sample(device: Device) -> (Duration, usize) {
     match device {
         Device::Cpu => (Duration::from_micros(100), 10),
-        Device::Gpu => (Duration::from_millis(2), 1),
+        Device::Gpu | Device::Model(_) => (Duration::from_millis(2), 1),
     }
 }
 

@@ -3,12 +3,13 @@
 
 use std::ffi::OsStr;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 
 use super::World;
 use super::args::{DeviceChoice, MeasureArgs};
 use crate::device::Gpu;
+use crate::device::model::{DeviceFile, Model};
 use crate::method::{Choice, Device, GRAPH, Method, Unavailable};
 use crate::methods::METHODS;
 use crate::near::hint;
@@ -27,16 +28,32 @@ pub fn methods(
     if !choices.iter().any(is_on_gpu) {
         return Ok((choices, None));
     }
+    ensure!(
+        args.models().len() <= 1,
+        "--device {}: each of several modelled GPUs has a process of its own, which --no-isolate and tune do not \
+         start: choose one",
+        args.device
+    );
+    if let Some(name) = args.models().first() {
+        let file = DeviceFile::find(name).map_err(|Unavailable(reason)| anyhow!(reason))?;
+        return Ok((choices, Some(Gpu::new(Model::of_file(name, &file)))));
+    }
     let reason = match (world.open_gpu)(args.gpu()) {
         Ok(gpu) => return Ok((choices, Some(gpu))),
         Err(Unavailable(reason)) => reason,
     };
     if let Some(demand) = demand(args)? {
-        bail!("{demand}: {reason}; methods of the GPU need an NVIDIA GPU and its driver");
+        bail!(
+            "{demand}: {reason}; methods of the GPU need an NVIDIA GPU and its driver, or \
+             --device model:h200"
+        );
     }
     choices.retain(|choice| !is_on_gpu(choice));
     if !args.quiet {
-        writeln!(world.stderr, "without the GPU methods: {reason}")?;
+        writeln!(
+            world.stderr,
+            "without the GPU methods: {reason}; --device model:h200 runs them on a modelled GPU"
+        )?;
     }
     Ok((choices, None))
 }

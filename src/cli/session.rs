@@ -238,6 +238,11 @@ impl<'a> Session<'a> {
         refusal(all.max(extent.csr() + scratch))
     }
 
+    /// What methods of the GPU run on.
+    pub(super) fn gpu_device(&self) -> Device {
+        self.gpu.as_ref().map_or(Device::Gpu, Gpu::device)
+    }
+
     /// The ways in which each matrix is measured, in their order.
     fn ways(&self) -> impl Iterator<Item = Way> {
         let orders = self.orders.iter();
@@ -249,10 +254,12 @@ impl<'a> Session<'a> {
 
     /// What each matrix has rows of.
     pub fn cells(&self) -> impl Iterator<Item = Cell> {
-        let devices = [Device::Cpu, Device::Gpu];
+        let gpu = self.gpu_device();
+        let devices = [Device::Cpu, gpu];
         let groups = self.ways().flat_map(move |way| devices.map(|device| (way, device)));
         groups.flat_map(move |(way, device)| {
-            let cells = self.choices.iter().map(move |choice| way.cell(choice, self.team.len()));
+            let cells =
+                self.choices.iter().map(move |choice| way.cell(choice, gpu, self.team.len()));
             cells.filter(move |cell| cell.device == device)
         })
     }

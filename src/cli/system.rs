@@ -104,6 +104,10 @@ pub struct DeviceSpeed {
 /// A GPU's bandwidth within its second-level cache and beyond it, at sizes that take at most a quarter of its
 /// free memory, and the time of a launch. What cannot be measured stays unknown: methods will say why.
 pub fn device(gpu: &DeviceGpu) -> DeviceSpeed {
+    if let Some(modelled) = gpu.modelled() {
+        let launch_us = Some(1e6 * modelled.launch_time.as_secs_f64());
+        return DeviceSpeed { launch_us, ..DeviceSpeed::default() };
+    }
     let (Ok(probe), Ok((free, _))) = (Probe::new(gpu), gpu.memory()) else {
         return DeviceSpeed::default();
     };

@@ -65,11 +65,11 @@ impl Way {
             == (self.precision, Some(self.order), Some(self.cache))
     }
 
-    /// The cell of a method, in a team of so many threads.
-    pub fn cell(&self, choice: &Choice, team: usize) -> Cell {
+    /// The cell of a method, in a team of so many threads; methods of the GPU run on `gpu`.
+    pub fn cell(&self, choice: &Choice, gpu: Device, team: usize) -> Cell {
         Cell {
             precision: self.precision,
-            device: choice.method.device(),
+            device: choice.method.runs_on(gpu),
             method: choice.name(),
             threads: choice.method.threads(team),
             cache: Some(self.cache),

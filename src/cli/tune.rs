@@ -127,9 +127,11 @@ fn with_defaults(mut measure: MeasureArgs, what: Tunable) -> Result<MeasureArgs>
     let why = "tune writes its rows as CSV to the file of --output, and nothing else";
     measure.exports.refuse(why)?;
     ensure!(measure.sort == Sort::Command, "--sort: tune prints no table of methods");
-    let methods = match (what, measure.device) {
+    let methods = match (what, &measure.device) {
         (Tunable::Shapes, _) => shapes::DEFAULT,
-        (Tunable::CsrK, DeviceChoice::Gpu(_)) => &["gpu-csrk-3", "gpu-csrk-3.5"],
+        (Tunable::CsrK, DeviceChoice::Gpu(_) | DeviceChoice::Models(_)) => {
+            &["gpu-csrk-3", "gpu-csrk-3.5"]
+        }
         (Tunable::CsrK, DeviceChoice::Cpu | DeviceChoice::All) => &["csr2", "csr3"],
     };
     measure.methods.get_or_insert_with(|| methods.iter().copied().map(String::from).collect());

@@ -3,10 +3,11 @@
 use std::ffi::c_void;
 use std::time::Duration;
 
+use super::counts::Counts;
 use super::cusparse::CuSparse;
 use super::facts::{Clocks, Facts};
 use super::kernel::{Dim3, Program};
-use crate::method::{Failed, Unavailable, Unprepared};
+use crate::method::{Device, Failed, Unavailable, Unprepared};
 use crate::scalar::Precision;
 
 /// An address in device memory; 0 holds nothing.
@@ -49,6 +50,22 @@ pub enum ArgumentKind {
     Integer = b'i',
     /// A floating-point number.
     Float = b'f',
+}
+
+/// What a modelled device knows of itself.
+pub struct Modelled {
+    /// Its name.
+    pub device: Device,
+    /// The time that the host has spent on executing what was enqueued.
+    pub host_time: Duration,
+    /// The time that the device would have taken for it.
+    pub device_time: Duration,
+    /// The time between two kernels.
+    pub launch_time: Duration,
+    /// The rate at which its memory delivers, in GB/s.
+    pub memory_gbs: f64,
+    /// What the latest launch did, if a kernel was the latest that was enqueued.
+    pub counts: Option<Counts>,
 }
 
 /// A device. What is enqueued (fill, copy, launch, record) runs in that order; errors of it may show
@@ -135,6 +152,14 @@ pub trait Driver {
 
     /// Waits for the last event and gives the times between neighbours. All the events are used up.
     fn times(&self, events: &[Event]) -> Result<Vec<Duration>, Failed>;
+
+    /// What a modelled device knows of itself; `None` for a real one.
+    fn modelled(&self) -> Option<Modelled> {
+        None
+    }
+
+    /// Empties the caches of a modelled device, which needs no time for it.
+    fn evict(&self) {}
 
     /// Lets a profiler that is attached begin to look, or end.
     fn profile(&self, look: bool) -> Result<(), Failed>;

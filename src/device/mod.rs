@@ -5,6 +5,7 @@
 //! [`Gpu::time`] and [`Gpu::synchronize`] wait for it.
 
 pub mod buffer;
+pub mod counts;
 pub mod csr;
 pub mod cuda;
 pub mod cusparse;
@@ -21,14 +22,15 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 pub use buffer::Buffer;
+use counts::Counts;
 pub use csr::DeviceCsr;
 use cusparse::CuSparse;
-use driver::{Driver, Event, ModuleId};
+use driver::{Driver, Event, Modelled, ModuleId};
 use facts::{Clocks, Facts};
 pub use graph::Graph;
 pub use kernel::{Argument, Dim3, Kernel, Module, Program};
 
-use crate::method::{Failed, Unavailable, Unprepared};
+use crate::method::{Device, Failed, Unavailable, Unprepared};
 use crate::scalar::{Precision, Scalar};
 
 /// A GPU. Clones are handles of the same one.
@@ -55,6 +57,7 @@ type ModuleKey = (&'static str, Precision, Vec<(&'static str, usize)>);
 struct Mark {
     name: String,
     occupancy: Option<f64>,
+    counts: Option<Counts>,
     event: Event,
 }
 
@@ -69,6 +72,9 @@ pub struct Stage {
     /// kernel: what registers, shared memory and the block leave room for. `None` for what is no
     /// kernel of ours.
     pub occupancy: Option<f64>,
+    /// What it did, if it is a kernel on a modelled device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counts: Option<Counts>,
 }
 
 impl Gpu {
@@ -118,6 +124,21 @@ impl Gpu {
         let loaded = load();
         self.0.compiling.set(self.compile_time() + start.elapsed());
         loaded
+    }
+
+    /// Which device this is.
+    pub fn device(&self) -> Device {
+        self.modelled().map_or(Device::Gpu, |modelled| modelled.device)
+    }
+
+    /// What a modelled device knows of itself; `None` for a real one.
+    pub fn modelled(&self) -> Option<Modelled> {
+        self.0.driver.modelled()
+    }
+
+    /// Empties the caches of a modelled device.
+    pub fn evict(&self) {
+        self.0.driver.evict();
     }
 
     /// How many kernels, fills, copies, graphs and library calls were enqueued so far.
@@ -193,11 +214,14 @@ impl Gpu {
         self.0.driver.profile(false)?;
         done?;
         let mut stages: Vec<Stage> = Vec::new();
-        for (Mark { name, occupancy, .. }, time) in marks.into_iter().zip(times?) {
+        for (Mark { name, occupancy, counts, .. }, time) in marks.into_iter().zip(times?) {
             let ms = 1e3 * time.as_secs_f64();
             match stages.iter_mut().find(|stage| stage.name == name) {
-                Some(stage) => stage.ms += ms,
-                None => stages.push(Stage { name, ms, occupancy }),
+                Some(stage) => {
+                    stage.ms += ms;
+                    stage.counts.iter_mut().zip(&counts).for_each(|(sum, more)| sum.add(more));
+                }
+                None => stages.push(Stage { name, ms, occupancy, counts }),
             }
         }
         stages.iter_mut().for_each(|stage| stage.ms /= products as f64);
@@ -213,7 +237,8 @@ impl Gpu {
         self.0.enqueued.set(self.launches() + 1);
         if let Some(stages) = &mut *self.0.stages.borrow_mut() {
             let event = self.0.driver.record()?;
-            stages.push(Mark { name: name.to_owned(), occupancy: occupancy()?, event });
+            let counts = self.modelled().and_then(|modelled| modelled.counts);
+            stages.push(Mark { name: name.to_owned(), occupancy: occupancy()?, counts, event });
         }
         Ok(())
     }

@@ -37,7 +37,9 @@ impl Parts {
     /// As the stages of a product.
     pub fn stages(&self) -> Vec<Stage> {
         let named = NAMES.iter().zip(self.longest);
-        named.map(|(name, ms)| Stage { name: (*name).into(), ms, occupancy: None }).collect()
+        named
+            .map(|(name, ms)| Stage { name: (*name).into(), ms, occupancy: None, counts: None })
+            .collect()
     }
 }
 

@@ -102,6 +102,8 @@ pub struct Circumstances<'a> {
     pub order_ms: Option<f64>,
     /// The ceiling, in GB/s.
     pub peak_gbs: f64,
+    /// What methods of the GPU run on.
+    pub gpu: Device,
     /// The least time of a launch on the GPU, in milliseconds.
     pub launch_ms: Option<f64>,
     /// Time per product of plain parallel CSR, which setups are set off against; `None` for that method itself.
@@ -283,7 +285,7 @@ impl Row {
         let row = Self {
             method_name: Some(choice.name()),
             precision: Some(circumstances.precision),
-            device: Some(choice.method.device()),
+            device: Some(choice.method.runs_on(circumstances.gpu)),
             threads: choice.method.threads(circumstances.threads),
             transpose: Some(circumstances.transpose),
             cache: Some(circumstances.cache),

@@ -39,7 +39,8 @@ impl Setting {
         Self {
             precision: row.precision,
             device: row.device,
-            threads: threads.filter(|_| row.device != Some(Device::Gpu)),
+            threads: threads
+                .filter(|_| !matches!(row.device, Some(Device::Gpu | Device::Model(_)))),
             cache: row.cache,
             order: row.order,
             transpose: row.transpose == Some(true),
@@ -75,7 +76,7 @@ impl fmt::Display for Setting {
         let order = self.order.filter(|&order| order != Order::Natural);
         let parts = [
             self.precision.map(|precision| precision.name().into()),
-            self.device.map(|device| device.name().to_uppercase()),
+            self.device.map(Device::label),
             self.threads.map(threads),
             self.cache.map(|cache| format!("{} cache", cache.name())),
             order.map(|order| format!("order {}", order.name())),

@@ -56,10 +56,11 @@ pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
     for (index, (row, stages)) in group.rows.iter().zip(&group.stages).enumerate() {
         let mark = if fastest == Some(index) { "  <- fastest" } else { "" };
         writeln!(out, "{}", row_line(row, &columns, mark))?;
-        for Stage { name, ms, occupancy } in stages {
+        for Stage { name, ms, occupancy, counts } in stages {
             write!(out, "  {name:<30} {:>17}", cell(Some(*ms), 5))?;
             let occupancy = occupancy.map(|share| format!("  occupancy {:.0} %", 100.0 * share));
             writeln!(out, "{}", occupancy.unwrap_or_default())?;
+            counts.iter().try_for_each(|counts| writeln!(out, "    {counts}"))?;
         }
     }
     let meaning = meaning(group);
@@ -91,6 +92,10 @@ pub fn heading(group: &Group) -> String {
     let facts = [reordering, peak, compiled].map(Option::unwrap_or_default).concat();
     format!("{setting}{facts}")
 }
+
+/// What is said below times that nobody measured.
+const MODELLED: &str =
+    "Times are modelled, not measured; docs/gpu-model.md says how, and how far they are off.";
 
 /// The width of a method's name.
 const NAME: usize = 21;
@@ -191,7 +196,8 @@ pub fn meaning(group: &Group) -> Vec<String> {
     let close = group.as_fast_as_the_fastest().collect::<Vec<_>>().join(", ");
     let close = (!close.is_empty())
         .then(|| format!("Not told apart from the fastest, as the intervals overlap: {close}."));
-    lines.map(String::from).into_iter().chain(close).collect()
+    let modelled = group.device.is_modelled().then(|| MODELLED.to_owned());
+    modelled.into_iter().chain(lines.map(String::from)).chain(close).collect()
 }
 
 fn load_note(report: &MatrixReport) -> String {

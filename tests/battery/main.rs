@@ -283,7 +283,7 @@ proptest! {
         for choice in methods().map(Choice::from) {
             let place = match choice.method.device() {
                 Device::Cpu => Place::Team(&team, Isa::detect()),
-                Device::Gpu => Place::Gpu(&gpu),
+                _ => Place::Gpu(&gpu),
             };
             check(&choice, &csr, "a random matrix", &place, (1.0, 0.0));
             check(&choice, &csr, "a random matrix", &place, (0.5, 2.0));

@@ -57,7 +57,7 @@ fn without_a_gpu_methods_that_were_asked_for_cannot_run() {
         ("--device 0", "GPU 0"),
     ] {
         let expected = format!(
-            "{demand}: no CUDA driver; methods of the GPU need an NVIDIA GPU and its driver"
+            "{demand}: no CUDA driver; methods of the GPU need an NVIDIA GPU and its driver, or --device model:h200"
         );
         let ran = run(&format!("{QUICK} {words}"));
         assert_eq!((ran.result, &*ran.stdout), (Err(expected), ""), "{words}");
@@ -144,7 +144,7 @@ fn what_does_not_exist_is_named() {
         ("--methods seq:block=9", "seq has no parameters"),
         ("--methods seq:graph=on", "seq has no parameters"),
         ("--methods seq --device gpu", "none of these methods runs on --device gpu"),
-        ("--device tpu", "it must be cpu, gpu, all, or the number of a GPU"),
+        ("--device tpu", "it must be cpu, gpu, all, the number of a GPU, or model:NAME"),
     ] {
         let message = run_with_gpu(words).result.unwrap_err();
         assert!(message.contains(expected), "{words}: {message}");

@@ -8,6 +8,7 @@ mod gpu;
 mod interrupts;
 mod kept;
 mod memory;
+mod model;
 mod order;
 mod overflow;
 mod pictures;

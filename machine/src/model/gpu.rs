@@ -37,4 +37,6 @@ pub struct Gpu {
     pub atomic_cycles: f64,
     /// Microseconds from the end of a kernel to the beginning of the next.
     pub launch_us: f64,
+    /// The same between the kernels of a graph.
+    pub graph_launch_us: f64,
 }

@@ -40,7 +40,7 @@ struct Cost {
 pub struct Recorder<'a> {
     costs: Vec<Cost>,
     /// By instruction.
-    pub counts: Vec<Counts>,
+    counts: Vec<Counts>,
     warps: usize,
     running: Vec<BlockTrace>,
     /// The block of the last instruction among those.
@@ -71,6 +71,11 @@ impl<'a> Recorder<'a> {
             latest: 0,
             take: Box::new(take),
         }
+    }
+
+    /// What was counted, by instruction.
+    pub fn end(self) -> Vec<Counts> {
+        self.counts
     }
 
     fn trace(&mut self, warp: WarpId) -> &mut Trace {

@@ -41,7 +41,7 @@ const SLOWER: u32 = 4;
 const fn waiting(device: Device) -> Duration {
     match device {
         Device::Cpu => Duration::from_micros(50),
-        Device::Gpu => Duration::from_micros(200),
+        Device::Gpu | Device::Model(_) => Duration::from_micros(200),
     }
 }
 

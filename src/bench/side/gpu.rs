@@ -55,7 +55,7 @@ impl<'a, T: Value> OnGpu<'a, T> {
         x: &[T],
     ) -> Result<Self, Unprepared> {
         let gpu = &csr.gpu;
-        let cold = bench.settings.cache == Cache::Cold;
+        let cold = bench.settings.cache == Cache::Cold && gpu.modelled().is_none();
         let outputs = if bench.settings.transpose { csr.host.cols } else { csr.host.rows };
         let evictor = cold.then(|| gpu.upload(&vec![0; 2 * gpu.facts().l2_bytes as usize]));
         Ok(Self {
@@ -75,7 +75,10 @@ impl<'a, T: Value> OnGpu<'a, T> {
     /// # Errors
     /// Those of the device.
     pub fn launch_time(&self) -> Result<Duration, Failed> {
-        self.probe.launch_time()
+        match self.gpu().modelled() {
+            Some(modelled) => Ok(modelled.launch_time),
+            None => self.probe.launch_time(),
+        }
     }
 
     fn gpu(&self) -> &'a Gpu {
@@ -129,6 +132,10 @@ impl<'a, T: Value> Side<'a, T> for OnGpu<'a, T> {
     type Vector = Buffer<T>;
     const DEVICE: Device = Device::Gpu;
 
+    fn is_modelled(&self) -> bool {
+        self.gpu().modelled().is_some()
+    }
+
     fn rehearse(&mut self, choice: &Choice, request: &Request) -> Result<(), Unprepared> {
         let (gpu, small) = (self.gpu(), rehearsal::matrix::<T>());
         let ones = vec![T::one(); small.rows()];
@@ -148,10 +155,15 @@ impl<'a, T: Value> Side<'a, T> for OnGpu<'a, T> {
         self.check_host(choice)?;
         let (gpu, clock) = (self.gpu(), self.bench.clock);
         gpu.synchronize()?;
+        let modelled = gpu.modelled();
         let (start, held, compiled) = (clock.now(), gpu.allocated_bytes(), gpu.compile_time());
         let mut prepared = ready(choice, self.csr, request, &self.x, &mut self.y)?;
         gpu.synchronize()?;
-        let setup = (clock.now() - start).saturating_sub(gpu.compile_time() - compiled);
+        let mut setup = (clock.now() - start).saturating_sub(gpu.compile_time() - compiled);
+        if let Some((before, now)) = modelled.zip(gpu.modelled()) {
+            setup = setup.saturating_sub(now.host_time - before.host_time)
+                + (now.device_time - before.device_time);
+        }
         prepared.extra_bytes = Some(gpu.allocated_bytes() - held);
         Ok((prepared, setup))
     }
@@ -243,6 +255,9 @@ impl<'a, T: Value> Side<'a, T> for OnGpu<'a, T> {
     }
 
     fn chill(&mut self, _: &Prepared<'a, T, Buffer<T>>) -> Result<(), Failed> {
+        if self.bench.settings.cache == Cache::Cold {
+            self.gpu().evict();
+        }
         self.evictor.as_ref().map_or(Ok(()), |evictor| self.probe.read(evictor, 1))
     }
 
@@ -258,7 +273,9 @@ impl<'a, T: Value> Side<'a, T> for OnGpu<'a, T> {
     }
 
     fn peak(&self) -> Peak {
-        self.sweeps.best()
+        let Some(modelled) = self.gpu().modelled() else { return self.sweeps.best() };
+        let gbs = modelled.memory_gbs;
+        Peak::Gpu { copy_gbs: gbs, read_gbs: gbs, nominal_gbs: self.gpu().facts().nominal_gbs() }
     }
 
     /// An illegal access and its like stay with a CUDA context: whatever it is asked then ends in the

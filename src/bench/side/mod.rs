@@ -41,6 +41,10 @@ pub trait Side<'a, T> {
     /// Which of the two it is.
     const DEVICE: Device;
 
+    /// Whether its times are modelled: then one product tells all, and nothing else is timed.
+    fn is_modelled(&self) -> bool {
+        false
+    }
     /// Prepares a method for a small matrix and multiplies once, so that what happens only once in a
     /// process is over before anything is timed.
     fn rehearse(&mut self, choice: &Choice, request: &Request) -> Result<(), Unprepared>;

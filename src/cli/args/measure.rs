@@ -10,9 +10,10 @@ use clap::Args;
 use crate::bench::plan::{Cache, Fill, Protocol, Settings, Values};
 use crate::cli::choice::MethodName;
 use crate::cli::written::ExportArgs;
+use crate::device::model::DeviceFile;
 use crate::matrix::order::Order;
 use crate::memory::Size;
-use crate::method::Device;
+use crate::method::{Device, Unavailable};
 use crate::record::sort::Sort;
 use crate::record::write::Format;
 use crate::scalar::Precision;
@@ -29,8 +30,8 @@ pub struct MeasureArgs {
     #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = MethodName,
           hide_possible_values = true)]
     pub methods: Option<Vec<String>>,
-    /// Where to run: cpu, gpu, all, or the number of a GPU
-    #[arg(long, value_name = "cpu|gpu|all|N", default_value = "all", value_parser = device)]
+    /// Where to run: cpu, gpu, all, the number of a GPU, or modelled GPUs: model:h200, model:v100,a100, model:FILE.toml
+    #[arg(long, value_name = "cpu|gpu|all|N|model:NAME", default_value = "all", value_parser = device)]
     pub device: DeviceChoice,
     /// The number of the GPU, where there are several [default: 0]
     #[arg(long, value_name = "N", value_parser = whole::<usize>)]
@@ -161,20 +162,22 @@ pub enum PrecisionChoice {
 }
 
 /// Where methods may run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceChoice {
     Cpu,
     /// On the GPU of that number, or the one that `--gpu` names.
     Gpu(Option<usize>),
+    /// On modelled GPUs, by name or file.
+    Models(Vec<String>),
     All,
 }
 
 impl DeviceChoice {
     /// Whether methods of `device` run.
-    pub fn includes(self, device: Device) -> bool {
+    pub fn includes(&self, device: Device) -> bool {
         match self {
             Self::Cpu => device == Device::Cpu,
-            Self::Gpu(_) => device == Device::Gpu,
+            Self::Gpu(_) | Self::Models(_) => device == Device::Gpu,
             Self::All => true,
         }
     }
@@ -186,18 +189,28 @@ impl fmt::Display for DeviceChoice {
             Self::Cpu => write!(f, "cpu"),
             Self::Gpu(None) => write!(f, "gpu"),
             Self::Gpu(Some(number)) => write!(f, "{number}"),
+            Self::Models(names) => write!(f, "model:{}", names.join(",")),
             Self::All => write!(f, "all"),
         }
     }
 }
 
 pub fn device(text: &str) -> Result<DeviceChoice, String> {
+    if let Some(names) = text.strip_prefix("model:") {
+        let names: Vec<_> = names.split(',').map(str::to_owned).collect();
+        names
+            .iter()
+            .try_for_each(|name| DeviceFile::find(name).map(drop))
+            .map_err(|Unavailable(reason)| reason)?;
+        return Ok(DeviceChoice::Models(distinct(&names)));
+    }
     Ok(match text {
         "cpu" => DeviceChoice::Cpu,
         "gpu" => DeviceChoice::Gpu(None),
         "all" => DeviceChoice::All,
         _ => DeviceChoice::Gpu(Some(
-            text.parse().map_err(|_| "it must be cpu, gpu, all, or the number of a GPU")?,
+            text.parse()
+                .map_err(|_| "it must be cpu, gpu, all, the number of a GPU, or model:NAME")?,
         )),
     })
 }
@@ -208,6 +221,14 @@ impl MeasureArgs {
         match self.device {
             DeviceChoice::Gpu(Some(number)) => Some(number),
             _ => self.gpu,
+        }
+    }
+
+    /// The modelled GPUs that were named.
+    pub fn models(&self) -> &[String] {
+        match &self.device {
+            DeviceChoice::Models(names) => names,
+            _ => &[],
         }
     }
 
@@ -264,9 +285,9 @@ impl MeasureArgs {
 }
 
 /// Each once, where it is first.
-fn distinct<T: Copy + PartialEq>(all: &[T]) -> Vec<T> {
+fn distinct<T: Clone + PartialEq>(all: &[T]) -> Vec<T> {
     let firsts = all.iter().enumerate().filter(|(place, one)| !all[..*place].contains(one));
-    firsts.map(|(_, one)| *one).collect()
+    firsts.map(|(_, one)| one.clone()).collect()
 }
 
 pub fn seconds(text: &str) -> Result<Duration, String> {

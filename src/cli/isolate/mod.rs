@@ -31,7 +31,8 @@ pub use wire::send;
 pub enum Runner<'a> {
     /// This process.
     Here(Box<Session<'a>>),
-    /// One child for each number of threads, because the parallel parts of setups share one thread pool in a process.
+    /// One child for each number of threads, because the parallel parts of setups share one thread pool in a process,
+    /// and for each modelled GPU.
     Children(Vec<Keeper<'a>>),
 }
 
@@ -50,7 +51,7 @@ impl<'a> Runner<'a> {
     ) -> Result<(Self, RunRecord)> {
         if let Some(program) = world.program.clone().filter(|_| isolate) {
             let hello = Hello::new(&world.arguments, world.run_id.clone(), bandwidth);
-            let (children, record) = children(&program, &hello, &threads(args)?, world)?;
+            let (children, record) = children(&program, hellos(args, hello)?, world)?;
             return Ok((Self::Children(children), RunRecord { command, ..record }));
         }
         let mut session = Session::start(args, world)?;
@@ -96,20 +97,33 @@ fn threads(args: &MeasureArgs) -> Result<Vec<usize>> {
     Ok(if is_needed { threads } else { most.into_iter().collect() })
 }
 
-/// A child for each number of threads, and the facts of the run. These are the facts of the child with the most
-/// threads, with the cells of all children.
+/// What each child is to be.
+fn hellos(args: &MeasureArgs, hello: Hello) -> Result<Vec<Hello>> {
+    let (threads, models) = (threads(args)?, args.models());
+    let most = threads.iter().max().copied();
+    Ok(match most {
+        _ if models.len() > 1 => {
+            let of = |(number, name): (usize, &String)| {
+                hello.clone().with_model(name.clone(), number == 0)
+            };
+            models.iter().enumerate().map(of).collect()
+        }
+        Some(most) => {
+            threads.iter().map(|&threads| hello.clone().with_threads(threads, most)).collect()
+        }
+        None => vec![hello],
+    })
+}
+
+/// The children, and the facts of the run. These are the facts of the child with the most threads, with the cells of
+/// all children.
 fn children<'a>(
     program: &Path,
-    hello: &Hello,
-    threads: &[usize],
+    hellos: Vec<Hello>,
     world: &World<'a>,
 ) -> Result<(Vec<Keeper<'a>>, RunRecord)> {
     let start = |hello| Keeper::start(program.to_owned(), hello, world.interrupted);
-    let Some(&most) = threads.iter().max() else {
-        let (child, record) = start(hello.clone())?;
-        return Ok((vec![child], record));
-    };
-    let started = threads.iter().map(|&threads| start(hello.clone().with_threads(threads, most)));
+    let started = hellos.into_iter().map(start);
     let (children, records): (Vec<_>, Vec<_>) =
         started.collect::<Result<Vec<_>>>()?.into_iter().unzip();
     let cells = records.iter().flat_map(|record| record.cells.clone()).collect();

@@ -21,6 +21,8 @@ pub struct Hello {
     pub run_id: String,
     /// The number of threads that it runs with, of several.
     pub threads: Option<usize>,
+    /// The modelled GPU that it has, of several.
+    pub model: Option<String>,
     /// Whether it has only the methods that depend on that number.
     pub only_parallel: bool,
     /// Whether the record that it answers with tells the machine's bandwidth.
@@ -36,7 +38,7 @@ impl Hello {
         let arguments = arguments.iter().map(|word| word.as_bytes().to_vec()).collect();
         let parent = std::process::id();
         let (threads, only_parallel, quiet) = (None, false, false);
-        Self { arguments, run_id, threads, only_parallel, bandwidth, quiet, parent }
+        Self { arguments, run_id, threads, model: None, only_parallel, bandwidth, quiet, parent }
     }
 
     /// The same with one of several numbers of threads, of which `most` is the largest.
@@ -50,6 +52,11 @@ impl Hello {
             quiet: !is_first,
             ..self
         }
+    }
+
+    /// The same with one of several modelled GPUs.
+    pub fn with_model(self, model: String, is_first: bool) -> Self {
+        Self { model: Some(model), quiet: !is_first, ..self }
     }
 
     /// For another child in the first one's place.

@@ -15,7 +15,7 @@ use nix::unistd::{dup2_stdin, getppid};
 
 use super::wire::{Answer, Hello, receive, send};
 use crate::bench::execute::Stopped;
-use crate::cli::args::{Cli, Command, MeasureArgs};
+use crate::cli::args::{Cli, Command, DeviceChoice, MeasureArgs};
 use crate::cli::session::Session;
 use crate::cli::task::Task;
 use crate::cli::{Verdict, World};
@@ -40,6 +40,9 @@ pub fn run(world: &mut World) -> Result<Verdict> {
     measure.only_parallel = hello.only_parallel;
     if let Some(threads) = hello.threads {
         measure.threads = vec![threads];
+    }
+    if let Some(model) = &hello.model {
+        measure.device = DeviceChoice::Models(vec![model.clone()]);
     }
     world.run_id.clone_from(&hello.run_id);
     let mut session = match Session::start(&measure, world) {

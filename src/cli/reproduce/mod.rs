@@ -39,10 +39,10 @@ pub fn run(args: &ReproduceArgs, world: &mut World) -> Result<Verdict> {
         return show::list(world).map(|()| Verdict::Ok);
     }
     let library = Library::open(args, world.stderr)?;
-    let gpu = gpu(args.device, &chosen, world);
+    let gpu = gpu(&args.device, &chosen, world);
     let here = Here {
         library: &library,
-        device: args.device,
+        device: args.device.clone(),
         has_gpu: gpu.is_ok(),
         cores: world.system.threads(),
         pace: pace(args),
@@ -99,13 +99,13 @@ fn chosen(args: &ReproduceArgs) -> Result<Vec<Experiment>> {
 }
 
 /// The name of the GPU, if any experiment would run on one.
-fn gpu(device: DeviceChoice, chosen: &[Experiment], world: &World) -> Result<String, Unavailable> {
+fn gpu(device: &DeviceChoice, chosen: &[Experiment], world: &World) -> Result<String, Unavailable> {
     let on_gpu = crate::method::Device::Gpu;
     if !device.includes(on_gpu) || !chosen.iter().any(|experiment| experiment.needs(on_gpu)) {
         return Err(Unavailable(format!("--device {device}")));
     }
     let number = match device {
-        DeviceChoice::Gpu(number) => number,
+        DeviceChoice::Gpu(number) => *number,
         _ => None,
     };
     (world.open_gpu)(number).map(|gpu| gpu.facts().name.clone())

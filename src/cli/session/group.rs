@@ -86,6 +86,7 @@ impl Session<'_> {
             order: way.order,
             order_ms: reordering.map(|cost| cost.order_ms),
             peak_gbs: 0.0,
+            gpu: self.gpu_device(),
             launch_ms: None,
             baseline_ms: None,
             run_id: &self.run_id,

@@ -24,7 +24,8 @@ impl Session<'_> {
         task: &Task,
         tell: &mut dyn FnMut(Event),
     ) -> Result<(), Stopped> {
-        let cell = |choice: &Choice| way.cell(choice, self.team.len());
+        let gpu_device = self.gpu_device();
+        let cell = |choice: &Choice| way.cell(choice, gpu_device, self.team.len());
         let reordering = ordered.as_ref().ok().and_then(|ordered| ordered.cost);
         let circumstances = self.circumstances(way, reordering);
         let open = self.choices.iter().filter(|choice| !task.is_done(&cell(choice)));
@@ -63,8 +64,9 @@ impl Session<'_> {
         };
         let mut trial =
             matrix.as_ref().map_err(Clone::clone).and_then(|matrix| matrix.trial(&bench));
-        for device in [Device::Cpu, Device::Gpu] {
-            let of_device = open.iter().filter(|choice| choice.method.device() == device);
+        for device in [Device::Cpu, gpu_device] {
+            let of_device =
+                open.iter().filter(|choice| choice.method.runs_on(gpu_device) == device);
             let choices: Vec<_> = of_device.cloned().collect();
             if choices.is_empty() {
                 continue;
@@ -105,7 +107,7 @@ impl Session<'_> {
             || self.gpu.as_ref().expect("methods of the GPU are chosen only where there is one");
         let measured = match device {
             Device::Cpu => trial.on_host(choices),
-            Device::Gpu => trial.on_gpu(gpu(), choices),
+            Device::Gpu | Device::Model(_) => trial.on_gpu(gpu(), choices),
         };
         match measured {
             Err(Stopped::Lost { method, reason }) if !self.is_worker => {

@@ -1,5 +1,7 @@
 //! Programs as PTX, with what their kernels use of a multiprocessor.
 
+use std::convert::Infallible;
+
 use ptx_machine::Program as Ptx;
 
 use crate::cache::Cache;
@@ -23,7 +25,7 @@ const LOG: &str = "\n// log: ";
 
 impl Code {
     /// `program`, or `source` in its place, with `VALUE_T` and the constants defined, compiled by NVRTC for
-    /// that architecture or kept from an earlier run.
+    /// that architecture or kept from an earlier run, by whatever compiler where there is none now.
     ///
     /// # Errors
     /// Without a compiler: how to get one. What it says about the program. PTX that the machine does not
@@ -35,13 +37,22 @@ impl Code {
         precision: Precision,
         constants: &[(&'static str, usize)],
     ) -> Result<Self, Unprepared> {
-        let compiler = nvrtc::compiler(&Target { architecture, driver: None })?;
         let unit = Unit::new(architecture, program, precision, constants)
             .with_source(source.unwrap_or(program.source))
             .with_lines();
-        let compile = || compiler.compile(&unit).map(|compiled| annotated(&compiled).into_bytes());
         let cache = Cache::of_user("kernels");
-        let text = cache.get_or(&unit.key().and([compiler.name(), "ptx".into()]), compile)?;
+        let of_any = unit.key().and(["ptx"]);
+        let text = match nvrtc::compiler(&Target { architecture, driver: None }) {
+            Ok(compiler) => {
+                let compile =
+                    || compiler.compile(&unit).map(|compiled| annotated(&compiled).into_bytes());
+                let key = unit.key().and([compiler.name(), "ptx".into()]);
+                let text = cache.get_or(&key, compile)?;
+                let Ok(_) = cache.get_or(&of_any, || Ok::<_, Infallible>(text.clone()));
+                text
+            }
+            Err(refusal) => cache.get_or(&of_any, || Err(refusal))?,
+        };
         let text = String::from_utf8(text).map_err(|_| Failed("PTX that is no text".into()))?;
         let log: Vec<_> = text.split(LOG).skip(1).collect();
         let ptx = Ptx::parse(&text)

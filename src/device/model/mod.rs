@@ -1,29 +1,34 @@
 //! A GPU that is modelled: its kernels run in the machine of [`ptx_machine`], exactly, on the CPU.
 
 mod code;
+mod device_file;
 mod graph;
 pub mod occupancy;
+mod timing;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ptx_machine::fault::Kind;
 use ptx_machine::program::Parameter;
-use ptx_machine::{Kernel, Launch, Machine, Start};
+use ptx_machine::{Fault, Kernel, Launch, Machine, Start};
 
+use super::counts::Counts;
 use super::cuda::usage::Usage;
 use super::cusparse::CuSparse;
-use super::driver::{Address, Driver, Event, GraphId, KernelId, ModuleId, RawArgument};
+use super::driver::{Address, Driver, Event, GraphId, KernelId, Modelled, ModuleId, RawArgument};
 use super::facts::{Clocks, Facts};
 use super::kernel::{Dim3, Program};
-use crate::method::{Failed, Unavailable, Unprepared};
+use crate::method::{Device, Failed, Unavailable, Unprepared};
 use crate::scalar::Precision;
 use code::Code;
+pub use device_file::DeviceFile;
 use graph::{Graphs, Value, Work};
 use occupancy::Limits;
+use timing::{Timed, Timing};
 
-/// What everything takes that is enqueued, until times are modelled.
+/// What everything takes that is enqueued where times are not modelled.
 const TICK: Duration = Duration::from_millis(1);
 
 /// A modelled GPU.
@@ -35,8 +40,15 @@ pub struct Model {
     machine: Rc<RefCell<Machine>>,
     modules: RefCell<Vec<Rc<Loaded>>>,
     kernels: RefCell<Vec<(Rc<Loaded>, usize)>>,
-    /// What was enqueued so far.
-    enqueued: Cell<u32>,
+    /// What kernels are compiled for.
+    architecture: (u32, u32),
+    /// What its times follow from; `None` where everything takes the same.
+    timing: Option<(Device, RefCell<Timing>)>,
+    /// The time of all that was enqueued so far, on the device and on the host.
+    now: Cell<Duration>,
+    host_time: Cell<Duration>,
+    /// What the latest launch did.
+    counts: RefCell<Option<Counts>>,
     /// What a capture that has begun has noted.
     capture: RefCell<Option<Vec<Work>>>,
     graphs: Graphs,
@@ -81,13 +93,17 @@ impl Model {
         // Gaps between buffers take more than the GPU would need.
         let room = usize::try_from(facts.memory_bytes).unwrap_or(usize::MAX).saturating_mul(2);
         Self {
+            architecture: facts.compute_capability,
             facts,
             limits,
             most_blocks: u32::MAX,
             machine: Rc::new(RefCell::new(Machine::new(room, seed))),
             modules: RefCell::default(),
             kernels: RefCell::default(),
-            enqueued: Cell::default(),
+            timing: None,
+            now: Cell::default(),
+            host_time: Cell::default(),
+            counts: RefCell::default(),
             capture: RefCell::default(),
             graphs: Graphs::default(),
             cusparse: None,
@@ -95,6 +111,15 @@ impl Model {
             clocks: None,
             lost: Cell::default(),
         }
+    }
+
+    /// The GPU of a file, whose times are modelled, under the name by which it was asked for.
+    pub fn of_file(name: &str, file: &DeviceFile) -> Self {
+        let timing = (Device::model(name), RefCell::new(Timing::new(file.gpu())));
+        let mut model = Self::new(file.facts(), file.limits(), None);
+        model.architecture = file.architecture();
+        model.timing = Some(timing);
+        model
     }
 
     /// An invented GPU that checks everything, for tests: so small that small matrices fill it.
@@ -187,10 +212,34 @@ impl Model {
         }
     }
 
-    /// Counts what is enqueued.
-    fn enqueue(&self) -> Result<(), Failed> {
-        self.enqueued.set(self.enqueued.get() + 1);
+    /// Takes note of what is enqueued, and of the bytes that it moves.
+    fn enqueue(&self, bytes: usize, in_graph: bool) -> Result<(), Failed> {
+        let takes = self.timing.as_ref().map_or(TICK, |(_, timing)| {
+            let timing = timing.borrow();
+            timing.gap(in_graph) + timing.moving(bytes)
+        });
+        self.now.set(self.now.get() + takes);
+        self.counts.take();
         self.check_alive()
+    }
+
+    /// Data come into memory by another way than a kernel.
+    fn written(&self, to: Address, bytes: usize) {
+        if let Some((_, timing)) = &self.timing {
+            timing.borrow_mut().written(to, bytes);
+        }
+    }
+
+    fn fill(&self, to: Address, byte: u8, bytes: usize, in_graph: bool) -> Result<(), Failed> {
+        self.enqueue(bytes, in_graph)?;
+        self.written(to, bytes);
+        self.machine.borrow_mut().memory.fill(to, byte, bytes).map_err(outside)
+    }
+
+    fn copy(&self, from: Address, to: Address, bytes: usize, in_graph: bool) -> Result<(), Failed> {
+        self.enqueue(2 * bytes, in_graph)?;
+        self.written(to, bytes);
+        self.machine.borrow_mut().memory.copy(from, to, bytes).map_err(outside)
     }
 
     fn resident(&self, loaded: &Loaded, kernel: usize, threads: u32, shared_bytes: u32) -> u32 {
@@ -236,11 +285,28 @@ impl Model {
             },
             resident: (per_multiprocessor * self.facts.multiprocessors) as usize,
         };
-        self.machine.borrow_mut().launch(&launch).map_err(|fault| {
+        self.execute(&launch, loaded.usage(*number), per_multiprocessor as usize).map_err(|fault| {
             // What is not launched does no harm.
             self.lost.set(fault.kind != Kind::Launch);
             Failed(fault.to_string())
         })
+    }
+
+    fn execute(
+        &self,
+        launch: &Launch,
+        usage: Usage,
+        per_multiprocessor: usize,
+    ) -> Result<(), Box<Fault>> {
+        let start = Instant::now();
+        let machine = &mut *self.machine.borrow_mut();
+        let Some((_, timing)) = &self.timing else { return machine.launch(launch) };
+        let timed = Timed { launch, usage: &usage, per_multiprocessor };
+        let (time, counts) = timing.borrow_mut().run(machine, &timed)?;
+        self.now.set(self.now.get() + time);
+        self.host_time.set(self.host_time.get() + start.elapsed());
+        *self.counts.borrow_mut() = Some(counts);
+        Ok(())
     }
 
     /// Puts the variables of a program into memory: those that its kernels use.
@@ -317,7 +383,7 @@ impl Drop for Model {
         let left = self.machine.borrow().memory.buffers() - of_modules;
         let graphs = self.graphs.count();
         assert!(
-            left + graphs == 0 || std::thread::panicking(),
+            left + graphs == 0 || self.timing.is_some() || std::thread::panicking(),
             "{left} buffers and {graphs} graphs were not given back"
         );
     }
@@ -355,6 +421,7 @@ impl Driver for Model {
     fn upload(&self, from: &[u8], to: Address) -> Result<(), Failed> {
         self.check_no_capture("an upload")?;
         self.check_alive()?;
+        self.written(to, from.len());
         self.machine.borrow_mut().memory.upload(from, to).map_err(outside)
     }
 
@@ -368,16 +435,14 @@ impl Driver for Model {
         if self.captured(|| Work::Fill(to, byte, bytes)) {
             return Ok(());
         }
-        self.enqueue()?;
-        self.machine.borrow_mut().memory.fill(to, byte, bytes).map_err(outside)
+        Self::fill(self, to, byte, bytes, false)
     }
 
     fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), Failed> {
         if self.captured(|| Work::Copy(from, to, bytes)) {
             return Ok(());
         }
-        self.enqueue()?;
-        self.machine.borrow_mut().memory.copy(from, to, bytes).map_err(outside)
+        Self::copy(self, from, to, bytes, false)
     }
 
     fn compile(
@@ -387,8 +452,8 @@ impl Driver for Model {
         constants: &[(&'static str, usize)],
     ) -> Result<ModuleId, Unprepared> {
         let source = self.rewrite.as_ref().map(|rewrite| rewrite(program, precision, constants));
-        let architecture = self.facts.compute_capability;
-        let code = Code::compile(architecture, program, source.as_deref(), precision, constants)?;
+        let code =
+            Code::compile(self.architecture, program, source.as_deref(), precision, constants)?;
         let loaded = self.load(code)?;
         let mut modules = self.modules.borrow_mut();
         modules.push(Rc::new(loaded));
@@ -427,7 +492,7 @@ impl Driver for Model {
             self.captured(|| Work::Launch(kernel, grid, block, shared_bytes, values));
             return Ok(());
         }
-        self.enqueue()?;
+        self.enqueue(0, false)?;
         let kernel = self.kernels.borrow()[kernel.0].clone();
         self.run(&kernel, grid, block, shared_bytes, &values)
     }
@@ -445,10 +510,10 @@ impl Driver for Model {
 
     fn launch_graph(&self, graph: GraphId) -> Result<(), Failed> {
         self.graphs.get(graph)?.iter().try_for_each(|work| match work {
-            &Work::Fill(to, byte, bytes) => self.fill(to, byte, bytes),
-            &Work::Copy(from, to, bytes) => self.copy(from, to, bytes),
+            &Work::Fill(to, byte, bytes) => self.fill(to, byte, bytes, true),
+            &Work::Copy(from, to, bytes) => self.copy(from, to, bytes, true),
             Work::Launch(kernel, grid, block, shared_bytes, values) => {
-                self.enqueue()?;
+                self.enqueue(0, true)?;
                 let kernel = self.kernels.borrow()[kernel.0].clone();
                 self.run(&kernel, *grid, *block, *shared_bytes, values)
             }
@@ -465,12 +530,30 @@ impl Driver for Model {
     }
 
     fn record(&self) -> Result<Event, Failed> {
-        Ok(Event(self.enqueued.get() as usize))
+        Ok(Event(self.now.get().as_nanos() as usize))
     }
 
     fn times(&self, events: &[Event]) -> Result<Vec<Duration>, Failed> {
-        let between = |pair: &[Event]| TICK * (pair[1].0 - pair[0].0) as u32;
+        let between = |pair: &[Event]| Duration::from_nanos((pair[1].0 - pair[0].0) as u64);
         Ok(events.windows(2).map(between).collect())
+    }
+
+    fn modelled(&self) -> Option<Modelled> {
+        let (device, timing) = self.timing.as_ref()?;
+        Some(Modelled {
+            device: *device,
+            host_time: self.host_time.get(),
+            device_time: self.now.get(),
+            launch_time: timing.borrow().gap(false),
+            memory_gbs: timing.borrow().memory_gbs(),
+            counts: self.counts.borrow().clone(),
+        })
+    }
+
+    fn evict(&self) {
+        if let Some((_, timing)) = &self.timing {
+            timing.borrow_mut().evict();
+        }
     }
 
     fn profile(&self, _: bool) -> Result<(), Failed> {

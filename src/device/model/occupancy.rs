@@ -27,6 +27,26 @@ const PARTS: u32 = 4;
 const SHARED_PIECE: u32 = 256;
 
 impl Limits {
+    /// Those of a compute capability (CUDA C++ Programming Guide, table of technical specifications).
+    pub fn of(compute_capability: (u32, u32)) -> Self {
+        let (threads, blocks, shared_kib) = match compute_capability {
+            (..=4, _) => (2048, 16, 48),
+            (5, 2) => (2048, 32, 96),
+            (5 | 6, 0) => (2048, 32, 64),
+            (5 | 6, _) => (2048, 32, 96),
+            (7, 5) => (1024, 16, 64),
+            (7, _) => (2048, 32, 96),
+            (8, 0) => (2048, 32, 164),
+            (8, 7) => (1536, 16, 164),
+            (8, 9) => (1536, 24, 100),
+            (8, _) => (1536, 16, 100),
+            (9 | 10, _) => (2048, 32, 228),
+            (11.., _) => (1536, 24, 100),
+        };
+        let shared_reserved = if compute_capability >= (8, 0) { 1 << 10 } else { 0 };
+        Self { threads, blocks, registers: 64 << 10, shared: shared_kib << 10, shared_reserved }
+    }
+
     /// Blocks of `threads` threads of a kernel, with so many bytes of dynamic shared memory.
     pub fn blocks(&self, usage: &Usage, threads: u32, dynamic_shared: u32) -> u32 {
         let warps = threads.div_ceil(WARP);
@@ -46,17 +66,9 @@ impl Limits {
 mod tests {
     use super::*;
 
-    const H100: Limits = Limits {
-        threads: 2048,
-        blocks: 32,
-        registers: 65536,
-        shared: 228 << 10,
-        shared_reserved: 1024,
-    };
-
     fn blocks(registers: u32, shared: u32, threads: u32) -> u32 {
         let usage = Usage { registers, shared, ..Usage::default() };
-        H100.blocks(&usage, threads, 0)
+        Limits::of((9, 0)).blocks(&usage, threads, 0)
     }
 
     #[test]

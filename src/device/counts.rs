@@ -1,0 +1,150 @@
+//! What a kernel did on a modelled GPU: counted exactly, and as the model's caches answered.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Counts of the launches of a stage. Those before `l1_sectors` are exact: properties of the kernel and the
+/// matrix on any GPU of this architecture. The others are modelled.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Instructions that warps executed.
+    pub warp_instructions: u64,
+    /// The lanes that executed them, added up.
+    pub thread_instructions: u64,
+    /// Bytes that lanes asked to load from global memory, and the sectors of 32 bytes that hold them.
+    pub loaded_bytes: u64,
+    /// See [`loaded_bytes`](Self::loaded_bytes).
+    pub loaded_sectors: u64,
+    /// The same of stores.
+    pub stored_bytes: u64,
+    /// See [`stored_bytes`](Self::stored_bytes).
+    pub stored_sectors: u64,
+    /// Lanes that executed an atomic operation on global memory.
+    pub atomics: u64,
+    /// Accesses of warps to shared memory, and the turns of its banks that they needed: one each without
+    /// conflicts, two for 8 bytes per lane.
+    pub shared_accesses: u64,
+    /// See [`shared_accesses`](Self::shared_accesses).
+    pub shared_wavefronts: u64,
+    /// Registers of a thread, as compiled.
+    pub registers: u32,
+    /// Bytes of shared memory of a block, static and dynamic.
+    pub shared_bytes: u32,
+    /// Sectors that the first-level caches were asked for, and those that they had.
+    pub l1_sectors: u64,
+    /// See [`l1_sectors`](Self::l1_sectors).
+    pub l1_hits: u64,
+    /// Sectors that the second-level cache was asked for, and those that it had.
+    pub l2_sectors: u64,
+    /// See [`l2_sectors`](Self::l2_sectors).
+    pub l2_hits: u64,
+    /// Bytes read from memory.
+    pub read_bytes: u64,
+    /// Bytes written to memory.
+    pub written_bytes: u64,
+    /// Cycles from the beginning to the end.
+    pub cycles: f64,
+    /// Cycles in which each part of the GPU was busy, on average over its copies.
+    pub busy: Busy,
+}
+
+/// Cycles for which a part of the GPU was busy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)] // the parts
+pub struct Busy {
+    pub memory: f64,
+    pub l2: f64,
+    pub l1: f64,
+    pub issue: f64,
+    pub atomics: f64,
+}
+
+/// A part that is busy for a smaller share of the time does not bound it: waiting does.
+const BINDS: f64 = 0.6;
+
+impl Counts {
+    /// Active lanes per executed instruction, of 32 (the profiler's warp execution efficiency).
+    pub fn warp_execution_efficiency(&self) -> Option<f64> {
+        share(self.thread_instructions, 32 * self.warp_instructions)
+    }
+
+    /// Bytes asked for over bytes of the sectors (the profiler's global load efficiency).
+    pub fn load_efficiency(&self) -> Option<f64> {
+        share(self.loaded_bytes, 32 * self.loaded_sectors)
+    }
+
+    /// What bounds the time: the busiest part, or the latency when none is busy enough; and its share of the time.
+    pub fn limit(&self) -> (&'static str, f64) {
+        let Busy { memory, l2, l1, issue, atomics } = self.busy;
+        let parts =
+            [("memory", memory), ("L2", l2), ("L1", l1), ("issue", issue), ("atomics", atomics)];
+        let (name, busiest) = parts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("five");
+        let of_time = if self.cycles > 0.0 { busiest / self.cycles } else { 0.0 };
+        if of_time >= BINDS { (name, of_time) } else { ("latency", of_time) }
+    }
+
+    /// Adds a later launch of the same stage.
+    pub fn add(&mut self, more: &Self) {
+        let pairs = [
+            (&mut self.warp_instructions, more.warp_instructions),
+            (&mut self.thread_instructions, more.thread_instructions),
+            (&mut self.loaded_bytes, more.loaded_bytes),
+            (&mut self.loaded_sectors, more.loaded_sectors),
+            (&mut self.stored_bytes, more.stored_bytes),
+            (&mut self.stored_sectors, more.stored_sectors),
+            (&mut self.atomics, more.atomics),
+            (&mut self.shared_accesses, more.shared_accesses),
+            (&mut self.shared_wavefronts, more.shared_wavefronts),
+            (&mut self.l1_sectors, more.l1_sectors),
+            (&mut self.l1_hits, more.l1_hits),
+            (&mut self.l2_sectors, more.l2_sectors),
+            (&mut self.l2_hits, more.l2_hits),
+            (&mut self.read_bytes, more.read_bytes),
+            (&mut self.written_bytes, more.written_bytes),
+        ];
+        pairs.into_iter().for_each(|(sum, more)| *sum += more);
+        self.cycles += more.cycles;
+        let (busy, more) = (&mut self.busy, &more.busy);
+        busy.memory += more.memory;
+        busy.l2 += more.l2;
+        busy.l1 += more.l1;
+        busy.issue += more.issue;
+        busy.atomics += more.atomics;
+    }
+}
+
+impl fmt::Display for Counts {
+    /// In one line: what bounds the time, then what was counted, then what the caches did.
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let (limit, of_time) = self.limit();
+        let percent = |share: Option<f64>| match share {
+            Some(share) => format!("{:.0} %", 100.0 * share),
+            None => "-".into(),
+        };
+        let conflicts = match self.shared_accesses {
+            0 => String::new(),
+            accesses => {
+                let turns = self.shared_wavefronts as f64 / accesses as f64;
+                format!(", {turns:.1} turns per access to shared memory")
+            }
+        };
+        let megabytes = |bytes: u64| bytes as f64 / 1e6;
+        write!(
+            f,
+            "bound by {limit} ({:.0} % busy); warps {} active, loads {} used{conflicts}; L1 hits {}, L2 hits {}, \
+             {:.2} MB read and {:.2} MB written",
+            100.0 * of_time,
+            percent(self.warp_execution_efficiency()),
+            percent(self.load_efficiency()),
+            percent(share(self.l1_hits, self.l1_sectors)),
+            percent(share(self.l2_hits, self.l2_sectors)),
+            megabytes(self.read_bytes),
+            megabytes(self.written_bytes),
+        )
+    }
+}
+
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}

@@ -1,0 +1,201 @@
+//! What a modelled GPU is: a file of facts (`devices/*.toml`), each with its source in a comment.
+
+use std::path::Path;
+
+use ptx_machine::model::Gpu;
+use serde::Deserialize;
+
+use super::occupancy::Limits;
+use crate::device::facts::Facts;
+use crate::method::Unavailable;
+use crate::near::hint;
+
+/// The files that belong to the program, by name.
+const KNOWN: [(&str, &str); 7] = [
+    ("k40m", include_str!("../../../devices/k40m.toml")),
+    ("gtx1080", include_str!("../../../devices/gtx1080.toml")),
+    ("p100", include_str!("../../../devices/p100.toml")),
+    ("v100", include_str!("../../../devices/v100.toml")),
+    ("a100", include_str!("../../../devices/a100.toml")),
+    ("h100", include_str!("../../../devices/h100.toml")),
+    ("h200", include_str!("../../../devices/h200.toml")),
+];
+
+/// The facts of a GPU as in its file, where each is explained.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceFile {
+    name: String,
+    #[serde(deserialize_with = "version")]
+    compute_capability: (u32, u32),
+    /// The architecture that kernels are compiled for, where no compiler supports the GPU's own.
+    #[serde(default, deserialize_with = "maybe_version")]
+    compiled_for: Option<(u32, u32)>,
+    multiprocessors: u32,
+    clock_mhz: f64,
+    issued_per_cycle: f64,
+    double_cycles: f64,
+    l1_kib: usize,
+    l1_has_shared: bool,
+    l1_caches_loads: bool,
+    l2_kib: usize,
+    l2_kib_per_copy: usize,
+    l1_latency: f64,
+    l2_latency: f64,
+    memory_latency: f64,
+    l2_gbs: f64,
+    memory_gbs: f64,
+    memory_bus_bits: u32,
+    memory_clock_mhz: u32,
+    memory_mib: u64,
+    fetched_sectors: u32,
+    atomic_cycles: f64,
+    launch_us: f64,
+    graph_launch_us: f64,
+}
+
+impl DeviceFile {
+    /// The names of the files that belong to the program.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        KNOWN.into_iter().map(|(name, _)| name)
+    }
+
+    /// The facts that belong to a name, or that are in a file whose name ends in `.toml`.
+    ///
+    /// # Errors
+    /// An unknown name; what is wrong with the file, with its line.
+    pub fn find(name: &str) -> Result<Self, Unavailable> {
+        if name.ends_with(".toml") {
+            let refused = |error: String| Unavailable(format!("{name}: {error}"));
+            let text = std::fs::read_to_string(Path::new(name));
+            return Self::parse(&text.map_err(|error| refused(error.to_string()))?)
+                .map_err(refused);
+        }
+        let known = KNOWN.into_iter().find(|(known, _)| *known == name);
+        let (_, text) = known.ok_or_else(|| {
+            let all = Self::names().collect::<Vec<_>>().join(", ");
+            let all = format!("there are {all}, and files whose names end in .toml");
+            Unavailable(format!("there is no model '{name}'{}", hint(name, Self::names(), &all)))
+        })?;
+        Self::parse(text).map_err(|error| Unavailable(format!("devices/{name}.toml: {error}")))
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let file: Self = toml::from_str(text).map_err(|error| error.to_string())?;
+        let positive = [
+            ("multiprocessors", f64::from(file.multiprocessors)),
+            ("clock_mhz", file.clock_mhz),
+            ("issued_per_cycle", file.issued_per_cycle),
+            ("l2_kib", file.l2_kib as f64),
+            ("l2_gbs", file.l2_gbs),
+            ("memory_gbs", file.memory_gbs),
+            ("memory_mib", file.memory_mib as f64),
+        ];
+        match positive.iter().find(|(_, value)| !(*value > 0.0 && value.is_finite())) {
+            Some((key, value)) => Err(format!("{key} = {value}: it must be larger than 0")),
+            None => Ok(file),
+        }
+    }
+
+    /// The architecture that kernels are compiled for.
+    pub fn architecture(&self) -> (u32, u32) {
+        self.compiled_for.unwrap_or(self.compute_capability)
+    }
+
+    /// The GPU as methods see it.
+    pub fn facts(&self) -> Facts {
+        let limits = self.limits();
+        Facts {
+            name: format!("model of {}", self.name),
+            compute_capability: self.compute_capability,
+            multiprocessors: self.multiprocessors,
+            warp_size: 32,
+            max_threads_per_block: 1024,
+            max_threads_per_multiprocessor: limits.threads,
+            shared_bytes_per_block: 48 << 10,
+            shared_bytes_per_multiprocessor: limits.shared,
+            l2_bytes: self.l2_kib as u64 * 1024,
+            memory_bytes: self.memory_mib << 20,
+            clock_mhz: self.clock_mhz as u32,
+            memory_clock_mhz: self.memory_clock_mhz,
+            memory_bus_bits: self.memory_bus_bits,
+            driver: "none: its time is modelled".into(),
+            nvrtc: String::new(),
+            cusparse: "none: the model cannot execute machine code".into(),
+        }
+    }
+
+    /// What decides how many blocks are resident.
+    pub fn limits(&self) -> Limits {
+        Limits::of(self.compute_capability)
+    }
+
+    /// What decides the time.
+    pub fn gpu(&self) -> Gpu {
+        // GB/s over MHz: thousands of bytes per cycle.
+        let per_cycle = |gbs: f64| 1e3 * gbs / self.clock_mhz;
+        Gpu {
+            multiprocessors: self.multiprocessors as usize,
+            clock_mhz: self.clock_mhz,
+            issued_per_cycle: self.issued_per_cycle,
+            double_cycles: self.double_cycles,
+            l1_bytes: self.l1_kib << 10,
+            l1_has_shared: self.l1_has_shared,
+            l1_caches_loads: self.l1_caches_loads,
+            l2_bytes: self.l2_kib_per_copy << 10,
+            l1_latency: self.l1_latency,
+            l2_latency: self.l2_latency,
+            memory_latency: self.memory_latency,
+            l2_bytes_per_cycle: per_cycle(self.l2_gbs),
+            memory_bytes_per_cycle: per_cycle(self.memory_gbs),
+            fetched_sectors: self.fetched_sectors,
+            atomic_cycles: self.atomic_cycles,
+            launch_us: self.launch_us,
+            graph_launch_us: self.graph_launch_us,
+        }
+    }
+}
+
+fn version<'de, D: serde::Deserializer<'de>>(from: D) -> Result<(u32, u32), D::Error> {
+    let text = String::deserialize(from)?;
+    let parsed = text.split_once('.').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+    parsed.ok_or_else(|| serde::de::Error::custom(format!("'{text}' is not like \"9.0\"")))
+}
+
+fn maybe_version<'de, D: serde::Deserializer<'de>>(
+    from: D,
+) -> Result<Option<(u32, u32)>, D::Error> {
+    version(from).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_programs_own_files_are_sound() {
+        for name in DeviceFile::names() {
+            let file = DeviceFile::find(name).unwrap();
+            let (gpu, facts) = (file.gpu(), file.facts());
+            assert!(
+                gpu.l1_latency < gpu.l2_latency && gpu.l2_latency < gpu.memory_latency,
+                "{name}"
+            );
+            let on_paper = facts.nominal_gbs();
+            assert!((0.5..1.0).contains(&(file.memory_gbs / on_paper)), "{name}: {on_paper}");
+            assert!(file.memory_gbs < file.l2_gbs, "{name}");
+        }
+    }
+
+    #[test]
+    fn files_that_are_wrong_are_refused_with_their_line() {
+        let text = KNOWN[0].1;
+        let refusal =
+            |from: &str, to: &str| DeviceFile::parse(&text.replace(from, to)).unwrap_err();
+        assert!(refusal("l1_kib = 48", "l1_kb = 48").contains("l1_kb"), "an unknown key");
+        assert!(refusal("\"3.5\"", "\"3\"").contains("'3' is not like"));
+        assert!(refusal("l2_gbs = 340", "l2_gbs = 0").contains("l2_gbs = 0: it must be"));
+        let Unavailable(unknown) = DeviceFile::find("h20").unwrap_err();
+        assert!(unknown.contains("no model 'h20'") && unknown.contains("h200"), "{unknown}");
+    }
+}

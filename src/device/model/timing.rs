@@ -1,0 +1,154 @@
+//! How long a launch takes on a modelled GPU, and what it did.
+
+use std::sync::mpsc::sync_channel;
+use std::thread;
+use std::time::Duration;
+
+use ptx_machine::coalesce::{LINE, SECTOR};
+use ptx_machine::model::{Gpu, Memories, Recorder, Traffic};
+use ptx_machine::program::{Operation, Space};
+use ptx_machine::{Fault, Kernel, Launch, Machine};
+
+use crate::device::counts::{Busy, Counts};
+use crate::device::cuda::usage::Usage;
+
+/// Traces of blocks that wait until the caches get to them.
+const BLOCKS_AHEAD: usize = 64;
+
+/// What is known of time on a GPU, with what its second-level cache holds.
+pub struct Timing {
+    gpu: Gpu,
+    memories: Memories,
+}
+
+/// A launch, as it is timed.
+pub struct Timed<'l> {
+    /// The launch.
+    pub launch: &'l Launch<'l>,
+    /// What its kernel uses.
+    pub usage: &'l Usage,
+    /// Blocks that a multiprocessor holds at once.
+    pub per_multiprocessor: usize,
+}
+
+impl Timing {
+    /// A GPU with empty caches.
+    pub fn new(gpu: Gpu) -> Self {
+        Self { memories: Memories::new(&gpu), gpu }
+    }
+
+    /// Executes a launch while another thread takes what its warps did through the caches; its time and counts.
+    ///
+    /// # Errors
+    /// Those of the launch.
+    pub fn run(
+        &mut self,
+        machine: &mut Machine,
+        timed: &Timed,
+    ) -> Result<(Duration, Counts), Box<Fault>> {
+        let Self { gpu, memories } = self;
+        let start = &timed.launch.start;
+        let warps = (start.shape.iter().product::<u32>() as usize).div_ceil(32);
+        let shared = start.kernel.shared_bytes + start.dynamic_shared;
+        let (sender, blocks) = sync_channel(BLOCKS_AHEAD);
+        let (counted, traffic) = thread::scope(|scope| {
+            let replay = scope.spawn(|| {
+                memories.replay(gpu, blocks.into_iter(), timed.per_multiprocessor, shared)
+            });
+            // Nobody takes them when the other thread has panicked, which shows when it is joined.
+            let mut recorder =
+                Recorder::new(start.kernel, gpu, warps, move |block| drop(sender.send(block)));
+            let ran = machine.record(timed.launch, &mut recorder);
+            let counts = recorder.end();
+            let traffic = replay.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause));
+            (ran.map(|()| counts), traffic)
+        });
+        let exact = exact(start.kernel, &counted?);
+        let usage = timed.usage;
+        let exact = Counts { registers: usage.registers, shared_bytes: shared as u32, ..exact };
+        let time = Duration::from_secs_f64(traffic.cycles / (1e6 * gpu.clock_mhz));
+        Ok((time, with_traffic(exact, &traffic, gpu)))
+    }
+
+    /// The time between the kernels of a stream, or of a graph.
+    pub fn gap(&self, in_graph: bool) -> Duration {
+        let us = if in_graph { self.gpu.graph_launch_us } else { self.gpu.launch_us };
+        Duration::from_secs_f64(1e-6 * us)
+    }
+
+    /// The rate of memory in GB/s.
+    pub fn memory_gbs(&self) -> f64 {
+        self.gpu.memory_bytes_per_cycle * self.gpu.clock_mhz / 1e3
+    }
+
+    /// The time in which `bytes` bytes pass the memory's bus.
+    pub fn moving(&self, bytes: usize) -> Duration {
+        Duration::from_secs_f64(bytes as f64 / (1e9 * self.memory_gbs()))
+    }
+
+    /// Data come to memory from elsewhere, through the second-level cache.
+    pub fn written(&mut self, to: u64, bytes: usize) {
+        let lines = (to + bytes as u64).div_ceil(LINE) - to / LINE;
+        self.memories.write(to / LINE, lines);
+    }
+
+    /// Empties the caches.
+    pub fn evict(&mut self) {
+        self.memories = Memories::new(&self.gpu);
+    }
+}
+
+/// The exact counts of a launch.
+fn exact(kernel: &Kernel, counted: &[ptx_machine::model::Counts]) -> Counts {
+    let mut sum = Counts::default();
+    for (instruction, counts) in kernel.code.iter().zip(counted) {
+        sum.warp_instructions += counts.warps;
+        sum.thread_instructions += counts.lanes;
+        match &instruction.operation {
+            Operation::Load(access) if access.space == Space::Shared => {
+                sum.shared_accesses += counts.warps;
+            }
+            Operation::Store(access) if access.space == Space::Shared => {
+                sum.shared_accesses += counts.warps;
+            }
+            Operation::Load(_) => {
+                sum.loaded_bytes += counts.bytes;
+                sum.loaded_sectors += counts.sectors;
+            }
+            Operation::Store(_) => {
+                sum.stored_bytes += counts.bytes;
+                sum.stored_sectors += counts.sectors;
+            }
+            Operation::Atomic(atomic) if atomic.space == Space::Shared => {
+                sum.shared_accesses += counts.warps;
+            }
+            Operation::Atomic(_) => sum.atomics += counts.lanes,
+            _ => (),
+        }
+        sum.shared_wavefronts += counts.wavefronts;
+    }
+    sum
+}
+
+/// The same with what the caches did.
+fn with_traffic(exact: Counts, traffic: &Traffic, gpu: &Gpu) -> Counts {
+    let multiprocessors = gpu.multiprocessors as f64;
+    let (read_bytes, written_bytes) = (SECTOR * traffic.read, SECTOR * traffic.written);
+    Counts {
+        l1_sectors: traffic.l1.0,
+        l1_hits: traffic.l1.1,
+        l2_sectors: traffic.l2.0,
+        l2_hits: traffic.l2.1,
+        read_bytes,
+        written_bytes,
+        cycles: traffic.cycles,
+        busy: Busy {
+            memory: (read_bytes + written_bytes) as f64 / gpu.memory_bytes_per_cycle,
+            l2: (SECTOR * traffic.l2.0) as f64 / gpu.l2_bytes_per_cycle,
+            l1: traffic.wavefronts as f64 / multiprocessors,
+            issue: traffic.slots / gpu.issued_per_cycle / multiprocessors,
+            atomics: traffic.same_line as f64 * gpu.atomic_cycles,
+        },
+        ..exact
+    }
+}

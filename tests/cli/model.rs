@@ -1,0 +1,130 @@
+//! `--device model:NAME`: products that are executed on the host and timed by a model. Without a compiler for the
+//! kernels the tests say so and pass.
+
+use std::io::Write;
+
+use serde_json::Value;
+use spmv_bench::cli::Verdict;
+use spmv_bench::device::cuda::nvrtc;
+
+use super::folder;
+use super::world::{program, run};
+
+const GRID: &str = "gen:grid3d,n=24 --threads 1";
+
+/// Whether kernels can be compiled here.
+fn can_compile() -> bool {
+    let can = nvrtc::compilers().is_ok();
+    if !can {
+        let _ = writeln!(std::io::stderr(), "skipped: NVRTC is not on this machine");
+    }
+    can
+}
+
+fn rows(csv: &str) -> Vec<spmv_bench::record::row::Row> {
+    csv::Reader::from_reader(csv.as_bytes()).deserialize().collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn times_are_modelled_verified_and_always_the_same() {
+    if !can_compile() {
+        return;
+    }
+    let words =
+        format!("{GRID} --device model:v100 --methods gpu-[a-m]*,cusparse-csr --format csv");
+    let (first, again) = (run(&words), run(&words));
+    assert_eq!(first.result, Ok(Verdict::Ok), "{}", first.stderr);
+    let (first, again) = (rows(&first.stdout), rows(&again.stdout));
+    let (cusparse, ours): (Vec<_>, Vec<_>) =
+        first.iter().partition(|row| row.method_name.as_deref().unwrap().starts_with("cusparse"));
+    assert!(cusparse[0].reason.as_deref().unwrap().contains("machine code"));
+    assert!(ours.len() > 10);
+    for row in &ours {
+        assert_eq!(row.device.map(|device| device.name()), Some("model:v100"));
+        if row.reason.as_deref() != Some("it has no plain product") {
+            assert!(row.is_ok(), "{row:?}");
+            assert_eq!((row.samples, row.iterations), (Some(1), Some(1)));
+        }
+    }
+    let times = |rows: &[spmv_bench::record::row::Row]| -> Vec<_> {
+        rows.iter().map(|row| (row.method_name.clone(), row.median_ms)).collect()
+    };
+    assert_eq!(times(&first), times(&again));
+}
+
+#[test]
+fn a_faster_memory_makes_a_shorter_time_and_cold_caches_a_longer_one() {
+    if !can_compile() {
+        return;
+    }
+    let time = |device: &str, cache: &str| {
+        let methods = "--methods gpu-csr-vector --format csv --cache";
+        let ran = run(&format!("gen:grid3d,n=60 --threads 1 --device {device} {methods} {cache}"));
+        rows(&ran.stdout)[0].median_ms.unwrap()
+    };
+    let (k40m, v100) = (time("model:k40m", "hot"), time("model:v100", "hot"));
+    assert!(k40m > 3.0 * v100, "{k40m} {v100}");
+    let (hot, cold) = (time("model:h200", "hot"), time("model:h200", "cold"));
+    assert!(cold > 1.1 * hot, "{cold} {hot}");
+}
+
+#[test]
+fn every_text_says_that_times_are_modelled() {
+    if !can_compile() {
+        return;
+    }
+    let ran = run(&format!("{GRID} --device model:h200 --methods gpu-csr-vector --stages"));
+    assert!(ran.stdout.contains("f64, h200, modelled, hot cache"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("modelled, not measured"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("bound by "), "{}", ran.stdout);
+    let ran = run(&format!("{GRID} --device model:h200 --methods gpu-csr-vector --format md"));
+    assert!(ran.stdout.contains("h200, modelled"), "{}", ran.stdout);
+}
+
+/// What does not depend on the caches is exact: a diagonal matrix of n rows as ELL loads a value, a column and an
+/// element of x for each row, whole sectors of each.
+#[test]
+fn counts_are_those_of_the_kernel() {
+    if !can_compile() {
+        return;
+    }
+    let words = "gen:dense,cols=1,nnz=4096 --threads 1 --device model:a100 --methods gpu-ell --stages --format json";
+    let report: Value = serde_json::from_str(&run(words).stdout).unwrap();
+    let counts = &report["groups"][0]["stages"][0][0]["counts"];
+    assert_eq!(counts["loaded_bytes"], 4096 * (8 + 4 + 8), "{counts}");
+    assert_eq!(counts["stored_bytes"], 4096 * 8);
+    // All rows have the one column: its element of x is in one sector for each warp.
+    assert_eq!(counts["loaded_sectors"], 4096 * (8 + 4) / 32 + 4096 / 32);
+    assert_eq!(counts["stored_sectors"], 4096 * 8 / 32);
+    assert_eq!(counts["atomics"], 0);
+}
+
+#[test]
+fn several_models_and_own_ones_are_measured_in_turn() {
+    if !can_compile() {
+        return;
+    }
+    let h200 = include_str!("../../devices/h200.toml");
+    let dir = folder(&[("slow.toml", &h200.replace("clock_mhz = 1980", "clock_mhz = 198"))]);
+    let slow = dir.path().join("slow.toml");
+    let output = program(&format!(
+        "{GRID} --device model:h200,{} --methods gpu-csr-vector --format csv",
+        slow.display()
+    ));
+    let rows = rows(&String::from_utf8_lossy(&output.stdout));
+    let times: Vec<_> = rows.iter().map(|row| row.median_ms.unwrap()).collect();
+    assert_eq!(times.len(), 2, "{output:?}");
+    assert!(times[1] > 2.0 * times[0], "{times:?}");
+    assert!(rows[1].device.unwrap().name().ends_with("slow.toml"));
+}
+
+#[test]
+fn models_that_are_none_are_refused() {
+    let error = |words: &str| run(&format!("{GRID} {words}")).result.unwrap_err();
+    assert!(error("--device model:h20").contains("did you mean h200"));
+    assert!(error("--device model:nothing.toml").contains("nothing.toml: No such file"));
+    let several = error("--device model:h200,a100");
+    assert!(several.contains("choose one"), "{several}");
+    let cpu = error("--device model:h200 --methods merge");
+    assert!(cpu.contains("none of these methods runs on --device model:h200"), "{cpu}");
+}
