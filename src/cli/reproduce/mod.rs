@@ -34,6 +34,13 @@ pub fn run(args: &ReproduceArgs, world: &mut World) -> Result<Verdict> {
     if args.claims {
         return show::claims(world.stdout).map(|()| Verdict::Ok);
     }
+    ensure!(
+        !matches!(args.device, DeviceChoice::Models(_)),
+        "--device {}: experiments are measured on real devices only; `spmv-bench corpus --device {}` models the \
+         products of any matrices",
+        args.device,
+        args.device
+    );
     let chosen = chosen(args)?;
     if chosen.is_empty() {
         return show::list(world).map(|()| Verdict::Ok);
