@@ -9,7 +9,7 @@ use super::Generator;
 use super::columns::{Columns, row_random};
 use super::rmat::rmat;
 use super::spec::{Pattern, Rows};
-use super::stencil::{around, diagonals, neighbours, wheel};
+use super::stencil::{around, diagonals, mycielski, neighbours, wheel};
 
 /// About so many entries make a block.
 const BLOCK: usize = 1 << 20;
@@ -136,14 +136,18 @@ impl<'g> Blocks<'g> {
         }
         match self.generator.pattern {
             Pattern::Dense { .. } => columns.extend(0..self.cols as u32),
-            Pattern::Grid2d { n, points: 9 } => around(row, n, true, columns),
-            Pattern::Grid2d { n, points } => {
-                neighbours(row, &[n * n, n, 1], points == 5, columns);
+            Pattern::Grid2d { points, .. } | Pattern::Grid3d { points, .. } => {
+                let sides @ [nx, ny, nz] = self.generator.pattern.sides();
+                match points {
+                    9 | 27 => around(row, sides, (0, 3), columns),
+                    18 => around(row, sides, (1, 2), columns),
+                    _ => {
+                        let own = matches!(points, 5 | 7);
+                        neighbours(row, &[nx * ny * nz, nx * ny, nx, 1], own, columns);
+                    }
+                }
             }
-            Pattern::Grid3d { n, points: 27 } => around(row, n, false, columns),
-            Pattern::Grid3d { n, points } => {
-                neighbours(row, &[n.pow(3), n * n, n, 1], points == 7, columns);
-            }
+            Pattern::Mycielski { .. } => mycielski(row, self.rows, columns),
             Pattern::Wheel { spokes } => wheel(row, spokes, columns),
             Pattern::Diagonals { ref offsets, .. } => diagonals(row, self.cols, offsets, columns),
             _ => unreachable!("patterns without a stencil have a law of row lengths or are R-MAT"),

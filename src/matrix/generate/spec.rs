@@ -23,8 +23,9 @@ const FRACTIONS: [&str; 3] = ["variance", "exponent", "empty"];
 /// What is accepted, for help and error messages; each also with `random=SEED` for values other than 1.
 pub const FORMS: &[&str] = &[
     "gen:dense,cols=C[,rows=R][,nnz=N]",
-    "gen:grid2d,n=N[,points=4|5|9]",
-    "gen:grid3d,n=N[,points=6|7|27]",
+    "gen:grid2d[,n=N][,nx=X][,ny=Y][,points=4|5|9]",
+    "gen:grid3d[,n=N][,nx=X][,ny=Y][,nz=Z][,points=6|7|18|27]",
+    "gen:mycielski,n=N",
     "gen:wheel,spokes=S",
     "gen:rmat,scale=S[,edges=E][,seed=K]",
     "gen:diagonals,rows=R[,cols=C],offsets=-O:…:O",
@@ -51,18 +52,29 @@ pub fn forms() -> String {
 pub enum Pattern {
     /// Every entry stored: of `nnz`, by default 2^24 as in merge-spmv, as many rows as are full.
     Dense { cols: usize, rows: Option<usize>, nnz: Option<usize> },
-    /// An n × n grid, each point joined to its neighbours: 4 (merge-spmv's), 5 with the point itself,
-    /// or 9 with the diagonal ones.
+    /// An n × n grid, or of `nx` points in each of `ny` lines, each point joined to its neighbours: 4 (merge-spmv's),
+    /// 5 with the point itself, or 9 with the diagonal ones.
     Grid2d {
-        n: usize,
+        n: Option<usize>,
+        nx: Option<usize>,
+        ny: Option<usize>,
         #[serde(default = "number::<4, _>")]
         points: usize,
     },
-    /// An n × n × n grid: 6 neighbours (merge-spmv's), 7 with the point itself, or all 27.
+    /// An n × n × n grid, or of `nz` planes of nx × ny points: 6 neighbours (merge-spmv's), 7 with the point itself, 18
+    /// that differ in two coordinates at most and without the point itself, or all 27.
     Grid3d {
-        n: usize,
+        n: Option<usize>,
+        nx: Option<usize>,
+        ny: Option<usize>,
+        nz: Option<usize>,
         #[serde(default = "number::<6, _>")]
         points: usize,
+    },
+    /// The adjacency matrix of the n-th Mycielski graph; see [`super::stencil::mycielski`].
+    Mycielski {
+        #[serde(deserialize_with = "at_most_32_bits")]
+        n: u32,
     },
     /// A hub joined to `spokes` rim points, each joined to the next; rows are directed edges.
     Wheel { spokes: usize },
@@ -223,7 +235,7 @@ pub fn form(name: &str) -> Option<&'static str> {
 }
 
 fn name_of(form: &'static str) -> &'static str {
-    form[PREFIX.len()..].split(',').next().unwrap_or_default()
+    form[PREFIX.len()..].split([',', '[']).next().unwrap_or_default()
 }
 
 /// The keys of a form, and whether each must be given: those that must not are in brackets.
@@ -265,8 +277,14 @@ impl Pattern {
             Self::Dense { cols, rows, nnz } => {
                 (rows.unwrap_or(nnz.unwrap_or(1 << 24) / cols.max(1)), cols)
             }
-            Self::Grid2d { n, .. } => (n.saturating_pow(2), n.saturating_pow(2)),
-            Self::Grid3d { n, .. } => (n.saturating_pow(3), n.saturating_pow(3)),
+            Self::Grid2d { .. } | Self::Grid3d { .. } => {
+                let points = self.sides().into_iter().fold(1, usize::saturating_mul);
+                (points, points)
+            }
+            Self::Mycielski { n } => {
+                let points = mycielski_points(n).unwrap_or(usize::MAX);
+                (points, points)
+            }
             Self::Wheel { spokes } => (spokes.saturating_add(1), spokes.saturating_add(1)),
             Self::Rmat { scale, .. } => {
                 let points = 1usize.checked_shl(scale).unwrap_or(usize::MAX);
@@ -281,6 +299,21 @@ impl Pattern {
         }
     }
 
+    /// The sides of a grid that are given, x first; none of other patterns.
+    fn given_sides(&self) -> Vec<Option<usize>> {
+        match *self {
+            Self::Grid2d { n, nx, ny, .. } => vec![nx.or(n), ny.or(n)],
+            Self::Grid3d { n, nx, ny, nz, .. } => vec![nx.or(n), ny.or(n), nz.or(n)],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The sides of a grid: x, along which the next point is the next row, then y and z, which is 1 in two dimensions.
+    pub fn sides(&self) -> [usize; 3] {
+        let given = self.given_sides();
+        std::array::from_fn(|side| given.get(side).copied().flatten().unwrap_or(1))
+    }
+
     /// No more entries than these.
     pub fn most_entries(&self) -> u128 {
         let (rows, cols) = self.shape();
@@ -289,6 +322,7 @@ impl Pattern {
             Self::Dense { .. } => rows * cols,
             Self::Grid2d { points, .. } | Self::Grid3d { points, .. } => points as u128 * rows,
             Self::Wheel { .. } => 2 * rows,
+            Self::Mycielski { n } => mycielski_entries(n),
             Self::Rmat { edges, .. } => edges.map_or(16 * rows, |edges| edges as u128),
             Self::Diagonals { ref offsets, .. } => offsets.len() as u128 * rows.min(cols),
             Self::Uniform { nnz, .. }
@@ -309,6 +343,15 @@ impl Pattern {
 
     /// Whether the sizes are within reason and limits.
     pub fn check(&self) -> Result<(), String> {
+        if let Self::Mycielski { n: n @ 0..2 } = self {
+            return Err(format!("n={n}: the first Mycielski graph of edges is that of n=2"));
+        }
+        let lengths = self.given_sides();
+        if let Some((_, name)) =
+            lengths.iter().zip(["nx", "ny", "nz"]).find(|(side, _)| side.is_none())
+        {
+            return Err(format!("{name}= is missing, or n= for all sides"));
+        }
         let (rows, cols) = self.shape();
         if rows == 0 || cols == 0 {
             return Err(format!("{rows} rows and {cols} columns: a matrix needs one of each"));
@@ -323,8 +366,8 @@ impl Pattern {
             Self::Grid2d { points, .. } if ![4, 5, 9].contains(&points) => {
                 Err(format!("points={points}: it must be 4, 5 or 9"))
             }
-            Self::Grid3d { points, .. } if ![6, 7, 27].contains(&points) => {
-                Err(format!("points={points}: it must be 6, 7 or 27"))
+            Self::Grid3d { points, .. } if ![6, 7, 18, 27].contains(&points) => {
+                Err(format!("points={points}: it must be 6, 7, 18 or 27"))
             }
             Self::Block { n, r, c, nnz, .. } => check_blocks(n, r, c, nnz),
             _ => match self.rows() {
@@ -392,6 +435,19 @@ impl Ranks {
         let law = Ranked { fall, longest, shortest, exponent, nnz, heavy };
         (Law::Ranked(law), Columns { run, ..anywhere.within(band) })
     }
+}
+
+/// The points of the n-th Mycielski graph, 3 · 2^(n-2) - 1.
+fn mycielski_points(n: u32) -> Option<usize> {
+    (1..n.checked_sub(1)?).try_fold(2usize, |points, _| points.checked_mul(2)?.checked_add(1))
+}
+
+/// Twice its edges: of e edges and m points the next graph has 3e + m.
+fn mycielski_entries(n: u32) -> u128 {
+    let next = |(edges, points): (u128, u128), _| {
+        (edges.saturating_mul(3).saturating_add(points), points.saturating_mul(2) + 1)
+    };
+    2u128.saturating_mul((2..n.min(64)).fold((1, 2), next).0)
 }
 
 /// The refusal of so many entries.

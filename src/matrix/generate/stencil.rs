@@ -18,15 +18,46 @@ pub fn neighbours(point: usize, strides: &[usize], own: bool, row: &mut Vec<u32>
     }
 }
 
-/// The points at most one step from `point` in each dimension of an n × n × n grid, ascending; with
-/// `flat` of an n × n grid.
-pub fn around(point: usize, n: usize, flat: bool, row: &mut Vec<u32>) {
-    let near = |at: usize| at.saturating_sub(1)..(at + 2).min(n);
-    let planes = if flat { 0..1 } else { near(point / (n * n)) };
-    for plane in planes {
-        for line in near(point / n % n) {
-            row.extend(near(point % n).map(|at| ((plane * n + line) * n + at) as u32));
+/// The points at most one step from `point` in each dimension of a grid of nx × ny × nz points, ascending, that differ
+/// from it in `least` to `most` coordinates.
+pub fn around(
+    point: usize,
+    [nx, ny, nz]: [usize; 3],
+    (least, most): (usize, usize),
+    row: &mut Vec<u32>,
+) {
+    let near = |at: usize, side: usize| at.saturating_sub(1)..(at + 2).min(side);
+    let (x, y, z) = (point % nx, point / nx % ny, point / (nx * ny));
+    for plane in near(z, nz) {
+        for line in near(y, ny) {
+            let differ = usize::from(plane != z) + usize::from(line != y);
+            let is_joined = |at: &usize| (least..=most).contains(&(differ + usize::from(*at != x)));
+            let joined = near(x, nx).filter(is_joined);
+            row.extend(joined.map(|at| ((plane * ny + line) * nx + at) as u32));
         }
+    }
+}
+
+/// The neighbours of a point in the n-th Mycielski graph, ascending. The second is an edge; from one of m points the next
+/// has each point i, joined to the old neighbours and to their copies, its copy m + i, joined to the old neighbours, and
+/// 2m, joined to all copies (J. Mycielski, Sur le coloriage des graphes, 1955).
+pub fn mycielski(point: usize, points: usize, row: &mut Vec<u32>) {
+    if points == 2 {
+        row.push(1 - point as u32);
+        return;
+    }
+    let before = points / 2;
+    if point == 2 * before {
+        row.extend(before as u32..point as u32);
+        return;
+    }
+    let begin = row.len();
+    mycielski(point % before, before, row);
+    if point < before {
+        let copies = row[begin..].iter().map(|&old| old + before as u32).collect::<Vec<_>>();
+        row.extend(copies);
+    } else {
+        row.push(2 * before as u32);
     }
 }
 

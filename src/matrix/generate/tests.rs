@@ -40,6 +40,56 @@ fn grids_join_each_point_to_its_neighbours() {
     });
 }
 
+/// Those of the collection of the same sizes: apache1, atmosmodl, chem_master1, fv2.
+#[test]
+fn grids_of_different_sides_have_the_collections_sizes() {
+    for (spec, rows, nnz, longest) in [
+        ("grid3d,nx=8,ny=100,nz=101,points=7", 80_800, 542_184, 7),
+        ("grid3d,n=198,nx=38,points=7", 1_489_752, 10_319_760, 7),
+        ("grid2d,nx=201,ny=201,points=5", 40_401, 201_201, 5),
+        ("grid2d,n=99,points=9", 9_801, 87_025, 9),
+    ] {
+        let grid = generate(spec);
+        assert_eq!((grid.rows, grid.nnz()), (rows, nnz), "{spec}");
+        assert_eq!(RowStatistics::of(&grid).max, longest, "{spec}");
+    }
+    assert_eq!(row(&generate("grid2d,nx=2,ny=3"), 2), [0, 3, 4], "x is the fastest");
+}
+
+#[test]
+fn eighteen_points_differ_in_one_or_two_coordinates() {
+    let sides = [4, 3, 5];
+    let grid = generate("grid3d,nx=4,ny=3,nz=5,points=18");
+    let place = |point: usize| [point % 4, point / 4 % 3, point / 12];
+    for at in 0..sides.iter().product::<usize>() {
+        let is_joined = |other: &usize| {
+            let apart = std::array::from_fn::<_, 3, _>(|k| place(at)[k].abs_diff(place(*other)[k]));
+            apart.iter().all(|&steps| steps <= 1) && (1..=2).contains(&apart.iter().sum::<usize>())
+        };
+        let joined: Vec<u32> = (0..60).filter(is_joined).map(|point| point as u32).collect();
+        assert_eq!(row(&grid, at), joined);
+    }
+}
+
+#[test]
+fn mycielski_graphs_are_symmetric_without_triangles() {
+    assert_eq!(row(&generate("mycielski,n=2"), 0), [1]);
+    let cycle = generate("mycielski,n=3");
+    assert!((0..5).all(|point| row(&cycle, point).len() == 2));
+    for (n, points, edges) in [(3, 5, 5), (4, 11, 20), (5, 23, 71)] {
+        let graph = generate(&format!("mycielski,n={n}"));
+        assert_eq!(graph.rows, points);
+        assert_eq!(graph, graph.transposed());
+        assert_eq!(graph.nnz(), 2 * edges);
+        let joined = |a: usize, b: u32| row(&graph, a).contains(&b);
+        for point in 0..points {
+            for &next in row(&graph, point) {
+                assert!(row(&graph, next as usize).iter().all(|&third| !joined(point, third)));
+            }
+        }
+    }
+}
+
 #[test]
 fn values_are_ones_or_random_by_a_seed() {
     let values = |spec| generate(spec).values;
@@ -215,14 +265,14 @@ fn refusals_name_the_word() {
             "there is no generator 'unifrom'; did you mean uniform? `spmv-bench generate --help` lists the \
              generators",
         ),
-        ("grid2d", "n= is missing"),
+        ("grid2d", "nx= is missing, or n= for all sides"),
         ("uniform,rows=9", "nnz= is missing"),
         ("grid2d,n=0", "0 rows and 0 columns: a matrix needs one of each"),
         ("grid2d,n=x", "n=x: the value must be a whole number"),
         ("grid2d,n=-1", "n=-1: the value must be a whole number"),
         ("grid2d,n", "'n' is not KEY=VALUE"),
         ("grid2d,n=2,points=8", "points=8: it must be 4, 5 or 9"),
-        ("grid3d,n=2,points=8", "points=8: it must be 6, 7 or 27"),
+        ("grid3d,n=2,points=8", "points=8: it must be 6, 7, 18 or 27"),
         ("wheel,spokes=2,n=3", "wheel has no 'n'"),
         ("uniform,rwos=2,nnz=3", "uniform has no 'rwos' (did you mean rows?)"),
         ("wheel,spokes=2,spokes=3", "'spokes' is given twice"),
