@@ -89,15 +89,16 @@ impl Memories {
         Self { l2: Cache::new(gpu.l2_bytes) }
     }
 
-    /// Data come into the second-level cache by a copy or a fill, not by a kernel.
-    pub fn write(&mut self, first_line: u64, lines: u64) {
+    /// Data come into the second-level cache by a copy or a fill, not by a kernel. Those that come from the
+    /// host are in memory as well; the others still have to be written there.
+    pub fn write(&mut self, first_line: u64, lines: u64, from_host: bool) {
         (first_line..first_line + lines).for_each(|line| {
-            self.l2.access(line, 0xf, true);
+            self.l2.access(line, 0xf, !from_host);
         });
     }
 
     /// Replays a launch: its blocks in the order in which they begin, `per_multiprocessor` of them at a
-    /// time, each with so many bytes of shared memory.
+    /// time, which together take so many bytes of shared memory.
     pub fn replay(
         &mut self,
         gpu: &Gpu,
@@ -105,7 +106,7 @@ impl Memories {
         per_multiprocessor: usize,
         shared_bytes: usize,
     ) -> Traffic {
-        let taken = if gpu.l1_has_shared { per_multiprocessor * shared_bytes } else { 0 };
+        let taken = if gpu.l1_has_shared { shared_bytes } else { 0 };
         let multiprocessor = || Multiprocessor {
             places: (0..per_multiprocessor).map(|_| Running::default()).collect(),
             l1: Cache::new(gpu.l1_bytes.saturating_sub(taken)),

@@ -136,6 +136,11 @@ impl<'a, T: Value> Side<'a, T> for OnGpu<'a, T> {
         self.gpu().modelled().is_some()
     }
 
+    fn stays_in_cache(&self) -> bool {
+        let hot = self.bench.settings.cache == Cache::Hot;
+        hot && footprint(&self.csr.host) as u64 <= self.gpu().facts().l2_bytes
+    }
+
     fn rehearse(&mut self, choice: &Choice, request: &Request) -> Result<(), Unprepared> {
         let (gpu, small) = (self.gpu(), rehearsal::matrix::<T>());
         let ones = vec![T::one(); small.rows()];

@@ -45,6 +45,10 @@ pub trait Side<'a, T> {
     fn is_modelled(&self) -> bool {
         false
     }
+    /// Whether a modelled product finds in the caches what the product before it left there.
+    fn stays_in_cache(&self) -> bool {
+        false
+    }
     /// Prepares a method for a small matrix and multiplies once, so that what happens only once in a
     /// process is over before anything is timed.
     fn rehearse(&mut self, choice: &Choice, request: &Request) -> Result<(), Unprepared>;

@@ -224,21 +224,21 @@ impl Model {
     }
 
     /// Data come into memory by another way than a kernel.
-    fn written(&self, to: Address, bytes: usize) {
+    fn written(&self, to: Address, bytes: usize, from_host: bool) {
         if let Some((_, timing)) = &self.timing {
-            timing.borrow_mut().written(to, bytes);
+            timing.borrow_mut().written(to, bytes, from_host);
         }
     }
 
     fn fill(&self, to: Address, byte: u8, bytes: usize, in_graph: bool) -> Result<(), Failed> {
         self.enqueue(bytes, in_graph)?;
-        self.written(to, bytes);
+        self.written(to, bytes, false);
         self.machine.borrow_mut().memory.fill(to, byte, bytes).map_err(outside)
     }
 
     fn copy(&self, from: Address, to: Address, bytes: usize, in_graph: bool) -> Result<(), Failed> {
         self.enqueue(2 * bytes, in_graph)?;
-        self.written(to, bytes);
+        self.written(to, bytes, false);
         self.machine.borrow_mut().memory.copy(from, to, bytes).map_err(outside)
     }
 
@@ -421,7 +421,7 @@ impl Driver for Model {
     fn upload(&self, from: &[u8], to: Address) -> Result<(), Failed> {
         self.check_no_capture("an upload")?;
         self.check_alive()?;
-        self.written(to, from.len());
+        self.written(to, from.len(), true);
         self.machine.borrow_mut().memory.upload(from, to).map_err(outside)
     }
 

@@ -50,11 +50,12 @@ impl Timing {
         let start = &timed.launch.start;
         let warps = (start.shape.iter().product::<u32>() as usize).div_ceil(32);
         let shared = start.kernel.shared_bytes + start.dynamic_shared;
+        let blocks = start.grid.iter().product::<u32>() as usize;
+        let resident = timed.per_multiprocessor.min(blocks.div_ceil(gpu.multiprocessors));
         let (sender, blocks) = sync_channel(BLOCKS_AHEAD);
         let (counted, traffic) = thread::scope(|scope| {
-            let replay = scope.spawn(|| {
-                memories.replay(gpu, blocks.into_iter(), timed.per_multiprocessor, shared)
-            });
+            let replay = scope
+                .spawn(|| memories.replay(gpu, blocks.into_iter(), resident, resident * shared));
             // Nobody takes them when the other thread has panicked, which shows when it is joined.
             let mut recorder =
                 Recorder::new(start.kernel, gpu, warps, move |block| drop(sender.send(block)));
@@ -86,10 +87,10 @@ impl Timing {
         Duration::from_secs_f64(bytes as f64 / (1e9 * self.memory_gbs()))
     }
 
-    /// Data come to memory from elsewhere, through the second-level cache.
-    pub fn written(&mut self, to: u64, bytes: usize) {
+    /// Data come to memory by a copy, from the host or not, or by a fill, through the second-level cache.
+    pub fn written(&mut self, to: u64, bytes: usize, from_host: bool) {
         let lines = (to + bytes as u64).div_ceil(LINE) - to / LINE;
-        self.memories.write(to / LINE, lines);
+        self.memories.write(to / LINE, lines, from_host);
     }
 
     /// Empties the caches.
