@@ -57,6 +57,21 @@ impl Lines {
         &self.lines[..self.count]
     }
 
+    /// Leaves only the first `count` sectors, as if the others' data were in these.
+    pub fn keep_sectors(&mut self, count: u32) {
+        let mut left = count;
+        let mut lines = 0;
+        while lines < self.count && left > 0 {
+            let (_, sectors) = &mut self.lines[lines];
+            while sectors.count_ones() > left {
+                *sectors &= *sectors - 1;
+            }
+            left -= sectors.count_ones();
+            lines += 1;
+        }
+        self.count = lines;
+    }
+
     /// How many sectors they have together.
     pub fn sectors(&self) -> u32 {
         self.get().iter().map(|(_, sectors)| sectors.count_ones()).sum()
@@ -114,6 +129,10 @@ mod tests {
         // Back and forth between two lines.
         assert_eq!(sectors(addresses(|lane| lane % 2 * 4096)), 2);
         assert_eq!(Lines::of(&addresses(|lane| 128 * lane), 0b101).get(), [(0, 1), (2, 1)]);
+        let mut few = Lines::of(&addresses(|lane| 40 * lane), !0);
+        assert_eq!(few.get()[..2], [(0, 0xf), (1, 0xe)]);
+        few.keep_sectors(6);
+        assert_eq!((few.sectors(), few.get()), (6, &[(0, 0xf), (1, 0xc)][..]));
     }
 
     #[test]

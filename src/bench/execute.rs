@@ -6,6 +6,7 @@
 //! is dropped before the next is prepared. After an interrupt, methods that have samples keep them.
 
 mod entry;
+mod modelled;
 mod trial;
 mod turn;
 
@@ -25,8 +26,7 @@ use super::inputs::Inputs;
 use super::need::SMALL_OF_METHOD;
 use super::outcome::{Outcome, Report};
 use super::plan::{Round, Settings};
-use super::side::{Parts, Side};
-use super::statistics::Sample;
+use super::side::Side;
 use super::steadiness::Attempts;
 use crate::device::facts::Clocks;
 use crate::matrix::Csr;
@@ -401,29 +401,6 @@ impl<'a, 'i, T: Scalar, S: Side<'a, T>> Case<'a, 'i, T, S> {
         self.verify(&mut ready)?;
         self.charge(&mut ready, start)?;
         Ok(ready)
-    }
-
-    /// Takes the modelled time of one product, which is that of all.
-    fn model(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
-        let parts = self.modelled(ready)?;
-        let ms: f64 = parts.stages.iter().map(|stage| stage.ms).sum();
-        ready.attempts.add(Sample { products: 1, seconds: 1e-3 * ms });
-        ready.parts = Some(parts);
-        ready.again(Duration::ZERO);
-        Ok(())
-    }
-
-    /// A product with the times of its parts, after another one if that leaves something in the caches.
-    fn modelled(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<Parts, Outcome> {
-        if self.side.stays_in_cache() {
-            self.time(ready, 1)?;
-            self.renew_y()?;
-        }
-        let factors = (self.inputs.alpha, self.inputs.beta);
-        Ok(guarded(|| {
-            self.side.chill(&ready.prepared)?;
-            self.side.parts(&mut ready.prepared, factors, 1)
-        })??)
     }
 
     /// Counts the time since `start` as the method's, which may have only so much.

@@ -137,6 +137,9 @@ pub struct Settings {
     pub isa: Isa,
     /// Whether the parts of products are timed as well, after the samples.
     pub stages: bool,
+    /// Whether modelled products run again, each time as if a problem of their kernels were cured.
+    #[serde(skip)]
+    pub explain: bool,
     /// Bytes that matrices and methods together may take; `None`: what there is.
     pub max_memory: Option<u64>,
     /// What was measured of this machine.
@@ -182,6 +185,7 @@ impl Settings {
             transpose: false,
             isa: Isa::detect(),
             stages: false,
+            explain: false,
             max_memory: None,
             profiles: Profiles::default(),
         };

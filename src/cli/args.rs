@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand};
 
 use super::compare::CompareArgs;
 use super::corpus::share::shard;
+use super::explain::ExplainArgs;
 use super::fetch::args::FetchArgs;
 use super::libraries::Vendor;
 use super::merge::MergeArgs;
@@ -19,7 +20,9 @@ use super::tune::args::TuneArgs;
 use super::written::OutputArgs;
 use crate::matrix::generate::forms;
 use crate::record::run::Shard;
-pub use measure::{DeviceChoice, MeasureArgs, device, finite, seconds, whole, whole_from};
+pub use measure::{
+    DeviceChoice, MeasureArgs, PrecisionChoice, device, finite, seconds, whole, whole_from,
+};
 
 /// What is measured when no matrix is named.
 const DEFAULT_MATRIX: &str = "gen:grid2d,n=1000,points=5,random=1";
@@ -88,6 +91,14 @@ pub enum Command {
     /// the main GPU methods. It prints which share of the best combination's speed each of them reaches, as
     /// the geometric mean over the matrices. With --output it writes the same rows as corpus.
     Tune(TuneArgs),
+    /// Explains the time of a GPU method on a modelled GPU: one page for a kernel's author
+    ///
+    /// Executes one product of METHOD on the CPU, verifies it, and prints for each kernel: its modelled time and what
+    /// binds it, the lines of its source with the most sectors, wasted sectors, idle lanes and bank conflicts, and the
+    /// times that it would take without each of its problems. No GPU is needed, but NVRTC, which compiles the kernels.
+    ///
+    /// Exit status: 0 if there is a page, 2 if there is none.
+    Explain(ExplainArgs),
     /// Shows results that were written as CSV or by Ginkgo's benchmarks: first what is wrong, then tables and
     /// charts
     ///

@@ -5,6 +5,7 @@ mod cache;
 mod choice;
 mod compare;
 mod corpus;
+mod explain;
 mod fetch;
 mod generate;
 mod install;
@@ -147,6 +148,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Resul
         Some(Command::Fetch(args)) => fetch::run(&args, world),
         Some(Command::Tune(args)) => tune::run(args, words, world),
         Some(Command::Report(args)) => report::run(&args, world),
+        Some(Command::Explain(args)) => explain::run(&args, world),
         Some(Command::Reproduce(args)) => reproduce::run(&args, world),
         Some(Command::Methods(args)) => methods::run(&args, world),
         Some(Command::System(args)) => system::run(&args, world),

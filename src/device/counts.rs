@@ -45,8 +45,62 @@ pub struct Counts {
     pub written_bytes: u64,
     /// Cycles from the beginning to the end.
     pub cycles: f64,
+    /// The same until a multiprocessor had nothing left, on average over all of them.
+    pub mean_cycles: f64,
     /// Cycles in which each part of the GPU was busy, on average over its copies.
     pub busy: Busy,
+    /// What was counted of each line of the source that was executed, by file and line.
+    #[serde(skip)]
+    pub lines: Vec<LineCounts>,
+}
+
+/// Exact counts of a line of the source.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LineCounts {
+    /// The file's name.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// What stands there.
+    pub text: String,
+    /// Instructions that warps executed.
+    pub warp_instructions: u64,
+    /// The lanes that executed them, added up.
+    pub thread_instructions: u64,
+    /// Sectors of global memory that accesses touched, and as few as hold the bytes that lanes asked for.
+    pub sectors: u64,
+    /// See [`sectors`](Self::sectors).
+    pub needed_sectors: u64,
+    /// Turns of the banks of shared memory, and as few as move the bytes that lanes asked for.
+    pub wavefronts: u64,
+    /// See [`wavefronts`](Self::wavefronts).
+    pub needed_wavefronts: u64,
+}
+
+impl LineCounts {
+    /// Sectors that an access to neighbouring bytes would not have touched.
+    pub fn wasted_sectors(&self) -> u64 {
+        self.sectors - self.needed_sectors
+    }
+
+    /// Turns of the banks that would not be without conflicts.
+    pub fn extra_wavefronts(&self) -> u64 {
+        self.wavefronts - self.needed_wavefronts
+    }
+
+    /// Lanes that did nothing while their warps executed the line, added up over its instructions.
+    pub fn idle_lanes(&self) -> u64 {
+        32 * self.warp_instructions - self.thread_instructions
+    }
+
+    fn add(&mut self, more: &Self) {
+        self.warp_instructions += more.warp_instructions;
+        self.thread_instructions += more.thread_instructions;
+        self.sectors += more.sectors;
+        self.needed_sectors += more.needed_sectors;
+        self.wavefronts += more.wavefronts;
+        self.needed_wavefronts += more.needed_wavefronts;
+    }
 }
 
 /// Cycles for which a part of the GPU was busy.
@@ -74,14 +128,49 @@ impl Counts {
         share(self.loaded_bytes, 32 * self.loaded_sectors)
     }
 
-    /// What bounds the time: the busiest part, or the latency when none is busy enough; and its share of the time.
+    /// What bounds the time: the busiest part, or where none is busy enough the imbalance when multiprocessors have
+    /// nothing left for much of the time, else the latency; and for which share of the time the busiest part was busy.
     pub fn limit(&self) -> (&'static str, f64) {
+        let shares = self.busy_shares().into_iter();
+        let (name, of_time) = shares.max_by(|a, b| a.1.total_cmp(&b.1)).expect("five");
+        match of_time >= BINDS {
+            true => (name, of_time),
+            false if self.mean_cycles < BINDS * self.cycles => ("imbalance", of_time),
+            false => ("latency", of_time),
+        }
+    }
+
+    /// For which share of the time each part was busy.
+    pub fn busy_shares(&self) -> [(&'static str, f64); 5] {
         let Busy { memory, l2, l1, issue, atomics } = self.busy;
         let parts =
             [("memory", memory), ("L2", l2), ("L1", l1), ("issue", issue), ("atomics", atomics)];
-        let (name, busiest) = parts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("five");
-        let of_time = if self.cycles > 0.0 { busiest / self.cycles } else { 0.0 };
-        if of_time >= BINDS { (name, of_time) } else { ("latency", of_time) }
+        parts.map(|(name, busy)| (name, if self.cycles > 0.0 { busy / self.cycles } else { 0.0 }))
+    }
+
+    /// In one line: what was counted, then what the caches did.
+    pub fn counted(&self) -> String {
+        let percent = |share: Option<f64>| match share {
+            Some(share) => format!("{:.0} %", 100.0 * share),
+            None => "-".into(),
+        };
+        let conflicts = match self.shared_accesses {
+            0 => String::new(),
+            accesses => {
+                let turns = self.shared_wavefronts as f64 / accesses as f64;
+                format!(", {turns:.1} turns per access to shared memory")
+            }
+        };
+        let megabytes = |bytes: u64| bytes as f64 / 1e6;
+        format!(
+            "warps {} active, loads {} used{conflicts}; L1 hits {}, L2 hits {}, {:.2} MB read and {:.2} MB written",
+            percent(self.warp_execution_efficiency()),
+            percent(self.load_efficiency()),
+            percent(share(self.l1_hits, self.l1_sectors)),
+            percent(share(self.l2_hits, self.l2_sectors)),
+            megabytes(self.read_bytes),
+            megabytes(self.written_bytes),
+        )
     }
 
     /// Adds a later launch of the same stage.
@@ -105,6 +194,14 @@ impl Counts {
         ];
         pairs.into_iter().for_each(|(sum, more)| *sum += more);
         self.cycles += more.cycles;
+        self.mean_cycles += more.mean_cycles;
+        for line in &more.lines {
+            let known = |of: &&mut LineCounts| (&of.file, of.line) == (&line.file, line.line);
+            match self.lines.iter_mut().find(known) {
+                Some(of) => of.add(line),
+                None => self.lines.push(line.clone()),
+            }
+        }
         let (busy, more) = (&mut self.busy, &more.busy);
         busy.memory += more.memory;
         busy.l2 += more.l2;
@@ -115,33 +212,10 @@ impl Counts {
 }
 
 impl fmt::Display for Counts {
-    /// In one line: what bounds the time, then what was counted, then what the caches did.
+    /// In one line: what bounds the time, then [`counted`](Self::counted).
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let (limit, of_time) = self.limit();
-        let percent = |share: Option<f64>| match share {
-            Some(share) => format!("{:.0} %", 100.0 * share),
-            None => "-".into(),
-        };
-        let conflicts = match self.shared_accesses {
-            0 => String::new(),
-            accesses => {
-                let turns = self.shared_wavefronts as f64 / accesses as f64;
-                format!(", {turns:.1} turns per access to shared memory")
-            }
-        };
-        let megabytes = |bytes: u64| bytes as f64 / 1e6;
-        write!(
-            f,
-            "bound by {limit} ({:.0} % busy); warps {} active, loads {} used{conflicts}; L1 hits {}, L2 hits {}, \
-             {:.2} MB read and {:.2} MB written",
-            100.0 * of_time,
-            percent(self.warp_execution_efficiency()),
-            percent(self.load_efficiency()),
-            percent(share(self.l1_hits, self.l1_sectors)),
-            percent(share(self.l2_hits, self.l2_sectors)),
-            megabytes(self.read_bytes),
-            megabytes(self.written_bytes),
-        )
+        write!(f, "bound by {limit} ({:.0} % busy); {}", 100.0 * of_time, self.counted())
     }
 }
 

@@ -29,6 +29,7 @@ use driver::{Driver, Event, Modelled, ModuleId};
 use facts::{Clocks, Facts};
 pub use graph::Graph;
 pub use kernel::{Argument, Dim3, Kernel, Module, Program};
+use ptx_machine::model::Cure;
 
 use crate::method::{Device, Failed, Unavailable, Unprepared};
 use crate::scalar::{Precision, Scalar};
@@ -75,6 +76,9 @@ pub struct Stage {
     /// What it did, if it is a kernel on a modelled device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<Counts>,
+    /// Milliseconds per product if a problem of it were cured, where that was asked of a modelled device.
+    #[serde(skip)]
+    pub cured: Vec<(Cure, f64)>,
 }
 
 impl Gpu {
@@ -139,6 +143,11 @@ impl Gpu {
     /// Empties the caches of a modelled device.
     pub fn evict(&self) {
         self.0.driver.evict();
+    }
+
+    /// From now on a modelled device is timed as if a problem of its kernels were cured.
+    pub fn cure(&self, problem: Cure) {
+        self.0.driver.cure(problem);
     }
 
     /// How many kernels, fills, copies, graphs and library calls were enqueued so far.
@@ -221,7 +230,7 @@ impl Gpu {
                     stage.ms += ms;
                     stage.counts.iter_mut().zip(&counts).for_each(|(sum, more)| sum.add(more));
                 }
-                None => stages.push(Stage { name, ms, occupancy, counts }),
+                None => stages.push(Stage { name, ms, occupancy, counts, cured: Vec::new() }),
             }
         }
         stages.iter_mut().for_each(|stage| stage.ms /= products as f64);

@@ -38,7 +38,13 @@ impl Parts {
     pub fn stages(&self) -> Vec<Stage> {
         let named = NAMES.iter().zip(self.longest);
         named
-            .map(|(name, ms)| Stage { name: (*name).into(), ms, occupancy: None, counts: None })
+            .map(|(name, ms)| Stage {
+                name: (*name).into(),
+                ms,
+                occupancy: None,
+                counts: None,
+                cured: Vec::new(),
+            })
             .collect()
     }
 }

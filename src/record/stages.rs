@@ -58,8 +58,13 @@ mod tests {
 
     #[test]
     fn each_stage_of_each_method_is_a_row() {
-        let stage =
-            |name: &str, ms| Stage { name: name.into(), ms, occupancy: Some(0.5), counts: None };
+        let stage = |name: &str, ms| Stage {
+            name: name.into(),
+            ms,
+            occupancy: Some(0.5),
+            counts: None,
+            cured: Vec::new(),
+        };
         let row = |name: &str| Row {
             file: "a.mtx".into(),
             method_name: Some(name.into()),

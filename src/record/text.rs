@@ -56,7 +56,7 @@ pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
     for (index, (row, stages)) in group.rows.iter().zip(&group.stages).enumerate() {
         let mark = if fastest == Some(index) { "  <- fastest" } else { "" };
         writeln!(out, "{}", row_line(row, &columns, mark))?;
-        for Stage { name, ms, occupancy, counts } in stages {
+        for Stage { name, ms, occupancy, counts, .. } in stages {
             write!(out, "  {name:<30} {:>17}", cell(Some(*ms), 5))?;
             let occupancy = occupancy.map(|share| format!("  occupancy {:.0} %", 100.0 * share));
             writeln!(out, "{}", occupancy.unwrap_or_default())?;

@@ -2,6 +2,7 @@
 //! behind when something goes wrong.
 
 mod compare;
+mod explain;
 mod forms;
 mod ginkgo;
 mod gpu;

@@ -13,7 +13,7 @@ use super::world::{program, run};
 const GRID: &str = "gen:grid3d,n=24 --threads 1";
 
 /// Whether kernels can be compiled here.
-fn can_compile() -> bool {
+pub fn can_compile() -> bool {
     let can = nvrtc::compilers().is_ok();
     if !can {
         let _ = writeln!(std::io::stderr(), "skipped: NVRTC is not on this machine");

@@ -1,11 +1,13 @@
 //! The time that a GPU would need, modelled from what its warps did.
 
 pub mod cache;
+pub mod cure;
 pub mod gpu;
 pub mod recorder;
 pub mod replay;
 pub mod trace;
 
+pub use cure::Cure;
 pub use gpu::Gpu;
 pub use recorder::{Counts, Recorder};
 pub use replay::{BlockTrace, Memories, Traffic};

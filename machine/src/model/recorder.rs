@@ -1,9 +1,10 @@
 //! Watches a launch: counts what its instructions do, and notes what its time depends on.
 
+use super::cure::Cure;
 use super::gpu::Gpu;
 use super::replay::BlockTrace;
 use super::trace::{Path, Trace};
-use crate::coalesce::{Lines, wavefronts};
+use crate::coalesce::{LINE, Lines, SECTOR, wavefronts};
 use crate::lanes::{LANES, Mask, lanes};
 use crate::observer::{Action, Observer, WarpId};
 use crate::program::{Kernel, Operation, Space};
@@ -15,14 +16,16 @@ pub struct Counts {
     pub warps: u64,
     /// Lanes that did.
     pub lanes: u64,
-    /// Sectors of global memory that its accesses touch.
+    /// Sectors of global memory that its accesses touch, and as few as hold the bytes that they ask for.
     pub sectors: u64,
+    /// See [`sectors`](Self::sectors).
+    pub needed_sectors: u64,
     /// Bytes that its lanes ask for, of any memory.
     pub bytes: u64,
-    /// Turns of the banks of shared memory.
+    /// Turns of the banks of shared memory, and as few as move the bytes that its lanes ask for.
     pub wavefronts: u64,
-    /// Barriers.
-    pub barriers: u64,
+    /// See [`wavefronts`](Self::wavefronts).
+    pub needed_wavefronts: u64,
 }
 
 /// What an instruction costs whoever executes it.
@@ -39,6 +42,7 @@ struct Cost {
 /// Watches a launch of one kernel.
 pub struct Recorder<'a> {
     costs: Vec<Cost>,
+    cure: Cure,
     /// By instruction.
     counts: Vec<Counts>,
     warps: usize,
@@ -50,10 +54,11 @@ pub struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    /// A watcher of blocks of `warps` warps, whose traces `take` gets.
+    /// A watcher of blocks of `warps` warps, whose traces `take` gets, without the problem that is cured.
     pub fn new(
         kernel: &Kernel,
         gpu: &Gpu,
+        cure: Cure,
         warps: usize,
         take: impl FnMut(BlockTrace) + 'a,
     ) -> Self {
@@ -65,6 +70,7 @@ impl<'a> Recorder<'a> {
             .map(|(instruction, waits)| Cost { waits, ..cost(&instruction.operation, gpu) });
         Self {
             costs: costs.collect(),
+            cure,
             counts: vec![Counts::default(); kernel.code.len()],
             warps,
             running: Vec::new(),
@@ -98,11 +104,15 @@ impl Observer for Recorder<'_> {
         counts.warps += 1;
         counts.lanes += u64::from(mask.count_ones());
         let cost = self.costs[instruction];
+        let part = match self.cure {
+            Cure::IdleLanes => f64::from(mask.count_ones()) / LANES as f64,
+            _ => 1.0,
+        };
         let trace = self.trace(warp);
         if cost.waits {
             trace.wait();
         }
-        trace.work(cost.slots, cost.cycles);
+        trace.work(part * cost.slots, part * cost.cycles);
     }
 
     fn global(
@@ -114,10 +124,12 @@ impl Observer for Recorder<'_> {
         addresses: &[u64; LANES],
         mask: Mask,
     ) {
-        let lines = Lines::of(addresses, mask);
+        let mut lines = Lines::of(addresses, mask);
         let asked = mask.count_ones() * bytes as u32;
+        let (touched, needed) = (lines.sectors(), asked.div_ceil(SECTOR as u32));
         let counts = &mut self.counts[instruction];
-        counts.sectors += u64::from(lines.sectors());
+        counts.sectors += u64::from(touched);
+        counts.needed_sectors += u64::from(needed.min(touched));
         counts.bytes += u64::from(asked);
         let (path, answers) = match action {
             Action::Load => (Path::Load, true),
@@ -126,12 +138,16 @@ impl Observer for Recorder<'_> {
             Action::Store => (Path::Store, false),
             Action::Atomic(answers) => (Path::Atomic, answers),
         };
+        if self.cure == Cure::WastedSectors {
+            lines.keep_sectors(needed);
+        }
         let turns = match action {
             Action::Atomic(_) => mask.count_ones(),
             _ => asked.div_ceil(4 * LANES as u32).max(lines.get().len() as u32),
         };
-        let same = if path == Path::Atomic { most_at_one(addresses, mask) } else { 0 };
-        self.trace(warp).global(path, turns, same, &lines, answers);
+        let contends = path == Path::Atomic && self.cure != Cure::Contention;
+        let same = if contends { most_at_one(addresses, mask) } else { 0 };
+        self.trace(warp).global(path, turns, same, lines.get(), answers);
     }
 
     fn shared(
@@ -147,9 +163,13 @@ impl Observer for Recorder<'_> {
             Action::Atomic(_) => most_at_one(offsets, mask).max(wavefronts(offsets, mask, bytes)),
             _ => wavefronts(offsets, mask, bytes),
         };
+        let asked = u64::from(mask.count_ones()) * bytes as u64;
+        let needed = (asked.div_ceil(LINE) as u32).clamp(1, turns.max(1));
         let counts = &mut self.counts[instruction];
         counts.wavefronts += u64::from(turns);
-        counts.bytes += u64::from(mask.count_ones()) * bytes as u64;
+        counts.needed_wavefronts += u64::from(needed);
+        counts.bytes += asked;
+        let turns = if self.cure == Cure::BankConflicts { needed } else { turns };
         self.trace(warp).shared(turns);
     }
 

@@ -76,6 +76,8 @@ pub struct Traffic {
     pub same_line: u64,
     /// Cycles from the beginning to the end.
     pub cycles: f64,
+    /// The same until a multiprocessor has nothing left, on average over all of them.
+    pub mean_cycles: f64,
 }
 
 /// The second-level cache, which keeps what it has from launch to launch.
@@ -112,6 +114,7 @@ impl Memories {
             l1: Cache::new(gpu.l1_bytes.saturating_sub(taken)),
             lsu: Calendar::new(1.0),
             issue: Calendar::new(gpu.issued_per_cycle),
+            end: 0.0,
         };
         let mut replay = Replay {
             gpu,
@@ -122,8 +125,9 @@ impl Memories {
             traffic: Traffic::default(),
         };
         let all = (0..gpu.multiprocessors).map(|_| multiprocessor()).collect();
-        replay.run(all, blocks);
-        replay.traffic
+        let ends = replay.run(all, blocks);
+        let mean_cycles = ends.iter().sum::<f64>() / ends.len() as f64;
+        Traffic { mean_cycles, ..replay.traffic }
     }
 }
 
@@ -133,6 +137,8 @@ struct Multiprocessor {
     l1: Cache,
     lsu: Calendar,
     issue: Calendar,
+    /// When the last of its warps so far has ended.
+    end: f64,
 }
 
 /// A resident block, or a free place.
@@ -183,7 +189,12 @@ struct Replay<'a> {
 }
 
 impl Replay<'_> {
-    fn run(&mut self, mut all: Vec<Multiprocessor>, mut blocks: impl Iterator<Item = BlockTrace>) {
+    /// Runs all blocks; when each multiprocessor has nothing left.
+    fn run(
+        &mut self,
+        mut all: Vec<Multiprocessor>,
+        mut blocks: impl Iterator<Item = BlockTrace>,
+    ) -> Vec<f64> {
         let places = all[0].places.len();
         for place in 0..places {
             for multiprocessor in &mut all {
@@ -200,7 +211,7 @@ impl Replay<'_> {
                 left |= self.window(multiprocessor, &mut blocks, until);
             }
             if !left {
-                return;
+                return all.iter().map(|multiprocessor| multiprocessor.end).collect();
             }
         }
     }
@@ -230,6 +241,7 @@ impl Replay<'_> {
             running.warps[warp] = clock;
             if clock.ended {
                 running.live -= 1;
+                multiprocessor.end = multiprocessor.end.max(clock.time);
                 self.traffic.cycles = self.traffic.cycles.max(clock.time);
             }
             if clock.waits {
@@ -259,7 +271,7 @@ impl Replay<'_> {
         warp: usize,
         clock: &mut Clock,
     ) {
-        let Multiprocessor { places, l1, lsu, issue } = multiprocessor;
+        let Multiprocessor { places, l1, lsu, issue, .. } = multiprocessor;
         let trace = &places[place].block.warps[warp];
         loop {
             let Some((step, next)) = trace.step(clock.at) else {

@@ -1,7 +1,5 @@
 //! What a warp did, as far as its time depends on it: the model replays it with caches and clocks.
 
-use crate::coalesce::Lines;
-
 /// The number of bits that tell the kind of a word.
 const KIND: u32 = 3;
 const WORK: u64 = 0;
@@ -66,9 +64,15 @@ impl Trace {
     }
 
     /// An access to global memory.
-    pub fn global(&mut self, path: Path, wavefronts: u32, same: u32, lines: &Lines, answers: bool) {
+    pub fn global(
+        &mut self,
+        path: Path,
+        wavefronts: u32,
+        same: u32,
+        lines: &[(u64, u8)],
+        answers: bool,
+    ) {
         self.flush();
-        let lines = lines.get();
         let head = GLOBAL
             | (path as u64) << KIND
             | (lines.len() as u64) << 8
@@ -146,6 +150,7 @@ impl Trace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::coalesce::Lines;
 
     #[test]
     fn what_was_noted_comes_back() {
@@ -154,7 +159,7 @@ mod tests {
         trace.work(1.5, 4.0);
         trace.work(1.0, 2.0);
         let lines = Lines::of(&std::array::from_fn(|lane| 8 * lane as u64 + 128), !0);
-        trace.global(Path::ReadOnly, 2, 0, &lines, true);
+        trace.global(Path::ReadOnly, 2, 0, lines.get(), true);
         trace.shared(3);
         trace.wait();
         trace.wait();

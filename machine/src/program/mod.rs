@@ -491,6 +491,14 @@ impl Kernel {
         self.constants.iter().any(|(_, _, constant)| *constant == Constant::Address(variable))
     }
 
+    /// The file and the line that an instruction stands in, wherever it was inlined.
+    pub fn line(&self, instruction: usize) -> (&str, usize) {
+        let place = self.place(instruction);
+        let place = place.split(' ').next().unwrap_or(place);
+        let (file, line) = place.split_once(':').unwrap_or((place, ""));
+        (file, line.parse().unwrap_or(0))
+    }
+
     /// Where an instruction comes from: `merge.cu:42`, with the call through which it was inlined.
     pub fn place(&self, instruction: usize) -> &str {
         &self.places[self.code[instruction].place as usize]

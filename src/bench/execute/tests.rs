@@ -322,7 +322,13 @@ fn a_matrix_that_was_permuted_wrongly_is_found_out() {
 
 #[test]
 fn the_occupancy_is_that_of_the_longest_kernel() {
-    let stage = |ms, occupancy| Stage { name: String::new(), ms, occupancy, counts: None };
+    let stage = |ms, occupancy| Stage {
+        name: String::new(),
+        ms,
+        occupancy,
+        counts: None,
+        cured: Vec::new(),
+    };
     let stages = [stage(1.0, Some(0.5)), stage(2.0, Some(0.25)), stage(3.0, None)];
     assert_eq!(occupancy(&stages), Some(0.25));
     assert_eq!(occupancy(&stages[2..]), None);

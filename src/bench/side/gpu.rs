@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use ptx_machine::model::Cure;
+
 use super::{Factors, PEAK_LOOKS, Parts, Side, footprint};
 use crate::bench::execute::Bench;
 use crate::bench::need::SMALL_ON_DEVICE;
@@ -138,7 +140,11 @@ impl<'a, T: Value> Side<'a, T> for OnGpu<'a, T> {
 
     fn stays_in_cache(&self) -> bool {
         let hot = self.bench.settings.cache == Cache::Hot;
-        hot && footprint(&self.csr.host) as u64 <= self.gpu().facts().l2_bytes
+        hot && footprint(&self.csr.host) as u64 <= 2 * self.gpu().facts().l2_bytes
+    }
+
+    fn cure(&mut self, problem: Cure) {
+        self.gpu().cure(problem);
     }
 
     fn rehearse(&mut self, choice: &Choice, request: &Request) -> Result<(), Unprepared> {

@@ -6,6 +6,8 @@ mod host;
 
 use std::time::Duration;
 
+use ptx_machine::model::Cure;
+
 use super::metrics::compulsory_bytes;
 use super::peak::Peak;
 use crate::device::Stage;
@@ -48,6 +50,10 @@ pub trait Side<'a, T> {
     /// Whether a modelled product finds in the caches what the product before it left there.
     fn stays_in_cache(&self) -> bool {
         false
+    }
+    /// Products are modelled as if a problem of their kernels were cured, from now on.
+    fn cure(&mut self, problem: Cure) {
+        let _ = problem;
     }
     /// Prepares a method for a small matrix and multiplies once, so that what happens only once in a
     /// process is over before anything is timed.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, Parser};
 
 use crate::bench::plan::{Cache, Fill, Protocol, Settings, Values};
 use crate::cli::choice::MethodName;
@@ -216,6 +216,21 @@ pub fn device(text: &str) -> Result<DeviceChoice, String> {
 }
 
 impl MeasureArgs {
+    /// What the words of a measuring command say.
+    ///
+    /// # Errors
+    /// Words that are none of it.
+    pub fn of(words: impl Iterator<Item = String>) -> Result<Self, clap::Error> {
+        /// These words alone.
+        #[derive(Parser)]
+        #[command(no_binary_name = true)]
+        struct Words {
+            #[command(flatten)]
+            measure: MeasureArgs,
+        }
+        Words::try_parse_from(words).map(|words| words.measure)
+    }
+
     /// The GPU that was named.
     pub fn gpu(&self) -> Option<usize> {
         match self.device {

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::Parser;
 
 use super::matrices::{Found, Library};
 use crate::cli::args::{DeviceChoice, MeasureArgs};
@@ -36,14 +35,6 @@ pub struct Plan {
     pub left_out: BTreeSet<String>,
     /// Whether blocks of the GPU are left out because there is none.
     pub waiting: bool,
-}
-
-/// The words of a measuring command as such.
-#[derive(Parser)]
-#[command(no_binary_name = true)]
-struct Words {
-    #[command(flatten)]
-    measure: MeasureArgs,
 }
 
 /// What a plan depends on beside the experiment.
@@ -102,7 +93,7 @@ impl Batch {
     /// What a measuring command would understand.
     pub fn measure(&self) -> Result<MeasureArgs> {
         let methods = ["--methods".to_owned(), self.words.join(",")];
-        Ok(Words::try_parse_from(self.options.iter().chain(&methods))?.measure)
+        Ok(MeasureArgs::of(self.options.iter().chain(&methods).cloned())?)
     }
 
     /// Its command line, for the run's record and for eyes; with methods last.

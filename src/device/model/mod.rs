@@ -11,6 +11,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use ptx_machine::fault::Kind;
+use ptx_machine::model::Cure;
 use ptx_machine::program::Parameter;
 use ptx_machine::{Fault, Kernel, Launch, Machine, Start};
 
@@ -64,6 +65,8 @@ type Rewrite = dyn Fn(&Program, Precision, &[(&'static str, usize)]) -> String;
 
 /// A program in the machine.
 struct Loaded {
+    name: &'static str,
+    source: String,
     code: Code,
     /// Addresses of its variables.
     variables: Vec<Address>,
@@ -285,24 +288,26 @@ impl Model {
             },
             resident: (per_multiprocessor * self.facts.multiprocessors) as usize,
         };
-        self.execute(&launch, loaded.usage(*number), per_multiprocessor as usize).map_err(|fault| {
+        let usage = loaded.usage(*number);
+        let timed = Timed {
+            launch: &launch,
+            usage: &usage,
+            source: (loaded.name, &loaded.source),
+            per_multiprocessor: per_multiprocessor as usize,
+            most_per_multiprocessor: self.limits.most_blocks(threads) as usize,
+        };
+        self.execute(&timed).map_err(|fault| {
             // What is not launched does no harm.
             self.lost.set(fault.kind != Kind::Launch);
             Failed(fault.to_string())
         })
     }
 
-    fn execute(
-        &self,
-        launch: &Launch,
-        usage: Usage,
-        per_multiprocessor: usize,
-    ) -> Result<(), Box<Fault>> {
+    fn execute(&self, timed: &Timed) -> Result<(), Box<Fault>> {
         let start = Instant::now();
         let machine = &mut *self.machine.borrow_mut();
-        let Some((_, timing)) = &self.timing else { return machine.launch(launch) };
-        let timed = Timed { launch, usage: &usage, per_multiprocessor };
-        let (time, counts) = timing.borrow_mut().run(machine, &timed)?;
+        let Some((_, timing)) = &self.timing else { return machine.launch(timed.launch) };
+        let (time, counts) = timing.borrow_mut().run(machine, timed)?;
         self.now.set(self.now.get() + time);
         self.host_time.set(self.host_time.get() + start.elapsed());
         *self.counts.borrow_mut() = Some(counts);
@@ -310,7 +315,7 @@ impl Model {
     }
 
     /// Puts the variables of a program into memory: those that its kernels use.
-    fn load(&self, code: Code) -> Result<Loaded, Failed> {
+    fn load(&self, name: &'static str, source: String, code: Code) -> Result<Loaded, Failed> {
         let mut variables = vec![0; code.ptx.variables.len()];
         for (number, variable) in code.ptx.variables.iter().enumerate() {
             if code.ptx.kernels.iter().any(|kernel| kernel.uses(number)) && variable.bytes > 0 {
@@ -320,7 +325,7 @@ impl Model {
                 self.upload(&bytes, variables[number])?;
             }
         }
-        Ok(Loaded { code, variables })
+        Ok(Loaded { name, source, code, variables })
     }
 }
 
@@ -451,10 +456,11 @@ impl Driver for Model {
         precision: Precision,
         constants: &[(&'static str, usize)],
     ) -> Result<ModuleId, Unprepared> {
-        let source = self.rewrite.as_ref().map(|rewrite| rewrite(program, precision, constants));
+        let rewritten = self.rewrite.as_ref().map(|to| to(program, precision, constants));
         let code =
-            Code::compile(self.architecture, program, source.as_deref(), precision, constants)?;
-        let loaded = self.load(code)?;
+            Code::compile(self.architecture, program, rewritten.as_deref(), precision, constants)?;
+        let source = rewritten.unwrap_or_else(|| program.source.to_owned());
+        let loaded = self.load(program.name, source, code)?;
         let mut modules = self.modules.borrow_mut();
         modules.push(Rc::new(loaded));
         Ok(ModuleId(modules.len() - 1))
@@ -553,6 +559,12 @@ impl Driver for Model {
     fn evict(&self) {
         if let Some((_, timing)) = &self.timing {
             timing.borrow_mut().evict();
+        }
+    }
+
+    fn cure(&self, problem: Cure) {
+        if let Some((_, timing)) = &self.timing {
+            timing.borrow_mut().cure(problem);
         }
     }
 

@@ -47,10 +47,14 @@ impl Limits {
         Self { threads, blocks, registers: 64 << 10, shared: shared_kib << 10, shared_reserved }
     }
 
+    /// Blocks of `threads` threads of a kernel that needs no registers and no shared memory.
+    pub fn most_blocks(&self, threads: u32) -> u32 {
+        (self.threads / threads.next_multiple_of(WARP)).min(self.blocks)
+    }
+
     /// Blocks of `threads` threads of a kernel, with so many bytes of dynamic shared memory.
     pub fn blocks(&self, usage: &Usage, threads: u32, dynamic_shared: u32) -> u32 {
         let warps = threads.div_ceil(WARP);
-        let by_threads = self.threads / (warps * WARP);
         let per_warp = (usage.registers.max(1) * WARP).next_multiple_of(REGISTER_PIECE);
         let by_registers = self.registers / PARTS / per_warp * PARTS / warps;
         let shared = usage.shared + dynamic_shared;
@@ -58,7 +62,7 @@ impl Limits {
             0 => u32::MAX,
             bytes => self.shared / bytes.next_multiple_of(SHARED_PIECE),
         };
-        by_threads.min(by_registers).min(by_shared).min(self.blocks)
+        self.most_blocks(threads).min(by_registers).min(by_shared)
     }
 }
 

@@ -1,16 +1,18 @@
 //! How long a launch takes on a modelled GPU, and what it did.
 
+use std::collections::BTreeMap;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::Duration;
 
 use ptx_machine::coalesce::{LINE, SECTOR};
-use ptx_machine::model::{Gpu, Memories, Recorder, Traffic};
+use ptx_machine::model::{Cure, Gpu, Memories, Recorder, Traffic};
 use ptx_machine::program::{Operation, Space};
 use ptx_machine::{Fault, Kernel, Launch, Machine};
 
-use crate::device::counts::{Busy, Counts};
+use crate::device::counts::{Busy, Counts, LineCounts};
 use crate::device::cuda::usage::Usage;
+use crate::device::kernel::HEADERS;
 
 /// Traces of blocks that wait until the caches get to them.
 const BLOCKS_AHEAD: usize = 64;
@@ -19,6 +21,7 @@ const BLOCKS_AHEAD: usize = 64;
 pub struct Timing {
     gpu: Gpu,
     memories: Memories,
+    cure: Cure,
 }
 
 /// A launch, as it is timed.
@@ -29,12 +32,21 @@ pub struct Timed<'l> {
     pub usage: &'l Usage,
     /// Blocks that a multiprocessor holds at once.
     pub per_multiprocessor: usize,
+    /// The program's file and its text.
+    pub source: (&'l str, &'l str),
+    /// Those that it would hold if they needed no registers and no shared memory.
+    pub most_per_multiprocessor: usize,
 }
 
 impl Timing {
     /// A GPU with empty caches.
     pub fn new(gpu: Gpu) -> Self {
-        Self { memories: Memories::new(&gpu), gpu }
+        Self { memories: Memories::new(&gpu), gpu, cure: Cure::Nothing }
+    }
+
+    /// Launches are timed as if a problem were cured, from now on.
+    pub fn cure(&mut self, problem: Cure) {
+        self.cure = problem;
     }
 
     /// Executes a launch while another thread takes what its warps did through the caches; its time and counts.
@@ -46,27 +58,36 @@ impl Timing {
         machine: &mut Machine,
         timed: &Timed,
     ) -> Result<(Duration, Counts), Box<Fault>> {
-        let Self { gpu, memories } = self;
+        let Self { gpu, memories, cure } = self;
         let start = &timed.launch.start;
         let warps = (start.shape.iter().product::<u32>() as usize).div_ceil(32);
         let shared = start.kernel.shared_bytes + start.dynamic_shared;
         let blocks = start.grid.iter().product::<u32>() as usize;
-        let resident = timed.per_multiprocessor.min(blocks.div_ceil(gpu.multiprocessors));
+        let fit = blocks.div_ceil(gpu.multiprocessors);
+        let shared_bytes = timed.per_multiprocessor.min(fit) * shared;
+        let resident = match cure {
+            Cure::Occupancy => timed.most_per_multiprocessor.min(fit),
+            _ => timed.per_multiprocessor.min(fit),
+        };
         let (sender, blocks) = sync_channel(BLOCKS_AHEAD);
         let (counted, traffic) = thread::scope(|scope| {
-            let replay = scope
-                .spawn(|| memories.replay(gpu, blocks.into_iter(), resident, resident * shared));
+            let replay =
+                scope.spawn(|| memories.replay(gpu, blocks.into_iter(), resident, shared_bytes));
             // Nobody takes them when the other thread has panicked, which shows when it is joined.
-            let mut recorder =
-                Recorder::new(start.kernel, gpu, warps, move |block| drop(sender.send(block)));
+            let mut recorder = Recorder::new(start.kernel, gpu, *cure, warps, move |block| {
+                drop(sender.send(block))
+            });
             let ran = machine.record(timed.launch, &mut recorder);
             let counts = recorder.end();
             let traffic = replay.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause));
             (ran.map(|()| counts), traffic)
         });
-        let exact = exact(start.kernel, &counted?);
+        let counted = counted?;
+        let exact = exact(start.kernel, &counted);
+        let lines = lines(start.kernel, &counted, timed.source);
         let usage = timed.usage;
-        let exact = Counts { registers: usage.registers, shared_bytes: shared as u32, ..exact };
+        let (registers, shared_bytes) = (usage.registers, shared as u32);
+        let exact = Counts { registers, shared_bytes, lines, ..exact };
         let time = Duration::from_secs_f64(traffic.cycles / (1e6 * gpu.clock_mhz));
         Ok((time, with_traffic(exact, &traffic, gpu)))
     }
@@ -131,6 +152,33 @@ fn exact(kernel: &Kernel, counted: &[ptx_machine::model::Counts]) -> Counts {
     sum
 }
 
+/// What was counted of each line of the source.
+fn lines(
+    kernel: &Kernel,
+    counted: &[ptx_machine::model::Counts],
+    source: (&str, &str),
+) -> Vec<LineCounts> {
+    let mut by_line = BTreeMap::<_, LineCounts>::new();
+    for (instruction, counts) in counted.iter().enumerate() {
+        let of_line = by_line.entry(kernel.line(instruction)).or_default();
+        of_line.warp_instructions += counts.warps;
+        of_line.thread_instructions += counts.lanes;
+        of_line.sectors += counts.sectors;
+        of_line.needed_sectors += counts.needed_sectors;
+        of_line.wavefronts += counts.wavefronts;
+        of_line.needed_wavefronts += counts.needed_wavefronts;
+    }
+    let executed = by_line.into_iter().filter(|(_, counts)| counts.warp_instructions > 0);
+    let in_full = executed.map(|((file, line), counts)| {
+        let known =
+            [source].into_iter().chain(HEADERS.iter().copied()).find(|(name, _)| *name == file);
+        let text = known.and_then(|(_, text)| text.lines().nth(line.checked_sub(1)?));
+        let text = text.unwrap_or_default().trim().to_owned();
+        LineCounts { file: file.into(), line, text, ..counts }
+    });
+    in_full.collect()
+}
+
 /// The same with what the caches did.
 fn with_traffic(exact: Counts, traffic: &Traffic, gpu: &Gpu) -> Counts {
     let multiprocessors = gpu.multiprocessors as f64;
@@ -143,6 +191,7 @@ fn with_traffic(exact: Counts, traffic: &Traffic, gpu: &Gpu) -> Counts {
         read_bytes,
         written_bytes,
         cycles: traffic.cycles,
+        mean_cycles: traffic.mean_cycles,
         busy: Busy {
             memory: (read_bytes + written_bytes) as f64 / gpu.memory_bytes_per_cycle,
             l2: (SECTOR * traffic.l2.0) as f64 / gpu.l2_bytes_per_cycle,

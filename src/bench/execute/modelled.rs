@@ -1,0 +1,63 @@
+//! A method whose time is modelled: one product tells all.
+
+use std::time::Duration;
+
+use ptx_machine::model::Cure;
+
+use super::Case;
+use super::entry::{Ready, guarded};
+use crate::bench::outcome::Outcome;
+use crate::bench::side::{Parts, Side};
+use crate::bench::statistics::Sample;
+use crate::scalar::Scalar;
+
+impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, '_, T, S> {
+    /// Takes the modelled time of one product, which is that of all.
+    pub(super) fn model(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
+        if self.bench.settings.explain {
+            // Each of the products that are compared then finds the same in the caches.
+            self.time(ready, 2)?;
+            self.renew_y()?;
+        }
+        let mut parts = self.modelled(ready)?;
+        let ms: f64 = parts.stages.iter().map(|stage| stage.ms).sum();
+        ready.attempts.add(Sample { products: 1, seconds: 1e-3 * ms });
+        if self.bench.settings.explain {
+            self.explain(ready, &mut parts)?;
+        }
+        ready.parts = Some(parts);
+        ready.again(Duration::ZERO);
+        Ok(())
+    }
+
+    /// A product with the times of its parts, after another one if that leaves something in the caches.
+    fn modelled(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<Parts, Outcome> {
+        if self.side.stays_in_cache() {
+            self.time(ready, 1)?;
+            self.renew_y()?;
+        }
+        let factors = (self.inputs.alpha, self.inputs.beta);
+        Ok(guarded(|| {
+            self.side.chill(&ready.prepared)?;
+            self.side.parts(&mut ready.prepared, factors, 1)
+        })??)
+    }
+
+    /// Adds the times that the parts would take if each problem were cured.
+    fn explain(
+        &mut self,
+        ready: &mut Ready<'a, T, S::Vector>,
+        parts: &mut Parts,
+    ) -> Result<(), Outcome> {
+        for problem in Cure::ALL {
+            self.renew_y()?;
+            self.side.cure(problem);
+            let without = self.modelled(ready);
+            self.side.cure(Cure::Nothing);
+            for (stage, without) in parts.stages.iter_mut().zip(without?.stages) {
+                stage.cured.push((problem, without.ms));
+            }
+        }
+        Ok(())
+    }
+}

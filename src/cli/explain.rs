@@ -1,0 +1,125 @@
+//! `spmv-bench explain`: one page for a kernel's author, of a product that is modelled.
+
+mod page;
+
+use std::ffi::OsString;
+
+use anyhow::{Result, bail, ensure};
+use clap::Args;
+
+use super::args::{DeviceChoice, MeasureArgs, PrecisionChoice, SystemFormat, device, whole};
+use super::choice::{MethodName, select};
+use super::progress::Progress;
+use super::session::Session;
+use super::single::of_matrix;
+use super::sources::source;
+use super::written::{OutputArgs, form};
+use super::{Verdict, World};
+use crate::bench::plan::Cache;
+use crate::matrix::source::Source;
+use crate::method::Device;
+use crate::record::MatrixReport;
+use page::Page;
+
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// The method, with parameters if wanted: gpu-merge:block=256
+    #[arg(value_name = "METHOD", value_parser = MethodName, hide_possible_values = true)]
+    pub method: String,
+    /// The matrix: a file, GROUP/NAME, gen:SPEC or stand-in:GROUP/NAME, as for the measurement of one matrix
+    #[arg(required_unless_present = "mtx")]
+    pub matrix: Option<OsString>,
+    /// The same as MATRIX
+    #[arg(long, value_name = "MATRIX", conflicts_with = "matrix")]
+    pub mtx: Option<OsString>,
+    /// The modelled GPU: model:h200, or model:FILE.toml
+    #[arg(long, value_name = "model:NAME", default_value = "model:h200", value_parser = device)]
+    pub device: DeviceChoice,
+    /// Precision of the matrix' values and of the vectors: f64 or f32
+    #[arg(long, value_enum, default_value = "f64")]
+    pub precision: PrecisionChoice,
+    /// What the caches hold before the product
+    #[arg(long, value_enum, default_value = "hot")]
+    pub cache: Cache,
+    /// Multiply by the transpose, y = A^T x
+    #[arg(long)]
+    pub transpose: bool,
+    /// The most lines of the source to show for each kernel and problem
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<usize>)]
+    pub lines: usize,
+    /// Format of the page [default: as the name of --output ends, .json or .txt; else text]
+    #[arg(long, value_enum)]
+    pub format: Option<SystemFormat>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+impl ExplainArgs {
+    /// What `spmv-bench MATRIX` would be given to measure the same.
+    fn measure(&self) -> Result<MeasureArgs> {
+        let DeviceChoice::Models(names) = &self.device else {
+            bail!("--device {}: only modelled GPUs can be explained: model:h200", self.device)
+        };
+        ensure!(names.len() == 1, "--device {}: choose one GPU", self.device);
+        let methods = select(std::slice::from_ref(&self.method))?;
+        let [choice] = &methods[..] else {
+            bail!("{}: it names {} methods, and a page is about one", self.method, methods.len())
+        };
+        let runs_there = choice.method.device() == Device::Gpu;
+        ensure!(runs_there, "{} does not run on a GPU, so no kernel is to explain", choice.name());
+        let precision = match self.precision {
+            PrecisionChoice::F64 => "f64",
+            PrecisionChoice::F32 => "f32",
+            PrecisionChoice::Both => bail!("--precision both: a page is about one precision"),
+        };
+        let device = self.device.to_string();
+        let mut words = vec!["--methods", &self.method, "--device", &device, "--quiet", "--stages"];
+        words.extend(["--precision", precision, "--cache", self.cache.name()]);
+        words.extend(self.transpose.then_some("--transpose"));
+        Ok(MeasureArgs::of(words.into_iter().map(String::from))?)
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &ExplainArgs, world: &mut World) -> Result<Verdict> {
+    let format = form(args.format, args.output.output.as_deref(), SystemFormat::Text)?;
+    let measure = args.measure()?;
+    let matrix = args.matrix.as_ref().or(args.mtx.as_ref()).expect("one of them is required");
+    let source = source(matrix, None)?;
+    let read = match &source {
+        Source::File(path) => vec![path.as_path()],
+        _ => Vec::new(),
+    };
+    args.output.check(&read)?;
+    let mut session = Session::start(&measure, world)?;
+    session.settings.explain = true;
+    let progress = Progress::of_many(&[], &session.settings, false);
+    let run = session.run(&source, false, &progress);
+    if run.interrupted {
+        writeln!(world.stderr, "interrupted: there is no page of {source}")?;
+        return Ok(Verdict::Bad);
+    }
+    let page = page(&source, &run.report)?;
+    let mut text = Vec::new();
+    match format {
+        SystemFormat::Text => page.write(args.lines, &mut text)?,
+        SystemFormat::Json => {
+            serde_json::to_writer_pretty(&mut text, &page)?;
+            text.push(b'\n');
+        }
+    }
+    args.output.write(&text, world.stdout).map(|()| Verdict::Ok)
+}
+
+/// The page of the one method, or why there is none.
+fn page<'r>(source: &Source, report: &'r MatrixReport) -> Result<Page<'r>> {
+    if let Some(reason) = report.unreadable().filter(|_| report.groups.is_empty()) {
+        bail!("{}", of_matrix(source, reason));
+    }
+    let group = report.groups.first().expect("a method of the GPU has a group");
+    let (row, stages) = (&group.rows[0], &group.stages[0]);
+    let method = row.method_name.as_deref().unwrap_or_default();
+    let reason = row.reason.as_deref().unwrap_or("no reason is known");
+    ensure!(row.is_ok(), "{source}: {method}: {reason}");
+    Ok(Page::new(row, stages))
+}

@@ -1,0 +1,218 @@
+//! The page: which limit binds each kernel, the lines of the source that have the most of each problem, and the times
+//! if each problem were cured.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::device::Stage;
+use crate::device::counts::{Counts, LineCounts};
+use crate::record::row::Row;
+
+/// A cure that changes the time by less is not shown.
+const SHOWN_CHANGE: f64 = 0.005;
+
+/// A product, explained.
+#[derive(Serialize)]
+pub struct Page<'a> {
+    file: &'a str,
+    num_rows: Option<usize>,
+    num_cols: Option<usize>,
+    num_nonzeros: Option<usize>,
+    method: &'a str,
+    precision: &'static str,
+    device: String,
+    cache: &'static str,
+    /// Milliseconds, modelled.
+    modelled_ms: f64,
+    stages: Vec<Part<'a>>,
+}
+
+/// A kernel, fill or copy of it.
+#[derive(Serialize)]
+struct Part<'a> {
+    name: &'a str,
+    modelled_ms: f64,
+    occupancy: Option<f64>,
+    /// See [`Counts::limit`].
+    bound_by: Option<&'static str>,
+    /// For which share of the time each part of the GPU was busy.
+    busy_shares: Vec<(&'static str, f64)>,
+    cured: Vec<Cured>,
+    counts: Option<&'a Counts>,
+    lines: &'a [LineCounts],
+}
+
+/// The time without a problem.
+#[derive(Serialize)]
+struct Cured {
+    problem: &'static str,
+    modelled_ms: f64,
+}
+
+/// A problem that lines of the source can have.
+struct Problem {
+    heading: &'static str,
+    /// How much of it a line has.
+    of: fn(&LineCounts) -> u64,
+    /// Of how much that is a part, where the share tells something.
+    from: Option<fn(&LineCounts) -> u64>,
+}
+
+const PROBLEMS: [Problem; 4] = [
+    Problem {
+        heading: "sectors of 32 bytes asked for in global memory",
+        of: |line| line.sectors,
+        from: None,
+    },
+    Problem {
+        heading: "wasted sectors, which accesses to neighbouring bytes would not need (share of the line's sectors)",
+        of: LineCounts::wasted_sectors,
+        from: Some(|line| line.sectors),
+    },
+    Problem {
+        heading: "idle lanes, which wait while others of their warp execute the line (share of the line's lanes)",
+        of: LineCounts::idle_lanes,
+        from: Some(|line| 32 * line.warp_instructions),
+    },
+    Problem {
+        heading: "extra turns of shared memory because of bank conflicts (share of the line's turns)",
+        of: LineCounts::extra_wavefronts,
+        from: Some(|line| line.wavefronts),
+    },
+];
+
+impl<'a> Page<'a> {
+    /// Of a row and the stages of its product.
+    pub fn new(row: &'a Row, stages: &'a [Stage]) -> Self {
+        Self {
+            file: &row.file,
+            num_rows: row.num_rows,
+            num_cols: row.num_cols,
+            num_nonzeros: row.num_nonzeros,
+            method: row.method_name.as_deref().unwrap_or_default(),
+            precision: row.precision.map_or("", |precision| precision.name()),
+            device: row.device.map(|device| device.name().to_owned()).unwrap_or_default(),
+            cache: row.cache.map_or("", |cache| cache.name()),
+            modelled_ms: row.median_ms.unwrap_or_default(),
+            stages: stages.iter().map(Part::new).collect(),
+        }
+    }
+
+    /// As text, with at most so many lines of the source for each kernel and problem.
+    pub fn write(&self, lines: usize, out: &mut dyn Write) -> io::Result<()> {
+        let [rows, cols, nnz] = [self.num_rows, self.num_cols, self.num_nonzeros]
+            .map(|count| count.map_or_else(|| "?".into(), |count| count.to_string()));
+        let Self { file, method, precision, device, cache, modelled_ms, .. } = self;
+        writeln!(out, "{method} on {file}: {rows} x {cols}, {nnz} nonzeros")?;
+        writeln!(out, "{precision}, {device}, {cache} cache: {} ms, modelled", ms(*modelled_ms))?;
+        writeln!(
+            out,
+            "The kernels were executed and y was verified. Instructions, lanes, sectors and turns are counted \
+             exactly; times and caches are modelled."
+        )?;
+        self.stages.iter().try_for_each(|part| part.write(self.modelled_ms, lines, out))
+    }
+}
+
+impl<'a> Part<'a> {
+    fn new(stage: &'a Stage) -> Self {
+        let counts = stage.counts.as_ref();
+        let cured = stage.cured.iter();
+        Self {
+            name: &stage.name,
+            modelled_ms: stage.ms,
+            occupancy: stage.occupancy,
+            bound_by: counts.map(|counts| counts.limit().0),
+            busy_shares: counts.map_or_else(Vec::new, |counts| counts.busy_shares().into()),
+            cured: cured
+                .map(|&(cure, ms)| Cured { problem: cure.problem(), modelled_ms: ms })
+                .collect(),
+            counts,
+            lines: counts.map_or(&[], |counts| &counts.lines),
+        }
+    }
+
+    fn write(&self, whole: f64, lines: usize, out: &mut dyn Write) -> io::Result<()> {
+        let share = percent(self.modelled_ms / whole);
+        write!(out, "\n{}: {} ms, {share} of the product", self.name, ms(self.modelled_ms))?;
+        let Some(counts) = self.counts else { return writeln!(out, "; no kernel") };
+        writeln!(out, ", {}", bound(counts))?;
+        let busy =
+            self.busy_shares.iter().map(|(name, share)| format!("{name} {}", percent(*share)));
+        writeln!(out, "  busy:     {}", busy.collect::<Vec<_>>().join(", "))?;
+        writeln!(
+            out,
+            "  resident: {} of a multiprocessor's threads; {} registers per thread, {} bytes of shared memory \
+             per block",
+            self.occupancy.map_or_else(|| "-".into(), percent),
+            counts.registers,
+            counts.shared_bytes
+        )?;
+        writeln!(out, "  counted:  {}", counts.counted())?;
+        self.write_cured(out)?;
+        PROBLEMS.iter().try_for_each(|problem| problem.write(self.lines, lines, out))
+    }
+
+    fn write_cured(&self, out: &mut dyn Write) -> io::Result<()> {
+        let change = |cured: &Cured| cured.modelled_ms / self.modelled_ms - 1.0;
+        let (shown, others): (Vec<_>, Vec<_>) =
+            self.cured.iter().partition(|cured| change(cured).abs() >= SHOWN_CHANGE);
+        for cured in shown {
+            let (time, change) = (ms(cured.modelled_ms), 100.0 * change(cured));
+            writeln!(out, "  without {}: {time} ms ({change:+.0} %)", cured.problem)?;
+        }
+        let others: Vec<_> = others.iter().map(|cured| cured.problem).collect();
+        match others.is_empty() {
+            true => Ok(()),
+            false => writeln!(out, "  the same time without: {}", others.join(", ")),
+        }
+    }
+}
+
+impl Problem {
+    /// The lines that have the most of it; nothing where none has any.
+    fn write(&self, lines: &[LineCounts], most: usize, out: &mut dyn Write) -> io::Result<()> {
+        let all: u64 = lines.iter().map(self.of).sum();
+        let mut worst: Vec<_> = lines.iter().filter(|line| (self.of)(line) > 0).collect();
+        if worst.is_empty() || most == 0 {
+            return Ok(());
+        }
+        worst.sort_by_key(|line| std::cmp::Reverse((self.of)(line)));
+        writeln!(out, "  {all} {}", self.heading)?;
+        for line in worst.into_iter().take(most) {
+            let count = (self.of)(line);
+            let of_all = percent(count as f64 / all as f64);
+            let of_own = self.from.map(|from| percent(count as f64 / from(line) as f64));
+            let of_own = of_own.map_or_else(String::new, |share| format!(" ({share:>5})"));
+            let place = format!("{}:{}", line.file, line.line);
+            writeln!(out, "    {of_all:>5}{of_own}  {place:<20} {}", line.text)?;
+        }
+        Ok(())
+    }
+}
+
+/// What binds a kernel, in words.
+fn bound(counts: &Counts) -> String {
+    let (limit, busy) = counts.limit();
+    match limit {
+        "latency" => format!("bound by latency: no part is busy for more than {}", percent(busy)),
+        "imbalance" => {
+            let working = percent(counts.mean_cycles / counts.cycles);
+            format!(
+                "bound by imbalance: on average a multiprocessor works for {working} of the time"
+            )
+        }
+        part => format!("bound by {part}, busy for {} of the time", percent(busy)),
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+/// Four significant digits.
+fn ms(ms: f64) -> String {
+    let digits = (3.0 - ms.max(1e-6).log10().floor()).clamp(0.0, 9.0);
+    format!("{ms:.*}", digits as usize)
+}

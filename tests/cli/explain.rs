@@ -1,0 +1,125 @@
+//! `spmv-bench explain`: the page of a modelled product. Without a compiler for the kernels the tests say so and pass.
+
+use serde_json::Value;
+use spmv_bench::cli::Verdict;
+
+use super::folder;
+use super::model::can_compile;
+use super::world::run;
+
+/// Rows so long that the lanes of a warp, each in a row of its own, are far apart.
+const LONG_ROWS: &str = "gen:dense,cols=64,nnz=16384 --device model:v100";
+
+#[test]
+fn the_page_names_the_limit_the_lines_and_the_cures() {
+    if !can_compile() {
+        return;
+    }
+    let ran = run(&format!("explain gpu-csr-scalar {LONG_ROWS} --lines 1"));
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stderr);
+    let page = ran.stdout;
+    for part in [
+        "gpu-csr-scalar on gen:dense,cols=64,nnz=16384: 256 x 64, 16384 nonzeros",
+        "f64, model:v100, hot cache: ",
+        "csr_scalar: ",
+        " bound by ",
+        "wasted sectors, which",
+        "the same time without: ",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    // The line of the product stands as the source has it, with most of what is wasted.
+    let product = page.lines().find(|line| line.contains("sum += ")).unwrap();
+    let (place, text) = product.split_once(':').unwrap();
+    let (file, (line, text)) = (place.rsplit(' ').next().unwrap(), text.split_once(' ').unwrap());
+    let source = std::fs::read_to_string(format!("cuda/{file}")).unwrap();
+    let line: usize = line.parse().unwrap();
+    assert_eq!(source.lines().nth(line - 1).unwrap().trim(), text.trim());
+}
+
+#[test]
+fn lines_add_up_and_cures_help() {
+    if !can_compile() {
+        return;
+    }
+    let page = |method: &str| -> Value {
+        let ran = run(&format!("explain {method} {LONG_ROWS} --format json"));
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{:?}", ran.result))
+    };
+    let [scalar, vector] = ["gpu-csr-scalar", "gpu-csr-vector"].map(page);
+    let [of_scalar, of_vector] = [&scalar, &vector].map(|page| &page["stages"][0]);
+    for stage in [of_scalar, of_vector] {
+        let sum = |key: &str| -> u64 {
+            stage["lines"].as_array().unwrap().iter().map(|line| line[key].as_u64().unwrap()).sum()
+        };
+        let counts = &stage["counts"];
+        for key in ["warp_instructions", "thread_instructions"] {
+            assert_eq!(counts[key], sum(key), "{key}");
+        }
+        let of_all = ["loaded_sectors", "stored_sectors"].map(|key| counts[key].as_u64().unwrap());
+        assert_eq!(of_all.iter().sum::<u64>(), sum("sectors"));
+    }
+    let without = |stage: &Value, problem: &str| {
+        let cured = stage["cured"].as_array().unwrap();
+        assert_eq!(cured.len(), 5, "{stage}");
+        let cured = cured.iter().find(|cured| cured["problem"] == problem).unwrap();
+        cured["modelled_ms"].as_f64().unwrap() / stage["modelled_ms"].as_f64().unwrap()
+    };
+    let few = without(of_scalar, "wasted sectors");
+    assert!(few < 0.9, "each lane reads a sector of its own: {few}");
+    let none = without(of_vector, "wasted sectors");
+    assert!((none - 1.0).abs() < 0.02, "lanes read neighbours: {none}");
+    assert_eq!(without(of_scalar, "contention of atomics"), 1.0, "it has none");
+}
+
+#[test]
+fn each_cure_helps_a_kernel_that_has_the_problem() {
+    if !can_compile() {
+        return;
+    }
+    let ratio = |words: &str, problem: &str| {
+        let ran = run(&format!("explain {words} --format json"));
+        let page: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran:?}"));
+        let stages = page["stages"].as_array().unwrap();
+        let of = |stage: &Value| {
+            let cured = stage["cured"].as_array().unwrap();
+            let cured = cured.iter().find(|cured| cured["problem"] == problem);
+            cured.map_or(0.0, |cured| cured["modelled_ms"].as_f64().unwrap())
+        };
+        let whole: f64 = stages.iter().map(|stage| stage["modelled_ms"].as_f64().unwrap()).sum();
+        stages.iter().map(of).sum::<f64>() / whole
+    };
+    for (words, problem, most) in [
+        // A row of all elements, which all warps add to.
+        ("gpu-coo gen:dense,cols=200000,nnz=200000", "contention of atomics", 0.95),
+        // Short rows among long ones: lanes wait for the longest row of their warp.
+        ("gpu-csr-scalar gen:rmat,scale=12", "idle lanes", 0.9),
+        // Each lane adds up a row of 64 products, which all lie in the same bank.
+        ("gpu-csr-adaptive gen:dense,cols=64,nnz=262144", "bank conflicts", 0.9),
+    ] {
+        let ratio = ratio(&format!("{words} --device model:v100"), problem);
+        assert!(ratio < most, "{words}, {problem}: {ratio}");
+    }
+    // 80 registers per thread leave room for few threads, whose loads do not fill the time of four multiprocessors.
+    let v100 = include_str!("../../devices/v100.toml");
+    let four = v100.replace("multiprocessors = 80", "multiprocessors = 4");
+    let dir = folder(&[("four.toml", &four)]);
+    let four = dir.path().join("four.toml");
+    let words = format!("gpu-bccoo gen:dense,cols=64,nnz=300000 --device model:{}", four.display());
+    let ratio = ratio(&words, "low occupancy");
+    assert!(ratio < 0.95, "{ratio}");
+}
+
+#[test]
+fn what_has_no_page_is_refused() {
+    let error = |words: &str| run(&format!("explain {words}")).result.unwrap_err();
+    let grid = "gen:grid2d,n=8";
+    assert!(error(&format!("merge {grid}")).contains("merge does not run on a GPU"));
+    assert!(error(&format!("gpu-csr-* {grid}")).contains("it names"));
+    assert!(error(&format!("gpu-ell {grid} --device gpu")).contains("only modelled GPUs"));
+    assert!(error(&format!("gpu-ell {grid} --device model:a100,h200")).contains("choose one"));
+    assert!(error(&format!("gpu-ell {grid} --precision both")).contains("one precision"));
+    assert!(error("gpu-ell nowhere.mtx").contains("nowhere.mtx"));
+    let skipped = error(&format!("cusparse-csr {grid}"));
+    assert!(skipped.contains("cusparse-csr: ") && skipped.contains("machine code"), "{skipped}");
+}
