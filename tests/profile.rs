@@ -228,9 +228,12 @@ fn figures_join_their_rows() {
     assert_eq!(column("precision")[1..3], ["f64", "f32"]);
 
     // All else is as it was, and both caches' rows share one run.
-    let mut joined = place.read("out.csv");
-    joined.iter_mut().for_each(|row| row.retain(|name, _| !SHARES.contains(&name.as_str())));
-    assert_eq!(joined, place.read("rows.csv"));
+    let [joined, before] = ["out.csv", "rows.csv"].map(|name| {
+        let mut rows = place.read(name);
+        rows.iter_mut().for_each(|row| row.retain(|name, _| !SHARES.contains(&name.as_str())));
+        rows
+    });
+    assert_eq!(joined, before);
     let metrics = "gpu__time_duration.sum,sm__warps_active.avg.pct_of_peak_sustained_active,\
         smsp__thread_inst_executed_per_inst_executed.ratio,\
         smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct";
@@ -324,6 +327,17 @@ fn the_run_s_settings_and_the_files_place_are_kept() {
     assert_eq!(again.status, Some(0), "{again:?}");
     let header = fs::read_to_string(place.path("rows.profile.csv")).unwrap();
     assert_eq!(header.lines().next().unwrap().matches("achieved_occupancy").count(), 1);
+}
+
+#[test]
+fn figures_of_modelled_products_stay() {
+    let device = Some(Device::model("h200"));
+    let modelled = Row { device, achieved_occupancy: Some(80.0), ..row("b.mtx", "gpu-merge") };
+    let Some(place) = Place::new(&[modelled]) else { return };
+    let ran = place.run(RUN);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert_eq!(place.shares("out.csv"), [[Some(80.0), None, None]]);
+    assert!(place.asked().is_empty());
 }
 
 /// The profiler runs the program itself, which must take its words: only the GPU is missing, if anything.

@@ -28,10 +28,10 @@ pub enum Action {
 
 /// Watches a launch. All methods do nothing unless they are written.
 pub trait Observer {
-    /// A warp executes an instruction for the lanes of `mask`.
+    /// A warp executes an instruction with these lanes active, of which its guard may exclude some.
     #[inline(always)]
-    fn executed(&mut self, warp: WarpId, instruction: usize, mask: Mask) {
-        let _ = (warp, instruction, mask);
+    fn executed(&mut self, warp: WarpId, instruction: usize, active: Mask) {
+        let _ = (warp, instruction, active);
     }
 
     /// A warp accesses global memory: `bytes` bytes for each lane of `mask`.

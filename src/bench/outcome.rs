@@ -6,6 +6,7 @@ use super::peak::Peak;
 use super::plan::Settings;
 use super::statistics::Summary;
 use crate::device::Stage;
+use crate::device::counts::Profile;
 use crate::device::facts::Clocks;
 use crate::memory::{self, Available};
 
@@ -84,6 +85,8 @@ pub struct Measurement {
     pub note: Option<String>,
     /// See [`Stage::occupancy`]: that of the kernel that takes most of the product's time.
     pub occupancy: Option<f64>,
+    /// What a profiler would say, of a product on a modelled device.
+    pub profile: Option<Profile>,
     /// Kernels, fills, copies, graphs and library calls that a product enqueues on a device.
     pub launches: Option<u64>,
     /// Times of the product's parts, when they were asked for and it has any.

@@ -47,6 +47,8 @@ pub struct Counts {
     pub cycles: f64,
     /// The same until a multiprocessor had nothing left, on average over all of them.
     pub mean_cycles: f64,
+    /// Cycles in which all places for warps were taken, if the times of all warps had filled whole cycles of them.
+    pub occupied_cycles: f64,
     /// Cycles in which each part of the GPU was busy, on average over its copies.
     pub busy: Busy,
     /// What was counted of each line of the source that was executed, by file and line.
@@ -118,6 +120,12 @@ pub struct Busy {
 const BINDS: f64 = 0.6;
 
 impl Counts {
+    /// Warps that are resident over those that a multiprocessor can hold, on average while it has any (the profiler's
+    /// achieved occupancy).
+    pub fn achieved_occupancy(&self) -> Option<f64> {
+        (self.mean_cycles > 0.0).then(|| self.occupied_cycles / self.mean_cycles)
+    }
+
     /// Active lanes per executed instruction, of 32 (the profiler's warp execution efficiency).
     pub fn warp_execution_efficiency(&self) -> Option<f64> {
         share(self.thread_instructions, 32 * self.warp_instructions)
@@ -195,6 +203,7 @@ impl Counts {
         pairs.into_iter().for_each(|(sum, more)| *sum += more);
         self.cycles += more.cycles;
         self.mean_cycles += more.mean_cycles;
+        self.occupied_cycles += more.occupied_cycles;
         for line in &more.lines {
             let known = |of: &&mut LineCounts| (&of.file, of.line) == (&line.file, line.line);
             match self.lines.iter_mut().find(known) {
@@ -211,6 +220,41 @@ impl Counts {
     }
 }
 
+/// What a profiler would say of a product, in its words; of several kernels the mean, weighted with their times.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Profile {
+    /// See [`Counts::achieved_occupancy`]; in percent.
+    pub achieved_occupancy: Option<f64>,
+    /// See [`Counts::warp_execution_efficiency`]; in percent.
+    pub warp_execution_efficiency: Option<f64>,
+    /// See [`Counts::load_efficiency`]; in percent.
+    pub global_load_efficiency: Option<f64>,
+    /// Bytes that all its kernels read from memory and write to it.
+    pub memory_bytes: u64,
+    /// What bounds the kernel that takes most of the time: see [`Counts::limit`].
+    pub bound_by: &'static str,
+}
+
+impl Profile {
+    /// Of the kernels of a product, each with its time; `None` where there is none.
+    pub fn of<'c>(kernels: impl Iterator<Item = (f64, &'c Counts)> + Clone) -> Option<Self> {
+        let (_, longest) = kernels.clone().max_by(|a, b| a.0.total_cmp(&b.0))?;
+        let mean = |share: fn(&Counts) -> Option<f64>| {
+            let known = kernels.clone().filter_map(|(ms, counts)| Some((ms, ms * share(counts)?)));
+            let (whole, sum) =
+                known.fold((0.0, 0.0), |(whole, sum), (ms, part)| (whole + ms, sum + part));
+            (whole > 0.0).then(|| 100.0 * sum / whole)
+        };
+        Some(Self {
+            achieved_occupancy: mean(Counts::achieved_occupancy),
+            warp_execution_efficiency: mean(Counts::warp_execution_efficiency),
+            global_load_efficiency: mean(Counts::load_efficiency),
+            memory_bytes: kernels.clone().map(|(_, c)| c.read_bytes + c.written_bytes).sum(),
+            bound_by: longest.limit().0,
+        })
+    }
+}
+
 impl fmt::Display for Counts {
     /// In one line: what bounds the time, then [`counted`](Self::counted).
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -221,4 +265,42 @@ impl fmt::Display for Counts {
 
 fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_profile_is_the_mean_over_the_times_of_kernels() {
+        let busy = Counts {
+            warp_instructions: 10,
+            thread_instructions: 320,
+            loaded_bytes: 64,
+            loaded_sectors: 4,
+            read_bytes: 100,
+            cycles: 100.0,
+            mean_cycles: 90.0,
+            occupied_cycles: 45.0,
+            busy: Busy { memory: 70.0, l2: 10.0, ..Busy::default() },
+            ..Counts::default()
+        };
+        let lone = Counts {
+            warp_instructions: 10,
+            thread_instructions: 80,
+            written_bytes: 1,
+            cycles: 50.0,
+            mean_cycles: 5.0,
+            ..Counts::default()
+        };
+        assert_eq!((busy.limit().0, lone.limit().0), ("memory", "imbalance"));
+        let even = Counts { mean_cycles: 50.0, ..lone.clone() };
+        assert_eq!(even.limit().0, "latency");
+        let profile = Profile::of([(3.0, &busy), (1.0, &lone)].into_iter()).unwrap();
+        assert_eq!(profile.achieved_occupancy, Some(37.5));
+        assert_eq!(profile.warp_execution_efficiency, Some(75.0 + 6.25));
+        assert_eq!(profile.global_load_efficiency, Some(50.0), "of the one that loads");
+        assert_eq!((profile.memory_bytes, profile.bound_by), (101, "memory"));
+        assert_eq!(Profile::of(std::iter::empty()), None);
+    }
 }

@@ -133,6 +133,7 @@ impl<'a, T: Sent> Trial<'a, T> {
             library_version: Some(ranks.library()),
             note: Some(self.note(&ready.product, &parts)),
             occupancy: None,
+            profile: None,
             launches: None,
             stages: if settings.stages { parts.stages() } else { Vec::new() },
         }

@@ -171,6 +171,11 @@ pub struct Row {
     pub values: Option<Values>,
     pub required_bytes: Option<u64>,
     pub required_percent_of_peak: Option<f64>,
+    pub achieved_occupancy: Option<f64>,
+    pub warp_execution_efficiency: Option<f64>,
+    pub global_load_efficiency: Option<f64>,
+    pub memory_bytes: Option<u64>,
+    pub bound_by: Option<String>,
 }
 
 impl Row {
@@ -319,6 +324,7 @@ impl Row {
             let products = metrics::break_even(measurement.setup_ms, summary.median_ms, baseline);
             products.unwrap_or(f64::INFINITY)
         };
+        let profile = measurement.profile.as_ref();
         Self {
             status: Some(Status::Ok),
             setup_ms: Some(measurement.setup_ms),
@@ -340,6 +346,11 @@ impl Row {
             launch_floor_ms: measurement.launches.zip(circumstances.launch_ms).map(floor),
             required_bytes: required,
             required_percent_of_peak: required.and_then(percent_of_peak),
+            achieved_occupancy: profile.and_then(|profile| profile.achieved_occupancy),
+            warp_execution_efficiency: profile.and_then(|p| p.warp_execution_efficiency),
+            global_load_efficiency: profile.and_then(|profile| profile.global_load_efficiency),
+            memory_bytes: profile.map(|profile| profile.memory_bytes),
+            bound_by: profile.map(|profile| profile.bound_by.to_owned()),
             library_version: measurement.library_version.clone(),
             reason: measurement.note.clone(),
             ..self.with_mean(ms)

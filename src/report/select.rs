@@ -50,8 +50,8 @@ enum Comparison {
 }
 
 /// What may be compared with a word. `matrix` is the name without folder and ending.
-const WORDS: [&str; 8] =
-    ["matrix", "precision", "device", "transpose", "cache", "order", "status", "kind"];
+const WORDS: [&str; 9] =
+    ["matrix", "precision", "device", "transpose", "cache", "order", "status", "kind", "bound_by"];
 
 impl Select {
     /// Whether a row is meant.

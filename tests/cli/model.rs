@@ -97,6 +97,14 @@ fn counts_are_those_of_the_kernel() {
     assert_eq!(counts["loaded_sectors"], 4096 * (8 + 4) / 32 + 4096 / 32);
     assert_eq!(counts["stored_sectors"], 4096 * 8 / 32);
     assert_eq!(counts["atomics"], 0);
+    let row = &report["groups"][0]["rows"][0];
+    assert_eq!(row["warp_execution_efficiency"], 100.0, "{row}");
+    let used = (8.0 + 4.0 + 8.0) / (8.0 + 4.0 + 1.0);
+    assert!((row["global_load_efficiency"].as_f64().unwrap() / (100.0 * used) - 1.0).abs() < 1e-9);
+    let [achieved, possible] =
+        ["achieved_occupancy", "occupancy"].map(|column| row[column].as_f64().unwrap());
+    assert!(achieved > 0.0 && achieved <= 100.0 * possible, "{achieved} {possible}");
+    assert_eq!((&row["memory_bytes"], &row["bound_by"]), (&0.into(), &"imbalance".into()));
     // The caches are hot, and hold all of it.
     assert_eq!((&counts["read_bytes"], &counts["written_bytes"]), (&0.into(), &0.into()));
 }

@@ -99,13 +99,13 @@ impl<'a> Recorder<'a> {
 }
 
 impl Observer for Recorder<'_> {
-    fn executed(&mut self, warp: WarpId, instruction: usize, mask: Mask) {
+    fn executed(&mut self, warp: WarpId, instruction: usize, active: Mask) {
         let counts = &mut self.counts[instruction];
         counts.warps += 1;
-        counts.lanes += u64::from(mask.count_ones());
+        counts.lanes += u64::from(active.count_ones());
         let cost = self.costs[instruction];
         let part = match self.cure {
-            Cure::IdleLanes => f64::from(mask.count_ones()) / LANES as f64,
+            Cure::IdleLanes => f64::from(active.count_ones()) / LANES as f64,
             _ => 1.0,
         };
         let trace = self.trace(warp);

@@ -78,6 +78,8 @@ pub struct Traffic {
     pub cycles: f64,
     /// The same until a multiprocessor has nothing left, on average over all of them.
     pub mean_cycles: f64,
+    /// Cycles from the beginning of each warp to its end, added up.
+    pub warp_cycles: f64,
 }
 
 /// The second-level cache, which keeps what it has from launch to launch.
@@ -149,6 +151,8 @@ struct Running {
     /// Warps that have come to the barrier, and those that have not ended.
     arrived: usize,
     live: usize,
+    /// When it has begun.
+    start: f64,
 }
 
 /// Where a warp is in its trace, and in time.
@@ -166,6 +170,7 @@ impl Running {
     fn begin(&mut self, block: BlockTrace, time: f64) {
         let clock = Clock { time, ..Clock::default() };
         (self.arrived, self.live) = (0, block.warps.len());
+        self.start = time;
         self.warps = vec![clock; block.warps.len()];
         self.block = block;
     }
@@ -241,6 +246,7 @@ impl Replay<'_> {
             running.warps[warp] = clock;
             if clock.ended {
                 running.live -= 1;
+                self.traffic.warp_cycles += clock.time - running.start;
                 multiprocessor.end = multiprocessor.end.max(clock.time);
                 self.traffic.cycles = self.traffic.cycles.max(clock.time);
             }

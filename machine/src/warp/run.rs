@@ -119,7 +119,7 @@ impl<O: Observer> Engine<'_, O> {
                 return Ok(Pause::Yielded);
             }
             self.steps += 1;
-            self.observer.executed(id, at, mask);
+            self.observer.executed(id, at, warp.mask);
             match instruction.operation {
                 Operation::Compute { function, kind, to, of, .. } => {
                     if CHECKS && matches!(function, Function::Div | Function::Rem) {

@@ -9,6 +9,7 @@ use crate::bench::outcome::{Measurement, Outcome};
 use crate::bench::side::Parts;
 use crate::bench::steadiness::Attempts;
 use crate::device::Stage;
+use crate::device::counts::Profile;
 use crate::method::{Choice, Failed, Prepared, Unavailable, Unprepared};
 
 /// A method that is ready, and what it was seen to cost.
@@ -69,6 +70,7 @@ impl<T, V: ?Sized> Ready<'_, T, V> {
             library_version: self.prepared.library_version,
             note: (!notes.is_empty()).then(|| notes.join("; ")),
             occupancy: occupancy(&stages),
+            profile: profile(&stages),
             launches,
             stages: if show_stages { stages } else { Vec::new() },
         }))
@@ -79,6 +81,10 @@ impl<T, V: ?Sized> Ready<'_, T, V> {
 pub fn occupancy(stages: &[Stage]) -> Option<f64> {
     let kernels = stages.iter().filter(|stage| stage.occupancy.is_some());
     kernels.max_by(|a, b| a.ms.total_cmp(&b.ms))?.occupancy
+}
+
+fn profile(stages: &[Stage]) -> Option<Profile> {
+    Profile::of(stages.iter().filter_map(|stage| Some((stage.ms, stage.counts.as_ref()?))))
 }
 
 impl From<Failed> for Outcome {

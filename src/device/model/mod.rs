@@ -294,6 +294,7 @@ impl Model {
             usage: &usage,
             source: (loaded.name, &loaded.source),
             per_multiprocessor: per_multiprocessor as usize,
+            most_warps: self.limits.threads as usize / 32,
             most_per_multiprocessor: self.limits.most_blocks(threads) as usize,
         };
         self.execute(&timed).map_err(|fault| {

@@ -34,6 +34,8 @@ pub struct Timed<'l> {
     pub per_multiprocessor: usize,
     /// The program's file and its text.
     pub source: (&'l str, &'l str),
+    /// Warps that a multiprocessor holds at the most.
+    pub most_warps: usize,
     /// Those that it would hold if they needed no registers and no shared memory.
     pub most_per_multiprocessor: usize,
 }
@@ -89,6 +91,8 @@ impl Timing {
         let (registers, shared_bytes) = (usage.registers, shared as u32);
         let exact = Counts { registers, shared_bytes, lines, ..exact };
         let time = Duration::from_secs_f64(traffic.cycles / (1e6 * gpu.clock_mhz));
+        let warps = (gpu.multiprocessors * timed.most_warps) as f64;
+        let exact = Counts { occupied_cycles: traffic.warp_cycles / warps, ..exact };
         Ok((time, with_traffic(exact, &traffic, gpu)))
     }
 
