@@ -7,8 +7,9 @@ use rayon::prelude::*;
 
 use super::Generator;
 use super::columns::{Columns, row_random};
+use super::combinatorial::{Board, de_bruijn, design};
+use super::pattern::{Pattern, Rows};
 use super::rmat::rmat;
-use super::spec::{Pattern, Rows};
 use super::stencil::{around, diagonals, mycielski, neighbours, wheel};
 
 /// About so many entries make a block.
@@ -148,6 +149,9 @@ impl<'g> Blocks<'g> {
                 }
             }
             Pattern::Mycielski { .. } => mycielski(row, self.rows, columns),
+            Pattern::DeBruijn { bits } => de_bruijn(row, bits, columns),
+            Pattern::Bibd { n, k } => design(row, n, k, columns),
+            Pattern::Chessboard { m, n, rooks } => Board { m, n }.boundary(row, rooks, columns),
             Pattern::Wheel { spokes } => wheel(row, spokes, columns),
             Pattern::Diagonals { ref offsets, .. } => diagonals(row, self.cols, offsets, columns),
             _ => unreachable!("patterns without a stencil have a law of row lengths or are R-MAT"),

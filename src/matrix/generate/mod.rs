@@ -7,7 +7,9 @@
 
 mod blocks;
 mod columns;
+mod combinatorial;
 mod lengths;
+mod pattern;
 mod rmat;
 mod spec;
 mod stencil;
@@ -26,7 +28,7 @@ use super::csr::{Csr, MAX_INDEX};
 use super::market::{Head, write_block, write_head};
 use super::source::Announced;
 use blocks::{Block, Blocks};
-use spec::Pattern;
+use pattern::Pattern;
 
 /// A row's length as it is drawn, as it is kept, and the offset in its block.
 const ROW_BYTES: u64 = 12;
@@ -98,7 +100,7 @@ impl Generator {
     fn blocks(&self) -> Result<Blocks<'_>, SpecError> {
         let blocks = self.pattern.check_entries().and_then(|()| Blocks::new(self));
         let blocks = blocks.and_then(|blocks| match blocks.nnz() {
-            Some(nnz) if nnz > MAX_INDEX => Err(spec::too_many(nnz)),
+            Some(nnz) if nnz > MAX_INDEX => Err(pattern::too_many(nnz)),
             _ => Ok(blocks),
         });
         blocks.map_err(|problem| self.refused(problem))

@@ -91,6 +91,72 @@ fn mycielski_graphs_are_symmetric_without_triangles() {
 }
 
 #[test]
+fn a_design_has_each_pair_in_the_blocks_that_contain_it() {
+    // The blocks of 3 of 4 points, in order: 012, 013, 023, 123; the pairs: 01, 02, 03, 12, 13, 23.
+    let design = generate("bibd,n=4,k=3");
+    let rows = [[0, 1], [0, 2], [1, 2], [0, 3], [1, 3], [2, 3]];
+    assert_eq!((design.rows, design.cols), (6, 4));
+    rows.iter().enumerate().for_each(|(pair, blocks)| assert_eq!(row(&design, pair), blocks));
+    let design = generate("bibd,n=9,k=4");
+    let blocks = design.transposed();
+    assert_eq!((design.rows, design.cols, design.nnz()), (36, 126, 126 * 6));
+    assert!((0..36).all(|pair| row(&design, pair).len() == 21 && row(&design, pair).is_sorted()));
+    assert!((0..126).all(|block| row(&blocks, block).len() == 6));
+}
+
+#[test]
+fn rooks_that_are_taken_away_leave_placements() {
+    // Two rooks on 2 x 2 squares stand on one diagonal or the other; single ones in the order of the squares.
+    let board = generate("chessboard,m=2,n=2,rooks=2");
+    assert_eq!((row(&board, 0), row(&board, 1)), (&[0, 3][..], &[1, 2][..]));
+    // The boundary of a boundary: each placement of two rooks fewer is reached in two ways, or in none.
+    for (m, n, rooks) in [(3, 4, 3), (5, 3, 3), (4, 4, 4)] {
+        let board = |rooks| generate(&format!("chessboard,m={m},n={n},rooks={rooks}"));
+        let (upper, lower) = (board(rooks), board(rooks - 1));
+        assert_eq!(upper.cols, lower.rows);
+        for placement in 0..upper.rows {
+            let others = row(&upper, placement);
+            assert!(others.len() == rooks && others.is_sorted_by(|a, b| a < b));
+            let mut reached: Vec<u32> =
+                others.iter().flat_map(|&other| row(&lower, other as usize)).copied().collect();
+            reached.sort_unstable();
+            let in_two_ways = reached.chunks(2).all(|pair| pair.len() == 2 && pair[0] == pair[1]);
+            assert!(in_two_ways, "{m} x {n}, {rooks} rooks: {reached:?}");
+        }
+        let rows_of: std::collections::BTreeSet<_> =
+            (0..upper.rows).map(|placement| row(&upper, placement).to_vec()).collect();
+        assert_eq!(rows_of.len(), upper.rows, "no two placements are the same");
+    }
+}
+
+#[test]
+fn words_of_de_bruijn_are_joined_to_those_moved_by_a_place() {
+    let graph = generate("de-bruijn,bits=3");
+    assert_eq!((row(&graph, 0), row(&graph, 7)), (&[1, 4][..], &[3, 6][..]));
+    assert_eq!((row(&graph, 2), row(&graph, 5)), (&[1, 4, 5][..], &[2, 3, 6][..]));
+    assert_eq!(graph, graph.transposed());
+}
+
+/// The counts are those of the collection: AG-Monien/debr, JGD_BIBD/bibd_17_8, JGD_Homology/ch7-8-b3.
+#[test]
+fn combinatorial_matrices_have_the_collections_counts() {
+    for (spec, counts) in [
+        ("de-bruijn,bits=20", [1 << 20, 1 << 20, 4_194_298]),
+        ("bibd,n=17,k=8", [136, 24_310, 680_680]),
+        ("chessboard,m=7,n=8,rooks=4", [58_800, 11_760, 235_200]),
+    ] {
+        let matrix = generate(spec);
+        assert_eq!([matrix.rows, matrix.cols, matrix.nnz()], counts, "{spec}");
+    }
+    let refused = |spec: &str| Generator::parse(spec).unwrap_err().to_string();
+    assert!(refused("bibd,n=8,k=9").contains("k=9: a block has from 2 to n=8 points"));
+    assert!(refused("bibd,n=99,k=40").contains("there can be"));
+    assert!(refused("chessboard,m=3,n=9,rooks=4").contains("from 2 to 3 fit on the board"));
+    assert!(refused("de-bruijn,bits=1").contains("two bits at least"));
+    assert!(refused("de-bruijn,bits=99").contains("there can be"));
+}
+
+#[test]
 fn values_are_ones_or_random_by_a_seed() {
     let values = |spec| generate(spec).values;
     assert_eq!(values("grid2d,n=9"), vec![1.0; 288]);
