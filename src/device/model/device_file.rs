@@ -11,9 +11,11 @@ use crate::method::Unavailable;
 use crate::near::hint;
 
 /// The files that belong to the program, by name.
-const KNOWN: [(&str, &str); 7] = [
+const KNOWN: [(&str, &str); 9] = [
     ("k40m", include_str!("../../../devices/k40m.toml")),
     ("gtx1080", include_str!("../../../devices/gtx1080.toml")),
+    ("titan-x-maxwell", include_str!("../../../devices/titan-x-maxwell.toml")),
+    ("titan-x-pascal", include_str!("../../../devices/titan-x-pascal.toml")),
     ("p100", include_str!("../../../devices/p100.toml")),
     ("v100", include_str!("../../../devices/v100.toml")),
     ("a100", include_str!("../../../devices/a100.toml")),
