@@ -7,10 +7,12 @@ use serde::Deserialize;
 
 use super::claim::Claim;
 use crate::bench::plan::{Cache, Protocol};
+use crate::device::model::DeviceFile;
 use crate::matrix::order::Order;
-use crate::method::Device;
+use crate::method::{Device, Unavailable};
 use crate::methods::METHODS;
 use crate::near::did_you_mean;
+use crate::report::published::Published;
 use crate::report::views::Spec;
 use crate::scalar::Precision;
 
@@ -31,6 +33,13 @@ pub struct Experiment {
     /// How it departs from its source, and what must be known to read it.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// A file beside this one with times that others have published of the same products: see
+    /// [`Published`].
+    #[serde(default)]
+    pub published: Option<String>,
+    /// What is in it.
+    #[serde(skip)]
+    pub known: Published,
     /// What is measured.
     #[serde(rename = "measure")]
     pub blocks: Vec<Block>,
@@ -46,11 +55,14 @@ pub struct Experiment {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Block {
-    /// `corpus`, `set:NAME`, `set:NAME/CLASS`, `GROUP/NAME`, and `gen:SPEC` where `key={a,b,c}` stands
+    /// `corpus`, `set:NAME`, `set:NAME/CLASS`, `GROUP/NAME`, `collection:GROUP/NAME` where the datasets lack it, and `gen:SPEC` where `key={a,b,c}` stands
     /// for a matrix each.
     pub matrices: Vec<String>,
     /// As after `--methods`; all of one device.
     pub methods: Vec<String>,
+    /// The modelled GPUs that methods of the GPU run on, in place of a real one.
+    #[serde(default)]
+    pub models: Vec<String>,
     /// See [`Precision`].
     #[serde(default = "f64_only")]
     pub precision: Vec<Precision>,
@@ -124,7 +136,21 @@ impl Experiment {
             .map_err(|error| DefinitionError::Unreadable { path: path.to_owned(), error })?;
         let stem = path.file_stem().filter(|stem| *stem != "experiment");
         let name = stem.or_else(|| path.parent()?.file_name()).unwrap_or("experiment".as_ref());
-        Self::parse(&name.to_string_lossy(), &path.display().to_string(), &text)
+        let experiment = Self::parse(&name.to_string_lossy(), &path.display().to_string(), &text)?;
+        let Some(file) = &experiment.published else { return Ok(experiment) };
+        let path = path.with_file_name(file);
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| DefinitionError::Unreadable { path: path.clone(), error })?;
+        experiment.knowing(&path.display().to_string(), &text)
+    }
+
+    /// With the published times of a text that bears the name `file` in messages.
+    ///
+    /// # Errors
+    /// When it is not understood.
+    pub fn knowing(self, file: &str, text: &str) -> Result<Self, DefinitionError> {
+        let wrong = |what| DefinitionError::Content { file: file.to_owned(), what };
+        Ok(Self { known: Published::parse(text).map_err(wrong)?, ..self })
     }
 
     /// Of a text that bears the name `file` in messages.
@@ -144,9 +170,10 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// Whether something of it runs there.
+    /// Whether something of it runs there; on a GPU, that is a real one.
     pub fn needs(&self, device: Device) -> bool {
-        self.blocks.iter().any(|block| block.device() == device)
+        let runs = |block: &Block| block.device() == device && block.models.is_empty();
+        self.blocks.iter().any(runs)
     }
 }
 
@@ -171,7 +198,11 @@ impl Block {
     /// The options of `corpus` for each combination of its lists, without those that name methods and
     /// matrices; `threads` are at most `cores`.
     pub fn options(&self, cores: usize) -> Vec<Vec<String>> {
-        let mut options = vec![self.common_options()];
+        let on = |device: String| [pair("--device", &device), self.common_options()].concat();
+        let mut options: Vec<_> = match &self.models[..] {
+            [] => vec![on(self.device().name().into())],
+            models => models.iter().map(|name| on(format!("model:{name}"))).collect(),
+        };
         let mut multiply = |values: Vec<Vec<String>>| {
             let with_each = |words: &Vec<String>| {
                 let words = words.clone();
@@ -196,9 +227,8 @@ impl Block {
         let rounds = self.rounds.map(|rounds| pair("--rounds", &rounds.to_string()));
         let iterations = self.iterations.map(|count| pair("--iterations", &count.to_string()));
         let flags = [flag(!self.expand, "--no-expand"), flag(self.stages, "--stages")];
-        let device = pair("--device", self.device().name());
         let given = [protocol, rounds, iterations].into_iter().flatten();
-        [device].into_iter().chain(given).chain(flags).flatten().collect()
+        given.chain(flags).flatten().collect()
     }
 
     fn threads(&self, cores: usize) -> Vec<Vec<String>> {
@@ -221,6 +251,12 @@ impl Block {
         let first = devices.next().ok_or("a block without methods")?;
         if devices.any(|device| device != first) {
             return Err("methods of CPU and GPU in one block: make it two".into());
+        }
+        if first == Device::Cpu && !self.models.is_empty() {
+            return Err("models are for methods of the GPU".into());
+        }
+        for name in &self.models {
+            DeviceFile::find(name).map_err(|Unavailable(reason)| reason)?;
         }
         if self.matrices.is_empty() {
             return Err("a block without matrices".into());
@@ -299,6 +335,24 @@ fn first_list(word: &str) -> Option<(&str, &str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn models_run_methods_of_the_gpu() {
+        let block = |methods: &str, models: &str| {
+            parse(&format!(
+                "[[measure]]\nmatrices = ['corpus']\nmethods = ['{methods}']\nmodels = [{models}]\n"
+            ))
+        };
+        let experiment = block("gpu-coo", "'v100', 'a100'").unwrap();
+        let devices: Vec<_> =
+            experiment.blocks[0].options(2).into_iter().map(|options| options[1].clone()).collect();
+        assert_eq!(devices, ["model:v100", "model:a100"]);
+        assert!(!experiment.needs(Device::Gpu), "no real one");
+        assert!(
+            block("merge", "'v100'").unwrap_err().contains("models are for methods of the GPU")
+        );
+        assert!(block("gpu-coo", "'v10'").unwrap_err().contains("no model 'v10'"));
+    }
 
     const BLOCK: &str = "[[measure]]\nmatrices = ['corpus']\nmethods = ['merge', 'mkl-*']\n";
 

@@ -67,13 +67,21 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "csrk-fig7",
     "csrk-k",
     "csrk-tune",
+    "model-validation",
 ];
+
+/// The published times of the one experiment that has some.
+const PUBLISHED: &str = include_str!("../../results/model-validation/published.csv");
 
 /// The experiments that are built in.
 pub fn experiments() -> impl Iterator<Item = Experiment> {
     EXPERIMENTS.iter().map(|(id, text)| {
-        Experiment::parse(id, &format!("{id}/experiment.toml"), text)
-            .expect("a test reads them all")
+        let experiment = Experiment::parse(id, &format!("{id}/experiment.toml"), text);
+        let experiment = experiment.expect("a test reads them all");
+        match &experiment.published {
+            Some(file) => experiment.clone().knowing(file, PUBLISHED).expect("a test reads it"),
+            None => experiment,
+        }
     })
 }
 

@@ -56,6 +56,10 @@ const KNOWN: &[Known] = &[
     ("warp_execution_efficiency", "warp execution efficiency (%)", false),
     ("global_load_efficiency", "global load efficiency (%)", false),
     ("memory_bytes", "bytes read from memory and written to it", true),
+    ("published_ms", "published time (ms)", true),
+    ("waited_ms", "modelled time with launching and waiting (ms)", true),
+    ("published_ratio", "modelled over published time", true),
+    ("published_error", "error against the published time (%)", false),
     ("setup_products", "setup (products of the same method)", true),
     ("ns_per_nonzero", "time per nonzero (ns)", true),
     ("extra_bytes_per_nonzero", "bytes beyond CSR per nonzero", true),
@@ -151,6 +155,13 @@ impl Column {
             "ns_per_nonzero" => per_nonzero(1e6 * row.typical_ms()?),
             "extra_bytes_per_nonzero" => per_nonzero(row.extra_bytes? as f64),
             "uncertainty" => row.uncertainty(),
+            "waited_ms" => Some(row.typical_ms()? + line.number("waiting_ms")?),
+            "published_ratio" => Some(
+                (row.typical_ms()? + line.number("waiting_ms")?) / line.number("published_ms")?,
+            ),
+            "published_error" => {
+                Some(100.0 * (Self::of("published_ratio").of_line(line)? - 1.0).abs())
+            }
             "empty_percent" => Some(100.0 * row.empty_rows? as f64 / row.num_rows? as f64),
             "intensity" => {
                 let (rows, cols, nonzeros) = (row.num_rows?, row.num_cols?, row.num_nonzeros?);
@@ -159,7 +170,7 @@ impl Column {
             }
             name => match name.strip_prefix("gen:") {
                 Some(key) => line.generator(key)?.parse().ok(),
-                None => line.cell(name)?.parse().ok(),
+                None => line.number(name),
             },
         }
     }

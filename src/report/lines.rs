@@ -134,6 +134,20 @@ impl Line {
         self.cells.get(index).filter(|cell| !cell.is_empty())
     }
 
+    /// The number in a column.
+    pub fn number(&self, column: &str) -> Option<f64> {
+        self.cell(column)?.parse().ok()
+    }
+
+    /// The same with one more column.
+    pub fn with(mut self, column: &str, cell: Option<String>) -> Self {
+        let mut headers = StringRecord::clone(&self.headers);
+        headers.push_field(column);
+        self.headers = Arc::new(headers);
+        self.cells.push_field(&cell.unwrap_or_default());
+        self
+    }
+
     /// Right, and timed.
     pub fn is_ok(&self) -> bool {
         self.row.is_ok()

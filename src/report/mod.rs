@@ -10,6 +10,7 @@ pub mod matched;
 pub mod origin;
 pub mod overview;
 pub mod page;
+pub mod published;
 pub mod select;
 pub mod standings;
 pub mod statistics;

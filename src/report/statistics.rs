@@ -72,6 +72,22 @@ pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     Some(if low == high { low } else { low + (high - low) * place.fract() })
 }
 
+/// The correlation of the ranks of pairs by Spearman, from -1 to 1; equal numbers share the mean of their ranks. `None`
+/// as for [`pearson`].
+pub fn spearman(points: &[(f64, f64)]) -> Option<f64> {
+    let ranks = |of: fn(&(f64, f64)) -> f64| -> Vec<f64> {
+        let numbers: Vec<_> = points.iter().map(of).collect();
+        let rank = |number: &f64| {
+            let below = numbers.iter().filter(|&other| other < number).count();
+            let equal = numbers.iter().filter(|&other| other == number).count();
+            below as f64 + (equal as f64 - 1.0) / 2.0
+        };
+        numbers.iter().map(rank).collect()
+    };
+    let pairs = ranks(|point| point.0).into_iter().zip(ranks(|point| point.1));
+    pearson(&pairs.collect::<Vec<_>>())
+}
+
 /// The correlation of pairs by Pearson, from -1 to 1; `None` with fewer than 2 pairs or where either
 /// number does not vary.
 pub fn pearson(points: &[(f64, f64)]) -> Option<f64> {
@@ -119,6 +135,20 @@ mod tests {
         assert!((quantile(&values, 0.9).unwrap() - 46.0).abs() < 1e-12);
         assert_eq!(quantile(&[], 0.5), None);
         assert_eq!(quantile(&[f64::INFINITY; 2], 0.5), Some(f64::INFINITY));
+    }
+
+    #[test]
+    fn ranks_correlate_whatever_the_distances() {
+        let alike = [(1.0, 10.0), (2.0, 11.0), (1e9, 12.0)];
+        let opposite = alike.map(|(x, y)| (x, -y));
+        // Ranks 0, 1.5 and 1.5 against 0, 1 and 2: less their means, -1, 0.5, 0.5 against -1, 0, 1.
+        let equal = [(1.0, 1.0), (2.0, 2.0), (2.0, 3.0)];
+        let of_equal = 1.5 / (1.5f64.sqrt() * 2f64.sqrt());
+        for (points, expected) in [(alike, 1.0), (opposite, -1.0), (equal, of_equal)] {
+            let found = spearman(&points).unwrap();
+            assert!((found - expected).abs() < 1e-12, "{points:?}: {found}");
+        }
+        assert_eq!(spearman(&[(1.0, 1.0), (1.0, 2.0)]), None);
     }
 
     #[test]

@@ -16,6 +16,8 @@ use crate::matrix::source::Source;
 use crate::papers::definition::expanded;
 use crate::record::row::matrix_name;
 
+/// What a matrix of the collection begins with that the datasets need not have.
+const COLLECTION: &str = "collection:";
 /// Of the matrices of a set, a quick run takes this many, the smallest.
 const QUICK_OF_A_SET: usize = 6;
 /// Of a generator's list, a quick run takes this many, with both ends.
@@ -91,8 +93,12 @@ impl Library {
         }
         let matrices = match word.strip_prefix("set:") {
             Some(set) => self.of_set(set)?,
+            None if word.starts_with(COLLECTION) => return Ok(self.of_collection(word)),
             None => vec![self.datasets.matrix(word).with_context(|| {
-                format!("'{word}' is neither corpus, set:NAME, gen:SPEC nor GROUP/NAME of a known matrix")
+                format!(
+                    "'{word}' is neither corpus, set:NAME, gen:SPEC, {COLLECTION}GROUP/NAME nor GROUP/NAME of a known \
+                     matrix"
+                )
             })?],
         };
         let mut wanted = Wanted::default();
@@ -104,6 +110,17 @@ impl Library {
         }
         self.thin(&mut wanted.found);
         Ok(wanted)
+    }
+
+    /// A matrix of the collection that the datasets do not have, if the folder has it.
+    fn of_collection(&self, word: &str) -> Wanted {
+        let id = word.strip_prefix(COLLECTION).unwrap_or(word);
+        let found = self.by_name.get(matrix_name(id)).map(|(source, bytes)| Found {
+            source: source.clone(),
+            entries: entries(source, *bytes),
+        });
+        let missing = if found.is_none() { vec![id.to_owned()] } else { Vec::new() };
+        Wanted { found: found.into_iter().collect(), missing, ..Wanted::default() }
     }
 
     /// Every matrix of the folder; without any, every stand-in.
@@ -148,7 +165,8 @@ impl Library {
         Ok(stand_in.map(|source| Found { source, entries }))
     }
 
-    fn thin(&self, found: &mut Vec<Found>) {
+    /// In a quick run only the smallest.
+    pub fn thin(&self, found: &mut Vec<Found>) {
         found.sort_by_key(|found| found.entries);
         if self.quick {
             found.truncate(QUICK_OF_A_SET);

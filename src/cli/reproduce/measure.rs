@@ -56,7 +56,7 @@ pub fn measure(
     let store = run.store;
     let files: Vec<_> = plan.files().collect();
     let rows = files.iter().filter_map(|(batch, file)| store.rows_of(batch.cell(file)));
-    let lines: Vec<Line> = rows.flatten().cloned().collect();
+    let lines = experiment.known.join(rows.flatten().cloned().collect());
     let bad = lines.iter().any(Line::is_bad);
     let stages = files.iter().flat_map(|(batch, file)| store.stages_of(batch.cell(file)));
     let stages = stages.cloned().collect();

@@ -60,11 +60,15 @@ impl Plan {
     pub fn of(experiment: &Experiment, here: &Here) -> Result<Self> {
         let mut plan = Self::default();
         for block in experiment.blocks.iter().filter(|block| here.device.includes(block.device())) {
-            if block.device() == Device::Gpu && !here.has_gpu {
+            if block.device() == Device::Gpu && block.models.is_empty() && !here.has_gpu {
                 plan.waiting = true;
                 continue;
             }
-            let wanted = here.library.wanted(&block.matrices)?;
+            let mut wanted = here.library.wanted(&block.matrices)?;
+            if !block.models.is_empty() {
+                // What is modelled takes as long with any pace.
+                here.library.thin(&mut wanted.found);
+            }
             plan.missing.extend(wanted.missing);
             plan.left_out.extend(wanted.left_out);
             let methods: Vec<_> =

@@ -79,7 +79,9 @@ fn some(names: &[String]) -> String {
 pub fn list(world: &mut World) -> Result<()> {
     let row = |experiment: Experiment| {
         let devices = [Device::Cpu, Device::Gpu].into_iter().filter(|&d| experiment.needs(d));
-        let devices: Vec<_> = devices.map(Device::name).collect();
+        let is_modelled = experiment.blocks.iter().any(|block| !block.models.is_empty());
+        let models = is_modelled.then_some("modelled GPUs");
+        let devices: Vec<_> = devices.map(Device::name).chain(models).collect();
         let recorded = recorded(&experiment.id).unwrap_or_default();
         let cells = [&experiment.id, &experiment.source, &experiment.title];
         let cells = cells.map(|text| Cell::text(text.as_str())).to_vec();

@@ -29,7 +29,7 @@ fn the_list_is_what_the_folders_hold() {
     let mut expected: Vec<String> = ["sc16-table1", "sc16-table2", "hola-table2", "hola-table3"]
         .into_iter()
         .chain(["five-gpu-table1", "five-gpu-table3", "csrk-table1", "csrk-tune", "csrk-k"])
-        .chain(["amortisation", "roofline", "selector", "determinism"])
+        .chain(["amortisation", "roofline", "selector", "determinism", "model-validation"])
         .map(String::from)
         .collect();
     expected.extend(figures("sc16", &[3, 4, 5, 6, 9, 10, 11]));
@@ -49,7 +49,13 @@ fn definitions_ask_for_what_exists() {
     for experiment in experiments() {
         let Experiment { id, claims, views, blocks, .. } = &experiment;
         let plan = Plan::of(&experiment, &here(DeviceChoice::All)).unwrap();
-        assert!(plan.missing.is_empty() && plan.cells() > 0, "{id}: {:?}", plan.missing);
+        // What the datasets lack has no stand-in.
+        let is_of_collection = |name: &String| {
+            let word = format!("collection:{name}");
+            blocks.iter().any(|block| block.matrices.contains(&word))
+        };
+        let is_complete = plan.missing.iter().all(is_of_collection) && plan.cells() > 0;
+        assert!(is_complete, "{id}: {:?}", plan.missing);
         for batch in &plan.batches {
             batch.measure().unwrap_or_else(|error| panic!("{id}: {error}"));
         }

@@ -137,7 +137,8 @@ fn words_of_de_bruijn_are_joined_to_those_moved_by_a_place() {
     assert_eq!(graph, graph.transposed());
 }
 
-/// The counts are those of the collection: AG-Monien/debr, JGD_BIBD/bibd_17_8, JGD_Homology/ch7-8-b3.
+/// The counts are those of the collection: AG-Monien/debr, which is the same entry for entry, JGD_BIBD/bibd_17_8 and
+/// JGD_Homology/ch7-8-b3.
 #[test]
 fn combinatorial_matrices_have_the_collections_counts() {
     for (spec, counts) in [

@@ -1,5 +1,6 @@
 //! The closed grammar of views: what a definition may ask to be shown, and the making of it from rows.
 
+mod agreement;
 mod amortisation;
 mod bars;
 mod best;
@@ -27,6 +28,7 @@ mod winners;
 use serde::Deserialize;
 use serde_json::Value;
 
+pub use agreement::Agreement;
 pub use amortisation::Amortisation;
 pub use bars::Bars;
 pub use best::Best;
@@ -101,6 +103,7 @@ pub enum Spec {
     Repeatability(Repeatability),
     Sizes(Sizes),
     Stages(Stages),
+    Agreement(Agreement),
 }
 
 /// Some of the rows, under a name.
@@ -134,6 +137,7 @@ impl Spec {
             | Self::Winners(Winners { of, .. })
             | Self::Profile(Profile { of, .. })
             | Self::Repeatability(Repeatability { of, .. })
+            | Self::Agreement(Agreement { of, .. })
             | Self::Stages(Stages { of, .. }) => (of.iter().collect(), Vec::new()),
             Self::Speedup(Speedup { of, over, .. })
             | Self::Amortisation(Amortisation { of, over, .. }) => {
@@ -178,6 +182,7 @@ impl Spec {
             | Self::Profile(Profile { conditions, .. })
             | Self::Repeatability(Repeatability { conditions, .. })
             | Self::Sizes(Sizes { conditions, .. })
+            | Self::Agreement(Agreement { conditions, .. })
             | Self::Stages(Stages { conditions, .. }) => conditions,
         }
     }
@@ -201,6 +206,7 @@ impl Spec {
             Self::Repeatability(kind) => kind.view(lines),
             Self::Sizes(kind) => kind.view(lines),
             Self::Stages(kind) => kind.view(&recorded.stages),
+            Self::Agreement(kind) => kind.view(lines),
         }
     }
 }

@@ -263,3 +263,40 @@ fn what_never_pays_off_does_not_hide_how_the_others_correlate() {
     let view = view((1..=11).map(row).collect(), pairs);
     assert!(told(&view).contains("| merge  |   10 |        1.00 |"), "{}", told(&view));
 }
+
+/// Two methods on three matrices, of which one is long: 10 % too slow, twice too fast, and right.
+#[test]
+fn agreement_tells_how_near_modelled_times_are_to_published_ones() {
+    let modelled = |file: &str, method: &str, ms: f64, published: f64| {
+        let device = Some(Device::model("v100"));
+        let line = Line::from(Row { device, threads: None, ..row(file, 1000, method, ms - 0.01) });
+        let cells = [("published_ms", published), ("waiting_ms", 0.01)];
+        cells.into_iter().fold(line, |line, (name, ms)| line.with(name, Some(ms.to_string())))
+    };
+    let lines = [
+        modelled("a.mtx", "one", 1.1, 1.0),
+        modelled("a.mtx", "two", 1.0, 2.0),
+        modelled("a.mtx", "three", 4.0, 4.0),
+        modelled("b.mtx", "one", 0.05, 0.05),
+        Line::from(row("c.mtx", 1000, "one", 1.0)),
+    ];
+    let spec = "kind = 'agreement'\ntitle = 'T'\nwhere = 'device = model:v100'\nlong_ms = 0.1\nfarthest = 1";
+    let spec: Spec = toml::from_str(spec).unwrap();
+    let view = spec.view(&Recorded { lines: lines.iter().collect(), ..Recorded::default() });
+    expect_test::expect![[r#"
+        2 matrices; f64, model:v100, natural order
+        without a time: two on 1 matrix, three on 1 matrix
+        error: |modelled time with launching and waiting / published time - 1|; long: published times of 0.1 ms or more
+        model:v100: over the methods of a matrix, the rank correlation of modelled and published times is 0.50 in the median and 0.9 or more on 0 of 1 matrices, those on which the longest of 3 methods or more is long
+        farthest 1: two of a on model:v100: 1.00 ms modelled, 2.00 published, 0.50 times
+        | method | cases | median error (%) | within a factor of 1.5 (%) | of them long: cases | median error (%) | within a factor of 1.5 (%) |
+        |--------|-------|------------------|----------------------------|---------------------|------------------|----------------------------|
+        | one    |     2 |             5.00 |                        100 |                   1 |             10.0 |                        100 |
+        | two    |     1 |             50.0 |                          0 |                   1 |             50.0 |                          0 |
+        | three  |     1 |                0 |                        100 |                   1 |                0 |                        100 |
+    "#]].assert_eq(&told(&view));
+    let Some(Chart::Plane(plane)) = view.chart else { panic!() };
+    let points: Vec<_> = plane.series.iter().map(|series| series.points.len()).collect();
+    assert_eq!(points, [2, 1, 1]);
+    assert_eq!(plane.guides[0].points, [(0.05, 0.05), (4.0, 4.0)], "the diagonal");
+}

@@ -1,0 +1,108 @@
+//! Times that others have published, set beside rows of the same matrix, device and method.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+
+use super::lines::Line;
+
+/// Published times by matrix, device and method.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Published(HashMap<[String; 3], Time>);
+
+/// A published time.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+struct Time {
+    matrix: String,
+    device: String,
+    method: String,
+    /// As published, in milliseconds.
+    published_ms: f64,
+    /// What of it is no product: launching and waiting, in milliseconds.
+    waiting_ms: f64,
+}
+
+impl Published {
+    /// Of a CSV with these columns, and others that say where a time is from.
+    ///
+    /// # Errors
+    /// What is wrong, with its line; two times of one product.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut times = HashMap::new();
+        for (line, time) in (2..).zip(csv::Reader::from_reader(text.as_bytes()).deserialize()) {
+            let time: Time = time.map_err(|error: csv::Error| error.to_string())?;
+            if !(time.published_ms > time.waiting_ms && time.waiting_ms >= 0.0) {
+                let Time { published_ms, waiting_ms, .. } = time;
+                return Err(format!(
+                    "line {line}: waiting_ms {waiting_ms} of {published_ms} in all"
+                ));
+            }
+            let key = [time.matrix.clone(), time.device.clone(), time.method.clone()];
+            if times.insert(key, time).is_some() {
+                return Err(format!("line {line}: a second time of the same product"));
+            }
+        }
+        Ok(Self(times))
+    }
+
+    /// Adds the columns `published_ms` and `waiting_ms` to rows.
+    pub fn join(&self, lines: Vec<Line>) -> Vec<Line> {
+        let joined = |line: Line| {
+            let device = line.cell("device").unwrap_or_default();
+            let key = [line.matrix(), device, line.method()].map(str::to_owned);
+            let time = self.0.get(&key);
+            let cell = |number: fn(&Time) -> f64| time.map(|time| number(time).to_string());
+            let (published, waiting) =
+                (cell(|time| time.published_ms), cell(|time| time.waiting_ms));
+            line.with("published_ms", published).with("waiting_ms", waiting)
+        };
+        match self.0.is_empty() {
+            true => lines,
+            false => lines.into_iter().map(joined).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::method::Device;
+    use crate::record::row::{Row, Status};
+    use crate::report::column::Column;
+
+    const HEAD: &str = "matrix,device,method,published_ms,waiting_ms,kernel\n";
+
+    #[test]
+    fn times_are_joined_to_their_rows() {
+        let text = format!("{HEAD}a,model:v100,gpu-coo,0.25,0.05,coo\n");
+        let published = Published::parse(&text).unwrap();
+        let row = |file: &str, device: &str| {
+            Line::from(Row {
+                file: file.into(),
+                device: Some(Device::model(device)),
+                method_name: Some("gpu-coo".into()),
+                status: Some(Status::Ok),
+                avg_spmv_ms: Some(0.15),
+                median_ms: Some(0.15),
+                ..Row::default()
+            })
+        };
+        let lines = published.join(vec![row("in/a.mtx.gz", "v100"), row("a.mtx", "a100")]);
+        let number = |line: usize, column: &str| Column::of(column).of_line(&lines[line]);
+        assert_eq!(number(0, "published_ms"), Some(0.25));
+        assert_eq!(number(0, "waited_ms"), Some(0.15 + 0.05));
+        assert!((number(0, "published_ratio").unwrap() - 0.8).abs() < 1e-12);
+        assert!((number(0, "published_error").unwrap() - 20.0).abs() < 1e-9);
+        assert_eq!(number(1, "published_ms"), None);
+        assert_eq!(number(1, "published_ratio"), None);
+    }
+
+    #[test]
+    fn files_that_are_wrong_are_refused() {
+        let error = |rows: &str| Published::parse(&format!("{HEAD}{rows}")).unwrap_err();
+        assert!(error("a,model:v100,gpu-coo,fast,0,coo\n").contains("line: 2"));
+        assert!(error("a,model:v100,gpu-coo,0.1,0.2,coo\n").contains("waiting_ms 0.2 of 0.1"));
+        let twice = "a,model:v100,gpu-coo,2,1,coo\n".repeat(2);
+        assert!(error(&twice).contains("line 3: a second time"));
+    }
+}
