@@ -43,6 +43,14 @@ impl Device {
         }
     }
 
+    /// The name of a modelled GPU, without `model:`.
+    pub fn model_name(self) -> Option<&'static str> {
+        match self {
+            Self::Model(name) => Some(&name[MODEL.len()..]),
+            Self::Cpu | Self::Gpu => None,
+        }
+    }
+
     /// Whether its times are modelled, not measured.
     pub fn is_modelled(self) -> bool {
         matches!(self, Self::Model(_))

@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use super::{Group, MatrixReport, Reordering};
 use crate::bench::peak::Peak;
 use crate::device::Stage;
+use crate::device::model::DeviceFile;
+use crate::method::Device;
 use crate::record::row::{MatrixFacts, Row, Shape, Status};
 use crate::record::setting::Setting;
 
@@ -94,8 +96,17 @@ pub fn heading(group: &Group) -> String {
 }
 
 /// What is said below times that nobody measured.
-const MODELLED: &str =
-    "Times are modelled, not measured; docs/gpu-model.md says how, and how far they are off.";
+fn modelled(device: Device) -> Option<String> {
+    let file = DeviceFile::find(device.model_name()?).ok();
+    let error = match file.and_then(|file| file.validated_percent()) {
+        Some(percent) => format!(
+            "in the median they are {percent:.0} % off published times of this GPU, and more than a factor of 1.5 for \
+             some methods"
+        ),
+        None => "they were not held against measured times of this GPU".into(),
+    };
+    Some(format!("Times are modelled, not measured: {error}; see docs/gpu-model.md."))
+}
 
 /// The width of a method's name.
 const NAME: usize = 21;
@@ -196,7 +207,7 @@ pub fn meaning(group: &Group) -> Vec<String> {
     let close = group.as_fast_as_the_fastest().collect::<Vec<_>>().join(", ");
     let close = (!close.is_empty())
         .then(|| format!("Not told apart from the fastest, as the intervals overlap: {close}."));
-    let modelled = group.device.is_modelled().then(|| MODELLED.to_owned());
+    let modelled = modelled(group.device);
     modelled.into_iter().chain(lines.map(String::from)).chain(close).collect()
 }
 

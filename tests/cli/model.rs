@@ -75,7 +75,10 @@ fn every_text_says_that_times_are_modelled() {
     }
     let ran = run(&format!("{GRID} --device model:h200 --methods gpu-csr-vector --stages"));
     assert!(ran.stdout.contains("f64, h200, modelled, hot cache"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("modelled, not measured"), "{}", ran.stdout);
+    let unknown = "modelled, not measured: they were not held against measured times of this GPU";
+    assert!(ran.stdout.contains(unknown), "{}", ran.stdout);
+    let known = run(&format!("{GRID} --device model:v100 --methods gpu-csr-vector")).stdout;
+    assert!(known.contains("12 % off published times of this GPU"), "{known}");
     assert!(ran.stdout.contains("bound by "), "{}", ran.stdout);
     let ran = run(&format!("{GRID} --device model:h200 --methods gpu-csr-vector --format md"));
     assert!(ran.stdout.contains("h200, modelled"), "{}", ran.stdout);

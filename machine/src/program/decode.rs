@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
-use super::names::{Names, Symbol, special};
+use super::names::Names;
 use super::{
-    Bank, Barrier, Comparison, Constant, Instruction, Kernel, Logic, Operation, Question, Shuffle,
-    Source, Update, Vote, Wide, flow, place_name, schedule, slots,
+    Bank, Comparison, Instruction, Kernel, Logic, Operation, Update, Vote, Wide, flow, place_name,
+    schedule, slots,
 };
 use crate::arithmetic::{self, Type};
 use crate::compare::Relation;
 use crate::convert::{Conversion, Number, Rounding};
-use crate::lanes::{LANES, Slot};
+use crate::lanes::Slot;
 use crate::memory::{LOCAL_WINDOW, SHARED_WINDOW};
 use crate::ptx::{Entry, Error, Module, Operand, Place, Statement};
 
@@ -363,187 +363,10 @@ impl<'a> Decoder<'a> {
         };
         Ok(Operation::Logic { logic, to: self.target(to, Bank::Predicate)?, of })
     }
-
-    fn shuffle(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Result<Operation, Reason> {
-        let source = match parts[1..] {
-            ["sync", "up", "b32"] => Source::Up,
-            ["sync", "down", "b32"] => Source::Down,
-            ["sync", "bfly", "b32"] => Source::Butterfly,
-            ["sync", "idx", "b32"] => Source::Index,
-            _ => return Err(unknown()),
-        };
-        let [to, of, by, clamp, members] = operands else { return Err(miscounted()) };
-        let [of, by, clamp, members] = [of, by, clamp, members].map(|o| self.value(o, false));
-        let (to, in_range) = match to {
-            Operand::Pair(to, in_range) => (
-                self.result(&Operand::Name(to), false)?,
-                Some(self.target(&Operand::Name(in_range), Bank::Predicate)?),
-            ),
-            _ => (self.result(to, false)?, None),
-        };
-        let (of, by, clamp, members) = (of?, by?, clamp?, members?);
-        Ok(Operation::Shuffle(Shuffle { source, to, in_range, of, by, clamp, members }))
-    }
-
-    fn barrier(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Result<Operation, Reason> {
-        let kinds: Vec<_> = parts[1..].iter().filter(|part| **part != "aligned").copied().collect();
-        if let ["red", name, _] | ["cta", "red", name, _] = kinds[..] {
-            return self.asking_barrier(name, operands);
-        }
-        let waits = match kinds[..] {
-            ["warp", "sync"] => {
-                let [members] = operands else { return Err(miscounted()) };
-                return Ok(Operation::WarpBarrier { members: self.value(members, false)? });
-            }
-            ["sync"] | ["cta", "sync"] => true,
-            ["arrive"] | ["cta", "arrive"] => false,
-            _ => return Err(unknown()),
-        };
-        let (number, threads) = match operands {
-            [number] if waits => (number, None),
-            [number, threads] => (number, Some(self.value(threads, false)?)),
-            _ => return Err(miscounted()),
-        };
-        let number = self.value(number, false)?;
-        Ok(Operation::Barrier(Barrier { number, threads, waits, question: None }))
-    }
-
-    /// A barrier that asks all threads.
-    fn asking_barrier(
-        &mut self,
-        name: &str,
-        operands: &[Operand<'a>],
-    ) -> Result<Operation, Reason> {
-        let (vote, bank) = match name {
-            "popc" => (Vote::Ballot, Bank::Word),
-            "and" => (Vote::All, Bank::Predicate),
-            "or" => (Vote::Any, Bank::Predicate),
-            _ => return Err(unknown()),
-        };
-        let (to, number, threads, of) = match operands {
-            [to, number, of] => (to, number, None, of),
-            [to, number, threads, of] => (to, number, Some(self.value(threads, false)?), of),
-            _ => return Err(miscounted()),
-        };
-        let (number, of) = (self.value(number, false)?, self.predicate(of)?);
-        let question = Some(Question { vote, of, to: self.target(to, bank)? });
-        Ok(Operation::Barrier(Barrier { number, threads, waits: true, question }))
-    }
-
-    fn match_values(
-        &mut self,
-        parts: &[&str],
-        to: &Operand<'a>,
-        of: &Operand<'a>,
-        members: &Operand<'a>,
-    ) -> Result<Operation, Reason> {
-        let (["sync", name, _] | [name, "sync", _]) = parts[1..] else { return Err(unknown()) };
-        let wide = kind(parts)?.is_wide();
-        let (of, members) = (self.value(of, wide)?, self.value(members, false)?);
-        let (to, same) = match to {
-            Operand::Pair(to, same) => {
-                (Operand::Name(to), Some(self.target(&Operand::Name(same), Bank::Predicate)?))
-            }
-            other => (other.clone(), None),
-        };
-        let all = match name {
-            "all" => Some(same),
-            "any" => None,
-            _ => return Err(unknown()),
-        };
-        Ok(Operation::Match { all, wide, to: self.result(&to, false)?, of, members })
-    }
-
-    /// The register that holds an operand, of 32 or of 64 bits.
-    pub(super) fn value(&mut self, operand: &Operand<'a>, wide: bool) -> Result<Slot, Reason> {
-        let bank = Bank::of(wide);
-        match *operand {
-            Operand::Number(bits) => {
-                let bits = if wide { bits } else { u64::from(bits as u32) };
-                Ok(self.names.constant(bank, Constant::Bits(bits)))
-            }
-            Operand::Name(name) => {
-                if let Some((found, slot)) = self.names.register(name) {
-                    return if found == bank { Ok(slot) } else { Err(misfit(name)) };
-                }
-                if let Some(special) = special(name) {
-                    return Ok(self.names.constant(bank, Constant::Special(special)));
-                }
-                let constant = match self.names.symbol(name) {
-                    None if name == "WARP_SZ" => Constant::Bits(LANES as u64),
-                    Some(Symbol::Shared(at) | Symbol::Local(at)) => Constant::Bits(at as u64),
-                    Some(Symbol::Module(number)) => Constant::Address(number),
-                    Some(Symbol::Parameter(..)) => {
-                        return Err(format!(
-                            "the address of the parameter {name} is not supported"
-                        ));
-                    }
-                    None => return Err(format!("{name} is neither declared nor known")),
-                };
-                Ok(self.names.constant(bank, constant))
-            }
-            _ => Err(unknown()),
-        }
-    }
-
-    /// The register of a result of 32 or of 64 bits.
-    pub(super) fn result(&mut self, operand: &Operand<'a>, wide: bool) -> Result<Slot, Reason> {
-        self.target(operand, Bank::of(wide))
-    }
-
-    /// The register of a result; `_` is one that nobody reads.
-    pub(super) fn target(&mut self, operand: &Operand<'a>, bank: Bank) -> Result<Slot, Reason> {
-        match *operand {
-            Operand::Name("_") => Ok(self.names.new_register(bank)),
-            Operand::Name(name) => match self.names.register(name) {
-                Some((found, slot)) if found == bank => Ok(slot),
-                Some(_) => Err(misfit(name)),
-                None => Err(format!("{name} is no register")),
-            },
-            _ => Err("the result is no register".into()),
-        }
-    }
-
-    /// A register of at least that width, or a constant of it, and whether it has 64 bits.
-    pub(super) fn any_width(
-        &mut self,
-        operand: &Operand<'a>,
-        wide: bool,
-    ) -> Result<(Slot, bool), Reason> {
-        if let Operand::Name(name) = operand
-            && let Some((bank, slot)) = self.names.register(name)
-        {
-            return match bank {
-                Bank::Double => Ok((slot, true)),
-                Bank::Word if !wide => Ok((slot, false)),
-                _ => Err(misfit(name)),
-            };
-        }
-        Ok((self.value(operand, wide)?, wide))
-    }
-
-    /// A predicate and whether it is negated; 0 and 1 are predicates too.
-    fn predicate(&mut self, operand: &Operand<'a>) -> Result<(Slot, bool), Reason> {
-        match *operand {
-            Operand::Name(name) => Ok((self.predicate_named(name)?, false)),
-            Operand::Not(name) => Ok((self.predicate_named(name)?, true)),
-            Operand::Number(bits) => {
-                Ok((self.names.constant(Bank::Predicate, Constant::Bits(bits)), false))
-            }
-            _ => Err(unknown()),
-        }
-    }
-
-    fn predicate_named(&mut self, name: &'a str) -> Result<Slot, Reason> {
-        match self.names.register(name) {
-            Some((Bank::Predicate, slot)) => Ok(slot),
-            _ => Err(format!("{name} is no predicate")),
-        }
-    }
 }
 
 /// The type that an instruction's name ends in.
-fn kind(parts: &[&str]) -> Result<Type, Reason> {
+pub(super) fn kind(parts: &[&str]) -> Result<Type, Reason> {
     parts.last().and_then(|last| Type::find(last)).ok_or_else(unknown)
 }
 

@@ -2,6 +2,7 @@
 
 mod access;
 mod atomic;
+mod checks;
 mod collective;
 mod run;
 

@@ -109,7 +109,7 @@ impl<'a> Page<'a> {
         writeln!(
             out,
             "The kernels were executed and y was verified. Instructions, lanes, sectors and turns are counted \
-             exactly; times and caches are modelled."
+             exactly; times and caches are modelled: docs/gpu-model.md says how, and how far off."
         )?;
         self.stages.iter().try_for_each(|part| part.write(self.modelled_ms, lines, out))
     }

@@ -54,6 +54,8 @@ pub struct DeviceFile {
     atomic_cycles: f64,
     launch_us: f64,
     graph_launch_us: f64,
+    #[serde(default)]
+    validated_percent: Option<f64>,
 }
 
 impl DeviceFile {
@@ -97,6 +99,12 @@ impl DeviceFile {
             Some((key, value)) => Err(format!("{key} = {value}: it must be larger than 0")),
             None => Ok(file),
         }
+    }
+
+    /// How far modelled times are off published ones of this GPU, in the median and in percent; `None` where nobody has
+    /// held them against each other.
+    pub fn validated_percent(&self) -> Option<f64> {
+        self.validated_percent
     }
 
     /// The architecture that kernels are compiled for.

@@ -1,0 +1,105 @@
+//! Statements that lanes execute together: shuffles, barriers and matches.
+
+use super::decode::{Decoder, Reason, kind, miscounted, unknown};
+use super::{Bank, Barrier, Operation, Question, Shuffle, Source, Vote};
+use crate::ptx::Operand;
+
+impl<'a> Decoder<'a> {
+    pub(super) fn shuffle(
+        &mut self,
+        parts: &[&str],
+        operands: &[Operand<'a>],
+    ) -> Result<Operation, Reason> {
+        let source = match parts[1..] {
+            ["sync", "up", "b32"] => Source::Up,
+            ["sync", "down", "b32"] => Source::Down,
+            ["sync", "bfly", "b32"] => Source::Butterfly,
+            ["sync", "idx", "b32"] => Source::Index,
+            _ => return Err(unknown()),
+        };
+        let [to, of, by, clamp, members] = operands else { return Err(miscounted()) };
+        let [of, by, clamp, members] = [of, by, clamp, members].map(|o| self.value(o, false));
+        let (to, in_range) = match to {
+            Operand::Pair(to, in_range) => (
+                self.result(&Operand::Name(to), false)?,
+                Some(self.target(&Operand::Name(in_range), Bank::Predicate)?),
+            ),
+            _ => (self.result(to, false)?, None),
+        };
+        let (of, by, clamp, members) = (of?, by?, clamp?, members?);
+        Ok(Operation::Shuffle(Shuffle { source, to, in_range, of, by, clamp, members }))
+    }
+
+    pub(super) fn barrier(
+        &mut self,
+        parts: &[&str],
+        operands: &[Operand<'a>],
+    ) -> Result<Operation, Reason> {
+        let kinds: Vec<_> = parts[1..].iter().filter(|part| **part != "aligned").copied().collect();
+        if let ["red", name, _] | ["cta", "red", name, _] = kinds[..] {
+            return self.asking_barrier(name, operands);
+        }
+        let waits = match kinds[..] {
+            ["warp", "sync"] => {
+                let [members] = operands else { return Err(miscounted()) };
+                return Ok(Operation::WarpBarrier { members: self.value(members, false)? });
+            }
+            ["sync"] | ["cta", "sync"] => true,
+            ["arrive"] | ["cta", "arrive"] => false,
+            _ => return Err(unknown()),
+        };
+        let (number, threads) = match operands {
+            [number] if waits => (number, None),
+            [number, threads] => (number, Some(self.value(threads, false)?)),
+            _ => return Err(miscounted()),
+        };
+        let number = self.value(number, false)?;
+        Ok(Operation::Barrier(Barrier { number, threads, waits, question: None }))
+    }
+
+    /// A barrier that asks all threads.
+    fn asking_barrier(
+        &mut self,
+        name: &str,
+        operands: &[Operand<'a>],
+    ) -> Result<Operation, Reason> {
+        let (vote, bank) = match name {
+            "popc" => (Vote::Ballot, Bank::Word),
+            "and" => (Vote::All, Bank::Predicate),
+            "or" => (Vote::Any, Bank::Predicate),
+            _ => return Err(unknown()),
+        };
+        let (to, number, threads, of) = match operands {
+            [to, number, of] => (to, number, None, of),
+            [to, number, threads, of] => (to, number, Some(self.value(threads, false)?), of),
+            _ => return Err(miscounted()),
+        };
+        let (number, of) = (self.value(number, false)?, self.predicate(of)?);
+        let question = Some(Question { vote, of, to: self.target(to, bank)? });
+        Ok(Operation::Barrier(Barrier { number, threads, waits: true, question }))
+    }
+
+    pub(super) fn match_values(
+        &mut self,
+        parts: &[&str],
+        to: &Operand<'a>,
+        of: &Operand<'a>,
+        members: &Operand<'a>,
+    ) -> Result<Operation, Reason> {
+        let (["sync", name, _] | [name, "sync", _]) = parts[1..] else { return Err(unknown()) };
+        let wide = kind(parts)?.is_wide();
+        let (of, members) = (self.value(of, wide)?, self.value(members, false)?);
+        let (to, same) = match to {
+            Operand::Pair(to, same) => {
+                (Operand::Name(to), Some(self.target(&Operand::Name(same), Bank::Predicate)?))
+            }
+            other => (other.clone(), None),
+        };
+        let all = match name {
+            "all" => Some(same),
+            "any" => None,
+            _ => return Err(unknown()),
+        };
+        Ok(Operation::Match { all, wide, to: self.result(&to, false)?, of, members })
+    }
+}
