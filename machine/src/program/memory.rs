@@ -12,6 +12,7 @@ struct Modifiers {
     /// `None` for parameters.
     space: Option<Space>,
     order: Order,
+    past_l1: bool,
     count: u8,
     /// All others.
     rest: Vec<String>,
@@ -19,8 +20,13 @@ struct Modifiers {
 
 impl Modifiers {
     fn read(parts: &[&str]) -> Self {
-        let mut read =
-            Self { space: Some(Space::Generic), order: Order::Weak, count: 1, rest: Vec::new() };
+        let mut read = Self {
+            space: Some(Space::Generic),
+            order: Order::Weak,
+            past_l1: false,
+            count: 1,
+            rest: Vec::new(),
+        };
         for part in parts {
             match *part {
                 "global" => read.space = Some(Space::Global),
@@ -36,7 +42,8 @@ impl Modifiers {
                 "v4" => read.count = 4,
                 // Scopes, and what is said to caches, change no result.
                 "weak" | "cta" | "cluster" | "gpu" | "sys" => (),
-                "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" => (),
+                "cg" | "cv" => read.past_l1 = true,
+                "ca" | "cs" | "lu" | "wb" | "wt" => (),
                 hint if hint.starts_with("L1::") || hint.starts_with("L2::") => (),
                 other => read.rest.push(other.to_owned()),
             }
@@ -124,6 +131,7 @@ impl<'a> Decoder<'a> {
             signed: matches!(number, Number::Signed(_)),
             registers,
             order: modifiers.order,
+            past_l1: modifiers.past_l1,
         })
     }
 

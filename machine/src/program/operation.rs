@@ -171,6 +171,8 @@ pub struct Access {
     pub registers: [Slot; 4],
     /// See [`Order`].
     pub order: Order,
+    /// Whether it passes by the first-level cache (`.cg`, `.cv`), which changes no result.
+    pub past_l1: bool,
 }
 
 impl Operation {

@@ -67,6 +67,7 @@ impl<O: Observer> Engine<'_, O> {
         let addresses = warp.addresses(access.address);
         let size = access.size();
         let action = match access.order {
+            Order::Weak if access.past_l1 => Action::Strong,
             Order::Weak => Action::Load,
             Order::ReadOnly => Action::ReadOnly,
             _ => Action::Strong,
