@@ -5,6 +5,7 @@
 //! too noisy takes all its rounds again. All methods are kept ready at once for that; with a single round, each
 //! is dropped before the next is prepared. After an interrupt, methods that have samples keep them.
 
+mod contract;
 mod entry;
 mod modelled;
 mod trial;
@@ -13,19 +14,14 @@ mod turn;
 use std::collections::BTreeSet;
 use std::mem::take;
 use std::ops::RangeInclusive;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use rand::SeedableRng;
-use rand::rngs::Xoshiro256PlusPlus;
-use serde::{Deserialize, Serialize};
-
 use super::alteration::Alteration;
-use super::clock::Clock;
 use super::inputs::Inputs;
 use super::need::SMALL_OF_METHOD;
 use super::outcome::{Outcome, Report};
-use super::plan::{Round, Settings};
+use super::plan::Round;
 use super::side::Side;
 use super::steadiness::Attempts;
 use crate::device::facts::Clocks;
@@ -34,68 +30,14 @@ use crate::memory::extent::Extent;
 use crate::memory::{self, Available};
 use crate::method::{Choice, Device, Request};
 use crate::scalar::Scalar;
-use crate::team::Team;
+pub use contract::{Bench, News, Stopped, Turn};
 use entry::{Ready, guarded};
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
 pub use trial::Trial;
 
 /// How long products run on a device before the first round, so that its clocks have risen.
 const WARM_UP: Duration = Duration::from_millis(200);
-
-/// What a measurement needs from outside.
-pub struct Bench<'a> {
-    /// The threads.
-    pub team: &'a Team,
-    /// Time.
-    pub clock: &'a dyn Clock,
-    /// Set from outside to stop early.
-    pub interrupted: &'a AtomicBool,
-    /// How to measure.
-    pub settings: &'a Settings,
-    /// Told how far the measurement is.
-    pub tell: &'a dyn Fn(News),
-    /// Numbers that no method can foresee: they decide when and how x and y are changed between samples.
-    pub entropy: fn() -> u64,
-}
-
-/// What a measurement tells while it goes on.
-pub enum News<'n> {
-    /// What a method does next: whoever watches from outside can name it if this process ends there.
-    Next(&'n Choice<'n>, Turn),
-    /// What became of a method; later only notes are added.
-    Final(&'n Choice<'n>, &'n Outcome),
-}
-
-/// What a method does.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Turn {
-    /// It is prepared, and its first product is verified.
-    Prepare,
-    /// Its turn in a round. Further rounds of methods that were too noisy continue the count.
-    Round {
-        /// From 1.
-        number: usize,
-        /// How many there are.
-        of: usize,
-    },
-    /// It keeps the device at work, or is dropped.
-    Other,
-}
-
-/// Why the measurement of a matrix ended early; it is incomplete.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum Stopped {
-    /// From outside.
-    #[error("interrupted")]
-    Interrupted,
-    /// By an error of the device after which it does nothing more for this process.
-    #[error("{method}: {reason}")]
-    Lost {
-        /// The method, with its parameters, or what came before all of them.
-        method: String,
-        /// Its error.
-        reason: String,
-    },
-}
 
 /// One matrix on one side.
 struct Case<'a, 'i, T, S> {

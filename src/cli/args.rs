@@ -97,7 +97,7 @@ pub enum Command {
     /// binds it, the lines of its source with the most sectors, wasted sectors, idle lanes and bank conflicts, and the
     /// times that it would take without each of its problems. No GPU is needed, but NVRTC, which compiles the kernels.
     ///
-    /// Exit status: 0 if there is a page, 2 if there is none.
+    /// Exit status: 0 if there is a page, 1 if it was interrupted, 2 if there can be none.
     Explain(ExplainArgs),
     /// Shows results that were written as CSV or by Ginkgo's benchmarks: first what is wrong, then tables and
     /// charts

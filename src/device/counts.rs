@@ -69,13 +69,13 @@ pub struct LineCounts {
     pub warp_instructions: u64,
     /// The lanes that executed them, added up.
     pub thread_instructions: u64,
-    /// Sectors of global memory that accesses touched, and as few as hold the bytes that lanes asked for.
+    /// Sectors of global memory that accesses touched.
     pub sectors: u64,
-    /// See [`sectors`](Self::sectors).
+    /// The fewest sectors that could hold the bytes that lanes asked for.
     pub needed_sectors: u64,
-    /// Turns of the banks of shared memory, and as few as move the bytes that lanes asked for.
+    /// Turns of the banks of shared memory.
     pub wavefronts: u64,
-    /// See [`wavefronts`](Self::wavefronts).
+    /// The fewest turns that could move the bytes that lanes asked for.
     pub needed_wavefronts: u64,
 }
 

@@ -391,19 +391,4 @@ pub fn matrix_name(file: &str) -> &str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_matrix_is_named_without_place_and_ending() {
-        for (file, name) in [
-            ("ufl_mtx/cant.mtx.gz", "cant"),
-            ("cant.mtx", "cant"),
-            ("a\\b.c.tar.gz", "b.c"),
-            ("stand-in:Williams/cant", "cant"),
-            ("gen:dense,cols=4", "gen:dense,cols=4"),
-        ] {
-            assert_eq!(matrix_name(file), name);
-        }
-    }
-}
+mod tests;

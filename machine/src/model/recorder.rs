@@ -16,15 +16,15 @@ pub struct Counts {
     pub warps: u64,
     /// Lanes that did.
     pub lanes: u64,
-    /// Sectors of global memory that its accesses touch, and as few as hold the bytes that they ask for.
+    /// Sectors of global memory that its accesses touch.
     pub sectors: u64,
-    /// See [`sectors`](Self::sectors).
+    /// The fewest sectors that could hold the bytes that its accesses ask for.
     pub needed_sectors: u64,
     /// Bytes that its lanes ask for, of any memory.
     pub bytes: u64,
-    /// Turns of the banks of shared memory, and as few as move the bytes that its lanes ask for.
+    /// Turns of the banks of shared memory.
     pub wavefronts: u64,
-    /// See [`wavefronts`](Self::wavefronts).
+    /// The fewest turns that could move the bytes that its lanes ask for.
     pub needed_wavefronts: u64,
 }
 

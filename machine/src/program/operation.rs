@@ -12,15 +12,15 @@ pub enum Operation {
     Compute { function: Function, kind: Type, wide: Wide, to: Slot, of: [Slot; 4] },
     /// A conversion; the flags say whether a register has 64 bits.
     Convert { conversion: Conversion, to: (Slot, bool), of: (Slot, bool) },
-    /// A comparison.
+    /// A comparison of two numbers, whose result is a predicate (`setp`).
     Compare { relation: Relation, kind: Type, of: [Slot; 2], result: Comparison },
     /// One of two values, by a predicate.
     Select { wide: bool, to: Slot, of: [Slot; 2], by: (Slot, bool) },
-    /// Logic on predicates.
+    /// A logical operation on two predicates.
     Logic { logic: Logic, to: Slot, of: [(Slot, bool); 2] },
-    /// A load.
+    /// Each active lane loads from memory into its registers.
     Load(Access),
-    /// A store.
+    /// Each active lane stores its registers to memory.
     Store(Access),
     /// An operation on memory that nothing comes between.
     Atomic(Atomic),
@@ -42,9 +42,9 @@ pub enum Operation {
     Fence,
     /// Goes on elsewhere: the number of an instruction.
     Branch { target: u32 },
-    /// The thread ends.
+    /// The threads of the active lanes end.
     Exit,
-    /// Lets others run.
+    /// The warp lets other warps run (`nanosleep`).
     Sleep,
     /// A clock that never stands still.
     Clock { wide: bool, to: Slot },
@@ -79,7 +79,7 @@ pub struct Question {
 /// Which registers of a [`Operation::Compute`] have 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wide {
-    /// The result.
+    /// Whether the result's register has 64 bits.
     pub to: bool,
     /// How many operands there are.
     pub count: u8,
@@ -98,38 +98,38 @@ pub struct Comparison {
     pub with: Option<(Logic, Slot, bool)>,
 }
 
-/// Operations on predicates.
+/// The logical operations on two predicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Logic {
-    /// Both.
+    /// True where both predicates are.
     And,
-    /// At least one.
+    /// True where at least one of them is.
     Or,
-    /// Exactly one.
+    /// True where exactly one of them is.
     Xor,
-    /// The first one itself.
+    /// The first predicate, whatever the second one is.
     First,
 }
 
-/// Memories.
+/// The memory that an access names (PTX ISA, state spaces).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
-    /// Of the device.
+    /// The memory of the device, which all threads share.
     Global,
-    /// Of the device, never written by kernels.
+    /// Memory of the device that no kernel writes.
     Constant,
-    /// Of a block.
+    /// The shared memory of a block.
     Shared,
-    /// Of a thread.
+    /// Memory of a single thread.
     Local,
-    /// Whichever the address lies in.
+    /// Global, shared or local memory, whichever the address lies in.
     Generic,
 }
 
 /// An address: a register, or a constant one, and the bytes that are added.
 #[derive(Clone, Copy, Debug)]
 pub struct Address {
-    /// The register.
+    /// The register that the address is counted from.
     pub register: Slot,
     /// Whether it has 64 bits.
     pub wide: bool,
@@ -155,19 +155,19 @@ pub enum Order {
 /// A load or a store of up to four elements that lie side by side.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
-    /// The memory.
+    /// Which memory it accesses.
     pub space: Space,
-    /// Where.
+    /// The address, by lane.
     pub address: Address,
     /// Bytes of an element.
     pub bytes: u8,
-    /// Elements.
+    /// How many elements a lane accesses, from 1 to 4.
     pub count: u8,
     /// Whether registers have 64 bits.
     pub wide: bool,
     /// Whether the sign fills the bits of the register above the element.
     pub signed: bool,
-    /// The registers.
+    /// The registers that are loaded or stored, one for each element.
     pub registers: [Slot; 4],
     /// See [`Order`].
     pub order: Order,
@@ -250,9 +250,9 @@ pub enum Update {
 pub struct Atomic {
     /// Shared, global or generic.
     pub space: Space,
-    /// Where.
+    /// The address, by lane.
     pub address: Address,
-    /// What it does.
+    /// What becomes of the old value.
     pub update: Update,
     /// The type of the element.
     pub kind: Type,
@@ -275,7 +275,7 @@ pub enum Source {
     Down,
     /// With these bits flipped.
     Butterfly,
-    /// This one.
+    /// The lane of this number.
     Index,
 }
 
@@ -284,11 +284,11 @@ pub enum Source {
 pub struct Shuffle {
     /// The lane that is read.
     pub source: Source,
-    /// The result.
+    /// The register that receives the value.
     pub to: Slot,
     /// The predicate that says whether that lane was in range.
     pub in_range: Option<Slot>,
-    /// The value.
+    /// The register whose value is exchanged.
     pub of: Slot,
     /// The lane, or the distance to it.
     pub by: Slot,

@@ -55,7 +55,7 @@ pub fn places(space: Space, addresses: &[u64; LANES], mask: Mask) -> [(Place, Ma
 }
 
 impl<O: Observer> Engine<'_, O> {
-    /// A load.
+    /// Executes a load: checks it, tells who watches, and fetches the bytes.
     #[inline(always)]
     pub fn load<const CHECKS: bool>(
         &mut self,
@@ -95,7 +95,7 @@ impl<O: Observer> Engine<'_, O> {
         Ok(())
     }
 
-    /// A store.
+    /// Executes a store: checks it, tells who watches, and writes the bytes.
     #[inline(always)]
     pub fn store<const CHECKS: bool>(
         &mut self,

@@ -1,16 +1,18 @@
 //! The order of events and the exact times, on a clock that the methods advance.
 
 use std::cell::{Cell, RefCell};
+use std::sync::atomic::AtomicBool;
 
 use super::entry::occupancy;
 use super::*;
-use crate::bench::clock::FakeClock;
+use crate::bench::clock::{Clock, FakeClock};
 use crate::bench::outcome::Measurement;
-use crate::bench::plan::{Cache, Protocol};
+use crate::bench::plan::{Cache, Protocol, Settings};
 use crate::device::Stage;
 use crate::matrix::order::Permutation;
 use crate::method::{Code, Method, Prepare, Prepared, Unavailable};
 use crate::methods::cpu::seq;
+use crate::team::Team;
 
 thread_local! {
     /// The clock that the test's methods advance, since a `Prepare` captures nothing.

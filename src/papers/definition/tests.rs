@@ -1,0 +1,89 @@
+//! What definitions may say, and the words for what they may not.
+
+use super::*;
+
+#[test]
+fn models_run_methods_of_the_gpu() {
+    let block = |methods: &str, models: &str| {
+        parse(&format!(
+            "[[measure]]\nmatrices = ['corpus']\nmethods = ['{methods}']\nmodels = [{models}]\n"
+        ))
+    };
+    let experiment = block("gpu-coo", "'v100', 'a100'").unwrap();
+    let devices: Vec<_> =
+        experiment.blocks[0].options(2).into_iter().map(|options| options[1].clone()).collect();
+    assert_eq!(devices, ["model:v100", "model:a100"]);
+    assert!(!experiment.needs(Device::Gpu), "no real one");
+    assert!(block("merge", "'v100'").unwrap_err().contains("models are for methods of the GPU"));
+    assert!(block("gpu-coo", "'v10'").unwrap_err().contains("no model 'v10'"));
+}
+
+const BLOCK: &str = "[[measure]]\nmatrices = ['corpus']\nmethods = ['merge', 'mkl-*']\n";
+
+fn parse(text: &str) -> Result<Experiment, String> {
+    let text = format!("title = 'a'\nsource = 'b'\n{text}");
+    Experiment::parse("x", "x.toml", &text).map_err(|error| error.to_string())
+}
+
+#[test]
+fn lists_multiply_and_the_machine_bounds_threads() {
+    let lists = "precision = ['f64', 'f32']\nthreads = [1, 2, 4]\norder = ['natural', 'rcm']\n";
+    let rest = "protocol = 'csr-k'\nexpand = false\n";
+    let experiment = parse(&format!("{BLOCK}{lists}{rest}")).unwrap();
+    let options = experiment.blocks[0].options(2);
+    assert_eq!(options.len(), 2 * 2 * 2, "4 threads are not there");
+    let words: Vec<_> = options.iter().map(|words| words.join(" ")).collect();
+    let common = "--device cpu --protocol csr-k --no-expand";
+    assert_eq!(words[0], format!("{common} --precision f64 --threads 1"));
+    assert_eq!(words[7], format!("{common} --precision f32 --threads 2 --order rcm"));
+    let plain = parse(BLOCK).unwrap().blocks[0].options(2);
+    assert_eq!(plain, [["--device", "cpu", "--precision", "f64"].map(String::from)]);
+}
+
+#[test]
+fn what_is_not_understood_is_refused() {
+    let error = |text: &str| parse(text).unwrap_err();
+    assert!(error("").contains("missing field `measure`"));
+    assert!(error(&format!("{BLOCK}speed = 3\n")).contains("unknown field `speed`"));
+    let kind = error(&format!("{BLOCK}[[view]]\nkind = 'rooflin'\ntitle = 't'\n"));
+    assert!(kind.contains("expected one of `plane`, `speedup`, "), "{kind}");
+    assert!(kind.ends_with("; did you mean roofline?"), "{kind}");
+    let methods = |list: &str| format!("[[measure]]\nmatrices = ['corpus']\nmethods = {list}\n");
+    assert!(error(&methods("['fastest']")).starts_with("x.toml: there is no method 'fastest'"));
+    assert_eq!(error(&methods("[]")), "x.toml: a block without methods");
+    let both = "x.toml: methods of CPU and GPU in one block: make it two";
+    assert_eq!(error(&methods("['merge', 'gpu-merge']")), both);
+    assert!(error(&format!("{BLOCK}order = []\n")).contains("an empty list"));
+    let claim = "[[claim]]\ntext = 't'\npaper = '1'\n\
+                 measured.share = { of = 'seq', meets = 'num_rows > 1' }\n";
+    let neither = "x.toml: claim 't' needs either holds or unjudged";
+    assert_eq!(error(&format!("{BLOCK}{claim}")), neither);
+    assert_eq!(error(&format!("{BLOCK}{claim}holds = '> 1'\nunjudged = 'u'\n")), neither);
+}
+
+#[test]
+fn generators_lists_multiply() {
+    assert_eq!(expanded("gen:a,n=1"), ["gen:a,n=1"]);
+    let words = ["gen:a,n=1,m=3", "gen:a,n=1,m=4", "gen:a,n=2,m=3", "gen:a,n=2,m=4"];
+    assert_eq!(expanded("gen:a,n={1,2},m={3, 4}"), words);
+    assert_eq!(expanded("gen:a,n={1,2"), ["gen:a,n={1,2"]);
+    assert_eq!(expanded(&"{1}".repeat(10_000)), ["1".repeat(10_000)]);
+}
+
+/// 10^4 is the most; 2^70 would not even have a size.
+#[test]
+fn lists_that_multiply_without_end_are_refused() {
+    let block = |matrix: &str, lists: &str| {
+        parse(&format!("[[measure]]\nmatrices = ['{matrix}']\nmethods = ['seq']\n{lists}"))
+    };
+    let ten = "{0,1,2,3,4,5,6,7,8,9}";
+    assert!(block(&ten.repeat(4), "").is_ok());
+    let error = block(&"{1,2}".repeat(70), "").unwrap_err();
+    let all = usize::MAX;
+    assert_eq!(error, format!("x.toml: {all} matrices in a block: 10000 are the most"));
+    let list = |name: &str, word: &str| format!("{name} = [{}]\n", [word; 22].join(", "));
+    let lists = list("order", "'rcm'") + &list("cache", "'hot'") + &list("threads", "1");
+    let error = block("corpus", &lists).unwrap_err();
+    let expected = "x.toml: 10648 combinations of lists in a block: 10000 are the most";
+    assert_eq!(error, expected);
+}
