@@ -68,6 +68,21 @@ fn a_faster_memory_makes_a_shorter_time_and_cold_caches_a_longer_one() {
     assert!(cold > 1.1 * hot, "{cold} {hot}");
 }
 
+/// The matrix fits into the second-level cache, but not together with that of the method before.
+#[test]
+fn a_hot_product_finds_what_the_product_before_it_left() {
+    if !can_compile() {
+        return;
+    }
+    let read = |methods: &str| {
+        let words = format!("--device model:v100 --threads 1 --methods {methods} --format csv");
+        let ran = run(&format!("gen:grid3d,n=36 {words}"));
+        rows(&ran.stdout).last().unwrap().memory_bytes
+    };
+    assert_eq!(read("gpu-kokkos-style"), Some(0));
+    assert_eq!(read("gpu-ell,gpu-sell,gpu-kokkos-style"), Some(0), "the last, which takes CSR");
+}
+
 #[test]
 fn every_text_says_that_times_are_modelled() {
     if !can_compile() {
