@@ -28,6 +28,8 @@ pub struct Claim {
     /// It is about the method whatever the matrix, so that stand-ins are as good.
     #[serde(default)]
     pub any_matrix: bool,
+    /// The GPU that it is about, where the source measured on several: one of the experiment's `gpus`.
+    pub gpu: Option<String>,
     /// Matrices below which nothing can be said.
     #[serde(default = "one")]
     pub least: usize,
@@ -116,7 +118,13 @@ impl TryFrom<String> for Range {
 }
 
 impl Claim {
-    pub(super) fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self, gpus: &[String]) -> Result<(), String> {
+        if let Some(gpu) = self.gpu.as_ref().filter(|gpu| !gpus.contains(gpu)) {
+            let text = &self.text;
+            return Err(format!(
+                "claim '{text}': gpu = '{gpu}' is not one of the experiment's gpus"
+            ));
+        }
         match (&self.holds, &self.unjudged) {
             (Some(_), None) | (None, Some(_)) => Ok(()),
             _ => Err(format!("claim '{}' needs either holds or unjudged", self.text)),

@@ -30,6 +30,9 @@ pub struct Experiment {
     pub title: String,
     /// The document and the place in it: `merge-spmv-sc16, Table 1`; or this project.
     pub source: String,
+    /// The GPUs that the source measured on, by the names of their models; `--device model` takes these.
+    #[serde(default)]
+    pub gpus: Vec<String>,
     /// How it departs from its source, and what must be known to read it.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -163,8 +166,9 @@ impl Experiment {
             what: with_hint(&error),
         })?;
         let experiment = Self { id: id.to_owned(), ..parsed };
-        let checks = experiment.blocks.iter().map(Block::check);
-        let checks = checks.chain(experiment.claims.iter().map(Claim::check));
+        let gpus = &experiment.gpus;
+        let checks = experiment.blocks.iter().map(Block::check).chain([known_models(gpus)]);
+        let checks = checks.chain(experiment.claims.iter().map(|claim| claim.check(gpus)));
         let wrong = |what| DefinitionError::Content { file: file.to_owned(), what };
         checks.collect::<Result<(), _>>().map_err(wrong)?;
         Ok(experiment)
@@ -196,10 +200,12 @@ impl Block {
     }
 
     /// The options of `corpus` for each combination of its lists, without those that name methods and
-    /// matrices; `threads` are at most `cores`.
-    pub fn options(&self, cores: usize) -> Vec<Vec<String>> {
+    /// matrices; `threads` are at most `cores`. A block of the GPU runs on each of `models`, on its own ones if it
+    /// has some, and on a real one if there are none of either.
+    pub fn options(&self, cores: usize, models: &[String]) -> Vec<Vec<String>> {
+        let models = if self.models.is_empty() { models } else { &self.models };
         let on = |device: String| [pair("--device", &device), self.common_options()].concat();
-        let mut options: Vec<_> = match &self.models[..] {
+        let mut options: Vec<_> = match models {
             [] => vec![on(self.device().name().into())],
             models => models.iter().map(|name| on(format!("model:{name}"))).collect(),
         };
@@ -255,9 +261,7 @@ impl Block {
         if first == Device::Cpu && !self.models.is_empty() {
             return Err("models are for methods of the GPU".into());
         }
-        for name in &self.models {
-            DeviceFile::find(name).map_err(|Unavailable(reason)| reason)?;
-        }
+        known_models(&self.models)?;
         if self.matrices.is_empty() {
             return Err("a block without matrices".into());
         }
@@ -276,6 +280,11 @@ impl Block {
         }
         Ok(())
     }
+}
+
+fn known_models(names: &[String]) -> Result<(), String> {
+    let known = |name: &String| DeviceFile::find(name).map(drop);
+    names.iter().try_for_each(known).map_err(|Unavailable(reason)| reason)
 }
 
 /// Of the methods that a name or glob, with parameters or without, means.

@@ -1,9 +1,12 @@
 //! Claims held against measured rows.
 
+mod modelled;
+
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use self::modelled::Model;
 use super::claim::{Claim, Quantity};
 use crate::method::Device;
 use crate::methods::METHODS;
@@ -48,12 +51,17 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// Why it cannot be judged.
     pub why: Option<String>,
+    /// The model that the number comes from and its error; `None` where it was measured.
+    pub modelled: Option<String>,
 }
 
-/// Holds a claim against rows. `quick` says that they were measured for a look only.
-pub fn judge(claim: &Claim, lines: &[Line], quick: bool) -> Judgement {
+/// Holds a claim against rows. `gpus` are those that the source measured on; of rows of several models, those of
+/// the claim's own count, or of the first. `quick` says that they were measured for a look only.
+pub fn judge(claim: &Claim, gpus: &[String], lines: &[Line], quick: bool) -> Judgement {
     let lines: Vec<&Line> = lines.iter().filter(|line| claim.conditions.meet(line)).collect();
-    let Measured { number, lines: used } = measure(&claim.measured, &lines);
+    let lines = of_one_model(&lines, claim.gpu.as_ref().or(gpus.first()));
+    let Measured { number, lines: used } = measure(&claim.measured, &lines, 1.0);
+    let model = Model::of(&used);
     let matrices = used.iter().map(|line| line.matrix()).collect::<BTreeSet<_>>().len();
     let stand_ins = used.iter().filter(|line| line.is_stand_in()).map(|line| line.matrix());
     let stand_ins = stand_ins.collect::<BTreeSet<_>>().len();
@@ -70,14 +78,25 @@ pub fn judge(claim: &Claim, lines: &[Line], quick: bool) -> Judgement {
             Some(format!("{stand_ins} of them stand-ins{would}"))
         }
         Some(_) if quick => Some(format!("a quick run{would}")),
-        Some(_) => None,
+        Some(_) => model.as_ref().and_then(|model| {
+            model.objection(claim, |slower| measure(&claim.measured, &lines, slower).number)
+        }),
     };
     let verdict = match (&why, number, claim.holds) {
         (None, Some(number), Some(range)) if range.contains(number) => Verdict::Holds,
         (None, Some(_), Some(_)) => Verdict::DoesNotHold,
         _ => Verdict::CannotBeJudged,
     };
-    Judgement { measured: number, matrices, verdict, why }
+    let modelled = model.as_ref().map(Model::remark);
+    Judgement { measured: number, matrices, verdict, why, modelled }
+}
+
+/// Without the rows of other models, if there are some of the GPU.
+fn of_one_model<'a>(lines: &[&'a Line], gpu: Option<&String>) -> Vec<&'a Line> {
+    let model = |line: &Line| line.row.device.and_then(Device::model_name);
+    let gpu = gpu.filter(|gpu| lines.iter().any(|line| model(line) == Some(gpu.as_str())));
+    let is_own = |line: &&&Line| gpu.is_none_or(|gpu| model(line).is_none_or(|name| name == gpu));
+    lines.iter().filter(is_own).copied().collect()
 }
 
 /// A number and the rows that it stands on.
@@ -86,13 +105,16 @@ struct Measured<'a> {
     lines: Vec<&'a Line>,
 }
 
-fn measure<'a>(quantity: &Quantity, lines: &[&'a Line]) -> Measured<'a> {
+/// The quantity if every product of its first operand took `slower` times as long as its row says.
+fn measure<'a>(quantity: &Quantity, lines: &[&'a Line], slower: f64) -> Measured<'a> {
     match quantity {
-        Quantity::Speed { of, over, statistic } => reduced(*statistic, speeds(lines, of, over)),
-        Quantity::Faster { of, than } => share(speeds(lines, of, than), |speed| speed > 1.0),
+        Quantity::Speed { of, over, statistic } => {
+            reduced(*statistic, speeds(lines, of, over)).times(1.0 / slower)
+        }
+        Quantity::Faster { of, than } => share(speeds(lines, of, than), |speed| speed > slower),
         Quantity::Best { of, among } => {
             let used = lines.iter().copied().filter(|line| line.is_ok() && of.meets(line));
-            let number = best_share(lines, of, among).map(|(share, _)| 100.0 * share);
+            let number = best_share(lines, of, among, slower).map(|(share, _)| 100.0 * share);
             Measured { number, lines: used.collect() }
         }
         Quantity::Number { of, column, statistic } => {
@@ -101,7 +123,12 @@ fn measure<'a>(quantity: &Quantity, lines: &[&'a Line]) -> Measured<'a> {
         Quantity::Ratio { of, over, column, statistic } => {
             let [above, below] =
                 [of, over].map(|select| reduced(*statistic, numbers(lines, select, column)));
-            both(above, below, |above, below| above / below)
+            let factor = match column {
+                rate if rate.is_timed() && rate.more_is_better() => 1.0 / slower,
+                time if time.is_timed() => slower,
+                _ => 1.0,
+            };
+            both(above, below, |above, below| above / below).times(factor)
         }
         Quantity::Correlation { of, between } => correlation(lines, of, between),
         Quantity::Farther { of, than, between, to } => {
@@ -113,6 +140,12 @@ fn measure<'a>(quantity: &Quantity, lines: &[&'a Line]) -> Measured<'a> {
             let met = right.map(|line| (line, f64::from(u8::from(meets.meet(line)))));
             share(met.collect(), |met| met > 0.5)
         }
+    }
+}
+
+impl Measured<'_> {
+    fn times(self, factor: f64) -> Self {
+        Self { number: self.number.map(|number| number * factor), ..self }
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::definition::Experiment;
 use super::verdicts::Verdicts;
 use crate::record::stages::StageRow;
+use crate::record::text::modelled;
 use crate::report::View;
 use crate::report::lines::Line;
 use crate::report::overview::{self, ResultFile};
@@ -38,7 +39,11 @@ pub fn of<'a>(
     let views = Section { title: "Measured".into(), lead: empty, views };
     let faults = overview::faults(&files).into_iter();
     let sections = claims.into_iter().chain([views]).chain(faults).chain(overview::runs(&files));
-    let lead = [source(experiment), extent(lines)].into_iter();
+    let models = lines.iter().filter_map(|line| line.row.device).collect::<BTreeSet<_>>();
+    let models = models
+        .into_iter()
+        .filter_map(|device| Some(format!("{}. {}", device.label(), modelled(device)?)));
+    let lead = [source(experiment), extent(lines)].into_iter().chain(models);
     Page {
         title: experiment.title.clone(),
         lead: lead.chain(experiment.notes.iter().cloned()).chain(remarks.iter().cloned()).collect(),

@@ -30,6 +30,19 @@ pub struct Row {
     pub verdict: Verdict,
     /// Why it cannot be judged.
     pub why: Option<String>,
+    /// The model that our number comes from and its error; nothing where it was measured.
+    #[serde(default)]
+    pub modelled: Option<String>,
+}
+
+impl Row {
+    /// The verdict, why there is none, and the model that it rests on.
+    pub fn in_words(&self) -> String {
+        let why = self.why.as_ref().map(|why| format!(": {why}"));
+        let modelled = self.modelled.as_ref().map(|model| format!(" ({model})"));
+        let texts = [why, modelled].map(Option::unwrap_or_default);
+        format!("{}{}", self.verdict.name(), texts.concat())
+    }
 }
 
 impl Verdicts {
@@ -37,9 +50,11 @@ impl Verdicts {
     /// only.
     pub fn of(experiment: &Experiment, lines: &[Line], quick: bool) -> Self {
         let row = |claim: &super::claim::Claim| {
-            let Judgement { measured, matrices, verdict, why } = judge(claim, lines, quick);
-            let (id, text) = (experiment.id.clone(), claim.text.clone());
-            Row { id, claim: text, paper: claim.paper.clone(), measured, matrices, verdict, why }
+            let Judgement { measured, matrices, verdict, why, modelled } =
+                judge(claim, &experiment.gpus, lines, quick);
+            let (id, claim, paper) =
+                (experiment.id.clone(), claim.text.clone(), claim.paper.clone());
+            Row { id, claim, paper, measured, matrices, verdict, why, modelled }
         };
         Self(experiment.claims.iter().map(row).collect())
     }
@@ -66,10 +81,7 @@ impl Verdicts {
     pub fn table(&self) -> Table {
         let columns = ["claim", "paper", "here", "matrices", "verdict"];
         let row = |row: &Row| {
-            let verdict = match &row.why {
-                Some(why) => format!("{}: {why}", row.verdict.name()),
-                None => row.verdict.name().to_owned(),
-            };
+            let verdict = row.in_words();
             let here = row.measured.map_or_else(|| "–".to_owned(), significant);
             let [claim, paper, here] =
                 [&row.claim, &row.paper, &here].map(|t| Cell::text(t.as_str()));
@@ -82,5 +94,16 @@ impl Verdicts {
     /// Those that were judged, and the others.
     pub fn judged(&self) -> (Vec<&Row>, Vec<&Row>) {
         self.0.iter().partition(|row| row.verdict != Verdict::CannotBeJudged)
+    }
+
+    /// With the verdicts of others, of the same experiment, on claims that these could not judge.
+    pub fn completed_by(self, others: &Self) -> Self {
+        let judged = |row: &Row| row.verdict != Verdict::CannotBeJudged;
+        let better = |row: Row| {
+            let same = |other: &&Row| other.claim == row.claim && judged(other);
+            let other = others.0.iter().find(same).filter(|_| !judged(&row));
+            other.cloned().unwrap_or(row)
+        };
+        Self(self.0.into_iter().map(better).collect())
     }
 }

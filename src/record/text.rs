@@ -95,8 +95,8 @@ pub fn heading(group: &Group) -> String {
     format!("{setting}{facts}")
 }
 
-/// What is said below times that nobody measured.
-fn modelled(device: Device) -> Option<String> {
+/// What is said below times that nobody measured; nothing of a real device.
+pub fn modelled(device: Device) -> Option<String> {
     let file = DeviceFile::find(device.model_name()?).ok();
     let error = match file.and_then(|file| file.validated_percent()) {
         Some(percent) => format!(

@@ -89,6 +89,10 @@ const COUNTS: &[&str] = &[
 const RATES: &[&str] =
     &["gflops", "effective_GBs", "compulsory_GBs", "percent_of_peak", "required_percent_of_peak"];
 
+/// Those that are the time of a product.
+const TIMES: &[&str] =
+    &["avg_spmv_ms", "min_ms", "median_ms", "max_ms", "waited_ms", "ns_per_nonzero"];
+
 /// Those of which a greater number is a better one, beside the rates.
 const MORE_IS_BETTER: &[&str] =
     &["occupancy", "achieved_occupancy", "warp_execution_efficiency", "global_load_efficiency"];
@@ -131,6 +135,12 @@ impl Column {
     pub fn more_is_better(&self) -> bool {
         let name = &&self.0[..];
         RATES.contains(name) || MORE_IS_BETTER.contains(name)
+    }
+
+    /// Whether it is the time of a product or something over it.
+    pub fn is_timed(&self) -> bool {
+        let name = &&self.0[..];
+        RATES.contains(name) || TIMES.contains(name)
     }
 
     fn known(&self) -> &'static Known {

@@ -64,13 +64,19 @@ pub fn numbers<'a>(lines: &[&'a Line], of: &Select, column: &Column) -> Vec<(&'a
 }
 
 /// Of the matrices and precisions on which `of` and all `among` have a right row: the share (0 to 1) in
-/// which `of` is the fastest, ties included; and how many they are. `None` where there are none.
-pub fn best_share(lines: &[&Line], of: &Select, among: &[Select]) -> Option<(f64, usize)> {
+/// which `of` is the fastest, ties included, if it took `slower` times as long as its rows say; and how many they
+/// are. `None` where there are none.
+pub fn best_share(
+    lines: &[&Line],
+    of: &Select,
+    among: &[Select],
+    slower: f64,
+) -> Option<(f64, usize)> {
     let others: Vec<_> = among.iter().map(|select| meant(lines, select)).collect();
     let wins = meant(lines, of).into_iter().filter_map(|(key, (_, ms))| {
         let times = others.iter().map(|other| Some(other.get(&key)?.1));
         let times: Option<Vec<_>> = times.collect();
-        Some(times?.iter().all(|&other| ms <= other))
+        Some(times?.iter().all(|&other| slower * ms <= other))
     });
     let wins: Vec<_> = wins.collect();
     let won = wins.iter().filter(|&&won| won).count();
@@ -158,7 +164,7 @@ mod tests {
         ];
         lines.extend(self::lines());
         let lines: Vec<_> = lines.iter().collect();
-        let share = |of, among: [&str; 2]| best_share(&lines, &select(of), &among.map(select));
+        let share = |of, among: [&str; 2]| best_share(&lines, &select(of), &among.map(select), 1.0);
         assert_eq!(share("merge", ["mkl", "csr5"]), Some((0.5, 2)));
         assert_eq!(share("mkl", ["merge", "csr5"]), Some((0.5, 2)));
         assert_eq!(share("csr5", ["merge", "merge"]), Some((0.5, 2)));

@@ -94,6 +94,14 @@ impl Conditions {
         Self([&self.0[..], &other.0].concat())
     }
 
+    /// The columns whose numbers are compared.
+    pub fn columns(&self) -> impl Iterator<Item = &Column> {
+        self.0.iter().filter_map(|condition| match &condition.left {
+            Left::Number(column) => Some(column),
+            Left::Word(_) => None,
+        })
+    }
+
     /// Whether all rows meet them.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

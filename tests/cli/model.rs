@@ -153,8 +153,10 @@ fn models_that_are_none_are_refused() {
     assert!(error("--device model:nothing.toml").contains("nothing.toml: No such file"));
     let several = error("--device model:h200,a100");
     assert!(several.contains("choose one"), "{several}");
-    let reproduce = run("reproduce sc16-fig10 --device model:h200").result.unwrap_err();
-    assert!(reproduce.contains("measured on real devices only"), "{reproduce}");
+    let bare = error("--device model");
+    assert!(bare.contains("model:NAME"), "{bare}");
+    let reproduce = run("reproduce sc16-fig10 --device model:h200,k40m").result.unwrap_err();
+    assert!(reproduce.contains("one modelled GPU at a time"), "{reproduce}");
     let cpu = error("--device model:h200 --methods merge");
     assert!(cpu.contains("none of these methods runs on --device model:h200"), "{cpu}");
 }

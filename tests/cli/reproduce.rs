@@ -69,7 +69,7 @@ fn an_experiment_is_measured_judged_and_written() {
     assert_eq!(rows.lines().count(), 1 + 3 * 2);
     assert!(rows.contains("\n\"gen:dense,nnz=64,cols=8\",8,8,64,"));
     let claims = fs::read_to_string(out.join("claims.csv")).unwrap();
-    assert!(claims.contains("shapes,csr-rows is as fast as seq,1.00,1.0,3,holds,\n"), "{claims}");
+    assert!(claims.contains("shapes,csr-rows is as fast as seq,1.00,1.0,3,holds,,\n"), "{claims}");
     let report = fs::read_to_string(out.join("report.md")).unwrap();
     for part in
         ["Two shapes", "nobody, Figure 0", "Made for a test.", "does not hold", "Throughput"]
@@ -192,6 +192,50 @@ fn on_a_gpu_its_part_runs() {
     assert!(stages.lines().any(|line| line.contains(",merge_tiles,")), "{stages}");
     let report = fs::read_to_string(dir.path().join("out/report.md")).unwrap();
     assert!(report.contains("### Parts") && report.contains("merge_tiles"), "{report}");
+}
+
+/// Two models of the source, with a claim about each; and another model in their place.
+#[test]
+fn models_of_the_sources_gpus_judge_what_they_can() {
+    let claim = |text: &str, rest: &str| {
+        format!("[[claim]]\ntext = \"{text}\"\npaper = \"9\"\nholds = \"> 0.1\"\n{rest}\n")
+    };
+    let speed =
+        "measured.speed = { of = \"gpu-merge\", over = \"gpu-naive\", statistic = \"max\" }";
+    let claims = [
+        claim("merge keeps up", speed),
+        claim("so it does on the second", &format!("gpu = \"v100\"\n{speed}")),
+        claim(
+            "merge is fast",
+            "measured.number = { of = \"gpu-merge\", column = \"gflops\", statistic = \"max\" }",
+        ),
+    ];
+    let text = format!(
+        "title = 't'\nsource = 's'\ngpus = ['k40m', 'v100']\n[[measure]]\nmatrices = ['gen:grid2d,n=9']\n\
+         methods = ['gpu-merge', 'gpu-naive']\niterations = 1\nrounds = 1\n{}",
+        claims.concat()
+    );
+    let dir = experiment(&text);
+    let ran = reproduce(dir.path(), "--device model");
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stderr);
+    let verdicts = fs::read_to_string(dir.path().join("out/claims.csv")).unwrap();
+    let verdict = |claim: &str| verdicts.lines().find(|line| line.contains(claim)).unwrap();
+    let first = verdict("merge keeps up");
+    assert!(first.contains(",holds,,\"modelled, on k40m: median error of times 21 %"), "{first}");
+    let second = verdict("on the second");
+    assert!(second.contains(",holds,,\"modelled, on v100: median error of times 12 %"), "{second}");
+    let alone = verdict("merge is fast");
+    assert!(alone.contains(",cannot-be-judged,a model cannot judge times alone"), "{alone}");
+    fs::remove_dir_all(dir.path().join("out")).unwrap();
+    let ran = reproduce(dir.path(), "--device model:a100");
+    assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stderr);
+    let rows = fs::read_to_string(dir.path().join("out/rows.csv")).unwrap();
+    assert!(rows.contains(",model:a100,") && !rows.contains("k40m"), "{rows}");
+    let none =
+        experiment(&text.replace("gpus = ['k40m', 'v100']", "").replace("gpu = \"v100\"", ""));
+    let ran = reproduce(none.path(), "--device model");
+    assert!(ran.result.unwrap_err().contains("nothing was measured"));
+    assert!(ran.stdout.contains("its source names no GPU; --device model:NAME"), "{}", ran.stdout);
 }
 
 #[test]

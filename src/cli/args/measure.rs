@@ -167,7 +167,7 @@ pub enum DeviceChoice {
     Cpu,
     /// On the GPU of that number, or the one that `--gpu` names.
     Gpu(Option<usize>),
-    /// On modelled GPUs, by name or file.
+    /// On modelled GPUs, by name or file; none is for `reproduce` alone: those of each experiment's source.
     Models(Vec<String>),
     All,
 }
@@ -189,6 +189,7 @@ impl fmt::Display for DeviceChoice {
             Self::Cpu => write!(f, "cpu"),
             Self::Gpu(None) => write!(f, "gpu"),
             Self::Gpu(Some(number)) => write!(f, "{number}"),
+            Self::Models(names) if names.is_empty() => write!(f, "model"),
             Self::Models(names) => write!(f, "model:{}", names.join(",")),
             Self::All => write!(f, "all"),
         }

@@ -34,8 +34,9 @@ pub struct ReproduceArgs {
     /// Only print what would be measured, what is missing, and about how long it takes
     #[arg(long)]
     pub dry_run: bool,
-    /// Where to run: cpu, gpu, all, or the number of a GPU
-    #[arg(long, value_name = "cpu|gpu|all|N", default_value = "all", value_parser = device)]
+    /// Where to run: cpu, gpu, all, the number of a GPU, a modelled GPU, or with model alone the modelled
+    /// GPUs of each source
+    #[arg(long, value_name = "cpu|gpu|all|N|model[:NAME]", default_value = "all", value_parser = place)]
     pub device: DeviceChoice,
     /// Start no further product of a method on a matrix after so many seconds [default: the protocol's]
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
@@ -47,6 +48,20 @@ pub struct ReproduceArgs {
     /// Nothing on stderr but errors
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// As for the other commands, and `model` for the GPUs that each experiment's source measured on.
+fn place(text: &str) -> Result<DeviceChoice, String> {
+    if text == "model" {
+        return Ok(DeviceChoice::Models(Vec::new()));
+    }
+    let choice = device(text)?;
+    match &choice {
+        DeviceChoice::Models(names) if names.len() > 1 => {
+            Err("one modelled GPU at a time: claims compare rows of one GPU".into())
+        }
+        _ => Ok(choice),
+    }
 }
 
 /// `12000000` or `12e6`.

@@ -88,7 +88,7 @@ impl Run<'_> {
             return Ok(());
         }
         for other in experiments().filter(|other| other.id != self.id) {
-            let folder = self.places.of_experiment(&other.id);
+            let folder = self.places.of_experiment(&other);
             if !folder.join("rows.csv").is_file() {
                 continue;
             }

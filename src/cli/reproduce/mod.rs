@@ -24,6 +24,8 @@ use plan::{Here, Plan};
 
 /// Where results go unless told otherwise.
 const RESULTS: &str = "results";
+/// What the folders of modelled runs have after the day.
+const MODEL_RUN: &str = "model-";
 /// What the folders of quick runs end with.
 const QUICK_RUN: &str = "-quick";
 /// What a quick run measures each method for.
@@ -34,13 +36,6 @@ pub fn run(args: &ReproduceArgs, world: &mut World) -> Result<Verdict> {
     if args.claims {
         return show::claims(world.stdout).map(|()| Verdict::Ok);
     }
-    ensure!(
-        !matches!(args.device, DeviceChoice::Models(_)),
-        "--device {}: experiments are measured on real devices only; `spmv-bench corpus --device {}` models the \
-         products of any matrices",
-        args.device,
-        args.device
-    );
     let chosen = chosen(args)?;
     if chosen.is_empty() {
         return show::list(world).map(|()| Verdict::Ok);
@@ -70,7 +65,7 @@ pub fn run(args: &ReproduceArgs, world: &mut World) -> Result<Verdict> {
                 let (number, all) = (number + 1, chosen.len());
                 writeln!(world.stderr, "{number}/{all} {}: {}", experiment.id, experiment.title)?;
             }
-            let folder = places.of_experiment(&experiment.id);
+            let folder = places.of_experiment(experiment);
             let done = measure::measure(experiment, &plan, &folder, &places, args.quiet, world)?;
             if done.interrupted {
                 writeln!(
@@ -107,6 +102,9 @@ fn chosen(args: &ReproduceArgs) -> Result<Vec<Experiment>> {
 
 /// The name of the GPU, if any experiment would run on one.
 fn gpu(device: &DeviceChoice, chosen: &[Experiment], world: &World) -> Result<String, Unavailable> {
+    if let DeviceChoice::Models(_) = device {
+        return Err(Unavailable("its source names no GPU; --device model:NAME models any".into()));
+    }
     let on_gpu = crate::method::Device::Gpu;
     if !device.includes(on_gpu) || !chosen.iter().any(|experiment| experiment.needs(on_gpu)) {
         return Err(Unavailable(format!("--device {device}")));
@@ -143,6 +141,7 @@ struct Places {
     results: PathBuf,
     day: String,
     machine: String,
+    device: DeviceChoice,
     origin: Origin,
 }
 
@@ -158,6 +157,7 @@ impl Places {
             results: RESULTS.into(),
             day: world.date.get(..10).unwrap_or(&world.date).to_owned(),
             machine: machine.join("-") + if args.quick { QUICK_RUN } else { "" },
+            device: args.device.clone(),
             origin: Origin {
                 revision: REVISION.to_owned(),
                 machine: format!("{cpu}, {cores} cores"),
@@ -165,30 +165,45 @@ impl Places {
         }
     }
 
-    fn of_experiment(&self, id: &str) -> PathBuf {
+    fn of_experiment(&self, experiment: &Experiment) -> PathBuf {
+        let id = &experiment.id;
         match &self.output {
             Some(output) if self.single => output.clone(),
             Some(output) => output.join(id),
             None => {
                 let folder = self.results.join(id);
-                let new = || folder.join(format!("{}-{}", self.day, self.machine));
-                self.unfinished(&folder).unwrap_or_else(new)
+                let machine = self.machine_of(experiment);
+                let new = || folder.join(format!("{}-{machine}", self.day));
+                unfinished(&folder, &machine).unwrap_or_else(new)
             }
         }
     }
 
-    /// The newest of this machine's folders, if it has rows and no report yet: whoever began it was
-    /// interrupted, today or on another day.
-    fn unfinished(&self, folder: &Path) -> Option<PathBuf> {
-        let paths = folder.read_dir().ok()?.filter_map(|entry| Some(entry.ok()?.path()));
-        let is_own = |path: &PathBuf| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.get(10..).and_then(|rest| rest.strip_prefix('-')) == Some(&self.machine)
-        };
-        let newest = paths.filter(is_own).max()?;
-        let is_open = newest.join("rows.csv").is_file() && !newest.join("report.html").is_file();
-        is_open.then_some(newest)
+    /// What a folder's name says after the day: the modelled GPUs, if any, and the machine.
+    fn machine_of(&self, experiment: &Experiment) -> String {
+        match plan::models(&self.device, experiment) {
+            [] => self.machine.clone(),
+            models => format!("{MODEL_RUN}{}-{}", slug(&models.join(" ")), self.machine),
+        }
     }
+}
+
+/// The newest folder of a machine, if it has rows and no report yet: the run that began it was interrupted, today or
+/// on another day.
+fn unfinished(folder: &Path, machine: &str) -> Option<PathBuf> {
+    let paths = folder.read_dir().ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    let is_own = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        after_day(&name) == Some(machine)
+    };
+    let newest = paths.filter(is_own).max()?;
+    let is_open = newest.join("rows.csv").is_file() && !newest.join("report.html").is_file();
+    is_open.then_some(newest)
+}
+
+/// What the name of a results folder says after the day.
+fn after_day(name: &str) -> Option<&str> {
+    name.get(10..)?.strip_prefix('-')
 }
 
 /// Letters, digits and hyphens.

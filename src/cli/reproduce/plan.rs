@@ -35,6 +35,8 @@ pub struct Plan {
     pub left_out: BTreeSet<String>,
     /// Whether blocks of the GPU are left out because there is none.
     pub waiting: bool,
+    /// Whether it was planned for modelled GPUs.
+    pub modelled: bool,
 }
 
 /// What a plan depends on beside the experiment.
@@ -45,6 +47,22 @@ pub struct Here<'a> {
     pub cores: usize,
     /// Added to the options of every block.
     pub pace: Vec<String>,
+}
+
+impl Here<'_> {
+    /// The modelled GPUs that an experiment runs on.
+    fn models<'e>(&'e self, experiment: &'e Experiment) -> &'e [String] {
+        models(&self.device, experiment)
+    }
+}
+
+/// The modelled GPUs on which the device runs an experiment: those that it names, or those of the source.
+pub fn models<'a>(device: &'a DeviceChoice, experiment: &'a Experiment) -> &'a [String] {
+    match device {
+        DeviceChoice::Models(names) if names.is_empty() => &experiment.gpus,
+        DeviceChoice::Models(names) => names,
+        _ => &[],
+    }
 }
 
 /// The options and those of the pace that they do not give themselves.
@@ -58,14 +76,17 @@ fn with_pace(mut options: Vec<String>, pace: &[String]) -> Vec<String> {
 impl Plan {
     /// The grid of an experiment.
     pub fn of(experiment: &Experiment, here: &Here) -> Result<Self> {
-        let mut plan = Self::default();
+        let modelled = matches!(here.device, DeviceChoice::Models(_));
+        let mut plan = Self { modelled, ..Self::default() };
         for block in experiment.blocks.iter().filter(|block| here.device.includes(block.device())) {
-            if block.device() == Device::Gpu && block.models.is_empty() && !here.has_gpu {
+            let models = here.models(experiment);
+            let is_modelled = !(models.is_empty() && block.models.is_empty());
+            if block.device() == Device::Gpu && !is_modelled && !here.has_gpu {
                 plan.waiting = true;
                 continue;
             }
             let mut wanted = here.library.wanted(&block.matrices)?;
-            if !block.models.is_empty() {
+            if is_modelled {
                 // What is modelled takes as long with any pace.
                 here.library.thin(&mut wanted.found);
             }
@@ -73,7 +94,7 @@ impl Plan {
             plan.left_out.extend(wanted.left_out);
             let methods: Vec<_> =
                 choice::select(&block.methods)?.iter().map(|choice| choice.name()).collect();
-            for options in block.options(here.cores) {
+            for options in block.options(here.cores, models) {
                 let options = with_pace(options, &here.pace);
                 let (words, methods) = (block.methods.clone(), methods.clone());
                 plan.batches.push(Batch { options, words, methods, found: wanted.found.clone() });

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 
 use super::measure::Done;
 use super::plan::{Batch, Plan};
-use super::{QUICK_RUN, RESULTS};
+use super::{MODEL_RUN, QUICK_RUN, RESULTS, after_day};
 use crate::cli::World;
 use crate::cli::progress::estimate::span;
 use crate::method::Device;
@@ -32,6 +32,7 @@ pub struct State {
     missing: Vec<String>,
     left_out: Vec<String>,
     waiting: Option<String>,
+    modelled: bool,
 }
 
 impl State {
@@ -40,7 +41,7 @@ impl State {
         let waiting = plan.waiting.then(|| reason.unwrap_or("no GPU").to_owned());
         let [missing, left_out] =
             [&plan.missing, &plan.left_out].map(|names| names.iter().cloned().collect());
-        Self { cells: plan.cells(), missing, left_out, waiting }
+        Self { cells: plan.cells(), missing, left_out, waiting, modelled: plan.modelled }
     }
 
     /// Whether anything was measured.
@@ -49,9 +50,13 @@ impl State {
     }
 
     fn word(&self) -> &'static str {
+        let (done, in_part) = match self.modelled {
+            true => ("modelled", "modelled in part"),
+            false => ("measured", "measured in part"),
+        };
         match (self.has_run(), &self.waiting) {
-            (true, None) if self.missing.is_empty() && self.left_out.is_empty() => "measured",
-            (true, _) => "measured in part",
+            (true, None) if self.missing.is_empty() && self.left_out.is_empty() => done,
+            (true, _) => in_part,
             (false, Some(_)) => "waiting for a GPU",
             (false, None) => "matrices missing",
         }
@@ -107,29 +112,38 @@ fn recorded(id: &str) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// The newest run that was not quick.
-fn newest(id: &str) -> Option<String> {
-    recorded(id).ok()?.into_iter().rfind(|name| !name.ends_with(QUICK_RUN))
+/// The newest run that was not quick and has verdicts, measured or modelled.
+fn newest(id: &str, modelled: bool) -> Option<String> {
+    let is_modelled = |name: &str| after_day(name).is_some_and(|rest| rest.starts_with(MODEL_RUN));
+    let is_wanted = |name: &String| !name.ends_with(QUICK_RUN) && is_modelled(name) == modelled;
+    recorded(id).ok()?.into_iter().rfind(is_wanted)
 }
 
-/// The claims that were judged in the newest recorded run of each experiment, as Markdown, with links to
-/// the reports.
+/// The claims that were judged in the newest recorded run of each experiment, or else in the newest with modelled
+/// times, as Markdown, with links to the reports.
 pub fn claims(out: &mut dyn Write) -> Result<()> {
     let columns = ["experiment", "claim", "paper", "here", "verdict"].map(String::from).to_vec();
-    let (mut rows, mut links, mut unjudged) = (Vec::new(), Vec::new(), 0);
+    let (mut rows, mut links, mut unjudged, mut on_models) = (Vec::new(), Vec::new(), 0, 0);
     for Experiment { id, .. } in experiments() {
-        let Some(newest) = newest(&id) else {
-            continue;
-        };
-        links.push(format!("[{id}]({RESULTS}/{id}/{newest}/report.md)"));
-        let path = Path::new(RESULTS).join(&id).join(newest).join("claims.csv");
-        let verdicts = Verdicts::read(&path);
-        let verdicts = verdicts.with_context(|| format!("cannot read {}", path.display()))?;
+        let mut verdicts: Option<Verdicts> = None;
+        for (modelled, word) in [(false, ""), (true, " modelled")] {
+            let Some(newest) = newest(&id, modelled) else { continue };
+            links.push(format!("[{id}{word}]({RESULTS}/{id}/{newest}/report.md)"));
+            let path = Path::new(RESULTS).join(&id).join(newest).join("claims.csv");
+            let own = Verdicts::read(&path);
+            let own = own.with_context(|| format!("cannot read {}", path.display()))?;
+            verdicts = Some(match verdicts {
+                Some(measured) => measured.completed_by(&own),
+                None => own,
+            });
+        }
+        let verdicts = verdicts.unwrap_or_default();
         let (judged, open) = verdicts.judged();
         unjudged += open.len();
         rows.extend(judged.into_iter().map(|row| {
             let here = row.measured.map(significant).unwrap_or_default();
-            let verdict = row.verdict.name().to_owned();
+            on_models += usize::from(row.modelled.is_some());
+            let verdict = row.in_words();
             let texts = [row.id.clone(), row.claim.clone(), row.paper.clone(), here, verdict];
             texts.map(Cell::text).to_vec()
         }));
@@ -138,7 +152,8 @@ pub fn claims(out: &mut dyn Write) -> Result<()> {
     writeln!(out, "{}", Table { columns, rows }.to_markdown())?;
     writeln!(
         out,
-        "\n{judged} claims were judged, {unjudged} could not be; the reports say why: {links}."
+        "\n{judged} claims were judged, {on_models} of them by a model of the source's GPU; {unjudged} could not be \
+         judged; the reports say why: {links}."
     )?;
     Ok(())
 }
@@ -191,12 +206,12 @@ pub fn results(
     Ok(())
 }
 
-/// One line for each experiment.
+/// One line for each experiment; nothing of a single one that has run, whose table is there.
 pub fn summary(states: &[(&Experiment, State)], world: &mut World) -> Result<()> {
-    if let [(_, state)] = states
-        && state.has_run()
-    {
-        return Ok(());
+    match states {
+        [] => return Ok(()),
+        [(_, state)] if state.has_run() => return Ok(()),
+        _ => {}
     }
     let row = |(experiment, state): &(&Experiment, State)| {
         let texts = [experiment.id.clone(), state.word().to_owned(), state.remarks().join("; ")];

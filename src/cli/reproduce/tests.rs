@@ -99,6 +99,7 @@ fn an_interrupted_run_goes_on_in_its_folder_on_another_day() {
         results: results.path().to_owned(),
         day: "2026-03-02".into(),
         machine: "a-cpu".into(),
+        device: DeviceChoice::Models(Vec::new()),
         origin: Origin { revision: String::new(), machine: String::new() },
     };
     let of_day = |day: &str| results.path().join("x").join(format!("{day}-a-cpu"));
@@ -108,13 +109,18 @@ fn an_interrupted_run_goes_on_in_its_folder_on_another_day() {
         std::fs::write(folder.join("rows.csv"), "").unwrap();
         folder
     };
-    assert_eq!(places.of_experiment("x"), of_day("2026-03-02"));
+    let definition = "title = 't'\nsource = 's'\nmeasure = []\n";
+    let x = Experiment::parse("x", "x.toml", definition).unwrap();
+    assert_eq!(places.of_experiment(&x), of_day("2026-03-02"));
     begun("2026-02-01-another-cpu");
-    assert_eq!(places.of_experiment("x"), of_day("2026-03-02"), "another machine's");
+    assert_eq!(places.of_experiment(&x), of_day("2026-03-02"), "another machine's");
     let older = begun("2026-02-27-a-cpu");
     let newer = begun("2026-02-28-a-cpu");
-    assert_eq!(places.of_experiment("x"), newer);
+    assert_eq!(places.of_experiment(&x), newer);
     std::fs::write(newer.join("report.html"), "").unwrap();
-    assert_eq!(places.of_experiment("x"), of_day("2026-03-02"), "finished");
+    assert_eq!(places.of_experiment(&x), of_day("2026-03-02"), "finished");
     assert!(older.is_dir(), "given up when the newer one was begun");
+    let modelled = format!("gpus = ['v100', 'a100']\n{definition}");
+    let modelled = places.of_experiment(&Experiment::parse("x", "x.toml", &modelled).unwrap());
+    assert!(modelled.ends_with("x/2026-03-02-model-v100-a100-a-cpu"), "{}", modelled.display());
 }

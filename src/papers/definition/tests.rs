@@ -10,8 +10,11 @@ fn models_run_methods_of_the_gpu() {
         ))
     };
     let experiment = block("gpu-coo", "'v100', 'a100'").unwrap();
-    let devices: Vec<_> =
-        experiment.blocks[0].options(2).into_iter().map(|options| options[1].clone()).collect();
+    let devices: Vec<_> = experiment.blocks[0]
+        .options(2, &[])
+        .into_iter()
+        .map(|options| options[1].clone())
+        .collect();
     assert_eq!(devices, ["model:v100", "model:a100"]);
     assert!(!experiment.needs(Device::Gpu), "no real one");
     assert!(block("merge", "'v100'").unwrap_err().contains("models are for methods of the GPU"));
@@ -30,13 +33,13 @@ fn lists_multiply_and_the_machine_bounds_threads() {
     let lists = "precision = ['f64', 'f32']\nthreads = [1, 2, 4]\norder = ['natural', 'rcm']\n";
     let rest = "protocol = 'csr-k'\nexpand = false\n";
     let experiment = parse(&format!("{BLOCK}{lists}{rest}")).unwrap();
-    let options = experiment.blocks[0].options(2);
+    let options = experiment.blocks[0].options(2, &[]);
     assert_eq!(options.len(), 2 * 2 * 2, "4 threads are not there");
     let words: Vec<_> = options.iter().map(|words| words.join(" ")).collect();
     let common = "--device cpu --protocol csr-k --no-expand";
     assert_eq!(words[0], format!("{common} --precision f64 --threads 1"));
     assert_eq!(words[7], format!("{common} --precision f32 --threads 2 --order rcm"));
-    let plain = parse(BLOCK).unwrap().blocks[0].options(2);
+    let plain = parse(BLOCK).unwrap().blocks[0].options(2, &[]);
     assert_eq!(plain, [["--device", "cpu", "--precision", "f64"].map(String::from)]);
 }
 

@@ -38,7 +38,7 @@ fn claim(measured: &str, rest: &str) -> Claim {
 }
 
 fn number(measured: &str) -> Option<f64> {
-    judge(&claim(measured, "holds = '> 0'"), &lines(), false).measured
+    judge(&claim(measured, "holds = '> 0'"), &[], &lines(), false).measured
 }
 
 fn assert_near(measured: &str, expected: f64) {
@@ -78,7 +78,7 @@ fn quantities_are_those_worked_by_hand() {
 fn a_claim_holds_does_not_or_cannot_be_judged() {
     let mean = "speed = { of = 'ours', over = 'theirs', statistic = 'mean' }";
     let judged = |rest: &str, lines: &[Line], quick| {
-        let Judgement { matrices, verdict, why, .. } = judge(&claim(mean, rest), lines, quick);
+        let Judgement { matrices, verdict, why, .. } = judge(&claim(mean, rest), &[], lines, quick);
         (matrices, verdict, why.unwrap_or_default())
     };
     use Verdict::*;
@@ -107,7 +107,8 @@ fn a_claim_holds_does_not_or_cannot_be_judged() {
 fn what_is_absent_says_why() {
     let why = |of: &str, rest: &str| {
         let speed = format!("speed = {{ of = '{of}', over = 'theirs', statistic = 'mean' }}");
-        let judgement = judge(&claim(&speed, &format!("holds = '> 1'\n{rest}")), &lines(), false);
+        let judgement =
+            judge(&claim(&speed, &format!("holds = '> 1'\n{rest}")), &[], &lines(), false);
         assert_eq!((judgement.measured, judgement.verdict), (None, Verdict::CannotBeJudged));
         judgement.why.unwrap()
     };
@@ -116,4 +117,82 @@ fn what_is_absent_says_why() {
     assert_eq!(why("gpu-merge:block=*", ""), "gpu-merge:block=* runs on a GPU");
     let large = why("ours where order != rcm", "where = 'num_nonzeros > 1e6'");
     assert_eq!(large, "no row of ours where order != rcm and num_nonzeros > 1e6");
+}
+
+/// The rows, as if a model had given them.
+fn modelled(name: &str) -> Vec<Line> {
+    let device = Device::model(name);
+    let mut lines = lines();
+    lines.iter_mut().for_each(|line| line.row.device = Some(device));
+    lines
+}
+
+/// Times of the K40m are 21 % off published ones in the median.
+#[test]
+fn relations_of_modelled_times_are_judged_beyond_the_models_error() {
+    use Verdict::*;
+    let judged = |measured: &str, holds: &str, name: &str| {
+        let claim = claim(measured, &format!("holds = '{holds}'"));
+        let Judgement { verdict, why, modelled, .. } = judge(&claim, &[], &modelled(name), false);
+        (verdict, why.unwrap_or_default(), modelled.unwrap())
+    };
+    let mean = "speed = { of = 'ours', over = 'theirs', statistic = 'mean' }";
+    let validated = "modelled, on k40m: median error of times 21 %".to_owned();
+    assert_eq!(judged(mean, "> 1", "k40m"), (Holds, String::new(), validated.clone()));
+    assert_eq!(judged(mean, "< 1", "k40m"), (DoesNotHold, String::new(), validated));
+    let near = "within 21 %, the error that is assumed of modelled times; it would hold";
+    let (verdict, why, _) = judged(mean, "> 1.1", "k40m");
+    assert_eq!((verdict, &why[..]), (CannotBeJudged, near));
+    // A mean of 1.25 on the V100, whose times are 12 % off.
+    assert_eq!(judged(mean, "> 1.1", "v100").0, Holds);
+    let assumed = judged(mean, "> 1", "titan-x-maxwell").2;
+    assert!(assumed.contains("error of times not known, 21 % assumed"), "{assumed}");
+    let slower =
+        "ratio = { of = 'ours', over = 'theirs', column = 'avg_spmv_ms', statistic = 'max' }";
+    assert_eq!(judged(slower, "< 1.2", "k40m").0, CannotBeJudged, "4 over 4 ms");
+    assert_eq!(judged(slower, "< 1.3", "k40m").0, Holds);
+    // On c both have the same time.
+    let faster = "faster = { of = 'ours', than = 'theirs' }";
+    assert_eq!(judged(faster, "< 50", "k40m").0, CannotBeJudged);
+    assert_eq!(judged(faster, "< 90", "k40m").0, Holds);
+    let best = "best = { of = 'ours', among = ['theirs'] }";
+    assert_eq!(judged(best, "> 50", "k40m").0, CannotBeJudged);
+    assert_eq!(judged(best, "> 20", "k40m").0, Holds);
+}
+
+#[test]
+fn what_a_model_does_not_have_is_not_judged() {
+    let why = |measured: &str| {
+        let claim = claim(measured, "holds = '> 0'");
+        judge(&claim, &[], &modelled("k40m"), false).why.unwrap_or_default()
+    };
+    let alone = why("number = { of = 'ours', column = 'gflops', statistic = 'mean' }");
+    assert_eq!(alone, "a model cannot judge times alone: only their relations");
+    let chance = why("share = { of = 'ours', meets = 'distinct_results = 1' }");
+    assert!(chance.contains("chance"), "{chance}");
+    assert_eq!(why("number = { of = 'ours', column = 'num_nonzeros', statistic = 'mean' }"), "");
+}
+
+/// Of two models, the claim's own, or the first of the source's.
+#[test]
+fn a_claim_is_judged_on_its_own_gpu() {
+    let gpus = ["k40m", "v100"].map(String::from);
+    let faster = |lines: &mut Vec<Line>| {
+        for line in lines.iter_mut().filter(|line| line.method() == "ours") {
+            line.row.avg_spmv_ms = line.row.avg_spmv_ms.map(|ms| ms / 10.0);
+        }
+    };
+    let mut on_v100 = modelled("v100");
+    faster(&mut on_v100);
+    let lines = [modelled("k40m"), on_v100].concat();
+    let max = "speed = { of = 'ours', over = 'theirs', statistic = 'max' }";
+    let number = |rest: &str| judge(&claim(max, rest), &gpus, &lines, false).measured.unwrap();
+    assert_eq!(number("holds = '> 1'"), 2.0);
+    assert_eq!(number("holds = '> 1'\ngpu = 'v100'"), 20.0);
+    // Rows of another GPU than the source's are judged too.
+    let gpus = ["p100".to_owned()];
+    assert_eq!(
+        judge(&claim(max, "holds = '> 1'"), &gpus, &modelled("k40m"), false).measured,
+        Some(2.0)
+    );
 }

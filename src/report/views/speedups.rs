@@ -103,7 +103,7 @@ impl OfPart<'_> {
     }
 
     fn percent_best(&self, of: &Select) -> Cell {
-        best_share(&self.lines, of, &self.among().0).map(|(share, _)| 100.0 * share).into()
+        best_share(&self.lines, of, &self.among().0, 1.0).map(|(share, _)| 100.0 * share).into()
     }
 
     /// Those with a time on any matrix, and those without.
@@ -114,7 +114,8 @@ impl OfPart<'_> {
 
     fn note(&self) -> String {
         let (among, missing) = self.among();
-        let matrices = best_share(&self.lines, self.of, &among).map_or(0, |(_, matrices)| matrices);
+        let matrices =
+            best_share(&self.lines, self.of, &among, 1.0).map_or(0, |(_, matrices)| matrices);
         let missing = join(missing.iter().map(Select::to_string), ", ");
         let name = if self.name.is_empty() { String::new() } else { format!("{}: ", self.name) };
         let without = if missing.is_empty() { missing } else { format!(" (none has {missing})") };
