@@ -11,6 +11,7 @@ use super::compare::CompareArgs;
 use super::corpus::share::shard;
 use super::explain::ExplainArgs;
 use super::fetch::args::FetchArgs;
+use super::gpu_file::GpuFileArgs;
 use super::libraries::Vendor;
 use super::merge::MergeArgs;
 use super::methods::MethodsArgs;
@@ -122,6 +123,14 @@ pub enum Command {
     Methods(MethodsArgs),
     /// Shows the machine: CPU, caches, NUMA nodes, memory, libraries, measured bandwidth
     System(SystemArgs),
+    /// Measures a GPU and writes the file by which it can be modelled: --device model:FILE.toml
+    ///
+    /// Clock, latencies, bandwidths of second-level cache and memory, the rates of double precision and of atomic
+    /// operations, and the times of launches are measured; the rest is what the driver says or what is published
+    /// of the architecture. The file says which is which.
+    ///
+    /// Exit status: 0 if there is a file, 2 if there can be none.
+    GpuFile(GpuFileArgs),
     /// Writes a generated matrix, or a matrix file as it was read, as a general coordinate file
     Generate(GenerateArgs),
     /// Lists or clears the cache of parsed matrix files

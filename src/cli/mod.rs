@@ -8,6 +8,7 @@ mod corpus;
 mod explain;
 mod fetch;
 mod generate;
+mod gpu_file;
 mod install;
 mod isolate;
 mod libraries;
@@ -109,6 +110,7 @@ pub fn ends_in_order(args: impl IntoIterator<Item = OsString>) -> bool {
                 | Command::Report(_)
                 | Command::Methods(_)
                 | Command::System(_)
+                | Command::GpuFile(_)
                 | Command::Library { .. }
                 | Command::Cache(_)
                 | Command::Completions { .. }
@@ -152,6 +154,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Resul
         Some(Command::Reproduce(args)) => reproduce::run(&args, world),
         Some(Command::Methods(args)) => methods::run(&args, world),
         Some(Command::System(args)) => system::run(&args, world),
+        Some(Command::GpuFile(args)) => gpu_file::run(&args, world),
         Some(Command::Generate(args)) => generate::run(&args, world),
         Some(Command::Cache(args)) => cache::run(&args, world),
         Some(Command::Completions { shell }) => {

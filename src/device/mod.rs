@@ -11,6 +11,7 @@ pub mod cuda;
 pub mod cusparse;
 pub mod driver;
 pub mod facts;
+pub mod gauge;
 pub mod graph;
 pub mod kernel;
 pub mod model;

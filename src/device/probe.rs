@@ -84,9 +84,17 @@ impl Probe {
     /// # Errors
     /// Those of the device.
     pub fn launch_time(&self) -> Result<Duration, Failed> {
-        let launches = || (0..LAUNCHES).try_for_each(|_| self.empty.launch(1, WARP, 0, &[]));
+        let launches = || (0..LAUNCHES).try_for_each(|_| self.launch_empty());
         let looks = (0..LOOKS).map(|_| self.time(launches)).collect::<Result<Vec<_>, _>>()?;
         Ok(looks.into_iter().min().unwrap_or_default() / LAUNCHES as u32)
+    }
+
+    /// Enqueues a kernel that does nothing.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn launch_empty(&self) -> Result<(), Failed> {
+        self.empty.launch(1, WARP, 0, &[])
     }
 
     /// Enqueues reading whole vectors of `buffer`, so often, past the first-level caches.

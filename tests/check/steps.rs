@@ -161,3 +161,16 @@ fn a_sanitizer_sees_every_method_and_what_it_finds_is_shown() {
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert_eq!(place.note("memcheck"), "not run: compute-sanitizer: Device not supported");
 }
+
+#[test]
+fn a_model_needs_the_file_of_the_gpu() {
+    let place = Place::new();
+    fs::create_dir(place.path("out")).unwrap();
+    let ran = place.run("--model out");
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("no out/gpu-file.toml"), "{ran:?}");
+    fs::write(place.path("out/gpu-file.toml"), "name = \"some\"\n").unwrap();
+    assert_eq!(place.run("--model out").status, Some(0));
+    let asked = place.asked();
+    assert!(asked[0].contains("--device model:out/gpu-file.toml") && asked.len() == 1, "{asked:?}");
+}

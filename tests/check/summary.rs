@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::process::Command;
 
+use spmv_bench::bench::plan::Cache;
 use spmv_bench::method::Device;
 use spmv_bench::record::row::{Row, Status};
 use spmv_bench::scalar::Precision;
@@ -223,4 +224,47 @@ fn it_stays_a_page_however_much_there_is_and_says_what_is_missing() {
     for line in ["no copy was measured", "nothing to compare", "not measured"] {
         has(&empty, line);
     }
+}
+
+/// Three hot products measured and modelled, and a cold one beside ncu's counters.
+#[test]
+fn the_model_is_held_against_the_gpu() {
+    let at = |row: Row, cache| Row { cache: Some(cache), ..row };
+    let measured = [
+        f64("a.mtx", "gpu-merge", 0.2),
+        f64("b.mtx", "gpu-merge", 0.1),
+        f64("a.mtx", "gpu-coo", 1.0),
+    ];
+    let measured = measured.map(|row| at(row, Cache::Hot));
+    let modelled = |ms, cache, row: &Row| {
+        let device = Some(Device::model("mine.toml"));
+        let counted = (Some(80.0), Some(50.0));
+        let (achieved_occupancy, global_load_efficiency) = counted;
+        let row = Row { avg_spmv_ms: Some(ms), device, achieved_occupancy, ..row.clone() };
+        at(Row { global_load_efficiency, ..row }, cache)
+    };
+    let times = [0.1, 0.1, 1.1];
+    let mut model: Vec<_> =
+        measured.iter().zip(times).map(|(row, ms)| modelled(ms, Cache::Hot, row)).collect();
+    model.push(modelled(9.0, Cache::Cold, &measured[0]));
+    let profile = Row { achieved_occupancy: Some(75.0), ..measured[0].clone() };
+    let files = [
+        ("bench-regular.csv", measured.to_vec()),
+        ("profile.csv", vec![profile]),
+        ("model.csv", model),
+    ];
+    let Some(place) = place(&files) else { return };
+    fs::write(place.path("out/gpu-file.toml"), "name = \"mine\"\n").unwrap();
+    let page = page(&place);
+    // Ratios 0.5, 1 and 1.1: errors of 50, 0 and 10 %.
+    for line in [
+        "3 products: median error 10 %, 67 % within a factor of 1.5",
+        "gpu-merge                0.71 (0.50 to 1.00, 2)",
+        "gpu-coo                  1.10 (1.10 to 1.10, 1)",
+        "achieved_occupancy: off ncu's by 5 points in the median of 1 products, by 5 at most, with gpu-merge on a.mtx",
+        "global_load_efficiency: nothing to compare",
+    ] {
+        has(&page, line);
+    }
+    assert!(!page.contains("mine.toml"), "{page}");
 }

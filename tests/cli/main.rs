@@ -6,6 +6,7 @@ mod explain;
 mod forms;
 mod ginkgo;
 mod gpu;
+mod gpu_file;
 mod interrupts;
 mod kept;
 mod memory;

@@ -40,17 +40,23 @@ impl Calendar {
         Self { capacity: per_cycle * STRETCH, taken: Vec::new() }
     }
 
-    /// Takes the first free stretch from `time` on; the time at which it passes.
-    fn take(&mut self, time: f64, amount: f64) -> f64 {
+    /// Takes what is free from `time` on until it has all; when it begins and when it ends.
+    fn take(&mut self, time: f64, amount: f64) -> (f64, f64) {
         let first = (time / STRETCH) as usize;
-        let mut at = first;
+        let when = |at: usize| if at == first { time } else { at as f64 * STRETCH };
+        let (mut at, mut left, mut begin) = (first, amount, None);
         loop {
             if at >= self.taken.len() {
                 self.taken.resize(at + 1024, 0.0);
             }
-            if self.taken[at] < self.capacity {
-                self.taken[at] += amount;
-                return if at == first { time } else { at as f64 * STRETCH };
+            let free = self.capacity - self.taken[at];
+            if free > 0.0 {
+                let begin = *begin.get_or_insert_with(|| when(at));
+                self.taken[at] += left.min(free);
+                left -= free;
+                if left <= 0.0 {
+                    return (begin, when(at));
+                }
             }
             at += 1;
         }
@@ -289,15 +295,16 @@ impl Replay<'_> {
             match step {
                 Step::Work { slots, cycles } => {
                     self.traffic.slots += slots;
-                    clock.time = issue.take(clock.time, slots) + cycles;
+                    let (begin, end) = issue.take(clock.time, slots);
+                    clock.time = end.max(begin + cycles);
                 }
                 Step::Shared { wavefronts } => {
                     self.traffic.wavefronts += u64::from(wavefronts);
-                    clock.time = lsu.take(clock.time, wavefronts.into());
+                    clock.time = lsu.take(clock.time, wavefronts.into()).1;
                 }
                 Step::Global { path, wavefronts, same, lines } => {
                     self.traffic.wavefronts += u64::from(wavefronts);
-                    clock.time = lsu.take(clock.time, wavefronts.into());
+                    clock.time = lsu.take(clock.time, wavefronts.into()).1;
                     let done = self.request(l1, clock.time, path, same, lines);
                     clock.pending = clock.pending.max(done);
                 }
@@ -351,7 +358,7 @@ impl Replay<'_> {
         let count = sectors.count_ones();
         self.traffic.l2.0 += u64::from(count);
         self.traffic.l2.1 += u64::from(found.hits.count_ones());
-        let came = self.l2_time.take(now, bytes(count)) + self.gpu.l2_latency;
+        let came = self.l2_time.take(now, bytes(count)).1 + self.gpu.l2_latency;
         if found.written_back > 0 {
             self.traffic.written += u64::from(found.written_back);
             self.memory_time.take(now, bytes(found.written_back));
@@ -369,7 +376,7 @@ impl Replay<'_> {
         let fetched = missing.count_ones();
         self.traffic.read += u64::from(fetched);
         let beyond = self.gpu.memory_latency - self.gpu.l2_latency;
-        self.memory_time.take(came, bytes(fetched)) + beyond
+        self.memory_time.take(came, bytes(fetched)).1 + beyond
     }
 
     /// Atomic operations on one line are done one after the other.
@@ -379,5 +386,20 @@ impl Replay<'_> {
         *free = free.max(now) + f64::from(same) * self.gpu.atomic_cycles;
         self.traffic.same_line = self.traffic.same_line.max(*count);
         *free
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 128 pass in a stretch of 128 cycles.
+    #[test]
+    fn what_does_not_pass_in_a_stretch_takes_the_next_ones() {
+        let mut calendar = Calendar::new(1.0);
+        assert_eq!(calendar.take(10.0, 100.0), (10.0, 10.0));
+        assert_eq!(calendar.take(10.0, 300.0), (10.0, 3.0 * STRETCH));
+        assert_eq!(calendar.take(0.0, 112.0), (3.0 * STRETCH, 3.0 * STRETCH));
+        assert_eq!(calendar.take(0.0, 1.0), (4.0 * STRETCH, 4.0 * STRETCH));
     }
 }

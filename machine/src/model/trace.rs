@@ -9,6 +9,8 @@ const WAIT: u64 = 3;
 const BARRIER: u64 = 4;
 /// Cycles and slots of work are counted in eighths.
 const PARTS: f64 = 8.0;
+/// Cycles of work that a warp does without a look at the others.
+const PIECE: f64 = 128.0;
 
 /// What a warp did, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -57,10 +59,13 @@ pub fn line(word: u64) -> (u64, u8) {
 }
 
 impl Trace {
-    /// Instructions that do not access memory.
+    /// Instructions that do not access memory. Long work is told in pieces, between which other warps have theirs.
     pub fn work(&mut self, slots: f64, cycles: f64) {
         self.work.0 += slots;
         self.work.1 += cycles;
+        if self.work.1 >= PIECE {
+            self.flush();
+        }
     }
 
     /// An access to global memory.

@@ -6,6 +6,7 @@ mod driver;
 mod graph;
 pub mod occupancy;
 mod timing;
+pub mod written;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -1,0 +1,37 @@
+//! `spmv-bench gpu-file`: the file by which a GPU can be modelled elsewhere.
+
+use anyhow::{Result, bail};
+use clap::Args;
+
+use super::args::{DeviceChoice, device};
+use super::written::OutputArgs;
+use super::{Verdict, World};
+use crate::device::Gpu;
+use crate::device::gauge::measure;
+use crate::device::model::{DeviceFile, Model, written};
+
+#[derive(Debug, Args)]
+pub struct GpuFileArgs {
+    /// The GPU: gpu, the number of one, or model:NAME, which gives back what the model was told
+    #[arg(long, value_name = "gpu|N|model:NAME", default_value = "gpu", value_parser = device)]
+    pub device: DeviceChoice,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Runs the command.
+pub fn run(args: &GpuFileArgs, world: &mut World) -> Result<Verdict> {
+    args.output.check(&[])?;
+    let gpu = match &args.device {
+        DeviceChoice::Gpu(number) => (world.open_gpu)(*number)?,
+        DeviceChoice::Models(names) if names.len() == 1 => {
+            Gpu::new(Model::of_file(&names[0], &DeviceFile::find(&names[0])?))
+        }
+        other => bail!("--device {other}: choose one GPU: gpu, its number, or model:NAME"),
+    };
+    let facts = gpu.facts();
+    let measured = measure(&gpu, written::l2_kib_per_copy(facts))?;
+    let day = world.date.get(..10).unwrap_or(&world.date);
+    let text = written::text(facts, &measured, day);
+    args.output.write(text.as_bytes(), world.stdout).map(|()| Verdict::Ok)
+}
