@@ -11,11 +11,10 @@ use crate::bench::peak::{DeviceSweeps, Peak};
 use crate::method::{Failed, Unprepared};
 
 /// The kernels' text.
-pub static PROGRAM: Program =
-    Program { name: "gauge.cu", source: include_str!("../../cuda/gauge.cu") };
+static PROGRAM: Program = Program { name: "gauge.cu", source: include_str!("../../cuda/gauge.cu") };
 
 /// Threads per block.
-pub const BLOCK: usize = 256;
+const BLOCK: usize = 256;
 const WARP: usize = 32;
 /// Bytes between two places of a ring.
 const LINE: usize = 128;
@@ -66,8 +65,8 @@ pub struct Measured {
     pub graph_launch_us: f64,
 }
 
-/// The kernels, compiled for a device.
-struct Gauge {
+/// The kernels, compiled for a device and loaded.
+pub struct Gauge {
     gpu: Gpu,
     probe: Probe,
     link: Kernel,
@@ -111,10 +110,15 @@ pub fn measure(gpu: &Gpu, l2_kib: usize) -> Result<Measured, Unprepared> {
 }
 
 impl Gauge {
-    fn new(gpu: &Gpu) -> Result<Self, Unprepared> {
+    /// Compiles the kernels and launches each of them once with nothing to do, because a driver may load a kernel at
+    /// its first launch, which must not be part of a measurement.
+    ///
+    /// # Errors
+    /// Without a compiler for the device; those of the device.
+    pub fn new(gpu: &Gpu) -> Result<Self, Unprepared> {
         let module = gpu.compile::<f64>(&PROGRAM, &[("BLOCK", BLOCK)])?;
         let kernel = |name| module.kernel(name);
-        Ok(Self {
+        let gauge = Self {
             gpu: gpu.clone(),
             probe: Probe::new(gpu)?,
             link: kernel("gauge_link")?,
@@ -124,7 +128,22 @@ impl Gauge {
             arithmetic: kernel("gauge_arithmetic")?,
             add: kernel("gauge_add")?,
             clock_mhz: f64::from(gpu.facts().clock_mhz),
-        })
+        };
+        gauge.launch_with_nothing_to_do()?;
+        Ok(gauge)
+    }
+
+    fn launch_with_nothing_to_do(&self) -> Result<(), Failed> {
+        let (none, number): (u32, f64) = (0, 0.5);
+        let (words, doubles): (Buffer<u64>, Buffer<f64>) =
+            (self.gpu.upload(&[0])?, self.gpu.upload(&[0.0])?);
+        let counter: Buffer<u32> = self.gpu.upload(&[0])?;
+        self.link.launch(1, BLOCK, 0, &[&none, &none, &words])?;
+        for follow in [&self.follow, &self.follow_read_only, &self.follow_past_l1] {
+            follow.launch(1, WARP, 0, &[&none, &words, &words])?;
+        }
+        self.arithmetic.launch(1, BLOCK, 0, &[&none, &number, &number, &doubles])?;
+        self.add.launch(1, BLOCK, 0, &[&none, &counter])
     }
 
     /// By how much work of the second length takes longer than of the first, per unit of length.

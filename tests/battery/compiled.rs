@@ -17,7 +17,7 @@ use spmv_bench::device::cuda::editions::Target;
 use spmv_bench::device::cuda::nvrtc::{self, Nvrtc};
 use spmv_bench::device::cuda::precompiled::Precompiled;
 use spmv_bench::device::cuda::usage::Usage;
-use spmv_bench::device::gauge;
+use spmv_bench::device::gauge::Gauge;
 use spmv_bench::device::probe::Probe;
 use spmv_bench::device::{Gpu, Program};
 use spmv_bench::matrix::Csr;
@@ -124,7 +124,7 @@ fn record_probe(log: &Rc<RefCell<Log>>) -> Result<(), Unprepared> {
     let gpu = Gpu::new(Recorder::new(log.clone()));
     let probe = Probe::new(&gpu)?;
     probe.launch_time()?;
-    gpu.compile::<f64>(&gauge::PROGRAM, &[("BLOCK", gauge::BLOCK)])?;
+    Gauge::new(&gpu)?;
     Ok(probe.read(&gpu.upload(&[0; 64])?, 1)?)
 }
 

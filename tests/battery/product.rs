@@ -22,6 +22,16 @@ pub enum Place<'a> {
     Gpu(&'a Gpu),
 }
 
+impl Place<'_> {
+    /// Bytes of device memory that are allocated: none on a CPU.
+    fn allocated_bytes(&self) -> u64 {
+        match self {
+            Self::Team(..) => 0,
+            Self::Gpu(gpu) => gpu.allocated_bytes(),
+        }
+    }
+}
+
 /// Which product.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
@@ -156,7 +166,10 @@ fn check_product<T: Value>(
         };
         format!("{method} in {precision} with {place} on {name}, {asked:?}")
     };
-    match products(choice, csr, place, asked, &x, &y0, 2) {
+    let allocated = place.allocated_bytes();
+    let outcome = products(choice, csr, place, asked, &x, &y0, 2);
+    assert_eq!(place.allocated_bytes(), allocated, "{} keeps device memory", what());
+    match outcome {
         Ok(ys) => {
             for y in ys {
                 let verdict = reference.judge(&y);
