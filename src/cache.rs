@@ -20,7 +20,7 @@ const CHECKSUM: usize = 32;
 
 /// A folder of entries. It only saves time: whatever goes wrong with it is no error.
 #[derive(Clone, Debug)]
-pub struct Cache {
+pub struct CacheFolder {
     folder: Option<PathBuf>,
     /// Whether entries of other users are used, and others may read those of this user.
     shared: bool,
@@ -64,7 +64,7 @@ impl Key {
 }
 
 /// The folder.
-impl fmt::Display for Cache {
+impl fmt::Display for CacheFolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.folder {
             Some(folder) => folder.display().fmt(f),
@@ -73,7 +73,7 @@ impl fmt::Display for Cache {
     }
 }
 
-impl Cache {
+impl CacheFolder {
     /// The user's for entries of a kind: a folder in that of `SPMV_BENCH_CACHE`, or in `spmv-bench` in
     /// the folder for caches.
     pub fn of_user(kind: &str) -> Self {

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use nix::sys::signal::{SigHandler, Signal, signal};
 use spmv_bench::bench::clock::SystemClock;
-use spmv_bench::cache::Cache;
-use spmv_bench::cli::{self, Interrupted, Verdict, World};
+use spmv_bench::cache::CacheFolder;
+use spmv_bench::cli::{self, CommandStatus, Env, Interrupted};
 use spmv_bench::device::cuda;
-use spmv_bench::matrix::kept::Kept;
+use spmv_bench::matrix::cached::MatrixCache;
 use spmv_bench::methods::vendor::mkl;
 use spmv_bench::system::System;
 use spmv_bench::system::noise::Readings;
@@ -44,9 +44,9 @@ fn main() -> ExitCode {
     let _ = unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
     let now = jiff::Timestamp::now();
     let (mut plain, mut shown) = (io::stdout().lock(), Shown::new(io::stdout()));
-    let mut world = World {
+    let mut env = Env {
         stdout: if io::stdout().is_terminal() { &mut shown } else { &mut plain },
-        stderr: &mut Shown::new(Heedless(io::stderr())),
+        stderr: &mut Shown::new(IgnoreErrors(io::stderr())),
         terminal: io::stderr().is_terminal(),
         width: console::Term::stdout().size_checked().map(|(_, columns)| columns),
         clock: &SystemClock::default(),
@@ -58,15 +58,15 @@ fn main() -> ExitCode {
         program: Some("/proc/self/exe".into()), // even when its file has been replaced
         arguments: Vec::new(),
         open_gpu: &cuda::open,
-        profiles: Some(Cache::of_user("profiles")),
-        matrices: Some(Kept::of(Cache::of_user("matrices"))),
+        profiles: Some(CacheFolder::of_user("profiles")),
+        matrices: Some(MatrixCache::of(CacheFolder::of_user("matrices"))),
     };
     let result = handled
         .context("cannot listen to interrupts")
-        .and_then(|()| cli::run(std::env::args_os(), &mut world));
-    match result.and_then(|verdict| Ok(world.stdout.flush().map(|()| verdict)?)) {
-        Ok(Verdict::Ok) => ExitCode::SUCCESS,
-        Ok(Verdict::Bad) => ExitCode::from(1),
+        .and_then(|()| cli::run(std::env::args_os(), &mut env));
+    match result.and_then(|verdict| Ok(env.stdout.flush().map(|()| verdict)?)) {
+        Ok(CommandStatus::Ok) => ExitCode::SUCCESS,
+        Ok(CommandStatus::Bad) => ExitCode::from(1),
         Err(error) => report(&error),
     }
 }
@@ -89,9 +89,9 @@ fn listen(is_worker: bool) -> Result<(), ctrlc::Error> {
 }
 
 /// Messages that nobody takes are no reason to end.
-struct Heedless<W>(W);
+struct IgnoreErrors<W>(W);
 
-impl<W: Write> Write for Heedless<W> {
+impl<W: Write> Write for IgnoreErrors<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let _ = self.0.write_all(bytes);
         Ok(bytes.len())

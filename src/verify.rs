@@ -51,7 +51,7 @@ impl DoubleDouble {
 
 /// One row of the reference.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct ReferenceRow {
     exact: DoubleDouble,
     /// The bound at c = 1.
     bound: f64,
@@ -72,7 +72,7 @@ pub struct RowSum {
 
 /// What y must be, and how far it may be from it.
 pub struct Reference {
-    rows: Vec<Row>,
+    rows: Vec<ReferenceRow>,
 }
 
 /// A y held against the reference.
@@ -104,13 +104,13 @@ impl Reference {
     }
 
     /// A row, to be changed.
-    pub fn row(&self, row: usize) -> Row {
+    pub fn row(&self, row: usize) -> ReferenceRow {
         self.rows[row]
     }
 
     /// Exchanges rows of the reference for `rows`, which are given by their numbers, so that a second call
     /// brings back what was there before the first.
-    pub fn exchange(&mut self, rows: &mut [(usize, Row)]) {
+    pub fn exchange(&mut self, rows: &mut [(usize, ReferenceRow)]) {
         rows.iter_mut().for_each(|(row, other)| std::mem::swap(&mut self.rows[*row], other));
     }
 
@@ -118,7 +118,7 @@ impl Reference {
     /// product yields there depends on its order of summation, so nothing can be verified.
     pub fn overflow<T: Scalar>(&self) -> Option<usize> {
         let largest = T::max_value().widen() * T::UNIT_ROUNDOFF;
-        let overflows = |row: &Row| {
+        let overflows = |row: &ReferenceRow| {
             let sum = row.bound / (row.entries + 2.0);
             sum.is_nan() || sum > largest
         };
@@ -176,11 +176,11 @@ impl RowSum {
         Self { sum: DoubleDouble { high, low }, magnitude, entries }
     }
 
-    fn row<T: Scalar>(self, alpha: T, beta: T, old: f64) -> Row {
+    fn row<T: Scalar>(self, alpha: T, beta: T, old: f64) -> ReferenceRow {
         let (alpha, beta) = (alpha.widen(), beta.widen());
         let relative = T::UNIT_ROUNDOFF * (alpha.abs() * self.magnitude + (beta * old).abs());
         let underflow = T::min_positive_value().widen() * alpha.abs().max(1.0);
-        Row {
+        ReferenceRow {
             exact: self.sum.scaled_plus(alpha, beta, old),
             bound: (self.entries + 2.0) * (relative + underflow),
             entries: self.entries,
@@ -188,7 +188,7 @@ impl RowSum {
     }
 }
 
-impl Row {
+impl ReferenceRow {
     /// The row after the element of x that its entry `value` is multiplied by has changed. The bound allows for
     /// the element before as well as for that now, and so may be wider than that of a new reference.
     pub fn change<T: Scalar>(&mut self, alpha: T, value: T, [from, to]: [T; 2]) {

@@ -19,7 +19,7 @@ use spmv_bench::bench::clock::{Clock, FakeClock, SystemClock};
 use spmv_bench::bench::execute::{Bench, Stopped, Trial};
 use spmv_bench::bench::outcome::{Measurement, Outcome, Report};
 use spmv_bench::bench::peak::Peak;
-use spmv_bench::bench::plan::{Cache, Protocol, Settings};
+use spmv_bench::bench::plan::{CacheState, Protocol, Settings};
 use spmv_bench::device::model::Model;
 use spmv_bench::device::{Gpu, Program};
 use spmv_bench::matrix::Csr;
@@ -104,7 +104,7 @@ fn measured(gpu: &Gpu, csr: &Csr<f64>, settings: &Settings) -> BTreeMap<String, 
 #[test]
 fn every_sample_counts_and_both_caches_work() {
     let (gpu, csr) = (Gpu::new(Model::tiny(2)), matrix());
-    for cache in [Cache::Hot, Cache::Cold] {
+    for cache in [CacheState::Hot, CacheState::Cold] {
         let measured = measured(&gpu, &csr, &Settings { cache, ..settings() });
         for (name, measurement) in &measured {
             assert_eq!(measurement.summary.iterations, 4, "{name}");

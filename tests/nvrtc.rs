@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use spmv_bench::cache::{Cache, Key};
+use spmv_bench::cache::{CacheFolder, Key};
 use spmv_bench::device::Program;
 use spmv_bench::device::cuda::editions::Target;
 use spmv_bench::device::cuda::nvrtc::{Compiled, Nvrtc, Unit};
@@ -244,7 +244,7 @@ fn key(text: &str) -> Key {
 /// The entry of `key` in the cache of `folder`, and whether it had to be made.
 fn get(folder: &Path, key: &Key, value: &[u8]) -> (Vec<u8>, bool) {
     let mut made = false;
-    let entry = Cache::at(folder).get_or(key, || {
+    let entry = CacheFolder::at(folder).get_or(key, || {
         made = true;
         Ok::<_, ()>(value.to_vec())
     });
@@ -295,7 +295,7 @@ fn an_unwritable_folder_is_no_error() {
 fn two_threads_share_a_cache() {
     let Some(nvrtc) = nvrtc() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let cache = Cache::at(folder.path());
+    let cache = CacheFolder::at(folder.path());
     let compile = |precision| nvrtc.compile_cached(&cache, &gather(precision)).unwrap();
     let cubins = std::thread::scope(|scope| {
         let threads = [0, 1, 2, 3].map(|n| scope.spawn(move || compile(PRECISIONS[n % 2])));
@@ -316,7 +316,7 @@ fn what_fails_to_compile_is_not_kept() {
             tries.fetch_add(1, Ordering::Relaxed);
             Err::<Vec<u8>, _>("no")
         };
-        assert_eq!(Cache::at(folder.path()).get_or(&key("a"), failing), Err("no"));
+        assert_eq!(CacheFolder::at(folder.path()).get_or(&key("a"), failing), Err("no"));
     }
     assert_eq!(tries.into_inner(), 2);
 }

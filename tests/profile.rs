@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use spmv_bench::bench::plan::Cache;
+use spmv_bench::bench::plan::CacheState;
 use spmv_bench::matrix::order::Order;
 use spmv_bench::method::Device;
 use spmv_bench::record::row::{Row, Status};
@@ -71,7 +71,7 @@ fn row(file: &str, method: &str) -> Row {
         device: Some(Device::Gpu),
         transpose: Some(false),
         status: Some(Status::Ok),
-        cache: Some(Cache::Hot),
+        cache: Some(CacheState::Hot),
         order: Some(Order::Natural),
         run_id: "test".into(),
         ..Row::default()
@@ -189,7 +189,7 @@ fn figures_join_their_rows() {
     };
     let reason = "it would be 9.0 times as large, \"mostly fill\"".to_owned();
     let skipped = row(grid, "gpu-ell").ended(Status::Skipped, reason);
-    let cold = Row { cache: Some(Cache::Cold), ..row(grid, "gpu-pcsr") };
+    let cold = Row { cache: Some(CacheState::Cold), ..row(grid, "gpu-pcsr") };
     let rows = [cpu, row(grid, "gpu-pcsr"), light, skipped, cold];
     let Some(place) = Place::new(&rows) else { return };
     fs::write(place.path("m.mtx"), "").unwrap();

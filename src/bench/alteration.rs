@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use super::inputs::Inputs;
 use crate::matrix::Csr;
 use crate::scalar::Scalar;
-use crate::verify::Row;
+use crate::verify::ReferenceRow;
 
 /// How many elements of x change at most, and how many of y are overwritten at once.
 const ELEMENTS: usize = 16;
@@ -27,7 +27,7 @@ pub const MOST_CHANGE: f64 = 2.0 * ELEMENTS as f64;
 #[derive(Default)]
 pub struct Alteration<T> {
     elements: Vec<(usize, T)>,
-    rows: Vec<(usize, Row)>,
+    rows: Vec<(usize, ReferenceRow)>,
     /// Whether x holds the other values now.
     pub is_applied: bool,
 }
@@ -77,7 +77,7 @@ fn rows_of_columns<T: Scalar>(
     csr: &Csr<T>,
     inputs: &Inputs<T>,
     elements: &BTreeMap<usize, T>,
-) -> Vec<(usize, Row)> {
+) -> Vec<(usize, ReferenceRow)> {
     let mut is_changed = vec![false; csr.cols];
     elements.keys().for_each(|&col| is_changed[col] = true);
     let row = |row: usize| {
@@ -98,7 +98,7 @@ fn columns_of_rows<T: Scalar>(
     csr: &Csr<T>,
     inputs: &Inputs<T>,
     elements: &BTreeMap<usize, T>,
-) -> Vec<(usize, Row)> {
+) -> Vec<(usize, ReferenceRow)> {
     let mut columns = BTreeMap::new();
     for (&row, &to) in elements {
         for entry in csr.row(row) {

@@ -18,11 +18,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::alteration::Alteration;
+use super::backend::Backend;
 use super::inputs::Inputs;
 use super::need::SMALL_OF_METHOD;
 use super::outcome::{Outcome, Report};
 use super::plan::Round;
-use super::side::Side;
 use super::steadiness::Attempts;
 use crate::device::facts::Clocks;
 use crate::matrix::Csr;
@@ -48,7 +48,7 @@ struct Case<'a, 'i, T, S> {
     /// What x may be changed to in this round, and back.
     alteration: Alteration<T>,
     random: Xoshiro256PlusPlus,
-    side: S,
+    backend: S,
     extent: Extent<'a>,
     /// Bytes that methods which are ready take at most.
     kept: u64,
@@ -61,8 +61,8 @@ struct Case<'a, 'i, T, S> {
 /// A method that takes turns with others.
 type Racer<'a, T, V> = Box<Ready<'a, T, V>>;
 
-impl<'a, 'i, T: Scalar, S: Side<'a, T>> Case<'a, 'i, T, S> {
-    fn new(bench: &'a Bench<'a>, csr: &'a Csr<T>, inputs: &'i mut Inputs<T>, side: S) -> Self {
+impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
+    fn new(bench: &'a Bench<'a>, csr: &'a Csr<T>, inputs: &'i mut Inputs<T>, backend: S) -> Self {
         Self {
             bench,
             csr,
@@ -70,7 +70,7 @@ impl<'a, 'i, T: Scalar, S: Side<'a, T>> Case<'a, 'i, T, S> {
             inputs,
             alteration: Alteration::default(),
             random: Xoshiro256PlusPlus::seed_from_u64((bench.entropy)()),
-            side,
+            backend,
             extent: Extent::of(csr, bench.team.len(), bench.settings.transpose),
             kept: 0,
             clocks: Vec::new(),
@@ -88,19 +88,21 @@ impl<'a, 'i, T: Scalar, S: Side<'a, T>> Case<'a, 'i, T, S> {
         let there = |(place, outcome): (usize, Option<_>)| Some((place, outcome?));
         let (places, outcomes) = self.outcomes.into_iter().enumerate().filter_map(there).unzip();
         let interrupted = raced.err().map(|_| places);
-        let (peak, clocks) = (self.side.peak(), self.clocks);
+        let (peak, clocks) = (self.backend.peak(), self.clocks);
         Ok(Report { peak, clocks, outcomes, interrupted, ..Report::default() })
     }
 
     /// Measures methods in as many parts as memory asks for.
     fn race(&mut self, choices: &'a [Choice]) -> Result<(), Stopped> {
         let mut warm_up = WARM_UP;
-        let takes_turns = self.bench.settings.rounds > 1 && !self.side.is_modelled();
+        let takes_turns = self.bench.settings.rounds > 1 && !self.backend.is_modelled();
         let together = if takes_turns { usize::MAX } else { 1 };
         let needs: Vec<_> = choices.iter().map(|choice| self.need(choice)).collect();
         // What the device does not tell shows when memory is asked for.
-        let room =
-            self.side.room(&self.extent, 0).unwrap_or(Available { bytes: u64::MAX, by: "unknown" });
+        let room = self
+            .backend
+            .room(&self.extent, 0)
+            .unwrap_or(Available { bytes: u64::MAX, by: "unknown" });
         let parts = memory::parts(&needs, room.bytes, together);
         for (place, choice) in choices.iter().enumerate() {
             if !parts.iter().any(|part| part.contains(&place)) {
@@ -171,7 +173,7 @@ impl<'a, 'i, T: Scalar, S: Side<'a, T>> Case<'a, 'i, T, S> {
         racers: &mut Vec<Racer<'a, T, S::Vector>>,
         warm_up: Duration,
     ) -> Result<(), Stopped> {
-        if self.side.is_modelled() {
+        if self.backend.is_modelled() {
             racers.drain(..).for_each(|ready| self.finish(*ready));
             return Ok(());
         }
@@ -201,7 +203,7 @@ impl<'a, 'i, T: Scalar, S: Side<'a, T>> Case<'a, 'i, T, S> {
         while let Some(ready) = racers.first_mut() {
             (self.bench.tell)(News::Next(ready.choice, Turn::Other));
             let factors = (self.inputs.alpha, self.inputs.beta);
-            let end = match guarded(|| self.side.load(&mut ready.prepared, factors, time)) {
+            let end = match guarded(|| self.backend.load(&mut ready.prepared, factors, time)) {
                 Ok(Ok(clocks)) => {
                     self.clocks.extend(clocks);
                     break;
@@ -224,7 +226,7 @@ impl<'a, 'i, T: Scalar, S: Side<'a, T>> Case<'a, 'i, T, S> {
         let of = *numbers.end();
         for number in numbers {
             // A ceiling that cannot be measured is one that stays unknown.
-            let _ = self.side.look_at_peak();
+            let _ = self.backend.look_at_peak();
             let transpose = self.bench.settings.transpose;
             self.alteration = Alteration::new(self.csr, transpose, self.inputs, &mut self.random);
             let mut next = 0;
@@ -246,7 +248,7 @@ impl<'a, 'i, T: Scalar, S: Side<'a, T>> Case<'a, 'i, T, S> {
     /// Ends a method, and the measurement if the device has ended with it.
     fn end(&mut self, place: usize, choice: &Choice, end: Outcome) -> Result<(), Stopped> {
         if let Outcome::Failed(reason) = &end
-            && self.side.is_lost()
+            && self.backend.is_lost()
         {
             return Err(Stopped::Lost { method: choice.name(), reason: reason.clone() });
         }
@@ -301,24 +303,24 @@ impl<'a, 'i, T: Scalar, S: Side<'a, T>> Case<'a, 'i, T, S> {
             given: &choice.given,
         };
         let need = self.need(choice);
-        let room = self.side.room(&self.extent, self.kept)?;
+        let room = self.backend.room(&self.extent, self.kept)?;
         if need > room.bytes {
             return Err(Outcome::refused(need, room));
         }
         self.kept += need;
-        let rehearsed = guarded(|| match self.side.is_modelled() {
+        let rehearsed = guarded(|| match self.backend.is_modelled() {
             true => Ok(()),
-            false => self.side.rehearse(choice, &request),
+            false => self.backend.rehearse(choice, &request),
         });
         // An error there shows again below, or has nothing to do with this matrix. Only a lost device ends the
         // method here, because later errors would not name the cause.
         if let Err(end) = rehearsed.and_then(|done| Ok(done?))
-            && self.side.is_lost()
+            && self.backend.is_lost()
         {
             return Err(end);
         }
         let start = self.bench.clock.now();
-        let (prepared, setup) = guarded(|| self.side.prepare(choice, &request))??;
+        let (prepared, setup) = guarded(|| self.backend.prepare(choice, &request))??;
         let setup_ms = 1e3 * setup.as_secs_f64();
         let matrix_bytes = choice.method.matrix_bytes(self.extent.csr(), &prepared);
         let mut ready = Ready {
@@ -336,7 +338,7 @@ impl<'a, 'i, T: Scalar, S: Side<'a, T>> Case<'a, 'i, T, S> {
             note: None,
         };
         self.renew_y()?;
-        match self.side.is_modelled() {
+        match self.backend.is_modelled() {
             true => self.model(&mut ready)?,
             false => drop(self.time(&mut ready, 1)?),
         }
@@ -362,7 +364,7 @@ impl<'a, 'i, T: Scalar, S: Side<'a, T>> Case<'a, 'i, T, S> {
         products: usize,
     ) -> Result<Duration, Outcome> {
         let factors = (self.inputs.alpha, self.inputs.beta);
-        Ok(guarded(|| self.side.time(&mut ready.prepared, factors, products))??)
+        Ok(guarded(|| self.backend.time(&mut ready.prepared, factors, products))??)
     }
 
     fn interrupted(&self) -> bool {

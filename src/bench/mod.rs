@@ -1,6 +1,7 @@
 //! plan (pure data) → execute (one matrix) → a value for every method.
 
 mod alteration;
+pub mod backend;
 pub mod clock;
 pub mod evict;
 pub mod execute;
@@ -12,6 +13,5 @@ pub mod peak;
 pub mod plan;
 pub mod regression;
 pub mod rehearsal;
-pub mod side;
 pub mod statistics;
 pub mod steadiness;

@@ -1,11 +1,11 @@
 //! What a run needs besides its methods: upper bounds, from the size of its matrix.
 
-use super::plan::{Cache, Settings};
+use super::plan::{CacheState, Settings};
 use crate::matrix::order::Order;
 use crate::memory::extent::Extent;
 use crate::scalar::Precision;
 use crate::system;
-use crate::verify::Row;
+use crate::verify::ReferenceRow;
 
 /// What small things take, whatever the matrix: notes, closures, lists per thread.
 pub const SMALL: u64 = 1 << 20;
@@ -15,7 +15,7 @@ pub const SMALL_OF_METHOD: u64 = 64 << 10;
 pub const SMALL_ON_DEVICE: u64 = 64 << 20;
 
 /// Bytes of a row of the reference.
-const REFERENCE: u64 = size_of::<Row>() as u64;
+const REFERENCE: u64 = size_of::<ReferenceRow>() as u64;
 /// The same with its number, in a tree.
 const ALTERED: u64 = 2 * (REFERENCE + 8);
 
@@ -30,7 +30,7 @@ impl Extent<'_> {
         // Two of x with a mark per element, two of y, and the reference, of which an alteration may change all.
         let vectors = 2 * self.vectors() + self.inputs() + self.outputs() * (REFERENCE + ALTERED);
         let reference = if settings.transpose { self.transposed(self.value) } else { 0 };
-        let cold = settings.cache == Cache::Cold;
+        let cold = settings.cache == CacheState::Cold;
         let evictor = if cold { 2 * system::cache_bytes() } else { 0 };
         vectors + reference.max(self.sweeps() + evictor) + SMALL
     }
@@ -49,7 +49,7 @@ impl Extent<'_> {
 
     /// The same on a device, between uploading and the last product; `l2` are the bytes of its cache.
     pub fn run_on_device(&self, settings: &Settings, l2: u64) -> u64 {
-        let evictor = if settings.cache == Cache::Cold { 2 * l2 } else { 0 };
+        let evictor = if settings.cache == CacheState::Cold { 2 * l2 } else { 0 };
         self.csr() + self.vectors() + self.sweeps() + evictor
     }
 }

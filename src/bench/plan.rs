@@ -46,14 +46,14 @@ impl Protocol {
     clap::ValueEnum,
 )]
 #[serde(rename_all = "lowercase")]
-pub enum Cache {
+pub enum CacheState {
     /// What the product before left there: products run one after the other, as in all the papers.
     Hot,
     /// Nothing of the matrix or the vectors: they are evicted before each sample, which is not timed.
     Cold,
 }
 
-impl Cache {
+impl CacheState {
     /// As in the CSV.
     pub const fn name(self) -> &'static str {
         match self {
@@ -119,7 +119,7 @@ pub struct Settings {
     /// All methods take turns this many times.
     pub rounds: usize,
     /// Hot or cold.
-    pub cache: Cache,
+    pub cache: CacheState,
     /// Factor of the product.
     pub alpha: f64,
     /// Factor of the old y.
@@ -176,7 +176,7 @@ impl Settings {
             timeout: Duration::from_secs(900),
             // A 95 % interval of the median needs six samples.
             rounds: 6,
-            cache: Cache::Hot,
+            cache: CacheState::Hot,
             alpha: 1.0,
             beta: 0.0,
             x: Fill::Random,
@@ -239,7 +239,7 @@ pub struct Round {
     /// At most about this long.
     pub max_time: Duration,
     /// Cold: one product per sample.
-    pub cache: Cache,
+    pub cache: CacheState,
     /// Decides how long a sample is.
     pub device: Device,
 }
@@ -258,7 +258,7 @@ const fn sample(device: Device) -> (Duration, usize) {
 impl Round {
     /// Products per sample when one takes about `product`.
     pub fn batch(&self, product: Duration) -> usize {
-        if self.cache == Cache::Cold {
+        if self.cache == CacheState::Cold {
             return 1;
         }
         let (time, samples) = sample(self.device);
@@ -287,7 +287,7 @@ mod tests {
         products: 1,
         min_time: Duration::ZERO,
         max_time: Duration::MAX,
-        cache: Cache::Hot,
+        cache: CacheState::Hot,
         device: Device::Cpu,
     };
 
@@ -318,7 +318,7 @@ mod tests {
         assert_eq!(round(10_000).batch(micros(300)), 1);
         assert_eq!(round(20).batch(micros(2)), 2);
         assert_eq!(round(1).batch(Duration::ZERO), 1);
-        assert_eq!(Round { cache: Cache::Cold, ..round(10_000) }.batch(micros(2)), 1);
+        assert_eq!(Round { cache: CacheState::Cold, ..round(10_000) }.batch(micros(2)), 1);
     }
 
     #[test]
@@ -328,6 +328,6 @@ mod tests {
         assert_eq!(round(10_000).batch(micros(3)), 667);
         assert_eq!(round(10_000).batch(micros(2500)), 1);
         assert_eq!(round(20).batch(micros(3)), 20, "no more than the round has");
-        assert_eq!(Round { cache: Cache::Cold, ..round(10_000) }.batch(micros(3)), 1);
+        assert_eq!(Round { cache: CacheState::Cold, ..round(10_000) }.batch(micros(3)), 1);
     }
 }

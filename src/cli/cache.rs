@@ -7,13 +7,13 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use super::args::{CacheArgs, CacheVerb};
-use super::{Verdict, World};
+use super::{CommandStatus, Env};
 use crate::cache::Contents;
-use crate::matrix::kept::Listed;
+use crate::matrix::cached::Listed;
 
 /// Runs the command.
-pub fn run(args: &CacheArgs, world: &mut World) -> Result<Verdict> {
-    let Some(kept) = &world.matrices else {
+pub fn run(args: &CacheArgs, env: &mut Env) -> Result<CommandStatus> {
+    let Some(kept) = &env.matrices else {
         bail!("there is no cache folder: neither SPMV_BENCH_CACHE nor HOME is set")
     };
     let contents = kept.contents().with_context(|| format!("cannot read {kept}"))?;
@@ -22,7 +22,7 @@ pub fn run(args: &CacheArgs, world: &mut World) -> Result<Verdict> {
     let (count, bytes) = (listed.len(), listed.iter().map(|entry| entry.bytes).sum::<u64>());
     let done = match args.what {
         CacheVerb::List => {
-            list(&listed, world.stdout)?;
+            list(&listed, env.stdout)?;
             "kept"
         }
         CacheVerb::Clear => {
@@ -31,9 +31,9 @@ pub fn run(args: &CacheArgs, world: &mut World) -> Result<Verdict> {
             "cleared"
         }
     };
-    writeln!(world.stderr, "{count} entries, {:.1} MB {done} in {kept}", bytes as f64 / 1e6)?;
-    tell_rest(&contents, done, world.stderr)?;
-    Ok(Verdict::Ok)
+    writeln!(env.stderr, "{count} entries, {:.1} MB {done} in {kept}", bytes as f64 / 1e6)?;
+    tell_rest(&contents, done, env.stderr)?;
+    Ok(CommandStatus::Ok)
 }
 
 fn list(listed: &[Listed], out: &mut dyn Write) -> io::Result<()> {

@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 
-use super::World;
+use super::Env;
 use super::args::{DeviceChoice, MeasureArgs};
 use crate::device::Gpu;
 use crate::device::model::{DeviceFile, Model};
@@ -20,10 +20,7 @@ use crate::near::hint;
 ///
 /// # Errors
 /// When the command line asks for a GPU and there is none, or when no method is left.
-pub fn methods(
-    args: &MeasureArgs,
-    world: &mut World,
-) -> Result<(Vec<Choice<'static>>, Option<Gpu>)> {
+pub fn methods(args: &MeasureArgs, env: &mut Env) -> Result<(Vec<Choice<'static>>, Option<Gpu>)> {
     let mut choices = chosen(args)?;
     if !choices.iter().any(is_on_gpu) {
         return Ok((choices, None));
@@ -38,7 +35,7 @@ pub fn methods(
         let file = DeviceFile::find(name).map_err(|Unavailable(reason)| anyhow!(reason))?;
         return Ok((choices, Some(Gpu::new(Model::of_file(name, &file)))));
     }
-    let reason = match (world.open_gpu)(args.gpu()) {
+    let reason = match (env.open_gpu)(args.gpu()) {
         Ok(gpu) => return Ok((choices, Some(gpu))),
         Err(Unavailable(reason)) => reason,
     };
@@ -51,7 +48,7 @@ pub fn methods(
     choices.retain(|choice| !is_on_gpu(choice));
     if !args.quiet {
         writeln!(
-            world.stderr,
+            env.stderr,
             "without the GPU methods: {reason}; --device model:h200 runs them on a modelled GPU"
         )?;
     }

@@ -11,11 +11,11 @@ use serde_json::Value;
 
 use super::report::GinkgoArgs;
 use super::written::{OutputArgs, form};
-use super::{Verdict, World};
+use super::{CommandStatus, Env};
 use crate::near::hint;
 use crate::report::compare::facts::differences;
-use crate::report::compare::{Comparison, Side};
-use crate::report::lines::{self, Line};
+use crate::report::compare::{Compared, Comparison};
+use crate::report::lines::{self, RecordedRow};
 use crate::report::select::Select;
 use crate::terminal::shown;
 
@@ -69,28 +69,28 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 /// Compares two files.
-pub fn run(args: &CompareArgs, world: &mut World) -> Result<Verdict> {
+pub fn run(args: &CompareArgs, env: &mut Env) -> Result<CommandStatus> {
     let format = form(args.format, args.output.output.as_deref(), CompareFormat::Text)?;
     args.output.check(&[&args.a, &args.b])?;
     let [(lines_a, note_a), (lines_b, note_b)] = read(args)?;
     for note in [note_a, note_b].iter().flatten() {
-        writeln!(world.stderr, "note: {note}")?;
+        writeln!(env.stderr, "note: {note}")?;
     }
-    check_facts((&args.a, &lines_a), (&args.b, &lines_b), world)?;
+    check_facts((&args.a, &lines_a), (&args.b, &lines_b), env)?;
     let (lines_a, lines_b) = chosen(&args.methods, lines_a, lines_b)?;
     let (name_a, name_b) = (args.a.display().to_string(), args.b.display().to_string());
-    let a = Side { name: &name_a, lines: &lines_a };
-    let comparison = Comparison::of(a, Side { name: &name_b, lines: &lines_b })?;
+    let a = Compared { name: &name_a, lines: &lines_a };
+    let comparison = Comparison::of(a, Compared { name: &name_b, lines: &lines_b })?;
     let text = match format {
         CompareFormat::Text => shown(&comparison.to_text()).into_owned(),
         CompareFormat::Csv => comparison.to_csv(),
     };
-    args.output.write(text.as_bytes(), world.stdout)?;
-    args.fail_above.map_or(Ok(Verdict::Ok), |percent| judge(&comparison, percent, world))
+    args.output.write(text.as_bytes(), env.stdout)?;
+    args.fail_above.map_or(Ok(CommandStatus::Ok), |percent| judge(&comparison, percent, env))
 }
 
 /// The rows of A and of B, each with what must be known of them.
-fn read(args: &CompareArgs) -> Result<[(Vec<Line>, Option<String>); 2]> {
+fn read(args: &CompareArgs) -> Result<[(Vec<RecordedRow>, Option<String>); 2]> {
     let read = |path| lines::read_any(path, args.ginkgo.ginkgo_times);
     let both = [read(&args.a)?, read(&args.b)?];
     args.ginkgo.check(both.iter().any(|(_, note)| note.is_some()))?;
@@ -100,12 +100,12 @@ fn read(args: &CompareArgs) -> Result<[(Vec<Line>, Option<String>); 2]> {
 /// The rows of those methods; rows of whole matrices stay, as they tell why others are missing.
 fn chosen(
     methods: &[Select],
-    mut a: Vec<Line>,
-    mut b: Vec<Line>,
-) -> Result<(Vec<Line>, Vec<Line>)> {
+    mut a: Vec<RecordedRow>,
+    mut b: Vec<RecordedRow>,
+) -> Result<(Vec<RecordedRow>, Vec<RecordedRow>)> {
     for select in methods {
         let met = a.iter().chain(&b).any(|line| select.meets(line));
-        let names: BTreeSet<_> = a.iter().chain(&b).map(Line::method).collect();
+        let names: BTreeSet<_> = a.iter().chain(&b).map(RecordedRow::method).collect();
         let names: Vec<_> = names.into_iter().filter(|name| !name.is_empty()).collect();
         let whole = match names.len() {
             ..=FEW => format!("the files have rows of {}", names.join(", ")),
@@ -114,7 +114,7 @@ fn chosen(
         let like = || hint(select.method(), names, &whole);
         ensure!(met, "--methods {select}: neither file has such a row{}", like());
     }
-    let meant = |line: &Line| {
+    let meant = |line: &RecordedRow| {
         let any = methods.is_empty() || methods.iter().any(|select| select.meets(line));
         any || line.method().is_empty()
     };
@@ -124,8 +124,12 @@ fn chosen(
 }
 
 /// Warns of other circumstances, and refuses other products.
-fn check_facts(a: (&Path, &[Line]), b: (&Path, &[Line]), world: &mut World) -> Result<()> {
-    let (facts_a, facts_b) = (facts(a, world)?, facts(b, world)?);
+fn check_facts(
+    a: (&Path, &[RecordedRow]),
+    b: (&Path, &[RecordedRow]),
+    env: &mut Env,
+) -> Result<()> {
+    let (facts_a, facts_b) = (facts(a, env)?, facts(b, env)?);
     let (Some(facts_a), Some(facts_b)) = (facts_a, facts_b) else { return Ok(()) };
     for difference in differences(&facts_a, &facts_b) {
         let (fact, in_a, in_b) = (difference.fact, difference.in_a, difference.in_b);
@@ -134,13 +138,13 @@ fn check_facts(a: (&Path, &[Line]), b: (&Path, &[Line]), world: &mut World) -> R
         if let Some(option) = difference.option {
             bail!("{message}; run one of them again with {option} as in the other");
         }
-        writeln!(world.stderr, "warning: {message}")?;
+        writeln!(env.stderr, "warning: {message}")?;
     }
     Ok(())
 }
 
 /// The facts of the run, if they are beside the file and of a run that its rows are of.
-fn facts((path, lines): (&Path, &[Line]), world: &mut World) -> Result<Option<Value>> {
+fn facts((path, lines): (&Path, &[RecordedRow]), env: &mut Env) -> Result<Option<Value>> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".run.json");
     let beside = PathBuf::from(beside);
@@ -153,15 +157,15 @@ fn facts((path, lines): (&Path, &[Line]), world: &mut World) -> Result<Option<Va
     let of_rows = |id: &Value| lines.iter().any(|line| id == &line.row.run_id[..]);
     if !facts.get("run_id").is_some_and(of_rows) {
         let (beside, path) = (beside.display(), path.display());
-        writeln!(world.stderr, "warning: {beside} is of a run that no row of {path} is of")?;
+        writeln!(env.stderr, "warning: {beside} is of a run that no row of {path} is of")?;
         return Ok(None);
     }
     Ok(Some(facts))
 }
 
 /// Whether B is bad, and why.
-fn judge(comparison: &Comparison, percent: f64, world: &mut World) -> Result<Verdict> {
-    let err = &mut world.stderr;
+fn judge(comparison: &Comparison, percent: f64, env: &mut Env) -> Result<CommandStatus> {
+    let err = &mut env.stderr;
     let unjudged = comparison.unjudged();
     if !unjudged.is_empty() {
         let mend =
@@ -181,5 +185,5 @@ fn judge(comparison: &Comparison, percent: f64, world: &mut World) -> Result<Ver
             "slower by more than {percent} %: {label}: {mean:.3} ({low:.3} to {high:.3})"
         )?;
     }
-    Ok(if lost > 0 || !slower.is_empty() { Verdict::Bad } else { Verdict::Ok })
+    Ok(if lost > 0 || !slower.is_empty() { CommandStatus::Bad } else { CommandStatus::Ok })
 }

@@ -14,8 +14,8 @@ use super::session::Session;
 use super::single::of_matrix;
 use super::sources::source;
 use super::written::{OutputArgs, form};
-use super::{Verdict, World};
-use crate::bench::plan::Cache;
+use super::{CommandStatus, Env};
+use crate::bench::plan::CacheState;
 use crate::matrix::source::Source;
 use crate::method::Device;
 use crate::record::MatrixReport;
@@ -40,7 +40,7 @@ pub struct ExplainArgs {
     pub precision: PrecisionChoice,
     /// What the caches hold before the product
     #[arg(long, value_enum, default_value = "hot")]
-    pub cache: Cache,
+    pub cache: CacheState,
     /// Multiply by the transpose, y = A^T x
     #[arg(long)]
     pub transpose: bool,
@@ -81,7 +81,7 @@ impl ExplainArgs {
 }
 
 /// Runs the command.
-pub fn run(args: &ExplainArgs, world: &mut World) -> Result<Verdict> {
+pub fn run(args: &ExplainArgs, env: &mut Env) -> Result<CommandStatus> {
     let format = form(args.format, args.output.output.as_deref(), SystemFormat::Text)?;
     let measure = args.measure()?;
     let matrix = args.matrix.as_ref().or(args.mtx.as_ref()).expect("one of them is required");
@@ -91,13 +91,13 @@ pub fn run(args: &ExplainArgs, world: &mut World) -> Result<Verdict> {
         _ => Vec::new(),
     };
     args.output.check(&read)?;
-    let mut session = Session::start(&measure, world)?;
+    let mut session = Session::start(&measure, env)?;
     session.settings.explain = true;
     let progress = Progress::of_many(&[], &session.settings, false);
     let run = session.run(&source, false, &progress);
     if run.interrupted {
-        writeln!(world.stderr, "interrupted: there is no page of {source}")?;
-        return Ok(Verdict::Bad);
+        writeln!(env.stderr, "interrupted: there is no page of {source}")?;
+        return Ok(CommandStatus::Bad);
     }
     let page = page(&source, &run.report)?;
     let mut text = Vec::new();
@@ -108,7 +108,7 @@ pub fn run(args: &ExplainArgs, world: &mut World) -> Result<Verdict> {
             text.push(b'\n');
         }
     }
-    args.output.write(&text, world.stdout).map(|()| Verdict::Ok)
+    args.output.write(&text, env.stdout).map(|()| CommandStatus::Ok)
 }
 
 /// The page of the one method, or why there is none.

@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 use super::args::GenerateArgs;
 use super::sources::{source, stand_ins};
 use super::written::check_not_read;
-use super::{Interrupted, Verdict, World};
+use super::{CommandStatus, Env, Interrupted};
 use crate::datasets::Matrix;
 use crate::fetch::mirror;
 use crate::matrix::bounds::ReadBounds;
@@ -22,16 +22,16 @@ use crate::memory::{Available, refusal};
 use crate::record::output;
 
 /// Runs the command.
-pub fn run(args: &GenerateArgs, world: &mut World) -> Result<Verdict> {
+pub fn run(args: &GenerateArgs, env: &mut Env) -> Result<CommandStatus> {
     match (&args.mirror, &args.output) {
-        (Some(folder), _) => write_mirror(args, folder, world)?,
-        (None, Some(file)) => write_file(args, file, world)?,
+        (Some(folder), _) => write_mirror(args, folder, env)?,
+        (None, Some(file)) => write_file(args, file, env)?,
         (None, None) => unreachable!("the command line has one of them"),
     }
-    Ok(Verdict::Ok)
+    Ok(CommandStatus::Ok)
 }
 
-fn write_file(args: &GenerateArgs, file: &Path, world: &mut World) -> Result<()> {
+fn write_file(args: &GenerateArgs, file: &Path, env: &mut Env) -> Result<()> {
     let source = named(args)?;
     if let Source::File(path) = &source {
         check_not_read(file, path)?;
@@ -40,7 +40,7 @@ fn write_file(args: &GenerateArgs, file: &Path, world: &mut World) -> Result<()>
     let (rows, cols, nnz) = match &source {
         Source::File(_) => {
             let available = Available::now(None, 0);
-            let bounds = ReadBounds::new(world.interrupted, available.bytes, available.by);
+            let bounds = ReadBounds::new(env.interrupted, available.bytes, available.by);
             let opened = source.open(!args.no_expand, bounds);
             let loaded = match opened.and_then(|opened| opened.load(None)) {
                 Err(error) if error.is_interrupted() => bail!(Interrupted("while a file was read")),
@@ -49,7 +49,7 @@ fn write_file(args: &GenerateArgs, file: &Path, world: &mut World) -> Result<()>
             write(args, file, |mut out| market::write(&loaded.csr, &mut out))?;
             if let Some(duplicates) = loaded.market.map(|facts| facts.duplicates).filter(|&n| n > 0)
             {
-                writeln!(world.stderr, "{source}: {duplicates} duplicate entries summed")?;
+                writeln!(env.stderr, "{source}: {duplicates} duplicate entries summed")?;
             }
             (loaded.csr.rows, loaded.csr.cols, loaded.csr.nnz())
         }
@@ -60,7 +60,7 @@ fn write_file(args: &GenerateArgs, file: &Path, world: &mut World) -> Result<()>
             write(args, file, |out| generator.write(&kind, || Ok(out)))?
         }
     };
-    writeln!(world.stderr, "{}: {rows} rows, {cols} columns, {nnz} entries", file.display())?;
+    writeln!(env.stderr, "{}: {rows} rows, {cols} columns, {nnz} entries", file.display())?;
     Ok(())
 }
 
@@ -83,7 +83,7 @@ fn write<R>(
     Ok(written?)
 }
 
-fn write_mirror(args: &GenerateArgs, folder: &Path, world: &mut World) -> Result<()> {
+fn write_mirror(args: &GenerateArgs, folder: &Path, env: &mut Env) -> Result<()> {
     let sources = stand_ins(&args.source, args.datasets.as_deref())?;
     let sources = sources.context("--mirror takes stand-in:SET or stand-in:GROUP/NAME")?;
     std::fs::create_dir_all(folder)
@@ -91,10 +91,10 @@ fn write_mirror(args: &GenerateArgs, folder: &Path, world: &mut World) -> Result
     for (matrix, source) in &sources {
         let id = &matrix.id;
         let bytes = add(folder, matrix, source).with_context(|| format!("cannot write {id}"))?;
-        writeln!(world.stderr, "{id}: {:.1} MB", bytes as f64 / 1e6)?;
+        writeln!(env.stderr, "{id}: {:.1} MB", bytes as f64 / 1e6)?;
     }
     let matrices: Vec<&Matrix> = sources.iter().map(|(matrix, _)| matrix).collect();
-    mirror::write_index(folder, &matrices, &world.date).context("cannot write the index")?;
+    mirror::write_index(folder, &matrices, &env.date).context("cannot write the index")?;
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use clap::Args;
 
 use super::args::{DeviceChoice, device};
 use super::written::OutputArgs;
-use super::{Verdict, World};
+use super::{CommandStatus, Env};
 use crate::device::Gpu;
 use crate::device::gauge::measure;
 use crate::device::model::{DeviceFile, Model, written};
@@ -20,10 +20,10 @@ pub struct GpuFileArgs {
 }
 
 /// Runs the command.
-pub fn run(args: &GpuFileArgs, world: &mut World) -> Result<Verdict> {
+pub fn run(args: &GpuFileArgs, env: &mut Env) -> Result<CommandStatus> {
     args.output.check(&[])?;
     let gpu = match &args.device {
-        DeviceChoice::Gpu(number) => (world.open_gpu)(*number)?,
+        DeviceChoice::Gpu(number) => (env.open_gpu)(*number)?,
         DeviceChoice::Models(names) if names.len() == 1 => {
             Gpu::new(Model::of_file(&names[0], &DeviceFile::find(&names[0])?))
         }
@@ -31,7 +31,7 @@ pub fn run(args: &GpuFileArgs, world: &mut World) -> Result<Verdict> {
     };
     let facts = gpu.facts();
     let measured = measure(&gpu, written::l2_kib_per_copy(facts))?;
-    let day = world.date.get(..10).unwrap_or(&world.date);
+    let day = env.date.get(..10).unwrap_or(&env.date);
     let text = written::text(facts, &measured, day);
-    args.output.write(text.as_bytes(), world.stdout).map(|()| Verdict::Ok)
+    args.output.write(text.as_bytes(), env.stdout).map(|()| CommandStatus::Ok)
 }

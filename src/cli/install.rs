@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 
-use super::World;
-use crate::cache::{Cache, Key};
+use super::Env;
+use crate::cache::{CacheFolder, Key};
 use crate::method::Choice;
 use crate::methods::cpu::oski_style;
 use crate::profile::{Profile, Profiles};
@@ -19,40 +19,40 @@ pub fn profiles(
     precisions: &[Precision],
     isa: Isa,
     quiet: bool,
-    world: &mut World,
+    env: &mut Env,
 ) -> Result<Profiles> {
     let mut profiles = Profiles::default();
-    let Some(cache) = world.profiles.clone() else { return Ok(profiles) };
+    let Some(cache) = env.profiles.clone() else { return Ok(profiles) };
     if choices.iter().all(|choice| choice.method.name != oski_style::METHOD.name) {
         return Ok(profiles);
     }
     for precision in precisions {
         match precision {
-            Precision::F64 => profiles.f64 = Some(profile::<f64>(&cache, isa, quiet, world)?),
-            Precision::F32 => profiles.f32 = Some(profile::<f32>(&cache, isa, quiet, world)?),
+            Precision::F64 => profiles.f64 = Some(profile::<f64>(&cache, isa, quiet, env)?),
+            Precision::F32 => profiles.f32 = Some(profile::<f32>(&cache, isa, quiet, env)?),
         }
     }
     Ok(profiles)
 }
 
 fn profile<T: Scalar + Lanes>(
-    cache: &Cache,
+    cache: &CacheFolder,
     isa: Isa,
     quiet: bool,
-    world: &mut World,
+    env: &mut Env,
 ) -> Result<Profile> {
     let precision = T::PRECISION.name();
-    let cpu = world.system.cpu.clone().unwrap_or_default();
+    let cpu = env.system.cpu.clone().unwrap_or_default();
     let key = Key::of([FORMAT, &cpu, precision, &format!("{isa:?}")]);
     let mut measured = || {
         if !quiet {
             let method = oski_style::METHOD.name;
             writeln!(
-                world.stderr,
+                env.stderr,
                 "measuring what {method} needs to know of this machine in {precision}; this happens only once"
             )?;
         }
-        let now = || world.clock.now();
+        let now = || env.clock.now();
         Ok(oski_style::measured::<T>(isa, oski_style::DENSE, &now))
     };
     let bytes = cache.get_or(&key, || measured().map(|profile: Profile| profile.to_bytes()))?;

@@ -11,7 +11,7 @@ use clap::ValueEnum;
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::Signal;
 
-use super::Verdict;
+use super::CommandStatus;
 use super::isolate::{ask, send};
 use crate::device::cuda::{cusparse, nvrtc};
 use crate::method::Unavailable;
@@ -85,11 +85,11 @@ pub fn all(program: Option<&Path>) -> Vec<Library> {
 }
 
 /// Tells the process that started this one where a library is.
-pub fn tell(vendor: Vendor) -> Result<Verdict> {
+pub fn tell(vendor: Vendor) -> Result<CommandStatus> {
     set_pdeathsig(Signal::SIGKILL)?;
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     send(&socket, &vendor.find())?;
-    Ok(Verdict::Ok)
+    Ok(CommandStatus::Ok)
 }
 
 /// The vendor's library of the host, if a method has asked for it.

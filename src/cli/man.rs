@@ -6,12 +6,12 @@ use anyhow::{Result, anyhow};
 use clap::CommandFactory;
 use clap_mangen::Man;
 
-use super::Verdict;
+use super::CommandStatus;
 use super::args::Cli;
 use crate::near::hint;
 
 /// Prints all pages, one after the other, or that of one command.
-pub fn run(command: Option<&str>, out: &mut dyn Write) -> Result<Verdict> {
+pub fn run(command: Option<&str>, out: &mut dyn Write) -> Result<CommandStatus> {
     // The page would refer to one of the command `help`, which only repeats the others.
     let mut cli = Cli::command().disable_help_subcommand(true);
     cli.build();
@@ -30,7 +30,7 @@ pub fn run(command: Option<&str>, out: &mut dyn Write) -> Result<Verdict> {
             page(commands().find(|command| command.get_name() == name).ok_or_else(unknown)?, out)?;
         }
     }
-    Ok(Verdict::Ok)
+    Ok(CommandStatus::Ok)
 }
 
 fn page(command: &clap::Command, out: &mut dyn Write) -> io::Result<()> {

@@ -12,7 +12,7 @@ use super::corpus::same::differences;
 use super::corpus::share::is_share;
 use super::run_facts::Recording;
 use super::written::{beside, is_same_file};
-use super::{Verdict, World};
+use super::{CommandStatus, Env};
 use crate::record::cells::to_csv;
 use crate::record::file::is_no_file;
 use crate::record::output::{self, Output};
@@ -41,7 +41,7 @@ struct Part {
 }
 
 /// Runs the command.
-pub fn run(args: &MergeArgs, world: &mut World) -> Result<Verdict> {
+pub fn run(args: &MergeArgs, env: &mut Env) -> Result<CommandStatus> {
     let mut parts = args.files.iter().map(|path| Part::read(path)).collect::<Result<Vec<_>>>()?;
     parts.sort_by_key(|part| part.corpus.shard.number);
     check(&parts)?;
@@ -58,19 +58,19 @@ pub fn run(args: &MergeArgs, world: &mut World) -> Result<Verdict> {
             output::check(path, args.force)?;
             output::check(&beside(path), args.force)?;
             output::write_whole(path, args.force, |out| out.write_all(&text))?;
-            Recording::begin(Some(beside(path)), record, world.readings, true, world.stderr)?
+            Recording::begin(Some(beside(path)), record, env.readings, true, env.stderr)?
                 .write()?;
         }
         stream => {
-            let mut to = Output::open(stream.as_deref(), args.force, world.stdout)?;
+            let mut to = Output::open(stream.as_deref(), args.force, env.stdout)?;
             to.write_all(&to_csv(&rows, true)?)?;
             to.finish()?;
         }
     }
     for line in &missing {
-        writeln!(world.stderr, "missing: {line}")?;
+        writeln!(env.stderr, "missing: {line}")?;
     }
-    Ok(if missing.is_empty() { Verdict::Ok } else { Verdict::Bad })
+    Ok(if missing.is_empty() { CommandStatus::Ok } else { CommandStatus::Bad })
 }
 
 impl Part {

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::choice::{MethodName, matching};
 use super::written::{OutputArgs, form};
-use super::{Verdict, World};
+use super::{CommandStatus, Env};
 use crate::method::{Code, GRAPH, Method, Operations, Parameter};
 use crate::methods::METHODS;
 use crate::record::cells::to_csv;
@@ -47,7 +47,7 @@ pub enum MethodsFormat {
 
 /// A method in words.
 #[derive(Serialize)]
-struct Entry {
+struct MethodSummary {
     name: &'static str,
     device: &'static str,
     /// `all` or `one`; empty on a GPU.
@@ -61,7 +61,7 @@ struct Entry {
 }
 
 /// Runs the command.
-pub fn run(args: &MethodsArgs, world: &mut World) -> Result<Verdict> {
+pub fn run(args: &MethodsArgs, env: &mut Env) -> Result<CommandStatus> {
     let results = args.results.as_deref();
     let usual = if results.is_some() { MethodsFormat::Md } else { MethodsFormat::Text };
     let format = form(args.format, args.output.output.as_deref(), usual)?;
@@ -74,11 +74,11 @@ pub fn run(args: &MethodsArgs, world: &mut World) -> Result<Verdict> {
         Some(file) => results::table(file, &mut out)?,
         None => list(&chosen(&args.patterns)?, format, &mut out)?,
     }
-    args.output.write(&out, world.stdout).map(|()| Verdict::Ok)
+    args.output.write(&out, env.stdout).map(|()| CommandStatus::Ok)
 }
 
 fn list(methods: &[&Method], format: MethodsFormat, out: &mut dyn Write) -> Result<()> {
-    let entries = || methods.iter().map(|method| Entry::of(method)).collect::<Vec<_>>();
+    let entries = || methods.iter().map(|method| MethodSummary::of(method)).collect::<Vec<_>>();
     match format {
         MethodsFormat::Text => text(methods, out)?,
         MethodsFormat::Csv => out.write_all(&to_csv(&entries(), true)?)?,
@@ -120,10 +120,10 @@ fn text(methods: &[&Method], out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-fn markdown(entries: &[Entry]) -> String {
+fn markdown(entries: &[MethodSummary]) -> String {
     let columns = ["name", "device", "setup", "parameters", "summary", "source"];
-    let cells = |entry: &Entry| {
-        let Entry { name, device, setup, parameters, summary, source, .. } = entry;
+    let cells = |entry: &MethodSummary| {
+        let MethodSummary { name, device, setup, parameters, summary, source, .. } = entry;
         [name, device, setup, &parameters[..], summary, source].map(Cell::text).to_vec()
     };
     Table::new(columns, entries.iter().map(cells).collect()).to_markdown()
@@ -134,7 +134,7 @@ fn values(parameter: &Parameter) -> String {
     format!("{}={}", parameter.name, parameter.values.join("|"))
 }
 
-impl Entry {
+impl MethodSummary {
     fn of(method: &Method) -> Self {
         let threads = match method.code {
             Code::Cpu { parallel: true, .. } => "all",

@@ -40,9 +40,9 @@ use anyhow::Result;
 use clap::{CommandFactory, Parser};
 
 use crate::bench::clock::Clock;
-use crate::cache::Cache;
+use crate::cache::CacheFolder;
 use crate::device::Gpu;
-use crate::matrix::kept::Kept;
+use crate::matrix::cached::MatrixCache;
 use crate::method::Unavailable;
 use crate::system::System;
 use crate::system::noise::Readings;
@@ -50,7 +50,7 @@ use args::{Cli, Command};
 pub use isolate::{Interrupted, OUT_OF_MEMORY};
 
 /// Everything outside the program that a command touches; tests put fakes in its place.
-pub struct World<'a> {
+pub struct Env<'a> {
     /// Results.
     pub stdout: &'a mut dyn Write,
     /// Progress, warnings, summaries.
@@ -78,14 +78,14 @@ pub struct World<'a> {
     /// Opens the GPU of that number, or the first.
     pub open_gpu: &'a dyn Fn(Option<usize>) -> Result<Gpu, Unavailable>,
     /// Where profiles of the machine are kept; `None`: none is measured.
-    pub profiles: Option<Cache>,
+    pub profiles: Option<CacheFolder>,
     /// Where parsed matrices are kept, if they are.
-    pub matrices: Option<Kept>,
+    pub matrices: Option<MatrixCache>,
 }
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CommandStatus {
     /// All asked for is right: exit status 0.
     Ok,
     /// Some result is wrong or failed, or slower than it may be: exit status 1.
@@ -98,7 +98,7 @@ pub fn is_worker(args: impl IntoIterator<Item = OsString>) -> bool {
     matches!(cli, Ok(Cli { command: Some(Command::Worker), .. }))
 }
 
-/// Whether a command looks at [`World::interrupted`], and ends in order when it is raised. The others
+/// Whether a command looks at [`Env::interrupted`], and ends in order when it is raised. The others
 /// are to be ended by the first signal: they leave nothing behind.
 pub fn ends_in_order(args: impl IntoIterator<Item = OsString>) -> bool {
     let Ok(cli) = Cli::try_parse_from(args) else { return false };
@@ -123,51 +123,50 @@ pub fn ends_in_order(args: impl IntoIterator<Item = OsString>) -> bool {
 ///
 /// # Errors
 /// When it could not run: exit status 2.
-pub fn run(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Result<Verdict> {
+pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<CommandStatus> {
     let args: Vec<OsString> = args.into_iter().collect();
     let words: Vec<String> = args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    world.arguments.clone_from(&args);
+    env.arguments.clone_from(&args);
     if let Some(misspelt) = named::misspelt_command(&args) {
         return Err(misspelt);
     }
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(message) if message.use_stderr() => return Err(message.into()),
-        Err(help) => return written(write!(world.stdout, "{}", help.render())),
+        Err(help) => return written(write!(env.stdout, "{}", help.render())),
     };
     #[cfg(feature = "mpi")]
-    if let Some(verdict) = ranks::run(cli.command.is_none().then_some(&cli.single), &words, world)?
-    {
+    if let Some(verdict) = ranks::run(cli.command.is_none().then_some(&cli.single), &words, env)? {
         return Ok(verdict);
     }
     match cli.command {
-        None => single::run(&cli.single, words, world),
-        Some(Command::Worker) => isolate::worker::run(world),
+        None => single::run(&cli.single, words, env),
+        Some(Command::Worker) => isolate::worker::run(env),
         Some(Command::Library { vendor }) => libraries::tell(vendor),
-        Some(Command::Corpus(args)) => corpus::run(&args, words, world),
-        Some(Command::Compare(args)) => compare::run(&args, world),
-        Some(Command::Merge(args)) => merge::run(&args, world),
-        Some(Command::Fetch(args)) => fetch::run(&args, world),
-        Some(Command::Tune(args)) => tune::run(args, words, world),
-        Some(Command::Report(args)) => report::run(&args, world),
-        Some(Command::Explain(args)) => explain::run(&args, world),
-        Some(Command::Reproduce(args)) => reproduce::run(&args, world),
-        Some(Command::Methods(args)) => methods::run(&args, world),
-        Some(Command::System(args)) => system::run(&args, world),
-        Some(Command::GpuFile(args)) => gpu_file::run(&args, world),
-        Some(Command::Generate(args)) => generate::run(&args, world),
-        Some(Command::Cache(args)) => cache::run(&args, world),
+        Some(Command::Corpus(args)) => corpus::run(&args, words, env),
+        Some(Command::Compare(args)) => compare::run(&args, env),
+        Some(Command::Merge(args)) => merge::run(&args, env),
+        Some(Command::Fetch(args)) => fetch::run(&args, env),
+        Some(Command::Tune(args)) => tune::run(args, words, env),
+        Some(Command::Report(args)) => report::run(&args, env),
+        Some(Command::Explain(args)) => explain::run(&args, env),
+        Some(Command::Reproduce(args)) => reproduce::run(&args, env),
+        Some(Command::Methods(args)) => methods::run(&args, env),
+        Some(Command::System(args)) => system::run(&args, env),
+        Some(Command::GpuFile(args)) => gpu_file::run(&args, env),
+        Some(Command::Generate(args)) => generate::run(&args, env),
+        Some(Command::Cache(args)) => cache::run(&args, env),
         Some(Command::Completions { shell }) => {
             // It panics when it cannot write.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "spmv-bench", &mut script);
-            written(world.stdout.write_all(&script))
+            written(env.stdout.write_all(&script))
         }
-        Some(Command::Man { command }) => man::run(command.as_deref(), world.stdout),
+        Some(Command::Man { command }) => man::run(command.as_deref(), env.stdout),
     }
 }
 
 /// The end of a command that only prints.
-fn written(result: io::Result<()>) -> Result<Verdict> {
-    Ok(result.map(|()| Verdict::Ok)?)
+fn written(result: io::Result<()>) -> Result<CommandStatus> {
+    Ok(result.map(|()| CommandStatus::Ok)?)
 }

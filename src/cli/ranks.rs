@@ -12,10 +12,10 @@ use super::session::Session;
 use super::sources::source;
 use super::task::Way;
 use super::written::finish;
-use super::{Verdict, World};
+use super::{CommandStatus, Env};
 use crate::bench::execute::Stopped;
 use crate::bench::outcome::{Outcome, Report};
-use crate::bench::plan::{Cache, Values};
+use crate::bench::plan::{CacheState, Values};
 use crate::matrix::Csr;
 use crate::matrix::order::Order;
 use crate::matrix::source::Source;
@@ -36,15 +36,15 @@ use crate::scalar::Precision;
 pub fn run(
     single: Option<&SingleArgs>,
     command: &[String],
-    world: &mut World,
-) -> Result<Option<Verdict>> {
+    env: &mut Env,
+) -> Result<Option<CommandStatus>> {
     if let Some(args) = single.filter(|args| is_only_method(&args.measure)) {
-        return start(args, command, world).map(Some);
+        return start(args, command, env).map(Some);
     }
     let (rank, ranks) = launched();
     let name = mpi_merge::METHOD.name;
     if rank > 0 {
-        return Ok(Some(Verdict::Ok));
+        return Ok(Some(CommandStatus::Ok));
     }
     ensure!(
         ranks == 1,
@@ -60,22 +60,22 @@ fn is_only_method(args: &MeasureArgs) -> bool {
 }
 
 /// Rank 0 speaks for all: the others say nothing and leave the exit status to it.
-fn start(args: &SingleArgs, command: &[String], world: &mut World) -> Result<Verdict> {
+fn start(args: &SingleArgs, command: &[String], env: &mut Env) -> Result<CommandStatus> {
     let ranks = Ranks::start()?;
     let threads = args.measure.threads.clone();
     let mut args = args.clone();
     args.measure.threads = vec![1];
     // Where the launcher pins no one, each its own.
-    let cpus = &mut world.system.cpus;
+    let cpus = &mut env.system.cpus;
     let places = cpus.len();
     cpus.rotate_left(ranks.rank_on_machine() % places);
     let leader = ranks.rank() == 0;
     if !leader {
-        world.stdout = Box::leak(Box::new(io::sink()));
-        world.stderr = Box::leak(Box::new(io::sink()));
+        env.stdout = Box::leak(Box::new(io::sink()));
+        env.stderr = Box::leak(Box::new(io::sink()));
     }
-    let verdict = check(&args, &threads).and_then(|()| measure(&ranks, &args, command, world));
-    if leader { verdict } else { Ok(Verdict::Ok) }
+    let verdict = check(&args, &threads).and_then(|()| measure(&ranks, &args, command, env));
+    if leader { verdict } else { Ok(CommandStatus::Ok) }
 }
 
 /// Refuses what one process can do, but not several.
@@ -86,7 +86,10 @@ fn check(args: &SingleArgs, threads: &[usize]) -> Result<()> {
         "--threads: each process of {name} has one thread; mpirun -n N starts N"
     );
     ensure!(args.orders() == [Order::Natural], "--order: {name} has only the natural order");
-    ensure!(args.caches() == [Cache::Hot], "--cache cold: {name} is measured with hot caches only");
+    ensure!(
+        args.caches() == [CacheState::Hot],
+        "--cache cold: {name} is measured with hot caches only"
+    );
     ensure!(args.values == Values::Stored, "--values: {name} has only the stored values");
     Ok(())
 }
@@ -95,18 +98,18 @@ fn measure(
     ranks: &Ranks,
     args: &SingleArgs,
     command: &[String],
-    world: &mut World,
-) -> Result<Verdict> {
+    env: &mut Env,
+) -> Result<CommandStatus> {
     let (measure, leader) = (&args.measure, ranks.rank() == 0);
     let source = ranks.agree(source(args.word(), measure.datasets.as_deref()))?;
     ranks.agree(measure.check_files([&source].into_iter()))?;
     ranks.agree(measure.check_new())?;
-    let interrupted = world.interrupted;
-    let mut session = ranks.agree(Session::start(measure, world))?;
-    let reporters = leader.then(|| reporters(measure, world.stdout)).transpose();
+    let interrupted = env.interrupted;
+    let mut session = ranks.agree(Session::start(measure, env))?;
+    let reporters = leader.then(|| reporters(measure, env.stdout)).transpose();
     let reporters = ranks.agree(reporters)?.unwrap_or_default();
     let record = || {
-        let World { stderr, date, system, .. } = world;
+        let Env { stderr, date, system, .. } = env;
         session.record(measure, command.into(), *stderr, date, system)
     };
     let recording = ranks.agree(leader.then(record).transpose())?;
@@ -115,12 +118,12 @@ fn measure(
     let bench = Bench { ranks, clock: session.clock, interrupted, settings: &session.settings };
     let ended = groups(&bench, &session, measure.precisions(), &matrix, share, &mut report);
     if let Some(recording) = recording {
-        tell(measure, recording, &report, reporters, world.stderr)?;
+        tell(measure, recording, &report, reporters, env.stderr)?;
     }
     if ended.is_err() {
-        writeln!(world.stderr, "interrupted: the results of {source} are incomplete")?;
+        writeln!(env.stderr, "interrupted: the results of {source} are incomplete")?;
     }
-    Ok(if ended.is_err() || report.is_bad() { Verdict::Bad } else { Verdict::Ok })
+    Ok(if ended.is_err() || report.is_bad() { CommandStatus::Bad } else { CommandStatus::Ok })
 }
 
 /// Who write the results in the forms that are asked for.
@@ -192,7 +195,7 @@ fn groups(
         }?;
         let measured = Report { outcomes, ..Report::default() };
         let choices = &session.choices;
-        let way = Way { order: Order::Natural, precision, cache: Cache::Hot };
+        let way = Way { order: Order::Natural, precision, cache: CacheState::Hot };
         let circumstances = session.circumstances(way, None);
         let facts = &report.facts;
         let mut group = session.group(circumstances, Device::Cpu, choices, facts, measured, &[]);

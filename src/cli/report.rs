@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, ensure};
 use clap::Args;
 
-use super::{Verdict, World};
+use super::{CommandStatus, Env};
 use crate::record::ginkgo::Unit;
 use crate::record::output;
 use crate::record::write::Format;
@@ -48,7 +48,7 @@ impl GinkgoArgs {
 }
 
 /// Runs the command.
-pub fn run(args: &ReportArgs, world: &mut World) -> Result<Verdict> {
+pub fn run(args: &ReportArgs, env: &mut Env) -> Result<CommandStatus> {
     let ending = args.output.as_deref().filter(|path| !path.is_dir()).and_then(Path::extension);
     let is_page = ending.is_some_and(|ending| ending == "html");
     if let Some(path) = &args.output {
@@ -71,10 +71,10 @@ pub fn run(args: &ReportArgs, world: &mut World) -> Result<Verdict> {
         }
         Some(folder) => {
             for path in overview::page(&files).write(folder)? {
-                writeln!(world.stderr, "{}", path.display())?;
+                writeln!(env.stderr, "{}", path.display())?;
             }
         }
-        None => write!(world.stdout, "{}", shown(&overview::glance(&files).to_text(world.width)))?,
+        None => write!(env.stdout, "{}", shown(&overview::glance(&files).to_text(env.width)))?,
     }
-    Ok(Verdict::Ok)
+    Ok(CommandStatus::Ok)
 }

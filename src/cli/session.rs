@@ -12,25 +12,25 @@ use super::args::MeasureArgs;
 use super::ordered::Ordered;
 use super::progress::Progress;
 use super::system::DeviceSpeed;
-use super::task::{Event, Step, Task, Way};
-use super::{World, choice, install};
+use super::task::{Event, MatrixTask, Step, Way};
+use super::{Env, choice, install};
 use crate::bench::clock::Clock;
 use crate::bench::execute::Stopped;
 use crate::bench::inputs::replace_values;
-use crate::bench::plan::{Cache, Settings};
+use crate::bench::plan::{CacheState, Settings};
 use crate::device::Gpu;
 use crate::matrix::Csr;
 use crate::matrix::bounds::ReadBounds;
-use crate::matrix::kept::Kept;
+use crate::matrix::cached::MatrixCache;
 use crate::matrix::order::Order;
-use crate::matrix::source::{Announced, LoadError, Loaded, Opened, Source};
+use crate::matrix::source::{LoadError, Loaded, Opened, SizeHint, Source};
 use crate::matrix::stats::distinct_values;
 use crate::memory::extent::Extent;
 use crate::memory::{self, Available};
 use crate::method::{Choice, Device};
 use crate::record::MatrixReport;
 use crate::record::row::{MatrixFacts, Row, Shape, Status};
-use crate::record::run::Cell;
+use crate::record::run::RowKey;
 use crate::scalar::Precision;
 use crate::simd::Isa;
 use crate::system::noise::Readings;
@@ -53,9 +53,9 @@ pub struct Session<'a> {
     precisions: &'static [Precision],
     pub(super) settings: Settings,
     pub(super) expand: bool,
-    kept: Option<Kept>,
+    kept: Option<MatrixCache>,
     pub(super) orders: Vec<Order>,
-    caches: Vec<Cache>,
+    caches: Vec<CacheState>,
     pub(super) team: Team,
     pub(super) clock: &'a dyn Clock,
     interrupted: &'a AtomicBool,
@@ -72,22 +72,22 @@ pub struct Run {
 
 impl<'a> Session<'a> {
     /// Checks what was asked for and starts the threads.
-    pub fn start(args: &MeasureArgs, world: &mut World<'a>) -> Result<Self> {
-        let (choices, gpu) = choice::methods(args, world)?;
+    pub fn start(args: &MeasureArgs, env: &mut Env<'a>) -> Result<Self> {
+        let (choices, gpu) = choice::methods(args, env)?;
         let threads = args.threads();
         ensure!(
             threads.len() <= 1,
             "--threads: each of several numbers is measured in a process of its own, which --no-isolate, tune and \
              mpi-merge do not start: choose one number"
         );
-        let team = team(threads.first().copied(), world)?;
+        let team = team(threads.first().copied(), env)?;
         let settings = args.settings();
         ensure!(
             Isa::available().contains(&settings.isa),
             "--isa: the CPU does not have these instructions"
         );
         let precisions = args.precisions();
-        let profiles = install::profiles(&choices, precisions, settings.isa, args.quiet, world)?;
+        let profiles = install::profiles(&choices, precisions, settings.isa, args.quiet, env)?;
         Ok(Self {
             choices,
             gpu,
@@ -95,15 +95,15 @@ impl<'a> Session<'a> {
             precisions,
             settings: Settings { profiles, ..settings },
             team,
-            run_id: world.run_id.clone(),
-            readings: world.readings,
+            run_id: env.run_id.clone(),
+            readings: env.readings,
             is_worker: false,
             expand: !args.no_expand,
-            kept: world.matrices.clone().filter(|_| !args.no_cache),
+            kept: env.matrices.clone().filter(|_| !args.no_cache),
             orders: args.orders(),
             caches: args.caches(),
-            clock: world.clock,
-            interrupted: world.interrupted,
+            clock: env.clock,
+            interrupted: env.interrupted,
         })
     }
 
@@ -116,7 +116,7 @@ impl<'a> Session<'a> {
     /// unmeasured.
     pub fn run(&mut self, source: &Source, skip_trivial: bool, progress: &Progress) -> Run {
         let mut report = MatrixReport::default();
-        let task = Task::whole(source, skip_trivial);
+        let task = MatrixTask::whole(source, skip_trivial);
         let mut tell = |event: Event| {
             progress.note(&event);
             event.add_to(&mut report);
@@ -129,7 +129,7 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// When it was interrupted, or by a lost device if that is to end the process.
-    pub fn carry_out(&self, task: &Task, tell: &mut dyn FnMut(Event)) -> Result<(), Stopped> {
+    pub fn carry_out(&self, task: &MatrixTask, tell: &mut dyn FnMut(Event)) -> Result<(), Stopped> {
         tell(Event::Step(Step::Load));
         let available = Available::now(self.settings.max_memory, 0);
         let bounds = ReadBounds::new(self.interrupted, available.bytes, available.by);
@@ -190,7 +190,7 @@ impl<'a> Session<'a> {
         &self,
         csr: &'m Csr<f64>,
         order: Order,
-        task: &Task,
+        task: &MatrixTask,
         tell: &mut dyn FnMut(Event),
     ) -> Result<Ordered<'m>, String> {
         let cells = self.cells().filter(|cell| cell.order == Some(order));
@@ -228,7 +228,7 @@ impl<'a> Session<'a> {
         if let Some(reason) = refusal(opened.bytes_to_announce()) {
             return Some(reason);
         }
-        let Announced { rows, cols, nnz, scratch } = opened.announced()?;
+        let SizeHint { rows, cols, nnz, scratch } = opened.size_hint()?;
         let extent = Extent::announced(rows, cols, nnz, self.team.len());
         let all = |way: Way| {
             let settings = Settings { cache: way.cache, ..self.settings.clone() };
@@ -253,7 +253,7 @@ impl<'a> Session<'a> {
     }
 
     /// What each matrix has rows of.
-    pub fn cells(&self) -> impl Iterator<Item = Cell> {
+    pub fn cells(&self) -> impl Iterator<Item = RowKey> {
         let gpu = self.gpu_device();
         let devices = [Device::Cpu, gpu];
         let groups = self.ways().flat_map(move |way| devices.map(|device| (way, device)));
@@ -280,9 +280,9 @@ fn facts(source: &Source, loaded: &mut Loaded) -> MatrixFacts {
 }
 
 /// The threads: pinned, at most one per CPU.
-fn team(threads: Option<usize>, world: &World) -> Result<Team> {
-    let cpus = &world.system.cpus;
-    let threads = threads.unwrap_or_else(|| world.system.threads());
+fn team(threads: Option<usize>, env: &Env) -> Result<Team> {
+    let cpus = &env.system.cpus;
+    let threads = threads.unwrap_or_else(|| env.system.threads());
     ensure!(threads > 0, "--threads 0: at least one thread is needed");
     if threads > cpus.len() {
         bail!("--threads {threads}: this process may run on {} CPUs only", cpus.len());

@@ -10,9 +10,9 @@ use super::isolate::Runner;
 use super::progress::Progress;
 use super::run_facts::Recording;
 use super::sources::{bytes_of, source};
-use super::task::Task;
+use super::task::MatrixTask;
 use super::written::finish;
-use super::{Verdict, World};
+use super::{CommandStatus, Env};
 use crate::matrix::source::Source;
 use crate::record::row::Row;
 use crate::record::write::Format;
@@ -25,7 +25,7 @@ pub fn of_matrix(source: &Source, reason: &str) -> String {
 }
 
 /// Runs the command.
-pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result<Verdict> {
+pub fn run(args: &SingleArgs, command: Vec<String>, env: &mut Env) -> Result<CommandStatus> {
     let (measure, further) = (&args.measure, args.further.len());
     ensure!(
         further == 0,
@@ -38,17 +38,18 @@ pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result
     let format = measure.format_of_one()?;
     let path = measure.record_path();
     let bandwidth = measure.wants_bandwidth();
-    let (mut runner, facts) = Runner::start(measure, !args.no_isolate, bandwidth, command, world)?;
+    let (mut runner, facts) = Runner::start(measure, !args.no_isolate, bandwidth, command, env)?;
     let cells = facts.cells.clone();
-    let reporter = measure.reporter(format, world.stdout)?;
+    let reporter = measure.reporter(format, env.stdout)?;
     let mut exporters = measure.exporters()?;
-    let mut recording = Recording::begin(path, facts, world.readings, measure.quiet, world.stderr)?;
-    let (bytes, visible) = (bytes_of(&source), world.terminal && !measure.quiet);
+    let mut recording = Recording::begin(path, facts, env.readings, measure.quiet, env.stderr)?;
+    let (bytes, visible) = (bytes_of(&source), env.terminal && !measure.quiet);
     let progress = Progress::of_one((&source, bytes, cells.len()), &measure.settings(), visible);
     progress.begin(&source, bytes, cells);
     let at_once = format.is_written_at_once() && measure.output.is_none();
     let mut live = Live::new(reporter, at_once, &progress);
-    let interrupted = runner.run(Task::whole(&source, false), &mut |event| live.take(event))?;
+    let interrupted =
+        runner.run(MatrixTask::whole(&source, false), &mut |event| live.take(event))?;
     progress.finish();
     let complete = live.report.clone();
     if interrupted && format == Format::Text {
@@ -60,17 +61,17 @@ pub fn run(args: &SingleArgs, command: Vec<String>, world: &mut World) -> Result
     }
     recording.take(&report)?;
     if !measure.quiet {
-        report.warnings().iter().try_for_each(|line| writeln!(world.stderr, "{line}"))?;
+        report.warnings().iter().try_for_each(|line| writeln!(env.stderr, "{line}"))?;
     }
     // Of a run that was interrupted before the matrix was read there is nothing, and earlier results stay.
     if !report.is_unknown() {
         exporters.iter_mut().try_for_each(|exporter| exporter.report(&complete))?;
         finish(exporters.into_iter().chain([live.end()?]))?;
     }
-    recording.finish(measure.quiet, world.stderr)?;
+    recording.finish(measure.quiet, env.stderr)?;
     if interrupted {
-        writeln!(world.stderr, "interrupted: the results of {source} are incomplete")?;
+        writeln!(env.stderr, "interrupted: the results of {source} are incomplete")?;
     }
     ensure!(interrupted || report.rows().any(Row::is_ok), NOTHING);
-    Ok(if interrupted || report.is_bad() { Verdict::Bad } else { Verdict::Ok })
+    Ok(if interrupted || report.is_bad() { CommandStatus::Bad } else { CommandStatus::Ok })
 }

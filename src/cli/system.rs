@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::args::{SystemArgs, SystemFormat};
 use super::written::form;
-use super::{Verdict, World, libraries};
+use super::{CommandStatus, Env, libraries};
 use crate::bench::clock::Clock;
 use crate::bench::peak::{DeviceSweeps, Sweeps};
 use crate::device::Gpu as DeviceGpu;
@@ -46,26 +46,26 @@ struct Gpu {
 }
 
 /// Runs the command.
-pub fn run(args: &SystemArgs, world: &mut World) -> Result<Verdict> {
+pub fn run(args: &SystemArgs, env: &mut Env) -> Result<CommandStatus> {
     let format = form(args.format, args.output.output.as_deref(), SystemFormat::Text)?;
     args.output.check(&[])?;
-    let system = &world.system;
+    let system = &env.system;
     let most = args.threads.unwrap_or_else(|| system.threads());
     let cpus = system.cpus.len();
     ensure!((1..=cpus).contains(&most), "--threads {most}: it must be from 1 to {cpus}");
     let mut bandwidth = Vec::new();
     for threads in counts(most) {
         let team = Team::pinned(&system.cpus[..threads]).context("cannot pin threads")?;
-        bandwidth.extend(self::bandwidth(&team, world.clock, &sizes(system)));
+        bandwidth.extend(self::bandwidth(&team, env.clock, &sizes(system)));
     }
-    let (gpus, no_gpu) = gpus(world);
+    let (gpus, no_gpu) = gpus(env);
     let facts = Facts {
         version: env!("CARGO_PKG_VERSION"),
         revision: REVISION,
         system,
         gpus,
         no_gpu,
-        libraries: libraries::all(world.program.as_deref()),
+        libraries: libraries::all(env.program.as_deref()),
         bandwidth,
     };
     let mut text = Vec::new();
@@ -76,7 +76,7 @@ pub fn run(args: &SystemArgs, world: &mut World) -> Result<Verdict> {
             writeln!(text)?;
         }
     }
-    args.output.write(&text, world.stdout).map(|()| Verdict::Ok)
+    args.output.write(&text, env.stdout).map(|()| CommandStatus::Ok)
 }
 
 /// 1, 2, 4, … and `most` itself.
@@ -133,10 +133,10 @@ pub fn bandwidth(team: &Team, clock: &dyn Clock, sizes: &[usize]) -> Vec<Bandwid
 }
 
 /// All GPUs, or why there is none.
-fn gpus(world: &World) -> (Vec<Gpu>, Option<String>) {
+fn gpus(env: &Env) -> (Vec<Gpu>, Option<String>) {
     let mut gpus = Vec::new();
     for number in 0..MOST_GPUS {
-        match (world.open_gpu)(Some(number)) {
+        match (env.open_gpu)(Some(number)) {
             Ok(gpu) => {
                 let facts = gpu.facts().clone();
                 gpus.push(Gpu { nominal_gbs: facts.nominal_gbs(), facts });

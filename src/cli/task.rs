@@ -4,18 +4,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::bench::execute::Turn;
 use crate::bench::outcome::Outcome;
-use crate::bench::plan::Cache;
+use crate::bench::plan::CacheState;
 use crate::matrix::order::Order;
 use crate::matrix::source::Source;
 use crate::method::{Choice, Device};
 use crate::record::row::Row;
-use crate::record::run::{Cell, Timed};
+use crate::record::run::{RowKey, Timed};
 use crate::record::{Group, MatrixReport};
 use crate::scalar::Precision;
 
 /// A matrix and what of it is open.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Task {
+pub struct MatrixTask {
     pub source: Source,
     /// Whether a matrix of a single row or column is left out.
     pub skip_trivial: bool,
@@ -24,7 +24,7 @@ pub struct Task {
     /// What has a row already.
     pub done: Vec<Timed>,
     /// What is not to be run again, but has no row yet.
-    pub ended: Vec<(Cell, Ended)>,
+    pub ended: Vec<(RowKey, Ended)>,
 }
 
 /// How a method ended that took its process with it.
@@ -55,19 +55,19 @@ pub enum Event {
 pub struct Way {
     pub order: Order,
     pub precision: Precision,
-    pub cache: Cache,
+    pub cache: CacheState,
 }
 
 impl Way {
     /// Whether a cell is measured so.
-    pub fn has(&self, cell: &Cell) -> bool {
+    pub fn has(&self, cell: &RowKey) -> bool {
         (cell.precision, cell.order, cell.cache)
             == (self.precision, Some(self.order), Some(self.cache))
     }
 
     /// The cell of a method, in a team of so many threads; methods of the GPU run on `gpu`.
-    pub fn cell(&self, choice: &Choice, gpu: Device, team: usize) -> Cell {
-        Cell {
+    pub fn cell(&self, choice: &Choice, gpu: Device, team: usize) -> RowKey {
+        RowKey {
             precision: self.precision,
             device: choice.method.runs_on(gpu),
             method: choice.name(),
@@ -88,10 +88,10 @@ pub enum Step {
     /// Vectors and reference; or, of a device, bringing the matrix there.
     Begin(Way, Option<Device>),
     /// A method's preparation, or one of its turns.
-    Method(Cell, Turn),
+    Method(RowKey, Turn),
 }
 
-impl Task {
+impl MatrixTask {
     /// All of a matrix.
     pub fn whole(source: &Source, skip_trivial: bool) -> Self {
         let (source, sizes) = (source.clone(), None);
@@ -110,24 +110,24 @@ impl Task {
     }
 
     /// Whether a cell has its row.
-    pub fn is_done(&self, cell: &Cell) -> bool {
+    pub fn is_done(&self, cell: &RowKey) -> bool {
         self.done.iter().any(|timed| timed.cell == *cell)
     }
 
     /// Whether a cell has no row yet and has not ended.
-    pub fn is_to_run(&self, cell: &Cell) -> bool {
+    pub fn is_to_run(&self, cell: &RowKey) -> bool {
         !self.is_done(cell) && self.end_of(cell).is_none()
     }
 
     /// How a cell has ended, if it has.
-    pub fn end_of(&self, cell: &Cell) -> Option<&Ended> {
+    pub fn end_of(&self, cell: &RowKey) -> Option<&Ended> {
         self.ended.iter().find(|(ended, _)| ended == cell).map(|(_, end)| end)
     }
 }
 
 impl Step {
     /// Whether a cell cannot be had without it; none can without the matrix.
-    pub fn concerns(&self, cell: &Cell) -> bool {
+    pub fn concerns(&self, cell: &RowKey) -> bool {
         match self {
             Self::Load => true,
             Self::Order(order) => cell.order == Some(*order),

@@ -15,7 +15,7 @@ use super::progress::Progress;
 use super::session::Session;
 use super::single::of_matrix;
 use super::sources::sources;
-use super::{Verdict, World};
+use super::{CommandStatus, Env};
 use crate::method::Choice;
 use crate::record::MatrixReport;
 use crate::record::cells::to_csv;
@@ -69,12 +69,12 @@ impl Rows {
 }
 
 /// Runs the command.
-pub fn run(args: TuneArgs, command: Vec<String>, world: &mut World) -> Result<Verdict> {
+pub fn run(args: TuneArgs, command: Vec<String>, env: &mut Env) -> Result<CommandStatus> {
     let measure = with_defaults(args.measure, args.what)?;
-    let sources = sources(&args.sources, measure.datasets.as_deref(), world.stderr)?;
+    let sources = sources(&args.sources, measure.datasets.as_deref(), env.stderr)?;
     measure.check_files(sources.iter().map(|(source, _)| source))?;
     measure.check_new()?;
-    let mut session = Session::start(&measure, world)?;
+    let mut session = Session::start(&measure, env)?;
     let (choices, precisions) = (&session.choices, measure.precisions());
     let mut tuning: Box<dyn Tuning> = match args.what {
         Tunable::CsrK => Box::new(sizes::Sizes::of(choices, precisions)?),
@@ -82,34 +82,33 @@ pub fn run(args: TuneArgs, command: Vec<String>, world: &mut World) -> Result<Ve
     };
     session.choices = tuning.choices();
     let mut rows = Rows::open(&measure)?;
-    let mut recording =
-        session.record(&measure, command, world.stderr, &world.date, &world.system)?;
+    let mut recording = session.record(&measure, command, env.stderr, &env.date, &env.system)?;
     recording.write()?;
     let cells: Vec<_> = session.cells().collect();
     let works = sources.iter().map(|(source, bytes)| (source, *bytes, cells.len()));
-    let visible = world.terminal && !measure.quiet;
+    let visible = env.terminal && !measure.quiet;
     let progress = Progress::of_many(&works.collect::<Vec<_>>(), &measure.settings(), visible);
-    let mut verdict = Verdict::Ok;
+    let mut verdict = CommandStatus::Ok;
     for (source, bytes) in &sources {
         progress.begin(source, *bytes, cells.clone());
         let run = session.run(source, true, &progress);
         recording.take(&run.report)?;
         if let Some(reason) = run.report.unreadable() {
-            progress.suspend(|| writeln!(world.stderr, "{}", of_matrix(source, reason)))?;
+            progress.suspend(|| writeln!(env.stderr, "{}", of_matrix(source, reason)))?;
         }
         if run.interrupted || run.report.is_bad() {
-            verdict = Verdict::Bad;
+            verdict = CommandStatus::Bad;
         }
         tuning.take(&run.report, &mut rows)?;
         if run.interrupted {
-            writeln!(world.stderr, "interrupted: the results are those of the matrices before")?;
+            writeln!(env.stderr, "interrupted: the results are those of the matrices before")?;
             break;
         }
         progress.end();
     }
     progress.finish();
-    recording.finish(measure.quiet, world.stderr)?;
-    tuning.write(world.stdout)?;
+    recording.finish(measure.quiet, env.stderr)?;
+    tuning.write(env.stdout)?;
     Ok(verdict)
 }
 

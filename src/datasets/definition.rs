@@ -67,40 +67,48 @@ struct MatrixTable {
 struct SetTable {
     source: Spanned<String>,
     note: Option<String>,
-    members: Option<Vec<Spanned<Entry>>>,
+    members: Option<Vec<Spanned<MemberText>>>,
     filter: Option<Spanned<String>>,
 }
 
 /// A member as written: the id alone or a table.
-struct Entry(Member);
+struct MemberText(Member);
 
 fn yes() -> bool {
     true
 }
 
-impl<'de> Deserialize<'de> for Entry {
+impl<'de> Deserialize<'de> for MemberText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(EntryVisitor)
+        deserializer.deserialize_any(MemberVisitor)
     }
 }
 
-struct EntryVisitor;
+struct MemberVisitor;
 
-impl<'de> Visitor<'de> for EntryVisitor {
-    type Value = Entry;
+impl<'de> Visitor<'de> for MemberVisitor {
+    type Value = MemberText;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "\"GROUP/NAME\" or a table with an id")
     }
 
-    fn visit_str<E>(self, id: &str) -> Result<Entry, E> {
+    fn visit_str<E>(self, id: &str) -> Result<MemberText, E> {
         let id = id.to_owned();
         let (printed, label, class) = (None, None, None);
-        Ok(Entry(Member { id, printed, label, class, symmetry: None, longest: None, nnz: None }))
+        Ok(MemberText(Member {
+            id,
+            printed,
+            label,
+            class,
+            symmetry: None,
+            longest: None,
+            nnz: None,
+        }))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Entry, A::Error> {
-        Member::deserialize(MapAccessDeserializer::new(map)).map(Entry)
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<MemberText, A::Error> {
+        Member::deserialize(MapAccessDeserializer::new(map)).map(MemberText)
     }
 }
 
@@ -214,7 +222,7 @@ impl Place<'_> {
     fn members(
         &self,
         set: &str,
-        entries: Vec<Spanned<Entry>>,
+        entries: Vec<Spanned<MemberText>>,
         known: &Datasets,
     ) -> Result<Vec<Member>, DatasetsError> {
         let mut ids = HashSet::new();

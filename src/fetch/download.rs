@@ -10,7 +10,7 @@ use reqwest::header::{
     CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderName, LAST_MODIFIED, RETRY_AFTER,
 };
 
-use super::Trouble;
+use super::FetchError;
 use super::folder::Folder;
 use super::pace::Pace;
 use super::part::{Origin, Part};
@@ -47,7 +47,7 @@ enum Miss {
     /// This address will not do.
     Refused(String),
     /// No address will.
-    Here(Trouble),
+    Here(FetchError),
 }
 
 impl Download<'_> {
@@ -56,7 +56,7 @@ impl Download<'_> {
     ///
     /// # Errors
     /// With every address and what it answered.
-    pub fn run(&self, addresses: impl IntoIterator<Item = String>) -> Result<String, Trouble> {
+    pub fn run(&self, addresses: impl IntoIterator<Item = String>) -> Result<String, FetchError> {
         if self.part.bytes() > self.most {
             self.part.discard()?;
         }
@@ -70,20 +70,20 @@ impl Download<'_> {
         brought
     }
 
-    fn first_of(&self, addresses: impl IntoIterator<Item = String>) -> Result<String, Trouble> {
+    fn first_of(&self, addresses: impl IntoIterator<Item = String>) -> Result<String, FetchError> {
         let pace = Pace::new(self.web.timeout(), self.most);
         let mut answers = Vec::new();
         for address in addresses {
             match self.one(&address, &pace) {
                 Ok(()) => return Ok(address),
-                Err(Miss::Here(trouble)) => return Err(trouble),
+                Err(Miss::Here(error)) => return Err(error),
                 Err(Miss::Passing(message, _)) => {
                     answers.push(format!("{address}: {message} ({TRIES} tries)"));
                 }
                 Err(Miss::Refused(message)) => answers.push(format!("{address}: {message}")),
             }
         }
-        Err(Trouble::Failed(answers.join("; ")))
+        Err(FetchError::Failed(answers.join("; ")))
     }
 
     /// Tries an address as long as that may help.
@@ -188,14 +188,14 @@ impl Download<'_> {
     fn check_room(&self, bytes: u64, total: Option<u64>) -> Result<(), Miss> {
         let left = total.map_or(0, |total| total.saturating_sub(bytes));
         let room = self.folder.has_room(left, self.part.path());
-        room.map_err(|trouble| self.full(total, trouble))
+        room.map_err(|error| self.full(total, error))
     }
 
     /// When the disk takes no more. If it is unknown how much more would come, the part is discarded:
     /// later runs need the room.
-    fn full(&self, total: Option<u64>, trouble: Trouble) -> Miss {
+    fn full(&self, total: Option<u64>, error: FetchError) -> Miss {
         let discarded = if total.is_none() { self.part.discard() } else { Ok(()) };
-        Miss::Here(discarded.err().unwrap_or(trouble))
+        Miss::Here(discarded.err().unwrap_or(error))
     }
 
     /// Writes the body behind the first `bytes`.
@@ -212,7 +212,7 @@ impl Download<'_> {
         while let Some(piece) = answer.piece().map_err(passing)? {
             self.check_size(bytes + piece.len() as u64)?;
             let written = file.write_all(&piece);
-            written.map_err(|e| self.full(total, Trouble::file("write", path, &e)))?;
+            written.map_err(|e| self.full(total, FetchError::file("write", path, &e)))?;
             bytes += piece.len() as u64;
             (self.watch)(bytes, total);
             pace.take(&mut window, piece.len()).map_err(Miss::Refused)?;
@@ -237,16 +237,16 @@ fn pauses(tries: u32, asked: Option<u32>) -> u32 {
 }
 
 /// What fails on the way passes, but for an interrupt.
-fn passing(trouble: Trouble) -> Miss {
-    match trouble {
-        Trouble::Failed(message) => Miss::Passing(message, None),
-        Trouble::Interrupted => Miss::Here(trouble),
+fn passing(error: FetchError) -> Miss {
+    match error {
+        FetchError::Failed(message) => Miss::Passing(message, None),
+        FetchError::Interrupted => Miss::Here(error),
     }
 }
 
 /// When the time for all addresses is over.
 fn late(message: String) -> Miss {
-    Miss::Here(Trouble::Failed(message))
+    Miss::Here(FetchError::Failed(message))
 }
 
 fn refusal(status: u16, headers: &HeaderMap) -> Miss {

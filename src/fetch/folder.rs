@@ -9,7 +9,7 @@ use std::time::Duration;
 use nix::fcntl::OFlag;
 use nix::sys::statvfs::statvfs;
 
-use super::Trouble;
+use super::FetchError;
 use super::ledger::{LEDGER, Ledger, PENDING};
 use super::part::Part;
 use super::temporary::SUFFIX;
@@ -69,18 +69,19 @@ impl Folder {
     ///
     /// # Errors
     /// When it cannot be created or locked, or the wait is interrupted.
-    pub fn lock(&self, web: &Web, wait: impl FnOnce()) -> Result<File, Trouble> {
+    pub fn lock(&self, web: &Web, wait: impl FnOnce()) -> Result<File, FetchError> {
         let state = self.path.join(STATE);
-        fs::create_dir_all(&state).map_err(|error| Trouble::file("create", &state, &error))?;
+        fs::create_dir_all(&state).map_err(|error| FetchError::file("create", &state, &error))?;
         if state.is_symlink() {
             let state = state.display();
-            return Err(Trouble::Failed(format!("{state} is a symbolic link: remove it")));
+            return Err(FetchError::Failed(format!("{state} is a symbolic link: remove it")));
         }
         let path = self.state("lock");
         // All runs must find it, so that its name can be foreseen; a link is not followed.
         let mut options = File::options();
         options.write(true).create(true).truncate(false).custom_flags(OFlag::O_NOFOLLOW.bits());
-        let file = options.open(&path).map_err(|error| Trouble::file("create", &path, &error))?;
+        let file =
+            options.open(&path).map_err(|error| FetchError::file("create", &path, &error))?;
         let mut wait = Some(wait);
         loop {
             match file.try_lock() {
@@ -89,7 +90,7 @@ impl Folder {
                     return Ok(file);
                 }
                 Err(TryLockError::Error(error)) => {
-                    return Err(Trouble::file("lock", &path, &error));
+                    return Err(FetchError::file("lock", &path, &error));
                 }
                 Err(TryLockError::WouldBlock) => {
                     if let Some(wait) = wait.take() {
@@ -119,45 +120,50 @@ impl Folder {
     ///
     /// # Errors
     /// When the system does not tell.
-    pub fn room(&self) -> Result<u64, Trouble> {
+    pub fn room(&self) -> Result<u64, FetchError> {
         let stats = statvfs(&self.path).map_err(|error| {
-            Trouble::file("ask for the free space of", &self.path, &error.into())
+            FetchError::file("ask for the free space of", &self.path, &error.into())
         })?;
         let free = stats.blocks_available().saturating_mul(stats.fragment_size());
         Ok(free.saturating_sub(MARGIN))
     }
 
     /// Whether `bytes` more fit, for `what`.
-    pub(super) fn has_room(&self, bytes: u64, what: &Path) -> Result<(), Trouble> {
+    pub(super) fn has_room(&self, bytes: u64, what: &Path) -> Result<(), FetchError> {
         let room = self.room()?;
         if bytes < room {
             return Ok(());
         }
         let message = format!("{}: {bytes} bytes are to come and {room} are free", what.display());
-        Err(Trouble::Failed(message))
+        Err(FetchError::Failed(message))
     }
 
     /// Whether a file of that name may be written for a matrix: there is none, or it was brought for
     /// that matrix.
-    pub(super) fn may_write(&self, name: &str, id: &str, ledger: &Ledger) -> Result<(), Trouble> {
+    pub(super) fn may_write(
+        &self,
+        name: &str,
+        id: &str,
+        ledger: &Ledger,
+    ) -> Result<(), FetchError> {
         let path = self.file(name);
         if path.symlink_metadata().is_err() || ledger.owner(name) == Some(id) {
             return Ok(());
         }
         let path = path.display();
-        Err(Trouble::Failed(format!("{path} is there and not of {id}: move it away")))
+        Err(FetchError::Failed(format!("{path} is there and not of {id}: move it away")))
     }
 
     /// Gives a whole file of the hidden folder its name in this one, once its bytes are on the disk.
-    pub(super) fn rename(&self, from: &Path, name: &str) -> Result<(), Trouble> {
+    pub(super) fn rename(&self, from: &Path, name: &str) -> Result<(), FetchError> {
         let to = self.file(name);
         let synced = File::open(from).and_then(|file| file.sync_data());
         let renamed = synced.and_then(|()| fs::rename(from, &to));
-        renamed.map_err(|error| Trouble::file("rename to", &to, &error))
+        renamed.map_err(|error| FetchError::file("rename to", &to, &error))
     }
 
     /// Waits until the files' names are on the disk.
-    pub(super) fn sync(&self) -> Result<(), Trouble> {
+    pub(super) fn sync(&self) -> Result<(), FetchError> {
         sync(&self.path)
     }
 
@@ -177,11 +183,11 @@ impl Folder {
 }
 
 /// Waits until the names in a folder are on the disk.
-pub(super) fn sync(folder: &Path) -> Result<(), Trouble> {
+pub(super) fn sync(folder: &Path) -> Result<(), FetchError> {
     match File::open(folder).and_then(|folder| folder.sync_all()) {
         // Some network file systems cannot do that.
         Err(error) if error.kind() != io::ErrorKind::InvalidInput => {
-            Err(Trouble::file("write", folder, &error))
+            Err(FetchError::file("write", folder, &error))
         }
         _ => Ok(()),
     }

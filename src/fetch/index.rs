@@ -3,13 +3,13 @@
 use std::fs;
 use std::time::Duration;
 
-use super::Trouble;
+use super::FetchError;
 use super::address::Site;
 use super::download::Download;
 use super::folder::Folder;
 use super::part::Part;
 use super::web::Web;
-use crate::cache::{Cache, Key};
+use crate::cache::{CacheFolder, Key};
 use crate::datasets::{Matrix, index};
 
 /// An older index is brought anew, if it can be.
@@ -26,8 +26,8 @@ pub fn collection(
     web: &Web,
     sites: &[Site],
     pause: Duration,
-    cache: &Cache,
-) -> Result<(Vec<Matrix>, Option<String>), Trouble> {
+    cache: &CacheFolder,
+) -> Result<(Vec<Matrix>, Option<String>), FetchError> {
     let addresses: Vec<String> = sites.iter().map(Site::index).collect();
     let key = Key::of(addresses.iter().map(String::as_str));
     let kept =
@@ -43,33 +43,37 @@ pub fn collection(
     });
     match (brought, kept) {
         (Ok(matrices), _) => Ok((matrices, None)),
-        (Err(Trouble::Failed(message)), Some((matrices, age))) => {
+        (Err(FetchError::Failed(message)), Some((matrices, age))) => {
             let days = age.as_secs() / (24 * 3600);
             Ok((matrices, Some(format!("the index is {days} days old: {message}"))))
         }
-        (Err(Trouble::Failed(message)), None) => {
-            Err(Trouble::Failed(format!("the collection's index cannot be brought: {message}")))
+        (Err(FetchError::Failed(message)), None) => {
+            Err(FetchError::Failed(format!("the collection's index cannot be brought: {message}")))
         }
         (Err(interrupted), _) => Err(interrupted),
     }
 }
 
 /// The index's bytes and where they are from.
-fn bring(web: &Web, addresses: &[String], pause: Duration) -> Result<(Vec<u8>, String), Trouble> {
+fn bring(
+    web: &Web,
+    addresses: &[String],
+    pause: Duration,
+) -> Result<(Vec<u8>, String), FetchError> {
     let temp_dir = std::env::temp_dir();
     let own = tempfile::tempdir();
-    let own = own.map_err(|error| Trouble::file("create a folder in", &temp_dir, &error))?;
+    let own = own.map_err(|error| FetchError::file("create a folder in", &temp_dir, &error))?;
     let folder = Folder::new(own.path());
     let part = Part::at(folder.file("ssstats.csv.part"));
     let (most, watch) = (MOST_BYTES, &|_, _| {});
     let download = Download { web, part: &part, folder: &folder, pause, most, watch };
     let address = download.run(addresses.iter().cloned())?;
     let bytes = fs::read(part.path());
-    let bytes = bytes.map_err(|error| Trouble::file("read", part.path(), &error))?;
+    let bytes = bytes.map_err(|error| FetchError::file("read", part.path(), &error))?;
     Ok((bytes, address))
 }
 
-fn parse(bytes: &[u8], name: &str) -> Result<Vec<Matrix>, Trouble> {
+fn parse(bytes: &[u8], name: &str) -> Result<Vec<Matrix>, FetchError> {
     let text = String::from_utf8_lossy(bytes);
-    index::parse(&text, name).map_err(|error| Trouble::Failed(error.to_string()))
+    index::parse(&text, name).map_err(|error| FetchError::Failed(error.to_string()))
 }

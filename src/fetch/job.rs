@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 
 use super::download::Download;
-use super::ledger::{Ledger, Line};
+use super::ledger::{Ledger, LedgerRow};
 use super::part::Part;
-use super::plan::{Form, Task};
+use super::plan::{Form, WantedMatrix};
 use super::unpack::{Damage, Unpacked, Wanted, unpack};
-use super::{Brought, Fetch, Step, Trouble};
+use super::{Brought, Fetch, FetchError, Step};
 
 /// What all jobs share.
 pub struct Job<'j> {
@@ -23,9 +23,9 @@ impl Job<'_> {
     /// Takes tasks until there is none left.
     pub fn work(
         &self,
-        tasks: &[&Task],
+        tasks: &[&WantedMatrix],
         next: &AtomicUsize,
-        results: Sender<(usize, Result<Brought, Trouble>)>,
+        results: Sender<(usize, Result<Brought, FetchError>)>,
     ) {
         while !self.fetch.web.is_interrupted() {
             let number = next.fetch_add(1, Ordering::Relaxed);
@@ -38,7 +38,7 @@ impl Job<'_> {
         }
     }
 
-    fn one(&self, number: usize, task: &Task) -> Result<Brought, Trouble> {
+    fn one(&self, number: usize, task: &WantedMatrix) -> Result<Brought, FetchError> {
         let Fetch { folder, settings, web } = *self.fetch;
         let part = folder.part(&task.matrix);
         let watch = |bytes, total| (self.watch)(Step::At(number, bytes, total));
@@ -53,10 +53,10 @@ impl Job<'_> {
         match result {
             Ok(brought) => part.discard().map(|()| brought),
             // What is wrong elsewhere can be mended, and then the archive is still there.
-            Err(Damage::Elsewhere(trouble)) => Err(trouble),
+            Err(Damage::Elsewhere(error)) => Err(error),
             Err(Damage::Archive(message)) => {
                 part.discard()?;
-                Err(Trouble::Failed(format!("the archive from {address}: {message}")))
+                Err(FetchError::Failed(format!("the archive from {address}: {message}")))
             }
         }
     }
@@ -64,7 +64,7 @@ impl Job<'_> {
     /// Gives the files their names and enters them in the ledger.
     fn install(
         &self,
-        task: &Task,
+        task: &WantedMatrix,
         part: &Part,
         unpacked: &Unpacked,
         address: &str,
@@ -77,7 +77,7 @@ impl Job<'_> {
         for (_, line) in &files {
             folder.may_write(&line.file, id, &ledger)?;
         }
-        let lines: Vec<Line> = files.iter().map(|(_, line)| line.clone()).collect();
+        let lines: Vec<LedgerRow> = files.iter().map(|(_, line)| line.clone()).collect();
         let brought = Brought {
             files: lines.iter().map(|line| line.file.clone()).collect(),
             bytes: lines.iter().map(|line| line.bytes).sum(),
@@ -95,14 +95,14 @@ impl Job<'_> {
     /// Where the files are, and their lines in the ledger.
     fn files<'p>(
         &self,
-        task: &Task,
+        task: &WantedMatrix,
         part: &'p Part,
         unpacked: &'p Unpacked,
         address: &str,
-    ) -> Vec<(&'p Path, Line)> {
+    ) -> Vec<(&'p Path, LedgerRow)> {
         let Unpacked { files, archive_bytes, archive_sha256 } = unpacked;
         let settings = self.fetch.settings;
-        let line = |file: String, bytes, sha256: &str| Line {
+        let line = |file: String, bytes, sha256: &str| LedgerRow {
             matrix: task.matrix.id.clone(),
             file,
             bytes,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::Trouble;
+use super::FetchError;
 use super::folder::{Folder, sync};
 use super::plan::Form;
 use super::verify::{Finding, verify};
@@ -23,7 +23,7 @@ pub const PENDING: &str = "pending.csv";
 
 /// A file that was brought.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Line {
+pub struct LedgerRow {
     /// `GROUP/NAME`.
     pub matrix: String,
     /// Its name in the folder.
@@ -41,8 +41,8 @@ pub struct Line {
 #[derive(Clone, Debug)]
 pub struct Ledger {
     folder: Folder,
-    lines: Vec<Line>,
-    pending: Vec<Line>,
+    lines: Vec<LedgerRow>,
+    pending: Vec<LedgerRow>,
 }
 
 impl Ledger {
@@ -50,22 +50,22 @@ impl Ledger {
     ///
     /// # Errors
     /// When it cannot be read, with the line.
-    pub fn read(folder: &Folder) -> Result<Self, Trouble> {
+    pub fn read(folder: &Folder) -> Result<Self, FetchError> {
         let lines = read(&folder.state(LEDGER))?;
         Ok(Self { folder: folder.clone(), lines, pending: read(&folder.state(PENDING))? })
     }
 
-    pub fn lines(&self) -> &[Line] {
+    pub fn lines(&self) -> &[LedgerRow] {
         &self.lines
     }
 
     /// The lines of files that a run was about to bring when it ended.
-    pub fn pending(&self) -> &[Line] {
+    pub fn pending(&self) -> &[LedgerRow] {
         &self.pending
     }
 
     /// The file that a matrix itself is in.
-    pub fn matrix_file(&self, id: &str, form: Form) -> Option<&Line> {
+    pub fn matrix_file(&self, id: &str, form: Form) -> Option<&LedgerRow> {
         self.lines.iter().find(|line| {
             let (_, name) = line.matrix.split_once('/').unwrap_or(("", &line.matrix));
             let ours = line.file.strip_suffix(form.suffix());
@@ -81,7 +81,7 @@ impl Ledger {
 
     /// Whether an archive is the one that the matrix came from before.
     pub(super) fn check_archive(&self, id: &str, sha256: &str) -> Result<(), String> {
-        let other = |line: &&Line| line.matrix == id && line.archive_sha256 != sha256;
+        let other = |line: &&LedgerRow| line.matrix == id && line.archive_sha256 != sha256;
         match self.lines.iter().find(other) {
             None => Ok(()),
             Some(line) => Err(format!(
@@ -95,7 +95,7 @@ impl Ledger {
     }
 
     /// Notes on the disk what is about to get its name.
-    pub(super) fn announce(&mut self, lines: Vec<Line>) -> Result<(), Trouble> {
+    pub(super) fn announce(&mut self, lines: Vec<LedgerRow>) -> Result<(), FetchError> {
         // What failed before is not forgotten.
         self.settle(&|| false)?;
         self.pending = lines;
@@ -103,21 +103,21 @@ impl Ledger {
     }
 
     /// Enters what was announced, once the files have their names.
-    pub(super) fn enter(&mut self) -> Result<(), Trouble> {
+    pub(super) fn enter(&mut self) -> Result<(), FetchError> {
         let Self { lines, pending, .. } = self;
         lines.retain(|old| pending.iter().all(|line| line.file != old.file));
         lines.append(pending);
         lines.sort_by(|a, b| (&a.matrix, &a.file).cmp(&(&b.matrix, &b.file)));
         write(&self.path(), &self.lines)?;
         let path = self.folder.state(PENDING);
-        fs::remove_file(&path).map_err(|error| Trouble::file("remove", &path, &error))
+        fs::remove_file(&path).map_err(|error| FetchError::file("remove", &path, &error))
     }
 
     /// Enters what a run announced that ended before it could enter it, if the files are there.
     ///
     /// # Errors
     /// When the ledger cannot be written, or it is interrupted.
-    pub fn settle(&mut self, interrupted: &dyn Fn() -> bool) -> Result<(), Trouble> {
+    pub fn settle(&mut self, interrupted: &dyn Fn() -> bool) -> Result<(), FetchError> {
         if self.pending.is_empty() {
             return Ok(());
         }
@@ -137,7 +137,7 @@ impl Ledger {
 }
 
 /// The lines of a file; none where no file is.
-fn read(path: &Path) -> Result<Vec<Line>, Trouble> {
+fn read(path: &Path) -> Result<Vec<LedgerRow>, FetchError> {
     let regular = |metadata: fs::Metadata| match metadata.is_file() {
         true => fs::read(path),
         // To open a pipe would be to wait for a writer.
@@ -145,14 +145,14 @@ fn read(path: &Path) -> Result<Vec<Line>, Trouble> {
     };
     let bytes = match fs::metadata(path).and_then(regular) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        other => other.map_err(|error| Trouble::file("read", path, &error))?,
+        other => other.map_err(|error| FetchError::file("read", path, &error))?,
     };
     let mut reader = csv::Reader::from_reader(&bytes[..]);
     let headers = csv::StringRecord::from(COLUMNS.to_vec());
     let lines = reader.records().map(|record| {
         let line = record.map_err(|error| error.to_string()).and_then(|record| {
             let at = record.position().map_or(0, csv::Position::line);
-            let line: Line = record
+            let line: LedgerRow = record
                 .deserialize(Some(&headers))
                 .map_err(|error| format!("line {at}: {error}"))?;
             line.check().map_err(|message| format!("line {at}: {message}"))?;
@@ -160,28 +160,28 @@ fn read(path: &Path) -> Result<Vec<Line>, Trouble> {
         });
         line.map_err(|message| {
             let path = path.display();
-            Trouble::Failed(format!("{path}: {message}; remove that line to go on without it"))
+            FetchError::Failed(format!("{path}: {message}; remove that line to go on without it"))
         })
     });
     lines.collect()
 }
 
 /// Replaces the file, and waits until it is on the disk under its name.
-fn write(path: &Path, lines: &[Line]) -> Result<(), Trouble> {
+fn write(path: &Path, lines: &[LedgerRow]) -> Result<(), FetchError> {
     let text = || {
         let mut writer = csv::Writer::from_writer(Vec::new());
         lines.iter().try_for_each(|line| writer.serialize(line)).map_err(io::Error::other)?;
         writer.into_inner().map_err(|error| error.into_error())
     };
     let written = text().and_then(|text| cache::replace(path, |file| file.write_all(&text)));
-    written.map_err(|error| Trouble::file("write", path, &error))?;
+    written.map_err(|error| FetchError::file("write", path, &error))?;
     sync(path.parent().unwrap_or(path))
 }
 
 const COLUMNS: [&str; 8] =
     ["matrix", "file", "bytes", "sha256", "archive_bytes", "archive_sha256", "address", "date"];
 
-impl Line {
+impl LedgerRow {
     /// Files are written and hashed by these names.
     fn check(&self) -> Result<(), String> {
         if !is_id(&self.matrix) {

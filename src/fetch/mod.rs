@@ -35,7 +35,7 @@ use address::Site;
 use folder::Folder;
 use job::Job;
 use ledger::Ledger;
-use plan::{Form, Task};
+use plan::{Form, WantedMatrix};
 use web::Web;
 
 /// How matrices are brought.
@@ -73,14 +73,14 @@ impl Settings {
 
 /// Why something was not brought.
 #[derive(Debug, thiserror::Error)]
-pub enum Trouble {
+pub enum FetchError {
     #[error("interrupted")]
     Interrupted,
     #[error("{0}")]
     Failed(String),
 }
 
-impl Trouble {
+impl FetchError {
     /// What went wrong with a file: `cannot write ufl_mtx/a.mtx: …`.
     fn file(verb: &str, path: &Path, error: &io::Error) -> Self {
         Self::Failed(format!("cannot {verb} {}: {error}", path.display()))
@@ -121,7 +121,7 @@ impl Fetch<'_> {
     ///
     /// # Errors
     /// When that is not possible.
-    pub fn discard_part(&self, matrix: &Matrix) -> Result<(), Trouble> {
+    pub fn discard_part(&self, matrix: &Matrix) -> Result<(), FetchError> {
         self.folder.part(matrix).discard()
     }
 
@@ -130,7 +130,7 @@ impl Fetch<'_> {
     ///
     /// # Errors
     /// When that is not possible.
-    pub fn bytes_there(&self, matrix: &Matrix) -> Result<u64, Trouble> {
+    pub fn bytes_there(&self, matrix: &Matrix) -> Result<u64, FetchError> {
         let part = self.folder.part(matrix);
         if part.bytes() > self.settings.most_archive_bytes(matrix) {
             part.discard()?;
@@ -143,10 +143,10 @@ impl Fetch<'_> {
     /// beginning is not told of.
     pub fn bring(
         &self,
-        tasks: &[&Task],
+        tasks: &[&WantedMatrix],
         ledger: Ledger,
         watch: &(dyn Fn(Step) + Sync),
-        mut done: impl FnMut(usize, Result<Brought, Trouble>),
+        mut done: impl FnMut(usize, Result<Brought, FetchError>),
     ) {
         let job = Job { fetch: self, ledger: &Mutex::new(ledger), watch };
         let next = AtomicUsize::new(0);

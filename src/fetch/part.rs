@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::OFlag;
 use serde::{Deserialize, Serialize};
 
-use super::Trouble;
+use super::FetchError;
 
 /// A file that grows until it is whole.
 pub struct Part {
@@ -52,27 +52,27 @@ impl Part {
     }
 
     /// Begins it anew.
-    pub fn begin(&self, origin: &Origin) -> Result<File, Trouble> {
+    pub fn begin(&self, origin: &Origin) -> Result<File, FetchError> {
         self.discard()?;
         let note = serde_json::to_vec(origin).expect("an origin has only texts and a number");
         let noted = created(&self.note).and_then(|mut file| file.write_all(&note));
-        noted.map_err(|error| Trouble::file("write", &self.note, &error))?;
-        created(&self.path).map_err(|error| Trouble::file("create", &self.path, &error))
+        noted.map_err(|error| FetchError::file("write", &self.note, &error))?;
+        created(&self.path).map_err(|error| FetchError::file("create", &self.path, &error))
     }
 
     /// Goes on at its end.
-    pub fn append(&self) -> Result<File, Trouble> {
+    pub fn append(&self) -> Result<File, FetchError> {
         let mut options = OpenOptions::new();
         options.append(true).custom_flags(OFlag::O_NOFOLLOW.bits());
-        options.open(&self.path).map_err(|error| Trouble::file("open", &self.path, &error))
+        options.open(&self.path).map_err(|error| FetchError::file("open", &self.path, &error))
     }
 
     /// Removes it and its note. The note stays until the part is gone, and a note alone says nothing.
-    pub fn discard(&self) -> Result<(), Trouble> {
+    pub fn discard(&self) -> Result<(), FetchError> {
         for path in [&self.path, &self.note] {
             match fs::remove_file(path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(Trouble::file("remove", path, &error));
+                    return Err(FetchError::file("remove", path, &error));
                 }
                 _ => {}
             }

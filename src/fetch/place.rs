@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::Trouble;
+use super::FetchError;
 use super::folder::Folder;
 use super::ledger::Ledger;
 
@@ -14,7 +14,7 @@ const ENDINGS: [&str; 3] = [".mtx", ".mtx.gz", ".tar.gz"];
 ///
 /// # Errors
 /// When the folder's ledger cannot be read.
-pub fn of(folder: &Folder, id: &str) -> Result<Option<PathBuf>, Trouble> {
+pub fn of(folder: &Folder, id: &str) -> Result<Option<PathBuf>, FetchError> {
     let ledger = Ledger::read(folder)?;
     let (_, name) = id.split_once('/').unwrap_or(("", id));
     let names = [id.replace('/', "-"), name.to_owned()];

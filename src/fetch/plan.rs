@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::contents::Head;
 use super::folder::Folder;
-use super::ledger::{Ledger, Line};
+use super::ledger::{Ledger, LedgerRow};
 use super::unpack;
 use crate::datasets::Matrix;
 use crate::matrix::archive::is_matrix;
@@ -36,7 +36,7 @@ impl Form {
 
 /// A matrix that is wanted.
 #[derive(Clone, Debug)]
-pub struct Task {
+pub struct WantedMatrix {
     pub matrix: Matrix,
     /// The name that its file has or gets.
     pub file: String,
@@ -54,7 +54,7 @@ pub enum State {
     Taken(String),
 }
 
-impl Task {
+impl WantedMatrix {
     /// The name that a file of the archive gets. Those beside the matrix get none that a matrix of its
     /// own could have: whoever measures all matrices of the folder would measure vectors, too.
     pub(super) fn name_of(&self, file: &str) -> String {
@@ -77,7 +77,12 @@ impl Task {
 
 /// What to do for each matrix, in their order. Of two with one name the later goes to
 /// `GROUP-NAME`; nothing is written.
-pub fn plan(matrices: &[Matrix], folder: &Folder, ledger: &Ledger, form: Form) -> Vec<Task> {
+pub fn plan(
+    matrices: &[Matrix],
+    folder: &Folder,
+    ledger: &Ledger,
+    form: Form,
+) -> Vec<WantedMatrix> {
     let mut taken = HashSet::new();
     let tasks = matrices.iter().map(|matrix| {
         let task = task(matrix, folder, ledger, form, &taken);
@@ -93,7 +98,7 @@ fn task(
     ledger: &Ledger,
     form: Form,
     taken: &HashSet<String>,
-) -> Task {
+) -> WantedMatrix {
     let matrix = matrix.clone();
     if let Some(line) = ledger.matrix_file(&matrix.id, form) {
         let (file, bytes) = (line.file.clone(), line.bytes);
@@ -106,7 +111,7 @@ fn task(
             Ok(None) => (State::Missing, None),
             Err(message) => (State::Taken(message), None),
         };
-        return Task { matrix, file, state, note };
+        return WantedMatrix { matrix, file, state, note };
     }
     let plain = format!("{}{}", matrix.name(), form.suffix());
     let is_free = |file: &str| {
@@ -118,15 +123,15 @@ fn task(
     let file = format!("{}-{plain}", matrix.group());
     if !is_free(&file) {
         let state = State::Taken(format!("{plain} and {file} are other matrices"));
-        return Task { matrix, file, state, note: None };
+        return WantedMatrix { matrix, file, state, note: None };
     }
     let note = format!("{plain} is another matrix; this one goes to {file}");
     let task = found(matrix, file, folder, form);
-    Task { note: task.note.or(Some(note)), ..task }
+    WantedMatrix { note: task.note.or(Some(note)), ..task }
 }
 
 /// Whether a file came from the archive that is known, if one is.
-fn known(matrix: &Matrix, line: &Line) -> State {
+fn known(matrix: &Matrix, line: &LedgerRow) -> State {
     match matrix.check_archive(&line.archive_sha256) {
         Ok(()) => State::Present,
         Err(message) => State::Taken(format!(
@@ -137,7 +142,7 @@ fn known(matrix: &Matrix, line: &Line) -> State {
 }
 
 /// A matrix that the ledger does not have, but that the user may have put there.
-fn found(matrix: Matrix, file: String, folder: &Folder, form: Form) -> Task {
+fn found(matrix: Matrix, file: String, folder: &Folder, form: Form) -> WantedMatrix {
     let (state, note) = match folder.bytes(&file) {
         Ok(None) => (State::Missing, None),
         Ok(Some(_)) => match check(&matrix, &file, folder, form) {
@@ -152,7 +157,7 @@ fn found(matrix: Matrix, file: String, folder: &Folder, form: Form) -> Task {
         },
         Err(message) => (State::Taken(message), None),
     };
-    Task { matrix, file, state, note }
+    WantedMatrix { matrix, file, state, note }
 }
 
 /// Whether a file has the rows and columns of the matrix.

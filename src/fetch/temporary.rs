@@ -9,7 +9,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 use tempfile::{Builder, NamedTempFile, TempPath};
 
-use super::Trouble;
+use super::FetchError;
 use crate::cache::hex;
 
 /// What the names of unfinished files end in.
@@ -40,29 +40,29 @@ impl Temporary {
 
 impl Writing {
     /// Begins a file in `folder` that bears `name` in the archive.
-    pub fn begin(folder: &Path, name: &str) -> Result<Self, Trouble> {
+    pub fn begin(folder: &Path, name: &str) -> Result<Self, FetchError> {
         let mut builder = Builder::new();
         // The file is as public as others that the user makes.
         builder.suffix(SUFFIX).permissions(Permissions::from_mode(0o666));
         let file = builder.tempfile_in(folder);
-        let file = file.map_err(|error| Trouble::file("create a file in", folder, &error))?;
+        let file = file.map_err(|error| FetchError::file("create a file in", folder, &error))?;
         Ok(Self { file, name: name.to_owned(), bytes: 0, sha256: Sha256::new() })
     }
 
     /// Adds to its end.
-    pub fn write(&mut self, piece: &[u8]) -> Result<(), Trouble> {
+    pub fn write(&mut self, piece: &[u8]) -> Result<(), FetchError> {
         let written = self.file.as_file_mut().write_all(piece);
-        written.map_err(|error| Trouble::file("write", self.file.path(), &error))?;
+        written.map_err(|error| FetchError::file("write", self.file.path(), &error))?;
         self.sha256.update(piece);
         self.bytes += piece.len() as u64;
         Ok(())
     }
 
     /// Ends it, safely on the disk.
-    pub fn finish(self) -> Result<Temporary, Trouble> {
+    pub fn finish(self) -> Result<Temporary, FetchError> {
         let Self { file, name, bytes, sha256 } = self;
         let synced = file.as_file().sync_data();
-        synced.map_err(|error| Trouble::file("write", file.path(), &error))?;
+        synced.map_err(|error| FetchError::file("write", file.path(), &error))?;
         Ok(Temporary { path: file.into_temp_path(), name, bytes, sha256: hex(sha256) })
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use tar::Entry;
 
-use super::Trouble;
+use super::FetchError;
 use super::contents::{Contents, Head};
 use super::folder::Folder;
 use super::reading::{self, Hashing};
@@ -47,12 +47,12 @@ pub struct Unpacked {
 pub enum Damage {
     /// The archive is not what it should be.
     Archive(String),
-    Elsewhere(Trouble),
+    Elsewhere(FetchError),
 }
 
-impl From<Trouble> for Damage {
-    fn from(trouble: Trouble) -> Self {
-        Self::Elsewhere(trouble)
+impl From<FetchError> for Damage {
+    fn from(error: FetchError) -> Self {
+        Self::Elsewhere(error)
     }
 }
 
@@ -81,7 +81,7 @@ pub fn unpack(
     folder: &Folder,
     web: &Web,
 ) -> Result<Unpacked, Damage> {
-    let file = File::open(archive).map_err(|error| Trouble::file("open", archive, &error))?;
+    let file = File::open(archive).map_err(|error| FetchError::file("open", archive, &error))?;
     let (mut tar, ration) = reading::open(Hashing::new(file));
     let mut unpacking = Unpacking { wanted, folder, web, matrix: None, aux: Vec::new() };
     for entry in tar.entries().map_err(unreadable)? {
@@ -205,7 +205,7 @@ impl Unpacking<'_> {
             to(&piece[..bytes])?;
             copied += bytes as u64;
         }
-        Err(Trouble::Interrupted.into())
+        Err(FetchError::Interrupted.into())
     }
 }
 
@@ -229,7 +229,7 @@ fn aux_name<'p>(path: &'p Path, name: &str) -> Option<&'p str> {
 /// A source that cannot be read is no fault of the archive's.
 fn unreadable(error: io::Error) -> Damage {
     match error.raw_os_error() {
-        Some(_) => Trouble::Failed(format!("cannot read the archive: {error}")).into(),
+        Some(_) => FetchError::Failed(format!("cannot read the archive: {error}")).into(),
         None => Damage::Archive(format!("it cannot be unpacked: {error}")),
     }
 }

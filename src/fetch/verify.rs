@@ -5,9 +5,9 @@ use std::io::{self, Read};
 
 use sha2::{Digest, Sha256};
 
-use super::Trouble;
+use super::FetchError;
 use super::folder::Folder;
-use super::ledger::Line;
+use super::ledger::LedgerRow;
 use crate::cache::hex;
 
 /// What became of a file.
@@ -25,9 +25,9 @@ pub enum Finding {
 /// When it is interrupted.
 pub fn verify(
     folder: &Folder,
-    line: &Line,
+    line: &LedgerRow,
     interrupted: &dyn Fn() -> bool,
-) -> Result<Finding, Trouble> {
+) -> Result<Finding, FetchError> {
     match folder.bytes(&line.file) {
         Ok(None) => return Ok(Finding::Missing),
         Err(message) => return Ok(Finding::Wrong(message)),
@@ -42,7 +42,7 @@ pub fn verify(
         Ok(Some(sha256)) => {
             Ok(Finding::Wrong(format!("its SHA-256 is {sha256}, not {}", line.sha256)))
         }
-        Ok(None) => Err(Trouble::Interrupted),
+        Ok(None) => Err(FetchError::Interrupted),
         Err(error) => Ok(Finding::Wrong(error.to_string())),
     }
 }
@@ -50,7 +50,7 @@ pub fn verify(
 /// `None` when interrupted.
 fn sha256(
     folder: &Folder,
-    line: &Line,
+    line: &LedgerRow,
     interrupted: &dyn Fn() -> bool,
 ) -> io::Result<Option<String>> {
     let mut file = File::open(folder.file(&line.file))?;

@@ -12,7 +12,7 @@ use reqwest::blocking::{Client, RequestBuilder};
 use reqwest::header::{HeaderMap, IF_RANGE, RANGE};
 use reqwest::redirect::{Attempt, Policy};
 
-use super::Trouble;
+use super::FetchError;
 use super::pace::Waited;
 
 /// How long an interrupt may go unnoticed.
@@ -60,7 +60,7 @@ impl<'w> Web<'w> {
     ///
     /// # Errors
     /// When the proxies cannot be used.
-    pub fn new(timeout: Duration, interrupted: &'w AtomicBool) -> Result<Self, Trouble> {
+    pub fn new(timeout: Duration, interrupted: &'w AtomicBool) -> Result<Self, FetchError> {
         // A provider that is there already is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = || {
@@ -75,7 +75,7 @@ impl<'w> Web<'w> {
             Err(error) => (builder().tls_certs_only([]).build(), Some(chain(&error))),
         };
         let client = client
-            .map_err(|error| Trouble::Failed(format!("no way to the web: {}", chain(&error))))?;
+            .map_err(|error| FetchError::Failed(format!("no way to the web: {}", chain(&error))))?;
         Ok(Self { client, no_https, timeout, interrupted })
     }
 
@@ -105,7 +105,7 @@ impl<'w> Web<'w> {
         address: &str,
         resume: Option<(u64, &str)>,
         waited: &Waited,
-    ) -> Result<Answer<'w>, Trouble> {
+    ) -> Result<Answer<'w>, FetchError> {
         let mut request = self.client.get(address);
         if let Some((bytes, validator)) = resume {
             request = request.header(RANGE, format!("bytes={bytes}-")).header(IF_RANGE, validator);
@@ -118,7 +118,7 @@ impl<'w> Web<'w> {
         let arrivals = Arrivals { receiver, interrupted, waited };
         match arrivals.next()? {
             Arrival::Head(status, headers) => Ok(Answer { status, headers, arrivals }),
-            Arrival::Failed(message) => Err(Trouble::Failed(message)),
+            Arrival::Failed(message) => Err(FetchError::Failed(message)),
             Arrival::Piece(_) | Arrival::End => unreachable!("the head is sent first"),
         }
     }
@@ -127,7 +127,7 @@ impl<'w> Web<'w> {
     ///
     /// # Errors
     /// When that comes.
-    pub fn pause(&self, time: Duration) -> Result<(), Trouble> {
+    pub fn pause(&self, time: Duration) -> Result<(), FetchError> {
         let begun = Instant::now();
         while !self.is_interrupted() {
             match time.checked_sub(begun.elapsed()).filter(|left| !left.is_zero()) {
@@ -135,7 +135,7 @@ impl<'w> Web<'w> {
                 None => return Ok(()),
             }
         }
-        Err(Trouble::Interrupted)
+        Err(FetchError::Interrupted)
     }
 }
 
@@ -144,10 +144,10 @@ impl Answer<'_> {
     ///
     /// # Errors
     /// When the connection ends before the body does, or nothing comes.
-    pub fn piece(&mut self) -> Result<Option<Vec<u8>>, Trouble> {
+    pub fn piece(&mut self) -> Result<Option<Vec<u8>>, FetchError> {
         match self.arrivals.next()? {
             Arrival::Piece(bytes) => Ok(Some(bytes)),
-            Arrival::Failed(message) => Err(Trouble::Failed(message)),
+            Arrival::Failed(message) => Err(FetchError::Failed(message)),
             Arrival::End => Ok(None),
             Arrival::Head(..) => unreachable!("a head is sent once"),
         }
@@ -155,7 +155,7 @@ impl Answer<'_> {
 }
 
 impl Arrivals<'_> {
-    fn next(&self) -> Result<Arrival, Trouble> {
+    fn next(&self) -> Result<Arrival, FetchError> {
         while !self.interrupted.load(Ordering::Relaxed) {
             let begun = Instant::now();
             let arrival = self.receiver.recv_timeout(GLANCE);
@@ -166,11 +166,11 @@ impl Arrivals<'_> {
                 Ok(arrival) => return Ok(arrival),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(Trouble::Failed("the connection's thread ended".into()));
+                    return Err(FetchError::Failed("the connection's thread ended".into()));
                 }
             }
         }
-        Err(Trouble::Interrupted)
+        Err(FetchError::Interrupted)
     }
 }
 

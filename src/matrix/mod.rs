@@ -2,9 +2,9 @@
 
 pub mod archive;
 pub mod bounds;
+pub mod cached;
 pub mod csr;
 pub mod generate;
-pub mod kept;
 pub mod market;
 pub mod order;
 pub mod source;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::Csr;
 use super::bounds::ReadBounds;
+use super::cached::{MatrixCache, Pending};
 use super::generate::{Generator, SpecError};
-use super::kept::{Kept, Pending};
 use super::market::{self, Market, MarketError};
 use super::stats::pattern_symmetry;
 
@@ -56,7 +56,7 @@ impl TryFrom<Plain> for Source {
 
 /// What is known of a matrix before it is there.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Announced {
+pub struct SizeHint {
     /// Number of rows.
     pub rows: usize,
     /// Number of columns.
@@ -67,7 +67,7 @@ pub struct Announced {
     pub scratch: u64,
 }
 
-impl Announced {
+impl SizeHint {
     /// The most bytes of memory until the matrix is there, itself included.
     pub fn bytes(&self) -> u64 {
         let csr = (size_of::<u32>() + size_of::<f64>()) as u64 * self.nnz;
@@ -192,10 +192,10 @@ impl Source {
 
 impl Opened<'_> {
     /// The size of the matrix, as far as it is known beforehand; `None` if there will be none.
-    pub fn announced(&self) -> Option<Announced> {
+    pub fn size_hint(&self) -> Option<SizeHint> {
         match self {
-            Self::File { file, .. } => file.announced().ok(),
-            Self::Generated(generator) => generator.announced().ok(),
+            Self::File { file, .. } => file.size_hint().ok(),
+            Self::Generated(generator) => generator.size_hint().ok(),
         }
     }
 
@@ -219,7 +219,7 @@ impl Opened<'_> {
     ///
     /// # Errors
     /// What is wrong with the file, and where.
-    pub fn load(self, kept: Option<&Kept>) -> Result<Loaded, LoadError> {
+    pub fn load(self, kept: Option<&MatrixCache>) -> Result<Loaded, LoadError> {
         match self {
             Self::File { file, path, expand } => match kept.filter(|_| !file.is_stream()) {
                 Some(kept) => Ok(kept.load_within(path, expand, file.bounds())?),

@@ -78,7 +78,7 @@ impl<'s> Rows<'s> {
     /// What is wrong with it, if they did not.
     pub fn check(&self, counted: u64) -> Result<(), LoadError> {
         match self {
-            Self::File(stream) if counted != stream.announced() => Err(stream.defect().into()),
+            Self::File(stream) if counted != stream.size_hint() => Err(stream.defect().into()),
             _ => Ok(()),
         }
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::claim::Claim;
-use crate::bench::plan::{Cache, Protocol};
+use crate::bench::plan::{CacheState, Protocol};
 use crate::device::model::DeviceFile;
 use crate::matrix::order::Order;
 use crate::method::{Device, Unavailable};
@@ -75,9 +75,9 @@ pub struct Block {
     /// See [`Order`].
     #[serde(default = "natural_only")]
     pub order: Vec<Order>,
-    /// See [`Cache`].
+    /// See [`CacheState`].
     #[serde(default = "hot_only")]
-    pub cache: Vec<Cache>,
+    pub cache: Vec<CacheState>,
     /// By A or by Aᵀ.
     #[serde(default = "plain_only")]
     pub transpose: Vec<bool>,
@@ -103,8 +103,8 @@ fn natural_only() -> Vec<Order> {
     vec![Order::Natural]
 }
 
-fn hot_only() -> Vec<Cache> {
-    vec![Cache::Hot]
+fn hot_only() -> Vec<CacheState> {
+    vec![CacheState::Hot]
 }
 
 fn plain_only() -> Vec<bool> {

@@ -12,7 +12,7 @@ use crate::method::Device;
 use crate::methods::METHODS;
 use crate::record::row::Status;
 use crate::report::column::Column;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::matched::{best_share, numbers, speeds};
 use crate::report::select::Select;
 use crate::report::statistics::{Statistic, pearson};
@@ -20,7 +20,7 @@ use crate::report::statistics::{Statistic, pearson};
 /// What became of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum ClaimVerdict {
     /// Our number is where the claim puts it.
     Holds,
     /// It is elsewhere.
@@ -29,7 +29,7 @@ pub enum Verdict {
     CannotBeJudged,
 }
 
-impl Verdict {
+impl ClaimVerdict {
     /// In words.
     pub const fn name(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ pub struct Judgement {
     /// Matrices that it stands on.
     pub matrices: usize,
     /// What follows.
-    pub verdict: Verdict,
+    pub verdict: ClaimVerdict,
     /// Why it cannot be judged.
     pub why: Option<String>,
     /// The model that the number comes from and its error; `None` where it was measured.
@@ -57,8 +57,9 @@ pub struct Judgement {
 
 /// Holds a claim against rows. `gpus` are those that the source measured on; of rows of several models, those of
 /// the claim's own count, or of the first. `quick` says that they were measured for a look only.
-pub fn judge(claim: &Claim, gpus: &[String], lines: &[Line], quick: bool) -> Judgement {
-    let lines: Vec<&Line> = lines.iter().filter(|line| claim.conditions.meet(line)).collect();
+pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool) -> Judgement {
+    let lines: Vec<&RecordedRow> =
+        lines.iter().filter(|line| claim.conditions.meet(line)).collect();
     let lines = of_one_model(&lines, claim.gpu.as_ref().or(gpus.first()));
     let Measured { number, lines: used } = measure(&claim.measured, &lines, 1.0);
     let model = Model::of(&used);
@@ -83,30 +84,31 @@ pub fn judge(claim: &Claim, gpus: &[String], lines: &[Line], quick: bool) -> Jud
         }),
     };
     let verdict = match (&why, number, claim.holds) {
-        (None, Some(number), Some(range)) if range.contains(number) => Verdict::Holds,
-        (None, Some(_), Some(_)) => Verdict::DoesNotHold,
-        _ => Verdict::CannotBeJudged,
+        (None, Some(number), Some(range)) if range.contains(number) => ClaimVerdict::Holds,
+        (None, Some(_), Some(_)) => ClaimVerdict::DoesNotHold,
+        _ => ClaimVerdict::CannotBeJudged,
     };
     let modelled = model.as_ref().map(Model::remark);
     Judgement { measured: number, matrices, verdict, why, modelled }
 }
 
 /// Without the rows of other models, if there are some of the GPU.
-fn of_one_model<'a>(lines: &[&'a Line], gpu: Option<&String>) -> Vec<&'a Line> {
-    let model = |line: &Line| line.row.device.and_then(Device::model_name);
+fn of_one_model<'a>(lines: &[&'a RecordedRow], gpu: Option<&String>) -> Vec<&'a RecordedRow> {
+    let model = |line: &RecordedRow| line.row.device.and_then(Device::model_name);
     let gpu = gpu.filter(|gpu| lines.iter().any(|line| model(line) == Some(gpu.as_str())));
-    let is_own = |line: &&&Line| gpu.is_none_or(|gpu| model(line).is_none_or(|name| name == gpu));
+    let is_own =
+        |line: &&&RecordedRow| gpu.is_none_or(|gpu| model(line).is_none_or(|name| name == gpu));
     lines.iter().filter(is_own).copied().collect()
 }
 
 /// A number and the rows that it stands on.
 struct Measured<'a> {
     number: Option<f64>,
-    lines: Vec<&'a Line>,
+    lines: Vec<&'a RecordedRow>,
 }
 
 /// The quantity if every product of its first operand took `slower` times as long as its row says.
-fn measure<'a>(quantity: &Quantity, lines: &[&'a Line], slower: f64) -> Measured<'a> {
+fn measure<'a>(quantity: &Quantity, lines: &[&'a RecordedRow], slower: f64) -> Measured<'a> {
     match quantity {
         Quantity::Speed { of, over, statistic } => {
             reduced(*statistic, speeds(lines, of, over)).times(1.0 / slower)
@@ -149,20 +151,20 @@ impl Measured<'_> {
     }
 }
 
-fn reduced(statistic: Statistic, pairs: Vec<(&Line, f64)>) -> Measured<'_> {
+fn reduced(statistic: Statistic, pairs: Vec<(&RecordedRow, f64)>) -> Measured<'_> {
     let (lines, numbers): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
     let number = statistic.of(&numbers).filter(|_| !lines.is_empty());
     Measured { number, lines }
 }
 
 /// In percent.
-fn share(pairs: Vec<(&Line, f64)>, counts: impl Fn(f64) -> bool) -> Measured<'_> {
+fn share(pairs: Vec<(&RecordedRow, f64)>, counts: impl Fn(f64) -> bool) -> Measured<'_> {
     let shares =
         pairs.into_iter().map(|(line, number)| (line, if counts(number) { 100.0 } else { 0.0 }));
     reduced(Statistic::Mean, shares.collect())
 }
 
-fn correlation<'a>(lines: &[&'a Line], of: &Select, between: &[Column; 2]) -> Measured<'a> {
+fn correlation<'a>(lines: &[&'a RecordedRow], of: &Select, between: &[Column; 2]) -> Measured<'a> {
     let pairs = numbers(lines, of, &between[0]);
     let pairs =
         pairs.into_iter().filter_map(|(line, x)| Some((line, (x, between[1].of_line(line)?))));
@@ -176,7 +178,7 @@ fn both<'a>(a: Measured<'a>, b: Measured<'a>, join: impl Fn(f64, f64) -> f64) ->
 }
 
 /// Why there is no number: what the rows say that lack it, or that there are none.
-fn absence(claim: &Claim, lines: &[&Line]) -> String {
+fn absence(claim: &Claim, lines: &[&RecordedRow]) -> String {
     for select in claim.measured.operands() {
         let own: Vec<_> = lines.iter().filter(|line| select.meets(line)).collect();
         if own.iter().any(|line| line.is_ok()) {

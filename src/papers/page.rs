@@ -10,7 +10,7 @@ use super::verdicts::Verdicts;
 use crate::record::stages::StageRow;
 use crate::record::text::modelled;
 use crate::report::View;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::overview::{self, ResultFile};
 use crate::report::page::{Page, Section};
 use crate::report::views::Recorded;
@@ -18,7 +18,7 @@ use crate::report::views::Recorded;
 /// The page of an experiment. `remarks` say what of it is missing here.
 pub fn of<'a>(
     experiment: &Experiment,
-    lines: &[Line],
+    lines: &[RecordedRow],
     stages: &[StageRow],
     verdicts: &Verdicts,
     runs: impl Iterator<Item = &'a Value>,
@@ -57,7 +57,7 @@ fn source(experiment: &Experiment) -> String {
 }
 
 /// On how many matrices it stands, and on how many in the place of others.
-fn extent(lines: &[Line]) -> String {
+fn extent(lines: &[RecordedRow]) -> String {
     let matrices: BTreeSet<_> = lines.iter().map(|line| &line.row.file).collect();
     let stand_ins = lines.iter().filter(|line| line.is_stand_in()).map(|line| &line.row.file);
     let stand_ins = stand_ins.collect::<BTreeSet<_>>().len();
@@ -69,7 +69,7 @@ fn extent(lines: &[Line]) -> String {
 }
 
 /// The rows of each run, with its facts.
-fn by_run(lines: &[Line], runs: &[&Value]) -> Vec<ResultFile> {
+fn by_run(lines: &[RecordedRow], runs: &[&Value]) -> Vec<ResultFile> {
     let file = |run: &&Value| {
         let name = run["run_id"].as_str().unwrap_or_default().to_owned();
         let own = lines.iter().filter(|line| line.row.run_id == name);

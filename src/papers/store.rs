@@ -14,12 +14,12 @@ use crate::record::cells::of_csv;
 use crate::record::file::RowFile;
 use crate::record::row::Row;
 use crate::record::stages::StageRow;
-use crate::report::lines::{self, Line};
+use crate::report::lines::{self, RecordedRow};
 
 /// Rows and the facts of their runs, in a folder.
 pub struct Store {
     folder: PathBuf,
-    lines: Vec<Line>,
+    lines: Vec<RecordedRow>,
     stages: Vec<StageRow>,
     /// By run and file, the places in `lines`.
     places: HashMap<(String, String), Vec<usize>>,
@@ -29,7 +29,7 @@ pub struct Store {
 
 /// One matrix under one set of options.
 #[derive(Clone, Copy, Debug)]
-pub struct Cell<'a> {
+pub struct GridCell<'a> {
     /// Of `corpus`, without those that name methods and matrices.
     pub options: &'a [String],
     /// With parameters, as in rows.
@@ -112,7 +112,7 @@ impl Store {
 
     /// The rows of a cell, if one run has all of its methods, or has found that the matrix cannot be
     /// measured.
-    pub fn rows_of(&self, cell: Cell) -> Option<Vec<&Line>> {
+    pub fn rows_of(&self, cell: GridCell) -> Option<Vec<&RecordedRow>> {
         self.runs.iter().filter(|(_, run)| options_of(run) == cell.options).find_map(
             |(run_id, _)| {
                 let places = self.places.get(&(run_id.clone(), cell.file.to_owned()))?;
@@ -128,7 +128,7 @@ impl Store {
     }
 
     /// The parts of the products of a cell.
-    pub fn stages_of(&self, cell: Cell) -> Vec<&StageRow> {
+    pub fn stages_of(&self, cell: GridCell) -> Vec<&StageRow> {
         let run_id = self.rows_of(cell).and_then(|rows| Some(&rows.first()?.row.run_id));
         let own = |row: &&StageRow| row.file == cell.file && Some(&row.run_id) == run_id;
         self.stages.iter().filter(own).collect()
@@ -138,7 +138,7 @@ impl Store {
     ///
     /// # Errors
     /// When they cannot be written.
-    pub fn take(&mut self, other: &Self, cell: Cell, origin: &Origin) -> Result<bool> {
+    pub fn take(&mut self, other: &Self, cell: GridCell, origin: &Origin) -> Result<bool> {
         let Some(rows) = other.rows_of(cell) else { return Ok(false) };
         let run_id = &rows[0].row.run_id;
         let run = &other.runs[run_id];
@@ -175,7 +175,7 @@ impl Store {
         write(&self.stages_path(), &stages.iter().collect::<Vec<_>>())?;
         self.stages.extend(stages);
         write(&self.rows_path(), &report.rows().collect::<Vec<_>>())?;
-        report.rows().for_each(|row| self.keep(Line::from(row.clone())));
+        report.rows().for_each(|row| self.keep(RecordedRow::from(row.clone())));
         Ok(())
     }
 
@@ -200,7 +200,7 @@ impl Store {
         Ok(())
     }
 
-    fn keep(&mut self, line: Line) {
+    fn keep(&mut self, line: RecordedRow) {
         let key = (line.row.run_id.clone(), line.row.file.clone());
         self.places.entry(key).or_default().push(self.lines.len());
         self.lines.push(line);

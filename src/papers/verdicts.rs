@@ -5,17 +5,17 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::definition::Experiment;
-use super::judge::{Judgement, Verdict, judge};
-use crate::report::lines::Line;
+use super::judge::{ClaimVerdict, Judgement, judge};
+use crate::report::lines::RecordedRow;
 use crate::report::table::{Cell, Table, significant};
 
 /// What became of the claims of an experiment, in its order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Verdicts(Vec<Row>);
+pub struct Verdicts(Vec<JudgedClaim>);
 
 /// A claim and what became of it, as in `claims.csv`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct JudgedClaim {
     /// The experiment's.
     pub id: String,
     /// In our words.
@@ -27,7 +27,7 @@ pub struct Row {
     /// Matrices that it stands on.
     pub matrices: usize,
     /// In words.
-    pub verdict: Verdict,
+    pub verdict: ClaimVerdict,
     /// Why it cannot be judged.
     pub why: Option<String>,
     /// The model that our number comes from and its error; nothing where it was measured.
@@ -35,7 +35,7 @@ pub struct Row {
     pub modelled: Option<String>,
 }
 
-impl Row {
+impl JudgedClaim {
     /// The verdict, why there is none, and the model that it rests on.
     pub fn in_words(&self) -> String {
         let why = self.why.as_ref().map(|why| format!(": {why}"));
@@ -48,13 +48,13 @@ impl Row {
 impl Verdicts {
     /// Of the claims of an experiment against its rows; `quick` says that they were measured for a look
     /// only.
-    pub fn of(experiment: &Experiment, lines: &[Line], quick: bool) -> Self {
+    pub fn of(experiment: &Experiment, lines: &[RecordedRow], quick: bool) -> Self {
         let row = |claim: &super::claim::Claim| {
             let Judgement { measured, matrices, verdict, why, modelled } =
                 judge(claim, &experiment.gpus, lines, quick);
             let (id, claim, paper) =
                 (experiment.id.clone(), claim.text.clone(), claim.paper.clone());
-            Row { id, claim, paper, measured, matrices, verdict, why, modelled }
+            JudgedClaim { id, claim, paper, measured, matrices, verdict, why, modelled }
         };
         Self(experiment.claims.iter().map(row).collect())
     }
@@ -80,7 +80,7 @@ impl Verdicts {
     /// For eyes.
     pub fn table(&self) -> Table {
         let columns = ["claim", "paper", "here", "matrices", "verdict"];
-        let row = |row: &Row| {
+        let row = |row: &JudgedClaim| {
             let verdict = row.in_words();
             let here = row.measured.map_or_else(|| "–".to_owned(), significant);
             let [claim, paper, here] =
@@ -92,15 +92,15 @@ impl Verdicts {
     }
 
     /// Those that were judged, and the others.
-    pub fn judged(&self) -> (Vec<&Row>, Vec<&Row>) {
-        self.0.iter().partition(|row| row.verdict != Verdict::CannotBeJudged)
+    pub fn judged(&self) -> (Vec<&JudgedClaim>, Vec<&JudgedClaim>) {
+        self.0.iter().partition(|row| row.verdict != ClaimVerdict::CannotBeJudged)
     }
 
     /// With the verdicts of others, of the same experiment, on claims that these could not judge.
     pub fn completed_by(self, others: &Self) -> Self {
-        let judged = |row: &Row| row.verdict != Verdict::CannotBeJudged;
-        let better = |row: Row| {
-            let same = |other: &&Row| other.claim == row.claim && judged(other);
+        let judged = |row: &JudgedClaim| row.verdict != ClaimVerdict::CannotBeJudged;
+        let better = |row: JudgedClaim| {
+            let same = |other: &&JudgedClaim| other.claim == row.claim && judged(other);
             let other = others.0.iter().find(same).filter(|_| !judged(&row));
             other.cloned().unwrap_or(row)
         };

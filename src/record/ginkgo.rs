@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::row::{Row, Status};
-use crate::bench::plan::Cache;
+use crate::bench::plan::CacheState;
 use crate::matrix::order::Order;
 use crate::method::Device;
 use crate::scalar::Precision;
@@ -92,7 +92,7 @@ struct Told {
     device: Option<Device>,
     threads: Option<usize>,
     transpose: Option<bool>,
-    cache: Option<Cache>,
+    cache: Option<CacheState>,
 }
 
 /// The unit of a file's times.

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::row::{Row, Status};
-use crate::bench::plan::Cache;
+use crate::bench::plan::CacheState;
 use crate::matrix::order::Order;
 use crate::method::Device;
 use crate::scalar::Precision;
@@ -19,7 +19,7 @@ pub fn line(row: &Row) -> String {
         ("precision", text(row.precision.map(Precision::name))),
         ("device", text(row.device.map(Device::name))),
         ("threads", row.threads.map(|threads| threads.to_string())),
-        ("cache", text(row.cache.map(Cache::name))),
+        ("cache", text(row.cache.map(CacheState::name))),
         ("order", text(row.order.map(Order::name))),
         ("status", text(row.status.map(Status::name))),
         ("median_ms", number(row.median_ms)),

@@ -19,7 +19,7 @@ pub mod write;
 use serde::{Deserialize, Serialize};
 
 use crate::bench::peak::Peak;
-use crate::bench::plan::Cache;
+use crate::bench::plan::CacheState;
 use crate::device::Stage;
 use crate::device::facts::Clocks;
 use crate::matrix::order::Order;
@@ -72,7 +72,7 @@ pub struct Group {
     /// Threads of the team.
     pub threads: usize,
     /// Hot or cold.
-    pub cache: Cache,
+    pub cache: CacheState,
     /// The order of the matrix.
     pub order: Order,
     /// What that has cost and changed, unless it is the natural one.
@@ -122,7 +122,7 @@ impl Group {
 impl Group {
     /// Says in the row of a method that chooses among others how far it is from the fastest, `others` with their
     /// times among them, which were measured before.
-    pub fn set_off(&mut self, chooser: &str, others: &[(String, f64)]) {
+    pub fn note_gap_to_fastest(&mut self, chooser: &str, others: &[(String, f64)]) {
         let here =
             self.rows.iter().filter_map(|row| Some((row.method_name.clone()?, row.typical_ms()?)));
         let all = here.chain(others.iter().cloned());
@@ -191,7 +191,7 @@ impl Group {
             precision: Precision::F64,
             device: Device::Cpu,
             threads: 1,
-            cache: Cache::Hot,
+            cache: CacheState::Hot,
             order: Order::Natural,
             reordering: None,
             footprint: 0,
@@ -239,7 +239,7 @@ mod tests {
     fn a_chooser_is_set_off_by_medians() {
         let rows = [row("auto", [2.0, 2.0, 2.0]), row("first", [1.0, 1.0, 1.0])];
         let mut group = Group::of(rows.to_vec());
-        ["auto", "first"].iter().for_each(|chooser| group.set_off(chooser, &[]));
+        ["auto", "first"].iter().for_each(|chooser| group.note_gap_to_fastest(chooser, &[]));
         let reasons = group.rows.iter().map(|row| row.reason.as_deref().unwrap());
         let expected =
             ["picked; 2.00 times the time of the fastest, first", "picked; the fastest of the run"];

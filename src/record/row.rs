@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::run::{Cell, Timed};
+use super::run::{RowKey, Timed};
 use crate::bench::metrics;
 use crate::bench::outcome::{Measurement, Outcome};
-use crate::bench::plan::{Cache, Values};
+use crate::bench::plan::{CacheState, Values};
 use crate::matrix::Csr;
 use crate::matrix::order::Order;
 use crate::matrix::stats::RowStatistics;
@@ -93,7 +93,7 @@ pub struct Circumstances<'a> {
     /// Threads of the team.
     pub threads: usize,
     /// Hot or cold.
-    pub cache: Cache,
+    pub cache: CacheState,
     /// Whether the product was by the transpose.
     pub transpose: bool,
     /// The order of the matrix.
@@ -158,7 +158,7 @@ pub struct Row {
     pub variance: Option<f64>,
     pub pattern_symmetry: Option<f64>,
     pub kind: Option<String>,
-    pub cache: Option<Cache>,
+    pub cache: Option<CacheState>,
     pub order: Option<Order>,
     pub library_version: Option<String>,
     pub run_id: String,
@@ -205,8 +205,8 @@ impl Row {
     }
 
     /// What it is the row of; `None` for that of a matrix.
-    pub fn cell(&self) -> Option<Cell> {
-        Some(Cell {
+    pub fn cell(&self) -> Option<RowKey> {
+        Some(RowKey {
             precision: self.precision?,
             device: self.device?,
             method: self.method_name.clone()?,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::bench::peak::Peak;
-use crate::bench::plan::{Cache, Settings};
+use crate::bench::plan::{CacheState, Settings};
 use crate::device::facts::{Clocks, Facts};
 use crate::matrix::order::Order;
 use crate::method::Device;
@@ -38,7 +38,7 @@ pub struct RunRecord {
     /// is; each cell tells its own.
     pub order: Order,
     /// What each matrix has rows of, in their order.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<RowKey>,
     /// The GPU, if a method of the run needed one and it is there.
     pub gpu: Option<GpuRecord>,
     /// Vendors' libraries that methods asked for, or why they are absent. Each is opened when the first method
@@ -64,7 +64,7 @@ impl RunRecord {
 
 /// What has a row of its own for each matrix.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Cell {
+pub struct RowKey {
     /// The precision.
     pub precision: Precision,
     /// Where the method runs.
@@ -76,13 +76,13 @@ pub struct Cell {
     pub threads: Option<usize>,
     /// Hot or cold.
     #[serde(default)]
-    pub cache: Option<Cache>,
+    pub cache: Option<CacheState>,
     /// The order of the matrix.
     #[serde(default)]
     pub order: Option<Order>,
 }
 
-impl Cell {
+impl RowKey {
     /// Whether a row belongs to this cell. The record of an older version does not tell threads, caches and order; then
     /// these are not compared.
     pub fn has(&self, row: &Self) -> bool {
@@ -97,7 +97,7 @@ impl Cell {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timed {
     /// The cell.
-    pub cell: Cell,
+    pub cell: RowKey,
     /// Median time of a product in milliseconds, if there is one.
     pub median_ms: Option<f64>,
 }

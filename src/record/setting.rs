@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::Group;
 use super::row::Row;
-use super::run::Cell;
-use crate::bench::plan::Cache;
+use super::run::RowKey;
+use crate::bench::plan::CacheState;
 use crate::matrix::order::Order;
 use crate::method::Device;
 use crate::methods::METHODS;
@@ -21,7 +21,7 @@ pub struct Setting {
     /// Threads of the run's parallel methods.
     pub threads: Option<usize>,
     /// Hot or cold.
-    pub cache: Option<Cache>,
+    pub cache: Option<CacheState>,
     /// The order of the matrix.
     pub order: Option<Order>,
     /// Whether the product was by the transpose.
@@ -61,9 +61,9 @@ impl From<&Group> for Setting {
     }
 }
 
-impl From<&Cell> for Setting {
-    fn from(cell: &Cell) -> Self {
-        let Cell { precision, device, threads, cache, order, .. } = *cell;
+impl From<&RowKey> for Setting {
+    fn from(cell: &RowKey) -> Self {
+        let RowKey { precision, device, threads, cache, order, .. } = *cell;
         let (precision, device) = (Some(precision), Some(device));
         Self { precision, device, threads, cache, order, transpose: false }
     }

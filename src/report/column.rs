@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use super::lines::Line;
+use super::lines::RecordedRow;
 use super::table::Cell;
 use crate::bench::metrics::compulsory_bytes;
 use crate::near::hint;
@@ -148,7 +148,7 @@ impl Column {
     }
 
     /// The number in a row; `None` where it is unknown. Rates are those of the median time, as all that is compared.
-    pub fn of_line(&self, line: &Line) -> Option<f64> {
+    pub fn of_line(&self, line: &RecordedRow) -> Option<f64> {
         let row = &line.row;
         let per_nonzero = |number: f64| {
             let nonzeros = row.num_nonzeros.filter(|&nonzeros| nonzeros > 0)?;
@@ -188,7 +188,7 @@ impl Column {
     /// From where to where the number in a row lies, where it is the median time of a product or a rate: as the
     /// 95 % interval of that time says. `None` where the number lies outside of it: older files have the interval of
     /// the mean.
-    pub fn interval(&self, line: &Line) -> Option<(f64, f64)> {
+    pub fn interval(&self, line: &RecordedRow) -> Option<(f64, f64)> {
         let (low, high) = line.row.interval_ms()?;
         let number = self.of_line(line)?;
         let ends = match &self.0[..] {

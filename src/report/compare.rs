@@ -1,10 +1,10 @@
 //! Two result files row by row: what became faster, what slower, and what is no longer right.
 
+pub mod error;
 pub mod facts;
 pub mod losses;
 pub mod pair;
 pub mod ratio;
-pub mod refusal;
 pub mod show;
 
 #[cfg(test)]
@@ -12,27 +12,27 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::lines::Line;
+use super::lines::RecordedRow;
+use error::CompareError;
 use pair::{Key, Pair, pairs};
 use ratio::Mean;
-use refusal::Refusal;
 
 /// The rows of a file.
 #[derive(Clone, Copy, Debug)]
-pub struct Side<'a> {
+pub struct Compared<'a> {
     /// What messages call it.
     pub name: &'a str,
     /// Those that are compared.
-    pub lines: &'a [Line],
+    pub lines: &'a [RecordedRow],
 }
 
 /// What became of the rows of A in B.
 #[derive(Clone, Debug)]
 pub struct Comparison<'a> {
     /// What times are set off against.
-    pub a: Side<'a>,
+    pub a: Compared<'a>,
     /// What is judged.
-    pub b: Side<'a>,
+    pub b: Compared<'a>,
     /// In A's order, then what only B has, in its.
     pub pairs: Vec<Pair<'a>>,
     /// The mean of each method that is ok on both sides, in the order of the pairs.
@@ -57,7 +57,7 @@ impl<'a> Comparison<'a> {
     ///
     /// # Errors
     /// When what would be paired was not measured alike, or nothing pairs.
-    pub fn of(a: Side<'a>, b: Side<'a>) -> Result<Self, Refusal> {
+    pub fn of(a: Compared<'a>, b: Compared<'a>) -> Result<Self, CompareError> {
         let pairs = pairs(&a, &b)?;
         let changed = pairs.iter().filter_map(|pair| Some((pair.key, pair.change?)));
         let overall = Mean::of(changed.clone());

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::lines::{self, Line, LinesError};
+use super::lines::{self, LinesError, RecordedRow};
 use crate::record::cells::to_csv;
 use crate::record::ginkgo::{Matrix, Unit};
 
@@ -48,7 +48,7 @@ pub fn parse(
     path: &Path,
     text: &[u8],
     told: Option<Unit>,
-) -> Result<(Vec<Line>, String), LinesError> {
+) -> Result<(Vec<RecordedRow>, String), LinesError> {
     let foreign = |what| LinesError::Foreign { path: path.to_owned(), what };
     let matrices: Vec<Matrix> =
         serde_json::from_slice(text).map_err(|error| foreign(error.to_string()))?;
@@ -118,7 +118,7 @@ mod tests {
     const SMALL: &str =
         r#""problem": {"group": "HB", "name": "small", "rows": 4, "columns": 3, "nonzeros": 1000}"#;
 
-    fn read(text: &str, told: Option<Unit>) -> Result<(Vec<Line>, String), String> {
+    fn read(text: &str, told: Option<Unit>) -> Result<(Vec<RecordedRow>, String), String> {
         parse("a.json".as_ref(), text.as_bytes(), told).map_err(|error| error.to_string())
     }
 

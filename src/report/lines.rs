@@ -12,7 +12,7 @@ use crate::record::row::{Row, matrix_name};
 
 /// A row of a result file, with the columns that others added to it.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct RecordedRow {
     /// What this program knows of it.
     pub row: Row,
     cells: StringRecord,
@@ -65,7 +65,7 @@ pub enum LinesError {
 ///
 /// # Errors
 /// When it is unreadable or has something else in it.
-pub fn read(path: &Path) -> Result<Vec<Line>, LinesError> {
+pub fn read(path: &Path) -> Result<Vec<RecordedRow>, LinesError> {
     parse(path, &text(path)?)
 }
 
@@ -77,7 +77,7 @@ pub fn read(path: &Path) -> Result<Vec<Line>, LinesError> {
 pub fn read_any(
     path: &Path,
     unit: Option<Unit>,
-) -> Result<(Vec<Line>, Option<String>), LinesError> {
+) -> Result<(Vec<RecordedRow>, Option<String>), LinesError> {
     let text = text(path)?;
     if !ginkgo::is_json(&text) {
         return Ok((parse(path, &text)?, None));
@@ -94,7 +94,7 @@ fn text(path: &Path) -> Result<Vec<u8>, LinesError> {
 ///
 /// # Errors
 /// When it has something else in it.
-pub fn parse(path: &Path, text: &[u8]) -> Result<Vec<Line>, LinesError> {
+pub fn parse(path: &Path, text: &[u8]) -> Result<Vec<RecordedRow>, LinesError> {
     let malformed = |line, what| LinesError::Malformed { path: path.to_owned(), line, what };
     let no_header = |error: csv::Error| malformed(1, error.to_string());
     let mut reader = csv::Reader::from_reader(text);
@@ -111,7 +111,7 @@ pub fn parse(path: &Path, text: &[u8]) -> Result<Vec<Line>, LinesError> {
         let (row, cells) = read.map_err(|error| {
             malformed(error.position().map_or(0, csv::Position::line), describe(&error, &headers))
         })?;
-        lines.push(Line { row, cells, headers: Arc::clone(&headers) });
+        lines.push(RecordedRow { row, cells, headers: Arc::clone(&headers) });
     }
     Ok(lines)
 }
@@ -127,7 +127,7 @@ fn describe(error: &csv::Error, headers: &StringRecord) -> String {
     }
 }
 
-impl Line {
+impl RecordedRow {
     /// What stands in a column; `None` where that is empty or missing.
     pub fn cell(&self, column: &str) -> Option<&str> {
         let index = self.headers.iter().position(|header| header == column)?;
@@ -185,7 +185,7 @@ impl Line {
     }
 }
 
-impl From<Row> for Line {
+impl From<Row> for RecordedRow {
     /// As it would be read back.
     fn from(row: Row) -> Self {
         let mut writer = csv::Writer::from_writer(Vec::new());
@@ -214,7 +214,7 @@ mod tests {
             avg_spmv_ms: Some(0.003),
             ..Row::default()
         };
-        let line = Line::from(row);
+        let line = RecordedRow::from(row);
         let number = |name: &str| Column::of(name).of_line(&line);
         assert_eq!(number("gen:cols"), Some(4.0));
         assert_eq!(number("gen:rows"), None);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::column::Column;
-use super::lines::Line;
+use super::lines::RecordedRow;
 use super::select::Select;
 use crate::scalar::Precision;
 
@@ -14,20 +14,20 @@ pub type Matrix<'a> = (&'a str, bool, Option<usize>);
 pub type Key<'a> = (Matrix<'a>, Option<Precision>);
 
 /// The fastest row of each matrix and precision, with its time in milliseconds.
-pub type Fastest<'a> = BTreeMap<Key<'a>, (&'a Line, f64)>;
+pub type Fastest<'a> = BTreeMap<Key<'a>, (&'a RecordedRow, f64)>;
 
 /// That of a row.
-pub fn matrix(line: &Line) -> Matrix<'_> {
+pub fn matrix(line: &RecordedRow) -> Matrix<'_> {
     (line.matrix(), line.is_stand_in(), line.row.num_nonzeros)
 }
 
 /// The time of a product that comparisons use, in milliseconds, where it is right and timed.
-pub fn time(line: &Line) -> Option<f64> {
+pub fn time(line: &RecordedRow) -> Option<f64> {
     line.row.typical_ms().filter(|_| line.is_ok())
 }
 
 /// Of the rows that are right and timed.
-pub fn fastest<'a>(lines: impl IntoIterator<Item = &'a Line>) -> Fastest<'a> {
+pub fn fastest<'a>(lines: impl IntoIterator<Item = &'a RecordedRow>) -> Fastest<'a> {
     let mut fastest = Fastest::new();
     for line in lines {
         let Some(ms) = time(line) else { continue };
@@ -40,25 +40,33 @@ pub fn fastest<'a>(lines: impl IntoIterator<Item = &'a Line>) -> Fastest<'a> {
 }
 
 /// Where both have a time: the row of `of`, and time of `over` / time of `of`.
-pub fn ratios<'a>(of: &Fastest<'a>, over: &Fastest) -> Vec<(&'a Line, f64)> {
+pub fn ratios<'a>(of: &Fastest<'a>, over: &Fastest) -> Vec<(&'a RecordedRow, f64)> {
     let ratio = |(key, &(line, ms))| Some((line, over.get(key)?.1 / ms));
     of.iter().filter_map(ratio).collect()
 }
 
 /// Of the rows that are meant, right and timed.
-pub fn meant<'a>(lines: &[&'a Line], select: &Select) -> Fastest<'a> {
+pub fn meant<'a>(lines: &[&'a RecordedRow], select: &Select) -> Fastest<'a> {
     fastest(lines.iter().copied().filter(|line| select.meets(line)))
 }
 
 /// For every matrix and precision with a right and timed row both of `of` and of `over`: the row of `of`
 /// and time of `over` / time of `of` (> 1: `of` is faster), by the matrix' name. Where a selection meets
 /// several rows of one matrix and precision, the fastest counts.
-pub fn speeds<'a>(lines: &[&'a Line], of: &Select, over: &Select) -> Vec<(&'a Line, f64)> {
+pub fn speeds<'a>(
+    lines: &[&'a RecordedRow],
+    of: &Select,
+    over: &Select,
+) -> Vec<(&'a RecordedRow, f64)> {
     ratios(&meant(lines, of), &meant(lines, over))
 }
 
 /// A number of each row that is right and timed, in the rows' order; rows that lack it are left out.
-pub fn numbers<'a>(lines: &[&'a Line], of: &Select, column: &Column) -> Vec<(&'a Line, f64)> {
+pub fn numbers<'a>(
+    lines: &[&'a RecordedRow],
+    of: &Select,
+    column: &Column,
+) -> Vec<(&'a RecordedRow, f64)> {
     let timed = lines.iter().filter(|line| of.meets(line) && time(line).is_some());
     timed.filter_map(|&line| Some((line, column.of_line(line)?))).collect()
 }
@@ -67,7 +75,7 @@ pub fn numbers<'a>(lines: &[&'a Line], of: &Select, column: &Column) -> Vec<(&'a
 /// which `of` is the fastest, ties included, if it took `slower` times as long as its rows say; and how many they
 /// are. `None` where there are none.
 pub fn best_share(
-    lines: &[&Line],
+    lines: &[&RecordedRow],
     of: &Select,
     among: &[Select],
     slower: f64,
@@ -88,8 +96,8 @@ mod tests {
     use super::*;
     use crate::record::row::{Row, Status};
 
-    fn line(file: &str, method: &str, ms: f64) -> Line {
-        Line::from(Row {
+    fn line(file: &str, method: &str, ms: f64) -> RecordedRow {
+        RecordedRow::from(Row {
             file: file.into(),
             method_name: Some(method.into()),
             status: Some(Status::Ok),
@@ -99,10 +107,10 @@ mod tests {
         })
     }
 
-    fn changed(file: &str, method: &str, ms: f64, change: impl FnOnce(&mut Row)) -> Line {
+    fn changed(file: &str, method: &str, ms: f64, change: impl FnOnce(&mut Row)) -> RecordedRow {
         let mut row = line(file, method, ms).row;
         change(&mut row);
-        Line::from(row)
+        RecordedRow::from(row)
     }
 
     fn select(text: &str) -> Select {
@@ -110,7 +118,7 @@ mod tests {
     }
 
     /// a: 3 / 2; b: 1 / 4, for 4 is the fastest right one; c has no `over`; d no right `of`.
-    fn lines() -> Vec<Line> {
+    fn lines() -> Vec<RecordedRow> {
         vec![
             line("b.mtx", "merge", 5.0),
             line("b.mtx", "merge", 4.0),
@@ -124,7 +132,7 @@ mod tests {
         ]
     }
 
-    fn told(speeds: Vec<(&Line, f64)>) -> Vec<(&str, f64)> {
+    fn told(speeds: Vec<(&RecordedRow, f64)>) -> Vec<(&str, f64)> {
         speeds.into_iter().map(|(line, speed)| (line.matrix(), speed)).collect()
     }
 

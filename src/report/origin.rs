@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::lines::Line;
+use super::lines::RecordedRow;
 
 /// The processor that rows of a device were measured on, if the record of the run tells.
 pub fn machine(record: &Value, device: &str) -> Option<String> {
@@ -16,7 +16,7 @@ pub fn machine(record: &Value, device: &str) -> Option<String> {
 }
 
 /// The machines of these rows, each with its first and last day, by the records of their runs.
-pub fn origin(lines: &[&Line], runs: &[&Value]) -> String {
+pub fn origin(lines: &[&RecordedRow], runs: &[&Value]) -> String {
     let mut days: BTreeMap<String, (&str, &str)> = BTreeMap::new();
     for line in lines {
         let (machine, day) = of_row(line, runs).unwrap_or_default();
@@ -33,7 +33,7 @@ pub fn origin(lines: &[&Line], runs: &[&Value]) -> String {
 }
 
 /// The machine and the day of a row's run.
-fn of_row<'r>(line: &Line, runs: &[&'r Value]) -> Option<(String, &'r str)> {
+fn of_row<'r>(line: &RecordedRow, runs: &[&'r Value]) -> Option<(String, &'r str)> {
     let run = runs.iter().find(|run| run["run_id"].as_str() == Some(&line.row.run_id))?;
     let date = run["date"].as_str()?;
     Some((machine(run, line.row.device?.name())?, date.get(..10).unwrap_or(date)))
@@ -55,7 +55,7 @@ mod tests {
         };
         let runs = [run("r1", "2026-03-02"), run("r2", "2026-03-04"), run("r3", "2026-03-03")];
         let row = |run: &str, device| {
-            Line::from(Row { run_id: run.into(), device: Some(device), ..Row::default() })
+            RecordedRow::from(Row { run_id: run.into(), device: Some(device), ..Row::default() })
         };
         let told = |rows: &[(&str, Device)]| {
             let lines: Vec<_> = rows.iter().map(|&(run, device)| row(run, device)).collect();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use super::lines::Line;
+use super::lines::RecordedRow;
 
 /// Published times by matrix, device and method.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,8 +46,8 @@ impl Published {
     }
 
     /// Adds the columns `published_ms` and `waiting_ms` to rows.
-    pub fn join(&self, lines: Vec<Line>) -> Vec<Line> {
-        let joined = |line: Line| {
+    pub fn join(&self, lines: Vec<RecordedRow>) -> Vec<RecordedRow> {
+        let joined = |line: RecordedRow| {
             let device = line.cell("device").unwrap_or_default();
             let key = [line.matrix(), device, line.method()].map(str::to_owned);
             let time = self.0.get(&key);
@@ -77,7 +77,7 @@ mod tests {
         let text = format!("{HEAD}a,model:v100,gpu-coo,0.25,0.05,coo\n");
         let published = Published::parse(&text).unwrap();
         let row = |file: &str, device: &str| {
-            Line::from(Row {
+            RecordedRow::from(Row {
                 file: file.into(),
                 device: Some(Device::model(device)),
                 method_name: Some("gpu-coo".into()),

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use glob::Pattern;
 
 use super::column::{Column, unknown};
-use super::lines::Line;
+use super::lines::RecordedRow;
 
 /// The rows of a method, or of several by a glob, that meet conditions.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
@@ -55,7 +55,7 @@ const WORDS: [&str; 9] =
 
 impl Select {
     /// Whether a row is meant.
-    pub fn meets(&self, line: &Line) -> bool {
+    pub fn meets(&self, line: &RecordedRow) -> bool {
         self.names(line.method()) && self.conditions.meet(line)
     }
 
@@ -85,7 +85,7 @@ impl Select {
 
 impl Conditions {
     /// Whether a row meets all.
-    pub fn meet(&self, line: &Line) -> bool {
+    pub fn meet(&self, line: &RecordedRow) -> bool {
         self.0.iter().all(|condition| condition.meets(line))
     }
 
@@ -110,7 +110,7 @@ impl Conditions {
 
 impl Condition {
     /// A number that is unknown meets nothing.
-    fn meets(&self, line: &Line) -> bool {
+    fn meets(&self, line: &RecordedRow) -> bool {
         match &self.left {
             Left::Number(column) => {
                 let right: f64 = self.right.parse().expect("checked when it was parsed");
@@ -248,8 +248,8 @@ mod tests {
     use crate::matrix::order::Order;
     use crate::record::row::Row;
 
-    fn line() -> Line {
-        Line::from(Row {
+    fn line() -> RecordedRow {
+        RecordedRow::from(Row {
             file: "ufl_mtx/cant.mtx.gz".into(),
             method_name: Some("csr2:srs=96".into()),
             num_nonzeros: Some(600),

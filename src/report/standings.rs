@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::lines::Line;
+use super::lines::RecordedRow;
 use super::matched;
 use super::statistics::Statistic;
 use super::table::{Cell, Table};
@@ -24,7 +24,7 @@ pub struct Time {
 }
 
 /// The times of rows.
-pub fn times(lines: &[&Line]) -> Vec<Time> {
+pub fn times(lines: &[&RecordedRow]) -> Vec<Time> {
     let mut matrices = BTreeMap::new();
     let times = lines.iter().filter_map(|line| {
         let next = matrices.len();

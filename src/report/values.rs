@@ -1,7 +1,7 @@
 //! Means told apart by the matrices' values: where they repeat, a method may store codes for them, or nothing, and
 //! read far fewer bytes than others. A mean over both kinds of matrices says little of either.
 
-use super::lines::Line;
+use super::lines::RecordedRow;
 use super::statistics::Statistic;
 use super::table::Cell;
 
@@ -26,7 +26,7 @@ impl Kinds {
     }
 
     /// Of the matrices of these rows.
-    pub fn of_lines(lines: &[&Line]) -> Self {
+    pub fn of_lines(lines: &[&RecordedRow]) -> Self {
         Self::of(lines.iter().map(|line| line.row.values_repeat()))
     }
 
@@ -52,7 +52,7 @@ impl Kinds {
     /// The means of numbers of rows, as cells.
     pub fn cells(
         self,
-        numbers: &[(&Line, f64)],
+        numbers: &[(&RecordedRow, f64)],
         statistic: Statistic,
     ) -> impl Iterator<Item = Cell> {
         let numbers = numbers.iter().map(|(line, number)| (line.row.values_repeat(), *number));

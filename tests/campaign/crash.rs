@@ -62,7 +62,7 @@ fn a_crash_is_the_row_of_its_method_and_the_others_go_on() {
     let (status, whole) = outcomes(&place, "", "");
     assert_eq!(status, Some(0));
     assert!(whole.iter().all(|(status, _)| status == "ok"), "{whole:?}");
-    for (how, [fate, cause]) in [
+    for (how, [exit, cause]) in [
         ("segv", ["was ended by signal 11 (SIGSEGV)", ""]),
         ("abort", ["was ended by signal 6 (SIGABRT)", ", as when memory runs out"]),
         ("kill", ["was ended by signal 9 (SIGKILL)", ", as when memory runs out"]),
@@ -75,7 +75,7 @@ fn a_crash_is_the_row_of_its_method_and_the_others_go_on() {
                 assert_eq!(status, "failed", "{how}");
                 assert_eq!(
                     *reason,
-                    format!("the child process {fate} while running mkl-ie-opt{cause}")
+                    format!("the child process {exit} while running mkl-ie-opt{cause}")
                 );
             } else {
                 assert_eq!(status, "ok", "{how} {k}: {reason}");
@@ -131,7 +131,7 @@ fn of_one(place: &Place, how: &str, options: &str) -> Vec<(String, String)> {
 #[test]
 fn a_library_that_fails_when_it_is_loaded_ends_its_own_methods() {
     let place = place();
-    for (how, options, status, fate) in [
+    for (how, options, status, exit) in [
         ("load-segv", "", "failed", "the child process was ended by signal 11 (SIGSEGV)"),
         ("load-hang", "--timeout 1", "timeout", "did not end within the 1 s of --timeout"),
         ("load-exit", "", "failed", "the child process exited with status 0"),
@@ -139,7 +139,7 @@ fn a_library_that_fails_when_it_is_loaded_ends_its_own_methods() {
         let rows = of_one(&place, how, options);
         assert!(rows[..2].iter().all(|row| row.0 == "ok"), "{rows:?}");
         for (row, method) in rows[2..].iter().zip(["mkl-ie", "mkl-ie-opt"]) {
-            assert_eq!((&*row.0, &*row.1), (status, &*format!("{fate} while running {method}")));
+            assert_eq!((&*row.0, &*row.1), (status, &*format!("{exit} while running {method}")));
         }
     }
     // Nobody asks for it.

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::process::Command;
 
-use spmv_bench::bench::plan::Cache;
+use spmv_bench::bench::plan::CacheState;
 use spmv_bench::method::Device;
 use spmv_bench::record::row::{Row, Status};
 use spmv_bench::scalar::Precision;
@@ -235,7 +235,7 @@ fn the_model_is_held_against_the_gpu() {
         f64("b.mtx", "gpu-merge", 0.1),
         f64("a.mtx", "gpu-coo", 1.0),
     ];
-    let measured = measured.map(|row| at(row, Cache::Hot));
+    let measured = measured.map(|row| at(row, CacheState::Hot));
     let modelled = |ms, cache, row: &Row| {
         let device = Some(Device::model("mine.toml"));
         let counted = (Some(80.0), Some(50.0));
@@ -245,8 +245,8 @@ fn the_model_is_held_against_the_gpu() {
     };
     let times = [0.1, 0.1, 1.1];
     let mut model: Vec<_> =
-        measured.iter().zip(times).map(|(row, ms)| modelled(ms, Cache::Hot, row)).collect();
-    model.push(modelled(9.0, Cache::Cold, &measured[0]));
+        measured.iter().zip(times).map(|(row, ms)| modelled(ms, CacheState::Hot, row)).collect();
+    model.push(modelled(9.0, CacheState::Cold, &measured[0]));
     let profile = Row { achieved_occupancy: Some(75.0), ..measured[0].clone() };
     let files = [
         ("bench-regular.csv", measured.to_vec()),

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use expect_test::expect;
-use spmv_bench::cli::Verdict;
+use spmv_bench::cli::CommandStatus;
 
-use super::world::{Ran, program, run};
+use super::env::{Ran, program, run};
 use super::{EXACT, SMALL, check, folder};
 
 /// Rows without intervals' width: every product takes a millisecond.
@@ -14,7 +14,7 @@ fn measure(dir: &Path, name: &str, options: &str) {
     let out = dir.join(name);
     let words = format!("--mtx {}/a.mtx {EXACT} {options}", dir.display());
     let ran = run(&format!("{words} --format csv --output {}", out.display()));
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
 }
 
 /// A file of rows of the matrices a, b and c; `times` of seq and merge on each, in ms, ± 1 %.
@@ -48,7 +48,7 @@ fn a_file_is_the_same_as_itself() {
     let dir = dir.path();
     measure(dir, "r.csv", "--precision f32,f64");
     let ran = compare(dir, "r.csv r.csv", "--fail-above 0%");
-    assert_eq!((ran.result, ran.stderr), (Ok(Verdict::Ok), String::new()));
+    assert_eq!((ran.result, ran.stderr), (Ok(CommandStatus::Ok), String::new()));
     check(
         &ran.stdout,
         dir,
@@ -81,7 +81,7 @@ fn what_became_slower_fails_when_asked() {
     // seq is the same; merge takes 1.1, 1.2 and 1.05 times as long, 1.115 in the mean.
     rows(dir, "b.csv", [[1.0, 1.1], [2.0, 2.4], [4.0, 4.2]]);
     let ran = compare(dir, "a.csv b.csv", "");
-    assert_eq!((&ran.result, &ran.stderr[..]), (&Ok(Verdict::Ok), ""));
+    assert_eq!((&ran.result, &ran.stderr[..]), (&Ok(CommandStatus::Ok), ""));
     check(
         &ran.stdout,
         dir,
@@ -110,17 +110,17 @@ fn what_became_slower_fails_when_asked() {
         "#]],
     );
     let ran = compare(dir, "a.csv b.csv", "--fail-above 5%");
-    assert_eq!(ran.result, Ok(Verdict::Bad));
+    assert_eq!(ran.result, Ok(CommandStatus::Bad));
     expect![[r#"
         slower by more than 5 %: merge: 1.115 (1.106 to 1.124)
     "#]]
     .assert_eq(&ran.stderr);
     let back = compare(dir, "b.csv a.csv", "--fail-above 5");
-    assert_eq!((back.result, back.stderr), (Ok(Verdict::Ok), String::new()));
+    assert_eq!((back.result, back.stderr), (Ok(CommandStatus::Ok), String::new()));
     for (options, verdict) in [
-        ("--fail-above 11%", Verdict::Ok),
-        ("--fail-above 5 --methods seq", Verdict::Ok),
-        ("--fail-above 5 --methods s*,merge", Verdict::Bad),
+        ("--fail-above 11%", CommandStatus::Ok),
+        ("--fail-above 5 --methods seq", CommandStatus::Ok),
+        ("--fail-above 5 --methods s*,merge", CommandStatus::Bad),
     ] {
         assert_eq!(compare(dir, "a.csv b.csv", options).result, Ok(verdict), "{options}");
     }
@@ -136,7 +136,7 @@ fn the_csv_has_a_line_per_row_of_either_file() {
     edit(dir, "b.csv", "c.mtx,seq", "d/e.mtx,seq");
     edit(dir, "b.csv", "a.mtx,merge", "a.mtx,merge:x=1");
     let ran = compare(dir, "a.csv b.csv", "--format csv --methods *");
-    assert_eq!(ran.result, Ok(Verdict::Ok));
+    assert_eq!(ran.result, Ok(CommandStatus::Ok));
     expect![[r#"
         matrix,method_name,precision,device,threads,transpose,file_a,file_b,status_a,status_b,median_ms_a,median_ms_b,ratio,judgement,reason_a,reason_b
         a,seq,f64,cpu,2,false,a.mtx,a.mtx,ok,ok,1.0,0.5,0.5,faster,,
@@ -160,13 +160,17 @@ fn a_row_that_is_no_longer_right_fails_when_asked() {
         rows(dir, "b.csv", times);
         edit(dir, "b.csv", "b.mtx,seq,2,f64,cpu,2,ok", &format!("b.mtx,seq,,f64,cpu,2,{status}"));
         let ran = compare(dir, "a.csv b.csv", "--fail-above 5%");
-        assert_eq!(ran.result, Ok(Verdict::Bad));
+        assert_eq!(ran.result, Ok(CommandStatus::Bad));
         let told = format!("ok in A, not in B: 1 rows\n  seq on b: {status}\n");
         assert!(ran.stdout.contains(&told), "{}", ran.stdout);
         assert_eq!(ran.stderr, "1 rows are ok in A and not in B\n");
-        assert_eq!(compare(dir, "a.csv b.csv", "").result, Ok(Verdict::Ok), "told, not judged");
+        assert_eq!(
+            compare(dir, "a.csv b.csv", "").result,
+            Ok(CommandStatus::Ok),
+            "told, not judged"
+        );
         let back = compare(dir, "b.csv a.csv", "--fail-above 5%");
-        assert_eq!(back.result, Ok(Verdict::Ok));
+        assert_eq!(back.result, Ok(CommandStatus::Ok));
         assert!(back.stdout.contains("ok in B, not in A: 1 rows\n"), "{}", back.stdout);
     }
 }
@@ -180,7 +184,7 @@ fn single_samples_are_not_judged() {
     rows(dir, "b.csv", [[9.0, 1.0], [2.0, 2.0], [4.0, 4.0]]);
     edit(dir, "b.csv", ",8.91,9.09,31,", ",,,1,");
     let ran = compare(dir, "a.csv b.csv", "--fail-above 5%");
-    assert_eq!(ran.result, Ok(Verdict::Ok));
+    assert_eq!(ran.result, Ok(CommandStatus::Ok));
     assert!(ran.stdout.contains(" 1 unknown\n"), "{}", ran.stdout);
     let warning = "warning: not judged: seq, over all (rows of fewer than six samples have no \
                    interval; measure with --rounds 6 or more)\n";
@@ -215,7 +219,7 @@ fn the_facts_of_the_runs_are_compared() {
         assert!(error.contains(refused), "{to}: {error}");
     }
     let ran = with("\"cpu\": \"a CPU\"", "\"cpu\": \"another\"");
-    assert_eq!(ran.result, Ok(Verdict::Ok));
+    assert_eq!(ran.result, Ok(CommandStatus::Ok));
     check(
         &ran.stderr,
         dir,

@@ -1,11 +1,11 @@
 //! `spmv-bench explain`: the page of a modelled product. Without a compiler for the kernels the tests say so and pass.
 
 use serde_json::Value;
-use spmv_bench::cli::Verdict;
+use spmv_bench::cli::CommandStatus;
 
+use super::env::run;
 use super::folder;
 use super::model::can_compile;
-use super::world::run;
 
 /// Rows so long that the lanes of a warp, each in a row of its own, are far apart.
 const LONG_ROWS: &str = "gen:dense,cols=64,nnz=16384 --device model:v100";
@@ -16,7 +16,7 @@ fn the_page_names_the_limit_the_lines_and_the_cures() {
         return;
     }
     let ran = run(&format!("explain gpu-csr-scalar {LONG_ROWS} --lines 1"));
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stderr);
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{}", ran.stderr);
     let page = ran.stdout;
     for part in [
         "gpu-csr-scalar on gen:dense,cols=64,nnz=16384: 256 x 64, 16384 nonzeros",

@@ -8,10 +8,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use spmv_bench::bench::clock::FakeClock;
-use spmv_bench::cli::Verdict;
+use spmv_bench::cli::CommandStatus;
 use tempfile::TempDir;
 
-use super::world::{Interrupting, Ran, run, run_with};
+use super::env::{Interrupting, Ran, run, run_with};
 use super::{SMALL, folder};
 
 const EXACT: &str = "--threads 1 --methods seq,merge,dia --iterations 8 --rounds 1 --no-bandwidth";
@@ -56,7 +56,7 @@ fn quiet_means_a_line_per_method() {
     assert!(ran.stdout.contains("/bad.mtx method= precision= "), "{}", ran.stdout);
     for (words, begin) in [("-o DIR/a.csv", "file,num_rows,"), ("-o DIR/a", "matrix=")] {
         let ran = run_in(&dir, &format!("gen:wheel,spokes=200 {EXACT} --quiet {words}"));
-        assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+        assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
         assert!(read(&dir, words.rsplit('/').next().unwrap()).starts_with(begin), "{words}");
     }
     let ran = run(&format!("gen:wheel,spokes=200 {EXACT} --quiet --format text"));
@@ -93,7 +93,7 @@ fn one_run_writes_several_forms() {
     let dir = folder(&[("a.mtx", SMALL)]);
     for verb in ["--mtx DIR/a.mtx", "corpus DIR/a.mtx gen:wheel,spokes=200 -o DIR/main.csv"] {
         let ran = run_in(&dir, &format!("{verb} {EXACT} {exports} --force"));
-        assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+        assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
         let alone = verb.split(" -o").next().unwrap();
         for (name, form) in forms {
             let expected = run_in(&dir, &format!("{alone} {EXACT} --format {form}")).stdout;
@@ -169,11 +169,11 @@ fn an_interrupt_before_the_matrix_is_read_shows_nothing() {
     let place = dir.path().display();
     for words in ["", "--format json", "--format ginkgo"] {
         let ran = interrupted(&format!("--mtx {place}/a.mtx {EXACT} {words}"), 1);
-        assert_eq!((ran.result, &ran.stdout[..]), (Ok(Verdict::Bad), ""), "{words}");
+        assert_eq!((ran.result, &ran.stdout[..]), (Ok(CommandStatus::Bad), ""), "{words}");
     }
     let files = format!("-o {place}/old.txt --export-csv {place}/new.csv --force");
     let ran = interrupted(&format!("--mtx {place}/a.mtx {EXACT} {files}"), 1);
-    assert_eq!(ran.result, Ok(Verdict::Bad));
+    assert_eq!(ran.result, Ok(CommandStatus::Bad));
     assert_eq!(read(&dir, "old.txt"), "mine\n");
     assert!(!dir.path().join("new.csv").exists());
 }
@@ -207,7 +207,11 @@ fn what_is_listed_goes_to_a_file() {
     ] {
         let (printed, file) = words.split_once(" -o DIR/").unwrap();
         let ran = run_in(&dir, words);
-        assert_eq!((&ran.result, &ran.stdout[..]), (&Ok(Verdict::Ok), ""), "{words}: {ran:?}");
+        assert_eq!(
+            (&ran.result, &ran.stdout[..]),
+            (&Ok(CommandStatus::Ok), ""),
+            "{words}: {ran:?}"
+        );
         let expected = run_in(&dir, &format!("{printed} --format {format}")).stdout;
         assert!(!expected.is_empty());
         assert_eq!(read(&dir, file), expected, "{words}");

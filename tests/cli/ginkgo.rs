@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use spmv_bench::cli::Verdict;
+use spmv_bench::cli::CommandStatus;
 use spmv_bench::record::row::Row;
 use spmv_bench::report::lines::read_any;
 
-use super::world::run;
+use super::env::run;
 use super::{SMALL, folder};
 
 /// `coo` is faster on the second machine, and its times are in seconds.
@@ -77,7 +77,7 @@ fn rows_come_back_from_the_form() {
                 "corpus {place} gen:wheel,spokes=200 gen:dense,nnz=5,cols=5 --methods seq,coo,dia --threads 1 \
                  --iterations 8 --rounds 1 --no-bandwidth --force --format {form} --output {place}/{output} {options}"
             ));
-            assert_eq!(ran.result, Ok(Verdict::Bad), "{ran:?}");
+            assert_eq!(ran.result, Ok(CommandStatus::Bad), "{ran:?}");
         }
         let [csv, ginkgo] = ["a.csv", "a.json"].map(|name| rows(&dir.path().join(name)));
         assert_eq!(ginkgo, csv);
@@ -114,7 +114,7 @@ fn published_files_are_reported_and_compared_in_their_units() {
     ]);
     let place = dir.path().display();
     let ran = run(&format!("compare {place}/old.json {place}/new.json"));
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     for (file, unit, other) in
         [("old", "nanoseconds", "seconds"), ("new", "seconds", "nanoseconds")]
     {

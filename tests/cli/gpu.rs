@@ -3,14 +3,14 @@
 use std::sync::atomic::AtomicBool;
 
 use spmv_bench::bench::clock::SystemClock;
-use spmv_bench::cli::Verdict;
+use spmv_bench::cli::CommandStatus;
 use spmv_bench::device::Gpu;
 use spmv_bench::device::facts::Clocks;
 use spmv_bench::device::model::Model;
 use spmv_bench::method::Unavailable;
 
+use super::env::{Ran, run, run_on};
 use super::folder;
-use super::world::{Ran, run, run_on};
 
 const QUICK: &str = "--mtx gen:wheel,spokes=40 --threads 1 --iterations 3 --rounds 1";
 
@@ -37,7 +37,7 @@ fn column(csv: &str, name: &str) -> Vec<String> {
 #[test]
 fn without_a_gpu_its_methods_are_left_out_and_that_is_said_once() {
     let ran = run(&format!("{QUICK} --precision both --format csv"));
-    assert_eq!(ran.result, Ok(Verdict::Ok));
+    assert_eq!(ran.result, Ok(CommandStatus::Ok));
     assert_eq!(ran.stderr.matches("no CUDA driver").count(), 1, "{}", ran.stderr);
     assert!(column(&ran.stdout, "device").iter().all(|device| device == "cpu"));
     assert_eq!(run(&format!("{QUICK} --quiet")).stderr, "");
@@ -70,21 +70,21 @@ fn without_a_gpu_methods_that_were_asked_for_cannot_run() {
 fn without_a_gpu_what_can_do_without_it_runs() {
     for words in ["--methods c*", "--methods * --device all", "--methods seq,*csr*"] {
         let ran = run(&format!("{QUICK} {words} --format csv"));
-        assert_eq!(ran.result, Ok(Verdict::Ok), "{words}: {}", ran.stderr);
+        assert_eq!(ran.result, Ok(CommandStatus::Ok), "{words}: {}", ran.stderr);
         assert_eq!(ran.stderr.matches("without the GPU methods: no CUDA driver").count(), 1);
         assert!(column(&ran.stdout, "device").iter().all(|device| device == "cpu"), "{words}");
     }
     let ran = run(&format!("{QUICK} --methods gpu-light,seq --device cpu --format csv"));
     assert_eq!(
         (ran.result, column(&ran.stdout, "method_name")),
-        (Ok(Verdict::Ok), vec!["seq".into()])
+        (Ok(CommandStatus::Ok), vec!["seq".into()])
     );
 }
 
 #[test]
 fn rows_of_a_gpu_say_so() {
     let ran = run_with_gpu("--device gpu --methods gpu-pcsr,gpu-light:level=vector --format csv");
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stdout);
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{}", ran.stdout);
     let column = |name| column(&ran.stdout, name);
     assert_eq!(column("method_name"), ["gpu-pcsr", "gpu-light:level=vector"]);
     assert_eq!(column("device"), ["gpu", "gpu"]);
@@ -96,21 +96,21 @@ fn rows_of_a_gpu_say_so() {
 #[test]
 fn graphs_are_measured_beside_what_is_launched() {
     let ran = run_with_gpu("--methods seq,gpu-light --graphs --format csv");
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stdout);
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{}", ran.stdout);
     let column = |name| column(&ran.stdout, name);
     assert_eq!(column("method_name"), ["seq", "gpu-light", "gpu-light:graph=on"]);
     assert_eq!(column("launches"), ["", "2", "1"]);
     // By the model's clock whatever is launched takes a millisecond.
     assert_eq!(column("launch_floor_ms"), ["", "2.0", "1.0"]);
     let ran = run_with_gpu("--methods gpu-light:graph=on --graphs --format csv");
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stdout);
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{}", ran.stdout);
     assert_eq!(ran.stdout.matches("gpu-light").count(), 1, "{}", ran.stdout);
 }
 
 #[test]
 fn both_devices_have_a_table_each() {
     let ran = run_with_gpu("--methods seq,gpu-merge,gpu-pcsr --stages");
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stdout);
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{}", ran.stdout);
     let at = |text: &str| ran.stdout.find(text).unwrap_or_else(|| panic!("{text}: {}", ran.stdout));
     assert!(at("f64, CPU, 1 thread") < at("seq ") && at("seq ") < at("f64, GPU, hot cache"));
     assert!(at("kernels compiled in") < at("gpu-pcsr"));
@@ -121,7 +121,7 @@ fn both_devices_have_a_table_each() {
 fn a_gpu_is_chosen_by_number() {
     for words in ["--device 0", "--gpu 0", "--device gpu --gpu 0"] {
         let ran = run_with_gpu(&format!("{words} --methods gpu-csr-scalar"));
-        assert_eq!(ran.result, Ok(Verdict::Ok), "{words}");
+        assert_eq!(ran.result, Ok(CommandStatus::Ok), "{words}");
     }
     for words in ["--device 3", "--gpu 3"] {
         let message = run_with_gpu(words).result.unwrap_err();
@@ -199,7 +199,7 @@ fn a_throttled_gpu_is_told_and_recorded() {
 #[test]
 fn a_gpu_gets_the_matrix_in_its_order() {
     let ran = run_with_gpu("--order rcm --methods seq,gpu-csr-vector --format csv");
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     assert_eq!(column(&ran.stdout, "order"), ["rcm", "rcm"]);
     assert_eq!(column(&ran.stdout, "status"), ["ok", "ok"]);
 }

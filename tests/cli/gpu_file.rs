@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use spmv_bench::cli::Verdict;
+use spmv_bench::cli::CommandStatus;
 
-use crate::world::run;
+use crate::env::run;
 
 fn table(text: &str) -> toml::Table {
     text.parse().unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -13,7 +13,7 @@ fn table(text: &str) -> toml::Table {
 /// Clocks and sizes exactly, measured numbers within 15 %.
 fn assert_gives_back(name: &str) {
     let ran = run(&format!("gpu-file --device model:{name}"));
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stderr);
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{}", ran.stderr);
     let (found, told) = (table(&ran.stdout), fs::read_to_string(format!("devices/{name}.toml")));
     let told = table(&told.unwrap());
     for (key, value) in &told {
@@ -42,10 +42,10 @@ fn the_file_of_a_gpu_is_a_model_of_it() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("mine.toml");
     let words = format!("gpu-file --device model:k40m --output {}", file.display());
-    assert_eq!(run(&words).result, Ok(Verdict::Ok));
+    assert_eq!(run(&words).result, Ok(CommandStatus::Ok));
     let words = format!("gen:grid2d,n=9 --methods gpu-merge --device model:{}", file.display());
     let ran = run(&words);
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stderr);
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{}", ran.stderr);
     assert!(ran.stdout.contains("mine.toml"), "{}", ran.stdout);
 }
 

@@ -5,9 +5,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use spmv_bench::bench::clock::FakeClock;
-use spmv_bench::cli::Verdict;
+use spmv_bench::cli::CommandStatus;
 
-use crate::world::{Interrupting, run, run_with};
+use crate::env::{Interrupting, run, run_with};
 use crate::{EXACT, SMALL, folder};
 
 #[test]
@@ -26,10 +26,10 @@ fn an_interrupt_leaves_whole_rows_of_whole_matrices() {
         let rows = ran.stdout.lines().count().saturating_sub(1);
         assert_eq!(rows % 3, 0, "whole matrices only");
         if flag.into_inner() {
-            assert_eq!(ran.result, Ok(Verdict::Bad));
+            assert_eq!(ran.result, Ok(CommandStatus::Bad));
             assert!(ran.stderr.contains("interrupted after"), "{}", ran.stderr);
         } else {
-            assert_eq!((ran.result, rows), (Ok(Verdict::Ok), 9));
+            assert_eq!((ran.result, rows), (Ok(CommandStatus::Ok), 9));
         }
     }
 }
@@ -50,7 +50,7 @@ fn an_interrupt_of_one_matrix_shows_what_there_is() {
     let mut notes = BTreeSet::new();
     for at in (3..300).step_by(9) {
         if let Some(ran) = interrupted(&words, at) {
-            assert_eq!(ran.result, Ok(Verdict::Bad));
+            assert_eq!(ran.result, Ok(CommandStatus::Bad));
             assert!(ran.stderr.contains("a.mtx are incomplete"), "{}", ran.stderr);
             assert!(ran.stdout.contains("num_nonzeros: 4\n"), "{}", ran.stdout);
             let rows = ran.stdout.lines().filter(|line| line.contains(" PASS "));

@@ -1,14 +1,15 @@
 //! The command line from outside: golden outputs with a fake clock, exit statuses, and what is left
 //! behind when something goes wrong.
 
+mod cached;
 mod compare;
+mod env;
 mod explain;
 mod forms;
 mod ginkgo;
 mod gpu;
 mod gpu_file;
 mod interrupts;
-mod kept;
 mod memory;
 mod model;
 mod order;
@@ -22,17 +23,16 @@ mod reproduce;
 mod schema;
 mod sources;
 mod tune;
-mod world;
 mod writing;
 
 use std::fs;
 use std::path::Path;
 
 use expect_test::{Expect, expect};
-use spmv_bench::cli::Verdict;
+use spmv_bench::cli::CommandStatus;
 use tempfile::TempDir;
 
-use world::{run, run_with_profiles};
+use env::{run, run_with_profiles};
 
 /// Settings under which nothing depends on the machine.
 const EXACT: &str = "--threads 1 --methods seq,csr-rows,merge --x ones --iterations 8 --rounds 1";
@@ -63,7 +63,7 @@ fn a_profile_of_the_machine_is_measured_once() {
         let exact = "--threads 1 --iterations 1 --rounds 1 --format csv --methods";
         let words = format!("--mtx {} {exact} {methods}", matrix.display());
         let ran = run_with_profiles(&words, &profiles);
-        assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+        assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
         (
             ran.stderr.contains("; this happens only once"),
             ran.stdout.contains("the measured profile"),
@@ -81,7 +81,7 @@ fn a_profile_of_the_machine_is_measured_once() {
 fn text_of_one_matrix() {
     let dir = folder(&[("a.mtx", SMALL)]);
     let ran = run(&format!("--mtx {}/a.mtx {EXACT} --alpha 2", dir.path().display()));
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     check(
         &ran.stdout,
         dir.path(),
@@ -128,7 +128,7 @@ fn csv_of_a_corpus() {
     fs::create_dir(dir.path().join("sub")).unwrap();
     fs::write(dir.path().join("sub/duplicates.mtx"), SMALL.replace("1 4 3", "1 1 3")).unwrap();
     let ran = run(&format!("corpus {} {EXACT}", dir.path().display()));
-    assert_eq!(ran.result, Ok(Verdict::Bad), "a broken file is a failure");
+    assert_eq!(ran.result, Ok(CommandStatus::Bad), "a broken file is a failure");
     check(
         &ran.stdout,
         dir.path(),
@@ -188,7 +188,7 @@ fn an_output_file_comes_with_the_facts_of_its_run() {
     let out = dir.path().join("out.csv");
     let words = format!("--mtx gen:wheel,spokes=9 {EXACT} --format csv --output {}", out.display());
     let ran = run(&words);
-    assert_eq!((ran.result, ran.stdout), (Ok(Verdict::Ok), String::new()));
+    assert_eq!((ran.result, ran.stdout), (Ok(CommandStatus::Ok), String::new()));
     assert_eq!(fs::read_to_string(&out).unwrap().lines().count(), 4);
     let record = fs::read_to_string(dir.path().join("out.csv.run.json")).unwrap();
     let record: serde_json::Value = serde_json::from_str(&record).unwrap();
@@ -204,12 +204,12 @@ fn generate_writes_what_was_understood() {
     let dir = folder(&[("a.mtx", &SMALL.replace("1 4 3", "1 4 0.1"))]);
     let (from, to) = (dir.path().join("a.mtx"), dir.path().join("b.mtx"));
     let ran = run(&format!("generate {} -o {}", from.display(), to.display()));
-    assert_eq!(ran.result, Ok(Verdict::Ok));
+    assert_eq!(ran.result, Ok(CommandStatus::Ok));
     let expected = "%%MatrixMarket matrix coordinate real general\n3 4 4\n1 1 2.0\n1 4 0.1\n3 2 1.0\n3 3 5.0\n";
     assert_eq!(fs::read_to_string(&to).unwrap(), expected);
     for spec in ["grid2d,n=3", "gen:grid2d,n=3"] {
         let ran = run(&format!("generate {spec} --force -o {}", to.display()));
-        assert_eq!(ran.result, Ok(Verdict::Ok));
+        assert_eq!(ran.result, Ok(CommandStatus::Ok));
         assert!(fs::read_to_string(&to).unwrap().contains("\n9 9 24\n"));
     }
     let refused = run(&format!("generate uniform,rows=4,nnz=99 --force -o {}", to.display()));

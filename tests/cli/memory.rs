@@ -1,8 +1,8 @@
 //! What does not fit into memory is left out, with figures, and the rest goes on.
 
+use super::env::run;
 use super::folder;
-use super::world::run;
-use spmv_bench::cli::Verdict;
+use spmv_bench::cli::CommandStatus;
 
 const EXACT: &str = "--threads 1 --x ones --iterations 4 --rounds 1";
 
@@ -25,7 +25,7 @@ fn a_matrix_that_does_not_fit_is_skipped_and_the_next_one_runs() {
     let words =
         format!("corpus {DENSE} gen:wheel,spokes=9 {EXACT} --methods seq --max-memory 20MiB");
     let ran = run(&words);
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     // 24 bytes of each entry for matrix and sweeps, and vectors and reference beside.
     let reason = "needs 26.7 MiB of memory to load and run, and 20.0 MiB are available (--max-memory); \
                   raise --max-memory, or take a smaller matrix";
@@ -40,7 +40,7 @@ fn a_method_that_does_not_fit_is_skipped_and_the_others_run() {
     let words =
         format!("--mtx {DENSE} {EXACT} --format csv --methods seq,hyb,coo --max-memory 40MiB");
     let ran = run(&words);
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     let ends = ends(&ran.stdout);
     let statuses: Vec<_> = ends.iter().map(|(status, _)| &**status).collect();
     assert_eq!(statuses, ["ok", "skipped", "ok"]);

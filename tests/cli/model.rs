@@ -4,11 +4,11 @@
 use std::io::Write;
 
 use serde_json::Value;
-use spmv_bench::cli::Verdict;
+use spmv_bench::cli::CommandStatus;
 use spmv_bench::device::cuda::nvrtc;
 
+use super::env::{program, run};
 use super::folder;
-use super::world::{program, run};
 
 const GRID: &str = "gen:grid3d,n=24 --threads 1";
 
@@ -33,7 +33,7 @@ fn times_are_modelled_verified_and_always_the_same() {
     let words =
         format!("{GRID} --device model:v100 --methods gpu-[a-m]*,cusparse-csr --format csv");
     let (first, again) = (run(&words), run(&words));
-    assert_eq!(first.result, Ok(Verdict::Ok), "{}", first.stderr);
+    assert_eq!(first.result, Ok(CommandStatus::Ok), "{}", first.stderr);
     let (first, again) = (rows(&first.stdout), rows(&again.stdout));
     let (cusparse, ours): (Vec<_>, Vec<_>) =
         first.iter().partition(|row| row.method_name.as_deref().unwrap().starts_with("cusparse"));

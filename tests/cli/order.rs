@@ -1,14 +1,14 @@
 //! `--order`.
 
-use spmv_bench::cli::Verdict;
+use spmv_bench::cli::CommandStatus;
 
-use super::world::run;
+use super::env::run;
 use super::{EXACT, SMALL, folder};
 
 #[test]
 fn the_order_is_told_with_its_cost_and_effect() {
     let ran = run(&format!("--mtx gen:grid2d,n=4,points=5 {EXACT} --order rcm"));
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     assert!(
         ran.stdout.contains("hot cache, order rcm in 1.0 ms, bandwidth 4 -> 4"),
         "{}",
@@ -27,7 +27,7 @@ fn the_order_is_told_with_its_cost_and_effect() {
 fn several_orders_and_caches_have_a_table_each() {
     let lists = "--order natural,rcm,natural --cache cold,hot --precision f64,f32";
     let ran = run(&format!("gen:grid2d,n=4,points=5 {EXACT} {lists}"));
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     let headings = ran.stdout.lines().filter(|line| line.contains(", CPU, "));
     let headings: Vec<_> = headings.map(|line| line.split([';', '(']).next().unwrap()).collect();
     let mut expected = Vec::new();
@@ -55,7 +55,7 @@ fn rows_bear_the_order_and_its_time_and_rectangular_matrices_are_skipped() {
         wide.path().display()
     );
     let ran = run(&words);
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     let mut reader = csv::Reader::from_reader(ran.stdout.as_bytes());
     let headers = reader.headers().unwrap().clone();
     let [order, order_ms] =
@@ -79,6 +79,6 @@ fn csr_k_runs_as_published() {
     let words = "--mtx gen:grid3d,n=9 --threads 1 --iterations 2 --rounds 1 --order band-k \
                  --methods csr2:order=natural,csr3:order=natural:srs=8,csr2";
     let ran = run(words);
-    assert_eq!(ran.result, Ok(Verdict::Ok));
+    assert_eq!(ran.result, Ok(CommandStatus::Ok));
     assert_eq!(ran.stdout.matches("PASS").count(), 3, "{}", ran.stdout);
 }

@@ -1,8 +1,8 @@
 //! Values that a precision does not hold.
 
-use spmv_bench::cli::Verdict;
+use spmv_bench::cli::CommandStatus;
 
-use crate::world::run;
+use crate::env::run;
 use crate::{EXACT, SMALL, folder};
 
 #[test]
@@ -10,7 +10,7 @@ fn f32_that_overflows_is_skipped_with_the_value() {
     let dir = folder(&[("a.mtx", &SMALL.replace("3 3 5", "3 3 1e300"))]);
     let words = format!("--mtx {}/a.mtx {EXACT} --precision both", dir.path().display());
     let ran = run(&words);
-    assert_eq!(ran.result, Ok(Verdict::Ok));
+    assert_eq!(ran.result, Ok(CommandStatus::Ok));
     assert!(
         ran.stdout.contains("merge                 skipped the value 1e300 is too large for f32"),
         "{}",

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use spmv_bench::cli::Verdict;
+use spmv_bench::cli::CommandStatus;
 use spmv_bench::methods::METHODS;
 use spmv_bench::simd::Isa;
 
-use super::world::run;
+use super::env::run;
 use super::{EXACT, SMALL, folder};
 
 #[test]
@@ -15,7 +15,7 @@ fn transposed_products_are_marked_and_methods_without_one_skipped() {
     let file = wide.path().join("wide.mtx");
     let settings = "--threads 2 --iterations 2 --rounds 1 --beta 0.5 --format csv --transpose";
     let ran = run(&format!("--mtx {} {settings} --methods seq,merge,csc", file.display()));
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     let mut reader = csv::Reader::from_reader(ran.stdout.as_bytes());
     let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
     let told: Vec<_> = rows.iter().map(|row| [&row[8], &row[16], &row[17], &row[18]]).collect();
@@ -31,7 +31,7 @@ fn without_a_list_only_methods_with_the_product_run() {
     let settings = "--device cpu --threads 2 --iterations 2 --rounds 1 --format csv";
     let names = |words: &str| {
         let ran = run(&format!("--mtx gen:grid2d,n=5 {settings} {words}"));
-        assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+        assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
         let mut reader = csv::Reader::from_reader(ran.stdout.as_bytes());
         reader.records().map(|row| row.unwrap()[8].to_owned()).collect::<Vec<_>>()
     };
@@ -77,7 +77,7 @@ fn values_are_replaced_before_any_method_sees_them() {
         let words = "--threads 1 --iterations 1 --rounds 1 --methods packed,packed:values=coded";
         let path = dir.path().join("a.mtx");
         let ran = run(&format!("--mtx {} {words} {values} --format csv", path.display()));
-        assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+        assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
         ["distinct_values", "values", "required_bytes"].map(|name| column(&ran.stdout, name))
     };
     let [distinct, values, stored] = cells("");
@@ -97,7 +97,7 @@ fn instruction_sets_are_forced_and_recorded() {
         let record = dir.path().join("run.json");
         let words = format!("--mtx gen:grid2d,n=5 {EXACT} --isa {name}");
         let ran = run(&format!("{words} --run-record {}", record.display()));
-        assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+        assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
         let record = std::fs::read_to_string(&record).unwrap();
         let record: serde_json::Value = serde_json::from_str(&record).unwrap();
         assert_eq!(record["settings"]["isa"], name.as_str());

@@ -1,6 +1,6 @@
 //! What cannot run says why, and what the program's exit status tells of it.
 
-use crate::world::{program, run};
+use crate::env::{program, run};
 use crate::{SMALL, folder};
 
 #[test]

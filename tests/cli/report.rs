@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use expect_test::expect;
-use spmv_bench::cli::Verdict;
+use spmv_bench::cli::CommandStatus;
 use tempfile::TempDir;
 
-use super::world::{Ran, run};
+use super::env::{Ran, run};
 use super::{check, folder};
 
 /// Two matrices, of 1000 and 4000 nonzeros: `merge` takes 1 and 4 ms, `csr-rows` twice and half of that.
@@ -34,7 +34,7 @@ fn the_page_alone_is_written_to_a_name_of_a_page() {
     let dir = folder(&[("a.csv", ROWS), ("there.html", "mine")]);
     let to = |name: &str| report(&dir, &format!("-o {}/{name}", dir.path().display()));
     let ran = to("new.html");
-    assert_eq!((ran.result, &*ran.stderr), (Ok(Verdict::Ok), ""));
+    assert_eq!((ran.result, &*ran.stderr), (Ok(CommandStatus::Ok), ""));
     assert!(read(&dir.path().join("new.html")).contains("</html>"));
     for (name, told) in [
         (
@@ -57,7 +57,7 @@ fn the_page_alone_is_written_to_a_name_of_a_page() {
         (read(&dir.path().join("there.html")), fs::read_dir(&dir).unwrap().count()),
         ("mine".into(), 3)
     );
-    assert_eq!(to("DIR").result, Ok(Verdict::Ok));
+    assert_eq!(to("DIR").result, Ok(CommandStatus::Ok));
     let before = read(&dir.path().join("DIR/report.md"));
     let error = to("DIR").result.unwrap_err();
     assert!(
@@ -67,8 +67,8 @@ fn the_page_alone_is_written_to_a_name_of_a_page() {
         "{error}"
     );
     assert_eq!(read(&dir.path().join("DIR/report.md")), before);
-    assert_eq!(to("DIR --force").result, Ok(Verdict::Ok));
-    assert_eq!(to("there.html --force").result, Ok(Verdict::Ok));
+    assert_eq!(to("DIR --force").result, Ok(CommandStatus::Ok));
+    assert_eq!(to("there.html --force").result, Ok(CommandStatus::Ok));
     assert!(read(&dir.path().join("there.html")).contains("</html>"));
 }
 
@@ -77,7 +77,7 @@ fn the_page_alone_is_written_to_a_name_of_a_page() {
 fn the_main_tables_are_printed() {
     let dir = folder(&[("a.csv", ROWS)]);
     let ran = report(&dir, "");
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     assert_eq!(ran.stderr, "");
     check(
         &ran.stdout,
@@ -166,7 +166,7 @@ fn a_folder_gets_a_page_in_two_forms_and_its_charts() {
     let dir = folder(&[("a.csv", ROWS), ("a.csv.run.json", record)]);
     let out = dir.path().join("out");
     let ran = report(&dir, &format!("-o {}", out.display()));
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     assert_eq!(ran.stdout, "");
     let mut files: Vec<_> = fs::read_dir(&out).unwrap().map(|e| e.unwrap().path()).collect();
     files.sort();

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use spmv_bench::bench::clock::SystemClock;
-use spmv_bench::cli::Verdict;
+use spmv_bench::cli::CommandStatus;
 use spmv_bench::device::Gpu;
 use spmv_bench::device::model::Model;
 
-use crate::world::{run, run_on};
+use crate::env::{run, run_on};
 
 const EXPERIMENT: &str = r#"
 title = "Two shapes"
@@ -46,7 +46,7 @@ fn experiment(text: &str) -> tempfile::TempDir {
     dir
 }
 
-fn reproduce(dir: &Path, words: &str) -> crate::world::Ran {
+fn reproduce(dir: &Path, words: &str) -> crate::env::Ran {
     let dir = dir.display();
     run(&format!("reproduce {dir}/shapes.toml --data {dir}/none --output {dir}/out {words}"))
 }
@@ -60,7 +60,7 @@ fn verdict_of<'a>(stdout: &'a str, claim: &str) -> &'a str {
 fn an_experiment_is_measured_judged_and_written() {
     let dir = experiment(EXPERIMENT);
     let ran = reproduce(dir.path(), "");
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stderr);
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{}", ran.stderr);
     // The fake clock: every product takes a millisecond.
     assert!(verdict_of(&ran.stdout, "csr-rows is as fast").contains("holds"));
     assert!(verdict_of(&ran.stdout, "seq is slow").ends_with("does not hold"));
@@ -121,7 +121,7 @@ fn a_dry_run_tells_the_grid_and_measures_nothing() {
     let text = EXPERIMENT.replace("\"gen:grid2d,n=3\"", "\"Williams/cant\"");
     let dir = experiment(&text);
     let ran = reproduce(dir.path(), "--dry-run");
-    assert_eq!(ran.result, Ok(Verdict::Ok));
+    assert_eq!(ran.result, Ok(CommandStatus::Ok));
     assert!(ran.stdout.contains(
         "2 matrices x 2 methods: spmv-bench corpus --device cpu --rounds 1 --iterations 2 \
          --precision f64 --methods seq,csr-rows\n    gen:dense,nnz=64,cols=4 gen:dense,nnz=64,cols=8\n"
@@ -155,7 +155,7 @@ fn real_matrices_are_preferred_to_stand_ins() {
     let cant = "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 1\n2 2\n";
     fs::write(dir.path().join("none/cant.mtx"), cant).unwrap();
     let ran = reproduce(dir.path(), "--stand-ins");
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stderr);
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{}", ran.stderr);
     let rows = fs::read_to_string(dir.path().join("out/rows.csv")).unwrap();
     assert!(rows.contains("none/cant.mtx,2,2,2,") && !rows.contains("stand-in"));
 }
@@ -167,7 +167,7 @@ fn without_a_gpu_its_part_waits() {
                  measured.speed = { of = \"gpu-merge\", over = \"seq\", statistic = \"max\" }\n";
     let dir = experiment(&format!("{EXPERIMENT}{block}{claim}"));
     let ran = reproduce(dir.path(), "");
-    assert_eq!(ran.result, Ok(Verdict::Ok));
+    assert_eq!(ran.result, Ok(CommandStatus::Ok));
     assert!(verdict_of(&ran.stdout, "the GPU is fast").contains("cannot be judged here"));
     assert!(ran.stdout.contains("without the GPU: no CUDA driver"), "{}", ran.stdout);
     let only = experiment(&format!("title = 't'\nsource = 's'\n{block}{claim}"));
@@ -187,7 +187,7 @@ fn on_a_gpu_its_part_runs() {
     let words = format!("reproduce {place}/shapes.toml --device gpu --output {place}/out --quiet");
     let open = |_| Ok(Gpu::new(Model::tiny(1)));
     let ran = run_on(&words, &SystemClock::default(), &AtomicBool::new(false), &open);
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stderr);
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{}", ran.stderr);
     let stages = fs::read_to_string(dir.path().join("out/stages.csv")).unwrap();
     assert!(stages.lines().any(|line| line.contains(",merge_tiles,")), "{stages}");
     let report = fs::read_to_string(dir.path().join("out/report.md")).unwrap();
@@ -217,7 +217,7 @@ fn models_of_the_sources_gpus_judge_what_they_can() {
     );
     let dir = experiment(&text);
     let ran = reproduce(dir.path(), "--device model");
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stderr);
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{}", ran.stderr);
     let verdicts = fs::read_to_string(dir.path().join("out/claims.csv")).unwrap();
     let verdict = |claim: &str| verdicts.lines().find(|line| line.contains(claim)).unwrap();
     let first = verdict("merge keeps up");
@@ -228,7 +228,7 @@ fn models_of_the_sources_gpus_judge_what_they_can() {
     assert!(alone.contains(",cannot-be-judged,a model cannot judge times alone"), "{alone}");
     fs::remove_dir_all(dir.path().join("out")).unwrap();
     let ran = reproduce(dir.path(), "--device model:a100");
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{}", ran.stderr);
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{}", ran.stderr);
     let rows = fs::read_to_string(dir.path().join("out/rows.csv")).unwrap();
     assert!(rows.contains(",model:a100,") && !rows.contains("k40m"), "{rows}");
     let none =
@@ -241,7 +241,7 @@ fn models_of_the_sources_gpus_judge_what_they_can() {
 #[test]
 fn experiments_are_listed_and_unknown_ones_refused() {
     let ran = run("reproduce");
-    assert_eq!(ran.result, Ok(Verdict::Ok));
+    assert_eq!(ran.result, Ok(CommandStatus::Ok));
     for id in ["sc16-table1", "hola-fig7", "five-gpu-table3", "csrk-fig6", "selector"] {
         assert!(ran.stdout.contains(&format!(" {id} ")), "{id}");
     }
@@ -259,7 +259,7 @@ fn experiments_are_listed_and_unknown_ones_refused() {
 #[test]
 fn the_readme_shows_the_judged_claims() {
     let ran = run("reproduce --claims");
-    assert_eq!(ran.result, Ok(Verdict::Ok));
+    assert_eq!(ran.result, Ok(CommandStatus::Ok));
     let readme = fs::read_to_string("README.md").unwrap();
     let (_, shown) = readme.split_once("<!-- claims -->\n").unwrap();
     let (shown, _) = shown.split_once("<!-- end of claims -->").unwrap();

@@ -17,8 +17,8 @@ use spmv_bench::device::model::Model;
 use spmv_bench::record::row::Row;
 use spmv_bench::record::run::{Bandwidth, DeviceBandwidth, RunRecord};
 
+use super::env::run_on;
 use super::folder;
-use super::world::run_on;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 

@@ -1,8 +1,8 @@
 //! Matrices named by what stands in for them.
 
-use spmv_bench::cli::Verdict;
+use spmv_bench::cli::CommandStatus;
 
-use crate::world::run;
+use crate::env::run;
 use crate::{EXACT, SMALL, folder};
 
 const MATRICES: &str = r#"
@@ -56,10 +56,10 @@ fn stand_ins_are_named_one_by_one_or_by_set() {
     let datasets = format!("--datasets {}/my.toml", dir.path().display());
     let csv = format!("{datasets} {EXACT} --format csv");
     let one = run(&format!("--mtx stand-in:S/grid {csv}"));
-    assert_eq!(one.result, Ok(Verdict::Ok), "{one:?}");
+    assert_eq!(one.result, Ok(CommandStatus::Ok), "{one:?}");
     assert!(one.stdout.contains("\nstand-in:S/grid,9,9,24,"), "{one:?}");
     let both = run(&format!("corpus stand-in:two {csv}"));
-    assert_eq!(both.result, Ok(Verdict::Ok), "{both:?}");
+    assert_eq!(both.result, Ok(CommandStatus::Ok), "{both:?}");
     let names = both.stdout.lines().filter_map(|line| line.split(',').next());
     let mut names: Vec<_> = names.collect();
     names.dedup();
@@ -96,7 +96,7 @@ fn files_folders_and_generators_may_be_mixed() {
     std::fs::write(dir.path().join("sub/b.mtx"), SMALL).unwrap();
     let words = "gen:grid2d,n=3 DIR/a.mtx DIR/sub".replace("DIR", dir.path().to_str().unwrap());
     let ran = run(&format!("corpus {words} {EXACT} --format json"));
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     let reports = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
     let files =
         reports.map(|report: serde_json::Value| report["file"].as_str().unwrap().to_owned());

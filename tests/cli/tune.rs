@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use expect_test::expect;
 use spmv_bench::bench::clock::FakeClock;
-use spmv_bench::cli::Verdict;
+use spmv_bench::cli::CommandStatus;
 use spmv_bench::device::Gpu;
 use spmv_bench::device::model::Model;
 
-use super::world::{Ran, run, run_on};
+use super::env::{Ran, run, run_on};
 use super::{SMALL, check, folder};
 
 const QUICK: &str = "--threads 1 --iterations 1";
@@ -25,7 +25,7 @@ fn every_size_is_measured_on_every_matrix() {
         out.display()
     );
     let ran = run(&words);
-    assert_eq!(ran.result, Ok(Verdict::Bad), "a broken file is a failure: {ran:?}");
+    assert_eq!(ran.result, Ok(CommandStatus::Bad), "a broken file is a failure: {ran:?}");
     assert!(ran.stderr.contains("broken.mtx:1: "), "{}", ran.stderr);
     check(
         &ran.stdout,
@@ -60,7 +60,7 @@ fn run_with_gpu(words: &str) -> Ran {
 fn on_a_gpu_its_methods_are_tuned_unless_others_are_named() {
     let sources = "gen:grid2d,n=20 gen:dense,rows=30,cols=30";
     let ran = run_with_gpu(&format!("tune csr-k {sources} --device gpu {QUICK}"));
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     expect![[r#"
         gpu-csrk-3, f64: 64 sizes on 2 matrices
            nnz/row    srs   ssrs    GFLOP/s  matrix
@@ -85,7 +85,7 @@ fn on_a_gpu_its_methods_are_tuned_unless_others_are_named() {
     "#]]
     .assert_eq(&ran.stdout);
     let named = run_with_gpu(&format!("tune csr-k {sources} --methods gpu-csrk-2:srs=96 {QUICK}"));
-    assert_eq!(named.result, Ok(Verdict::Ok), "{named:?}");
+    assert_eq!(named.result, Ok(CommandStatus::Ok), "{named:?}");
     assert!(named.stdout.starts_with("gpu-csrk-2, f64: 1 sizes on 2 matrices\n"), "{named:?}");
 }
 
@@ -98,7 +98,7 @@ fn shapes_are_set_off_against_each_matrix_best() {
     let sources = "gen:grid2d,n=4 gen:dense,rows=30,cols=30";
     let words = format!("tune shapes {sources} --methods gpu-merge:block=*:items=4 {QUICK}");
     let ran = run_with_gpu(&format!("{words} --output {}", out.display()));
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     expect![[r#"
         gpu-merge, f64: 6 shapes on 2 matrices
          100.0 % of each matrix' best  gpu-merge:block=256:items=4
@@ -126,7 +126,7 @@ fn shapes_are_set_off_against_each_matrix_best() {
 fn sizes_that_are_given_are_kept_and_methods_kept_apart() {
     let given = "--methods csr3:srs=8,csr3:ssrs=4:srs=96,csr2 --precision both";
     let ran = run(&format!("tune csr-k gen:grid2d,n=4 {given} {QUICK}"));
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     for precision in ["f64", "f32"] {
         for line in ["csr2, P: 18 sizes", "csr3, P: 8 sizes", "csr3, P: 1 sizes"] {
             let line = line.replace('P', precision) + " on 1 matrices\n";

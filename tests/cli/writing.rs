@@ -4,10 +4,10 @@ use std::fs;
 use std::io::Read;
 
 use flate2::read::GzDecoder;
-use spmv_bench::cli::Verdict;
+use spmv_bench::cli::CommandStatus;
 use tempfile::TempDir;
 
-use super::world::{Ran, run};
+use super::env::{Ran, run};
 use super::{SMALL, folder};
 
 const EXACT: &str = "--threads 1 --methods seq,merge --iterations 8 --rounds 1 --no-bandwidth";
@@ -46,7 +46,7 @@ fn no_command_replaces_a_file_unless_it_is_told_to() {
         assert_eq!(read(&dir, name), "mine\n", "{words}");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "{words}");
         let ran = run_in(&dir, &format!("{words} {exact} --force"));
-        assert_eq!(ran.result, Ok(Verdict::Ok), "{words}: {ran:?}");
+        assert_eq!(ran.result, Ok(CommandStatus::Ok), "{words}: {ran:?}");
         assert!(!read(&dir, name).contains("mine"), "{words}");
     }
 }
@@ -57,7 +57,7 @@ fn results_are_not_replaced_by_a_table() {
     let dir = folder(&[("a.mtx", SMALL)]);
     assert_eq!(
         run_in(&dir, &format!("corpus DIR/a.mtx -o DIR/all.csv {EXACT}")).result,
-        Ok(Verdict::Ok)
+        Ok(CommandStatus::Ok)
     );
     let before = [read(&dir, "all.csv"), read(&dir, "all.csv.run.json")];
     let refused =
@@ -70,7 +70,7 @@ fn results_are_not_replaced_by_a_table() {
     let both = run_in(&dir, &format!("corpus DIR/a.mtx -o DIR/all.csv {EXACT} --resume --force"));
     assert!(both.result.is_err());
     let ran = run_in(&dir, &format!("corpus DIR/a.mtx -o DIR/all.csv {EXACT} --force --warmups 9"));
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     assert_eq!(read(&dir, "all.csv").lines().count(), 3);
 }
 
@@ -97,7 +97,7 @@ fn the_form_follows_the_name() {
     ] {
         for verb in ["--mtx", "corpus"] {
             let ran = run_in(&dir, &format!("{verb} DIR/a.mtx -o DIR/{verb}-{name} {EXACT}"));
-            assert_eq!((&ran.result, &*ran.stdout), (&Ok(Verdict::Ok), ""), "{ran:?}");
+            assert_eq!((&ran.result, &*ran.stdout), (&Ok(CommandStatus::Ok), ""), "{ran:?}");
             let text = read(&dir, &format!("{verb}-{name}"));
             assert!(text.starts_with(beginning), "{verb} {name}: {text}");
         }
@@ -115,11 +115,11 @@ fn a_generated_file_is_compressed_if_its_name_says_so() {
     let dir = folder(&[]);
     for name in ["a.mtx", "a.mtx.gz"] {
         let ran = run_in(&dir, &format!("generate gen:wheel,spokes=5 -o DIR/{name}"));
-        assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+        assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     }
     let mut text = String::new();
     let packed = fs::File::open(dir.path().join("a.mtx.gz")).unwrap();
     GzDecoder::new(packed).read_to_string(&mut text).unwrap();
     assert_eq!(text, read(&dir, "a.mtx"));
-    assert_eq!(run_in(&dir, &format!("--mtx DIR/a.mtx.gz {EXACT}")).result, Ok(Verdict::Ok));
+    assert_eq!(run_in(&dir, &format!("--mtx DIR/a.mtx.gz {EXACT}")).result, Ok(CommandStatus::Ok));
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use spmv_bench::bench::clock::FakeClock;
 use spmv_bench::bench::outcome::{Measurement, Outcome};
-use spmv_bench::bench::plan::{Cache, Settings};
+use spmv_bench::bench::plan::{CacheState, Settings};
 use spmv_bench::device::Gpu;
 use spmv_bench::device::facts::Clocks;
 use spmv_bench::device::model::Model;
@@ -47,7 +47,7 @@ fn a_hot_sample_is_enqueued_while_the_device_is_busy() {
 #[test]
 fn a_cold_sample_comes_after_the_cache_was_read() {
     let (_, log, _) =
-        recorded("gpu-csr-scalar", false, &Settings { cache: Cache::Cold, ..settings() });
+        recorded("gpu-csr-scalar", false, &Settings { cache: CacheState::Cold, ..settings() });
     assert_eq!(log.matches("probe_read probe_spin | csr_scalar | [wait]").count(), 4, "{log}");
 }
 

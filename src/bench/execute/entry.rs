@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
+use crate::bench::backend::Parts;
 use crate::bench::outcome::{Measurement, Outcome};
-use crate::bench::side::Parts;
 use crate::bench::steadiness::Attempts;
 use crate::device::Stage;
 use crate::device::counts::Profile;

@@ -6,12 +6,12 @@ use ptx_machine::model::Cure;
 
 use super::Case;
 use super::entry::{Ready, guarded};
+use crate::bench::backend::{Backend, Parts};
 use crate::bench::outcome::Outcome;
-use crate::bench::side::{Parts, Side};
 use crate::bench::statistics::Sample;
 use crate::scalar::Scalar;
 
-impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, '_, T, S> {
+impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// Takes the modelled time of one product, which is that of all.
     pub(super) fn model(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
         if self.bench.settings.explain {
@@ -32,14 +32,14 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, '_, T, S> {
 
     /// A product with the times of its parts, after another one if that leaves something in the caches.
     fn modelled(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<Parts, Outcome> {
-        if self.side.stays_in_cache() {
+        if self.backend.stays_in_cache() {
             self.time(ready, 1)?;
             self.renew_y()?;
         }
         let factors = (self.inputs.alpha, self.inputs.beta);
         Ok(guarded(|| {
-            self.side.chill(&ready.prepared)?;
-            self.side.parts(&mut ready.prepared, factors, 1)
+            self.backend.evict_caches(&ready.prepared)?;
+            self.backend.parts(&mut ready.prepared, factors, 1)
         })??)
     }
 
@@ -51,9 +51,9 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, '_, T, S> {
     ) -> Result<(), Outcome> {
         for problem in Cure::ALL {
             self.renew_y()?;
-            self.side.cure(problem);
+            self.backend.cure(problem);
             let without = self.modelled(ready);
-            self.side.cure(Cure::Nothing);
+            self.backend.cure(Cure::Nothing);
             for (stage, without) in parts.stages.iter_mut().zip(without?.stages) {
                 stage.cured.push((problem, without.ms));
             }

@@ -7,7 +7,7 @@ use super::entry::occupancy;
 use super::*;
 use crate::bench::clock::{Clock, FakeClock};
 use crate::bench::outcome::Measurement;
-use crate::bench::plan::{Cache, Protocol, Settings};
+use crate::bench::plan::{CacheState, Protocol, Settings};
 use crate::device::Stage;
 use crate::matrix::order::Permutation;
 use crate::method::{Code, Method, Prepare, Prepared, Unavailable};
@@ -240,7 +240,7 @@ fn a_method_ends_when_all_its_time_is_spent() {
 
 #[test]
 fn cold_samples_are_single_products_and_beta_feeds_back_fresh_values() {
-    let cold = Settings { cache: Cache::Cold, ..settings() };
+    let cold = Settings { cache: CacheState::Cold, ..settings() };
     assert_eq!(measurement(&measure(cold).0).summary.samples, 6);
     // β = 1: zeros are wrong, y0 is right.
     let (report, _) = measure(Settings { beta: 1.0, ..settings() });

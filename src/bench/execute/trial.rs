@@ -6,9 +6,9 @@ use rayon::prelude::*;
 
 use super::{Bench, Case, Stopped};
 use crate::bench::alteration::MOST_CHANGE;
+use crate::bench::backend::{Host, OnGpu, free};
 use crate::bench::inputs::Inputs;
 use crate::bench::outcome::{Outcome, Report};
-use crate::bench::side::{Host, OnGpu, free};
 use crate::device::buffer::Value;
 use crate::device::{DeviceCsr, Gpu};
 use crate::matrix::Csr;

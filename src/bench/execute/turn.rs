@@ -15,9 +15,9 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::entry::{Ready, guarded};
 use super::{Bench, Case};
 use crate::bench::alteration::{is_spoilt, spoil, spoil_few};
+use crate::bench::backend::{Backend, SETTLE};
 use crate::bench::metrics::gbs;
 use crate::bench::outcome::Outcome;
-use crate::bench::side::{SETTLE, Side};
 use crate::bench::statistics::{Sample, Summary};
 use crate::method::Device;
 use crate::scalar::Scalar;
@@ -55,7 +55,7 @@ fn middle(mut times: Vec<Duration>) -> Duration {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, '_, T, S> {
+impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// Takes the turn, and leaves x as it was. An interrupt shortens it, but all checks are made.
     pub(super) fn take_turn(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
         let taken = self.turn(ready);
@@ -85,7 +85,7 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, '_, T, S> {
             // One product is enough to tell which kernel is the longest.
             let products = if settings.stages { STAGE_PRODUCTS } else { 1 };
             let factors = (self.inputs.alpha, self.inputs.beta);
-            ready.parts = Some(self.side.parts(&mut ready.prepared, factors, products)?);
+            ready.parts = Some(self.backend.parts(&mut ready.prepared, factors, products)?);
         }
         self.charge(ready, start)
     }
@@ -135,7 +135,7 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, '_, T, S> {
                 self.refresh(ready)?;
             }
             let start = clock.now();
-            self.side.chill(&ready.prepared)?;
+            self.backend.evict_caches(&ready.prepared)?;
             let time = self.time(ready, batch)?;
             spent += clock.now() - start;
             samples.push(Sample { products: batch, seconds: time.as_secs_f64() });
@@ -201,7 +201,7 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, '_, T, S> {
     /// The time of a product that runs alone.
     fn single(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<Duration, Outcome> {
         let factors = (self.inputs.alpha, self.inputs.beta);
-        Ok(guarded(|| self.side.time_alone(&mut ready.prepared, factors))??)
+        Ok(guarded(|| self.backend.time_alone(&mut ready.prepared, factors))??)
     }
 
     /// Brings back into the caches what verification has displaced, by one product or two: if it were always one, a
@@ -214,10 +214,10 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, '_, T, S> {
     /// Looks whether anything writes to y after the products have ended.
     fn check_rest(&mut self, ready: &Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
         let seed = self.random.random();
-        self.side.edit_y(&mut |y| spoil(y, seed))?;
+        self.backend.edit_y(&mut |y| spoil(y, seed))?;
         self.bench.clock.pause(SETTLE);
-        self.side.wait()?;
-        if is_spoilt(self.side.y()?, seed) {
+        self.backend.wait()?;
+        if is_spoilt(self.backend.y()?, seed) {
             return Ok(());
         }
         let reason =
@@ -234,13 +234,13 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, '_, T, S> {
         let bytes = self.least_bytes(ready);
         let gbs = gbs(bytes, 1e3 * typical.as_secs_f64());
         // A clock that has not moved tells nothing.
-        if gbs <= self.side.peak().gbs() || typical.is_zero() {
+        if gbs <= self.backend.peak().gbs() || typical.is_zero() {
             return Ok(());
         }
         let mut ceiling = 0.0;
         for _ in 0..SPEED_LOOKS {
             // A ceiling that cannot be measured is one that stays unknown.
-            let Ok(in_cache) = self.side.cache_gbs(bytes) else { return Ok(()) };
+            let Ok(in_cache) = self.backend.cache_gbs(bytes) else { return Ok(()) };
             ceiling = in_cache.max(ceiling);
             if gbs <= FASTER * ceiling {
                 return Ok(());
@@ -265,28 +265,28 @@ impl<'a, T: Scalar, S: Side<'a, T>> Case<'a, '_, T, S> {
     /// Gives the method the x of which some elements have `changed`, and overwrites a few elements of y, or all where
     /// the product reads them. Little time may pass here: idle threads fall asleep.
     fn apply(&mut self, changed: &[usize]) -> Result<(), Outcome> {
-        self.side.set_x(&self.inputs.x, changed)?;
+        self.backend.set_x(&self.inputs.x, changed)?;
         if self.inputs.beta != T::zero() {
             return self.renew_y();
         }
-        let Self { side, random, .. } = self;
-        Ok(side.edit_y(&mut |y| spoil_few(y, random))?)
+        let Self { backend, random, .. } = self;
+        Ok(backend.edit_y(&mut |y| spoil_few(y, random))?)
     }
 
     /// Makes y what the reference is for, or overwrites all of it where a product does not read it.
     pub(super) fn renew_y(&mut self) -> Result<(), Outcome> {
         let seed = self.random.random();
-        let Self { inputs, side, .. } = self;
+        let Self { inputs, backend, .. } = self;
         let edited = match inputs.beta == T::zero() {
-            true => side.edit_y(&mut |y| spoil(y, seed)),
-            false => side.edit_y(&mut |y| y.copy_from_slice(&inputs.y0)),
+            true => backend.edit_y(&mut |y| spoil(y, seed)),
+            false => backend.edit_y(&mut |y| y.copy_from_slice(&inputs.y0)),
         };
         Ok(edited?)
     }
 
     /// Verifies what y holds.
     pub(super) fn verify(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
-        let y = self.side.y()?;
+        let y = self.backend.y()?;
         let verdict = self.inputs.reference.judge(y);
         // What is reported does not depend on chance.
         if !self.alteration.is_applied {

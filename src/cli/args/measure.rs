@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser};
 
-use crate::bench::plan::{Cache, Fill, Protocol, Settings, Values};
+use crate::bench::plan::{CacheState, Fill, Protocol, Settings, Values};
 use crate::cli::choice::MethodName;
 use crate::cli::written::ExportArgs;
 use crate::device::model::DeviceFile;
@@ -81,7 +81,7 @@ pub struct MeasureArgs {
     /// What the CPU's or GPU's caches hold before a sample is timed, or several: hot,cold [default: hot, but cold
     /// where --protocol says so]
     #[arg(long, value_enum, value_delimiter = ',')]
-    pub cache: Vec<Cache>,
+    pub cache: Vec<CacheState>,
     /// The factor alpha of y = alpha A x + beta y
     #[arg(long, default_value_t = 1.0, allow_negative_numbers = true, value_parser = finite)]
     pub alpha: f64,
@@ -254,7 +254,7 @@ impl MeasureArgs {
     }
 
     /// The kinds of caches asked for, at least one.
-    pub fn caches(&self) -> Vec<Cache> {
+    pub fn caches(&self) -> Vec<CacheState> {
         let usual = Settings::new(self.protocol).cache;
         if self.cache.is_empty() { vec![usual] } else { distinct(&self.cache) }
     }

@@ -12,9 +12,9 @@ use super::isolate::Runner;
 use super::progress::Progress;
 use super::run_facts::Recording;
 use super::sources::sources;
-use super::task::{Event, Task};
+use super::task::{Event, MatrixTask};
 use super::written::finish;
-use super::{Verdict, World};
+use super::{CommandStatus, Env};
 use crate::record::MatrixReport;
 use crate::record::file::RowFile;
 use crate::record::row::Row;
@@ -28,33 +28,33 @@ pub const NOTHING: &str =
     "nothing was measured: no method has a correct result; the reason is in each row";
 
 /// Runs the command.
-pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result<Verdict> {
+pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<CommandStatus> {
     let measure = &args.measure;
-    let found = sources(&args.sources, measure.datasets.as_deref(), world.stderr)?;
+    let found = sources(&args.sources, measure.datasets.as_deref(), env.stderr)?;
     measure.check_files(found.iter().map(|(source, _)| source))?;
     let share = Share::of(found, args.shard, &measure.settings());
     let format = measure.format(Format::Csv)?;
     let (mut file, mut begun) = results::open(args, format)?;
     if let Some(record) = &begun.record {
-        world.run_id.clone_from(&record.run_id);
+        env.run_id.clone_from(&record.run_id);
     }
     let path = measure.record_path();
     let bandwidth = measure.wants_bandwidth() && begun.record.is_none();
-    let (mut runner, now) = Runner::start(measure, !args.no_isolate, bandwidth, command, world)?;
+    let (mut runner, now) = Runner::start(measure, !args.no_isolate, bandwidth, command, env)?;
     let now = RunRecord { corpus: Some(share.corpus), ..now };
     let facts = begun.go_on(now, measure.output.as_ref())?;
     let cells = facts.cells.clone();
     let mut reporters = measure.exporters()?;
     match &mut file {
         Some(file) => file.cut()?,
-        None => reporters.insert(0, measure.reporter(format, world.stdout)?),
+        None => reporters.insert(0, measure.reporter(format, env.stdout)?),
     }
-    let mut recording = Recording::begin(path, facts, world.readings, measure.quiet, world.stderr)?;
+    let mut recording = Recording::begin(path, facts, env.readings, measure.quiet, env.stderr)?;
     recording.write()?;
     let open =
         |source| results::open_cells(begun.rows_of(source), &cells).map_or(0, |open| open.len());
     let works = share.sources.iter().map(|(source, bytes)| (source, *bytes, open(source)));
-    let visible = world.terminal && !measure.quiet;
+    let visible = env.terminal && !measure.quiet;
     let progress = Progress::of_many(&works.collect::<Vec<_>>(), &measure.settings(), visible);
     let (mut tally, mut interrupted) = (Tally::of(&cells), false);
     for (source, bytes) in &share.sources {
@@ -67,7 +67,7 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
         progress.begin(source, *bytes, open);
         let done = there.iter().filter_map(Row::timed).collect();
         let sizes = there.iter().find_map(Row::sizes);
-        let task = Task { sizes, done, ..Task::whole(source, true) };
+        let task = MatrixTask { sizes, done, ..MatrixTask::whole(source, true) };
         let (rows, recording) = (file.as_mut(), &mut recording);
         let report = MatrixReport::default();
         let mut matrix = Matrix { report, file: rows, recording, lost: None };
@@ -78,7 +78,7 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
         let report = matrix.end()?;
         if !measure.quiet {
             let mut warnings = report.warnings().into_iter();
-            progress.suspend(|| warnings.try_for_each(|line| writeln!(world.stderr, "{line}")))?;
+            progress.suspend(|| warnings.try_for_each(|line| writeln!(env.stderr, "{line}")))?;
         }
         let has_rows = report.rows().next().is_some();
         if has_rows {
@@ -94,12 +94,12 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, world: &mut World) -> Result
     }
     progress.finish();
     finish(reporters)?;
-    recording.finish(measure.quiet, world.stderr)?;
+    recording.finish(measure.quiet, env.stderr)?;
     if !measure.quiet {
-        tally.write(world.stderr, interrupted)?;
+        tally.write(env.stderr, interrupted)?;
     }
     ensure!(interrupted || !tally.is_without_result(), NOTHING);
-    Ok(if tally.bad || interrupted { Verdict::Bad } else { Verdict::Ok })
+    Ok(if tally.bad || interrupted { CommandStatus::Bad } else { CommandStatus::Ok })
 }
 
 /// A matrix that is being measured; its rows go to the file, if there is one, as they come.

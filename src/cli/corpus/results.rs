@@ -10,9 +10,9 @@ use crate::cli::args::CorpusArgs;
 use crate::matrix::source::Source;
 use crate::record::file::{RowFile, is_no_file, whole_rows};
 use crate::record::row::Row;
-use crate::record::run::{Cell, RunRecord};
+use crate::record::run::{RowKey, RunRecord};
 use crate::record::write::Format;
-use crate::report::lines::{self, Line};
+use crate::report::lines::{self, RecordedRow};
 
 /// Rows that a file has, by matrix, and the facts of their run.
 #[derive(Default)]
@@ -95,7 +95,7 @@ impl Begun {
 }
 
 /// Which cells of a matrix that has these rows have none; `None` if nothing of it is open.
-pub fn open_cells(rows: &[Row], cells: &[Cell]) -> Option<Vec<Cell>> {
+pub fn open_cells(rows: &[Row], cells: &[RowKey]) -> Option<Vec<RowKey>> {
     let of_matrix = rows.iter().any(|row| row.method_name.is_none());
     let done: Vec<_> = rows.iter().filter_map(Row::cell).collect();
     let open: Vec<_> =
@@ -125,7 +125,7 @@ pub fn read_rows(path: &Path, run: &RunRecord) -> Result<HashMap<String, Vec<Row
     if text.is_empty() {
         return Ok(rows); // a share without matrices
     }
-    for Line { row, .. } in lines::parse(path, &text)? {
+    for RecordedRow { row, .. } in lines::parse(path, &text)? {
         let own = rows.entry(row.file.clone()).or_default();
         let of = row.method_name.as_deref().unwrap_or("the matrix");
         let of = format!("{of} on {}", row.file);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::record::run::{Cell, Corpus, RunRecord};
+use crate::record::run::{Corpus, RowKey, RunRecord};
 use crate::record::setting::Setting;
 
 /// Something that rows depend on.
@@ -42,7 +42,7 @@ pub fn differences(a: &RunRecord, b: &RunRecord) -> Vec<String> {
         compare(name, &|| in_a[name].clone(), &|| in_b[name].clone());
     }
     // What is in one alone, of something that each cell tells.
-    let mut compare_cells = |name: &str, of: fn(&Cell) -> String| {
+    let mut compare_cells = |name: &str, of: fn(&RowKey) -> String| {
         let [in_a, in_b] = [a, b].map(|run| run.cells.iter().map(of).collect::<BTreeSet<_>>());
         compare(name, &|| in_a.difference(&in_b).cloned().collect(), &|| {
             in_b.difference(&in_a).cloned().collect()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use crate::record::row::{Row, Status};
-use crate::record::run::Cell;
+use crate::record::run::RowKey;
 use crate::record::setting::Setting;
 use crate::report::standings::{Standings, Time};
 
@@ -24,7 +24,7 @@ pub struct Tally {
 
 impl Tally {
     /// Of a run that measures these cells.
-    pub fn of(cells: &[Cell]) -> Self {
+    pub fn of(cells: &[RowKey]) -> Self {
         let threads = cells.iter().filter_map(|cell| cell.threads).max();
         Self { threads, ..Self::default() }
     }

@@ -8,11 +8,11 @@ use anyhow::{Result, bail};
 use super::args::FetchArgs;
 use super::megabytes;
 use super::progress::Progress;
-use crate::cli::{Verdict, World};
+use crate::cli::{CommandStatus, Env};
 use crate::fetch::folder::Folder;
 use crate::fetch::ledger::Ledger;
-use crate::fetch::plan::{State, Task};
-use crate::fetch::{Brought, Fetch, Trouble};
+use crate::fetch::plan::{State, WantedMatrix};
+use crate::fetch::{Brought, Fetch, FetchError};
 
 /// What the summary counts.
 #[derive(Default)]
@@ -26,47 +26,47 @@ struct Tally {
 /// Does the tasks.
 pub fn run(
     args: &FetchArgs,
-    tasks: &[Task],
+    tasks: &[WantedMatrix],
     ledger: Ledger,
     fetch: &Fetch,
-    world: &mut World,
-) -> Result<Verdict> {
-    let begun = world.clock.now();
-    let missing: Vec<&Task> = tasks.iter().filter(|t| t.state == State::Missing).collect();
-    let taken = notes(tasks, args.quiet, world.stderr)?;
+    env: &mut Env,
+) -> Result<CommandStatus> {
+    let begun = env.clock.now();
+    let missing: Vec<&WantedMatrix> = tasks.iter().filter(|t| t.state == State::Missing).collect();
+    let taken = notes(tasks, args.quiet, env.stderr)?;
     if !args.quiet {
-        announce(tasks, &missing, fetch.folder.path(), world.stderr)?;
+        announce(tasks, &missing, fetch.folder.path(), env.stderr)?;
     }
     for task in tasks.iter().filter(|task| task.state == State::Present) {
         fetch.discard_part(&task.matrix)?;
     }
     check_room(&missing, fetch)?;
     let mut tally = Tally { present: present(tasks), failed: taken, ..Tally::default() };
-    bring(args, &missing, ledger, fetch, &mut tally, world)?;
+    bring(args, &missing, ledger, fetch, &mut tally, env)?;
     let interrupted = fetch.web.is_interrupted();
     if !args.quiet {
-        let seconds = (world.clock.now() - begun).as_secs_f64();
-        tally.write(seconds, interrupted, world.stderr)?;
+        let seconds = (env.clock.now() - begun).as_secs_f64();
+        tally.write(seconds, interrupted, env.stderr)?;
     }
-    Ok(if tally.failed > 0 || interrupted { Verdict::Bad } else { Verdict::Ok })
+    Ok(if tally.failed > 0 || interrupted { CommandStatus::Bad } else { CommandStatus::Ok })
 }
 
 /// Brings what is missing, with a line for each or bars.
 fn bring(
     args: &FetchArgs,
-    missing: &[&Task],
+    missing: &[&WantedMatrix],
     ledger: Ledger,
     fetch: &Fetch,
     tally: &mut Tally,
-    world: &mut World,
+    env: &mut Env,
 ) -> io::Result<()> {
-    let progress = Progress::new(missing, world.terminal && !args.quiet);
+    let progress = Progress::new(missing, env.terminal && !args.quiet);
     let mut written = Ok(());
     let step = |step| progress.step(step);
     fetch.bring(missing, ledger, &step, |number, result| {
         let line = tally.take(&missing[number].matrix.id, result, fetch.folder, args.quiet);
         let Some(line) = line else { return };
-        let told = progress.suspend(|| writeln!(world.stderr, "{line}"));
+        let told = progress.suspend(|| writeln!(env.stderr, "{line}"));
         if written.is_ok() {
             written = told;
         }
@@ -75,12 +75,12 @@ fn bring(
     written
 }
 
-fn present(tasks: &[Task]) -> usize {
+fn present(tasks: &[WantedMatrix]) -> usize {
     tasks.iter().filter(|task| task.state == State::Present).count()
 }
 
 /// Tells what is to be known before, and counts the places that are taken.
-fn notes(tasks: &[Task], quiet: bool, stderr: &mut dyn Write) -> io::Result<usize> {
+fn notes(tasks: &[WantedMatrix], quiet: bool, stderr: &mut dyn Write) -> io::Result<usize> {
     let mut taken = 0;
     for task in tasks {
         let id = &task.matrix.id;
@@ -96,8 +96,8 @@ fn notes(tasks: &[Task], quiet: bool, stderr: &mut dyn Write) -> io::Result<usiz
 }
 
 fn announce(
-    tasks: &[Task],
-    missing: &[&Task],
+    tasks: &[WantedMatrix],
+    missing: &[&WantedMatrix],
     to: &Path,
     stderr: &mut dyn Write,
 ) -> io::Result<()> {
@@ -112,13 +112,13 @@ fn announce(
 
 /// Refuses what the disk cannot hold: all files, and as many archives as are there at once, less what is
 /// there of them.
-fn check_room(missing: &[&Task], fetch: &Fetch) -> Result<()> {
+fn check_room(missing: &[&WantedMatrix], fetch: &Fetch) -> Result<()> {
     let sum = |sizes: &mut dyn Iterator<Item = u64>| sizes.fold(0, u64::saturating_add);
-    let left = |task: &&Task| {
+    let left = |task: &&WantedMatrix| {
         let there = fetch.bytes_there(&task.matrix)?;
         Ok(task.matrix.archive_bytes_estimate().saturating_sub(there))
     };
-    let mut archives = missing.iter().map(left).collect::<Result<Vec<u64>, Trouble>>()?;
+    let mut archives = missing.iter().map(left).collect::<Result<Vec<u64>, FetchError>>()?;
     archives.sort_unstable_by(|a, b| b.cmp(a));
     let archives = sum(&mut archives.into_iter().take(fetch.settings.jobs));
     let files = sum(&mut missing.iter().map(|task| task.file_bytes_estimate()));
@@ -142,7 +142,7 @@ impl Tally {
     fn take(
         &mut self,
         id: &str,
-        result: Result<Brought, Trouble>,
+        result: Result<Brought, FetchError>,
         folder: &Folder,
         quiet: bool,
     ) -> Option<String> {
@@ -159,8 +159,8 @@ impl Tally {
                 let line = format!("{id}: {}, {megabytes} MB", files.join(", "));
                 Some(line).filter(|_| !quiet)
             }
-            Err(Trouble::Interrupted) => None,
-            Err(Trouble::Failed(message)) => {
+            Err(FetchError::Interrupted) => None,
+            Err(FetchError::Failed(message)) => {
                 self.failed += 1;
                 Some(format!("{id}: not brought: {message}"))
             }

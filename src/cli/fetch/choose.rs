@@ -6,7 +6,7 @@ use std::io::Write;
 use anyhow::{Result, anyhow, bail};
 
 use super::args::FetchArgs;
-use crate::cache::Cache;
+use crate::cache::CacheFolder;
 use crate::datasets::{Datasets, Matrix, is_id};
 use crate::fetch::web::Web;
 use crate::fetch::{Settings, index};
@@ -21,7 +21,7 @@ pub struct Choice<'c> {
     pub datasets: &'c Datasets,
     pub web: &'c Web<'c>,
     pub settings: &'c Settings,
-    pub cache: Cache,
+    pub cache: CacheFolder,
 }
 
 impl Choice<'_> {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::megabytes;
 use crate::datasets::Datasets;
-use crate::fetch::plan::{State, Task};
+use crate::fetch::plan::{State, WantedMatrix};
 
 /// The named sets.
 pub fn sets(datasets: &Datasets, out: &mut dyn Write) -> io::Result<()> {
@@ -21,7 +21,7 @@ pub fn sets(datasets: &Datasets, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The matrices, and how large they are together.
-pub fn matrices(tasks: &[Task], out: &mut dyn Write) -> io::Result<()> {
+pub fn matrices(tasks: &[WantedMatrix], out: &mut dyn Write) -> io::Result<()> {
     let width = tasks.iter().map(|task| task.matrix.id.len()).max().unwrap_or(0).max(6);
     writeln!(
         out,

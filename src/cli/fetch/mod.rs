@@ -9,57 +9,57 @@ mod verify;
 
 use anyhow::Result;
 
-use super::{Verdict, World};
-use crate::cache::Cache;
+use super::{CommandStatus, Env};
+use crate::cache::CacheFolder;
 use crate::datasets::{Datasets, Matrix};
 use crate::fetch::address::Site;
 use crate::fetch::folder::Folder;
 use crate::fetch::ledger::Ledger;
 use crate::fetch::plan::{self, Form};
 use crate::fetch::web::Web;
-use crate::fetch::{Fetch, Settings, Trouble};
+use crate::fetch::{Fetch, FetchError, Settings};
 use args::FetchArgs;
 use choose::Choice;
 
 /// Runs the command.
-pub fn run(args: &FetchArgs, world: &mut World) -> Result<Verdict> {
-    let result = execute(args, world);
-    let trouble = result.as_ref().err().and_then(|error| error.downcast_ref::<Trouble>());
-    match trouble {
-        Some(Trouble::Interrupted) => {
-            writeln!(world.stderr, "interrupted")?;
-            Ok(Verdict::Bad)
+pub fn run(args: &FetchArgs, env: &mut Env) -> Result<CommandStatus> {
+    let result = execute(args, env);
+    let error = result.as_ref().err().and_then(|error| error.downcast_ref::<FetchError>());
+    match error {
+        Some(FetchError::Interrupted) => {
+            writeln!(env.stderr, "interrupted")?;
+            Ok(CommandStatus::Bad)
         }
         _ => result,
     }
 }
 
-fn execute(args: &FetchArgs, world: &mut World) -> Result<Verdict> {
+fn execute(args: &FetchArgs, env: &mut Env) -> Result<CommandStatus> {
     let datasets = Datasets::with(args.datasets.as_deref())?;
     let folder = Folder::new(&args.to);
     if args.verify {
-        return verify::run(args, &datasets, &folder, world);
+        return verify::run(args, &datasets, &folder, env);
     }
-    let web = Web::new(args.timeout, world.interrupted)?;
-    let settings = settings(args, world);
+    let web = Web::new(args.timeout, env.interrupted)?;
+    let settings = settings(args, env);
     let choice = Choice {
         args,
         datasets: &datasets,
         web: &web,
         settings: &settings,
-        cache: Cache::of_user("index"),
+        cache: CacheFolder::of_user("index"),
     };
-    let matrices = choice.matrices(world.stderr)?;
+    let matrices = choice.matrices(env.stderr)?;
     if args.list {
         let tasks = plan::plan(&matrices, &folder, &Ledger::read(&folder)?, settings.form);
         if args.words.is_empty() && !args.all && args.filter.is_none() {
-            list::sets(&datasets, world.stdout)?;
-            writeln!(world.stdout)?;
+            list::sets(&datasets, env.stdout)?;
+            writeln!(env.stdout)?;
         }
-        list::matrices(&tasks, world.stdout)?;
-        return Ok(Verdict::Ok);
+        list::matrices(&tasks, env.stdout)?;
+        return Ok(CommandStatus::Ok);
     }
-    bring(args, &matrices, &Fetch { folder: &folder, settings: &settings, web: &web }, world)
+    bring(args, &matrices, &Fetch { folder: &folder, settings: &settings, web: &web }, env)
 }
 
 /// Has the folder to itself from the plan to the last file.
@@ -67,31 +67,31 @@ fn bring(
     args: &FetchArgs,
     matrices: &[Matrix],
     fetch: &Fetch,
-    world: &mut World,
-) -> Result<Verdict> {
+    env: &mut Env,
+) -> Result<CommandStatus> {
     let mut told = Ok(());
     let wait = || {
         let to = args.to.display();
-        told = writeln!(world.stderr, "{to}: another fetch is at work there, waiting for its end");
+        told = writeln!(env.stderr, "{to}: another fetch is at work there, waiting for its end");
     };
     let lock = fetch.folder.lock(fetch.web, wait)?;
     told?;
     let mut ledger = Ledger::read(fetch.folder)?;
     ledger.settle(&|| fetch.web.is_interrupted())?;
     let tasks = plan::plan(matrices, fetch.folder, &ledger, fetch.settings.form);
-    let verdict = bring::run(args, &tasks, ledger, fetch, world);
+    let verdict = bring::run(args, &tasks, ledger, fetch, env);
     drop(lock);
     verdict
 }
 
-fn settings(args: &FetchArgs, world: &World) -> Settings {
+fn settings(args: &FetchArgs, env: &Env) -> Settings {
     Settings {
         sites: if args.mirror.is_empty() { Site::collection() } else { args.mirror.clone() },
         jobs: args.jobs as usize,
         pause: args.pause,
         form: if args.keep_archives { Form::Archive } else { Form::Mtx },
         aux: args.aux,
-        date: world.date.clone(),
+        date: env.date.clone(),
         most_archive: args.max_archive.map(|size| size.0),
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::fetch::Step;
-use crate::fetch::plan::Task;
+use crate::fetch::plan::WantedMatrix;
 use crate::terminal::shown;
 
 const BAR: &str =
@@ -15,7 +15,7 @@ const TOTAL: &str = "{bar:24} {pos} of {len} matrices, {elapsed}";
 
 /// What is drawn.
 pub struct Progress<'t> {
-    tasks: &'t [&'t Task],
+    tasks: &'t [&'t WantedMatrix],
     bars: MultiProgress,
     total: ProgressBar,
     running: Mutex<HashMap<usize, ProgressBar>>,
@@ -23,7 +23,7 @@ pub struct Progress<'t> {
 
 impl<'t> Progress<'t> {
     /// Of these tasks, on stderr; nothing when it is not visible.
-    pub fn new(tasks: &'t [&'t Task], visible: bool) -> Self {
+    pub fn new(tasks: &'t [&'t WantedMatrix], visible: bool) -> Self {
         let target = match visible {
             true => ProgressDrawTarget::stderr(),
             false => ProgressDrawTarget::hidden(),

@@ -9,11 +9,11 @@ use anyhow::{Result, ensure};
 
 use super::args::FetchArgs;
 use super::choose::ids;
-use crate::cli::{Verdict, World};
+use crate::cli::{CommandStatus, Env};
 use crate::datasets::Datasets;
-use crate::fetch::Trouble;
+use crate::fetch::FetchError;
 use crate::fetch::folder::Folder;
-use crate::fetch::ledger::{Ledger, Line};
+use crate::fetch::ledger::{Ledger, LedgerRow};
 use crate::fetch::verify::{Finding, verify};
 use crate::matrix::archive::is_matrix;
 
@@ -33,8 +33,8 @@ pub fn run(
     args: &FetchArgs,
     datasets: &Datasets,
     folder: &Folder,
-    world: &mut World,
-) -> Result<Verdict> {
+    env: &mut Env,
+) -> Result<CommandStatus> {
     let named = ids(&args.words, datasets)?;
     let shown = folder.path().display();
     ensure!(
@@ -43,29 +43,29 @@ pub fn run(
          --verify brings matrices"
     );
     let ledger = Ledger::read(folder)?;
-    let is_named = |line: &&Line| args.words.is_empty() || named.contains(&line.matrix);
-    let interrupted = || world.interrupted.load(std::sync::atomic::Ordering::Relaxed);
+    let is_named = |line: &&LedgerRow| args.words.is_empty() || named.contains(&line.matrix);
+    let interrupted = || env.interrupted.load(std::sync::atomic::Ordering::Relaxed);
     let mut tally = Tally::default();
     for line in lines(&ledger).filter(is_named) {
         let finding = find(folder, &ledger, line, &interrupted)?;
-        tally.take(&folder.file(&line.file), finding, world.stdout)?;
+        tally.take(&folder.file(&line.file), finding, env.stdout)?;
     }
     let brought: BTreeSet<&str> = lines(&ledger).map(|line| line.matrix.as_str()).collect();
     for id in named.iter().filter(|id| !brought.contains(id.as_str())).collect::<BTreeSet<_>>() {
-        writeln!(world.stdout, "{id}: not brought into {}", folder.path().display())?;
+        writeln!(env.stdout, "{id}: not brought into {}", folder.path().display())?;
         tally.missing += 1;
     }
     if args.words.is_empty() {
-        tally.unknown = unknown(folder, &ledger, world.stdout)?;
+        tally.unknown = unknown(folder, &ledger, env.stdout)?;
     }
     if !args.quiet {
-        tally.write(world.stderr)?;
+        tally.write(env.stderr)?;
     }
     Ok(tally.verdict())
 }
 
 /// A line per file: those of the ledger, and those announced by a run that ended before it entered them.
-fn lines(ledger: &Ledger) -> impl Iterator<Item = &Line> {
+fn lines(ledger: &Ledger) -> impl Iterator<Item = &LedgerRow> {
     let entered = |file: &str| ledger.owner(file).is_some();
     let pending = ledger.pending().iter().filter(move |line| !entered(&line.file));
     ledger.lines().iter().chain(pending)
@@ -75,9 +75,9 @@ fn lines(ledger: &Ledger) -> impl Iterator<Item = &Line> {
 fn find(
     folder: &Folder,
     ledger: &Ledger,
-    line: &Line,
+    line: &LedgerRow,
     interrupted: &dyn Fn() -> bool,
-) -> Result<Finding, Trouble> {
+) -> Result<Finding, FetchError> {
     let found = verify(folder, line, interrupted)?;
     match ledger.pending().iter().find(|pending| pending.file == line.file) {
         Some(pending) if found != Finding::Right => {
@@ -127,8 +127,8 @@ impl Tally {
         )
     }
 
-    fn verdict(&self) -> Verdict {
+    fn verdict(&self) -> CommandStatus {
         let is_bad = self.right == 0 || self.wrong + self.missing + self.unknown > 0;
-        if is_bad { Verdict::Bad } else { Verdict::Ok }
+        if is_bad { CommandStatus::Bad } else { CommandStatus::Ok }
     }
 }

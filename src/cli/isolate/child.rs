@@ -79,15 +79,15 @@ impl Running {
                 }
                 _ => bail!(
                     "the child process that measures ended before it was ready: it {}",
-                    running.fate()
+                    running.exit_report()
                 ),
             }
         }
     }
 
     /// How the child ended, which answers no more.
-    pub fn fate(&mut self) -> Fate {
-        fate(&mut self.process)
+    pub fn exit_report(&mut self) -> ExitReport {
+        exit_report(&mut self.process)
     }
 
     /// Asks the child to stop; when that was.
@@ -102,7 +102,7 @@ impl Drop for Running {
     /// A child that is not at work is ended without loss, and one that is was given up.
     fn drop(&mut self) {
         let _ = self.process.kill();
-        self.fate();
+        self.exit_report();
     }
 }
 
@@ -131,32 +131,32 @@ pub fn ask<M: DeserializeOwned>(program: &Path, words: &[&str], limit: Duration)
     if is_late || answer.is_ok() {
         let _ = process.kill();
     }
-    let fate = fate(&mut process);
+    let exit = exit_report(&mut process);
     match is_late {
         true => bail!("the child process did not answer within {} s", limit.as_secs_f64()),
-        false => answer.map_err(|_| anyhow!("the child process {fate}")),
+        false => answer.map_err(|_| anyhow!("the child process {exit}")),
     }
 }
 
 /// Waits for the end of a child, but not for ever: one that is stuck in a driver does not even end when it
 /// is killed.
-fn fate(process: &mut Child) -> Fate {
+fn exit_report(process: &mut Child) -> ExitReport {
     let begun = Instant::now();
     let mut pause = Duration::from_micros(100);
     while begun.elapsed() < LAST_GRACE {
         if let Ok(Some(status)) = process.try_wait() {
-            return Fate(Some(status));
+            return ExitReport(Some(status));
         }
         std::thread::sleep(pause);
         pause = TICK.min(2 * pause);
     }
-    Fate(None)
+    ExitReport(None)
 }
 
 /// How a process ended; `None` when it is still there.
-pub struct Fate(Option<ExitStatus>);
+pub struct ExitReport(Option<ExitStatus>);
 
-impl Fate {
+impl ExitReport {
     fn signal(&self) -> Option<i32> {
         self.0?.signal()
     }
@@ -169,7 +169,7 @@ impl Fate {
     }
 }
 
-impl fmt::Display for Fate {
+impl fmt::Display for ExitReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.0, self.signal()) {
             (None, _) => f.write_str("does not answer"),

@@ -5,7 +5,7 @@
 //! libraries and compiling kernels anew for each matrix would cost more than many a matrix itself.
 
 mod child;
-mod keeper;
+mod supervisor;
 #[cfg(test)]
 mod tests;
 mod wire;
@@ -16,14 +16,14 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::World;
+use super::Env;
 use super::args::MeasureArgs;
 use super::choice::{chosen, is_parallel};
 use super::session::Session;
-use super::task::{Event, Task};
+use super::task::{Event, MatrixTask};
 use crate::record::run::RunRecord;
 pub use child::{Interrupted, OUT_OF_MEMORY, ask};
-use keeper::Keeper;
+use supervisor::Supervisor;
 use wire::Hello;
 pub use wire::send;
 
@@ -33,7 +33,7 @@ pub enum Runner<'a> {
     Here(Box<Session<'a>>),
     /// One child for each number of threads, because the parallel parts of setups share one thread pool in a process,
     /// and for each modelled GPU.
-    Children(Vec<Keeper<'a>>),
+    Children(Vec<Supervisor<'a>>),
 }
 
 impl<'a> Runner<'a> {
@@ -47,16 +47,16 @@ impl<'a> Runner<'a> {
         isolate: bool,
         bandwidth: bool,
         command: Vec<String>,
-        world: &mut World<'a>,
+        env: &mut Env<'a>,
     ) -> Result<(Self, RunRecord)> {
-        if let Some(program) = world.program.clone().filter(|_| isolate) {
-            let hello = Hello::new(&world.arguments, world.run_id.clone(), bandwidth);
-            let (children, record) = children(&program, hellos(args, hello)?, world)?;
+        if let Some(program) = env.program.clone().filter(|_| isolate) {
+            let hello = Hello::new(&env.arguments, env.run_id.clone(), bandwidth);
+            let (children, record) = children(&program, hellos(args, hello)?, env)?;
             return Ok((Self::Children(children), RunRecord { command, ..record }));
         }
-        let mut session = Session::start(args, world)?;
-        let bandwidth = session.bandwidth(bandwidth, &world.system);
-        let record = session.facts(command, &world.date, &world.system, bandwidth);
+        let mut session = Session::start(args, env)?;
+        let bandwidth = session.bandwidth(bandwidth, &env.system);
+        let record = session.facts(command, &env.date, &env.system, bandwidth);
         Ok((Self::Here(Box::new(session)), record))
     }
 
@@ -64,7 +64,7 @@ impl<'a> Runner<'a> {
     ///
     /// # Errors
     /// When no child can be started.
-    pub fn run(&mut self, task: Task, tell: &mut dyn FnMut(Event)) -> Result<bool> {
+    pub fn run(&mut self, task: MatrixTask, tell: &mut dyn FnMut(Event)) -> Result<bool> {
         match self {
             Self::Here(session) => Ok(session.carry_out(&task, tell).is_err()),
             Self::Children(children) => {
@@ -120,9 +120,9 @@ fn hellos(args: &MeasureArgs, hello: Hello) -> Result<Vec<Hello>> {
 fn children<'a>(
     program: &Path,
     hellos: Vec<Hello>,
-    world: &World<'a>,
-) -> Result<(Vec<Keeper<'a>>, RunRecord)> {
-    let start = |hello| Keeper::start(program.to_owned(), hello, world.interrupted);
+    env: &Env<'a>,
+) -> Result<(Vec<Supervisor<'a>>, RunRecord)> {
+    let start = |hello| Supervisor::start(program.to_owned(), hello, env.interrupted);
     let started = hellos.into_iter().map(start);
     let (children, records): (Vec<_>, Vec<_>) =
         started.collect::<Result<Vec<_>>>()?.into_iter().unzip();

@@ -11,28 +11,28 @@ use std::time::Duration;
 use tempfile::NamedTempFile;
 
 use super::child::{OUT_OF_MEMORY, ask};
-use super::keeper::Keeper;
+use super::supervisor::Supervisor;
 use super::wire::{Answer, Hello, receive, send};
 use crate::bench::execute::Turn;
-use crate::bench::plan::{Cache, Protocol, Settings};
-use crate::cli::task::{Event, Step, Task};
+use crate::bench::plan::{CacheState, Protocol, Settings};
+use crate::cli::task::{Event, MatrixTask, Step};
 use crate::matrix::Csr;
 use crate::matrix::order::Order;
 use crate::matrix::source::Source;
 use crate::method::Device;
 use crate::record::row::{Row, Shape, Status};
-use crate::record::run::{Cell, RunRecord};
+use crate::record::run::{RowKey, RunRecord};
 use crate::record::{Group, MatrixReport};
 use crate::scalar::Precision;
 use crate::system::System;
 
-fn cell(method: &str) -> Cell {
-    Cell {
+fn cell(method: &str) -> RowKey {
+    RowKey {
         precision: Precision::F64,
         device: Device::Cpu,
         method: method.into(),
         threads: Some(1),
-        cache: Some(Cache::Hot),
+        cache: Some(CacheState::Hot),
         order: Some(Order::Natural),
     }
 }
@@ -61,7 +61,7 @@ fn record(methods: &[&str]) -> RunRecord {
 
 /// A group of one row.
 fn group(method: &str) -> Event {
-    let Cell { precision, device, method, threads, cache, order } = cell(method);
+    let RowKey { precision, device, method, threads, cache, order } = cell(method);
     let row = Row {
         precision: Some(precision),
         device: Some(device),
@@ -113,7 +113,7 @@ fn a_worker_by_script() {
         ("finds less the second time", 1..) => ready(&["a"]),
         _ => ready(&["a", "b"]),
     }
-    let task: Task = receive(&socket).unwrap();
+    let task: MatrixTask = receive(&socket).unwrap();
     tell(Event::Step(Step::Load));
     match (&*script, nth) {
         ("ends after the matrix", _) => tell(ended()),
@@ -157,9 +157,9 @@ fn run(script: &str) -> (Vec<String>, String) {
     let before = NamedTempFile::new().unwrap();
     let hello = Hello::new(&[script.into(), before.path().into()], "r".into(), false);
     let mut told = Vec::new();
-    let ran = Keeper::start(program, hello, &interrupted).and_then(|(mut keeper, _)| {
-        let task = Task::whole(&Source::parse("gen:dense,rows=3,cols=4".as_ref())?, true);
-        keeper.run(task, &mut |event| match event {
+    let ran = Supervisor::start(program, hello, &interrupted).and_then(|(mut supervisor, _)| {
+        let task = MatrixTask::whole(&Source::parse("gen:dense,rows=3,cols=4".as_ref())?, true);
+        supervisor.run(task, &mut |event| match event {
             Event::Step(_) | Event::Final(_) | Event::Partial(_) => (),
             Event::Group(group) => told.extend(group.timed().map(|timed| timed.cell.method)),
             Event::Matrix(report) => told.extend(report.ended.and_then(|row| row.reason)),

@@ -70,7 +70,7 @@ impl Hello {
     }
 }
 
-/// What the child says; after the first, it is sent a [`Task`](crate::cli::task::Task) at a time.
+/// What the child says; after the first, it is sent a [`MatrixTask`](crate::cli::task::MatrixTask) at a time.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Answer {
     /// To [`Hello`].
@@ -111,7 +111,7 @@ pub fn receive<M: DeserializeOwned>(mut from: impl Read) -> io::Result<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::task::{Step, Task};
+    use crate::cli::task::{MatrixTask, Step};
     use crate::matrix::source::Source;
     use crate::record::MatrixReport;
     use crate::record::row::{Row, Status};
@@ -129,10 +129,10 @@ mod tests {
     #[test]
     fn names_that_are_no_text_and_numbers_that_are_none_arrive() {
         let name = OsString::from_vec(b"a\xff\nb.mtx".to_vec());
-        let task = Task::whole(&Source::File(name.into()), true);
+        let task = MatrixTask::whole(&Source::File(name.into()), true);
         assert_eq!(through(&task).source, task.source);
         let source = Source::parse("gen:dense,rows=3,cols=4".as_ref()).unwrap();
-        assert_eq!(through(&Task::whole(&source, true)).source, source);
+        assert_eq!(through(&MatrixTask::whole(&source, true)).source, source);
 
         let mut report = MatrixReport::without_groups("a".into(), "r", Status::Wrong, "b".into());
         report.ended.as_mut().unwrap().error_ratio = Some(f64::NAN);

@@ -17,14 +17,14 @@ use super::wire::{Answer, Hello, receive, send};
 use crate::bench::execute::Stopped;
 use crate::cli::args::{Cli, Command, DeviceChoice, MeasureArgs};
 use crate::cli::session::Session;
-use crate::cli::task::Task;
-use crate::cli::{Verdict, World};
+use crate::cli::task::MatrixTask;
+use crate::cli::{CommandStatus, Env};
 
 /// When memory runs out, the system is to end the child, not the program that keeps the results.
 const OOM_SCORE: &str = "500";
 
 /// Runs the child, until its parent has no more for it or ends.
-pub fn run(world: &mut World) -> Result<Verdict> {
+pub fn run(env: &mut Env) -> Result<CommandStatus> {
     set_pdeathsig(Signal::SIGKILL)?;
     set_name(c"spmv-bench")?;
     // It may not be permitted; then the system chooses.
@@ -44,19 +44,19 @@ pub fn run(world: &mut World) -> Result<Verdict> {
     if let Some(model) = &hello.model {
         measure.device = DeviceChoice::Models(vec![model.clone()]);
     }
-    world.run_id.clone_from(&hello.run_id);
-    let mut session = match Session::start(&measure, world) {
+    env.run_id.clone_from(&hello.run_id);
+    let mut session = match Session::start(&measure, env) {
         Ok(session) => session.in_child(),
         Err(error) => {
             send(&socket, &Answer::Refused(format!("{error:#}")))?;
-            return Ok(Verdict::Bad);
+            return Ok(CommandStatus::Bad);
         }
     };
-    let bandwidth = session.bandwidth(hello.bandwidth, &world.system);
+    let bandwidth = session.bandwidth(hello.bandwidth, &env.system);
     let command = hello.arguments().map(|word| word.to_string_lossy().into_owned()).collect();
-    let record = session.facts(command, &world.date, &world.system, bandwidth);
+    let record = session.facts(command, &env.date, &env.system, bandwidth);
     send(&socket, &Answer::Ready(Box::new(record)))?;
-    while let Ok(task) = receive::<Task>(&socket) {
+    while let Ok(task) = receive::<MatrixTask>(&socket) {
         // Without a parent there is nobody to go on for.
         let mut tell = |event| match send(&socket, &Answer::Told(event)) {
             Ok(()) => (),
@@ -71,7 +71,7 @@ pub fn run(world: &mut World) -> Result<Verdict> {
             }
         }
     }
-    Ok(Verdict::Ok)
+    Ok(CommandStatus::Ok)
 }
 
 /// Makes the parent's standard input this process' own, which the socket has been until now: `--mtx /dev/stdin` reads

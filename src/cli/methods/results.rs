@@ -5,12 +5,12 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::bench::plan::Cache;
+use crate::bench::plan::CacheState;
 use crate::matrix::order::Order;
 use crate::methods::METHODS;
 use crate::record::row::Row;
 use crate::record::setting::Setting;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::standings::{self, Standings};
 use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
@@ -23,11 +23,11 @@ use crate::scalar::Precision;
 pub fn table(results: &Path, out: &mut dyn Write) -> Result<()> {
     let all = lines::read(results)?;
     let threads = all.iter().filter_map(|line| line.row.threads).max();
-    let is_shown = |line: &&Line| {
+    let is_shown = |line: &&RecordedRow| {
         let Setting { precision, threads: own, cache, order, .. } = Setting::of(&line.row, threads);
         precision == Some(Precision::F64)
             && own.is_none_or(|own| Some(own) == threads)
-            && cache.is_none_or(|cache| cache == Cache::Hot)
+            && cache.is_none_or(|cache| cache == CacheState::Hot)
             && order.unwrap_or_default() == Order::Natural
     };
     let lines: Vec<_> = all.iter().filter(is_shown).collect();

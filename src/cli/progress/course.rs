@@ -7,7 +7,7 @@ use crate::bench::execute::Turn;
 use crate::bench::plan::Settings;
 use crate::cli::task::{Event, Step};
 use crate::record::row::Row;
-use crate::record::run::Cell;
+use crate::record::run::RowKey;
 
 /// Seconds that were expected for some work, and that it took.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,7 @@ pub struct Rates {
 pub struct Course {
     estimate: Estimate,
     was_read: bool,
-    open: HashMap<Cell, Open>,
+    open: HashMap<RowKey, Open>,
     /// What the measuring process is at, and since when.
     step: Option<(Step, f64)>,
 }
@@ -72,7 +72,7 @@ impl Rates {
 
 impl Course {
     /// The work on the methods that are open.
-    pub fn new(estimate: Estimate, cells: Vec<Cell>) -> Self {
+    pub fn new(estimate: Estimate, cells: Vec<RowKey>) -> Self {
         let rounds = estimate.rounds;
         let open = cells.into_iter().map(|cell| (cell, Open { is_ready: false, rounds }));
         Self { estimate, was_read: false, open: open.collect(), step: None }

@@ -18,7 +18,7 @@ use super::task::Event;
 use crate::bench::plan::Settings;
 use crate::matrix::source::Source;
 use crate::record::row::Row;
-use crate::record::run::Cell;
+use crate::record::run::RowKey;
 use crate::record::text;
 use crate::terminal::shown;
 use estimate::{Estimate, entries};
@@ -82,7 +82,7 @@ impl Progress {
     }
 
     /// A matrix begins, of which these cells are open.
-    pub fn begin(&self, source: &Source, bytes: u64, cells: Vec<Cell>) {
+    pub fn begin(&self, source: &Source, bytes: u64, cells: Vec<RowKey>) {
         self.update(|pace, now| {
             pace.begin(source.to_string(), entries(source, bytes), cells, now);
         });

@@ -7,7 +7,7 @@ use super::course::{Course, Rate, Rates};
 use super::estimate::{Estimate, span};
 use crate::bench::plan::Settings;
 use crate::cli::task::Event;
-use crate::record::run::Cell;
+use crate::record::run::RowKey;
 
 /// What the expectation is worth against what was seen, as a share of all that is expected. With less, the first
 /// methods would make the time left jump.
@@ -66,7 +66,7 @@ impl Pace {
     }
 
     /// A matrix begins, some of whose methods are open.
-    pub fn begin(&mut self, name: String, entries: u64, cells: Vec<Cell>, now: f64) {
+    pub fn begin(&mut self, name: String, entries: u64, cells: Vec<RowKey>, now: f64) {
         let estimate = Estimate::of(entries, &self.settings);
         let expected = estimate.seconds(cells.len());
         self.ahead = (self.ahead - expected).max(0.0);

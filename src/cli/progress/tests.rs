@@ -10,8 +10,8 @@ use crate::record::MatrixReport;
 use crate::record::row::Status;
 use crate::scalar::Precision;
 
-fn cells(count: usize) -> Vec<Cell> {
-    let cell = |number| Cell {
+fn cells(count: usize) -> Vec<RowKey> {
+    let cell = |number| RowKey {
         precision: Precision::F64,
         device: Device::Cpu,
         method: format!("m{number}"),
@@ -26,8 +26,8 @@ fn settings() -> Settings {
     Settings { rounds: 2, ..Settings::new(Protocol::MergeSpmv) }
 }
 
-fn final_row(cell: &Cell, status: Status) -> Event {
-    let Cell { precision, device, method, .. } = cell.clone();
+fn final_row(cell: &RowKey, status: Status) -> Event {
+    let RowKey { precision, device, method, .. } = cell.clone();
     let row = Row {
         precision: Some(precision),
         device: Some(device),

@@ -7,11 +7,11 @@ use anyhow::{Context, Result};
 
 use super::Places;
 use super::plan::{Batch, Plan};
-use crate::cli::World;
+use crate::cli::Env;
 use crate::cli::args::MeasureArgs;
 use crate::cli::isolate::Runner;
 use crate::cli::run_facts::Recording;
-use crate::cli::task::Task;
+use crate::cli::task::MatrixTask;
 use crate::matrix::source::Source;
 use crate::papers::definition::Experiment;
 use crate::papers::experiments;
@@ -19,11 +19,11 @@ use crate::papers::store::Store;
 use crate::record::MatrixReport;
 use crate::record::run::{Bandwidth, RunRecord};
 use crate::record::stages::StageRow;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 
 /// What there is of an experiment after measuring.
 pub struct Done {
-    pub lines: Vec<Line>,
+    pub lines: Vec<RecordedRow>,
     pub stages: Vec<StageRow>,
     pub store: Store,
     /// Ctrl-C.
@@ -39,7 +39,7 @@ pub fn measure(
     folder: &Path,
     places: &Places,
     quiet: bool,
-    world: &mut World,
+    env: &mut Env,
 ) -> Result<Done> {
     let runs = folder.join("runs");
     std::fs::create_dir_all(&runs).with_context(|| format!("cannot create {}", runs.display()))?;
@@ -48,7 +48,7 @@ pub fn measure(
     run.take_over(plan)?;
     let mut interrupted = false;
     for batch in &plan.batches {
-        interrupted = run.measure(batch, world)?;
+        interrupted = run.measure(batch, env)?;
         if interrupted {
             break;
         }
@@ -57,7 +57,7 @@ pub fn measure(
     let files: Vec<_> = plan.files().collect();
     let rows = files.iter().filter_map(|(batch, file)| store.rows_of(batch.cell(file)));
     let lines = experiment.known.join(rows.flatten().cloned().collect());
-    let bad = lines.iter().any(Line::is_bad);
+    let bad = lines.iter().any(RecordedRow::is_bad);
     let stages = files.iter().flat_map(|(batch, file)| store.stages_of(batch.cell(file)));
     let stages = stages.cloned().collect();
     Ok(Done { lines, stages, store, interrupted, bad })
@@ -104,7 +104,7 @@ impl Run<'_> {
     }
 
     /// The matrices of a batch that are not done; whether it was interrupted.
-    fn measure(&mut self, batch: &Batch, world: &mut World) -> Result<bool> {
+    fn measure(&mut self, batch: &Batch, env: &mut Env) -> Result<bool> {
         let is_open =
             |source: &&Source| self.store.rows_of(batch.cell(&source.to_string())).is_none();
         let sources = batch.found.iter().map(|found| &found.source);
@@ -113,21 +113,21 @@ impl Run<'_> {
             return Ok(false);
         }
         self.store.check_origin(&self.places.origin)?;
-        let (mut runner, mut recording) = self.begin(batch, open[0], world)?;
+        let (mut runner, mut recording) = self.begin(batch, open[0], env)?;
         for (number, source) in open.iter().enumerate() {
             if !self.quiet {
                 let options = batch.options.join(" ");
                 let (number, all) = (number + 1, open.len());
-                writeln!(world.stderr, "  {number}/{all} {source} {options}")?;
+                writeln!(env.stderr, "  {number}/{all} {source} {options}")?;
             }
-            let (task, mut report) = (Task::whole(source, true), MatrixReport::default());
+            let (task, mut report) = (MatrixTask::whole(source, true), MatrixReport::default());
             if runner.run(task, &mut |event| event.add_to(&mut report))? {
                 return Ok(true);
             }
             recording.take(&report)?;
             self.store.append(&report)?;
         }
-        recording.finish(self.quiet, world.stderr)?;
+        recording.finish(self.quiet, env.stderr)?;
         Ok(false)
     }
 
@@ -136,23 +136,23 @@ impl Run<'_> {
         &mut self,
         batch: &Batch,
         first: &Source,
-        world: &mut World<'w>,
+        env: &mut Env<'w>,
     ) -> Result<(Runner<'w>, Recording)> {
         let measure = MeasureArgs { quiet: self.quiet, ..batch.measure()? };
         let quiet = self.quiet.then(|| "--quiet".to_owned());
         let words = batch.command().into_iter().chain(quiet).chain([first.to_string()]);
-        world.arguments = words.map(Into::into).collect();
-        let run_id = format!("{}-{}-{}", world.run_id, self.id, self.store.runs().count() + 1);
+        env.arguments = words.map(Into::into).collect();
+        let run_id = format!("{}-{}-{}", env.run_id, self.id, self.store.runs().count() + 1);
         let path = self.store.run_path(&run_id);
-        let threads = measure.threads.first().copied().unwrap_or_else(|| world.system.threads());
+        let threads = measure.threads.first().copied().unwrap_or_else(|| env.system.threads());
         let bandwidth = self.bandwidth.get(&threads).cloned();
-        let of_world = std::mem::replace(&mut world.run_id, run_id.clone());
-        let started = Runner::start(&measure, true, bandwidth.is_none(), batch.command(), world);
-        world.run_id = of_world;
+        let of_world = std::mem::replace(&mut env.run_id, run_id.clone());
+        let started = Runner::start(&measure, true, bandwidth.is_none(), batch.command(), env);
+        env.run_id = of_world;
         let (runner, facts) = started?;
         let bandwidth = self.bandwidth.entry(threads).or_insert(facts.bandwidth).clone();
         let facts = RunRecord { bandwidth, ..facts };
-        let (readings, stderr) = (world.readings, &mut *world.stderr);
+        let (readings, stderr) = (env.readings, &mut *env.stderr);
         let recording = Recording::begin(Some(path), facts, readings, self.quiet, stderr)?;
         recording.write()?;
         self.store.begin(&run_id)?;

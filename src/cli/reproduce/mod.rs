@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, ensure};
 
 use super::args::DeviceChoice;
-use super::{Verdict, World};
+use super::{CommandStatus, Env};
 use crate::method::Unavailable;
 use crate::papers::definition::Experiment;
 use crate::papers::store::Origin;
@@ -32,56 +32,56 @@ const QUICK_RUN: &str = "-quick";
 const QUICK: [(&str, &str); 2] = [("--max-time", "0.05"), ("--rounds", "2")];
 
 /// Runs the command.
-pub fn run(args: &ReproduceArgs, world: &mut World) -> Result<Verdict> {
+pub fn run(args: &ReproduceArgs, env: &mut Env) -> Result<CommandStatus> {
     if args.claims {
-        return show::claims(world.stdout).map(|()| Verdict::Ok);
+        return show::claims(env.stdout).map(|()| CommandStatus::Ok);
     }
     let chosen = chosen(args)?;
     if chosen.is_empty() {
-        return show::list(world).map(|()| Verdict::Ok);
+        return show::list(env).map(|()| CommandStatus::Ok);
     }
-    let library = Library::open(args, world.stderr)?;
-    let gpu = gpu(&args.device, &chosen, world);
+    let library = Library::open(args, env.stderr)?;
+    let gpu = gpu(&args.device, &chosen, env);
     let here = Here {
         library: &library,
         device: args.device.clone(),
         has_gpu: gpu.is_ok(),
-        cores: world.system.threads(),
+        cores: env.system.threads(),
         pace: pace(args),
     };
-    let places = Places::of(args, world, gpu.as_ref().ok().map(String::as_str));
-    let mut verdict = Verdict::Ok;
+    let places = Places::of(args, env, gpu.as_ref().ok().map(String::as_str));
+    let mut verdict = CommandStatus::Ok;
     let mut summary = Vec::new();
     for (number, experiment) in chosen.iter().enumerate() {
         let plan = Plan::of(experiment, &here)?;
         let waiting = gpu.as_ref().err().map(|Unavailable(reason)| reason.as_str());
         let state = show::State::of(&plan, waiting);
         if args.dry_run {
-            show::plan(experiment, &plan, &state, world.stdout)?;
+            show::plan(experiment, &plan, &state, env.stdout)?;
             continue;
         }
         if plan.cells() > 0 {
             if !args.quiet {
                 let (number, all) = (number + 1, chosen.len());
-                writeln!(world.stderr, "{number}/{all} {}: {}", experiment.id, experiment.title)?;
+                writeln!(env.stderr, "{number}/{all} {}: {}", experiment.id, experiment.title)?;
             }
             let folder = places.of_experiment(experiment);
-            let done = measure::measure(experiment, &plan, &folder, &places, args.quiet, world)?;
+            let done = measure::measure(experiment, &plan, &folder, &places, args.quiet, env)?;
             if done.interrupted {
                 writeln!(
-                    world.stderr,
+                    env.stderr,
                     "interrupted: the same command continues where this one ended"
                 )?;
-                return Ok(Verdict::Bad);
+                return Ok(CommandStatus::Bad);
             }
             if done.bad {
-                verdict = Verdict::Bad;
+                verdict = CommandStatus::Bad;
             }
-            show::results(experiment, &done, &state, args.quick, &folder, world)?;
+            show::results(experiment, &done, &state, args.quick, &folder, env)?;
         }
         summary.push((experiment, state));
     }
-    show::summary(&summary, world)?;
+    show::summary(&summary, env)?;
     ensure!(
         args.dry_run || summary.iter().any(|(_, state)| state.has_run()),
         "nothing was measured; what is missing is named above"
@@ -101,7 +101,7 @@ fn chosen(args: &ReproduceArgs) -> Result<Vec<Experiment>> {
 }
 
 /// The name of the GPU, if any experiment would run on one.
-fn gpu(device: &DeviceChoice, chosen: &[Experiment], world: &World) -> Result<String, Unavailable> {
+fn gpu(device: &DeviceChoice, chosen: &[Experiment], env: &Env) -> Result<String, Unavailable> {
     if let DeviceChoice::Models(_) = device {
         return Err(Unavailable("its source names no GPU; --device model:NAME models any".into()));
     }
@@ -113,7 +113,7 @@ fn gpu(device: &DeviceChoice, chosen: &[Experiment], world: &World) -> Result<St
         DeviceChoice::Gpu(number) => *number,
         _ => None,
     };
-    (world.open_gpu)(number).map(|gpu| gpu.facts().name.clone())
+    (env.open_gpu)(number).map(|gpu| gpu.facts().name.clone())
 }
 
 /// What the command line adds to the options of every block.
@@ -146,8 +146,8 @@ struct Places {
 }
 
 impl Places {
-    fn of(args: &ReproduceArgs, world: &World, gpu: Option<&str>) -> Self {
-        let System { cpu, cores, .. } = &world.system;
+    fn of(args: &ReproduceArgs, env: &Env, gpu: Option<&str>) -> Self {
+        let System { cpu, cores, .. } = &env.system;
         let cpu = cpu.as_deref().unwrap_or("unknown CPU");
         let machine = [Some(format!("{cpu} {cores} cores")), gpu.map(String::from)];
         let machine: Vec<_> = machine.iter().flatten().map(|name| slug(name)).collect();
@@ -155,7 +155,7 @@ impl Places {
             output: args.output.clone(),
             single: args.ids.len() == 1,
             results: RESULTS.into(),
-            day: world.date.get(..10).unwrap_or(&world.date).to_owned(),
+            day: env.date.get(..10).unwrap_or(&env.date).to_owned(),
             machine: machine.join("-") + if args.quick { QUICK_RUN } else { "" },
             device: args.device.clone(),
             origin: Origin {

@@ -11,7 +11,7 @@ use crate::cli::choice;
 use crate::cli::progress::estimate::Estimate;
 use crate::method::Device;
 use crate::papers::definition::Experiment;
-use crate::papers::store::Cell;
+use crate::papers::store::GridCell;
 
 /// One command line and its matrices.
 pub struct Batch {
@@ -129,8 +129,8 @@ impl Batch {
     }
 
     /// One matrix of it.
-    pub fn cell<'a>(&'a self, file: &'a str) -> Cell<'a> {
-        Cell { options: &self.options, methods: &self.methods, file }
+    pub fn cell<'a>(&'a self, file: &'a str) -> GridCell<'a> {
+        GridCell { options: &self.options, methods: &self.methods, file }
     }
 
     /// In seconds.

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use super::measure::Done;
 use super::plan::{Batch, Plan};
 use super::{MODEL_RUN, QUICK_RUN, RESULTS, after_day};
-use crate::cli::World;
+use crate::cli::Env;
 use crate::cli::progress::estimate::span;
 use crate::method::Device;
 use crate::papers::definition::Experiment;
@@ -21,9 +21,9 @@ use crate::report::table::{Cell, Table, significant};
 const WIDTH: u16 = 120;
 
 /// A table as the terminal takes it.
-fn print(table: &Table, world: &mut World) -> io::Result<()> {
-    let width = world.width.unwrap_or(WIDTH);
-    writeln!(world.stdout, "{}", table.to_text(Some(width)))
+fn print(table: &Table, env: &mut Env) -> io::Result<()> {
+    let width = env.width.unwrap_or(WIDTH);
+    writeln!(env.stdout, "{}", table.to_text(Some(width)))
 }
 
 /// How much of an experiment can be measured here.
@@ -66,12 +66,12 @@ impl State {
         let waiting = self.waiting.iter().map(|reason| format!("without the GPU: {reason}"));
         let lists = [("missing", &self.missing), ("left out by --max-nonzeros", &self.left_out)];
         let lists = lists.into_iter().filter(|(_, names)| !names.is_empty());
-        waiting.chain(lists.map(|(what, names)| format!("{what}: {}", some(names)))).collect()
+        waiting.chain(lists.map(|(what, names)| format!("{what}: {}", abbreviate(names)))).collect()
     }
 }
 
 /// The first few.
-fn some(names: &[String]) -> String {
+fn abbreviate(names: &[String]) -> String {
     const SHOWN: usize = 5;
     let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(SHOWN) {
@@ -81,7 +81,7 @@ fn some(names: &[String]) -> String {
 }
 
 /// All experiments.
-pub fn list(world: &mut World) -> Result<()> {
+pub fn list(env: &mut Env) -> Result<()> {
     let row = |experiment: Experiment| {
         let devices = [Device::Cpu, Device::Gpu].into_iter().filter(|&d| experiment.needs(d));
         let is_modelled = experiment.blocks.iter().any(|block| !block.models.is_empty());
@@ -94,8 +94,8 @@ pub fn list(world: &mut World) -> Result<()> {
     };
     let columns = ["id", "source", "what", "device", "recorded"].map(String::from).to_vec();
     let table = Table { columns, rows: experiments().map(row).collect() };
-    print(&table, world)?;
-    writeln!(world.stdout, "reproduce ID --dry-run shows what one takes; --all takes all")?;
+    print(&table, env)?;
+    writeln!(env.stdout, "reproduce ID --dry-run shows what one takes; --all takes all")?;
     Ok(())
 }
 
@@ -189,25 +189,25 @@ pub fn results(
     state: &State,
     quick: bool,
     folder: &Path,
-    world: &mut World,
+    env: &mut Env,
 ) -> Result<()> {
     let verdicts = Verdicts::of(experiment, &done.lines, quick);
     verdicts.write(&folder.join("claims.csv"))?;
     let (runs, remarks) = (done.store.runs(), state.remarks());
     let page = page::of(experiment, &done.lines, &done.stages, &verdicts, runs, &remarks);
     page.write(folder)?;
-    writeln!(world.stdout, "{}: {} ({})", experiment.id, experiment.title, experiment.source)?;
+    writeln!(env.stdout, "{}: {} ({})", experiment.id, experiment.title, experiment.source)?;
     if !experiment.claims.is_empty() {
-        print(&verdicts.table(), world)?;
+        print(&verdicts.table(), env)?;
     }
-    let out = &mut world.stdout;
+    let out = &mut env.stdout;
     state.remarks().iter().try_for_each(|remark| writeln!(out, "{remark}"))?;
     writeln!(out, "written: {}\n", folder.join("report.html").display())?;
     Ok(())
 }
 
 /// One line for each experiment; nothing of a single one that has run, whose table is there.
-pub fn summary(states: &[(&Experiment, State)], world: &mut World) -> Result<()> {
+pub fn summary(states: &[(&Experiment, State)], env: &mut Env) -> Result<()> {
     match states {
         [] => return Ok(()),
         [(_, state)] if state.has_run() => return Ok(()),
@@ -219,5 +219,5 @@ pub fn summary(states: &[(&Experiment, State)], world: &mut World) -> Result<()>
     };
     let columns = ["id", "state", "remarks"].map(String::from).to_vec();
     let table = Table { columns, rows: states.iter().map(row).collect() };
-    Ok(print(&table, world)?)
+    Ok(print(&table, env)?)
 }

@@ -68,7 +68,7 @@ impl Session<'_> {
             stages: report.outcomes.iter().map(stages).collect(),
         };
         let choosers = [cpu::auto::METHOD.name, gpu::auto::METHOD.name];
-        choosers.into_iter().for_each(|chooser| group.set_off(chooser, &before));
+        choosers.into_iter().for_each(|chooser| group.note_gap_to_fastest(chooser, &before));
         group
     }
 

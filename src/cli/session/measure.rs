@@ -8,7 +8,7 @@ use crate::bench::execute::{Bench, News, Stopped, Trial};
 use crate::bench::outcome::{Outcome, Report};
 use crate::bench::plan::Settings;
 use crate::cli::ordered::{InPrecision, Ordered};
-use crate::cli::task::{Event, Step, Task, Way};
+use crate::cli::task::{Event, MatrixTask, Step, Way};
 use crate::device::buffer::Value;
 use crate::method::{Choice, Device};
 use crate::record::row::Row;
@@ -21,7 +21,7 @@ impl Session<'_> {
         way: Way,
         ordered: &Result<Ordered, String>,
         report: &MatrixReport,
-        task: &Task,
+        task: &MatrixTask,
         tell: &mut dyn FnMut(Event),
     ) -> Result<(), Stopped> {
         let gpu_device = self.gpu_device();

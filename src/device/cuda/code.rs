@@ -5,7 +5,7 @@ use std::path::Path;
 use super::editions::Target;
 use super::nvrtc::{self, Nvrtc, Unit};
 use super::precompiled::Precompiled;
-use crate::cache::Cache;
+use crate::cache::CacheFolder;
 use crate::device::Program;
 use crate::method::{Unavailable, Unprepared};
 use crate::scalar::Precision;
@@ -15,7 +15,7 @@ pub struct MachineCode {
     target: Target,
     precompiled: Option<Precompiled>,
     compiler: Result<&'static Nvrtc, Unavailable>,
-    cache: Cache,
+    cache: CacheFolder,
 }
 
 impl MachineCode {
@@ -26,7 +26,7 @@ impl MachineCode {
         Self {
             precompiled: folder.map(|folder| Precompiled::open(Path::new(&folder), &target)),
             compiler: nvrtc::compiler(&target),
-            cache: Cache::of_user("kernels"),
+            cache: CacheFolder::of_user("kernels"),
             target,
         }
     }

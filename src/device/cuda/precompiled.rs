@@ -14,13 +14,13 @@ use flate2::write::ZlibEncoder;
 
 use super::editions::{Edition, Target};
 use super::nvrtc::{Nvrtc, Unit};
-use crate::cache::Cache;
+use crate::cache::CacheFolder;
 
 /// The kernels in a folder that run on one target.
 pub struct Precompiled {
     folder: PathBuf,
     /// By the compilers' versions, the newest first.
-    kernels: Vec<((u32, u32), Cache)>,
+    kernels: Vec<((u32, u32), CacheFolder)>,
 }
 
 impl Precompiled {
@@ -28,7 +28,9 @@ impl Precompiled {
     pub fn open(folder: &Path, target: &Target) -> Self {
         let mut kernels: Vec<_> = versions(folder, target.architecture)
             .filter(|version| version.0 <= target.newest_cuda())
-            .map(|version| (version, Cache::shared(place(folder, target.architecture, version))))
+            .map(|version| {
+                (version, CacheFolder::shared(place(folder, target.architecture, version)))
+            })
             .collect();
         kernels.sort_by_key(|(version, _)| std::cmp::Reverse(*version));
         Self { folder: folder.to_owned(), kernels }
@@ -53,7 +55,7 @@ impl Precompiled {
     ) -> std::io::Result<()> {
         let mut entry = ZlibEncoder::new(Vec::new(), Compression::best());
         entry.write_all(cubin)?;
-        let kernels = Cache::shared(place(folder, architecture, compiler.version()));
+        let kernels = CacheFolder::shared(place(folder, architecture, compiler.version()));
         kernels.keep(&unit.key(), &entry.finish()?);
         Ok(())
     }
@@ -62,7 +64,8 @@ impl Precompiled {
 /// For example `precompiled by NVRTC 13.0 in /home/me/kernels`.
 impl fmt::Display for Precompiled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = |((major, minor), _): &((u32, u32), Cache)| format!("NVRTC {major}.{minor}");
+        let name =
+            |((major, minor), _): &((u32, u32), CacheFolder)| format!("NVRTC {major}.{minor}");
         let names: Vec<_> = self.kernels.iter().map(name).collect();
         let folder = self.folder.display();
         match &names[..] {

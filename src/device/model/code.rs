@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use ptx_machine::Program as Ptx;
 
-use crate::cache::Cache;
+use crate::cache::CacheFolder;
 use crate::device::cuda::editions::Target;
 use crate::device::cuda::nvrtc::{self, Compiled, Unit};
 use crate::device::cuda::usage::Usage;
@@ -40,7 +40,7 @@ impl Code {
         let unit = Unit::new(architecture, program, precision, constants)
             .with_source(source.unwrap_or(program.source))
             .with_lines();
-        let cache = Cache::of_user("kernels");
+        let cache = CacheFolder::of_user("kernels");
         let of_any = unit.key().and(["ptx"]);
         let text = match nvrtc::compiler(&Target { architecture, driver: None }) {
             Ok(compiler) => {

@@ -26,7 +26,7 @@ pub use spec::{FORMS, forms};
 
 use super::csr::{Csr, MAX_INDEX};
 use super::market::{Head, write_block, write_head};
-use super::source::Announced;
+use super::source::SizeHint;
 use blocks::{Block, Blocks};
 use pattern::Pattern;
 
@@ -84,7 +84,7 @@ impl Generator {
     ///
     /// # Errors
     /// Row lengths that cannot be.
-    pub fn announced(&self) -> Result<Announced, SpecError> {
+    pub fn size_hint(&self) -> Result<SizeHint, SpecError> {
         let (rows, cols) = self.pattern.shape();
         // Where the bound is none, the row lengths tell.
         let nnz = match self.most_entries() {
@@ -93,7 +93,7 @@ impl Generator {
         };
         // Values that have grown, and an R-MAT graph's edges.
         let drawn = if matches!(self.pattern, Pattern::Rmat { .. }) { 24 } else { 0 };
-        Ok(Announced { rows, cols, nnz, scratch: nnz * (16 + drawn) + ROW_BYTES * rows as u64 })
+        Ok(SizeHint { rows, cols, nnz, scratch: nnz * (16 + drawn) + ROW_BYTES * rows as u64 })
     }
 
     /// All of the matrix: no more than 32-bit indices allow.

@@ -66,7 +66,7 @@ fn assemble(
         column_indices: memory::zeros(nnz)?,
         values: memory::zeros(nnz)?,
     };
-    let filled: Vec<Result<Kept, Fault>> = slots(&mut csr, ranges, chunks)
+    let filled: Vec<Result<MatrixCache, Fault>> = slots(&mut csr, ranges, chunks)
         .into_par_iter()
         .map_init(Vec::new, |cursors, slot| {
             slot.fill(chunks, header.field == Field::Pattern, mirrored, cursors)
@@ -93,7 +93,7 @@ struct Slot<'a> {
 }
 
 /// What a slot holds when duplicates have been summed.
-struct Kept {
+struct MatrixCache {
     entries: Range<usize>,
     slot: usize,
     duplicates: u64,
@@ -134,7 +134,7 @@ impl Slot<'_> {
         pattern: bool,
         mirrored: bool,
         cursors: &mut Vec<u32>,
-    ) -> Result<Kept, Fault> {
+    ) -> Result<MatrixCache, Fault> {
         self.count_rows(chunks, cursors);
         if pattern {
             self.values.fill(1.0);
@@ -148,7 +148,7 @@ impl Slot<'_> {
         for offset in self.row_offsets {
             *offset += self.start as u32;
         }
-        Ok(Kept { entries: self.start..self.start + kept, slot: size, duplicates })
+        Ok(MatrixCache { entries: self.start..self.start + kept, slot: size, duplicates })
     }
 
     /// Sets the offsets, as yet within the slot, and `cursors` to the start of each row.
@@ -250,7 +250,7 @@ pub fn sum(row: usize, same: &[(u32, f64)]) -> Result<f64, String> {
 }
 
 /// Moves the slots together after duplicates have left gaps.
-fn close_gaps(csr: &mut Csr<f64>, ranges: Ranges, kept: &[Kept]) {
+fn close_gaps(csr: &mut Csr<f64>, ranges: Ranges, kept: &[MatrixCache]) {
     let mut end = 0;
     for (range, kept) in kept.iter().enumerate() {
         let gap = kept.entries.start - end;

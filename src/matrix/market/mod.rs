@@ -36,7 +36,7 @@ pub use write::{Head, write, write_block, write_head};
 
 use super::Csr;
 use super::bounds::ReadBounds;
-use super::source::Announced;
+use super::source::SizeHint;
 use error::Fault;
 use header::{Format, Header};
 use text::Text;
@@ -137,10 +137,10 @@ impl<'c> Opened<'c> {
     ///
     /// # Errors
     /// What is wrong with it so far.
-    pub fn announced(&self) -> Result<Announced, MarketError> {
+    pub fn size_hint(&self) -> Result<SizeHint, MarketError> {
         let header = Header::read(&mut self.text.lines(self.options.chunk));
         let (header, _) = header.map_err(|fault| MarketError::new(&self.path, fault))?;
-        Ok(announced(&header, &self.text, &self.options))
+        Ok(size_hint(&header, &self.text, &self.options))
     }
 
     /// Reads the matrix; see [`read`].
@@ -159,7 +159,7 @@ impl<'c> Opened<'c> {
 }
 
 /// What the matrix of a file takes, as far as its header tells.
-fn announced(header: &Header, text: &Text, options: &Options) -> Announced {
+fn size_hint(header: &Header, text: &Text, options: &Options) -> SizeHint {
     let mirrored = options.expand && header.symmetry != Symmetry::General;
     let stored = header.stored.min(text.most_entries());
     let nnz = if mirrored { 2 * stored } else { stored };
@@ -167,7 +167,7 @@ fn announced(header: &Header, text: &Text, options: &Options) -> Announced {
         Format::Coordinate => build::scratch_bytes(header.field, nnz),
         Format::Array => dense::scratch_bytes(stored),
     };
-    Announced { rows: header.rows, cols: header.cols, nnz, scratch }
+    SizeHint { rows: header.rows, cols: header.cols, nnz, scratch }
 }
 
 /// Why reading ended early.
@@ -187,7 +187,7 @@ fn parse(text: &Text, options: &Options) -> Result<Market, Stop> {
     let mut lines = text.lines(options.chunk);
     let (header, kind) = Header::read(&mut lines)?;
     header.check_entries(&lines)?;
-    let needs = announced(&header, text, options).bytes().saturating_add(text.input.held());
+    let needs = size_hint(&header, text, options).bytes().saturating_add(text.input.held());
     text.input.bounds().allow(needs).map_err(Fault::from)?;
     let entries = match header.format {
         Format::Coordinate => {

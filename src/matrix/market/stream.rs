@@ -43,7 +43,7 @@ impl Stream {
     }
 
     /// Entries that the size line announces.
-    pub fn announced(&self) -> u64 {
+    pub fn size_hint(&self) -> u64 {
         self.header.stored
     }
 

@@ -1,12 +1,12 @@
 //! Texts that files may contain, and what becomes of them, whatever the size of the chunks and the
 //! number of threads.
 
-mod announced;
 mod archive;
 mod fuzz;
 mod input;
 mod limits;
 mod malformed;
+mod size_hint;
 mod wellformed;
 
 use std::io::Write;

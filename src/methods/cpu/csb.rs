@@ -25,7 +25,7 @@ mod tasks;
 use std::ops::Range;
 
 use format::Blocks;
-use tasks::{Line, Plan, Task, Work};
+use tasks::{BlockLine, Plan, Task, Work};
 
 use super::rows::scale;
 use crate::matrix::Csr;
@@ -135,7 +135,7 @@ fn multiply<T: Scalar, const TRANSPOSE: bool>(
 /// # Safety
 /// Nobody else uses the line's y or temporaries.
 unsafe fn add_temporaries<T: Scalar>(
-    line: &Line,
+    line: &BlockLine,
     y: &DisjointMut<T>,
     temporaries: &DisjointMut<T>,
 ) {

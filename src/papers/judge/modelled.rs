@@ -6,7 +6,7 @@
 use super::super::claim::{Claim, Quantity, Range};
 use crate::device::model::DeviceFile;
 use crate::report::column::Column;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 
 /// The model that rows come from, and how far its times may be off.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +19,7 @@ pub struct Model {
 
 impl Model {
     /// The model of these rows; `None` where all of them are measured.
-    pub fn of(lines: &[&Line]) -> Option<Self> {
+    pub fn of(lines: &[&RecordedRow]) -> Option<Self> {
         let name = lines.iter().find_map(|line| line.row.device?.model_name())?;
         let percent_of = |name: &str| DeviceFile::find(name).ok()?.validated_percent();
         let own = percent_of(name);

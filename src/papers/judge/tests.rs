@@ -3,7 +3,7 @@ use crate::record::row::Row;
 
 /// Times in ms of `ours` and `theirs`: speeds 4/2 = 2, 3/4 and 1/1 on a, b and c, which have 100, 200 and
 /// 300 nonzeros.
-fn lines() -> Vec<Line> {
+fn lines() -> Vec<RecordedRow> {
     let row = |file: &str, nonzeros, method: &str, ms| Row {
         file: file.into(),
         num_nonzeros: Some(nonzeros),
@@ -29,7 +29,7 @@ fn lines() -> Vec<Line> {
         row("c.mtx", 300, "theirs", 1.0),
         skipped,
     ];
-    rows.map(Line::from).to_vec()
+    rows.map(RecordedRow::from).to_vec()
 }
 
 fn claim(measured: &str, rest: &str) -> Claim {
@@ -77,11 +77,11 @@ fn quantities_are_those_worked_by_hand() {
 #[test]
 fn a_claim_holds_does_not_or_cannot_be_judged() {
     let mean = "speed = { of = 'ours', over = 'theirs', statistic = 'mean' }";
-    let judged = |rest: &str, lines: &[Line], quick| {
+    let judged = |rest: &str, lines: &[RecordedRow], quick| {
         let Judgement { matrices, verdict, why, .. } = judge(&claim(mean, rest), &[], lines, quick);
         (matrices, verdict, why.unwrap_or_default())
     };
-    use Verdict::*;
+    use ClaimVerdict::*;
     // The mean is 1.25.
     assert_eq!(judged("holds = '> 1'", &lines(), false), (3, Holds, String::new()));
     assert_eq!(judged("holds = '< 1'", &lines(), false), (3, DoesNotHold, String::new()));
@@ -109,7 +109,7 @@ fn what_is_absent_says_why() {
         let speed = format!("speed = {{ of = '{of}', over = 'theirs', statistic = 'mean' }}");
         let judgement =
             judge(&claim(&speed, &format!("holds = '> 1'\n{rest}")), &[], &lines(), false);
-        assert_eq!((judgement.measured, judgement.verdict), (None, Verdict::CannotBeJudged));
+        assert_eq!((judgement.measured, judgement.verdict), (None, ClaimVerdict::CannotBeJudged));
         judgement.why.unwrap()
     };
     assert_eq!(why("absent", ""), "absent: not on this machine");
@@ -120,7 +120,7 @@ fn what_is_absent_says_why() {
 }
 
 /// The rows, as if a model had given them.
-fn modelled(name: &str) -> Vec<Line> {
+fn modelled(name: &str) -> Vec<RecordedRow> {
     let device = Device::model(name);
     let mut lines = lines();
     lines.iter_mut().for_each(|line| line.row.device = Some(device));
@@ -130,7 +130,7 @@ fn modelled(name: &str) -> Vec<Line> {
 /// Times of the K40m are 21 % off published ones in the median.
 #[test]
 fn relations_of_modelled_times_are_judged_beyond_the_models_error() {
-    use Verdict::*;
+    use ClaimVerdict::*;
     let judged = |measured: &str, holds: &str, name: &str| {
         let claim = claim(measured, &format!("holds = '{holds}'"));
         let Judgement { verdict, why, modelled, .. } = judge(&claim, &[], &modelled(name), false);
@@ -177,7 +177,7 @@ fn what_a_model_does_not_have_is_not_judged() {
 #[test]
 fn a_claim_is_judged_on_its_own_gpu() {
     let gpus = ["k40m", "v100"].map(String::from);
-    let faster = |lines: &mut Vec<Line>| {
+    let faster = |lines: &mut Vec<RecordedRow>| {
         for line in lines.iter_mut().filter(|line| line.method() == "ours") {
             line.row.avg_spmv_ms = line.row.avg_spmv_ms.map(|ms| ms / 10.0);
         }

@@ -35,7 +35,7 @@ fn origin() -> Origin {
 /// How many rows there are of a cell of the methods a and b.
 fn rows(recorded: &Store, options: &str, file: &str) -> Option<usize> {
     let (options, methods) = (words(options), words("a b"));
-    let cell = Cell { options: &options, methods: &methods, file };
+    let cell = GridCell { options: &options, methods: &methods, file };
     recorded.rows_of(cell).map(|rows| rows.len())
 }
 
@@ -83,7 +83,7 @@ fn rows_of_one_origin_are_taken_over_and_others_refused() {
     let mut recorded = Store::open(to.path()).unwrap();
     let (options, methods) = (words("--device cpu"), words("a b"));
     let mut take = |file| {
-        let cell = Cell { options: &options, methods: &methods, file };
+        let cell = GridCell { options: &options, methods: &methods, file };
         recorded.take(&other, cell, &origin()).unwrap()
     };
     assert_eq!(["x.mtx", "y.mtx", "z.mtx"].map(&mut take), [true, false, false]);

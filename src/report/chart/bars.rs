@@ -3,7 +3,7 @@
 use svg::node::element::{Group, Path};
 
 use super::drawing::{faint, line, path, reading, rectangle, text, tip, written};
-use super::legend::{Entry, bar_sample, legend};
+use super::legend::{LegendEntry, bar_sample, legend};
 use super::look::Look;
 use super::picture::Picture;
 use super::scale::{Direction, Scale, around, from_decade};
@@ -55,11 +55,11 @@ fn looks(bars: &Bars) -> impl Iterator<Item = (&BarSeries, Look, Option<Switch>)
 }
 
 /// The names of series with their means.
-fn entries(bars: &Bars) -> Vec<Entry> {
+fn entries(bars: &Bars) -> Vec<LegendEntry> {
     let entry = |(series, look, switch): (&BarSeries, Look, _)| {
         let mean = series.mean.map(|mean| format!(" (mean {})", significant(mean)));
         let name = format!("{}{}", series.name, mean.unwrap_or_default());
-        Entry { name, sample: bar_sample(look), switch }
+        LegendEntry { name, sample: bar_sample(look), switch }
     };
     looks(bars).map(entry).filter(|entry| !entry.name.is_empty()).collect()
 }

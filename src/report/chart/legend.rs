@@ -14,7 +14,7 @@ const GAP: f64 = 6.0;
 const BETWEEN: f64 = 20.0;
 
 /// A name, and what it looks like.
-pub struct Entry {
+pub struct LegendEntry {
     /// As it is written.
     pub name: String,
     /// Drawn about the middle of [`SAMPLE`] units.
@@ -24,7 +24,7 @@ pub struct Entry {
 }
 
 /// The names, column after column, and how high all of it is.
-pub fn legend(entries: Vec<Entry>, top: f64, width: f64) -> (Group, f64) {
+pub fn legend(entries: Vec<LegendEntry>, top: f64, width: f64) -> (Group, f64) {
     let room = width - SAMPLE - GAP;
     let widths: Vec<_> =
         entries.iter().map(|entry| SAMPLE + GAP + text_width(&entry.name).min(room)).collect();
@@ -52,7 +52,7 @@ fn columns(widths: &[f64], room: f64) -> (usize, Vec<f64>) {
     (rows, lefts(rows).1)
 }
 
-fn drawn(entry: Entry, left: f64, middle: f64, room: f64) -> Group {
+fn drawn(entry: LegendEntry, left: f64, middle: f64, room: f64) -> Group {
     let at = format!("translate({} {})", tenth(left + SAMPLE / 2.0), tenth(middle));
     let width = SAMPLE + GAP + text_width(&entry.name).min(room);
     let name = written(&entry.name, room, |name| text(left + SAMPLE + GAP, middle, "start", name));

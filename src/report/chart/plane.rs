@@ -3,7 +3,7 @@
 use svg::node::element::Group;
 
 use super::drawing::{faint, line, path, reading, text, tip};
-use super::legend::{Entry, legend, line_sample};
+use super::legend::{LegendEntry, legend, line_sample};
 use super::look::{Look, guide_strokes};
 use super::picture::Picture;
 use super::scale::{Direction, Scale, around, has_place};
@@ -48,7 +48,7 @@ fn looks(plane: &Plane) -> impl Iterator<Item = (&Series, Look, Option<Switch>)>
 }
 
 /// The names of series and of guides.
-fn entries(plane: &Plane) -> Vec<Entry> {
+fn entries(plane: &Plane) -> Vec<LegendEntry> {
     let series = looks(plane).map(|(series, look, switch)| {
         let line = line_sample(look.strokes());
         let sample = match series.mark {
@@ -56,9 +56,9 @@ fn entries(plane: &Plane) -> Vec<Entry> {
             Mark::Line => Group::new().add(line).add(look.marks().add(look.mark_at(0.0, 0.0))),
             Mark::Trend => line,
         };
-        Entry { name: series.name.clone(), sample, switch }
+        LegendEntry { name: series.name.clone(), sample, switch }
     });
-    let guides = plane.guides.iter().enumerate().map(|(index, guide)| Entry {
+    let guides = plane.guides.iter().enumerate().map(|(index, guide)| LegendEntry {
         name: guide.name.clone(),
         sample: line_sample(guide_strokes(index)),
         switch: None,

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::Comparison;
 use super::pair::{Key, status};
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 
 /// Lines shown.
 const LINES: usize = 15;
@@ -96,8 +96,12 @@ impl<'a> Comparison<'a> {
     }
 }
 
-fn loss<'a>(key: Key<'a>, from: Option<&Line>, to: Option<&'a Line>) -> Option<Loss<'a>> {
-    let is_lost = from.is_some_and(Line::is_ok) && !to.is_some_and(Line::is_ok);
+fn loss<'a>(
+    key: Key<'a>,
+    from: Option<&RecordedRow>,
+    to: Option<&'a RecordedRow>,
+) -> Option<Loss<'a>> {
+    let is_lost = from.is_some_and(RecordedRow::is_ok) && !to.is_some_and(RecordedRow::is_ok);
     let reason = to.and_then(|line| line.row.reason.as_deref()).unwrap_or_default();
     is_lost.then(|| Loss { key, status: status(to), reason })
 }

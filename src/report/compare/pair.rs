@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Side;
+use super::Compared;
+use super::error::{CompareError, check_time, same_matrix};
 use super::ratio::Change;
-use super::refusal::{Refusal, check_time, same_matrix};
-use crate::bench::plan::Cache;
+use crate::bench::plan::CacheState;
 use crate::matrix::order::Order;
 use crate::method::Device;
 use crate::record::row::matrix_name;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::scalar::Precision;
 
 /// What a row is of.
@@ -35,16 +35,16 @@ pub struct Pair<'a> {
     /// What they are of.
     pub key: Key<'a>,
     /// A's; that of the whole matrix when no method ran on it.
-    pub a: Option<&'a Line>,
+    pub a: Option<&'a RecordedRow>,
     /// B's likewise.
-    pub b: Option<&'a Line>,
+    pub b: Option<&'a RecordedRow>,
     /// How the times compare; `None` unless both are ok.
     pub change: Option<Change>,
 }
 
 impl<'a> Key<'a> {
     /// Of a row of the matrix that is called `file`.
-    fn of(line: &'a Line, file: &'a str) -> Self {
+    fn of(line: &'a RecordedRow, file: &'a str) -> Self {
         let row = &line.row;
         let (precision, device, threads) = (row.precision, row.device, row.threads);
         let transpose = row.transpose.unwrap_or(false);
@@ -103,7 +103,7 @@ pub fn differences<'a>(
 }
 
 /// What became of a row.
-pub fn status(line: Option<&Line>) -> &'static str {
+pub fn status(line: Option<&RecordedRow>) -> &'static str {
     let status = line.map(|line| line.row.status.map_or("unknown", |status| status.name()));
     status.unwrap_or("missing")
 }
@@ -112,14 +112,14 @@ pub fn status(line: Option<&Line>) -> &'static str {
 struct Rows<'a> {
     /// In the file's order.
     keys: Vec<Key<'a>>,
-    measured: BTreeMap<Key<'a>, &'a Line>,
+    measured: BTreeMap<Key<'a>, &'a RecordedRow>,
     /// Matrices on which no method ran, which tell why.
-    ended: BTreeMap<&'a str, &'a Line>,
-    way: Option<(Cache, Order)>,
+    ended: BTreeMap<&'a str, &'a RecordedRow>,
+    way: Option<(CacheState, Order)>,
 }
 
 impl<'a> Rows<'a> {
-    fn of(side: &Side<'a>, file: impl Fn(&'a str) -> &'a str) -> Result<Self, Refusal> {
+    fn of(side: &Compared<'a>, file: impl Fn(&'a str) -> &'a str) -> Result<Self, CompareError> {
         let mut rows =
             Self { keys: vec![], measured: BTreeMap::new(), ended: BTreeMap::new(), way: None };
         for line in side.lines {
@@ -133,30 +133,34 @@ impl<'a> Rows<'a> {
             rows.keys.push(key);
             if rows.measured.insert(key, line).is_some() {
                 let (file, row) = (side.name.to_owned(), key.describe());
-                return Err(Refusal::Twice { file, row });
+                return Err(CompareError::Twice { file, row });
             }
         }
         Ok(rows)
     }
 
     /// All rows of a file are of one kind. Without the columns they are of times when there was no other.
-    fn check_way(&mut self, side: &Side, line: &Line) -> Result<(), Refusal> {
-        let way = (line.row.cache.unwrap_or(Cache::Hot), line.row.order.unwrap_or_default());
+    fn check_way(&mut self, side: &Compared, line: &RecordedRow) -> Result<(), CompareError> {
+        let way = (line.row.cache.unwrap_or(CacheState::Hot), line.row.order.unwrap_or_default());
         let known = *self.way.get_or_insert(way);
-        let mixed =
-            |column, one, other| Refusal::Mixed { file: side.name.to_owned(), column, one, other };
+        let mixed = |column, one, other| CompareError::Mixed {
+            file: side.name.to_owned(),
+            column,
+            one,
+            other,
+        };
         unlike(known, way).map_or(Ok(()), |(column, one, other)| Err(mixed(column, one, other)))
     }
 
-    fn find(&self, key: &Key) -> Option<&'a Line> {
+    fn find(&self, key: &Key) -> Option<&'a RecordedRow> {
         self.measured.get(key).or_else(|| self.ended.get(key.file)).copied()
     }
 }
 
 /// The column that two ways of measuring differ in, and its words.
 fn unlike(
-    one: (Cache, Order),
-    other: (Cache, Order),
+    one: (CacheState, Order),
+    other: (CacheState, Order),
 ) -> Option<(&'static str, &'static str, &'static str)> {
     let cache = (one.0 != other.0).then(|| ("cache", one.0.name(), other.0.name()));
     cache.or_else(|| (one.1 != other.1).then(|| ("order", one.1.name(), other.1.name())))
@@ -164,8 +168,8 @@ fn unlike(
 
 /// What A calls the files of B that it has under another path: those with a name that no other file has
 /// that is only on one side.
-fn partners<'a>(a: &Side<'a>, b: &Side<'a>) -> BTreeMap<&'a str, &'a str> {
-    let files = |side: &Side<'a>| -> BTreeSet<&'a str> {
+fn partners<'a>(a: &Compared<'a>, b: &Compared<'a>) -> BTreeMap<&'a str, &'a str> {
+    let files = |side: &Compared<'a>| -> BTreeSet<&'a str> {
         side.lines.iter().map(|line| &line.row.file[..]).collect()
     };
     let (a, b) = (files(a), files(b));
@@ -188,14 +192,14 @@ fn partners<'a>(a: &Side<'a>, b: &Side<'a>) -> BTreeMap<&'a str, &'a str> {
 ///
 /// # Errors
 /// When what would be paired was not measured alike, or nothing pairs.
-pub fn pairs<'a>(a: &Side<'a>, b: &Side<'a>) -> Result<Vec<Pair<'a>>, Refusal> {
+pub fn pairs<'a>(a: &Compared<'a>, b: &Compared<'a>) -> Result<Vec<Pair<'a>>, CompareError> {
     let partners = partners(a, b);
     let in_a = Rows::of(a, |file| file)?;
     let in_b = Rows::of(b, |file| partners.get(file).copied().unwrap_or(file))?;
     let ways = in_a.way.zip(in_b.way);
     if let Some((column, word_a, word_b)) = ways.and_then(|(a, b)| unlike(a, b)) {
         let (a, b) = (a.name.to_owned(), b.name.to_owned());
-        return Err(Refusal::Unlike { a, b, column, in_a: word_a, in_b: word_b });
+        return Err(CompareError::Unlike { a, b, column, in_a: word_a, in_b: word_b });
     }
     let only_b = in_b.keys.iter().filter(|key| !in_a.measured.contains_key(key));
     let paired = |&key: &Key<'a>| {
@@ -206,7 +210,7 @@ pub fn pairs<'a>(a: &Side<'a>, b: &Side<'a>) -> Result<Vec<Pair<'a>>, Refusal> {
     let pairs: Vec<Pair> = in_a.keys.iter().chain(only_b).map(paired).collect();
     if !pairs.iter().any(|pair| pair.a.is_some() && pair.b.is_some()) {
         let why = why_nothing(&in_a.keys, &in_b.keys);
-        return Err(Refusal::NothingPairs { a: a.name.to_owned(), b: b.name.to_owned(), why });
+        return Err(CompareError::NothingPairs { a: a.name.to_owned(), b: b.name.to_owned(), why });
     }
     pairs.iter().try_for_each(|pair| same_matrix(pair, a, b))?;
     Ok(pairs)

@@ -1,7 +1,7 @@
 //! How much slower, and how surely.
 
 use super::pair::Key;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::matched::time;
 
 /// What a row of B is beside its row of A.
@@ -44,7 +44,7 @@ pub struct Change {
 
 impl Change {
     /// `None` unless both are ok; they have times then.
-    pub(super) fn of(a: &Line, b: &Line) -> Option<Self> {
+    pub(super) fn of(a: &RecordedRow, b: &RecordedRow) -> Option<Self> {
         let judgement = match (a.row.interval_ms(), b.row.interval_ms()) {
             (Some(a), Some(b)) if b.1 < a.0 => Judgement::Faster,
             (Some(a), Some(b)) if b.0 > a.1 => Judgement::Slower,
@@ -58,7 +58,7 @@ impl Change {
 }
 
 /// The square of half a row's interval over its median.
-fn square(line: &Line) -> Option<f64> {
+fn square(line: &RecordedRow) -> Option<f64> {
     Some((line.row.uncertainty()? / 100.0).powi(2))
 }
 

@@ -9,7 +9,7 @@ use super::pair::{Key, Pair, differences, status};
 use super::ratio::Judgement::{self, Faster, Same, Slower, Unknown};
 use super::ratio::Mean;
 use crate::record::cells::to_csv;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
 use crate::report::values::Kinds;
@@ -164,7 +164,7 @@ impl<'a> Record<'a> {
     fn of(pair: &Pair<'a>) -> Self {
         let key = pair.key;
         let [file_a, file_b] = [pair.a, pair.b].map(|line| Some(&line?.row.file[..]));
-        let ms = |line: Option<&Line>| line.and_then(|line| line.row.typical_ms());
+        let ms = |line: Option<&RecordedRow>| line.and_then(|line| line.row.typical_ms());
         let [reason_a, reason_b] = [pair.a, pair.b].map(|line| line?.row.reason.as_deref());
         Self {
             matrix: key.matrix(),

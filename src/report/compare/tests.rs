@@ -6,7 +6,7 @@ use serde_json::json;
 use super::facts::differences;
 use super::ratio::Judgement::{self, Faster, Same, Slower, Unknown};
 use super::*;
-use crate::bench::plan::{Cache, Values};
+use crate::bench::plan::{CacheState, Values};
 use crate::matrix::order::Order;
 use crate::method::Device;
 use crate::record::row::{Row, Status};
@@ -29,7 +29,7 @@ fn ok(file: &str, method: &str, ms: f64, half: f64) -> Row {
         ci95_low_ms: Some(ms - half),
         ci95_high_ms: Some(ms + half),
         samples: Some(3),
-        cache: Some(Cache::Hot),
+        cache: Some(CacheState::Hot),
         order: Some(Order::Natural),
         ..Row::default()
     }
@@ -40,13 +40,13 @@ fn ended(row: Row, status: Status, reason: &str) -> Row {
         .ended(status, reason.into())
 }
 
-fn lines(rows: &[Row]) -> Vec<Line> {
-    rows.iter().cloned().map(Line::from).collect()
+fn lines(rows: &[Row]) -> Vec<RecordedRow> {
+    rows.iter().cloned().map(RecordedRow::from).collect()
 }
 
-fn compared<T>(a: &[Row], b: &[Row], then: impl Fn(&Result<Comparison, Refusal>) -> T) -> T {
+fn compared<T>(a: &[Row], b: &[Row], then: impl Fn(&Result<Comparison, CompareError>) -> T) -> T {
     let (a, b) = (lines(a), lines(b));
-    let side = |name, lines| Side { name, lines };
+    let side = |name, lines| Compared { name, lines };
     then(&Comparison::of(side("a.csv", &a[..]), side("b.csv", &b[..])))
 }
 
@@ -208,7 +208,8 @@ fn files_pair_by_path_and_else_by_a_name_that_is_the_only_one() {
     ];
     compared(&a, &b, |comparison| {
         let pairs = &comparison.as_ref().unwrap().pairs;
-        let files = |line: Option<&Line>| line.map_or(String::new(), |line| line.row.file.clone());
+        let files =
+            |line: Option<&RecordedRow>| line.map_or(String::new(), |line| line.row.file.clone());
         let pairs: Vec<_> = pairs.iter().map(|pair| (files(pair.a), files(pair.b))).collect();
         let expected = [
             ("u/a.mtx", "v/a.tar.gz"),
@@ -231,7 +232,7 @@ fn what_was_not_measured_alike_is_refused() {
         change(&mut row);
         row
     };
-    let cold = with(&|row| row.cache = Some(Cache::Cold));
+    let cold = with(&|row| row.cache = Some(CacheState::Cold));
     let rcm = with(&|row| row.order = Some(Order::Rcm));
     let cold_seq = Row { method_name: Some("seq".into()), ..cold.clone() };
     let expanded = with(&|row| row.num_nonzeros = Some(70));
@@ -277,7 +278,7 @@ fn rows_of_older_files_are_what_was_then() {
     let new = ok("a.mtx", "merge", 1.0, 0.0);
     let old = Row { cache: None, order: None, transpose: None, ..new.clone() };
     assert_eq!(judgement(&old, &new), (1.0, Same));
-    let cold = Row { cache: Some(Cache::Cold), ..new };
+    let cold = Row { cache: Some(CacheState::Cold), ..new };
     assert!(refusal(&[old], &[cold]).contains("cache hot"));
 }
 

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::files::ResultFile;
 use crate::record::setting::Setting;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::matched;
 
 /// A row.
-pub(super) struct Entry<'a> {
+pub(super) struct OverviewRow<'a> {
     pub(super) file: &'a ResultFile,
-    pub(super) line: &'a Line,
+    pub(super) line: &'a RecordedRow,
     /// In words: only rows that share it may be compared. Empty for a matrix on which no method ran.
     pub(super) setting: String,
 }
@@ -19,14 +19,14 @@ pub(super) struct Entry<'a> {
 pub(super) struct Entries<'a> {
     pub(super) files: &'a [ResultFile],
     /// In the order of the files.
-    pub(super) all: Vec<Entry<'a>>,
+    pub(super) all: Vec<OverviewRow<'a>>,
     /// Rows that were left out because the same run had told the same before.
     pub(super) repeated: usize,
     /// Settings in which several runs measured the same, so that each run is a setting of its own.
     pub(super) set_apart: BTreeSet<String>,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> OverviewRow<'a> {
     /// What names the run: its id, or the file.
     pub(super) fn run(&self) -> &'a str {
         let id = &self.line.row.run_id;
@@ -40,7 +40,7 @@ impl<'a> Entries<'a> {
         let (threads, several) = (threads(files), has_several_machines(files));
         let entries = all.map(|(file, line)| {
             let threads = threads.get(&line.row.run_id[..]).copied();
-            Entry { file, line, setting: setting(file, line, threads, several) }
+            OverviewRow { file, line, setting: setting(file, line, threads, several) }
         });
         let mut entries: Vec<_> = entries.collect();
         let before = entries.len();
@@ -55,8 +55,8 @@ impl<'a> Entries<'a> {
     }
 
     /// Each setting with its rows, in the order of appearance.
-    pub(super) fn settings(&self) -> Vec<(&str, Vec<&'a Line>)> {
-        let mut settings: Vec<(&str, Vec<&Line>)> = Vec::new();
+    pub(super) fn settings(&self) -> Vec<(&str, Vec<&'a RecordedRow>)> {
+        let mut settings: Vec<(&str, Vec<&RecordedRow>)> = Vec::new();
         for entry in self.all.iter().filter(|entry| !entry.setting.is_empty()) {
             match settings.iter_mut().find(|(setting, _)| *setting == entry.setting) {
                 Some((_, lines)) => lines.push(entry.line),
@@ -67,7 +67,7 @@ impl<'a> Entries<'a> {
     }
 
     /// How many different values the rows have of something.
-    pub(super) fn distinct<T: Ord>(&self, of: impl Fn(&Entry<'a>) -> T) -> usize {
+    pub(super) fn distinct<T: Ord>(&self, of: impl Fn(&OverviewRow<'a>) -> T) -> usize {
         self.all.iter().map(of).collect::<BTreeSet<_>>().len()
     }
 }
@@ -91,7 +91,12 @@ fn has_several_machines(files: &[ResultFile]) -> bool {
 }
 
 /// `f64, CPU, 2 threads, hot cache`, and what is not as usual; empty where no method ran.
-fn setting(file: &ResultFile, line: &Line, threads: Option<usize>, tell_machine: bool) -> String {
+fn setting(
+    file: &ResultFile,
+    line: &RecordedRow,
+    threads: Option<usize>,
+    tell_machine: bool,
+) -> String {
     let row = &line.row;
     if line.method().is_empty() {
         return String::new();
@@ -105,7 +110,7 @@ fn setting(file: &ResultFile, line: &Line, threads: Option<usize>, tell_machine:
 
 /// Where several runs have a row of the same matrix and method in one setting, makes each run a setting
 /// of its own: a mean over runs would hide what lies between them. Returns those settings.
-fn set_apart(entries: &mut [Entry]) -> BTreeSet<String> {
+fn set_apart(entries: &mut [OverviewRow]) -> BTreeSet<String> {
     let mut runs = BTreeMap::new();
     let mut apart = BTreeSet::new();
     for entry in entries.iter().filter(|entry| !entry.setting.is_empty()) {

@@ -1,6 +1,6 @@
 //! What is not right: every result that is wrong or failed, and what was skipped, by reason.
 
-use super::entries::{Entries, Entry};
+use super::entries::{Entries, OverviewRow};
 use crate::record::row::Status;
 use crate::report::View;
 use crate::report::page::Section;
@@ -24,16 +24,16 @@ pub(super) fn sections(entries: &Entries) -> Vec<Section> {
     bad.into_iter().chain(skipped).collect()
 }
 
-pub(super) fn has(entry: &Entry, status: Status) -> bool {
+pub(super) fn has(entry: &OverviewRow, status: Status) -> bool {
     entry.line.row.status == Some(status)
 }
 
 /// Wrong, failed, or without a word of how it ended.
-pub(super) fn is_bad(entry: &Entry) -> bool {
+pub(super) fn is_bad(entry: &OverviewRow) -> bool {
     !has(entry, Status::Ok) && !has(entry, Status::Skipped)
 }
 
-fn bad_table(entries: &Entries, bad: &[&Entry]) -> Table {
+fn bad_table(entries: &Entries, bad: &[&OverviewRow]) -> Table {
     let several = entries.files.len() > 1;
     let columns = ["matrix", "method", "status", "reason", "setting"].into_iter();
     let columns = columns.chain(several.then_some("file"));
@@ -61,7 +61,7 @@ struct Skipped<'a> {
     matrices: Vec<&'a str>,
 }
 
-fn by_reason<'a>(entries: impl Iterator<Item = &'a Entry<'a>>) -> Vec<Skipped<'a>> {
+fn by_reason<'a>(entries: impl Iterator<Item = &'a OverviewRow<'a>>) -> Vec<Skipped<'a>> {
     let mut groups: Vec<Skipped> = Vec::new();
     for entry in entries {
         let words = words(entry);
@@ -98,7 +98,7 @@ fn add<'a>(names: &mut Vec<&'a str>, name: &'a str) {
 }
 
 /// Of the reason, without the place in the matrix' file that it may begin with.
-fn words(entry: &Entry) -> Vec<String> {
+fn words(entry: &OverviewRow) -> Vec<String> {
     let row = &entry.line.row;
     let reason = row.reason.as_deref().unwrap_or("no reason given");
     let reason = match reason.strip_prefix(&row.file[..]) {

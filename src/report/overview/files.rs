@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::record::ginkgo::Unit;
-use crate::report::lines::{self, Line, LinesError};
+use crate::report::lines::{self, LinesError, RecordedRow};
 use crate::report::origin::machine;
 
 /// Rows, and what is known of the run that wrote them.
@@ -17,7 +17,7 @@ pub struct ResultFile {
     /// As it is called on a page.
     pub name: String,
     /// Its rows.
-    pub lines: Vec<Line>,
+    pub lines: Vec<RecordedRow>,
     /// What stands in `FILE.run.json` beside it, if that is there.
     pub record: Option<Value>,
     /// What a reader of the rows must know, if the file does not say it.

@@ -1,10 +1,10 @@
 //! All rows, in the columns that are asked for most.
 
-use super::entries::{Entries, Entry};
+use super::entries::{Entries, OverviewRow};
 use crate::record::row::Status;
 use crate::report::View;
 use crate::report::column::Column;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::page::Section;
 use crate::report::table::{Cell, Table};
 
@@ -37,7 +37,7 @@ pub(super) fn section(entries: &Entries) -> Option<Section> {
 
 fn table(entries: &Entries) -> Table {
     let settings = entries.distinct(|entry| entry.setting.clone()) > 1;
-    let runs = entries.distinct(Entry::run) > 1;
+    let runs = entries.distinct(OverviewRow::run) > 1;
     let known =
         |column: &Column| entries.all.iter().any(|entry| column.of_line(entry.line).is_some());
     let numbers: Vec<_> = NUMBERS.map(Column::of).into_iter().filter(known).collect();
@@ -57,6 +57,6 @@ fn table(entries: &Entries) -> Table {
     Table::new(columns, rows.collect())
 }
 
-fn number(line: &Line, column: &Column) -> Cell {
+fn number(line: &RecordedRow, column: &Column) -> Cell {
     column.of_line(line).map_or(Cell::Empty, |number| column.cell(number))
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::speeds;
 use crate::methods::BASELINES;
 use crate::report::View;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::matched;
 use crate::report::page::Section;
 use crate::report::views::{Recorded, Spec};
@@ -40,7 +40,7 @@ fn shows_something(view: &View) -> bool {
     view.table.as_ref().map_or(view.chart.is_some(), |table| !table.rows.is_empty())
 }
 
-fn baseline(lines: &[&Line]) -> Option<&'static str> {
+fn baseline(lines: &[&RecordedRow]) -> Option<&'static str> {
     let ran = |name: &&str| {
         lines.iter().any(|line| line.method() == *name && matched::time(line).is_some())
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::report::View;
 use crate::report::chart::{Axis, BarSeries, Bars, Chart};
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::matched;
 use crate::report::standings::{self, Standings};
 use crate::report::statistics::Statistic;
@@ -15,12 +15,12 @@ use crate::report::views::{counted, on_fewer};
 /// A method's speeds in GFLOP/s, one per right and timed row.
 struct Speeds<'a> {
     method: &'a str,
-    gflops: Vec<(&'a Line, f64)>,
+    gflops: Vec<(&'a RecordedRow, f64)>,
     mean: f64,
 }
 
 /// How many times as fast as the baselines each method is.
-pub(super) fn over_baselines(lines: &[&Line]) -> View {
+pub(super) fn over_baselines(lines: &[&RecordedRow]) -> View {
     let times = standings::times(lines);
     let standings = Standings::of(&times);
     View {
@@ -33,7 +33,7 @@ pub(super) fn over_baselines(lines: &[&Line]) -> View {
 
 /// Bars of geometric means, the fastest first, with the extremes in the table. `None` where nothing is
 /// right and timed.
-pub(super) fn rates(lines: &[&Line]) -> Option<View> {
+pub(super) fn rates(lines: &[&RecordedRow]) -> Option<View> {
     let timed: Vec<_> = lines.iter().copied().filter(|l| matched::time(l).is_some()).collect();
     let matrices = timed.iter().map(|line| line.matrix()).collect::<BTreeSet<_>>().len();
     let methods: BTreeSet<_> = timed.iter().map(|line| line.method()).collect();
@@ -59,7 +59,7 @@ pub(super) fn rates(lines: &[&Line]) -> Option<View> {
     })
 }
 
-fn numbers(gflops: &[(&Line, f64)]) -> Vec<f64> {
+fn numbers(gflops: &[(&RecordedRow, f64)]) -> Vec<f64> {
     gflops.iter().map(|number| number.1).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::entries::{Entries, Entry};
+use super::entries::{Entries, OverviewRow};
 use super::faults::{has, is_bad};
 use crate::bench::steadiness::WIDEST;
 use crate::record::row::Status;
@@ -35,7 +35,8 @@ pub(super) fn lead(entries: &Entries) -> Vec<String> {
 }
 
 fn verdict(entries: &Entries) -> String {
-    let count = |of: &dyn Fn(&Entry) -> bool| entries.all.iter().filter(|entry| of(entry)).count();
+    let count =
+        |of: &dyn Fn(&OverviewRow) -> bool| entries.all.iter().filter(|entry| of(entry)).count();
     let (ok, skipped) =
         (count(&|entry| has(entry, Status::Ok)), count(&|entry| has(entry, Status::Skipped)));
     let verdict = match count(&is_bad) {
@@ -89,7 +90,7 @@ fn remarks(entries: &Entries) -> Vec<String> {
 
 /// A line per file, run and setting; none where there are no rows.
 pub(super) fn section(entries: &Entries) -> Option<Section> {
-    let mut parts = Vec::<(_, Vec<&Entry>)>::new();
+    let mut parts = Vec::<(_, Vec<&OverviewRow>)>::new();
     for entry in &entries.all {
         let part = (&entry.file.name[..], entry.run(), &entry.setting[..]);
         match parts.iter_mut().find(|(known, _)| *known == part) {
@@ -108,12 +109,12 @@ pub(super) fn section(entries: &Entries) -> Option<Section> {
     (!entries.all.is_empty()).then_some(section)
 }
 
-fn line(file: &str, run: &str, setting: &str, entries: &[&Entry]) -> Vec<Cell> {
-    let different = |of: fn(&Entry) -> String| {
+fn line(file: &str, run: &str, setting: &str, entries: &[&OverviewRow]) -> Vec<Cell> {
+    let different = |of: fn(&OverviewRow) -> String| {
         let names = entries.iter().map(|entry| of(entry)).filter(|name| !name.is_empty());
         Cell::Count(names.collect::<BTreeSet<_>>().len() as u64)
     };
-    let count = |of: &dyn Fn(&Entry) -> bool| {
+    let count = |of: &dyn Fn(&OverviewRow) -> bool| {
         Cell::Count(entries.iter().filter(|entry| of(entry)).count() as u64)
     };
     vec![

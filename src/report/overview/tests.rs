@@ -1,11 +1,11 @@
 use serde_json::json;
 
 use super::*;
-use crate::bench::plan::Cache;
+use crate::bench::plan::CacheState;
 use crate::method::Device;
 use crate::record::row::{Row, Status};
 use crate::report::View;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::table::Cell;
 use crate::scalar::Precision;
 
@@ -19,7 +19,7 @@ fn row(file: &str, method: &str, ms: f64) -> Row {
         precision: Some(Precision::F64),
         device: Some(Device::Cpu),
         threads: Some(if method == "seq" { 1 } else { 2 }),
-        cache: Some(Cache::Hot),
+        cache: Some(CacheState::Hot),
         status: Some(Status::Ok),
         run_id: "r1".into(),
         ..Row::default()
@@ -27,7 +27,7 @@ fn row(file: &str, method: &str, ms: f64) -> Row {
 }
 
 fn file(name: &str, rows: impl IntoIterator<Item = Row>) -> ResultFile {
-    let lines = rows.into_iter().map(Line::from).collect();
+    let lines = rows.into_iter().map(RecordedRow::from).collect();
     ResultFile { name: name.into(), lines, ..ResultFile::default() }
 }
 
@@ -81,7 +81,7 @@ fn what_may_not_be_compared_is_apart() {
     let changes: [(&str, Change); 5] = [
         ("f32, CPU, 2 threads, hot cache", |row| Row { precision: Some(Precision::F32), ..row }),
         ("f64, GPU, hot cache", |row| Row { device: Some(Device::Gpu), threads: None, ..row }),
-        ("f64, CPU, 2 threads, cold cache", |row| Row { cache: Some(Cache::Cold), ..row }),
+        ("f64, CPU, 2 threads, cold cache", |row| Row { cache: Some(CacheState::Cold), ..row }),
         ("f64, CPU, 2 threads, hot cache, transposed", |row| Row { transpose: Some(true), ..row }),
         ("f64, CPU, 4 threads, hot cache", |row| of_run("r2", Row { threads: Some(4), ..row })),
     ];

@@ -10,7 +10,7 @@ use super::shown::{Series, Shown};
 use crate::report::View;
 use crate::report::chart::{self, Chart, Guide, Mark, Point};
 use crate::report::column::Column;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::matched::matrix;
 use crate::report::select::{Conditions, Select};
 use crate::report::statistics::{Statistic, spearman};
@@ -45,7 +45,7 @@ pub struct Agreement {
 
 /// A row that has a published time.
 struct Case<'a> {
-    line: &'a Line,
+    line: &'a RecordedRow,
     published_ms: f64,
     modelled_ms: f64,
 }
@@ -62,7 +62,7 @@ impl Case<'_> {
 }
 
 impl Agreement {
-    pub(super) fn view(&self, lines: &[&Line]) -> View {
+    pub(super) fn view(&self, lines: &[&RecordedRow]) -> View {
         let shown = Shown::of(lines, &self.conditions, &self.of, &[]);
         let cases: Vec<_> = shown.series.iter().map(|series| (series, cases(series))).collect();
         let rows = cases.iter().filter(|(_, cases)| !cases.is_empty());

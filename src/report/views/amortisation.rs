@@ -8,7 +8,7 @@ use crate::bench::metrics::break_even;
 use crate::report::View;
 use crate::report::chart;
 use crate::report::chart::{Axis, Chart, Guide, Mark, Plane, Point};
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::matched::Fastest;
 use crate::report::select::{Conditions, Select};
 use crate::report::statistics::{Statistic, quantile};
@@ -55,7 +55,7 @@ impl Pair {
 }
 
 impl Amortisation {
-    pub(super) fn view(&self, lines: &[&Line]) -> View {
+    pub(super) fn view(&self, lines: &[&RecordedRow]) -> View {
         let shown = Shown::of(lines, &self.conditions, &self.of, &[]);
         let (over, on_baseline) = shown.baseline(lines, &self.conditions, &self.over);
         let others = shown.series.iter().filter(|series| !series.is(&self.over));
@@ -132,7 +132,7 @@ fn products() -> impl Iterator<Item = f64> {
 
 /// On the matrices where both have times; nothing of a method without setup.
 fn pairs(series: &Series, over: &Fastest) -> Vec<Pair> {
-    let pair = |(key, (line, product)): (_, (&Line, f64))| {
+    let pair = |(key, (line, product)): (_, (&RecordedRow, f64))| {
         let &(over_line, over_product) = over.get(&key)?;
         let over_setup = over_line.row.setup_ms?;
         let (setup, values_repeat) = (line.row.setup_ms?, line.row.values_repeat());

@@ -8,7 +8,7 @@ use super::{axis, few};
 use crate::report::View;
 use crate::report::chart::{self, BarSeries, Chart};
 use crate::report::column::Column;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::matched::{self, Matrix};
 use crate::report::select::{Conditions, Select};
 use crate::report::statistics::Statistic;
@@ -42,7 +42,7 @@ fn nonzeros() -> Column {
 }
 
 impl Bars {
-    pub(super) fn view(&self, lines: &[&Line]) -> View {
+    pub(super) fn view(&self, lines: &[&RecordedRow]) -> View {
         let shown = Shown::of(lines, &self.conditions, &self.of, &[]);
         let mut matrices = shown.matrices();
         let by = |line| self.by.of_line(line).unwrap_or(f64::INFINITY);
@@ -72,7 +72,7 @@ impl Bars {
         }
     }
 
-    fn series(&self, series: &Series, matrices: &[(Matrix, &Line)]) -> BarSeries {
+    fn series(&self, series: &Series, matrices: &[(Matrix, &RecordedRow)]) -> BarSeries {
         let fastest = series.fastest();
         let rows = || matrices.iter().map(|(matrix, _)| fastest.get(matrix));
         let values: Vec<_> = rows().map(|row| self.value.of_line(row?)).collect();
@@ -82,10 +82,10 @@ impl Bars {
         BarSeries { name: series.name.clone(), values, intervals, mean }
     }
 
-    fn table(&self, matrices: &[&Line], series: &[BarSeries]) -> Table {
+    fn table(&self, matrices: &[&RecordedRow], series: &[BarSeries]) -> Table {
         let cell =
             |column: &Column, number: Option<f64>| number.map_or(Cell::Empty, |n| column.cell(n));
-        let row = |(place, line): (usize, &&Line)| {
+        let row = |(place, line): (usize, &&RecordedRow)| {
             let facts =
                 [Cell::text(label(matched::matrix(line))), cell(&self.by, self.by.of_line(line))];
             let values = series.iter().map(|series| cell(&self.value, series.values[place]));

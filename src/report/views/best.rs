@@ -7,7 +7,7 @@ use super::shown::Shown;
 use super::{counted, on_fewer};
 use crate::report::View;
 use crate::report::chart::{Axis, BarSeries, Bars, Chart};
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::select::{Conditions, Select};
 use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
@@ -37,13 +37,13 @@ struct Standing<'a> {
     /// The geometric mean of its time over the fastest's.
     mean: f64,
     /// Its time over the fastest's, on each matrix.
-    losses: Vec<(&'a Line, f64)>,
+    losses: Vec<(&'a RecordedRow, f64)>,
     /// The greatest of them, and where.
     worst: (f64, &'a str),
 }
 
 impl Best {
-    pub(super) fn view(&self, lines: &[&Line]) -> View {
+    pub(super) fn view(&self, lines: &[&RecordedRow]) -> View {
         let shown = Shown::of(lines, &self.conditions, &self.of, &[]);
         let contests = Contest::all(&shown.series);
         let named = shown.series.iter().enumerate();

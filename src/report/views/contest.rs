@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::setting::{APART, join, label, setting, varying};
 use super::shown::Series;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::matched::{matrix, time};
 
 /// All that may be compared with each other.
@@ -12,13 +12,13 @@ pub(super) struct Contest<'a> {
     /// The matrix, with the setting where there are several.
     pub name: String,
     /// By series: its fastest row.
-    pub rows: Vec<Option<&'a Line>>,
+    pub rows: Vec<Option<&'a RecordedRow>>,
 }
 
 impl<'a> Contest<'a> {
     /// Of all rows, by the matrices' nonzeros.
     pub fn all(series: &[Series<'a>]) -> Vec<Self> {
-        let mut contests: BTreeMap<_, Vec<Option<&Line>>> = BTreeMap::new();
+        let mut contests: BTreeMap<_, Vec<Option<&RecordedRow>>> = BTreeMap::new();
         for (place, line) in numbered(series) {
             let Some(ms) = time(line) else { continue };
             let (name, is_stand_in, nonzeros) = matrix(line);
@@ -30,8 +30,8 @@ impl<'a> Contest<'a> {
         }
         let lines: Vec<_> = numbered(series).map(|(_, line)| line).collect();
         let apart = varying(&lines, &APART);
-        let name = |line: &Line| join([label(matrix(line)), setting(line, &apart)], " ");
-        let contest = |rows: Vec<Option<&'a Line>>| {
+        let name = |line: &RecordedRow| join([label(matrix(line)), setting(line, &apart)], " ");
+        let contest = |rows: Vec<Option<&'a RecordedRow>>| {
             let first = rows.iter().copied().flatten().next()?;
             Some(Self { name: name(first), rows })
         };
@@ -61,7 +61,9 @@ impl<'a> Contest<'a> {
     }
 }
 
-fn numbered<'s, 'a>(series: &'s [Series<'a>]) -> impl Iterator<Item = (usize, &'a Line)> + 's {
+fn numbered<'s, 'a>(
+    series: &'s [Series<'a>],
+) -> impl Iterator<Item = (usize, &'a RecordedRow)> + 's {
     let numbered = |(place, series): (usize, &'s Series<'a>)| {
         series.lines.iter().map(move |&line| (place, line))
     };

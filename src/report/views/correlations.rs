@@ -7,7 +7,7 @@ use super::{Part, parts};
 use crate::report::View;
 use crate::report::chart::{Axis, BarSeries, Bars, Chart};
 use crate::report::column::Column;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::select::{Conditions, Select};
 use crate::report::statistics::pearson;
 use crate::report::table::{Cell, Table};
@@ -47,7 +47,7 @@ struct Correlation<'a> {
 }
 
 impl Correlations {
-    pub(super) fn view(&self, lines: &[&Line]) -> View {
+    pub(super) fn view(&self, lines: &[&RecordedRow]) -> View {
         let shown = Shown::of(lines, &self.conditions, &self.of, &[]);
         let mut all = Vec::new();
         for (part, conditions) in parts(&self.conditions, &self.split) {

@@ -7,7 +7,7 @@ use super::setting::APART;
 use super::shown::Shown;
 use crate::report::View;
 use crate::report::chart::{self, Axis, Chart};
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::select::{Conditions, Select};
 use crate::report::table::{Cell, Table};
 
@@ -26,7 +26,7 @@ pub struct Heat {
 }
 
 impl Heat {
-    pub(super) fn view(&self, lines: &[&Line]) -> View {
+    pub(super) fn view(&self, lines: &[&RecordedRow]) -> View {
         let shown = Shown::of(lines, &self.conditions, &self.of, &APART);
         let contests = Contest::all(&shown.series);
         let percent = |loss: Option<f64>| loss.map(|loss| 100.0 / loss);

@@ -6,7 +6,7 @@ use super::setting::label;
 use super::shown::Shown;
 use crate::report::View;
 use crate::report::column::Column;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::select::{Conditions, Select};
 use crate::report::table::{Cell, Table};
 
@@ -29,7 +29,7 @@ pub struct Matrices {
 }
 
 impl Matrices {
-    pub(super) fn view(&self, lines: &[&Line]) -> View {
+    pub(super) fn view(&self, lines: &[&RecordedRow]) -> View {
         let shown = Shown::of(lines, &self.conditions, &self.of, &[]);
         let cell = |column: &Column, number: Option<f64>| {
             number.map_or(Cell::Empty, |number| column.cell(number))

@@ -48,7 +48,7 @@ pub use winners::Winners;
 use super::View;
 use super::chart::{Axis, Chart};
 use super::column::Column;
-use super::lines::Line;
+use super::lines::RecordedRow;
 use super::matched::time;
 use super::origin::origin;
 use super::select::{Conditions, Select};
@@ -60,7 +60,7 @@ use shown::Shown;
 #[derive(Clone, Debug, Default)]
 pub struct Recorded<'a> {
     /// The rows of methods on matrices.
-    pub lines: Vec<&'a Line>,
+    pub lines: Vec<&'a RecordedRow>,
     /// The rows of their products' parts.
     pub stages: Vec<&'a StageRow>,
     /// The records of the runs.
@@ -73,7 +73,7 @@ impl Recorded<'_> {
         self.foot_of(&self.lines)
     }
 
-    fn foot_of(&self, lines: &[&Line]) -> String {
+    fn foot_of(&self, lines: &[&RecordedRow]) -> String {
         let timed: Vec<_> = lines.iter().copied().filter(|line| time(line).is_some()).collect();
         let stands_on = Shown::of(&timed, &Conditions::default(), &[], &[]).stands_on();
         join([stands_on, origin(&timed, &self.runs)], "; ")
@@ -157,9 +157,9 @@ impl Spec {
     }
 
     /// Those of the rows that it shows.
-    fn shown<'a>(&self, recorded: &Recorded<'a>) -> Vec<&'a Line> {
+    fn shown<'a>(&self, recorded: &Recorded<'a>) -> Vec<&'a RecordedRow> {
         let (conditions, (of, over)) = (self.conditions(), self.named());
-        let is_meant = |line: &&Line| {
+        let is_meant = |line: &&RecordedRow| {
             let selected = || of.iter().chain(&over).any(|select| select.meets(line));
             conditions.meet(line) && (of.is_empty() || selected())
         };

@@ -8,7 +8,7 @@ use super::{axis, few};
 use crate::report::View;
 use crate::report::chart::{self, Chart, Mark, Point};
 use crate::report::column::Column;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::matched;
 use crate::report::select::{Conditions, Select};
 use crate::report::table::{Cell, Table};
@@ -38,7 +38,7 @@ pub struct Plane {
 }
 
 impl Plane {
-    pub(super) fn view(&self, lines: &[&Line]) -> View {
+    pub(super) fn view(&self, lines: &[&RecordedRow]) -> View {
         let shown = Shown::of(lines, &self.conditions, &self.of, &[self.x.name()]);
         let bins: Vec<_> = shown.series.iter().map(|series| self.bins(series)).collect();
         let points = |(series, bins): (&Series, &Vec<Bin>)| match self.mark {
@@ -69,7 +69,7 @@ impl Plane {
     }
 
     /// Where both axes have a place for them.
-    fn pairs<'a>(&self, series: &Series<'a>) -> Vec<(&'a Line, f64, f64)> {
+    fn pairs<'a>(&self, series: &Series<'a>) -> Vec<(&'a RecordedRow, f64, f64)> {
         let is_drawn =
             |column: &Column, number: f64| number.is_finite() && (number > 0.0 || !column.is_log());
         let pair = |(line, x)| Some((line, x, self.y.of_line(line)?));

@@ -7,7 +7,7 @@ use super::few::few;
 use super::shown::Shown;
 use crate::report::View;
 use crate::report::chart::{Axis, Chart, Mark, Plane, Point, Series};
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::select::{Conditions, Select};
 use crate::report::table::{Cell, Table};
 
@@ -42,7 +42,7 @@ struct Method<'a> {
 }
 
 impl Profile {
-    pub(super) fn view(&self, lines: &[&Line]) -> View {
+    pub(super) fn view(&self, lines: &[&RecordedRow]) -> View {
         let shown = Shown::of(lines, &self.conditions, &self.of, &[]);
         let contests = Contest::all(&shown.series);
         let named = shown.series.iter().enumerate();

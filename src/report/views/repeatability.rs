@@ -6,7 +6,7 @@ use super::setting::{count, label};
 use super::shown::{Series, Shown};
 use crate::report::View;
 use crate::report::column::Column;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::matched::matrix;
 use crate::report::select::{Conditions, Select};
 use crate::report::table::{Cell, Table};
@@ -26,7 +26,7 @@ pub struct Repeatability {
 }
 
 impl Repeatability {
-    pub(super) fn view(&self, lines: &[&Line]) -> View {
+    pub(super) fn view(&self, lines: &[&RecordedRow]) -> View {
         let shown = Shown::of(lines, &self.conditions, &self.of, &[]);
         let rows: Vec<_> = shown.series.iter().filter_map(row).collect();
         let unknown = shown.series.len() - rows.len();

@@ -10,7 +10,7 @@ use crate::memory::Size;
 use crate::report::View;
 use crate::report::chart::{self, Axis, Chart, Mark, Plane, Point};
 use crate::report::column::Column;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::matched::{self, matrix};
 use crate::report::select::{Conditions, Select};
 use crate::report::statistics::Statistic;
@@ -32,7 +32,7 @@ pub struct Roofline {
 }
 
 impl Roofline {
-    pub(super) fn view(&self, lines: &[&Line]) -> View {
+    pub(super) fn view(&self, lines: &[&RecordedRow]) -> View {
         let shown = Shown::of(lines, &self.conditions, &self.of, &[]);
         let (x, y) = (Column::of("intensity"), Column::of("gflops"));
         let series = shown.series.iter().map(|series| chart::Series {
@@ -58,7 +58,7 @@ impl Roofline {
     }
 }
 
-fn point((line, x): (&Line, f64), y: &Column) -> Option<Point> {
+fn point((line, x): (&RecordedRow, f64), y: &Column) -> Option<Point> {
     let size = working_set(line).map_or_else(String::new, |bytes| format!(", {}", Size(bytes)));
     let label = Some(label(matrix(line)) + &size);
     Some(Point { x, y: y.of_line(line)?, label, ..Point::default() })
@@ -85,10 +85,10 @@ fn notes(shown: &Shown) -> Vec<String> {
 fn table(series: &[Series], kinds: Kinds) -> Table {
     let row = |series: &Series| {
         let percents = series.numbers(&peak_percent());
-        let by_percent = |a: &&(&Line, f64), b: &&(&Line, f64)| a.1.total_cmp(&b.1);
+        let by_percent = |a: &&(&RecordedRow, f64), b: &&(&RecordedRow, f64)| a.1.total_cmp(&b.1);
         let (least, most) =
             (percents.iter().min_by(by_percent)?, percents.iter().max_by(by_percent)?);
-        let place = |of: &(&Line, f64)| Cell::text(label(matrix(of.0)));
+        let place = |of: &(&RecordedRow, f64)| Cell::text(label(matrix(of.0)));
         let medians = kinds.cells(&percents, Statistic::Median);
         let row = [Cell::text(&series.name)].into_iter().chain(medians);
         Some(row.chain([least.1.into(), place(least), most.1.into(), place(most)]).collect())

@@ -6,7 +6,7 @@ use super::setting::count;
 use crate::bench::metrics::compulsory_bytes;
 use crate::memory::Size;
 use crate::report::chart::Guide;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::matched::{Matrix, matrix};
 use crate::report::statistics::Statistic;
 use crate::report::table::significant;
@@ -27,7 +27,7 @@ struct Ceiling<'a> {
 }
 
 impl<'a> Ceiling<'a> {
-    fn of(line: &'a Line) -> Option<Self> {
+    fn of(line: &'a RecordedRow) -> Option<Self> {
         let row = &line.row;
         let percent = row.percent_of_peak.filter(|&percent| percent > 0.0)?;
         let gbs = 100.0 * row.compulsory_gbs? / percent;
@@ -36,13 +36,13 @@ impl<'a> Ceiling<'a> {
 }
 
 /// The bytes of the arrays of CSR, x and y.
-pub(super) fn working_set(line: &Line) -> Option<u64> {
+pub(super) fn working_set(line: &RecordedRow) -> Option<u64> {
     let row = &line.row;
     Some(compulsory_bytes(row.num_rows?, row.num_cols?, row.num_nonzeros?, row.precision?))
 }
 
 /// A line per range of sizes, from end to end of x, in FLOP per byte; its name says of which sizes it is.
-pub(super) fn roofs(lines: &[&Line], x: &[f64]) -> Vec<Guide> {
+pub(super) fn roofs(lines: &[&RecordedRow], x: &[f64]) -> Vec<Guide> {
     let mut ceilings: Vec<_> = lines.iter().filter_map(|line| Ceiling::of(line)).collect();
     ceilings.sort_by_key(|ceiling| (ceiling.bytes, ceiling.matrix));
     ceilings.dedup_by_key(|ceiling| (ceiling.bytes, ceiling.matrix));

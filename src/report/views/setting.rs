@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::matched::Matrix;
 use crate::report::select::Select;
 
@@ -17,7 +17,7 @@ pub(super) const OF_METHOD: [&str; 2] = ["device", "threads"];
 pub(super) const APART: [&str; 3] = ["precision", "cache", "transpose"];
 
 /// Those of the settings in which rows differ.
-pub(super) fn varying<'s>(lines: &[&Line], settings: &[&'s str]) -> Vec<&'s str> {
+pub(super) fn varying<'s>(lines: &[&RecordedRow], settings: &[&'s str]) -> Vec<&'s str> {
     let differ = |setting: &&str| {
         lines.windows(2).any(|pair| word(pair[0], setting) != word(pair[1], setting))
     };
@@ -25,12 +25,12 @@ pub(super) fn varying<'s>(lines: &[&Line], settings: &[&'s str]) -> Vec<&'s str>
 }
 
 /// A row's settings, in words.
-pub(super) fn setting(line: &Line, settings: &[&str]) -> String {
+pub(super) fn setting(line: &RecordedRow, settings: &[&str]) -> String {
     join(settings.iter().filter_map(|setting| word(line, setting)), " ")
 }
 
 /// The word for a setting that all rows have in common.
-pub(super) fn shared(lines: &[&Line], setting: &str) -> Option<String> {
+pub(super) fn shared(lines: &[&RecordedRow], setting: &str) -> Option<String> {
     let word = word(lines.first()?, setting).filter(|_| varying(lines, &[setting]).is_empty())?;
     match setting {
         "cache" | "order" => Some(format!("{word} {setting}")),
@@ -39,7 +39,7 @@ pub(super) fn shared(lines: &[&Line], setting: &str) -> Option<String> {
 }
 
 /// Nothing stands for a product that is not by the transpose.
-fn word(line: &Line, setting: &str) -> Option<String> {
+fn word(line: &RecordedRow, setting: &str) -> Option<String> {
     let cell = line.cell(setting)?;
     match setting {
         "transpose" => (cell == "true").then(|| "transposed".into()),
@@ -49,7 +49,7 @@ fn word(line: &Line, setting: &str) -> Option<String> {
 }
 
 /// What differs in rows that `select` means and of which only the fastest counts.
-pub(super) fn note_on_choice(lines: &[&Line], select: &Select) -> Option<String> {
+pub(super) fn note_on_choice(lines: &[&RecordedRow], select: &Select) -> Option<String> {
     let meant: Vec<_> = lines.iter().copied().filter(|line| select.meets(line)).collect();
     let comparable: Vec<_> = SETTINGS.into_iter().filter(|name| *name != "precision").collect();
     let settings = varying(&meant, &comparable);

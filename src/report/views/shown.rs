@@ -6,14 +6,14 @@ use super::setting::{
     APART, OF_METHOD, SETTINGS, count, grouped, join, note_on_choice, setting, shared, varying,
 };
 use crate::report::column::Column;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::matched::{self, Fastest, Matrix};
 use crate::report::select::{Conditions, Select};
 
 /// The rows that a view shows.
 pub(super) struct Shown<'a> {
     /// All, in the order of the selections.
-    pub lines: Vec<&'a Line>,
+    pub lines: Vec<&'a RecordedRow>,
     /// The same, by method and setting.
     pub series: Vec<Series<'a>>,
     unmeasured: usize,
@@ -24,17 +24,22 @@ pub(super) struct Series<'a> {
     /// The method, with the setting where there are several.
     pub name: String,
     /// In their order.
-    pub lines: Vec<&'a Line>,
+    pub lines: Vec<&'a RecordedRow>,
 }
 
 impl<'a> Shown<'a> {
     /// The rows that meet `conditions` and any of `of`, or of all methods if that is empty. No series is
     /// made of the settings `along`: what an axis shows, or each line of a table names.
-    pub fn of(lines: &[&'a Line], conditions: &Conditions, of: &[Select], along: &[&str]) -> Self {
+    pub fn of(
+        lines: &[&'a RecordedRow],
+        conditions: &Conditions,
+        of: &[Select],
+        along: &[&str],
+    ) -> Self {
         let met = lines.iter().copied().filter(|line| conditions.meet(line));
         let (measured, unmeasured): (Vec<_>, Vec<_>) =
             met.partition(|line| !line.method().is_empty());
-        let first = |line: &Line| of.iter().position(|select| select.meets(line));
+        let first = |line: &RecordedRow| of.iter().position(|select| select.meets(line));
         let mut lines = measured;
         if !of.is_empty() {
             lines.retain(|line| first(line).is_some());
@@ -45,7 +50,7 @@ impl<'a> Shown<'a> {
     }
 
     /// The matrices that have a time, by their nonzeros, each with its first row.
-    pub fn matrices(&self) -> Vec<(Matrix<'a>, &'a Line)> {
+    pub fn matrices(&self) -> Vec<(Matrix<'a>, &'a RecordedRow)> {
         let timed = self.lines.iter().filter(|line| matched::time(line).is_some());
         let rows = grouped(timed.copied(), |line| matched::matrix(line));
         let mut matrices: Vec<_> =
@@ -57,7 +62,7 @@ impl<'a> Shown<'a> {
     /// What those shown are set against: its fastest rows, and notes on them.
     pub fn baseline(
         &self,
-        lines: &[&'a Line],
+        lines: &[&'a RecordedRow],
         conditions: &Conditions,
         over: &Select,
     ) -> (Fastest<'a>, Vec<String>) {
@@ -130,13 +135,13 @@ impl<'a> Series<'a> {
     }
 
     /// A number of each row that is right and timed.
-    pub fn numbers(&self, column: &Column) -> Vec<(&'a Line, f64)> {
+    pub fn numbers(&self, column: &Column) -> Vec<(&'a RecordedRow, f64)> {
         let timed = self.lines.iter().filter(|line| matched::time(line).is_some());
         timed.filter_map(|&line| Some((line, column.of_line(line)?))).collect()
     }
 
     /// The fastest row of each matrix.
-    pub fn fastest(&self) -> BTreeMap<Matrix<'a>, &'a Line> {
+    pub fn fastest(&self) -> BTreeMap<Matrix<'a>, &'a RecordedRow> {
         self.times().into_iter().map(|((matrix, _), (line, _))| (matrix, line)).collect()
     }
 
@@ -157,12 +162,12 @@ impl<'a> Series<'a> {
     }
 }
 
-fn series<'a>(lines: &[&'a Line], along: &[&str]) -> Vec<Series<'a>> {
+fn series<'a>(lines: &[&'a RecordedRow], along: &[&str]) -> Vec<Series<'a>> {
     let named = |setting: &&str| !along.contains(setting);
     let of_all: Vec<_> = SETTINGS.into_iter().filter(|name| !OF_METHOD.contains(name)).collect();
     let of_all = varying(lines, &of_all);
     let methods = grouped(lines.iter().copied(), |line| line.method());
-    let split = |(method, lines): (&'a str, Vec<&'a Line>)| {
+    let split = |(method, lines): (&'a str, Vec<&'a RecordedRow>)| {
         let own = varying(&lines, &OF_METHOD);
         let settings: Vec<_> = [&of_all[..], &own].concat().into_iter().filter(named).collect();
         let parts = grouped(lines, |line| setting(line, &settings));

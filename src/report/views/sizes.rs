@@ -7,7 +7,7 @@ use crate::record::row::matrix_name;
 use crate::record::tuning::{Best, Rule, Size, Sweep};
 use crate::report::View;
 use crate::report::chart::{Axis, Chart, Guide, Mark, Plane, Point, Series};
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::matched::{matrix, time};
 use crate::report::select::Conditions;
 use crate::report::statistics::Statistic;
@@ -30,11 +30,11 @@ pub struct Sizes {
 struct Swept<'a> {
     setting: String,
     sweep: Sweep,
-    lines: Vec<&'a Line>,
+    lines: Vec<&'a RecordedRow>,
 }
 
 impl Sizes {
-    pub(super) fn view(&self, lines: &[&Line]) -> View {
+    pub(super) fn view(&self, lines: &[&RecordedRow]) -> View {
         let met = lines.iter().copied().filter(|line| self.conditions.meet(line));
         let sized = met.filter_map(|line| Some((line, self.size(line)?)));
         let sized: Vec<_> = sized.collect();
@@ -57,7 +57,7 @@ impl Sizes {
     }
 
     /// That of a row, if it is one of the method's: from its parameters, or from the columns of `tune`.
-    fn size(&self, line: &Line) -> Option<Size> {
+    fn size(&self, line: &RecordedRow) -> Option<Size> {
         let (sizes, others): (Vec<_>, Vec<_>) = line
             .method()
             .split(':')
@@ -71,7 +71,7 @@ impl Sizes {
         Some(Size { srs, ssrs: size("ssrs") })
     }
 
-    fn sweep<'a>(&self, setting: String, rows: &[(&'a Line, Size)]) -> Option<Swept<'a>> {
+    fn sweep<'a>(&self, setting: String, rows: &[(&'a RecordedRow, Size)]) -> Option<Swept<'a>> {
         let mut sizes: Vec<_> = rows.iter().map(|row| row.1).collect();
         sizes.sort_by_key(|size| (size.srs, size.ssrs));
         sizes.dedup();

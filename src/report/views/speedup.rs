@@ -8,7 +8,7 @@ use super::{axis, few};
 use crate::report::View;
 use crate::report::chart::{Axis, Chart, Guide, Mark, Plane, Point, Series};
 use crate::report::column::Column;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::matched;
 use crate::report::select::{Conditions, Select};
 use crate::report::statistics::Statistic;
@@ -39,10 +39,10 @@ fn nonzeros() -> Column {
 }
 
 /// A method's speeds.
-type Speeds<'a> = (String, Vec<(&'a Line, f64)>);
+type Speeds<'a> = (String, Vec<(&'a RecordedRow, f64)>);
 
 impl Speedup {
-    pub(super) fn view(&self, lines: &[&Line]) -> View {
+    pub(super) fn view(&self, lines: &[&RecordedRow]) -> View {
         let shown = Shown::of(lines, &self.conditions, &self.of, &[self.x.name()]);
         let (over, on_baseline) = shown.baseline(lines, &self.conditions, &self.over);
         let others = shown.series.iter().filter(|series| !series.is(&self.over));

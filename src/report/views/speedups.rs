@@ -6,7 +6,7 @@ use super::setting::{count, join, note_on_choice};
 use super::shown::Shown;
 use super::{Part, parts};
 use crate::report::View;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::matched::{best_share, meant, speeds};
 use crate::report::select::{Conditions, Select};
 use crate::report::statistics::Statistic;
@@ -32,7 +32,7 @@ pub struct Speedups {
 }
 
 impl Speedups {
-    pub(super) fn view(&self, lines: &[&Line]) -> View {
+    pub(super) fn view(&self, lines: &[&RecordedRow]) -> View {
         let all = [std::slice::from_ref(&self.of), &self.over].concat();
         let shown = Shown::of(lines, &self.conditions, &all, &[]);
         let (mut rows, mut notes) = (Vec::new(), shown.notes());
@@ -69,7 +69,7 @@ struct OfPart<'a> {
     name: &'a str,
     of: &'a Select,
     over: &'a [Select],
-    lines: Vec<&'a Line>,
+    lines: Vec<&'a RecordedRow>,
 }
 
 impl OfPart<'_> {

@@ -7,7 +7,7 @@ use crate::record::row::Row;
 use crate::record::stages::StageRow;
 use crate::report::View;
 use crate::report::chart::{Axis, BarSeries, Bars, Chart};
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::matched::matrix;
 use crate::report::select::{Conditions, Select};
 use crate::report::table::{Cell, Table};
@@ -31,7 +31,7 @@ pub struct Stages {
 struct Product<'a> {
     matrix: String,
     method: String,
-    line: Line,
+    line: RecordedRow,
     stages: Vec<&'a StageRow>,
 }
 
@@ -76,13 +76,13 @@ impl Stages {
         let products = grouped(rows.iter().copied(), key).into_iter();
         let products = products.map(|(_, stages)| (line(stages[0]), stages));
         let met = products.filter(|(line, _)| self.conditions.meet(line));
-        let place = |line: &Line| self.of.iter().position(|select| select.meets(line));
+        let place = |line: &RecordedRow| self.of.iter().position(|select| select.meets(line));
         let met = met.filter(|(line, _)| self.of.is_empty() || place(line).is_some());
         let mut met: Vec<_> = met.collect();
         met.sort_by_key(|(line, _)| (line.row.num_nonzeros, line.row.file.clone(), place(line)));
         let lines: Vec<_> = met.iter().map(|(line, _)| line).collect();
         let settings = varying(&lines, &["precision"]);
-        let product = |(line, stages): (Line, _)| Product {
+        let product = |(line, stages): (RecordedRow, _)| Product {
             matrix: label(matrix(&line)),
             method: join([line.method().to_owned(), setting(&line, &settings)], " "),
             line,
@@ -93,8 +93,8 @@ impl Stages {
 }
 
 /// What of a row a selection can see.
-fn line(stage: &StageRow) -> Line {
-    Line::from(Row {
+fn line(stage: &StageRow) -> RecordedRow {
+    RecordedRow::from(Row {
         file: stage.file.clone(),
         method_name: Some(stage.method_name.clone()),
         precision: stage.precision,

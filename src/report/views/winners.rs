@@ -7,7 +7,7 @@ use super::setting::{APART, count};
 use super::shown::{Series, Shown};
 use crate::report::View;
 use crate::report::column::Column;
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 use crate::report::select::{Conditions, Select};
 use crate::report::table::{Cell, Table};
 
@@ -26,7 +26,7 @@ pub struct Winners {
 }
 
 impl Winners {
-    pub(super) fn view(&self, lines: &[&Line]) -> View {
+    pub(super) fn view(&self, lines: &[&RecordedRow]) -> View {
         let shown = Shown::of(lines, &self.conditions, &self.of, &APART);
         let contests = Contest::all(&shown.series);
         let rows = contests.iter().map(|of| row(of, &shown.series)).collect();

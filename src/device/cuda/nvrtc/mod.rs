@@ -12,7 +12,7 @@ use libloading::os::unix::Library;
 
 use super::editions::{Edition, Opened, Sought, Target};
 use super::libraries::{self, StatusText, functions};
-use crate::cache::{Cache, Key};
+use crate::cache::{CacheFolder, Key};
 use crate::device::kernel::{HEADERS, Program};
 use crate::method::{Failed, Unavailable};
 use crate::scalar::Precision;
@@ -182,7 +182,7 @@ impl Nvrtc {
     ///
     /// # Errors
     /// See [`compile`](Self::compile).
-    pub fn compile_cached(&self, cache: &Cache, unit: &Unit) -> Result<Vec<u8>, Failed> {
+    pub fn compile_cached(&self, cache: &CacheFolder, unit: &Unit) -> Result<Vec<u8>, Failed> {
         cache.get_or(&unit.key().and([self.name()]), || Ok(self.compile(unit)?.cubin))
     }
 

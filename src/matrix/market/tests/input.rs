@@ -47,7 +47,7 @@ fn a_pipe_is_read_as_a_file_is() {
         let folder = tempfile::tempdir().unwrap();
         let opened = open(&pipe(folder.path(), text), ReadBounds::NONE).unwrap();
         assert!(opened.is_stream());
-        assert_eq!(opened.announced().unwrap().nnz, 2);
+        assert_eq!(opened.size_hint().unwrap().nnz, 2);
         assert_eq!(opened.read().unwrap().csr.values, [1.5, -2.0]);
     }
 }
@@ -117,7 +117,7 @@ fn reading_can_be_interrupted() {
         interrupted.store(true, Ordering::Relaxed);
         assert!(open(&path, bounds).err().unwrap().is_interrupted(), "{name}");
         if let Ok(opened) = opened {
-            assert!(opened.announced().unwrap_err().is_interrupted(), "{name}");
+            assert!(opened.size_hint().unwrap_err().is_interrupted(), "{name}");
             assert!(opened.read().unwrap_err().is_interrupted(), "{name}");
         }
     }

@@ -43,7 +43,7 @@ pub enum Work {
 }
 
 /// A line of blocks that was cut: a block row, or for Aᵀ a block column.
-pub struct Line {
+pub struct BlockLine {
     /// Its elements of y.
     pub outputs: Range<usize>,
     /// The temporaries of its pieces, one after the other.
@@ -59,7 +59,7 @@ pub struct Plan {
     /// All tasks.
     pub tasks: Vec<Task>,
     /// The lines that were cut.
-    pub lines: Vec<Line>,
+    pub lines: Vec<BlockLine>,
     /// How many temporaries there are.
     pub temporaries: usize,
     /// Each thread's tasks, which are of equal nonzeros.
@@ -98,7 +98,7 @@ impl Plan {
                 plan.temporaries += if k > 0 { outputs.len() } else { 0 };
                 cutter.push(line, piece, outputs.clone(), temporary, Some(plan.lines.len()));
             }
-            plan.lines.push(Line {
+            plan.lines.push(BlockLine {
                 outputs,
                 temporaries: first_temporary..plan.temporaries,
                 tasks: cutter.tasks.len() - first_task,
@@ -134,7 +134,7 @@ impl Plan {
     }
 
     /// Tells that a task of a line is done; returns the line if it was the last.
-    pub fn finish(&self, line: usize) -> Option<&Line> {
+    pub fn finish(&self, line: usize) -> Option<&BlockLine> {
         let line = &self.lines[line];
         (line.open.fetch_sub(1, Ordering::AcqRel) == 1).then_some(line)
     }

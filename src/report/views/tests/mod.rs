@@ -66,7 +66,7 @@ fn rows() -> Vec<Row> {
 
 fn view(rows: Vec<Row>, toml: &str) -> View {
     let spec: Spec = toml::from_str(&format!("title = 'T'\n{toml}")).expect(toml);
-    let lines: Vec<_> = rows.into_iter().map(Line::from).collect();
+    let lines: Vec<_> = rows.into_iter().map(RecordedRow::from).collect();
     spec.view(&Recorded { lines: lines.iter().collect(), ..Recorded::default() })
 }
 

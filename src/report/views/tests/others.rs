@@ -231,7 +231,8 @@ fn a_foot_tells_of_the_rows_that_are_shown() {
         "system": {"cpu": "C", "cores": 2}});
     let of_run = |row| Row { run_id: "r".into(), ..row };
     let gpu = Row { device: Some(Device::Gpu), ..row("b.mtx", 1000, "gpu-merge", 1.0) };
-    let lines: Vec<_> = rows().into_iter().chain([gpu]).map(of_run).map(Line::from).collect();
+    let lines: Vec<_> =
+        rows().into_iter().chain([gpu]).map(of_run).map(RecordedRow::from).collect();
     let lines: Vec<_> = lines.iter().collect();
     let recorded = Recorded { lines, runs: vec![&run], ..Recorded::default() };
     let foot = |toml: &str| {
@@ -269,7 +270,8 @@ fn what_never_pays_off_does_not_hide_how_the_others_correlate() {
 fn agreement_tells_how_near_modelled_times_are_to_published_ones() {
     let modelled = |file: &str, method: &str, ms: f64, published: f64| {
         let device = Some(Device::model("v100"));
-        let line = Line::from(Row { device, threads: None, ..row(file, 1000, method, ms - 0.01) });
+        let line =
+            RecordedRow::from(Row { device, threads: None, ..row(file, 1000, method, ms - 0.01) });
         let cells = [("published_ms", published), ("waiting_ms", 0.01)];
         cells.into_iter().fold(line, |line, (name, ms)| line.with(name, Some(ms.to_string())))
     };
@@ -278,7 +280,7 @@ fn agreement_tells_how_near_modelled_times_are_to_published_ones() {
         modelled("a.mtx", "two", 1.0, 2.0),
         modelled("a.mtx", "three", 4.0, 4.0),
         modelled("b.mtx", "one", 0.05, 0.05),
-        Line::from(row("c.mtx", 1000, "one", 1.0)),
+        RecordedRow::from(row("c.mtx", 1000, "one", 1.0)),
     ];
     let spec = "kind = 'agreement'\ntitle = 'T'\nwhere = 'device = model:v100'\nlong_ms = 0.1\nfarthest = 1";
     let spec: Spec = toml::from_str(spec).unwrap();

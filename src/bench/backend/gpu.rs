@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use ptx_machine::model::Cure;
 
-use super::{Factors, PEAK_LOOKS, Parts, Side, footprint};
+use super::{Backend, Factors, PEAK_LOOKS, Parts, footprint};
 use crate::bench::execute::Bench;
 use crate::bench::need::SMALL_ON_DEVICE;
 use crate::bench::peak::{DeviceSweeps, Peak};
-use crate::bench::plan::Cache;
+use crate::bench::plan::CacheState;
 use crate::bench::rehearsal;
 use crate::device::buffer::Value;
 use crate::device::facts::Clocks;
@@ -57,7 +57,7 @@ impl<'a, T: Value> OnGpu<'a, T> {
         x: &[T],
     ) -> Result<Self, Unprepared> {
         let gpu = &csr.gpu;
-        let cold = bench.settings.cache == Cache::Cold && gpu.modelled().is_none();
+        let cold = bench.settings.cache == CacheState::Cold && gpu.modelled().is_none();
         let outputs = if bench.settings.transpose { csr.host.cols } else { csr.host.rows };
         let evictor = cold.then(|| gpu.upload(&vec![0; 2 * gpu.facts().l2_bytes as usize]));
         Ok(Self {
@@ -130,7 +130,7 @@ fn ready<'c, T: Value>(
     Ok(prepared.captured(&csr.gpu, factors, x, y).map_err(refused)?)
 }
 
-impl<'a, T: Value> Side<'a, T> for OnGpu<'a, T> {
+impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
     type Vector = Buffer<T>;
     const DEVICE: Device = Device::Gpu;
 
@@ -139,7 +139,7 @@ impl<'a, T: Value> Side<'a, T> for OnGpu<'a, T> {
     }
 
     fn stays_in_cache(&self) -> bool {
-        let hot = self.bench.settings.cache == Cache::Hot;
+        let hot = self.bench.settings.cache == CacheState::Hot;
         hot && footprint(&self.csr.host) as u64 <= 2 * self.gpu().facts().l2_bytes
     }
 
@@ -265,8 +265,8 @@ impl<'a, T: Value> Side<'a, T> for OnGpu<'a, T> {
         Ok(Parts { stages, launches: Some(launches) })
     }
 
-    fn chill(&mut self, _: &Prepared<'a, T, Buffer<T>>) -> Result<(), Failed> {
-        if self.bench.settings.cache == Cache::Cold {
+    fn evict_caches(&mut self, _: &Prepared<'a, T, Buffer<T>>) -> Result<(), Failed> {
+        if self.bench.settings.cache == CacheState::Cold {
             self.gpu().evict();
         }
         self.evictor.as_ref().map_or(Ok(()), |evictor| self.probe.read(evictor, 1))

@@ -3,15 +3,15 @@
 use std::fs::{self, File};
 use std::path::Path;
 
-use spmv_bench::cli::Verdict;
+use spmv_bench::cli::CommandStatus;
 
-use crate::world::{Ran, run, run_keeping};
+use crate::env::{Ran, run, run_keeping};
 use crate::{EXACT, SMALL, folder};
 
 fn corpus(dir: &Path, more: &str) -> Ran {
     let words = format!("corpus {} {EXACT} --format json {more}", dir.display());
     let ran = run_keeping(&words, &dir.join("cache"));
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     ran
 }
 
@@ -62,7 +62,7 @@ fn the_cache_is_listed_and_cleared() {
     let (cache, path) = (dir.path().join("cache"), dir.path().join("a.mtx"));
     let verb = |verb: &str| {
         let ran = run_keeping(&format!("cache {verb}"), &cache);
-        assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+        assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
         (ran.stdout, ran.stderr)
     };
     assert!(verb("list").1.starts_with("0 entries, 0.0 MB kept in "));
@@ -100,7 +100,7 @@ fn only_the_program_s_own_files_are_cleared() {
     mine.iter().for_each(|path| fs::write(path, "mine").unwrap());
     let clear = || run_keeping("cache clear", &cache);
     let ran = clear();
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     assert!(ran.stderr.starts_with("1 entries, "), "{}", ran.stderr);
     let others = "4 other files or folders there are not of this program and are left\n";
     assert!(ran.stderr.ends_with(others), "{}", ran.stderr);
@@ -131,7 +131,7 @@ fn what_was_generated_is_marked_in_every_output() {
     let dir = folder(&[]);
     let path = dir.path().join("g.mtx");
     let ran = run(&format!("generate grid2d,n=4 -o {}", path.display()));
-    assert_eq!(ran.result, Ok(Verdict::Ok), "{ran:?}");
+    assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     for source in [path.to_str().unwrap(), "gen:grid2d,n=4"] {
         for format in ["text", "csv", "json"] {
             let ran = run(&format!("--mtx {source} {EXACT} --format {format}"));

@@ -1,13 +1,13 @@
 //! What is not compared, and why.
 
-use super::Side;
+use super::Compared;
 use super::pair::{Key, Pair};
-use crate::report::lines::Line;
+use crate::report::lines::RecordedRow;
 
 /// Why two files are not compared.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[allow(missing_docs)] // the message explains each field
-pub enum Refusal {
+pub enum CompareError {
     /// One file was measured in two ways.
     #[error(
         "{file} holds rows of {column} {one} and of {column} {other}, which are not compared as one; \
@@ -35,27 +35,31 @@ pub enum Refusal {
 }
 
 /// Refuses a row that is ok without a time.
-pub(super) fn check_time(side: &Side, line: &Line, key: &Key) -> Result<(), Refusal> {
+pub(super) fn check_time(
+    side: &Compared,
+    line: &RecordedRow,
+    key: &Key,
+) -> Result<(), CompareError> {
     if !line.is_ok() || line.row.typical_ms().is_some_and(|ms| ms > 0.0 && ms.is_finite()) {
         return Ok(());
     }
     let column = if line.row.median_ms.is_some() { "median_ms" } else { "avg_spmv_ms" };
     let value = line.cell(column).unwrap_or_default().to_owned();
-    Err(Refusal::NoTime { file: side.name.to_owned(), row: key.describe(), column, value })
+    Err(CompareError::NoTime { file: side.name.to_owned(), row: key.describe(), column, value })
 }
 
 /// Refuses rows of different matrices, as far as they tell.
-pub(super) fn same_matrix(pair: &Pair, a: &Side, b: &Side) -> Result<(), Refusal> {
+pub(super) fn same_matrix(pair: &Pair, a: &Compared, b: &Compared) -> Result<(), CompareError> {
     let difference = pair.a.zip(pair.b).and_then(|(a, b)| difference(a, b));
     difference.map_or(Ok(()), |(in_a, in_b, why)| {
         let found = format!("{in_a} in {} and {in_b} in {}", a.name, b.name);
-        Err(Refusal::OtherMatrix { matrix: pair.key.file.to_owned(), found, why })
+        Err(CompareError::OtherMatrix { matrix: pair.key.file.to_owned(), found, why })
     })
 }
 
 /// What each has, and what that means.
-fn difference(a: &Line, b: &Line) -> Option<(String, String, &'static str)> {
-    let differ = |of: fn(&Line) -> Option<usize>| of(a).zip(of(b)).filter(|(a, b)| a != b);
+fn difference(a: &RecordedRow, b: &RecordedRow) -> Option<(String, String, &'static str)> {
+    let differ = |of: fn(&RecordedRow) -> Option<usize>| of(a).zip(of(b)).filter(|(a, b)| a != b);
     if let Some((a, b)) = differ(|line| line.row.num_rows) {
         return Some((format!("{a} rows"), b.to_string(), "it is another file"));
     }
@@ -66,7 +70,7 @@ fn difference(a: &Line, b: &Line) -> Option<(String, String, &'static str)> {
         let why = "one of them was read with --no-expand, or it is another file";
         return Some((format!("{a} nonzeros"), b.to_string(), why));
     }
-    let kind = |line: &Line| line.row.kind.clone().unwrap_or_default();
+    let kind = |line: &RecordedRow| line.row.kind.clone().unwrap_or_default();
     let why = "a stand-in is not the matrix that it stands in for";
     let stand_in = a.is_stand_in() != b.is_stand_in();
     stand_in.then(|| (format!("the kind '{}'", kind(a)), format!("'{}'", kind(b)), why))

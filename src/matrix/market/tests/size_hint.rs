@@ -3,23 +3,23 @@
 use super::super::Opened;
 use super::{Options, gzip};
 use crate::matrix::bounds::ReadBounds;
-use crate::matrix::source::Announced;
+use crate::matrix::source::SizeHint;
 
 /// Of a file of that name and contents; the error without the folder.
-fn of(name: &str, contents: &[u8], expand: bool) -> Result<Announced, String> {
+fn of(name: &str, contents: &[u8], expand: bool) -> Result<SizeHint, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     std::fs::write(&path, contents).unwrap();
     let options = Options { expand, ..Options::default() };
     let opened = Opened::open(&path, &options, ReadBounds::NONE);
-    let announced = opened.and_then(|opened| opened.announced());
+    let announced = opened.and_then(|opened| opened.size_hint());
     let shown = |error: super::super::MarketError| error.to_string();
     let folder = format!("{}/", folder.path().display());
     announced.map_err(|error| shown(error).replace(&folder, ""))
 }
 
-fn sized(rows: usize, cols: usize, nnz: u64, scratch: u64) -> Result<Announced, String> {
-    Ok(Announced { rows, cols, nnz, scratch })
+fn sized(rows: usize, cols: usize, nnz: u64, scratch: u64) -> Result<SizeHint, String> {
+    Ok(SizeHint { rows, cols, nnz, scratch })
 }
 
 /// The entries themselves are not looked at.

@@ -24,8 +24,8 @@ use xxhash_rust::xxh3::Xxh3;
 use super::bounds::ReadBounds;
 use super::market::MarketError;
 use super::source::{Loaded, Source};
-use crate::cache::{Cache, Contents, Key, create_private_folder, replace_private};
-use entry::{Entry, Problem};
+use crate::cache::{CacheFolder, Contents, Key, create_private_folder, replace_private};
+use entry::{CachedMatrix, Problem};
 
 /// A file may change once more within the time that its file system tells apart.
 const TIME_STEP: Duration = Duration::from_secs(2);
@@ -37,7 +37,7 @@ const PIECE: usize = 1 << 20;
 
 /// The folder of kept matrices.
 #[derive(Clone, Debug)]
-pub struct Kept(Cache);
+pub struct MatrixCache(CacheFolder);
 
 /// A matrix that was read and is to be kept.
 #[derive(Debug)]
@@ -70,9 +70,9 @@ pub struct Listed {
     pub stale: bool,
 }
 
-impl Kept {
+impl MatrixCache {
     /// Those in the folder of `cache`.
-    pub fn of(cache: Cache) -> Self {
+    pub fn of(cache: CacheFolder) -> Self {
         Self(cache)
     }
 
@@ -102,7 +102,7 @@ impl Kept {
         let Some(place) = self.0.path(&key) else {
             return Loaded::read_within(path, expand, bounds);
         };
-        let damage = match Entry::open(&place) {
+        let damage = match CachedMatrix::open(&place) {
             Ok(entry) if entry.head.is_of(stamp, &source, bounds) => match entry.load() {
                 Ok(loaded) => return Ok(loaded),
                 Err(problem) => Some(problem),
@@ -129,7 +129,7 @@ impl Kept {
         Ok(listed.into_iter().map(|(path, bytes)| Listed::of(path, bytes)).collect())
     }
 
-    /// All files of the folder, whose entries [`Kept::list`] describes.
+    /// All files of the folder, whose entries [`MatrixCache::list`] describes.
     ///
     /// # Errors
     /// A folder that cannot be read.
@@ -138,7 +138,7 @@ impl Kept {
     }
 }
 
-impl fmt::Display for Kept {
+impl fmt::Display for MatrixCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
@@ -179,7 +179,7 @@ impl Pending {
 
 impl Listed {
     fn of(path: PathBuf, bytes: u64) -> Self {
-        let head = Entry::open(&path).ok().map(|entry| entry.head);
+        let head = CachedMatrix::open(&path).ok().map(|entry| entry.head);
         let source = |head: &entry::Head| PathBuf::from(OsStr::from_bytes(&head.source));
         let fresh = head
             .as_ref()

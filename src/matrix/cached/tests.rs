@@ -10,7 +10,7 @@ use crate::matrix::generate::Generator;
 /// A folder with `a.mtx`, whose time is long past, and one for entries.
 struct Place {
     folder: tempfile::TempDir,
-    kept: Kept,
+    kept: MatrixCache,
 }
 
 const TEXT: &str = "%%MatrixMarket matrix coordinate real symmetric\n% kind: a kind\n3 3 4\n1 1 2\n2 1 3\n2 1 1\n3 2 5\n";
@@ -18,7 +18,7 @@ const TEXT: &str = "%%MatrixMarket matrix coordinate real symmetric\n% kind: a k
 impl Place {
     fn new(text: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let kept = Kept::of(Cache::at(folder.path().join("kept")));
+        let kept = MatrixCache::of(CacheFolder::at(folder.path().join("kept")));
         let place = Self { folder, kept };
         place.write(text, Duration::from_secs(1_000_000));
         place
@@ -268,7 +268,7 @@ fn an_entry_that_shrinks_while_it_is_read_is_damaged() {
     let place = Place::new(TEXT);
     place.load(true);
     let path = place.entries().remove(0);
-    let entry = Entry::open(&path).unwrap();
+    let entry = CachedMatrix::open(&path).unwrap();
     File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
     assert_eq!(entry.load().unwrap_err().to_string(), "cannot be read");
 }

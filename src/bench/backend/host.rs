@@ -3,11 +3,11 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use super::{Factors, PEAK_LOOKS, Parts, SETTLE, Side, footprint};
+use super::{Backend, Factors, PEAK_LOOKS, Parts, SETTLE, footprint};
 use crate::bench::evict::Evictor;
 use crate::bench::execute::Bench;
 use crate::bench::peak::{Peak, Sweeps};
-use crate::bench::plan::Cache;
+use crate::bench::plan::CacheState;
 use crate::bench::rehearsal;
 use crate::device::facts::Clocks;
 use crate::matrix::Csr;
@@ -30,7 +30,7 @@ pub struct Host<'a, T> {
 impl<'a, T: Scalar> Host<'a, T> {
     /// With `x`, and y all zero.
     pub fn new(bench: &'a Bench<'a>, csr: &'a Csr<T>, x: &[T]) -> Self {
-        let cold = bench.settings.cache == Cache::Cold;
+        let cold = bench.settings.cache == CacheState::Cold;
         let outputs = if bench.settings.transpose { csr.cols } else { csr.rows };
         Self {
             bench,
@@ -51,7 +51,7 @@ impl<'a, T: Scalar> Host<'a, T> {
     }
 }
 
-impl<'a, T: Scalar> Side<'a, T> for Host<'a, T> {
+impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
     type Vector = [T];
     const DEVICE: Device = Device::Cpu;
 
@@ -137,7 +137,7 @@ impl<'a, T: Scalar> Side<'a, T> for Host<'a, T> {
 
     /// Evicts, lets all threads fall asleep, and wakes those that the product will run on, so that it
     /// meets cold caches but no sleeping or competing threads.
-    fn chill(&mut self, prepared: &Prepared<'a, T>) -> Result<(), Failed> {
+    fn evict_caches(&mut self, prepared: &Prepared<'a, T>) -> Result<(), Failed> {
         let Some(evictor) = &mut self.evictor else { return Ok(()) };
         let Bench { team, clock, .. } = *self.bench;
         evictor.evict(team);

@@ -37,7 +37,7 @@ pub struct Parts {
 pub type Factors<T> = (T, T);
 
 /// Host or GPU, with x and y there.
-pub trait Side<'a, T> {
+pub trait Backend<'a, T> {
     /// The type of x and y.
     type Vector: Values + ?Sized;
     /// Which of the two it is.
@@ -103,7 +103,7 @@ pub trait Side<'a, T> {
         products: usize,
     ) -> Result<Parts, Failed>;
     /// With `--cache cold`, empties the caches before a sample.
-    fn chill(&mut self, prepared: &Prepared<'a, T, Self::Vector>) -> Result<(), Failed>;
+    fn evict_caches(&mut self, prepared: &Prepared<'a, T, Self::Vector>) -> Result<(), Failed>;
     /// Measures the ceiling.
     fn look_at_peak(&mut self) -> Result<(), Failed>;
     /// The bandwidth in GB/s of `bytes`, or of as many as the last-level cache holds.

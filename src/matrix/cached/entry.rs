@@ -69,7 +69,7 @@ impl From<Unusable> for Problem {
 ///
 /// It is read into memory and not mapped, so that another program may change or shorten it meanwhile: the
 /// checksums are those of the bytes that were read.
-pub struct Entry {
+pub struct CachedMatrix {
     pub head: Head,
     file: File,
     bytes: u64,
@@ -135,7 +135,7 @@ pub fn write(head: &Head, csr: &Csr<f64>, file: &mut File) -> io::Result<()> {
     Ok(())
 }
 
-impl Entry {
+impl CachedMatrix {
     /// Opens an entry of the user's own and reads its head.
     ///
     /// # Errors

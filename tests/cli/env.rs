@@ -1,4 +1,4 @@
-//! A world for commands to run in, with a fake clock.
+//! What commands run in, with a fake clock.
 
 use std::cell::Cell;
 use std::ffi::OsString;
@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use spmv_bench::bench::clock::{Clock, FakeClock};
-use spmv_bench::cache::Cache;
-use spmv_bench::cli::{self, Verdict, World};
+use spmv_bench::cache::CacheFolder;
+use spmv_bench::cli::{self, CommandStatus, Env};
 use spmv_bench::device::Gpu;
-use spmv_bench::matrix::kept::Kept;
+use spmv_bench::matrix::cached::MatrixCache;
 use spmv_bench::method::Unavailable;
 use spmv_bench::system::System;
 use spmv_bench::system::noise::Readings;
@@ -18,7 +18,7 @@ use spmv_bench::system::noise::Readings;
 /// What a command line did.
 #[derive(Debug)]
 pub struct Ran {
-    pub result: Result<Verdict, String>,
+    pub result: Result<CommandStatus, String>,
     pub stdout: String,
     pub stderr: String,
 }
@@ -62,7 +62,7 @@ fn run_in(
     [profiles, matrices]: [Option<&Path>; 2],
 ) -> Ran {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-    let mut world = World {
+    let mut env = Env {
         stdout: &mut stdout,
         stderr: &mut stderr,
         terminal: false,
@@ -76,11 +76,11 @@ fn run_in(
         program: None,
         arguments: Vec::new(),
         open_gpu,
-        profiles: profiles.map(Cache::at),
-        matrices: matrices.map(|folder| Kept::of(Cache::at(folder))),
+        profiles: profiles.map(CacheFolder::at),
+        matrices: matrices.map(|folder| MatrixCache::of(CacheFolder::at(folder))),
     };
     let args = std::iter::once("spmv-bench").chain(words.split_whitespace()).map(OsString::from);
-    let result = cli::run(args, &mut world).map_err(|error| format!("{error:#}"));
+    let result = cli::run(args, &mut env).map_err(|error| format!("{error:#}"));
     let text = |bytes| String::from_utf8(bytes).unwrap();
     Ran { result, stdout: text(stdout), stderr: text(stderr) }
 }

@@ -12,10 +12,10 @@ use anyhow::{Result, bail, ensure};
 use super::child::{LAST_GRACE, Running, TICK};
 use super::wire::{Answer, Hello, send};
 use crate::cli::corpus::same::differences;
-use crate::cli::task::{Ended, Event, Step, Task};
+use crate::cli::task::{Ended, Event, MatrixTask, Step};
 use crate::record::MatrixReport;
 use crate::record::row::{Shape, Status};
-use crate::record::run::{Cell, RunRecord};
+use crate::record::run::{RowKey, RunRecord};
 
 /// What a child gets beyond a method's time to end it by itself.
 const GRACE: Duration = Duration::from_secs(1);
@@ -23,7 +23,7 @@ const GRACE: Duration = Duration::from_secs(1);
 const TRIES: usize = 4;
 
 /// A child, and what it takes to make another.
-pub struct Keeper<'a> {
+pub struct Supervisor<'a> {
     program: PathBuf,
     hello: Hello,
     interrupted: &'a AtomicBool,
@@ -39,7 +39,7 @@ enum Finish {
     Died(Ended),
 }
 
-impl<'a> Keeper<'a> {
+impl<'a> Supervisor<'a> {
     /// Starts a child; what it says of the run.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl<'a> Keeper<'a> {
     }
 
     /// Whether it has something of a task to measure.
-    pub fn has_open(&self, task: &Task) -> bool {
+    pub fn has_open(&self, task: &MatrixTask) -> bool {
         self.record.cells.iter().any(|cell| !task.is_done(cell))
     }
 
@@ -63,7 +63,7 @@ impl<'a> Keeper<'a> {
     ///
     /// # Errors
     /// When no child can be started.
-    pub fn run(&mut self, mut task: Task, tell: &mut dyn FnMut(Event)) -> Result<bool> {
+    pub fn run(&mut self, mut task: MatrixTask, tell: &mut dyn FnMut(Event)) -> Result<bool> {
         let (mut watch, mut idle_ends) = (Watch::begin(), 0);
         loop {
             let end = match self.attempt(&mut task, &mut watch, tell)? {
@@ -127,7 +127,7 @@ impl<'a> Keeper<'a> {
     /// One child's work on a task. What has rows afterwards is noted in the task.
     fn attempt(
         &mut self,
-        task: &mut Task,
+        task: &mut MatrixTask,
         watch: &mut Watch,
         tell: &mut dyn FnMut(Event),
     ) -> Result<Finish> {
@@ -166,9 +166,9 @@ impl<'a> Keeper<'a> {
                     bail!("the child process sent a message that was not expected")
                 }
                 Err(RecvTimeoutError::Disconnected) => {
-                    let fate = running.fate();
-                    let cause = if fate.is_of_memory() { ", as when memory runs out" } else { "" };
-                    let reason = format!("the child process {fate} {}{cause}", watch.moment());
+                    let exit = running.exit_report();
+                    let cause = if exit.is_of_memory() { ", as when memory runs out" } else { "" };
+                    let reason = format!("the child process {exit} {}{cause}", watch.moment());
                     break Finish::Died(Ended::Failed(reason));
                 }
                 // Only what it has said nothing for.
@@ -213,7 +213,7 @@ struct Watch {
     looked: Instant,
     at: Duration,
     /// The turns that methods have had.
-    spent: HashMap<Cell, Duration>,
+    spent: HashMap<RowKey, Duration>,
     /// Whether there will be no methods.
     is_over: bool,
     /// Whether this child or one before it has read the matrix.
@@ -234,7 +234,7 @@ impl Watch {
     }
 
     /// Takes in what the child has told.
-    fn note(&mut self, event: &Event, task: &mut Task) {
+    fn note(&mut self, event: &Event, task: &mut MatrixTask) {
         match event {
             Event::Step(next) => {
                 if let Some(Step::Method(cell, _)) = self.step.replace(next.clone()) {
