@@ -1,5 +1,5 @@
-//! Reads a Matrix Market file several times and prints how long it took: what
-//! `scripts/bench-reader` times.
+//! Reads a Matrix Market file several times and prints the time and memory of each reading.
+//! `scripts/bench-reader` runs this program.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -10,9 +10,12 @@ use spmv_bench::matrix::market;
 
 #[derive(Parser)]
 struct Arguments {
+    /// The Matrix Market file.
     file: PathBuf,
+    /// The number of threads that read it.
     #[arg(default_value_t = 1)]
     threads: usize,
+    /// The number of times that it is read.
     #[arg(default_value_t = 1)]
     rounds: usize,
 }
@@ -33,7 +36,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The most memory this process has occupied so far.
+/// Returns the peak resident memory of this process so far, in bytes.
 fn peak_bytes() -> anyhow::Result<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,36 +1,37 @@
 //! `spmv-bench`: the reference benchmark for sparse matrix-vector multiplication.
 //!
-//! The rooms, and which way they look:
+//! The modules, and which other modules each of them uses (without tests, and without [`scalar`], which most modules
+//! use):
 //!
-//! | room | what it holds | looks at |
+//! | module | contents | uses |
 //! |---|---|---|
-//! | [`matrix`] | CSR, Matrix Market, kept matrices, generators, orderings, row statistics | team, cache |
+//! | [`matrix`] | CSR, Matrix Market files, cached matrices, generators, orderings, row statistics | cache, near, team |
 //! | [`scalar`] | the two precisions | – |
 //! | [`cache`] | files that only save time | – |
-//! | [`profile`] | what is measured of a machine once | scalar |
-//! | [`simd`] | vector instructions chosen at run time | scalar |
+//! | [`profile`] | the machine's profile, which is measured once | – |
+//! | [`simd`] | vector instructions chosen at run time | – |
 //! | [`team`] | pinned threads with a cheap fork and join | – |
-//! | [`system`] | facts of the machine | – |
-//! | [`near`] | what a mistyped word may have meant | – |
-//! | [`terminal`] | text of others without what a terminal obeys | – |
-//! | [`device`] | the GPU: memory, kernels, time; CUDA behind it, or a model that executes PTX on the CPU | matrix |
-//! | [`memory`] | how much there is, how much is needed | matrix, system |
-//! | [`method`] | what a method is | matrix, memory, team, simd, device, profile |
-//! | [`methods`] | `METHODS`, the one list; one file per algorithm | method |
-//! | `mpi` | one product over many processes, with the feature of that name: partition, product, measurement | matrix, methods, verify, bench |
-//! | [`verify`] | reference, bound, verdict | matrix |
-//! | [`mod@bench`] | plan → execute → a value for every method | methods, verify |
-//! | [`record`] | the row, its CSV, JSON and text, the run's facts | results of bench |
-//! | [`report`] | rows that were recorded, as tables and charts, and two files of them compared | record, cache |
-//! | [`papers`] | the documents' experiments: what is measured, shown and claimed | methods, report, record |
-//! | [`datasets`] | the collection's matrices: their facts, named sets, filters | – |
-//! | [`fetch`] | brings matrices of the collection | datasets, matrix, cache |
-//! | [`cli`] | one file per verb | all |
+//! | [`system`] | facts about the machine | – |
+//! | [`near`] | suggestions for mistyped words | – |
+//! | [`terminal`] | escapes the control characters of text from files before it is printed | – |
+//! | [`device`] | the GPU: memory, kernels, time; backed by CUDA or by a model that executes PTX on the CPU | bench (peak bandwidth), cache, matrix, method, methods (vendor libraries), near |
+//! | [`memory`] | how much memory is available and how much is needed | matrix, system |
+//! | [`method`] | the definition of a method | device, matrix, memory, profile, simd, team |
+//! | [`methods`] | `METHODS`, the list of all methods; one file per algorithm | device, matrix, memory, method, profile, simd, system, team |
+//! | `mpi` | one product on many processes, behind the feature `mpi`: partition, product, measurement | bench, device, matrix, method, methods, record, simd, verify |
+//! | [`verify`] | reference product, error bound, verdict | matrix |
+//! | [`mod@bench`] | plans and executes the measurements; a result for every method | device, matrix, memory, method, profile, simd, system, team, verify |
+//! | [`record`] | the row, its CSV, JSON and text, the facts of a run | bench (results), cache, device, matrix, method, methods, system, terminal |
+//! | [`report`] | recorded rows as tables and charts, and the comparison of two files | bench, cache, matrix, memory, method, methods, near, record |
+//! | [`papers`] | the experiments of the papers: what is measured, shown and claimed | bench, device, matrix, method, methods, near, record, report |
+//! | [`datasets`] | the matrix collection: facts of its matrices, named sets, filters | near |
+//! | [`fetch`] | downloads matrices of the collection | cache, datasets, matrix |
+//! | [`cli`] | one file per verb | all others but verify |
 //!
-//! The kernels are in `cuda/`, a file per GPU method.
+//! The CUDA kernels are in `cuda/`, one file per GPU method.
 //!
-//! Methods never see clocks, files or CSV, and each other only where one is made of another; `record` never
-//! runs anything.
+//! A method does not read the clock, write files or produce CSV. It uses another method only where one is built from
+//! the other. `record` does not run methods.
 
 pub mod bench;
 pub mod cache;

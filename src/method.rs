@@ -1,5 +1,5 @@
-//! What a method is: an entry of [`METHODS`](crate::methods::METHODS) that turns a CSR matrix into
-//! a product y = αAx + βy.
+//! Defines [`Method`]: an entry of [`METHODS`](crate::methods::METHODS) that prepares a product y = αAx +
+//! βy from a CSR matrix.
 
 mod device;
 mod prepared;
@@ -17,39 +17,42 @@ use crate::team::Team;
 pub use device::Device;
 pub use prepared::{Prepared, PreparedOnGpu, Values};
 
-/// One way of computing y = αAx + βy, in both precisions.
+/// An algorithm that computes y = αAx + βy, in both precisions.
 pub struct Method {
-    /// Unique; also the stem of the file that holds it, with `-` for `_`.
+    /// The unique name of the method. A CPU method is in the file of the same name, with `_` in place of
+    /// `-`.
     pub name: &'static str,
-    /// Paper and section, or the library's documentation.
+    /// The source of the algorithm: a paper and section, or the library's documentation.
     pub source: &'static str,
-    /// One line for `spmv-bench methods`: what it does and how it departs from its source.
+    /// One line for `spmv-bench methods`: what the method does and how it departs from its source.
     pub summary: &'static str,
-    /// What may be set from outside.
+    /// The parameters that the user can set.
     pub parameters: &'static [Parameter],
-    /// What it multiplies by.
+    /// Whether the method multiplies by A, by Aᵀ or by both.
     pub operations: Operations,
-    /// What is done once per matrix.
+    /// The kind of work that is done once per matrix.
     pub setup: Setup,
-    /// Bytes beyond CSR, x and y that it takes at most, at any time until it is dropped, where it runs.
+    /// Returns an upper bound of the memory that the method needs in addition to CSR, x and y, in bytes, at
+    /// any time from its preparation until it is dropped. It is memory of the device on which the method
+    /// runs.
     pub memory: fn(&Extent) -> u64,
-    /// How it becomes a product.
+    /// The functions that prepare the product.
     pub code: Code,
 }
 
-/// Which of A and Aᵀ a method multiplies by.
+/// The operations that a method supports: multiplication by A, by Aᵀ or by both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operations {
-    /// A only.
+    /// Multiplies by A only.
     Plain,
-    /// Both, as the request says.
+    /// Multiplies by A or by Aᵀ, depending on [`Request::transpose`].
     Both,
-    /// Aᵀ only.
+    /// Multiplies by Aᵀ only.
     Transposed,
 }
 
 impl Operations {
-    /// Whether it multiplies by Aᵀ, or else by A.
+    /// Returns whether the method supports the product by Aᵀ (if `transpose`) or by A (otherwise).
     pub fn include(self, transpose: bool) -> bool {
         match self {
             Self::Plain => !transpose,
@@ -59,22 +62,22 @@ impl Operations {
     }
 }
 
-/// What a method does once per matrix beyond having it in CSR.
+/// The work that a method does once per matrix, after the matrix has been converted to CSR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setup {
-    /// Nothing of weight.
+    /// No work, or a negligible amount.
     Nothing,
-    /// It looks at the matrix and keeps what it saw; the product works on the CSR arrays, or a library
-    /// decides on what.
+    /// The method analyses the matrix and stores the result. The product reads the CSR arrays, or a library
+    /// decides which arrays it reads.
     Inspection,
-    /// It makes a format of its own.
+    /// The method converts the matrix to its own format.
     Conversion,
-    /// It brings the matrix into another order.
+    /// The method reorders the rows and columns of the matrix.
     Ordering,
 }
 
 impl Setup {
-    /// In tables.
+    /// Returns the name that tables show.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Nothing => "none",
@@ -85,82 +88,86 @@ impl Setup {
     }
 }
 
-/// A choice that a method leaves to its user: `--methods name:parameter=value`.
+/// A parameter of a method, which the user sets by `--methods name:parameter=value`.
 pub struct Parameter {
-    /// Unique within the method.
+    /// The name of the parameter, unique within the method.
     pub name: &'static str,
-    /// All values it may have.
+    /// All values that are allowed.
     pub values: &'static [&'static str],
-    /// What it means, and what happens when it is not given.
+    /// What the parameter does, and the default when it is not given.
     pub meaning: &'static str,
 }
 
-/// What every method of a GPU may be given beside its own parameters.
+/// A parameter that every GPU method accepts in addition to its own.
 pub const GRAPH: Parameter = Parameter {
     name: "graph",
     values: &["on"],
     meaning: "the product is captured as a CUDA graph in setup and launched as one",
 };
 
-/// A method's prepare functions, by device and precision.
+/// The functions that prepare a method, by device and precision.
 #[allow(missing_docs)] // the precisions
 pub enum Code {
-    /// On the host's cores.
+    /// The method runs on the CPU.
     Cpu {
-        /// Whether the product uses every thread of the team.
+        /// Whether the product uses all threads of the team. Otherwise it uses one.
         parallel: bool,
         f64: Prepare<f64>,
         f32: Prepare<f32>,
     },
-    /// On a GPU.
+    /// The method runs on a GPU.
     Gpu { f64: PrepareOnGpu<f64>, f32: PrepareOnGpu<f32> },
 }
 
-/// All work that is done once per matrix beyond having it in CSR: its time is `setup_ms`.
+/// A function that does all work that is needed once per matrix after the conversion to CSR. Its time is
+/// reported as `setup_ms`.
 pub type Prepare<T> = for<'a> fn(&'a Csr<T>, &Request<'a>) -> Result<Prepared<'a, T>, Unavailable>;
 
-/// The same for a matrix that is in the device's memory.
+/// A function that prepares a GPU method for a matrix in device memory. Its time is reported as `setup_ms`.
 pub type PrepareOnGpu<T> =
     for<'a> fn(&'a DeviceCsr<'a, T>, &Request<'a>) -> Result<PreparedOnGpu<'a, T>, Unprepared>;
 
-/// What a method may know of the run before it sees a vector.
+/// The settings of the run that a method can use in its preparation, before any vector is given.
 pub struct Request<'a> {
-    /// The threads that a parallel method runs on; the calling thread is the team's leader.
+    /// The threads on which a parallel method runs. The calling thread is the team's leader.
     pub team: &'a Team,
-    /// The instructions that kernels of our own are to use.
+    /// The instruction set that this project's own kernels use.
     pub isa: Isa,
-    /// Whether the product is y ← αAᵀx + βy; only for methods whose [`Operations`] include it.
+    /// Whether the product is y ← αAᵀx + βy. It is set only for methods whose [`Operations`] include the
+    /// transpose.
     pub transpose: bool,
-    /// The α and β that every product will be called with, for libraries that choose by them.
+    /// The α of every product of this run, for libraries that choose their algorithm by it.
     pub alpha: f64,
-    /// See `alpha`.
+    /// The β of every product of this run, for libraries that choose their algorithm by it.
     pub beta: f64,
-    /// How many products the run plans: what an inspector is told to expect.
+    /// The number of products that the run plans. Inspectors of libraries receive it as a hint.
     pub expected_products: usize,
-    /// What was measured of this machine in the product's precision, if anything.
+    /// The machine's profile in the precision of the product, if it has been measured.
     pub profile: Option<&'a Profile>,
-    /// The parameters that were given, each with one of the values that the method lists.
+    /// The parameters that the user gave, as pairs of name and value. Each value is one of
+    /// [`Parameter::values`].
     pub given: &'a [(&'static str, &'static str)],
 }
 
 impl Request<'_> {
-    /// The value of a parameter, if it was given.
+    /// Returns the value of a parameter, or `None` if it was not given.
     pub fn word(&self, parameter: &str) -> Option<&'static str> {
         self.given.iter().find(|(name, _)| *name == parameter).map(|(_, value)| *value)
     }
 
-    /// The same for a parameter whose values are numbers.
+    /// Returns the value of a parameter whose values are numbers, or `None` if it was not given.
     pub fn number(&self, parameter: &str) -> Option<usize> {
-        self.word(parameter).map(|word| word.parse().expect("its values are numbers"))
+        self.word(parameter)
+            .map(|word| word.parse().expect("the values of this parameter are numbers"))
     }
 }
 
-/// A method with the parameters that were given.
+/// A method together with the parameters that the user gave.
 #[derive(Clone)]
 pub struct Choice<'m> {
-    /// The method.
+    /// The method without its parameters.
     pub method: &'m Method,
-    /// See [`Request::given`].
+    /// The parameters that the user gave, as in [`Request::given`].
     pub given: Vec<(&'static str, &'static str)>,
 }
 
@@ -171,31 +178,32 @@ impl<'m> From<&'m Method> for Choice<'m> {
 }
 
 impl Choice<'_> {
-    /// Whether the product is to be captured as a graph: see [`GRAPH`].
+    /// Returns whether the product is to be captured as a CUDA graph: see [`GRAPH`].
     pub fn is_graph(&self) -> bool {
         self.given.iter().any(|(name, _)| *name == GRAPH.name)
     }
 
-    /// The method's name with the parameters given: `gpu-light:level=vector`.
+    /// Returns the name of the method with the given parameters, such as `gpu-light:level=vector`.
     pub fn name(&self) -> String {
         let given = self.given.iter().map(|(name, value)| format!(":{name}={value}"));
         std::iter::once(self.method.name.to_owned()).chain(given).collect()
     }
 }
 
-/// Why a method cannot take this matrix or machine: becomes a `skipped` row with this reason.
+/// The reason why a method does not support this matrix or machine. It is recorded as a row with status
+/// `skipped`.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unavailable(pub String);
 
-/// Why a product that was prepared went wrong: becomes a `failed` row with this reason.
+/// The reason why a prepared product failed. It is recorded as a row with status `failed`.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct Failed(pub String);
 
-/// Why a method did not become ready.
+/// The reason why the preparation of a method failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[allow(missing_docs)] // see the two
+#[allow(missing_docs)] // documented at the two types
 pub enum Unprepared {
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
@@ -204,7 +212,7 @@ pub enum Unprepared {
 }
 
 impl Method {
-    /// Where it runs.
+    /// Returns the device on which the method runs.
     pub const fn device(&self) -> Device {
         match self.code {
             Code::Cpu { .. } => Device::Cpu,
@@ -212,7 +220,7 @@ impl Method {
         }
     }
 
-    /// Where it runs when methods of the GPU run on `gpu`.
+    /// Returns the device on which the method runs, where `gpu` is the device of all GPU methods.
     pub const fn runs_on(&self, gpu: Device) -> Device {
         match self.code {
             Code::Cpu { .. } => Device::Cpu,
@@ -220,7 +228,7 @@ impl Method {
         }
     }
 
-    /// The threads that compute in a team of `team`; `None` on a GPU.
+    /// Returns the number of threads that compute in a team of `team` threads; `None` on a GPU.
     pub const fn threads(&self, team: usize) -> Option<usize> {
         match self.code {
             Code::Cpu { parallel: true, .. } => Some(team),
@@ -229,8 +237,8 @@ impl Method {
         }
     }
 
-    /// Bytes of the matrix that a product of this method reads, in the form in which it keeps them, when the CSR
-    /// arrays have `csr` bytes; `None` when a library does not tell.
+    /// Returns the bytes of the matrix that a product reads, in the format of this method. The CSR arrays
+    /// have `csr` bytes. Returns `None` if a library does not report its memory.
     pub fn matrix_bytes<T, V: ?Sized>(&self, csr: u64, prepared: &Prepared<T, V>) -> Option<u64> {
         let kept = match self.setup {
             Setup::Nothing => Some(0),
@@ -239,7 +247,7 @@ impl Method {
         Some(kept? + self.csr_bytes(csr, prepared))
     }
 
-    /// Those of them that are the CSR arrays'.
+    /// Returns how many bytes of the CSR arrays a product reads. The CSR arrays have `csr` bytes in total.
     pub fn csr_bytes<T, V: ?Sized>(&self, csr: u64, prepared: &Prepared<T, V>) -> u64 {
         prepared.csr_bytes.unwrap_or(match self.setup {
             Setup::Nothing | Setup::Inspection => csr,
@@ -247,13 +255,13 @@ impl Method {
         })
     }
 
-    /// All that may be set from outside.
+    /// Returns all parameters of the method, [`GRAPH`] included for GPU methods.
     pub fn all_parameters(&self) -> impl Iterator<Item = &'static Parameter> + use<> {
         let graph = (self.device() == Device::Gpu).then_some(&GRAPH);
         self.parameters.iter().chain(graph)
     }
 
-    /// The prepare function of a precision given as a type; `None` for a method of the GPU.
+    /// Returns the prepare function for precision `T`, or `None` for a GPU method.
     pub fn prepare<T: Scalar>(&self) -> Option<Prepare<T>> {
         match &self.code {
             Code::Cpu { f64, f32, .. } => Some(of_precision::<T, _>(f64, f32)),
@@ -261,7 +269,7 @@ impl Method {
         }
     }
 
-    /// The same on a GPU; `None` for a method of the CPU.
+    /// Returns the GPU prepare function for precision `T`, or `None` for a CPU method.
     pub fn prepare_on_gpu<T: Scalar>(&self) -> Option<PrepareOnGpu<T>> {
         match &self.code {
             Code::Gpu { f64, f32 } => Some(of_precision::<T, _>(f64, f32)),
@@ -270,11 +278,12 @@ impl Method {
     }
 }
 
-/// The one of the two that is for `T`. This is the one place where they are told apart.
+/// Returns the one of the two functions that is for `T`. This is the only place where the precisions are
+/// distinguished.
 fn of_precision<T: Scalar, P: Copy + 'static>(f64: &dyn Any, f32: &dyn Any) -> P {
     let chosen = match T::PRECISION {
         Precision::F64 => f64,
         Precision::F32 => f32,
     };
-    *chosen.downcast_ref().expect("PRECISION names the type itself")
+    *chosen.downcast_ref().expect("PRECISION matches the type")
 }

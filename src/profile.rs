@@ -1,25 +1,25 @@
-//! What is measured of a machine once and for all: how fast blocks of each shape are multiplied, by which
-//! `oski-style` chooses. Measuring it is installation, no part of any matrix' setup.
+//! The machine's profile: the speed of multiplying register blocks of each shape, by which `oski-style`
+//! chooses a shape. It is measured once per machine and is not part of the setup of any matrix.
 
 use crate::scalar::Precision;
 
-/// Rows and columns of a block at most.
-pub const MOST: usize = 8;
+/// The largest number of rows, and of columns, of a block.
+pub const MAX_BLOCK_SIDE: usize = 8;
 
-/// For each number of rows and of columns of a block, the MFLOP/s of a dense matrix stored in such blocks,
-/// on one thread.
+/// The speed in MFLOP/s, on one thread, of multiplying a dense matrix stored in register blocks: entry `[r
+/// - 1][c - 1]` is for blocks of r rows and c columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Profile(pub [[f64; MOST]; MOST]);
+pub struct Profile(pub [[f64; MAX_BLOCK_SIDE]; MAX_BLOCK_SIDE]);
 
 impl Profile {
-    /// For a file.
+    /// Encodes the profile for a file: all entries row by row, as little-endian `f64`.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.0.as_flattened().iter().flat_map(|speed| speed.to_le_bytes()).collect()
     }
 
-    /// From a file; `None` when it is no profile.
+    /// Decodes the contents of a file. Returns `None` if they are not a valid profile.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let mut profile = Self([[0.0; MOST]; MOST]);
+        let mut profile = Self([[0.0; MAX_BLOCK_SIDE]; MAX_BLOCK_SIDE]);
         let speeds = profile.0.as_flattened_mut();
         let (words, []) = bytes.as_chunks::<8>() else { return None };
         if words.len() != speeds.len() {
@@ -32,7 +32,7 @@ impl Profile {
     }
 }
 
-/// A profile for each precision for which there is one.
+/// The profile of each precision, where it has been measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[allow(missing_docs)] // the precisions
 pub struct Profiles {
@@ -41,7 +41,7 @@ pub struct Profiles {
 }
 
 impl Profiles {
-    /// That of a precision.
+    /// Returns the profile of a precision, if it has been measured.
     pub fn of(&self, precision: Precision) -> Option<&Profile> {
         match precision {
             Precision::F64 => self.f64.as_ref(),
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_profile_survives_its_file_and_nonsense_is_none() {
+    fn a_profile_is_decoded_as_it_was_encoded_and_invalid_bytes_give_none() {
         let profile =
             Profile(std::array::from_fn(|r| std::array::from_fn(|c| (r * 8 + c + 1) as f64)));
         let bytes = profile.to_bytes();

@@ -1,11 +1,11 @@
-//! The two precisions. Every algorithm is written once, for `T: Scalar`; the precision is named in
-//! one `match` (in `bench`) and is a type from there on.
+//! The two precisions. Every algorithm is written once, generic over `T: Scalar`. One `match` (in `bench`)
+//! converts the precision from a value to a type.
 
 use std::fmt::Debug;
 
 use serde::{Deserialize, Serialize};
 
-/// The floating-point format of a product's values and vectors.
+/// The floating-point format of the matrix values and the vectors.
 #[derive(
     Clone,
     Copy,
@@ -28,7 +28,7 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// Bytes of one value.
+    /// Returns the size of one value in bytes.
     pub const fn bytes(self) -> u64 {
         match self {
             Self::F64 => 8,
@@ -36,7 +36,7 @@ impl Precision {
         }
     }
 
-    /// `f64` or `f32`, as in the CSV.
+    /// Returns `f64` or `f32`, as written in the CSV.
     pub const fn name(self) -> &'static str {
         match self {
             Self::F64 => "f64",
@@ -45,17 +45,17 @@ impl Precision {
     }
 }
 
-/// `f64` or `f32`.
+/// A floating-point type: `f64` or `f32`.
 pub trait Scalar:
     num_traits::Float + num_traits::NumAssign + bytemuck::Pod + Default + Debug + Send + Sync + 'static
 {
-    /// The precision this type stands for.
+    /// The precision of this type.
     const PRECISION: Precision;
-    /// Half the distance from 1 to the next value: the `u` of the error bound.
+    /// The unit round-off u of the error bound: half the distance from 1 to the next larger value.
     const UNIT_ROUNDOFF: f64;
-    /// Rounds to nearest.
+    /// Converts from `f64`, rounding to nearest.
     fn narrow(value: f64) -> Self;
-    /// Exact.
+    /// Converts to `f64`, which is exact.
     fn widen(self) -> f64;
 }
 

@@ -1,9 +1,9 @@
-//! A fork-join team of pinned threads whose regions cost a fraction of a microsecond.
+//! A fork-join team of pinned threads, whose parallel regions cost a fraction of a microsecond.
 //!
-//! SpMV on a small matrix takes a microsecond, so entering a parallel region must cost less:
-//! waiting workers spin, and a region moves one cache line to them and one back. A worker that
-//! has waited about 100 µs sleeps, so that between two methods the cores are free for the threads
-//! of a vendor's library.
+//! SpMV on a small matrix takes about a microsecond, so entering a parallel region must cost less. Waiting
+//! workers therefore spin, and a region moves one cache line to them and one back. A worker that has waited
+//! about 100 µs sleeps, so that between two methods the cores are free for the threads of a vendor's
+//! library.
 
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
@@ -18,49 +18,51 @@ use crossbeam_utils::CachePadded;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
-/// How often a waiting worker looks before it sleeps; one look takes some 20 ns.
+/// The number of times that a waiting worker reads the region counter before it sleeps. One read takes
+/// about 20 ns.
 const SPINS: usize = 5_000;
 
 type Body<'a> = &'a (dyn Fn(usize) + Sync);
 
-/// What the leader writes and the workers watch: one cache line, which moves once per region.
+/// The data that the leader writes and the workers read: one cache line, which moves once per region.
 struct Start {
-    /// Rises by one to start a region.
+    /// The number of regions started so far. Incrementing it starts a region.
     region: AtomicUsize,
-    /// The region's body, on the leader's stack; none ends the workers.
+    /// The body of the region, on the leader's stack; `None` ends the workers.
     body: UnsafeCell<Option<Body<'static>>>,
 }
 
 struct Shared {
     start: CachePadded<Start>,
-    /// Rises by one for each worker that has finished a region.
+    /// The number of times that a worker has finished a region, summed over all workers.
     finished: CachePadded<AtomicUsize>,
-    /// Workers that are asleep or about to be.
+    /// The number of workers that are asleep or about to sleep.
     sleepers: CachePadded<AtomicUsize>,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     spins: usize,
 }
 
-// SAFETY: the leader writes `body` only while no region runs, before it raises `region`; workers read
-// it after they have seen the rise and before they raise `finished`.
+// SAFETY: the leader writes `body` only while no region runs, before it increments `region`. Workers read
+// it after they have seen the increment and before they increment `finished`.
 unsafe impl Sync for Shared {}
 
-/// A leader, which is the thread that made the team, and `len() - 1` workers.
+/// A leader, which is the thread that created the team, and `len() - 1` workers.
 pub struct Team {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
     cpus: Vec<usize>,
-    /// The leader's affinity before it was pinned.
+    /// The leader's CPU affinity before it was pinned.
     unpinned: Option<CpuSet>,
-    /// Only the leader may start a region: the team is neither shared nor sent.
+    /// Makes the type neither `Send` nor `Sync`, because only the leader may start a region.
     _leader: PhantomData<Cell<*const ()>>,
 }
 
 impl Team {
-    /// One thread on each of `cpus`, the calling thread on the first.
+    /// Creates a team with one thread on each of `cpus`. The calling thread becomes the leader, on the
+    /// first CPU.
     ///
     /// # Errors
-    /// When the system refuses to pin the calling thread.
+    /// Returns an error if the system does not allow the calling thread to be pinned.
     pub fn pinned(cpus: &[usize]) -> nix::Result<Self> {
         let unpinned = sched_getaffinity(Pid::from_raw(0))?;
         pin(cpus[0])?;
@@ -69,8 +71,8 @@ impl Team {
         Ok(team)
     }
 
-    /// `threads` threads where the system puts them, more than there are cores if need be: they
-    /// sleep rather than spin. For tests.
+    /// Creates a team of `threads` threads that are not pinned, possibly more than there are cores. They
+    /// sleep instead of spinning. For tests.
     pub fn floating(threads: usize) -> Self {
         Self::start(threads, &[], 0)
     }
@@ -86,8 +88,8 @@ impl Team {
         let workers = (1..threads).map(|rank| {
             let (shared, cpu) = (Arc::clone(&shared), cpus.get(rank).copied());
             thread::spawn(move || {
-                // The leader was pinned in the same set of CPUs, so this does not fail; if it
-                // did, an unpinned worker would still compute correctly.
+                // The leader was pinned in the same set of CPUs, so this does not fail. If it did, an
+                // unpinned worker would still compute correctly.
                 let _ = cpu.map(pin);
                 shared.work(rank);
             })
@@ -101,54 +103,55 @@ impl Team {
         }
     }
 
-    /// The number of threads, the leader included.
-    #[allow(clippy::len_without_is_empty)] // a team has its leader
+    /// Returns the number of threads, including the leader.
+    #[allow(clippy::len_without_is_empty)] // a team always has a leader
     pub fn len(&self) -> usize {
         self.workers.len() + 1
     }
 
-    /// The CPU of each thread; empty when they float.
+    /// Returns the CPU of each thread; empty if the threads are not pinned.
     pub fn cpus(&self) -> &[usize] {
         &self.cpus
     }
 
-    /// Runs `body(rank)` on every thread and returns when all are done. A panic in any of them
-    /// continues here.
+    /// Runs `body(rank)` on every thread and returns when all are done. A panic of any thread is resumed on
+    /// the calling thread.
     pub fn run(&self, body: impl Fn(usize) + Sync) {
         let body: Body = &body;
         if self.workers.is_empty() {
             return body(0);
         }
-        // SAFETY: `join` returns only when no worker uses the body any more.
+        // SAFETY: `join` returns only after all workers have finished with the body.
         self.fork(Some(unsafe { mem::transmute::<Body<'_>, Body<'static>>(body) }));
         let own = catch_unwind(AssertUnwindSafe(|| body(0)));
         self.join();
-        let foreign = self.shared.panic.lock().expect("never held over a panic").take();
+        let foreign =
+            self.shared.panic.lock().expect("the lock is not held while a body runs").take();
         if let Some(payload) = own.err().or(foreign) {
             resume_unwind(payload);
         }
     }
 
-    /// Like [`run`](Self::run), and each thread has one of `slots` to itself.
+    /// Runs `body(rank, slot)` on every thread, each with exclusive access to its own element of `slots`.
     pub fn run_with<S: Send>(&self, slots: &mut [S], body: impl Fn(usize, &mut S) + Sync) {
         assert_eq!(slots.len(), self.len(), "one slot per thread");
         let slots = DisjointMut::new(slots);
-        // SAFETY: ranks differ, so no two threads hold the same slot.
+        // SAFETY: ranks differ, so no two threads use the same slot.
         self.run(move |rank| body(rank, &mut unsafe { slots.range(rank..rank + 1) }[0]));
     }
 
     /// Starts the workers on `body`, which must live until [`join`](Self::join) has returned.
     fn fork(&self, body: Option<Body<'static>>) {
         let start = &self.shared.start;
-        // SAFETY: all workers have finished the last region; see `Shared`.
+        // SAFETY: all workers have finished the previous region; see `Shared`.
         unsafe { *start.body.get() = body };
-        // No fence here, which would cost a third of an empty region: a worker that falls asleep just
-        // now may be overlooked, and is found in `join`.
+        // There is no fence here because it would cost a third of an empty region. A worker that falls
+        // asleep at this moment may be missed; `join` wakes it.
         start.region.store(self.region() + 1, Ordering::Release);
         self.wake_sleepers();
     }
 
-    /// The last region started.
+    /// Returns the number of regions started so far.
     fn region(&self) -> usize {
         self.shared.start.region.load(Ordering::Relaxed)
     }
@@ -159,20 +162,21 @@ impl Team {
         }
     }
 
-    /// Waits for the workers.
+    /// Waits until all workers have finished the region.
     fn join(&self) {
         let all = self.region().wrapping_mul(self.workers.len());
         let finished = || self.shared.finished.load(Ordering::Acquire) == all;
         if finished() {
             return;
         }
-        // Either a worker about to sleep has seen the region, or it is seen here.
+        // After this fence, either a worker that is about to sleep sees the new region, or the leader sees
+        // the worker in `sleepers` and wakes it.
         fence(Ordering::SeqCst);
         self.wake_sleepers();
-        let mut looks = 0;
+        let mut spins = 0;
         while !finished() {
-            looks += 1;
-            if looks < self.shared.spins {
+            spins += 1;
+            if spins < self.shared.spins {
                 std::hint::spin_loop();
             } else {
                 thread::yield_now();
@@ -186,7 +190,7 @@ impl Drop for Team {
         self.fork(None);
         for worker in self.workers.drain(..) {
             worker.thread().unpark();
-            // A worker catches its body's panics, so it ends in order.
+            // A worker catches the panics of the body, so it always ends normally.
             let _ = worker.join();
         }
         if let Some(unpinned) = &self.unpinned {
@@ -202,13 +206,13 @@ impl Shared {
             // SAFETY: see `Shared`.
             let Some(body) = (unsafe { *self.start.body.get() }) else { return };
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| body(rank))) {
-                *self.panic.lock().expect("never held over a panic") = Some(payload);
+                *self.panic.lock().expect("the lock is not held while a body runs") = Some(payload);
             }
             self.finished.fetch_add(1, Ordering::Release);
         }
     }
 
-    /// Returns once `region` has risen above the given value: spins first, then sleeps.
+    /// Waits until `region` differs from the given value: spins first, then sleeps.
     fn await_start_after(&self, region: usize) {
         for _ in 0..self.spins {
             if self.start.region.load(Ordering::Acquire) != region {
@@ -224,51 +228,53 @@ impl Shared {
     }
 }
 
-/// Pins the calling thread.
+/// Pins the calling thread to one CPU.
 fn pin(cpu: usize) -> nix::Result<()> {
     let mut set = CpuSet::new();
     set.set(cpu)?;
     sched_setaffinity(Pid::from_raw(0), &set)
 }
 
-/// A slice whose parts are written by different threads at once. Which parts, the data say (a row
-/// range found by search), so the compiler cannot see that they are disjoint.
+/// A slice whose parts are written by several threads at the same time. The parts depend on data (such as a
+/// row range found by binary search), so the compiler cannot verify that they are disjoint.
 pub struct DisjointMut<'a, T> {
     start: *mut T,
     len: usize,
     _slice: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: sharing hands out `&mut T` to several threads, which `T: Send` allows; that they are to
-// different elements is the caller's promise in `range`.
+// SAFETY: sharing gives `&mut T` to several threads, which `T: Send` allows. The caller of `range`
+// guarantees that they refer to different elements.
 unsafe impl<T: Send> Sync for DisjointMut<'_, T> {}
 
 impl<'a, T> DisjointMut<'a, T> {
-    /// Takes the slice over.
+    /// Wraps a slice.
     pub fn new(slice: &'a mut [T]) -> Self {
         Self { start: slice.as_mut_ptr(), len: slice.len(), _slice: PhantomData }
     }
 
-    /// The part `range`; panics beyond the end.
+    /// Returns the part `range` of the slice. Panics if `range` is not inside the slice.
     ///
     /// # Safety
-    /// While the part is in use, no other part that is in use overlaps it.
-    #[allow(clippy::mut_from_ref)] // see the contract
+    /// While the part is in use, no other part that overlaps it is in use.
+    #[allow(clippy::mut_from_ref)] // the caller guarantees disjoint parts
     pub unsafe fn range(&self, range: std::ops::Range<usize>) -> &'a mut [T] {
         assert!(range.start <= range.end && range.end <= self.len, "part beyond the slice");
-        // SAFETY: inside the slice, and disjoint from all other parts by the caller's promise.
+        // SAFETY: the range is inside the slice, and the caller guarantees that it is disjoint from all
+        // other parts.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
     }
 
-    /// The value at `index`, unchecked: for inner loops that write through a permutation.
+    /// Returns the value at `index` without a bounds check, for inner loops that write through a
+    /// permutation.
     ///
     /// # Safety
-    /// `index` is inside the slice; while the value is in use, it is in no other part in use.
+    /// `index` is inside the slice. While the value is in use, it is in no other part that is in use.
     #[inline(always)]
-    #[allow(clippy::mut_from_ref)] // see the contract
+    #[allow(clippy::mut_from_ref)] // the caller guarantees disjoint parts
     pub unsafe fn at(&self, index: usize) -> &'a mut T {
         debug_assert!(index < self.len);
-        // SAFETY: the caller's promises.
+        // SAFETY: guaranteed by the caller.
         unsafe { &mut *self.start.add(index) }
     }
 }
@@ -301,11 +307,11 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_of_any_rank_reaches_the_leader_and_the_team_lives_on() {
+    fn a_panic_of_any_rank_reaches_the_leader_and_the_team_stays_usable() {
         let team = Team::floating(3);
         for rank in 0..3 {
             let outcome = catch_unwind(AssertUnwindSafe(|| {
-                team.run(|r| assert_ne!(r, rank, "planted"));
+                team.run(|r| assert_ne!(r, rank, "deliberate panic"));
             }));
             assert!(outcome.is_err(), "rank {rank}");
             team.run(|_| ());
@@ -313,8 +319,8 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "asks the system for what an interpreter has not")]
-    fn the_leader_gets_its_affinity_back() {
+    #[cfg_attr(miri, ignore = "needs system calls that Miri does not support")]
+    fn dropping_the_team_restores_the_leaders_affinity() {
         let before = sched_getaffinity(Pid::from_raw(0)).unwrap();
         let cpu = (0..CpuSet::count()).find(|&cpu| before.is_set(cpu).unwrap()).unwrap();
         drop(Team::pinned(&[cpu]).unwrap());

@@ -1,31 +1,31 @@
-//! Where a method runs.
+//! The device on which a method runs.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// How the names of modelled GPUs begin.
+/// The prefix of the names of modelled GPUs.
 const MODEL: &str = "model:";
 
-/// Where a method runs.
+/// The device on which a method runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Device {
-    /// The host's cores.
+    /// The CPU.
     Cpu,
-    /// A graphics processor.
+    /// A GPU.
     Gpu,
-    /// A graphics processor whose times are modelled, as in `model:h200`.
+    /// A GPU whose times are modelled. The text is its full name, such as `model:h200`.
     Model(&'static str),
 }
 
 impl Device {
-    /// The modelled GPU of that name, without `model:`.
+    /// Returns the modelled GPU with this name, which is given without `model:`.
     pub fn model(name: &str) -> Self {
-        Self::Model(kept(format!("{MODEL}{name}")))
+        Self::Model(interned(format!("{MODEL}{name}")))
     }
 
-    /// As in the CSV.
+    /// Returns the name that the CSV contains.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
@@ -34,7 +34,7 @@ impl Device {
         }
     }
 
-    /// In headings.
+    /// Returns the name that headings show.
     pub fn label(self) -> String {
         match self {
             Self::Cpu => "CPU".into(),
@@ -43,7 +43,7 @@ impl Device {
         }
     }
 
-    /// The name of a modelled GPU, without `model:`.
+    /// Returns the name of a modelled GPU without `model:`, or `None` for other devices.
     pub fn model_name(self) -> Option<&'static str> {
         match self {
             Self::Model(name) => Some(&name[MODEL.len()..]),
@@ -51,16 +51,16 @@ impl Device {
         }
     }
 
-    /// Whether its times are modelled, not measured.
+    /// Returns whether the times of this device are modelled, not measured.
     pub fn is_modelled(self) -> bool {
         matches!(self, Self::Model(_))
     }
 }
 
-/// The text for as long as the program runs. Each is kept once, so few are kept in all.
-fn kept(text: String) -> &'static str {
-    static KEPT: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
-    let mut all = KEPT.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+/// Returns the text with a static lifetime. Each different text is leaked once, so the memory stays small.
+fn interned(text: String) -> &'static str {
+    static INTERNED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
+    let mut all = INTERNED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     all.get(text.as_str()).copied().unwrap_or_else(|| {
         let text: &'static str = text.leak();
         all.insert(text);

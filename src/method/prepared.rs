@@ -1,36 +1,38 @@
-//! A method made ready for one matrix.
+//! A method that has been prepared for one matrix.
 
 use super::Failed;
 use crate::device::buffer::Plain;
 use crate::device::{Buffer, DeviceCsr, Gpu};
 use crate::matrix::Csr;
 
-/// A method made ready for one matrix, with vectors of type `V`.
+/// A method that has been prepared for one matrix, with vectors of type `V`.
 pub struct Prepared<'a, T, V: ?Sized = [T]> {
     product: Box<Product<'a, T, V>>,
     rows: usize,
     cols: usize,
-    /// Bytes kept beyond the CSR arrays, x and y; `None` when a library does not tell.
+    /// The memory that is used in addition to the CSR arrays, x and y, in bytes; `None` if a library does
+    /// not report it.
     pub extra_bytes: Option<u64>,
-    /// Bytes of the CSR arrays that a product reads, where its [`Setup`] does not tell.
+    /// The bytes of the CSR arrays that a product reads, if they do not follow from its
+    /// [`Setup`](super::Setup).
     pub csr_bytes: Option<u64>,
-    /// The version of the library that computes, when it is not this program.
+    /// The version of the library that computes the product; `None` for this project's own kernels.
     pub library_version: Option<String>,
-    /// What a reader of the result should know: what was chosen, or could not be done.
+    /// A note that is shown with the result: what the method chose, or what it could not do.
     pub note: Option<String>,
-    /// Wakes the library's own threads; `None` when the product runs on the team.
+    /// A function that wakes the library's own threads; `None` if the product runs on the team.
     pub wake: Option<fn()>,
 }
 
-/// The same with vectors in device memory.
+/// A method that has been prepared for one matrix, with vectors in device memory.
 pub type PreparedOnGpu<'a, T> = Prepared<'a, T, Buffer<T>>;
 
-/// α, x, β, y ↦ y ← αAx + βy.
+/// The function (α, x, β, y) ↦ y ← αAx + βy.
 type Product<'a, T, V> = dyn FnMut(T, &V, T, &mut V) -> Result<(), Failed> + 'a;
 
 impl<'a, T> Prepared<'a, T> {
-    /// A product of our own, which keeps `extra_bytes` beyond CSR. Its arguments are α, x, β, y;
-    /// with β = 0 it must not read y.
+    /// Creates a product that this project computes and that uses `extra_bytes` in addition to CSR. The
+    /// arguments of `product` are α, x, β, y; with β = 0 it must not read y.
     pub fn new(
         csr: &'a Csr<T>,
         extra_bytes: usize,
@@ -41,8 +43,8 @@ impl<'a, T> Prepared<'a, T> {
 }
 
 impl<'a, T: Plain> PreparedOnGpu<'a, T> {
-    /// A product of our own that enqueues its work. What it keeps in device memory is counted by
-    /// whoever asked for it.
+    /// Creates a GPU product that this project computes. `product` only enqueues its work. The caller
+    /// determines how much device memory it uses.
     pub fn on_gpu(
         csr: &DeviceCsr<'a, T>,
         product: impl FnMut(T, &Buffer<T>, T, &mut Buffer<T>) -> Result<(), Failed> + 'a,
@@ -52,13 +54,13 @@ impl<'a, T: Plain> PreparedOnGpu<'a, T> {
 }
 
 impl<T: Plain + PartialEq> PreparedOnGpu<'_, T> {
-    /// The same product captured as a CUDA graph, for calls with these vectors and factors only.
+    /// Captures the product as a CUDA graph, for calls with these vectors and factors only.
     ///
     /// # Errors
-    /// When the driver cannot capture it.
+    /// Returns an error if the driver cannot capture the product.
     ///
     /// # Panics
-    /// When the product is called with other vectors or factors.
+    /// The returned product panics if it is called with other vectors or factors.
     pub fn captured(
         self,
         gpu: &Gpu,
@@ -71,8 +73,11 @@ impl<T: Plain + PartialEq> PreparedOnGpu<'_, T> {
         let captured = (x.address(), y.address());
         let replay = move |a: T, x: &Buffer<T>, b: T, y: &mut Buffer<T>| {
             let is_same = (a, b) == (alpha, beta) && (x.address(), y.address()) == captured;
-            assert!(is_same, "a graph has the vectors and factors of its capture");
-            // What the product owns is what the graph works on.
+            assert!(
+                is_same,
+                "a captured graph accepts only the vectors and factors of its capture"
+            );
+            // The closure must own the product because the graph uses the product's buffers.
             let _ = &product;
             graph.launch()
         };
@@ -87,46 +92,52 @@ impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
         Self { product, rows, cols, extra_bytes, csr_bytes, library_version, note, wake }
     }
 
-    /// The same, if `transpose`, for a product by Aᵀ: x has a value per row, y one per column.
+    /// If `transpose`, marks this as a product by Aᵀ: x then has one value per row of A, and y one per
+    /// column.
     pub fn transposing(self, transpose: bool) -> Self {
         let (rows, cols) = (self.rows, self.cols);
         if transpose { Self { rows: cols, cols: rows, ..self } } else { self }
     }
 
-    /// The same with a word to the reader of its result.
+    /// Sets the note that is shown with the result.
     pub fn noting(self, note: impl Into<String>) -> Self {
         Self { note: Some(note.into()), ..self }
     }
 
-    /// The same for a product that reads so many bytes of the CSR arrays, beside what it keeps.
+    /// Sets how many bytes of the CSR arrays the product reads in addition to its own arrays.
     pub fn reading_csr(self, bytes: u64) -> Self {
         Self { csr_bytes: Some(bytes), ..self }
     }
 
-    /// The same computed by library `version`, whose memory is `extra_bytes`.
+    /// Marks the product as computed by version `version` of a library, which uses `extra_bytes` of memory.
     pub fn by_library(self, version: &str, extra_bytes: Option<u64>) -> Self {
         Self { extra_bytes, library_version: Some(version.into()), ..self }
     }
 
-    /// The same with a way to wake the library's threads, so that a sample that is to begin with
-    /// cold caches need not begin with sleeping threads as well.
+    /// Sets a function that wakes the library's threads. A sample with cold caches then need not start with
+    /// sleeping threads as well.
     pub fn woken_by(self, wake: fn()) -> Self {
         Self { wake: Some(wake), ..self }
     }
 
-    /// y ← αAx + βy, or with Aᵀ for A as the request said; y is not read when β = 0. On a GPU this only enqueues the work.
+    /// Computes y ← αAx + βy, or y ← αAᵀx + βy if the request was for the transpose. With β = 0, y is not
+    /// read. On a GPU this only enqueues the work.
+    ///
+    /// # Errors
+    /// Returns an error if the product fails.
     ///
     /// # Panics
-    /// When x has not one value per column or y not one per row: the products rely on it.
+    /// Panics if x does not have one value per column or y does not have one value per row. The kernels
+    /// rely on these lengths.
     pub fn multiply(&mut self, alpha: T, x: &V, beta: T, y: &mut V) -> Result<(), Failed> {
         assert_eq!((x.count(), y.count()), (self.cols, self.rows), "lengths of x and y");
         (self.product)(alpha, x, beta, y)
     }
 }
 
-/// What a vector of a product is.
+/// A vector that a product can read or write: a slice, or a buffer in device memory.
 pub trait Values {
-    /// How many values it has.
+    /// Returns the number of values.
     fn count(&self) -> usize;
 }
 

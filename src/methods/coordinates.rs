@@ -1,4 +1,4 @@
-//! Entries with their rows: COO's row indices, and what HYB has beside ELL.
+//! Entries in coordinate format: the row indices of COO, and the entries that HYB does not store in ELL.
 
 use anyhow::ensure;
 use rayon::prelude::*;
@@ -8,27 +8,27 @@ use crate::memory::extent::Extent;
 use crate::method::{Parameter, Request};
 use crate::scalar::Scalar;
 
-/// HYB's width.
+/// The parameter `width` of HYB: the number of entries per row in ELL.
 pub const WIDTH: Parameter = Parameter {
     name: "width",
     values: &["0", "1", "2", "4", "8", "16", "32", "64"],
-    meaning: "entries of a row in ELL at most; default by cusp's rule",
+    meaning: "the largest number of entries of a row in ELL; default by cusp's rule",
 };
 
-/// A width pays when more than one row in this many fills it …
+/// A column of ELL is worth its padding if at least one row in this many fills it …
 const RELATIVE_SPEED: usize = 3;
-/// … and at least this many rows do.
+/// … and at least this many rows fill it.
 const BREAK_EVEN: usize = 4096;
 
-/// The row of every entry.
+/// Returns the row index of every entry.
 pub fn row_indices(row_offsets: &[u32]) -> Vec<u32> {
     let rows = row_offsets.par_windows(2).enumerate().with_min_len(1024);
     rows.flat_map_iter(|(row, pair)| std::iter::repeat_n(row as u32, (pair[1] - pair[0]) as usize))
         .collect()
 }
 
-/// The entries of each row that go to ELL: cusp's smallest width that few rows exceed, or the width asked
-/// for, as far as there are rows of so many.
+/// Returns the number of entries per row that are stored in ELL: the requested width, or by cusp's rule the
+/// smallest width that few rows exceed. It is at most the length of the longest row.
 pub fn width<T: Scalar>(csr: &Csr<T>, request: &Request) -> usize {
     let longest = csr.row_lengths().max().unwrap_or(0) as usize;
     request.number(WIDTH.name).unwrap_or_else(|| rule(csr)).min(longest)
@@ -44,18 +44,18 @@ fn rule<T: Scalar>(csr: &Csr<T>) -> usize {
     *width as usize
 }
 
-/// Entries beyond the width, with their rows.
+/// The entries that are not in ELL, in coordinate format.
 pub struct Rest<T> {
-    /// Ascending.
+    /// The row index of each entry, in ascending order.
     pub row_indices: Vec<u32>,
-    /// As many.
+    /// The column index of each entry.
     pub column_indices: Vec<u32>,
-    /// As many.
+    /// The value of each entry.
     pub values: Vec<T>,
 }
 
 impl<T: Scalar> Rest<T> {
-    /// What rows have beyond the first `width` entries.
+    /// Returns all entries after the first `width` of each row.
     pub fn of(csr: &Csr<T>, width: usize) -> Self {
         let rows = || (0..csr.rows).into_par_iter().with_min_len(1024);
         let rest = |row: usize| csr.row(row).skip(width);
@@ -67,24 +67,29 @@ impl<T: Scalar> Rest<T> {
 }
 
 impl<T> Rest<T> {
-    /// Checks the invariants that products on a CPU rely on: ENTRIES, each entry has a row, a column and a value;
-    /// ROWS, the rows do not descend and are the matrix's; COLUMNS, so are the columns.
+    /// Checks the invariants that products on a CPU rely on:
+    /// - ENTRIES: each entry has a row, a column and a value;
+    /// - ROWS: the row indices are in ascending order and are rows of the matrix;
+    /// - COLUMNS: the column indices are columns of the matrix.
     ///
     /// # Errors
-    /// The first invariant that does not hold, by its name.
+    /// Returns an error that names the first invariant that does not hold.
     pub fn check(&self, rows: usize, cols: usize) -> anyhow::Result<()> {
         let Self { row_indices, column_indices, values } = self;
         let right = [row_indices.len(), column_indices.len()] == [values.len(); 2];
-        ensure!(right, "ENTRIES: {} have values", values.len());
+        ensure!(right, "ENTRIES: {} values, but not as many rows and columns", values.len());
         let last = row_indices.last().map_or(0, |&row| row as usize + 1);
-        ensure!(row_indices.is_sorted() && last <= rows, "ROWS: {row_indices:?} of {rows}");
+        ensure!(
+            row_indices.is_sorted() && last <= rows,
+            "ROWS: {row_indices:?} are not ascending rows below {rows}"
+        );
         let most = column_indices.iter().max().map_or(0, |&column| column as usize + 1);
-        ensure!(most <= cols, "COLUMNS: column {} of {cols}", most - 1);
+        ensure!(most <= cols, "COLUMNS: column {} in a matrix of {cols} columns", most - 1);
         Ok(())
     }
 }
 
-/// What [`Rest`] takes at most, while its values are gathered from all threads.
+/// Returns an upper bound of the bytes of [`Rest`] while all threads collect its values.
 pub fn memory_of_rest(extent: &Extent) -> u64 {
     2 * extent.indices() + 3 * extent.nnz * extent.value
 }
@@ -93,7 +98,7 @@ pub fn memory_of_rest(extent: &Extent) -> u64 {
 mod tests {
     use super::*;
 
-    /// A row of each of these lengths.
+    /// Returns a matrix whose rows have these lengths.
     fn rows_of(lengths: impl Iterator<Item = usize>) -> Csr<f64> {
         let mut row_offsets = vec![0];
         let mut column_indices = Vec::new();
@@ -105,7 +110,8 @@ mod tests {
         Csr::new(row_offsets.len() - 1, 9, row_offsets, column_indices, values).unwrap()
     }
 
-    /// cusp's loop: the first width that fewer rows exceed than are worth a column.
+    /// Computes the width as cusp's loop does: the first width that is exceeded by too few rows to be worth
+    /// another column.
     fn cusp(csr: &Csr<f64>) -> usize {
         let longer = |width: usize| csr.row_lengths().filter(|&l| l as usize > width).count();
         let few = |rows: usize| 3 * rows < csr.rows || rows < 4096;
@@ -113,8 +119,8 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
-    fn the_width_is_cusps() {
+    #[cfg_attr(miri, ignore = "takes minutes in Miri")]
+    fn the_width_equals_cusps() {
         let long = |rows: usize, long: usize| {
             rows_of((0..rows).map(move |row| if row < long { 5 } else { 2 }))
         };
@@ -135,13 +141,13 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_is_what_ell_has_no_room_for() {
+    fn the_rest_is_the_entries_beyond_the_width() {
         let rest = Rest::of(&rows_of([1, 4, 0, 3].into_iter()), 2);
         assert_eq!((rest.row_indices, rest.column_indices), (vec![1, 1, 3], vec![2, 3, 2]));
     }
 
     #[test]
-    fn every_entry_has_its_row() {
+    fn row_indices_repeat_each_row_for_its_entries() {
         assert_eq!(row_indices(&[0, 2, 2, 3]), [0, 0, 2]);
         assert!(row_indices(&[0]).is_empty());
     }

@@ -1,47 +1,46 @@
-//! What CSR-k's methods of CPUs and GPUs share: their parameters, and how the rows are ordered.
-//! csr-k, sections 2.2 and 4.
+//! The parameters and the row order that the CSR-k methods of CPU and GPU share: csr-k, sections 2.2 and 4.
 
 use crate::matrix::Csr;
 use crate::matrix::order::band_k::Coarsening;
 use crate::method::{Parameter, Request};
 
-/// How the rows are ordered.
+/// The parameter `order`: how the rows are ordered.
 pub const ORDER: Parameter = Parameter {
     name: "order",
     values: &["band-k", "natural"],
-    meaning: "band-k: ordered in the setup, x permuted and y un-permuted in each product; natural: rows \
-              as they come, the published variant after --order band-k; default band-k, for matrices \
-              that are not square natural",
+    meaning: "band-k: reorder the matrix in the setup, permute x and un-permute y in each product; natural: \
+              keep the order of the rows, which after --order band-k is the published variant; default \
+              band-k, or natural for matrices that are not square",
 };
 
-/// How Band-k makes graphs coarser.
+/// The parameter `coarsening`: how Band-k coarsens graphs.
 pub const COARSENING: Parameter = Parameter {
     name: "coarsening",
     values: &["hand", "heavy-edge"],
-    meaning: "of Band-k: hand, groups of consecutive rows as in the authors' programs, or heavy-edge, \
-              repeated matching; default hand",
+    meaning: "how Band-k coarsens the graph: hand groups consecutive rows as the authors' programs do, \
+              heavy-edge repeats matchings; default hand",
 };
 
-/// {2^i, 1.5·2^i}, i = 2 … 5: the sizes that the paper sweeps on GPUs.
+/// The group sizes that the paper sweeps on GPUs: {2^i, 1.5·2^i}, i = 2 … 5.
 pub const SMALL_SIZES: &[&str] = &["4", "6", "8", "12", "16", "24", "32", "48"];
 
-/// The same for i = 3 … 11: the rows of a super-row that it sweeps in CSR-2, on CPUs.
+/// The numbers of rows per super-row that the paper sweeps for CSR-2 on CPUs: {2^i, 1.5·2^i}, i = 3 … 11.
 pub const LARGE_SIZES: &[&str] = &[
     "8", "12", "16", "24", "32", "48", "64", "96", "128", "192", "256", "384", "512", "768",
     "1024", "1536", "2048", "3072",
 ];
 
-/// The order that a matrix is to be brought into.
+/// The order of the rows that a product uses.
 #[derive(Debug, PartialEq)]
 pub enum RowOrder {
-    /// Band-k.
+    /// Band-k order, with this kind of coarsening.
     BandK(Coarsening),
-    /// The one it has; and why, when nobody asked for that.
+    /// The natural order of the matrix, with the reason if the user did not request it.
     Natural(Option<String>),
 }
 
 impl RowOrder {
-    /// What the request says of the matrix.
+    /// Returns the order that the request selects for this matrix.
     pub fn of<T>(csr: &Csr<T>, request: &Request) -> Self {
         let (rows, cols) = (csr.rows, csr.cols);
         match (request.word("order"), request.word("coarsening")) {

@@ -1,4 +1,4 @@
-//! Whole diagonals: what DIA stores.
+//! The matrix stored as whole diagonals: the format of DIA.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,27 +11,28 @@ use crate::method::Unavailable;
 use crate::scalar::Scalar;
 use crate::team::DisjointMut;
 
-/// The diagonals of a matrix: `values[d * pitch + row]` is in column `row + offsets[d]`.
+/// The diagonals of a matrix: `values[d * pitch + row]` is the entry in column `row + offsets[d]`.
 pub struct Diagonals<T> {
-    /// Rows of the matrix.
+    /// The number of rows of the matrix.
     pub rows: usize,
-    /// Columns of the matrix.
+    /// The number of columns of the matrix.
     pub cols: usize,
-    /// Places of a diagonal.
+    /// The number of stored values per diagonal.
     pub pitch: usize,
-    /// Ascending.
+    /// The offset of each diagonal (column minus row), in ascending order.
     pub offsets: Vec<isize>,
-    /// Diagonal by diagonal.
+    /// The values, diagonal by diagonal.
     pub values: Vec<T>,
 }
 
-/// The offsets of the diagonals that hold an entry, ascending.
+/// Returns the offsets of the diagonals that have an entry, in ascending order.
 fn offsets<T: Scalar>(csr: &Csr<T>) -> Vec<isize> {
     let held: Vec<_> = (0..csr.rows + csr.cols).map(|_| AtomicBool::new(false)).collect();
     (0..csr.rows).into_par_iter().with_min_len(1024).for_each(|row| {
         for &column in &csr.column_indices[csr.row(row)] {
             let held = &held[column as usize + csr.rows - row];
-            // Most have been seen, and looking leaves the line where it is.
+            // Most are already set. Reading first avoids writes that would move the cache line between
+            // cores.
             if !held.load(Ordering::Relaxed) {
                 held.store(true, Ordering::Relaxed);
             }
@@ -42,8 +43,11 @@ fn offsets<T: Scalar>(csr: &Csr<T>) -> Vec<isize> {
 }
 
 impl<T: Scalar> Diagonals<T> {
-    /// Those of the matrix or of its transpose, each as long as there are rows, rounded up to a multiple
-    /// of `unit`; refused when they are mostly fill.
+    /// Extracts the diagonals of the matrix or of its transpose. The length of a diagonal is the number of
+    /// rows, rounded up to a multiple of `unit`.
+    ///
+    /// # Errors
+    /// Returns an error if too many of the stored values would be padding.
     pub fn new(csr: &Csr<T>, transpose: bool, unit: usize) -> Result<Self, Unavailable> {
         let offsets = offsets(csr);
         let rows = if transpose { csr.cols } else { csr.rows };
@@ -56,7 +60,7 @@ impl<T: Scalar> Diagonals<T> {
         })
     }
 
-    /// The matrix, whose diagonals have these offsets.
+    /// Stores the matrix, whose diagonals have these offsets.
     fn of(csr: &Csr<T>, offsets: Vec<isize>, unit: usize) -> Self {
         let Csr { rows, cols, .. } = *csr;
         let mut diagonals = vec![0u32; rows + cols];
@@ -69,7 +73,7 @@ impl<T: Scalar> Diagonals<T> {
         (0..rows).into_par_iter().with_min_len(1024).for_each(|row| {
             for k in csr.row(row) {
                 let diagonal = diagonals[csr.column_indices[k] as usize + rows - row] as usize;
-                // SAFETY: inside, and the place of this entry alone.
+                // SAFETY: the index is in bounds, and each entry has its own.
                 unsafe { *places.at(diagonal * pitch + row) = csr.values[k] };
             }
         });
@@ -77,14 +81,15 @@ impl<T: Scalar> Diagonals<T> {
     }
 }
 
-/// What [`Diagonals`] take, of up to 32 places more than rows.
+/// Returns an upper bound of the bytes of [`Diagonals`] whose pitch exceeds the number of rows by at most
+/// 32.
 pub fn memory_of_values(extent: &Extent) -> u64 {
     let most = fill::most_places(extent);
     let diagonals = extent.nnz.min(extent.rows + extent.cols);
     (most + 32 * most / extent.outputs().max(1)) * extent.value + 8 * diagonals
 }
 
-/// The same while they are made.
+/// Returns an upper bound of the bytes needed while [`Diagonals`] are built.
 pub fn memory(extent: &Extent) -> u64 {
     let all = extent.rows + extent.cols;
     let transposed = if extent.transpose { extent.transposed(extent.value) } else { 0 };

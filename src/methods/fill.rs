@@ -1,4 +1,4 @@
-//! Fill: the zeros that a format stores beside the nonzeros, for its order's sake.
+//! Fill: the zeros that a format stores in addition to the nonzeros, as padding of its regular layout.
 
 use std::ops::Range;
 
@@ -7,12 +7,15 @@ use crate::memory::extent::Extent;
 use crate::method::Unavailable;
 use crate::scalar::Scalar;
 
-/// Places stored per nonzero, beyond which a matrix is refused.
+/// The largest number of stored values per nonzero. A matrix that needs more is refused.
 pub const LIMIT: u64 = 3;
-/// As many places are never too many.
+/// A matrix that stores at most this many values is never refused.
 const FEW: u64 = 1024;
 
-/// Refuses to store that many places for these nonzeros.
+/// Checks that a format does not store too many values (`places`, including padding) for `nnz` nonzeros.
+///
+/// # Errors
+/// Returns an error with the numbers if more than [`LIMIT`] values per nonzero would be stored.
 pub fn check(places: u64, nnz: usize) -> Result<(), Unavailable> {
     if places <= FEW.max(LIMIT * nnz as u64) {
         return Ok(());
@@ -24,12 +27,14 @@ pub fn check(places: u64, nnz: usize) -> Result<(), Unavailable> {
     )))
 }
 
-/// No more places than these are stored.
+/// Returns an upper bound of the number of values, padding included, that a format stores for a matrix that
+/// it accepts.
 pub fn most_places(extent: &Extent) -> u64 {
     (LIMIT * extent.nnz).max(FEW)
 }
 
-/// The same where rows are as long as the longest of all, or of a group, in groups of up to `lanes`.
+/// Returns an upper bound of the number of values, padding included, for formats that pad each row to the
+/// longest row of the matrix, or of its group of up to `lanes` rows.
 pub fn most_places_of_rows(extent: &Extent, lanes: u64) -> u64 {
     let (full, most) = (extent.longest.saturating_mul(extent.rows), most_places(extent));
     match full > most {
@@ -38,12 +43,12 @@ pub fn most_places_of_rows(extent: &Extent, lanes: u64) -> u64 {
     }
 }
 
-/// Computes again from CSR those of the `sums` that are not finite, from the rows' entries `ranges`.
+/// Recomputes from CSR those `sums` that are not finite. `ranges` are the entries of the rows.
 ///
-/// Fill multiplies by 0 an x that the row has no entry for, or one of its own a second time; 0 · NaN and
-/// 0 · ∞ are NaN. Whatever x holds, a row must be what its own entries make it.
+/// Padding multiplies 0 by an x for which the row has no entry, or a second time by an x of its own; 0 ·
+/// NaN and 0 · ∞ are NaN. The result of a row must depend on its own entries only, whatever x contains.
 #[cold]
-pub fn mend<T: Scalar>(
+pub fn recompute_non_finite<T: Scalar>(
     csr: &Csr<T>,
     ranges: impl Iterator<Item = Range<usize>>,
     x: &[T],
@@ -62,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn too_much_is_refused_with_its_numbers() {
+    fn too_much_fill_is_refused_with_its_numbers() {
         assert!(check(1024, 1).is_ok() && check(3000, 1000).is_ok());
         let reason = check(3100, 1000).unwrap_err().to_string();
         assert!(
@@ -72,10 +77,15 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_not_finite_is_mended() {
+    fn only_sums_that_are_not_finite_are_recomputed() {
         let csr = Csr::<f64>::from_triplets(3, 2, &[(0, 0, 2.0), (1, 1, 1.0), (2, 0, 1.0)]);
         let mut sums = [f64::NAN, f64::NAN, 7.0, f64::NAN];
-        mend(&csr, (0..3).map(|row| csr.row(row)), &[3.0, f64::INFINITY], &mut sums);
+        recompute_non_finite(
+            &csr,
+            (0..3).map(|row| csr.row(row)),
+            &[3.0, f64::INFINITY],
+            &mut sums,
+        );
         assert_eq!(sums[..3], [6.0, f64::INFINITY, 7.0]);
         assert!(sums[3].is_nan(), "no row");
     }

@@ -1,4 +1,5 @@
-//! The one list of methods. Help, `spmv-bench methods`, verification and the tests follow from it.
+//! The list of all methods. The help text, `spmv-bench methods`, the verification and the tests are derived
+//! from it.
 
 mod coordinates;
 pub mod cpu;
@@ -13,16 +14,17 @@ pub mod vendor;
 
 use crate::method::{Device, Method};
 
-/// In debug builds, panics with the invariant that the builder of a format broke.
+/// In debug builds, runs `check` and panics with its message if the builder of a format violated an
+/// invariant.
 fn debug_check(check: impl FnOnce() -> anyhow::Result<()>) {
     if cfg!(debug_assertions)
         && let Err(broken) = check()
     {
-        panic!("the builder broke an invariant: {broken}");
+        panic!("the builder violated an invariant: {broken}");
     }
 }
 
-/// Every method, in the order in which they are shown and run.
+/// All methods, in the order in which they are shown and run.
 pub const METHODS: &[Method] = &[
     cpu::seq::METHOD,
     cpu::csr_rows::METHOD,
@@ -90,8 +92,9 @@ pub const METHODS: &[Method] = &[
     vendor::cusparse_sell::METHOD,
 ];
 
-/// What the others are set against, on each device the best first. A speed-up over one of them misleads where that
-/// one is slow, so reports tell the ratio to the best of all of them on each matrix too.
+/// The baselines with which the other methods are compared, the best of each device first. A speed-up over
+/// a single baseline misleads where that baseline is slow, so reports also show the ratio to the fastest
+/// baseline of each matrix.
 pub const BASELINES: &[Baseline] = &[
     Baseline::new(&vendor::mkl_ie::METHOD_OPT, Kind::Vendor),
     Baseline::new(&vendor::mkl_ie::METHOD, Kind::Vendor),
@@ -118,27 +121,27 @@ pub const BASELINES: &[Baseline] = &[
     Baseline::new(&gpu::coo::METHOD, Kind::Coo),
 ];
 
-/// A method that others are set against.
+/// A method with which others are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Baseline {
-    /// Its name, as a row has it: without parameters.
+    /// The name of the method as recorded in a row, without parameters.
     pub name: &'static str,
-    /// Where it runs.
+    /// The device on which the method runs.
     pub device: Device,
-    /// Which.
+    /// The kind of the baseline.
     pub kind: Kind,
 }
 
-/// The kinds of baselines.
+/// The kind of a baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// An algorithm of a vendor's library.
     Vendor,
-    /// The merge path.
+    /// The merge-based product.
     Merge,
-    /// Plain parallel CSR, which setups are set off against.
+    /// Plain parallel CSR, with which the break-even count of a setup is computed.
     Csr,
-    /// Coordinates.
+    /// The coordinate format (COO).
     Coo,
     /// CSR on one thread.
     Sequential,
@@ -149,7 +152,7 @@ impl Baseline {
         Self { name: method.name, device: method.device(), kind }
     }
 
-    /// The baseline of that name.
+    /// Returns the baseline with this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         BASELINES.iter().find(|baseline| baseline.name == name)
     }

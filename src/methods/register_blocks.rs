@@ -1,8 +1,9 @@
-//! Block CSR with small dense blocks: what BCSR and OSKI's tuning store.
+//! Block CSR with small dense blocks: the format of BCSR and of OSKI's register blocking.
 //!
-//! A block of r × c begins at a multiple of r of the rows given and at a multiple of c of the columns,
-//! but for the last of a row, which is moved left until it ends within the matrix. Lanes run along the
-//! longer side: blocks at least as tall as wide are stored column by column, others row by row.
+//! An r × c block begins at a multiple of r, counted from the first of the given rows, and at a multiple of
+//! c of the columns. Only the last block of a block row may be moved left so that it ends inside the
+//! matrix. SIMD lanes run along the longer side: blocks that are at least as tall as wide are stored column
+//! by column, others row by row.
 
 use std::fmt::{self, Display};
 use std::ops::Range;
@@ -16,31 +17,32 @@ use super::fill_estimate::FillEstimate;
 use crate::matrix::Csr;
 use crate::memory::extent::Extent;
 use crate::method::Unavailable;
-use crate::profile::MOST;
+use crate::profile::MAX_BLOCK_SIDE;
 use crate::scalar::Scalar;
 use crate::team::DisjointMut;
 
-/// The rows and columns of a block, each from 1 to [`MOST`].
+/// The number of rows and columns of a block, each from 1 to [`MAX_BLOCK_SIDE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// r.
+    /// The number of rows, r.
     pub rows: usize,
-    /// c.
+    /// The number of columns, c.
     pub cols: usize,
 }
 
 impl Shape {
-    /// All there are.
+    /// Returns all shapes.
     pub fn all() -> impl Iterator<Item = Self> {
-        (1..=MOST).flat_map(|rows| (1..=MOST).map(move |cols| Self { rows, cols }))
+        (1..=MAX_BLOCK_SIDE)
+            .flat_map(|rows| (1..=MAX_BLOCK_SIDE).map(move |cols| Self { rows, cols }))
     }
 
-    /// Values of a block.
+    /// Returns the number of values in a block.
     pub fn area(self) -> usize {
         self.rows * self.cols
     }
 
-    /// Where row `row` and column `col` of a block are among its values.
+    /// Returns the index of row `row` and column `col` of a block among the values of the block.
     fn place(self, row: usize, col: usize) -> usize {
         if self.rows >= self.cols { col * self.rows + row } else { row * self.cols + col }
     }
@@ -52,38 +54,40 @@ impl Display for Shape {
     }
 }
 
-/// Some rows of a matrix in blocks.
+/// A contiguous range of rows of a matrix, stored in dense blocks.
 pub struct RegisterBlocks<T> {
-    /// Of every block.
+    /// The shape of all blocks.
     pub shape: Shape,
-    /// Rows of the matrix.
+    /// The rows of the matrix that the blocks cover.
     pub rows: Range<usize>,
-    /// Blocks before each row of blocks, and in all.
+    /// For each block row the number of blocks before it, and at the end the total number of blocks.
     pub block_offsets: Vec<u32>,
     /// The first column of each block.
     pub columns: Vec<u32>,
-    /// Block by block.
+    /// The values, block by block.
     pub values: Vec<T>,
 }
 
-/// The numbers of the blocks that these rows have entries in, ascending; `c` columns are a block's.
+/// Writes to `blocks` the indices of the blocks in which these rows have entries, in ascending order, for
+/// blocks of `c` columns.
 pub fn blocks_of<T>(csr: &Csr<T>, rows: Range<usize>, c: usize, blocks: &mut Vec<u32>) {
     let entries = csr.row_offsets[rows.start] as usize..csr.row_offsets[rows.end] as usize;
     blocks.clear();
     blocks.extend(csr.column_indices[entries].iter().map(|&column| column / c as u32));
     blocks.dedup();
-    // Each row is sorted, and the stable sort merges what is.
+    // Each row is sorted already, and the stable sort merges sorted runs.
     blocks.sort();
     blocks.dedup();
 }
 
-/// The rows of each row of blocks.
+/// Returns the rows of block row `index`.
 pub fn block_rows(rows: &Range<usize>, r: usize, index: usize) -> Range<usize> {
     let start = rows.start + index * r;
     start..rows.end.min(start + r)
 }
 
-/// Blocks before each row of blocks, and in all: no more than nonzeros.
+/// Returns for each block row the number of blocks before it, and the total at the end. It does not exceed
+/// the number of nonzeros.
 pub fn block_offsets<T: Scalar>(csr: &Csr<T>, rows: &Range<usize>, shape: Shape) -> Vec<u32> {
     let indices = (0..rows.len().div_ceil(shape.rows)).into_par_iter().with_min_len(16);
     let count = |blocks: &mut Vec<u32>, index| {
@@ -100,8 +104,8 @@ pub fn block_offsets<T: Scalar>(csr: &Csr<T>, rows: &Range<usize>, shape: Shape)
 }
 
 impl<T: Scalar> RegisterBlocks<T> {
-    /// The blocks of these rows, counted in `block_offsets` before. The matrix must be at least as wide
-    /// as a block.
+    /// Converts these rows to blocks. `block_offsets` is the result of [`block_offsets`]. The matrix must
+    /// have at least as many columns as a block.
     pub fn new(csr: &Csr<T>, rows: Range<usize>, shape: Shape, block_offsets: Vec<u32>) -> Self {
         let count = block_offsets[block_offsets.len() - 1] as usize;
         let mut columns = vec![0; count];
@@ -112,7 +116,7 @@ impl<T: Scalar> RegisterBlocks<T> {
             let rows = block_rows(&rows, shape.rows, index);
             blocks_of(csr, rows.clone(), shape.cols, blocks);
             let (start, end) = (block_offsets[index] as usize, block_offsets[index + 1] as usize);
-            // SAFETY: a row of blocks has its own range of blocks.
+            // SAFETY: each block row has its own range of blocks.
             let (columns, values) = unsafe {
                 let area = shape.area();
                 (arrays.0.range(start..end), arrays.1.range(start * area..end * area))
@@ -124,26 +128,30 @@ impl<T: Scalar> RegisterBlocks<T> {
         blocks
     }
 
-    /// Checks the invariants that the product on a CPU relies on: SHAPE, blocks are of 1 to [`MOST`] rows and
-    /// columns; BLOCKS, each row of blocks has those between its offsets, each with a column and all its values;
-    /// COLUMNS, all columns of a block are columns of the matrix.
+    /// Checks the invariants that the product on a CPU relies on:
+    /// - SHAPE: blocks have 1 to [`MAX_BLOCK_SIDE`] rows and columns;
+    /// - BLOCKS: each block row has the blocks between its offsets, each with a column and all its values;
+    /// - COLUMNS: all columns of a block are columns of the matrix.
     ///
     /// # Errors
-    /// The first invariant that does not hold, by its name.
+    /// Returns an error that names the first invariant that does not hold.
     pub fn check(&self, cols: usize) -> anyhow::Result<()> {
         let Self { shape, block_offsets: offsets, columns, values, .. } = self;
-        let is_side = |side: usize| (1..=MOST).contains(&side);
-        ensure!(is_side(shape.rows) && is_side(shape.cols), "SHAPE: {shape}");
+        let is_side = |side: usize| (1..=MAX_BLOCK_SIDE).contains(&side);
+        ensure!(is_side(shape.rows) && is_side(shape.cols), "SHAPE: {shape} is not a valid shape");
         let right = offsets.len() == self.rows.len().div_ceil(shape.rows) + 1
             && offsets.is_sorted()
             && (offsets[0], offsets[offsets.len() - 1] as usize) == (0, columns.len());
-        ensure!(right && values.len() == columns.len() * shape.area(), "BLOCKS: {offsets:?}");
+        ensure!(
+            right && values.len() == columns.len() * shape.area(),
+            "BLOCKS: offsets {offsets:?} do not match the arrays"
+        );
         let most = columns.iter().max().map_or(0, |&column| column as usize + shape.cols);
-        ensure!(most <= cols, "COLUMNS: a block that ends at column {most} of {cols}");
+        ensure!(most <= cols, "COLUMNS: a block ends at column {most} of {cols}");
         Ok(())
     }
 
-    /// Bytes of all arrays.
+    /// Returns the size of all arrays in bytes.
     pub fn bytes(&self) -> usize {
         size_of_val(&self.block_offsets[..])
             + size_of_val(&self.columns[..])
@@ -151,7 +159,7 @@ impl<T: Scalar> RegisterBlocks<T> {
     }
 }
 
-/// Copies the rows of one row of blocks.
+/// Copies the entries of one block row to `columns` and `values`.
 fn copy<T: Scalar>(
     csr: &Csr<T>,
     rows: Range<usize>,
@@ -168,7 +176,7 @@ fn copy<T: Scalar>(
         let mut block = 0;
         for k in csr.row(row) {
             let column = csr.column_indices[k];
-            // Both ascend, so what is left is a few steps on.
+            // Columns and blocks are both in ascending order, so the search continues from the last block.
             block += blocks[block..].iter().take_while(|&&b| b < column / c as u32).count();
             let place = shape.place(i, (column - columns[block]) as usize);
             values[block * shape.area() + place] = csr.values[k];
@@ -176,21 +184,21 @@ fn copy<T: Scalar>(
     }
 }
 
-/// What blocks take, with what their shape is estimated by.
+/// Returns an upper bound of the bytes of the blocks and of the estimation of their shape.
 pub fn memory(extent: &Extent) -> u64 {
     let places = fill::most_places(extent) * extent.value;
-    let sample = extent.rows * 4 * extent.threads.min(MOST as u64);
+    let sample = extent.rows * 4 * extent.threads.min(MAX_BLOCK_SIDE as u64);
     places + extent.indices() + extent.rows * 4 + sample
 }
 
-/// The shape of a word.
+/// Parses a shape such as `2x3`, one of the values of a parameter.
 pub fn shape(word: &str) -> Shape {
-    let (rows, cols) = word.split_once('x').expect("shapes have one");
+    let (rows, cols) = word.split_once('x').expect("a shape contains an x");
     Shape { rows: rows.parse().expect("a number"), cols: cols.parse().expect("a number") }
 }
 
-/// The listed shape in which the matrix is estimated to take the fewest bytes; the first where all are too
-/// wide.
+/// Returns the shape among `words` in which the matrix is estimated to need the fewest bytes. If all of
+/// them have too many columns for the matrix, returns the first.
 pub fn fewest_bytes<T: Scalar>(csr: &Csr<T>, words: &[&str]) -> Shape {
     let estimate = FillEstimate::of(csr, 0..csr.rows);
     let bytes = |shape: &Shape| {
@@ -203,14 +211,21 @@ pub fn fewest_bytes<T: Scalar>(csr: &Csr<T>, words: &[&str]) -> Shape {
     fit.min_by(|a, b| bytes(a).total_cmp(&bytes(b))).unwrap_or_else(|| shape(words[0]))
 }
 
-/// Blocks of a shape for each piece of the rows.
+/// Converts each range of rows to blocks of the given shape.
+///
+/// # Errors
+/// Returns an error if the matrix has too few columns for a shape, or if too many stored values would be
+/// padding.
 pub fn pieces<T: Scalar>(
     csr: &Csr<T>,
     shapes: Vec<(Range<usize>, Shape)>,
 ) -> Result<Vec<RegisterBlocks<T>>, Unavailable> {
     let too_wide = |(_, shape): &&(_, Shape)| shape.cols > csr.cols && csr.nnz() > 0;
     if let Some((_, shape)) = shapes.iter().find(too_wide) {
-        return Err(Unavailable(format!("blocks of {shape} in a matrix of {} columns", csr.cols)));
+        return Err(Unavailable(format!(
+            "blocks of {shape} are wider than the matrix, which has {} columns",
+            csr.cols
+        )));
     }
     let of = |(rows, shape): &(Range<usize>, Shape)| block_offsets(csr, rows, *shape);
     let offsets: Vec<_> = shapes.iter().map(of).collect();
@@ -230,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_are_aligned_but_for_the_last() {
+    fn all_blocks_but_the_last_of_a_row_are_aligned() {
         let entries = [(0, 0, 1.0), (0, 4, 2.0), (1, 1, 3.0), (2, 3, 4.0)];
         let csr = Csr::<f64>::from_triplets(3, 5, &entries);
         let shape = Shape { rows: 2, cols: 2 };
@@ -243,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn each_broken_invariant_is_named() {
+    fn the_check_names_each_violated_invariant() {
         type Break = fn(&mut RegisterBlocks<f64>);
         let cases: [(&str, Break); 5] = [
             ("SHAPE", |blocks| blocks.shape.cols = 9),
@@ -262,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_shape_fits_it_is_the_first() {
+    fn the_first_shape_is_chosen_if_none_fits() {
         let csr = Csr::<f64>::from_triplets(9, 2, &[(0, 0, 1.0)]);
         assert_eq!(fewest_bytes(&csr, &["3x3", "2x2", "4x4"]), shape("2x2"));
         assert_eq!(fewest_bytes(&csr, &["3x3", "4x4"]), shape("3x3"));
@@ -278,6 +293,9 @@ mod tests {
         let reason = refused(&Csr::from_triplets(80, 80, &scattered), "8x8");
         assert!(reason.starts_with("would store 24.00 entries"), "{reason}");
         let narrow = Csr::from_triplets(1, 3, &[(0, 0, 1.0)]);
-        assert_eq!(refused(&narrow, "4x4"), "blocks of 4x4 in a matrix of 3 columns");
+        assert_eq!(
+            refused(&narrow, "4x4"),
+            "blocks of 4x4 are wider than the matrix, which has 3 columns"
+        );
     }
 }

@@ -1,7 +1,8 @@
-//! Rows side by side: what ELL, the ELL part of HYB and SELL-C-σ store.
+//! Rows stored in strips: the format of ELL, of the ELL part of HYB, and of SELL-C-σ.
 //!
-//! A strip is as many rows as there are lanes, stored column by column, so that no lane waits for another.
-//! A row that is shorter than its strip is filled up with zeros.
+//! A strip has as many rows as there are SIMD lanes and is stored column by column, so that each lane sums
+//! one row. Rows that are shorter than the strip are padded with zeros. A place is a position in the
+//! arrays, with a value and a column index; it contains an entry or padding.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -18,48 +19,50 @@ use crate::scalar::Scalar;
 use crate::simd::MOST_LANES;
 use crate::team::DisjointMut;
 
-/// How the strips lie in memory.
+/// The arrangement of the strips in memory.
 pub enum Layout {
-    /// One after the other, each as wide as its longest row: columns before each strip, and in all.
+    /// Strips one after the other, each as wide as its longest row (SELL). For each strip the number of
+    /// columns in the strips before it, and the total at the end.
     Sliced(Vec<u32>),
-    /// All of the same width, the columns of the whole matrix `pitch` places apart.
+    /// Strips of equal width (ELL): the columns of the whole matrix follow each other, `pitch` places
+    /// apart.
     Whole {
-        /// Places between a row's entries.
+        /// The number of places from one entry of a row to the next.
         pitch: usize,
-        /// Entries per row.
+        /// The number of places per row.
         width: usize,
     },
 }
 
-/// Where a strip lies.
+/// The position of a strip in the arrays.
 #[derive(Clone, Copy)]
 pub struct Strip {
-    /// The first place of the first row.
+    /// The index of the first place of the first row.
     pub start: usize,
-    /// Places between a row's entries.
+    /// The number of places from one entry of a row to the next.
     pub stride: usize,
-    /// Entries per row.
+    /// The number of places per row.
     pub width: usize,
 }
 
-/// Rows stored in strips.
+/// A matrix whose rows are stored in strips.
 pub struct Strips<T> {
-    /// Rows of a strip.
+    /// The number of rows of a strip.
     pub lanes: usize,
-    /// Rows of the matrix.
+    /// The number of rows of the matrix.
     pub rows: usize,
-    /// Where each strip lies.
+    /// The arrangement of the strips.
     pub layout: Layout,
-    /// The row of each lane, where it is not the lane's own number.
+    /// The row of each lane, counted over all strips; `None` if row i is in lane i.
     pub order: Option<Vec<u32>>,
-    /// The column of each place.
+    /// The column index of each place.
     pub column_indices: Vec<u32>,
     /// The value of each place.
     pub values: Vec<T>,
 }
 
 impl<T: Scalar> Strips<T> {
-    /// ELL: the first `width` entries of every row. See [`Strips::new`].
+    /// Creates ELL with the first `width` entries of every row. See [`Strips::new`].
     pub fn whole(
         csr: &Csr<T>,
         lanes: usize,
@@ -70,7 +73,7 @@ impl<T: Scalar> Strips<T> {
         Ok(Self::new(csr, lanes, Layout::Whole { pitch, width }, None, no_entry))
     }
 
-    /// SELL-C-σ: C is `lanes`, and rows are sorted by length within windows of `sigma`. See
+    /// Creates SELL-C-σ, where C is `lanes` and rows are sorted by length in windows of `sigma` rows. See
     /// [`Strips::new`].
     pub fn sliced(
         csr: &Csr<T>,
@@ -84,8 +87,8 @@ impl<T: Scalar> Strips<T> {
         Ok(Self::new(csr, lanes, Layout::Sliced(offsets), order, no_entry))
     }
 
-    /// The matrix, or of each row as many entries as the layout has room for. What is left of the room
-    /// is given the column `no_entry`, or else the row's last.
+    /// Stores the matrix in strips, or as many entries of each row as the layout can store. The column
+    /// index of padding is `no_entry` if given, or else that of the row's last entry.
     fn new(
         csr: &Csr<T>,
         lanes: usize,
@@ -109,17 +112,17 @@ impl<T: Scalar> Strips<T> {
         let arrays = (DisjointMut::new(&mut column_indices), DisjointMut::new(&mut values));
         (0..strips.len()).into_par_iter().with_min_len(64).for_each(|index| {
             for (lane, row) in strips.lanes_of(index).enumerate() {
-                // SAFETY: a place belongs to one lane of one strip.
+                // SAFETY: each place belongs to one lane of one strip.
                 unsafe { strips.fill(csr, (index, lane), row, no_entry, &arrays) };
             }
         });
         Self { column_indices, values, ..strips }
     }
 
-    /// Copies what has room of a row to a lane of a strip, and fills up.
+    /// Copies the entries of a row to a lane of a strip and pads the rest of the lane.
     ///
     /// # Safety
-    /// No other thread fills this lane.
+    /// No other thread writes this lane.
     unsafe fn fill(
         &self,
         csr: &Csr<T>,
@@ -133,7 +136,8 @@ impl<T: Scalar> Strips<T> {
         let mut last = 0;
         for place in 0..width {
             let to = start + place * stride + lane;
-            // SAFETY: inside the arrays, which have room for every strip; and the caller's promise.
+            // SAFETY: the index is inside the arrays, which have all places of every strip, and the caller
+            // guarantees that no other thread writes this lane.
             unsafe {
                 if place < entries.len() {
                     last = csr.column_indices[entries.start + place];
@@ -146,36 +150,45 @@ impl<T: Scalar> Strips<T> {
         }
     }
 
-    /// The number of strips.
+    /// Returns the number of strips.
     pub fn len(&self) -> usize {
         self.rows.div_ceil(self.lanes)
     }
 
-    /// Checks the invariants that the product on a CPU relies on, of strips of a matrix with `cols` columns:
-    /// LANES, a strip has at most the widest register's; PLACES, each column of a strip is a register of places
-    /// with their column indices; COLUMNS, these are columns of the matrix; ORDER, each row has one lane.
+    /// Checks the invariants that the product on a CPU relies on, for a matrix with `cols` columns:
+    /// - LANES: a strip has at most as many lanes as the widest register;
+    /// - PLACES: each column of a strip is a register of places with their column indices;
+    /// - COLUMNS: the column indices are columns of the matrix;
+    /// - ORDER: each row has exactly one lane.
     ///
     /// # Errors
-    /// The first invariant that does not hold, by its name.
+    /// Returns an error that names the first invariant that does not hold.
     pub fn check(&self, cols: usize) -> anyhow::Result<()> {
-        ensure!((1..=MOST_LANES).contains(&self.lanes), "LANES: {}", self.lanes);
+        ensure!((1..=MOST_LANES).contains(&self.lanes), "LANES: {} lanes", self.lanes);
         let places = self.values.len();
-        ensure!(places == self.column_indices.len(), "PLACES: {places} have values");
+        ensure!(
+            places == self.column_indices.len(),
+            "PLACES: {places} values, but not as many columns"
+        );
         for index in 0..self.len() {
             let Strip { start, stride, width } = self.strip(index);
             let inside = |column: usize| start + column * stride + self.lanes <= places;
-            ensure!((0..width).all(inside), "PLACES: strip {index} is beyond {places}");
+            ensure!((0..width).all(inside), "PLACES: strip {index} ends after place {places}");
         }
         let most = self.column_indices.iter().max().map_or(0, |&column| column as usize + 1);
-        ensure!(most <= cols, "COLUMNS: column {} of {cols}", most - 1);
+        ensure!(most <= cols, "COLUMNS: column {} in a matrix of {cols} columns", most - 1);
         if let Some(order) = &self.order {
             let is_permutation = Permutation::new(order.clone()).is_some();
-            ensure!(is_permutation && order.len() == self.rows, "ORDER: {} rows", order.len());
+            ensure!(
+                is_permutation && order.len() == self.rows,
+                "ORDER: the order of {} rows is not a permutation",
+                order.len()
+            );
         }
         Ok(())
     }
 
-    /// Bytes of all arrays.
+    /// Returns the size of all arrays in bytes.
     pub fn bytes(&self) -> usize {
         let order = self.order.as_deref().unwrap_or_default();
         size_of_val(self.offsets())
@@ -184,17 +197,18 @@ impl<T: Scalar> Strips<T> {
             + size_of_val(&self.values[..])
     }
 
-    /// Columns before each strip, and in all; nothing where all strips are as wide.
+    /// Returns for each strip the number of columns in the strips before it, and the total at the end;
+    /// empty if all strips have the same width.
     pub fn offsets(&self) -> &[u32] {
         if let Layout::Sliced(offsets) = &self.layout { offsets } else { &[] }
     }
 
-    /// How full the places are with the nonzeros of a matrix.
+    /// Returns a note with the number of nonzeros per place.
     pub fn note(&self, nnz: usize) -> String {
         format!("{:.2} nonzeros per place", nnz as f64 / self.values.len().max(1) as f64)
     }
 
-    /// Where a strip lies.
+    /// Returns the position of strip `index`.
     pub fn strip(&self, index: usize) -> Strip {
         match &self.layout {
             Layout::Sliced(offsets) => {
@@ -207,7 +221,7 @@ impl<T: Scalar> Strips<T> {
         }
     }
 
-    /// The rows of a strip.
+    /// Returns the rows of strip `index`.
     pub fn lanes_of(&self, index: usize) -> impl Iterator<Item = usize> {
         let first = index * self.lanes;
         let lanes = first..(first + self.lanes).min(self.rows);
@@ -215,25 +229,26 @@ impl<T: Scalar> Strips<T> {
     }
 }
 
-/// What strips of up to 64 lanes take, with what sorts their rows.
+/// Returns an upper bound of the bytes of strips of up to 64 lanes, including the sorting of the rows.
 pub fn memory(extent: &Extent) -> u64 {
     fill::most_places_of_rows(extent, 64) * (extent.value + 4) + extent.rows * 13
 }
 
-/// The first `width` entries of a row.
+/// Returns the range of the first `width` entries of a row.
 pub fn entries<T>(csr: &Csr<T>, row: usize, width: usize) -> Range<usize> {
     let Range { start, end } = csr.row(row);
     start..end.min(start + width)
 }
 
-/// SELL-C-σ's σ. The default is as good as any other in the mean of real matrices.
+/// The parameter `sigma` of SELL-C-σ. No other value was better than the default in the mean over real
+/// matrices.
 pub const SIGMA: Parameter = Parameter {
     name: "sigma",
     values: &["1", "32", "512", "4096", "16384", "all"],
-    meaning: "rows of a window that is sorted by length; 1: none; default 512",
+    meaning: "the number of rows in a window that is sorted by length; 1: no sorting; default 512",
 };
 
-/// The σ that was asked for.
+/// Returns the requested σ or its default.
 pub fn sigma(request: &Request, rows: usize) -> usize {
     match request.word(SIGMA.name) {
         Some("all") => rows,
@@ -241,7 +256,7 @@ pub fn sigma(request: &Request, rows: usize) -> usize {
     }
 }
 
-/// The rows, those of each window of `sigma` by descending length and else in their order.
+/// Returns the rows, sorted by descending length within each window of `sigma` rows. The sort is stable.
 fn sorted<T: Scalar>(csr: &Csr<T>, sigma: usize) -> Vec<u32> {
     let mut order: Vec<u32> = (0..csr.rows as u32).collect();
     let length = |&row: &u32| Reverse(csr.row(row as usize).len());
@@ -253,7 +268,8 @@ fn sorted<T: Scalar>(csr: &Csr<T>, sigma: usize) -> Vec<u32> {
     order
 }
 
-/// The columns before each strip, and in all. They fit, for a strip's columns are one row's entries.
+/// Returns for each strip the number of columns in the strips before it, and the total at the end. The
+/// total fits in `u32` because the number of columns of a strip is the length of one row.
 fn strip_offsets<T: Scalar>(csr: &Csr<T>, lanes: usize, order: Option<&[u32]>) -> Vec<u32> {
     let length = |place: usize| csr.row(order.map_or(place, |order| order[place] as usize)).len();
     let strip = |strip: usize| {
@@ -261,7 +277,7 @@ fn strip_offsets<T: Scalar>(csr: &Csr<T>, lanes: usize, order: Option<&[u32]>) -
         places.map(length).max().unwrap_or(0) as u32
     };
     let strips = csr.rows.div_ceil(lanes);
-    // One more, of no rows, whose offset is the end.
+    // One more strip without rows is appended. Its offset is the total.
     let mut offsets: Vec<u32> =
         (0..strips + 1).into_par_iter().with_min_len(256).map(strip).collect();
     let mut before = 0;
@@ -275,7 +291,7 @@ fn strip_offsets<T: Scalar>(csr: &Csr<T>, lanes: usize, order: Option<&[u32]>) -
 mod tests {
     use super::*;
 
-    /// Rows of 3, 0, 1, 2 and 1 entries.
+    /// Returns a matrix whose rows have 3, 0, 1, 2 and 1 entries.
     fn ragged() -> Csr<f64> {
         let entries = [(0, 0), (0, 2), (0, 4), (2, 3), (3, 1), (3, 4), (4, 4)];
         let triplets: Vec<_> =
@@ -284,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn fill_repeats_the_rows_last_column() {
+    fn padding_repeats_the_rows_last_column() {
         let sliced = Strips::new(&ragged(), 2, Layout::Sliced(vec![0, 3, 5, 6]), None, None);
         assert_eq!(sliced.column_indices, [0, 0, 2, 0, 4, 0, 3, 1, 3, 4, 4, 0]);
         assert_eq!(sliced.values, [1., 0., 2., 0., 3., 0., 4., 5., 0., 6., 7., 0.]);
@@ -297,9 +313,13 @@ mod tests {
     }
 
     #[test]
-    fn fill_has_the_column_asked_for() {
+    fn padding_has_the_requested_column() {
         let whole = Strips::whole(&ragged(), 2, (6, 3), Some(9)).unwrap();
-        assert_eq!(whole.column_indices[..6], [0, 9, 3, 1, 4, 0], "the last is no row's");
+        assert_eq!(
+            whole.column_indices[..6],
+            [0, 9, 3, 1, 4, 0],
+            "the last place belongs to no row"
+        );
         assert_eq!(whole.column_indices[6..11], [2, 9, 9, 4, 9]);
         assert_eq!(whole.column_indices[12..17], [4, 9, 9, 9, 9]);
         let sliced = Strips::sliced(&ragged(), 2, 4, Some(9)).unwrap();
@@ -308,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn each_broken_invariant_is_named() {
+    fn the_check_names_each_violated_invariant() {
         type Break = fn(&mut Strips<f64>);
         let cases: [(&str, Break); 7] = [
             ("LANES", |strips| strips.lanes = 17),
@@ -328,7 +348,7 @@ mod tests {
         }
     }
 
-    /// Rows of 1, 3, 0, 3, 2, 1, 0 entries.
+    /// Returns a matrix whose rows have 1, 3, 0, 3, 2, 1 and 0 entries.
     fn uneven() -> Csr<f64> {
         let lengths = [1, 3, 0, 3, 2, 1, 0].into_iter().enumerate();
         let triplets: Vec<_> =
@@ -337,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_are_sorted_by_descending_length_and_stably() {
+    fn windows_are_sorted_stably_by_descending_length() {
         assert_eq!(sorted(&uneven(), 3), [1, 0, 2, 3, 4, 5, 6]);
         assert_eq!(sorted(&uneven(), 4), [1, 3, 0, 2, 4, 5, 6]);
         assert_eq!(sorted(&uneven(), 7), [1, 3, 4, 0, 5, 2, 6]);

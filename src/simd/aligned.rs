@@ -1,23 +1,23 @@
-//! A stream of values that begins at a cache line.
+//! A slice on the heap that is aligned to a cache line.
 
 use std::ops::Deref;
 
-/// Bytes of a cache line, and of the widest register: a load of one that is not aligned touches two
-/// lines.
+/// The size of a cache line, and of the widest register, in bytes. An unaligned load of such a register
+/// touches two cache lines.
 const LINE: usize = 64;
 
-/// A slice on the heap that begins at a cache line.
+/// A slice on the heap that is aligned to a cache line.
 pub struct Aligned<T> {
-    /// The values from `start`; never resized, so that they stay where they are.
+    /// The buffer, whose values begin at index `start`. It is never resized, so the values do not move.
     values: Vec<T>,
     start: usize,
 }
 
 impl<T: Copy + Default> Aligned<T> {
-    /// A copy of `values` with `slack` more, all zero, that may be over-read.
+    /// Copies `values` and appends `slack` zeros, so that loads of whole registers may read past the end.
     pub fn new(values: &[T], slack: usize) -> Self {
         let mut aligned: Vec<T> = Vec::with_capacity(values.len() + slack + LINE / size_of::<T>());
-        // In elements; `usize::MAX` when it cannot be told, which no allocator does.
+        // The offset is in elements. `align_offset` may return `usize::MAX`, but no allocator causes that.
         let start = aligned.as_ptr().align_offset(LINE).min(LINE / size_of::<T>());
         aligned.resize(start, T::default());
         aligned.extend_from_slice(values);
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_value_begins_a_line() {
+    fn the_first_value_is_aligned_to_a_cache_line() {
         for len in [0, 1, 7, 1000] {
             let values: Vec<f32> = (0..len).map(|k| k as f32).collect();
             let aligned = Aligned::new(&values, 3);

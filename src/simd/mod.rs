@@ -1,9 +1,8 @@
-//! Vector instructions chosen at run time: one kernel source for both precisions and all
-//! instruction sets.
+//! Vector instructions chosen at run time: one kernel source for both precisions and all instruction sets.
 //!
-//! A [`Kernel`] is written once against [`Vector`]. [`Isa::run`] calls it from a function that has
-//! the target features enabled; everything on the way is inlined there, so that the intrinsics
-//! become instructions and the plain loops are vectorised for that instruction set.
+//! A [`Kernel`] is written once, generic over [`Vector`]. [`Isa::run`] calls it from a function that has
+//! the target features enabled. Everything that the kernel calls is inlined there, so the intrinsics become
+//! single instructions and the compiler vectorises plain loops for that instruction set.
 
 mod aligned;
 
@@ -11,42 +10,41 @@ pub use aligned::Aligned;
 
 use crate::scalar::Scalar;
 
-/// The instruction sets that kernels are compiled for.
+/// An instruction set that kernels are compiled for.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, clap::ValueEnum,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Isa {
-    /// What every CPU of this architecture has.
+    /// The baseline instructions of the architecture.
     Portable,
     /// AVX2 and FMA.
     Avx2,
-    /// AVX-512 F and VL: masks.
+    /// AVX-512 F and VL, with masks.
     Avx512,
 }
 
 /// A computation that is compiled for each instruction set.
 pub trait Kernel<T: Scalar> {
-    /// What it returns.
+    /// The result of the computation.
     type Output;
-    /// Must be `#[inline(always)]`.
+    /// Runs the computation. Implementations must be `#[inline(always)]`.
     fn run<V: Vector<T>>(self) -> Self::Output;
 }
 
-/// A bit per lane.
+/// One bit per lane.
 pub type Mask = u16;
 
-/// What a table is indexed with, an unsigned integer: wide enough for the table, and no wider where
-/// that saves bytes.
+/// An unsigned integer that is an index into an array. Narrower types save memory traffic.
 ///
 /// # Safety
-/// It is an unsigned integer, and `offset` is its value: registers are gathered by loads of several at once.
+/// The type is an unsigned integer whose value is `offset`: a gather loads several indices by one load.
 pub unsafe trait Index: Copy {
-    /// As an offset.
+    /// Returns the index as `usize`.
     fn offset(self) -> usize;
 }
 
-// SAFETY: an unsigned integer.
+// SAFETY: `u8` is an unsigned integer.
 unsafe impl Index for u8 {
     #[inline(always)]
     fn offset(self) -> usize {
@@ -54,7 +52,7 @@ unsafe impl Index for u8 {
     }
 }
 
-// SAFETY: an unsigned integer.
+// SAFETY: `u16` is an unsigned integer.
 unsafe impl Index for u16 {
     #[inline(always)]
     fn offset(self) -> usize {
@@ -62,7 +60,7 @@ unsafe impl Index for u16 {
     }
 }
 
-// SAFETY: an unsigned integer.
+// SAFETY: `u32` is an unsigned integer.
 unsafe impl Index for u32 {
     #[inline(always)]
     fn offset(self) -> usize {
@@ -70,87 +68,89 @@ unsafe impl Index for u32 {
     }
 }
 
-/// One register of `LANES` values, at most 16. All operations need the instruction set of the register's type,
-/// which is why only [`Isa::run`] names one.
+/// One register of `LANES` values, at most 16. All operations require the instruction set of the register's
+/// type, which is why only [`Isa::run`] selects one.
 pub trait Vector<T>: Copy {
-    /// Values per register.
+    /// The number of values per register.
     const LANES: usize;
-    /// The mask of all lanes.
+    /// The mask in which the bits of all lanes are set.
     const ALL: Mask = Mask::MAX >> (MOST_LANES - Self::LANES);
+    /// Returns a register of zeros.
     /// # Safety
-    /// The machine has the instruction set.
+    /// The machine supports the instruction set of the register.
     unsafe fn zero() -> Self;
-    /// `values[0..LANES]`.
+    /// Loads `values[0..LANES]`.
     /// # Safety
-    /// As `zero`, and the values are readable.
+    /// As for `zero`, and the values are readable.
     unsafe fn load(values: *const T) -> Self;
-    /// `value` in every lane.
+    /// Returns `value` in every lane.
     /// # Safety
-    /// As `zero`.
+    /// As for `zero`.
     unsafe fn splat(value: T) -> Self;
-    /// `x[columns[0..LANES]]`.
+    /// Gathers `x[columns[0..LANES]]`.
     /// # Safety
-    /// As `zero`, and the columns and the `x` they point to are readable.
+    /// As for `zero`, and the column indices and the elements of `x` at these indices are readable.
     unsafe fn gather<I: Index>(x: *const T, columns: *const I) -> Self;
-    /// `self · factor + addend`, lane by lane.
+    /// Returns `self · factor + addend`, lane by lane.
     /// # Safety
-    /// As `zero`.
+    /// As for `zero`.
     unsafe fn mul_add(self, factor: Self, addend: Self) -> Self;
-    /// `self` in the lanes whose bit in `mask` is set, the first lane's being the lowest, and `other`
-    /// in the rest.
+    /// Returns `self` in the lanes whose bit in `mask` is set, and `other` in the rest. The lowest bit is
+    /// that of the first lane.
     /// # Safety
-    /// As `zero`.
+    /// As for `zero`.
     unsafe fn select(self, other: Self, mask: Mask) -> Self;
-    /// `self · factor + addend` in the lanes whose bit is set; the others keep `addend`, whatever they
-    /// would have added, even NaN.
+    /// Returns `self · factor + addend` in the lanes whose bit is set. The others return `addend`
+    /// unchanged, even if their product is NaN.
     /// # Safety
-    /// As `zero`.
+    /// As for `zero`.
     #[inline(always)]
     unsafe fn mul_add_where(self, mask: Mask, factor: Self, addend: Self) -> Self {
         // SAFETY: the same contract.
         unsafe { self.mul_add(factor, addend).select(addend, mask) }
     }
-    /// The same in the first `lanes` lanes, fewer than `LANES`.
+    /// Returns `self · factor + addend` in the first `lanes` lanes, fewer than `LANES`, and `addend` in the
+    /// rest.
     /// # Safety
-    /// As `zero`.
+    /// As for `zero`.
     #[inline(always)]
     unsafe fn mul_add_first(self, lanes: usize, factor: Self, addend: Self) -> Self {
         // SAFETY: the same contract.
         unsafe { self.mul_add_where((1 << lanes) - 1, factor, addend) }
     }
-    /// The sum of all lanes.
+    /// Returns the sum of all lanes.
     /// # Safety
-    /// As `zero`.
+    /// As for `zero`.
     unsafe fn sum(self) -> T;
     /// Writes the lanes to `values[0..LANES]`.
     /// # Safety
-    /// As `zero`, and the values are writable.
+    /// As for `zero`, and the values are writable.
     unsafe fn store(self, values: *mut T);
-    /// Whether no lane is infinite or NaN.
+    /// Returns whether all lanes are finite.
     /// # Safety
-    /// As `zero`.
+    /// As for `zero`.
     unsafe fn finite(self) -> bool;
-    /// `a · b + c` of single values, for loops that the compiler is to vectorise.
+    /// Returns `a · b + c` of single values, for loops that the compiler vectorises.
     fn fused(a: T, b: T, c: T) -> T;
 }
 
-/// Lanes of the widest register there is.
+/// The number of lanes of the widest register.
 pub const MOST_LANES: usize = 16;
 
-/// The registers of a precision: narrow ones for pieces of rows, which are short, and the widest for
-/// formats that put rows side by side.
+/// The register types of a precision. CSR kernels use the narrow ones because rows are short. Formats that
+/// assign one row to each lane use the widest.
 pub trait Lanes: Sized {
-    /// [`Isa::Avx2`]'s.
+    /// The narrow register of [`Isa::Avx2`].
     type Avx2: Vector<Self>;
-    /// [`Isa::Avx512`]'s.
+    /// The narrow register of [`Isa::Avx512`].
     type Avx512: Vector<Self>;
-    /// [`Isa::Avx2`]'s widest.
+    /// The widest register of [`Isa::Avx2`].
     type WideAvx2: Vector<Self>;
-    /// [`Isa::Avx512`]'s widest.
+    /// The widest register of [`Isa::Avx512`].
     type WideAvx512: Vector<Self>;
 }
 
-/// Lanes per register.
+/// A kernel that returns the number of lanes of its register.
 struct Width;
 
 impl<T: Scalar> Kernel<T> for Width {
@@ -162,22 +162,23 @@ impl<T: Scalar> Kernel<T> for Width {
 }
 
 impl Isa {
-    /// The widest that this machine has.
+    /// Returns the widest instruction set that this machine supports.
     pub fn detect() -> Self {
         Self::available()[0]
     }
 
-    /// All that this machine has, the widest first.
+    /// Returns all instruction sets that this machine supports, the widest first.
     pub fn available() -> Vec<Self> {
         [Self::Avx512, Self::Avx2, Self::Portable]
             .into_iter()
-            .filter(|isa| isa.is_there())
+            .filter(|isa| isa.is_supported())
             .collect()
     }
 
-    /// Whether this machine has it: two loads and a test, once it was asked.
+    /// Returns whether this machine supports the instruction set. The result is cached: two loads and a
+    /// test.
     #[inline]
-    fn is_there(self) -> bool {
+    fn is_supported(self) -> bool {
         match self {
             Self::Portable => true,
             #[cfg(target_arch = "x86_64")]
@@ -194,23 +195,23 @@ impl Isa {
     /// Runs the kernel with this instruction set's narrow registers.
     #[inline]
     pub fn run<T: Scalar + Lanes, K: Kernel<T>>(self, kernel: K) -> K::Output {
-        assert!(self.is_there(), "this machine has no {self:?}");
+        assert!(self.is_supported(), "this machine does not support {self:?}");
         match self {
             Self::Portable => kernel.run::<Portable<T>>(),
-            // SAFETY: the machine has the instructions, as was just asserted.
+            // SAFETY: the machine supports the instructions, as asserted above.
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => unsafe { x86::with_avx2::<T, T::Avx2, K>(kernel) },
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => unsafe { x86::with_avx512::<T, T::Avx512, K>(kernel) },
             #[cfg(not(target_arch = "x86_64"))]
-            _ => unreachable!("only x86-64 has it"),
+            _ => unreachable!("only x86-64 supports this instruction set"),
         }
     }
 
     /// Runs the kernel with this instruction set's widest registers.
     #[inline]
     pub fn run_wide<T: Scalar + Lanes, K: Kernel<T>>(self, kernel: K) -> K::Output {
-        assert!(self.is_there(), "this machine has no {self:?}");
+        assert!(self.is_supported(), "this machine does not support {self:?}");
         match self {
             Self::Portable => kernel.run::<Portable<T>>(),
             // SAFETY: as in `run`.
@@ -219,17 +220,17 @@ impl Isa {
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => unsafe { x86::with_avx512::<T, T::WideAvx512, K>(kernel) },
             #[cfg(not(target_arch = "x86_64"))]
-            _ => unreachable!("only x86-64 has it"),
+            _ => unreachable!("only x86-64 supports this instruction set"),
         }
     }
 
-    /// Values in one of its widest registers.
+    /// Returns the number of values in the widest register of this instruction set.
     pub fn wide_lanes<T: Scalar + Lanes>(self) -> usize {
         self.run_wide::<T, _>(Width)
     }
 }
 
-/// Asks for the cache line at `pointer`, which need not be readable.
+/// Prefetches the cache line at `pointer`, which need not be readable.
 #[inline(always)]
 pub fn prefetch<T>(pointer: *const T) {
     // SAFETY: a prefetch of any address is harmless; SSE is in the baseline.
@@ -241,11 +242,11 @@ pub fn prefetch<T>(pointer: *const T) {
     let _ = pointer;
 }
 
-/// Four accumulators, enough to hide the latency of an addition.
+/// A register without vector instructions: four accumulators, enough to hide the latency of an addition.
 #[derive(Clone, Copy)]
 pub struct Portable<T>([T; 4]);
 
-// SAFETY (of every call): each method's contract is the pointer's.
+// SAFETY (of every call): the contract of each method covers the pointers that it reads or writes.
 impl<T: Scalar> Vector<T> for Portable<T> {
     const LANES: usize = 4;
     #[inline(always)]
@@ -285,7 +286,7 @@ impl<T: Scalar> Vector<T> for Portable<T> {
     unsafe fn finite(self) -> bool {
         self.0.iter().all(|lane| lane.is_finite())
     }
-    /// In two roundings: without the instruction, one rounding is a call of a function.
+    /// Rounds twice. Without an FMA instruction, a single rounding would need a function call.
     #[inline(always)]
     fn fused(a: T, b: T, c: T) -> T {
         a * b + c
@@ -317,7 +318,7 @@ mod other {
 mod tests {
     use super::*;
 
-    /// Every operation, on registers that hold 1, 2, 3, …
+    /// Tests every operation, on registers that hold 1, 2, 3, …
     struct AllOperations;
 
     impl<T: Scalar> Kernel<T> for AllOperations {
@@ -352,8 +353,8 @@ mod tests {
                 for lanes in 0..V::LANES {
                     let first = ramp.mul_add_first(lanes, back, V::zero()).sum();
                     assert_eq!(first.widen(), total(|a, b| a * b, lanes), "{lanes} lanes");
-                    let kept = poison.mul_add_first(0, poison, ramp).sum();
-                    assert_eq!(kept.widen(), total(|a, _| a, V::LANES));
+                    let unchanged = poison.mul_add_first(0, poison, ramp).sum();
+                    assert_eq!(unchanged.widen(), total(|a, _| a, V::LANES));
                     for bad in [T::nan(), T::infinity(), T::neg_infinity()] {
                         let mut values = values.clone();
                         values[lanes] = bad;
@@ -367,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn every_instruction_set_computes_the_same() {
+    fn every_instruction_set_computes_the_same_results() {
         for isa in Isa::available() {
             isa.run::<f64, _>(AllOperations);
             isa.run::<f32, _>(AllOperations);

@@ -1,4 +1,4 @@
-//! The registers of x86-64, and the functions in which their instructions may be used.
+//! The register types of x86-64, and the functions in which their instructions are enabled.
 
 use std::arch::x86_64::*;
 
@@ -15,10 +15,10 @@ pub(super) fn with_avx512<T: Scalar, V: Vector<T>, K: Kernel<T>>(kernel: K) -> K
     kernel.run::<V>()
 }
 
-/// A register with the instructions of AVX2.
+/// A register operated on with AVX2 instructions.
 #[derive(Clone, Copy)]
 pub struct Avx2<R>(R);
-/// A register with the masks of AVX-512 VL.
+/// A register operated on with AVX2 and AVX-512 instructions; it uses the masks of AVX-512.
 #[derive(Clone, Copy)]
 pub struct Avx512<R>(R);
 
@@ -43,7 +43,7 @@ impl Lanes for f32 {
     type WideAvx512 = WideAvx512F32;
 }
 
-/// The mask of every set of four lanes.
+/// The AVX2 blend mask of every set of four lanes: entry i has the lanes set whose bits are set in i.
 static SETS: [[i64; 4]; 16] = {
     let mut sets = [[0; 4]; 16];
     let mut k = 0;
@@ -59,7 +59,7 @@ macro_rules! vector {
     ($register:ident of $lanes:literal $value:ty: $zero:ident $splat:ident $load:ident
      $gather:ident $mul_add:ident $sum:ident $store:ident $sub:ident,
          |$difference:ident| $unordered:expr, |$mask:ident, $set:ident, $unset:ident| $select:expr) => {
-        // SAFETY (of every call): each method's contract is the intrinsic's.
+        // SAFETY (of every call): the contract of each method implies that of the intrinsic.
         impl Vector<$value> for $register {
             const LANES: usize = $lanes;
             #[inline(always)]
@@ -95,7 +95,8 @@ macro_rules! vector {
             unsafe fn store(self, values: *mut $value) {
                 unsafe { $store(values, self.0) }
             }
-            /// ∞ − ∞ and NaN − NaN are NaN, all else is 0.
+            /// Subtracts the register from itself: ∞ − ∞ and NaN − NaN are NaN, all other differences are
+            /// 0.
             #[inline(always)]
             unsafe fn finite(self) -> bool {
                 let $difference = unsafe { $sub(self.0, self.0) };
@@ -149,15 +150,16 @@ gather_8_f32 _mm256_fmadd_ps sum_8_f32 _mm256_storeu_ps _mm256_sub_ps,
     _mm256_blendv_ps(unset, set, _mm256_castsi256_ps(_mm256_cmpeq_epi32(bits, lanes)))
 });
 
-// Lanes filled by single loads: on Zen 4 the gather instruction (some two cycles an element)
-// measured slower, and on rows of up to tens of nonzeros so did wider registers.
+// The gathers below fill the lanes by single loads. On Zen 4 the gather instruction (about two cycles per
+// element) measured slower. Wider registers also measured slower on rows of up to tens of nonzeros.
 
-/// Four offsets in loads of 8 bytes: loads are what a product of irregular rows has most of. Of columns
-/// in 32 bits, SELL and CSR5 take a tenth less time, CSR two per cent.
+/// Returns four offsets, read by loads of 8 bytes, because loads are the most frequent instructions in the
+/// product of irregular rows. With columns of 32 bits this saves SELL and CSR5 a tenth of their time and
+/// CSR two per cent.
 #[inline(always)]
 unsafe fn four_offsets<I: Index>(columns: *const I) -> [usize; 4] {
-    // SAFETY: four columns are readable, and an `Index` is an unsigned integer, the first in the lowest
-    // bits on x86.
+    // SAFETY: four columns are readable, and an `Index` is an unsigned integer. On x86 the first is in the
+    // lowest bits.
     unsafe {
         match size_of::<I>() {
             2 => {
@@ -220,13 +222,13 @@ unsafe fn gather_16_f32<I: Index>(x: *const f32, columns: *const I) -> __m512 {
 
 #[inline(always)]
 unsafe fn sum_8_f32(v: __m256) -> f32 {
-    // SAFETY: `Vector::sum` asks for the instruction set.
+    // SAFETY: `Vector::sum` requires the instruction set.
     unsafe { sum_f32(_mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps::<1>(v))) }
 }
 
 #[inline(always)]
 unsafe fn sum_f64(v: __m256d) -> f64 {
-    // SAFETY: `Vector::sum` asks for the instruction set.
+    // SAFETY: `Vector::sum` requires the instruction set.
     unsafe {
         let pair = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd::<1>(v));
         _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)))
@@ -235,7 +237,7 @@ unsafe fn sum_f64(v: __m256d) -> f64 {
 
 #[inline(always)]
 unsafe fn sum_f32(v: __m128) -> f32 {
-    // SAFETY: `Vector::sum` asks for the instruction set.
+    // SAFETY: `Vector::sum` requires the instruction set.
     unsafe {
         let pair = _mm_add_ps(v, _mm_movehl_ps(v, v));
         _mm_cvtss_f32(_mm_add_ss(pair, _mm_movehdup_ps(pair)))

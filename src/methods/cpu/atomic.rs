@@ -1,4 +1,4 @@
-//! A y to whose elements many threads add at once.
+//! A vector y to whose elements several threads add at the same time.
 
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering;
@@ -8,19 +8,19 @@ use portable_atomic::{AtomicF32, AtomicF64};
 use crate::scalar::Scalar;
 use crate::team::Team;
 
-/// Addition that no other thread's addition can come between.
+/// A value type with atomic addition.
 pub trait AtomicAdd: Scalar {
-    /// `*target += value`.
+    /// Computes `*target += value` atomically.
     ///
     /// # Safety
-    /// `target` is valid, and while threads add to it, all do so by this function.
+    /// `target` is valid. While several threads add to it, all of them use this function.
     unsafe fn atomic_add(target: *mut Self, value: Self);
 }
 
 impl AtomicAdd for f64 {
     #[inline(always)]
     unsafe fn atomic_add(target: *mut Self, value: Self) {
-        // SAFETY: the caller's promise; an f64 is aligned as its atomic is.
+        // SAFETY: guaranteed by the caller; an f64 is aligned like its atomic type.
         unsafe { AtomicF64::from_ptr(target) }.fetch_add(value, Ordering::Relaxed);
     }
 }
@@ -28,12 +28,12 @@ impl AtomicAdd for f64 {
 impl AtomicAdd for f32 {
     #[inline(always)]
     unsafe fn atomic_add(target: *mut Self, value: Self) {
-        // SAFETY: as for f64.
+        // SAFETY: guaranteed by the caller; an f32 is aligned like its atomic type.
         unsafe { AtomicF32::from_ptr(target) }.fetch_add(value, Ordering::Relaxed);
     }
 }
 
-/// A y that a team adds to; a team of one does so without atomics.
+/// A vector y to which the threads of a team add. A team of one thread adds without atomics.
 pub struct SharedSums<'a, T> {
     start: *mut T,
     len: usize,
@@ -41,24 +41,24 @@ pub struct SharedSums<'a, T> {
     _slice: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: all that may be done to the values is to add to them, atomically where there are threads.
+// SAFETY: the only operation on the values is addition, which is atomic if there is more than one thread.
 unsafe impl<T: Send> Sync for SharedSums<'_, T> {}
 
 impl<'a, T: AtomicAdd> SharedSums<'a, T> {
-    /// Takes y over for a region of this team.
+    /// Wraps y for a parallel region of this team.
     pub fn new(team: &Team, y: &'a mut [T]) -> Self {
         let (start, len) = (y.as_mut_ptr(), y.len());
         Self { start, len, alone: team.len() == 1, _slice: PhantomData }
     }
 
-    /// y\[`index`\] += `value`.
+    /// Computes y\[`index`\] += `value`.
     ///
     /// # Safety
-    /// `index` lies in y, and only the team's threads call this.
+    /// `index` is within y, and only threads of the team call this.
     #[inline(always)]
     pub unsafe fn add(&self, index: usize, value: T) {
         debug_assert!(index < self.len);
-        // SAFETY: the caller's promises; y is borrowed mutably, so that nobody else looks at it.
+        // SAFETY: guaranteed by the caller; y is borrowed mutably, so nothing else accesses it.
         unsafe {
             let target = self.start.add(index);
             if self.alone { *target += value } else { T::atomic_add(target, value) }
@@ -70,7 +70,7 @@ impl<'a, T: AtomicAdd> SharedSums<'a, T> {
 mod tests {
     use super::*;
 
-    /// Of each thread; an interpreter takes its time.
+    /// The number of additions per thread. Miri is slow, so it does fewer.
     const ADDITIONS: usize = if cfg!(miri) { 100 } else { 10_000 };
 
     fn check<T: AtomicAdd>() {
@@ -79,7 +79,7 @@ mod tests {
             let mut y = [T::zero(), T::one()];
             let sums = SharedSums::new(&team, &mut y);
             assert_eq!(sums.alone, threads == 1);
-            // SAFETY: 1 < 2.
+            // SAFETY: index 1 is within the two elements.
             team.run(|_| (0..ADDITIONS).for_each(|_| unsafe { sums.add(1, T::one()) }));
             assert_eq!(y, [T::zero(), T::narrow((1 + ADDITIONS * threads) as f64)]);
         }

@@ -1,9 +1,11 @@
-//! A choice among this project's methods by the rows' statistics and the number of products planned.
+//! Chooses one of this project's methods by the number of nonzeros and the number of planned products.
 //!
-//! A matrix of a few hundred nonzeros is multiplied by one thread before others have heard of it.
-//! Packing costs some tens of products, so it needs more products than that to pay. In between there is
-//! the merge path, which needs no setup and no luck with the rows. Reading the statistics is O(rows),
-//! and setup, like that of the method chosen. Memory: the chosen method's.
+//! On a matrix of a few hundred nonzeros, one thread finishes before a team could start, so `seq` is
+//! chosen. Packing costs some tens of products, so `packed` is chosen only if more products are planned.
+//! Otherwise `merge` is chosen, which needs no setup and does not depend on the row lengths. The choice is
+//! part of the setup, as is the setup of the chosen method.
+//!
+//! Memory: that of the chosen method.
 
 use super::{merge, packed, seq};
 use crate::matrix::Csr;
@@ -11,11 +13,11 @@ use crate::method::{Choice, Code, Method, Operations, Prepared, Request, Setup, 
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
 
-/// See the file's head.
+/// The method `auto`.
 pub const METHOD: Method = Method {
     name: "auto",
     source: "this project",
-    summary: "seq, merge or packed, by the number of nonzeros, the longest row and the products planned",
+    summary: "seq, merge or packed, by the number of nonzeros and the number of planned products",
     parameters: packed::METHOD.parameters,
     operations: Operations::Plain,
     setup: Setup::Inspection,
@@ -23,9 +25,10 @@ pub const METHOD: Method = Method {
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
-/// One thread is faster up to here: entering a parallel region takes as long as this many nonzeros.
+/// The largest number of nonzeros for which one thread is chosen. Multiplying this many takes as long as
+/// entering a parallel region.
 const FOR_ONE_THREAD: usize = 1000;
-/// Products from which packing pays.
+/// The number of planned products from which packing is worthwhile.
 const FOR_PACKING: usize = 100;
 
 fn prepare<'a, T: Scalar + Lanes>(
@@ -33,7 +36,7 @@ fn prepare<'a, T: Scalar + Lanes>(
     request: &Request<'a>,
 ) -> Result<Prepared<'a, T>, Unavailable> {
     let method = choose(csr, request.expected_products);
-    let prepare = method.prepare::<T>().expect("a method of the CPU");
+    let prepare = method.prepare::<T>().expect("the method runs on the CPU");
     let prepared = prepare(csr, request)?;
     let csr_bytes = method.csr_bytes(csr.bytes(), &prepared);
     let takes = |(name, _): &&(&str, _)| method.parameters.iter().any(|known| known.name == *name);
@@ -56,7 +59,7 @@ mod tests {
     use crate::simd::Isa;
     use crate::team::Team;
 
-    /// What is picked for an n × n grid.
+    /// Returns the note about the choice for an n × n grid.
     fn picked(
         n: usize,
         expected_products: usize,
@@ -84,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_compressed_only_where_it_is_asked_for() {
+    fn values_are_compressed_only_on_request() {
         let coded = [("values", "coded")];
         assert_eq!(picked(16, 100, &coded), "picked seq");
         assert_eq!(picked(17, 100, &coded), "picked packed:values=coded");

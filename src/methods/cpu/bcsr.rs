@@ -1,12 +1,12 @@
-//! BCSR: the matrix in dense blocks of r × c, aligned to multiples of r and c. Im & Yelick, Optimizing
-//! sparse matrix computations for register reuse in SPARSITY (2001).
+//! BCSR: the matrix in dense r × c blocks, aligned to multiples of r and c. Im & Yelick, Optimizing sparse
+//! matrix computations for register reuse in SPARSITY (2001).
 //!
-//! A thread owns contiguous rows of blocks with about an equal share of the nonzeros. Without a shape
-//! given, it is the one of those listed that is estimated, from a fiftieth of the rows, to take the fewest
-//! bytes.
+//! A thread owns contiguous block rows with about an equal share of the nonzeros. If no shape is given, the
+//! shape is the one of the listed shapes with the fewest estimated bytes. The estimate samples a fiftieth
+//! of the block rows.
 //!
-//! Memory: the blocks with a column each, an offset per row of blocks. Departure: a matrix whose blocks
-//! would be mostly fill is refused.
+//! Memory: the blocks with a column index each, and an offset per block row. Departure: a matrix whose
+//! blocks would be mostly fill is refused.
 
 use super::register_blocks::BlockRows;
 use super::rows::{Operands, balanced};
@@ -17,15 +17,15 @@ use crate::scalar::Scalar;
 use crate::simd::{Isa, Lanes};
 use crate::team::{DisjointMut, Team};
 
-/// See the file's head.
+/// The method `bcsr`.
 pub const METHOD: Method = Method {
     name: "bcsr",
     source: "Im & Yelick 2001, register blocking",
-    summary: "dense blocks of r x c, aligned; the shape by estimated bytes",
+    summary: "aligned dense blocks of r x c; the default shape has the fewest estimated bytes",
     parameters: &[Parameter {
         name: "block",
         values: BLOCKS,
-        meaning: "rows x columns of a block; default the fewest bytes",
+        meaning: "rows x columns of a block; default: the shape with the fewest estimated bytes",
     }],
     operations: Operations::Plain,
     setup: Setup::Conversion,
@@ -51,7 +51,7 @@ fn prepare<'a, T: Scalar + Lanes>(
     .noting(format!("blocks of {shape}")))
 }
 
-/// y ← αAx + βy, a piece per thread.
+/// Computes y ← αAx + βy, with one piece of the rows per thread.
 pub fn multiply<T: Scalar + Lanes>(
     csr: &Csr<T>,
     pieces: &[RegisterBlocks<T>],
@@ -63,7 +63,7 @@ pub fn multiply<T: Scalar + Lanes>(
     let y = DisjointMut::new(y);
     team.run(|rank| {
         let blocks = &pieces[rank];
-        // SAFETY: the pieces' rows do not overlap.
+        // SAFETY: the rows of different pieces do not overlap.
         let y = unsafe { y.range(blocks.rows.clone()) };
         isa.run(BlockRows { csr, blocks, operands, y });
     });
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
     use crate::methods::register_blocks::Shape;
 
-    /// Dense blocks of `rows` × `cols` along the diagonal.
+    /// Returns a matrix of dense `rows` × `cols` blocks along the diagonal.
     fn blocks_of(rows: usize, cols: usize) -> Csr<f64> {
         let cell = |block: usize| (0..rows * cols).map(move |k| (block, k / cols, k % cols));
         let entry = |(block, i, j)| (block * rows + i, block * cols + j, 1.0);
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
+    #[cfg_attr(miri, ignore = "takes minutes in Miri")]
     fn the_default_is_the_shape_of_dense_blocks() {
         let default = |csr: &Csr<f64>| fewest_bytes(csr, BLOCKS);
         for word in BLOCKS {
@@ -94,8 +94,12 @@ mod tests {
         assert_eq!(default(&Csr::<f64>::from_triplets(80, 1, &column)), shape("8x1"));
         let full_rows: Vec<_> = (0..150).map(|k| (k / 3 * 4, k % 3, 1.0)).collect();
         let narrow = Csr::<f64>::from_triplets(200, 3, &full_rows);
-        assert_eq!(default(&narrow), shape("2x1"), "1x4 would be less, but does not fit");
-        let lone = Csr::<f64>::from_triplets(200, 8, &[(0, 0, 1.0)]);
-        assert_eq!(default(&lone), shape("8x1"), "empty rows of blocks cost an offset");
+        assert_eq!(
+            default(&narrow),
+            shape("2x1"),
+            "1x4 would need fewer bytes, but has too many columns"
+        );
+        let single = Csr::<f64>::from_triplets(200, 8, &[(0, 0, 1.0)]);
+        assert_eq!(default(&single), shape("8x1"), "each empty block row costs an offset");
     }
 }

@@ -1,12 +1,12 @@
-//! Coordinates: every nonzero with its row and column, sorted by row.
+//! COO: every nonzero with its row and column, sorted by row.
 //!
-//! The nonzeros are split evenly. A thread scales the rows that begin in its piece and adds to them; what
-//! its piece holds of a row that began before is its carry, which the leader adds afterwards. Transposed,
-//! y is scaled first, then every nonzero is added to the y of its column, atomically where there is more
-//! than one thread.
+//! Each thread owns an equal number of consecutive nonzeros, its piece. It scales the y of the rows that
+//! begin in its piece and adds their products. The sum of a row that began in an earlier piece is the
+//! thread's carry, which the leader adds afterwards. Transposed, y is scaled first, then each product is
+//! added to the y of its column, atomically if there is more than one thread.
 //!
-//! Memory: a row index per nonzero, for the rest is CSR's, and a carry per thread. Departure: SIMD within
-//! the nonzeros of a row.
+//! Memory: a row index per nonzero (columns and values are those of CSR), and a carry per thread.
+//! Departure: SIMD within the nonzeros of a row.
 
 use std::ops::Range;
 
@@ -19,11 +19,11 @@ use crate::scalar::Scalar;
 use crate::simd::{Isa, Kernel, Lanes, Vector};
 use crate::team::{DisjointMut, Team};
 
-/// See the file's head.
+/// The method `coo`.
 pub const METHOD: Method = Method {
     name: "coo",
     source: "Bell & Garland 2009, COO, on threads",
-    summary: "nonzeros with their rows, split evenly; transposed by atomic additions",
+    summary: "nonzeros with row indices, split evenly; transposed with atomic additions",
     parameters: &[],
     operations: Operations::Both,
     setup: Setup::Conversion,
@@ -57,7 +57,7 @@ fn prepare<'a, T: AtomicAdd + Lanes>(
     .reading_csr(csr.entry_bytes()))
 }
 
-/// y += αAᵀx.
+/// Computes y += αAᵀx.
 fn scatter<T: AtomicAdd>(
     csr: &Csr<T>,
     row_indices: &[u32],
@@ -73,14 +73,14 @@ fn scatter<T: AtomicAdd>(
             let factor = alpha * x[row];
             let values = &csr.values[entries.clone()];
             for (&column, &value) in csr.column_indices[entries].iter().zip(values) {
-                // SAFETY: a valid matrix has its columns in y.
+                // SAFETY: in a valid matrix every column index is within y.
                 unsafe { y.add(column as usize, value * factor) };
             }
         }
     });
 }
 
-/// The rows of a piece of the entries, each with its entries there.
+/// Returns the rows of a piece of the entries, each with its entries in this piece.
 #[inline(always)]
 fn rows_of(
     row_indices: &[u32],
@@ -96,7 +96,7 @@ fn rows_of(
     })
 }
 
-/// Entries and their rows, which do not descend.
+/// Entries with their rows, in ascending order of rows.
 #[derive(Clone, Copy)]
 pub struct Coordinates<'a, T> {
     /// The row of each entry.
@@ -106,27 +106,27 @@ pub struct Coordinates<'a, T> {
 }
 
 impl<T> Coordinates<'_, T> {
-    /// The first row that begins at entry `entry` or later.
+    /// Returns the first row that begins at entry `entry` or later.
     fn first_row_from(&self, entry: usize) -> usize {
         if entry == 0 { 0 } else { self.row_indices[entry - 1] as usize + 1 }
     }
 }
 
-/// For each thread, what its piece holds of the row that began before it.
+/// The carry of each thread: the sum of the row that began before the thread's piece.
 pub struct Carries<T>(Vec<T>);
 
 impl<T: Scalar + Lanes> Carries<T> {
-    /// For that many threads.
+    /// Creates the carries of `threads` threads.
     pub fn new(threads: usize) -> Self {
         Self(vec![T::zero(); threads])
     }
 
-    /// Bytes that they take.
+    /// Returns the size in bytes.
     pub fn bytes(&self) -> usize {
         size_of_val(&self.0[..])
     }
 
-    /// y ← αAx + βy.
+    /// Computes y ← αAx + βy.
     pub fn add_product(
         &mut self,
         coordinates: Coordinates<T>,
@@ -143,7 +143,7 @@ impl<T: Scalar + Lanes> Carries<T> {
             let start = coordinates.first_row_from(piece.start);
             let last = rank + 1 == threads;
             let end = if last { rows } else { coordinates.first_row_from(piece.end) };
-            // SAFETY: a row begins in one piece; those after all entries are the last thread's.
+            // SAFETY: each row begins in one piece; rows after all entries belong to the last thread.
             let y = unsafe { shared.range(start..end) };
             scale(operands.beta, y);
             *carry = isa.run(Rows { coordinates, piece, first_row: start, operands, y });
@@ -157,7 +157,8 @@ impl<T: Scalar + Lanes> Carries<T> {
     }
 }
 
-/// Adds a piece to the rows from `first_row` on, whose y is given; returns the sum of the row before.
+/// The kernel for a piece: adds the products to the rows from `first_row` on, whose y is given, and returns
+/// the sum of the row before them.
 struct Rows<'a, T> {
     coordinates: Coordinates<'a, T>,
     piece: Range<usize>,
@@ -174,7 +175,7 @@ impl<T: Scalar> Kernel<T> for Rows<'_, T> {
         let Coordinates { row_indices, entries } = self.coordinates;
         let mut carry = T::zero();
         for (row, of_row) in rows_of(row_indices, self.piece) {
-            // SAFETY: the entries are a matrix's, whose columns lie in x.
+            // SAFETY: the entries are those of a matrix, whose columns are within x.
             let sum = unsafe { dot::<T, V>(entries, of_row, self.operands.x) };
             match row.checked_sub(self.first_row) {
                 Some(index) => self.y[index] += self.operands.alpha * sum,
@@ -190,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_and_their_entries() {
+    fn rows_of_a_piece_have_the_right_entries() {
         let lengths = [3, 8, 1, 16, 9, 7, 40, 1];
         let row = |(row, length)| std::iter::repeat_n(2 * row as u32, length);
         let row_indices: Vec<u32> = lengths.into_iter().enumerate().flat_map(row).collect();

@@ -1,22 +1,24 @@
-//! Compressed sparse blocks: Buluç, Fineman, Frigo, Gilbert & Leiserson, SPAA'09, with the rules of
-//! their library (BiCSB).
+//! Compressed sparse blocks: Buluç, Fineman, Frigo, Gilbert & Leiserson, SPAA'09, with the rules of their
+//! library (BiCSB).
 //!
-//! The matrix is cut into β × β blocks, each of which holds its nonzeros together, in Morton order,
-//! with both indices of a nonzero in one word. A product runs block row by block row, and a product
-//! by Aᵀ block column by block column: the same code on the same data, at the same cost. A block row
-//! much heavier than the others is cut between blocks; all pieces but the first sum into temporaries,
-//! which are added to y by whoever finishes last. A piece that is one dense block is cut into rows of
-//! its quadrants, which are runs of the Morton order. y is scaled by β just before it is added to.
+//! The matrix is cut into β × β blocks. The nonzeros of a block are stored together in Morton order, with
+//! row and column within the block packed in one word. A product runs over the block rows in parallel, and
+//! a product by Aᵀ over the block columns: the same code on the same data, at the same cost. A line of
+//! blocks is a block row, or for Aᵀ a block column. A line much heavier than the others is cut between
+//! blocks. The first piece sums into y, the others into temporaries, which the thread that finishes last
+//! adds to y. A piece that is a single dense block is cut into rows of quadrants, which are runs of the
+//! Morton order. A task scales its y by β just before it adds to it.
 //!
-//! Memory: the matrix once more, a pointer per block, and temporaries of at most half as many values as
-//! there are nonzeros.
+//! Memory: a second copy of the matrix, a pointer per block, and temporaries, at most half as many as there
+//! are nonzeros.
 //!
-//! Departures: the recursion of the original, which forks at each halving, is flattened at setup into
-//! a list of tasks (rows of quadrants in place of its two diagonals one after the other). A thread
-//! has an equal share of it by nonzeros and then takes what is left of the others': that costs no
-//! fork and leaves block rows with the thread that has them in its cache. A matrix too small for the
-//! rules gets smaller blocks (the original refuses it), and one whose blocks would be nearly empty
-//! larger ones. Scalar: nonzeros side by side may be in the same row.
+//! Departures: the original forks recursively at each halving. Here the setup flattens this recursion into
+//! a list of tasks, in which rows of quadrants replace the two diagonals of quadrants one after the other.
+//! Each thread owns a share of the list with an equal number of nonzeros and, when it has finished, takes
+//! tasks that remain in other shares. This needs no forks, and a block row stays with the thread that has
+//! it in its cache. A matrix too small for the rules gets smaller blocks (the original refuses it), and a
+//! matrix whose blocks would be nearly empty gets larger ones. The inner loop is scalar because
+//! neighbouring nonzeros may be in the same row.
 
 mod check;
 mod format;
@@ -34,15 +36,15 @@ use crate::methods::debug_check;
 use crate::scalar::Scalar;
 use crate::team::DisjointMut;
 
-/// See the file's head.
+/// The method `csb`.
 pub const METHOD: Method = Method {
     name: "csb",
     source: "Buluc et al., compressed sparse blocks, SPAA 2009",
-    summary: "square blocks in Morton order, block rows in parallel; A and its transpose alike",
+    summary: "square blocks in Morton order, block rows in parallel; the same code for A and its transpose",
     parameters: &[Parameter {
         name: "beta",
         values: &["16", "256", "1024", "4096", "16384", "65536"],
-        meaning: "rows and columns of a block; by the size of the matrix unless given",
+        meaning: "the number of rows and columns of a block; default by the size of the matrix",
     }],
     operations: Operations::Both,
     setup: Setup::Conversion,
@@ -76,7 +78,7 @@ fn prepare<'a, T: Scalar>(
                     None => (&y, task.outputs.clone(), beta),
                     Some(start) => (&temporaries, start..start + task.outputs.len(), T::zero()),
                 };
-                // SAFETY: by OUTPUTS (see `check`) each task has outputs or temporaries of its own.
+                // SAFETY: by OUTPUTS (see `check`) each task has its own outputs or temporaries.
                 let sums = unsafe { vector.range(outputs) };
                 scale(factor, sums);
                 if transpose {
@@ -85,7 +87,7 @@ fn prepare<'a, T: Scalar>(
                     multiply::<T, false>(&blocks, task, alpha, x, sums);
                 }
                 if let Some(line) = task.line.and_then(|line| plan.finish(line)) {
-                    // SAFETY: by LINES all tasks that use the line's outputs and temporaries are done.
+                    // SAFETY: by LINES all tasks that use the outputs and temporaries of the line are done.
                     unsafe { add_temporaries(line, &y, &temporaries) };
                 }
             }
@@ -95,7 +97,7 @@ fn prepare<'a, T: Scalar>(
     Ok(Prepared::new(csr, extra_bytes, product).transposing(request.transpose))
 }
 
-/// `sums` += α times the task's part of A, or of Aᵀ, times x.
+/// Computes `sums` += α times the task's part of A (or of Aᵀ) times x.
 fn multiply<T: Scalar, const TRANSPOSE: bool>(
     blocks: &Blocks<T>,
     task: &Task,
@@ -103,14 +105,14 @@ fn multiply<T: Scalar, const TRANSPOSE: bool>(
     x: &[T],
     sums: &mut [T],
 ) {
-    // What the task's first output is within its block.
+    // The position of the task's first output within its block.
     let first = task.outputs.start & (blocks.beta() - 1);
     let sums = sums.as_mut_ptr().wrapping_sub(first);
     let run = |nonzeros: Range<usize>, block: usize| {
         let x = x.as_ptr().wrapping_add(block << blocks.log_beta);
         for k in nonzeros {
-            // SAFETY: by BLOCKS each nonzero has an index and a value; by NONZEROS its output is one of the
-            // task's, and by PLACES x, whose length `Prepared::multiply` checked, has its input.
+            // SAFETY: by BLOCKS each nonzero has an index and a value; by NONZEROS its output belongs to
+            // the task; by PLACES its input is within x, whose length `Prepared::multiply` checked.
             unsafe {
                 let index = *blocks.indices.get_unchecked(k);
                 let (row, col) = ((index >> 16) as usize, (index & 0xffff) as usize);
@@ -130,16 +132,16 @@ fn multiply<T: Scalar, const TRANSPOSE: bool>(
     }
 }
 
-/// Adds what the pieces of a line have summed up.
+/// Adds the temporaries of the pieces of a line to y.
 ///
 /// # Safety
-/// Nobody else uses the line's y or temporaries.
+/// No other thread uses the y or the temporaries of the line.
 unsafe fn add_temporaries<T: Scalar>(
     line: &BlockLine,
     y: &DisjointMut<T>,
     temporaries: &DisjointMut<T>,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let (y, temporaries) =
         unsafe { (y.range(line.outputs.clone()), temporaries.range(line.temporaries.clone())) };
     for piece in temporaries.chunks(y.len()) {

@@ -1,5 +1,5 @@
-//! The transposed product by explicit conversion: CSC of A is CSR of Aᵀ, so setup transposes, and the
-//! product is that of [`merge`](super::merge) on the transpose.
+//! The transposed product by explicit conversion. CSC of A is CSR of Aᵀ, so the setup transposes the
+//! matrix, and the product is that of [`merge`](super::merge) on the transpose.
 //!
 //! Memory: all of Aᵀ, and a carry per thread.
 
@@ -10,11 +10,11 @@ use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavaila
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
 
-/// See the file's head.
+/// The method `csc`.
 pub const METHOD: Method = Method {
     name: "csc",
     source: "explicit CSC; merge-spmv-sc16 on the transpose",
-    summary: "Aᵀ made in setup, multiplied as merge multiplies",
+    summary: "builds Aᵀ in setup and multiplies it by the algorithm of merge",
     parameters: &[],
     operations: Operations::Transposed,
     setup: Setup::Conversion,

@@ -1,5 +1,5 @@
-//! CSR-2: csr-k, the paper's choice for CPUs. Super-rows of rows in Band-k order, an equal number of
-//! consecutive ones per thread. See `csr_k.rs`.
+//! CSR-2: csr-k, the variant that the paper chooses for CPUs. The rows are in Band-k order and grouped into
+//! super-rows. Each thread owns an equal number of consecutive super-rows. See `csr_k.rs`.
 
 use super::csr_k::{self, SRS};
 use crate::matrix::Csr;
@@ -8,11 +8,11 @@ use crate::methods::csr_k::{COARSENING, ORDER};
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
 
-/// See the file's head.
+/// The method `csr2`.
 pub const METHOD: Method = Method {
     name: "csr2",
     source: "csr-k, sections 2.2 and 4.2, Listings 1 and 2",
-    summary: "super-rows in Band-k order, as many per thread; SIMD within a row",
+    summary: "super-rows in Band-k order, an equal number per thread; SIMD within a row",
     parameters: &[SRS, ORDER, COARSENING],
     operations: Operations::Plain,
     setup: Setup::Ordering,

@@ -1,5 +1,5 @@
-//! CSR-3: csr-k. Super-super-rows of super-rows of rows in Band-k order, an equal number of consecutive
-//! super-super-rows per thread. See `csr_k.rs`.
+//! CSR-3: csr-k. The rows are in Band-k order and grouped into super-rows, and these into super-super-rows.
+//! Each thread owns an equal number of consecutive super-super-rows. See `csr_k.rs`.
 
 use super::csr_k::{self, SRS, SSRS};
 use crate::matrix::Csr;
@@ -8,11 +8,11 @@ use crate::methods::csr_k::{COARSENING, ORDER};
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
 
-/// See the file's head.
+/// The method `csr3`.
 pub const METHOD: Method = Method {
     name: "csr3",
     source: "csr-k, sections 2.2 and 4.2, Listings 1 and 2",
-    summary: "super-super-rows of super-rows in Band-k order, as many per thread; SIMD within a row",
+    summary: "super-super-rows of super-rows in Band-k order, an equal number per thread; SIMD within a row",
     parameters: &[SRS, SSRS, ORDER, COARSENING],
     operations: Operations::Plain,
     setup: Setup::Ordering,

@@ -1,20 +1,25 @@
 //! CSR5: Liu & Vinter, ICS'15, in its form for CPUs (their CSR5_avx2 and CSR5_avx512).
 //!
-//! The nonzeros are cut into tiles of ω × σ: ω lanes, those of the widest register, each with σ
-//! consecutive nonzeros, stored column-major so that a register holds one nonzero of each lane. A
-//! tile's descriptor says where rows start in it; its product is a segmented sum, of equal cost
-//! whatever the rows. Every thread owns equally many consecutive tiles and the rows that start in
-//! them. What its first row gets is a calibrator, which the leader adds to y afterwards, as it does
-//! the tail: the nonzeros after the last whole tile, by rows.
+//! The nonzeros are cut into tiles of ω × σ: ω is the number of lanes of the widest register, and each lane
+//! has σ consecutive nonzeros. A tile is stored column-major, so a register loads one nonzero of each lane.
+//! The descriptor of a tile contains where rows start in it. The product of a tile is a segmented sum,
+//! whose cost does not depend on the rows. Every thread owns an equal number of consecutive tiles and the
+//! rows that start in them. The thread's sum for the row in which its first tile starts is its calibrator,
+//! which the leader adds to y afterwards. The leader also multiplies the tail, the nonzeros after the last
+//! whole tile, row by row.
 //!
-//! Memory: the tiles hold the matrix once more (the original rewrites CSR in place; ours belongs to
-//! all methods), with a bit per nonzero and some 2ω + 8 bytes per tile.
+//! Memory: a second copy of the matrix in the tiles (the original rewrites CSR in place; here all methods
+//! share it), and a bit per nonzero and about 2ω + 8 bytes per tile.
 //!
-//! Departures: α and β; the cross-lane sum is a segmented scan in place of the original's difference
-//! of prefix sums, whose error depends on other rows, and so needs no `scansum_offset`; the bit flags
-//! lie step by step, as the masks that a step needs; rows are stored from a scalar loop over the
-//! flags of several steps, mostly with no branch at each; y is scaled by β just ahead of the tiles
-//! that add to it (the original's driver clears it outside the timed product).
+//! Departures:
+//! - α and β.
+//! - The cross-lane sum is a segmented scan. The original uses differences of prefix sums, whose error
+//!   depends on other rows. `scansum_offset` is therefore not needed.
+//! - The bit flags are stored step by step, as the masks that each step needs.
+//! - Rows are stored by a scalar loop over the flags of several steps, mostly without a branch at each
+//!   step.
+//! - y is scaled by β just before the tiles that add to it are multiplied. The original's driver clears y
+//!   outside the timed product.
 
 mod check;
 mod format;
@@ -31,15 +36,15 @@ use crate::scalar::{Precision, Scalar};
 use crate::simd::{Isa, Lanes};
 use crate::team::DisjointMut;
 
-/// See the file's head.
+/// The method `csr5`.
 pub const METHOD: Method = Method {
     name: "csr5",
     source: "Liu & Vinter, CSR5, ICS 2015",
-    summary: "column-major tiles of lanes × σ nonzeros, segmented sums; rewrites the matrix at setup",
+    summary: "column-major tiles of lanes × σ nonzeros, segmented sums; converts the matrix in setup",
     parameters: &[Parameter {
         name: "sigma",
         values: &["4", "8", "12", "16"],
-        meaning: "nonzeros per lane of a tile; 12 with AVX-512, otherwise 16",
+        meaning: "nonzeros per lane of a tile; default 12 with AVX-512 in f64, otherwise 16",
     }],
     operations: Operations::Plain,
     setup: Setup::Conversion,
@@ -68,7 +73,7 @@ fn prepare<'a, T: Scalar + Lanes>(
         let operands = Operands { alpha, x, beta };
         let shared = DisjointMut::new(y);
         team.run_with(&mut chunks, |_, chunk| {
-            // SAFETY: a row starts in one chunk.
+            // SAFETY: each row starts in one chunk.
             let y = unsafe { shared.range(chunk.rows.clone()) };
             chunk.calibrator = isa.run_wide(Tiles { chunk, shape, operands, y });
         });
@@ -85,15 +90,15 @@ fn prepare<'a, T: Scalar + Lanes>(
 /// The shape of a tile.
 #[derive(Clone, Copy)]
 struct Shape {
-    /// ω: lanes of a register; 4, 8 or 16.
+    /// ω, the number of lanes of a register: 4, 8 or 16.
     lanes: usize,
-    /// Nonzeros per lane, at most 16: the counts of a tile's rows fit bytes.
+    /// σ, the number of nonzeros per lane: at most 16, so that the counts of a tile's rows fit in bytes.
     sigma: usize,
 }
 
 impl Shape {
-    /// Unless asked otherwise, the original's σ for its two instruction sets in f64; in f32, which it
-    /// lacks, 16 measured best of those that fit.
+    /// Returns the shape with the requested σ. The default σ is the original's for its two instruction sets
+    /// in f64. The original has no f32; there 16 measured best of the values that fit.
     fn new<T: Scalar + Lanes>(isa: Isa, sigma: Option<usize>) -> Self {
         let default = match (isa, T::PRECISION) {
             (Isa::Avx512, Precision::F64) => 12,
@@ -102,21 +107,21 @@ impl Shape {
         Self { lanes: isa.wide_lanes::<T>(), sigma: sigma.unwrap_or(default) }
     }
 
-    /// Nonzeros of a tile.
+    /// Returns the number of nonzeros of a tile.
     fn nonzeros(self) -> usize {
         self.lanes * self.sigma
     }
 
-    /// Words of 64 bits that hold a tile's flags.
+    /// Returns the number of 64-bit words that contain the flags of a tile.
     fn words(self) -> usize {
         self.nonzeros().div_ceil(u64::BITS as usize)
     }
 }
 
-/// The nonzeros after the last whole tile.
+/// The tail: the nonzeros after the last whole tile.
 struct Tail {
     start: usize,
-    /// The rows that have some.
+    /// The rows that have nonzeros in the tail.
     rows: Vec<u32>,
 }
 

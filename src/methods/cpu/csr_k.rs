@@ -1,20 +1,21 @@
-//! What [`csr2`](super::csr2) and [`csr3`](super::csr3) share: csr-k, sections 2.2 and 4.2, Listing 1.
+//! The algorithm of [`csr2`](super::csr2) and [`csr3`](super::csr3): csr-k, sections 2.2 and 4.2, Listing
+//! 1.
 //!
-//! CSR-k is CSR with k − 1 more arrays: `sr_ptr` says where each super-row begins in the rows, `ssr_ptr`
-//! where each super-super-row begins in the super-rows. The rows are in Band-k order. Thread t owns an
-//! equal number of consecutive outermost groups (OpenMP's static schedule); within them plain loops lead
-//! down to the rows. Consecutive super-super-rows hold consecutive super-rows, so that their loop comes
-//! down to its bounds.
+//! CSR-k is CSR with k − 1 additional arrays: `sr_ptr` contains the first row of each super-row, and
+//! `ssr_ptr` the first super-row of each super-super-row. The rows are in Band-k order. Thread t owns an
+//! equal number of consecutive outermost groups (OpenMP's static schedule). Inside them, plain loops run
+//! over the levels down to the rows. Consecutive super-super-rows contain consecutive super-rows, so the
+//! outer loop reduces to computing the bounds of the inner one.
 //!
-//! With `order=band-k` the whole cost is counted: ordering and permuting A in the setup, and in each
-//! product x is permuted and y un-permuted. The published figures count neither:
-//! there x and y are in Band-k order before the first product. That variant is `order=natural`, which
-//! leaves the rows as they come and only groups them, on matrices that the program itself has brought
-//! into the order: `--order band-k --methods csr2:order=natural`. There the groups are swept anew from the
-//! ordered rows.
+//! With `order=band-k` the whole cost is counted: ordering and permuting A in the setup, and permuting x
+//! and un-permuting y in each product. The published figures count neither, because there x and y are in
+//! Band-k order before the first product. That variant is `order=natural`, which keeps the order of the
+//! rows and only groups them, on matrices that the program itself has reordered: `--order band-k --methods
+//! csr2:order=natural`. The groups are then computed anew from the ordered rows.
 //!
-//! Memory: the pointers; with Band-k order also the permuted matrix, x and y, and the permutation. Departures: α and β, SIMD within a row, which the authors leave to the compiler, and
-//! natural order for matrices that are not square.
+//! Memory: the pointer arrays. With `order=band-k` also the permuted matrix, the permuted x and y, and the
+//! permutation and its inverse. Departures: α and β; SIMD within a row, which the authors leave to the
+//! compiler; and natural order for matrices that are not square.
 
 use std::borrow::Cow;
 
@@ -31,21 +32,26 @@ use crate::scalar::Scalar;
 use crate::simd::{Isa, Kernel, Lanes, Vector};
 use crate::team::{DisjointMut, Team};
 
-/// Super-rows in a super-super-row. The paper gives no size for CPUs.
+/// The default number of super-rows in a super-super-row. The paper gives no size for CPUs.
 const SUPER_SUPER_ROW: usize = 8;
 
-/// Rows in a super-row.
-pub const SRS: Parameter =
-    Parameter { name: "srs", values: LARGE_SIZES, meaning: "rows in a super-row, default 96" };
+/// The parameter `srs`: the number of rows in a super-row.
+pub const SRS: Parameter = Parameter {
+    name: "srs",
+    values: LARGE_SIZES,
+    meaning: "the number of rows in a super-row; default 96",
+};
 
-/// Super-rows in a super-super-row; the paper sweeps these sizes on GPUs.
+/// The parameter `ssrs`: the number of super-rows in a super-super-row. The paper sweeps these sizes on
+/// GPUs.
 pub const SSRS: Parameter = Parameter {
     name: "ssrs",
     values: SMALL_SIZES,
-    meaning: "super-rows in a super-super-row, default 8",
+    meaning: "the number of super-rows in a super-super-row; default 8",
 };
 
-/// The pointers, and with Band-k order the order while it is found, or the permuted matrix.
+/// Returns an upper bound of the bytes of the pointer arrays and, with Band-k order, of either the ordering
+/// or the permuted matrix and vectors, whichever is larger.
 pub fn memory(extent: &Extent) -> u64 {
     let pointers = 16 * extent.rows;
     if extent.rows != extent.cols || extent.word("order") == Some("natural") {
@@ -59,15 +65,15 @@ pub fn memory(extent: &Extent) -> u64 {
     ordering.max(extent.csr() + extent.vectors()) + pointers
 }
 
-/// A matrix in CSR-k.
+/// A matrix in CSR-k format.
 struct CsrK<'a, T: Scalar> {
     csr: Cow<'a, Csr<T>>,
-    /// Level by level, `sr_ptr` first.
+    /// The pointer array of each level, `sr_ptr` first.
     pointers: Vec<Vec<u32>>,
     prefetch: Prefetch,
 }
 
-/// Makes csr2 (k = 2) or csr3 ready.
+/// Prepares csr2 (k = 2) or csr3 (k = 3).
 pub fn prepare<'a, T: Scalar + Lanes>(
     csr: &'a Csr<T>,
     request: &Request<'a>,
@@ -83,7 +89,7 @@ pub fn prepare<'a, T: Scalar + Lanes>(
     }
 }
 
-/// Listing 1, where x and y are in the order of the rows.
+/// Prepares Listing 1 on the rows in natural order. x and y have the same order.
 fn natural_product<'a, T: Scalar + Lanes>(
     csr: &'a Csr<T>,
     sizes: &[usize],
@@ -100,7 +106,7 @@ fn natural_product<'a, T: Scalar + Lanes>(
     .reading_csr(csr.bytes())
 }
 
-/// The same for a matrix that is brought into Band-k order, between x and y in natural order.
+/// Prepares the product in Band-k order: each product permutes x, computes Listing 1, and un-permutes y.
 fn permuted_product<'a, T: Scalar + Lanes>(
     csr: &'a Csr<T>,
     coarsening: Coarsening,
@@ -128,8 +134,8 @@ fn permuted_product<'a, T: Scalar + Lanes>(
     })
 }
 
-/// Gives `store` for each position the value that `from` names, with its slot. Scattering y instead
-/// would save a vector, but threads would write to the same cache lines.
+/// Calls `store` for each slot with the value at the slot's index in `from`. Scattering y instead would
+/// save a vector, but several threads would write to the same cache lines.
 fn gather<T: Scalar>(
     values: &[T],
     from: &[u32],
@@ -143,26 +149,28 @@ fn gather<T: Scalar>(
         // SAFETY: the shares of different threads do not overlap.
         let slots = unsafe { slots.range(share.clone()) };
         for (slot, &from) in slots.iter_mut().zip(&from[share]) {
-            // SAFETY: `from` is a `Permutation`'s, which holds each number below its length once, and there are
-            // as many values: `permuted` compared the lengths.
+            // SAFETY: `from` is part of a `Permutation`, which contains each number below its length once,
+            // and there are as many values: `permuted` compared the lengths.
             store(unsafe { *values.get_unchecked(from as usize) }, slot);
         }
     });
 }
 
 impl<T: Scalar + Lanes> CsrK<'_, T> {
-    /// Checks the invariants that the product relies on: MATRIX, the matrix is valid; POINTERS, the groups of a level
-    /// follow each other from the first of the level below, or of the rows, to the last.
+    /// Checks the invariants that the product relies on:
+    /// - MATRIX: the matrix is valid;
+    /// - POINTERS: the groups of each level cover all groups of the level below, or all rows, in order and
+    ///   without gaps.
     ///
     /// # Errors
-    /// The first invariant that does not hold, by its name.
+    /// Returns an error that names the first invariant that does not hold.
     fn check(&self) -> anyhow::Result<()> {
-        ensure!(self.csr.is_valid(), "MATRIX: not valid");
+        ensure!(self.csr.is_valid(), "MATRIX: the matrix is not valid");
         let mut groups = self.csr.rows;
         for level in &self.pointers {
             let ends = (level.first(), level.last().map(|&end| end as usize));
             let right = ends == (Some(&0), Some(groups)) && level.is_sorted();
-            ensure!(right, "POINTERS: {level:?} to {groups}");
+            ensure!(right, "POINTERS: {level:?} do not ascend from 0 to {groups}");
             groups = level.len() - 1;
         }
         Ok(())
@@ -172,9 +180,9 @@ impl<T: Scalar + Lanes> CsrK<'_, T> {
         self.pointers.iter().map(|level| size_of_val(&level[..])).sum()
     }
 
-    /// Where the super-rows of a thread begin in the rows, and its last one ends.
+    /// Returns the first row of each super-row of a thread, and the end of its last super-row.
     fn share(&self, rank: usize, threads: usize) -> &[u32] {
-        let outermost = self.pointers.last().expect("k is 2 at least");
+        let outermost = self.pointers.last().expect("k is at least 2");
         let mut groups = part(outermost.len() - 1, rank, threads);
         for pointers in self.pointers[1..].iter().rev() {
             groups = pointers[groups.start] as usize..pointers[groups.end] as usize;
@@ -188,17 +196,18 @@ impl<T: Scalar + Lanes> CsrK<'_, T> {
         team.run(|rank| {
             let pointers = self.share(rank, threads);
             let rows = pointers[0] as usize..pointers[pointers.len() - 1] as usize;
-            // SAFETY: `part` gives threads different outermost groups, which by POINTERS hold different rows.
+            // SAFETY: `part` assigns different outermost groups to different threads, and by POINTERS these
+            // contain different rows.
             let y = unsafe { y.range(rows) };
             isa.run(SuperRows { csr, pointers, operands, y, prefetch });
         });
     }
 }
 
-/// The product of consecutive super-rows.
+/// The kernel for consecutive super-rows.
 struct SuperRows<'t, T> {
     csr: &'t Csr<T>,
-    /// Where they begin in the rows, and the last one ends.
+    /// The first row of each super-row, and the end of the last one.
     pointers: &'t [u32],
     operands: Operands<'t, T>,
     y: &'t mut [T],
@@ -249,10 +258,10 @@ mod tests {
         method.prepare::<f64>().unwrap()(csr, &request).unwrap()
     }
 
-    /// Many groups on each level, and more threads than super-super-rows.
+    /// Tests many groups on each level, and more threads than super-super-rows.
     #[test]
-    #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
-    fn every_order_coarsening_and_level_gives_the_product() {
+    #[cfg_attr(miri, ignore = "takes minutes in Miri")]
+    fn every_order_coarsening_and_level_computes_the_product() {
         let csr = Generator::parse("grid2d,n=31,points=5").unwrap().generate().unwrap();
         let x: Vec<f64> = (0..csr.rows).map(|k| (k as f64).sin()).collect();
         let y0: Vec<f64> = (0..csr.rows).map(|k| (k as f64).cos()).collect();
@@ -278,10 +287,10 @@ mod tests {
         }
     }
 
-    /// In natural order only the pointers are kept: 961 rows in 121 super-rows in 31 groups of 4.
+    /// In natural order only the pointer arrays are stored: 961 rows in 121 super-rows in 31 groups of 4.
     #[test]
-    #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
-    fn memory_is_that_of_the_pointers_and_of_the_order() {
+    #[cfg_attr(miri, ignore = "takes minutes in Miri")]
+    fn memory_is_that_of_the_pointers_and_of_the_permuted_matrix() {
         let csr = Generator::parse("grid2d,n=31,points=5").unwrap().generate().unwrap();
         let diagonal: Vec<_> = (0..961).map(|k| (k, k, 1.0)).collect();
         let diagonal = Csr::from_triplets(961, 961, &diagonal);
@@ -291,22 +300,36 @@ mod tests {
         assert_eq!(bytes(&csr2::METHOD, &diagonal, &natural), Some(4 * 122));
         assert_eq!(bytes(&csr3::METHOD, &diagonal, &natural), Some(4 * (122 + 32)));
         let by_default = &natural[..1];
-        assert_eq!(bytes(&csr2::METHOD, &diagonal, by_default), Some(4 * 12), "of 96 rows");
-        assert_eq!(bytes(&csr3::METHOD, &diagonal, by_default), Some(4 * (12 + 3)), "8 of those");
+        assert_eq!(
+            bytes(&csr2::METHOD, &diagonal, by_default),
+            Some(4 * 12),
+            "super-rows of 96 rows"
+        );
+        assert_eq!(
+            bytes(&csr3::METHOD, &diagonal, by_default),
+            Some(4 * (12 + 3)),
+            "super-super-rows of 8 super-rows"
+        );
         let matrix = 4 * 962 + 12 * csr.nnz() as u64;
         let order = 961 * (2 * 4 + 2 * 8);
         let pointers = 4 * 962 / 96;
-        let kept = bytes(&csr2::METHOD, &csr, &[]).unwrap() - matrix - order;
-        assert!((pointers - 4..pointers + 16).contains(&kept), "{kept} of {pointers}");
+        let pointer_bytes = bytes(&csr2::METHOD, &csr, &[]).unwrap() - matrix - order;
+        assert!(
+            (pointers - 4..pointers + 16).contains(&pointer_bytes),
+            "{pointer_bytes}, not {pointers}"
+        );
         let matched = &band_k(&csr, Coarsening::HeavyEdge, &[SUPER_ROW]).levels[0];
         let coarsening = [("coarsening", "heavy-edge")];
-        let kept_matched = bytes(&csr2::METHOD, &csr, &coarsening).unwrap() - matrix - order;
-        assert_eq!(kept_matched, 4 * matched.len() as u64);
-        assert_ne!(kept_matched, kept, "the two cannot be told apart");
+        let matched_bytes = bytes(&csr2::METHOD, &csr, &coarsening).unwrap() - matrix - order;
+        assert_eq!(matched_bytes, 4 * matched.len() as u64);
+        assert_ne!(
+            matched_bytes, pointer_bytes,
+            "the two coarsenings have equal numbers of groups"
+        );
     }
 
     #[test]
-    fn broken_pointers_are_named() {
+    fn the_check_names_invalid_pointers() {
         for pointers in [vec![vec![0, 4]], vec![vec![1, 5]], vec![vec![0, 3, 2, 5]], vec![vec![]]] {
             let csr = Cow::Owned(Csr::<f64>::from_triplets(5, 5, &[]));
             let matrix = CsrK { csr, pointers, prefetch: Prefetch::Nothing };
@@ -315,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_matrix_that_is_not_square_says_that_it_stays_in_its_order() {
+    fn a_note_reports_natural_order_if_the_matrix_is_not_square() {
         let csr = Csr::<f64>::from_triplets(2, 3, &[(1, 2, 1.0)]);
         let team = Team::floating(1);
         let note = |given| prepared(&csr2::METHOD, &csr, &team, given).note;

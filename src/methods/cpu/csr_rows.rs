@@ -1,8 +1,11 @@
-//! Rows split among threads: the plain parallel CSR product.
+//! The plain parallel CSR product: each thread multiplies whole rows.
 //!
-//! Thread t owns contiguous rows: from the first that begins at or after t equal shares of the
-//! nonzeros to where thread t + 1 starts, found by binary search in the row offsets at each product.
-//! A row is never split, so one long row leaves the other threads idle. No memory beyond CSR.
+//! Thread t owns contiguous rows with about an equal share of the nonzeros. It starts at the first row that
+//! begins at or after nonzero t·nnz/T, where T is the number of threads, and ends where thread t + 1
+//! starts. Each product finds these rows by binary search in the row offsets. A row is never split, so a
+//! single long row leaves the other threads idle.
+//!
+//! Memory: none beyond CSR.
 
 use std::ops::Range;
 
@@ -13,11 +16,11 @@ use crate::scalar::Scalar;
 use crate::simd::Lanes;
 use crate::team::DisjointMut;
 
-/// See the file's head.
+/// The method `csr-rows`.
 pub const METHOD: Method = Method {
     name: "csr-rows",
     source: "the papers' row-parallel CSR",
-    summary: "whole rows per thread, balanced by nonzeros at each product; SIMD within a row",
+    summary: "whole rows per thread, balanced by nonzeros in each product; SIMD within a row",
     parameters: &[],
     operations: Operations::Plain,
     setup: Setup::Nothing,
@@ -45,7 +48,7 @@ fn prepare<'a, T: Scalar + Lanes>(
     }))
 }
 
-/// The rows of one thread.
+/// Returns the rows of one thread.
 fn share<T>(csr: &Csr<T>, rank: usize, threads: usize) -> Range<usize> {
     let cut = |rank: usize| {
         let nonzero = (csr.nnz() as u64 * rank as u64).div_ceil(threads as u64);

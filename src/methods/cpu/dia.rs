@@ -1,12 +1,12 @@
-//! Diagonals: Bell & Garland (2009), §4.1.
+//! DIA: Bell & Garland (2009), §4.1.
 //!
-//! Each diagonal that holds a nonzero is stored whole, as long as there are rows, with its offset and
-//! without column indices. A thread owns contiguous rows, as many as the others. It takes them block by
-//! block, whose sums stay in the nearest cache while one diagonal after the other is added to them.
-//! Transposed, the diagonals are those of Aᵀ, whose offsets are the others' with the other sign.
+//! Each diagonal that contains a nonzero is stored completely, with one value per row, with its offset and
+//! without column indices. A thread owns an equal number of contiguous rows. It processes them in blocks
+//! whose sums stay in the nearest cache while one diagonal after the other is added to them. Transposed,
+//! the diagonals are those of Aᵀ, whose offsets have the opposite sign.
 //!
-//! Memory: the diagonals and their offsets; while transposed ones are made, Aᵀ. Departure: a matrix whose
-//! diagonals would be mostly fill is refused.
+//! Memory: the diagonals and their offsets; while the diagonals of Aᵀ are built, also Aᵀ. Departure: a
+//! matrix whose diagonals would be mostly fill is refused.
 
 use std::ops::Range;
 
@@ -18,11 +18,11 @@ use crate::scalar::Scalar;
 use crate::simd::{Kernel, Lanes, Vector};
 use crate::team::DisjointMut;
 
-/// See the file's head.
+/// The method `dia`.
 pub const METHOD: Method = Method {
     name: "dia",
     source: "Bell & Garland 2009, DIA",
-    summary: "whole diagonals without column indices, block by block of rows",
+    summary: "whole diagonals without column indices, multiplied in blocks of rows",
     parameters: &[],
     operations: Operations::Both,
     setup: Setup::Conversion,
@@ -30,7 +30,7 @@ pub const METHOD: Method = Method {
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
-/// Rows of a block.
+/// The number of rows in a block.
 const BLOCK: usize = 1024;
 
 fn prepare<'a, T: Scalar + Lanes>(
@@ -46,7 +46,7 @@ fn prepare<'a, T: Scalar + Lanes>(
         let y = DisjointMut::new(y);
         team.run(|rank| {
             let rows = part(rows, rank, threads);
-            // SAFETY: parts of different ranks do not overlap.
+            // SAFETY: the parts of different ranks do not overlap.
             let y = unsafe { y.range(rows.clone()) };
             isa.run_wide(Rows { csr, transpose, diagonals: &diagonals, rows, operands, y });
         });
@@ -60,7 +60,7 @@ impl<T: Scalar> Diagonals<T> {
         size_of_val(&self.offsets[..]) + size_of_val(&self.values[..])
     }
 
-    /// Those of `rows` that have a column on a diagonal.
+    /// Returns those of `rows` in which the diagonal is inside the matrix.
     fn rows_on(&self, offset: isize, rows: &Range<usize>) -> Range<usize> {
         let first = (-offset).max(0) as usize;
         let end = (self.cols as isize - offset).max(0) as usize;
@@ -68,16 +68,16 @@ impl<T: Scalar> Diagonals<T> {
     }
 }
 
-/// The product of some rows.
+/// The kernel for some rows.
 struct Rows<'a, T> {
-    /// What the diagonals were made from.
+    /// The matrix from which the diagonals were built.
     csr: &'a Csr<T>,
-    /// Whether they are those of its transpose.
+    /// Whether the diagonals are those of the transpose.
     transpose: bool,
     diagonals: &'a Diagonals<T>,
     rows: Range<usize>,
     operands: Operands<'a, T>,
-    /// y of `rows`.
+    /// The elements of y of `rows`.
     y: &'a mut [T],
 }
 
@@ -92,7 +92,7 @@ impl<T: Scalar> Kernel<T> for Rows<'_, T> {
             let sums = &mut sums[..y.len()];
             self.add_diagonals::<V>(first, sums);
             if !sums.iter().fold(true, |finite, sum| finite & sum.is_finite()) {
-                self.mend(first, sums);
+                self.recompute_non_finite(first, sums);
             }
             y.iter_mut().zip(sums).for_each(|(y, &mut sum)| self.operands.store(sum, y));
         }
@@ -100,7 +100,7 @@ impl<T: Scalar> Kernel<T> for Rows<'_, T> {
 }
 
 impl<T: Scalar> Rows<'_, T> {
-    /// Σ a·x of the rows from `first` on, along the diagonals.
+    /// Computes Σ a·x of the rows from `first` on, diagonal by diagonal.
     #[inline(always)]
     fn add_diagonals<V: Vector<T>>(&self, first: usize, sums: &mut [T]) {
         let Diagonals { pitch, offsets, values, .. } = self.diagonals;
@@ -120,9 +120,10 @@ impl<T: Scalar> Rows<'_, T> {
         }
     }
 
-    /// Computes the sums that are not finite again, without fill: see [`fill::mend`].
+    /// Recomputes the sums that are not finite, without fill: see
+    /// [`fill::recompute_non_finite`](crate::methods::fill::recompute_non_finite).
     #[cold]
-    fn mend(&self, first: usize, sums: &mut [T]) {
+    fn recompute_non_finite(&self, first: usize, sums: &mut [T]) {
         for (row, sum) in (first..).zip(sums).filter(|(_, sum)| !sum.is_finite()) {
             let Diagonals { pitch, offsets, values, .. } = self.diagonals;
             let columns = offsets.iter().map(|&offset| row.wrapping_add_signed(offset));
@@ -147,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_without_a_column_on_the_diagonal_are_left_out() {
+    fn rows_in_which_the_diagonal_is_outside_the_matrix_are_left_out() {
         let (offsets, values) = (vec![], vec![]);
         let diagonals = Diagonals::<f64> { rows: 9, cols: 5, pitch: 9, offsets, values };
         for (offset, block, expected) in

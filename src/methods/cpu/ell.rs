@@ -1,11 +1,12 @@
-//! ELL: Bell & Garland, Implementing sparse matrix-vector multiplication on throughput-oriented
-//! processors (2009), §4.2.
+//! ELL: Bell & Garland, Implementing sparse matrix-vector multiplication on throughput-oriented processors
+//! (2009), §4.2.
 //!
-//! Every row has as many places as the longest has entries; the matrix is stored column by column, a
-//! register of rows at a time is summed along them. A thread owns contiguous rows, as many as the others.
+//! Every row is padded to the length of the longest row, and the matrix is stored column by column. A
+//! register sums as many rows as it has lanes, one row per lane. A thread owns an equal number of
+//! contiguous rows.
 //!
-//! Memory: the places. Departures: fill repeats the row's last column; a matrix that would be stored as
-//! mostly fill is refused.
+//! Memory: the padded matrix. Departures: padding repeats the row's last column index; a matrix that would
+//! be stored as mostly fill is refused.
 
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
@@ -13,11 +14,11 @@ use crate::methods::strips::{self, Strips};
 use crate::scalar::Scalar;
 use crate::simd::{Lanes, MOST_LANES};
 
-/// See the file's head.
+/// The method `ell`.
 pub const METHOD: Method = Method {
     name: "ell",
     source: "Bell & Garland 2009, ELL",
-    summary: "all rows as long as the longest, stored column by column, a lane per row",
+    summary: "all rows padded to the longest, stored column by column, one lane per row",
     parameters: &[],
     operations: Operations::Plain,
     setup: Setup::Conversion,
@@ -34,8 +35,8 @@ fn prepare<'a, T: Scalar + Lanes>(
     Ok(Strips::whole(csr, lanes, (pitch(csr.rows), width), None)?.prepared(csr, request))
 }
 
-/// Places between a row's entries: an odd number of registers, for powers of two would put them into one
-/// set of the cache.
+/// Returns the number of places from one entry of a row to the next: an odd number of registers, because
+/// with powers of two all entries of a row would map to the same cache set.
 pub fn pitch(rows: usize) -> usize {
     (rows.div_ceil(MOST_LANES) | 1) * MOST_LANES
 }

@@ -1,10 +1,11 @@
-//! HYB: Bell & Garland (2009), §4.4. The first entries of each row in ELL, the rest in coordinates.
+//! HYB: Bell & Garland (2009), §4.4. The first entries of each row are in ELL, the rest in COO.
 //!
-//! The width of ELL is cusp's: the smallest that less than a third of the rows, or fewer than 4096,
-//! exceed. One region of the team multiplies ELL and writes y, a second adds the rest to it.
+//! The width of ELL is chosen by cusp's rule: the smallest width that less than a third of the rows, or
+//! fewer than 4096 rows, exceed. A first parallel region multiplies ELL and writes y, a second one adds the
+//! rest to y.
 //!
-//! Memory: ELL's places, the rest with row indices, a carry per thread. Departure: the 4096 rows, which
-//! were counted on a GPU, are kept as they are, so that ELL is empty for matrices of fewer rows.
+//! Memory: ELL, the rest with row indices, and a carry per thread. Departure: the constant 4096 was chosen
+//! for GPUs and is used unchanged, so ELL is empty for matrices of fewer rows.
 
 use super::coo::{Carries, Coordinates};
 use super::ell::pitch;
@@ -19,11 +20,11 @@ use crate::scalar::Scalar;
 use crate::simd::Lanes;
 use crate::team::DisjointMut;
 
-/// See the file's head.
+/// The method `hyb`.
 pub const METHOD: Method = Method {
     name: "hyb",
     source: "Bell & Garland 2009, HYB; width as in cusp",
-    summary: "the first entries of each row in ELL, the rest in coordinates",
+    summary: "the first entries of each row in ELL, the rest in COO",
     parameters: &[WIDTH],
     operations: Operations::Plain,
     setup: Setup::Conversion,

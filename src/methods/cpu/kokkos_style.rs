@@ -1,12 +1,13 @@
 //! CSR as KokkosKernels multiplies it on CPUs (sparse/impl/KokkosSparse_spmv_impl.hpp).
 //!
-//! A row is an item of work. Threads own as many rows as the others (static), or fetch chunks of them from
-//! a counter (dynamic) when there are more than ten million nonzeros. Transposed, y is scaled first, then
-//! each row's nonzeros are added to the y of their columns, atomically where there is more than one thread.
+//! A row is a work item. With the static schedule, each thread owns an equal number of contiguous rows.
+//! With the dynamic schedule, used for more than ten million nonzeros, threads fetch chunks of rows from a
+//! shared counter. Transposed, y is scaled first, then the products of each row are added to the y of their
+//! columns, atomically if there is more than one thread.
 //!
-//! No memory beyond CSR. Departures: a row is summed in four accumulators, as KokkosKernels' serial code
-//! does and its parallel code leaves to the compiler; a chunk has the rows that KokkosKernels gives a
-//! thread of a team, 64, or 256 of short rows in a large matrix.
+//! Memory: none beyond CSR. Departures: a row is summed in four accumulators, as in the serial code of
+//! KokkosKernels; its parallel code leaves this to the compiler. A chunk has as many rows as KokkosKernels
+//! gives a thread of a team: 64, or 256 if rows are short and the matrix is large.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,15 +20,16 @@ use crate::scalar::Scalar;
 use crate::simd::{Kernel, Lanes, Vector};
 use crate::team::{DisjointMut, Team};
 
-/// See the file's head.
+/// The method `kokkos-style`.
 pub const METHOD: Method = Method {
     name: "kokkos-style",
     source: "KokkosKernels, KokkosSparse::spmv on CPUs",
-    summary: "a row per item of work, static or dynamic; transposed by atomic additions",
+    summary: "one row per work item, static or dynamic schedule; transposed with atomic additions",
     parameters: &[Parameter {
         name: "schedule",
         values: &["static", "dynamic"],
-        meaning: "equal numbers of rows, or chunks from a counter; default by the nonzeros",
+        meaning: "static: an equal number of rows per thread; dynamic: chunks of rows from a counter; \
+                  default: dynamic above 10 million nonzeros",
     }],
     operations: Operations::Both,
     setup: Setup::Nothing,
@@ -35,10 +37,10 @@ pub const METHOD: Method = Method {
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
-/// More nonzeros than these are scheduled dynamically.
+/// The number of nonzeros above which the schedule is dynamic.
 const DYNAMIC: usize = 10_000_000;
 
-/// How threads come by their rows.
+/// The distribution of rows to threads.
 enum Schedule {
     Static,
     Dynamic { next: AtomicUsize, chunk: usize },
@@ -63,7 +65,7 @@ fn prepare<'a, T: AtomicAdd + Lanes>(
         let operands = Operands { alpha, x, beta };
         let y = DisjointMut::new(y);
         schedule.run(csr.rows, team, |rows| {
-            // SAFETY: no row is given out twice.
+            // SAFETY: each row is assigned once.
             let y = unsafe { y.range(rows.clone()) };
             isa.run(Rows { csr, rows, operands, y });
         });
@@ -79,7 +81,7 @@ impl Schedule {
         if dynamic { Self::Dynamic { next: AtomicUsize::new(0), chunk } } else { Self::Static }
     }
 
-    /// Gives all rows out to the team.
+    /// Runs `body` on the threads of the team for ranges that together contain each row once.
     fn run(&self, rows: usize, team: &Team, body: impl Fn(Range<usize>) + Sync) {
         let threads = team.len();
         match self {
@@ -96,25 +98,25 @@ impl Schedule {
     }
 }
 
-/// y += αAᵀx for some rows of A.
+/// Computes y += αAᵀx for some rows of A.
 fn scatter<T: AtomicAdd>(csr: &Csr<T>, rows: Range<usize>, alpha: T, x: &[T], y: &SharedSums<T>) {
     for (row, &x) in rows.clone().zip(&x[rows]) {
         let entries = csr.row(row);
         for (&column, &value) in
             csr.column_indices[entries.clone()].iter().zip(&csr.values[entries])
         {
-            // SAFETY: a valid matrix has its columns in y.
+            // SAFETY: in a valid matrix every column index is within y.
             unsafe { y.add(column as usize, alpha * value * x) };
         }
     }
 }
 
-/// Some rows of the plain product.
+/// The kernel for some rows of the product by A.
 struct Rows<'a, T> {
     csr: &'a Csr<T>,
     rows: Range<usize>,
     operands: Operands<'a, T>,
-    /// y of `rows`.
+    /// The elements of y of `rows`.
     y: &'a mut [T],
 }
 
@@ -128,7 +130,7 @@ impl<T: Scalar> Kernel<T> for Rows<'_, T> {
             let entries = self.csr.row(row);
             let columns = self.csr.column_indices[entries.clone()].chunks_exact(4);
             let values = self.csr.values[entries].chunks_exact(4);
-            // SAFETY: the columns of a valid matrix lie in x.
+            // SAFETY: in a valid matrix every column index is within x.
             let x = |column: u32| unsafe { *x.get_unchecked(column as usize) };
             let rest = columns.remainder().iter().zip(values.remainder());
             let mut sums = [T::zero(); 4];
@@ -148,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_word_decides_or_else_the_nonzeros() {
+    fn the_parameter_or_else_the_nonzeros_select_the_schedule() {
         let is_dynamic = |nnz: usize, word| {
             let (row_offsets, column_indices) = (vec![0, nnz as u32], vec![0; nnz]);
             let csr = Csr::<f64> { rows: 1, cols: 1, row_offsets, column_indices, values: vec![] };
@@ -159,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_is_given_out_once() {
+    fn every_row_is_assigned_once() {
         let dynamic = |chunk| Schedule::Dynamic { next: AtomicUsize::new(0), chunk };
         for schedule in [Schedule::Static, dynamic(1), dynamic(64)] {
             for rows in [0, 1, 63, 64, 200] {

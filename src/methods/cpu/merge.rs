@@ -1,14 +1,14 @@
 //! Merge-based CSR: merge-spmv-sc16, Algorithms 2 and 3.
 //!
-//! The product is a merge of the row ends with the natural numbers that index the nonzeros: each
-//! step of the path consumes a nonzero or closes a row. The path of rows + nnz steps is cut into
-//! equal pieces, one per thread, so neither long rows nor runs of empty rows unbalance it. A thread
-//! finds its piece by two binary searches, stores the rows that end in it, and leaves the sum of the
-//! row that does not as its carry-out; the leader adds the carries afterwards. There is no
-//! preprocessing: search and fix-up are part of each product.
+//! The product is a merge of two lists: the row ends, and the indices 0, 1, … of the nonzeros. Each step of
+//! the merge path consumes a nonzero or closes a row. The path of rows + nnz steps is cut into equal
+//! pieces, one per thread, so neither long rows nor runs of empty rows cause imbalance. A thread finds the
+//! ends of its piece by two binary searches and stores the rows that end in it. The sum of the last row,
+//! which it does not close, is its carry-out. The leader adds the carries afterwards (fix-up). There is no
+//! setup: search and fix-up are part of each product.
 //!
-//! Memory: a padded carry per thread. Departures: α and β (β·y is read by the thread that closes the row),
-//! and SIMD within a row, which the paper leaves out on purpose and today's libraries do not.
+//! Memory: a carry per thread, padded to a cache line. Departures: α and β (the thread that closes a row
+//! reads its β·y), and SIMD within a row, which the paper deliberately omits but today's libraries use.
 
 use std::ops::Range;
 
@@ -21,11 +21,11 @@ use crate::scalar::Scalar;
 use crate::simd::{Isa, Lanes};
 use crate::team::{DisjointMut, Team};
 
-/// See the file's head.
+/// The method `merge`.
 pub const METHOD: Method = Method {
     name: "merge",
     source: "merge-spmv-sc16, Algorithms 2 and 3",
-    summary: "equal pieces of the merge path per thread, no preprocessing; SIMD within a row",
+    summary: "one equal piece of the merge path per thread, no setup; SIMD within a row",
     parameters: &[],
     operations: Operations::Plain,
     setup: Setup::Nothing,
@@ -36,18 +36,18 @@ pub const METHOD: Method = Method {
 /// A point of the merge path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coordinate {
-    /// How many rows are closed.
+    /// The number of rows closed before this point.
     pub row: usize,
-    /// How many nonzeros are consumed.
+    /// The number of nonzeros consumed before this point.
     pub nonzero: usize,
 }
 
-/// What a thread leaves of the row it did not close.
+/// The carry-out of a thread: the partial sum of the row that it did not close.
 #[derive(Clone, Copy)]
 pub struct Carry<T> {
-    /// The row; one past the last when there is none.
+    /// The row; the number of rows of the matrix if there is no such row.
     pub row: usize,
-    /// Its sum so far.
+    /// The sum of the thread's nonzeros in this row.
     pub sum: T,
 }
 
@@ -63,25 +63,25 @@ fn prepare<'a, T: Scalar + Lanes>(
     }))
 }
 
-/// What products along the merge path of one matrix keep.
+/// The data that merge-based products of one matrix need.
 pub struct MergePath<T> {
     carries: Vec<CachePadded<Carry<T>>>,
     prefetch: Prefetch,
 }
 
 impl<T: Scalar + Lanes> MergePath<T> {
-    /// For a matrix and that many threads.
+    /// Prepares products of a matrix on `threads` threads.
     pub fn new(csr: &Csr<T>, threads: usize) -> Self {
         let carries = vec![CachePadded::new(Carry { row: csr.rows, sum: T::zero() }); threads];
         Self { carries, prefetch: prefetch_for(csr) }
     }
 
-    /// Bytes that it keeps.
+    /// Returns the size of the carries in bytes.
     pub fn bytes(&self) -> usize {
         size_of_val(&self.carries[..])
     }
 
-    /// Algorithm 2: y ← αAx + βy.
+    /// Computes y ← αAx + βy by Algorithm 2.
     pub fn multiply(
         &mut self,
         csr: &Csr<T>,
@@ -94,7 +94,7 @@ impl<T: Scalar + Lanes> MergePath<T> {
         let shared = DisjointMut::new(y);
         team.run_with(&mut self.carries, move |rank, carry| {
             let path = piece(csr, rank, threads);
-            // SAFETY: a row is closed at one point of the path, so by one thread.
+            // SAFETY: each row is closed at one point of the path, so by one thread.
             let y = unsafe { shared.range(path.start.row..path.end.row) };
             let row = path.end.row;
             **carry = Carry { row, sum: consume(isa, csr, path, operands, y, prefetch) };
@@ -103,7 +103,7 @@ impl<T: Scalar + Lanes> MergePath<T> {
     }
 }
 
-/// Consumes a piece of the path: stores the rows that end in it to `y`, and returns the sum of the
+/// Consumes a piece of the path: stores the rows that end in it to `y`, and returns the partial sum of the
 /// row that does not.
 #[inline(always)]
 pub fn consume<T: Scalar + Lanes>(
@@ -120,7 +120,7 @@ pub fn consume<T: Scalar + Lanes>(
     isa.run(Piece { csr, range: open..end.nonzero, x: operands.x })
 }
 
-/// Adds the carries of all threads to y, each of which is stored by now.
+/// Adds the carries of all threads to y (fix-up). All rows have been stored before.
 pub fn fix_up<'c, T: Scalar>(
     carries: impl IntoIterator<Item = &'c Carry<T>>,
     alpha: T,
@@ -133,7 +133,7 @@ pub fn fix_up<'c, T: Scalar>(
     }
 }
 
-/// A thread's piece of the path.
+/// Returns the piece of the path that belongs to thread `rank`.
 pub fn piece<T>(csr: &Csr<T>, rank: usize, threads: usize) -> Range<Coordinate> {
     let items = csr.rows + csr.nnz();
     let items_per_thread = items.div_ceil(threads);
@@ -143,8 +143,8 @@ pub fn piece<T>(csr: &Csr<T>, rank: usize, threads: usize) -> Range<Coordinate> 
     search(rank)..search(rank + 1)
 }
 
-/// Algorithm 3: where the path crosses a diagonal. A row end that equals the nonzero's index comes
-/// first: the row is closed before the next nonzero is consumed.
+/// Returns the point at which the path crosses a diagonal (Algorithm 3). If a row end equals the index of
+/// the next nonzero, the row is closed before that nonzero is consumed.
 pub fn search<O: Copy + Into<u64>>(diagonal: usize, row_ends: &[O], nnz: usize) -> Coordinate {
     let mut low = diagonal.saturating_sub(nnz);
     let mut high = diagonal.min(row_ends.len());
@@ -163,8 +163,8 @@ pub fn search<O: Copy + Into<u64>>(diagonal: usize, row_ends: &[O], nnz: usize) 
 mod tests {
     use super::*;
 
-    /// merge-spmv-sc16, Figure 8's kind of example: every diagonal of a path with an empty row,
-    /// against a walk step by step.
+    /// Compares every diagonal of paths with empty rows, as in Figure 8 of merge-spmv-sc16, with a walk
+    /// step by step.
     #[test]
     fn search_equals_a_walk_along_the_path() {
         for row_ends in [&[2u32, 2, 4, 8][..], &[0, 0, 3], &[5], &[]] {

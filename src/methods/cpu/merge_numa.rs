@@ -1,17 +1,17 @@
 //! Merge-based CSR for several NUMA nodes: merge-spmv-sc16, III-D.
 //!
-//! An inspector runs the merge-path search once, keeps each thread's piece of the path, and puts the
-//! values and column indices that the thread consumes on the thread's node. The executor is
-//! [`merge`](super::merge) without the search. x and y stay where they are.
+//! The inspector (setup) runs the merge-path search once, stores each thread's piece of the path, and
+//! copies the values and column indices that the thread consumes to the thread's NUMA node. The executor is
+//! [`merge`](super::merge) without the search. x and y are not moved.
 //!
-//! Memory: on several nodes the matrix once more, in pieces that are small CSR matrices themselves;
-//! on one node nothing but the pieces' ends and the carries.
+//! Memory: on several nodes, a second copy of the matrix, in pieces that are small CSR matrices; on one
+//! node, only the ends of the pieces and the carries.
 //!
-//! Departures: the paper migrates the pages of the CSR arrays in place. Here those belong to all
-//! methods, whose times it would change; so each thread copies its piece, which puts fresh pages on
-//! its node at the first touch, and then asks the system to move those that are elsewhere: memory
-//! that was used before, or that of a thread on another node in the same page. How many pages are
-//! where they should be is noted. On one node nothing is copied.
+//! Departures: the paper migrates the pages of the CSR arrays in place. Here all methods share these
+//! arrays, and migration would change their times. Therefore each thread copies its piece, which allocates
+//! new pages on its node at the first touch. It then migrates those pages that are on another node because
+//! the memory was used before or because a thread on another node shares the page. A note reports how many
+//! pages are on the right node. On one node nothing is copied.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -26,11 +26,11 @@ use crate::simd::Lanes;
 use crate::system;
 use crate::team::DisjointMut;
 
-/// See the file's head.
+/// The method `merge-numa`.
 pub const METHOD: Method = Method {
     name: "merge-numa",
     source: "merge-spmv-sc16, III-D",
-    summary: "merge with the search at setup and each thread's nonzeros on its NUMA node",
+    summary: "merge with the search in setup and each thread's nonzeros on its NUMA node",
     parameters: &[],
     operations: Operations::Plain,
     setup: Setup::Inspection,
@@ -40,7 +40,8 @@ pub const METHOD: Method = Method {
 
 const PAGE: usize = 4096;
 
-/// The copies and their pages' addresses and nodes, on several nodes.
+/// Returns an upper bound of the bytes of the copies and of the addresses and nodes of their pages, on
+/// several nodes.
 fn memory(extent: &Extent) -> u64 {
     let copied = system::nodes_of(&[]).is_some();
     if copied { extent.csr() + extent.csr() / 64 } else { 0 }
@@ -50,19 +51,19 @@ fn memory(extent: &Extent) -> u64 {
 struct Part<'a, T: Clone> {
     /// The matrix, or the thread's own copy of its rows and nonzeros.
     csr: Cow<'a, Csr<T>>,
-    /// The piece's ends in `csr`.
+    /// The ends of the piece as coordinates in `csr`.
     path: Range<Coordinate>,
-    /// The rows that it closes, in the whole matrix.
+    /// The rows that the piece closes, numbered in the whole matrix.
     rows: Range<usize>,
     carry: Carry<T>,
     pages: nix::Result<Pages>,
 }
 
-/// How many pages a thread's copy has, and how many are on its node.
+/// The number of pages of a thread's copy, in total and on the thread's node.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Pages {
     all: usize,
-    home: usize,
+    local: usize,
 }
 
 fn prepare<'a, T: Scalar + Lanes>(
@@ -72,7 +73,7 @@ fn prepare<'a, T: Scalar + Lanes>(
     prepare_on(system::nodes_of(request.team.cpus()), csr, request)
 }
 
-/// The same with the node of each thread given, if there are several.
+/// Prepares the method for threads on these NUMA nodes; `nodes` is `None` if there is only one node.
 fn prepare_on<'a, T: Scalar + Lanes>(
     nodes: Option<Vec<usize>>,
     csr: &'a Csr<T>,
@@ -81,16 +82,18 @@ fn prepare_on<'a, T: Scalar + Lanes>(
     let (team, threads, isa) = (request.team, request.team.len(), request.isa);
     let mut parts: Vec<_> = (0..threads).map(|rank| Part::new(csr, rank, threads)).collect();
     if let Some(nodes) = &nodes {
-        team.run_with(&mut parts, |rank, part| part.settle(nodes[rank]));
+        team.run_with(&mut parts, |rank, part| part.copy_to_node(nodes[rank]));
     }
-    let note = nodes.map_or("one NUMA node: only the search is saved".into(), |_| describe(&parts));
+    let note = nodes.map_or("one NUMA node: only the search is moved to the setup".into(), |_| {
+        describe(&parts)
+    });
     let extra_bytes = parts.iter().map(Part::bytes).sum();
     let prefetch = prefetch_for(csr);
     let product = move |alpha, x: &[T], beta, y: &mut [T]| {
         let operands = Operands { alpha, x, beta };
         let shared = DisjointMut::new(y);
         team.run_with(&mut parts, |_, part| {
-            // SAFETY: a row is closed at one point of the path, so by one thread.
+            // SAFETY: each row is closed at one point of the path, so by one thread.
             let y = unsafe { shared.range(part.rows.clone()) };
             part.carry.sum = consume(isa, &part.csr, part.path.clone(), operands, y, prefetch);
         });
@@ -101,7 +104,7 @@ fn prepare_on<'a, T: Scalar + Lanes>(
 }
 
 impl<'a, T: Scalar> Part<'a, T> {
-    /// The piece of the matrix itself.
+    /// Creates the piece as a part of the matrix, without a copy.
     fn new(csr: &'a Csr<T>, rank: usize, threads: usize) -> Self {
         let path = piece(csr, rank, threads);
         let carry = Carry { row: path.end.row, sum: T::zero() };
@@ -109,16 +112,16 @@ impl<'a, T: Scalar> Part<'a, T> {
         Self { csr: Cow::Borrowed(csr), path, rows, carry, pages: Ok(Pages::default()) }
     }
 
-    /// Copies the piece, by the thread whose it is, and sees to it that the copy is on `node`.
-    fn settle(&mut self, node: usize) {
+    /// Copies the piece to `node`. The thread that owns the piece must call this.
+    fn copy_to_node(&mut self, node: usize) {
         let copy = copy(&self.csr, &self.path);
         let end = Coordinate { row: self.rows.len(), nonzero: copy.nnz() };
         self.path = Coordinate { row: 0, nonzero: 0 }..end;
-        self.pages = bring_home(&copy, node);
+        self.pages = move_to_node(&copy, node);
         self.csr = Cow::Owned(copy);
     }
 
-    /// Bytes beyond the matrix.
+    /// Returns the memory used in addition to the matrix, in bytes.
     fn bytes(&self) -> usize {
         let copied = match &self.csr {
             Cow::Borrowed(_) => 0,
@@ -132,7 +135,7 @@ impl<'a, T: Scalar> Part<'a, T> {
     }
 }
 
-/// A piece of the path as a matrix: its rows, and as a last one the row that it leaves open.
+/// Copies a piece of the path to a matrix. Its last row is the row that the piece does not close.
 fn copy<T: Scalar>(csr: &Csr<T>, path: &Range<Coordinate>) -> Csr<T> {
     let (start, end) = (path.start.nonzero as u32, path.end.nonzero as u32);
     let offsets = &csr.row_offsets[path.start.row..=path.end.row];
@@ -150,8 +153,8 @@ fn copy<T: Scalar>(csr: &Csr<T>, path: &Range<Coordinate>) -> Csr<T> {
     copy
 }
 
-/// Moves those pages of the copy to `node` that are elsewhere.
-fn bring_home<T>(copy: &Csr<T>, node: usize) -> nix::Result<Pages> {
+/// Moves those pages of the copy that are on other nodes to `node`, and counts the pages.
+fn move_to_node<T>(copy: &Csr<T>, node: usize) -> nix::Result<Pages> {
     let mut pages = pages_of(&copy.values);
     pages.extend(pages_of(&copy.column_indices));
     let all = pages.len();
@@ -159,25 +162,28 @@ fn bring_home<T>(copy: &Csr<T>, node: usize) -> nix::Result<Pages> {
     let mut at = now.iter();
     pages.retain(|_| *at.next().expect("a node per page") != Some(node));
     let moved = if pages.is_empty() { vec![] } else { system::move_pages_to(node, &pages)? };
-    let away = moved.iter().filter(|&&at| at != Some(node)).count();
-    Ok(Pages { all, home: all - away })
+    let elsewhere = moved.iter().filter(|&&at| at != Some(node)).count();
+    Ok(Pages { all, local: all - elsewhere })
 }
 
-/// The addresses of the pages that hold a slice.
+/// Returns the addresses of the pages that contain a slice.
 fn pages_of<T>(slice: &[T]) -> Vec<usize> {
     let Range { start, end } = slice.as_ptr_range();
     (start.addr() / PAGE * PAGE..end.addr()).step_by(PAGE).collect()
 }
 
-/// What became of the pages.
+/// Returns the note about the location of the pages.
 fn describe<T: Scalar>(parts: &[Part<T>]) -> String {
     let pages: nix::Result<Vec<_>> = parts.iter().map(|part| part.pages).collect();
     match pages {
         Ok(pages) => {
             let sum = |count: fn(&Pages) -> usize| pages.iter().map(count).sum::<usize>();
-            format!("{} of {} pages on their NUMA node", sum(|p| p.home), sum(|p| p.all))
+            format!("{} of {} pages on their NUMA node", sum(|p| p.local), sum(|p| p.all))
         }
-        Err(errno) => format!("pages are where first touched; moving them: {}", errno.desc()),
+        Err(errno) => format!(
+            "pages are on the node that touched them first; moving them failed: {}",
+            errno.desc()
+        ),
     }
 }
 
@@ -188,7 +194,7 @@ mod tests {
     use crate::team::Team;
     use crate::verify::Reference;
 
-    /// The note of a right product by threads on these nodes.
+    /// Checks the product of threads on these nodes and returns its note.
     fn note(nodes: Option<Vec<usize>>, threads: usize, triplets: &[(usize, usize, f64)]) -> String {
         let csr = Csr::<f64>::from_triplets(30, 300, triplets);
         let team = Team::floating(threads);
@@ -216,16 +222,16 @@ mod tests {
         prepared.note.unwrap()
     }
 
-    /// Pieces that end in rows, at their ends, in empty rows, and within one row.
+    /// Tests pieces that end inside rows, at the ends of rows, in empty rows, and several within one row.
     #[test]
-    #[cfg_attr(miri, ignore = "asks the system for what an interpreter has not")]
-    fn several_nodes_give_the_product_of_one() {
+    #[cfg_attr(miri, ignore = "needs system calls that Miri does not support")]
+    fn several_nodes_compute_the_same_product_as_one() {
         let long_row = (0..300).map(|col| (7, col, 0.1 + col as f64));
         let short = (9..25).flat_map(|row| (0..row % 5).map(move |k| (row, k * 7, row as f64)));
         let triplets: Vec<_> = long_row.chain(short).collect();
         for threads in 1..=7 {
             assert!(note(None, threads, &triplets).starts_with("one NUMA node"));
-            // Node 1 need not exist, nor need the call be allowed: the copies are right anyway.
+            // Node 1 need not exist and the system call may be forbidden: the copies are correct anyway.
             for nodes in [vec![0; threads], (0..threads).map(|rank| rank % 2).collect()] {
                 let note = note(Some(nodes), threads, &triplets);
                 assert!(note.contains("pages"), "{note}");
@@ -234,14 +240,14 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "asks the system for what an interpreter has not")]
-    fn pages_are_counted_where_the_system_tells() {
+    #[cfg_attr(miri, ignore = "needs system calls that Miri does not support")]
+    fn pages_are_counted_if_the_system_reports_their_nodes() {
         let triplets: Vec<_> = (0..9000).map(|k| (k / 300, k % 300, 1.0)).collect();
         let csr = Csr::<f64>::from_triplets(30, 300, &triplets);
         let Ok(nodes) = system::nodes_of_pages(&pages_of(&csr.values)) else { return };
         assert!((18..=19).contains(&nodes.len()), "72 000 bytes on {} pages", nodes.len());
-        let pages = bring_home(&csr, nodes[0].unwrap()).unwrap();
-        assert_eq!((pages.all > nodes.len(), pages.home), (true, pages.all));
-        assert!(bring_home(&csr, 1 << 20).is_err(), "there is no such node");
+        let pages = move_to_node(&csr, nodes[0].unwrap()).unwrap();
+        assert_eq!((pages.all > nodes.len(), pages.local), (true, pages.all));
+        assert!(move_to_node(&csr, 1 << 20).is_err(), "there is no such node");
     }
 }

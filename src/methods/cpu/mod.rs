@@ -1,4 +1,4 @@
-//! Methods on the host's cores, one file each.
+//! Methods that run on the CPU, one file each.
 
 mod atomic;
 pub mod auto;

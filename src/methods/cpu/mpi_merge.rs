@@ -1,5 +1,6 @@
-//! The merge path over the processes that MPI started: `mpi` has what several of them do, and measures it.
-//! Here is what is left for a single process among other methods: one piece, one thread.
+//! The merge-based product over the processes that MPI started. The module `mpi` contains the product and
+//! the measurement of several processes. This file is the case of a single process among other methods: one
+//! piece, one thread.
 
 use super::merge::{Coordinate, consume};
 use super::rows::{Operands, prefetch_for};
@@ -8,16 +9,16 @@ use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setu
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
 
-/// See the file's head.
+/// The method `mpi-merge`.
 pub const METHOD: Method = Method {
     name: "mpi-merge",
     source: "merge-spmv-sc16, I and III, over distributed memories",
-    summary: "equal pieces of the merge path per MPI rank, each a thread: mpirun -n N spmv-bench \
+    summary: "one equal piece of the merge path per MPI rank, one thread per rank: mpirun -n N spmv-bench \
               --methods mpi-merge",
     parameters: &[Parameter {
         name: "gather",
         values: &["need", "all"],
-        meaning: "which values of x a rank receives: those that it multiplies by (the default), or all",
+        meaning: "which values of x a rank receives: need, only those that it multiplies by (the default), or all",
     }],
     operations: Operations::Plain,
     setup: Setup::Inspection,

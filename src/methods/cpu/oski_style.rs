@@ -1,14 +1,15 @@
-//! Register blocking by measurement, as OSKI tunes: Vuduc, Demmel & Yelick, OSKI (2005), and its threads
-//! as in pOSKI.
+//! Register blocking with a measured profile, as OSKI tunes it: Vuduc, Demmel & Yelick, OSKI (2005), with
+//! threads as in pOSKI.
 //!
-//! Installation measures the machine's profile P(r, c), the speed of a dense matrix in blocks of r × c
-//! ([`measured`]; once per machine and precision, kept on disk by the command line, no part of setup).
-//! Setup cuts the rows into a piece per thread with about an equal share of the nonzeros, estimates for
-//! each piece how many values F(r, c) blocks would store per nonzero, and converts it to blocks of the
-//! shape with the greatest P / F.
+//! The install step measures the machine's profile P(r, c), the speed of a dense matrix stored in r × c
+//! blocks ([`measured`]). It runs once per machine and precision and is not part of the setup; the command
+//! line stores the profile in a file. The setup cuts the rows into one piece per thread with about an equal
+//! share of the nonzeros. For each piece it estimates the fill F(r, c), the number of values that blocks
+//! would store per nonzero, and converts the piece to the shape with the greatest P / F.
 //!
-//! Memory: the blocks. Departures: without a profile, P is what bytes per nonzero make it; shapes that are
-//! estimated to store mostly fill are left out, and what turns out so is refused.
+//! Memory: the blocks. Departures: without a profile, P is estimated from the bytes per nonzero. Shapes
+//! that are estimated to store mostly fill are not considered, and a matrix whose blocks are mostly fill is
+//! refused.
 
 use std::time::Duration;
 
@@ -24,7 +25,7 @@ use crate::profile::Profile;
 use crate::scalar::Scalar;
 use crate::simd::{Isa, Lanes};
 
-/// See the file's head.
+/// The method `oski-style`.
 pub const METHOD: Method = Method {
     name: "oski-style",
     source: "Vuduc, Demmel & Yelick 2005, OSKI; pOSKI",
@@ -36,11 +37,11 @@ pub const METHOD: Method = Method {
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
-/// Rows and columns of the profile's dense matrix: a multiple of every block's, and more than the nearest
-/// caches hold.
+/// The number of rows and columns of the dense matrix with which the profile is measured: a multiple of the
+/// side of every block, and too large for the nearest caches.
 pub const DENSE: usize = 840;
-/// The fastest of as many products counts.
-const LOOKS: usize = 5;
+/// Repetitions of each measurement. The fastest one is used.
+const REPETITIONS: usize = 5;
 
 fn prepare<'a, T: Scalar + Lanes>(
     csr: &'a Csr<T>,
@@ -63,23 +64,23 @@ fn prepare<'a, T: Scalar + Lanes>(
     Ok(Prepared::new(csr, bytes, product).noting(note))
 }
 
-/// The shape with the greatest P / F.
+/// Returns the shape with the greatest P / F.
 fn best(profile: &Profile, fill: &FillEstimate, cols: usize) -> Shape {
     let speed = |shape: &Shape| profile.0[shape.rows - 1][shape.cols - 1] / fill.of_shape(*shape);
     let shapes = Shape::all().filter(|shape| {
         shape.area() == 1 || shape.cols <= cols && fill.of_shape(*shape) <= fill::LIMIT as f64
     });
-    shapes.max_by(|a, b| speed(a).total_cmp(&speed(b))).expect("1x1 is there")
+    shapes.max_by(|a, b| speed(a).total_cmp(&speed(b))).expect("1x1 is always allowed")
 }
 
-/// What the profile would be if only bytes counted, in arbitrary units.
+/// Returns the profile that would result if time depended only on the bytes read, in arbitrary units.
 fn by_bytes<T>() -> Profile {
     let speed = |area: usize| 1.0 / (size_of::<T>() as f64 + size_of::<u32>() as f64 / area as f64);
     Profile(std::array::from_fn(|r| std::array::from_fn(|c| speed((r + 1) * (c + 1)))))
 }
 
-/// The machine's profile, by products of a dense matrix of `dense` rows and columns on this thread; `now`
-/// tells the time.
+/// Measures the machine's profile by products of a dense matrix of `dense` rows and columns on this thread.
+/// `now` returns the current time.
 pub fn measured<T: Scalar + Lanes>(isa: Isa, dense: usize, now: &dyn Fn() -> Duration) -> Profile {
     let nnz = (dense * dense) as u32;
     let csr = &Csr {
@@ -94,12 +95,13 @@ pub fn measured<T: Scalar + Lanes>(isa: Isa, dense: usize, now: &dyn Fn() -> Dur
     let mut speed = |shape| {
         let offsets = block_offsets(csr, &(0..dense), shape);
         let blocks = &RegisterBlocks::new(csr, 0..dense, shape, offsets);
-        let looks = (0..LOOKS).map(|_| {
+        let times = (0..REPETITIONS).map(|_| {
             let start = now();
             isa.run(BlockRows { csr, blocks, operands, y: &mut y });
             now() - start
         });
-        let fastest = looks.min().expect("there are looks").max(Duration::from_nanos(1));
+        let fastest =
+            times.min().expect("there is at least one repetition").max(Duration::from_nanos(1));
         2.0 * f64::from(nnz) / fastest.as_secs_f64() / 1e6
     };
     let mut profile = Profile(Default::default());
@@ -115,7 +117,7 @@ mod tests {
 
     use super::*;
 
-    /// Dense blocks of `rows` × `cols` along the diagonal.
+    /// Returns the estimated fill of a matrix of dense `rows` × `cols` blocks along the diagonal.
     fn blocks_of(rows: usize, cols: usize) -> FillEstimate {
         let cell = |block: usize| (0..rows * cols).map(move |k| (block, k / cols, k % cols));
         let entry = |(block, i, j)| (block * rows + i, block * cols + j, 1.0);
@@ -129,38 +131,46 @@ mod tests {
         let shape = |rows, cols| Shape { rows, cols };
         profile.0[1][2] = 250.0;
         assert_eq!(best(&profile, &blocks_of(2, 3), 99), shape(2, 3), "no fill");
-        // Blocks of 2 × 2 in blocks of 2 × 3 fill 1.5 times or more.
+        // Blocks of 2 × 2 stored in blocks of 2 × 3 have a fill of 1.5 or more.
         assert_eq!(best(&profile, &blocks_of(2, 2), 99), shape(2, 3), "250 / 2 is more than 100");
         profile.0[1][1] = 130.0;
         assert_eq!(best(&profile, &blocks_of(2, 2), 99), shape(2, 2), "130 is more than 250 / 2");
-        assert_eq!(best(&profile, &blocks_of(2, 3), 1).cols, 1, "wider than the matrix");
+        assert_eq!(
+            best(&profile, &blocks_of(2, 3), 1).cols,
+            1,
+            "other shapes have more columns than the matrix"
+        );
         profile.0[7][7] = 1e9;
         assert_eq!(best(&profile, &blocks_of(2, 2), 99), shape(2, 2), "8x8 is mostly fill");
         let mut profile = Profile([[1.0; 8]; 8]);
         profile.0[2][0] = 1e9;
-        assert_eq!(best(&profile, &blocks_of(1, 1), 99), shape(3, 1), "as much fill as is taken");
+        assert_eq!(
+            best(&profile, &blocks_of(1, 1), 99),
+            shape(3, 1),
+            "the largest fill that is accepted"
+        );
     }
 
     #[test]
-    fn by_bytes_larger_blocks_are_faster() {
+    fn larger_blocks_are_faster_in_the_estimated_profile() {
         assert_eq!(best(&by_bytes::<f64>(), &blocks_of(8, 8), 99), Shape { rows: 8, cols: 8 });
         assert_eq!(best(&by_bytes::<f32>(), &blocks_of(3, 3), 99), Shape { rows: 3, cols: 3 });
         assert_eq!(best(&by_bytes::<f64>(), &blocks_of(1, 1), 99), Shape { rows: 1, cols: 1 });
     }
 
-    /// A clock by which one product of each shape takes a millisecond, and others take more.
+    /// Uses a clock by which one product of each shape takes a millisecond and the others take longer.
     #[test]
-    #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
-    fn a_profile_is_operations_over_the_least_time() {
-        let (looks, time) = (Cell::new(0), Cell::new(0));
+    #[cfg_attr(miri, ignore = "takes minutes in Miri")]
+    fn a_profile_is_the_operations_divided_by_the_shortest_time() {
+        let (readings, time) = (Cell::new(0), Cell::new(0));
         let now = || {
-            let is_third = looks.get() / 2 % LOOKS as u64 == 2;
+            let is_third = readings.get() / 2 % REPETITIONS as u64 == 2;
             time.set(time.get() + if is_third { 1 } else { 3 });
-            looks.set(looks.get() + 1);
+            readings.set(readings.get() + 1);
             Duration::from_millis(time.get())
         };
         let profile = measured::<f32>(Isa::Portable, 24, &now);
         assert_eq!(profile, Profile([[2.0 * 24.0 * 24.0 / 1e-3 / 1e6; 8]; 8]));
-        assert_eq!(looks.get(), 64 * 2 * LOOKS as u64);
+        assert_eq!(readings.get(), 64 * 2 * REPETITIONS as u64);
     }
 }

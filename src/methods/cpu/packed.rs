@@ -1,23 +1,28 @@
-//! Packed rows: CSR with fewer bytes and fewer instructions per nonzero. This project's own method,
-//! made of published ideas: sorted SELL slices (Kreutzer et al.), DIA, register blocks (OSKI), and
+//! Packed rows: CSR with fewer bytes and fewer instructions per nonzero. This is the project's own method.
+//! It combines published ideas: sorted SELL slices (Kreutzer et al.), DIA, register blocks (OSKI), and
 //! compressed values and indices (CSR&RV).
 //!
-//! The rows are cut into windows of some thousand, and each row of a window is stored in the first of
-//! these ways that suits it:
-//! - *bands*: a register of consecutive rows whose nonzeros lie on the same diagonals. No column
-//!   indices: x is loaded, not gathered. Successive slices on the same diagonals share their list.
-//! - *slices*: a register of blocks, sorted by length within the window, step by step. A block is a
-//!   row, or up to four rows that share their columns, which are then stored and gathered once. Lanes
-//!   whose blocks have ended are left out of the streams and masked out of the sums: nothing is padded.
-//! - *long rows*, one by one, where lengths differ too much.
+//! The rows are cut into windows of a few thousand rows. Each row of a window is stored in the first of
+//! these forms that suits it:
+//! - *Bands*: as many consecutive rows as a register has lanes, whose nonzeros are on the same diagonals.
+//!   No column indices are stored, and x is loaded instead of gathered. Successive slices on the same
+//!   diagonals share a list of diagonals.
+//! - *Slices*: as many blocks as a register has lanes, sorted by length within the window and stored step
+//!   by step. A block is a row, or up to four rows with the same columns, which are then stored and
+//!   gathered once. Lanes whose blocks have ended are not stored and are masked out of the sums, so there
+//!   is no padding.
+//! - *Long rows*: stored row by row, where the lengths differ too much.
 //!
-//! A window's columns are 16-bit distances from its lowest column, where they fit. Its values are stored as they
-//! are: the method without parameters compresses the structure alone, so that its time does not depend on values.
-//! With `values=coded` a window stores one value if all are equal, and one-byte codes if at most 256 differ.
+//! The columns of a window are stored as 16-bit distances from its lowest column, if they fit. Its values
+//! are stored unchanged: without parameters the method compresses only the structure, so its time does not
+//! depend on the values. With `values=coded` a window stores one value if all are equal, and one-byte codes
+//! if at most 256 values differ.
 //!
-//! Each thread owns successive windows of an equal share of the estimated work. Rows longer than a
-//! window's share are left in CSR; all threads sum a piece of each and the leader adds these up.
-//! Memory: the packed streams, beside the CSR arrays, which only those longest rows still need.
+//! Each thread owns successive windows with an equal share of the estimated work. The longest rows (more
+//! than `SHARED_ROW` nonzeros and more than a quarter of a thread's share) stay in CSR. Each thread sums a
+//! piece of each of them, and the leader adds the pieces.
+//!
+//! Memory: the packed streams. Of the CSR arrays only the longest rows are read.
 
 mod build;
 mod check;
@@ -41,15 +46,15 @@ use build::{Packing, pack};
 use kernel::Multiply;
 use window::Window;
 
-/// See the file's head.
+/// The method `packed`.
 pub const METHOD: Method = Method {
     name: "packed",
     source: "this project; SELL-C-σ, DIA, register blocks and CSR&RV per window of rows",
-    summary: "bands without indices, sorted slices, blocks of rows; 16-bit columns",
+    summary: "bands without column indices, sorted slices, blocks of rows; 16-bit columns",
     parameters: &[Parameter {
         name: "values",
         values: &["coded"],
-        meaning: "compresses values too: one value for a window, or one-byte codes, where they repeat",
+        meaning: "also compresses values: one value per window if all are equal, or one-byte codes for up to 256",
     }],
     operations: Operations::Plain,
     setup: Setup::Conversion,
@@ -57,13 +62,14 @@ pub const METHOD: Method = Method {
     code: Code::Cpu { parallel: true, f64: prepare, f32: prepare },
 };
 
-/// The most rows of a window.
+/// The largest number of rows in a window.
 const WINDOW_ROWS: usize = 4096;
-/// Rows up to here are never shared among threads.
+/// Rows of at most this many nonzeros are never shared among threads.
 const SHARED_ROW: usize = 2048;
-/// Windows per thread, so that equal shares of them are nearly equal shares of the work,
+/// The number of windows per thread, so that equal shares of the windows are nearly equal shares of the
+/// work. There are fewer if windows would have fewer than [`WINDOW_NONZEROS`] nonzeros.
 const WINDOWS_PER_THREAD: usize = 8;
-/// unless they had fewer nonzeros than this: rows of like length are found among many.
+/// The smallest number of nonzeros per window: rows of similar length are only found among many rows.
 const WINDOW_NONZEROS: usize = 16384;
 
 fn prepare<'a, T: Scalar + Lanes>(
@@ -113,8 +119,8 @@ fn prepare<'a, T: Scalar + Lanes>(
     .reading_csr(longest_bytes))
 }
 
-/// The streams: bands of values with holes, or values with fewer holes and columns. Beside them, for a window
-/// of each thread, the lists that it is packed from.
+/// Returns an upper bound of the bytes of the streams (bands of values with holes, or values with fewer
+/// holes and column indices), and of the temporary lists from which each thread packs a window.
 fn memory(extent: &Extent) -> u64 {
     let Extent { rows, nnz, longest, value, threads, .. } = *extent;
     let per_entry = (value * 5 / 3 + 1).max(value * 6 / 5 + 8);
@@ -124,8 +130,8 @@ fn memory(extent: &Extent) -> u64 {
     nnz * per_entry + packing * (4 * value + 36) + 128 * rows_packing + rows
 }
 
-/// Windows that end near multiples of `nonzeros` nonzeros, of at most [`WINDOW_ROWS`] rows; of many rows, whole registers
-/// of them.
+/// Cuts the rows into windows that end near multiples of `nonzeros` nonzeros and have at most
+/// [`WINDOW_ROWS`] rows. The number of rows of a large window is rounded up to whole registers.
 fn cut<T>(csr: &Csr<T>, nonzeros: usize) -> Vec<Range<usize>> {
     let mut windows = Vec::new();
     let mut start = 0;

@@ -1,29 +1,29 @@
-//! The product of small dense blocks whose sums stay in registers: what BCSR and OSKI's tuning share.
+//! The product of small dense blocks whose sums stay in registers. BCSR and the OSKI-style method share it.
 //!
-//! Unchecked accesses rely on the invariants of [`RegisterBlocks::check`], by their names, and on x having a value
-//! per column of the matrix, which `Prepared::multiply` checks.
+//! Unchecked accesses rely on the invariants of [`RegisterBlocks::check`], cited by name, and on x having a
+//! value per column of the matrix, which `Prepared::multiply` checks.
 
 use std::ops::Range;
 
 use super::rows::Operands;
 use crate::matrix::Csr;
-use crate::methods::fill::mend;
+use crate::methods::fill::recompute_non_finite;
 use crate::methods::register_blocks::{RegisterBlocks, block_rows};
 use crate::scalar::Scalar;
 use crate::simd::{Kernel, Vector};
 
-/// Blocks of few values that are added at the same time.
+/// The number of small blocks whose products are accumulated independently at the same time.
 const TOGETHER: usize = 4;
 
-/// The product of the rows in blocks: y ← αAx + βy.
+/// The kernel for rows stored in blocks: y ← αAx + βy.
 pub struct BlockRows<'a, T> {
-    /// What the blocks were made from.
+    /// The matrix from which the blocks were built.
     pub csr: &'a Csr<T>,
     /// The blocks.
     pub blocks: &'a RegisterBlocks<T>,
-    /// α, x, β.
+    /// The operands α, x and β.
     pub operands: Operands<'a, T>,
-    /// y of the rows.
+    /// The elements of y of these rows.
     pub y: &'a mut [T],
 }
 
@@ -66,7 +66,8 @@ impl<T: Scalar> BlockRows<'_, T> {
         let offsets = self.blocks.block_offsets.windows(2);
         for (index, (offsets, y)) in offsets.zip(y.chunks_mut(R)).enumerate() {
             let blocks = offsets[0] as usize..offsets[1] as usize;
-            // SAFETY: by BLOCKS a row of blocks has those between its offsets; by SHAPE `run` knows their shape.
+            // SAFETY: by BLOCKS a block row has the blocks between its offsets; by SHAPE `run` selected
+            // their shape.
             let mut sums: [T; R] = if R >= C {
                 let columns = unsafe { self.sum::<V, true, C, R>(blocks) };
                 std::array::from_fn(|i| total(columns.map(|column| column[i])))
@@ -76,18 +77,18 @@ impl<T: Scalar> BlockRows<'_, T> {
             if !sums.iter().fold(true, |finite, sum| finite & sum.is_finite()) {
                 let rows = block_rows(&self.blocks.rows, R, index);
                 let ranges = rows.map(|row| self.csr.row(row));
-                mend(self.csr, ranges, self.operands.x, &mut sums);
+                recompute_non_finite(self.csr, ranges, self.operands.x, &mut sums);
             }
             y.iter_mut().zip(sums).for_each(|(y, sum)| self.operands.store(sum, y));
         }
     }
 
-    /// The products of one row of blocks, added up by their places in a block: A columns of B rows if
-    /// `TALL`, or else A rows of B columns. A sum for every place, and blocks of few places taken several
-    /// at a time, are many additions that need not wait for each other.
+    /// Returns the products of one block row, summed by their position in the block: A columns of B rows if
+    /// `TALL`, or else A rows of B columns. With a sum for each position, and with several small blocks at
+    /// a time, many additions are independent of each other.
     ///
     /// # Safety
-    /// The blocks exist, and are of A × B values.
+    /// The blocks exist and have A × B values each.
     #[inline(always)]
     unsafe fn sum<V: Vector<T>, const TALL: bool, const A: usize, const B: usize>(
         &self,
@@ -96,7 +97,7 @@ impl<T: Scalar> BlockRows<'_, T> {
         let together = const { if A * B <= 4 { TOGETHER } else { 1 } };
         let mut sums = [[[T::zero(); B]; A]; TOGETHER];
         let mut block = blocks.start;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             while block + together <= blocks.end {
                 for sums in &mut sums[..together] {
@@ -118,17 +119,17 @@ impl<T: Scalar> BlockRows<'_, T> {
         all
     }
 
-    /// Adds a block's products to the sums.
+    /// Adds the products of a block to the sums.
     ///
     /// # Safety
-    /// The block exists, and is of A × B values.
+    /// The block exists and has A × B values.
     #[inline(always)]
     unsafe fn add<V: Vector<T>, const TALL: bool, const A: usize, const B: usize>(
         &self,
         block: usize,
         sums: &mut [[T; B]; A],
     ) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let (values, x) = unsafe { self.block(block, A * B, if TALL { A } else { B }) };
         for (a, (sums, values)) in sums.iter_mut().zip(values.chunks_exact(B)).enumerate() {
             for (b, (sum, &value)) in sums.iter_mut().zip(values).enumerate() {
@@ -137,14 +138,15 @@ impl<T: Scalar> BlockRows<'_, T> {
         }
     }
 
-    /// The values of a block and the x of its columns.
+    /// Returns the values of a block and the elements of x of its columns.
     ///
     /// # Safety
-    /// The block exists, and has that area and that many columns.
+    /// The block exists and has this area and this number of columns.
     #[inline(always)]
     unsafe fn block(&self, block: usize, area: usize, cols: usize) -> (&[T], &[T]) {
         let (values, x) = (&self.blocks.values, self.operands.x);
-        // SAFETY: by BLOCKS the block has its column and all its values; by COLUMNS x has all its columns.
+        // SAFETY: by BLOCKS the block has its column and all its values; by COLUMNS all its columns are in
+        // x.
         unsafe {
             let column = *self.blocks.columns.get_unchecked(block) as usize;
             let values = values.get_unchecked(block * area..(block + 1) * area);
@@ -153,7 +155,8 @@ impl<T: Scalar> BlockRows<'_, T> {
     }
 }
 
-/// The sum of all, in as few steps as there are when additions do not wait for each other.
+/// Returns the sum of all values by pairwise summation, which has the shortest chain of dependent
+/// additions.
 #[inline(always)]
 fn total<T: Scalar, const N: usize>(mut sums: [T; N]) -> T {
     let mut left = N;
@@ -173,7 +176,7 @@ mod tests {
     use crate::simd::{Isa, Lanes};
     use crate::verify::Reference;
 
-    /// 23 × 19, with empty rows of blocks, and an entry in the last row and column.
+    /// Returns a 23 × 19 matrix with empty block rows and an entry in the last row and column.
     fn ragged<T: Scalar>() -> Csr<T> {
         let rows = (0..23).filter(|row| !(8..17).contains(row));
         let entry = |row: usize, k: usize| (row, (k * k + 3 * row) % 19, (row + k) as f64 - 9.5);
@@ -199,9 +202,9 @@ mod tests {
     }
 
     #[test]
-    fn every_shape_gives_the_product() {
+    fn every_shape_computes_the_product() {
         for isa in Isa::available() {
-            // An interpreter takes its time.
+            // Miri is slow, so it tests only some shapes.
             for shape in Shape::all().step_by(if cfg!(miri) { 9 } else { 1 }) {
                 check::<f64>(isa, shape);
                 check::<f32>(isa, shape);

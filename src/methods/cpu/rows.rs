@@ -1,8 +1,8 @@
-//! The inner loops that the CSR methods share: the dot product of a piece of a row, and the product
+//! The inner loops that the CSR methods share: the dot product of a piece of a row with x, and the product
 //! of whole rows.
 //!
-//! They rely on the promises of [`Csr::is_valid`] and on the lengths that
-//! [`Prepared::multiply`](crate::method::Prepared::multiply) checks, and index without checks.
+//! They index without bounds checks. They rely on the invariants that [`Csr::is_valid`] checks, and on the
+//! lengths that [`Prepared::multiply`](crate::method::Prepared::multiply) checks.
 
 use std::ops::Range;
 
@@ -12,19 +12,19 @@ use crate::simd::{Kernel, Vector, prefetch};
 use crate::system;
 use crate::team::{DisjointMut, Team};
 
-/// α, x and β of one product.
+/// The operands α, x and β of one product.
 #[derive(Clone, Copy)]
 pub struct Operands<'a, T> {
-    /// Factor of the product.
+    /// The factor of A·x.
     pub alpha: T,
     /// The input vector, `cols` values.
     pub x: &'a [T],
-    /// Factor of the old y, which is read only when β ≠ 0.
+    /// The factor of the old y, which is read only if β ≠ 0.
     pub beta: T,
 }
 
 impl<T: Scalar> Operands<'_, T> {
-    /// α·`sum` + β·`y`.
+    /// Stores α·`sum` + β·`y` in `y`.
     #[inline(always)]
     pub fn store(&self, sum: T, y: &mut T) {
         *y = if self.beta == T::zero() {
@@ -35,24 +35,24 @@ impl<T: Scalar> Operands<'_, T> {
     }
 }
 
-/// Columns and values, entry by entry.
+/// The column indices and values of some entries.
 #[derive(Clone, Copy)]
 pub struct Entries<'a, T> {
-    /// All below the length of x.
+    /// The column index of each entry; all are less than the length of x.
     pub column_indices: &'a [u32],
-    /// As many.
+    /// The value of each entry.
     pub values: &'a [T],
 }
 
 impl<'a, T> Entries<'a, T> {
-    /// Those of a matrix.
+    /// Returns all entries of a matrix.
     #[inline(always)]
     pub fn of(csr: &'a Csr<T>) -> Self {
         Self { column_indices: &csr.column_indices, values: &csr.values }
     }
 }
 
-/// y ← βy; with β = 0, zero whatever y was.
+/// Computes y ← βy. With β = 0 it sets y to zero without reading it.
 pub fn scale<T: Scalar>(beta: T, y: &mut [T]) {
     if beta == T::zero() {
         y.fill(T::zero());
@@ -61,7 +61,7 @@ pub fn scale<T: Scalar>(beta: T, y: &mut [T]) {
     }
 }
 
-/// The same, each thread its part.
+/// Computes y ← βy on all threads of the team, each on an equal part of y.
 pub fn scale_on<T: Scalar>(team: &Team, beta: T, y: &mut [T]) {
     if beta != T::one() {
         let (len, threads, y) = (y.len(), team.len(), DisjointMut::new(y));
@@ -70,8 +70,8 @@ pub fn scale_on<T: Scalar>(team: &Team, beta: T, y: &mut [T]) {
     }
 }
 
-/// For each of `threads` contiguous rows with about an equal share of the nonzeros, each beginning at a
-/// multiple of `step`.
+/// Returns for each thread contiguous rows with about an equal share of the nonzeros. Each range begins at
+/// a multiple of `step`.
 pub fn balanced<T>(csr: &Csr<T>, threads: usize, step: usize) -> Vec<Range<usize>> {
     let cut = |rank: usize| {
         let nonzero = csr.nnz() as u64 * rank as u64 / threads as u64;
@@ -82,14 +82,14 @@ pub fn balanced<T>(csr: &Csr<T>, threads: usize, step: usize) -> Vec<Range<usize
     (0..threads).map(|rank| cut(rank)..cut(rank + 1)).collect()
 }
 
-/// A thread's part of `0..len`, as large as the others'.
+/// Returns the part of `0..len` that belongs to thread `rank`. All parts have about the same length.
 pub fn part(len: usize, rank: usize, threads: usize) -> Range<usize> {
     let cut = |rank: usize| (len as u64 * rank as u64 / threads as u64) as usize;
     cut(rank)..cut(rank + 1)
 }
 
-/// Contiguous tasks for each of `threads`, of about an equal share of their sizes: a task goes where its
-/// middle lies.
+/// Returns for each thread contiguous tasks with about an equal share of the total size. A task belongs to
+/// the thread whose share contains the middle of the task.
 pub fn shares(sizes: &[usize], threads: usize) -> Vec<Range<usize>> {
     let total: usize = sizes.iter().sum();
     let twice_middles = sizes.iter().scan(0, |start, size| {
@@ -104,39 +104,41 @@ pub fn shares(sizes: &[usize], threads: usize) -> Vec<Range<usize>> {
     (0..threads).map(|rank| cut(rank)..cut(rank + 1)).collect()
 }
 
-/// Rows of this many nonzeros on average take more than a cache line.
+/// Rows with at least this many nonzeros on average count as long: they occupy more than a cache line.
 const LONG_ROW: usize = 8;
-/// How far ahead nonzeros are asked for.
+/// The prefetch distance in nonzeros.
 const PREFETCH_DISTANCE: usize = 256;
-/// Bytes of a cache line.
+/// The size of a cache line in bytes.
 const CACHE_LINE: usize = 64;
 
-/// Which nonzeros to ask for ahead of time.
+/// The nonzeros that are prefetched.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Prefetch {
-    /// None.
+    /// No prefetches.
     Nothing,
-    /// A cache line per row and array.
+    /// One cache line per row and array.
     Line,
-    /// As many as the row takes.
+    /// As many cache lines as the row occupies.
     Row,
 }
 
-/// Σ a·x over the entries `range`, which lie in one row.
+/// Returns Σ a·x over the entries `range`, which are in one row.
 ///
-/// The last piece of less than a register is loaded as a whole register too, into the next rows, and
-/// added in as many lanes as count: a loop over it would cost a mispredicted branch in most rows.
+/// The remaining entries, fewer than a register, are also loaded as a whole register, which may include
+/// entries of the next rows. Only the lanes of this row are added. A loop over them would cost a
+/// mispredicted branch in most rows.
 ///
 /// # Safety
-/// There are as many values as columns, `range` lies among them, and all columns lie in `x`.
+/// There are as many values as column indices, `range` is within them, and all column indices are within
+/// `x`.
 #[inline(always)]
 pub unsafe fn dot<T: Scalar, V: Vector<T>>(entries: Entries<T>, range: Range<usize>, x: &[T]) -> T {
     let (values, columns) = (entries.values.as_ptr(), entries.column_indices.as_ptr());
     let nnz = entries.values.len();
     let x = x.as_ptr();
     let Range { start: mut k, end } = range;
-    // SAFETY: k + LANES ≤ nnz at every vector load, k < end ≤ nnz at every scalar one, and every
-    // column is below cols.
+    // SAFETY: k + LANES ≤ nnz at every vector load, k < end ≤ nnz at every scalar load, and every column
+    // index is less than the number of columns.
     unsafe {
         let mut sums = V::zero();
         while k + V::LANES <= end {
@@ -159,7 +161,8 @@ pub unsafe fn dot<T: Scalar, V: Vector<T>>(entries: Entries<T>, range: Range<usi
     }
 }
 
-/// The first of `0..len` for which `before` is false; once false, it stays so.
+/// Returns the first index in `0..len` for which `before` is false, or `len`. `before` must be true up to
+/// some index and false from there on.
 pub fn bisect(len: usize, before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, len);
     while low < high {
@@ -169,10 +172,13 @@ pub fn bisect(len: usize, before: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-/// What pays: for a matrix too large for the caches, so that each product streams it from memory, a
-/// line per row where rows are short, which saves a quarter to a third of the time on stencils of 5 and
-/// 7 points; whole rows where they are long, and the matrix so large that hardly any of it is in cache:
-/// a tenth on the stencil of 27 points. In cache it costs as much and more.
+/// Returns the kind of prefetching that is fastest for a matrix.
+///
+/// Prefetching helps only if the matrix is too large for the caches, so that each product streams it from
+/// memory. If rows are short, one line per row saves a quarter to a third of the time on stencils of 5 and
+/// 7 points. If rows are long and the matrix is so large that hardly any of it is cached, prefetching whole
+/// rows saves a tenth on the stencil of 27 points. For matrices in cache, prefetching costs as much as it
+/// saves or more.
 pub fn prefetch_for<T>(csr: &Csr<T>) -> Prefetch {
     let bytes = (csr.nnz() * (size_of::<T>() + size_of::<u32>())) as u64;
     match system::last_level_cache_bytes() {
@@ -182,9 +188,10 @@ pub fn prefetch_for<T>(csr: &Csr<T>) -> Prefetch {
     }
 }
 
-/// Asks for the cache lines that a row takes, or for one, [`PREFETCH_DISTANCE`] ahead of it.
+/// Prefetches the cache lines of a row (if `ROW`) or only one line, [`PREFETCH_DISTANCE`] nonzeros ahead of
+/// the row.
 #[inline(always)]
-fn ask_ahead<E, const ROW: bool>(array: &[E], row: Range<usize>) {
+fn prefetch_ahead<E, const ROW: bool>(array: &[E], row: Range<usize>) {
     prefetch(array.as_ptr().wrapping_add(row.start + PREFETCH_DISTANCE));
     if ROW {
         let line = CACHE_LINE / size_of::<E>();
@@ -196,20 +203,20 @@ fn ask_ahead<E, const ROW: bool>(array: &[E], row: Range<usize>) {
     }
 }
 
-/// Whole rows: y_i = α·Σ a·x + β·y_i for each row of `rows`, the first of which begins at nonzero
-/// `start` (later than its offset when an earlier thread took its head).
+/// The kernel for whole rows: y_i = α·Σ a·x + β·y_i for each row of `rows`. The first row is computed from
+/// nonzero `start` on, which is after its offset if another thread owns the row's beginning.
 pub struct WholeRows<'a, T> {
     /// The matrix.
     pub csr: &'a Csr<T>,
-    /// The rows to finish.
+    /// The rows to compute.
     pub rows: Range<usize>,
     /// The first nonzero to use.
     pub start: usize,
-    /// α, x, β.
+    /// The operands α, x and β.
     pub operands: Operands<'a, T>,
-    /// y of `rows`.
+    /// The elements of y of `rows`.
     pub y: &'a mut [T],
-    /// See [`prefetch_for`].
+    /// The kind of prefetching, as returned by [`prefetch_for`].
     pub prefetch: Prefetch,
 }
 
@@ -235,10 +242,11 @@ impl<T: Scalar> WholeRows<'_, T> {
         let mut start = self.start;
         for (&end, y) in ends.iter().zip(self.y) {
             if AHEAD {
-                ask_ahead::<_, ROW>(values, start..end as usize);
-                ask_ahead::<_, ROW>(column_indices, start..end as usize);
+                prefetch_ahead::<_, ROW>(values, start..end as usize);
+                prefetch_ahead::<_, ROW>(column_indices, start..end as usize);
             }
-            // SAFETY: offsets ascend to nnz in a valid matrix; `Prepared::multiply` checked x.
+            // SAFETY: in a valid matrix the offsets ascend to nnz; `Prepared::multiply` checked the length
+            // of x.
             let sum = unsafe { dot::<T, V>(entries, start..end as usize, self.operands.x) };
             self.operands.store(sum, y);
             start = end as usize;
@@ -246,11 +254,11 @@ impl<T: Scalar> WholeRows<'_, T> {
     }
 }
 
-/// A piece of one row.
+/// The kernel for a piece of one row: Σ a·x.
 pub struct Piece<'a, T> {
     /// The matrix.
     pub csr: &'a Csr<T>,
-    /// The nonzeros.
+    /// The nonzeros of the piece.
     pub range: Range<usize>,
     /// The input vector.
     pub x: &'a [T],
@@ -261,7 +269,8 @@ impl<T: Scalar> Kernel<T> for Piece<'_, T> {
 
     #[inline(always)]
     fn run<V: Vector<T>>(self) -> T {
-        // SAFETY: the range comes from the merge path, which ends at nnz; x as above.
+        // SAFETY: all callers pass a range within the nonzeros; `Prepared::multiply` checked the length of
+        // x.
         unsafe { dot::<T, V>(Entries::of(self.csr), self.range, self.x) }
     }
 }
@@ -272,7 +281,8 @@ mod tests {
     use crate::simd::{Isa, Lanes};
     use crate::verify::Reference;
 
-    /// Rows of every length up to twice a register's, the last ones at the end of the arrays.
+    /// Tests rows of every length up to twice that of a register. The last rows are at the end of the
+    /// arrays.
     fn check<T: Scalar + Lanes>(isa: Isa) {
         let triplets: Vec<_> = (0..40)
             .flat_map(|row| {
@@ -315,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_can_be_finished_from_its_middle() {
+    fn a_row_can_be_computed_from_its_middle() {
         let triplets: Vec<_> = (0..23).map(|col| (0, col, 1.0)).collect();
         let csr = Csr::<f64>::from_triplets(1, 23, &triplets);
         let operands = Operands { alpha: 1.0, x: &[1.0; 23], beta: 0.0 };

@@ -1,12 +1,12 @@
 //! SELL-C-σ: Kreutzer et al., A unified sparse matrix data format (2014).
 //!
-//! Rows are sorted by descending length inside windows of σ rows, cut into chunks of C, and a chunk is
-//! stored column by column, filled up to its longest row. C is the lanes of the widest register. A
-//! thread owns contiguous chunks with an equal share of the stored places; y is written through the
-//! permutation, so that it is in the matrix's own order.
+//! Rows are sorted by descending length in windows of σ rows and cut into chunks of C rows. A chunk is
+//! stored column by column and padded to its longest row. C is the number of lanes of the widest register.
+//! A thread owns contiguous chunks with an equal share of the stored values. y is written through the
+//! permutation, so it is in the order of the matrix.
 //!
-//! Memory: the places, the permutation, an offset per chunk. Departures: fill repeats the row's last
-//! column, for a column of its own is in cache and its x is the row's concern anyway.
+//! Memory: the padded matrix, the permutation, and an offset per chunk. Departure: padding repeats the
+//! row's last column index, because that element of x is in cache and belongs to the row anyway.
 
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
@@ -14,11 +14,11 @@ use crate::methods::strips::{self, SIGMA, Strips, sigma};
 use crate::scalar::Scalar;
 use crate::simd::Lanes;
 
-/// See the file's head.
+/// The method `sell`.
 pub const METHOD: Method = Method {
     name: "sell",
     source: "Kreutzer et al. 2014, SELL-C-σ",
-    summary: "rows sorted by length in windows, then side by side in the lanes of the widest register",
+    summary: "rows sorted by length in windows, then stored in chunks with one row per lane of the widest register",
     parameters: &[SIGMA],
     operations: Operations::Plain,
     setup: Setup::Conversion,

@@ -1,18 +1,21 @@
-//! Sequential CSR: merge-spmv-sc16, Algorithm 1. One thread, one accumulator of the value type, one
-//! store per row, in the order of the file. Transposed: y is scaled by β, then each row's entries are
-//! added to the y of their columns. No memory beyond CSR. Departures: α and β, and the transposed
-//! product.
+//! Sequential CSR: merge-spmv-sc16, Algorithm 1.
+//!
+//! One thread multiplies row by row, with one accumulator of the value type and one store per row, and adds
+//! the nonzeros in the order of the file. Transposed: y is scaled by β, then the products of each row are
+//! added to the y of their columns.
+//!
+//! Memory: none beyond CSR. Departures: α and β, and the transposed product.
 
 use super::rows::{Operands, scale};
 use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 
-/// See the file's head.
+/// The method `seq`.
 pub const METHOD: Method = Method {
     name: "seq",
     source: "merge-spmv-sc16, Algorithm 1",
-    summary: "one thread, row by row, scalar; the order of the reference",
+    summary: "one thread, row by row, scalar; the same order of additions as the reference",
     parameters: &[],
     operations: Operations::Both,
     setup: Setup::Nothing,
@@ -45,7 +48,7 @@ fn prepare<'a, T: Scalar>(
     }))
 }
 
-/// y += αAᵀx, row by row.
+/// Computes y += αAᵀx, row by row.
 fn scatter<T: Scalar>(csr: &Csr<T>, alpha: T, x: &[T], y: &mut [T]) {
     for (row, &x) in x.iter().enumerate() {
         for k in csr.row(row) {

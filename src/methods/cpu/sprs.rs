@@ -1,6 +1,8 @@
-//! The `sprs` crate's CSR product, as a peer from the Rust ecosystem: `prod::mul_acc_mat_vec_csr`,
-//! one thread, on a view of the same arrays. It adds to y, so y is scaled (or cleared) before, inside
-//! the product; with α ≠ 1 it goes through a scratch vector of `rows` values.
+//! The CSR product of the crate `sprs`, for comparison with the Rust ecosystem: `prod::mul_acc_mat_vec_csr`
+//! on one thread, on a view of the same arrays.
+//!
+//! That function adds to y, so y is scaled (or cleared) first, which is part of the product's time. With α
+//! ≠ 1 the result goes through a temporary vector of `rows` values.
 
 use sprs::MulAcc;
 use sprs::prod::mul_acc_mat_vec_csr;
@@ -10,11 +12,11 @@ use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 
-/// See the file's head.
+/// The method `sprs`.
 pub const METHOD: Method = Method {
     name: "sprs",
     source: "crate sprs 0.11, prod::mul_acc_mat_vec_csr",
-    summary: "the Rust library's sequential product, y scaled before inside the time",
+    summary: "the sequential product of the Rust library; its time includes scaling y first",
     parameters: &[],
     operations: Operations::Plain,
     setup: Setup::Nothing,
@@ -29,7 +31,7 @@ fn prepare<'a, T: Scalar + MulAcc>(
     let shape = (csr.rows, csr.cols);
     let arrays = (&csr.row_offsets[..], &csr.column_indices[..], &csr.values[..]);
     let view = sprs::CsMatViewI::try_new(shape, arrays.0, arrays.1, arrays.2)
-        .map_err(|(.., error)| Unavailable(format!("sprs does not take the matrix: {error}")))?;
+        .map_err(|(.., error)| Unavailable(format!("sprs does not accept the matrix: {error}")))?;
     let scratch_rows = if request.alpha == 1.0 { 0 } else { csr.rows };
     let mut scratch = vec![T::zero(); scratch_rows];
     let extra_bytes = Some(size_of_val(&scratch[..]) as u64);
@@ -47,10 +49,10 @@ fn prepare<'a, T: Scalar + MulAcc>(
     Ok(Prepared::new(csr, 0, product).by_library(&version(), extra_bytes))
 }
 
-/// The version that this program is built with, from its lock file.
+/// Returns the version of sprs that this program is built with, read from the lock file.
 fn version() -> String {
     let lock = include_str!("../../../Cargo.lock");
     let entry = lock.split("[[package]]").find(|entry| entry.contains("name = \"sprs\"\n"));
     let version = entry.and_then(|entry| entry.split("version = \"").nth(1)?.split('"').next());
-    format!("sprs {}", version.expect("sprs is locked"))
+    format!("sprs {}", version.expect("Cargo.lock contains sprs"))
 }

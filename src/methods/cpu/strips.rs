@@ -1,10 +1,11 @@
-//! The product of rows side by side ([`Strips`]) in registers: a lane per row.
+//! The product of rows stored in strips ([`Strips`]): one row per lane of a register.
 //!
-//! A strip is as many rows as the widest register has lanes, so that the register holds a sum per row.
-//! Fill repeats the row's last column; sums that it spoils ([`mend`]) are computed again.
+//! A strip has as many rows as the widest register has lanes, so one register contains the sums of all its
+//! rows. Padding repeats the row's last column index. Sums that become infinite or NaN through padding are
+//! recomputed ([`recompute_non_finite`]).
 //!
-//! Unchecked accesses rely on the invariants of [`Strips::check`], by their names, and on x having a value per
-//! column of the matrix, which `Prepared::multiply` checks.
+//! Unchecked accesses rely on the invariants of [`Strips::check`], cited by name, and on x having a value
+//! per column of the matrix, which `Prepared::multiply` checks.
 
 use std::ops::Range;
 
@@ -12,18 +13,19 @@ use super::rows::{Operands, bisect};
 use crate::matrix::Csr;
 use crate::method::{Prepared, Request};
 use crate::methods::debug_check;
-use crate::methods::fill::mend;
+use crate::methods::fill::recompute_non_finite;
 use crate::methods::strips::{Layout, Strip, Strips, entries};
 use crate::scalar::Scalar;
 use crate::simd::{Kernel, Lanes, MOST_LANES, Vector, prefetch};
 use crate::team::DisjointMut;
 
-/// A place's prefetch is this many places ahead: columns that are far apart are more streams than the
-/// hardware's prefetcher follows.
+/// The prefetch distance in places. Columns that are far apart are more streams than the hardware
+/// prefetcher follows.
 const PREFETCH_DISTANCE: usize = 128;
 
 impl<T: Scalar> Strips<T> {
-    /// For each of `threads` its strips: as many registers' worth of places, and of stores to y.
+    /// Returns for each thread contiguous strips with an equal share of the work: register loads of places,
+    /// plus one store to y per strip.
     pub fn shares(&self, threads: usize) -> Vec<Range<usize>> {
         let before = |strip: usize| match &self.layout {
             Layout::Sliced(offsets) => offsets[strip] as u64 + strip as u64,
@@ -36,7 +38,7 @@ impl<T: Scalar> Strips<T> {
 }
 
 impl<T: Scalar + Lanes> Strips<T> {
-    /// The method that multiplies the strips and nothing else.
+    /// Prepares the method that multiplies the strips and nothing else.
     pub fn prepared<'a>(self, csr: &'a Csr<T>, request: &Request<'a>) -> Prepared<'a, T> {
         let (team, isa) = (request.team, request.isa);
         debug_check(|| self.check(csr.cols));
@@ -55,17 +57,17 @@ impl<T: Scalar + Lanes> Strips<T> {
     }
 }
 
-/// The product of some strips: y ← αAx + βy in their rows.
+/// The kernel for some strips: y ← αAx + βy in their rows.
 pub struct StripRows<'a, T> {
-    /// What the strips were made from.
+    /// The matrix from which the strips were built.
     pub csr: &'a Csr<T>,
-    /// All strips.
+    /// All strips of the matrix.
     pub strips: &'a Strips<T>,
-    /// Those to multiply.
+    /// The strips to multiply.
     pub share: Range<usize>,
-    /// α, x, β.
+    /// The operands α, x and β.
     pub operands: Operands<'a, T>,
-    /// All of y, of which nobody else writes these strips' rows.
+    /// All of y. No other thread writes the rows of these strips.
     pub y: &'a DisjointMut<'a, T>,
 }
 
@@ -78,7 +80,8 @@ impl<T: Scalar> Kernel<T> for StripRows<'_, T> {
         let mut sums = [T::zero(); MOST_LANES];
         for index in self.share.clone() {
             let strip = self.strips.strip(index);
-            // SAFETY: the strip is one of the strips, in lanes of V, which by LANES are at most `MOST_LANES`.
+            // SAFETY: `strip` is one of the strips and has as many lanes as V, which by LANES are at most
+            // `MOST_LANES`.
             let finite = unsafe {
                 let sum: V = self.sum(strip);
                 sum.store(sums.as_mut_ptr());
@@ -87,7 +90,7 @@ impl<T: Scalar> Kernel<T> for StripRows<'_, T> {
             if !finite {
                 let rows = self.strips.lanes_of(index);
                 let ranges = rows.map(|row| entries(self.csr, row, strip.width));
-                mend(self.csr, ranges, self.operands.x, &mut sums);
+                recompute_non_finite(self.csr, ranges, self.operands.x, &mut sums);
             }
             self.store(index, &sums);
         }
@@ -95,16 +98,17 @@ impl<T: Scalar> Kernel<T> for StripRows<'_, T> {
 }
 
 impl<T: Scalar> StripRows<'_, T> {
-    /// Σ a·x of each row of a strip.
+    /// Returns Σ a·x of each row of a strip.
     ///
     /// # Safety
-    /// The strip is one of the strips, in lanes of V.
+    /// `strip` is one of the strips, and has as many lanes as V.
     #[inline(always)]
     unsafe fn sum<V: Vector<T>>(&self, strip: Strip) -> V {
         let (columns, values) = (&self.strips.column_indices, &self.strips.values);
         let (columns, values) = (columns.as_ptr(), values.as_ptr());
         let x = self.operands.x.as_ptr();
-        // SAFETY: by PLACES each column of a strip is a register of places; by COLUMNS x has their columns.
+        // SAFETY: by PLACES each column of a strip is a register of places; by COLUMNS their column indices
+        // are within x.
         unsafe {
             let mut sums = V::zero();
             for column in 0..strip.width {
@@ -125,12 +129,12 @@ impl<T: Scalar> StripRows<'_, T> {
         match &self.strips.order {
             Some(order) => {
                 for (&row, &sum) in order[lanes].iter().zip(sums) {
-                    // SAFETY: by ORDER it is a row that no other lane has, and strips are not shared.
+                    // SAFETY: by ORDER no other lane has this row, and each strip belongs to one thread.
                     self.operands.store(sum, unsafe { self.y.at(row as usize) });
                 }
             }
             None => {
-                // SAFETY: rows are in the order of their lanes, and strips are not shared.
+                // SAFETY: row i is in lane i, and each strip belongs to one thread.
                 let y = unsafe { self.y.range(lanes) };
                 y.iter_mut().zip(sums).for_each(|(y, &sum)| self.operands.store(sum, y));
             }
@@ -143,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_are_all_strips_and_weigh_the_same() {
+    fn shares_cover_all_strips_with_about_equal_work() {
         let wide_first = vec![0, 30, 31, 32, 33, 34, 35, 35, 35];
         let csr = Csr::<f64>::from_triplets(16, 16, &[]);
         let empty = Strips::whole(&csr, 2, (16, 0), None).unwrap();

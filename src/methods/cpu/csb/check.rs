@@ -1,12 +1,12 @@
-//! The invariants of blocks and of the plan of their product, on which the product's unchecked accesses rely.
+//! The invariants of the blocks and of the plan, on which the unchecked accesses of the product rely.
 //!
-//! | name | what holds |
+//! | name | invariant |
 //! |---|---|
 //! | BLOCKS | the blocks cover the matrix; their nonzeros follow each other, each with an index and a value |
-//! | PLACES | a nonzero's row and column lie in its block's part of the matrix |
-//! | OUTPUTS | no two tasks write the same outputs, or the same temporaries |
-//! | NONZEROS | each nonzero belongs to one task, and to one of its outputs |
-//! | LINES | a line's tasks are counted, and use its outputs and its temporaries only |
+//! | PLACES | the row and column of each nonzero are within its block's part of the matrix |
+//! | OUTPUTS | no two tasks write the same outputs or the same temporaries |
+//! | NONZEROS | each nonzero belongs to exactly one task, and its output is one of the task's outputs |
+//! | LINES | a line has the right number of tasks, which use only its outputs and temporaries |
 
 use std::ops::Range;
 
@@ -17,25 +17,35 @@ use super::tasks::{Plan, Task, Work};
 use crate::scalar::Scalar;
 
 impl<T: Scalar> Blocks<T> {
-    /// Checks the invariants of the blocks of a matrix of `rows` × `cols`.
+    /// Checks the invariants of the blocks of a `rows` × `cols` matrix.
     ///
     /// # Errors
-    /// The first invariant that does not hold, by its name.
+    /// Returns an error that names the first invariant that does not hold.
     pub fn check(&self, rows: usize, cols: usize) -> Result<()> {
         let cover = [rows.div_ceil(self.beta()), cols.div_ceil(self.beta())];
-        ensure!([self.rows, self.cols] == cover, "BLOCKS: {cover:?} would cover the matrix");
+        ensure!([self.rows, self.cols] == cover, "BLOCKS: the matrix needs {cover:?} blocks");
         let Self { starts, indices, values, .. } = self;
         let ends = (starts.first(), starts.last().map(|&end| end as usize));
         let right = starts.len() == self.rows * self.cols + 1 && starts.is_sorted();
-        ensure!(right && ends == (Some(&0), Some(values.len())), "BLOCKS: {starts:?}");
-        ensure!(indices.len() == values.len(), "BLOCKS: {} indices", indices.len());
+        ensure!(
+            right && ends == (Some(&0), Some(values.len())),
+            "BLOCKS: starts {starts:?} do not match the arrays"
+        );
+        ensure!(
+            indices.len() == values.len(),
+            "BLOCKS: {} indices, but not as many values",
+            indices.len()
+        );
         for block in 0..self.rows * self.cols {
             let place = [block / self.cols, block % self.cols].map(|at| at * self.beta());
             let room = [(rows - place[0]).min(self.beta()), (cols - place[1]).min(self.beta())];
             let nonzeros = starts[block] as usize..starts[block + 1] as usize;
             for &index in &indices[nonzeros] {
                 let [row, col] = row_and_col(index);
-                ensure!(row < room[0] && col < room[1], "PLACES: {row}, {col} in block {block}");
+                ensure!(
+                    row < room[0] && col < room[1],
+                    "PLACES: row {row}, column {col} is outside block {block}"
+                );
             }
         }
         Ok(())
@@ -46,19 +56,25 @@ fn row_and_col(index: u32) -> [usize; 2] {
     [(index >> 16) as usize, (index & 0xffff) as usize]
 }
 
-/// Marks a range, none of which may be marked.
+/// Marks a range.
+///
+/// # Errors
+/// Returns an error if a part of the range is out of bounds or marked already.
 fn mark(marks: &mut [bool], range: Range<usize>, what: &str) -> Result<()> {
     let there = range.end <= marks.len();
-    ensure!(there && !marks[range.clone()].contains(&true), "{what}: {range:?} again");
+    ensure!(
+        there && !marks[range.clone()].contains(&true),
+        "{what}: {range:?} is out of bounds or assigned twice"
+    );
     marks[range].fill(true);
     Ok(())
 }
 
 impl Plan {
-    /// Checks the invariants of the plan of a product of these blocks with so many outputs.
+    /// Checks the invariants of the plan of a product of these blocks with `outputs` elements of y.
     ///
     /// # Errors
-    /// The first invariant that does not hold, by its name.
+    /// Returns an error that names the first invariant that does not hold.
     pub fn check<T: Scalar>(
         &self,
         blocks: &Blocks<T>,
@@ -78,19 +94,26 @@ impl Plan {
                 let first = outputs.start / blocks.beta() * blocks.beta();
                 for &index in &blocks.indices[nonzeros] {
                     let output = first + row_and_col(index)[usize::from(transpose)];
-                    ensure!(outputs.contains(&output), "NONZEROS: {output} of {outputs:?}");
+                    ensure!(
+                        outputs.contains(&output),
+                        "NONZEROS: output {output} is not in {outputs:?}"
+                    );
                 }
             }
         }
-        ensure!(!multiplied.contains(&false), "NONZEROS: some have no task");
-        ensure!(!written.iter().flatten().any(|mark| !mark), "OUTPUTS: some have no task");
+        ensure!(!multiplied.contains(&false), "NONZEROS: some nonzeros have no task");
+        ensure!(!written.iter().flatten().any(|mark| !mark), "OUTPUTS: some outputs have no task");
         self.check_lines()
     }
 
     fn check_lines(&self) -> Result<()> {
         for (number, line) in self.lines.iter().enumerate() {
             let tasks = self.tasks.iter().filter(|task| task.line == Some(number));
-            ensure!(tasks.clone().count() == line.tasks, "LINES: {} tasks", line.tasks);
+            ensure!(
+                tasks.clone().count() == line.tasks,
+                "LINES: line {number} does not have {} tasks",
+                line.tasks
+            );
             for Task { outputs, temporary, .. } in tasks {
                 let temporaries = temporary.map(|start| start..start + outputs.len());
                 let is_inside = |part: &Range<usize>, whole: &Range<usize>| {
@@ -98,14 +121,14 @@ impl Plan {
                 };
                 let own = is_inside(outputs, &line.outputs)
                     && temporaries.is_none_or(|part| is_inside(&part, &line.temporaries));
-                ensure!(own, "LINES: a task of line {number} with {outputs:?}, {temporary:?}");
+                ensure!(own, "LINES: a task of line {number} uses {outputs:?}, {temporary:?}");
             }
         }
         Ok(())
     }
 }
 
-/// The nonzeros of a task, run by run.
+/// Returns the nonzeros of a task as a list of ranges.
 fn runs<T: Scalar>(task: &Task, blocks: &Blocks<T>, transpose: bool) -> Result<Vec<Range<usize>>> {
     let line = task.outputs.start / blocks.beta();
     match &task.work {
@@ -116,7 +139,7 @@ fn runs<T: Scalar>(task: &Task, blocks: &Blocks<T>, transpose: bool) -> Result<V
             let whole = blocks.nonzeros(transpose, line, *block);
             for run in nonzeros {
                 let inside = run.start >= whole.start && run.end <= whole.end;
-                ensure!(inside, "NONZEROS: {run:?} is not of block {block}, {whole:?}");
+                ensure!(inside, "NONZEROS: {run:?} is not in block {block}, {whole:?}");
             }
             Ok(nonzeros.clone())
         }

@@ -1,4 +1,4 @@
-//! The blocks: sections 3 and 4 of the paper, and how large they are.
+//! The blocks and the choice of their size: sections 3 and 4 of the paper.
 
 use std::mem::take;
 use std::ops::Range;
@@ -10,17 +10,18 @@ use crate::memory::extent::Extent;
 use crate::method::Unavailable;
 use crate::scalar::Scalar;
 
-/// Block rows per thread, so that they can be balanced.
+/// The smallest number of block rows per thread, for load balance.
 pub const SLACKNESS: usize = 8;
-/// Bytes that the part of x or y of a block may fill: a second-level cache, as the original assumes.
+/// The largest size of the part of x or y that belongs to a block, in bytes: a second-level cache, as the
+/// original assumes.
 const CACHE: usize = 256 * 1024;
-/// An index in a block fits 16 bits.
+/// The largest log₂ β: a row or column within a block must fit in 16 bits.
 const MOST_BITS: u32 = 16;
-/// Nonzeros that a block must have on average, for there to be more of them than it costs to come to
-/// it.
+/// The smallest average number of nonzeros per block. With fewer, the overhead per block would exceed the
+/// work in it.
 const NONZEROS_PER_BLOCK: usize = 8;
 
-/// log₂ β by the library's rules.
+/// Returns log₂ β by the rules of the library.
 pub fn log_beta<T: Scalar>(csr: &Csr<T>, threads: usize) -> u32 {
     let bits = |n: usize| n.max(1).next_power_of_two().ilog2();
     let (rows, cols) = (bits(csr.rows), bits(csr.cols));
@@ -38,48 +39,54 @@ pub fn log_beta<T: Scalar>(csr: &Csr<T>, threads: usize) -> u32 {
     log_beta
 }
 
-/// What [`Blocks`] take while they are sorted, and the tasks of their products with temporaries.
+/// Returns an upper bound of the bytes of [`Blocks`] while they are sorted, and of the tasks and
+/// temporaries of their products.
 pub fn memory(extent: &Extent) -> u64 {
     let Extent { rows, cols, nnz, value, .. } = *extent;
     let of_size = |beta: u64| rows.div_ceil(beta) * cols.div_ceil(beta);
     let by_rule = || (nnz / NONZEROS_PER_BLOCK as u64).max(of_size(1 << MOST_BITS)) + 1;
     let blocks = extent.number("beta").map_or_else(by_rule, of_size).min(most_blocks(nnz));
-    // As many lines of blocks as there are per line, but for the matrix' shape.
+    // The matrix of blocks is square, except for the shape of the matrix, so the number of lines is about
+    // the square root.
     let shape = rows.max(cols) as f64 / rows.min(cols).max(1) as f64;
     let lines = ((blocks as f64 * shape).sqrt() as u64).min(blocks) + 64 * extent.threads;
     let entries = nnz * (value + 4) + nnz * 2 * value;
     entries + nnz / 2 * value + 8 * blocks + 300 * lines
 }
 
-/// No more blocks than these are made for so many nonzeros.
+/// Returns the largest number of blocks that is accepted for `nnz` nonzeros.
 fn most_blocks(nnz: u64) -> u64 {
     (8 * nnz).max(1 << 16)
 }
 
-/// How many blocks of that size the matrix has.
+/// Returns the number of blocks of this size in the matrix.
 fn blocks<T>(csr: &Csr<T>, log_beta: u32) -> usize {
     csr.rows.div_ceil(1 << log_beta) * csr.cols.div_ceil(1 << log_beta)
 }
 
-/// A matrix in blocks.
+/// A matrix in CSB format.
 pub struct Blocks<T> {
-    /// log₂ of their rows and columns.
+    /// log₂ β, where β is the number of rows and columns of a block.
     pub log_beta: u32,
-    /// How many of them are below one another.
+    /// The number of block rows.
     pub rows: usize,
-    /// How many of them are side by side.
+    /// The number of block columns.
     pub cols: usize,
-    /// Where each one's nonzeros begin, from left to right and from top to bottom; and their end.
+    /// The index of the first nonzero of each block, block row by block row, and at the end the number of
+    /// nonzeros.
     pub starts: Vec<u32>,
-    /// The row within the block in the upper half, the column in the lower, in Morton order.
+    /// The position of each nonzero within its block: the row in the upper 16 bits, the column in the
+    /// lower. The nonzeros of a block are in Morton order.
     pub indices: Vec<u32>,
-    /// The values.
+    /// The value of each nonzero.
     pub values: Vec<T>,
 }
 
 impl<T: Scalar> Blocks<T> {
+    /// Converts a matrix to blocks.
+    ///
     /// # Errors
-    /// When there would be many times more blocks than nonzeros.
+    /// Returns an error if there would be many times more blocks than nonzeros.
     pub fn new(csr: &Csr<T>, log_beta: u32) -> Result<Self, Unavailable> {
         let (beta, nnz) = (1usize << log_beta, csr.nnz());
         let (rows, cols) = (csr.rows.div_ceil(beta), csr.cols.div_ceil(beta));
@@ -111,12 +118,13 @@ impl<T: Scalar> Blocks<T> {
         Ok(Self { log_beta, rows, cols, starts, indices, values })
     }
 
-    /// β.
+    /// Returns β, the number of rows and columns of a block.
     pub fn beta(&self) -> usize {
         1 << self.log_beta
     }
 
-    /// The nonzeros of block `k` of a block row, or with `transpose` of a block column.
+    /// Returns the range of the nonzeros of block `k` of a block row, or with `transpose` of a block
+    /// column.
     #[inline(always)]
     pub fn nonzeros(&self, transpose: bool, line: usize, k: usize) -> Range<usize> {
         let (row, col) = if transpose { (k, line) } else { (line, k) };
@@ -124,7 +132,7 @@ impl<T: Scalar> Blocks<T> {
         self.starts[block] as usize..self.starts[block + 1] as usize
     }
 
-    /// Bytes of its arrays.
+    /// Returns the size of the arrays in bytes.
     pub fn bytes(&self) -> usize {
         size_of_val(&self.starts[..])
             + size_of_val(&self.indices[..])
@@ -132,7 +140,7 @@ impl<T: Scalar> Blocks<T> {
     }
 }
 
-/// A block row: the nonzeros are counted per block, put there, and sorted.
+/// Converts one block row: counts the nonzeros of each block, moves them to their block, and sorts them.
 fn fill<T: Scalar>(
     csr: &Csr<T>,
     log_beta: u32,
@@ -172,7 +180,7 @@ fn fill<T: Scalar>(
     starts.iter_mut().for_each(|start| *start += first);
 }
 
-/// The position of a place along the Z-shaped curve: the bits of row and column, in turns.
+/// Returns the position along the Morton (Z) curve: the bits of row and column interleaved.
 pub fn morton(row: usize, col: usize) -> u32 {
     let spread = |n: usize| {
         let n = (n | n << 8) & 0x00ff_00ff;
@@ -183,7 +191,8 @@ pub fn morton(row: usize, col: usize) -> u32 {
     (spread(row) << 1 | spread(col)) as u32
 }
 
-/// The row in the upper half and the column in the lower, from a position along the curve.
+/// Returns the row in the upper half and the column in the lower half, from a position along the Morton
+/// curve.
 fn halves(morton: u32) -> u32 {
     let gather = |n: u32| {
         let n = n & 0x5555_5555;
@@ -208,7 +217,7 @@ mod tests {
         }
     }
 
-    /// 5 × 6 in blocks of 4, worked out by hand.
+    /// A 5 × 6 matrix in blocks of 4 × 4. The expected values were computed by hand.
     #[test]
     fn blocks_of_a_small_matrix() {
         let cells = [(0, 0), (0, 2), (0, 5), (1, 0), (1, 1), (2, 0), (4, 3), (4, 4), (4, 5)];
@@ -226,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
+    #[cfg_attr(miri, ignore = "takes minutes in Miri")]
     fn block_sizes_follow_the_rules() {
         let diagonal = |n: usize, per_row: usize| {
             let cells = (0..n).flat_map(|row| (0..per_row).map(move |k| (row, (row + k) % n, 1.0)));
@@ -242,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
+    #[cfg_attr(miri, ignore = "takes minutes in Miri")]
     fn too_many_blocks_are_refused() {
         let csr = Csr::<f64>::from_triplets(70_000, 70_000, &[(5, 5, 1.0)]);
         let Err(Unavailable(reason)) = Blocks::new(&csr, 4) else { panic!("accepted") };

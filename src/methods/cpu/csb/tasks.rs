@@ -1,4 +1,4 @@
-//! The work of a product, cut to pieces at setup: section 5 of the paper.
+//! The tasks of a product, which are created at setup: section 5 of the paper.
 
 use std::iter::from_fn;
 use std::ops::Range;
@@ -10,66 +10,67 @@ use super::format::{Blocks, SLACKNESS, morton};
 use crate::methods::cpu::rows::shares;
 use crate::scalar::Scalar;
 
-/// A line of blocks this many times heavier than the average is cut; and if there are fewer lines than
-/// the rules ask for, than the average would be.
+/// A line of blocks is cut if it has more than this many times the average number of nonzeros per line. The
+/// average assumes at least as many lines as the rules require.
 const BALANCE: usize = 2;
-/// A piece has this many nonzeros per output at least, or its temporaries would cost more.
+/// The smallest number of nonzeros per output of a piece. With fewer, its temporaries would cost more than
+/// the piece saves.
 const BREAK_EVEN: usize = 4;
 
-/// What one thread does at a time.
+/// A unit of work that one thread does without interruption.
 pub struct Task {
-    /// The elements of y it is for.
+    /// The elements of y that the task computes.
     pub outputs: Range<usize>,
-    /// Where in the temporaries it sums up; in y, if nowhere.
+    /// The index of the task's first temporary; `None` if it sums directly into y.
     pub temporary: Option<usize>,
-    /// The line of blocks that it is a piece of, if it is not a whole one.
+    /// The index of the cut line of which the task is a piece; `None` if the task is a whole line.
     pub line: Option<usize>,
-    /// What it multiplies.
+    /// The nonzeros that the task multiplies.
     pub work: Work,
 }
 
 /// The nonzeros of a task.
 #[derive(Debug, PartialEq)]
 pub enum Work {
-    /// Some blocks of the line.
+    /// A range of blocks of the line.
     Blocks(Range<usize>),
-    /// Runs of one block.
+    /// Runs of nonzeros in one block.
     Runs {
-        /// The block's place in the line.
+        /// The index of the block in the line.
         block: usize,
         /// The runs.
         nonzeros: Vec<Range<usize>>,
     },
 }
 
-/// A line of blocks that was cut: a block row, or for Aᵀ a block column.
+/// A line of blocks that was cut into pieces: a block row, or for Aᵀ a block column.
 pub struct BlockLine {
-    /// Its elements of y.
+    /// The elements of y of this line.
     pub outputs: Range<usize>,
-    /// The temporaries of its pieces, one after the other.
+    /// The temporaries of its pieces, in order.
     pub temporaries: Range<usize>,
-    /// How many tasks it has.
+    /// The number of its tasks.
     pub tasks: usize,
-    /// Those that are not done.
+    /// The number of its tasks that are not finished.
     open: AtomicUsize,
 }
 
-/// All of a product.
+/// All tasks of a product.
 pub struct Plan {
     /// All tasks.
     pub tasks: Vec<Task>,
-    /// The lines that were cut.
+    /// The lines that were cut into pieces.
     pub lines: Vec<BlockLine>,
-    /// How many temporaries there are.
+    /// The number of temporaries.
     pub temporaries: usize,
-    /// Each thread's tasks, which are of equal nonzeros.
+    /// The tasks that each thread owns. All shares have about the same number of nonzeros.
     shares: Vec<Range<usize>>,
-    /// The first task of each share that nobody has taken.
+    /// The first task of each share that no thread has taken.
     next: Vec<CachePadded<AtomicUsize>>,
 }
 
 impl Plan {
-    /// For y of `outputs` elements.
+    /// Creates the tasks of a product whose y has `outputs` elements.
     pub fn new<T: Scalar>(
         blocks: &Blocks<T>,
         transpose: bool,
@@ -111,7 +112,7 @@ impl Plan {
         plan
     }
 
-    /// Before each product.
+    /// Resets the counters; called before each product.
     pub fn start(&self) {
         for (next, share) in self.next.iter().zip(&self.shares) {
             next.store(share.start, Ordering::Relaxed);
@@ -121,7 +122,8 @@ impl Plan {
         }
     }
 
-    /// The tasks that fall to a thread: those of its share, then what is left of the others'.
+    /// Returns the tasks that a thread claims: first those of its own share, then those that remain in
+    /// other shares.
     pub fn claims(&self, rank: usize) -> impl Iterator<Item = &Task> {
         let threads = self.shares.len();
         (rank..rank + threads).flat_map(move |rank| {
@@ -133,13 +135,13 @@ impl Plan {
         })
     }
 
-    /// Tells that a task of a line is done; returns the line if it was the last.
+    /// Records that a task of a line is finished. Returns the line if it was the last task.
     pub fn finish(&self, line: usize) -> Option<&BlockLine> {
         let line = &self.lines[line];
         (line.open.fetch_sub(1, Ordering::AcqRel) == 1).then_some(line)
     }
 
-    /// Bytes of its arrays.
+    /// Returns the size of the arrays in bytes.
     pub fn bytes(&self) -> usize {
         let runs = self.tasks.iter().map(|task| match &task.work {
             Work::Blocks(_) => 0,
@@ -153,14 +155,14 @@ impl Plan {
     }
 }
 
-/// Makes tasks.
+/// Builds the list of tasks.
 struct Cutter<'a, T> {
     blocks: &'a Blocks<T>,
     transpose: bool,
-    /// Nonzeros of a piece, if it is not one block.
+    /// The largest number of nonzeros in a piece that has more than one block.
     most: usize,
     tasks: Vec<Task>,
-    /// The nonzeros of each.
+    /// The number of nonzeros of each task.
     sizes: Vec<usize>,
 }
 
@@ -169,7 +171,7 @@ impl<T: Scalar> Cutter<'_, T> {
         piece.clone().map(|k| self.blocks.nonzeros(self.transpose, line, k).len()).sum()
     }
 
-    /// A line cut between blocks, before the block that would make a piece too heavy.
+    /// Cuts a line between blocks: before each block that would make a piece too heavy.
     fn pieces(&self, line: usize, per_line: usize) -> Vec<Range<usize>> {
         let (mut pieces, mut start, mut size) = (vec![], 0, 0);
         for k in 0..per_line {
@@ -184,7 +186,7 @@ impl<T: Scalar> Cutter<'_, T> {
         pieces
     }
 
-    /// How often a piece that is one block is to be halved.
+    /// Returns how many times a piece that is a single block is halved.
     fn splits(&self, line: usize, piece: &Range<usize>) -> u32 {
         let too_heavy = |splits: &u32| self.size(line, piece) >> splits > self.most;
         if piece.len() == 1 {
@@ -194,7 +196,7 @@ impl<T: Scalar> Cutter<'_, T> {
         }
     }
 
-    /// The task of a piece, or those of its rows of quadrants.
+    /// Adds the task of a piece, or one task for each of its rows of quadrants.
     fn push(
         &mut self,
         line: usize,
@@ -222,7 +224,8 @@ impl<T: Scalar> Cutter<'_, T> {
         }
     }
 
-    /// The nonzeros of a row (for Aᵀ a column) of a block's parts, where it is halved `splits` times.
+    /// Returns the nonzeros of row `part` of quadrants (for Aᵀ a column) of a block that is halved `splits`
+    /// times.
     fn runs(&self, line: usize, block: usize, part: usize, splits: u32) -> Vec<Range<usize>> {
         let Range { start, end } = self.blocks.nonzeros(self.transpose, line, block);
         let indices = &self.blocks.indices[start..end];
@@ -244,13 +247,13 @@ impl<T: Scalar> Cutter<'_, T> {
     }
 }
 
-// Nothing above is unsafe, and an interpreter takes minutes for each.
+// Not run in Miri: nothing above is unsafe, and each test would take minutes.
 #[cfg(all(test, not(miri)))]
 mod tests {
     use super::*;
     use crate::matrix::Csr;
 
-    /// A full row, a full column, a dense block and a diagonal.
+    /// Returns a matrix with a full row, a full column, a dense block and a diagonal.
     fn blocks() -> Blocks<f64> {
         let lines = (0..900).flat_map(|k| [(5, k), (k, 17), (k, k)]);
         let dense = (0..50).flat_map(|row| (0..60).map(move |col| (324 + row, 130 + col)));
@@ -268,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn each_broken_invariant_is_named() {
+    fn the_check_names_each_violated_invariant() {
         type Break = fn(&mut Blocks<f64>, &mut Plan);
         let cases: [(&str, Break); 9] = [
             ("BLOCKS", |blocks, _| blocks.starts[3] = 0),
@@ -298,7 +301,7 @@ mod tests {
         let blocks = blocks();
         for transpose in [false, true] {
             let plan = Plan::new(&blocks, transpose, 900, 4);
-            // Rows 0 to 63 hold the full row; the dense block is in rows 320 to 383.
+            // Rows 0 to 63 contain the full row; the dense block is in rows 320 to 383.
             let of_line =
                 |line: usize| plan.tasks.iter().filter(move |task| task.outputs.start / 64 == line);
             let pieces: Vec<_> = of_line(0).collect();
@@ -326,7 +329,7 @@ mod tests {
         let plan = Plan::new(&blocks(), false, 900, 3);
         for _ in 0..2 {
             plan.start();
-            // The last thread is through before the others begin.
+            // The last thread finishes before the others begin.
             let claimed: Vec<_> = [2, 0, 1].map(|rank| plan.claims(rank).count()).into();
             assert_eq!(claimed, [plan.tasks.len(), 0, 0]);
             let last = plan.lines.iter().enumerate().filter(|(index, line)| {

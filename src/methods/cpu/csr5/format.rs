@@ -7,48 +7,49 @@ use crate::matrix::Csr;
 use crate::memory::extent::Extent;
 use crate::scalar::Scalar;
 
-/// In a tile's row: some row that ends before its last one is empty, so that the rows that start in
-/// the tile are not consecutive.
+/// The flag in `tile_rows` of a dirty tile: a row that ends before the tile's last row is empty, so the
+/// rows that start in the tile are not consecutive.
 pub const DIRTY: u32 = 1 << 31;
 
 const CACHE_LINE: usize = 64;
 
-/// Consecutive tiles, in the memory of the thread that owns them.
+/// Consecutive tiles, allocated by the thread that owns them.
 #[derive(Default)]
 pub struct Chunk<T> {
-    /// The rows of y that are this thread's to write: those that start in its tiles, but for the
-    /// first, whose sum becomes the calibrator.
+    /// The rows of y that this thread writes: those that start in its tiles. The row of the first nonzero
+    /// is not included; its sum becomes the calibrator.
     pub rows: Range<usize>,
-    /// `tile_ptr`: the row of each tile's first nonzero, with [`DIRTY`]; and that of the nonzero
-    /// after the last tile.
+    /// `tile_ptr`: the row of each tile's first nonzero, combined with [`DIRTY`]. The last element is the
+    /// row of the nonzero after the last tile.
     pub tile_rows: Vec<u32>,
-    /// `bit_flag`: bit `step · ω + lane` of a tile is set when a row starts at that nonzero, the
-    /// tile's first one excepted.
+    /// `bit_flag`: bit `step · ω + lane` of a tile is set if a row starts at that nonzero. The bit of the
+    /// tile's first nonzero is never set.
     pub flags: Vec<u64>,
-    /// `y_offset`: ω per tile, the number of flags in the lanes before.
+    /// `y_offset`: ω values per tile, for each lane the number of flags in the lanes before it.
     pub y_offsets: Vec<u8>,
-    /// `empty_offset`: for each flag of a dirty tile, how many rows after the tile's row its row is,
-    /// less one.
+    /// `empty_offset`: for each flag of a dirty tile, the distance of its row from the tile's row, minus
+    /// one.
     pub empty_offsets: Vec<u32>,
-    /// Where a dirty tile's begin.
+    /// The index in `empty_offsets` of a dirty tile's first element.
     pub empty_starts: Vec<u32>,
     /// The column indices, column-major in each tile.
     pub columns: Vec<u32>,
-    /// The values likewise, from `values_start` on.
+    /// The values, column-major in each tile, from index `values_start` on.
     pub values: Vec<T>,
-    /// Where they begin, so that no register that is loaded lies in two cache lines.
+    /// The index of the first value, chosen so that no register that is loaded crosses a cache line.
     pub values_start: usize,
-    /// What the last product found for the first tile's row.
+    /// The last product's sum for the row of the first tile.
     pub calibrator: T,
 }
 
-/// What all chunks take: descriptors of up to 20 bytes for 16 nonzeros, an offset per row of dirty tiles.
+/// Returns an upper bound of the bytes of all chunks: descriptors of up to 20 bytes per 16 nonzeros, and an
+/// offset per row of dirty tiles.
 pub fn memory(extent: &Extent) -> u64 {
     extent.nnz * (extent.value + 4 + 2) + 12 * extent.rows.min(extent.nnz)
 }
 
 impl<T: Scalar> Chunk<T> {
-    /// Takes over `tiles` of the matrix.
+    /// Converts tiles `tiles` of the matrix.
     pub fn fill(&mut self, csr: &Csr<T>, shape: Shape, tiles: Range<usize>) {
         let start = tiles.start * shape.nonzeros();
         let mut row = csr.row_offsets.partition_point(|&offset| offset as usize <= start) - 1;
@@ -71,7 +72,7 @@ impl<T: Scalar> Chunk<T> {
         self.rows.end = (row + 1).min(csr.rows);
     }
 
-    /// Takes over the tile's nonzeros: as they are when they lie in one row, or else transposed.
+    /// Copies the nonzeros of a tile: in CSR order if they are in one row, otherwise transposed.
     fn push_columns(&mut self, csr: &Csr<T>, shape: Shape, start: usize, one_row: bool) {
         if one_row {
             let nonzeros = start..start + shape.nonzeros();
@@ -86,8 +87,8 @@ impl<T: Scalar> Chunk<T> {
         }
     }
 
-    /// Finds the rows that start after the tile's first nonzero, which is `row`'s. Returns the row of
-    /// the nonzero after the tile.
+    /// Adds the descriptor of a tile: finds the rows that start after its first nonzero, which is in `row`.
+    /// Returns the row of the nonzero after the tile.
     fn push_descriptor(
         &mut self,
         csr: &Csr<T>,
@@ -130,23 +131,24 @@ impl<T: Scalar> Chunk<T> {
         next - 1
     }
 
-    /// How many it has.
+    /// Returns the number of tiles.
     pub fn tiles(&self) -> usize {
         self.tile_rows.len() - 1
     }
 
-    /// The row of its first nonzero.
+    /// Returns the row of the chunk's first nonzero.
     pub fn first_row(&self) -> usize {
         self.row(0)
     }
 
-    /// The row of a tile's first nonzero, or of the one after the last tile.
+    /// Returns the row of a tile's first nonzero, or that of the nonzero after the last tile.
     #[inline(always)]
     pub fn row(&self, tile: usize) -> usize {
         (self.tile_rows[tile] & !DIRTY) as usize
     }
 
-    /// Bytes of its arrays, wherever the allocator has put them.
+    /// Returns the size of the arrays in bytes. It does not depend on the alignment that the allocator
+    /// chose.
     pub fn bytes(&self) -> usize {
         size_of::<Self>()
             + size_of_val(&self.tile_rows[..])
@@ -166,7 +168,7 @@ mod tests {
 
     const SHAPE: Shape = Shape { lanes: 4, sigma: 4 };
 
-    /// Rows of 3, 0, 0, 10, 3 and 36 nonzeros in tiles of 4 × 4.
+    /// Returns the tiles (4 × 4) of a matrix whose rows have 3, 0, 0, 10, 3 and 36 nonzeros.
     fn small() -> Chunk<f64> {
         let lengths = [3, 0, 0, 10, 3, 36];
         let cells = lengths.iter().enumerate().flat_map(|(row, &n)| (0..n).map(move |k| (row, k)));
@@ -178,7 +180,7 @@ mod tests {
         chunk
     }
 
-    /// Worked out by hand.
+    /// The expected values were computed by hand.
     #[test]
     fn tiles_of_a_small_matrix() {
         let chunk = small();
@@ -194,7 +196,7 @@ mod tests {
         assert_eq!(values.as_ptr().addr() % CACHE_LINE, 0);
     }
     #[test]
-    fn each_broken_invariant_is_named() {
+    fn the_check_names_each_violated_invariant() {
         type Break = fn(&mut Chunk<f64>);
         let cases: [(&str, Break); 9] = [
             ("TILES", |chunk| _ = chunk.values.pop()),

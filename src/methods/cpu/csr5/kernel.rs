@@ -1,7 +1,8 @@
-//! The product of a thread's tiles: section 4 of the paper. Its unchecked accesses rely on the invariants of
-//! [`check`](super::check), by their names, on `DIRTY` tiles having offsets of their own, and on x having a value
-//! per column of the matrix, which `Prepared::multiply` checks. The machine has the instructions of each
-//! register, because `Isa::run_wide` chose its type.
+//! The product of a thread's tiles: section 4 of the paper.
+//!
+//! Unchecked accesses rely on the invariants of [`check`](super::check), cited by name, on `DIRTY` tiles
+//! having their own offsets, and on x having a value per column of the matrix, which `Prepared::multiply`
+//! checks. The machine supports the instructions of each register because `Isa::run_wide` chose its type.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -12,14 +13,14 @@ use crate::methods::cpu::rows::{Operands, scale};
 use crate::scalar::Scalar;
 use crate::simd::{Kernel, MOST_LANES, Mask, Vector};
 
-/// Flags in a word.
+/// The number of flags in a word.
 const WORD: usize = u64::BITS as usize;
 
-/// Tiles whose rows are scaled together: few enough that they are in the first cache when they are
-/// added to.
+/// The number of tiles whose rows are scaled together: few enough that the rows are still in the
+/// first-level cache when the products are added.
 const GROUP: usize = 16;
 
-/// The offsets of a tile that is not dirty.
+/// The row offsets of a tile that is not dirty.
 static CONSECUTIVE: [u32; 256] = {
     let mut offsets = [0; 256];
     let mut k = 0;
@@ -30,15 +31,16 @@ static CONSECUTIVE: [u32; 256] = {
     offsets
 };
 
-/// y ← βy + αAx for a chunk's tiles, without what falls to its first row: that is returned.
+/// The kernel for the tiles of a chunk: y ← βy + αAx. It returns the sum of the chunk's first row instead
+/// of adding it.
 pub struct Tiles<'a, T> {
     /// The tiles.
     pub chunk: &'a Chunk<T>,
-    /// Their shape.
+    /// The shape of the tiles.
     pub shape: Shape,
-    /// α, x, β.
+    /// The operands α, x and β.
     pub operands: Operands<'a, T>,
-    /// y of the chunk's rows.
+    /// The elements of y of the chunk's rows.
     pub y: &'a mut [T],
 }
 
@@ -59,8 +61,8 @@ impl<T: Scalar> Kernel<T> for Tiles<'_, T> {
                 scaled = end;
             }
             let row = chunk.row(tile);
-            // SAFETY: the chunk has the tile, in lanes of V. By ROWS, y begins with the row after the tile's
-            // or before it, and ends after it.
+            // SAFETY: the chunk has the tile, whose lanes are those of V. By ROWS, y begins at or before
+            // the row after the tile's row, and ends after it.
             let sum = unsafe {
                 if row == chunk.row(tile + 1) {
                     fast_track::<T, V>(chunk, shape, tile, x)
@@ -84,24 +86,24 @@ impl<T: Scalar> Kernel<T> for Tiles<'_, T> {
     }
 }
 
-/// Where a tile's values and columns begin.
+/// Returns pointers to the values and column indices of a tile.
 ///
 /// # Safety
 /// The chunk has the tile.
 #[inline(always)]
 unsafe fn nonzeros<T>(chunk: &Chunk<T>, shape: Shape, tile: usize) -> (*const T, *const u32) {
     let start = tile * shape.nonzeros();
-    // SAFETY: by TILES each tile has its columns and values.
+    // SAFETY: by TILES each tile has its column indices and values.
     unsafe {
         let values = chunk.values.as_ptr().add(chunk.values_start + start);
         (values, chunk.columns.as_ptr().add(start))
     }
 }
 
-/// A tile within one row: its sum.
+/// Returns the sum of a tile that is within one row (the paper's fast track).
 ///
 /// # Safety
-/// The chunk has the tile, in lanes of V.
+/// The chunk has the tile, whose lanes are those of V.
 #[inline(always)]
 unsafe fn fast_track<T: Scalar, V: Vector<T>>(
     chunk: &Chunk<T>,
@@ -109,7 +111,7 @@ unsafe fn fast_track<T: Scalar, V: Vector<T>>(
     tile: usize,
     x: &[T],
 ) -> T {
-    // SAFETY: by TILES the tile has LANES · sigma nonzeros, and by COLUMNS x has their columns.
+    // SAFETY: by TILES the tile has LANES · sigma nonzeros, and by COLUMNS their columns are within x.
     unsafe {
         let (values, columns) = nonzeros(chunk, shape, tile);
         let mut sum = V::zero();
@@ -121,9 +123,9 @@ unsafe fn fast_track<T: Scalar, V: Vector<T>>(
     }
 }
 
-/// Whether few of a tile's steps start rows, so that with registers of four it pays to ask at each
-/// whether it does. With more flags the branch would often be predicted wrongly, and with wider
-/// registers it saves too little.
+/// Returns whether rows start in few steps of a tile, so that with registers of four lanes a branch at each
+/// step is faster. With more flags the branch would often be mispredicted, and with wider registers it
+/// saves too little.
 #[inline(always)]
 fn few_flags<T>(chunk: &Chunk<T>, shape: Shape, tile: usize) -> bool {
     let flags = &chunk.flags[tile * shape.words()..][..shape.words()];
@@ -131,11 +133,12 @@ fn few_flags<T>(chunk: &Chunk<T>, shape: Shape, tile: usize) -> bool {
     2 * flags as usize <= shape.sigma
 }
 
-/// A tile of several rows: adds to y, which begins with the row after the tile's, and returns the
-/// sum of the tile's row.
+/// Multiplies a tile of several rows: adds to `y`, which begins with the row after the tile's row, and
+/// returns the sum of the tile's row.
 ///
 /// # Safety
-/// The chunk has the tile, in lanes of V, and `y` points to the row after the tile's in the chunk's y.
+/// The chunk has the tile, whose lanes are those of V, and `y` points to the row after the tile's row in
+/// the chunk's y.
 #[inline(always)]
 unsafe fn segmented_sum<T: Scalar, V: Vector<T>, const FEW: bool>(
     chunk: &Chunk<T>,
@@ -145,9 +148,9 @@ unsafe fn segmented_sum<T: Scalar, V: Vector<T>, const FEW: bool>(
     x: &[T],
     y: *mut T,
 ) -> T {
-    // SAFETY: by TILES the tile has LANES · sigma nonzeros, words of flags and LANES offsets, and by COLUMNS x
-    // has the columns. By FLAGS a lane's offset is the number of its first flag, and by ROWS each flag has an
-    // offset to a row of y.
+    // SAFETY: by TILES the tile has LANES · sigma nonzeros, its words of flags and LANES offsets, and by
+    // COLUMNS the columns are within x. By FLAGS the offset of a lane is the index of its first flag, and
+    // by ROWS each flag has an offset to a row of y.
     unsafe {
         let (values, columns) = nonzeros(chunk, shape, tile);
         let y_offsets = chunk.y_offsets.as_ptr().add(tile * V::LANES);
@@ -170,13 +173,14 @@ unsafe fn segmented_sum<T: Scalar, V: Vector<T>, const FEW: bool>(
     }
 }
 
-/// The distances, from the row after the tile's, of the rows that start at its flags.
+/// Returns the offsets of the rows that start at the tile's flags, counted from the row after the tile's
+/// row.
 ///
 /// # Safety
 /// The chunk has the tile.
 #[inline(always)]
 unsafe fn offsets<T>(chunk: &Chunk<T>, tile: usize) -> *const u32 {
-    // SAFETY: by TILES each tile has its row and where its offsets begin.
+    // SAFETY: by TILES each tile has its row and the start of its offsets.
     unsafe {
         if chunk.tile_rows.get_unchecked(tile) & DIRTY == 0 {
             return CONSECUTIVE.as_ptr();
@@ -194,26 +198,28 @@ struct Rows<T> {
 }
 
 impl<T: Scalar> Rows<T> {
-    /// Adds to the row that starts at a flag.
+    /// Adds α·`sum` to the row that starts at a flag.
     ///
     /// # Safety
     /// The tile has the flag.
     #[inline(always)]
     unsafe fn add(&self, flag: u32, sum: T) {
-        // SAFETY: by ROWS each flag has an offset, and y has its row.
+        // SAFETY: by ROWS each flag has an offset, and its row is in y.
         unsafe { *self.y.add(*self.offsets.add(flag as usize) as usize) += self.alpha * sum };
     }
 
-    /// Adds the sums of the rows that are whole in a lane: at each bit of `closed` ends the one that
-    /// the lane's flag before started.
+    /// Adds the sums of the rows that are completely in one lane. At each bit of `closed` the row ends that
+    /// started at the lane's previous flag.
     ///
     /// # Safety
-    /// `flags` has a lane's next flag, which the tile has, and `sums` has a value at each bit of `closed`.
+    /// `flags` has the next flag of each lane, which the tile has, and `sums` has a value at each bit of
+    /// `closed`.
     #[inline(always)]
     unsafe fn add_whole(&self, mut closed: u64, sums: &Sums<T>, flags: &mut [u32]) {
         while closed != 0 {
             let slot = closed.trailing_zeros() as usize;
-            // SAFETY: the caller's promise; by FLAGS the lane has another flag after one that ends a row.
+            // SAFETY: guaranteed by the caller; by FLAGS the lane has another flag after one that ends a
+            // row.
             unsafe {
                 let flag = flags.get_unchecked_mut(slot % flags.len());
                 self.add(*flag, sums.get_unchecked(slot).assume_init());
@@ -224,26 +230,27 @@ impl<T: Scalar> Rows<T> {
     }
 }
 
-/// What each lane had summed up before each step of a word.
+/// The sum of each lane before each step of a word of flags.
 type Sums<T> = [MaybeUninit<T>; WORD];
 
-/// The lanes of a tile underway. A lane's flags cut it into pieces. The first piece belongs to a row
-/// that started in a lane before, the inner ones are whole rows, and the last goes on in the lanes
-/// that follow.
+/// The state of the lanes during the steps of a tile. The flags of a lane cut it into pieces. The first
+/// piece belongs to a row that started in an earlier lane, the inner pieces are whole rows, and the last
+/// piece continues in the following lanes.
 struct Segments<V> {
-    /// Of each lane's piece at hand.
+    /// The sum of each lane's current piece.
     sum: V,
-    /// Of its first piece.
+    /// The sum of each lane's first piece.
     first: V,
-    /// The lanes that have met a flag.
+    /// The lanes that have had a flag.
     seen: Mask,
 }
 
 impl<V> Segments<V> {
-    /// Takes the steps of a word of flags. Returns those flags that end a whole row.
+    /// Processes the steps of one word of flags. Returns the flags that end a whole row.
     ///
     /// # Safety
-    /// The pointers are to nonzeros of the tile's steps, whose columns x has; a word of flags has these steps.
+    /// The pointers are to the nonzeros of the tile, whose columns are within x, and one word of flags
+    /// covers these steps.
     #[inline(always)]
     unsafe fn walk<T: Scalar, const FEW: bool>(
         &mut self,
@@ -258,7 +265,7 @@ impl<V> Segments<V> {
         V: Vector<T>,
     {
         let (mut closed, mut slot) = (0, 0);
-        // SAFETY: the caller's promise; the steps of a word store to at most WORD sums.
+        // SAFETY: guaranteed by the caller; the steps of a word store at most WORD sums.
         unsafe {
             for step in steps {
                 let starts = flags as Mask & V::ALL;
@@ -279,18 +286,19 @@ impl<V> Segments<V> {
         closed
     }
 
-    /// Adds the sums of the rows that no flag has ended, from the last lane to the first: a
-    /// segmented scan. Returns what is left to the tile's own row.
+    /// Adds the sums of the rows that are still open, from the last lane to the first (a segmented scan).
+    /// Returns the rest, which belongs to the tile's own row.
     ///
     /// # Safety
-    /// Each lane that has met a flag is at one that the tile has.
+    /// For each lane that has had a flag, `flags` contains a flag of the tile.
     #[inline(always)]
     unsafe fn add_open<T: Scalar>(self, flags: &[u32; MOST_LANES], rows: &Rows<T>) -> T
     where
         V: Vector<T>,
     {
         let (mut firsts, mut lasts) = ([T::zero(); MOST_LANES], [T::zero(); MOST_LANES]);
-        // SAFETY: the arrays have the lanes of any register; for the flags, the caller's promise.
+        // SAFETY: the arrays have as many elements as any register has lanes; the flags are guaranteed by
+        // the caller.
         unsafe {
             self.first.select(self.sum, self.seen).store(firsts.as_mut_ptr());
             self.sum.store(lasts.as_mut_ptr());

@@ -13,20 +13,21 @@ use crate::methods::debug_check;
 use crate::scalar::Scalar;
 use crate::simd::{Aligned, Mask};
 
-/// A band is taken when this share of its slots holds nonzeros.
+/// A band is used if at least this fraction of its slots contains nonzeros.
 const BAND_FILL: f64 = 0.6;
-/// A row joins the block above it when the block keeps this share of nonzeros.
+/// A row joins the block above it if at least this fraction of the block's slots still contains nonzeros.
 const BLOCK_FILL: f64 = 0.85;
-/// Rows shorter than this are not worth a block.
+/// Rows shorter than this do not join a block.
 const BLOCK_WIDTH: usize = 4;
-/// How windows are packed.
+/// The settings by which windows are packed.
 #[derive(Clone, Copy)]
 pub struct Packing {
-    /// Values per register.
+    /// The number of values per register.
     pub lanes: usize,
-    /// Whether values that are all equal are stored once, and replaced by codes where at most 256 differ.
+    /// Whether values are compressed: stored once if all are equal, replaced by codes if at most 256
+    /// differ.
     pub coded: bool,
-    /// Longer rows are left out: all threads share them.
+    /// Rows with more nonzeros than this are not packed: all threads share them.
     pub longest: usize,
 }
 
@@ -35,7 +36,7 @@ struct Block {
     row: usize,
     height: usize,
     columns: Vec<u32>,
-    /// Whether some row lacks some column.
+    /// Whether some row has no nonzero in one of the columns.
     holes: bool,
 }
 
@@ -46,19 +47,19 @@ impl Block {
     }
 }
 
-/// The streams so far.
+/// The streams as far as they have been written.
 struct Builder<'a, T> {
     csr: &'a Csr<T>,
     packing: Packing,
     first_row: usize,
     columns: Vec<u32>,
     values: Vec<T>,
-    /// Where each list of diagonals is kept.
+    /// The position of each list of diagonals in the window's `diagonals`.
     lists: HashMap<Vec<Diagonal>, Range<usize>>,
     window: Window<T>,
 }
 
-/// Packs rows `rows`, at most 2^16.
+/// Packs the rows `rows`, at most 2^16.
 pub fn pack<T: Scalar>(csr: &Csr<T>, rows: Range<usize>, packing: Packing) -> Window<T> {
     let window = Window {
         first_row: rows.start,
@@ -93,7 +94,7 @@ pub fn pack<T: Scalar>(csr: &Csr<T>, rows: Range<usize>, packing: Packing) -> Wi
 }
 
 impl<T: Scalar> Builder<'_, T> {
-    /// Takes the slices of consecutive rows that lie on few diagonals, and returns the other rows.
+    /// Stores slices of consecutive rows that are on few diagonals as bands, and returns the other rows.
     fn bands(&mut self, rows: Range<usize>) -> Vec<usize> {
         let lanes = self.packing.lanes;
         let mut rest = Vec::new();
@@ -114,7 +115,8 @@ impl<T: Scalar> Builder<'_, T> {
         rest
     }
 
-    /// The diagonals that the rows lie on, if they fill them and x is there for all rows of each.
+    /// Returns the diagonals of the rows, if the rows fill them well enough and all of each diagonal is
+    /// inside the matrix.
     fn diagonals_of(&self, rows: Range<usize>) -> Option<Vec<Diagonal>> {
         let csr = self.csr;
         let nonzeros = csr.row(rows.start).start..csr.row(rows.end - 1).end;
@@ -144,7 +146,7 @@ impl<T: Scalar> Builder<'_, T> {
 
     fn push_band_slice(&mut self, row: usize, diagonals: Vec<Diagonal>) {
         let (csr, lanes) = (self.csr, self.packing.lanes);
-        // What an empty slot holds does not count, but should not be one more value to tell apart.
+        // The value of an empty slot is not used, but it should not be an additional distinct value.
         let filler = csr.values[csr.row(row).start.min(csr.nnz() - 1)];
         let mut next: Vec<_> = (row..row + lanes).map(|row| csr.row(row).start).collect();
         for diagonal in &diagonals {
@@ -164,7 +166,7 @@ impl<T: Scalar> Builder<'_, T> {
         }
     }
 
-    /// Where the list of diagonals is kept.
+    /// Returns the position of a list of diagonals, and stores the list if it is new.
     fn list_of(&mut self, diagonals: Vec<Diagonal>) -> Range<usize> {
         let all = &mut self.window.diagonals;
         let list = all.len()..all.len() + diagonals.len();
@@ -177,7 +179,7 @@ impl<T: Scalar> Builder<'_, T> {
         }
     }
 
-    /// The rows as blocks of one to four neighbours with (nearly) the same columns.
+    /// Groups the rows into blocks of one to four neighbours with (nearly) the same columns.
     fn blocks(&self, rows: &[usize]) -> Vec<Block> {
         let csr = self.csr;
         let mut blocks: Vec<Block> = Vec::new();
@@ -207,8 +209,8 @@ impl<T: Scalar> Builder<'_, T> {
         blocks
     }
 
-    /// Slices of blocks, the highest first; a block whose slice would have too few lanes is taken
-    /// apart, and rows that differ too much in length are left for last, one by one.
+    /// Stores the blocks in slices, the blocks with most rows first. Blocks whose slice would have too few
+    /// lanes are split into rows. Rows that differ too much in length are stored last, one by one.
     fn segments(&mut self, mut blocks: Vec<Block>) {
         let mut long = Vec::new();
         for height in (1..=MAX_HEIGHT).rev() {
@@ -237,7 +239,8 @@ impl<T: Scalar> Builder<'_, T> {
         }
     }
 
-    /// Whether blocks of such different lengths, or so few, are better multiplied row by row.
+    /// Returns whether these blocks are faster to multiply row by row, because they are few or differ too
+    /// much in length.
     fn pays_by_rows(&self, slice: &[Block]) -> bool {
         let Block { height, ref columns, .. } = slice[0];
         let row = |row: usize| {
@@ -286,7 +289,7 @@ impl<T: Scalar> Builder<'_, T> {
         window.slices.push(Slice { full: full as u32, partial, blocks });
     }
 
-    /// Fills up the values to a whole register.
+    /// Pads the values to a whole register.
     fn align(&mut self) {
         let filler = self.values.last().copied().unwrap_or_default();
         self.values.resize(self.values.len().next_multiple_of(self.packing.lanes), filler);
@@ -310,7 +313,8 @@ impl<T: Scalar> Builder<'_, T> {
     }
 }
 
-/// The union of ascending columns, if `nonzeros` fill `height` rows of it well enough.
+/// Returns the union of two ascending lists of columns, if `nonzeros` nonzeros fill `height` rows of it
+/// well enough.
 fn joined(a: &[u32], b: &[u32], nonzeros: usize, height: usize) -> Option<Vec<u32>> {
     let most = (nonzeros as f64 / BLOCK_FILL) as usize / height;
     if a == b {
@@ -325,7 +329,7 @@ fn joined(a: &[u32], b: &[u32], nonzeros: usize, height: usize) -> Option<Vec<u3
         let next = match (a.get(i), b.get(j)) {
             (Some(&a), Some(&b)) => a.min(b),
             (Some(&only), None) | (None, Some(&only)) => only,
-            (None, None) => unreachable!("one of them goes on"),
+            (None, None) => unreachable!("one of the lists has not ended"),
         };
         i += usize::from(a.get(i) == Some(&next));
         j += usize::from(b.get(j) == Some(&next));
@@ -337,7 +341,8 @@ fn joined(a: &[u32], b: &[u32], nonzeros: usize, height: usize) -> Option<Vec<u3
     Some(union)
 }
 
-/// The values as they are or, if `coded`, the smallest form that holds them, with `slack` to over-read at the end.
+/// Stores the values unchanged or, if `coded`, in the smallest form. `slack` elements are appended, so that
+/// loads of whole registers may read past the end.
 fn factors<T: Scalar>(values: Vec<T>, coded: bool, slack: usize) -> Factors<T> {
     let bits = |value: T| value.widen().to_bits();
     let first = values.first().copied().unwrap_or_default();
@@ -354,7 +359,8 @@ fn factors<T: Scalar>(values: Vec<T>, coded: bool, slack: usize) -> Factors<T> {
     Factors::Full(Aligned::new(&values, slack))
 }
 
-/// A table of the different values and each value's index in it; `None` for more than 256.
+/// Returns a table of the distinct values and the index of each value in it, or `None` if there are more
+/// than 256.
 fn code<T: Scalar>(values: &[T]) -> Option<(Vec<T>, Vec<u8>)> {
     let mut table = Vec::new();
     let mut known = HashMap::new();

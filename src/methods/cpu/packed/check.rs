@@ -1,14 +1,14 @@
-//! The invariants of a window, on which the kernel's unchecked accesses rely.
+//! The invariants of a window, on which the unchecked accesses of the kernel rely.
 //!
-//! | name | what holds |
+//! | name | invariant |
 //! |---|---|
 //! | WIDTH | the window is packed for registers of 1 to `MOST_LANES` values |
-//! | ROWS | a row that is stored lies in the window; each row is stored once, unless it is too long |
+//! | ROWS | all stored rows are in the window; each row is stored exactly once, unless it is too long |
 //! | BANDS | x has a column for each row of a band and each of its diagonals |
-//! | SLICES | the slices, their steps, the lanes of the partial steps, the masks and the blocks are as many as the segments say; a partial step has fewer lanes than a register |
-//! | FACTORS | from each place at which the kernel loads factors, the stream has a whole register |
+//! | SLICES | the numbers of slices, of steps, of lanes of the partial steps, of masks and of blocks agree with the segments; a partial step has fewer lanes than a register |
+//! | FACTORS | from each index at which the kernel loads factors, the stream has a whole register |
 //! | CODES | each code is an index into its table |
-//! | COLUMNS | from each place at which the kernel loads columns, the stream has a whole register, and all of these are columns of the matrix |
+//! | COLUMNS | from each index at which the kernel loads column indices, the stream has a whole register, and all of these are columns of the matrix |
 
 use std::mem::replace;
 
@@ -19,11 +19,11 @@ use crate::matrix::Csr;
 use crate::simd::{MOST_LANES, Mask};
 
 impl<T> Window<T> {
-    /// Checks the invariants of a window that was packed from `csr`, whose rows of more than `longest` entries
-    /// were left out.
+    /// Checks the invariants of a window that was packed from `csr`. Rows with more than `longest` entries
+    /// are not packed.
     ///
     /// # Errors
-    /// The first invariant that does not hold, by its name.
+    /// Returns an error that names the first invariant that does not hold.
     pub fn check(&self, csr: &Csr<T>, longest: usize) -> Result<()> {
         let width = self.width;
         ensure!((1..=MOST_LANES).contains(&width), "WIDTH: registers of {width} values");
@@ -41,25 +41,29 @@ impl<T> Window<T> {
         walk.streams_suffice(csr.cols)?;
         for (row, stored) in walk.stored.into_iter().enumerate() {
             let length = csr.row(self.first_row + row).len();
-            ensure!(stored == (length <= longest), "ROWS: row {row} of {length}: {stored}");
+            ensure!(
+                stored == (length <= longest),
+                "ROWS: row {row} of length {length}, stored: {stored}"
+            );
         }
         Ok(())
     }
 }
 
-/// The kernel's way through the streams.
+/// A traversal of the streams in the same order as in the kernel.
 struct Walk<'w, T> {
     window: &'w Window<T>,
-    /// Whether each row was met.
+    /// Whether each row has been found.
     stored: Vec<bool>,
-    /// Where the kernel stands in each stream.
+    /// The current index in the stream of factors; the following fields are those of the other streams.
     factor: usize,
     column: usize,
     slice: usize,
     lanes: usize,
     mask: usize,
     block: usize,
-    /// The end of what it has loaded from these two, a whole register each time.
+    /// The end of the factors that the kernel has loaded, always whole registers. `columns_end` is that of
+    /// the column indices.
     factors_end: usize,
     columns_end: usize,
 }
@@ -95,7 +99,8 @@ impl<'w, T> Walk<'w, T> {
     fn band(&mut self, band: &Band, cols: usize) -> Result<()> {
         let Window { width, first_row, .. } = *self.window;
         let diagonals = self.window.diagonals.get(band.diagonals.clone());
-        let diagonals = diagonals.with_context(|| format!("BANDS: no list for {band:?}"))?;
+        let diagonals =
+            diagonals.with_context(|| format!("BANDS: no list of diagonals for {band:?}"))?;
         for row in (band.row..).step_by(width).take(band.slices) {
             (row..row + width).try_for_each(|row| self.row(row))?;
             for diagonal in diagonals {
@@ -112,7 +117,7 @@ impl<'w, T> Walk<'w, T> {
         let Segment { height, holes, slices } = *segment;
         ensure!((1..=MAX_HEIGHT).contains(&height), "SLICES: blocks of {height} rows");
         let slices = self.window.slices.get(self.slice..self.slice + slices);
-        for slice in slices.with_context(|| format!("SLICES: too few for {segment:?}"))? {
+        for slice in slices.with_context(|| format!("SLICES: too few slices for {segment:?}"))? {
             for _ in 0..slice.full {
                 self.step(self.window.width, height, holes && height > 1)?;
             }
@@ -140,7 +145,7 @@ impl<'w, T> Walk<'w, T> {
             let masks = self.window.masks.get(self.mask..self.mask + height);
             let masks = masks.with_context(|| format!("SLICES: no mask {}", self.mask))?;
             let is_beyond = |&mask: &Mask| u32::from(mask) >> lanes != 0;
-            ensure!(!masks.iter().any(is_beyond), "SLICES: {masks:x?} for {lanes} lanes");
+            ensure!(!masks.iter().any(is_beyond), "SLICES: masks {masks:x?} for {lanes} lanes");
             self.mask += height;
         }
         Ok(())
@@ -148,9 +153,9 @@ impl<'w, T> Walk<'w, T> {
 
     fn blocks(&mut self, slice: &Slice, height: usize) -> Result<()> {
         let count = usize::from(slice.blocks);
-        ensure!(count <= self.window.width, "SLICES: {count} blocks in one");
+        ensure!(count <= self.window.width, "SLICES: {count} blocks in one slice");
         let rows = self.window.block_rows.get(self.block..self.block + count);
-        for &row in rows.with_context(|| format!("SLICES: no blocks for {slice:?}"))? {
+        for &row in rows.with_context(|| format!("SLICES: too few blocks for {slice:?}"))? {
             let row = usize::from(row);
             (row..row + height).try_for_each(|row| self.row(row))?;
         }
@@ -158,7 +163,8 @@ impl<'w, T> Walk<'w, T> {
         Ok(())
     }
 
-    /// As whole registers and the rest; where the kernel has two sums does not matter here.
+    /// Checks a long row as whole registers and a remainder. The kernel's two accumulators make no
+    /// difference here.
     fn long_row(&mut self, row: usize, length: usize) -> Result<()> {
         let width = self.window.width;
         self.row(row)?;
@@ -173,7 +179,7 @@ impl<'w, T> Walk<'w, T> {
         let Window { slices, lanes, masks, block_rows, .. } = self.window;
         let read = [self.slice, self.lanes, self.mask, self.block];
         let stored = [slices.len(), lanes.len(), masks.len(), block_rows.len()];
-        ensure!(read == stored, "SLICES: {read:?} of {stored:?} are read");
+        ensure!(read == stored, "SLICES: {read:?} of {stored:?} elements are read");
         Ok(())
     }
 
@@ -183,11 +189,19 @@ impl<'w, T> Walk<'w, T> {
             Factors::Full(values) => values.len(),
             Factors::Coded { table, codes } => {
                 let most = codes.iter().copied().max().unwrap_or(0);
-                ensure!(usize::from(most) < table.len(), "CODES: {most} of {}", table.len());
+                ensure!(
+                    usize::from(most) < table.len(),
+                    "CODES: code {most} for a table of {}",
+                    table.len()
+                );
                 codes.len()
             }
         };
-        ensure!(self.factors_end <= factors, "FACTORS: {} of {factors}", self.factors_end);
+        ensure!(
+            self.factors_end <= factors,
+            "FACTORS: {} of {factors} are loaded",
+            self.factors_end
+        );
         let columns: Vec<usize> = match &self.window.columns {
             Columns::Near { base, deltas } => {
                 deltas.iter().map(|&delta| base + usize::from(delta)).collect()
@@ -198,7 +212,10 @@ impl<'w, T> Walk<'w, T> {
         let read = read.with_context(|| {
             format!("COLUMNS: {} of {} are loaded", self.columns_end, columns.len())
         })?;
-        ensure!(read.iter().all(|&column| column < cols), "COLUMNS: {read:?} of {cols}");
+        ensure!(
+            read.iter().all(|&column| column < cols),
+            "COLUMNS: {read:?} in a matrix of {cols} columns"
+        );
         Ok(())
     }
 }

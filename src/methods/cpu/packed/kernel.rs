@@ -1,19 +1,21 @@
-//! The product of one window. Its unchecked accesses rely on the invariants of [`check`](super::check), by their
-//! names, and on x having a value per column of the matrix, which `Prepared::multiply` checks. The machine has
-//! the instructions of each register, because `Isa::run_wide` chose its type.
+//! The product of one window.
+//!
+//! Unchecked accesses rely on the invariants of [`check`](super::check), cited by name, and on x having a
+//! value per column of the matrix, which `Prepared::multiply` checks. The machine supports the instructions
+//! of each register because `Isa::run_wide` chose its type.
 
 use super::window::{Columns, Factors, MAX_HEIGHT, Slice, Window};
 use crate::methods::cpu::rows::Operands;
 use crate::scalar::Scalar;
 use crate::simd::{Index, Kernel, MOST_LANES, Vector};
 
-/// y of a window's rows.
+/// The kernel for one window: y ← αAx + βy for its rows.
 pub struct Multiply<'a, T> {
     /// The window.
     pub window: &'a Window<T>,
-    /// α, x and β.
+    /// The operands α, x and β.
     pub operands: Operands<'a, T>,
-    /// One value per row of the window.
+    /// The elements of y of the window's rows.
     pub y: &'a mut [T],
 }
 
@@ -33,12 +35,12 @@ impl<T: Scalar> Kernel<T> for Multiply<'_, T> {
     }
 }
 
-/// How factors become a register.
+/// A stream of values (factors) that can be loaded into registers.
 trait Source<T>: Copy {
-    /// The factors `at` and those after it.
+    /// Loads a register of factors, beginning with the one at index `at`.
     ///
     /// # Safety
-    /// The stream has a register's worth from `at`.
+    /// The stream has a whole register of factors from `at` on.
     unsafe fn load<V: Vector<T>>(self, at: usize) -> V;
 }
 
@@ -52,7 +54,7 @@ struct Coded<T>(*const T, *const u8);
 impl<T: Scalar> Source<T> for Same<T> {
     #[inline(always)]
     unsafe fn load<V: Vector<T>>(self, _: usize) -> V {
-        // SAFETY: nothing is read.
+        // SAFETY: no memory is read.
         unsafe { V::splat(self.0) }
     }
 }
@@ -60,7 +62,7 @@ impl<T: Scalar> Source<T> for Same<T> {
 impl<T: Scalar> Source<T> for Full<T> {
     #[inline(always)]
     unsafe fn load<V: Vector<T>>(self, at: usize) -> V {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { V::load(self.0.add(at)) }
     }
 }
@@ -68,18 +70,18 @@ impl<T: Scalar> Source<T> for Full<T> {
 impl<T: Scalar> Source<T> for Coded<T> {
     #[inline(always)]
     unsafe fn load<V: Vector<T>>(self, at: usize) -> V {
-        // SAFETY: the caller's promise; by CODES each code is in the table.
+        // SAFETY: guaranteed by the caller; by CODES each code is an index into the table.
         unsafe { V::gather(self.0, self.1.add(at)) }
     }
 }
 
-/// A window being read: where each stream stands.
+/// The state of reading a window: the current index in each stream.
 struct Reader<'a, T, I, F> {
     window: &'a Window<T>,
     operands: Operands<'a, T>,
     y: &'a mut [T],
     factors: F,
-    /// x from the column that the indices count from.
+    /// A pointer to the element of x to which the column indices are relative.
     x: *const T,
     columns: *const I,
     factor: usize,
@@ -152,10 +154,11 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
             for slice in 0..band.slices {
                 let row = band.row + slice * V::LANES;
                 let x = self.operands.x.as_ptr().wrapping_add(self.window.first_row + row);
-                // SAFETY: a register of constants.
+                // SAFETY: no memory is read.
                 let mut sum = unsafe { V::zero() };
                 for diagonal in diagonals {
-                    // SAFETY: by BANDS x has a register from this column on; by FACTORS so has the stream.
+                    // SAFETY: by BANDS x has a whole register from this column on; by FACTORS so does the
+                    // stream.
                     unsafe {
                         let x = V::load(x.wrapping_offset(diagonal.offset as isize));
                         let factors = self.factors.load::<V>(self.factor);
@@ -180,7 +183,7 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
     fn slices<V: Vector<T>, const HEIGHT: usize, const HOLES: bool>(&mut self, slices: usize) {
         let window = self.window;
         for slice in &window.slices[self.slice..self.slice + slices] {
-            // SAFETY: registers of constants.
+            // SAFETY: no memory is read.
             let mut sums = [unsafe { V::zero() }; HEIGHT];
             for _ in 0..slice.full {
                 self.step::<V, HEIGHT, HOLES, false>(V::LANES, &mut sums);
@@ -203,11 +206,11 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
         lanes: usize,
         sums: &mut [V; HEIGHT],
     ) {
-        // SAFETY: by COLUMNS a register of columns is there, each of which x has.
+        // SAFETY: by COLUMNS the stream has a whole register of column indices, all within x.
         let x = unsafe { V::gather(self.x, self.columns.add(self.column)) };
         for sum in sums {
-            // SAFETY: by FACTORS a register of factors is there; by SLICES each step has its masks, and a
-            // partial one fewer lanes than a register.
+            // SAFETY: by FACTORS the stream has a whole register of factors; by SLICES each step has its
+            // masks, and a partial step has fewer lanes than a register.
             unsafe {
                 let factors = self.factors.load::<V>(self.factor);
                 *sum = if HOLES {
@@ -235,7 +238,7 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
             // SAFETY: by WIDTH no register has more than `MOST_LANES` values.
             unsafe { sum.store(values.as_mut_ptr()) };
             for (&row, &value) in rows.iter().zip(&values) {
-                // SAFETY: by ROWS all rows of a block are in the window, and `run` checked y.
+                // SAFETY: by ROWS all rows of a block are in the window, and `run` checked the length of y.
                 let y = unsafe { self.y.get_unchecked_mut(usize::from(row) + r) };
                 self.operands.store(value, y);
             }
@@ -244,7 +247,7 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
 
     #[inline(always)]
     fn long_row<V: Vector<T>>(&mut self, length: usize) -> T {
-        // SAFETY: registers of constants.
+        // SAFETY: no memory is read.
         let mut sums = [unsafe { V::zero() }; 2];
         let mut left = length;
         while left >= 2 * V::LANES {
@@ -261,7 +264,7 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
             self.step::<V, 1, false, true>(left, std::array::from_mut(&mut sums[0]));
         }
         self.factor = self.factor.next_multiple_of(V::LANES);
-        // SAFETY: registers only.
+        // SAFETY: no memory is read.
         unsafe { sums[0].sum() + sums[1].sum() }
     }
 }

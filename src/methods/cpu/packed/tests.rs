@@ -1,4 +1,4 @@
-//! How rows are packed; that the products are right is the battery's.
+//! Tests how rows are packed. The battery in `tests/` tests the products.
 
 use super::build::{Packing, pack};
 use super::window::{Band, Columns, Factors, MAX_HEIGHT, Segment, Slice, Window};
@@ -23,16 +23,13 @@ fn a_grid_is_bands_without_columns_or_values() {
     let grid = Generator::parse("grid2d,n=16,points=5").unwrap().generate().unwrap();
     let window = pack_all(&grid, PACKING);
     let slices: usize = window.bands.iter().map(|band| band.slices).sum();
-    // The first and last line lack a diagonal on which x would be left.
+    // In the first and last grid line, slices with a diagonal that would leave the matrix are not bands.
     assert_eq!((slices, window.slices.len()), (14 * 4 + 2 * 3, 2));
-    // Of each line: its first slice, the two in the middle, its last.
+    // Each grid line has three bands: its first slice, the two in the middle, and its last.
     let band = |row, slices, diagonals| Band { row, slices, diagonals };
     assert_eq!(window.bands[2..4], [band(16, 1, 8..13), band(20, 2, 13..18)]);
     assert_eq!(window.bands[5], band(32, 1, 8..13));
-    assert!(
-        matches!(window.factors, Factors::Full(_)),
-        "values are looked at only where it is asked for"
-    );
+    assert!(matches!(window.factors, Factors::Full(_)), "values are compressed only on request");
     let window = pack_all(&grid, Packing { coded: true, ..PACKING });
     assert!(matches!(window.factors, Factors::Same(1.0)));
     assert!(window.bytes() < 3000, "{} bytes for {} nonzeros", window.bytes(), grid.nnz());
@@ -53,7 +50,7 @@ fn rows_with_the_same_columns_share_them() {
 }
 
 #[test]
-fn slices_hold_rows_by_length_and_nothing_else() {
+fn slices_contain_rows_by_length_without_padding() {
     let lengths = [3, 1, 0, 2, 5, 5, 5, 5, 4];
     let rows = csr(9, 30, |row, col| (col * 7 + row * 11) % 30 < lengths[row]);
     let window = pack_all(&rows, PACKING);
@@ -64,14 +61,14 @@ fn slices_hold_rows_by_length_and_nothing_else() {
 }
 
 #[test]
-fn rows_that_differ_too_much_are_summed_one_by_one_and_the_longest_left_out() {
+fn rows_that_differ_too_much_are_stored_one_by_one_and_the_longest_left_out() {
     let rows = csr(3, 2000, |row, col| col % 2 == 0 && [col < 50, col < 1400, true][row]);
     let window = pack_all(&rows, Packing { longest: 700, ..PACKING });
     assert_eq!((window.slices.len(), window.long_rows), (0, vec![(1, 700), (0, 25)]));
 }
 
 #[test]
-fn far_columns_keep_32_bits_and_few_values_get_codes() {
+fn far_columns_have_32_bits_and_few_values_get_codes() {
     let triplets: Vec<_> = (0..40).map(|k| (k, (k * 7919) % 70_000, (k % 3) as f64)).collect();
     let rows = Csr::<f64>::from_triplets(40, 70_000, &triplets);
     let window = pack_all(&rows, Packing { coded: true, ..PACKING });
@@ -82,7 +79,7 @@ fn far_columns_keep_32_bits_and_few_values_get_codes() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
+#[cfg_attr(miri, ignore = "takes minutes in Miri")]
 fn codes_are_for_at_most_256_values() {
     let of = |count| csr(count, count, |row, col| row == col);
     let factors = |count| pack_all(&of(count), Packing { coded: true, ..PACKING }).factors;
@@ -90,7 +87,7 @@ fn codes_are_for_at_most_256_values() {
     assert!(matches!(factors(257), Factors::Full(_)));
 }
 
-/// Bands, blocks with holes and without, partial steps and a long row.
+/// Returns a matrix with bands, blocks with and without holes, partial steps and a long row.
 fn mixed() -> Csr<f64> {
     let band = |row: usize, col: usize| row < 8 && (col == row + 2 || col == row + 4);
     let block = |row: usize, col: usize| {
@@ -103,14 +100,14 @@ fn mixed() -> Csr<f64> {
     })
 }
 
-/// Codes, all alike, into a table of two.
+/// Returns equal codes for a table of two values.
 fn coded(code: u8, count: usize) -> Factors<f64> {
     Factors::Coded { table: vec![1.0; 2], codes: vec![code; count] }
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
-fn each_broken_invariant_is_named() {
+#[cfg_attr(miri, ignore = "takes minutes in Miri")]
+fn the_check_names_each_violated_invariant() {
     type Break = fn(&mut Window<f64>);
     let cases: [(&str, Break); 17] = [
         ("WIDTH", |window| window.width = 32),

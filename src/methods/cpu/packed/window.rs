@@ -1,120 +1,124 @@
-//! What a window of rows becomes: the streams that the kernels read from front to back.
+//! A packed window: the streams that the kernels read from front to back.
 
 use std::ops::Range;
 
 use crate::simd::{Aligned, Mask};
 
-/// What a step of a slice costs, gathering a register of x, in the time of one multiplication.
+/// The estimated cost of a step of a slice, which gathers a register of x, in multiplications of registers.
 pub const STEP: usize = 6;
-/// What the sum over a register's lanes costs, or storing them one by one.
+/// The estimated cost of summing the lanes of a register, or of storing them one by one, in multiplications
+/// of registers.
 pub const LANE_SUM: usize = 12;
 
-/// Contiguous rows, packed. All streams are read once and in order: bands, then segments, then long
-/// rows. What the kernel relies on is in [`check`](super::check).
+/// Contiguous rows, packed. All streams are read once and in order: bands, then segments, then long rows.
+/// The invariants on which the kernel relies are listed in [`check`](super::check).
 pub struct Window<T> {
-    /// Its first row.
+    /// The first row of the window.
     pub first_row: usize,
-    /// How many it has, at most 2^16.
+    /// The number of rows, at most 2^16.
     pub rows: usize,
-    /// Values of a register of the kernel that it is packed for.
+    /// The number of values per register of the kernel for which the window is packed.
     pub width: usize,
     /// The value of each nonzero.
     pub factors: Factors<T>,
-    /// The column of each nonzero outside the bands; rows of a block share theirs.
+    /// The column index of each nonzero outside the bands. The rows of a block share their column indices.
     pub columns: Columns,
-    /// Runs of slices that lie on the same diagonals.
+    /// The bands: runs of slices on the same diagonals.
     pub bands: Vec<Band>,
-    /// The lists of diagonals that bands lie on, each list once.
+    /// The lists of diagonals of the bands. Equal lists are stored once.
     pub diagonals: Vec<Diagonal>,
-    /// Slices of blocks of equal height.
+    /// The segments: slices of blocks of equal height.
     pub segments: Vec<Segment>,
     /// The slices of all segments.
     pub slices: Vec<Slice>,
-    /// For each step in which some lanes of a slice have run out: how many have not.
+    /// For each step in which some lanes of a slice have ended, the number of lanes that have not.
     pub lanes: Vec<u8>,
-    /// For each step and row of a segment with holes: the lanes that have a nonzero there.
+    /// For each step and row of a segment with holes, the lanes that have a nonzero there.
     pub masks: Vec<Mask>,
-    /// The first row of each block of each slice, counted from the window's.
+    /// The first row of each block of each slice, relative to the window's first row.
     pub block_rows: Vec<u16>,
-    /// Rows of their own, from the window's first, and their lengths.
+    /// The rows that are stored one by one, relative to the window's first row, with their lengths.
     pub long_rows: Vec<(u16, u32)>,
 }
 
-/// `slices` × a register of consecutive rows, all with nonzeros on the same diagonals.
+/// A run of slices, each of as many consecutive rows as a register has lanes. All have nonzeros on the same
+/// diagonals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Band {
-    /// Counted from the window's first.
+    /// The first row, relative to the window's first row.
     pub row: usize,
-    /// How many follow each other.
+    /// The number of slices.
     pub slices: usize,
-    /// Its list of diagonals.
+    /// The list of diagonals, as a range of the window's `diagonals`.
     pub diagonals: Range<usize>,
 }
 
 /// One diagonal of a band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Diagonal {
-    /// Column minus row.
+    /// The column index minus the row index.
     pub offset: i32,
-    /// The rows of a slice that have a nonzero on it.
+    /// The rows of a slice that have a nonzero on this diagonal.
     pub mask: Mask,
 }
 
-/// Slices whose lanes are blocks of `height` rows that share their columns.
+/// Slices whose lanes are blocks of `height` rows with the same columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segment {
-    /// Rows per block, 1 to [`MAX_HEIGHT`].
+    /// The number of rows per block, 1 to [`MAX_HEIGHT`].
     pub height: usize,
-    /// Whether some rows lack some of their block's columns.
+    /// Whether some rows have no nonzero in some of their block's columns.
     pub holes: bool,
-    /// How many slices.
+    /// The number of slices.
     pub slices: usize,
 }
 
-/// The most rows of a block.
+/// The largest number of rows in a block.
 pub const MAX_HEIGHT: usize = 4;
 
-/// A register of blocks, the longest first; step j holds the j-th column of each block that has one.
+/// As many blocks as a register has lanes, the longest first. Step j contains the j-th column of each block
+/// that has one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slice {
-    /// Steps in which all lanes take part.
+    /// The number of steps in which all lanes have a block.
     pub full: u32,
-    /// Steps after these.
+    /// The number of steps after these, in which some lanes have ended.
     pub partial: u32,
-    /// Blocks, fewer than lanes in a last slice.
+    /// The number of blocks; the last slice may have fewer blocks than lanes.
     pub blocks: u8,
 }
 
-/// The columns of a stream.
+/// The column indices of a window.
 pub enum Columns {
-    /// Distances from `base`.
+    /// Distances from the lowest column.
     Near {
         /// The lowest column.
         base: usize,
-        /// Each below 2^16.
+        /// The distance of each column from `base`.
         deltas: Vec<u16>,
     },
-    /// As they are.
+    /// The column indices without compression.
     Far(Vec<u32>),
 }
 
-/// The values of a stream.
+/// The values of a window.
 pub enum Factors<T> {
-    /// All alike.
+    /// One value, to which all are equal.
     Same(T),
-    /// At most 256 different ones.
+    /// At most 256 distinct values.
     Coded {
-        /// The values.
+        /// The distinct values.
         table: Vec<T>,
-        /// An index into `table` for each.
+        /// The index of each value in `table`.
         codes: Vec<u8>,
     },
-    /// As they are. Each slice begins at a multiple of a register.
+    /// The values without compression. Each slice begins at a multiple of a register.
     Full(Aligned<T>),
 }
 
 impl Columns {
-    /// The narrowest that hold them, with `slack` columns to over-read at the end.
+    /// Stores the column indices in the narrowest type. `slack` elements are appended, so that loads of
+    /// whole registers may read past the end.
     pub fn of(mut columns: Vec<u32>, slack: usize) -> Self {
         let base = columns.iter().copied().min().unwrap_or(0);
         let farthest = columns.iter().copied().max().unwrap_or(0) - base;
@@ -146,7 +150,7 @@ impl<T> Factors<T> {
 }
 
 impl<T> Window<T> {
-    /// About how long its product takes, in multiplications of registers.
+    /// Returns the estimated time of the window's product, in multiplications of registers.
     pub fn cost(&self) -> usize {
         let bands: usize =
             self.bands.iter().map(|band| band.slices * (2 * band.diagonals.len() + 6)).sum();
@@ -164,7 +168,7 @@ impl<T> Window<T> {
         bands + steps + long
     }
 
-    /// Bytes of all streams.
+    /// Returns the size of all streams in bytes.
     pub fn bytes(&self) -> usize {
         self.factors.bytes()
             + self.columns.bytes()
