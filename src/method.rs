@@ -19,8 +19,7 @@ pub use prepared::{Prepared, PreparedOnGpu, Values};
 
 /// An algorithm that computes y = αAx + βy, in both precisions.
 pub struct Method {
-    /// The unique name of the method. A CPU method is in the file of the same name, with `_` in place of
-    /// `-`.
+    /// The unique name of the method. A CPU method is in the file of the same name, with `_` in place of `-`.
     pub name: &'static str,
     /// The source of the algorithm: a paper and section, or the library's documentation.
     pub source: &'static str,
@@ -32,9 +31,8 @@ pub struct Method {
     pub operations: Operations,
     /// The kind of work that is done once per matrix.
     pub setup: Setup,
-    /// Returns an upper bound of the memory that the method needs in addition to CSR, x and y, in bytes, at
-    /// any time from its preparation until it is dropped. It is memory of the device on which the method
-    /// runs.
+    /// Returns an upper bound of the memory that the method needs in addition to CSR, x and y, in bytes, at any time
+    /// from its preparation until it is dropped. It is memory of the device on which the method runs.
     pub memory: fn(&Extent) -> u64,
     /// The functions that prepare the product.
     pub code: Code,
@@ -133,8 +131,7 @@ pub struct Request<'a> {
     pub team: &'a Team,
     /// The instruction set that this project's own kernels use.
     pub isa: Isa,
-    /// Whether the product is y ← αAᵀx + βy. It is set only for methods whose [`Operations`] include the
-    /// transpose.
+    /// Whether the product is y ← αAᵀx + βy. It is set only for methods whose [`Operations`] include the transpose.
     pub transpose: bool,
     /// The α of every product of this run, for libraries that choose their algorithm by it.
     pub alpha: f64,
@@ -144,8 +141,7 @@ pub struct Request<'a> {
     pub expected_products: usize,
     /// The machine's profile in the precision of the product, if it has been measured.
     pub profile: Option<&'a Profile>,
-    /// The parameters that the user gave, as pairs of name and value. Each value is one of
-    /// [`Parameter::values`].
+    /// The parameters that the user gave, as pairs of name and value. Each value is one of [`Parameter::values`].
     pub given: &'a [(&'static str, &'static str)],
 }
 
@@ -190,8 +186,7 @@ impl Choice<'_> {
     }
 }
 
-/// The reason why a method does not support this matrix or machine. It is recorded as a row with status
-/// `skipped`.
+/// The reason why a method does not support this matrix or machine. It is recorded as a row with status `skipped`.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unavailable(pub String);

@@ -1,9 +1,8 @@
 //! A fork-join team of pinned threads, whose parallel regions cost a fraction of a microsecond.
 //!
-//! SpMV on a small matrix takes about a microsecond, so entering a parallel region must cost less. Waiting
-//! workers therefore spin, and a region moves one cache line to them and one back. A worker that has waited
-//! about 100 µs sleeps, so that between two methods the cores are free for the threads of a vendor's
-//! library.
+//! SpMV on a small matrix takes about a microsecond, so entering a parallel region must cost less. Waiting workers
+//! therefore spin, and a region moves one cache line to them and one back. A worker that has waited about 100 µs
+//! sleeps, so that between two methods the cores are free for the threads of a vendor's library.
 
 use std::any::Any;
 use std::cell::{Cell, UnsafeCell};
@@ -18,8 +17,7 @@ use crossbeam_utils::CachePadded;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
-/// The number of times that a waiting worker reads the region counter before it sleeps. One read takes
-/// about 20 ns.
+/// The number of times that a waiting worker reads the region counter before it sleeps. One read takes about 20 ns.
 const SPINS: usize = 5_000;
 
 type Body<'a> = &'a (dyn Fn(usize) + Sync);
@@ -58,8 +56,7 @@ pub struct Team {
 }
 
 impl Team {
-    /// Creates a team with one thread on each of `cpus`. The calling thread becomes the leader, on the
-    /// first CPU.
+    /// Creates a team with one thread on each of `cpus`. The calling thread becomes the leader, on the first CPU.
     ///
     /// # Errors
     /// Returns an error if the system does not allow the calling thread to be pinned.
@@ -260,13 +257,11 @@ impl<'a, T> DisjointMut<'a, T> {
     #[allow(clippy::mut_from_ref)] // the caller guarantees disjoint parts
     pub unsafe fn range(&self, range: std::ops::Range<usize>) -> &'a mut [T] {
         assert!(range.start <= range.end && range.end <= self.len, "part beyond the slice");
-        // SAFETY: the range is inside the slice, and the caller guarantees that it is disjoint from all
-        // other parts.
+        // SAFETY: the range is inside the slice, and the caller guarantees that it is disjoint from all other parts.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
     }
 
-    /// Returns the value at `index` without a bounds check, for inner loops that write through a
-    /// permutation.
+    /// Returns the value at `index` without a bounds check, for inner loops that write through a permutation.
     ///
     /// # Safety
     /// `index` is inside the slice. While the value is in use, it is in no other part that is in use.

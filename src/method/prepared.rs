@@ -13,8 +13,7 @@ pub struct Prepared<'a, T, V: ?Sized = [T]> {
     /// The memory that is used in addition to the CSR arrays, x and y, in bytes; `None` if a library does
     /// not report it.
     pub extra_bytes: Option<u64>,
-    /// The bytes of the CSR arrays that a product reads, if they do not follow from its
-    /// [`Setup`](super::Setup).
+    /// The bytes of the CSR arrays that a product reads, if they do not follow from its [`Setup`](super::Setup).
     pub csr_bytes: Option<u64>,
     /// The version of the library that computes the product; `None` for this project's own kernels.
     pub library_version: Option<String>,
@@ -92,8 +91,7 @@ impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
         Self { product, rows, cols, extra_bytes, csr_bytes, library_version, note, wake }
     }
 
-    /// If `transpose`, marks this as a product by Aᵀ: x then has one value per row of A, and y one per
-    /// column.
+    /// If `transpose`, marks this as a product by Aᵀ: x then has one value per row of A, and y one per column.
     pub fn transposing(self, transpose: bool) -> Self {
         let (rows, cols) = (self.rows, self.cols);
         if transpose { Self { rows: cols, cols: rows, ..self } } else { self }

@@ -31,8 +31,7 @@ fn offsets<T: Scalar>(csr: &Csr<T>) -> Vec<isize> {
     (0..csr.rows).into_par_iter().with_min_len(1024).for_each(|row| {
         for &column in &csr.column_indices[csr.row(row)] {
             let held = &held[column as usize + csr.rows - row];
-            // Most are already set. Reading first avoids writes that would move the cache line between
-            // cores.
+            // Most are already set. Reading first avoids writes that would move the cache line between cores.
             if !held.load(Ordering::Relaxed) {
                 held.store(true, Ordering::Relaxed);
             }
@@ -81,8 +80,7 @@ impl<T: Scalar> Diagonals<T> {
     }
 }
 
-/// Returns an upper bound of the bytes of [`Diagonals`] whose pitch exceeds the number of rows by at most
-/// 32.
+/// Returns an upper bound of the bytes of [`Diagonals`] whose pitch exceeds the number of rows by at most 32.
 pub fn memory_of_values(extent: &Extent) -> u64 {
     let most = fill::most_places(extent);
     let diagonals = extent.nnz.min(extent.rows + extent.cols);

@@ -97,8 +97,7 @@ mod tests {
         assert_eq!(estimate, FillEstimate::of(&csr, 0..csr.rows));
         for shape in Shape::all() {
             let ratio = estimate.of_shape(shape) / exact(&csr, 0..csr.rows, shape);
-            // With blocks of one row, a fiftieth is 2000 block rows; with blocks of 8 rows, 256 are
-            // sampled.
+            // With blocks of one row, a fiftieth is 2000 block rows; with blocks of 8 rows, 256 are sampled.
             let error = if shape.rows == 1 { 0.03 } else { 0.1 };
             assert!((ratio - 1.0).abs() < error, "{shape}: {ratio}");
         }

@@ -1,5 +1,4 @@
-//! The list of all methods. The help text, `spmv-bench methods`, the verification and the tests are derived
-//! from it.
+//! The list of all methods. The help text, `spmv-bench methods`, the verification and the tests are derived from it.
 
 mod coordinates;
 pub mod cpu;
@@ -14,8 +13,7 @@ pub mod vendor;
 
 use crate::method::{Device, Method};
 
-/// In debug builds, runs `check` and panics with its message if the builder of a format violated an
-/// invariant.
+/// In debug builds, runs `check` and panics with its message if the builder of a format violated an invariant.
 fn debug_check(check: impl FnOnce() -> anyhow::Result<()>) {
     if cfg!(debug_assertions)
         && let Err(broken) = check()

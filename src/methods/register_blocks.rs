@@ -1,9 +1,8 @@
 //! Block CSR with small dense blocks: the format of BCSR and of OSKI's register blocking.
 //!
-//! An r × c block begins at a multiple of r, counted from the first of the given rows, and at a multiple of
-//! c of the columns. Only the last block of a block row may be moved left so that it ends inside the
-//! matrix. SIMD lanes run along the longer side: blocks that are at least as tall as wide are stored column
-//! by column, others row by row.
+//! An r × c block begins at a multiple of r, counted from the first of the given rows, and at a multiple of c of the
+//! columns. Only the last block of a block row may be moved left so that it ends inside the matrix. SIMD lanes run
+//! along the longer side: blocks that are at least as tall as wide are stored column by column, others row by row.
 
 use std::fmt::{self, Display};
 use std::ops::Range;
@@ -214,8 +213,7 @@ pub fn fewest_bytes<T: Scalar>(csr: &Csr<T>, words: &[&str]) -> Shape {
 /// Converts each range of rows to blocks of the given shape.
 ///
 /// # Errors
-/// Returns an error if the matrix has too few columns for a shape, or if too many stored values would be
-/// padding.
+/// Returns an error if the matrix has too few columns for a shape, or if too many stored values would be padding.
 pub fn pieces<T: Scalar>(
     csr: &Csr<T>,
     shapes: Vec<(Range<usize>, Shape)>,

@@ -24,8 +24,7 @@ pub enum Layout {
     /// Strips one after the other, each as wide as its longest row (SELL). For each strip the number of
     /// columns in the strips before it, and the total at the end.
     Sliced(Vec<u32>),
-    /// Strips of equal width (ELL): the columns of the whole matrix follow each other, `pitch` places
-    /// apart.
+    /// Strips of equal width (ELL): the columns of the whole matrix follow each other, `pitch` places apart.
     Whole {
         /// The number of places from one entry of a row to the next.
         pitch: usize,
@@ -240,8 +239,7 @@ pub fn entries<T>(csr: &Csr<T>, row: usize, width: usize) -> Range<usize> {
     start..end.min(start + width)
 }
 
-/// The parameter `sigma` of SELL-C-σ. No other value was better than the default in the mean over real
-/// matrices.
+/// The parameter `sigma` of SELL-C-σ. No other value was better than the default in the mean over real matrices.
 pub const SIGMA: Parameter = Parameter {
     name: "sigma",
     values: &["1", "32", "512", "4096", "16384", "all"],

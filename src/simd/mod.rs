@@ -109,8 +109,7 @@ pub trait Vector<T>: Copy {
         // SAFETY: the same contract.
         unsafe { self.mul_add(factor, addend).select(addend, mask) }
     }
-    /// Returns `self · factor + addend` in the first `lanes` lanes, fewer than `LANES`, and `addend` in the
-    /// rest.
+    /// Returns `self · factor + addend` in the first `lanes` lanes, fewer than `LANES`, and `addend` in the rest.
     /// # Safety
     /// As for `zero`.
     #[inline(always)]
@@ -175,8 +174,7 @@ impl Isa {
             .collect()
     }
 
-    /// Returns whether this machine supports the instruction set. The result is cached: two loads and a
-    /// test.
+    /// Returns whether this machine supports the instruction set. The result is cached: two loads and a test.
     #[inline]
     fn is_supported(self) -> bool {
         match self {

@@ -95,8 +95,7 @@ macro_rules! vector {
             unsafe fn store(self, values: *mut $value) {
                 unsafe { $store(values, self.0) }
             }
-            /// Subtracts the register from itself: ∞ − ∞ and NaN − NaN are NaN, all other differences are
-            /// 0.
+            /// Subtracts the register from itself: ∞ − ∞ and NaN − NaN are NaN, all other differences are 0.
             #[inline(always)]
             unsafe fn finite(self) -> bool {
                 let $difference = unsafe { $sub(self.0, self.0) };
@@ -153,9 +152,8 @@ gather_8_f32 _mm256_fmadd_ps sum_8_f32 _mm256_storeu_ps _mm256_sub_ps,
 // The gathers below fill the lanes by single loads. On Zen 4 the gather instruction (about two cycles per
 // element) measured slower. Wider registers also measured slower on rows of up to tens of nonzeros.
 
-/// Returns four offsets, read by loads of 8 bytes, because loads are the most frequent instructions in the
-/// product of irregular rows. With columns of 32 bits this saves SELL and CSR5 a tenth of their time and
-/// CSR two per cent.
+/// Returns four offsets, read by loads of 8 bytes, because loads are the most frequent instructions in the product
+/// of irregular rows. With columns of 32 bits this saves SELL and CSR5 a tenth of their time and CSR two per cent.
 #[inline(always)]
 unsafe fn four_offsets<I: Index>(columns: *const I) -> [usize; 4] {
     // SAFETY: four columns are readable, and an `Index` is an unsigned integer. On x86 the first is in the

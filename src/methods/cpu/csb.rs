@@ -1,24 +1,23 @@
-//! Compressed sparse blocks: Buluç, Fineman, Frigo, Gilbert & Leiserson, SPAA'09, with the rules of their
-//! library (BiCSB).
+//! Compressed sparse blocks: Buluç, Fineman, Frigo, Gilbert & Leiserson, SPAA'09, with the rules of their library
+//! (BiCSB).
 //!
-//! The matrix is cut into β × β blocks. The nonzeros of a block are stored together in Morton order, with
-//! row and column within the block packed in one word. A product runs over the block rows in parallel, and
-//! a product by Aᵀ over the block columns: the same code on the same data, at the same cost. A line of
-//! blocks is a block row, or for Aᵀ a block column. A line much heavier than the others is cut between
-//! blocks. The first piece sums into y, the others into temporaries, which the thread that finishes last
-//! adds to y. A piece that is a single dense block is cut into rows of quadrants, which are runs of the
-//! Morton order. A task scales its y by β just before it adds to it.
+//! The matrix is cut into β × β blocks. The nonzeros of a block are stored together in Morton order, with row and
+//! column within the block packed in one word. A product runs over the block rows in parallel, and a product by Aᵀ
+//! over the block columns: the same code on the same data, at the same cost. A line of blocks is a block row, or for
+//! Aᵀ a block column. A line much heavier than the others is cut between blocks. The first piece sums into y, the
+//! others into temporaries, which the thread that finishes last adds to y. A piece that is a single dense block is
+//! cut into rows of quadrants, which are runs of the Morton order. A task scales its y by β just before it adds to
+//! it.
 //!
-//! Memory: a second copy of the matrix, a pointer per block, and temporaries, at most half as many as there
-//! are nonzeros.
+//! Memory: a second copy of the matrix, a pointer per block, and temporaries, at most half as many as there are
+//! nonzeros.
 //!
-//! Departures: the original forks recursively at each halving. Here the setup flattens this recursion into
-//! a list of tasks, in which rows of quadrants replace the two diagonals of quadrants one after the other.
-//! Each thread owns a share of the list with an equal number of nonzeros and, when it has finished, takes
-//! tasks that remain in other shares. This needs no forks, and a block row stays with the thread that has
-//! it in its cache. A matrix too small for the rules gets smaller blocks (the original refuses it), and a
-//! matrix whose blocks would be nearly empty gets larger ones. The inner loop is scalar because
-//! neighbouring nonzeros may be in the same row.
+//! Departures: the original forks recursively at each halving. Here the setup flattens this recursion into a list of
+//! tasks, in which rows of quadrants replace the two diagonals of quadrants one after the other. Each thread owns a
+//! share of the list with an equal number of nonzeros and, when it has finished, takes tasks that remain in other
+//! shares. This needs no forks, and a block row stays with the thread that has it in its cache. A matrix too small
+//! for the rules gets smaller blocks (the original refuses it), and a matrix whose blocks would be nearly empty gets
+//! larger ones. The inner loop is scalar because neighbouring nonzeros may be in the same row.
 
 mod check;
 mod format;

@@ -1,25 +1,23 @@
 //! CSR5: Liu & Vinter, ICS'15, in its form for CPUs (their CSR5_avx2 and CSR5_avx512).
 //!
-//! The nonzeros are cut into tiles of ω × σ: ω is the number of lanes of the widest register, and each lane
-//! has σ consecutive nonzeros. A tile is stored column-major, so a register loads one nonzero of each lane.
-//! The descriptor of a tile contains where rows start in it. The product of a tile is a segmented sum,
-//! whose cost does not depend on the rows. Every thread owns an equal number of consecutive tiles and the
-//! rows that start in them. The thread's sum for the row in which its first tile starts is its calibrator,
-//! which the leader adds to y afterwards. The leader also multiplies the tail, the nonzeros after the last
-//! whole tile, row by row.
+//! The nonzeros are cut into tiles of ω × σ: ω is the number of lanes of the widest register, and each lane has σ
+//! consecutive nonzeros. A tile is stored column-major, so a register loads one nonzero of each lane. The descriptor
+//! of a tile contains where rows start in it. The product of a tile is a segmented sum, whose cost does not depend
+//! on the rows. Every thread owns an equal number of consecutive tiles and the rows that start in them. The thread's
+//! sum for the row in which its first tile starts is its calibrator, which the leader adds to y afterwards. The
+//! leader also multiplies the tail, the nonzeros after the last whole tile, row by row.
 //!
-//! Memory: a second copy of the matrix in the tiles (the original rewrites CSR in place; here all methods
-//! share it), and a bit per nonzero and about 2ω + 8 bytes per tile.
+//! Memory: a second copy of the matrix in the tiles (the original rewrites CSR in place; here all methods share it),
+//! and a bit per nonzero and about 2ω + 8 bytes per tile.
 //!
 //! Departures:
 //! - α and β.
-//! - The cross-lane sum is a segmented scan. The original uses differences of prefix sums, whose error
-//!   depends on other rows. `scansum_offset` is therefore not needed.
+//! - The cross-lane sum is a segmented scan. The original uses differences of prefix sums, whose error depends on
+//!   other rows. `scansum_offset` is therefore not needed.
 //! - The bit flags are stored step by step, as the masks that each step needs.
-//! - Rows are stored by a scalar loop over the flags of several steps, mostly without a branch at each
-//!   step.
-//! - y is scaled by β just before the tiles that add to it are multiplied. The original's driver clears y
-//!   outside the timed product.
+//! - Rows are stored by a scalar loop over the flags of several steps, mostly without a branch at each step.
+//! - y is scaled by β just before the tiles that add to it are multiplied. The original's driver clears y outside
+//!   the timed product.
 
 mod check;
 mod format;

@@ -1,21 +1,20 @@
-//! The algorithm of [`csr2`](super::csr2) and [`csr3`](super::csr3): csr-k, sections 2.2 and 4.2, Listing
-//! 1.
+//! The algorithm of [`csr2`](super::csr2) and [`csr3`](super::csr3): csr-k, sections 2.2 and 4.2, Listing 1.
 //!
-//! CSR-k is CSR with k − 1 additional arrays: `sr_ptr` contains the first row of each super-row, and
-//! `ssr_ptr` the first super-row of each super-super-row. The rows are in Band-k order. Thread t owns an
-//! equal number of consecutive outermost groups (OpenMP's static schedule). Inside them, plain loops run
-//! over the levels down to the rows. Consecutive super-super-rows contain consecutive super-rows, so the
-//! outer loop reduces to computing the bounds of the inner one.
+//! CSR-k is CSR with k − 1 additional arrays: `sr_ptr` contains the first row of each super-row, and `ssr_ptr` the
+//! first super-row of each super-super-row. The rows are in Band-k order. Thread t owns an equal number of
+//! consecutive outermost groups (OpenMP's static schedule). Inside them, plain loops run over the levels down to the
+//! rows. Consecutive super-super-rows contain consecutive super-rows, so the outer loop reduces to computing the
+//! bounds of the inner one.
 //!
-//! With `order=band-k` the whole cost is counted: ordering and permuting A in the setup, and permuting x
-//! and un-permuting y in each product. The published figures count neither, because there x and y are in
-//! Band-k order before the first product. That variant is `order=natural`, which keeps the order of the
-//! rows and only groups them, on matrices that the program itself has reordered: `--order band-k --methods
-//! csr2:order=natural`. The groups are then computed anew from the ordered rows.
+//! With `order=band-k` the whole cost is counted: ordering and permuting A in the setup, and permuting x and
+//! un-permuting y in each product. The published figures count neither, because there x and y are in Band-k order
+//! before the first product. That variant is `order=natural`, which keeps the order of the rows and only groups
+//! them, on matrices that the program itself has reordered: `--order band-k --methods csr2:order=natural`. The
+//! groups are then computed anew from the ordered rows.
 //!
 //! Memory: the pointer arrays. With `order=band-k` also the permuted matrix, the permuted x and y, and the
-//! permutation and its inverse. Departures: α and β; SIMD within a row, which the authors leave to the
-//! compiler; and natural order for matrices that are not square.
+//! permutation and its inverse. Departures: α and β; SIMD within a row, which the authors leave to the compiler; and
+//! natural order for matrices that are not square.
 
 use std::borrow::Cow;
 
@@ -42,8 +41,7 @@ pub const SRS: Parameter = Parameter {
     meaning: "the number of rows in a super-row; default 96",
 };
 
-/// The parameter `ssrs`: the number of super-rows in a super-super-row. The paper sweeps these sizes on
-/// GPUs.
+/// The parameter `ssrs`: the number of super-rows in a super-super-row. The paper sweeps these sizes on GPUs.
 pub const SSRS: Parameter = Parameter {
     name: "ssrs",
     values: SMALL_SIZES,

@@ -1,11 +1,10 @@
 //! HYB: Bell & Garland (2009), §4.4. The first entries of each row are in ELL, the rest in COO.
 //!
-//! The width of ELL is chosen by cusp's rule: the smallest width that less than a third of the rows, or
-//! fewer than 4096 rows, exceed. A first parallel region multiplies ELL and writes y, a second one adds the
-//! rest to y.
+//! The width of ELL is chosen by cusp's rule: the smallest width that less than a third of the rows, or fewer than
+//! 4096 rows, exceed. A first parallel region multiplies ELL and writes y, a second one adds the rest to y.
 //!
-//! Memory: ELL, the rest with row indices, and a carry per thread. Departure: the constant 4096 was chosen
-//! for GPUs and is used unchanged, so ELL is empty for matrices of fewer rows.
+//! Memory: ELL, the rest with row indices, and a carry per thread. Departure: the constant 4096 was chosen for GPUs
+//! and is used unchanged, so ELL is empty for matrices of fewer rows.
 
 use super::coo::{Carries, Coordinates};
 use super::ell::pitch;

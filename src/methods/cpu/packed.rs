@@ -1,26 +1,25 @@
-//! Packed rows: CSR with fewer bytes and fewer instructions per nonzero. This is the project's own method.
-//! It combines published ideas: sorted SELL slices (Kreutzer et al.), DIA, register blocks (OSKI), and
-//! compressed values and indices (CSR&RV).
+//! Packed rows: CSR with fewer bytes and fewer instructions per nonzero. This is the project's own method. It
+//! combines published ideas: sorted SELL slices (Kreutzer et al.), DIA, register blocks (OSKI), and compressed
+//! values and indices (CSR&RV).
 //!
-//! The rows are cut into windows of a few thousand rows. Each row of a window is stored in the first of
-//! these forms that suits it:
-//! - *Bands*: as many consecutive rows as a register has lanes, whose nonzeros are on the same diagonals.
-//!   No column indices are stored, and x is loaded instead of gathered. Successive slices on the same
-//!   diagonals share a list of diagonals.
-//! - *Slices*: as many blocks as a register has lanes, sorted by length within the window and stored step
-//!   by step. A block is a row, or up to four rows with the same columns, which are then stored and
-//!   gathered once. Lanes whose blocks have ended are not stored and are masked out of the sums, so there
-//!   is no padding.
+//! The rows are cut into windows of a few thousand rows. Each row of a window is stored in the first of these forms
+//! that suits it:
+//! - *Bands*: as many consecutive rows as a register has lanes, whose nonzeros are on the same diagonals. No column
+//!   indices are stored, and x is loaded instead of gathered. Successive slices on the same diagonals share a list
+//!   of diagonals.
+//! - *Slices*: as many blocks as a register has lanes, sorted by length within the window and stored step by step. A
+//!   block is a row, or up to four rows with the same columns, which are then stored and gathered once. Lanes whose
+//!   blocks have ended are not stored and are masked out of the sums, so there is no padding.
 //! - *Long rows*: stored row by row, where the lengths differ too much.
 //!
-//! The columns of a window are stored as 16-bit distances from its lowest column, if they fit. Its values
-//! are stored unchanged: without parameters the method compresses only the structure, so its time does not
-//! depend on the values. With `values=coded` a window stores one value if all are equal, and one-byte codes
-//! if at most 256 values differ.
+//! The columns of a window are stored as 16-bit distances from its lowest column, if they fit. Its values are stored
+//! unchanged: without parameters the method compresses only the structure, so its time does not depend on the
+//! values. With `values=coded` a window stores one value if all are equal, and one-byte codes if at most 256 values
+//! differ.
 //!
-//! Each thread owns successive windows with an equal share of the estimated work. The longest rows (more
-//! than `SHARED_ROW` nonzeros and more than a quarter of a thread's share) stay in CSR. Each thread sums a
-//! piece of each of them, and the leader adds the pieces.
+//! Each thread owns successive windows with an equal share of the estimated work. The longest rows (more than
+//! `SHARED_ROW` nonzeros and more than a quarter of a thread's share) stay in CSR. Each thread sums a piece of each
+//! of them, and the leader adds the pieces.
 //!
 //! Memory: the packed streams. Of the CSR arrays only the longest rows are read.
 

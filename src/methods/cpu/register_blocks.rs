@@ -66,8 +66,7 @@ impl<T: Scalar> BlockRows<'_, T> {
         let offsets = self.blocks.block_offsets.windows(2);
         for (index, (offsets, y)) in offsets.zip(y.chunks_mut(R)).enumerate() {
             let blocks = offsets[0] as usize..offsets[1] as usize;
-            // SAFETY: by BLOCKS a block row has the blocks between its offsets; by SHAPE `run` selected
-            // their shape.
+            // SAFETY: by BLOCKS a block row has the blocks between its offsets; by SHAPE `run` selected their shape.
             let mut sums: [T; R] = if R >= C {
                 let columns = unsafe { self.sum::<V, true, C, R>(blocks) };
                 std::array::from_fn(|i| total(columns.map(|column| column[i])))
@@ -145,8 +144,7 @@ impl<T: Scalar> BlockRows<'_, T> {
     #[inline(always)]
     unsafe fn block(&self, block: usize, area: usize, cols: usize) -> (&[T], &[T]) {
         let (values, x) = (&self.blocks.values, self.operands.x);
-        // SAFETY: by BLOCKS the block has its column and all its values; by COLUMNS all its columns are in
-        // x.
+        // SAFETY: by BLOCKS the block has its column and all its values; by COLUMNS all its columns are in x.
         unsafe {
             let column = *self.blocks.columns.get_unchecked(block) as usize;
             let values = values.get_unchecked(block * area..(block + 1) * area);
@@ -155,8 +153,7 @@ impl<T: Scalar> BlockRows<'_, T> {
     }
 }
 
-/// Returns the sum of all values by pairwise summation, which has the shortest chain of dependent
-/// additions.
+/// Returns the sum of all values by pairwise summation, which has the shortest chain of dependent additions.
 #[inline(always)]
 fn total<T: Scalar, const N: usize>(mut sums: [T; N]) -> T {
     let mut left = N;

@@ -124,13 +124,12 @@ pub enum Prefetch {
 
 /// Returns Σ a·x over the entries `range`, which are in one row.
 ///
-/// The remaining entries, fewer than a register, are also loaded as a whole register, which may include
-/// entries of the next rows. Only the lanes of this row are added. A loop over them would cost a
-/// mispredicted branch in most rows.
+/// The remaining entries, fewer than a register, are also loaded as a whole register, which may include entries of
+/// the next rows. Only the lanes of this row are added. A loop over them would cost a mispredicted branch in most
+/// rows.
 ///
 /// # Safety
-/// There are as many values as column indices, `range` is within them, and all column indices are within
-/// `x`.
+/// There are as many values as column indices, `range` is within them, and all column indices are within `x`.
 #[inline(always)]
 pub unsafe fn dot<T: Scalar, V: Vector<T>>(entries: Entries<T>, range: Range<usize>, x: &[T]) -> T {
     let (values, columns) = (entries.values.as_ptr(), entries.column_indices.as_ptr());
@@ -174,11 +173,10 @@ pub fn bisect(len: usize, before: impl Fn(usize) -> bool) -> usize {
 
 /// Returns the kind of prefetching that is fastest for a matrix.
 ///
-/// Prefetching helps only if the matrix is too large for the caches, so that each product streams it from
-/// memory. If rows are short, one line per row saves a quarter to a third of the time on stencils of 5 and
-/// 7 points. If rows are long and the matrix is so large that hardly any of it is cached, prefetching whole
-/// rows saves a tenth on the stencil of 27 points. For matrices in cache, prefetching costs as much as it
-/// saves or more.
+/// Prefetching helps only if the matrix is too large for the caches, so that each product streams it from memory. If
+/// rows are short, one line per row saves a quarter to a third of the time on stencils of 5 and 7 points. If rows
+/// are long and the matrix is so large that hardly any of it is cached, prefetching whole rows saves a tenth on the
+/// stencil of 27 points. For matrices in cache, prefetching costs as much as it saves or more.
 pub fn prefetch_for<T>(csr: &Csr<T>) -> Prefetch {
     let bytes = (csr.nnz() * (size_of::<T>() + size_of::<u32>())) as u64;
     match system::last_level_cache_bytes() {
@@ -188,8 +186,7 @@ pub fn prefetch_for<T>(csr: &Csr<T>) -> Prefetch {
     }
 }
 
-/// Prefetches the cache lines of a row (if `ROW`) or only one line, [`PREFETCH_DISTANCE`] nonzeros ahead of
-/// the row.
+/// Prefetches the cache lines of a row (if `ROW`) or only one line, [`PREFETCH_DISTANCE`] nonzeros ahead of the row.
 #[inline(always)]
 fn prefetch_ahead<E, const ROW: bool>(array: &[E], row: Range<usize>) {
     prefetch(array.as_ptr().wrapping_add(row.start + PREFETCH_DISTANCE));
@@ -245,8 +242,7 @@ impl<T: Scalar> WholeRows<'_, T> {
                 prefetch_ahead::<_, ROW>(values, start..end as usize);
                 prefetch_ahead::<_, ROW>(column_indices, start..end as usize);
             }
-            // SAFETY: in a valid matrix the offsets ascend to nnz; `Prepared::multiply` checked the length
-            // of x.
+            // SAFETY: in a valid matrix the offsets ascend to nnz; `Prepared::multiply` checked the length of x.
             let sum = unsafe { dot::<T, V>(entries, start..end as usize, self.operands.x) };
             self.operands.store(sum, y);
             start = end as usize;
@@ -269,8 +265,7 @@ impl<T: Scalar> Kernel<T> for Piece<'_, T> {
 
     #[inline(always)]
     fn run<V: Vector<T>>(self) -> T {
-        // SAFETY: all callers pass a range within the nonzeros; `Prepared::multiply` checked the length of
-        // x.
+        // SAFETY: all callers pass a range within the nonzeros; `Prepared::multiply` checked the length of x.
         unsafe { dot::<T, V>(Entries::of(self.csr), self.range, self.x) }
     }
 }
@@ -281,8 +276,7 @@ mod tests {
     use crate::simd::{Isa, Lanes};
     use crate::verify::Reference;
 
-    /// Tests rows of every length up to twice that of a register. The last rows are at the end of the
-    /// arrays.
+    /// Tests rows of every length up to twice that of a register. The last rows are at the end of the arrays.
     fn check<T: Scalar + Lanes>(isa: Isa) {
         let triplets: Vec<_> = (0..40)
             .flat_map(|row| {

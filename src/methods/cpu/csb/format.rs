@@ -72,8 +72,7 @@ pub struct Blocks<T> {
     pub rows: usize,
     /// The number of block columns.
     pub cols: usize,
-    /// The index of the first nonzero of each block, block row by block row, and at the end the number of
-    /// nonzeros.
+    /// The index of the first nonzero of each block, block row by block row, and at the end the number of nonzeros.
     pub starts: Vec<u32>,
     /// The position of each nonzero within its block: the row in the upper 16 bits, the column in the
     /// lower. The nonzeros of a block are in Morton order.
@@ -123,8 +122,7 @@ impl<T: Scalar> Blocks<T> {
         1 << self.log_beta
     }
 
-    /// Returns the range of the nonzeros of block `k` of a block row, or with `transpose` of a block
-    /// column.
+    /// Returns the range of the nonzeros of block `k` of a block row, or with `transpose` of a block column.
     #[inline(always)]
     pub fn nonzeros(&self, transpose: bool, line: usize, k: usize) -> Range<usize> {
         let (row, col) = if transpose { (k, line) } else { (line, k) };
@@ -191,8 +189,7 @@ pub fn morton(row: usize, col: usize) -> u32 {
     (spread(row) << 1 | spread(col)) as u32
 }
 
-/// Returns the row in the upper half and the column in the lower half, from a position along the Morton
-/// curve.
+/// Returns the row in the upper half and the column in the lower half, from a position along the Morton curve.
 fn halves(morton: u32) -> u32 {
     let gather = |n: u32| {
         let n = n & 0x5555_5555;

@@ -122,8 +122,7 @@ impl Plan {
         }
     }
 
-    /// Returns the tasks that a thread claims: first those of its own share, then those that remain in
-    /// other shares.
+    /// Returns the tasks that a thread claims: first those of its own share, then those that remain in other shares.
     pub fn claims(&self, rank: usize) -> impl Iterator<Item = &Task> {
         let threads = self.shares.len();
         (rank..rank + threads).flat_map(move |rank| {
@@ -224,8 +223,7 @@ impl<T: Scalar> Cutter<'_, T> {
         }
     }
 
-    /// Returns the nonzeros of row `part` of quadrants (for Aᵀ a column) of a block that is halved `splits`
-    /// times.
+    /// Returns the nonzeros of row `part` of quadrants (for Aᵀ a column) of a block that is halved `splits` times.
     fn runs(&self, line: usize, block: usize, part: usize, splits: u32) -> Vec<Range<usize>> {
         let Range { start, end } = self.blocks.nonzeros(self.transpose, line, block);
         let indices = &self.blocks.indices[start..end];

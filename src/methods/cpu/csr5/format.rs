@@ -27,8 +27,7 @@ pub struct Chunk<T> {
     pub flags: Vec<u64>,
     /// `y_offset`: ω values per tile, for each lane the number of flags in the lanes before it.
     pub y_offsets: Vec<u8>,
-    /// `empty_offset`: for each flag of a dirty tile, the distance of its row from the tile's row, minus
-    /// one.
+    /// `empty_offset`: for each flag of a dirty tile, the distance of its row from the tile's row, minus one.
     pub empty_offsets: Vec<u32>,
     /// The index in `empty_offsets` of a dirty tile's first element.
     pub empty_starts: Vec<u32>,
@@ -147,8 +146,7 @@ impl<T: Scalar> Chunk<T> {
         (self.tile_rows[tile] & !DIRTY) as usize
     }
 
-    /// Returns the size of the arrays in bytes. It does not depend on the alignment that the allocator
-    /// chose.
+    /// Returns the size of the arrays in bytes. It does not depend on the alignment that the allocator chose.
     pub fn bytes(&self) -> usize {
         size_of::<Self>()
             + size_of_val(&self.tile_rows[..])

@@ -123,9 +123,8 @@ unsafe fn fast_track<T: Scalar, V: Vector<T>>(
     }
 }
 
-/// Returns whether rows start in few steps of a tile, so that with registers of four lanes a branch at each
-/// step is faster. With more flags the branch would often be mispredicted, and with wider registers it
-/// saves too little.
+/// Returns whether rows start in few steps of a tile, so that with registers of four lanes a branch at each step is
+/// faster. With more flags the branch would often be mispredicted, and with wider registers it saves too little.
 #[inline(always)]
 fn few_flags<T>(chunk: &Chunk<T>, shape: Shape, tile: usize) -> bool {
     let flags = &chunk.flags[tile * shape.words()..][..shape.words()];
@@ -173,8 +172,7 @@ unsafe fn segmented_sum<T: Scalar, V: Vector<T>, const FEW: bool>(
     }
 }
 
-/// Returns the offsets of the rows that start at the tile's flags, counted from the row after the tile's
-/// row.
+/// Returns the offsets of the rows that start at the tile's flags, counted from the row after the tile's row.
 ///
 /// # Safety
 /// The chunk has the tile.
@@ -208,18 +206,16 @@ impl<T: Scalar> Rows<T> {
         unsafe { *self.y.add(*self.offsets.add(flag as usize) as usize) += self.alpha * sum };
     }
 
-    /// Adds the sums of the rows that are completely in one lane. At each bit of `closed` the row ends that
-    /// started at the lane's previous flag.
+    /// Adds the sums of the rows that are completely in one lane. At each bit of `closed` the row ends that started
+    /// at the lane's previous flag.
     ///
     /// # Safety
-    /// `flags` has the next flag of each lane, which the tile has, and `sums` has a value at each bit of
-    /// `closed`.
+    /// `flags` has the next flag of each lane, which the tile has, and `sums` has a value at each bit of `closed`.
     #[inline(always)]
     unsafe fn add_whole(&self, mut closed: u64, sums: &Sums<T>, flags: &mut [u32]) {
         while closed != 0 {
             let slot = closed.trailing_zeros() as usize;
-            // SAFETY: guaranteed by the caller; by FLAGS the lane has another flag after one that ends a
-            // row.
+            // SAFETY: guaranteed by the caller; by FLAGS the lane has another flag after one that ends a row.
             unsafe {
                 let flag = flags.get_unchecked_mut(slot % flags.len());
                 self.add(*flag, sums.get_unchecked(slot).assume_init());

@@ -24,8 +24,7 @@ const BLOCK_WIDTH: usize = 4;
 pub struct Packing {
     /// The number of values per register.
     pub lanes: usize,
-    /// Whether values are compressed: stored once if all are equal, replaced by codes if at most 256
-    /// differ.
+    /// Whether values are compressed: stored once if all are equal, replaced by codes if at most 256 differ.
     pub coded: bool,
     /// Rows with more nonzeros than this are not packed: all threads share them.
     pub longest: usize,
@@ -313,8 +312,7 @@ impl<T: Scalar> Builder<'_, T> {
     }
 }
 
-/// Returns the union of two ascending lists of columns, if `nonzeros` nonzeros fill `height` rows of it
-/// well enough.
+/// Returns the union of two ascending lists of columns, if `nonzeros` nonzeros fill `height` rows of it well enough.
 fn joined(a: &[u32], b: &[u32], nonzeros: usize, height: usize) -> Option<Vec<u32>> {
     let most = (nonzeros as f64 / BLOCK_FILL) as usize / height;
     if a == b {
@@ -359,8 +357,7 @@ fn factors<T: Scalar>(values: Vec<T>, coded: bool, slack: usize) -> Factors<T> {
     Factors::Full(Aligned::new(&values, slack))
 }
 
-/// Returns a table of the distinct values and the index of each value in it, or `None` if there are more
-/// than 256.
+/// Returns a table of the distinct values and the index of each value in it, or `None` if there are more than 256.
 fn code<T: Scalar>(values: &[T]) -> Option<(Vec<T>, Vec<u8>)> {
     let mut table = Vec::new();
     let mut known = HashMap::new();

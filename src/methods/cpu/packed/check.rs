@@ -163,8 +163,7 @@ impl<'w, T> Walk<'w, T> {
         Ok(())
     }
 
-    /// Checks a long row as whole registers and a remainder. The kernel's two accumulators make no
-    /// difference here.
+    /// Checks a long row as whole registers and a remainder. The kernel's two accumulators make no difference here.
     fn long_row(&mut self, row: usize, length: usize) -> Result<()> {
         let width = self.window.width;
         self.row(row)?;

@@ -157,8 +157,7 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
                 // SAFETY: no memory is read.
                 let mut sum = unsafe { V::zero() };
                 for diagonal in diagonals {
-                    // SAFETY: by BANDS x has a whole register from this column on; by FACTORS so does the
-                    // stream.
+                    // SAFETY: by BANDS x has a whole register from this column on; by FACTORS so does the stream.
                     unsafe {
                         let x = V::load(x.wrapping_offset(diagonal.offset as isize));
                         let factors = self.factors.load::<V>(self.factor);
