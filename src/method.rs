@@ -104,7 +104,7 @@ pub const GRAPH: Parameter = Parameter {
 };
 
 /// The functions that prepare a method, by device and precision.
-#[allow(missing_docs)] // the precisions
+#[allow(missing_docs)] // the fields are named by precision
 pub enum Code {
     /// The method runs on the CPU.
     Cpu {

@@ -34,7 +34,7 @@ impl Profile {
 
 /// The profile of each precision, where it has been measured.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[allow(missing_docs)] // the precisions
+#[allow(missing_docs)] // the fields are named by precision
 pub struct Profiles {
     pub f64: Option<Profile>,
     pub f32: Option<Profile>,
