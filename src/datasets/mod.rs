@@ -136,13 +136,30 @@ pub fn is_id(text: &str) -> bool {
 pub enum DatasetsError {
     /// The file cannot be read.
     #[error("cannot read {}: {error}", path.display())]
-    Unreadable { path: PathBuf, error: std::io::Error },
+    Unreadable {
+        /// The path of the file.
+        path: PathBuf,
+        /// The error of the system.
+        error: std::io::Error,
+    },
     /// The file is not valid TOML or has unknown or missing keys.
     #[error("{file}: {error}")]
-    Grammar { file: String, error: Box<toml::de::Error> },
+    Grammar {
+        /// The name of the file.
+        file: String,
+        /// The error of the TOML parser, with the line.
+        error: Box<toml::de::Error>,
+    },
     /// The contents of a line are invalid.
     #[error("{file}:{line}: {message}")]
-    Content { file: String, line: usize, message: String },
+    Content {
+        /// The name of the file.
+        file: String,
+        /// The number of the line, counted from 1.
+        line: usize,
+        /// The description of the error.
+        message: String,
+    },
 }
 
 /// A named set of matrices.

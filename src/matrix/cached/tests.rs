@@ -10,7 +10,7 @@ use crate::matrix::generate::Generator;
 /// A folder with `a.mtx`, whose modification time is long past, and a folder for cache entries.
 struct Place {
     folder: tempfile::TempDir,
-    kept: MatrixCache,
+    cache: MatrixCache,
 }
 
 const TEXT: &str = "%%MatrixMarket matrix coordinate real symmetric\n% kind: a kind\n3 3 4\n1 1 2\n2 1 3\n2 1 1\n3 2 5\n";
@@ -18,8 +18,8 @@ const TEXT: &str = "%%MatrixMarket matrix coordinate real symmetric\n% kind: a k
 impl Place {
     fn new(text: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let kept = MatrixCache::of(CacheFolder::at(folder.path().join("kept")));
-        let place = Self { folder, kept };
+        let cache = MatrixCache::of(CacheFolder::at(folder.path().join("cache")));
+        let place = Self { folder, cache };
         place.write(text, Duration::from_secs(1_000_000));
         place
     }
@@ -35,13 +35,13 @@ impl Place {
     }
 
     fn load(&self, expand: bool) -> Loaded {
-        let mut loaded = self.kept.load(&self.path(), expand).unwrap();
+        let mut loaded = self.cache.load(&self.path(), expand).unwrap();
         loaded.keep(ReadBounds::NONE);
         loaded
     }
 
     fn entries(&self) -> Vec<PathBuf> {
-        self.kept.list().unwrap().into_iter().map(|entry| entry.path).collect()
+        self.cache.list().unwrap().into_iter().map(|entry| entry.path).collect()
     }
 }
 
@@ -90,7 +90,7 @@ fn equal_values_and_some_ones_are_restored() {
 #[test]
 fn the_computed_symmetry_is_cached_too() {
     let place = Place::new(&TEXT.replace("symmetric", "general"));
-    let mut first = place.kept.load(&place.path(), true).unwrap();
+    let mut first = place.cache.load(&place.path(), true).unwrap();
     assert_eq!(first.pattern_symmetry(), Some(1.0 / 3.0));
     first.keep(ReadBounds::NONE);
     assert_eq!(place.load(true).market.unwrap().symmetry, Some(1.0 / 3.0));
@@ -100,14 +100,14 @@ fn the_computed_symmetry_is_cached_too() {
 #[test]
 fn a_cached_number_is_restored_bit_for_bit() {
     let place = Place::new(TEXT);
-    let mut loaded = place.kept.load(&place.path(), true).unwrap();
+    let mut loaded = place.cache.load(&place.path(), true).unwrap();
     loaded.market.as_mut().unwrap().symmetry = Some(0.9963930635838151);
     loaded.keep(ReadBounds::NONE);
     assert_eq!(place.load(true).market.unwrap().symmetry, Some(0.9963930635838151));
 }
 
 #[test]
-fn expanded_and_as_stored_are_two_entries() {
+fn the_expanded_and_the_stored_form_have_separate_entries() {
     let place = Place::new(TEXT);
     assert_eq!((place.load(true).csr.nnz(), place.load(false).csr.nnz()), (5, 3));
     assert_eq!((place.load(true).csr.nnz(), place.load(false).csr.nnz()), (5, 3));
@@ -140,7 +140,7 @@ fn a_file_with_another_time_and_the_same_contents_is_not_parsed_again() {
 #[test]
 fn a_file_that_changes_while_it_is_read_is_not_cached() {
     let place = Place::new(TEXT);
-    let mut loaded = place.kept.load(&place.path(), true).unwrap();
+    let mut loaded = place.cache.load(&place.path(), true).unwrap();
     place.write(&TEXT.replace("3 2 5", "3 2 6"), Duration::from_secs(1_000_001));
     loaded.keep(ReadBounds::NONE);
     let note = loaded.note.unwrap();
@@ -154,7 +154,7 @@ fn all_paths_of_a_file_share_one_entry() {
     place.load(true);
     let link = place.folder.path().join("link.mtx");
     std::os::unix::fs::symlink(place.path(), &link).unwrap();
-    assert!(place.kept.load(&link, true).unwrap().from_cache);
+    assert!(place.cache.load(&link, true).unwrap().from_cache);
 }
 
 /// If the modification time is not conclusive, the contents are compared.
@@ -163,7 +163,7 @@ fn a_file_that_changes_without_a_new_time_is_not_cached() {
     let place = Place::new(TEXT);
     let ahead = now() + Duration::from_secs(86400);
     place.write(TEXT, ahead);
-    let mut loaded = place.kept.load(&place.path(), true).unwrap();
+    let mut loaded = place.cache.load(&place.path(), true).unwrap();
     place.write(&TEXT.replace("3 2 5", "3 2 6"), ahead);
     loaded.keep(ReadBounds::NONE);
     assert!(place.load(true).csr.values.contains(&6.0));
@@ -276,7 +276,7 @@ fn an_entry_that_shrinks_while_it_is_read_is_damaged() {
 #[test]
 fn a_file_whose_hashing_is_interrupted_is_not_cached() {
     let place = Place::new(TEXT);
-    let mut loaded = place.kept.load(&place.path(), true).unwrap();
+    let mut loaded = place.cache.load(&place.path(), true).unwrap();
     loaded.keep(ReadBounds::new(&AtomicBool::new(true), u64::MAX, ""));
     assert!(place.entries().is_empty());
     let note = loaded.note.unwrap();
@@ -338,11 +338,11 @@ fn a_header_with_impossible_sizes_is_refused() {
 #[test]
 fn an_unusable_cache_folder_does_not_prevent_reading() {
     let place = Place::new(TEXT);
-    fs::write(place.folder.path().join("kept"), "a file").unwrap();
+    fs::write(place.folder.path().join("cache"), "a file").unwrap();
     let loaded = place.load(true);
     assert_eq!(loaded.csr.nnz(), 5);
     assert!(loaded.note.unwrap().starts_with("the matrix was not cached in "));
-    let missing = place.kept.load(Path::new("no/such.mtx"), true).unwrap_err();
+    let missing = place.cache.load(Path::new("no/such.mtx"), true).unwrap_err();
     assert_eq!(missing.to_string(), "no/such.mtx: No such file or directory (os error 2)");
 }
 
@@ -350,7 +350,7 @@ fn an_unusable_cache_folder_does_not_prevent_reading() {
 fn the_list_shows_sources_and_stale_entries() {
     let place = Place::new(TEXT);
     place.load(true);
-    let list = || place.kept.list().unwrap().remove(0);
+    let list = || place.cache.list().unwrap().remove(0);
     let source = place.path().canonicalize().unwrap().display().to_string();
     assert_eq!((list().source, list().stale), (Some(source), false));
     fs::remove_file(place.path()).unwrap();

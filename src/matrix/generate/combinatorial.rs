@@ -31,8 +31,8 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// Appends the numbers of the blocks that are completed by `left` of the points from `point` on. `number`
-    /// is the number of the first of all blocks that begin with the points selected so far.
+    /// Appends the numbers of the blocks that contain the pair and consist of the points selected so far and of
+    /// `left` points from `point` on. `number` is the number of the first block of this form.
     fn list(&self, point: usize, left: usize, number: usize, row: &mut Vec<u32>) {
         let to_come = self.pair.iter().filter(|&&of_pair| of_pair >= point).count();
         if left < to_come || self.n - point < left {

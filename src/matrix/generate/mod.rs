@@ -213,7 +213,7 @@ pub fn is_generator(text: &str) -> bool {
     spec::form(text.split(',').next().unwrap_or_default()).is_some()
 }
 
-/// Returns the text for messages that shows the form of the named generator; empty if there is no such one.
+/// Returns the end of an error message, which shows the form of the generator; empty if its name is unknown.
 fn form(spec: &str) -> String {
     let form = spec::form(spec.split(',').next().unwrap_or_default());
     form.map_or(String::new(), |form| format!("; the form is {form}[,random=SEED]"))

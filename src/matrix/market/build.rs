@@ -66,19 +66,19 @@ fn assemble(
         column_indices: memory::zeros(nnz)?,
         values: memory::zeros(nnz)?,
     };
-    let filled: Vec<Result<FilledSlot, Fault>> = slots(&mut csr, ranges, chunks)
+    let results: Vec<Result<FilledSlot, Fault>> = slots(&mut csr, ranges, chunks)
         .into_par_iter()
         .map_init(Vec::new, |cursors, slot| {
             slot.fill(chunks, header.field == Field::Pattern, mirrored, cursors)
         })
         .collect();
     // The results are collected sequentially so that the first fault is reported.
-    let kept = filled.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let filled = results.into_iter().collect::<Result<Vec<_>, _>>()?;
     csr.row_offsets[header.rows] = nnz as u32;
-    if kept.iter().any(|kept| kept.entries.len() < kept.slot) {
-        close_gaps(&mut csr, ranges, &kept);
+    if filled.iter().any(|slot| slot.entries.len() < slot.size) {
+        close_gaps(&mut csr, ranges, &filled);
     }
-    Ok((csr, kept.iter().map(|kept| kept.duplicates).sum()))
+    Ok((csr, filled.iter().map(|slot| slot.duplicates).sum()))
 }
 
 /// The part of the CSR arrays for one range of rows.
@@ -97,7 +97,7 @@ struct FilledSlot {
     /// The positions of the remaining entries in the arrays.
     entries: Range<usize>,
     /// The number of entries before duplicates were summed.
-    slot: usize,
+    size: usize,
     duplicates: u64,
 }
 
@@ -143,14 +143,14 @@ impl Slot<'_> {
         }
         self.place(chunks, cursors);
         let (size, mut duplicates) = (self.values.len(), 0);
-        let mut kept = size;
+        let mut remaining = size;
         if !self.is_in_order() {
-            (kept, duplicates) = self.order_rows(mirrored)?;
+            (remaining, duplicates) = self.order_rows(mirrored)?;
         }
         for offset in self.row_offsets {
             *offset += self.start as u32;
         }
-        Ok(FilledSlot { entries: self.start..self.start + kept, slot: size, duplicates })
+        Ok(FilledSlot { entries: self.start..self.start + remaining, size, duplicates })
     }
 
     /// Sets the row offsets, relative to the start of the slot, and sets `cursors` to the start of each row.
@@ -211,7 +211,7 @@ impl Slot<'_> {
     /// Sorts each row and sums its duplicates in the order of the file. The remaining entries are moved to the
     /// front of the slot. Returns their number and the number of stored entries that were duplicates.
     fn order_rows(&mut self, mirrored: bool) -> Result<(usize, u64), Fault> {
-        let (mut kept, mut duplicates) = (0, 0);
+        let (mut remaining, mut duplicates) = (0, 0);
         let mut sorted: Vec<(u32, f64)> = Vec::new();
         for row in 0..self.row_offsets.len() {
             let entries = self.row(row);
@@ -219,18 +219,19 @@ impl Slot<'_> {
             sorted.clear();
             sorted.extend(columns.zip(self.values[entries].iter().copied()));
             sorted.sort_by_key(|&(col, _)| col);
-            self.row_offsets[row] = kept as u32;
+            self.row_offsets[row] = remaining as u32;
             for same in sorted.chunk_by(|a, b| a.0 == b.0) {
                 let (row, col) = (self.first_row + row, same[0].0);
-                self.column_indices[kept] = col;
-                self.values[kept] = sum(row, same).map_err(|m| Fault::whole(Reason::Broken(m)))?;
-                kept += 1;
+                self.column_indices[remaining] = col;
+                let value = sum(row, same).map_err(|m| Fault::whole(Reason::Broken(m)))?;
+                self.values[remaining] = value;
+                remaining += 1;
                 // The mirror image of a duplicate is not counted again.
                 let counts = !mirrored || col as usize <= row;
                 duplicates += if counts { same.len() as u64 - 1 } else { 0 };
             }
         }
-        Ok((kept, duplicates))
+        Ok((remaining, duplicates))
     }
 }
 
@@ -253,18 +254,18 @@ pub fn sum(row: usize, same: &[(u32, f64)]) -> Result<f64, String> {
 }
 
 /// Removes the gaps between the slots that summed duplicates have left.
-fn close_gaps(csr: &mut Csr<f64>, ranges: Ranges, kept: &[FilledSlot]) {
+fn close_gaps(csr: &mut Csr<f64>, ranges: Ranges, slots: &[FilledSlot]) {
     let mut end = 0;
-    for (range, kept) in kept.iter().enumerate() {
-        let gap = kept.entries.start - end;
-        csr.column_indices.copy_within(kept.entries.clone(), end);
-        csr.values.copy_within(kept.entries.clone(), end);
+    for (range, slot) in slots.iter().enumerate() {
+        let gap = slot.entries.start - end;
+        csr.column_indices.copy_within(slot.entries.clone(), end);
+        csr.values.copy_within(slot.entries.clone(), end);
         let first_row = range << ranges.shift;
         let last_row = csr.rows.min(first_row + (1 << ranges.shift));
         for offset in &mut csr.row_offsets[first_row..last_row] {
             *offset -= gap as u32;
         }
-        end += kept.entries.len();
+        end += slot.entries.len();
     }
     csr.row_offsets[csr.rows] = end as u32;
     csr.column_indices.truncate(end);

@@ -208,7 +208,7 @@ struct Buffer {
     keys: Vec<u64>,
     /// The values; unused for a pattern.
     values: Vec<f64>,
-    /// The number of entries. The vectors are longer, because this is faster than appending to them.
+    /// The number of entries. The vectors are longer: writing into them is faster than appending to them.
     size: usize,
     /// The number of entries in each range of rows.
     counts: Vec<u32>,

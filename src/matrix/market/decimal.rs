@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn values_at_the_edges_are_rounded_as_the_standard_library_does() {
+    fn edge_cases_are_rounded_as_in_the_standard_library() {
         for text in [
             "0.",
             ".5",
@@ -220,7 +220,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
 
         #[test]
-        fn decimals_are_rounded_as_the_standard_library_does(
+        fn decimals_are_rounded_as_in_the_standard_library(
             digits in any::<u64>(),
             drop in 0..64u32,
             point in 0..20usize,

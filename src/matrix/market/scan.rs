@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn indices_of_any_length() {
+    fn indices_of_any_length_are_parsed() {
         for number in (0..19).map(|power| 10u64.pow(power)).flat_map(|n| [n - 1, n, 9 * n]) {
             let line = format!("{number} {number}\n");
             assert_eq!(indices(&line), Some((number, number, 1.0, line.len())));
@@ -170,7 +170,7 @@ mod tests {
     /// Positions beyond the window wrap around. They must not be parsed as part of the line, and the parser
     /// must not loop over them for ever.
     #[test]
-    fn lines_as_long_as_the_window() {
+    fn lines_about_as_long_as_the_window_are_handled() {
         for length in LINE - 12..LINE + 12 {
             for (head, fill, tail) in [("1", " ", "2\n"), ("1 ", "0", "2\n"), ("1 2", " ", "\n")] {
                 let line =

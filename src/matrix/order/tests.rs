@@ -51,7 +51,7 @@ fn partition(levels: &[Vec<u32>], rows: usize) -> bool {
 
 proptest! {
     #[test]
-    fn a_list_is_a_permutation_if_it_holds_every_row_once(
+    fn a_list_is_a_permutation_if_it_contains_every_row_once(
         order in (0u32..20).prop_flat_map(|n| Just((0..n).collect::<Vec<_>>()).prop_shuffle()),
         spoilt in any::<prop::sample::Index>(),
         with in 0u32..21,

@@ -21,7 +21,7 @@ fn open<'c>(path: &Path, bounds: ReadBounds<'c>) -> Result<Opened<'c>, MarketErr
 }
 
 /// Returns the error message without the path.
-fn words(path: &Path, error: &MarketError) -> String {
+fn without_path(path: &Path, error: &MarketError) -> String {
     error.to_string().replace(&path.display().to_string(), "")
 }
 
@@ -56,10 +56,10 @@ fn a_pipe_is_read_as_a_file_is() {
 fn a_stream_that_is_not_a_matrix_is_not_read_to_its_end() {
     let zero = Path::new("/dev/zero");
     let error = open(zero, ReadBounds::NONE).unwrap().read().unwrap_err();
-    assert_eq!(words(zero, &error), ":1: the line has more than 65536 bytes");
+    assert_eq!(without_path(zero, &error), ":1: the line has more than 65536 bytes");
     let random = Path::new("/dev/urandom");
     let error = open(random, ReadBounds::NONE).unwrap().read().unwrap_err();
-    assert!(words(random, &error).starts_with(":1: the first line must be"), "{error}");
+    assert!(without_path(random, &error).starts_with(":1: the first line must be"), "{error}");
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn the_memory_for_a_stream_has_a_limit() {
     let path = pipe(folder.path(), format!("{TEXT}{}", "%\n".repeat(1 << 20)).into_bytes());
     let never = AtomicBool::new(false);
     let error = open(&path, ReadBounds::new(&never, 1 << 20, "a test")).err().unwrap();
-    let message = words(&path, &error);
+    let message = without_path(&path, &error);
     assert!(
         message.ends_with("bytes of memory, but only 1048576 are available (a test)"),
         "{message}"
@@ -82,9 +82,9 @@ fn unsupported_file_types_are_refused_before_they_are_opened() {
     let socket = folder.path().join("socket");
     let _listener = UnixListener::bind(&socket).unwrap();
     let error = open(&socket, ReadBounds::NONE).err().unwrap();
-    assert_eq!(words(&socket, &error), ": is a socket, not a file or a pipe");
+    assert_eq!(without_path(&socket, &error), ": is a socket, not a file or a pipe");
     let error = open(folder.path(), ReadBounds::NONE).err().unwrap();
-    assert_eq!(words(folder.path(), &error), ": is a directory");
+    assert_eq!(without_path(folder.path(), &error), ": is a directory");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_file_that_becomes_shorter_is_an_error() {
             let opened = open(&path, ReadBounds::NONE).unwrap();
             OpenOptions::new().write(true).open(&path).unwrap().set_len(left as u64).unwrap();
             let error = opened.read().unwrap_err();
-            assert_eq!(words(&path, &error), ": the file became shorter while it was read");
+            assert_eq!(without_path(&path, &error), ": the file became shorter while it was read");
         }
     }
 }
