@@ -1,5 +1,6 @@
-//! What took long and is needed again, on disk: compiled kernels, profiles of the machine, the
-//! collection's index, parsed matrices. An entry is for its owner alone, and used only by him.
+//! The on-disk cache for results that take long to compute: compiled kernels, machine profiles, the index of
+//! the collection, and parsed matrices. Entries are private to the user who created them, except in folders
+//! that are explicitly shared.
 
 mod files;
 
@@ -16,42 +17,43 @@ pub use files::{
     PUBLIC, Unusable, create_private_folder, folder_of, open_own, replace, replace_private,
 };
 
+/// The size in bytes of the SHA-256 checksum at the start of an entry.
 const CHECKSUM: usize = 32;
 
-/// A folder of entries. It only saves time: whatever goes wrong with it is no error.
+/// A folder of cache entries. A failure of the cache is not an error, because it only costs time.
 #[derive(Clone, Debug)]
 pub struct CacheFolder {
     folder: Option<PathBuf>,
-    /// Whether entries of other users are used, and others may read those of this user.
+    /// Whether entries of other users are used, and other users can read the entries of this user.
     shared: bool,
 }
 
-/// The files of a cache.
+/// The files in the folder of a cache.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
-    /// Entries with their sizes.
+    /// The entries with their sizes in bytes.
     pub entries: Vec<(PathBuf, u64)>,
-    /// What processes that have ended left unfinished, with their sizes.
+    /// The unfinished files of processes that have ended, with their sizes in bytes.
     pub left_over: Vec<(PathBuf, u64)>,
-    /// How many files and folders are not of this program.
+    /// The number of other files and folders, which do not belong to the cache.
     pub others: usize,
 }
 
-/// What an entry depends on.
+/// The key of an entry: a hash of everything on which its contents depend.
 #[derive(Clone)]
 pub struct Key(Sha256);
 
 impl Key {
-    /// Of these texts, in this order.
+    /// Creates the key of these texts. Their order matters.
     pub fn of<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> Self {
         Self(Sha256::new()).and(texts)
     }
 
-    /// And of these.
+    /// Extends the key by these texts.
     pub fn and<T: AsRef<[u8]>>(mut self, texts: impl IntoIterator<Item = T>) -> Self {
         for text in texts {
             let text = text.as_ref();
-            // The length keeps "ab", "c" and "a", "bc" apart.
+            // The length distinguishes "ab", "c" from "a", "bc".
             self.0.update((text.len() as u64).to_le_bytes());
             self.0.update(text);
         }
@@ -63,7 +65,7 @@ impl Key {
     }
 }
 
-/// The folder.
+/// Prints the path of the folder.
 impl fmt::Display for CacheFolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.folder {
@@ -74,8 +76,8 @@ impl fmt::Display for CacheFolder {
 }
 
 impl CacheFolder {
-    /// The user's for entries of a kind: a folder in that of `SPMV_BENCH_CACHE`, or in `spmv-bench` in
-    /// the folder for caches.
+    /// Returns the user's cache for entries of a kind: the folder `kind` in `SPMV_BENCH_CACHE`, or else in
+    /// `spmv-bench` in the user's cache folder (by default `~/.cache`).
     pub fn of_user(kind: &str) -> Self {
         let named = std::env::var_os("SPMV_BENCH_CACHE").filter(|name| !name.is_empty());
         let folder = named
@@ -84,26 +86,26 @@ impl CacheFolder {
         Self { folder: folder.map(|folder| folder.join(kind)), shared: false }
     }
 
-    /// One in `folder`, for this user.
+    /// Returns the cache in `folder` for entries that are private to this user.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self { folder: Some(folder.into()), shared: false }
     }
 
-    /// One in `folder`, for all who can read there: whoever names the folder trusts those who write into
-    /// it.
+    /// Returns the cache in `folder` for entries that several users share. The caller must trust every user
+    /// who can write to the folder.
     pub fn shared(folder: impl Into<PathBuf>) -> Self {
         Self { folder: Some(folder.into()), shared: true }
     }
 
-    /// The file of `key`'s entry, present or not; `None` where nothing can be kept.
+    /// Returns the path of the entry of `key`, which need not exist; `None` if there is no cache folder.
     pub fn path(&self, key: &Key) -> Option<PathBuf> {
         Some(self.folder.as_ref()?.join(key.file_name()))
     }
 
-    /// All that is in the folder.
+    /// Returns the files in the folder.
     ///
     /// # Errors
-    /// A folder that is there and cannot be read.
+    /// Returns an error if the folder exists but cannot be read.
     pub fn contents(&self) -> io::Result<Contents> {
         let mut contents = Contents::default();
         let entries = match self.folder.as_ref().map(fs::read_dir) {
@@ -117,10 +119,10 @@ impl CacheFolder {
         Ok(contents)
     }
 
-    /// The entry of `key`; when it is absent or damaged, what `make` gives, which is kept.
+    /// Returns the entry of `key`. If it is absent or damaged, `make` is called and its result is stored.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// Returns the error of `make`.
     pub fn get_or<E>(
         &self,
         key: &Key,
@@ -134,12 +136,12 @@ impl CacheFolder {
         Ok(entry)
     }
 
-    /// The folder, if there is one.
+    /// Returns the path of the folder, if there is one.
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
 
-    /// The entry of `key` and its age, if it is there, whole and the user's own.
+    /// Returns the entry of `key` and its age. Returns `None` if it is absent, damaged or not trusted.
     pub fn kept(&self, key: &Key) -> Option<(Vec<u8>, Duration)> {
         let path = self.path(key)?;
         let file = if self.shared { File::open(path).ok()? } else { open_own(&path).ok()? };
@@ -147,14 +149,14 @@ impl CacheFolder {
         Some((read(file)?, age))
     }
 
-    /// Keeps the entry of `key`.
+    /// Stores the entry of `key`. Failures are ignored.
     pub fn keep(&self, key: &Key, entry: &[u8]) {
         let Some(path) = self.path(key) else { return };
         let write = |file: &mut File| {
             file.write_all(&Sha256::digest(entry))?;
             file.write_all(entry)
         };
-        // An unwritable folder costs the next run time, nothing else.
+        // If the folder cannot be written, the next run only takes longer.
         let _ = if self.shared { replace(&path, write) } else { replace_private(&path, write) };
     }
 }
@@ -178,12 +180,12 @@ impl Contents {
     }
 }
 
-/// A hash as lower-case digits.
+/// Returns a hash as lower-case hexadecimal digits.
 pub fn hex(sha256: Sha256) -> String {
     sha256.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What stands behind its checksum in the file, if that is right.
+/// Reads an entry and verifies the checksum that precedes it in the file.
 fn read(mut file: File) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).ok()?;

@@ -1,4 +1,5 @@
-//! The datasets: their grammar and its errors, and that ours say what the collection's index says.
+//! Tests of the datasets: the file format, its error messages, and the agreement of the built-in datasets with
+//! the index of the collection and with the papers.
 
 use std::io::Write;
 use std::path::Path;
@@ -36,7 +37,7 @@ fn facts_have_defaults() {
     let datasets = Datasets::default().and(TWO, "my.toml").unwrap();
     let a = datasets.matrix("A/a").unwrap();
     assert_eq!((a.entries, a.real, a.binary, a.pattern_symmetry), (8, true, false, None));
-    // At most 4 on the diagonal and 2 below it are stored.
+    // The file stores at most 4 entries on the diagonal and 2 below it.
     assert_eq!((a.stored_at_most(), a.archive_bytes_estimate()), (6, 42));
     let b = datasets.matrix("A/b").unwrap();
     assert_eq!((b.group(), b.name(), b.entries, b.real), ("A", "b", 1001, false));
@@ -81,22 +82,22 @@ fn a_second_file_adds_and_overrides() {
 }
 
 #[test]
-fn errors_say_where() {
+fn errors_name_the_line() {
     for (text, expected) in [
         (format!("{TWO}colour = 1\n"), &["my.toml: TOML parse error at line 19", "colour"][..]),
         (
             "[[matrix]]\nid = \"A/a\"\nrows = -1\n".into(),
             &["my.toml: TOML parse error at line 3, column 8"],
         ),
-        (TWO.replace("A/a", "A"), &["my.toml:3: 'A' is no GROUP/NAME"]),
-        (TWO.replace("A/a", "../a"), &["my.toml:3: '../a' is no GROUP/NAME"]),
-        (TWO.replace("A/a", "A/a/b"), &["my.toml:3: 'A/a/b' is no GROUP/NAME"]),
-        (TWO.replace("A/b", "A/a"), &["my.toml:11: A/a is there twice"]),
+        (TWO.replace("A/a", "A"), &["my.toml:3: 'A' is not of the form GROUP/NAME"]),
+        (TWO.replace("A/a", "../a"), &["my.toml:3: '../a' is not of the form GROUP/NAME"]),
+        (TWO.replace("A/a", "A/a/b"), &["my.toml:3: 'A/a/b' is not of the form GROUP/NAME"]),
+        (TWO.replace("A/b", "A/a"), &["my.toml:11: A/a is defined twice"]),
         (
             TWO.replace("1_001", "999"),
-            &["my.toml:11: A/b: entries = 999, but that many include nnz = 1000"],
+            &["my.toml:11: A/b: entries = 999 must be at least nnz = 1000"],
         ),
-        (TWO.replace("1.0", "1.5"), &["my.toml:3: A/a: a symmetry is from 0 to 1, not 1.5"]),
+        (TWO.replace("1.0", "1.5"), &["my.toml:3: A/a: a symmetry must be from 0 to 1, not 1.5"]),
         (
             format!("{TWO}[set.s]\nsource = \"x\"\n"),
             &["my.toml:20: set s must have either members or a filter"],
@@ -111,7 +112,7 @@ fn errors_say_where() {
         ),
         (
             format!("{TWO}[set.s]\nsource = \"x\"\nmembers = [\"A/a\", {{ id = \"A/a\" }}]\n"),
-            &["my.toml:21: set s: A/a is there twice"],
+            &["my.toml:21: set s: A/a is listed twice"],
         ),
         (
             format!("{TWO}[set.s]\nsource = \"x\"\nmembers = [{{ id = \"A/a\", lable = \"\" }}]\n"),
@@ -132,7 +133,7 @@ fn errors_say_where() {
 }
 
 #[test]
-fn a_user_s_file_comes_to_ours() {
+fn a_user_s_file_extends_the_built_in_datasets() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), TWO).unwrap();
     let (both, ours) = (Datasets::with(Some(file.path())).unwrap(), Datasets::ours());
@@ -141,30 +142,30 @@ fn a_user_s_file_comes_to_ours() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named() {
+fn a_missing_file_is_named() {
     let error = Datasets::with(Some(Path::new("absent/my.toml"))).unwrap_err().to_string();
     assert!(error.starts_with("cannot read absent/my.toml: "), "{error}");
 }
 
-/// Past the test runner, which keeps back what a passing test prints.
-fn say(text: &str) {
+/// Prints to stderr directly, because the test runner hides the captured output of tests that pass.
+fn print_always(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 #[test]
-fn our_matrices_have_the_index_s_facts() {
+fn built_in_matrices_agree_with_the_index() {
     let ours = Datasets::ours();
-    assert!(ours.set("default").is_some(), "the set that is brought when none is named");
+    assert!(ours.set("default").is_some(), "`fetch` downloads this set if none is named");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/collection/ssstats.csv");
     let Ok(text) = std::fs::read_to_string(&path) else {
-        return say(&format!("skipped: {} is not there", path.display()));
+        return print_always(&format!("skipped: {} does not exist", path.display()));
     };
     let collection = index::parse(&text, "ssstats.csv").unwrap();
     assert!(collection.len() > 2000);
     for matrix in ours.matrices() {
         let found = collection.iter().find(|other| other.id == matrix.id);
         let Some(found) = found else { panic!("{} is not in the index", matrix.id) };
-        // A symmetry may be left out, or rounded.
+        // A symmetry may be missing or rounded in the built-in datasets.
         for (ours, theirs) in [
             (matrix.pattern_symmetry, found.pattern_symmetry),
             (matrix.numerical_symmetry, found.numerical_symmetry),
@@ -188,7 +189,7 @@ fn members<'d>(datasets: &'d Datasets, set: &str) -> &'d [Member] {
 }
 
 #[test]
-fn our_sets_are_what_the_papers_print() {
+fn built_in_sets_agree_with_the_papers() {
     let ours = Datasets::ours();
     let sizes = ["sc16-table1", "five-gpu-15", "csrk-64"].map(|set| members(&ours, set).len());
     assert_eq!(sizes, [3, 15, 64]);
@@ -198,7 +199,7 @@ fn our_sets_are_what_the_papers_print() {
     for member in csrk {
         let printed = member.symmetry.unwrap();
         let symmetry = ours.matrix(&member.id).unwrap().pattern_symmetry.unwrap();
-        // Freescale2 is printed as 1.0, cut to one digit like most it would be 0.9.
+        // Most printed symmetries are truncated to one digit, but that of Freescale2 is rounded to 1.0.
         assert!((printed - symmetry).abs() < 0.1, "{}: {symmetry}", member.id);
     }
     for member in members(&ours, "five-gpu-15") {
@@ -213,13 +214,13 @@ fn our_sets_are_what_the_papers_print() {
     assert!(default.len() > 50);
 }
 
-/// `key=…` of a specification.
+/// Returns the value of `key` in a specification.
 fn parameter<T: std::str::FromStr>(spec: &str, key: &str) -> Option<T> {
     let pair = |word: &str| word.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned()));
     spec.split(',').filter_map(pair).find(|(k, _)| k == key).and_then(|(_, v)| v.parse().ok())
 }
 
-/// Rows, columns, entries and the longest row.
+/// Returns the numbers of rows, columns and entries and the length of the longest row.
 fn sizes(spec: &str) -> [u64; 4] {
     let of = |key: &str| parameter::<u64>(spec, key);
     match of("hubs") {

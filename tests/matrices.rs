@@ -1,5 +1,5 @@
-//! Real matrices, when their folder is there: everything that its README's table states must come
-//! out to all printed digits, and every method must be right on them.
+//! Tests with real matrices, if their folder exists: the statistics must equal the table in the README of the
+//! folder in all printed digits, and every method must compute correct products.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -19,11 +19,12 @@ use spmv_bench::method::{Choice, Device};
 use spmv_bench::methods::METHODS;
 use spmv_bench::team::Team;
 
-/// The folder and the rows of its table by column name; `None`, said aloud, when it is absent.
+/// Returns the folder and the rows of its table by column name. Returns `None` and prints a message if the
+/// folder is absent.
 fn table() -> Option<(PathBuf, Vec<HashMap<String, String>>)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/matrices");
     let Ok(text) = std::fs::read_to_string(folder.join("README.md")) else {
-        say(&format!("skipped: {} is not there", folder.display()));
+        print_always(&format!("skipped: {} does not exist", folder.display()));
         return None;
     };
     let mut rows = text.lines().filter(|line| line.starts_with('|')).map(|line| {
@@ -34,15 +35,15 @@ fn table() -> Option<(PathBuf, Vec<HashMap<String, String>>)> {
     Some((folder, rows.skip(1).map(named).collect()))
 }
 
-/// Past the test runner, which keeps back what a passing test prints.
-fn say(text: &str) {
+/// Prints to stderr directly, because the test runner hides the captured output of tests that pass.
+fn print_always(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 #[test]
 fn statistics_equal_the_table_to_all_printed_digits() {
     let Some((folder, rows)) = table() else { return };
-    assert!(rows.len() >= 30, "the table was understood");
+    assert!(rows.len() >= 30, "the table could not be parsed");
     for row in rows {
         let market = market::read(&folder.join(&row["file"]), &market::Options::default());
         if row["field"] == "complex" {
@@ -75,12 +76,12 @@ fn statistics_equal_the_table_to_all_printed_digits() {
     }
 }
 
-/// A GPU whose times are modelled: it executes one product of each method.
+/// Returns a modelled GPU, which executes one product of each method.
 fn modelled() -> Gpu {
     Gpu::new(Model::of_file("a100", &DeviceFile::find("a100").unwrap()))
 }
 
-/// Runs the methods of a device on a matrix, one product a round.
+/// Runs the methods of a device on a matrix with one product per round and checks their results.
 fn check<T: Value>(name: &str, csr: &Csr<T>, device: Device) {
     let settings = Settings {
         iterations: Some(1),
@@ -110,7 +111,7 @@ fn check<T: Value>(name: &str, csr: &Csr<T>, device: Device) {
     }
 }
 
-/// Runs every method on a matrix of the folder.
+/// Runs every method on a matrix of the folder, the CPU methods in both precisions.
 fn run_all(name: &str) {
     let Some((folder, _)) = table() else { return };
     let path = folder.join(format!("{name}.mtx.gz"));
@@ -121,26 +122,26 @@ fn run_all(name: &str) {
 }
 
 #[test]
-fn every_method_is_right_where_one_row_is_very_long() {
+fn every_method_is_correct_where_one_row_is_very_long() {
     run_all("boyd1_kkt");
 }
 
 #[test]
-fn every_method_is_right_where_most_rows_are_empty() {
+fn every_method_is_correct_where_most_rows_are_empty() {
     run_all("org_hs_gene_goall");
 }
 
 #[test]
-fn every_method_is_right_on_a_wide_matrix() {
+fn every_method_is_correct_on_a_wide_matrix() {
     run_all("nw04");
 }
 
 #[test]
-fn every_method_is_right_on_a_tall_matrix() {
+fn every_method_is_correct_on_a_tall_matrix() {
     run_all("scrna_10x_chickenplot");
 }
 
 #[test]
-fn every_method_is_right_where_rows_are_short() {
+fn every_method_is_correct_where_rows_are_short() {
     run_all("mdual");
 }

@@ -1,5 +1,5 @@
-//! Files that are replaced whole, and files that are used only if nobody but the user can have written
-//! them. Other users may write into the folder at the same time.
+//! Atomic replacement of files, and access to files that only the user can have written. These functions are
+//! safe even if other users can write to the same folder.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
@@ -12,38 +12,39 @@ use nix::sys::signal::kill;
 use nix::unistd::{Pid, geteuid};
 use tempfile::Builder;
 
-/// Permissions of a file that is for everybody, before the process' umask.
+/// The permissions of a file for all users, before the umask of the process is applied.
 pub const PUBLIC: u32 = 0o666;
-/// Permissions of a file that is for its owner alone.
+/// The permissions of a file that only its owner can read and write.
 const PRIVATE: u32 = 0o600;
-/// The permission bits of writing for the group and for all others.
+/// The permission bits that allow the group and other users to write.
 const OTHERS_WRITE: u32 = 0o022;
-/// Digits of an entry's name, which is a SHA-256.
+/// The number of digits of the name of an entry, which is a SHA-256.
 const NAME_DIGITS: usize = 64;
 
-/// Why a file is not used.
+/// The reason why a file cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unusable {
-    /// There is no file of that name.
+    /// The file does not exist.
     Absent,
-    /// Somebody else may have written it; in what way, as in `belongs to another user`.
+    /// Another user may have written the file, or it cannot be opened. The text gives the reason, as in
+    /// `belongs to another user`.
     Distrusted(&'static str),
 }
 
-/// What a name in the cache's folder stands for.
+/// The meaning of a file name in the cache folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Name {
-    /// A whole entry.
+    /// A complete entry.
     Entry,
-    /// An entry that the process of that number writes or left unfinished.
+    /// An entry that the process with this number is writing or has left unfinished.
     Partial(i32),
-    /// No file of this program.
+    /// A file that does not belong to the cache.
     Other,
 }
 
 impl Name {
-    /// What a file of that name is. Partial names are `ENTRY.PROCESS-LETTERS`, as [`replace_private`] makes
-    /// them.
+    /// Classifies a file name. Names of unfinished files are `ENTRY.PROCESS-LETTERS`, as created by
+    /// [`replace_private`].
     pub fn of(name: &str) -> Self {
         let (entry, rest) = name.split_once('.').unwrap_or((name, ""));
         let digit = |c: u8| c.is_ascii_digit() || (b'a'..=b'f').contains(&c);
@@ -61,26 +62,28 @@ impl Name {
         }
     }
 
-    /// Whether it is an unfinished file whose process has ended.
+    /// Returns whether this is an unfinished file whose process has ended.
     pub fn is_left_over(self) -> bool {
         matches!(self, Self::Partial(process) if kill(Pid::from_raw(process), None) == Err(Errno::ESRCH))
     }
 }
 
-/// Writes a file beside `path` under a name that nobody can foresee, waits until it is on the disk and
-/// renames it to `path`: nobody reads half a file, and a link at `path` is replaced, not followed.
+/// Replaces a file atomically: writes a temporary file with a random name in the same folder, waits until it is
+/// on the disk, and renames it to `path`. Other processes never see a partial file. A link at `path` is
+/// replaced, not followed.
 ///
 /// # Errors
-/// Those of `write` and of the file system; then nothing is left.
+/// Returns the error of `write` or of the file system. The temporary file is then removed.
 pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     fs::create_dir_all(folder_of(path))?;
     replaced(path, PUBLIC, write)
 }
 
-/// The same for a file that only the user may read; folders that are missing are made likewise.
+/// Replaces a file like [`replace`], with permissions for its owner only. Missing folders are created with
+/// permissions for their owner only.
 ///
 /// # Errors
-/// Those of [`replace`].
+/// Returns the error of `write` or of the file system. The temporary file is then removed.
 pub fn replace_private(
     path: &Path,
     write: impl FnOnce(&mut File) -> io::Result<()>,
@@ -105,27 +108,27 @@ fn replaced(
     Ok(())
 }
 
-/// Makes a folder that only the user may enter, unless it is there.
+/// Creates a folder that only the user can access, unless it exists.
 ///
 /// # Errors
-/// Those of the file system.
+/// Returns an error if the folder cannot be created.
 pub fn create_private_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// The folder that a path is in.
+/// Returns the folder that contains a path; `.` if the path has no folder.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Opens a file for reading that nobody but the user can have written: a regular file, no link, that
-/// belongs to the effective user and that nobody else may write.
+/// Opens a file for reading if only the user can have written it: it must be a regular file and not a link,
+/// belong to the effective user, and not be writable by other users.
 ///
 /// # Errors
-/// Why it is not used.
+/// Returns the reason why the file cannot be used.
 pub fn open_own(path: &Path) -> Result<File, Unusable> {
     let mut options = File::options();
-    // A pipe without a writer would not be opened for ever.
+    // Without O_NONBLOCK, opening a pipe would wait for a writer.
     options.read(true).custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits());
     let file = options.open(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Unusable::Absent,
@@ -134,7 +137,7 @@ pub fn open_own(path: &Path) -> Result<File, Unusable> {
     })?;
     let metadata = file.metadata().map_err(|_| Unusable::Distrusted("cannot be opened"))?;
     if !metadata.is_file() {
-        return Err(Unusable::Distrusted("is no regular file"));
+        return Err(Unusable::Distrusted("is not a regular file"));
     }
     if metadata.uid() != geteuid().as_raw() {
         return Err(Unusable::Distrusted("belongs to another user"));
@@ -154,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_names_of_the_program_s_own_form_are_entries() {
+    fn only_names_in_the_form_of_the_cache_are_entries() {
         let entry = "0123456789abcdef".repeat(4);
         assert_eq!(Name::of(&entry), Name::Entry);
         assert_eq!(Name::of(&format!("{entry}.12-aZ9")), Name::Partial(12));
@@ -184,14 +187,14 @@ mod tests {
         child.wait().unwrap();
         assert!(Name::Partial(ended).is_left_over());
         let running = i32::try_from(std::process::id()).unwrap();
-        // The first process belongs to somebody else, mostly.
+        // The process with number 1 usually belongs to another user.
         for name in [Name::Partial(running), Name::Partial(1), Name::Entry, Name::Other] {
             assert!(!name.is_left_over(), "{name:?}");
         }
     }
 
     #[test]
-    fn a_link_is_replaced_and_not_written_through() {
+    fn a_link_is_replaced_and_not_followed() {
         let dir = tempfile::tempdir().unwrap();
         let (link, victim) = (dir.path().join("a.json"), dir.path().join("victim"));
         for (there, replace) in [(false, true), (true, false)] {
@@ -211,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_private_is_its_owner_s_alone() {
+    fn private_files_are_accessible_to_their_owner_only() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("new/folder/entry");
         replace_private(&path, |file| file.write_all(b"x")).unwrap();
@@ -222,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_may_have_written_is_not_opened() {
+    fn files_that_others_may_have_written_are_not_opened() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("entry");
         let why = |path: &Path| open_own(path).unwrap_err();
@@ -235,11 +238,11 @@ mod tests {
         let link = dir.path().join("link");
         symlink(&path, &link).unwrap();
         assert_eq!(why(&link), Unusable::Distrusted("is a symbolic link"));
-        assert_eq!(why(dir.path()), Unusable::Distrusted("is no regular file"));
+        assert_eq!(why(dir.path()), Unusable::Distrusted("is not a regular file"));
         let pipe = dir.path().join("pipe");
         nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
-        assert_eq!(why(&pipe), Unusable::Distrusted("is no regular file"));
-        // Only root can give files away, and not in every container.
+        assert_eq!(why(&pipe), Unusable::Distrusted("is not a regular file"));
+        // Only root can change the owner of a file, and not in every container.
         fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
         if std::os::unix::fs::chown(&path, Some(geteuid().as_raw() + 1), None).is_ok() {
             assert_eq!(why(&path), Unusable::Distrusted("belongs to another user"));

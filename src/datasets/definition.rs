@@ -1,4 +1,4 @@
-//! The grammar of a file of datasets, and what must hold beyond it.
+//! The parser of dataset files (TOML) and the checks of their contents.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -12,23 +12,23 @@ use toml::Spanned;
 use super::filter::Filter;
 use super::{Datasets, DatasetsError, Matrices, Matrix, Set, is_id};
 
-/// A matrix in a set, with what the set's source says of it.
+/// A member of a set: the id of a matrix and the facts that the source of the set prints about it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Member {
-    /// `GROUP/NAME`.
+    /// The id, `GROUP/NAME`.
     pub id: String,
     /// The name that the source prints.
     pub printed: Option<String>,
-    /// The source's short sign for it.
+    /// The abbreviation that the source uses.
     pub label: Option<String>,
-    /// The source's class of matrices that it is in.
+    /// The class to which the source assigns the matrix.
     pub class: Option<String>,
-    /// The pattern's symmetry as printed, from 0 to 1.
+    /// The printed symmetry of the pattern, from 0 to 1.
     pub symmetry: Option<f64>,
-    /// The longest row's entries as printed.
+    /// The printed number of entries of the longest row.
     pub longest: Option<u64>,
-    /// Nonzeros as printed.
+    /// The printed number of nonzeros.
     pub nnz: Option<u64>,
 }
 
@@ -71,7 +71,7 @@ struct SetTable {
     filter: Option<Spanned<String>>,
 }
 
-/// A member as written: the id alone or a table.
+/// A member as it is written in the file: the id alone or a table.
 struct MemberText(Member);
 
 fn yes() -> bool {
@@ -139,7 +139,7 @@ impl From<MatrixTable> for Matrix {
     }
 }
 
-/// Adds what `text` defines.
+/// Adds the matrices and sets that `text` defines. `name` is the name of the file in messages.
 pub fn add(datasets: &mut Datasets, text: &str, name: &str) -> Result<(), DatasetsError> {
     let place = Place { text, name };
     let file: File = toml::from_str(text)
@@ -162,7 +162,7 @@ fn is_sha256(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(digit)
 }
 
-/// For saying where something is wrong.
+/// The file that is being parsed, for messages with a line number.
 struct Place<'t> {
     text: &'t str,
     name: &'t str,
@@ -179,24 +179,24 @@ impl Place<'_> {
         let id = table.id.get_ref();
         let wrong = |message: String| Err(self.wrong(table.id.span(), message));
         if !is_id(id) {
-            return wrong(format!("'{id}' is no GROUP/NAME"));
+            return wrong(format!("'{id}' is not of the form GROUP/NAME"));
         }
         if !ids.insert(id.clone()) {
-            return wrong(format!("{id} is there twice"));
+            return wrong(format!("{id} is defined twice"));
         }
         if let Some(entries) = table.entries.filter(|&entries| entries < table.nnz) {
             let nnz = table.nnz;
-            return wrong(format!("{id}: entries = {entries}, but that many include nnz = {nnz}"));
+            return wrong(format!("{id}: entries = {entries} must be at least nnz = {nnz}"));
         }
         if let Some(sha256) = table.sha256.as_ref().filter(|text| !is_sha256(text.get_ref())) {
             let shown = sha256.get_ref().escape_debug();
             let message =
-                format!("{id}: sha256 has 64 digits of 0 to 9 and a to f, not '{shown:.80}'");
+                format!("{id}: sha256 must have 64 digits (0 to 9, a to f), not '{shown:.80}'");
             return Err(self.wrong(sha256.span(), message));
         }
         let symmetries = [table.pattern_symmetry, table.numerical_symmetry];
         match symmetries.into_iter().flatten().find(|share| !(0.0..=1.0).contains(share)) {
-            Some(share) => wrong(format!("{id}: a symmetry is from 0 to 1, not {share}")),
+            Some(share) => wrong(format!("{id}: a symmetry must be from 0 to 1, not {share}")),
             None => Ok(()),
         }
     }
@@ -233,7 +233,7 @@ impl Place<'_> {
                 return Err(self.wrong(entry.span(), message));
             }
             if !ids.insert(id.clone()) {
-                return Err(self.wrong(entry.span(), format!("set {set}: {id} is there twice")));
+                return Err(self.wrong(entry.span(), format!("set {set}: {id} is listed twice")));
             }
         }
         Ok(entries.into_iter().map(|entry| entry.into_inner().0).collect())

@@ -1,22 +1,25 @@
-//! The collection's index, `ssstats.csv`: the number of matrices, a date, then a line per matrix.
+//! The index of the collection, `ssstats.csv`: the number of matrices, a date, and then one line per matrix.
 
 use super::{DatasetsError, Matrix, is_id};
 
-/// The fields of a line.
+/// The names of the fields of a line, for messages.
 const FIELDS: &str = "group, name, rows, cols, nnz, real, binary, 2-D or 3-D, positive definite, \
                       pattern symmetry, numerical symmetry, kind, entries";
 const FIELD_COUNT: usize = 13;
 const HEAD_LINES: usize = 2;
 
-/// The matrices of an index; `file` is its name in messages.
+/// Parses an index. `file` is its name in messages.
 ///
 /// # Errors
-/// With the line that is wrong, or when there are not as many as the first line says.
+/// Returns an error if a line is invalid or the number of matrices differs from that in the first line.
 pub fn parse(text: &str, file: &str) -> Result<Vec<Matrix>, DatasetsError> {
     let wrong = |line, message| DatasetsError::Content { file: file.to_owned(), line, message };
     let first = text.lines().next().unwrap_or("");
     let count: usize = first.trim().parse().map_err(|_| {
-        wrong(1, format!("'{}' should be the number of matrices", first.escape_debug()))
+        wrong(
+            1,
+            format!("this line must be the number of matrices, not '{}'", first.escape_debug()),
+        )
     })?;
     let lines = text.lines().enumerate().skip(HEAD_LINES);
     let matrices: Vec<Matrix> = lines
@@ -24,12 +27,13 @@ pub fn parse(text: &str, file: &str) -> Result<Vec<Matrix>, DatasetsError> {
         .collect::<Result<_, _>>()?;
     if matrices.len() != count {
         let found = matrices.len();
-        return Err(wrong(1, format!("{count} matrices should follow, not {found}: cut off?")));
+        let message = format!("{count} matrices must follow, not {found}; is the file incomplete?");
+        return Err(wrong(1, message));
     }
     Ok(matrices)
 }
 
-/// The index of these matrices, in the form that [`parse`] takes; what is unknown is 0.
+/// Returns the index of these matrices in the form that [`parse`] accepts. Unknown numbers are written as 0.
 pub fn write(matrices: &[&Matrix], date: &str) -> String {
     let mut text = format!("{}\n{date}\n", matrices.len());
     for matrix in matrices {
@@ -55,7 +59,7 @@ fn matrix(line: &str) -> Result<Matrix, String> {
         fields;
     let id = format!("{group}/{name}");
     if !is_id(&id) {
-        return Err(format!("'{}' is no GROUP/NAME", id.escape_debug()));
+        return Err(format!("'{}' is not of the form GROUP/NAME", id.escape_debug()));
     }
     Ok(Matrix {
         id,
@@ -76,7 +80,8 @@ fn matrix(line: &str) -> Result<Matrix, String> {
 }
 
 fn number<T: std::str::FromStr>(text: &str, what: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("{what} '{}' is not a number that fits", text.escape_debug()))
+    text.parse()
+        .map_err(|_| format!("{what} '{}' is not a number or is out of range", text.escape_debug()))
 }
 
 #[cfg(test)]
@@ -88,7 +93,7 @@ mod tests {
         "HB,arc130,130,130,1037,1,0,1,0,0.7586805555555556,0,materials problem,1282\n";
 
     #[test]
-    fn a_line_is_a_matrix() {
+    fn a_line_describes_a_matrix() {
         let matrices = parse(&format!("{HEAD}{ARC130}"), "ssstats.csv").unwrap();
         let arc130 = &matrices[0];
         assert_eq!((arc130.group(), arc130.name(), arc130.rows), ("HB", "arc130", 130));
@@ -99,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn a_written_index_is_read_back() {
         let matrices = parse(&format!("{HEAD}{ARC130}"), "ssstats.csv").unwrap();
         let text = write(&[&matrices[0]], "a date");
         assert_eq!(text, format!("1\na date\n{}", ARC130.replace("0,1,0,0.7", "0,0,0,0.7")));
@@ -107,18 +112,21 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_the_line() {
+    fn errors_name_the_line() {
         for (text, expected) in [
-            ("", "ssstats.csv:1: '' should be the number of matrices"),
-            ("<html>\n", "ssstats.csv:1: '<html>' should be the number of matrices"),
-            (&format!("2\n\n{ARC130}"), "ssstats.csv:1: 2 matrices should follow, not 1: cut off?"),
+            ("", "ssstats.csv:1: this line must be the number of matrices, not ''"),
+            ("<html>\n", "ssstats.csv:1: this line must be the number of matrices, not '<html>'"),
+            (
+                &format!("2\n\n{ARC130}"),
+                "ssstats.csv:1: 2 matrices must follow, not 1; is the file incomplete?",
+            ),
             (
                 &format!("{HEAD}{}", ARC130.replace("1282", "-1")),
-                "ssstats.csv:3: entries '-1' is not a number that fits",
+                "ssstats.csv:3: entries '-1' is not a number or is out of range",
             ),
             (
                 &format!("{HEAD}{}", ARC130.replace("HB", "..")),
-                "ssstats.csv:3: '../arc130' is no GROUP/NAME",
+                "ssstats.csv:3: '../arc130' is not of the form GROUP/NAME",
             ),
         ] {
             assert_eq!(parse(text, "ssstats.csv").unwrap_err().to_string(), expected);

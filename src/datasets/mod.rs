@@ -1,5 +1,5 @@
-//! Which matrices there are: the facts of those in the collection, the sets of them that are known by
-//! name, and filters over them. Reads no network and no matrix.
+//! The known matrices: facts about matrices of the collection, named sets of them, and filters. This module
+//! does not access the network or read matrices.
 
 mod definition;
 pub mod filter;
@@ -11,50 +11,52 @@ use std::path::{Path, PathBuf};
 pub use definition::Member;
 use filter::Filter;
 
-/// Bytes of the archive per stored entry where all values are 1 and only positions are stored: 2.4 to
-/// 4.6 in 17 compressed files.
+/// The estimated number of bytes of an archive per stored entry without a value (2.4 to 4.6 in 17 files).
 pub const ARCHIVE_BYTES_PER_POSITION: f64 = 2.9;
-/// Bytes of the archive per stored entry with a value: 4 to 12 in 12 compressed files.
+/// The estimated number of bytes of an archive per stored entry with a value (4 to 12 in 12 files).
 pub const ARCHIVE_BYTES_PER_VALUE: f64 = 7.0;
 
-/// Our own datasets, and the name they bear in messages.
+/// The built-in datasets.
 const OURS: &str = include_str!("../../datasets.toml");
+/// The name of the built-in datasets in messages.
 const OURS_NAME: &str = "datasets.toml";
 
-/// The facts of a matrix of the collection.
+/// The facts about a matrix of the collection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
-    /// `GROUP/NAME`.
+    /// The id, `GROUP/NAME`.
     pub id: String,
+    /// The number of rows.
     pub rows: u64,
+    /// The number of columns.
     pub cols: u64,
-    /// Numerical nonzeros of the expanded matrix.
+    /// The number of numerical nonzeros of the expanded matrix.
     pub nnz: u64,
-    /// Entries of the expanded matrix, explicit zeros included.
+    /// The number of entries of the expanded matrix, including explicit zeros.
     pub entries: u64,
-    /// The collection's word for the problem.
+    /// The kind of problem according to the collection.
     pub kind: String,
     /// Whether no value is complex.
     pub real: bool,
     /// Whether all values are 1.
     pub binary: bool,
-    /// Share of the entries off the diagonal whose mirror is an entry too.
+    /// The fraction of the off-diagonal entries a_ij for which a_ji is also an entry.
     pub pattern_symmetry: Option<f64>,
-    /// Share of the entries off the diagonal whose mirror has the same value.
+    /// The fraction of the off-diagonal entries a_ij for which a_ji has the same value.
     pub numerical_symmetry: Option<f64>,
-    /// Entries of the longest row, where published or counted.
+    /// The number of entries of the longest row, if published or counted.
     pub longest: Option<u64>,
-    /// Standard deviation of the row lengths over their mean, where published or counted.
+    /// The standard deviation of the row lengths divided by their mean, if published or counted.
     pub variation: Option<f64>,
-    /// A generated matrix of the same rows, columns, entries and, as far as they are known, row
-    /// lengths: `gen:…`.
+    /// The specification (`gen:…`) of a generated matrix with the same numbers of rows, columns and entries and,
+    /// as far as known, the same row lengths.
     pub stand_in: Option<String>,
-    /// SHA-256 of the archive `GROUP/NAME.tar.gz`, in lower-case digits, where it is known.
+    /// The SHA-256 of the archive `GROUP/NAME.tar.gz` in lower-case hexadecimal digits, if known.
     pub sha256: Option<String>,
 }
 
 impl Matrix {
-    /// One that tests look at.
+    /// Returns a matrix of this size for tests.
     #[cfg(test)]
     pub(crate) fn of_size(id: &str, rows: u64, cols: u64, entries: u64) -> Self {
         Self {
@@ -75,33 +77,33 @@ impl Matrix {
         }
     }
 
-    /// Whether an archive of that SHA-256 is the matrix's, as far as that is known.
+    /// Checks the SHA-256 of an archive of this matrix, if the expected one is known.
     ///
     /// # Errors
-    /// With both hashes.
+    /// Returns a message with both hashes if they differ.
     pub fn check_archive(&self, sha256: &str) -> Result<(), String> {
         match self.sha256.as_deref().filter(|known| *known != sha256) {
             None => Ok(()),
             Some(known) => Err(format!(
-                "its SHA-256 is {sha256}, but the datasets' file says that of {} is {known}; --any-archive \
-                 takes it all the same",
+                "its SHA-256 is {sha256}, but the datasets file gives {known} for {}; --any-archive accepts \
+                 the archive anyway",
                 self.id
             )),
         }
     }
 
-    /// The part of the id before the slash.
+    /// Returns the part of the id before the slash.
     pub fn group(&self) -> &str {
         self.id.split_once('/').map_or("", |(group, _)| group)
     }
 
-    /// The part of the id after the slash.
+    /// Returns the part of the id after the slash.
     pub fn name(&self) -> &str {
         self.id.split_once('/').map_or(&self.id, |(_, name)| name)
     }
 
-    /// The most entries that the file has: one triangle with its diagonal of a symmetric matrix, else
-    /// all.
+    /// Returns an upper bound on the number of entries in the file: the entries of one triangle with the diagonal
+    /// if the matrix is symmetric, otherwise all entries.
     pub fn stored_at_most(&self) -> u64 {
         match self.numerical_symmetry == Some(1.0) {
             true => self.entries.min(self.entries.saturating_add(self.rows) / 2),
@@ -109,7 +111,7 @@ impl Matrix {
         }
     }
 
-    /// About how many bytes its archive has.
+    /// Returns the estimated size of the archive in bytes.
     pub fn archive_bytes_estimate(&self) -> u64 {
         let per_entry = match self.binary {
             true => ARCHIVE_BYTES_PER_POSITION,
@@ -119,7 +121,8 @@ impl Matrix {
     }
 }
 
-/// Whether the text is `GROUP/NAME` of letters, digits, `_` and `-`: fit for files' names and addresses.
+/// Returns whether the text has the form `GROUP/NAME` with only letters, digits, `_` and `-`, so that it is safe
+/// in file names and URLs.
 pub fn is_id(text: &str) -> bool {
     let fits = |part: &str| {
         let allowed = |c: u8| c.is_ascii_alphanumeric() || b"_-".contains(&c);
@@ -128,36 +131,58 @@ pub fn is_id(text: &str) -> bool {
     text.split_once('/').is_some_and(|(group, name)| fits(group) && fits(name))
 }
 
-/// What is wrong with a file of datasets or an index: `my.toml:17: …`.
+/// An error in a dataset file or an index, as in `my.toml:17: …`.
 #[derive(Debug, thiserror::Error)]
 pub enum DatasetsError {
+    /// The file cannot be read.
     #[error("cannot read {}: {error}", path.display())]
-    Unreadable { path: PathBuf, error: std::io::Error },
+    Unreadable {
+        /// The path of the file.
+        path: PathBuf,
+        /// The error of the system.
+        error: std::io::Error,
+    },
+    /// The file is not valid TOML or has unknown or missing keys.
     #[error("{file}: {error}")]
-    Grammar { file: String, error: Box<toml::de::Error> },
+    Grammar {
+        /// The name of the file.
+        file: String,
+        /// The error of the TOML parser, with the line.
+        error: Box<toml::de::Error>,
+    },
+    /// The contents of a line are invalid.
     #[error("{file}:{line}: {message}")]
-    Content { file: String, line: usize, message: String },
+    Content {
+        /// The name of the file.
+        file: String,
+        /// The number of the line, counted from 1.
+        line: usize,
+        /// The description of the error.
+        message: String,
+    },
 }
 
-/// A set of matrices that is known by a name.
+/// A named set of matrices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Set {
-    /// Where it comes from, as in `csr-k, Table 1`.
+    /// The source of the set, as in `csr-k, Table 1`.
     pub source: String,
+    /// A remark about the set.
     pub note: Option<String>,
+    /// The definition of its matrices.
     pub matrices: Matrices,
 }
 
-/// How a set says what is in it.
+/// The definition of the matrices in a set.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Matrices {
-    /// These, in this order.
+    /// A list of matrices in this order.
     Members(Vec<Member>),
-    /// All that pass.
+    /// All matrices that pass a filter.
     Filter(Filter),
 }
 
-/// Matrices and sets, from one file or two.
+/// The matrices and sets of the built-in datasets and of the user's file.
 #[derive(Clone, Debug, Default)]
 pub struct Datasets {
     matrices: BTreeMap<String, Matrix>,
@@ -165,18 +190,19 @@ pub struct Datasets {
 }
 
 impl Datasets {
-    /// Our own.
+    /// Returns the built-in datasets.
     ///
     /// # Panics
-    /// Never: a test reads them.
+    /// Panics if the built-in file is invalid, which a test excludes.
     pub fn ours() -> Self {
-        Self::default().and(OURS, OURS_NAME).expect("our own datasets are right")
+        Self::default().and(OURS, OURS_NAME).expect("the built-in datasets are valid")
     }
 
-    /// Our own and those of the user's file; where both have a name, the user's holds.
+    /// Returns the built-in datasets, extended by those of the user's file. If both define a name, the definition
+    /// of the user's file is used.
     ///
     /// # Errors
-    /// When the file cannot be read or breaks the grammar.
+    /// Returns an error if the file cannot be read or is invalid.
     pub fn with(file: Option<&Path>) -> Result<Self, DatasetsError> {
         let Some(path) = file else { return Ok(Self::ours()) };
         let text = std::fs::read_to_string(path)
@@ -184,36 +210,37 @@ impl Datasets {
         Self::ours().and(&text, &path.display().to_string())
     }
 
-    /// These and those of another text, `file` by name, whose names hold.
+    /// Extends these datasets by those of `text`, the contents of the file named `file`. Names in `text` replace
+    /// existing ones.
     ///
     /// # Errors
-    /// When it breaks the grammar, an id is there twice, or a member is in neither.
+    /// Returns an error if `text` is invalid, defines an id twice, or a set has an unknown member.
     pub fn and(mut self, text: &str, file: &str) -> Result<Self, DatasetsError> {
         definition::add(&mut self, text, file)?;
         Ok(self)
     }
 
-    /// The facts of `GROUP/NAME`.
+    /// Returns the facts about the matrix with the id `GROUP/NAME`.
     pub fn matrix(&self, id: &str) -> Option<&Matrix> {
         self.matrices.get(id)
     }
 
-    /// All matrices, by id.
+    /// Returns all matrices, sorted by id.
     pub fn matrices(&self) -> impl Iterator<Item = &Matrix> {
         self.matrices.values()
     }
 
-    /// All sets with their names, by name.
+    /// Returns all sets with their names, sorted by name.
     pub fn sets(&self) -> impl Iterator<Item = (&str, &Set)> {
         self.sets.iter().map(|(name, set)| (name.as_str(), set))
     }
 
-    /// The set of that name.
+    /// Returns the set with this name.
     pub fn set(&self, name: &str) -> Option<&Set> {
         self.sets.get(name)
     }
 
-    /// The matrices of a set: in its order, or by id where it is a filter.
+    /// Returns the matrices of a set: in the order of its members, or sorted by id if it has a filter.
     pub fn matrices_of<'d>(&'d self, set: &'d Set) -> Vec<&'d Matrix> {
         match &set.matrices {
             Matrices::Members(members) => {

@@ -1,4 +1,4 @@
-//! Compressed sparse row storage: the format every method starts from.
+//! Compressed sparse row (CSR) storage: the format from which every method starts.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -13,15 +13,15 @@ pub const MAX_INDEX: usize = i32::MAX as usize;
 /// A sparse matrix of `rows` × `cols`. Within a row the column indices ascend strictly, so there
 /// are no duplicates; explicit zeros are ordinary entries.
 ///
-/// The products read `x` and `y` unchecked on the strength of these promises, so only this crate
-/// touches the fields; others come through [`Csr::new`].
+/// The products access `x` and `y` without bounds checks because they rely on these invariants. Therefore
+/// only this crate can access the fields; other crates use [`Csr::new`], which checks the invariants.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Csr<T> {
-    /// Number of rows, at most [`MAX_INDEX`].
+    /// The number of rows, at most [`MAX_INDEX`].
     pub(crate) rows: usize,
-    /// Number of columns, at most [`MAX_INDEX`].
+    /// The number of columns, at most [`MAX_INDEX`].
     pub(crate) cols: usize,
-    /// `rows + 1` offsets; row `i` is the half-open range `row_offsets[i]..row_offsets[i + 1]`.
+    /// The `rows + 1` row offsets: the entries of row `i` are `row_offsets[i]..row_offsets[i + 1]`.
     pub(crate) row_offsets: Vec<u32>,
     /// The column of each nonzero.
     pub(crate) column_indices: Vec<u32>,
@@ -30,7 +30,7 @@ pub struct Csr<T> {
 }
 
 impl<T> Csr<T> {
-    /// A matrix from its arrays; `None` when they break a promise.
+    /// Creates a matrix from its arrays. Returns `None` if they violate an invariant.
     pub fn new(
         rows: usize,
         cols: usize,
@@ -42,53 +42,53 @@ impl<T> Csr<T> {
         csr.is_valid().then_some(csr)
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn cols(&self) -> usize {
         self.cols
     }
 
-    /// The column of each nonzero, row by row.
+    /// Returns the column of each nonzero, row by row.
     pub fn column_indices(&self) -> &[u32] {
         &self.column_indices
     }
 
-    /// The value of each nonzero, row by row.
+    /// Returns the value of each nonzero, row by row.
     pub fn values(&self) -> &[T] {
         &self.values
     }
 
-    /// Number of stored entries.
+    /// Returns the number of stored entries.
     pub fn nnz(&self) -> usize {
         self.column_indices.len()
     }
 
-    /// Bytes of the three arrays.
+    /// Returns the size of the three arrays, in bytes.
     pub fn bytes(&self) -> u64 {
         size_of_val(&self.row_offsets[..]) as u64 + self.entry_bytes()
     }
 
-    /// Bytes of the column indices and the values.
+    /// Returns the size of the column indices and the values, in bytes.
     pub fn entry_bytes(&self) -> u64 {
         (size_of_val(&self.column_indices[..]) + size_of_val(&self.values[..])) as u64
     }
 
-    /// The half-open range of row `row`'s entries.
+    /// Returns the range of the entries of row `row`.
     #[inline]
     pub fn row(&self, row: usize) -> std::ops::Range<usize> {
         self.row_offsets[row] as usize..self.row_offsets[row + 1] as usize
     }
 
-    /// The number of entries of each row.
+    /// Returns the number of entries of each row.
     pub fn row_lengths(&self) -> impl Iterator<Item = u32> + Clone {
         self.row_offsets.windows(2).map(|pair| pair[1] - pair[0])
     }
 
-    /// Whether the arrays keep the promises.
+    /// Checks the invariants of the arrays.
     pub fn is_valid(&self) -> bool {
         self.rows <= MAX_INDEX
             && self.cols <= MAX_INDEX
@@ -102,7 +102,7 @@ impl<T> Csr<T> {
     }
 }
 
-/// Whether the columns of each row ascend and are below `cols`; on the current rayon pool.
+/// Checks on the current rayon pool that the columns of each row ascend strictly and are below `cols`.
 fn rows_ascend(row_offsets: &[u32], column_indices: &[u32], cols: usize) -> bool {
     row_offsets.par_windows(2).with_min_len(1 << 12).all(|pair| {
         let columns = &column_indices[pair[0] as usize..pair[1] as usize];
@@ -111,11 +111,11 @@ fn rows_ascend(row_offsets: &[u32], column_indices: &[u32], cols: usize) -> bool
 }
 
 impl<T: Scalar> Csr<T> {
-    /// Builds from (row, column, value) triplets in any order; duplicates are summed. For small
-    /// matrices and tests: the reader and the generators write the arrays directly.
+    /// Creates a matrix from (row, column, value) triplets in any order and sums duplicates. It is meant
+    /// for small matrices and tests: the reader and the generators write the arrays directly.
     ///
     /// # Panics
-    /// When a triplet lies outside the matrix.
+    /// Panics if a triplet lies outside the matrix.
     pub fn from_triplets(rows: usize, cols: usize, triplets: &[(usize, usize, f64)]) -> Self {
         let mut sorted = triplets.to_vec();
         sorted.sort_by_key(|&(row, col, _)| (row, col));
@@ -140,10 +140,10 @@ impl<T: Scalar> Csr<T> {
 }
 
 impl Csr<f64> {
-    /// The same matrix in precision `T`.
+    /// Converts the values to precision `T`.
     ///
     /// # Errors
-    /// The first value that overflows it.
+    /// Returns the first value that is not finite in precision `T`.
     pub fn to_precision<T: Scalar>(&self) -> Result<Cow<'_, Csr<T>>, f64> {
         if let Some(same) = (self as &dyn Any).downcast_ref() {
             return Ok(Cow::Borrowed(same));

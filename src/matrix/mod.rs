@@ -1,4 +1,5 @@
-//! The matrix in memory and where it comes from. Knows nothing of methods, devices or time.
+//! Matrices in memory (CSR), their sources (files, generators and the cache), statistics and orderings.
+//! This module does not depend on methods, devices or timing.
 
 pub mod archive;
 pub mod bounds;

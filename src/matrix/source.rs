@@ -1,4 +1,4 @@
-//! Where a matrix comes from: a Matrix Market file or a generator.
+//! The source of a matrix: a Matrix Market file or a generator.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -12,19 +12,19 @@ use super::generate::{Generator, SpecError};
 use super::market::{self, Market, MarketError};
 use super::stats::pattern_symmetry;
 
-/// A file or `gen:…`.
+/// The source of a matrix: a file or a generator (`gen:…`).
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(into = "Plain", try_from = "Plain")]
 pub enum Source {
     /// A `.mtx`, `.mtx.gz` or `.tar.gz` file.
     File(PathBuf),
-    /// A generator.
+    /// A generator, given as `gen:…`.
     Generated(Generator),
-    /// A generator that stands in for the named matrix of the collection.
+    /// The id of a matrix of the collection and the generator that replaces it.
     StandIn(String, Generator),
 }
 
-/// The same in bytes and text.
+/// The serialized form of a [`Source`]: a path as bytes, a generator as its specification.
 #[derive(serde::Serialize, serde::Deserialize)]
 enum Plain {
     File(Vec<u8>),
@@ -54,98 +54,103 @@ impl TryFrom<Plain> for Source {
     }
 }
 
-/// What is known of a matrix before it is there.
+/// The size of a matrix, as far as it is known before the matrix is read or generated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SizeHint {
-    /// Number of rows.
+    /// The number of rows.
     pub rows: usize,
-    /// Number of columns.
+    /// The number of columns.
     pub cols: usize,
-    /// Entries, or more than there will be.
+    /// An upper bound on the number of entries.
     pub nnz: u64,
-    /// The most bytes that reading or making it holds besides the CSR arrays and a file itself.
+    /// An upper bound on the temporary memory for reading or generating the matrix, in bytes, without the CSR
+    /// arrays and the file.
     pub scratch: u64,
 }
 
 impl SizeHint {
-    /// The most bytes of memory until the matrix is there, itself included.
+    /// Returns an upper bound on the memory for reading or generating the matrix, in bytes, including the CSR
+    /// arrays.
     pub fn bytes(&self) -> u64 {
         let csr = (size_of::<u32>() + size_of::<f64>()) as u64 * self.nnz;
         csr + size_of::<u32>() as u64 * (self.rows as u64 + 1) + self.scratch
     }
 }
 
-/// A source whose file is open, if it has one.
+/// A source that is ready to be read. Its file, if it has one, is open.
 pub enum Opened<'a> {
     /// A file or a stream.
     File {
-        /// What it holds.
+        /// The open Matrix Market file.
         file: market::Opened<'a>,
-        /// Its name.
+        /// The path of the file.
         path: &'a Path,
-        /// See [`Source::open`].
+        /// Whether the mirrored half of a symmetric file is stored too.
         expand: bool,
     },
-    /// Nothing is open.
+    /// A generator, which has no file.
     Generated(&'a Generator),
 }
 
-/// A matrix, and what reading it told.
+/// A matrix together with facts about its file.
 #[derive(Debug)]
 pub struct Loaded {
     /// The matrix.
     pub csr: Csr<f64>,
-    /// What its file says beside; `None` for a generated matrix.
+    /// The facts about the file; `None` for a generated matrix.
     pub market: Option<Facts>,
-    /// Of the file or, from the cache, of the CSR arrays; `None` for a generated matrix.
+    /// The size in bytes of the file or, if the matrix was read from the cache, of the CSR arrays; `None` for a
+    /// generated matrix.
     pub bytes: Option<u64>,
-    /// Whether it had been kept from an earlier reading.
+    /// Whether the matrix was read from the cache.
     pub from_cache: bool,
-    /// What is worth telling about the keeping.
+    /// A message for the user if the cache could not be used.
     pub note: Option<String>,
-    /// Where it is to be kept.
+    /// The cache entry to write; `None` if the matrix is not to be cached.
     pub(super) pending: Option<Pending>,
 }
 
-/// What a file's reader says beside the matrix.
+/// Facts about a file that the matrix alone does not show.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize, serde::Serialize)]
 pub struct Facts {
-    /// Entries that were summed into others.
+    /// The number of entries that were added to an earlier entry in the same position.
     pub duplicates: u64,
-    /// Whether the pattern is symmetric by construction: a symmetric or skew-symmetric file, expanded.
+    /// Whether the pattern is symmetric because a symmetric or skew-symmetric file was expanded.
     pub mirrored: bool,
-    /// The collection's word for the problem.
+    /// The kind of problem, from the file's comment `% kind: …`.
     pub kind: Option<String>,
-    /// What was found out about the matrix when it was kept.
+    /// The symmetry of the pattern, once it has been computed; it is stored in the cache.
     pub(super) symmetry: Option<f64>,
 }
 
-/// Why there is no matrix.
+/// The reason why a matrix could not be read or generated.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
+    /// The file could not be read.
     #[error(transparent)]
     Market(#[from] MarketError),
+    /// The specification of the generator is invalid.
     #[error(transparent)]
     Spec(#[from] SpecError),
 }
 
 impl LoadError {
-    /// Whether a file may well be correct but is refused.
+    /// Returns whether the file may be valid but is not supported.
     pub fn is_unsupported(&self) -> bool {
         matches!(self, Self::Market(error) if error.is_unsupported())
     }
 
-    /// Whether somebody asked for the end while a file was read.
+    /// Returns whether the user interrupted the reading of the file.
     pub fn is_interrupted(&self) -> bool {
         matches!(self, Self::Market(error) if error.is_interrupted())
     }
 }
 
 impl Source {
-    /// Reads `gen:…` as a generator, anything else as a file's path.
+    /// Parses `gen:…` as a generator and any other text as the path of a file.
     ///
     /// # Errors
-    /// A specification that is not understood.
+    /// Returns an error if the specification of the generator is invalid.
     pub fn parse(text: &std::ffi::OsStr) -> Result<Self, SpecError> {
         match text.to_str().and_then(|text| text.strip_prefix("gen:")) {
             Some(spec) => Ok(Self::Generated(Generator::parse(spec)?)),
@@ -153,11 +158,11 @@ impl Source {
         }
     }
 
-    /// Opens a file, or reads a stream to its end; `expand` says whether the mirrored half of a
-    /// symmetric file is stored too.
+    /// Opens a file, or reads a stream to its end. If `expand` is set, the mirrored half of a symmetric
+    /// file is stored too.
     ///
     /// # Errors
-    /// A file that cannot be opened, and what `bounds` stops.
+    /// Returns an error if the file cannot be opened or `bounds` stops the reading.
     pub fn open<'a>(
         &'a self,
         expand: bool,
@@ -175,12 +180,12 @@ impl Source {
         })
     }
 
-    /// The collection's word for the problem as the file tells it, or what was made.
+    /// Returns the kind of problem from the file's comment, or the description of the generator.
     pub fn kind(&self, loaded: &Loaded) -> Option<String> {
         self.made_kind().or_else(|| loaded.market.as_ref()?.kind.clone())
     }
 
-    /// What was made; `None` for a file.
+    /// Returns the description of the generator; `None` for a file.
     pub fn made_kind(&self) -> Option<String> {
         match self {
             Self::File(_) => None,
@@ -191,7 +196,7 @@ impl Source {
 }
 
 impl Opened<'_> {
-    /// The size of the matrix, as far as it is known beforehand; `None` if there will be none.
+    /// Returns the size of the matrix as far as it is known; `None` if the source is invalid.
     pub fn size_hint(&self) -> Option<SizeHint> {
         match self {
             Self::File { file, .. } => file.size_hint().ok(),
@@ -199,7 +204,7 @@ impl Opened<'_> {
         }
     }
 
-    /// Bytes of memory that [`announced`](Self::announced) takes to find out.
+    /// Returns the memory that [`size_hint`](Self::size_hint) needs, in bytes.
     pub fn bytes_to_announce(&self) -> u64 {
         match self {
             Self::File { .. } => 0,
@@ -207,7 +212,7 @@ impl Opened<'_> {
         }
     }
 
-    /// Bytes of memory that a stream takes already.
+    /// Returns the memory in bytes that already holds the contents of a stream.
     pub fn held(&self) -> u64 {
         match self {
             Self::File { file, .. } => file.held(),
@@ -215,14 +220,14 @@ impl Opened<'_> {
         }
     }
 
-    /// Reads or makes the matrix; `kept` is where parsed files are kept, if at all. A stream never is.
+    /// Reads or generates the matrix. A file is read from `cache` if possible; a stream is never cached.
     ///
     /// # Errors
-    /// What is wrong with the file, and where.
-    pub fn load(self, kept: Option<&MatrixCache>) -> Result<Loaded, LoadError> {
+    /// Returns the first defect of the file and its line, or the reason why the matrix cannot be generated.
+    pub fn load(self, cache: Option<&MatrixCache>) -> Result<Loaded, LoadError> {
         match self {
-            Self::File { file, path, expand } => match kept.filter(|_| !file.is_stream()) {
-                Some(kept) => Ok(kept.load_within(path, expand, file.bounds())?),
+            Self::File { file, path, expand } => match cache.filter(|_| !file.is_stream()) {
+                Some(cache) => Ok(cache.load_within(path, expand, file.bounds())?),
                 None => Ok(Loaded::of(file.read()?, expand)),
             },
             Self::Generated(generator) => Ok(Loaded::new(generator.generate()?)),
@@ -231,7 +236,8 @@ impl Opened<'_> {
 }
 
 impl Loaded {
-    /// See [`pattern_symmetry`]: as the file's symmetry tells it, as it was kept, or counted.
+    /// Returns the [`pattern_symmetry`]. It is computed only if neither the file's banner nor the cache
+    /// determines it.
     pub fn pattern_symmetry(&mut self) -> Option<f64> {
         let Some(market) = &mut self.market else { return pattern_symmetry(&self.csr) };
         if market.mirrored && self.csr.nnz() > 0 {
@@ -245,18 +251,18 @@ impl Loaded {
         Self { csr, market: None, bytes: None, from_cache: false, note: None, pending: None }
     }
 
-    /// Reads a file.
+    /// Reads a file without the cache.
     ///
     /// # Errors
-    /// What is wrong with it, and where.
+    /// Returns the first defect of the file and its line.
     pub fn read(path: &Path, expand: bool) -> Result<Self, MarketError> {
         Self::read_within(path, expand, ReadBounds::NONE)
     }
 
-    /// Reads a file within bounds.
+    /// Reads a file without the cache, within `bounds`.
     ///
     /// # Errors
-    /// What is wrong with it, and where, and what the bounds stop.
+    /// Returns the first defect of the file and its line, or the reason why `bounds` stopped the reading.
     pub fn read_within(path: &Path, expand: bool, bounds: ReadBounds) -> Result<Self, MarketError> {
         let options = market::Options { expand, ..market::Options::default() };
         Ok(Self::of(market::Opened::open(path, &options, bounds)?.read()?, expand))
@@ -271,8 +277,8 @@ impl Loaded {
     }
 }
 
-/// As given on the command line; bytes of a path that are no text as `\xff`, and a backslash as two, so
-/// that two files never have the same name.
+/// Prints the source as it is given on the command line. Bytes of a path that are not UTF-8 are printed as
+/// `\xff` and a backslash as two, so that different files never have the same name.
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,5 @@
-//! Row-length statistics and the degree histogram, as merge-spmv prints them, and facts of pattern and values.
+//! Statistics of a matrix: row lengths and their histogram as merge-spmv prints them, the number of distinct
+//! values, and the symmetry of the pattern.
 
 use std::collections::HashSet;
 
@@ -7,36 +8,36 @@ use serde::{Deserialize, Serialize};
 
 use super::Csr;
 
-/// Statistics of the row lengths (population moments). `None` where a division by zero would be:
-/// no rows, a mean of 0, rows of one length.
+/// Statistics of the row lengths (population moments). A field is `None` if its formula would divide by
+/// zero: for a matrix without rows, a mean of 0, or rows of equal length.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RowStatistics {
-    /// nnz / rows.
+    /// The mean row length: nnz / rows.
     pub mean: Option<f64>,
-    /// Population standard deviation.
+    /// The population standard deviation of the row lengths.
     pub std_dev: Option<f64>,
-    /// std_dev / mean.
+    /// The coefficient of variation: std_dev / mean.
     pub variation: Option<f64>,
-    /// Third standardised moment.
+    /// The skewness: the third standardised moment.
     pub skewness: Option<f64>,
-    /// std_dev².
+    /// The population variance: std_dev².
     pub variance: Option<f64>,
-    /// The longest row.
+    /// The number of entries of the longest row.
     pub max: u32,
-    /// Rows without entries.
+    /// The number of rows without entries.
     pub empty: usize,
-    /// Rows by order of magnitude of their length: `[0]` counts the empty ones, `[k]` those of
-    /// 10^(k−1) to 10^k − 1 entries; up to the longest row's.
+    /// The number of rows by order of magnitude of their length: `[0]` counts empty rows, `[k]` rows of
+    /// 10^(k−1) to 10^k − 1 entries. The last bin is that of the longest row.
     pub histogram: Vec<usize>,
 }
 
 impl RowStatistics {
-    /// Of a matrix' rows.
+    /// Computes the statistics of the rows of a matrix.
     pub fn of<T>(csr: &Csr<T>) -> Self {
         Self::of_lengths(csr.row_lengths(), csr.rows, csr.nnz())
     }
 
-    /// Of `rows` rows with `nnz` entries together.
+    /// Computes the statistics of `rows` rows with these lengths and `nnz` entries in total.
     pub fn of_lengths(lengths: impl Iterator<Item = u32> + Clone, rows: usize, nnz: usize) -> Self {
         let mean = (rows > 0).then(|| nnz as f64 / rows as f64);
         let moment = |power: i32| {
@@ -69,29 +70,29 @@ fn histogram(lengths: impl Iterator<Item = u32>) -> Vec<usize> {
     counts
 }
 
-/// Values that are told apart; more are not counted.
+/// The largest number of distinct values that is counted.
 const MOST_DISTINCT: usize = 1 << 16;
 
-/// How many bitwise different values there are; `None` for more than 65,536, whose count would take as much memory
-/// as the matrix.
+/// Returns the number of values with different bit patterns, or `None` if there are more than 65,536:
+/// counting them would take as much memory as the matrix.
 pub fn distinct_values(values: &[f64]) -> Option<usize> {
     let known =
-        values.par_chunks(1 << 20).map(distinct).try_reduce(HashSet::new, |mut all, some| {
-            all.extend(some);
-            few(all)
+        values.par_chunks(1 << 20).map(distinct).try_reduce(HashSet::new, |mut all, part| {
+            all.extend(part);
+            within_limit(all)
         });
     known.map(|known| known.len())
 }
 
-/// The different values of a part of them.
+/// Returns the distinct values of a chunk as bit patterns, or `None` if there are too many.
 fn distinct(values: &[f64]) -> Option<HashSet<u64>> {
     let mut known = HashSet::new();
-    // Most values of most matrices are among those seen shortly before.
+    // A table of recent values saves most look-ups in the set, because most values repeat soon.
     let mut seen = vec![None; 1 << 12];
     for bits in values.iter().map(|value| value.to_bits()) {
-        let place = &mut seen[(bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize];
-        if *place != Some(bits) {
-            *place = Some(bits);
+        let slot = &mut seen[(bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize];
+        if *slot != Some(bits) {
+            *slot = Some(bits);
             if known.insert(bits) && known.len() > MOST_DISTINCT {
                 return None;
             }
@@ -100,18 +101,18 @@ fn distinct(values: &[f64]) -> Option<HashSet<u64>> {
     Some(known)
 }
 
-fn few(known: HashSet<u64>) -> Option<HashSet<u64>> {
+fn within_limit(known: HashSet<u64>) -> Option<HashSet<u64>> {
     (known.len() <= MOST_DISTINCT).then_some(known)
 }
 
-/// The share of entries a_ij whose mirror a_ji is an entry too: 1 for a structurally symmetric
-/// matrix. `None` when the matrix is not square or has no entries.
+/// Returns the fraction of the entries a_ij for which a_ji is also an entry: 1 for a structurally
+/// symmetric matrix. Returns `None` if the matrix is not square or has no entries.
 pub fn pattern_symmetry<T>(csr: &Csr<T>) -> Option<f64> {
     if csr.rows != csr.cols || csr.nnz() == 0 {
         return None;
     }
-    // Rows i are visited in order, so for each row j the columns i < j that are looked for ascend: one
-    // cursor per row passes over each entry below the diagonal once.
+    // Rows i are visited in ascending order, so the columns i < j that are searched for in row j also
+    // ascend: one cursor per row passes over each entry below the diagonal once.
     let columns = &csr.column_indices[..];
     let mut cursors = csr.row_offsets[..csr.rows].to_vec();
     let mut mirrored = 0usize;
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_is_none() {
+    fn undefined_moments_are_none() {
         let equal = RowStatistics::of(&with_lengths(&[2, 2]));
         assert_eq!((equal.std_dev, equal.skewness), (Some(0.0), None));
         let empty = RowStatistics::of(&with_lengths(&[0, 0]));
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn symmetry_is_the_share_of_mirrored_entries() {
+    fn symmetry_is_the_fraction_of_mirrored_entries() {
         let of = |triplets: &[(usize, usize, f64)]| {
             pattern_symmetry(&Csr::<f64>::from_triplets(3, 3, triplets))
         };
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn symmetry_counts_what_a_search_for_every_mirror_finds() {
+    fn symmetry_equals_the_result_of_a_search_for_every_mirrored_entry() {
         for spec in ["rmat,scale=8,edges=4000", "uniform,rows=40,nnz=700", "wheel,spokes=9"] {
             let csr = Generator::parse(spec).unwrap().generate().unwrap();
             let columns = |row: usize| &csr.column_indices[csr.row(row)];
@@ -194,15 +195,15 @@ mod tests {
     }
 
     #[test]
-    fn values_are_told_apart_by_their_bits_up_to_a_number() {
+    fn values_are_distinguished_by_their_bits_up_to_a_limit() {
         assert_eq!(distinct_values(&[]), Some(0));
         assert_eq!(distinct_values(&[1.0, -1.0, 1.0, 0.0, -0.0]), Some(4));
-        // More than a part that is counted alone, and values that share a place among those seen before.
+        // More values than one chunk, some of which share a slot in the table of recent values.
         let cycling = |count: usize| (0..3 << 20).map(|k| (k % count) as f64).collect::<Vec<_>>();
         assert_eq!(distinct_values(&cycling(1)), Some(1));
         assert_eq!(distinct_values(&cycling(1 << 16)), Some(1 << 16));
         assert_eq!(distinct_values(&cycling((1 << 16) + 1)), None);
-        // No part alone has too many.
+        // No chunk alone exceeds the limit.
         let parts: Vec<_> = (0..(1 << 20) + (1 << 15)).map(|k| (k >> 4) as f64).collect();
         assert_eq!(distinct_values(&parts), None);
     }

@@ -1,7 +1,8 @@
-//! The transpose: columns are counted, the counts turned into places, and the entries scattered.
+//! The transpose by a counting sort: the entries of each column are counted, the counts become offsets, and
+//! the entries are scattered to their positions.
 //!
-//! Rows are cut into parts of equal nonzeros that count and scatter in parallel; no more parts than keep
-//! their counts smaller than the matrix.
+//! The rows are split into parts with equal numbers of nonzeros, which count and scatter in parallel. The
+//! number of parts is limited so that their count arrays are not larger than the matrix.
 
 use std::ops::Range;
 
@@ -11,14 +12,14 @@ use super::Csr;
 use crate::team::DisjointMut;
 
 impl<T: Copy + Default + Send + Sync> Csr<T> {
-    /// Aᵀ, made by all of rayon's threads.
+    /// Computes Aᵀ with all threads of the current rayon pool.
     pub fn transposed(&self) -> Self {
         self.transposed_with(|k| self.values[k])
     }
 }
 
 impl<T: Sync> Csr<T> {
-    /// The transpose's pattern with `value(k)` for the matrix' k-th entry.
+    /// Computes the transpose of the pattern. The k-th entry of this matrix gets the value `value(k)`.
     pub fn transposed_with<V>(&self, value: impl Fn(usize) -> V + Sync) -> Csr<V>
     where
         V: Copy + Default + Send,
@@ -28,7 +29,7 @@ impl<T: Sync> Csr<T> {
     }
 }
 
-/// The same by that many parts of the rows.
+/// Computes the transpose with values `value(k)`, with the rows split into `parts` parts.
 fn scattered<T: Sync, V: Copy + Default + Send>(
     csr: &Csr<T>,
     parts: usize,
@@ -44,8 +45,8 @@ fn scattered<T: Sync, V: Copy + Default + Send>(
         for row in rows {
             for k in csr.row(row) {
                 let place = &mut next[csr.column_indices[k] as usize];
-                // SAFETY: the places of a part in a column are as many as it counted there, and no
-                // other part's.
+                // SAFETY: each part writes as many positions of a column as it has counted there, and
+                // the positions of different parts do not overlap.
                 unsafe {
                     *arrays.0.at(*place as usize) = row as u32;
                     *arrays.1.at(*place as usize) = value(k);
@@ -59,7 +60,7 @@ fn scattered<T: Sync, V: Copy + Default + Send>(
     transpose
 }
 
-/// The rows that begin in a part's share of the nonzeros.
+/// Returns the rows of a part: those whose first nonzero lies in its share of the nonzeros.
 fn rows_of<T>(csr: &Csr<T>, part: usize, parts: usize) -> Range<usize> {
     let cut = |part: usize| {
         let nonzero = csr.nnz() as u64 * part as u64 / parts as u64;
@@ -68,7 +69,7 @@ fn rows_of<T>(csr: &Csr<T>, part: usize, parts: usize) -> Range<usize> {
     cut(part)..if part + 1 == parts { csr.rows } else { cut(part + 1) }
 }
 
-/// How many entries these rows have in each column.
+/// Counts the entries of these rows in each column.
 fn columns_of<T>(csr: &Csr<T>, rows: Range<usize>) -> Vec<u32> {
     let mut counts = vec![0; csr.cols];
     let entries = csr.row_offsets[rows.start] as usize..csr.row_offsets[rows.end] as usize;
@@ -76,7 +77,7 @@ fn columns_of<T>(csr: &Csr<T>, rows: Range<usize>) -> Vec<u32> {
     counts
 }
 
-/// Turns each part's counts into its first place in each column; the offsets of all columns.
+/// Replaces each part's counts by its first position in each column. Returns the offsets of the columns.
 fn places(counts: &mut [Vec<u32>], cols: usize) -> Vec<u32> {
     let mut offsets = Vec::with_capacity(cols + 1);
     let mut place = 0;
@@ -95,8 +96,8 @@ mod tests {
     use super::*;
 
     #[test]
-    #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
-    fn any_number_of_parts_transposes() {
+    #[cfg_attr(miri, ignore = "takes minutes under Miri")]
+    fn the_transpose_is_correct_for_any_number_of_parts() {
         let ragged: Vec<_> = (0..90)
             .flat_map(|row| (0..row * row % 7).map(move |k| (row, (k * 11 + row) % 40, row as f64)))
             .collect();

@@ -58,13 +58,13 @@ fn small_files_with_much_in_them_take_little_memory() {
             "array",
             BANNER.replace("coordinate", "array") + "2 2\n",
             "1\n",
-            ":7: one entry more than the 4 that the size line announces",
+            ":7: there are more entries than the 4 given in the size line",
         ),
         (
             "entries",
             format!("{BANNER}2 2 1\n"),
             "1 1 1\n",
-            ":4: one entry more than the 1 that the size line announces",
+            ":4: there are more entries than the 1 given in the size line",
         ),
     ] {
         let file = format!("{name}.mtx.gz");

@@ -59,7 +59,7 @@ fn archives_of_something_else_are_refused() {
         let tar = tar.header("long", EntryType::GNULongName, "", 1 << 24);
         tar.bytes(&vec![b'x'; 1 << 24]).gzip()
     };
-    let between = "it cannot be unpacked: more than 1048576 bytes between two entries";
+    let between = "it cannot be unpacked: more than 1048576 bytes of headers between two entries";
     for (archive, expected) in [
         (Tar::of("other", TINY).gzip(), "it holds no tiny/tiny.mtx"),
         (Tar::default().gzip(), "it holds no tiny/tiny.mtx"),
@@ -151,7 +151,7 @@ fn an_archive_must_have_the_sha256_that_is_known() {
     place.server.serve("/MM/T/tiny.tar.gz", &other, &[Reply::File]);
     let line = place.fail(&["T/tiny"]);
     let end = format!(
-        ", but the datasets' file says that of T/tiny is {sha256}; --any-archive takes it all the same"
+        ", but the datasets file gives {sha256} for T/tiny; --any-archive accepts the archive anyway"
     );
     assert!(line.ends_with(&end), "{line}");
     place.server.serve("/MM/T/tiny.tar.gz", &archive, &[Reply::File]);

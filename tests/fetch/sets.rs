@@ -129,6 +129,6 @@ fn an_index_that_is_none_is_refused() {
     let ran = place.run(&["--all", "--list"]);
     assert_eq!(ran.status, Some(2));
     let expected = "spmv-bench: the collection's index cannot be brought: SERVER/files/ssstats.csv:1: \
-                    '<html>' should be the number of matrices\n";
+                    this line must be the number of matrices, not '<html>'\n";
     assert_eq!(ran.stderr, expected);
 }

@@ -1,4 +1,4 @@
-//! Filters over matrices: `nnz < 1e7 && (kind ~ circuit || !square)`.
+//! Filters that select matrices, as in `nnz < 1e7 && (kind ~ circuit || !square)`.
 
 mod parse;
 
@@ -6,21 +6,21 @@ use std::cmp::Ordering;
 
 use super::Matrix;
 
-/// The grammar, for help texts.
-pub const FORMS: &str = "rows, cols, nnz, entries, archive (estimated bytes) or symmetry (the \
-     pattern's, 0 to 1) with <, <=, >, >=, = or != and a number (1e7, 10_000); group, name or kind \
+/// The description of the grammar, for help texts.
+pub const FORMS: &str = "rows, cols, nnz, entries, archive (estimated bytes) or symmetry (of the \
+     pattern, 0 to 1) with <, <=, >, >=, = or != and a number (1e7, 10_000); group, name or kind \
      with =, != or ~ (contains) and a text; square, symmetric (A = A^T), binary, real, complex; joined \
      by &&, ||, ! and parentheses";
 
-/// Which matrices pass.
+/// A condition that selects matrices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filter(Rule);
 
-/// Why a text is no filter, and where.
+/// The reason why a text is not a valid filter, and the position.
 #[derive(Debug, PartialEq, thiserror::Error)]
 #[error("filter, character {column}: expected {allowed}, but found {found}")]
 pub struct FilterError {
-    /// In characters, counted from 1.
+    /// The position of the error in characters, counted from 1.
     pub column: usize,
     found: String,
     allowed: &'static str,
@@ -80,15 +80,15 @@ enum Match {
 }
 
 impl Filter {
-    /// Reads a filter.
+    /// Parses a filter.
     ///
     /// # Errors
-    /// With the column of what does not fit, and what would.
+    /// Returns the position of the first invalid word and the words that are valid there.
     pub fn parse(text: &str) -> Result<Self, FilterError> {
         parse::rule(text).map(Self)
     }
 
-    /// Whether the matrix passes; what is unknown of it passes no comparison.
+    /// Returns whether the matrix passes. A comparison with an unknown property is false.
     pub fn passes(&self, matrix: &Matrix) -> bool {
         self.0.holds(matrix)
     }
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_passes() {
+    fn filters_select_the_expected_matrices() {
         for (text, expected) in [
             ("nnz>5e7", true),
             ("nnz < 1e7 && kind~circuit", false),
@@ -200,7 +200,7 @@ mod tests {
             ("symmetric || binary || complex", false),
             ("!symmetric", true),
             ("!!square", true),
-            // && binds more than ||, ! more than both.
+            // && has a higher precedence than ||, and ! than both.
             ("square || square && binary", true),
             ("(square || square) && binary", false),
             ("!binary && square", true),
@@ -214,7 +214,7 @@ mod tests {
         }
     }
 
-    /// Not by their pattern alone.
+    /// A symmetric pattern alone is not sufficient.
     #[test]
     fn matrices_are_symmetric_by_their_values() {
         let of = |pattern, numerical| {
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_passes_no_comparison() {
+    fn an_unknown_property_fails_every_comparison() {
         let unknown = Matrix { pattern_symmetry: None, ..matrix() };
         for text in ["symmetry >= 0", "symmetry < 1", "symmetry != 0.5"] {
             assert!(!Filter::parse(text).unwrap().passes(&unknown), "{text}");
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_where_and_what_is_allowed() {
+    fn errors_name_the_position_and_the_valid_words() {
         for (text, column, allowed, found) in [
             ("", 1, BEGINNINGS, "the end"),
             ("nzn<1", 1, BEGINNINGS, "'nzn<1' (did you mean nnz?)"),
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_has_an_end() {
+    fn nesting_has_a_limit() {
         let nested = |depth| format!("{}real{}", "(".repeat(depth), ")".repeat(depth));
         assert!(Filter::parse(&nested(60)).unwrap().passes(&matrix()));
         let error = Filter::parse(&nested(100_000)).unwrap_err().to_string();

@@ -1,13 +1,14 @@
-//! Reads a filter, descending by precedence: || over && over ! and parentheses.
+//! The recursive-descent parser of filters. The lowest precedence is that of ||, followed by &&, ! and
+//! parentheses.
 
 use crate::near::did_you_mean;
 
 use super::{Attribute, Comparison, FilterError, Match, Property, Quantity, Rule};
 
-/// Deeper ones would exhaust the stack.
+/// The largest depth of ! and parentheses; deeper nesting could overflow the stack.
 const MAX_DEPTH: usize = 64;
 
-/// What a word begins.
+/// The kind of condition that begins with a word.
 #[derive(Clone, Copy)]
 enum Word {
     Quantity(Quantity),
@@ -34,7 +35,7 @@ const WORDS: &[(&str, Word)] = &[
 pub(super) const BEGINNINGS: &str = "one of rows, cols, nnz, entries, archive, symmetry, group, name, kind, \
                           square, symmetric, binary, real, complex, ! or (";
 
-/// The longer signs first.
+/// The comparison operators. Longer ones precede their prefixes.
 const COMPARISONS: &[(&str, Comparison)] = &[
     ("<=", Comparison::AtMost),
     (">=", Comparison::AtLeast),
@@ -46,7 +47,7 @@ const COMPARISONS: &[(&str, Comparison)] = &[
 const MATCHES: &[(&str, Match)] =
     &[("!=", Match::Unequal), ("=", Match::Equal), ("~", Match::Contains)];
 
-/// The rule that a text says.
+/// Parses a whole filter.
 pub(super) fn rule(text: &str) -> Result<Rule, FilterError> {
     let mut parser = Parser { text, at: 0, depth: 0 };
     let rule = parser.any()?;
@@ -58,9 +59,9 @@ pub(super) fn rule(text: &str) -> Result<Rule, FilterError> {
 
 struct Parser<'t> {
     text: &'t str,
-    /// In bytes; a character begins here.
+    /// The current position in bytes, at the start of a character.
     at: usize,
-    /// Open parentheses and negations.
+    /// The number of open parentheses and negations.
     depth: usize,
 }
 
@@ -104,7 +105,7 @@ impl<'t> Parser<'t> {
         rule
     }
 
-    /// A comparison or a property.
+    /// Parses a comparison or a property.
     fn plain(&mut self) -> Result<Rule, FilterError> {
         let end = self.rest().find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
         let word = &self.rest()[..end.unwrap_or(self.rest().len())];
@@ -152,7 +153,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// A text in quotes, or up to a sign that joins.
+    /// Parses a text in quotes, or up to the next `&&`, `||` or `)`.
     fn value(&mut self) -> Result<&'t str, FilterError> {
         let rest = self.rest();
         if let Some(quote) = rest.chars().next().filter(|c| "'\"".contains(*c)) {
@@ -172,7 +173,7 @@ impl<'t> Parser<'t> {
         Ok(value)
     }
 
-    /// What is left, without blanks before it.
+    /// Skips blanks and returns the rest of the text.
     fn rest(&mut self) -> &'t str {
         let rest = self.text[self.at..].trim_start();
         self.at = self.text.len() - rest.len();
@@ -185,7 +186,7 @@ impl<'t> Parser<'t> {
         taken
     }
 
-    /// The refusal of the word at hand.
+    /// Returns the error that `allowed` was expected instead of the word at the current position.
     fn misfit(&mut self, allowed: &'static str) -> FilterError {
         let word = self.rest().split_whitespace().next();
         let found = word.map_or("the end".to_owned(), |word| format!("'{word:.40}'"));

@@ -1,5 +1,5 @@
-//! An archive of the SuiteSparse collection: a gzip-compressed tar file `NAME.tar.gz` with one folder,
-//! `NAME/`, that holds the matrix, `NAME/NAME.mtx`, and perhaps vectors and texts beside it.
+//! Archives of the SuiteSparse collection: a gzip-compressed tar file `NAME.tar.gz` with one folder, `NAME/`,
+//! which contains the matrix, `NAME/NAME.mtx`, and sometimes vectors and texts.
 
 mod ration;
 
@@ -10,40 +10,41 @@ use tar::{Archive, EntryType};
 
 pub use ration::{Ration, Rationed};
 
-/// Whether the file's name is that of an archive.
+/// Returns whether the name of the file is that of an archive.
 pub fn is_archive(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     name.ends_with(".tar.gz") || name.ends_with(".tgz")
 }
 
-/// Whether the file's name is that of a matrix, which a folder is searched for.
+/// Returns whether the name of the file is that of a matrix. Folders are searched for such files.
 pub fn is_matrix(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     name.ends_with(".mtx") || name.ends_with(".mtx.gz") || is_archive(file)
 }
 
-/// Where the matrix' text begins in the uncompressed archive, and its length.
+/// Returns the position and the length in bytes of the matrix file within the uncompressed archive.
 ///
 /// # Errors
-/// Those of reading, and an archive without a matrix.
+/// Returns an error if the archive cannot be read or contains no matrix.
 pub fn locate(archive: impl Read) -> io::Result<(u64, u64)> {
     let matrix = next_matrix(archive)?;
-    let (_, start, size) = matrix.ok_or_else(|| invalid("the archive holds no NAME/NAME.mtx"))?;
+    let (_, start, size) =
+        matrix.ok_or_else(|| invalid("the archive contains no NAME/NAME.mtx"))?;
     Ok((start, size))
 }
 
-/// Reads an archive on from the header behind the matrix, to its end.
+/// Reads the rest of an archive, from the header after the matrix to the end.
 ///
 /// # Errors
-/// Those of reading, and a second matrix: it is not known which one is meant.
+/// Returns an error if the archive cannot be read or contains a second matrix, which would be ambiguous.
 pub fn expect_no_other(mut rest: impl Read) -> io::Result<()> {
     match next_matrix(&mut rest)? {
-        Some((name, ..)) => Err(invalid(format!("the archive holds a second matrix, {name}"))),
+        Some((name, ..)) => Err(invalid(format!("the archive contains a second matrix, {name}"))),
         None => io::copy(&mut rest, &mut io::sink()).map(|_| ()),
     }
 }
 
-/// The next matrix in an archive: its path, where its text begins, and its length.
+/// Finds the next matrix in an archive. Returns its path, the position of its text and its length in bytes.
 fn next_matrix(archive: impl Read) -> io::Result<Option<(String, u64, u64)>> {
     let (archive, ration) = Rationed::new(archive);
     for entry in Archive::new(archive).entries()? {
@@ -65,13 +66,13 @@ fn invalid(message: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message.into())
 }
 
-/// The name of the matrix, if `path` within an archive is that of the matrix: `NAME/NAME.mtx`.
+/// Returns `NAME` if `path` within an archive is that of its matrix, `NAME/NAME.mtx`.
 pub fn matrix_name(path: &Path) -> Option<&str> {
     let (folder, file) = folder_and_file(path)?;
     (file.strip_suffix(".mtx")? == folder).then_some(folder)
 }
 
-/// The two parts of a path within an archive, if these are all.
+/// Returns the folder and the file of a path within an archive, if the path has exactly these two parts.
 pub fn folder_and_file(path: &Path) -> Option<(&str, &str)> {
     let mut parts = path.components().filter(|part| *part != Component::CurDir);
     match (parts.next(), parts.next(), parts.next()) {
@@ -87,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn archives_are_known_by_their_names() {
+    fn archives_are_recognized_by_their_names() {
         for (name, expected) in [
             ("a/cant.tar.gz", true),
             ("cant.tgz", true),
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_file_named_like_its_folder_is_the_matrix() {
+    fn only_the_file_with_the_name_of_its_folder_is_the_matrix() {
         let of = |path: &'static str| matrix_name(Path::new(path));
         assert_eq!((of("cant/cant.mtx"), of("./cant/cant.mtx")), (Some("cant"), Some("cant")));
         for other in [

@@ -1,42 +1,42 @@
-//! A limit on what stands between the contents of two entries of an archive.
+//! A limit on the number of header bytes between the contents of two entries of an archive.
 
 use std::cell::Cell;
 use std::io::{self, Read};
 use std::rc::Rc;
 
-/// Bytes between the contents of two entries: headers, long names, padding. They are held in memory.
+/// The limit on headers, long names and padding between two entries, in bytes. They are stored in memory.
 const MOST_HEADER_BYTES: u64 = 1 << 20;
 
-/// How many bytes may be read until it is set again.
+/// Sets the limit of a [`Rationed`] reader: the number of bytes that can be read until it is set again.
 #[derive(Clone)]
 pub struct Ration(Rc<Cell<u64>>);
 
 impl Ration {
-    /// Between two entries.
+    /// Sets the limit for the headers between two entries.
     pub fn headers(&self) {
         self.0.set(MOST_HEADER_BYTES);
     }
 
-    /// Within an entry, whose size is the limit.
+    /// Removes the limit within an entry, whose size is known from its header.
     pub fn contents(&self) {
         self.0.set(u64::MAX);
     }
 }
 
-/// A reader with a limit.
+/// A reader with a limit on the number of bytes, set by its [`Ration`].
 pub struct Rationed<R> {
     inner: R,
     left: Rc<Cell<u64>>,
 }
 
 impl<R> Rationed<R> {
-    /// Begins at a header.
+    /// Creates a reader with the limit for headers.
     pub fn new(inner: R) -> (Self, Ration) {
         let left = Rc::new(Cell::new(MOST_HEADER_BYTES));
         (Self { inner, left: left.clone() }, Ration(left))
     }
 
-    /// Gives back the reader.
+    /// Returns the inner reader.
     pub fn into_inner(self) -> R {
         self.inner
     }
@@ -46,7 +46,8 @@ impl<R: Read> Read for Rationed<R> {
     fn read(&mut self, piece: &mut [u8]) -> io::Result<usize> {
         let most = piece.len().min(usize::try_from(self.left.get()).unwrap_or(usize::MAX));
         if most == 0 && !piece.is_empty() {
-            let message = format!("more than {MOST_HEADER_BYTES} bytes between two entries");
+            let message =
+                format!("more than {MOST_HEADER_BYTES} bytes of headers between two entries");
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         let bytes = self.inner.read(&mut piece[..most])?;

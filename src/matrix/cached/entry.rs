@@ -1,6 +1,6 @@
-//! The file of a kept matrix: a magic number with the version, the length and the checksum of a JSON
-//! head, the head, and from the next multiple of 64 bytes on the arrays, each beginning at one. Numbers
-//! are in the machine's byte order, which the magic number shows.
+//! The file format of a cached matrix: a magic number that includes the version, the length and the checksum
+//! of the JSON header, the header, and then the arrays, each aligned to 64 bytes. Numbers are in the native
+//! byte order of the machine; the magic number is different in another byte order.
 
 use std::fmt;
 use std::fs::File;
@@ -21,38 +21,40 @@ use crate::cache::{Unusable, open_own};
 use crate::matrix::Csr;
 use crate::matrix::source::{Facts, Loaded};
 
-/// Changes whenever anything about the file does, or what the reader makes of a matrix.
+/// The magic number. It must change whenever the file format changes or the reader returns another matrix.
 const MAGIC: u64 = u64::from_be_bytes(*b"spmvcsr3");
-/// Magic number, length and checksum of the head.
+/// The size in bytes of the magic number, the length and the checksum of the header.
 const PRELUDE: usize = 24;
+/// The alignment of the arrays in the file, in bytes.
 const ALIGNMENT: usize = 64;
-/// Bytes of an array that share a checksum; a multiple of every element's size.
+/// The number of bytes of an array that share a checksum; a multiple of the size of every element type.
 const CHUNK: usize = 4 << 20;
 
-/// What an entry says of its matrix.
+/// The header of an entry.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Head {
     /// The bytes of the path of the file that was parsed.
     pub source: Vec<u8>,
     pub stamp: Stamp,
-    /// Of its contents.
+    /// The hash of the contents of the parsed file.
     pub hash: u64,
+    /// The time at which the entry was written, since 1970.
     pub kept_at: Duration,
     facts: Option<Facts>,
     rows: usize,
     cols: usize,
     nnz: usize,
-    /// All values are 1 and not in the file.
+    /// Whether all values are 1. They are then not stored.
     ones: bool,
-    /// Of the chunks of row offsets, column indices and values.
+    /// The checksums of the chunks of the row offsets, column indices and values.
     checksums: [Vec<u64>; 3],
 }
 
-/// Why an entry is of no use.
+/// The reason why an entry cannot be used.
 #[derive(Debug)]
 pub enum Problem {
     Absent,
-    /// In what way it is damaged, or that somebody else may have written it.
+    /// The entry is damaged or not trusted; the text completes a sentence about its file.
     Damaged(&'static str),
 }
 
@@ -65,19 +67,20 @@ impl From<Unusable> for Problem {
     }
 }
 
-/// An entry's file, open.
+/// An open entry.
 ///
-/// It is read into memory and not mapped, so that another program may change or shorten it meanwhile: the
-/// checksums are those of the bytes that were read.
+/// Its file is read into memory and not mapped, so that it does no harm if another program changes or
+/// truncates it: the checksums are verified on the bytes in memory.
 pub struct CachedMatrix {
     pub head: Head,
     file: File,
+    /// The size of the file in bytes.
     bytes: u64,
-    /// Where the arrays begin.
+    /// The end of the header in the file, in bytes.
     arrays: usize,
 }
 
-/// The head of a matrix that was just read.
+/// Creates the header for a matrix that was just parsed.
 pub fn head(source: &Path, stamp: Stamp, hash: u64, loaded: &Loaded) -> Head {
     let Csr { rows, cols, row_offsets, column_indices, values } = &loaded.csr;
     let ones = values.par_iter().all(|value| *value == 1.0);
@@ -97,13 +100,13 @@ pub fn head(source: &Path, stamp: Stamp, hash: u64, loaded: &Loaded) -> Head {
 }
 
 impl Head {
-    /// Bytes of the three arrays.
+    /// Returns the sizes of the three stored arrays, in bytes.
     fn sizes(&self) -> [usize; 3] {
         let values = if self.ones { 0 } else { size_of::<f64>() * self.nnz };
         [size_of::<u32>() * (self.rows + 1), size_of::<u32>() * self.nnz, values]
     }
 
-    /// Bytes of the file, near enough.
+    /// Returns the approximate size of the file, in bytes (without the header).
     pub fn bytes(&self) -> usize {
         self.sizes().iter().map(|size| size.next_multiple_of(ALIGNMENT)).sum()
     }
@@ -116,7 +119,7 @@ fn checksums<T: Pod>(array: &[T]) -> Vec<u64> {
 /// Writes an entry.
 ///
 /// # Errors
-/// Those of the file.
+/// Returns an error if the file cannot be written.
 pub fn write(head: &Head, csr: &Csr<f64>, file: &mut File) -> io::Result<()> {
     let text = serde_json::to_vec(head)?;
     for number in [MAGIC, text.len() as u64, xxh3_64(&text)] {
@@ -136,10 +139,10 @@ pub fn write(head: &Head, csr: &Csr<f64>, file: &mut File) -> io::Result<()> {
 }
 
 impl CachedMatrix {
-    /// Opens an entry of the user's own and reads its head.
+    /// Opens an entry and reads its header.
     ///
     /// # Errors
-    /// No such file, one that somebody else may have written, or a damaged one.
+    /// Returns an error if the file does not exist, is damaged, or may have been written by another user.
     pub fn open(path: &Path) -> Result<Self, Problem> {
         let file = open_own(path)?;
         let bytes = file.metadata().map_or(0, |metadata| metadata.len());
@@ -151,7 +154,7 @@ impl CachedMatrix {
     /// Reads the matrix.
     ///
     /// # Errors
-    /// A damaged entry, or one that does not fit into memory.
+    /// Returns an error if the entry is damaged or does not fit into memory.
     pub fn load(self) -> Result<Loaded, Problem> {
         let [offsets, columns, values] = self.places().ok_or(Problem::Damaged("is too short"))?;
         let [offset_sums, column_sums, value_sums] = &self.head.checksums;
@@ -163,15 +166,15 @@ impl CachedMatrix {
         let offsets = self.read(offsets, rows + 1, offset_sums)?;
         let columns = self.read(columns, nnz, column_sums)?;
         let csr = Csr::new(rows, cols, offsets, columns, values);
-        let csr = csr.ok_or(Problem::Damaged("holds no valid matrix"))?;
+        let csr = csr.ok_or(Problem::Damaged("does not contain a valid matrix"))?;
         if !csr.values.par_iter().all(|value| value.is_finite()) {
-            return Err(Problem::Damaged("holds a value that is not finite"));
+            return Err(Problem::Damaged("contains a value that is not finite"));
         }
         let bytes = Some(csr.bytes());
         Ok(Loaded { market: self.head.facts, bytes, from_cache: true, ..Loaded::new(csr) })
     }
 
-    /// Where each array begins, if the file is long enough for all.
+    /// Returns the position of each array in the file, or `None` if the file is too short.
     fn places(&self) -> Option<[usize; 3]> {
         let mut at = self.arrays;
         let places = self.head.sizes().map(|size| {
@@ -183,7 +186,7 @@ impl CachedMatrix {
         (at as u64 <= self.bytes).then_some([offsets, columns, values])
     }
 
-    /// Reads an array of `count` elements at byte `begin` on all threads, if it has the checksums.
+    /// Reads an array of `count` elements at byte `begin` on all threads and verifies its checksums.
     fn read<T: Pod + Send>(
         &self,
         begin: usize,
@@ -206,7 +209,7 @@ impl CachedMatrix {
 
 const WRONG_CHECKSUM: Problem = Problem::Damaged("has a wrong checksum");
 
-/// The head of a file of so many bytes, and where the arrays begin.
+/// Reads the header of a file of `bytes` bytes. Returns it with its end in the file.
 fn read_head(file: &File, bytes: u64) -> Option<(Head, usize)> {
     let mut prelude = [0; PRELUDE];
     file.read_exact_at(&mut prelude, 0).ok()?;
@@ -221,17 +224,17 @@ fn read_head(file: &File, bytes: u64) -> Option<(Head, usize)> {
         return None;
     }
     let head: Head = serde_json::from_slice(&text).ok()?;
-    // Sizes are computed without overflow after this.
+    // This check excludes overflow when sizes are computed from the header.
     let sane = head.rows.max(head.cols).max(head.nnz) <= crate::matrix::csr::MAX_INDEX;
     sane.then_some((head, PRELUDE + text.len()))
 }
 
-/// Memory that may be more than there is.
+/// Allocates a zeroed array, or returns an error if there is not enough memory.
 fn zeroed<T: Pod>(count: usize) -> Result<Vec<T>, Problem> {
     try_zeroed_vec(count).map_err(|()| Problem::Damaged("does not fit into memory"))
 }
 
-/// On all threads: most of the time goes into memory that the system has yet to find.
+/// Allocates an array of ones. All threads fill it, because most of the time is spent on page faults.
 fn vec_of_ones(count: usize) -> Result<Vec<f64>, Problem> {
     let mut ones = zeroed(count)?;
     ones.par_chunks_mut(CHUNK).for_each(|chunk: &mut [f64]| chunk.fill(1.0));

@@ -1,9 +1,9 @@
-//! Parsed matrices kept on disk as binary CSR, so that a file is parsed once.
+//! The cache of parsed matrices: binary CSR files on disk, so that each Matrix Market file is parsed only once.
 //!
-//! An entry belongs to a path and to whether symmetric files are expanded. It is used if the file has
-//! the size and the time that it had; where the time proves nothing, if its contents have the same
-//! hash. The arrays are read into the pages that a parsed matrix lies in: products must not meet other
-//! memory at the second run than at the first.
+//! The key of an entry is the path of the file and whether symmetric files are expanded. An entry is used if
+//! the file still has the same size and modification time. If the time is not conclusive, the hashes of the
+//! contents are compared. The arrays are read into ordinary memory pages, as for a parsed matrix: products
+//! must run on the same kind of memory in the second run as in the first.
 
 mod entry;
 
@@ -27,68 +27,71 @@ use super::source::{Loaded, Source};
 use crate::cache::{CacheFolder, Contents, Key, create_private_folder, replace_private};
 use entry::{CachedMatrix, Problem};
 
-/// A file may change once more within the time that its file system tells apart.
+/// The resolution of modification times: a file may change again within it and keep its time.
 const TIME_STEP: Duration = Duration::from_secs(2);
-/// Free space that is left to others, and the part of the rest that an entry may take.
+/// The free disk space that is never used, in bytes.
 const MARGIN: u64 = 1 << 30;
+/// An entry may use at most one part in `SHARE` of the free space beyond `MARGIN`.
 const SHARE: u64 = 10;
-/// Bytes hashed at once.
+/// The number of bytes that are hashed at a time.
 const PIECE: usize = 1 << 20;
 
-/// The folder of kept matrices.
+/// The folder of cached matrices.
 #[derive(Clone, Debug)]
 pub struct MatrixCache(CacheFolder);
 
-/// A matrix that was read and is to be kept.
+/// A cache entry that is still to be written, for a matrix that was just parsed.
 #[derive(Debug)]
 pub(super) struct Pending {
+    /// The path of the entry.
     place: PathBuf,
+    /// The path of the parsed file.
     source: PathBuf,
     stamp: Stamp,
-    /// Of the contents before they were read, where the time proves nothing.
+    /// The hash of the contents before they were parsed, if the modification time is not conclusive.
     hash: Option<u64>,
 }
 
-/// What shows whether a file is the one that was parsed.
+/// The size and the modification time of a file, by which a change is detected.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Deserialize, serde::Serialize)]
 struct Stamp {
     bytes: u64,
-    /// Since 1970.
+    /// The modification time since 1970.
     modified: Duration,
 }
 
-/// A kept matrix, for a list.
+/// A cached matrix as shown in a list.
 #[derive(Debug)]
 pub struct Listed {
-    /// The entry's file.
+    /// The path of the entry.
     pub path: PathBuf,
-    /// Its size.
+    /// The size of the entry in bytes.
     pub bytes: u64,
-    /// The file that was parsed; `None` if the entry is damaged or of another version.
+    /// The file that was parsed; `None` if the entry is damaged or was written by another version.
     pub source: Option<String>,
-    /// Whether that file has changed or gone.
+    /// Whether that file has changed or no longer exists.
     pub stale: bool,
 }
 
 impl MatrixCache {
-    /// Those in the folder of `cache`.
+    /// Creates a cache of matrices in the folder of `cache`.
     pub fn of(cache: CacheFolder) -> Self {
         Self(cache)
     }
 
-    /// The matrix of a file, from its entry or read and then kept. Whatever goes wrong with the entry
-    /// is only noted.
+    /// Loads the matrix of a file from its cache entry, or parses the file; [`Loaded::keep`] then writes the
+    /// entry. Problems with the entry only result in a note.
     ///
     /// # Errors
-    /// What is wrong with the file, and where.
+    /// Returns the first defect of the file and its line.
     pub fn load(&self, path: &Path, expand: bool) -> Result<Loaded, MarketError> {
         self.load_within(path, expand, ReadBounds::NONE)
     }
 
-    /// The same within what bounds the reading of the file.
+    /// Loads the matrix of a file like [`MatrixCache::load`], within `bounds`.
     ///
     /// # Errors
-    /// What is wrong with the file, and where, and what the bounds stop.
+    /// Returns the first defect of the file and its line, or the reason why `bounds` stopped the reading.
     pub fn load_within(
         &self,
         path: &Path,
@@ -119,20 +122,20 @@ impl MatrixCache {
         Ok(Loaded { note, pending: Some(Pending { place, source, stamp, hash }), ..loaded })
     }
 
-    /// All entries, the largest first.
+    /// Returns all entries, the largest first.
     ///
     /// # Errors
-    /// A folder that cannot be read.
+    /// Returns an error if the folder cannot be read.
     pub fn list(&self) -> io::Result<Vec<Listed>> {
         let mut listed = self.0.contents()?.entries;
         listed.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
         Ok(listed.into_iter().map(|(path, bytes)| Listed::of(path, bytes)).collect())
     }
 
-    /// All files of the folder, whose entries [`MatrixCache::list`] describes.
+    /// Returns all files in the folder; [`MatrixCache::list`] describes the entries among them.
     ///
     /// # Errors
-    /// A folder that cannot be read.
+    /// Returns an error if the folder cannot be read.
     pub fn contents(&self) -> io::Result<Contents> {
         self.0.contents()
     }
@@ -145,13 +148,14 @@ impl fmt::Display for MatrixCache {
 }
 
 impl Loaded {
-    /// Keeps the matrix for the next time, if it was just read where matrices are kept. That it cannot
-    /// be is noted. When this returns, the entry is on the disk: nothing is written while products are
-    /// timed. The file is read again for its hash, within `bounds`.
+    /// Writes the matrix to the cache if it was just parsed and a cache is used. A failure only results in a
+    /// note. The entry is on the disk when this returns, so that nothing is written while products are timed.
+    /// The file is read again within `bounds` to compute its hash.
     pub fn keep(&mut self, bounds: ReadBounds) {
         let Some(pending) = self.pending.take() else { return };
         if let Err(error) = pending.write(self, bounds) {
-            self.note = Some(format!("not kept in {}: {error}", pending.place.display()));
+            let place = pending.place.display();
+            self.note = Some(format!("the matrix was not cached in {place}: {error}"));
         }
     }
 }
@@ -170,7 +174,7 @@ impl Pending {
         let free = disk.blocks_available().saturating_mul(disk.fragment_size());
         let bytes = head.bytes() as u64;
         if bytes.saturating_mul(SHARE) > free.saturating_sub(MARGIN) {
-            let message = format!("{bytes} bytes are much for a disk with {free} free");
+            let message = format!("{bytes} bytes are too many for a disk with {free} bytes free");
             return Err(io::Error::other(message));
         }
         replace_private(place, |file| entry::write(&head, &loaded.csr, file))
@@ -193,21 +197,21 @@ impl Stamp {
     fn of(path: &Path) -> io::Result<Self> {
         let metadata = fs::metadata(path)?;
         if !metadata.is_file() {
-            // A pipe would be waited for, and has no contents that could be compared.
-            return Err(io::Error::other("no regular file"));
+            // Opening a pipe would block, and its contents cannot be compared.
+            return Err(io::Error::other("not a regular file"));
         }
         let modified = metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
         Ok(Self { bytes: metadata.len(), modified })
     }
 
-    /// Whether a later change would have shown in the time.
+    /// Returns whether a change after the time `at` would have changed the modification time.
     fn is_settled(self, at: Duration) -> bool {
         at > self.modified + TIME_STEP
     }
 }
 
 impl entry::Head {
-    /// Whether the file is the one that was parsed.
+    /// Returns whether the file is unchanged since it was parsed.
     fn is_of(&self, stamp: Stamp, source: &Path, bounds: ReadBounds) -> bool {
         if self.stamp == stamp && stamp.is_settled(self.kept_at) {
             return true;
@@ -228,7 +232,7 @@ fn hash_of(path: &Path, bounds: ReadBounds) -> io::Result<u64> {
     }
 }
 
-/// Since 1970.
+/// Returns the current time since 1970.
 fn now() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

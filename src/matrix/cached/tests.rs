@@ -7,10 +7,10 @@ use super::*;
 use crate::matrix::Csr;
 use crate::matrix::generate::Generator;
 
-/// A folder with `a.mtx`, whose time is long past, and one for entries.
+/// A folder with `a.mtx`, whose modification time is long past, and a folder for cache entries.
 struct Place {
     folder: tempfile::TempDir,
-    kept: MatrixCache,
+    cache: MatrixCache,
 }
 
 const TEXT: &str = "%%MatrixMarket matrix coordinate real symmetric\n% kind: a kind\n3 3 4\n1 1 2\n2 1 3\n2 1 1\n3 2 5\n";
@@ -18,8 +18,8 @@ const TEXT: &str = "%%MatrixMarket matrix coordinate real symmetric\n% kind: a k
 impl Place {
     fn new(text: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let kept = MatrixCache::of(CacheFolder::at(folder.path().join("kept")));
-        let place = Self { folder, kept };
+        let cache = MatrixCache::of(CacheFolder::at(folder.path().join("cache")));
+        let place = Self { folder, cache };
         place.write(text, Duration::from_secs(1_000_000));
         place
     }
@@ -35,18 +35,18 @@ impl Place {
     }
 
     fn load(&self, expand: bool) -> Loaded {
-        let mut loaded = self.kept.load(&self.path(), expand).unwrap();
+        let mut loaded = self.cache.load(&self.path(), expand).unwrap();
         loaded.keep(ReadBounds::NONE);
         loaded
     }
 
     fn entries(&self) -> Vec<PathBuf> {
-        self.kept.list().unwrap().into_iter().map(|entry| entry.path).collect()
+        self.cache.list().unwrap().into_iter().map(|entry| entry.path).collect()
     }
 }
 
 #[test]
-fn the_second_loading_gives_the_same_from_the_entry() {
+fn the_second_load_returns_the_same_matrix_from_the_cache() {
     for expand in [true, false] {
         let place = Place::new(TEXT);
         let (first, second) = (place.load(expand), place.load(expand));
@@ -60,7 +60,7 @@ fn the_second_loading_gives_the_same_from_the_entry() {
 }
 
 #[test]
-fn large_empty_and_matrices_of_ones_come_back() {
+fn large_and_empty_matrices_and_matrices_of_ones_are_restored() {
     for spec in [
         "power-law,rows=200000,nnz=2000000,longest=5000,random=1",
         "grid2d,n=700",
@@ -75,9 +75,9 @@ fn large_empty_and_matrices_of_ones_come_back() {
     }
 }
 
-/// Only matrices of ones come without values.
+/// The values are omitted from the entry only if all of them are 1.
 #[test]
-fn equal_values_and_some_ones_come_back() {
+fn equal_values_and_some_ones_are_restored() {
     for values in [["2", "2"], ["1", "2"], ["2", "1"], ["1", "1"], ["0", "0"]] {
         let [first, second] = values;
         let head = "%%MatrixMarket matrix coordinate real general\n2 3 2\n";
@@ -88,26 +88,26 @@ fn equal_values_and_some_ones_come_back() {
 }
 
 #[test]
-fn what_was_counted_is_kept_too() {
+fn the_computed_symmetry_is_cached_too() {
     let place = Place::new(&TEXT.replace("symmetric", "general"));
-    let mut first = place.kept.load(&place.path(), true).unwrap();
+    let mut first = place.cache.load(&place.path(), true).unwrap();
     assert_eq!(first.pattern_symmetry(), Some(1.0 / 3.0));
     first.keep(ReadBounds::NONE);
     assert_eq!(place.load(true).market.unwrap().symmetry, Some(1.0 / 3.0));
 }
 
-/// rajat01's, which a reader of decimals that rounds carelessly makes …152.
+/// The number is that of rajat01. A JSON reader that does not round correctly would return …152.
 #[test]
-fn a_kept_number_comes_back_bit_for_bit() {
+fn a_cached_number_is_restored_bit_for_bit() {
     let place = Place::new(TEXT);
-    let mut loaded = place.kept.load(&place.path(), true).unwrap();
+    let mut loaded = place.cache.load(&place.path(), true).unwrap();
     loaded.market.as_mut().unwrap().symmetry = Some(0.9963930635838151);
     loaded.keep(ReadBounds::NONE);
     assert_eq!(place.load(true).market.unwrap().symmetry, Some(0.9963930635838151));
 }
 
 #[test]
-fn expanded_and_as_stored_are_two_entries() {
+fn the_expanded_and_the_stored_form_have_separate_entries() {
     let place = Place::new(TEXT);
     assert_eq!((place.load(true).csr.nnz(), place.load(false).csr.nnz()), (5, 3));
     assert_eq!((place.load(true).csr.nnz(), place.load(false).csr.nnz()), (5, 3));
@@ -115,7 +115,7 @@ fn expanded_and_as_stored_are_two_entries() {
 }
 
 #[test]
-fn a_changed_file_is_read_anew() {
+fn a_changed_file_is_parsed_again() {
     let place = Place::new(TEXT);
     place.load(true);
     let same_size = TEXT.replace("3 2 5", "3 2 6");
@@ -129,18 +129,18 @@ fn a_changed_file_is_read_anew() {
 }
 
 #[test]
-fn a_file_with_another_time_and_the_same_contents_is_not() {
+fn a_file_with_another_time_and_the_same_contents_is_not_parsed_again() {
     let place = Place::new(TEXT);
     place.load(true);
     place.write(TEXT, Duration::from_secs(2_000_000));
     assert!(place.load(true).from_cache);
 }
 
-/// What was parsed is not what a later run would find.
+/// The parsed matrix differs from the file that a later run would read.
 #[test]
-fn a_file_that_changes_while_it_is_read_is_not_kept() {
+fn a_file_that_changes_while_it_is_read_is_not_cached() {
     let place = Place::new(TEXT);
-    let mut loaded = place.kept.load(&place.path(), true).unwrap();
+    let mut loaded = place.cache.load(&place.path(), true).unwrap();
     place.write(&TEXT.replace("3 2 5", "3 2 6"), Duration::from_secs(1_000_001));
     loaded.keep(ReadBounds::NONE);
     let note = loaded.note.unwrap();
@@ -149,29 +149,29 @@ fn a_file_that_changes_while_it_is_read_is_not_kept() {
 }
 
 #[test]
-fn a_file_has_one_entry_by_whatever_path() {
+fn all_paths_of_a_file_share_one_entry() {
     let place = Place::new(TEXT);
     place.load(true);
     let link = place.folder.path().join("link.mtx");
     std::os::unix::fs::symlink(place.path(), &link).unwrap();
-    assert!(place.kept.load(&link, true).unwrap().from_cache);
+    assert!(place.cache.load(&link, true).unwrap().from_cache);
 }
 
-/// Where the time proves nothing, the contents tell.
+/// If the modification time is not conclusive, the contents are compared.
 #[test]
-fn a_file_that_changes_within_its_time_is_not_kept() {
+fn a_file_that_changes_without_a_new_time_is_not_cached() {
     let place = Place::new(TEXT);
     let ahead = now() + Duration::from_secs(86400);
     place.write(TEXT, ahead);
-    let mut loaded = place.kept.load(&place.path(), true).unwrap();
+    let mut loaded = place.cache.load(&place.path(), true).unwrap();
     place.write(&TEXT.replace("3 2 5", "3 2 6"), ahead);
     loaded.keep(ReadBounds::NONE);
     assert!(place.load(true).csr.values.contains(&6.0));
 }
 
-/// Written twice within the time that a file system tells apart.
+/// The file is written twice within the resolution of modification times.
 #[test]
-fn a_fresh_time_proves_nothing() {
+fn a_recent_modification_time_is_not_conclusive() {
     let place = Place::new(TEXT);
     let fresh = now();
     place.write(TEXT, fresh);
@@ -182,7 +182,7 @@ fn a_fresh_time_proves_nothing() {
 }
 
 #[test]
-fn any_damage_is_noticed_noted_and_mended() {
+fn any_damage_is_detected_reported_and_repaired() {
     let place = Place::new(TEXT);
     let first = place.load(true);
     let entry = place.entries().remove(0);
@@ -200,7 +200,7 @@ fn any_damage_is_noticed_noted_and_mended() {
         let loaded = place.load(true);
         assert_eq!(loaded.csr, first.csr);
         match loaded.note {
-            // Only what lies between the arrays may change unseen.
+            // Only changes of the padding between the arrays may remain undetected.
             None => assert!(loaded.from_cache && bytes[..head] == whole[..head]),
             Some(note) => {
                 assert!(!loaded.from_cache);
@@ -216,10 +216,10 @@ fn any_damage_is_noticed_noted_and_mended() {
     assert_eq!(seen, ["has a wrong checksum", "is damaged or of another version", "is too short"]);
 }
 
-/// With right checksums all the same, as an evil entry would have.
+/// The entries have correct checksums, as a malicious entry would have.
 #[test]
-fn an_entry_that_is_no_matrix_is_refused() {
-    let mend = |spoil: fn(&mut Csr<f64>)| {
+fn an_entry_without_a_valid_matrix_is_refused() {
+    let note_after = |spoil: fn(&mut Csr<f64>)| {
         let place = Place::new(TEXT);
         let mut loaded = place.load(true);
         spoil(&mut loaded.csr);
@@ -231,17 +231,17 @@ fn an_entry_that_is_no_matrix_is_refused() {
         assert!(!loaded.from_cache && loaded.csr.values.iter().all(|value| value.is_finite()));
         loaded.note.unwrap()
     };
-    let note = mend(|csr| csr.column_indices[0] = 3);
-    assert!(note.ends_with(" holds no valid matrix"), "{note}");
+    let note = note_after(|csr| csr.column_indices[0] = 3);
+    assert!(note.ends_with(" does not contain a valid matrix"), "{note}");
     let spoilers: [fn(&mut Csr<f64>); 2] =
         [|csr| csr.values[1] = f64::NAN, |csr| csr.values[0] = f64::INFINITY];
     for spoil in spoilers {
-        let note = mend(spoil);
-        assert!(note.ends_with(" holds a value that is not finite"), "{note}");
+        let note = note_after(spoil);
+        assert!(note.ends_with(" contains a value that is not finite"), "{note}");
     }
 }
 
-/// What somebody else wrote, or may write, is parsed anew and replaced.
+/// The file is parsed again, and the untrusted entry is replaced.
 #[test]
 fn an_entry_that_others_may_have_written_is_not_used() {
     use std::os::unix::fs::{PermissionsExt, symlink};
@@ -262,7 +262,7 @@ fn an_entry_that_others_may_have_written_is_not_used() {
     assert!(place.load(true).from_cache && !entry.is_symlink());
 }
 
-/// A mapped entry would end the process with a signal.
+/// If the entry were mapped, a signal would kill the process.
 #[test]
 fn an_entry_that_shrinks_while_it_is_read_is_damaged() {
     let place = Place::new(TEXT);
@@ -274,26 +274,26 @@ fn an_entry_that_shrinks_while_it_is_read_is_damaged() {
 }
 
 #[test]
-fn nothing_is_kept_of_a_file_whose_hashing_is_interrupted() {
+fn a_file_whose_hashing_is_interrupted_is_not_cached() {
     let place = Place::new(TEXT);
-    let mut loaded = place.kept.load(&place.path(), true).unwrap();
+    let mut loaded = place.cache.load(&place.path(), true).unwrap();
     loaded.keep(ReadBounds::new(&AtomicBool::new(true), u64::MAX, ""));
     assert!(place.entries().is_empty());
     let note = loaded.note.unwrap();
     assert!(note.ends_with(": interrupted while it was read"), "{note}");
 }
 
-/// A pipe is not opened to hash it: that would wait for a writer.
+/// A pipe must not be opened for hashing, because that would wait for a writer.
 #[test]
 fn a_pipe_has_no_stamp() {
     let place = Place::new(TEXT);
     let pipe = place.folder.path().join("pipe.mtx");
     nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
-    assert_eq!(Stamp::of(&pipe).unwrap_err().to_string(), "no regular file");
+    assert_eq!(Stamp::of(&pipe).unwrap_err().to_string(), "not a regular file");
 }
 
 #[test]
-fn the_hash_is_of_all_the_contents() {
+fn the_hash_covers_all_the_contents() {
     let place = Place::new(TEXT);
     let long = "x".repeat(3 * PIECE + 5);
     for text in ["", TEXT, &long] {
@@ -302,20 +302,20 @@ fn the_hash_is_of_all_the_contents() {
     }
 }
 
-/// The entry with a changed head, whose length and checksum are right.
+/// Returns the entry with a changed header whose length and checksum are correct.
 fn with_head(entry: &[u8], from: &str, to: &str) -> Vec<u8> {
     let length = u64::from_ne_bytes(entry[8..16].try_into().unwrap()) as usize;
     let (head, arrays) = entry[24..].split_at(length);
     let head = String::from_utf8(head.to_vec()).unwrap();
     assert!(head.contains(from), "{head}");
-    // Blanks keep the arrays where they are.
+    // Trailing blanks keep the arrays at their positions.
     let head = head.replace(from, &format!("{to:<0$}", from.len()));
     let numbers = [head.len() as u64, xxh3_64(head.as_bytes())].map(u64::to_ne_bytes);
     [&entry[..8], &numbers.concat(), head.as_bytes(), arrays].concat()
 }
 
 #[test]
-fn a_head_that_says_what_cannot_be_is_refused() {
+fn a_header_with_impossible_sizes_is_refused() {
     let place = Place::new(TEXT);
     place.load(true);
     let entry = place.entries().remove(0);
@@ -336,21 +336,21 @@ fn a_head_that_says_what_cannot_be_is_refused() {
 }
 
 #[test]
-fn where_nothing_can_be_kept_reading_goes_on() {
+fn an_unusable_cache_folder_does_not_prevent_reading() {
     let place = Place::new(TEXT);
-    fs::write(place.folder.path().join("kept"), "a file").unwrap();
+    fs::write(place.folder.path().join("cache"), "a file").unwrap();
     let loaded = place.load(true);
     assert_eq!(loaded.csr.nnz(), 5);
-    assert!(loaded.note.unwrap().starts_with("not kept in "));
-    let missing = place.kept.load(Path::new("no/such.mtx"), true).unwrap_err();
+    assert!(loaded.note.unwrap().starts_with("the matrix was not cached in "));
+    let missing = place.cache.load(Path::new("no/such.mtx"), true).unwrap_err();
     assert_eq!(missing.to_string(), "no/such.mtx: No such file or directory (os error 2)");
 }
 
 #[test]
-fn the_list_tells_sources_and_what_is_stale() {
+fn the_list_shows_sources_and_stale_entries() {
     let place = Place::new(TEXT);
     place.load(true);
-    let list = || place.kept.list().unwrap().remove(0);
+    let list = || place.cache.list().unwrap().remove(0);
     let source = place.path().canonicalize().unwrap().display().to_string();
     assert_eq!((list().source, list().stale), (Some(source), false));
     fs::remove_file(place.path()).unwrap();

@@ -1,43 +1,43 @@
-//! In which columns the entries of a row are.
+//! The random columns of the entries of a row.
 
 use std::ops::Range;
 
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Where entries are put: each row's columns follow from its number, its length and the seed alone.
+/// The distribution of the columns. The columns of a row depend only on its index, its length and the seed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Columns {
     pub rows: usize,
     pub cols: usize,
     pub spread: Spread,
-    /// Columns come in runs of so many, aligned within the row's window.
+    /// The number of adjacent columns in a run; runs are aligned within the window of the row.
     pub run: usize,
-    /// So many rows after another have the same columns.
+    /// The number of adjacent rows that have the same columns.
     pub alike: usize,
-    /// Rows of this length have their columns anywhere.
+    /// The length of rows whose columns are drawn from the whole row instead of the window.
     pub hub: Option<usize>,
     pub seed: u64,
 }
 
-/// How far from the diagonal.
+/// The distribution of the distance from the diagonal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Spread {
-    /// Anywhere in a window of that width about the diagonal, which is as wide as the row is long at
-    /// least, and the matrix at most.
+    /// A uniform distribution in a window of this width around the diagonal. The window is at least as wide as
+    /// the row is long and at most as wide as the matrix.
     Band(usize),
-    /// Normally distributed about the diagonal with this standard deviation.
+    /// A normal distribution around the diagonal with this standard deviation.
     Normal(f64),
 }
 
 impl Columns {
-    /// In a window of that width, if one is given.
+    /// Replaces the distribution by a window of width `band`, if it is given.
     pub fn within(self, band: Option<usize>) -> Self {
         let spread = band.map_or(self.spread, Spread::Band);
         Self { spread, ..self }
     }
 
-    /// Appends the columns of row `row`, ascending.
+    /// Appends the `length` columns of row `row` in ascending order.
     pub fn append(&self, row: usize, length: usize, columns: &mut Vec<u32>) {
         let row = row - row % self.alike;
         let mut random = row_random(self.seed, row);
@@ -81,14 +81,14 @@ impl Columns {
     }
 }
 
-/// The random stream of a row.
+/// Returns the random number generator of a row.
 pub fn row_random(seed: u64, row: usize) -> Xoshiro256PlusPlus {
-    // An odd factor keeps the streams of near seeds apart.
+    // An odd factor gives neighbouring seeds different streams.
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_mul(FACTOR) ^ row as u64)
 }
 
-/// Appends `count` different numbers below `below`, ascending.
+/// Appends `count` distinct random numbers less than `below` in ascending order.
 fn append_distinct(
     below: usize,
     count: usize,
@@ -105,7 +105,8 @@ fn append_distinct(
     }
 }
 
-/// The same for a `count` of at most half of them.
+/// Appends `count` distinct random numbers less than `below` in ascending order, by drawing again for
+/// duplicates. `count` is at most half of `below`.
 fn draw_distinct(
     below: usize,
     count: usize,
@@ -122,7 +123,7 @@ fn draw_distinct(
     }
 }
 
-/// Moves the first of equal neighbours to the front; returns how many there are.
+/// Moves the distinct values of a sorted slice to its front and returns their number.
 fn partition_dedup(sorted: &mut [u32]) -> usize {
     let mut kept = 0;
     for at in 0..sorted.len() {
@@ -134,8 +135,8 @@ fn partition_dedup(sorted: &mut [u32]) -> usize {
     kept
 }
 
-/// Appends `length` normally distributed columns. Those that fall together move apart, as little as can
-/// be, and about the same centre.
+/// Appends `length` normally distributed columns. Equal columns are moved apart by the smallest possible
+/// distance, and all columns are then shifted so that their mean is preserved.
 fn append_normal(
     centre: usize,
     deviation: f64,
@@ -153,12 +154,12 @@ fn append_normal(
     }
     let moved = (drawn.iter().sum::<i64>() - before) / length.max(1) as i64;
     let (places, last) = (0..length as i64, cols as i64 - length as i64);
-    // What would leave the matrix is held at its edge, in order.
+    // Columns outside the matrix are moved to its edge, in the same order.
     let inside = places.zip(drawn).map(|(at, column)| (column - moved).clamp(at, last + at));
     columns.extend(inside.map(|column| column as u32));
 }
 
-/// A draw from the standard normal distribution (Box and Muller), the same on every machine.
+/// Draws from the standard normal distribution (Box and Muller), with the same result on every machine.
 fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
     let (radius, angle): (f64, f64) = (random.random(), random.random());
     // 1 - radius is never 0.
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn any_length_fits_and_stays_in_its_window() {
+    fn rows_of_any_length_stay_within_their_window() {
         for length in [0, 1, 2, 10, 499, 500, 501, 999, 1000] {
             for at in [0, 50, 99] {
                 for spread in [Spread::Band(1000), Spread::Band(1), Spread::Normal(3.0)] {
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_aligned_and_rows_alike() {
+    fn runs_are_aligned_and_rows_of_a_block_are_equal() {
         let blocks = columns(Spread::Band(1000), 4, 2);
         let even = row(&blocks, 6, 12);
         assert!(even.chunks(4).all(|run| run[0] % 4 == 0 && run[3] == run[0] + 3), "{even:?}");

@@ -1,17 +1,17 @@
-//! Matrices of combinatorics: block designs, chessboard complexes and de Bruijn graphs.
+//! Combinatorial matrices: block designs, chessboard complexes and de Bruijn graphs.
 
-/// n choose k; the largest number where it is beyond all numbers.
+/// Returns the binomial coefficient n choose k, or `usize::MAX` if it overflows.
 pub fn choose(n: usize, k: usize) -> usize {
     let product = (0..k.min(n.saturating_sub(k))).try_fold(1usize, |product, i| {
-        // Each of the partial products is a binomial coefficient, so the division leaves nothing.
+        // Each partial product is a binomial coefficient, so the division is exact.
         let wide = product as u128 * (n - i) as u128 / (i + 1) as u128;
         usize::try_from(wide).ok()
     });
     if k > n { 0 } else { product.unwrap_or(usize::MAX) }
 }
 
-/// The blocks, of `k` of `n` points, that contain the pair of a row, ascending, where blocks and pairs are numbered in
-/// lexicographic order: the incidence matrix of all blocks as a design.
+/// Appends in ascending order the blocks of `k` of `n` points that contain the pair with number `pair`. Blocks
+/// and pairs are numbered in lexicographic order. The rows form the incidence matrix of the complete design.
 pub fn design(pair: usize, n: usize, k: usize, row: &mut Vec<u32>) {
     let mut rest = pair;
     let first = (0..n).find(|first| {
@@ -24,14 +24,15 @@ pub fn design(pair: usize, n: usize, k: usize, row: &mut Vec<u32>) {
     Blocks { n, pair: [first, first + 1 + rest] }.list(0, k, 0, row);
 }
 
-/// Blocks that contain a pair.
+/// The blocks that contain a pair of the `n` points.
 struct Blocks {
     n: usize,
     pair: [usize; 2],
 }
 
 impl Blocks {
-    /// The numbers of those with `left` more of the points from `point` on, the first of which is `number`.
+    /// Appends the numbers of the blocks that contain the pair and consist of the points selected so far and of
+    /// `left` points from `point` on. `number` is the number of the first block of this form.
     fn list(&self, point: usize, left: usize, number: usize, row: &mut Vec<u32>) {
         let to_come = self.pair.iter().filter(|&&of_pair| of_pair >= point).count();
         if left < to_come || self.n - point < left {
@@ -48,7 +49,7 @@ impl Blocks {
     }
 }
 
-/// A board of `m` × `n` squares on which rooks stand that do not attack each other. Placements are numbered in the
+/// A chessboard of `m` × `n` squares for rooks that do not attack each other. Placements are numbered in the
 /// lexicographic order of their squares, row by row.
 #[derive(Clone, Copy)]
 pub struct Board {
@@ -57,20 +58,21 @@ pub struct Board {
 }
 
 impl Board {
-    /// The placements of so many rooks.
+    /// Returns the number of placements of `rooks` rooks, or `usize::MAX` if it overflows.
     pub fn placements(self, rooks: usize) -> usize {
         let columns =
             (0..rooks).try_fold(1usize, |all, taken| all.checked_mul(self.n.saturating_sub(taken)));
         columns.and_then(|all| all.checked_mul(choose(self.m, rooks))).unwrap_or(usize::MAX)
     }
 
-    /// The board below a row of squares and without a column, for the rooks that follow one there.
+    /// Returns the board without the rows up to `line` and without one column: the squares that remain for the
+    /// rooks that follow one in row `line`.
     fn below(self, line: usize) -> Self {
         Self { m: self.m - line - 1, n: self.n - 1 }
     }
 
-    /// The squares of a placement: for each rook its row, from that of the rook before on, and its column among those
-    /// that are free.
+    /// Returns the squares of a placement: for each rook, the number of rows between it and the previous rook,
+    /// and the index of its column among the free columns.
     fn squares(mut self, mut number: usize, rooks: usize) -> Vec<(usize, usize)> {
         let mut squares = Vec::with_capacity(rooks);
         for left in (0..rooks).rev() {
@@ -90,7 +92,7 @@ impl Board {
         squares
     }
 
-    /// The number of a placement.
+    /// Returns the number of the placement with these squares.
     fn number(mut self, squares: &[(usize, usize)]) -> usize {
         let mut number = 0;
         for (left, &(line, column)) in (0..squares.len()).rev().zip(squares) {
@@ -101,8 +103,8 @@ impl Board {
         number
     }
 
-    /// The placements that remain when one rook of a placement is taken away, ascending: the boundary matrix of the
-    /// chessboard complex.
+    /// Appends in ascending order the placements that remain when one rook of `placement` is removed. The rows
+    /// form the boundary matrix of the chessboard complex.
     pub fn boundary(self, placement: usize, rooks: usize, row: &mut Vec<u32>) {
         let begin = row.len();
         let squares = self.squares(placement, rooks);
@@ -112,14 +114,14 @@ impl Board {
     }
 }
 
-/// Squares of a placement, as [`Board::squares`] has them, without one rook: the next one's row then counts from the
-/// rook before, and its column and those of all later ones are among one more free column.
+/// Removes one rook from the squares of a placement in the form of [`Board::squares`]. The row of the next rook
+/// then counts from the previous one, and one more column is free for all later rooks.
 fn without(squares: &[(usize, usize)], taken: usize) -> Vec<(usize, usize)> {
     let (line, mut freed) = squares[taken];
     let mut others = squares[..taken].to_vec();
     for (place, &(below, column)) in (taken + 1..).zip(&squares[taken + 1..]) {
         let below = if place == taken + 1 { line + 1 + below } else { below };
-        // Counted without the freed column, which is now one of those before or behind.
+        // The column index did not count the freed column, which lies either before or after it.
         let is_before = column < freed;
         others.push((below, if is_before { column } else { column + 1 }));
         freed -= usize::from(is_before);
@@ -127,8 +129,8 @@ fn without(squares: &[(usize, usize)], taken: usize) -> Vec<(usize, usize)> {
     others
 }
 
-/// The neighbours of a word of `bits` bits in the undirected de Bruijn graph, ascending: those whose bits are its own,
-/// moved by one place, without itself.
+/// Appends in ascending order the neighbours of a word of `bits` bits in the undirected de Bruijn graph: the
+/// words that result from a shift by one bit in either direction, without the word itself.
 pub fn de_bruijn(word: usize, bits: u32, row: &mut Vec<u32>) {
     let (all, half) = (1 << bits, 1 << (bits - 1));
     let mut next = [2 * word % all, (2 * word + 1) % all, word / 2, word / 2 + half];

@@ -1,51 +1,53 @@
-//! How many entries each row has.
+//! The distribution of the row lengths.
 
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::seq::SliceRandom;
 
-/// A law that the lengths of a matrix' rows follow.
+/// A distribution of row lengths.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Law {
-    /// `nnz` entries over all rows: lengths differ by at most 1.
+    /// `nnz` entries are distributed evenly: lengths differ by at most 1.
     Even { nnz: usize },
-    /// The last row of each of `hubs` equal shares has `length` entries, the others `others`.
+    /// The rows are divided into `hubs` equal parts. The last row of each part has `length` entries, all other
+    /// rows have `others`.
     Hubs { hubs: usize, length: usize, others: usize },
-    /// The same in multiples of `of`.
+    /// `nnz` entries are distributed evenly in multiples of `of`.
     Blocks { nnz: usize, of: usize },
-    /// A part of the rows, by default scattered, is empty; the others have even lengths.
+    /// The fraction `share` of the rows is empty, in `clusters` groups or, if that is 0, scattered. The other
+    /// rows have even lengths.
     Empty { nnz: usize, share: f64, clusters: usize },
-    /// Which row has which rank is random.
+    /// Lengths that decrease with the rank of a row. The ranks are assigned to the rows at random.
     Ranked(Ranked),
 }
 
-/// Lengths that fall with the row's rank, from `longest`, which the first has exactly, to `shortest`.
+/// Lengths that decrease with the rank of the row, from exactly `longest` for the first to `shortest`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranked {
     pub fall: Fall,
     pub longest: usize,
     pub shortest: usize,
-    /// If absent, the one that makes `nnz` entries.
+    /// The exponent; if absent, it is chosen to give `nnz` entries.
     pub exponent: Option<f64>,
     pub nnz: Option<usize>,
-    /// How many rows follow the law, if not all: the others share the rest of `nnz` evenly.
+    /// The number of rows that follow the law, if not all. The other rows share the rest of `nnz` evenly.
     pub heavy: Option<usize>,
 }
 
-/// How lengths fall.
+/// The law by which lengths decrease.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fall {
     /// Zipf's law: the r-th row has about `longest` / r^`exponent` entries.
     Power,
-    /// The r-th of R rows has about (1 - r/R)^`exponent` of the way from `shortest` to `longest`.
+    /// The r-th of R rows has about `shortest` + (`longest` - `shortest`) · (1 - r/R)^`exponent` entries.
     Slope,
 }
 
 impl Law {
-    /// The length of each row.
+    /// Computes the length of each row.
     ///
     /// # Errors
-    /// What cannot be fulfilled.
+    /// Returns an error if the parameters contradict each other or a row is longer than `cols`.
     pub fn lengths(&self, rows: usize, cols: usize, seed: u64) -> Result<Vec<u32>, String> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let lengths = match *self {
@@ -72,7 +74,7 @@ impl Law {
     }
 }
 
-/// What falls to part `at` of `parts` when `whole` is shared as evenly as whole numbers allow.
+/// Returns the size of part `at` when `whole` is divided into `parts` parts as evenly as possible.
 fn part(at: usize, parts: usize, whole: usize) -> usize {
     let until =
         |parts_before: usize| (parts_before as u128 * whole as u128 / parts as u128) as usize;
@@ -92,7 +94,9 @@ fn empty(
 ) -> Result<Vec<u32>, String> {
     let empty = (share * rows as f64).round() as usize;
     if !(0.0..=1.0).contains(&share) || (empty == rows && nnz > 0) {
-        return Err(format!("empty={share} leaves no rows for {nnz} entries"));
+        return Err(format!(
+            "empty={share}: it must be from 0 to 1 and leave rows for {nnz} entries"
+        ));
     }
     if clusters > rows {
         return Err(format!("clusters={clusters} exceeds {rows} rows"));
@@ -117,7 +121,7 @@ fn empty(
 }
 
 impl Ranked {
-    /// The lengths, the longest first.
+    /// Returns the lengths in the order of the ranks, the longest first.
     fn by_rank(&self, rows: usize) -> Result<Vec<u32>, String> {
         let Self { longest, shortest, .. } = *self;
         let heavy = self.heavy.unwrap_or(rows).min(rows);
@@ -128,7 +132,7 @@ impl Ranked {
             (Some(exponent), _) if exponent > 0.0 => exponent,
             (Some(exponent), _) => return Err(format!("exponent={exponent} is not positive")),
             (None, Some(nnz)) => self.exponent_for(nnz, heavy)?,
-            (None, None) => return Err("needs nnz= or exponent=".into()),
+            (None, None) => return Err("nnz= or exponent= is missing".into()),
         };
         let mut lengths = self.follow(exponent, heavy);
         lengths.resize(rows, 0);
@@ -138,8 +142,8 @@ impl Ranked {
         Ok(lengths)
     }
 
-    /// Brings the lengths to `nnz` entries together: what is missing goes to rows outside the law, or,
-    /// being what no exponent can make, to the shortest.
+    /// Increases the lengths to `nnz` entries in total. The missing entries are added to the rows outside the
+    /// law. If there are none, they are the rest that no exponent can produce and go to the shortest rows.
     fn share_rest(&self, nnz: usize, heavy: usize, lengths: &mut [u32]) -> Result<(), String> {
         let rows = lengths.len();
         let law: usize = lengths.iter().map(|&length| length as usize).sum();
@@ -153,14 +157,14 @@ impl Ranked {
         }
         match rest {
             0 => Ok(()),
-            _ => Err(format!("nnz={nnz} cannot be shared by {rows} rows with these lengths")),
+            _ => Err(format!("nnz={nnz} cannot be reached by {rows} rows with these lengths")),
         }
     }
 
-    /// How many of the `heavy` rows have at least `length` entries.
+    /// Returns how many of the `heavy` rows have at least `length` entries.
     fn at_least(&self, length: usize, exponent: f64, heavy: usize) -> usize {
         let Self { longest, shortest, .. } = *self;
-        // libm's is the same on every machine.
+        // The function of libm returns the same result on every machine.
         let root = |of: f64| libm::pow(of, 1.0 / exponent);
         let rank = match self.fall {
             Fall::Power => root(longest as f64 / length as f64),
@@ -169,7 +173,7 @@ impl Ranked {
                 heavy as f64 * (1.0 - root(height))
             }
         };
-        // A float beyond all integers becomes the largest.
+        // The conversion saturates for large values.
         (rank as usize).clamp(1, heavy)
     }
 
@@ -190,14 +194,14 @@ impl Ranked {
         heavy * self.shortest + longer
     }
 
-    /// The smallest exponent, as far as floats go, with no more than `nnz` entries.
+    /// Finds by bisection the smallest exponent that gives at most `nnz` entries.
     fn exponent_for(&self, nnz: usize, heavy: usize) -> Result<f64, String> {
         const HALVINGS: usize = 50;
         let (mut low, mut high): (f64, f64) = (1.0 / 1024.0, 65536.0);
         if nnz > heavy * self.longest || self.total(high, heavy) > nnz {
             let Self { longest, shortest, .. } = self;
             return Err(format!(
-                "nnz={nnz} is out of reach for {heavy} rows of {shortest} to {longest} entries"
+                "nnz={nnz} is impossible for {heavy} rows of {shortest} to {longest} entries"
             ));
         }
         for _ in 0..HALVINGS {
@@ -231,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_rows_are_as_many_as_asked_for_scattered_or_clustered() {
+    fn the_number_of_empty_rows_is_exact_scattered_or_clustered() {
         let of = |clusters| lengths(Law::Empty { nnz: 1000, share: 0.6, clusters }, 100);
         for clusters in [0, 1, 3, 100] {
             let lengths = of(clusters);
@@ -242,8 +246,14 @@ mod tests {
         assert_eq!((runs(1), runs(3)), (2, 6));
         assert!(runs(0) > 20);
         let law = |share, clusters| Law::Empty { nnz: 3, share, clusters }.lengths(4, 9, 1);
-        assert_eq!(law(1.0, 0), Err("empty=1 leaves no rows for 3 entries".into()));
-        assert_eq!(law(-0.1, 0), Err("empty=-0.1 leaves no rows for 3 entries".into()));
+        assert_eq!(
+            law(1.0, 0),
+            Err("empty=1: it must be from 0 to 1 and leave rows for 3 entries".into())
+        );
+        assert_eq!(
+            law(-0.1, 0),
+            Err("empty=-0.1: it must be from 0 to 1 and leave rows for 3 entries".into())
+        );
         assert_eq!(law(0.5, 9), Err("clusters=9 exceeds 4 rows".into()));
     }
 
@@ -257,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn power_law_by_entries_hits_them_and_the_longest_row() {
+    fn power_law_by_entries_gives_exactly_nnz_and_the_longest_row() {
         for (rows, nnz, longest, shortest) in [
             (1000, 2100, 10, 1),
             (1000, 9_990, 10, 1),
@@ -279,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slope_is_straight_or_bent() {
+    fn a_slope_is_linear_or_convex() {
         let slope =
             |exponent| Ranked { fall: Fall::Slope, exponent: Some(exponent), ..power(8, 4) };
         assert_eq!(slope(1.0).by_rank(8).unwrap(), [8, 7, 6, 6, 5, 5, 4, 4]);
@@ -293,18 +303,18 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn impossible_parameters_are_refused() {
         let error = |law: Ranked, rows| law.by_rank(rows).unwrap_err();
-        assert_eq!(error(power(4, 1), 9), "needs nnz= or exponent=");
+        assert_eq!(error(power(4, 1), 9), "nnz= or exponent= is missing");
         assert_eq!(error(power(4, 5), 9), "shortest=5 exceeds longest=4");
-        let out_of_reach = "nnz=41 is out of reach for 10 rows of 1 to 4 entries";
-        assert_eq!(error(Ranked { nnz: Some(41), ..power(4, 1) }, 10), out_of_reach);
-        let too_few = "nnz=12 is out of reach for 10 rows of 1 to 4 entries";
+        let too_many = "nnz=41 is impossible for 10 rows of 1 to 4 entries";
+        assert_eq!(error(Ranked { nnz: Some(41), ..power(4, 1) }, 10), too_many);
+        let too_few = "nnz=12 is impossible for 10 rows of 1 to 4 entries";
         assert_eq!(error(Ranked { nnz: Some(12), ..power(4, 1) }, 10), too_few);
         let negative = Ranked { exponent: Some(-1.0), ..power(4, 1) };
         assert_eq!(error(negative, 9), "exponent=-1 is not positive");
         let law = Ranked { exponent: Some(1.0), nnz: Some(99), heavy: Some(3), ..power(12, 1) };
-        assert_eq!(error(law, 9), "nnz=99 cannot be shared by 9 rows with these lengths");
+        assert_eq!(error(law, 9), "nnz=99 cannot be reached by 9 rows with these lengths");
         let wide = Law::Even { nnz: 10 }.lengths(2, 4, 1);
         assert_eq!(wide, Err("a row of 5 entries does not fit into 4 columns".into()));
     }

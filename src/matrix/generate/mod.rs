@@ -1,9 +1,8 @@
-//! Matrices made on the spot, written `gen:NAME,key=value,…` wherever a file is accepted: the same on
-//! every machine and with any number of threads. All values are 1, as merge-spmv's generators make
-//! them, or with `random=SEED` uniform in [-1, 1): a method that stores equal values once is then on
-//! its own.
+//! Generated matrices, given as `gen:NAME,key=value,…` wherever a file is accepted. A matrix is the same on
+//! every machine and with any number of threads. All values are 1, as in merge-spmv's generators, or, with
+//! `random=SEED`, uniform in [-1, 1), so that a method that stores equal values only once has no advantage.
 //!
-//! A matrix is made in blocks of rows (`blocks`), which need not be in memory together.
+//! A matrix is generated in blocks of rows (`blocks`), which need not be in memory at the same time.
 
 mod blocks;
 mod columns;
@@ -30,7 +29,8 @@ use super::source::SizeHint;
 use blocks::{Block, Blocks};
 use pattern::Pattern;
 
-/// A row's length as it is drawn, as it is kept, and the offset in its block.
+/// The temporary memory per row, in bytes: its length while it is drawn, its final length, and its offset in
+/// the block.
 const ROW_BYTES: u64 = 12;
 
 /// A generator with its parameters.
@@ -42,7 +42,7 @@ pub struct Generator {
     random: Option<u64>,
 }
 
-/// Why a specification is refused; of a long one only the beginning is shown.
+/// The reason why a specification is invalid. Only the beginning of a long specification is shown.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("gen:{spec:.200}: {problem:.300}{}", form(spec))]
 pub struct SpecError {
@@ -51,10 +51,10 @@ pub struct SpecError {
 }
 
 impl Generator {
-    /// Reads `NAME,key=value,…` (without `gen:`).
+    /// Parses `NAME,key=value,…` (without `gen:`).
     ///
     /// # Errors
-    /// Names what is not understood or too large.
+    /// Returns an error that names the part that is invalid or too large.
     pub fn parse(spec: &str) -> Result<Self, SpecError> {
         let parsed = spec::parse(spec).and_then(|(pattern, random)| {
             pattern.check()?;
@@ -63,40 +63,40 @@ impl Generator {
         parsed.map_err(|problem| SpecError { spec: spec.into(), problem })
     }
 
-    /// What [`parse`](Self::parse) reads.
+    /// Returns the specification, without `gen:`, that [`parse`](Self::parse) accepts.
     pub fn spec(&self) -> &str {
         &self.spec
     }
 
-    /// No more entries than these.
+    /// Returns an upper bound on the number of entries.
     pub fn most_entries(&self) -> u128 {
         self.pattern.most_entries()
     }
 
-    /// The most bytes that the rows' lengths take, and a block's offsets: what is needed merely to find
-    /// out how large the matrix will be.
+    /// Returns an upper bound on the memory, in bytes, for the row lengths and the offsets of a block, which
+    /// are needed even to compute the size of the matrix.
     pub fn bytes_for_rows(&self) -> u64 {
         let rows = self.pattern.rows().map_or(0, |_| self.pattern.shape().0);
         ROW_BYTES * rows as u64
     }
 
-    /// How large it will be.
+    /// Returns the size of the matrix.
     ///
     /// # Errors
-    /// Row lengths that cannot be.
+    /// Returns an error if the row lengths are impossible.
     pub fn size_hint(&self) -> Result<SizeHint, SpecError> {
         let (rows, cols) = self.pattern.shape();
-        // Where the bound is none, the row lengths tell.
+        // If the upper bound is too large to be useful, the row lengths are computed.
         let nnz = match self.most_entries() {
             most if most > MAX_INDEX as u128 => self.blocks()?.most_entries() as u64,
             most => most as u64,
         };
-        // Values that have grown, and an R-MAT graph's edges.
+        // Temporary memory: values in a vector that has grown, and the edges of an R-MAT graph.
         let drawn = if matches!(self.pattern, Pattern::Rmat { .. }) { 24 } else { 0 };
         Ok(SizeHint { rows, cols, nnz, scratch: nnz * (16 + drawn) + ROW_BYTES * rows as u64 })
     }
 
-    /// All of the matrix: no more than 32-bit indices allow.
+    /// Prepares the generation of the whole matrix. Returns an error if 32-bit indices are too small for it.
     fn blocks(&self) -> Result<Blocks<'_>, SpecError> {
         let blocks = self.pattern.check_entries().and_then(|()| Blocks::new(self));
         let blocks = blocks.and_then(|blocks| match blocks.nnz() {
@@ -110,16 +110,16 @@ impl Generator {
         SpecError { spec: self.spec.clone(), problem }
     }
 
-    /// Rows and columns.
+    /// Returns the numbers of rows and columns.
     pub fn shape(&self) -> (usize, usize) {
         self.pattern.shape()
     }
 
-    /// Hands some rows to `take`, in order: the number, the columns, ascending, and the values, which are
-    /// none if all are 1. The matrix may have more entries than 32-bit indices allow.
+    /// Calls `take` for each of `rows` in order, with the row's index, its ascending columns and its values.
+    /// The values are empty if all are 1. The matrix may have more entries than 32-bit indices allow.
     ///
     /// # Errors
-    /// Row lengths that cannot be.
+    /// Returns an error if the row lengths are impossible.
     pub fn each_row(
         &self,
         rows: Range<usize>,
@@ -138,10 +138,10 @@ impl Generator {
         Ok(())
     }
 
-    /// Makes the matrix, on the current rayon pool.
+    /// Generates the matrix on the current rayon pool.
     ///
     /// # Errors
-    /// Row lengths that cannot be.
+    /// Returns an error if the row lengths are impossible or the matrix is too large.
     pub fn generate(&self) -> Result<Csr<f64>, SpecError> {
         let blocks = self.blocks()?;
         let (rows, cols) = (blocks.rows, blocks.cols);
@@ -165,11 +165,12 @@ impl Generator {
         Ok(csr)
     }
 
-    /// Writes the matrix as a Matrix Market file with `kind` in a comment, without having it in memory;
-    /// the file is opened when the matrix is known to be possible. Returns (rows, columns, entries).
+    /// Writes the matrix as a Matrix Market file with `kind` in a comment, without storing it in memory. The
+    /// file is opened only after the specification has been checked. Returns (rows, columns, entries).
     ///
     /// # Errors
-    /// Those of the file, and row lengths that cannot be, as invalid input.
+    /// Returns an error if the file cannot be written, or an error of the kind `InvalidInput` if the row lengths
+    /// are impossible or the matrix is too large.
     pub fn write<W: Write>(
         &self,
         kind: &str,
@@ -200,19 +201,19 @@ impl Generator {
     }
 }
 
-/// As on the command line.
+/// Prints the generator as it is given on the command line.
 impl fmt::Display for Generator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "gen:{}", self.spec)
     }
 }
 
-/// Whether the text begins with a generator's name, as a specification without `gen:` does.
+/// Returns whether the text begins with the name of a generator, as a specification without `gen:` does.
 pub fn is_generator(text: &str) -> bool {
     spec::form(text.split(',').next().unwrap_or_default()).is_some()
 }
 
-/// What the generator takes, where the name is one's.
+/// Returns the end of an error message, which shows the form of the generator; empty if its name is unknown.
 fn form(spec: &str) -> String {
     let form = spec::form(spec.split(',').next().unwrap_or_default());
     form.map_or(String::new(), |form| format!("; the form is {form}[,random=SEED]"))

@@ -1,4 +1,4 @@
-//! The patterns of generated matrices: what each needs, its sizes, and which are refused.
+//! The patterns of generated matrices: their parameters, sizes and validity checks.
 
 use std::fmt::Display;
 
@@ -10,15 +10,16 @@ use super::combinatorial::{Board, choose};
 use super::lengths::{Fall, Law, Ranked};
 use crate::matrix::csr::MAX_INDEX;
 
-/// A matrix' pattern. Where `cols` is optional, the matrix is square without it; a `band` is the width
-/// of the window about the diagonal that columns are drawn from, all columns without it.
+/// The pattern of a matrix. If an optional `cols` is missing, the matrix is square. A `band` is the width of
+/// the window around the diagonal from which columns are drawn; if it is missing, all columns are used.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
 pub enum Pattern {
-    /// Every entry stored: of `nnz`, by default 2^24 as in merge-spmv, as many rows as are full.
+    /// A dense matrix. If `rows` is missing, it is the number of full rows that `nnz` entries fill; `nnz` is
+    /// 2^24 by default, as in merge-spmv.
     Dense { cols: usize, rows: Option<usize>, nnz: Option<usize> },
-    /// An n × n grid, or of `nx` points in each of `ny` lines, each point joined to its neighbours: 4 (merge-spmv's),
-    /// 5 with the point itself, or 9 with the diagonal ones.
+    /// A grid of n × n or `nx` × `ny` points, each joined to its 4 neighbours (as in merge-spmv), to 5 points
+    /// including itself, or to 9 points including itself and the diagonal neighbours.
     Grid2d {
         n: Option<usize>,
         nx: Option<usize>,
@@ -26,8 +27,9 @@ pub enum Pattern {
         #[serde(default = "number::<4, _>")]
         points: usize,
     },
-    /// An n × n × n grid, or of `nz` planes of nx × ny points: 6 neighbours (merge-spmv's), 7 with the point itself, 18
-    /// that differ in two coordinates at most and without the point itself, or all 27.
+    /// A grid of n × n × n or `nx` × `ny` × `nz` points, each joined to its 6 neighbours (as in merge-spmv), to 7
+    /// points including itself, to the 18 neighbours that differ in one or two coordinates, or to all 27 points
+    /// around it including itself.
     Grid3d {
         n: Option<usize>,
         nx: Option<usize>,
@@ -41,18 +43,22 @@ pub enum Pattern {
         #[serde(deserialize_with = "at_most_32_bits")]
         n: u32,
     },
-    /// The undirected de Bruijn graph of 2^`bits` words; see [`super::combinatorial::de_bruijn`].
+    /// The undirected de Bruijn graph of the 2^`bits` words of `bits` bits; see
+    /// [`super::combinatorial::de_bruijn`].
     DeBruijn {
         #[serde(deserialize_with = "at_most_32_bits")]
         bits: u32,
     },
-    /// All blocks of `k` of `n` points, and the pairs that they contain; see [`super::combinatorial::design`].
+    /// The incidence matrix of all pairs and all blocks of `k` of `n` points; see
+    /// [`super::combinatorial::design`].
     Bibd { n: usize, k: usize },
-    /// Placements of `rooks` rooks on a board; see [`super::combinatorial::Board::boundary`].
+    /// The boundary matrix of the placements of `rooks` rooks on an `m` × `n` board; see
+    /// [`super::combinatorial::Board::boundary`].
     Chessboard { m: usize, n: usize, rooks: usize },
-    /// A hub joined to `spokes` rim points, each joined to the next; rows are directed edges.
+    /// A wheel graph: a hub joined to `spokes` rim points, each joined to the next. Edges are directed.
     Wheel { spokes: usize },
-    /// See [`super::rmat`]: 2^`scale` points, `edges` draws, by default 16 per point.
+    /// An R-MAT graph (see [`super::rmat`]) of 2^`scale` points. `edges` edges are drawn, 16 per point by
+    /// default; duplicates are merged.
     Rmat {
         #[serde(deserialize_with = "at_most_32_bits")]
         scale: u32,
@@ -60,14 +66,14 @@ pub enum Pattern {
         #[serde(default = "number::<1, _>")]
         seed: u64,
     },
-    /// Diagonals at these distances above the main one.
+    /// Full diagonals at these offsets from the main diagonal; positive offsets lie above it.
     Diagonals {
         rows: usize,
         cols: Option<usize>,
         #[serde(deserialize_with = "offsets")]
         offsets: Vec<i64>,
     },
-    /// Rows of equal length; with `run`, columns in runs.
+    /// Rows of equal length, whose columns form runs of `run` adjacent columns.
     Uniform {
         rows: usize,
         cols: Option<usize>,
@@ -78,7 +84,8 @@ pub enum Pattern {
         #[serde(default = "number::<1, _>")]
         seed: u64,
     },
-    /// hola-spmv-ics17, Figures 7 and 13: rows of equal length, normally distributed about the diagonal.
+    /// Rows of equal length, whose columns are normally distributed around the diagonal (hola-spmv-ics17,
+    /// Figures 7 and 13).
     BandedNormal {
         n: usize,
         nnz: usize,
@@ -86,12 +93,12 @@ pub enum Pattern {
         #[serde(default = "number::<1, _>")]
         seed: u64,
     },
-    /// See [`Fall::Power`].
+    /// Row lengths that follow a power law; see [`Fall::Power`].
     PowerLaw(Ranks),
-    /// See [`Fall::Slope`].
+    /// Row lengths that decrease steadily; see [`Fall::Slope`].
     Sloped(Ranks),
-    /// `hubs` rows, by default 3, of `length` entries, by default all, anywhere, the others with
-    /// `others`, by default one, at the diagonal; with `band` all in that window.
+    /// `hubs` long rows (3 by default) of `length` entries (all columns by default) in any columns. All other
+    /// rows have `others` entries (1 by default) at the diagonal. With `band`, all entries lie in that window.
     Hubs {
         n: usize,
         #[serde(default = "number::<3, _>")]
@@ -103,7 +110,8 @@ pub enum Pattern {
         #[serde(default = "number::<1, _>")]
         seed: u64,
     },
-    /// A share of the rows is empty: scattered, or in so many `clusters`; the others have equal lengths.
+    /// The fraction `empty` of the rows is empty, scattered or in `clusters` groups of adjacent rows. The other
+    /// rows have equal lengths.
     EmptyRows {
         rows: usize,
         cols: Option<usize>,
@@ -114,7 +122,7 @@ pub enum Pattern {
         #[serde(default = "number::<1, _>")]
         seed: u64,
     },
-    /// Dense r × c blocks, aligned, as of finite elements.
+    /// Dense aligned r × c blocks, as in finite-element matrices.
     Block {
         n: usize,
         r: usize,
@@ -126,7 +134,7 @@ pub enum Pattern {
     },
 }
 
-/// Lengths that fall with the row's rank; see [`Ranked`].
+/// The parameters of patterns whose row lengths decrease with the row's rank; see [`Ranked`].
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Ranks {
@@ -145,23 +153,23 @@ pub struct Ranks {
     seed: u64,
 }
 
-/// A law of row lengths, and where the entries are.
+/// The distribution of row lengths and of the columns of the entries.
 pub struct Rows {
     pub law: Law,
     pub columns: Columns,
 }
 
-/// A default.
+/// Returns `N` as the default of a parameter.
 fn number<const N: u8, T: From<u8>>() -> T {
     N.into()
 }
 
-/// A number that means the same as any larger one.
+/// Parses a number and replaces one that does not fit by `u32::MAX`, which is too large for any parameter.
 fn at_most_32_bits<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     Ok(u64::deserialize(deserializer)?.try_into().unwrap_or(u32::MAX))
 }
 
-/// `-1:0:1`, ascending in whatever order they come.
+/// Parses a list of offsets such as `-1:0:1`, sorts it and removes duplicates.
 fn offsets<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<i64>, D::Error> {
     let text = String::deserialize(deserializer)?;
     let wrong = |word: &str| D::Error::custom(format!("offsets: '{word}' must be a whole number"));
@@ -173,7 +181,7 @@ fn offsets<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<i64>, D::Er
 }
 
 impl Pattern {
-    /// Rows and columns.
+    /// Returns the numbers of rows and columns, or `usize::MAX` for a number that overflows.
     pub fn shape(&self) -> (usize, usize) {
         match *self {
             Self::Dense { cols, rows, nnz } => {
@@ -206,7 +214,7 @@ impl Pattern {
         }
     }
 
-    /// The sides of a grid that are given, x first; none of other patterns.
+    /// Returns the sides of a grid, x first, with `None` for a side that is missing; empty for other patterns.
     fn given_sides(&self) -> Vec<Option<usize>> {
         match *self {
             Self::Grid2d { n, nx, ny, .. } => vec![nx.or(n), ny.or(n)],
@@ -215,13 +223,14 @@ impl Pattern {
         }
     }
 
-    /// The sides of a grid: x, along which the next point is the next row, then y and z, which is 1 in two dimensions.
+    /// Returns the sides of a grid: x, along which the next point is the next row, y, and z (1 in two
+    /// dimensions).
     pub fn sides(&self) -> [usize; 3] {
         let given = self.given_sides();
         std::array::from_fn(|side| given.get(side).copied().flatten().unwrap_or(1))
     }
 
-    /// No more entries than these.
+    /// Returns an upper bound on the number of entries.
     pub fn most_entries(&self) -> u128 {
         let (rows, cols) = self.shape();
         let (rows, cols) = (rows as u128, cols as u128);
@@ -251,20 +260,23 @@ impl Pattern {
         }
     }
 
-    /// Whether the sizes are within reason and limits.
+    /// Checks that the parameters are valid and the dimensions within the limits.
     pub fn check(&self) -> Result<(), String> {
         if let Self::Mycielski { n: n @ 0..2 } = self {
-            return Err(format!("n={n}: the first Mycielski graph of edges is that of n=2"));
+            return Err(format!("n={n}: it must be at least 2, or the graph has no edges"));
         }
         match *self {
             Self::DeBruijn { bits: bits @ 0..2 } => {
-                return Err(format!("bits={bits}: words need two bits at least"));
+                return Err(format!("bits={bits}: it must be at least 2"));
             }
             Self::Bibd { n, k } if !(2..=n).contains(&k) => {
-                return Err(format!("k={k}: a block has from 2 to n={n} points"));
+                return Err(format!("k={k}: it must be from 2 to n={n}"));
             }
             Self::Chessboard { m, n, rooks } if !(2..=m.min(n)).contains(&rooks) => {
-                return Err(format!("rooks={rooks}: from 2 to {} fit on the board", m.min(n)));
+                return Err(format!(
+                    "rooks={rooks}: it must be from 2 to {} on this board",
+                    m.min(n)
+                ));
             }
             _ => (),
         }
@@ -272,16 +284,18 @@ impl Pattern {
         if let Some((_, name)) =
             lengths.iter().zip(["nx", "ny", "nz"]).find(|(side, _)| side.is_none())
         {
-            return Err(format!("{name}= is missing, or n= for all sides"));
+            return Err(format!("{name}= is missing; n= sets all sides"));
         }
         let (rows, cols) = self.shape();
         if rows == 0 || cols == 0 {
-            return Err(format!("{rows} rows and {cols} columns: a matrix needs one of each"));
+            return Err(format!(
+                "{rows} rows and {cols} columns; a matrix needs at least one of each"
+            ));
         }
         if rows.max(cols) > MAX_INDEX {
             let (rows, cols) = (shown(rows), shown(cols));
             return Err(format!(
-                "{rows} rows and {cols} columns; there can be {MAX_INDEX} of each at most"
+                "{rows} rows and {cols} columns; a matrix can have at most {MAX_INDEX} of each"
             ));
         }
         match *self {
@@ -294,15 +308,15 @@ impl Pattern {
             Self::Block { n, r, c, nnz, .. } => check_blocks(n, r, c, nnz),
             _ => match self.rows() {
                 Some(Rows { columns: Columns { run: 0, .. }, .. }) => {
-                    Err("run=0: a run has one entry at least".into())
+                    Err("run=0: it must be at least 1".into())
                 }
                 _ => Ok(()),
             },
         }
     }
 
-    /// Whether there are not more entries than one matrix in memory may have, as far as it is known
-    /// before the law of row lengths is followed.
+    /// Checks that the number of entries fits into 32-bit indices, as far as it is known before the row
+    /// lengths are computed.
     pub fn check_entries(&self) -> Result<(), String> {
         let known = match self {
             Self::PowerLaw(Ranks { nnz: None, .. }) | Self::Sloped(Ranks { nnz: None, .. }) => 0,
@@ -314,7 +328,7 @@ impl Pattern {
         Ok(())
     }
 
-    /// The law of row lengths, of patterns that have one.
+    /// Returns the distribution of row lengths and columns, or `None` for patterns that do not need one.
     pub fn rows(&self) -> Option<Rows> {
         let (rows, cols) = self.shape();
         let anywhere = |seed| {
@@ -333,7 +347,7 @@ impl Pattern {
             Self::Sloped(ref ranks) => ranks.rows(Fall::Slope, anywhere(ranks.seed)),
             Self::Hubs { hubs, length, others, band, seed, .. } => {
                 let length = length.unwrap_or(cols);
-                // Without a band as narrow as rows allow: only the hubs reach out.
+                // Without `band`, only the hubs have entries far from the diagonal.
                 let hub = Some(length).filter(|_| band.is_none());
                 let columns = Columns { hub, ..anywhere(seed).within(band.or(Some(1))) };
                 (Law::Hubs { hubs, length, others }, columns)
@@ -359,12 +373,13 @@ impl Ranks {
     }
 }
 
-/// The points of the n-th Mycielski graph, 3 · 2^(n-2) - 1.
+/// Returns the number of points of the n-th Mycielski graph, 3 · 2^(n-2) - 1; `None` if it overflows.
 fn mycielski_points(n: u32) -> Option<usize> {
     (1..n.checked_sub(1)?).try_fold(2usize, |points, _| points.checked_mul(2)?.checked_add(1))
 }
 
-/// Twice its edges: of e edges and m points the next graph has 3e + m.
+/// Returns the number of entries of the n-th Mycielski graph, twice its edges. If a graph has e edges and m
+/// points, the next one has 3e + m edges.
 fn mycielski_entries(n: u32) -> u128 {
     let next = |(edges, points): (u128, u128), _| {
         (edges.saturating_mul(3).saturating_add(points), points.saturating_mul(2) + 1)
@@ -372,12 +387,12 @@ fn mycielski_entries(n: u32) -> u128 {
     2u128.saturating_mul((2..n.min(64)).fold((1, 2), next).0)
 }
 
-/// The refusal of so many entries.
+/// Returns the error message for a matrix with too many entries.
 pub fn too_many(entries: impl Display) -> String {
-    format!("{entries} nonzeros; there can be {MAX_INDEX} at most")
+    format!("{entries} nonzeros; a matrix can have at most {MAX_INDEX}")
 }
 
-/// A size, which is the largest number where it is beyond all numbers.
+/// Returns the text of a size, where `usize::MAX` stands for a size that overflowed.
 fn shown(size: usize) -> String {
     if size == usize::MAX { "more than 10^19".into() } else { size.to_string() }
 }

@@ -7,14 +7,15 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 
-/// Probabilities of the upper left, upper right and lower left quadrant.
+/// The probabilities of the upper left, upper right and lower left quadrant.
 const QUADRANTS: [f64; 3] = [0.57, 0.19, 0.19];
-/// Edges drawn from one random stream; a fixed size makes the graph the same on any number of threads.
+/// The number of edges drawn from one random stream. It is fixed so that the graph does not depend on the
+/// number of threads.
 const CHUNK: usize = 1 << 16;
 
-/// The edges from points in `rows` of a graph of 2^scale points and `edges` draws, row in the upper and
-/// column in the lower half, ascending. Edges drawn twice are kept once, so that there are fewer.
-/// Whatever the rows, all edges are drawn.
+/// Returns the edges from the points in `rows` of a graph of 2^scale points, in ascending order, with the row
+/// in the upper and the column in the lower half. `edges` edges are drawn, and duplicates are removed. All
+/// edges of the graph are drawn even if `rows` are only a part of it.
 pub fn rmat(scale: u32, edges: usize, seed: u64, rows: Range<usize>) -> Vec<u64> {
     let chunks = (0..edges.div_ceil(CHUNK)).into_par_iter();
     let mut drawn: Vec<u64> = chunks
@@ -30,7 +31,7 @@ pub fn rmat(scale: u32, edges: usize, seed: u64, rows: Range<usize>) -> Vec<u64>
     drawn
 }
 
-/// Row in the upper, column in the lower half.
+/// Draws an edge, with the row in the upper and the column in the lower half.
 fn edge(scale: u32, random: &mut Xoshiro256PlusPlus) -> u64 {
     let [a, b, c] = QUADRANTS;
     (0..scale).fold(0, |edge, _| {
@@ -45,10 +46,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_graph_is_skewed_the_same_each_time_and_the_same_in_parts() {
+    fn a_graph_is_skewed_reproducible_and_the_same_in_parts() {
         let graph = rmat(10, 200_000, 1, 0..1024);
         assert!(graph.is_sorted_by(|a, b| a < b) && graph.len() < 200_000);
-        // Every chunk has edges of its own.
+        // The chunks draw different edges.
         assert!(graph.len() > CHUNK, "{}", graph.len());
         let length = |row: u64| graph.iter().filter(|edge| *edge >> 32 == row).count();
         assert!(length(0) > 2 * length(1023) + 100, "{} and {}", length(0), length(1023));
@@ -58,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn quadrants_have_their_shares() {
+    fn quadrants_have_their_probabilities() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
         let mut counts = [0; 4];
         for _ in 0..100_000 {

@@ -1,20 +1,21 @@
-//! What a specification may say.
+//! The parser of generator specifications and the list of their forms.
 
 use serde_json::{Map, Number, Value};
 
 use super::pattern::Pattern;
 use crate::near::{did_you_mean, hint};
 
-/// What a specification begins with.
+/// The prefix of a specification.
 const PREFIX: &str = "gen:";
-/// The key of the seed of random values, which all generators have.
+/// The key of the seed of random values, which every generator accepts.
 const RANDOM: &str = "random";
-/// The key of a list of distances.
+/// The key of the list of diagonal offsets.
 const OFFSETS: &str = "offsets";
-/// The keys of numbers that need not be whole.
+/// The keys whose values may be fractions.
 const FRACTIONS: [&str; 3] = ["variance", "exponent", "empty"];
 
-/// What is accepted, for help and error messages; each also with `random=SEED` for values other than 1.
+/// The forms of all generators, for help and error messages. Each also accepts `random=SEED` for values other
+/// than 1. The parser takes the valid and the required keys from here.
 pub const FORMS: &[&str] = &[
     "gen:dense,cols=C[,rows=R][,nnz=N]",
     "gen:grid2d[,n=N][,nx=X][,ny=Y][,points=4|5|9]",
@@ -37,12 +38,12 @@ pub const FORMS: &[&str] = &[
     "gen:block,n=N,r=R,c=C,nnz=E[,band=W][,seed=K]",
 ];
 
-/// All of them in one line.
+/// Returns all forms in one line.
 pub fn forms() -> String {
-    format!("{}, and each [,random=SEED] for values other than 1", FORMS.join("  "))
+    format!("{}; each also accepts [,random=SEED] for values other than 1", FORMS.join("  "))
 }
 
-/// The pattern and the seed of random values.
+/// Parses a specification without `gen:` into the pattern and the seed of random values.
 pub fn parse(spec: &str) -> Result<(Pattern, Option<u64>), String> {
     let mut words = spec.split(',');
     let name = words.next().unwrap_or_default();
@@ -73,7 +74,7 @@ pub fn parse(spec: &str) -> Result<(Pattern, Option<u64>), String> {
     Ok((pattern, random))
 }
 
-/// The form of the generator of that name.
+/// Returns the form of the generator with this name.
 pub fn form(name: &str) -> Option<&'static str> {
     FORMS.iter().copied().find(|form| name_of(form) == name)
 }
@@ -82,7 +83,7 @@ fn name_of(form: &'static str) -> &'static str {
     form[PREFIX.len()..].split([',', '[']).next().unwrap_or_default()
 }
 
-/// The keys of a form, and whether each must be given: those that must not are in brackets.
+/// Returns the keys of a form and whether each is required. Optional keys are in brackets.
 fn keys(form: &'static str) -> impl Iterator<Item = (&'static str, bool)> {
     let words = form.split(',').zip(form.split(',').skip(1));
     words.filter_map(|(before, word)| Some((word.split_once('=')?.0, !before.ends_with('['))))
@@ -94,10 +95,10 @@ fn check_key(form: &'static str, name: &str, key: &str) -> Result<(), String> {
         return Ok(());
     }
     let question = did_you_mean(key, known()).map_or(String::new(), |it| format!(" ({it})"));
-    Err(format!("{name} has no '{key}'{question}"))
+    Err(format!("{name} has no parameter '{key}'{question}"))
 }
 
-/// What stands after `key=`.
+/// Parses the value after `key=`.
 fn value(key: &str, text: &str) -> Result<Value, String> {
     match key {
         OFFSETS => Ok(Value::String(text.into())),

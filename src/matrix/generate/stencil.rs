@@ -1,7 +1,8 @@
-//! Rows whose columns follow from their number: grids, the wheel, diagonals.
+//! Patterns whose columns are computed from the row index: grids, Mycielski graphs, wheels and diagonals.
 
-/// The points next to `point` along each dimension, ascending. `strides` holds, outermost dimension
-/// first, the points that it spans; the next one's span is a step along it, and 1 ends the list.
+/// Appends the neighbours of `point` along each dimension of a grid in ascending order, and with `own` also
+/// the point itself. `strides` holds the number of points that each dimension spans, the outermost first, and
+/// ends with 1; the step along a dimension is the following stride.
 pub fn neighbours(point: usize, strides: &[usize], own: bool, row: &mut Vec<u32>) {
     for pair in strides.windows(2) {
         if point % pair[0] >= pair[1] {
@@ -18,8 +19,8 @@ pub fn neighbours(point: usize, strides: &[usize], own: bool, row: &mut Vec<u32>
     }
 }
 
-/// The points at most one step from `point` in each dimension of a grid of nx × ny × nz points, ascending, that differ
-/// from it in `least` to `most` coordinates.
+/// Appends in ascending order the points of a grid of nx × ny × nz points that are at most one step from
+/// `point` in each dimension and differ from it in `least` to `most` coordinates.
 pub fn around(
     point: usize,
     [nx, ny, nz]: [usize; 3],
@@ -38,9 +39,10 @@ pub fn around(
     }
 }
 
-/// The neighbours of a point in the n-th Mycielski graph, ascending. The second is an edge; from one of m points the next
-/// has each point i, joined to the old neighbours and to their copies, its copy m + i, joined to the old neighbours, and
-/// 2m, joined to all copies (J. Mycielski, Sur le coloriage des graphes, 1955).
+/// Appends the neighbours of a point in the Mycielski graph of `points` points in ascending order. The second
+/// graph is a single edge. A graph of m points is followed by a graph with the points i, joined to their old
+/// neighbours and the copies of these; the copies m + i, joined to the old neighbours of i; and the point 2m,
+/// joined to all copies (J. Mycielski, Sur le coloriage des graphes, 1955).
 pub fn mycielski(point: usize, points: usize, row: &mut Vec<u32>) {
     if points == 2 {
         row.push(1 - point as u32);
@@ -61,7 +63,8 @@ pub fn mycielski(point: usize, points: usize, row: &mut Vec<u32>) {
     }
 }
 
-/// A hub, point 0, joined to `spokes` rim points, each joined to the next.
+/// Appends the columns of a row of the wheel graph: point 0 is the hub and is joined to all `spokes` rim
+/// points, and each rim point is joined to the next.
 pub fn wheel(point: usize, spokes: usize, row: &mut Vec<u32>) {
     match point {
         0 => row.extend(1..=spokes as u32),
@@ -69,7 +72,7 @@ pub fn wheel(point: usize, spokes: usize, row: &mut Vec<u32>) {
     }
 }
 
-/// The diagonals that cross row `at`; `offsets` ascend.
+/// Appends the columns in which the diagonals with these ascending offsets cross row `at`.
 pub fn diagonals(at: usize, cols: usize, offsets: &[i64], row: &mut Vec<u32>) {
     let columns = offsets.iter().map(|offset| at as i64 + offset);
     row.extend(columns.filter(|col| (0..cols as i64).contains(col)).map(|col| col as u32));

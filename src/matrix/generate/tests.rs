@@ -40,9 +40,9 @@ fn grids_join_each_point_to_its_neighbours() {
     });
 }
 
-/// Those of the collection of the same sizes: apache1, atmosmodl, chem_master1, fv2.
+/// The sizes are those of apache1, atmosmodl, chem_master1 and fv2 of the collection.
 #[test]
-fn grids_of_different_sides_have_the_collections_sizes() {
+fn grids_have_the_sizes_of_matrices_of_the_collection() {
     for (spec, rows, nnz, longest) in [
         ("grid3d,nx=8,ny=100,nz=101,points=7", 80_800, 542_184, 7),
         ("grid3d,n=198,nx=38,points=7", 1_489_752, 10_319_760, 7),
@@ -53,7 +53,7 @@ fn grids_of_different_sides_have_the_collections_sizes() {
         assert_eq!((grid.rows, grid.nnz()), (rows, nnz), "{spec}");
         assert_eq!(RowStatistics::of(&grid).max, longest, "{spec}");
     }
-    assert_eq!(row(&generate("grid2d,nx=2,ny=3"), 2), [0, 3, 4], "x is the fastest");
+    assert_eq!(row(&generate("grid2d,nx=2,ny=3"), 2), [0, 3, 4], "x varies fastest");
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn mycielski_graphs_are_symmetric_without_triangles() {
 
 #[test]
 fn a_design_has_each_pair_in_the_blocks_that_contain_it() {
-    // The blocks of 3 of 4 points, in order: 012, 013, 023, 123; the pairs: 01, 02, 03, 12, 13, 23.
+    // The blocks of 3 of 4 points are 012, 013, 023, 123 in this order; the pairs are 01, 02, 03, 12, 13, 23.
     let design = generate("bibd,n=4,k=3");
     let rows = [[0, 1], [0, 2], [1, 2], [0, 3], [1, 3], [2, 3]];
     assert_eq!((design.rows, design.cols), (6, 4));
@@ -105,11 +105,11 @@ fn a_design_has_each_pair_in_the_blocks_that_contain_it() {
 }
 
 #[test]
-fn rooks_that_are_taken_away_leave_placements() {
-    // Two rooks on 2 x 2 squares stand on one diagonal or the other; single ones in the order of the squares.
+fn removing_a_rook_leaves_a_placement() {
+    // Two rooks on 2 x 2 squares occupy one of the two diagonals. Single rooks are numbered like the squares.
     let board = generate("chessboard,m=2,n=2,rooks=2");
     assert_eq!((row(&board, 0), row(&board, 1)), (&[0, 3][..], &[1, 2][..]));
-    // The boundary of a boundary: each placement of two rooks fewer is reached in two ways, or in none.
+    // Removing two rooks one after the other reaches each placement in two ways or not at all.
     for (m, n, rooks) in [(3, 4, 3), (5, 3, 3), (4, 4, 4)] {
         let board = |rooks| generate(&format!("chessboard,m={m},n={n},rooks={rooks}"));
         let (upper, lower) = (board(rooks), board(rooks - 1));
@@ -125,20 +125,20 @@ fn rooks_that_are_taken_away_leave_placements() {
         }
         let rows_of: std::collections::BTreeSet<_> =
             (0..upper.rows).map(|placement| row(&upper, placement).to_vec()).collect();
-        assert_eq!(rows_of.len(), upper.rows, "no two placements are the same");
+        assert_eq!(rows_of.len(), upper.rows, "all placements are different");
     }
 }
 
 #[test]
-fn words_of_de_bruijn_are_joined_to_those_moved_by_a_place() {
+fn words_of_de_bruijn_are_joined_to_their_shifts_by_one_bit() {
     let graph = generate("de-bruijn,bits=3");
     assert_eq!((row(&graph, 0), row(&graph, 7)), (&[1, 4][..], &[3, 6][..]));
     assert_eq!((row(&graph, 2), row(&graph, 5)), (&[1, 4, 5][..], &[2, 3, 6][..]));
     assert_eq!(graph, graph.transposed());
 }
 
-/// The counts are those of the collection: AG-Monien/debr, which is the same entry for entry, JGD_BIBD/bibd_17_8 and
-/// JGD_Homology/ch7-8-b3.
+/// The counts are those of AG-Monien/debr, which has identical entries, JGD_BIBD/bibd_17_8 and
+/// JGD_Homology/ch7-8-b3 of the collection.
 #[test]
 fn combinatorial_matrices_have_the_collections_counts() {
     for (spec, counts) in [
@@ -150,15 +150,15 @@ fn combinatorial_matrices_have_the_collections_counts() {
         assert_eq!([matrix.rows, matrix.cols, matrix.nnz()], counts, "{spec}");
     }
     let refused = |spec: &str| Generator::parse(spec).unwrap_err().to_string();
-    assert!(refused("bibd,n=8,k=9").contains("k=9: a block has from 2 to n=8 points"));
-    assert!(refused("bibd,n=99,k=40").contains("there can be"));
-    assert!(refused("chessboard,m=3,n=9,rooks=4").contains("from 2 to 3 fit on the board"));
-    assert!(refused("de-bruijn,bits=1").contains("two bits at least"));
-    assert!(refused("de-bruijn,bits=99").contains("there can be"));
+    assert!(refused("bibd,n=8,k=9").contains("k=9: it must be from 2 to n=8"));
+    assert!(refused("bibd,n=99,k=40").contains("a matrix can have at most"));
+    assert!(refused("chessboard,m=3,n=9,rooks=4").contains("it must be from 2 to 3 on this board"));
+    assert!(refused("de-bruijn,bits=1").contains("bits=1: it must be at least 2"));
+    assert!(refused("de-bruijn,bits=99").contains("a matrix can have at most"));
 }
 
 #[test]
-fn values_are_ones_or_random_by_a_seed() {
+fn values_are_ones_or_random_with_a_seed() {
     let values = |spec| generate(spec).values;
     assert_eq!(values("grid2d,n=9"), vec![1.0; 288]);
     let random = values("grid2d,n=9,random=3");
@@ -185,7 +185,7 @@ fn dense_wheel_and_diagonals() {
 }
 
 #[test]
-fn hubs_are_as_many_and_as_long_as_asked_for() {
+fn hubs_have_the_requested_number_and_length() {
     for (hubs, nnz) in [(0, 10), (1, 19), (3, 37)] {
         assert_eq!(generate(&format!("hubs,n=10,hubs={hubs}")).nnz(), nnz);
     }
@@ -201,7 +201,7 @@ fn hubs_are_as_many_and_as_long_as_asked_for() {
 }
 
 #[test]
-fn rows_of_the_named_lengths() {
+fn rows_have_the_requested_lengths() {
     let uniform = generate("uniform,rows=100,cols=50,nnz=1234");
     assert_eq!((uniform.rows, uniform.cols, uniform.nnz()), (100, 50, 1234));
     let lengths = RowStatistics::of(&uniform);
@@ -226,7 +226,7 @@ fn rows_of_the_named_lengths() {
 }
 
 #[test]
-fn every_seed_is_another_matrix() {
+fn different_seeds_give_different_matrices() {
     for spec in [
         "rmat,scale=6",
         "uniform,rows=50,nnz=200",
@@ -242,9 +242,9 @@ fn every_seed_is_another_matrix() {
     }
 }
 
-/// What every generator made when it was written: other numbers would be another matrix.
+/// The hashes must not change: a specification must always denote the same matrix.
 #[test]
-fn a_specification_is_the_same_matrix_everywhere() {
+fn a_specification_gives_the_same_matrix_everywhere() {
     let specs = [
         "rmat,scale=8,edges=3000,random=5",
         "uniform,rows=300,cols=200,nnz=2000,band=50",
@@ -278,7 +278,7 @@ fn a_specification_is_the_same_matrix_everywhere() {
 }
 
 #[test]
-fn threads_and_blocks_do_not_show() {
+fn the_number_of_threads_does_not_change_the_matrix() {
     let spec = "power-law,rows=300000,nnz=3000000,longest=900,random=2";
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -288,7 +288,7 @@ fn threads_and_blocks_do_not_show() {
 }
 
 #[test]
-fn what_is_written_is_what_is_made() {
+fn the_written_file_contains_the_generated_matrix() {
     for spec in [
         "grid2d,n=30",
         "rmat,scale=9,random=4",
@@ -305,9 +305,9 @@ fn what_is_written_is_what_is_made() {
     }
 }
 
-/// Keys and values are checked before the parameters are read, which needs no words of its own then.
+/// Keys and values are checked against the forms first, so that messages of the deserializer never appear.
 #[test]
-fn every_form_names_the_keys_that_are_read() {
+fn every_form_lists_the_keys_of_its_pattern() {
     for form in FORMS {
         let spec = form["gen:".len()..].replace(['[', ']'], "");
         let mut words: Vec<_> =
@@ -324,7 +324,7 @@ fn every_form_names_the_keys_that_are_read() {
 }
 
 #[test]
-fn refusals_name_the_word() {
+fn errors_name_the_invalid_part() {
     for (spec, problem) in [
         ("ring", "there is no generator 'ring'; `spmv-bench generate --help` lists the generators"),
         (
@@ -332,30 +332,30 @@ fn refusals_name_the_word() {
             "there is no generator 'unifrom'; did you mean uniform? `spmv-bench generate --help` lists the \
              generators",
         ),
-        ("grid2d", "nx= is missing, or n= for all sides"),
+        ("grid2d", "nx= is missing; n= sets all sides"),
         ("uniform,rows=9", "nnz= is missing"),
-        ("grid2d,n=0", "0 rows and 0 columns: a matrix needs one of each"),
+        ("grid2d,n=0", "0 rows and 0 columns; a matrix needs at least one of each"),
         ("grid2d,n=x", "n=x: the value must be a whole number"),
         ("grid2d,n=-1", "n=-1: the value must be a whole number"),
         ("grid2d,n", "'n' is not KEY=VALUE"),
         ("grid2d,n=2,points=8", "points=8: it must be 4, 5 or 9"),
         ("grid3d,n=2,points=8", "points=8: it must be 6, 7, 18 or 27"),
-        ("wheel,spokes=2,n=3", "wheel has no 'n'"),
-        ("uniform,rwos=2,nnz=3", "uniform has no 'rwos' (did you mean rows?)"),
+        ("wheel,spokes=2,n=3", "wheel has no parameter 'n'"),
+        ("uniform,rwos=2,nnz=3", "uniform has no parameter 'rwos' (did you mean rows?)"),
         ("wheel,spokes=2,spokes=3", "'spokes' is given twice"),
         ("wheel,spokes=2,random=x", "random=x: the value must be a whole number"),
         ("banded-normal,n=9,nnz=9,variance=inf", "variance=inf: the value must be a number"),
         ("block,n=9,r=2,c=3,nnz=6", "n=9 must be a multiple of r=2 and of c=3"),
         ("block,n=6,r=2,c=3,nnz=7", "nnz=7 must be a multiple of r x c, which is 6"),
-        ("uniform,rows=2,nnz=2,run=0", "run=0: a run has one entry at least"),
+        ("uniform,rows=2,nnz=2,run=0", "run=0: it must be at least 1"),
         ("diagonals,rows=2,offsets=1:x", "offsets: 'x' must be a whole number"),
         (
             "grid2d,n=50000",
-            "2500000000 rows and 2500000000 columns; there can be 2147483647 of each at most",
+            "2500000000 rows and 2500000000 columns; a matrix can have at most 2147483647 of each",
         ),
         (
             "rmat,scale=5000000000",
-            "more than 10^19 rows and more than 10^19 columns; there can be 2147483647 of each at most",
+            "more than 10^19 rows and more than 10^19 columns; a matrix can have at most 2147483647 of each",
         ),
     ] {
         let message = Generator::parse(spec).unwrap_err().to_string();
@@ -368,7 +368,7 @@ fn refusals_name_the_word() {
     let huge = format!("grid3d,n={}", usize::MAX);
     assert!(Generator::parse(&huge).is_err());
     let many = Generator::parse("grid3d,n=1000").unwrap().generate().unwrap_err().to_string();
-    assert!(many.contains(": 6000000000 nonzeros; there can be 2147483647 at most"), "{many}");
+    assert!(many.contains(": 6000000000 nonzeros; a matrix can have at most 2147483647"), "{many}");
     let long = Generator::parse("uniform,rows=2,nnz=9").unwrap().generate().unwrap_err();
     assert!(long.to_string().contains("a row of 5 entries does not fit into 2 columns"), "{long}");
 }

@@ -1,4 +1,4 @@
-//! From entries grouped by ranges of rows to CSR.
+//! The conversion of entries that are grouped by ranges of rows to CSR.
 
 use std::io;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use super::text::Block;
 use super::{Entries, Options, Stop, memory};
 use crate::matrix::csr::{Csr, MAX_INDEX};
 
-/// Reads the lines of a coordinate file.
+/// Parses the entries of a file in the coordinate format and builds the matrix.
 pub fn coordinate<'a>(
     header: &Header,
     options: &Options,
@@ -21,7 +21,7 @@ pub fn coordinate<'a>(
     blocks: impl Iterator<Item = io::Result<Block<'a>>> + Send,
 ) -> Result<Entries, Stop> {
     let mirror = header.symmetry.mirror_sign().filter(|_| options.expand);
-    // The header may claim anything, but the text has its length.
+    // The number in the header may be wrong, so the length of the text limits the allocation.
     let entries = header.stored.min(most_entries) as usize * if mirror.is_some() { 2 } else { 1 };
     let mut rows = memory::scratch(entries)?;
     let mut columns = memory::scratch(entries)?;
@@ -42,8 +42,8 @@ pub fn coordinate<'a>(
     Ok(Entries { csr, duplicates, bytes })
 }
 
-/// What the entries take before they are in their places: row, column and value, and a byte of the tables
-/// of ranges.
+/// Returns the temporary memory of `coordinate` in bytes: row, column and value of each entry, and one byte
+/// per entry for the tables of ranges.
 pub fn scratch_bytes(field: Field, entries: u64) -> u64 {
     entries * if field == Field::Pattern { 2 + 4 + 1 } else { 2 + 4 + 8 + 1 }
 }
@@ -66,36 +66,38 @@ fn assemble(
         column_indices: memory::zeros(nnz)?,
         values: memory::zeros(nnz)?,
     };
-    let filled: Vec<Result<MatrixCache, Fault>> = slots(&mut csr, ranges, chunks)
+    let results: Vec<Result<FilledSlot, Fault>> = slots(&mut csr, ranges, chunks)
         .into_par_iter()
         .map_init(Vec::new, |cursors, slot| {
             slot.fill(chunks, header.field == Field::Pattern, mirrored, cursors)
         })
         .collect();
-    // Not collected in parallel, so that the first fault is reported.
-    let kept = filled.into_iter().collect::<Result<Vec<_>, _>>()?;
+    // The results are collected sequentially so that the first fault is reported.
+    let filled = results.into_iter().collect::<Result<Vec<_>, _>>()?;
     csr.row_offsets[header.rows] = nnz as u32;
-    if kept.iter().any(|kept| kept.entries.len() < kept.slot) {
-        close_gaps(&mut csr, ranges, &kept);
+    if filled.iter().any(|slot| slot.entries.len() < slot.size) {
+        close_gaps(&mut csr, ranges, &filled);
     }
-    Ok((csr, kept.iter().map(|kept| kept.duplicates).sum()))
+    Ok((csr, filled.iter().map(|slot| slot.duplicates).sum()))
 }
 
-/// The part of the CSR arrays that one range of rows fills.
+/// The part of the CSR arrays for one range of rows.
 struct Slot<'a> {
     range: usize,
     first_row: usize,
-    /// Where the slot begins in the arrays.
+    /// The position of the first entry of the slot in the arrays.
     start: usize,
     row_offsets: &'a mut [u32],
     column_indices: &'a mut [u32],
     values: &'a mut [f64],
 }
 
-/// What a slot holds when duplicates have been summed.
-struct MatrixCache {
+/// The contents of a slot after duplicates have been summed.
+struct FilledSlot {
+    /// The positions of the remaining entries in the arrays.
     entries: Range<usize>,
-    slot: usize,
+    /// The number of entries before duplicates were summed.
+    size: usize,
     duplicates: u64,
 }
 
@@ -127,31 +129,31 @@ fn slots<'a>(csr: &'a mut Csr<f64>, ranges: Ranges, chunks: &[Chunk]) -> Vec<Slo
 }
 
 impl Slot<'_> {
-    /// Places the range's entries in the order of the file, then puts each row in order.
+    /// Places the entries of the range in the order of the file, and then sorts each row.
     fn fill(
         mut self,
         chunks: &[Chunk],
         pattern: bool,
         mirrored: bool,
         cursors: &mut Vec<u32>,
-    ) -> Result<MatrixCache, Fault> {
+    ) -> Result<FilledSlot, Fault> {
         self.count_rows(chunks, cursors);
         if pattern {
             self.values.fill(1.0);
         }
         self.place(chunks, cursors);
         let (size, mut duplicates) = (self.values.len(), 0);
-        let mut kept = size;
+        let mut remaining = size;
         if !self.is_in_order() {
-            (kept, duplicates) = self.order_rows(mirrored)?;
+            (remaining, duplicates) = self.order_rows(mirrored)?;
         }
         for offset in self.row_offsets {
             *offset += self.start as u32;
         }
-        Ok(MatrixCache { entries: self.start..self.start + kept, slot: size, duplicates })
+        Ok(FilledSlot { entries: self.start..self.start + remaining, size, duplicates })
     }
 
-    /// Sets the offsets, as yet within the slot, and `cursors` to the start of each row.
+    /// Sets the row offsets, relative to the start of the slot, and sets `cursors` to the start of each row.
     fn count_rows(&mut self, chunks: &[Chunk], cursors: &mut Vec<u32>) {
         cursors.clear();
         cursors.resize(self.row_offsets.len(), 0);
@@ -190,14 +192,14 @@ impl Slot<'_> {
         }
     }
 
-    /// The entries of row `row`, within the slot.
+    /// Returns the positions of the entries of row `row` within the slot.
     fn row(&self, row: usize) -> Range<usize> {
         let end = self.row_offsets.get(row + 1);
         self.row_offsets[row] as usize..end.map_or(self.values.len(), |&end| end as usize)
     }
 
-    /// Whether the columns of each row ascend, as they do in any file sorted by rows or columns:
-    /// then they only descend from one row to the next. (Looking row by row takes longer.)
+    /// Returns whether the columns of each row ascend strictly, as in any file sorted by rows or columns. In
+    /// this case all descents lie between two rows. (Checking row by row takes longer.)
     fn is_in_order(&self) -> bool {
         let columns = &self.column_indices;
         let descents = columns.windows(2).filter(|pair| pair[0] >= pair[1]).count();
@@ -206,10 +208,10 @@ impl Slot<'_> {
         descents == starts.filter(|&start| columns[start - 1] >= columns[start]).count()
     }
 
-    /// Sorts each row and sums its duplicates in the order of the file. Returns how many entries
-    /// are kept, at the front of the slot, and how many stored entries were duplicates.
+    /// Sorts each row and sums its duplicates in the order of the file. The remaining entries are moved to the
+    /// front of the slot. Returns their number and the number of stored entries that were duplicates.
     fn order_rows(&mut self, mirrored: bool) -> Result<(usize, u64), Fault> {
-        let (mut kept, mut duplicates) = (0, 0);
+        let (mut remaining, mut duplicates) = (0, 0);
         let mut sorted: Vec<(u32, f64)> = Vec::new();
         for row in 0..self.row_offsets.len() {
             let entries = self.row(row);
@@ -217,28 +219,30 @@ impl Slot<'_> {
             sorted.clear();
             sorted.extend(columns.zip(self.values[entries].iter().copied()));
             sorted.sort_by_key(|&(col, _)| col);
-            self.row_offsets[row] = kept as u32;
+            self.row_offsets[row] = remaining as u32;
             for same in sorted.chunk_by(|a, b| a.0 == b.0) {
                 let (row, col) = (self.first_row + row, same[0].0);
-                self.column_indices[kept] = col;
-                self.values[kept] = sum(row, same).map_err(|m| Fault::whole(Reason::Broken(m)))?;
-                kept += 1;
-                // The mirror image of a duplicate is no second one.
+                self.column_indices[remaining] = col;
+                let value = sum(row, same).map_err(|m| Fault::whole(Reason::Broken(m)))?;
+                self.values[remaining] = value;
+                remaining += 1;
+                // The mirror image of a duplicate is not counted again.
                 let counts = !mirrored || col as usize <= row;
                 duplicates += if counts { same.len() as u64 - 1 } else { 0 };
             }
         }
-        Ok((kept, duplicates))
+        Ok((remaining, duplicates))
     }
 }
 
-/// What `cursor` was before it moved on.
+/// Increments `cursor` and returns its old value.
 fn advance(cursor: &mut u32) -> usize {
     *cursor += 1;
     *cursor as usize - 1
 }
 
-/// The sum of the entries, each a column and a value, in one place of row `row`.
+/// Sums entries (column, value) that have the same position in row `row`. Returns an error message if the
+/// sum is not finite.
 pub fn sum(row: usize, same: &[(u32, f64)]) -> Result<f64, String> {
     let (col, first) = same[0];
     let sum = same[1..].iter().fold(first, |sum, entry| sum + entry.1);
@@ -249,19 +253,19 @@ pub fn sum(row: usize, same: &[(u32, f64)]) -> Result<f64, String> {
     Err(format!("the {} entries in {place} sum to {sum}", same.len()))
 }
 
-/// Moves the slots together after duplicates have left gaps.
-fn close_gaps(csr: &mut Csr<f64>, ranges: Ranges, kept: &[MatrixCache]) {
+/// Removes the gaps between the slots that summed duplicates have left.
+fn close_gaps(csr: &mut Csr<f64>, ranges: Ranges, slots: &[FilledSlot]) {
     let mut end = 0;
-    for (range, kept) in kept.iter().enumerate() {
-        let gap = kept.entries.start - end;
-        csr.column_indices.copy_within(kept.entries.clone(), end);
-        csr.values.copy_within(kept.entries.clone(), end);
+    for (range, slot) in slots.iter().enumerate() {
+        let gap = slot.entries.start - end;
+        csr.column_indices.copy_within(slot.entries.clone(), end);
+        csr.values.copy_within(slot.entries.clone(), end);
         let first_row = range << ranges.shift;
         let last_row = csr.rows.min(first_row + (1 << ranges.shift));
         for offset in &mut csr.row_offsets[first_row..last_row] {
             *offset -= gap as u32;
         }
-        end += kept.entries.len();
+        end += slot.entries.len();
     }
     csr.row_offsets[csr.rows] = end as u32;
     csr.column_indices.truncate(end);

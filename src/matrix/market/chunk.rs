@@ -1,4 +1,5 @@
-//! A chunk of text becomes entries grouped by ranges of rows, ready for `build`.
+//! The parser of chunks of text. It returns entries grouped by ranges of rows, from which `build` makes the
+//! matrix.
 
 use std::io;
 
@@ -11,17 +12,18 @@ use super::memory::Arena;
 use super::scan::{self, WINDOW, Window};
 use super::text::{Block, line_at};
 
-/// Equal ranges of `1 << shift` rows, so that the entries of each are placed within a cache, and a
-/// row within its range takes 16 bits.
+/// The division of the rows into ranges of `1 << shift` rows, so that the entries of a range can be placed
+/// within a cache, and the index of a row within its range fits into 16 bits.
 #[derive(Clone, Copy)]
 pub struct Ranges {
     pub shift: u32,
     pub count: usize,
 }
 
-/// Entries of one range, whose columns, values and cursors then fit in a second-level cache.
+/// The intended number of entries of a range: their columns, values and cursors fit in a second-level cache.
 const RANGE_ENTRIES: u64 = 1 << 16;
-/// Bounds the table of range ends that each chunk carries, but for more than 2^27 rows.
+/// The largest number of ranges, which bounds the table `Chunk::ends`. With more than 2^27 rows there can be
+/// more.
 const MAX_RANGES: u64 = 1 << 11;
 
 impl Ranges {
@@ -45,19 +47,20 @@ impl Ranges {
 /// The entries of one chunk, mirrored ones included, grouped by range and otherwise in the order
 /// of the file.
 pub struct Chunk<'a> {
-    /// Counted from the first row of the range, to save memory.
+    /// The rows, counted from the first row of the range to save memory.
     pub rows: &'a mut [u16],
     pub columns: &'a mut [u32],
-    /// Empty for a pattern.
+    /// The values; empty for a pattern.
     pub values: &'a mut [f64],
-    /// Where each range ends in the arrays.
+    /// The end of each range in the arrays.
     pub ends: Vec<u32>,
-    /// Entries in the text.
+    /// The number of entries in the text, without mirrored ones.
     pub stored: u64,
+    /// The size of the text in bytes.
     pub bytes: u64,
 }
 
-/// Where all chunks keep their entries until the matrix is built.
+/// The arrays that store the entries of all chunks until the matrix is built.
 pub struct Store<'a> {
     pub rows: Arena<'a, u16>,
     pub columns: Arena<'a, u32>,
@@ -81,7 +84,7 @@ pub fn parse_all<'a, S, T: Send>(
     Ok(parsed.into_iter().map(|(_, result)| result).collect())
 }
 
-/// Parses chunks of coordinates; one for each thread, for the sake of its buffers.
+/// A parser of chunks in the coordinate format. Each thread has its own, because it reuses its buffers.
 pub struct Parser<'a, 's> {
     header: &'a Header,
     ranges: Ranges,
@@ -101,7 +104,7 @@ impl<'a, 's> Parser<'a, 's> {
         Self { header, ranges, mirror, store, buffer: Buffer::default() }
     }
 
-    /// The entries of `text`; none if something is wrong with it, or they are more than announced.
+    /// Parses the entries of `text`. Returns `None` if a line is invalid or the file has too many entries.
     pub fn parse(&mut self, text: &[u8]) -> Option<Chunk<'s>> {
         let (stored, values) = match self.header.field {
             Field::Pattern => (self.lines::<true>(text)?, 0),
@@ -120,7 +123,7 @@ impl<'a, 's> Parser<'a, 's> {
     }
 
     fn lines<const PATTERN: bool>(&mut self, text: &[u8]) -> Option<u64> {
-        // A local buffer and header stay in registers.
+        // The compiler keeps the fields of a local buffer and header in registers.
         let (mut buffer, header) = (std::mem::take(&mut self.buffer), *self.header);
         buffer.begin(self.ranges);
         let mirror = self.mirror;
@@ -130,7 +133,7 @@ impl<'a, 's> Parser<'a, 's> {
         Some(stored)
     }
 
-    /// A stable sort by range, given the counts in place of the ends.
+    /// Sorts the entries by range with a stable counting sort. `chunk.ends` must contain the counts at first.
     fn group(&self, chunk: &mut Chunk) {
         let keys = &self.buffer.keys[..self.buffer.size];
         let mut start = 0;
@@ -157,7 +160,7 @@ impl<'a, 's> Parser<'a, 's> {
     }
 }
 
-/// Hands the entries of `text` to `take` and returns how many they are; none if something is wrong.
+/// Calls `take` for each entry of `text`. Returns the number of entries, or `None` if a line is invalid.
 #[inline(always)]
 pub fn entries<const PATTERN: bool>(
     text: &[u8],
@@ -182,7 +185,7 @@ pub fn entries<const PATTERN: bool>(
     Some(stored)
 }
 
-/// The entry at the start of `text` and the length of its line, if nothing is unusual.
+/// Parses the line at the start of `text` if it has the usual form. Returns the entry and the line's length.
 #[inline(always)]
 fn quick<const PATTERN: bool>(
     text: &[u8],
@@ -201,13 +204,13 @@ fn quick<const PATTERN: bool>(
 /// The entries of a chunk in the order of the file.
 #[derive(Default)]
 struct Buffer {
-    /// Row in the high half, column in the low.
+    /// The positions, with the row in the upper and the column in the lower half.
     keys: Vec<u64>,
-    /// Unused for a pattern.
+    /// The values; unused for a pattern.
     values: Vec<f64>,
-    /// The number of entries: the vectors are longer, which takes less time than to extend them.
+    /// The number of entries. The vectors are longer: writing into them is faster than appending to them.
     size: usize,
-    /// How many of them lie in each range of rows.
+    /// The number of entries in each range of rows.
     counts: Vec<u32>,
     shift: u32,
 }

@@ -1,9 +1,9 @@
-//! Decimal numbers to the nearest `f64`. What most files contain takes a short way; the rest is left
-//! to `fast_float2`. Both round correctly.
+//! The conversion of decimal numbers to the nearest `f64`. A fast path handles the numbers of most files;
+//! `fast_float2` handles all others. Both round correctly.
 
 use super::scan::{Window, eight_digits};
 
-/// The value at `at`; correctly rounded.
+/// Parses the number at `at` and rounds it correctly. Returns `None` if it is invalid or not finite.
 #[inline(always)]
 pub fn number(text: Window, at: &mut usize) -> Option<f64> {
     if let Some((value, end)) = decimal(text, *at) {
@@ -15,7 +15,7 @@ pub fn number(text: Window, at: &mut usize) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// A number of at most 19 digits and a moderate exponent, and where it ends.
+/// Parses a number of at most 19 digits with a moderate exponent. Returns its value and its end.
 #[inline(always)]
 fn decimal(text: Window, mut at: usize) -> Option<(f64, usize)> {
     let negative = text.byte(at) == b'-';
@@ -34,12 +34,12 @@ fn decimal(text: Window, mut at: usize) -> Option<(f64, usize)> {
     if let b'e' | b'E' = text.byte(at) {
         exponent += power_of_ten(text, &mut at)?;
     }
-    // More digits overflow.
+    // With more digits, `digits` overflows.
     let value = if (1..=19).contains(&count) { scaled(digits, exponent)? } else { return None };
     Some((if negative { -value } else { value }, at))
 }
 
-/// Appends the few digits at `at` to `value`, no matter if more than fit.
+/// Appends the digits at `at` to `value`, one by one. The value wraps around if there are too many.
 #[inline(always)]
 fn few_digits(text: Window, at: &mut usize, value: &mut u64) {
     text.skip(at, |byte| {
@@ -51,7 +51,7 @@ fn few_digits(text: Window, at: &mut usize, value: &mut u64) {
     });
 }
 
-/// The same for many digits.
+/// Appends the digits at `at` to `value`, eight at a time, which is faster if there are many digits.
 #[inline(always)]
 fn many_digits(text: Window, at: &mut usize, value: &mut u64) {
     const POWERS: [u64; 8] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000];
@@ -69,7 +69,7 @@ fn many_digits(text: Window, at: &mut usize, value: &mut u64) {
     few_digits(text, at, value);
 }
 
-/// The exponent whose letter is at `at`, if it is short.
+/// Parses the exponent whose letter is at `at`. Returns `None` if it does not have one to three digits.
 #[inline(always)]
 fn power_of_ten(text: Window, at: &mut usize) -> Option<i64> {
     let sign = text.byte(*at + 1);
@@ -80,16 +80,16 @@ fn power_of_ten(text: Window, at: &mut usize) -> Option<i64> {
     Some(if sign == b'-' { -power } else { power })
 }
 
-/// `digits` times ten to the power `exponent`, where that is within reach of exact arithmetic.
+/// Returns `digits` · 10^`exponent`, correctly rounded, or `None` if the exponent is outside the fast path.
 #[inline(always)]
 fn scaled(digits: u64, exponent: i64) -> Option<f64> {
     const EXACT: u64 = 1 << 53;
-    // Between 2^32 and 2^53 both ways are open; choosing one of them by size would be a branch
-    // that values with 16 digits take at random.
+    // Between 2^32 and 2^53, a floating-point division would also round correctly. But with a limit of 2^53,
+    // values with 16 digits would take this branch at random, and it would be mispredicted.
     const SHORT: u64 = 1 << 32;
     match exponent {
         0 => Some(digits as f64),
-        // Both operands are exact, so that the one operation rounds correctly.
+        // Both operands are exact, so the single operation rounds correctly.
         -22..=-1 if digits < SHORT => Some(digits as f64 / POWERS[-exponent as usize]),
         1..=22 if digits <= EXACT => Some(digits as f64 * POWERS[exponent as usize]),
         -27..=-1 if digits > 0 => Some(quotient(digits, -exponent as u32)),
@@ -102,16 +102,17 @@ const POWERS: [f64; 23] = [
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
-/// `digits` (not 0) divided by ten to the power `power` (1 to 27, as 5^27 < 2^64).
+/// Returns `digits` / 10^`power`, correctly rounded. `digits` must not be 0, and `power` must be from 1 to 27
+/// (5^27 < 2^64).
 #[inline(always)]
 fn quotient(digits: u64, power: u32) -> f64 {
     let Five { divisor, up, reciprocal } = FIVES[power as usize];
     let digits_up = digits.leading_zeros();
     let digits = digits << digits_up;
-    // 2^63 `digits` / `divisor`, or up to 2 less. It has at least 62 bits, 53 of which are kept.
+    // 2^63 · `digits` / `divisor`, or up to 2 less. It has at least 62 bits, of which 53 remain.
     let estimate = ((u128::from(digits) * u128::from(reciprocal)) >> 64) as u64;
     let quotient = match estimate % 512 {
-        // The exact quotient lies between the same multiples of 512 and is rounded alike.
+        // The exact quotient lies between the same multiples of 512 and is rounded to the same value.
         1..=509 => estimate,
         _ => exact_quotient(digits, divisor, estimate),
     };
@@ -119,8 +120,8 @@ fn quotient(digits: u64, power: u32) -> f64 {
     quotient as f64 * f64::from_bits((exponent as u64) << 52)
 }
 
-/// 2^63 `digits` / `divisor`, given an estimate that is not above it. The lowest bit also stands
-/// for all that follow, so that whoever rounds it to fewer bits does as if they were there.
+/// Returns 2^63 · `digits` / `divisor`, given an estimate that is not greater. The lowest bit is also set if the
+/// division leaves a remainder (a sticky bit), so that rounding to fewer bits is correct.
 fn exact_quotient(digits: u64, divisor: u64, estimate: u64) -> u64 {
     let (divisor, mut quotient) = (u128::from(divisor), estimate);
     let mut rest = (u128::from(digits) << 63) - u128::from(estimate) * divisor;
@@ -131,7 +132,7 @@ fn exact_quotient(digits: u64, divisor: u64, estimate: u64) -> u64 {
     quotient | u64::from(rest > 0)
 }
 
-/// A power of five, shifted `up` until its highest bit is set, and 2^127 divided by that.
+/// A power of five shifted left by `up` bits so that its highest bit is set (`divisor`), and 2^127 / `divisor`.
 #[derive(Clone, Copy)]
 struct Five {
     divisor: u64,
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn values_at_the_edges_are_rounded_as_the_standard_library_does() {
+    fn edge_cases_are_rounded_as_in_the_standard_library() {
         for text in [
             "0.",
             ".5",
@@ -219,7 +220,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
 
         #[test]
-        fn decimals_are_rounded_as_the_standard_library_does(
+        fn decimals_are_rounded_as_in_the_standard_library(
             digits in any::<u64>(),
             drop in 0..64u32,
             point in 0..20usize,
@@ -236,7 +237,7 @@ mod tests {
             prop_assert_eq!(value(&text), standard(&text), "{}", text);
         }
 
-        /// Halfway between two neighbours, and the least bit beside it.
+        /// Tests values halfway between two floating-point numbers and the nearest decimals on both sides.
         #[test]
         fn halfway_cases_round_to_even(
             odd in (1..1u64 << 53).prop_map(|m| (1 << 53 | m) | 1),

@@ -1,16 +1,16 @@
-//! The first thing that is wrong with a file, found by reading it once more from the start.
+//! The search for the first defect of a file, by a second sequential pass from the start.
 
 use super::entry;
 use super::error::{Fault, Reason};
 use super::header::{Format, Header};
 use super::text::{Lines, Text};
 
-/// The defect on the first line that has one.
+/// Returns the first defect of a file that could not be parsed.
 pub fn first(text: &Text, chunk: usize) -> Fault {
-    let unknown = || Reason::Broken("the file changed while it was being read".into());
+    let changed = || Reason::Broken("the file changed while it was being read".into());
     match search(&mut text.lines(chunk)) {
         Err(fault) => fault,
-        Ok(()) => Fault::whole(unknown()),
+        Ok(()) => Fault::whole(changed()),
     }
 }
 
@@ -36,5 +36,5 @@ fn search(lines: &mut Lines) -> Result<(), Fault> {
 }
 
 fn surplus(stored: u64) -> String {
-    format!("one entry more than the {stored} that the size line announces")
+    format!("there are more entries than the {stored} given in the size line")
 }

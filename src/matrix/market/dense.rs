@@ -1,4 +1,4 @@
-//! The array format: all elements, column by column, without indices.
+//! The array format: all elements column by column, without indices.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use super::text::{Block, line_at};
 use super::{Entries, Options, Stop, entry, memory};
 use crate::matrix::csr::{Csr, MAX_INDEX};
 
-/// Reads the lines of an array file.
+/// Parses the elements of a file in the array format and builds the matrix.
 pub fn array<'a>(
     header: &Header,
     options: &Options,
@@ -22,7 +22,7 @@ pub fn array<'a>(
         let chunk = elements(text, header)?;
         let size = chunk.elements.len() as u64;
         let all = found.fetch_add(size, Ordering::Relaxed) + size;
-        // Surplus elements are not collected: a small compressed file can hold any number.
+        // Surplus elements are not stored: a small compressed file can contain very many.
         (all <= header.stored).then_some(chunk)
     };
     let chunks = parse_all(blocks, || (), |(), text| parse(text))?;
@@ -36,7 +36,7 @@ pub fn array<'a>(
     Ok(Entries { csr, duplicates: 0, bytes })
 }
 
-/// What the elements take while they are brought together: lists that have grown, and one.
+/// Returns the temporary memory of `array` in bytes: the vectors of the chunks and their concatenation.
 pub fn scratch_bytes(elements: u64) -> u64 {
     elements * (16 + 8)
 }
@@ -65,13 +65,13 @@ fn elements(text: &[u8], header: &Header) -> Option<Chunk> {
     Some(Chunk { elements, bytes })
 }
 
-/// Where an array stores element (row, col), and the sign it is to be taken with.
+/// Returns the index of element (row, col) in the array and the sign by which it is multiplied.
 fn stored_at(header: &Header, row: usize, col: usize) -> (usize, f64) {
     let (low, high) = (row.min(col), row.max(col));
     let rows = header.rows;
     match header.symmetry {
         Symmetry::General => (col * rows + row, 1.0),
-        // Column `low` follows columns of rows, rows - 1, ... elements.
+        // The columns before column `low` have rows, rows - 1, ... elements.
         Symmetry::Symmetric => (low * (2 * rows - low + 1) / 2 + high - low, 1.0),
         Symmetry::SkewSymmetric => {
             let sign = if row < col { -1.0 } else { 1.0 };
@@ -80,7 +80,7 @@ fn stored_at(header: &Header, row: usize, col: usize) -> (usize, f64) {
     }
 }
 
-/// The columns of row `row` that have an entry.
+/// Returns the columns of row `row` that have an entry.
 fn columns(header: &Header, expand: bool, row: usize) -> impl Iterator<Item = usize> {
     let last = match header.symmetry {
         Symmetry::General => header.cols,

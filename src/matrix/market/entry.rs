@@ -1,10 +1,10 @@
-//! One line of entries, read with care: everything that files contain, and a message for whatever
-//! is wrong. `scan` is quicker on the lines that look as they should.
+//! The complete parser of one line of entries. It accepts all valid forms and returns a message for every
+//! defect. `scan` is the faster parser for lines in the usual form.
 
 use super::error::{quote, shown};
 use super::header::{Field, Header, Symmetry};
 
-/// An entry of the matrix, indices from 0.
+/// An entry of the matrix. Indices start at 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Entry {
     pub row: u32,
@@ -13,7 +13,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Its mirror image, with its value times `sign`; none of an entry on the diagonal.
+    /// Returns the mirror image with the value multiplied by `sign`; `None` for a diagonal entry.
     #[inline(always)]
     pub fn image(self, sign: f64) -> Option<Self> {
         let (row, col) = (self.col, self.row);
@@ -21,26 +21,27 @@ impl Entry {
     }
 }
 
-/// The words of a line up to a comment.
+/// Returns the words of a line up to a comment.
 pub fn tokens(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace)
         .filter(|word| !word.is_empty())
         .take_while(|word| word[0] != b'%')
 }
 
-/// The entry on a line of coordinates; none if the line is blank or a comment.
+/// Parses a line of the coordinate format. Returns `None` if the line is blank or a comment.
 pub fn coordinate(line: &[u8], header: &Header) -> Result<Option<Entry>, String> {
     let mut words = tokens(line);
     let Some(row) = words.next() else {
         return Ok(None);
     };
-    let col = words.next().ok_or_else(|| format!("no column index follows {}", quote(row)))?;
+    let col =
+        words.next().ok_or_else(|| format!("the column index is missing after {}", quote(row)))?;
     let row = index(row, "row", header.rows)?;
     let col = index(col, "column", header.cols)?;
     let value = match header.field {
         Field::Pattern => 1.0,
         field => {
-            let word = words.next().ok_or("no value follows the indices")?;
+            let word = words.next().ok_or("the value is missing after the indices")?;
             let value = number(word, field)?;
             check_diagonal(row, col, value, word, header)?;
             value
@@ -50,7 +51,7 @@ pub fn coordinate(line: &[u8], header: &Header) -> Result<Option<Entry>, String>
     Ok(Some(Entry { row, col, value }))
 }
 
-/// The element on a line of an array; none if the line is blank or a comment.
+/// Parses a line of the array format. Returns `None` if the line is blank or a comment.
 pub fn element(line: &[u8], header: &Header) -> Result<Option<f64>, String> {
     let mut words = tokens(line);
     let Some(word) = words.next() else {
@@ -58,7 +59,7 @@ pub fn element(line: &[u8], header: &Header) -> Result<Option<f64>, String> {
     };
     let value = number(word, header.field)?;
     match words.next() {
-        Some(word) => Err(format!("unexpected {}: an array has one value a line", quote(word))),
+        Some(word) => Err(format!("unexpected {}: an array has one value per line", quote(word))),
         None => Ok(Some(value)),
     }
 }
@@ -81,7 +82,7 @@ fn index(word: &[u8], what: &str, size: usize) -> Result<u32, String> {
     }
 }
 
-/// A value, with the exponent letters of Fortran allowed.
+/// Parses a value. The exponent letters of Fortran (`d`, `D`) are accepted.
 fn number(word: &[u8], field: Field) -> Result<f64, String> {
     let text: String = word
         .iter()
@@ -107,7 +108,7 @@ fn check_diagonal(
     if header.symmetry == Symmetry::SkewSymmetric && row == col && value != 0.0 {
         let (at, word) = (row + 1, quote(word));
         return Err(format!(
-            "diagonal entry ({at}, {at}) of a skew-symmetric matrix is {word}, not 0"
+            "diagonal entry ({at}, {at}) of a skew-symmetric matrix must be 0, not {word}"
         ));
     }
     Ok(())
@@ -122,5 +123,5 @@ fn no_more<'a>(mut words: impl Iterator<Item = &'a [u8]>, header: &Header) -> Re
         Field::Pattern => "row and column",
         _ => "row, column and value",
     };
-    Err(format!("unexpected {word}: an entry of this {field} matrix is {entry}"))
+    Err(format!("unexpected {word}: an entry of a {field} matrix has only {entry}"))
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with a file, and where.
+//! The errors of the reader: the defects of a file and their lines.
 
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -6,16 +6,17 @@ use std::path::{Path, PathBuf};
 
 use crate::matrix::bounds::ReadStop;
 
-/// Why a file was not read: `webbase-1M.mtx:17: row index 1000006 exceeds 1000005 rows`.
+/// The reason why a file could not be read, as in `webbase-1M.mtx:17: row index 1000006 exceeds 1000005 rows`.
 #[derive(Debug)]
 pub struct MarketError {
     path: PathBuf,
     fault: Fault,
 }
 
-/// A reason and the line it was found on, counted from 1; none if it concerns the whole file.
+/// A reason and the line to which it applies.
 #[derive(Debug)]
 pub(super) struct Fault {
+    /// The line, counted from 1; `None` if the reason applies to the whole file.
     pub line: Option<u64>,
     pub reason: Reason,
 }
@@ -23,7 +24,7 @@ pub(super) struct Fault {
 #[derive(Debug)]
 pub(super) enum Reason {
     Io(io::Error),
-    /// A correct file of a kind that is not read.
+    /// The file is valid but not supported.
     Unsupported(String),
     Broken(String),
 }
@@ -34,13 +35,13 @@ impl MarketError {
         Self { path, fault }
     }
 
-    /// Whether the file may well be correct but is refused: complex values, a vector, or a size
-    /// beyond 32-bit indices.
+    /// Returns whether the file may be valid but is not supported: it has complex values, contains a vector, is
+    /// too large for 32-bit indices, or does not fit in memory.
     pub fn is_unsupported(&self) -> bool {
         matches!(self.fault.reason, Reason::Unsupported(_))
     }
 
-    /// Whether the file is not to blame: somebody asked for the end.
+    /// Returns whether the user interrupted the reading, so that nothing is known about the file.
     pub fn is_interrupted(&self) -> bool {
         let Reason::Io(error) = &self.fault.reason else { return false };
         matches!(ReadStop::of(error), Some(ReadStop::Interrupted))
@@ -88,8 +89,8 @@ impl From<ReadStop> for Fault {
     }
 }
 
-/// Says of an error in an archive or in compressed data what is wrong with the file. Libraries'
-/// messages may repeat what they have read.
+/// Converts an error of the libraries for archives and compressed data into a message about the file. Messages
+/// of libraries may quote the file, so they are truncated and made printable.
 pub(super) fn name_damage(error: io::Error) -> io::Error {
     let kind = error.kind();
     if error.raw_os_error().is_some() || ReadStop::of(&error).is_some() {
@@ -98,24 +99,24 @@ pub(super) fn name_damage(error: io::Error) -> io::Error {
     let message = shown(error.to_string().as_bytes(), 200);
     match kind {
         ErrorKind::InvalidData => io::Error::new(kind, message),
-        ErrorKind::UnexpectedEof => io::Error::new(kind, "the gzip data end early"),
+        ErrorKind::UnexpectedEof => io::Error::new(kind, "the gzip data end too early"),
         _ => io::Error::new(kind, format!("the gzip data are damaged ({message})")),
     }
 }
 
-/// A word of the file as shown in a message.
+/// Quotes a word of the file for a message.
 pub(super) fn quote(token: &[u8]) -> String {
     format!("`{}`", shown(token, 40))
 }
 
-/// A piece of the file as shown in a message: printable, and at most `most` bytes of it.
+/// Returns at most `most` bytes of a piece of the file as printable text for a message.
 pub(super) fn shown(token: &[u8], most: usize) -> String {
     let shown = &token[..token.len().min(most)];
     let dots = if shown.len() < token.len() { "..." } else { "" };
     format!("{}{dots}", printable(shown))
 }
 
-/// A piece of the file without what a terminal would obey.
+/// Returns a piece of the file as text, with control characters, which a terminal would execute, replaced.
 pub(super) fn printable(text: &[u8]) -> String {
     String::from_utf8_lossy(text).replace(char::is_control, "\u{fffd}")
 }

@@ -1,4 +1,4 @@
-//! The banner and the size line.
+//! The header of a Matrix Market file: the banner, comments and the size line.
 
 use std::fmt::Display;
 
@@ -7,21 +7,21 @@ use super::error::{Fault, Reason, quote, shown};
 use super::text::Lines;
 use crate::matrix::csr::MAX_INDEX;
 
-/// What the values of a file are.
+/// The type of the values of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
-    /// `real` or `double`.
+    /// Floating-point numbers: `real` or `double`.
     Real,
-    /// `integer`.
+    /// Integers: `integer`.
     Integer,
-    /// `unsigned-integer`.
+    /// Integers that are not negative: `unsigned-integer`.
     UnsignedInteger,
-    /// `pattern`: positions only.
+    /// Positions without values: `pattern`.
     Pattern,
 }
 
 impl Field {
-    /// The word in the banner.
+    /// Returns the word in the banner.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Real => "real",
@@ -32,20 +32,20 @@ impl Field {
     }
 }
 
-/// Which part of the matrix a file stores.
+/// The symmetry of the matrix, which determines the part that a file stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symmetry {
-    /// All of it.
+    /// No symmetry: the file stores the whole matrix.
     General,
-    /// One triangle; the other is its mirror image. `hermitian` is the same where nothing is
-    /// complex.
+    /// The file stores one triangle; the other is its mirror image. `hermitian` has the same meaning because
+    /// no value is complex.
     Symmetric,
-    /// One triangle; the other is its mirror image with the sign changed.
+    /// The file stores one triangle; the other is its mirror image with the opposite sign.
     SkewSymmetric,
 }
 
 impl Symmetry {
-    /// The word in the banner.
+    /// Returns the word in the banner.
     pub const fn name(self) -> &'static str {
         match self {
             Self::General => "general",
@@ -54,7 +54,7 @@ impl Symmetry {
         }
     }
 
-    /// By what a mirrored value is multiplied, if it is mirrored at all.
+    /// Returns the factor of mirrored values; `None` if entries are not mirrored.
     pub(super) const fn mirror_sign(self) -> Option<f64> {
         match self {
             Self::General => None,
@@ -70,7 +70,7 @@ pub enum Format {
     Array,
 }
 
-/// Everything before the first entry.
+/// The contents of the header.
 #[derive(Clone, Copy, Debug)]
 pub struct Header {
     pub format: Format,
@@ -80,18 +80,18 @@ pub struct Header {
     pub cols: usize,
     /// The number of entries that must follow.
     pub stored: u64,
-    /// Length of the text so far.
+    /// The length of the header in bytes.
     pub bytes: u64,
 }
 
-/// The size line comes within so many bytes: comments before it may be long, but not endless.
+/// The largest size in bytes of the banner and the comments before the size line.
 pub const LONGEST_HEAD: u64 = 16 << 20;
-/// So many bytes of what the collection says of the problem are kept.
+/// The number of bytes to which the kind of problem is truncated.
 const LONGEST_KIND: usize = 200;
 const BANNER: &[u8] = b"%%MatrixMarket";
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The words of the banner with their meanings; none is refused as unsupported.
+// The words of the banner with their meanings. A word with the meaning `None` is not supported.
 const OBJECTS: &[(&str, Option<()>)] = &[("matrix", Some(())), ("vector", None)];
 const FORMATS: &[(&str, Option<Format>)] =
     &[("coordinate", Some(Format::Coordinate)), ("array", Some(Format::Array))];
@@ -111,8 +111,7 @@ const SYMMETRIES: &[(&str, Option<Symmetry>)] = &[
 ];
 
 impl Header {
-    /// Reads up to and including the size line, and what the collection says of the problem in the
-    /// comment `% kind: …`.
+    /// Reads up to and including the size line. Returns also the kind of problem from the comment `% kind: …`.
     pub fn read(lines: &mut Lines) -> Result<(Self, Option<String>), Fault> {
         let (format, field, symmetry) = banner(lines)?;
         let (sizes, kind) = sizes(lines, format)?;
@@ -131,12 +130,14 @@ impl Header {
         let name = symmetry.name();
         if symmetry != Symmetry::General && header.rows != header.cols {
             let (rows, cols) = (header.rows, header.cols);
-            return Err(lines.broken(format!("a {name} matrix is square, not {rows} x {cols}")));
+            return Err(
+                lines.broken(format!("a {name} matrix must be square, not {rows} x {cols}"))
+            );
         }
         Ok((header, kind))
     }
 
-    /// Whether one matrix in memory may have so many entries. The last line is the size line.
+    /// Checks that 32-bit indices suffice for the entries. The last line read must be the size line.
     pub fn check_entries(&self, lines: &Lines) -> Result<(), Fault> {
         match self.stored > MAX_INDEX as u64 {
             true => Err(lines.unsupported(too_many(self.stored, "entries"))),
@@ -145,12 +146,12 @@ impl Header {
     }
 }
 
-/// The refusal of `count` things.
+/// Returns the error message for more rows, columns or entries than 32-bit indices allow.
 pub fn too_many(count: impl Display, things: &str) -> String {
-    format!("{count} {things} are too many: 32-bit indices allow {MAX_INDEX}")
+    format!("{count} {things} are too many: 32-bit indices allow at most {MAX_INDEX}")
 }
 
-/// Whether text begins as a Matrix Market file does.
+/// Returns whether the text begins with the first word of a Matrix Market banner.
 pub fn is_banner(text: &[u8]) -> bool {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let first = text.split(u8::is_ascii_whitespace).next();
@@ -164,9 +165,9 @@ fn banner(lines: &mut Lines) -> Result<(Format, Field, Symmetry), Fault> {
     };
     let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).to_vec();
     if !is_banner(&line) {
-        let wanted = "`%%MatrixMarket matrix coordinate real general` or the like";
+        let example = "`%%MatrixMarket matrix coordinate real general`";
         let found = quote(line.trim_ascii());
-        return Err(lines.broken(format!("the first line must be {wanted}, not {found}")));
+        return Err(lines.broken(format!("the first line must be like {example}, not {found}")));
     }
     let mut words = tokens(&line[BANNER.len()..]);
     choose(lines, words.next(), "object", OBJECTS)?;
@@ -175,16 +176,18 @@ fn banner(lines: &mut Lines) -> Result<(Format, Field, Symmetry), Fault> {
     let symmetry = choose(lines, words.next(), "symmetry", SYMMETRIES)?;
     match (format, field, symmetry, words.next()) {
         (_, _, _, Some(word)) => Err(format!("unexpected {} in the banner", quote(word))),
-        (Format::Array, Field::Pattern, ..) => Err("a pattern cannot be an array".into()),
+        (Format::Array, Field::Pattern, ..) => {
+            Err("the array format cannot have the field `pattern`".into())
+        }
         (_, Field::Pattern, Symmetry::SkewSymmetric, _) => {
-            Err("a pattern has no signs and cannot be skew-symmetric".into())
+            Err("a pattern has no values and cannot be skew-symmetric".into())
         }
         _ => Ok((format, field, symmetry)),
     }
     .map_err(|message| lines.broken(message))
 }
 
-/// The meaning of one word of the banner.
+/// Returns the meaning of one word of the banner.
 fn choose<T: Copy>(
     lines: &Lines,
     word: Option<&[u8]>,
@@ -209,7 +212,7 @@ fn choose<T: Copy>(
     }
 }
 
-/// The numbers on the size line, of which an array has two, and the kind told before it.
+/// Reads up to and including the size line. Returns its numbers (two for an array) and the kind of problem.
 fn sizes(lines: &mut Lines, format: Format) -> Result<(Vec<u64>, Option<String>), Fault> {
     let mut kind = None;
     let line = loop {
@@ -219,7 +222,7 @@ fn sizes(lines: &mut Lines, format: Format) -> Result<(Vec<u64>, Option<String>)
         if tokens(line).next().is_some() {
             break line.to_vec();
         }
-        kind = kind.or_else(|| told_kind(line));
+        kind = kind.or_else(|| kind_in_comment(line));
         if lines.bytes > LONGEST_HEAD {
             let message = format!("no size line within the first {LONGEST_HEAD} bytes");
             return Err(lines.broken(message));
@@ -231,7 +234,7 @@ fn sizes(lines: &mut Lines, format: Format) -> Result<(Vec<u64>, Option<String>)
     };
     if tokens(&line).count() != wanted.len() {
         let (wanted, found) = (wanted.join(", "), quote(line.trim_ascii()));
-        return Err(lines.broken(format!("the size line must hold {wanted}, not {found}")));
+        return Err(lines.broken(format!("the size line must contain {wanted}, not {found}")));
     }
     let sizes = tokens(&line).zip(wanted);
     let sizes =
@@ -239,8 +242,8 @@ fn sizes(lines: &mut Lines, format: Format) -> Result<(Vec<u64>, Option<String>)
     Ok((sizes, kind))
 }
 
-/// What follows `% kind:`, fit to be printed; the end of a long text is left out.
-fn told_kind(line: &[u8]) -> Option<String> {
+/// Returns the printable text after `% kind:`, truncated if it is long.
+fn kind_in_comment(line: &[u8]) -> Option<String> {
     let comment = line.trim_ascii().strip_prefix(b"%")?.trim_ascii_start();
     let kind = comment.strip_prefix(b"kind:")?.trim_ascii();
     (!kind.is_empty()).then(|| shown(kind, LONGEST_KIND))
@@ -250,9 +253,9 @@ fn size(lines: &Lines, token: &[u8], things: &str) -> Result<u64, Fault> {
     let digits = std::str::from_utf8(token).ok();
     let Some(digits) = digits.filter(|text| text.bytes().all(|c| c.is_ascii_digit())) else {
         let token = quote(token);
-        return Err(
-            lines.broken(format!("{token} {things}: the number must be whole and not negative"))
-        );
+        return Err(lines.broken(format!(
+            "the number of {things} must be a whole number of at least 0, not {token}"
+        )));
     };
     match digits.parse() {
         Ok(size) if size <= MAX_INDEX as u64 => Ok(size),
@@ -260,7 +263,7 @@ fn size(lines: &Lines, token: &[u8], things: &str) -> Result<u64, Fault> {
     }
 }
 
-/// How many elements an array stores.
+/// Returns the number of elements that an array stores.
 fn elements(symmetry: Symmetry, rows: u64, cols: u64) -> u64 {
     match symmetry {
         Symmetry::General => rows * cols,

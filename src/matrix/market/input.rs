@@ -1,5 +1,5 @@
-//! The bytes that a path leads to: those of a file, which stay where they are, or those of a stream (a
-//! pipe, a terminal, a device), which are collected in memory because they come only once.
+//! The input of the reader: a file, which is read as needed, or a stream (a pipe, a terminal, a device), which
+//! is read into memory because it can be read only once.
 
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, BufReader, ErrorKind, Read};
@@ -14,14 +14,15 @@ use super::header;
 use super::text::{GZIP_MAGIC, LONGEST_LINE};
 use crate::matrix::bounds::{ReadBounds, ReadStop};
 
-/// Bytes that are taken from a stream at once, and compressed bytes from a file.
+/// The buffer size in bytes for streams and compressed files.
 const PIECE: usize = 1 << 17;
-/// Milliseconds between two looks at the interrupt flag while a stream gives nothing.
+/// The interval between checks of the interrupt flag while waiting for a stream, in milliseconds.
 const TICK: u16 = 100;
 
-/// What a path leads to, open.
+/// An open file, or a stream that has been read to its end.
 pub struct Input<'c> {
     bytes: Bytes,
+    /// The number of bytes.
     size: u64,
     bounds: ReadBounds<'c>,
 }
@@ -35,11 +36,11 @@ impl<'c> Input<'c> {
     /// Opens a file, or reads a stream to its end.
     ///
     /// # Errors
-    /// No such file, one of a type that holds no matrix, and what ends the reading of a stream.
+    /// Returns an error if the file does not exist, has an unsupported type, or the stream cannot be read.
     pub fn open(path: &Path, bounds: ReadBounds<'c>) -> io::Result<Self> {
-        // Before it is opened: merely opening a device may change it.
+        // The type is checked before opening, because merely opening a device can have an effect.
         check_type(fs::metadata(path)?.file_type())?;
-        // A pipe without a writer is to be waited for below, where the wait can be interrupted.
+        // Opening must not wait for the writer of a pipe: `collect` waits and can be interrupted.
         let file = OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path)?;
         let metadata = file.metadata()?;
         check_type(metadata.file_type())?;
@@ -53,17 +54,17 @@ impl<'c> Input<'c> {
         Ok(Self { bytes, size, bounds })
     }
 
-    /// All bytes; a file that grows later keeps this size.
+    /// Returns the number of bytes when the file was opened; bytes that are appended later are ignored.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Bytes that are kept in memory.
+    /// Returns the number of bytes that are stored in memory.
     pub fn held(&self) -> u64 {
         if self.is_stream() { self.size } else { 0 }
     }
 
-    /// Whether the bytes came only once.
+    /// Returns whether the bytes are from a stream, which cannot be read again.
     pub fn is_stream(&self) -> bool {
         matches!(self.bytes, Bytes::Memory(_))
     }
@@ -72,10 +73,10 @@ impl<'c> Input<'c> {
         self.bounds
     }
 
-    /// Fills `buffer` with what is at `at`. All of it must lie within the size.
+    /// Fills `buffer` with the bytes at offset `at`. The range must lie within [`Input::size`].
     ///
     /// # Errors
-    /// An interruption, a file that has become shorter, and what the system refuses.
+    /// Returns an error if reading is interrupted or fails, or the file has become shorter.
     pub fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<()> {
         self.bounds.check()?;
         match &self.bytes {
@@ -92,7 +93,7 @@ impl<'c> Input<'c> {
         }
     }
 
-    /// A reader of all bytes from the start.
+    /// Returns a reader of all bytes from the start.
     pub fn reader(&self) -> BufReader<InputReader<'_>> {
         BufReader::with_capacity(PIECE, InputReader { input: self, at: 0 })
     }
@@ -116,7 +117,7 @@ impl Read for InputReader<'_> {
     }
 }
 
-/// Refuses what is neither a file nor a stream.
+/// Returns an error if the type is neither a regular file nor a stream.
 fn check_type(kind: FileType) -> io::Result<()> {
     if kind.is_dir() {
         return Err(ErrorKind::IsADirectory.into());
@@ -129,7 +130,7 @@ fn check_type(kind: FileType) -> io::Result<()> {
     Err(io::Error::new(ErrorKind::InvalidInput, format!("is {what}, not a file or a pipe")))
 }
 
-/// Reads a stream to its end, or until it is certain that it is no matrix.
+/// Reads a stream to its end, or until its first line shows that it is not a matrix.
 fn collect(mut stream: File, bounds: ReadBounds) -> io::Result<Vec<u8>> {
     let (mut collected, mut piece) = (Vec::new(), vec![0; PIECE]);
     loop {
@@ -137,7 +138,7 @@ fn collect(mut stream: File, bounds: ReadBounds) -> io::Result<Vec<u8>> {
         match stream.read(&mut piece) {
             Ok(0) => return Ok(collected),
             Ok(size) => {
-                // A vector without room doubles its size.
+                // A full vector doubles its capacity.
                 bounds.allow(2 * (collected.len() + size) as u64)?;
                 collected.extend_from_slice(&piece[..size]);
             }
@@ -151,7 +152,7 @@ fn collect(mut stream: File, bounds: ReadBounds) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Waits until the stream has bytes or has ended.
+/// Waits until the stream has bytes to read or has ended.
 fn wait(stream: &File, bounds: ReadBounds) -> io::Result<()> {
     loop {
         bounds.check()?;
@@ -164,7 +165,7 @@ fn wait(stream: &File, bounds: ReadBounds) -> io::Result<()> {
     }
 }
 
-/// Whether the first line, as far as it is there, is one that a matrix may begin with.
+/// Returns whether the first line, as far as it has been read, can be the first line of a matrix.
 fn may_be_a_matrix(bytes: &[u8]) -> bool {
     let is_begun = bytes.len() <= LONGEST_LINE && !bytes.contains(&b'\n');
     is_begun || bytes.starts_with(&GZIP_MAGIC) || header::is_banner(bytes)

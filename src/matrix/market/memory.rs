@@ -1,4 +1,4 @@
-//! Large arrays.
+//! The allocation of large arrays.
 
 use std::sync::Mutex;
 
@@ -7,9 +7,10 @@ use num_traits::Zero;
 
 use super::error::{Fault, Reason};
 
-/// `size` zeros, or a refusal. Memory is only used up as the array is written.
+/// Allocates `size` zeros, or returns an error if they do not fit in memory. The pages are used only when they
+/// are written.
 pub fn zeros<T: Zero + Clone>(size: usize) -> Result<Vec<T>, Fault> {
-    // `vec!` gets zeroed memory from the system but aborts where there is none: ask first.
+    // `vec!` gets zeroed pages from the system but aborts if there is no memory, so this is checked first.
     if Vec::<T>::new().try_reserve_exact(size).is_err() {
         let bytes = size as u64 * size_of::<T>() as u64;
         let message = format!("an array of {bytes} bytes for this matrix does not fit in memory");
@@ -18,8 +19,8 @@ pub fn zeros<T: Zero + Clone>(size: usize) -> Result<Vec<T>, Fault> {
     Ok(vec![T::zero(); size])
 }
 
-/// The same for the time of reading: in huge pages, which the kernel maps in less time. The matrix
-/// itself is left in the pages that the system gives, like all other memory that products use.
+/// Allocates `size` zeros for temporary use in huge pages, which the kernel maps faster. The matrix itself does
+/// not use them: it must be in the default pages of the system, like all other memory that products use.
 pub fn scratch<T: Zero + Clone>(size: usize) -> Result<Vec<T>, Fault> {
     let mut scratch = zeros(size)?;
     prefer_huge_pages(&mut scratch);
@@ -34,13 +35,13 @@ fn prefer_huge_pages<T>(array: &mut [T]) {
     if size_of_val(array) >= WORTHWHILE {
         let start = std::ptr::without_provenance_mut(start);
         let Some(start) = std::ptr::NonNull::new(start) else { return };
-        // SAFETY: pages from the first that begins within the array; the advice changes no
-        // contents, and nothing is lost if it is refused.
+        // SAFETY: the range starts at the first page boundary within the array. The advice does not change
+        // the contents, and a failure has no consequences.
         let _ = unsafe { madvise(start, bytes, MmapAdvise::MADV_HUGEPAGE) };
     }
 }
 
-/// An array that threads take pieces of.
+/// An array from which threads take consecutive pieces.
 pub struct Arena<'a, T>(Mutex<&'a mut [T]>);
 
 impl<'a, T> Arena<'a, T> {
@@ -48,7 +49,7 @@ impl<'a, T> Arena<'a, T> {
         Self(Mutex::new(array))
     }
 
-    /// The next `size` elements; none if fewer are left.
+    /// Returns the next `size` elements, or `None` if fewer are left.
     pub fn take(&self, size: usize) -> Option<&'a mut [T]> {
         let mut rest = self.0.lock().expect("no thread panics while it holds the lock");
         rest.split_off_mut(..size)

@@ -1,11 +1,10 @@
 //! The Matrix Market reader and writer.
 //!
-//! A file is cut at line ends into chunks of text (`text`). The chunks are parsed on all threads
-//! (`chunk`, with `scan` and `decimal` for ordinary lines and `entry` for all others), and the
-//! entries, by then grouped into ranges of rows, are placed range by range into the CSR arrays
-//! (`build`; `dense` for the array format). Threads only notice that something is wrong; what and
-//! where is then found by one reading from the start (`defect`), so the message does not depend on
-//! the number of threads.
+//! A file is split at line ends into chunks of text (`text`). All threads parse the chunks (`chunk`, with
+//! `scan` and `decimal` for ordinary lines and `entry` for all others) and group the entries by ranges of
+//! rows. Then the entries are placed range by range into the CSR arrays (`build`; `dense` for the array
+//! format). The threads only detect that the file has a defect. The first defect is then searched for by a
+//! sequential pass from the start (`defect`), so that the message does not depend on the number of threads.
 
 mod build;
 mod chunk;
@@ -41,62 +40,61 @@ use error::Fault;
 use header::{Format, Header};
 use text::Text;
 
-/// How to read a file.
+/// The options for reading a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Whether a symmetric or skew-symmetric file becomes the whole matrix; otherwise the stored
-    /// triangle is kept as it stands.
+    /// Whether a symmetric or skew-symmetric file is expanded to the whole matrix. Otherwise only the stored
+    /// triangle is returned.
     pub expand: bool,
-    /// About how many bytes of text a thread takes at a time. The result does not depend on it.
+    /// The approximate size in bytes of the chunks of text that a thread parses. It does not affect the result.
     pub chunk: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        // Small enough that the entries of one chunk stay in a core's second-level cache.
+        // The entries of a chunk of this size fit into the second-level cache of a core.
         Self { expand: true, chunk: 1 << 20 }
     }
 }
 
-/// A matrix and what its file says about it.
+/// A matrix and the facts that its file states about it.
 #[derive(Debug)]
 pub struct Market {
-    /// The matrix, expanded if so asked, duplicates summed, explicit zeros kept.
+    /// The matrix, expanded if requested. Duplicates are summed and explicit zeros retained.
     pub csr: Csr<f64>,
-    /// What the values are.
+    /// The type of the values.
     pub field: Field,
-    /// What the file leaves out.
+    /// The symmetry, which determines the part of the matrix that the file stores.
     pub symmetry: Symmetry,
-    /// Entries in the file.
+    /// The number of entries in the file.
     pub stored: u64,
-    /// What the collection says of the problem, in the comment `% kind: …`.
+    /// The kind of problem, from the comment `% kind: …`.
     pub kind: Option<String>,
-    /// How many of the stored entries fell on the place of an earlier one.
+    /// The number of stored entries that have the position of an earlier entry.
     pub duplicates: u64,
-    /// Bytes of text, uncompressed.
+    /// The size of the uncompressed text in bytes.
     pub text_bytes: u64,
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     pub file_bytes: u64,
 }
 
 /// Reads the Matrix Market file at `path`, plain or compressed with gzip, on the current rayon
 /// pool.
 ///
-/// Both formats (an array keeps all its elements), all fields but `complex` and all symmetries
-/// are read; a `pattern` has values of 1, and `hermitian` means symmetric where nothing is
-/// complex. Numbers of an `integer` file may have a fraction. Entries of a symmetric file may lie
-/// in either triangle. Entries in the same place are summed in the order of the file: with
-/// expansion (i, j) and (j, i) of a symmetric file are such, both places then hold the sum, and
-/// this counts as one duplicate.
-/// A file is read in blocks and never held in memory as a whole; a pipe or a device is collected.
+/// Both formats, all symmetries and all fields except `complex` are supported. All elements of an array
+/// become entries. The values of a `pattern` are 1, and `hermitian` means symmetric because no value is
+/// complex. Numbers of an `integer` file may have a fraction. Entries of a symmetric file may lie in either
+/// triangle. Entries with the same position are summed in the order of the file. With expansion, (i, j) and
+/// (j, i) of a symmetric file have the same position: both positions get the sum, and this counts as one
+/// duplicate. A file is read in blocks and is never in memory as a whole; a pipe or device is read into memory.
 ///
 /// # Errors
-/// What is wrong with the file, and where.
+/// Returns the first defect of the file and its line.
 pub fn read(path: &Path, options: &Options) -> Result<Market, MarketError> {
     Opened::open(path, options, ReadBounds::NONE)?.read()
 }
 
-/// A file that is open, or a stream that was read to its end.
+/// An open file, or a stream that has been read to its end.
 pub struct Opened<'c> {
     path: PathBuf,
     text: Text<'c>,
@@ -104,10 +102,10 @@ pub struct Opened<'c> {
 }
 
 impl<'c> Opened<'c> {
-    /// Opens a file, within what bounds its reading.
+    /// Opens a file to be read within `bounds`.
     ///
     /// # Errors
-    /// When it cannot be opened, or an archive holds no matrix.
+    /// Returns an error if the file cannot be opened or an archive contains no matrix.
     pub fn open(
         path: &Path,
         options: &Options,
@@ -118,25 +116,25 @@ impl<'c> Opened<'c> {
         Ok(Self { path: path.to_owned(), text, options: *options })
     }
 
-    /// Whether the text came from a pipe or a device, which cannot be opened once more.
+    /// Returns whether the text was read from a pipe or a device, which cannot be read again.
     pub fn is_stream(&self) -> bool {
         self.text.input.is_stream()
     }
 
-    /// What bounds the reading.
+    /// Returns the bounds within which the file is read.
     pub fn bounds(&self) -> ReadBounds<'c> {
         self.text.input.bounds()
     }
 
-    /// Bytes of memory that a stream takes.
+    /// Returns the memory in bytes that holds the contents of a stream; 0 for a file.
     pub fn held(&self) -> u64 {
         self.text.input.held()
     }
 
-    /// What a file says of its size, in its first lines.
+    /// Returns the size of the matrix according to the header of the file.
     ///
     /// # Errors
-    /// What is wrong with it so far.
+    /// Returns an error if the header is invalid.
     pub fn size_hint(&self) -> Result<SizeHint, MarketError> {
         let header = Header::read(&mut self.text.lines(self.options.chunk));
         let (header, _) = header.map_err(|fault| MarketError::new(&self.path, fault))?;
@@ -146,7 +144,7 @@ impl<'c> Opened<'c> {
     /// Reads the matrix; see [`read`].
     ///
     /// # Errors
-    /// What is wrong with the file, and where.
+    /// Returns the first defect of the file and its line.
     pub fn read(&self) -> Result<Market, MarketError> {
         let Self { path, text, options } = self;
         parse(text, options)
@@ -158,7 +156,7 @@ impl<'c> Opened<'c> {
     }
 }
 
-/// What the matrix of a file takes, as far as its header tells.
+/// Returns the size of the matrix and the temporary memory according to the header.
 fn size_hint(header: &Header, text: &Text, options: &Options) -> SizeHint {
     let mirrored = options.expand && header.symmetry != Symmetry::General;
     let stored = header.stored.min(text.most_entries());
@@ -170,9 +168,9 @@ fn size_hint(header: &Header, text: &Text, options: &Options) -> SizeHint {
     SizeHint { rows: header.rows, cols: header.cols, nnz, scratch }
 }
 
-/// Why reading ended early.
+/// The reason why parsing stopped early.
 enum Stop {
-    /// Some line of the entries is wrong: `defect` finds the first.
+    /// A line of the entries is invalid; `defect` finds the first such line.
     Defect,
     Fault(Fault),
 }
@@ -207,9 +205,10 @@ fn parse(text: &Text, options: &Options) -> Result<Market, Stop> {
     })
 }
 
-/// What the lines after the size line amount to.
+/// The result of parsing the lines after the size line.
 struct Entries {
     csr: Csr<f64>,
     duplicates: u64,
+    /// The size of these lines in bytes.
     bytes: u64,
 }

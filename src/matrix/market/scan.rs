@@ -1,20 +1,20 @@
-//! Lines that look as they should, read eight bytes at a time. Whatever is unusual is declined
-//! and left to `entry`, which decides.
+//! The fast parser for lines in the usual form. It reads eight bytes at a time and returns `None` for any
+//! unusual line, which the complete parser in `entry` then accepts or refuses.
 
 use super::decimal::number;
 
-/// The longest line that is not declined.
+/// The largest length of a line for this parser, in bytes.
 const LINE: usize = 128;
-/// A line and what reading eight bytes from its last may touch.
+/// The size of a window in bytes: a line, plus 8 bytes so that eight bytes can be read at any position.
 pub const WINDOW: usize = LINE + 8;
 
-/// The text from the start of a line. Its size is fixed, and a power of two and eight bytes, so
-/// that with positions taken modulo `LINE` no access needs a check of bounds.
+/// The text from the start of a line. The size is fixed, and positions are taken modulo `LINE`, a power of two,
+/// so that no access needs a bounds check.
 #[derive(Clone, Copy)]
 pub struct Window<'a>(&'a [u8; WINDOW]);
 
 impl<'a> Window<'a> {
-    /// A window on `text`; near its end on a copy in `room`.
+    /// Creates a window at the start of `text`, or of a copy in `room` if `text` is too short.
     #[inline(always)]
     pub fn new(text: &'a [u8], room: &'a mut [u8; WINDOW]) -> Self {
         Self(text.first_chunk().unwrap_or_else(|| {
@@ -24,7 +24,7 @@ impl<'a> Window<'a> {
         }))
     }
 
-    /// Room for the end of a text.
+    /// Returns a buffer for the copy of the end of a text.
     pub const fn room() -> [u8; WINDOW] {
         [0; WINDOW]
     }
@@ -34,26 +34,26 @@ impl<'a> Window<'a> {
         self.0[at % LINE]
     }
 
-    /// What follows position `at`.
+    /// Returns the bytes from position `at` on.
     pub fn rest(self, at: usize) -> &'a [u8] {
         &self.0[at % LINE..]
     }
 
-    /// The eight bytes at `at` with '0' taken off, and how many of them are digits up to the first
-    /// that is not.
+    /// Returns the eight bytes at `at`, each XORed with '0', and the number of digits before the first byte that
+    /// is not a digit.
     #[inline(always)]
     pub fn leading_digits(self, at: usize) -> (u64, usize) {
         let at = at % LINE;
         let mut bytes = [0; 8];
         bytes.copy_from_slice(&self.0[at..at + 8]);
         let word = u64::from_le_bytes(bytes) ^ u64::from_le_bytes([b'0'; 8]);
-        // Bytes up to 9 stay below 16 when 6 is added; a carry out of the first other byte only
-        // reaches bytes behind it.
+        // Bytes up to 9 stay below 16 when 6 is added. A carry out of the first other byte changes only the
+        // bytes after it.
         let others = (word | word.wrapping_add(0x0606_0606_0606_0606)) & 0xf0f0_f0f0_f0f0_f0f0;
         (word, others.trailing_zeros() as usize / 8)
     }
 
-    /// Moves on while `wanted` holds. Positions beyond the longest line are never wanted.
+    /// Advances `at` while `wanted` returns true, but at most to the end of the longest line.
     #[inline(always)]
     pub fn skip(self, at: &mut usize, mut wanted: impl FnMut(u8) -> bool) {
         while *at < LINE && wanted(self.byte(*at)) {
@@ -61,7 +61,7 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// The length of the line if it ends here.
+    /// Returns the length of the line with its end, if only blanks follow position `at`.
     #[inline(always)]
     fn line_end(self, mut at: usize) -> Option<usize> {
         self.skip(&mut at, |byte| is_blank(byte) || byte == b'\r');
@@ -73,13 +73,13 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// `ROW COL` or `ROW COL VALUE`, and the length of the line with its end. Indices are as in the
-/// file; the value is finite.
+/// Parses `ROW COL` or `ROW COL VALUE`. Returns the indices as in the file, the value, which is finite, and the
+/// length of the line with its end.
 #[inline(always)]
 pub fn coordinate<const PATTERN: bool>(text: Window) -> Option<(u64, u64, f64, usize)> {
     let mut at = 0;
     let row = index(text, &mut at)?;
-    // Without a blank `2.5` would pass for column 2 and value .5.
+    // If no blank were required, `2.5` would be parsed as column 2 and value .5.
     blank(text, &mut at)?;
     let col = index(text, &mut at)?;
     let value = match PATTERN {
@@ -100,7 +100,7 @@ fn blank(text: Window, at: &mut usize) -> Option<()> {
     blank.then_some(())
 }
 
-/// `VALUE`, and the length of the line with its end.
+/// Parses `VALUE`. Returns it and the length of the line with its end.
 pub fn element(text: Window) -> Option<(f64, usize)> {
     let mut at = 0;
     text.skip(&mut at, is_blank);
@@ -108,7 +108,7 @@ pub fn element(text: Window) -> Option<(f64, usize)> {
     Some((value, text.line_end(at)?))
 }
 
-/// The number at `at`, perhaps behind blanks. One to eight digits are read at once.
+/// Parses the index at `at`, after optional blanks. Up to eight digits are converted at once.
 #[inline(always)]
 fn index(text: Window, at: &mut usize) -> Option<u64> {
     let (mut word, mut digits) = text.leading_digits(*at);
@@ -124,7 +124,7 @@ fn index(text: Window, at: &mut usize) -> Option<u64> {
     }
 }
 
-/// The number whose digits are the bytes of `word`, the first in the lowest byte.
+/// Returns the number whose digits are the bytes of `word`, with the first digit in the lowest byte.
 #[inline(always)]
 pub fn eight_digits(word: u64) -> u64 {
     const PAIRS: u64 = 0x0000_00ff_0000_00ff;
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn indices_of_any_length() {
+    fn indices_of_any_length_are_parsed() {
         for number in (0..19).map(|power| 10u64.pow(power)).flat_map(|n| [n - 1, n, 9 * n]) {
             let line = format!("{number} {number}\n");
             assert_eq!(indices(&line), Some((number, number, 1.0, line.len())));
@@ -167,10 +167,10 @@ mod tests {
         }
     }
 
-    /// Positions beyond the window wrap around: they must neither be read as if they were the line
-    /// nor be walked through for ever.
+    /// Positions beyond the window wrap around. They must not be parsed as part of the line, and the parser
+    /// must not loop over them for ever.
     #[test]
-    fn lines_as_long_as_the_window() {
+    fn lines_about_as_long_as_the_window_are_handled() {
         for length in LINE - 12..LINE + 12 {
             for (head, fill, tail) in [("1", " ", "2\n"), ("1 ", "0", "2\n"), ("1 2", " ", "\n")] {
                 let line =

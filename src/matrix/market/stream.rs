@@ -1,4 +1,4 @@
-//! A coordinate file read entry by entry, for who keeps a part of it only.
+//! A reader that returns a coordinate file entry by entry, for callers that store only a part of the matrix.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use super::text::Text;
 use super::{MarketError, Options, defect, memory};
 use crate::matrix::bounds::ReadBounds;
 
-/// A file of which no more is known than its header. It may have more entries than 32-bit indices allow.
+/// An open coordinate file whose header has been read. It may have more entries than 32-bit indices allow.
 pub struct Stream {
     path: PathBuf,
     text: Text<'static>,
@@ -18,15 +18,16 @@ pub struct Stream {
     kind: Option<String>,
     /// The sign of mirrored values, if entries are mirrored.
     mirror: Option<f64>,
-    /// See [`Options::chunk`].
+    /// The approximate size of the blocks in bytes; see [`Options::chunk`].
     chunk: usize,
 }
 
 impl Stream {
-    /// Reads the header; `None` for an array, which [`read`](super::read) reads.
+    /// Opens a file and reads its header. Returns `None` for the array format, which only
+    /// [`read`](super::read) supports.
     ///
     /// # Errors
-    /// What is wrong with the file so far.
+    /// Returns an error if the file cannot be opened or its header is invalid.
     pub fn open(path: &Path, options: &Options) -> Result<Option<Self>, MarketError> {
         let named = |fault: Fault| MarketError::new(path, fault);
         let text = Text::open(path, ReadBounds::NONE).map_err(|error| named(error.into()))?;
@@ -37,36 +38,37 @@ impl Stream {
         Ok((header.format == Format::Coordinate).then_some(stream))
     }
 
-    /// Rows and columns.
+    /// Returns the numbers of rows and columns.
     pub fn shape(&self) -> (usize, usize) {
         (self.header.rows, self.header.cols)
     }
 
-    /// Entries that the size line announces.
+    /// Returns the number of stored entries according to the size line.
     pub fn size_hint(&self) -> u64 {
         self.header.stored
     }
 
-    /// What the collection says of the problem.
+    /// Returns the kind of problem from the comment `% kind: …`.
     pub fn kind(&self) -> Option<&str> {
         self.kind.as_deref()
     }
 
-    /// Bytes of the file.
+    /// Returns the size of the file in bytes.
     pub fn file_bytes(&self) -> u64 {
         self.text.input.size()
     }
 
-    /// Whether both triangles come from one.
+    /// Returns whether the entries of the stored triangle are mirrored.
     pub fn mirrors(&self) -> bool {
         self.mirror.is_some()
     }
 
-    /// How many entries the text's blocks with a number that is `mine` add to each row, and how many of
-    /// them are stored: over all blocks as many as are announced.
+    /// Parses only the blocks for whose number `mine` returns true. Returns the number of their entries in each
+    /// row, mirrored ones included, and the number of their stored entries. The sum of the latter over all
+    /// blocks must be [`Stream::size_hint`], which the caller checks.
     ///
     /// # Errors
-    /// What is wrong with the file, and where.
+    /// Returns the first defect of the file and its line.
     pub fn lengths(&self, mine: impl Fn(usize) -> bool) -> Result<(Vec<u64>, u64), MarketError> {
         let zeros = memory::zeros(self.header.rows);
         let mut lengths = zeros.map_err(|fault| MarketError::new(&self.path, fault))?;
@@ -74,11 +76,11 @@ impl Stream {
         Ok((lengths, stored))
     }
 
-    /// Hands all entries to `take` in the order of the file, each followed by its mirror image if it has
-    /// one: row, column, value.
+    /// Calls `take` with row, column and value of each entry in the order of the file. If entries are mirrored,
+    /// each one is followed by its mirror image.
     ///
     /// # Errors
-    /// What is wrong with the file, and where.
+    /// Returns the first defect of the file and its line.
     pub fn each(&self, take: impl FnMut(usize, u32, f64)) -> Result<(), MarketError> {
         self.blocks(|_| true, take).map(|_| ())
     }
@@ -109,7 +111,7 @@ impl Stream {
         Ok(stored)
     }
 
-    /// The first thing that is wrong with the file, when something is.
+    /// Returns the first defect of a file that is known to have one.
     pub fn defect(&self) -> MarketError {
         MarketError::new(&self.path, defect::first(&self.text, self.chunk))
     }

@@ -1,5 +1,5 @@
-//! Texts that files may contain, and what becomes of them, whatever the size of the chunks and the
-//! number of threads.
+//! Tests of the reader and the writer. The result must not depend on the size of the chunks and the number of
+//! threads.
 
 mod archive;
 mod fuzz;
@@ -16,7 +16,7 @@ use super::{Market, Options, read};
 
 const CHUNKS: [usize; 6] = [0, 1, 2, 7, 30, 1 << 20];
 
-/// Reads `text` from a file named `a.mtx`; the error without the folder.
+/// Reads `text` from a file named `a.mtx`. An error message is returned without the folder.
 fn read_text(text: &[u8], expand: bool, chunk: usize) -> Result<Market, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.mtx");
@@ -30,7 +30,7 @@ fn read_text(text: &[u8], expand: bool, chunk: usize) -> Result<Market, String> 
     Ok(market)
 }
 
-/// The same for every size of chunk and 1 to 3 threads, plain and compressed; all must agree.
+/// Reads `text` with every chunk size and 1 to 3 threads, plain and compressed. All results must be equal.
 fn read_in_every_way(text: &[u8], expand: bool) -> Result<Market, String> {
     let expected = read_text(text, expand, CHUNKS[0]);
     let packed = gzip(text);
@@ -71,7 +71,7 @@ fn triplets(csr: &super::Csr<f64>) -> Vec<(usize, usize, f64)> {
 }
 
 #[test]
-fn a_missing_file_and_a_folder_say_so() {
+fn a_missing_file_and_a_folder_are_reported() {
     let read = |path: &str| super::read(Path::new(path), &Options::default()).unwrap_err();
     assert_eq!(
         read("no/such.mtx").to_string(),

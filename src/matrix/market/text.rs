@@ -1,4 +1,4 @@
-//! The text of a file, plain or compressed, in blocks that end at line ends.
+//! The text of a plain or compressed file, split into blocks at line ends.
 
 use std::io::{self, BufReader, Read};
 use std::ops::Range;
@@ -11,21 +11,21 @@ use super::input::{Input, InputReader};
 use crate::matrix::archive;
 use crate::matrix::bounds::ReadBounds;
 
-/// A line, without its end, has at most so many bytes. The format allows 1024 characters.
+/// The largest length of a line in bytes, without its end. The format itself allows 1024 characters.
 pub const LONGEST_LINE: usize = 1 << 16;
 pub const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-/// Bytes that are read at once to find the end of a block's last line.
+/// The number of bytes that are read at a time to find the end of the last line of a block.
 const TAIL: usize = 1 << 12;
-/// Bytes of a block of an archive.
+/// The block size of tar archives in bytes.
 const TAR_BLOCK: u64 = 512;
 
 type Decoder<'a> = MultiGzDecoder<BufReader<InputReader<'a>>>;
 
-/// A file that holds text, open.
+/// An open file that contains text.
 pub struct Text<'c> {
     pub input: Input<'c>,
     is_gzip: bool,
-    /// In an archive, where the text begins and its length.
+    /// The position and the length of the text within an uncompressed archive, in bytes.
     member: Option<(u64, u64)>,
 }
 
@@ -39,19 +39,19 @@ impl<'c> Text<'c> {
         let is_archive = archive::is_archive(path);
         let decoder = MultiGzDecoder::new(input.reader());
         let member = is_archive.then(|| archive::locate(decoder).map_err(name_damage)).transpose();
-        // A library between may have hidden that reading was interrupted.
+        // The decompression or archive library may have hidden an interruption.
         bounds.check()?;
         Ok(Self { member: member?, is_gzip: is_archive || magic == GZIP_MAGIC, input })
     }
 
-    /// More entries than these cannot be in the text.
+    /// Returns an upper bound on the number of entries that the text can contain.
     pub fn most_entries(&self) -> u64 {
-        // Deflate makes at most 1032 bytes of one; an entry is `1 1` and a line end at the least.
+        // Deflate expands one byte to at most 1032. The shortest entry is `1 1` and a line end.
         let growth = if self.is_gzip { 1032 } else { 1 };
         self.input.size().saturating_mul(growth).saturating_add(1) / 4
     }
 
-    /// The text in pieces of about `size` bytes.
+    /// Returns the text in blocks of about `size` bytes.
     pub fn blocks(&self, size: usize) -> Blocks<'_> {
         let source = if self.is_gzip {
             let decoder = MultiGzDecoder::new(self.input.reader());
@@ -67,17 +67,17 @@ impl<'c> Text<'c> {
         } else {
             Source::Plain { at: 0 }
         };
-        // Nothing at a time would never end.
+        // With blocks of size 0, the iteration would not end.
         Blocks { input: &self.input, source, size: size.max(1) }
     }
 
-    /// The text line by line, read in blocks of about `size` bytes.
+    /// Returns the text line by line. It is read in blocks of about `size` bytes.
     pub fn lines(&self, size: usize) -> Lines<'_> {
         Lines { blocks: self.blocks(size), block: Vec::new(), at: 0, line: 0, bytes: 0 }
     }
 }
 
-/// Pieces of the text; each but the last ends with a line.
+/// An iterator over the blocks of the text. All blocks except the last end at a line end.
 pub struct Blocks<'a> {
     input: &'a Input<'a>,
     source: Source<'a>,
@@ -90,15 +90,15 @@ enum Source<'a> {
     },
     Gzip {
         decoder: Box<dyn Read + Send + 'a>,
-        /// The begun line at the end of the previous block.
+        /// The start of a line at the end of the previous block.
         carry: Vec<u8>,
     },
 }
 
-/// A piece of the text. What is compressed is inflated in order; a plain file is read by whoever
-/// takes the block, on all threads.
+/// A block of the text. Compressed text is decompressed sequentially by the iterator. The block of a plain file
+/// is only a range, which the thread that parses the block reads itself.
 pub enum Block<'a> {
-    /// The text itself.
+    /// The decompressed text.
     Text(Vec<u8>),
     /// The lines that begin within these bytes of a plain file.
     Lines(&'a Input<'a>, Range<u64>),
@@ -126,7 +126,7 @@ impl<'a> Iterator for Blocks<'a> {
 }
 
 impl Block<'_> {
-    /// The text of the block, which may be empty; `buffer` serves one block after another.
+    /// Returns the text of the block, which may be empty. `buffer` can be reused for the next block.
     pub fn read(self, buffer: &mut Vec<u8>) -> io::Result<&[u8]> {
         match self {
             Self::Text(text) => {
@@ -138,10 +138,10 @@ impl Block<'_> {
     }
 }
 
-/// The lines that begin within a range of a plain file. A line that is longer than allowed may lack
-/// its end.
+/// Reads the lines that begin within a range of a plain file. The end of a line may be missing if the line is
+/// longer than allowed.
 fn lines_in<'b>(input: &Input, range: Range<u64>, buffer: &'b mut Vec<u8>) -> io::Result<&'b [u8]> {
-    // The byte before the range tells whether a line begins where the range does.
+    // The byte before the range shows whether a line begins at the start of the range.
     let start = range.start.saturating_sub(1);
     buffer.resize((range.end - start) as usize, 0);
     input.read_at(buffer, start)?;
@@ -167,8 +167,8 @@ fn lines_in<'b>(input: &Input, range: Range<u64>, buffer: &'b mut Vec<u8>) -> io
     Ok(&buffer[skip..])
 }
 
-/// Decompresses until `size` bytes hold a line end, and leaves what follows the last in `carry`. A line
-/// that is longer than allowed comes without its end.
+/// Decompresses pieces of `size` bytes until one contains a line end. The bytes after the last line end are
+/// stored in `carry`. A line that is longer than allowed is returned without its end.
 fn inflate(decoder: &mut impl Read, carry: &mut Vec<u8>, size: usize) -> io::Result<Vec<u8>> {
     let mut block = std::mem::take(carry);
     loop {
@@ -188,7 +188,7 @@ fn inflate(decoder: &mut impl Read, carry: &mut Vec<u8>, size: usize) -> io::Res
     }
 }
 
-/// The line that begins at `at`, with its end; `None` if it is longer than allowed.
+/// Returns the line that begins at `at`, with its end, or `None` if it is longer than allowed.
 pub fn line_at(text: &[u8], at: usize) -> Option<&[u8]> {
     let rest = &text[at..];
     let near = &rest[..rest.len().min(LONGEST_LINE + 1)];
@@ -198,11 +198,11 @@ pub fn line_at(text: &[u8], at: usize) -> Option<&[u8]> {
     }
 }
 
-/// A file within an archive.
+/// A reader of one file within an archive.
 struct Member<'a> {
-    /// What is before it and has not been read.
+    /// The number of bytes before the file that have not been skipped yet.
     skip: u64,
-    /// What is between its end and the next header.
+    /// The number of bytes between the end of the file and the next header.
     padding: u64,
     text: io::Take<Decoder<'a>>,
 }
@@ -218,26 +218,27 @@ impl Read for Member<'_> {
             }
             let archive = self.text.get_mut();
             io::copy(&mut archive.take(std::mem::take(&mut self.padding)), &mut io::sink())?;
-            // The checksum is behind the archive's end, which this reads to.
+            // This reads to the end of the archive, so that the gzip checksum after it is verified.
             archive::expect_no_other(archive)?;
         }
         Ok(read)
     }
 }
 
-/// The text line by line.
+/// An iterator over the lines of the text.
 pub struct Lines<'a> {
     blocks: Blocks<'a>,
     block: Vec<u8>,
+    /// The position of the next line in `block`.
     at: usize,
     /// The number of the last line that was returned, from 1.
     pub line: u64,
-    /// Bytes of the lines returned so far.
+    /// The total size in bytes of the lines returned so far.
     pub bytes: u64,
 }
 
 impl<'a> Lines<'a> {
-    /// The next line, with its line end.
+    /// Returns the next line, with its line end.
     pub fn next(&mut self) -> Result<Option<&[u8]>, Fault> {
         while self.at == self.block.len() {
             let Some(block) = self.blocks.next().transpose()? else {
@@ -255,17 +256,17 @@ impl<'a> Lines<'a> {
         Ok(Some(line))
     }
 
-    /// A broken reason on the last line.
+    /// Returns the fault of an invalid file, at the last line that was returned.
     pub fn broken(&self, message: String) -> Fault {
         Fault::at(self.line, Reason::Broken(message))
     }
 
-    /// A correct but unsupported file, as the last line tells.
+    /// Returns the fault of a valid but unsupported file, at the last line that was returned.
     pub fn unsupported(&self, message: String) -> Fault {
         Fault::at(self.line, Reason::Unsupported(message))
     }
 
-    /// What has not been returned yet, in blocks.
+    /// Returns the text after the last line that was returned, in blocks.
     pub fn remainder(mut self) -> impl Iterator<Item = io::Result<Block<'a>>> + Send {
         std::iter::once(Ok(Block::Text(self.block.split_off(self.at)))).chain(self.blocks)
     }

@@ -1,4 +1,4 @@
-//! The writer.
+//! The writer of Matrix Market files.
 
 use std::io::{self, Write};
 
@@ -6,26 +6,29 @@ use rayon::prelude::*;
 
 use crate::matrix::Csr;
 
-/// About so many entries become text at a time, on each thread.
+/// The approximate number of entries that a thread formats at a time.
 const PIECE: usize = 1 << 16;
 
-/// What comes before the entries of a general coordinate file.
+/// The header of a general coordinate file.
 #[derive(Clone, Copy, Debug)]
 pub struct Head<'k> {
-    /// Whether the entries have no values; otherwise these are real.
+    /// Whether the entries have no values. Otherwise the values are real.
     pub pattern: bool,
-    /// A comment as the collection's files have it, `% kind: …`.
+    /// The kind of problem for the comment `% kind: …`, as in files of the collection.
     pub kind: Option<&'k str>,
+    /// The number of rows.
     pub rows: usize,
+    /// The number of columns.
     pub cols: usize,
+    /// The number of entries.
     pub nnz: usize,
 }
 
-/// Writes `csr` as `coordinate real general`, row by row, each value in the shortest form that
-/// reads back bit for bit. Values must be finite: the reader accepts no others.
+/// Writes `csr` as `coordinate real general`, row by row, with each value in the shortest form that is read
+/// back bit for bit. Values must be finite because the reader refuses all others.
 ///
 /// # Errors
-/// Those of `out`.
+/// Returns an error if `out` cannot be written.
 pub fn write(csr: &Csr<f64>, out: &mut impl Write) -> io::Result<()> {
     let &Csr { rows, cols, .. } = csr;
     write_head(&Head { pattern: false, kind: None, rows, cols, nnz: csr.nnz() }, out)?;
@@ -33,10 +36,10 @@ pub fn write(csr: &Csr<f64>, out: &mut impl Write) -> io::Result<()> {
     out.flush()
 }
 
-/// Writes banner, comment and size line.
+/// Writes the banner, the comment and the size line.
 ///
 /// # Errors
-/// Those of `out`.
+/// Returns an error if `out` cannot be written.
 pub fn write_head(head: &Head, out: &mut impl Write) -> io::Result<()> {
     let field = if head.pattern { "pattern" } else { "real" };
     writeln!(out, "%%MatrixMarket matrix coordinate {field} general")?;
@@ -46,11 +49,11 @@ pub fn write_head(head: &Head, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{} {} {}", head.rows, head.cols, head.nnz)
 }
 
-/// Writes the entries of rows from `first_row` on, given as CSR arrays whose offsets begin with 0; on
-/// the current rayon pool.
+/// Writes the entries of the rows from `first_row` on. They are given as CSR arrays whose offsets start at 0
+/// and are formatted on the current rayon pool.
 ///
 /// # Errors
-/// Those of `out`.
+/// Returns an error if `out` cannot be written.
 pub fn write_block(
     first_row: usize,
     row_offsets: &[u32],
@@ -76,14 +79,14 @@ pub fn write_block(
         text
     };
     let bounds: Vec<&[usize]> = pieces.windows(2).collect();
-    for some in bounds.chunks(2 * rayon::current_num_threads()) {
-        let texts: Vec<_> = some.par_iter().map(|piece| text(piece)).collect();
+    for group in bounds.chunks(2 * rayon::current_num_threads()) {
+        let texts: Vec<_> = group.par_iter().map(|piece| text(piece)).collect();
         texts.iter().try_for_each(|text| out.write_all(text))?;
     }
     Ok(())
 }
 
-/// Three times as fast as `writeln!`.
+/// Appends the line of an entry, three times as fast as `writeln!`.
 fn append_entry(text: &mut Vec<u8>, row: usize, col: u32, value: Option<f64>) {
     text.extend_from_slice(itoa::Buffer::new().format(row).as_bytes());
     text.push(b' ');

@@ -1,39 +1,40 @@
-//! Band-k: csr-k, Listing 2. Rows are collapsed into super-rows and those into super-super-rows; each
-//! graph is ordered by weighted reverse Cuthill-McKee; from the coarsest down, the members of each group
-//! follow in its place, among each other as in their own graph's order.
+//! The Band-k order (csr-k, Listing 2). Rows are grouped into super-rows and these into super-super-rows.
+//! The graph of each level is ordered by weighted reverse Cuthill-McKee. Then, from the coarsest level to the
+//! finest, each group is replaced by its members, sorted by the order of their own graph.
 //!
-//! The paper leaves the coarsening open. The authors' code uses [`Coarsening::Hand`] in all its
-//! programs, so that is the default here; it visits the rows in their natural order and super-rows in
-//! that of their graph. Departures: the authors leave the rows of a super-row in natural order, where
-//! the paper orders them; groups are filled up by the entries of their rows at every level, not by
-//! degrees in the graph at hand, so that they stay balanced when the pattern is not symmetric.
+//! The paper does not specify the coarsening. The authors' code uses [`Coarsening::Hand`] in all its
+//! programs, so it is the default here. It visits the rows in natural order and the super-rows in the order
+//! of their graph. Departures: the rows of a super-row are ordered as in the paper, whereas the authors' code
+//! leaves them in natural order. The size of a group is measured at every level by the entries of its rows
+//! and not by degrees in the current graph, so that groups stay balanced for unsymmetric patterns.
 
 use super::graph::{Graph, Groups};
 use super::rcm::reverse_cuthill_mckee;
 use super::{Csr, Permutation};
 
-/// Rows in a super-row: the paper's constant for CPUs (section 4.2).
+/// The number of rows in a super-row: the paper's constant for CPUs (section 4.2).
 pub const SUPER_ROW: usize = 96;
 
-/// How a graph becomes a coarser one.
+/// The algorithm that groups the vertices of a graph into a coarser graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coarsening {
-    /// A sweep: a group ends as soon as it weighs as much as the given number of mean vertices.
+    /// A sweep over the vertices. A group ends as soon as its weight reaches that of the given number of
+    /// vertices of mean weight.
     Hand,
-    /// Pairs joined by the heaviest edges, again and again until there are as few as with groups of
-    /// the given size. It ends early where little can be paired: around the hub of a star.
+    /// Repeated matching along the heaviest edges until there are as few vertices as with groups of the given
+    /// size. It ends early if few vertices can be matched, for example around the hub of a star.
     HeavyEdge,
 }
 
-/// A matrix' rows in Band-k order, with their groups.
+/// The Band-k order of the rows of a matrix, with their groups.
 pub struct BandK {
-    /// The order.
+    /// The permutation into Band-k order.
     pub permutation: Permutation,
-    /// See [`grouped`]; of the rows in the new order.
+    /// The start of each group per level, as in [`grouped`], for the rows in the new order.
     pub levels: Vec<Vec<u32>>,
 }
 
-/// Orders a square matrix; `sizes` has one size per level of groups, the rows' first.
+/// Computes the Band-k order of a square matrix. `sizes` gives the group size of each level, super-rows first.
 pub fn band_k<T: Sync>(csr: &Csr<T>, coarsening: Coarsening, sizes: &[usize]) -> BandK {
     let mut graph = Graph::of(csr);
     let mut finer = Vec::new();
@@ -60,8 +61,9 @@ pub fn band_k<T: Sync>(csr: &Csr<T>, coarsening: Coarsening, sizes: &[usize]) ->
     BandK { permutation: order.into(), levels }
 }
 
-/// Rows of these lengths as they are in groups like those of [`Coarsening::Hand`]. Level by level, the
-/// finest first, where each group starts in the level below (in the rows for the first), and the end.
+/// Groups rows of these lengths, in their natural order, by the sweep of [`Coarsening::Hand`]. Returns for
+/// each level, the finest first, where each group starts in the level below (in the rows for the first
+/// level), followed by the end.
 pub fn grouped(lengths: impl Iterator<Item = u32>, sizes: &[usize]) -> Vec<Vec<u32>> {
     let mut weights: Vec<_> = lengths.map(|length| length + 1).collect();
     let of_level = |&size: &usize| {
@@ -73,7 +75,8 @@ pub fn grouped(lengths: impl Iterator<Item = u32>, sizes: &[usize]) -> Vec<Vec<u
     sizes.iter().map(of_level).collect()
 }
 
-/// Where groups start that weigh as much as `size` mean vertices, or up to a vertex more; and the end.
+/// Returns where the groups start, followed by the end. A group ends with the vertex by which its weight
+/// reaches that of `size` vertices of mean weight.
 fn sweep(weights: impl ExactSizeIterator<Item = u32> + Clone, size: usize) -> Vec<u32> {
     let vertices = weights.len() as u64;
     let total: u64 = weights.clone().map(u64::from).sum();
@@ -95,7 +98,8 @@ fn swept(graph: &Graph, order: &[u32], size: usize) -> Groups {
     Groups::consecutive(&sweep(weights, size), order)
 }
 
-/// Heavy-edge matchings until there is one vertex left of `size`, or a tenth or less was paired.
+/// Repeats heavy-edge matching until there is one vertex per `size` original vertices. It ends early if a
+/// matching pairs less than a tenth of the vertices.
 fn matched(graph: &Graph, size: usize) -> Groups {
     let few = graph.len().div_ceil(size);
     let mut groups = Groups { of: (0..graph.len() as u32).collect(), count: graph.len() };
@@ -112,7 +116,8 @@ fn matched(graph: &Graph, size: usize) -> Groups {
     groups
 }
 
-/// Joins each vertex, in order, to the free neighbour at its heaviest edge; some stay alone.
+/// Matches each vertex, in order, with the unmatched neighbour along its heaviest edge. Vertices without an
+/// unmatched neighbour form groups of one.
 fn heavy_edge_pairs(graph: &Graph) -> Groups {
     const FREE: u32 = u32::MAX;
     let mut of = vec![FREE; graph.len()];
@@ -130,8 +135,8 @@ fn heavy_edge_pairs(graph: &Graph) -> Groups {
     Groups { of, count: count as usize }
 }
 
-/// The vertices of the finer graph: group by group as `order` has them, within a group as `finer` has
-/// them; and where each group starts.
+/// Returns where each group starts and the vertices of the finer graph: the groups are sorted by `order`, and
+/// the vertices of a group by `finer`.
 fn expanded(order: Vec<u32>, groups: Groups, finer: Vec<u32>) -> (Vec<u32>, Vec<u32>) {
     let rank = Permutation::from(order);
     let of = groups.of.iter().map(|&group| rank.new_of_old()[group as usize]).collect();

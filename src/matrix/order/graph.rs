@@ -1,4 +1,4 @@
-//! The graph of a matrix: a vertex per row, an edge wherever A or Aᵀ has an entry.
+//! The graph of a square matrix: one vertex per row and an edge for each entry of A or Aᵀ.
 
 use std::ops::Range;
 
@@ -6,32 +6,31 @@ use rayon::prelude::*;
 
 use super::Csr;
 
-/// Rows that one task merges.
+/// The number of rows that one task merges.
 const ROWS_PER_TASK: usize = 4096;
 
-/// An undirected graph as adjacency lists. Loops are kept; they do no harm.
+/// An undirected graph as adjacency lists. It may contain loops, which do not affect the orderings.
 pub struct Graph {
-    /// Vertex v's neighbours are `neighbours[offsets[v]..offsets[v + 1]]`. A + Aᵀ has less than 2^32
-    /// entries, since A has less than 2^31.
+    /// The offsets into `neighbours`: those of vertex v are `neighbours[offsets[v]..offsets[v + 1]]`. 32 bits
+    /// suffice because A has less than 2^31 entries, and A + Aᵀ therefore less than 2^32.
     offsets: Vec<u32>,
     neighbours: Vec<u32>,
-    /// Edges of the finest graph that each edge stands for; empty when that is 1 for all.
+    /// The number of edges of the finest graph that each edge represents; empty if all weights are 1.
     edge_weights: Vec<u32>,
-    /// What each vertex adds to a group: the entries of its rows, and 1 per row, so that empty rows
-    /// fill groups too.
+    /// The weight of each vertex: the entries of its rows plus 1 per row, so that empty rows count too.
     pub vertex_weights: Vec<u32>,
 }
 
-/// Which group each vertex belongs to.
+/// A partition of the vertices into groups.
 pub struct Groups {
-    /// By vertex.
+    /// The group of each vertex.
     pub of: Vec<u32>,
-    /// How many there are.
+    /// The number of groups.
     pub count: usize,
 }
 
 impl Graph {
-    /// Of the pattern of A + Aᵀ; A is square.
+    /// Creates the graph of the pattern of A + Aᵀ. A must be square.
     pub fn of<T: Sync>(csr: &Csr<T>) -> Self {
         assert_eq!(csr.rows, csr.cols, "a square matrix");
         let Csr { row_offsets: offsets, column_indices: neighbours, .. } =
@@ -45,22 +44,22 @@ impl Graph {
         Self { offsets, neighbours, edge_weights: Vec::new(), vertex_weights }
     }
 
-    /// Number of vertices.
+    /// Returns the number of vertices.
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// Number of neighbours of a vertex.
+    /// Returns the number of neighbours of a vertex.
     pub fn degree(&self, vertex: u32) -> u32 {
         self.offsets[vertex as usize + 1] - self.offsets[vertex as usize]
     }
 
-    /// The neighbours of a vertex.
+    /// Returns the neighbours of a vertex.
     pub fn neighbours(&self, vertex: u32) -> &[u32] {
         &self.neighbours[self.range(vertex)]
     }
 
-    /// The neighbours of a vertex and the weights of the edges to them.
+    /// Returns the neighbours of a vertex and the weights of the edges to them.
     pub fn edges(&self, vertex: u32) -> impl Iterator<Item = (u32, u32)> {
         let weight = |k: usize| self.edge_weights.get(k).copied().unwrap_or(1);
         self.range(vertex).map(move |k| (self.neighbours[k], weight(k)))
@@ -70,7 +69,7 @@ impl Graph {
         self.offsets[vertex as usize] as usize..self.offsets[vertex as usize + 1] as usize
     }
 
-    /// The graph whose vertices are the groups of this one's; edges within a group vanish.
+    /// Creates the graph whose vertices are the groups of this graph. Edges within a group are dropped.
     pub fn collapsed(&self, groups: &Groups) -> Self {
         let (starts, members) = groups.members(0..self.len() as u32);
         let mut coarse = Self {
@@ -79,7 +78,7 @@ impl Graph {
             edge_weights: Vec::new(),
             vertex_weights: vec![0; groups.count],
         };
-        // One more than where in `neighbours` each group was last put.
+        // For each group, one more than its last position in `neighbours`.
         let mut place = vec![0; groups.count];
         for group in 0..groups.count {
             let first = coarse.neighbours.len();
@@ -106,7 +105,7 @@ impl Graph {
 }
 
 impl Groups {
-    /// Groups of consecutive vertices of an order, from the positions where they start and the end.
+    /// Creates groups of consecutive vertices of `order`. `starts` holds their first positions and the end.
     pub fn consecutive(starts: &[u32], order: &[u32]) -> Self {
         let mut of = vec![0; order.len()];
         for (group, bounds) in starts.windows(2).enumerate() {
@@ -117,7 +116,8 @@ impl Groups {
         Self { of, count: starts.len() - 1 }
     }
 
-    /// The vertices group by group, within a group as `order` has them, and where each group starts.
+    /// Returns where each group starts and the vertices sorted by group, within a group in the sequence of
+    /// `order`.
     pub fn members(&self, order: impl Iterator<Item = u32>) -> (Vec<u32>, Vec<u32>) {
         let mut starts = vec![0; self.count + 1];
         for &group in &self.of {
@@ -137,7 +137,7 @@ impl Groups {
     }
 }
 
-/// Offsets and columns of A + Aᵀ.
+/// Computes the row offsets and columns of A + Aᵀ from A and the arrays of Aᵀ.
 fn merged<T: Sync>(csr: &Csr<T>, offsets: &[u32], columns: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let starts: Vec<_> = (0..csr.rows).step_by(ROWS_PER_TASK).collect();
     let merge = |start: usize| {
@@ -146,7 +146,7 @@ fn merged<T: Sync>(csr: &Csr<T>, offsets: &[u32], columns: &[u32]) -> (Vec<u32>,
             row.clear();
             row.extend_from_slice(&csr.column_indices[csr.row(index)]);
             row.extend_from_slice(&columns[offsets[index] as usize..offsets[index + 1] as usize]);
-            // Two ascending runs: a stable sort only merges them.
+            // The row consists of two ascending runs, which the stable sort merges in linear time.
             row.sort();
             row.dedup();
             lengths.push(row.len() as u32);

@@ -1,4 +1,4 @@
-//! Orderings of a square matrix, and the matrix brought into one.
+//! Orderings of the rows and columns of a square matrix: reverse Cuthill-McKee and Band-k.
 
 pub mod band_k;
 mod graph;
@@ -16,7 +16,7 @@ use band_k::{Coarsening, SUPER_ROW, band_k};
 use graph::Graph;
 pub use permutation::Permutation;
 
-/// The order of a matrix' rows and columns.
+/// The order of the rows and columns of a matrix.
 #[derive(
     Clone,
     Copy,
@@ -33,7 +33,7 @@ pub use permutation::Permutation;
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// As given.
+    /// The order of the file or the generator.
     #[default]
     Natural,
     /// Reverse Cuthill-McKee.
@@ -43,7 +43,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// As on the command line and in the CSV.
+    /// Returns the name on the command line and in the CSV file.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Natural => "natural",
@@ -52,7 +52,7 @@ impl Order {
         }
     }
 
-    /// What brings a square matrix into this order; `None` for the one it has.
+    /// Computes the permutation that brings a square matrix into this order; `None` for the natural order.
     pub fn permutation<T: Sync>(self, csr: &Csr<T>) -> Option<Permutation> {
         match self {
             Self::Natural => None,
@@ -62,7 +62,7 @@ impl Order {
     }
 }
 
-/// The farthest that an entry lies from the diagonal.
+/// Returns the bandwidth: the largest distance |row − column| of an entry from the diagonal.
 pub fn bandwidth<T: Sync>(csr: &Csr<T>) -> usize {
     let of_row = |row: usize| {
         let columns = &csr.column_indices[csr.row(row)];

@@ -1,23 +1,26 @@
-//! Permutations of rows and columns, and P·A·Pᵀ.
+//! Permutations of rows and columns, and the permuted matrix P·A·Pᵀ.
 
 use rayon::prelude::*;
 
 use super::Csr;
 use crate::scalar::Scalar;
 
-/// Rows that one task moves.
+/// The number of rows that one task copies.
 const ROWS_PER_TASK: usize = 1024;
 
-/// An order of `len` rows: position `new` is taken by what was row `old(new)`.
+/// A permutation of rows: the row at new position `i` is the old row `old()[i]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Permutation {
-    /// Every number below `len` once: methods gather by it unchecked.
+    /// The old row at each new position. It contains every number below `len` once: methods use it for
+    /// gathers without bounds checks.
     old: Vec<u32>,
+    /// The new position of each old row.
     new: Vec<u32>,
 }
 
 impl Permutation {
-    /// From the old row at each new position; `None` when a row is missing or there twice.
+    /// Creates a permutation from the old row at each new position. Returns `None` if a row is missing or
+    /// occurs twice.
     pub fn new(old: Vec<u32>) -> Option<Self> {
         let mut new = vec![u32::MAX; old.len()];
         for (position, &row) in old.iter().enumerate() {
@@ -27,43 +30,43 @@ impl Permutation {
         Some(Self { old, new })
     }
 
-    /// How many rows it orders.
-    #[allow(clippy::len_without_is_empty)] // nobody asks
+    /// Returns the number of rows.
+    #[allow(clippy::len_without_is_empty)] // `is_empty` is not needed.
     pub fn len(&self) -> usize {
         self.old.len()
     }
 
-    /// For each new position the old row.
+    /// Returns the old row at each new position.
     pub fn old(&self) -> &[u32] {
         &self.old
     }
 
-    /// For each old row its new position.
+    /// Returns the new position of each old row.
     pub fn new_of_old(&self) -> &[u32] {
         &self.new
     }
 
-    /// The values in the new order.
+    /// Returns the values in the new order.
     pub fn apply<V: Clone>(&self, values: &[V]) -> Vec<V> {
         assert_eq!(values.len(), self.len(), "a value per row");
         self.old.iter().map(|&old| values[old as usize].clone()).collect()
     }
 }
 
-/// From an ordering algorithm's list of the old rows in their new order.
+/// Converts the old rows in their new order, as returned by an ordering algorithm.
 impl From<Vec<u32>> for Permutation {
     /// # Panics
-    /// When it is no permutation: the algorithm is wrong.
+    /// Panics if a row is missing or occurs twice, which would be a bug in the algorithm.
     fn from(old: Vec<u32>) -> Self {
         Self::new(old).expect("an order holds every row once")
     }
 }
 
 impl<T: Scalar> Csr<T> {
-    /// P·A·Pᵀ: rows and columns in the new order.
+    /// Computes P·A·Pᵀ: the matrix with its rows and columns in the new order.
     ///
     /// # Panics
-    /// When the matrix is not square or the permutation not of its size.
+    /// Panics if the matrix is not square or the permutation has another size.
     pub fn permuted(&self, permutation: &Permutation) -> Self {
         let len = permutation.len();
         assert_eq!((self.rows, self.cols), (len, len), "a permutation of the matrix' size");
@@ -92,7 +95,7 @@ impl<T: Scalar> Csr<T> {
         permuted
     }
 
-    /// Writes the rows `old` one after the other, with their columns renamed and sorted.
+    /// Writes the rows `old` one after another, with their columns renumbered and sorted.
     fn move_rows(&self, old: &[u32], new: &[u32], columns: &mut [u32], values: &mut [T]) {
         let mut row = Vec::new();
         let mut slots = columns.iter_mut().zip(values);

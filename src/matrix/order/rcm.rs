@@ -1,15 +1,15 @@
-//! Reverse Cuthill-McKee (George and Liu), with weighted edges as in csr-k's Band-k.
+//! Reverse Cuthill-McKee (George and Liu), with weighted edges as in the Band-k order of csr-k.
 //!
-//! Each connected component is searched breadth first from a vertex at its periphery, and the search's
-//! order reversed; components follow one another by their first vertices. The neighbours of a vertex
-//! come by weight, the heaviest edge first, then by degree, the lowest first; where all weights are
-//! equal that is the classical order.
+//! Each connected component is searched breadth first from a pseudo-peripheral vertex, and the order of the
+//! search is reversed. Components are sorted by their first vertices. The neighbours of a vertex are visited
+//! by decreasing edge weight and, for equal weights, by increasing degree. If all weights are equal, this is
+//! the classical order.
 
 use std::cmp::Reverse;
 
 use super::graph::Graph;
 
-/// The vertices in their new order.
+/// Returns the vertices in reverse Cuthill-McKee order.
 pub fn reverse_cuthill_mckee(graph: &Graph) -> Vec<u32> {
     let vertices = graph.len();
     let mut search = Search { graph, round: 0, seen: vec![0; vertices], queue: Vec::new() };
@@ -25,21 +25,21 @@ pub fn reverse_cuthill_mckee(graph: &Graph) -> Vec<u32> {
     order
 }
 
-/// Searches of one graph, a component at a time.
+/// The state of the breadth-first searches of a graph, one connected component after another.
 struct Search<'a> {
     graph: &'a Graph,
-    /// Counts the searches. A component of n vertices takes 2n of them at most, so that this stays
-    /// below 2^32.
+    /// The number of the current search. A component of n vertices needs at most 2n searches, so the number
+    /// stays below 2^32.
     round: u32,
-    /// The last search that met each vertex; 0: none has.
+    /// The number of the last search that reached each vertex; 0 if none has.
     seen: Vec<u32>,
-    /// The vertices in the order of the last level search.
+    /// The vertices in the order of the last call of `levels`.
     queue: Vec<u32>,
 }
 
 impl Search<'_> {
-    /// A vertex from which the component is deep: George and Liu's search, which moves to the vertex of
-    /// lowest degree in the last level as long as that makes it deeper.
+    /// Finds a pseudo-peripheral vertex by the algorithm of George and Liu: it moves to the vertex of lowest
+    /// degree in the last level as long as this increases the number of levels.
     fn pseudo_peripheral(&mut self, start: u32) -> u32 {
         let mut root = start;
         let (mut depth, mut last) = self.levels(root);
@@ -55,7 +55,7 @@ impl Search<'_> {
         root
     }
 
-    /// Searches breadth first; returns the last level's number and where in the queue it begins.
+    /// Searches a component breadth first. Returns the number of the last level and its start in the queue.
     fn levels(&mut self, root: u32) -> (usize, usize) {
         let Self { graph, round, seen, queue } = self;
         *round += 1;
@@ -80,7 +80,7 @@ impl Search<'_> {
         }
     }
 
-    /// Appends the component to the order.
+    /// Appends the vertices of the component of `root` to `order` in Cuthill-McKee order.
     fn cuthill_mckee(&mut self, root: u32, order: &mut Vec<u32>) {
         let Self { graph, round, seen, .. } = self;
         *round += 1;

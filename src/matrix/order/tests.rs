@@ -1,4 +1,4 @@
-//! What every ordering must keep, and what it is for.
+//! Tests of the orderings: every result is a permutation, and the bandwidth shrinks as expected.
 
 use proptest::prelude::*;
 
@@ -17,14 +17,14 @@ fn reordered(order: Order, csr: &Csr<f64>) -> Csr<f64> {
     csr.permuted(&order.permutation(csr).unwrap())
 }
 
-/// The matrix with its rows and columns in an order without locality.
+/// Permutes the rows and columns of the matrix into an order without locality.
 fn shuffled(csr: &Csr<f64>) -> Csr<f64> {
     let mut order: Vec<u32> = (0..csr.rows as u32).collect();
     order.sort_by_key(|&row| (u64::from(row) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20);
     csr.permuted(&order.into())
 }
 
-/// Square matrices, symmetric and not, often in several components and with empty rows.
+/// Generates square matrices, mostly unsymmetric, often with several components and empty rows.
 fn square() -> impl Strategy<Value = Csr<f64>> {
     (1usize..60).prop_flat_map(|n| {
         let cells = prop::collection::btree_map((0..n, 0..n), -9.0..9.0f64, 0..3 * n);
@@ -39,7 +39,7 @@ fn size() -> impl Strategy<Value = usize> {
     prop::sample::select(vec![1, 2, 3, 8, 100])
 }
 
-/// Groups that lie one after the other, none empty, and hold everything below them.
+/// Checks that the groups of each level are contiguous, not empty, and cover the level below.
 fn partition(levels: &[Vec<u32>], rows: usize) -> bool {
     let mut below = rows;
     levels.iter().all(|starts| {
@@ -51,7 +51,7 @@ fn partition(levels: &[Vec<u32>], rows: usize) -> bool {
 
 proptest! {
     #[test]
-    fn a_list_is_a_permutation_if_it_holds_every_row_once(
+    fn a_list_is_a_permutation_if_it_contains_every_row_once(
         order in (0u32..20).prop_flat_map(|n| Just((0..n).collect::<Vec<_>>()).prop_shuffle()),
         spoilt in any::<prop::sample::Index>(),
         with in 0u32..21,
@@ -129,14 +129,14 @@ fn rcm_finds_the_band_of_a_shuffled_matrix() {
     let band = shuffled(&Csr::from_triplets(500, 500, &band.collect::<Vec<_>>()));
     assert!(bandwidth(&band) > 300);
     assert_eq!(bandwidth(&reordered(Order::Rcm, &band)), 2);
-    // One-sided entries count as edges: a path, each point joined to the next only.
+    // An entry without its mirror image counts as an edge: here a path with entries above the diagonal only.
     let path: Vec<_> = (0..99).map(|row| (row, row + 1, 1.0)).collect();
     let path = shuffled(&Csr::from_triplets(100, 100, &path));
     assert_eq!(bandwidth(&reordered(Order::Rcm, &path)), 1);
 }
 
 #[test]
-fn components_keep_their_places_and_empty_rows_theirs() {
+fn components_and_empty_rows_keep_their_positions() {
     // A path of 3 around an empty row, then two isolated rows.
     let csr =
         Csr::<f64>::from_triplets(6, 6, &[(0, 2, 1.0), (2, 0, 1.0), (2, 3, 1.0), (3, 2, 1.0)]);
@@ -145,20 +145,20 @@ fn components_keep_their_places_and_empty_rows_theirs() {
     assert!([[0, 2, 3], [3, 2, 0]].contains(&permutation.old()[..3].try_into().unwrap()));
 }
 
-/// A symmetric matrix with these entries above the diagonal, and on it where a pair says so.
+/// Returns a symmetric matrix with these entries and their mirror images; a pair (i, i) is a diagonal entry.
 fn symmetric(n: usize, pairs: &[(usize, usize)]) -> Csr<f64> {
     let both = pairs.iter().flat_map(|&(a, b)| [(a, b, 1.0), (b, a, 1.0)]);
     Csr::from_triplets(n, n, &both.collect::<Vec<_>>())
 }
 
-/// Searched from 0, the path's first vertex; of the neighbours of 1, the leaf 3 comes before 2.
+/// The search starts at vertex 0, the end of the path. Of the neighbours of 1, the leaf 3 precedes 2.
 #[test]
 fn the_lowest_degree_comes_first() {
     let csr = symmetric(6, &[(0, 1), (1, 2), (1, 3), (2, 4), (2, 5)]);
     assert_eq!(Order::Rcm.permutation(&csr).unwrap().old(), [5, 4, 2, 3, 1, 0]);
 }
 
-/// Levels would do it in any order of neighbours; weights must decide between them.
+/// The levels of the search allow several orders; the edge weights must select one of them.
 #[test]
 fn the_heaviest_edge_comes_first() {
     let pairs = [(0, 1), (0, 2), (0, 3), (2, 4), (2, 5), (4, 1), (5, 3), (4, 5)];
@@ -175,7 +175,7 @@ fn the_heaviest_edge_comes_first() {
     assert_eq!(sorted(2), [(0, 2), (3, 3)]);
     assert_eq!(sorted(3), [(1, 1), (2, 3)]);
     assert_eq!(coarse.vertex_weights, [4, 3, 4 + 3, 4 + 4]);
-    // A ring of four, searched from 0: of its neighbours 2 comes before 1; and reversed.
+    // The search of this ring of four starts at 0; of its neighbours, 2 precedes 1. The result is reversed.
     assert_eq!(rcm::reverse_cuthill_mckee(&coarse), [3, 1, 2, 0]);
 }
 
@@ -191,16 +191,16 @@ fn band_k_is_nearly_as_narrow_as_rcm() {
     assert!(narrow < 8 * 60, "{narrow} of {}", bandwidth(&shuffled));
 }
 
-/// Rows of one length give groups of exactly the size asked for; the sizes of levels multiply.
+/// Rows of equal length give groups of exactly the requested size; the sizes of the levels multiply.
 #[test]
-fn groups_have_the_size_asked_for() {
+fn groups_have_the_requested_size() {
     let diagonal: Vec<_> = (0..100).map(|k| (k, k, 1.0)).collect();
     let diagonal = Csr::<f64>::from_triplets(100, 100, &diagonal);
     let levels = grouped(diagonal.row_lengths(), &[8, 3]);
     assert_eq!(levels[0], (0..13).map(|k| k * 8).chain([100]).collect::<Vec<_>>());
     assert_eq!(levels[1], [0, 3, 6, 9, 12, 13]);
     assert_eq!(band_k(&diagonal, Coarsening::Hand, &[8]).levels[0], levels[0]);
-    // A long row fills a group; empty rows do, too.
+    // A long row can fill a group by itself, and empty rows count too.
     let long: Vec<_> = (0..50).map(|col| (50, col, 1.0)).collect();
     let long = Csr::<f64>::from_triplets(100, 100, &long);
     let groups = &grouped(long.row_lengths(), &[10])[0];
@@ -208,7 +208,7 @@ fn groups_have_the_size_asked_for() {
     assert_eq!(grouped([].into_iter(), &[10, 2]), [[0], [0]]);
 }
 
-/// Matching pairs where edges weigh most, and ends where only a hub is left to pair.
+/// Matching follows the heaviest edges and ends when only a hub could still be matched.
 #[test]
 fn heavy_edges_are_collapsed_first() {
     let grid = generated("grid2d,n=16,points=5");
@@ -221,7 +221,7 @@ fn heavy_edges_are_collapsed_first() {
     assert_eq!(band_k(&star, Coarsening::HeavyEdge, &[100]).levels[0].len(), 1001);
 }
 
-/// The rows of each group of the coarsest level, sorted.
+/// Returns the sorted rows of each group of the coarsest level.
 fn coarsest(BandK { permutation, levels }: &BandK) -> Vec<Vec<u32>> {
     let mut starts = levels.last().unwrap().clone();
     for finer in levels.iter().rev().skip(1) {
@@ -237,7 +237,7 @@ fn coarsest(BandK { permutation, levels }: &BandK) -> Vec<Vec<u32>> {
     groups
 }
 
-/// 0-1, 2-3 and 4-5 are joined first; then 0-1 to 4-5 by two edges and not to 2-3 by one.
+/// First 0-1, 2-3 and 4-5 are matched. Then 0-1 is matched with 4-5 (two edges), not with 2-3 (one edge).
 #[test]
 fn matching_follows_the_weights_of_collapsed_edges() {
     let csr = symmetric(6, &[(0, 1), (2, 3), (4, 5), (0, 2), (0, 4), (1, 5)]);
@@ -245,7 +245,7 @@ fn matching_follows_the_weights_of_collapsed_edges() {
     assert_eq!(groups, [vec![0, 1, 4, 5], vec![2, 3]]);
 }
 
-/// Super-rows 0, 2, 1, 3 of two rows each are a path, and so make up the super-super-rows.
+/// The super-rows 0, 2, 1, 3 of two rows each form a path, and the super-super-rows follow this path.
 #[test]
 fn super_rows_are_swept_in_the_order_of_their_graph() {
     let within = [(0, 1), (2, 3), (4, 5), (6, 7), (1, 1), (7, 7)];

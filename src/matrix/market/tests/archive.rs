@@ -1,4 +1,4 @@
-//! Archives of the collection.
+//! Tests of archives of the collection.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn tar(files: &[(&str, &str)]) -> Vec<u8> {
     builder.into_inner().unwrap()
 }
 
-/// Of an archive with these bytes, in every size of chunk.
+/// Reads an archive with these bytes in every chunk size. All results must be equal.
 fn read(archive: &[u8]) -> Result<Vec<(usize, usize, f64)>, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("m.tar.gz");
@@ -44,14 +44,14 @@ fn the_matrix_is_found_among_other_files() {
 }
 
 #[test]
-fn damaged_archives_and_those_without_a_matrix_say_so() {
+fn damaged_archives_and_those_without_a_matrix_are_refused() {
     let error = |archive: &[u8]| read(archive).unwrap_err();
     let without = gzip(&tar(&[("m/m_b.mtx", TEXT)]));
-    assert_eq!(error(&without), "m.tar.gz: the archive holds no NAME/NAME.mtx");
+    assert_eq!(error(&without), "m.tar.gz: the archive contains no NAME/NAME.mtx");
     let packed = gzip(&tar(&[("m/m.mtx", TEXT)]));
     for length in 2..packed.len() {
         let error = error(&packed[..length]);
-        assert!(error.ends_with("the gzip data end early"), "{length}: {error}");
+        assert!(error.ends_with("the gzip data end too early"), "{length}: {error}");
     }
     let mut wrong = packed.clone();
     let checksum = packed.len() - 8;
@@ -59,7 +59,7 @@ fn damaged_archives_and_those_without_a_matrix_say_so() {
     assert!(error(&wrong).starts_with("m.tar.gz: the gzip data are damaged ("), "{wrong:?}");
     let mut short = tar(&[("m/m.mtx", TEXT)]);
     short.truncate(512 + TEXT.len() - 3);
-    assert_eq!(error(&gzip(&short)), "m.tar.gz: the gzip data end early");
+    assert_eq!(error(&gzip(&short)), "m.tar.gz: the gzip data end too early");
     let broken = gzip(&tar(&[("m/m.mtx", &TEXT.replace("2 3 -2", "2 4 -2"))]));
     assert_eq!(error(&broken), "m.tar.gz:4: column index 4 exceeds 3 columns");
     assert!(error(&gzip(b"no archive at all")).starts_with("m.tar.gz: "));
@@ -67,29 +67,29 @@ fn damaged_archives_and_those_without_a_matrix_say_so() {
 }
 
 #[test]
-fn a_link_is_no_matrix() {
+fn a_link_is_not_a_matrix() {
     let mut builder = tar::Builder::new(Vec::new());
     let mut header = tar::Header::new_gnu();
     header.set_entry_type(tar::EntryType::Symlink);
     header.set_size(0);
     builder.append_link(&mut header, "m/m.mtx", Path::new("/etc/passwd")).unwrap();
     let archive = gzip(&builder.into_inner().unwrap());
-    assert_eq!(read(&archive), Err("m.tar.gz: the archive holds no NAME/NAME.mtx".into()));
+    assert_eq!(read(&archive), Err("m.tar.gz: the archive contains no NAME/NAME.mtx".into()));
 }
 
-/// Which of two is meant is not known; `fetch` refuses such an archive, too.
+/// It would be ambiguous which matrix to read. `fetch` refuses such an archive too.
 #[test]
 fn a_second_matrix_is_refused() {
     for second in ["m/m.mtx", "n/n.mtx"] {
         let archive = tar(&[("m/m.mtx", TEXT), ("m/m_b.mtx", "1\n"), (second, TEXT)]);
         let error = read(&gzip(&archive)).unwrap_err();
-        assert_eq!(error, format!("m.tar.gz: the archive holds a second matrix, {second}"));
+        assert_eq!(error, format!("m.tar.gz: the archive contains a second matrix, {second}"));
     }
 }
 
-/// Names that come in entries of their own are held in memory; a small file can hold any length.
+/// Long names are stored in separate entries and are read into memory. A small file can contain very long ones.
 #[test]
-fn names_have_a_limit() {
+fn the_length_of_names_has_a_limit() {
     for kind in [tar::EntryType::GNULongName, tar::EntryType::XHeader] {
         let mut builder = tar::Builder::new(Vec::new());
         let mut header = tar::Header::new_gnu();
@@ -101,7 +101,7 @@ fn names_have_a_limit() {
         header.set_size(TEXT.len() as u64);
         builder.append_data(&mut header, "m/m.mtx", TEXT.as_bytes()).unwrap();
         let long = gzip(&builder.into_inner().unwrap());
-        let refused = "m.tar.gz: more than 1048576 bytes between two entries";
+        let refused = "m.tar.gz: more than 1048576 bytes of headers between two entries";
         assert_eq!(read(&long), Err(refused.into()), "{kind:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Random matrices in random writing, and texts that are hardly Matrix Market at all.
+//! Tests with random matrices written in random styles, and with damaged or random texts.
 
 use proptest::prelude::*;
 
@@ -29,7 +29,7 @@ fn bits(csr: &Csr<f64>) -> Vec<(usize, usize, u64)> {
     triplets(csr).into_iter().map(|(row, col, value)| (row, col, value.to_bits())).collect()
 }
 
-/// The text of an entry in one of many styles.
+/// Returns the text of an entry in one of several styles.
 fn styled(entry: &Triplet, style: u8) -> String {
     let (row, col, value) = (entry.0 + 1, entry.1 + 1, entry.2);
     match style % 6 {
@@ -44,7 +44,7 @@ fn styled(entry: &Triplet, style: u8) -> String {
 
 proptest! {
     #[test]
-    fn any_writing_reads_as_the_triplets((rows, cols, entries) in matrix(), styles: [u8; 8], chunk in 1..300usize) {
+    fn entries_in_any_style_are_read_as_the_triplets((rows, cols, entries) in matrix(), styles: [u8; 8], chunk in 1..300usize) {
         let mut text = format!("%%MatrixMarket matrix coordinate real general\n{rows} {cols} {}\n", entries.len());
         for (place, entry) in entries.iter().enumerate() {
             text += &styled(entry, styles[place % 8]);
@@ -56,7 +56,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_reads_back_bit_for_bit((rows, cols, entries) in matrix(), chunk in 1..300usize) {
+    fn a_written_matrix_is_read_back_bit_for_bit((rows, cols, entries) in matrix(), chunk in 1..300usize) {
         let csr = Csr::<f64>::from_triplets(rows, cols, &entries);
         let mut text = Vec::new();
         write(&csr, &mut text).unwrap();
@@ -83,7 +83,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), chunk in 1..300usize) {
+    fn random_bytes_never_cause_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), chunk in 1..300usize) {
         let _ = read_text(&bytes, true, chunk);
         let _ = read_text(&[&[0x1f, 0x8b][..], &bytes].concat(), true, chunk);
         for banner in ["coordinate real general\n9 9 9\n", "coordinate pattern symmetric\n", "array real symmetric\n3 3\n"] {
@@ -93,7 +93,7 @@ proptest! {
     }
 
     #[test]
-    fn mutations_never_panic((rows, cols, entries) in matrix(), edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), chunk in 1..300usize) {
+    fn changed_files_never_cause_a_panic((rows, cols, entries) in matrix(), edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), chunk in 1..300usize) {
         let csr = Csr::<f64>::from_triplets(rows, cols, &entries);
         let mut text = Vec::new();
         write(&csr, &mut text).unwrap();
@@ -113,7 +113,7 @@ proptest! {
 }
 
 #[test]
-fn the_extremes_are_written_bit_for_bit() {
+fn extreme_values_are_written_bit_for_bit() {
     let extremes = [
         0.0,
         -0.0,

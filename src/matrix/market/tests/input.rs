@@ -1,4 +1,4 @@
-//! What a path may lead to, and what ends the reading of it early.
+//! Tests of files, pipes and devices as input, and of the reasons that stop the reading early.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -20,18 +20,18 @@ fn open<'c>(path: &Path, bounds: ReadBounds<'c>) -> Result<Opened<'c>, MarketErr
     Opened::open(path, &Options::default(), bounds)
 }
 
-/// What remains of the message without the path.
-fn words(path: &Path, error: &MarketError) -> String {
+/// Returns the error message without the path.
+fn without_path(path: &Path, error: &MarketError) -> String {
     error.to_string().replace(&path.display().to_string(), "")
 }
 
-/// A pipe in `folder`, which a thread writes `text` to.
+/// Creates a pipe in `folder`, to which a thread writes `text`.
 fn pipe(folder: &Path, text: Vec<u8>) -> std::path::PathBuf {
     let path = folder.join("pipe");
     mkfifo(&path, Mode::S_IRWXU).unwrap();
     let to = path.clone();
     std::thread::spawn(move || {
-        // In pieces, with time between them, and perhaps not to the end.
+        // The text is written in pieces with pauses. The reader may close the pipe before the end.
         let mut pipe = OpenOptions::new().write(true).open(to).unwrap();
         for piece in text.chunks(text.len() / 3 + 1) {
             std::thread::sleep(Duration::from_millis(20));
@@ -53,35 +53,38 @@ fn a_pipe_is_read_as_a_file_is() {
 }
 
 #[test]
-fn a_stream_that_is_no_matrix_is_not_collected() {
+fn a_stream_that_is_not_a_matrix_is_not_read_to_its_end() {
     let zero = Path::new("/dev/zero");
     let error = open(zero, ReadBounds::NONE).unwrap().read().unwrap_err();
-    assert_eq!(words(zero, &error), ":1: the line has more than 65536 bytes");
+    assert_eq!(without_path(zero, &error), ":1: the line has more than 65536 bytes");
     let random = Path::new("/dev/urandom");
     let error = open(random, ReadBounds::NONE).unwrap().read().unwrap_err();
-    assert!(words(random, &error).starts_with(":1: the first line must be"), "{error}");
+    assert!(without_path(random, &error).starts_with(":1: the first line must be"), "{error}");
 }
 
 #[test]
-fn a_stream_may_take_so_much_memory_and_no_more() {
+fn the_memory_for_a_stream_has_a_limit() {
     let folder = tempfile::tempdir().unwrap();
     let path = pipe(folder.path(), format!("{TEXT}{}", "%\n".repeat(1 << 20)).into_bytes());
     let never = AtomicBool::new(false);
     let error = open(&path, ReadBounds::new(&never, 1 << 20, "a test")).err().unwrap();
-    let message = words(&path, &error);
-    assert!(message.ends_with("bytes of memory, and 1048576 are available (a test)"), "{message}");
+    let message = without_path(&path, &error);
+    assert!(
+        message.ends_with("bytes of memory, but only 1048576 are available (a test)"),
+        "{message}"
+    );
     assert!(error.is_unsupported());
 }
 
 #[test]
-fn what_holds_no_matrix_is_refused_before_it_is_opened() {
+fn unsupported_file_types_are_refused_before_they_are_opened() {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("socket");
     let _listener = UnixListener::bind(&socket).unwrap();
     let error = open(&socket, ReadBounds::NONE).err().unwrap();
-    assert_eq!(words(&socket, &error), ": is a socket, not a file or a pipe");
+    assert_eq!(without_path(&socket, &error), ": is a socket, not a file or a pipe");
     let error = open(folder.path(), ReadBounds::NONE).err().unwrap();
-    assert_eq!(words(folder.path(), &error), ": is a directory");
+    assert_eq!(without_path(folder.path(), &error), ": is a directory");
 }
 
 #[test]
@@ -100,7 +103,7 @@ fn waiting_for_a_pipe_can_be_interrupted() {
     });
 }
 
-/// In the head, in the entries and in an archive, plain and compressed.
+/// Reading is interrupted in the header, in the entries and in an archive, plain and compressed.
 #[test]
 fn reading_can_be_interrupted() {
     let folder = tempfile::tempdir().unwrap();
@@ -134,7 +137,7 @@ fn a_file_that_becomes_shorter_is_an_error() {
             let opened = open(&path, ReadBounds::NONE).unwrap();
             OpenOptions::new().write(true).open(&path).unwrap().set_len(left as u64).unwrap();
             let error = opened.read().unwrap_err();
-            assert_eq!(words(&path, &error), ": the file became shorter while it was read");
+            assert_eq!(without_path(&path, &error), ": the file became shorter while it was read");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a file may ask for has limits, and messages do not repeat all of what they refuse.
+//! Tests of the limits for files, and of messages, which must not repeat long parts of a file.
 
 use super::super::header::LONGEST_HEAD;
 use super::super::text::LONGEST_LINE;
@@ -6,7 +6,7 @@ use super::{CHUNKS, gzip, read_text};
 
 const BANNER: &str = "%%MatrixMarket matrix coordinate real general\n";
 
-/// The same error for plain and compressed text, in all sizes of chunk.
+/// Returns the error for a text, which must be the same for plain and compressed text and all chunk sizes.
 fn error(text: &str) -> String {
     let error = |text: &[u8], chunk| read_text(text, true, chunk).map(|_| ()).unwrap_err();
     let first = error(text.as_bytes(), 1 << 20);
@@ -19,7 +19,7 @@ fn error(text: &str) -> String {
 }
 
 #[test]
-fn a_line_has_a_limit_wherever_it_stands() {
+fn the_length_of_every_line_has_a_limit() {
     let long = |first: &str, size: usize| first.repeat(size.div_ceil(first.len()));
     let refused = |line: u64| format!("a.mtx:{line}: the line has more than 65536 bytes");
     for size in [LONGEST_LINE + 1, 3 * LONGEST_LINE] {
@@ -41,7 +41,7 @@ fn a_line_has_a_limit_wherever_it_stands() {
 }
 
 #[test]
-fn a_head_has_a_limit() {
+fn the_size_of_the_header_has_a_limit() {
     let comments = format!("{}\n", "%".repeat(1023)).repeat(1 + LONGEST_HEAD as usize / 1024);
     let text = format!("{BANNER}{comments}1 1 1\n1 1 1\n");
     assert!(error(&text).ends_with("no size line within the first 16777216 bytes"));
@@ -51,14 +51,14 @@ fn a_head_has_a_limit() {
 fn surplus_entries_are_refused() {
     let surplus = "9\n".repeat(100_000);
     let array = format!("%%MatrixMarket matrix array real general\n2 2\n{surplus}");
-    let words = "one entry more than the 4 that the size line announces";
+    let words = "there are more entries than the 4 given in the size line";
     assert_eq!(error(&array), format!("a.mtx:7: {words}"));
     let entries = format!("{BANNER}2 2 4\n{}", "1 1 9\n".repeat(100_000));
     assert_eq!(error(&entries), format!("a.mtx:7: {words}"));
 }
 
 #[test]
-fn messages_are_short_whatever_they_refuse() {
+fn messages_are_short_for_all_errors() {
     let (digits, word) = ("7".repeat(10_000), "w".repeat(10_000));
     for text in [
         format!("{word}\n"),

@@ -1,23 +1,23 @@
-//! What must be refused, and the exact words.
+//! Tests of invalid files and their exact error messages.
 
 use super::{CHUNKS, gzip, read_in_every_way, read_text};
 
-/// Text and message.
+/// A text and the expected message.
 type Case = (&'static str, &'static str);
 
 const HEADERS: &[Case] = &[
     ("", "a.mtx: the file is empty"),
     (
         "hello\n1 1 1\n1 1 1\n",
-        "a.mtx:1: the first line must be `%%MatrixMarket matrix coordinate real general` or the like, not `hello`",
+        "a.mtx:1: the first line must be like `%%MatrixMarket matrix coordinate real general`, not `hello`",
     ),
     (
         "\n%%MatrixMarket matrix coordinate real general\n",
-        "a.mtx:1: the first line must be `%%MatrixMarket matrix coordinate real general` or the like, not ``",
+        "a.mtx:1: the first line must be like `%%MatrixMarket matrix coordinate real general`, not ``",
     ),
     (
         "%%MatrixMarkt matrix",
-        "a.mtx:1: the first line must be `%%MatrixMarket matrix coordinate real general` or the like, not `%%MatrixMarkt matrix`",
+        "a.mtx:1: the first line must be like `%%MatrixMarket matrix coordinate real general`, not `%%MatrixMarkt matrix`",
     ),
     ("%%MatrixMarket\n", "a.mtx:1: the banner lacks the object (matrix)"),
     ("%%MatrixMarket matrx\n", "a.mtx:1: unknown object `matrx`, it must be one of matrix"),
@@ -51,10 +51,13 @@ const HEADERS: &[Case] = &[
         "a.mtx:1: unknown symmetry `symetric`, it must be one of general, symmetric, skew-symmetric, hermitian",
     ),
     ("%%MatrixMarket matrix array real general x\n", "a.mtx:1: unexpected `x` in the banner"),
-    ("%%MatrixMarket matrix array pattern general\n", "a.mtx:1: a pattern cannot be an array"),
+    (
+        "%%MatrixMarket matrix array pattern general\n",
+        "a.mtx:1: the array format cannot have the field `pattern`",
+    ),
     (
         "%%MatrixMarket matrix coordinate pattern skew-symmetric\n",
-        "a.mtx:1: a pattern has no signs and cannot be skew-symmetric",
+        "a.mtx:1: a pattern has no values and cannot be skew-symmetric",
     ),
     (
         "%%MatrixMarket matrix array real general\n%\n\n",
@@ -62,49 +65,49 @@ const HEADERS: &[Case] = &[
     ),
     (
         "%%MatrixMarket matrix array real general\n%\n2\n",
-        "a.mtx:3: the size line must hold rows, columns, not `2`",
+        "a.mtx:3: the size line must contain rows, columns, not `2`",
     ),
     (
         "%%MatrixMarket matrix coordinate real general\n2 2\n",
-        "a.mtx:2: the size line must hold rows, columns, entries, not `2 2`",
+        "a.mtx:2: the size line must contain rows, columns, entries, not `2 2`",
     ),
     (
         "%%MatrixMarket matrix coordinate real general\n2 2 2 2\n",
-        "a.mtx:2: the size line must hold rows, columns, entries, not `2 2 2 2`",
+        "a.mtx:2: the size line must contain rows, columns, entries, not `2 2 2 2`",
     ),
     (
         "%%MatrixMarket matrix coordinate real general\n-2 2 2\n",
-        "a.mtx:2: `-2` rows: the number must be whole and not negative",
+        "a.mtx:2: the number of rows must be a whole number of at least 0, not `-2`",
     ),
     (
         "%%MatrixMarket matrix coordinate real general\n2 2.0 2\n",
-        "a.mtx:2: `2.0` columns: the number must be whole and not negative",
+        "a.mtx:2: the number of columns must be a whole number of at least 0, not `2.0`",
     ),
     (
         "%%MatrixMarket matrix coordinate real general\n2 2 x\n",
-        "a.mtx:2: `x` entries: the number must be whole and not negative",
+        "a.mtx:2: the number of entries must be a whole number of at least 0, not `x`",
     ),
     (
         "%%MatrixMarket matrix coordinate real general\n2147483648 2 2\n",
-        "a.mtx:2: 2147483648 rows are too many: 32-bit indices allow 2147483647",
+        "a.mtx:2: 2147483648 rows are too many: 32-bit indices allow at most 2147483647",
     ),
     (
         "%%MatrixMarket matrix coordinate real general\n1 1 99999999999999999999\n",
-        "a.mtx:2: 99999999999999999999 entries are too many: 32-bit indices allow 2147483647",
+        "a.mtx:2: 99999999999999999999 entries are too many: 32-bit indices allow at most 2147483647",
     ),
     (
         "%%MatrixMarket matrix array real general\n65536 65536\n",
-        "a.mtx:2: 4294967296 entries are too many: 32-bit indices allow 2147483647",
+        "a.mtx:2: 4294967296 entries are too many: 32-bit indices allow at most 2147483647",
     ),
     (
         "%%MatrixMarket matrix coordinate real symmetric\n2 3 2\n",
-        "a.mtx:2: a symmetric matrix is square, not 2 x 3",
+        "a.mtx:2: a symmetric matrix must be square, not 2 x 3",
     ),
 ];
 
 const GENERAL: &str = "%%MatrixMarket matrix coordinate real general\n%\n4 5 3\n1 1 1\n";
 
-/// What follows `GENERAL`.
+/// Entries that follow `GENERAL`, and the expected message.
 const ENTRIES: &[Case] = &[
     ("0 1 1\n1 1 1\n", "a.mtx:5: row index 0: indices start at 1"),
     ("1 0 1\n1 1 1\n", "a.mtx:5: column index 0: indices start at 1"),
@@ -118,15 +121,15 @@ const ENTRIES: &[Case] = &[
     ("-1 1 1\n", "a.mtx:5: row index `-1` is not a positive whole number"),
     ("1 1.5 1\n", "a.mtx:5: column index `1.5` is not a positive whole number"),
     ("x 1 1\n", "a.mtx:5: row index `x` is not a positive whole number"),
-    ("1,1,1\n", "a.mtx:5: no column index follows `1,1,1`"),
-    ("1\n", "a.mtx:5: no column index follows `1`"),
-    ("1 1\n", "a.mtx:5: no value follows the indices"),
-    ("1 1 % 1\n", "a.mtx:5: no value follows the indices"),
+    ("1,1,1\n", "a.mtx:5: the column index is missing after `1,1,1`"),
+    ("1\n", "a.mtx:5: the column index is missing after `1`"),
+    ("1 1\n", "a.mtx:5: the value is missing after the indices"),
+    ("1 1 % 1\n", "a.mtx:5: the value is missing after the indices"),
     ("1 2.5\n1 1 1\n", "a.mtx:5: column index `2.5` is not a positive whole number"),
     ("1 2-5\n1 1 1\n", "a.mtx:5: column index `2-5` is not a positive whole number"),
     (
         "1 1 1 0.5\n",
-        "a.mtx:5: unexpected `0.5`: an entry of this real matrix is row, column and value",
+        "a.mtx:5: unexpected `0.5`: an entry of a real matrix has only row, column and value",
     ),
     ("1 1 1.5.2\n", "a.mtx:5: value `1.5.2` is not a number"),
     ("1 1 abc\n", "a.mtx:5: value `abc` is not a number"),
@@ -141,17 +144,17 @@ const ENTRIES: &[Case] = &[
     ("2 1 1\n\n%\n", "a.mtx:7: the file ends after 2 of 3 entries"),
     (
         "2 1 1\n2 2 1\n%\n\n2 3 1\n2 4 x\n",
-        "a.mtx:9: one entry more than the 3 that the size line announces",
+        "a.mtx:9: there are more entries than the 3 given in the size line",
     ),
     ("2 1 1\n2 2 y\n2 3 1\n2 4 x\n", "a.mtx:6: value `y` is not a number"),
     ("1 2 1e308\n1 2 1e308\n", "a.mtx: the 2 entries in row 1, column 2 sum to inf"),
 ];
 
-/// Whole texts of other kinds.
+/// Whole texts of other kinds, and the expected messages.
 const OTHERS: &[Case] = &[
     (
         "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1 1\n",
-        "a.mtx:3: unexpected `1`: an entry of this pattern matrix is row and column",
+        "a.mtx:3: unexpected `1`: an entry of a pattern matrix has only row and column",
     ),
     (
         "%%MatrixMarket matrix coordinate unsigned-integer general\n2 2 1\n1 1 -1\n\n\n\n\n",
@@ -159,7 +162,7 @@ const OTHERS: &[Case] = &[
     ),
     (
         "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 2 5\n\n\n\n\n\n\n",
-        "a.mtx:3: diagonal entry (2, 2) of a skew-symmetric matrix is `5`, not 0",
+        "a.mtx:3: diagonal entry (2, 2) of a skew-symmetric matrix must be 0, not `5`",
     ),
     (
         "%%MatrixMarket matrix array real general\n2 1\n1\n",
@@ -167,17 +170,17 @@ const OTHERS: &[Case] = &[
     ),
     (
         "%%MatrixMarket matrix array real general\n2 1\n1\n2\n3\n",
-        "a.mtx:5: one entry more than the 2 that the size line announces",
+        "a.mtx:5: there are more entries than the 2 given in the size line",
     ),
     (
         "%%MatrixMarket matrix array real general\n2 1\n1 2\n",
-        "a.mtx:3: unexpected `2`: an array has one value a line",
+        "a.mtx:3: unexpected `2`: an array has one value per line",
     ),
     (
         "%%MatrixMarket matrix array unsigned-integer general\n2 1\n1\n-2\n",
         "a.mtx:4: value `-2` is negative in an unsigned-integer matrix",
     ),
-    // Claims that must not be believed.
+    // Headers with far more entries than the text contains.
     (
         "%%MatrixMarket matrix coordinate real general\n9 9 2000000000\n1 1 1\n",
         "a.mtx:3: the file ends after 1 of 2000000000 entries",
@@ -189,7 +192,7 @@ const OTHERS: &[Case] = &[
 ];
 
 #[test]
-fn every_defect_is_named() {
+fn every_defect_is_reported() {
     let entries = ENTRIES.iter().map(|(lines, message)| (format!("{GENERAL}{lines}"), message));
     let whole = HEADERS.iter().chain(OTHERS).map(|(text, message)| ((*text).to_owned(), message));
     for (text, message) in entries.chain(whole) {
@@ -199,7 +202,7 @@ fn every_defect_is_named() {
 }
 
 #[test]
-fn unsupported_is_not_broken() {
+fn unsupported_files_are_distinguished_from_invalid_files() {
     let folder = tempfile::tempdir().unwrap();
     for (text, unsupported) in [
         ("%%MatrixMarket matrix coordinate complex general\n", true),
@@ -217,12 +220,12 @@ fn unsupported_is_not_broken() {
 const TEXT: &str = "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 2 1.5\n2 3 -2\n";
 
 #[test]
-fn gzip_cut_short_is_an_error() {
+fn truncated_gzip_data_is_an_error() {
     let packed = gzip(TEXT.as_bytes());
     for length in 2..packed.len() {
         for chunk in CHUNKS {
             let error = read_text(&packed[..length], true, chunk).unwrap_err();
-            assert!(error.ends_with("the gzip data end early"), "{length}: {error}");
+            assert!(error.ends_with("the gzip data end too early"), "{length}: {error}");
         }
     }
 }
@@ -239,7 +242,7 @@ fn gzip_with_a_wrong_checksum_is_an_error() {
 }
 
 #[test]
-fn gzip_of_several_members_is_one_text() {
+fn gzip_data_of_several_members_are_one_text() {
     for cut in 0..TEXT.len() {
         let packed = [gzip(&TEXT.as_bytes()[..cut]), gzip(&TEXT.as_bytes()[cut..])].concat();
         for chunk in CHUNKS {

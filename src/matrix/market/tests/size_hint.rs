@@ -1,11 +1,11 @@
-//! What a file says of its size before it is read.
+//! Tests of the size that is known from the header of a file.
 
 use super::super::Opened;
 use super::{Options, gzip};
 use crate::matrix::bounds::ReadBounds;
 use crate::matrix::source::SizeHint;
 
-/// Of a file of that name and contents; the error without the folder.
+/// Returns the size hint of a file with this name and contents. An error message is returned without the folder.
 fn of(name: &str, contents: &[u8], expand: bool) -> Result<SizeHint, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -22,13 +22,13 @@ fn sized(rows: usize, cols: usize, nnz: u64, scratch: u64) -> Result<SizeHint, S
     Ok(SizeHint { rows, cols, nnz, scratch })
 }
 
-/// The entries themselves are not looked at.
+/// The entries themselves are not read.
 #[test]
 fn the_size_is_that_of_the_header() {
-    let entries = "not looked at ".repeat(20);
+    let entries = "this is ignored ".repeat(20);
     let file = |head: &str| format!("%%MatrixMarket matrix {head}\n{entries}");
     let general = file("coordinate real general\n% a comment\n5 6 7");
-    // A row in 2 bytes, a column in 4, a value in 8, and one for the tables.
+    // Each entry takes 2 bytes for the row, 4 for the column, 8 for the value, and 1 for the tables.
     assert_eq!(of("a.mtx", general.as_bytes(), true), sized(5, 6, 7, 7 * 15));
     assert_eq!(of("a.mtx.gz", &gzip(general.as_bytes()), true), sized(5, 6, 7, 7 * 15));
     let symmetric = file("coordinate pattern symmetric\n5 5 7");
@@ -39,12 +39,11 @@ fn the_size_is_that_of_the_header() {
 }
 
 #[test]
-fn no_more_entries_are_believed_in_than_the_text_has_room_for() {
+fn the_number_of_entries_is_limited_by_the_size_of_the_text() {
     let lie = "%%MatrixMarket matrix coordinate real general\n9 9 2000000000\n1 1 1\n";
     let most = (lie.len() as u64 + 1) / 4;
     assert_eq!(of("a.mtx", lie.as_bytes(), true), sized(9, 9, most, 15 * most));
     let too_many = lie.replace("2000000000", "1000000000000000000");
-    let refused =
-        "a.mtx:2: 1000000000000000000 entries are too many: 32-bit indices allow 2147483647";
+    let refused = "a.mtx:2: 1000000000000000000 entries are too many: 32-bit indices allow at most 2147483647";
     assert_eq!(of("a.mtx", too_many.as_bytes(), true), Err(refused.into()));
 }

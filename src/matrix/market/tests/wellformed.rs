@@ -1,8 +1,8 @@
-//! What real files have.
+//! Tests of valid files in all forms that occur.
 
 use super::{read_in_every_way, read_text, triplets};
 
-/// Name, text, expected entries (row, column, value from 0) after expansion, duplicates.
+/// A name, a text, the expected entries after expansion (row and column from 0, value), and duplicates.
 type Case = (&'static str, &'static str, &'static [(usize, usize, f64)], u64);
 
 const CASES: &[Case] = &[
@@ -200,7 +200,7 @@ const CASES: &[Case] = &[
 ];
 
 #[test]
-fn all_are_read() {
+fn all_forms_are_read() {
     for &(name, text, expected, duplicates) in CASES {
         let market =
             read_in_every_way(text.as_bytes(), true).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -214,7 +214,7 @@ fn all_are_read() {
 }
 
 #[test]
-fn without_expansion_the_stored_entries_stay() {
+fn without_expansion_only_the_stored_entries_are_returned() {
     for (text, expected) in [
         (
             "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 1\n2 1 2\n1 2 3\n",
@@ -231,7 +231,7 @@ fn without_expansion_the_stored_entries_stay() {
     }
 }
 
-/// A line longer than any block, among others.
+/// Some of the lines are longer than most blocks.
 #[test]
 fn lines_may_be_long() {
     let comment = format!("%{}\n", "c".repeat(60_000));
@@ -244,7 +244,7 @@ fn lines_may_be_long() {
 }
 
 #[test]
-fn the_kind_is_what_the_first_such_comment_says() {
+fn the_kind_is_taken_from_the_first_such_comment() {
     let kind = |comments: &str| {
         let text =
             format!("%%MatrixMarket matrix coordinate real general\n{comments}1 1 1\n1 1 7\n");
