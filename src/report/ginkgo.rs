@@ -58,7 +58,10 @@ pub fn parse(
         return Err(foreign("no object in it has the key 'spmv'".into()));
     }
     if let Some(matrix) = matrices.iter().find(|matrix| !matrix.sizes().all(|size| size < MOST)) {
-        return Err(foreign(format!("{} has an impossible size (2^48 rows, columns or nonzeros, or more)", matrix.file(0))));
+        return Err(foreign(format!(
+            "{} has an impossible size (2^48 rows, columns or nonzeros, or more)",
+            matrix.file(0)
+        )));
     }
     let (unit, why) = unit(&times(&matrices), given, matrices.iter().any(Matrix::is_ours))
         .map_err(|what| LinesError::Unit { path: path.to_owned(), what })?;
@@ -81,7 +84,11 @@ fn times(matrices: &[Matrix]) -> Vec<Time<'_>> {
 }
 
 /// Returns the unit of the times, and the reason for choosing it.
-fn unit(times: &[Time], given: Option<Unit>, is_ours: bool) -> Result<(Unit, &'static str), String> {
+fn unit(
+    times: &[Time],
+    given: Option<Unit>,
+    is_ours: bool,
+) -> Result<(Unit, &'static str), String> {
     let implausible = |unit| times.iter().find(move |time| !time.is_plausible(unit));
     let known = match (given, is_ours) {
         (Some(unit), _) => Some((unit, "as given by --ginkgo-times")),

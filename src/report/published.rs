@@ -41,7 +41,9 @@ impl Published {
             }
             let key = [time.matrix.clone(), time.device.clone(), time.method.clone()];
             if times.insert(key, time).is_some() {
-                return Err(format!("line {line}: a second time for the same matrix, device and method"));
+                return Err(format!(
+                    "line {line}: a second time for the same matrix, device and method"
+                ));
             }
         }
         Ok(Self(times))

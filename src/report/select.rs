@@ -286,7 +286,10 @@ mod tests {
             ("num_rows 3", " must have the form COLUMN < VALUE, with spaces around the operator"),
             ("num_rows ~ 3", ": '~' is not one of =, !=, <, <=, > and >="),
             ("num_rows < x", ": 'x' is not a number"),
-            ("order < rcm", ": the column order contains words, which can be compared only with = and !="),
+            (
+                "order < rcm",
+                ": the column order contains words, which can be compared only with = and !=",
+            ),
         ] {
             let message = error(&format!("merge where {text}"));
             assert_eq!(message, format!("the condition '{text}'{problem}"));

@@ -241,7 +241,10 @@ fn why_nothing(a: &[Key], b: &[Key]) -> String {
         why.push(format!("{options}; run one of them again with the options of the other"));
     }
     if why.is_empty() {
-        why.push("no two rows have the same matrix, method, precision, device, threads and transpose".into());
+        why.push(
+            "no two rows have the same matrix, method, precision, device, threads and transpose"
+                .into(),
+        );
     }
     why.join("; ")
 }

@@ -58,7 +58,9 @@ fn uncertainty(entries: &Entries) -> impl Iterator<Item = String> {
         format!("{noisy} of {of} times are noisy: their 95 % interval is wider than ± {widest} %.")
     });
     let unknown = (unknown > 0).then(|| {
-        format!("{unknown} of {of} times have no confidence interval: they have fewer than six samples.")
+        format!(
+            "{unknown} of {of} times have no confidence interval: they have fewer than six samples."
+        )
     });
     noisy.into_iter().chain(unknown)
 }
@@ -70,9 +72,7 @@ fn remarks(entries: &Entries) -> Vec<String> {
     let repeated = entries.repeated;
     let mut remarks: Vec<_> = entries.files.iter().filter_map(|file| file.note.clone()).collect();
     if stand_ins > 0 {
-        remarks.push(format!(
-            "Generated stand-ins for matrices of the collection: {stand_ins}."
-        ));
+        remarks.push(format!("Generated stand-ins for matrices of the collection: {stand_ins}."));
     }
     if repeated > 0 {
         remarks.push(format!(

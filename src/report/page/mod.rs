@@ -56,7 +56,9 @@ fn beginning(table: &Table) -> (Cow<'_, Table>, Option<String>) {
     if all <= MOST_ROWS {
         return (Cow::Borrowed(table), None);
     }
-    let note = format!("Only the first {MOST_ROWS} of {all} rows are shown; the result files contain all.");
+    let note = format!(
+        "Only the first {MOST_ROWS} of {all} rows are shown; the result files contain all."
+    );
     let rows = table.rows[..MOST_ROWS].to_vec();
     (Cow::Owned(Table { columns: table.columns.clone(), rows }), Some(note))
 }
@@ -68,7 +70,9 @@ const MARK: &str = "<!-- written by spmv-bench, which may overwrite it -->";
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
     /// A file of that name exists and was not written by this program.
-    #[error("{0} exists and was not written by spmv-bench; choose another folder, or move the file away")]
+    #[error(
+        "{0} exists and was not written by spmv-bench; choose another folder, or move the file away"
+    )]
     Foreign(PathBuf),
     /// The folder or a file in it cannot be written.
     #[error("cannot write {path}: {error}")]
@@ -214,9 +218,9 @@ mod tests {
             [(&html, html.matches("<tr>").count()), (&markdown, markdown.lines().count())]
         {
             assert!(text.len() < 500_000 && lines < 2100, "{} bytes, {lines} lines", text.len());
-            assert!(
-                text.contains("Only the first 2000 of 100000 rows are shown; the result files contain all")
-            );
+            assert!(text.contains(
+                "Only the first 2000 of 100000 rows are shown; the result files contain all"
+            ));
         }
         assert!(
             html.contains("The chart is too large for this page; it is in <code>s-v.svg</code>")

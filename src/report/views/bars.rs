@@ -49,8 +49,9 @@ impl Bars {
         matrices.sort_by(|a, b| by(a.1).total_cmp(&by(b.1)));
         let series = shown.series.iter().map(|series| self.series(series, &matrices));
         let series: Vec<_> = series.filter(|s| s.values.iter().any(Option::is_some)).collect();
-        let on_mean =
-            self.mean.then(|| "mean: arithmetic mean over the matrices on which the method has a time".into());
+        let on_mean = self.mean.then(|| {
+            "mean: arithmetic mean over the matrices on which the method has a time".into()
+        });
         let strokes = series.iter().flat_map(|series| &series.intervals).any(Option::is_some);
         let on_strokes = "strokes on bars: the 95 % confidence interval of the number, derived from that of the time";
         let on_strokes = strokes.then(|| on_strokes.into());

@@ -59,10 +59,11 @@ impl Correlations {
         all.retain(|of| of.rows >= LEAST);
         let left_out = before - all.len();
         let left_out = (left_out > 0).then(|| {
-            format!("left out: {left_out} of {before} correlations, which have fewer than {LEAST} rows")
+            format!(
+                "left out: {left_out} of {before} correlations, which have fewer than {LEAST} rows"
+            )
         });
-        let meaning =
-            "Pearson's correlation of the numbers, without logarithms, over the rows that are correct and timed";
+        let meaning = "Pearson's correlation of the numbers, without logarithms, over the rows that are correct and timed";
         View {
             title: self.title.clone(),
             notes: shown.notes().into_iter().chain([meaning.into()]).chain(left_out).collect(),

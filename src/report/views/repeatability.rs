@@ -30,8 +30,8 @@ impl Repeatability {
         let shown = Shown::of(lines, &self.conditions, &self.of, &[]);
         let rows: Vec<_> = shown.series.iter().filter_map(row).collect();
         let unknown = shown.series.len() - rows.len();
-        let unknown =
-            (unknown > 0).then(|| format!("without a count of results: {}", count(unknown, "method")));
+        let unknown = (unknown > 0)
+            .then(|| format!("without a count of results: {}", count(unknown, "method")));
         let meaning =
             "compared: the bits of y after the first product and after each round, with the same x";
         let columns = ["method", "rows", "always the same", "most different results", "on"];

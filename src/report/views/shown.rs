@@ -99,7 +99,9 @@ impl<'a> Shown<'a> {
         let mut notes = vec![join([count(matrices.len(), "matrix"), self.setting()], "; ")];
         let stand_ins = matrices.iter().filter(|(matrix, _)| matrix.1).count();
         if stand_ins > 0 {
-            notes.push(format!("marked *: {stand_ins} generated stand-ins for matrices of the collection"));
+            notes.push(format!(
+                "marked *: {stand_ins} generated stand-ins for matrices of the collection"
+            ));
         }
         let lacking = self.series.iter().filter_map(|series| {
             let lacking = matrices.len() - series.matrices();

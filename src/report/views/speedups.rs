@@ -120,7 +120,8 @@ impl OfPart<'_> {
             best_share(&self.lines, self.of, &among, 1.0).map_or(0, |(_, matrices)| matrices);
         let missing = join(missing.iter().map(Select::to_string), ", ");
         let name = if self.name.is_empty() { String::new() } else { format!("{}: ", self.name) };
-        let without = if missing.is_empty() { missing } else { format!(" (without any time: {missing})") };
+        let without =
+            if missing.is_empty() { missing } else { format!(" (without any time: {missing})") };
         let of = count(matrices, "matrix");
         format!("{name}% best: in percent of {of} on which every method has a time{without}")
     }

@@ -69,7 +69,8 @@ fn row(contest: &Contest, series: &[Series]) -> Vec<Cell> {
         number.map_or(Cell::Empty, |number| column.cell(number))
     };
     let longer = ranking.get(1).map(|second| 100.0 * (second.1 / ranking[0].1 - 1.0));
-    let intervals = contest.intervals_are_apart().map(|apart| if apart { "apart" } else { "overlap" });
+    let intervals =
+        contest.intervals_are_apart().map(|apart| if apart { "apart" } else { "overlap" });
     vec![
         Cell::text(&contest.name),
         number(0, "num_nonzeros"),
