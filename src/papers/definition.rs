@@ -265,7 +265,8 @@ impl Block {
             );
         }
         if first == Device::Cpu && !self.models.is_empty() {
-            return Err("a block lists models, but its methods run on the CPU; models are for methods of the GPU".into());
+            return Err("a block lists models, but its methods run on the CPU; models are for methods of the GPU"
+                .into());
         }
         known_models(&self.models)?;
         if self.matrices.is_empty() {

@@ -127,9 +127,9 @@ impl Agreement {
             let median = Statistic::Median.of(&orders)?;
             let alike = orders.iter().filter(|&&order| order >= ALIKE).count();
             Some(format!(
-                "{device}: rank correlation of modelled and published times over the methods of each matrix: median {median:.2}, \
-                 {ALIKE} or more on {alike} of {} matrices with {FEWEST} or more methods, of which at least one has a long \
-                 published time",
+                "{device}: rank correlation of modelled and published times over the methods of each matrix: median \
+                 {median:.2}, {ALIKE} or more on {alike} of {} matrices with {FEWEST} or more methods, of which at \
+                 least one has a long published time",
                 orders.len()
             ))
         };

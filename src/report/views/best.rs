@@ -52,8 +52,8 @@ impl Best {
         standings.sort_by(|a, b| a.mean.total_cmp(&b.mean));
         let matrices = shown.matrices().len();
         standings.sort_by_key(|standing| standing.ran < matrices);
-        let meaning = "loss: time divided by the time of the fastest method on the same matrix; means are over the matrices on which \
-                       the method runs; equally fast methods all count as the fastest";
+        let meaning = "loss: time divided by the time of the fastest method on the same matrix; means are over the \
+                       matrices on which the method runs; equally fast methods all count as the fastest";
         let fewer = on_fewer(standings.iter().map(|standing| standing.ran), matrices);
         let kinds = Kinds::of_lines(&shown.lines);
         let notes = shown.notes().into_iter().chain(shown.note_on_several());

@@ -244,7 +244,7 @@ pub(super) fn counted(name: &str, matrices: usize, all: usize) -> String {
 
 /// Returns the note that explains these numbers in brackets, if any mean is over fewer than all matrices.
 pub(super) fn on_fewer(mut matrices: impl Iterator<Item = usize>, all: usize) -> Option<String> {
-    let note = "A number in brackets is the number of matrices of a mean over fewer than all. Such a mean cannot be compared \
-                with the others.";
+    let note = "A number in brackets is the number of matrices of a mean over fewer than all. Such a mean cannot be \
+                compared with the others.";
     matrices.any(|matrices| matrices < all).then(|| note.into())
 }

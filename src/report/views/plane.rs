@@ -104,7 +104,8 @@ impl Plane {
                 "points: geometric means of the rows with the same {x}; strokes: from the least to the greatest"
             )),
             Mark::Trend => Some(format!(
-                "points: geometric means of three or more rows with similar {x}; bands: from the lower to the upper quartile"
+                "points: geometric means of three or more rows with similar {x}; bands: from the lower to the upper \
+                 quartile"
             )),
             Mark::Dots | Mark::Line => None,
         };

@@ -49,8 +49,8 @@ impl Profile {
         let methods = named.map(|(place, series)| Method::of(place, &series.name, &contests));
         let mut methods: Vec<_> = methods.filter(|method| !method.losses.is_empty()).collect();
         methods.sort_by(|a, b| b.mean_share().total_cmp(&a.mean_share()));
-        let meaning = "share of all matrices on which the method's time is at most the factor times that of the fastest method; \
-                       with a factor of 1, the share on which it is the fastest";
+        let meaning = "share of all matrices on which the method's time is at most the factor times that of the fastest \
+                       method; with a factor of 1, the share on which it is the fastest";
         View {
             title: self.title.clone(),
             notes: shown.notes().into_iter().chain([meaning.into()]).collect(),

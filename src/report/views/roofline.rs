@@ -71,9 +71,9 @@ fn peak_percent() -> Column {
 fn notes(shown: &Shown) -> Vec<String> {
     let percents = shown.series.iter().flat_map(|series| series.numbers(&peak_percent()));
     let above = percents.filter(|(_, percent)| *percent > 100.0).count();
-    let meaning = "% of peak: the bandwidth if each product moves the CSR arrays, x and y once, in percent of the bandwidth of \
-                   sweeps over as many bytes; a roof is the median of the bandwidths of these sweeps for a range of matrix \
-                   sizes in which they differ little";
+    let meaning = "% of peak: the bandwidth if each product moves the CSR arrays, x and y once, in percent of the \
+                   bandwidth of sweeps over as many bytes; a roof is the median of the bandwidths of these \
+                   sweeps for a range of matrix sizes in which they differ little";
     let reason = format!(
         "above 100 % ({above} rows): the method stores fewer bytes than CSR, or has more of them in \
          the caches than the sweep had"
