@@ -120,8 +120,8 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// Speed-ups are on a: 3 / 2; on b: 1 / 4, because 4 is the fastest correct time. c has no row of the
-    /// baseline, d no timed row of `merge`.
+    /// The speed-ups of merge over mkl are 3 / 2 on a, and 1 / 4 on b, where 4 is the fastest correct time. c has no
+    /// row of mkl, d no timed row of merge.
     fn lines() -> Vec<RecordedRow> {
         vec![
             line("b.mtx", "merge", 5.0),

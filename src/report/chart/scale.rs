@@ -41,8 +41,8 @@ pub fn apart(low: f64, high: f64) -> bool {
     high - low > (1e-9 * low.abs().max(high.abs())).max(1e-290)
 }
 
-/// Returns a range of an axis that contains all numbers and ends at round numbers. It is never empty. A linear
-/// axis begins at 0 if the smallest number is at most half of the greatest. A linear axis of integers ends at
+/// Returns a range of an axis that contains all numbers and ends at round numbers. It is never empty. A linear axis
+/// includes 0 if the smallest absolute value is at most half of the greatest. A linear axis of integers ends at
 /// integers.
 pub fn around(axis: &Axis, numbers: impl IntoIterator<Item = f64>) -> (f64, f64) {
     match (extent(axis.log, numbers), axis.log) {

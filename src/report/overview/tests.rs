@@ -103,7 +103,7 @@ fn uncertain_times_are_counted_at_the_top() {
     let rows = [timed("seq", 0.09), timed("merge", 0.11), row("a.mtx", "csr5", 1.0)];
     let lead = page(&[file("a.csv", rows)]).lead;
     let expected = "1 of 3 times are noisy: their 95 % interval is wider than ± 5 %. \
-                1 of 3 times have no confidence interval: they have fewer than six samples.";
+                    1 of 3 times have no confidence interval: they have fewer than six samples.";
     assert!(lead[0].ends_with(expected), "{lead:?}");
 }
 

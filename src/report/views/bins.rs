@@ -8,7 +8,7 @@ use super::setting::grouped;
 /// The number of ranges of equal width into which the x of a trend are divided.
 const RANGES: f64 = 12.0;
 
-/// The minimum number of rows in a range. Smaller ranges are merged with the next.
+/// The minimum number of rows in a range. Smaller ranges are merged with a neighbour.
 const LEAST: usize = 3;
 
 /// Several rows that are shown as one point.
@@ -39,8 +39,8 @@ pub(super) fn same(points: &[(f64, f64)]) -> Vec<Bin> {
 }
 
 /// Combines the points in ranges of equal width, of the logarithm of x if `log`. A range with too few points is
-/// merged with the next. The spread is from the lower to the upper quartile. Returns nothing if there are too few
-/// points altogether.
+/// merged with the next, the last one with the one before. The spread is from the lower to the upper quartile.
+/// Returns nothing if there are too few points altogether.
 pub(super) fn trend(points: &[(f64, f64)], log: bool) -> Vec<Bin> {
     let place = |x: f64| if log { x.ln() } else { x };
     let points = sorted(points);

@@ -100,7 +100,7 @@ impl<'a> Shown<'a> {
         let stand_ins = matrices.iter().filter(|(matrix, _)| matrix.1).count();
         if stand_ins > 0 {
             notes.push(format!(
-                "marked *: {stand_ins} generated stand-ins for matrices of the collection"
+                "marked *: generated stand-ins for matrices of the collection ({stand_ins})"
             ));
         }
         let lacking = self.series.iter().filter_map(|series| {

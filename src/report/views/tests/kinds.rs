@@ -18,7 +18,7 @@ fn speedup() {
         "kind = 'speedup'\nover = 'base'",
         expect![[r#"
         3 matrices; f64, cpu, 2 threads, natural order
-        marked *: 1 generated stand-ins for matrices of the collection
+        marked *: generated stand-ins for matrices of the collection (1)
         without a time: slow on 1 matrix
         time of base / time of the method: above 1 the method is faster
         | method | matrices |   min |  max | harmonic mean | geometric mean | % faster |
@@ -47,7 +47,7 @@ fn speedups() {
         &format!("{of}\n{split}"),
         expect![[r#"
             3 matrices; f64, cpu, 2 threads, natural order
-            marked *: 1 generated stand-ins for matrices of the collection
+            marked *: generated stand-ins for matrices of the collection (1)
             without a time: slow on 1 matrix
             min, max, mean: time of the method / time of fast; above 1 fast is faster
             small: % best: in percent of 1 matrix on which every method has a time (without any time: gone)
@@ -68,7 +68,7 @@ fn speedups() {
         "kind = 'speedups'\nof = 'fast'\nover = ['base']",
         expect![[r#"
             3 matrices; f64, cpu, 2 threads, natural order
-            marked *: 1 generated stand-ins for matrices of the collection
+            marked *: generated stand-ins for matrices of the collection (1)
             min, max, mean: time of the method / time of fast; above 1 fast is faster
             % best: in percent of 3 matrices on which every method has a time
             | method | matrices |   min |  max | harmonic mean | % better than fast | % best |
@@ -86,7 +86,7 @@ fn bars() {
         "kind = 'bars'\nvalue = 'gflops'\nmean = true",
         expect![[r#"
             3 matrices; f64, cpu, 2 threads, natural order
-            marked *: 1 generated stand-ins for matrices of the collection
+            marked *: generated stand-ins for matrices of the collection (1)
             without a time: slow on 1 matrix
             mean: arithmetic mean over the matrices on which the method has a time
             | matrix | nonzeros |  base | fast |  slow |
@@ -141,7 +141,7 @@ fn heat() {
         "kind = 'heat'",
         expect![[r#"
             3 matrices; f64, cpu, 2 threads, natural order
-            marked *: 1 generated stand-ins for matrices of the collection
+            marked *: generated stand-ins for matrices of the collection (1)
             without a time: slow on 1 matrix
             100 %: the fastest of these methods on that matrix
             | matrix | base | fast | slow |
@@ -163,7 +163,7 @@ fn best() {
         "kind = 'best'",
         expect![[r#"
             3 matrices; f64, cpu, 2 threads, natural order
-            marked *: 1 generated stand-ins for matrices of the collection
+            marked *: generated stand-ins for matrices of the collection (1)
             without a time: slow on 1 matrix
             loss: time divided by the time of the fastest method on the same matrix; means are over the matrices on which the method runs; equally fast methods all count as the fastest
             A number in brackets is the number of matrices of a mean over fewer than all. Such a mean cannot be compared with the others.
@@ -184,7 +184,7 @@ fn winners() {
         "kind = 'winners'",
         expect![[r#"
             3 matrices; f64, cpu, 2 threads, natural order
-            marked *: 1 generated stand-ins for matrices of the collection
+            marked *: generated stand-ins for matrices of the collection (1)
             without a time: slow on 1 matrix
             ±: half the 95 % confidence interval of the median, in percent; where the intervals of both overlap, the order is uncertain: on 0 matrices
             | matrix | nonzeros | fastest | GFLOP/s | ± (%) | second | takes longer by (%) | ± (%) | intervals |
@@ -236,7 +236,7 @@ fn matrices() {
         &format!("kind = 'matrices'\n{columns}\nvalue = 'gflops'\nof = ['base', 'slow']"),
         expect![[r#"
             3 matrices; f64, cpu, 2 threads, natural order
-            marked *: 1 generated stand-ins for matrices of the collection
+            marked *: generated stand-ins for matrices of the collection (1)
             without a time: slow on 1 matrix
             | matrix | nonzeros | FLOP per compulsory byte | base GFLOP/s | slow GFLOP/s |
             |--------|----------|--------------------------|--------------|--------------|
@@ -258,7 +258,7 @@ fn amortisation() {
         "kind = 'amortisation'\nover = 'base'",
         expect![[r#"
         3 matrices; f64, cpu, 2 threads, natural order
-        marked *: 1 generated stand-ins for matrices of the collection
+        marked *: generated stand-ins for matrices of the collection (1)
         without a time: slow on 1 matrix
         pays off after n products: setup and n products together take less time than with base; median and quartiles over the matrices on which the method pays off
         | method | matrices | setup (products of base) | pays off after: lower quartile | median | upper quartile | never (% of matrices) |
@@ -280,7 +280,7 @@ fn roofline() {
         "kind = 'roofline'",
         expect![[r#"
             3 matrices; f64, cpu, 2 threads, natural order
-            marked *: 1 generated stand-ins for matrices of the collection
+            marked *: generated stand-ins for matrices of the collection (1)
             without a time: slow on 1 matrix
             % of peak: the bandwidth if each product moves the CSR arrays, x and y once, in percent of the bandwidth of sweeps over as many bytes; a roof is the median of the bandwidths of these sweeps for a range of matrix sizes in which they differ little
             above 100 % (4 rows): the method stores fewer bytes than CSR, or has more of them in the caches than the sweep had

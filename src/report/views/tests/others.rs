@@ -33,7 +33,7 @@ fn a_trend_has_a_table_and_dots_do_not() {
     let trend = view(rows(), &format!("{plane}\nmark = 'trend'"));
     expect![[r#"
         3 matrices; f64, cpu, 2 threads, natural order
-        marked *: 1 generated stand-ins for matrices of the collection
+        marked *: generated stand-ins for matrices of the collection (1)
         without a time: slow on 1 matrix
         points: geometric means of three or more rows with similar nonzeros; bands: from the lower to the upper quartile
         not drawn: 2 of 8 rows (nonzeros or mean time per product (ms): unknown, infinite, not above 0, or too few)
@@ -90,7 +90,7 @@ fn a_note_names_the_rows_that_a_baseline_is_chosen_from() {
         view(rows, "kind = 'speedup'\nover = 'base'\nof = ['fast', 'slow']\nwhere = 'matrix != b'");
     expect![[r#"
         2 matrices; f64, cpu, 2 threads, natural order
-        marked *: 1 generated stand-ins for matrices of the collection
+        marked *: generated stand-ins for matrices of the collection (1)
         base: on each matrix the fastest of base natural, base rcm
         time of base / time of the method: above 1 the method is faster
         | method | matrices |   min |  max | harmonic mean | geometric mean | % faster |
