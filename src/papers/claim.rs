@@ -1,4 +1,4 @@
-//! What a source says of its results, and which number of ours it is held against.
+//! The claims of a source, and the numbers with which they are compared.
 
 use std::str::FromStr;
 
@@ -8,29 +8,29 @@ use crate::report::column::Column;
 use crate::report::select::{Conditions, Select};
 use crate::report::statistics::Statistic;
 
-/// A statement of a source.
+/// A claim of a source about its results.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// In our words.
+    /// The claim, in our words.
     pub text: String,
     /// The number that the source prints, or its words.
     pub paper: String,
-    /// Which rows it is about.
+    /// The conditions on the rows that the claim is about.
     #[serde(default, rename = "where")]
     pub conditions: Conditions,
-    /// Our number.
+    /// The number that is computed from our rows.
     pub measured: Quantity,
-    /// Where our number must lie for the claim to hold: its side of the mark that the claim is about.
+    /// The range of our number in which the claim holds. It ends at the threshold that the claim is about.
     pub holds: Option<Range>,
-    /// Why it cannot be judged by what this program measures.
+    /// The reason why the claim cannot be judged by what this program measures.
     pub unjudged: Option<String>,
-    /// It is about the method whatever the matrix, so that stand-ins are as good.
+    /// Whether the claim is about the method, whatever the matrix, so that stand-ins are valid too.
     #[serde(default)]
     pub any_matrix: bool,
-    /// The GPU that it is about, where the source measured on several: one of the experiment's `gpus`.
+    /// The GPU that the claim is about, if the source used several: one of the experiment's `gpus`.
     pub gpu: Option<String>,
-    /// Matrices below which nothing can be said.
+    /// The minimum number of matrices for a verdict.
     #[serde(default = "one")]
     pub least: usize,
 }
@@ -39,13 +39,14 @@ fn one() -> usize {
     1
 }
 
-/// A number that rows yield. Times are `avg_spmv_ms`; where a selection meets several rows of one matrix
-/// and precision, the fastest counts.
+/// A number that is computed from rows. Times are medians of samples (means in files without medians). If a
+/// selection matches several rows of one matrix and precision, the fastest is used.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-#[allow(missing_docs)] // the operands
+#[allow(missing_docs)] // the operands are explained at the variants
 pub enum Quantity {
-    /// A statistic over the matrices of how many times faster `of` is than `over`.
+    /// A statistic over the matrices of the speed-up of `of` over the baseline `over`: time of `over` / time of
+    /// `of`.
     Speed { of: Select, over: Select, statistic: Statistic },
     /// The percentage of matrices on which `of` is faster than `than`.
     Faster { of: Select, than: Select },
@@ -53,18 +54,18 @@ pub enum Quantity {
     Best { of: Select, among: Vec<Select> },
     /// A statistic over the rows of one of their numbers.
     Number { of: Select, column: Column, statistic: Statistic },
-    /// That of `of` over that of `over`.
+    /// The statistic of `of` divided by the same statistic of `over`.
     Ratio { of: Select, over: Select, column: Column, statistic: Statistic },
     /// Pearson's correlation of two numbers of the rows.
     Correlation { of: Select, between: [Column; 2] },
-    /// By how much the correlation of `of` is farther from `to` than that of `than`; negative: nearer.
+    /// The distance of the correlation of `of` from `to`, minus that of `than`; negative if `of` is nearer.
     Farther { of: Select, than: Select, between: [Column; 2], to: f64 },
     /// The percentage of rows that meet conditions.
     Share { of: Select, meets: Conditions },
 }
 
 impl Quantity {
-    /// The rows that it is made from.
+    /// Returns the selections of rows that the number is computed from.
     pub fn operands(&self) -> Vec<&Select> {
         match self {
             Self::Speed { of, over, .. } | Self::Ratio { of, over, .. } => vec![of, over],
@@ -77,7 +78,7 @@ impl Quantity {
     }
 }
 
-/// `> 1`, `< 0.5` or `0.9 to 1.1`.
+/// An open range: `> 1`, `< 0.5` or `0.9 to 1.1`.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Range {
@@ -86,7 +87,7 @@ pub struct Range {
 }
 
 impl Range {
-    /// Ends are not in it.
+    /// Whether a number is in the range. The ends are not.
     pub fn contains(self, number: f64) -> bool {
         self.low < number && number < self.high
     }
@@ -105,7 +106,9 @@ impl FromStr for Range {
             let ends = text.split_once(" to ");
             ends.and_then(|(low, high)| Some(Self { low: number(low)?, high: number(high)? }))
         };
-        range.ok_or_else(|| format!("holds = '{text}' is none of '> 1', '< 1', '0.9 to 1.1'"))
+        range.ok_or_else(|| {
+            format!("holds = '{text}' must have the form '> 1', '< 1' or '0.9 to 1.1'")
+        })
     }
 }
 
@@ -144,6 +147,6 @@ mod tests {
         assert!(contains("0.9 to 1.1", 1.0) && !contains("0.9 to 1.1", 1.1));
         assert!(!contains("> 1", f64::NAN));
         let error = "about 1".parse::<Range>().unwrap_err();
-        assert_eq!(error, "holds = 'about 1' is none of '> 1', '< 1', '0.9 to 1.1'");
+        assert_eq!(error, "holds = 'about 1' must have the form '> 1', '< 1' or '0.9 to 1.1'");
     }
 }

@@ -1,5 +1,5 @@
-//! The grammar of an experiment's definition. It is closed: the lists of a block multiply, blocks add up,
-//! and there are no conditions.
+//! The format of an experiment's definition. The lists of a block are multiplied, blocks are added, and there are
+//! no conditions.
 
 use std::path::{Path, PathBuf};
 
@@ -16,81 +16,82 @@ use crate::report::published::Published;
 use crate::report::views::Spec;
 use crate::scalar::Precision;
 
-/// Lists multiply: few of them would otherwise be more than fits in memory.
+/// The maximum number of matrices, and of combinations of lists, in a block. Lists multiply, so a few could
+/// otherwise exceed the memory.
 const MOST: usize = 10_000;
 
-/// A table or figure: what is measured, shown and claimed.
+/// An experiment, usually a table or figure of a paper: what is measured, shown and claimed.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
-    /// The folder's name.
+    /// The name of the experiment's folder.
     #[serde(skip)]
     pub id: String,
-    /// What it is about.
+    /// The title of the experiment.
     pub title: String,
-    /// The document and the place in it: `merge-spmv-sc16, Table 1`; or this project.
+    /// The document and the place in it, such as `merge-spmv-sc16, Table 1`, or this project.
     pub source: String,
-    /// The GPUs that the source measured on, by the names of their models; `--device model` takes these.
+    /// The GPUs that the source used, by the names of their models. The option `--device model` uses these
+    /// models.
     #[serde(default)]
     pub gpus: Vec<String>,
-    /// How it departs from its source, and what must be known to read it.
+    /// Notes for the reader, such as differences from the source.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// A file beside this one with times that others have published of the same products: see
-    /// [`Published`].
+    /// The name of a file, in the same folder, with published times of the same products: see [`Published`].
     #[serde(default)]
     pub published: Option<String>,
-    /// What is in it.
+    /// The contents of the file `published`.
     #[serde(skip)]
     pub known: Published,
-    /// What is measured.
+    /// The products that are measured.
     #[serde(rename = "measure")]
     pub blocks: Vec<Block>,
-    /// What is shown.
+    /// The views that are shown.
     #[serde(default, rename = "view")]
     pub views: Vec<Spec>,
-    /// What the source says of it.
+    /// The claims of the source.
     #[serde(default, rename = "claim")]
     pub claims: Vec<Claim>,
 }
 
-/// Matrices, each multiplied by every method in every combination of the lists.
+/// A block of products: each matrix is multiplied by every method in every combination of the lists.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Block {
-    /// `corpus`, `set:NAME`, `set:NAME/CLASS`, `GROUP/NAME`, `collection:GROUP/NAME` where the datasets lack it, and `gen:SPEC` where `key={a,b,c}` stands
-    /// for a matrix each.
+    /// The matrices: `corpus`, `set:NAME`, `set:NAME/CLASS`, `GROUP/NAME`, `collection:GROUP/NAME` for a matrix
+    /// that the datasets lack, or `gen:SPEC`, where `key={a,b,c}` generates one matrix per value.
     pub matrices: Vec<String>,
-    /// As after `--methods`; all of one device.
+    /// The methods, in the form of the option `--methods`. All must run on the same device.
     pub methods: Vec<String>,
-    /// The modelled GPUs that methods of the GPU run on, in place of a real one.
+    /// The modelled GPUs on which GPU methods run, in place of a real one.
     #[serde(default)]
     pub models: Vec<String>,
-    /// See [`Precision`].
+    /// The precisions of values and vectors.
     #[serde(default = "f64_only")]
     pub precision: Vec<Precision>,
-    /// Numbers of threads; what the machine lacks is left out. None: one per core.
+    /// The numbers of threads. Numbers above the number of cores are left out. If empty: one thread per core.
     #[serde(default)]
     pub threads: Vec<usize>,
-    /// See [`Order`].
+    /// The orders of rows and columns: see [`Order`].
     #[serde(default = "natural_only")]
     pub order: Vec<Order>,
-    /// See [`CacheState`].
+    /// The cache states: see [`CacheState`].
     #[serde(default = "hot_only")]
     pub cache: Vec<CacheState>,
-    /// By A or by Aᵀ.
+    /// Whether the products are with A (`false`) or with Aᵀ (`true`).
     #[serde(default = "plain_only")]
     pub transpose: Vec<bool>,
-    /// See [`Protocol`].
+    /// The protocol of the measurement: see [`Protocol`].
     pub protocol: Option<Protocol>,
-    /// As after `--rounds`.
+    /// The value of the option `--rounds`.
     pub rounds: Option<u32>,
-    /// As after `--iterations`.
+    /// The value of the option `--iterations`.
     pub iterations: Option<u32>,
     /// Whether symmetric files are expanded.
     #[serde(default = "yes")]
     pub expand: bool,
-    /// Whether the parts of products are timed too.
+    /// Whether the stages of products are timed too.
     #[serde(default)]
     pub stages: bool,
 }
@@ -115,11 +116,13 @@ fn yes() -> bool {
     true
 }
 
-/// Why there is no such experiment.
+/// Why an experiment cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum DefinitionError {
-    #[error("there is no experiment '{id}'{hint}; one of your own is named by its FILE.toml")]
+    #[error(
+        "there is no experiment '{id}'{hint}; to run your own experiment, give the path of its .toml file"
+    )]
     Unknown { id: String, hint: String },
     #[error("cannot read {path}: {error}")]
     Unreadable { path: PathBuf, error: std::io::Error },
@@ -130,10 +133,11 @@ pub enum DefinitionError {
 }
 
 impl Experiment {
-    /// Of a file; its ID is the file's name, or its folder's if the file is `experiment.toml`.
+    /// Reads a definition from a file. Its ID is the file's name without extension, or the folder's name if the
+    /// file is `experiment.toml`.
     ///
     /// # Errors
-    /// When it cannot be read or understood.
+    /// Returns an error if a file cannot be read or is invalid.
     pub fn read(path: &Path) -> Result<Self, DefinitionError> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| DefinitionError::Unreadable { path: path.to_owned(), error })?;
@@ -147,19 +151,19 @@ impl Experiment {
         experiment.knowing(&path.display().to_string(), &text)
     }
 
-    /// With the published times of a text that bears the name `file` in messages.
+    /// Adds the published times of a text. `file` is the name of the text in messages.
     ///
     /// # Errors
-    /// When it is not understood.
+    /// Returns an error if the text is invalid.
     pub fn knowing(self, file: &str, text: &str) -> Result<Self, DefinitionError> {
         let wrong = |what| DefinitionError::Content { file: file.to_owned(), what };
         Ok(Self { known: Published::parse(text).map_err(wrong)?, ..self })
     }
 
-    /// Of a text that bears the name `file` in messages.
+    /// Parses a definition. `file` is the name of the text in messages.
     ///
     /// # Errors
-    /// When it is not understood.
+    /// Returns an error if the text is invalid.
     pub fn parse(id: &str, file: &str, text: &str) -> Result<Self, DefinitionError> {
         let parsed: Self = toml::from_str(text).map_err(|error| DefinitionError::Grammar {
             file: file.to_owned(),
@@ -174,15 +178,15 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// Whether something of it runs there; on a GPU, that is a real one.
+    /// Whether a block of the experiment runs on the device. For a GPU, only blocks on a real GPU count.
     pub fn needs(&self, device: Device) -> bool {
         let runs = |block: &Block| block.device() == device && block.models.is_empty();
         self.blocks.iter().any(runs)
     }
 }
 
-/// The parser's message, with what may have been meant where it quotes a word that it does not know and then those
-/// that it knows.
+/// Returns the parser's message. If it quotes an unknown word followed by the known ones, adds the known word
+/// that was probably meant.
 fn with_hint(error: &toml::de::Error) -> String {
     let mut quoted = error.message().split('`').skip(1).step_by(2);
     let meant = quoted.next().and_then(|word| did_you_mean(word, quoted));
@@ -191,17 +195,17 @@ fn with_hint(error: &toml::de::Error) -> String {
 }
 
 impl Block {
-    /// Where its methods run.
+    /// Returns the device on which the methods of the block run.
     ///
     /// # Panics
-    /// On a block that was not checked.
+    /// Panics on a block that [`check`](Self::check) has not checked.
     pub fn device(&self) -> Device {
         devices(&self.methods[0]).next().expect("checked when it was parsed")
     }
 
-    /// The options of `corpus` for each combination of its lists, without those that name methods and
-    /// matrices; `threads` are at most `cores`. A block of the GPU runs on each of `models`, on its own ones if it
-    /// has some, and on a real one if there are none of either.
+    /// Returns the options of the command `corpus` for each combination of the lists, without the methods and
+    /// matrices. Numbers of threads above `cores` are left out. A GPU block runs on its own models if it has
+    /// some, otherwise on each of `models`, or on a real GPU if that is empty too.
     pub fn options(&self, cores: usize, models: &[String]) -> Vec<Vec<String>> {
         let models = if self.models.is_empty() { models } else { &self.models };
         let on = |device: String| [pair("--device", &device), self.common_options()].concat();
@@ -254,28 +258,31 @@ impl Block {
             }
         }
         let mut devices = self.methods.iter().flat_map(|word| devices(word));
-        let first = devices.next().ok_or("a block without methods")?;
+        let first = devices.next().ok_or("a block lists no methods")?;
         if devices.any(|device| device != first) {
-            return Err("methods of CPU and GPU in one block: make it two".into());
+            return Err(
+                "a block lists methods of both CPU and GPU: split it into two blocks".into()
+            );
         }
         if first == Device::Cpu && !self.models.is_empty() {
-            return Err("models are for methods of the GPU".into());
+            return Err("a block lists models, but its methods run on the CPU; models are for methods of the GPU"
+                .into());
         }
         known_models(&self.models)?;
         if self.matrices.is_empty() {
-            return Err("a block without matrices".into());
+            return Err("a block lists no matrices".into());
         }
         let lists =
             [self.precision.len(), self.order.len(), self.cache.len(), self.transpose.len()];
         if lists.contains(&0) {
-            return Err("an empty list in a block: it measures nothing".into());
+            return Err("a block has an empty list, so that it measures nothing".into());
         }
         let combinations = lists.into_iter().fold(self.threads.len().max(1), usize::saturating_mul);
         let matrices = self.matrices.iter().map(|word| expansions(word));
         let matrices = matrices.fold(0, usize::saturating_add);
         for (count, what) in [(matrices, "matrices"), (combinations, "combinations of lists")] {
             if count > MOST {
-                return Err(format!("{count} {what} in a block: {MOST} are the most"));
+                return Err(format!("a block has {count} {what}; at most {MOST} are allowed"));
             }
         }
         Ok(())
@@ -287,7 +294,7 @@ fn known_models(names: &[String]) -> Result<(), String> {
     names.iter().try_for_each(known).map_err(|Unavailable(reason)| reason)
 }
 
-/// Of the methods that a name or glob, with parameters or without, means.
+/// Returns the devices of the methods that a name or glob selects. The word may have parameters.
 fn devices(word: &str) -> impl Iterator<Item = Device> + use<> {
     let name = word.split(':').next().unwrap_or_default();
     let pattern = glob::Pattern::new(name).ok();
@@ -309,8 +316,8 @@ fn flag(given: bool, option: &str) -> Vec<String> {
     if given { vec![option.to_owned()] } else { Vec::new() }
 }
 
-/// The words that a generator's lists stand for: `gen:a,n={1,2}` is `gen:a,n=1` and `gen:a,n=2`; several
-/// lists multiply. A word without a list is itself.
+/// Returns the words that a word with lists stands for: `gen:a,n={1,2}` is `gen:a,n=1` and `gen:a,n=2`. Several
+/// lists are multiplied. A word without a list stands for itself.
 pub fn expanded(word: &str) -> Vec<String> {
     let (mut words, mut rest) = (vec![String::new()], word);
     while let Some((head, list, tail)) = first_list(rest) {
@@ -323,7 +330,7 @@ pub fn expanded(word: &str) -> Vec<String> {
     words.into_iter().map(|word| word + rest).collect()
 }
 
-/// How many words these are.
+/// Returns the number of words that [`expanded`] would return.
 fn expansions(word: &str) -> usize {
     let mut rest = word;
     let lists = std::iter::from_fn(|| {
@@ -334,7 +341,7 @@ fn expansions(word: &str) -> usize {
     lists.fold(1, usize::saturating_mul)
 }
 
-/// What stands before a word's first list, in it and behind it.
+/// Splits a word into the text before its first list, the list, and the text after it.
 fn first_list(word: &str) -> Option<(&str, &str, &str)> {
     let (head, rest) = word.split_once('{')?;
     let (list, tail) = rest.split_once('}')?;

@@ -1,4 +1,4 @@
-//! Claims held against measured rows.
+//! Compares claims with rows.
 
 mod modelled;
 
@@ -17,20 +17,20 @@ use crate::report::matched::{best_share, numbers, speeds};
 use crate::report::select::Select;
 use crate::report::statistics::{Statistic, pearson};
 
-/// What became of a claim.
+/// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClaimVerdict {
-    /// Our number is where the claim puts it.
+    /// Our number is in the range that the claim requires.
     Holds,
-    /// It is elsewhere.
+    /// Our number is outside of that range.
     DoesNotHold,
-    /// There is no such number here, or it says nothing about the claim.
+    /// There is no number here, or it is not sufficient to judge the claim.
     CannotBeJudged,
 }
 
 impl ClaimVerdict {
-    /// In words.
+    /// Returns the verdict as text.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Holds => "holds",
@@ -40,23 +40,24 @@ impl ClaimVerdict {
     }
 }
 
-/// A claim beside what was measured.
+/// The result of comparing a claim with rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
-    /// Our number; `None` where nothing was measured.
+    /// Our number; `None` if there is none.
     pub measured: Option<f64>,
-    /// Matrices that it stands on.
+    /// The number of matrices that the number is computed from.
     pub matrices: usize,
-    /// What follows.
+    /// The verdict.
     pub verdict: ClaimVerdict,
-    /// Why it cannot be judged.
+    /// The reason why the claim cannot be judged.
     pub why: Option<String>,
-    /// The model that the number comes from and its error; `None` where it was measured.
+    /// The model that the number comes from, with its error; `None` where it was measured.
     pub modelled: Option<String>,
 }
 
-/// Holds a claim against rows. `gpus` are those that the source measured on; of rows of several models, those of
-/// the claim's own count, or of the first. `quick` says that they were measured for a look only.
+/// Judges a claim by rows. `gpus` are the GPUs of the source. If rows of several models are given, those of the
+/// claim's own GPU are used, or of the first in `gpus`. `quick`: whether the rows are from a quick run, which is
+/// too short to judge by.
 pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool) -> Judgement {
     let lines: Vec<&RecordedRow> =
         lines.iter().filter(|line| claim.conditions.meet(line)).collect();
@@ -92,7 +93,7 @@ pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool)
     Judgement { measured: number, matrices, verdict, why, modelled }
 }
 
-/// Without the rows of other models, if there are some of the GPU.
+/// Removes the rows of other modelled GPUs, if there are rows of `gpu`.
 fn of_one_model<'a>(lines: &[&'a RecordedRow], gpu: Option<&String>) -> Vec<&'a RecordedRow> {
     let model = |line: &RecordedRow| line.row.device.and_then(Device::model_name);
     let gpu = gpu.filter(|gpu| lines.iter().any(|line| model(line) == Some(gpu.as_str())));
@@ -101,13 +102,14 @@ fn of_one_model<'a>(lines: &[&'a RecordedRow], gpu: Option<&String>) -> Vec<&'a 
     lines.iter().filter(is_own).copied().collect()
 }
 
-/// A number and the rows that it stands on.
+/// A number and the rows that it is computed from.
 struct Measured<'a> {
     number: Option<f64>,
     lines: Vec<&'a RecordedRow>,
 }
 
-/// The quantity if every product of its first operand took `slower` times as long as its row says.
+/// Computes a quantity under the assumption that all times of its first operand are `slower` times those in the
+/// rows.
 fn measure<'a>(quantity: &Quantity, lines: &[&'a RecordedRow], slower: f64) -> Measured<'a> {
     match quantity {
         Quantity::Speed { of, over, statistic } => {
@@ -157,7 +159,7 @@ fn reduced(statistic: Statistic, pairs: Vec<(&RecordedRow, f64)>) -> Measured<'_
     Measured { number, lines }
 }
 
-/// In percent.
+/// Returns the percentage of pairs whose number counts.
 fn share(pairs: Vec<(&RecordedRow, f64)>, counts: impl Fn(f64) -> bool) -> Measured<'_> {
     let shares =
         pairs.into_iter().map(|(line, number)| (line, if counts(number) { 100.0 } else { 0.0 }));
@@ -177,7 +179,7 @@ fn both<'a>(a: Measured<'a>, b: Measured<'a>, join: impl Fn(f64, f64) -> f64) ->
     Measured { number, lines: [a.lines, b.lines].concat() }
 }
 
-/// Why there is no number: what the rows say that lack it, or that there are none.
+/// Explains why there is no number: the reason in a row that has none, or that there are no rows.
 fn absence(claim: &Claim, lines: &[&RecordedRow]) -> String {
     for select in claim.measured.operands() {
         let own: Vec<_> = lines.iter().filter(|line| select.meets(line)).collect();
@@ -195,7 +197,7 @@ fn absence(claim: &Claim, lines: &[&RecordedRow]) -> String {
     "no matrix has all of the rows".into()
 }
 
-/// Whether what it names are methods of the GPU.
+/// Whether the selection names methods that run on a GPU.
 fn runs_on_gpu(select: &Select) -> bool {
     let mut named = METHODS.iter().filter(|method| select.names_method(method.name));
     named.any(|method| method.device() == Device::Gpu)

@@ -1,5 +1,5 @@
-//! The experiments: what each table and figure of the five documents, and a few of our own, measure, show
-//! and claim. Definitions are `results/ID/experiment.toml`; nothing here runs a method.
+//! The experiments: what each table and figure of the five documents, and some experiments of this project,
+//! measure, show and claim. The definitions are in `results/ID/experiment.toml`. No code here runs a method.
 
 pub mod claim;
 pub mod definition;
@@ -11,15 +11,15 @@ pub mod verdicts;
 use crate::near::hint;
 use definition::{DefinitionError, Experiment};
 
-/// Defines the list from the folders' names.
+/// Builds the list of experiments from the names of their folders.
 macro_rules! experiments {
     ($($id:literal),* $(,)?) => {
         &[$(($id, include_str!(concat!("../../results/", $id, "/experiment.toml")))),*]
     };
 }
 
-/// Every experiment that is built in, in the order in which they are listed and run: its ID and its
-/// definition. First those that measure many methods: the others take over what these have measured.
+/// The ID and definition of every built-in experiment, in the order in which they are listed and run. Experiments
+/// that measure many methods are first, because the others reuse their rows.
 const EXPERIMENTS: &[(&str, &str)] = experiments![
     "selector",
     "roofline",
@@ -70,25 +70,27 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
     "model-validation",
 ];
 
-/// The published times of the one experiment that has some.
+/// The published times, which only one experiment uses.
 const PUBLISHED: &str = include_str!("../../results/model-validation/published.csv");
 
-/// The experiments that are built in.
+/// Returns the built-in experiments.
 pub fn experiments() -> impl Iterator<Item = Experiment> {
     EXPERIMENTS.iter().map(|(id, text)| {
         let experiment = Experiment::parse(id, &format!("{id}/experiment.toml"), text);
-        let experiment = experiment.expect("a test reads them all");
+        let experiment = experiment.expect("a test parses all definitions");
         match &experiment.published {
-            Some(file) => experiment.clone().knowing(file, PUBLISHED).expect("a test reads it"),
+            Some(file) => {
+                experiment.clone().knowing(file, PUBLISHED).expect("a test parses the file")
+            }
             None => experiment,
         }
     })
 }
 
-/// The experiment of that ID, or of that file where it ends with `.toml`.
+/// Returns the built-in experiment with that ID, or reads a definition if the word ends with `.toml`.
 ///
 /// # Errors
-/// When there is none, or the file is not understood.
+/// Returns an error if there is no such experiment, or if the file cannot be read or is invalid.
 pub fn experiment(word: &str) -> Result<Experiment, DefinitionError> {
     if word.ends_with(".toml") {
         return Experiment::read(word.as_ref());

@@ -1,5 +1,5 @@
-//! An experiment as a page: its claims beside what was measured, its views, what went wrong, and the facts
-//! of the runs.
+//! The page of an experiment: its claims with their verdicts, its views, wrong results, and the facts of the
+//! runs.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::report::overview::{self, ResultFile};
 use crate::report::page::{Page, Section};
 use crate::report::views::Recorded;
 
-/// The page of an experiment. `remarks` say what of it is missing here.
+/// Builds the page of an experiment. `remarks` describe the parts of the experiment that are missing here.
 pub fn of<'a>(
     experiment: &Experiment,
     lines: &[RecordedRow],
@@ -31,7 +31,9 @@ pub fn of<'a>(
     let views = experiment.views.iter().map(|spec| spec.view(&shown));
     let (views, empty): (Vec<_>, Vec<_>) =
         views.partition(|view| view.chart.is_some() || view.table.is_some());
-    let empty = empty.iter().map(|view| format!("Not shown, for lack of rows: {}.", view.title));
+    let empty = empty
+        .iter()
+        .map(|view| format!("Not shown, because there are no rows for it: {}.", view.title));
     let empty = empty.collect();
     let section = |title: &str, views| Section { title: title.into(), lead: Vec::new(), views };
     let claims = View { table: Some(verdicts.table()), ..View::default() };
@@ -56,19 +58,19 @@ fn source(experiment: &Experiment) -> String {
     format!("{source}. `spmv-bench reproduce {id}` measures it; all rows are in `rows.csv`.")
 }
 
-/// On how many matrices it stands, and on how many in the place of others.
+/// Returns the numbers of rows, matrices and stand-ins as a sentence.
 fn extent(lines: &[RecordedRow]) -> String {
     let matrices: BTreeSet<_> = lines.iter().map(|line| &line.row.file).collect();
     let stand_ins = lines.iter().filter(|line| line.is_stand_in()).map(|line| &line.row.file);
     let stand_ins = stand_ins.collect::<BTreeSet<_>>().len();
     let real = match stand_ins {
         0 => String::new(),
-        count => format!(", {count} of them generated ones in the place of the collection's"),
+        count => format!(", {count} of them generated stand-ins for matrices of the collection"),
     };
     format!("{} rows of {} matrices{real}.", lines.len(), matrices.len())
 }
 
-/// The rows of each run, with its facts.
+/// Groups the rows by run, each with its record.
 fn by_run(lines: &[RecordedRow], runs: &[&Value]) -> Vec<ResultFile> {
     let file = |run: &&Value| {
         let name = run["run_id"].as_str().unwrap_or_default().to_owned();

@@ -1,5 +1,6 @@
-//! What has been measured for an experiment: `rows.csv`, `stages.csv` where the parts of products were timed
-//! too, and in `runs/` the facts of the runs that the rows come from. A row is whole or not there, and a matrix under one set of options is measured or not.
+//! The measurements of an experiment in a folder: `rows.csv`, `stages.csv` if the stages of products were timed
+//! too, and in `runs/` the records of the runs that the rows come from. Rows are complete or missing, and so are
+//! the measurements of a matrix under one set of options.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -16,39 +17,39 @@ use crate::record::row::Row;
 use crate::record::stages::StageRow;
 use crate::report::lines::{self, RecordedRow};
 
-/// Rows and the facts of their runs, in a folder.
+/// The rows of a folder and the records of their runs.
 pub struct Store {
     folder: PathBuf,
     lines: Vec<RecordedRow>,
     stages: Vec<StageRow>,
-    /// By run and file, the places in `lines`.
+    /// The indices in `lines` by run and matrix file.
     places: HashMap<(String, String), Vec<usize>>,
-    /// By `run_id`.
+    /// The run records by `run_id`.
     runs: BTreeMap<String, Value>,
 }
 
-/// One matrix under one set of options.
+/// A matrix under one set of options.
 #[derive(Clone, Copy, Debug)]
 pub struct GridCell<'a> {
-    /// Of `corpus`, without those that name methods and matrices.
+    /// The options of the command `corpus`, without those for methods and matrices.
     pub options: &'a [String],
-    /// With parameters, as in rows.
+    /// The methods with their parameters, as in rows.
     pub methods: &'a [String],
-    /// As in rows.
+    /// The file of the matrix, as in rows.
     pub file: &'a str,
 }
 
-/// What may not change among the runs of one folder.
+/// The facts that must be the same for all runs of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// Of the sources that the program was built from.
+    /// The revision of the source code that the program was built from.
     pub revision: String,
     /// The processor and its number of cores.
     pub machine: String,
 }
 
 impl Origin {
-    /// Of the facts of a run.
+    /// Returns the origin of a run from its record.
     fn of(run: &Value) -> Self {
         let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), String::from);
         let system = &run["system"];
@@ -58,10 +59,10 @@ impl Origin {
 }
 
 impl Store {
-    /// What the folder has; nothing if it is not there.
+    /// Opens a folder. The store is empty if the folder does not exist.
     ///
     /// # Errors
-    /// When something in it cannot be read or is not what it should be.
+    /// Returns an error if a file in the folder cannot be read or is invalid.
     pub fn open(folder: &Path) -> Result<Self> {
         let mut store = Self {
             folder: folder.to_owned(),
@@ -72,7 +73,7 @@ impl Store {
         };
         if store.rows_path().is_file() {
             RowFile::mend::<Row>(&store.rows_path())?;
-            lines::read(&store.rows_path())?.into_iter().for_each(|line| store.keep(line));
+            lines::read(&store.rows_path())?.into_iter().for_each(|line| store.index(line));
         }
         if store.stages_path().is_file() {
             RowFile::mend::<StageRow>(&store.stages_path())?;
@@ -91,7 +92,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Where the rows are.
+    /// Returns the path of the rows.
     pub fn rows_path(&self) -> PathBuf {
         self.folder.join("rows.csv")
     }
@@ -100,18 +101,18 @@ impl Store {
         self.folder.join("stages.csv")
     }
 
-    /// Where the facts of a run are.
+    /// Returns the path of a run record.
     pub fn run_path(&self, run_id: &str) -> PathBuf {
         self.folder.join("runs").join(format!("{run_id}.json"))
     }
 
-    /// The facts of the runs.
+    /// Returns the run records.
     pub fn runs(&self) -> impl Iterator<Item = &Value> {
         self.runs.values()
     }
 
-    /// The rows of a cell, if one run has all of its methods, or has found that the matrix cannot be
-    /// measured.
+    /// Returns the rows of a cell if a single run has all of its methods. If a run found that the matrix cannot
+    /// be measured, returns only the row that gives the reason.
     pub fn rows_of(&self, cell: GridCell) -> Option<Vec<&RecordedRow>> {
         self.runs.iter().filter(|(_, run)| options_of(run) == cell.options).find_map(
             |(run_id, _)| {
@@ -127,17 +128,17 @@ impl Store {
         )
     }
 
-    /// The parts of the products of a cell.
+    /// Returns the stages of the products of a cell.
     pub fn stages_of(&self, cell: GridCell) -> Vec<&StageRow> {
         let run_id = self.rows_of(cell).and_then(|rows| Some(&rows.first()?.row.run_id));
         let own = |row: &&StageRow| row.file == cell.file && Some(&row.run_id) == run_id;
         self.stages.iter().filter(own).collect()
     }
 
-    /// Takes over the rows of a cell that another folder has, if they are of that origin.
+    /// Copies the rows of a cell from another folder, if they are of the given origin. Returns whether it did.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if the rows cannot be written.
     pub fn take(&mut self, other: &Self, cell: GridCell, origin: &Origin) -> Result<bool> {
         let Some(rows) = other.rows_of(cell) else { return Ok(false) };
         let run_id = &rows[0].row.run_id;
@@ -152,37 +153,37 @@ impl Store {
         write(&self.stages_path(), &stages.iter().collect::<Vec<_>>())?;
         self.stages.extend(stages);
         write(&self.rows_path(), &rows.iter().map(|line| &line.row).collect::<Vec<_>>())?;
-        rows.into_iter().for_each(|line| self.keep(line.clone()));
+        rows.into_iter().for_each(|line| self.index(line.clone()));
         Ok(true)
     }
 
-    /// Notes a run whose facts have been written to [`run_path`](Self::run_path).
+    /// Registers a run whose record has been written to [`run_path`](Self::run_path).
     ///
     /// # Errors
-    /// When they cannot be read back.
+    /// Returns an error if the record cannot be read.
     pub fn begin(&mut self, run_id: &str) -> Result<()> {
         let text = fs::read_to_string(self.run_path(run_id))?;
         self.runs.insert(run_id.to_owned(), serde_json::from_str(&text)?);
         Ok(())
     }
 
-    /// Adds the rows of a matrix.
+    /// Adds the rows of a matrix to the folder.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if the rows cannot be written.
     pub fn append(&mut self, report: &MatrixReport) -> Result<()> {
         let stages = StageRow::all(report);
         write(&self.stages_path(), &stages.iter().collect::<Vec<_>>())?;
         self.stages.extend(stages);
         write(&self.rows_path(), &report.rows().collect::<Vec<_>>())?;
-        report.rows().for_each(|row| self.keep(RecordedRow::from(row.clone())));
+        report.rows().for_each(|row| self.index(RecordedRow::from(row.clone())));
         Ok(())
     }
 
-    /// Refuses to add rows of this origin to those of another.
+    /// Checks that rows of this origin may be added to those in the folder.
     ///
     /// # Errors
-    /// When they differ.
+    /// Returns an error if the folder has rows of another origin.
     pub fn check_origin(&self, origin: &Origin) -> Result<()> {
         for run in self.runs.values() {
             let there = Origin::of(run);
@@ -200,19 +201,20 @@ impl Store {
         Ok(())
     }
 
-    fn keep(&mut self, line: RecordedRow) {
+    fn index(&mut self, line: RecordedRow) {
         let key = (line.row.run_id.clone(), line.row.file.clone());
         self.places.entry(key).or_default().push(self.lines.len());
         self.lines.push(line);
     }
 }
 
-/// Adds rows to a file, all at once, so that an interruption leaves all of a matrix or none.
+/// Appends rows to a file in a single write, so that after an interruption the file has all rows of a matrix or
+/// none.
 fn write<R: Serialize + Default>(path: &Path, rows: &[&R]) -> Result<()> {
     if rows.is_empty() { Ok(()) } else { Ok(RowFile::open::<R>(path)?.add(rows)?) }
 }
 
-/// The options of the run's command line.
+/// Returns the options on the command line of a run, without those for methods and matrices.
 fn options_of(run: &Value) -> Vec<String> {
     let words = run["command"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let words: Vec<_> = words.skip_while(|word| !word.starts_with("--")).collect();

@@ -1,4 +1,4 @@
-//! The claims of an experiment beside what was measured: a table for eyes and a file for others.
+//! The verdicts on the claims of an experiment, as a table for readers and as the file `claims.csv`.
 
 use std::path::Path;
 
@@ -9,34 +9,34 @@ use super::judge::{ClaimVerdict, Judgement, judge};
 use crate::report::lines::RecordedRow;
 use crate::report::table::{Cell, Table, significant};
 
-/// What became of the claims of an experiment, in its order.
+/// The verdicts on the claims of an experiment, in the order of the claims.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verdicts(Vec<JudgedClaim>);
 
-/// A claim and what became of it, as in `claims.csv`.
+/// A claim and its verdict: a line of `claims.csv`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JudgedClaim {
-    /// The experiment's.
+    /// The ID of the experiment.
     pub id: String,
-    /// In our words.
+    /// The claim, in our words.
     pub claim: String,
-    /// What the source prints.
+    /// The number or words that the source prints.
     pub paper: String,
-    /// Our number.
+    /// The number that was measured here.
     pub measured: Option<f64>,
-    /// Matrices that it stands on.
+    /// The number of matrices that the number is computed from.
     pub matrices: usize,
-    /// In words.
+    /// The verdict.
     pub verdict: ClaimVerdict,
-    /// Why it cannot be judged.
+    /// The reason why the claim cannot be judged.
     pub why: Option<String>,
-    /// The model that our number comes from and its error; nothing where it was measured.
+    /// The model that the number comes from, with its error; `None` where it was measured.
     #[serde(default)]
     pub modelled: Option<String>,
 }
 
 impl JudgedClaim {
-    /// The verdict, why there is none, and the model that it rests on.
+    /// Returns the verdict as text, with the reason why there is none and the model that it is based on.
     pub fn in_words(&self) -> String {
         let why = self.why.as_ref().map(|why| format!(": {why}"));
         let modelled = self.modelled.as_ref().map(|model| format!(" ({model})"));
@@ -46,8 +46,8 @@ impl JudgedClaim {
 }
 
 impl Verdicts {
-    /// Of the claims of an experiment against its rows; `quick` says that they were measured for a look
-    /// only.
+    /// Judges the claims of an experiment by its rows. `quick`: whether the rows are from a quick run, which is
+    /// too short to judge by.
     pub fn of(experiment: &Experiment, lines: &[RecordedRow], quick: bool) -> Self {
         let row = |claim: &super::claim::Claim| {
             let Judgement { measured, matrices, verdict, why, modelled } =
@@ -59,25 +59,25 @@ impl Verdicts {
         Self(experiment.claims.iter().map(row).collect())
     }
 
-    /// Those of a `claims.csv`.
+    /// Reads a `claims.csv` file.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the file cannot be read or is invalid.
     pub fn read(path: &Path) -> csv::Result<Self> {
         Ok(Self(csv::Reader::from_path(path)?.into_deserialize().collect::<Result<_, _>>()?))
     }
 
-    /// As `claims.csv`.
+    /// Writes a `claims.csv` file.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn write(&self, path: &Path) -> csv::Result<()> {
         let mut writer = csv::Writer::from_path(path)?;
         self.0.iter().try_for_each(|row| writer.serialize(row))?;
         Ok(writer.flush()?)
     }
 
-    /// For eyes.
+    /// Returns the claims as a table for readers.
     pub fn table(&self) -> Table {
         let columns = ["claim", "paper", "here", "matrices", "verdict"];
         let row = |row: &JudgedClaim| {
@@ -91,12 +91,13 @@ impl Verdicts {
         Table { columns: columns.map(String::from).to_vec(), rows }
     }
 
-    /// Those that were judged, and the others.
+    /// Returns the claims that were judged, and the others.
     pub fn judged(&self) -> (Vec<&JudgedClaim>, Vec<&JudgedClaim>) {
         self.0.iter().partition(|row| row.verdict != ClaimVerdict::CannotBeJudged)
     }
 
-    /// With the verdicts of others, of the same experiment, on claims that these could not judge.
+    /// Replaces claims without a verdict by the same claims with a verdict in `others`, which must be of the same
+    /// experiment.
     pub fn completed_by(self, others: &Self) -> Self {
         let judged = |row: &JudgedClaim| row.verdict != ClaimVerdict::CannotBeJudged;
         let better = |row: JudgedClaim| {

@@ -1,4 +1,4 @@
-//! The numbers that rows have and that follow from them, with their names on axes.
+//! Numeric columns of rows, including numbers that are computed from several columns, and their names on axes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,16 +10,16 @@ use super::table::Cell;
 use crate::bench::metrics::compulsory_bytes;
 use crate::near::hint;
 
-/// A number that rows have: a column of the file, something that follows from several, or `gen:KEY`, a
-/// number of the generator's specification.
+/// The name of a number that rows have: a column of the file, a number that follows from several columns, or
+/// `gen:KEY`, a number from the generator's specification.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, serde::Deserialize)]
 #[serde(try_from = "String")]
 pub struct Column(String);
 
-/// A column, the name of its axis with the unit, and whether that axis is logarithmic.
+/// A column name, the label of its axis with the unit, and whether that axis is logarithmic.
 type Known = (&'static str, &'static str, bool);
 
-/// Those that may be asked for.
+/// All columns except `gen:KEY`.
 const KNOWN: &[Known] = &[
     ("num_rows", "rows", true),
     ("num_cols", "columns", true),
@@ -34,9 +34,9 @@ const KNOWN: &[Known] = &[
     ("pattern_symmetry", "pattern symmetry", false),
     ("setup_ms", "setup (ms)", true),
     ("avg_spmv_ms", "mean time per product (ms)", true),
-    ("min_ms", "least time per product (ms)", true),
+    ("min_ms", "minimum time per product (ms)", true),
     ("median_ms", "median time per product (ms)", true),
-    ("max_ms", "greatest time per product (ms)", true),
+    ("max_ms", "maximum time per product (ms)", true),
     ("order_ms", "time of ordering (ms)", true),
     ("gflops", "GFLOP/s", false),
     ("effective_GBs", "effective GB/s", false),
@@ -44,11 +44,11 @@ const KNOWN: &[Known] = &[
     ("percent_of_peak", "% of peak bandwidth, as CSR", false),
     ("required_percent_of_peak", "% of peak bandwidth", false),
     ("required_bytes", "bytes of a product", true),
-    ("distinct_values", "different values", true),
+    ("distinct_values", "distinct values", true),
     ("uncertainty", "half the 95 % interval (%)", true),
     ("extra_bytes", "bytes beyond CSR", true),
     ("break_even", "products until the setup has paid off", true),
-    ("error_ratio", "error over bound", true),
+    ("error_ratio", "error / bound", true),
     ("threads", "threads", false),
     ("occupancy", "occupancy", false),
     ("distinct_results", "bitwise different results", false),
@@ -58,7 +58,7 @@ const KNOWN: &[Known] = &[
     ("memory_bytes", "bytes read from memory and written to it", true),
     ("published_ms", "published time (ms)", true),
     ("waited_ms", "modelled time with launching and waiting (ms)", true),
-    ("published_ratio", "modelled over published time", true),
+    ("published_ratio", "modelled / published time", true),
     ("published_error", "error against the published time (%)", false),
     ("setup_products", "setup (products of the same method)", true),
     ("ns_per_nonzero", "time per nonzero (ns)", true),
@@ -67,10 +67,10 @@ const KNOWN: &[Known] = &[
     ("empty_percent", "empty rows (%)", false),
 ];
 
-/// Where all of them are listed.
+/// The end of the message about an unknown column.
 const WHOLE: &str = "the README lists the columns under \"The CSV\"";
 
-/// Those that are whole numbers.
+/// The columns whose numbers are integers.
 const COUNTS: &[&str] = &[
     "num_rows",
     "num_cols",
@@ -85,30 +85,30 @@ const COUNTS: &[&str] = &[
     "distinct_results",
 ];
 
-/// Those that are something over the time of a product.
+/// The rates: columns that are inversely proportional to the time of a product.
 const RATES: &[&str] =
     &["gflops", "effective_GBs", "compulsory_GBs", "percent_of_peak", "required_percent_of_peak"];
 
-/// Those that are the time of a product.
+/// The columns that contain the time of a product.
 const TIMES: &[&str] =
     &["avg_spmv_ms", "min_ms", "median_ms", "max_ms", "waited_ms", "ns_per_nonzero"];
 
-/// Those of which a greater number is a better one, beside the rates.
+/// The columns, in addition to the rates, where a greater number is better.
 const MORE_IS_BETTER: &[&str] =
     &["occupancy", "achieved_occupancy", "warp_execution_efficiency", "global_load_efficiency"];
 
 impl Column {
-    /// One that is known to exist.
+    /// Returns the column of that name. Panics if there is no such column.
     pub fn of(name: &str) -> Self {
         name.parse().expect("a known column")
     }
 
-    /// As in a file.
+    /// Returns the name of the column in result files.
     pub fn name(&self) -> &str {
         &self.0
     }
 
-    /// As on an axis, with the unit.
+    /// Returns the label of an axis that shows the column, with its unit.
     pub fn label(&self) -> &str {
         match self.0.strip_prefix("gen:") {
             Some(key) => key,
@@ -116,28 +116,28 @@ impl Column {
         }
     }
 
-    /// Whether its axis is logarithmic.
+    /// Whether an axis of this column is logarithmic.
     pub fn is_log(&self) -> bool {
         self.0.starts_with("gen:") || self.known().2
     }
 
-    /// A number of it in a table.
+    /// Returns a number of this column as a table cell.
     pub fn cell(&self, number: f64) -> Cell {
         if self.is_count() { Cell::Count(number as u64) } else { Cell::Number(number) }
     }
 
-    /// Whether its numbers are whole.
+    /// Whether the numbers of this column are integers.
     pub fn is_count(&self) -> bool {
         COUNTS.contains(&&self.0[..])
     }
 
-    /// Whether a greater number is a better one.
+    /// Whether a greater number is better.
     pub fn more_is_better(&self) -> bool {
         let name = &&self.0[..];
         RATES.contains(name) || MORE_IS_BETTER.contains(name)
     }
 
-    /// Whether it is the time of a product or something over it.
+    /// Whether the column is the time of a product or a rate that follows from it.
     pub fn is_timed(&self) -> bool {
         let name = &&self.0[..];
         RATES.contains(name) || TIMES.contains(name)
@@ -147,7 +147,8 @@ impl Column {
         KNOWN.iter().find(|known| known.0 == self.0).expect("checked when it was parsed")
     }
 
-    /// The number in a row; `None` where it is unknown. Rates are those of the median time, as all that is compared.
+    /// Returns the number in a row, or `None` if it is unknown. Rates are computed from the median time, like all
+    /// numbers that are compared.
     pub fn of_line(&self, line: &RecordedRow) -> Option<f64> {
         let row = &line.row;
         let per_nonzero = |number: f64| {
@@ -185,9 +186,9 @@ impl Column {
         }
     }
 
-    /// From where to where the number in a row lies, where it is the median time of a product or a rate: as the
-    /// 95 % interval of that time says. `None` where the number lies outside of it: older files have the interval of
-    /// the mean.
+    /// Returns the 95 % interval of the number in a row, derived from the interval of the time, for the median
+    /// time and for rates. Returns `None` for other columns, and if the number is outside the interval: files of
+    /// older versions have the interval of the mean.
     pub fn interval(&self, line: &RecordedRow) -> Option<(f64, f64)> {
         let (low, high) = line.row.interval_ms()?;
         let number = self.of_line(line)?;
@@ -203,7 +204,7 @@ impl Column {
     }
 }
 
-/// The message about a column that is none of those known, and none of `others`.
+/// Returns the error message about a column that is neither in [`KNOWN`] nor in `others`.
 pub(super) fn unknown(name: &str, others: &[&'static str]) -> String {
     let names = KNOWN.iter().map(|known| known.0).chain(others.iter().copied());
     format!("there is no column '{name}'{}", hint(name, names, WHOLE))

@@ -1,4 +1,4 @@
-//! Two result files row by row: what became faster, what slower, and what is no longer right.
+//! Compares two result files row by row: which rows became faster, slower, or wrong.
 
 pub mod error;
 pub mod facts;
@@ -17,46 +17,46 @@ use error::CompareError;
 use pair::{Key, Pair, pairs};
 use ratio::Mean;
 
-/// The rows of a file.
+/// The rows of one of the two files.
 #[derive(Clone, Copy, Debug)]
 pub struct Compared<'a> {
-    /// What messages call it.
+    /// The name of the file in messages.
     pub name: &'a str,
-    /// Those that are compared.
+    /// The rows that are compared.
     pub lines: &'a [RecordedRow],
 }
 
-/// What became of the rows of A in B.
+/// The result of comparing file B with file A.
 #[derive(Clone, Debug)]
 pub struct Comparison<'a> {
-    /// What times are set off against.
+    /// The baseline.
     pub a: Compared<'a>,
-    /// What is judged.
+    /// The file that is judged.
     pub b: Compared<'a>,
-    /// In A's order, then what only B has, in its.
+    /// The pairs, in the order of A, followed by the rows that only B has, in the order of B.
     pub pairs: Vec<Pair<'a>>,
-    /// The mean of each method that is ok on both sides, in the order of the pairs.
+    /// The mean of each method that is ok in both files, in the order of the pairs.
     pub methods: Vec<Group<'a>>,
-    /// The mean over all pairs; `None` when none is ok on both sides.
+    /// The mean over all pairs, or `None` if no pair is ok in both files.
     pub overall: Option<Mean<'a>>,
-    /// Of all pairs, without their matrices.
+    /// The keys of all pairs, without their matrices.
     keys: BTreeSet<Key<'a>>,
 }
 
-/// The pairs of a method in one precision and on so many threads.
+/// The pairs of a method in one precision, on one device and with one number of threads.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
-    /// The method, with what tells it from others of the same name.
+    /// The method, with whatever distinguishes it from others of the same name.
     pub label: String,
-    /// Over its matrices.
+    /// The mean over the matrices.
     pub mean: Mean<'a>,
 }
 
 impl<'a> Comparison<'a> {
-    /// Pairs the rows and judges them.
+    /// Pairs the rows and judges the changes.
     ///
     /// # Errors
-    /// When what would be paired was not measured alike, or nothing pairs.
+    /// Returns an error if the files were measured in different ways, or if no rows can be paired.
     pub fn of(a: Compared<'a>, b: Compared<'a>) -> Result<Self, CompareError> {
         let pairs = pairs(&a, &b)?;
         let changed = pairs.iter().filter_map(|pair| Some((pair.key, pair.change?)));
@@ -67,14 +67,15 @@ impl<'a> Comparison<'a> {
         for method in changed.clone().map(|(key, _)| key.without_matrix()) {
             if seen.insert(method) {
                 let own = changed.clone().filter(|(key, _)| key.without_matrix() == method);
-                let mean = Mean::of(own).expect("it has the pair at hand");
+                let mean = Mean::of(own).expect("it contains at least this pair");
                 methods.push(Group { label: method.label(&keys), mean });
             }
         }
         Ok(Self { a, b, pairs, methods, overall, keys })
     }
 
-    /// The labels of rows that only A has, each with their number, and of those that only B has.
+    /// Returns the labels of the rows that only A has, and of those that only B has, each with the number of
+    /// rows.
     pub fn unpaired(&self) -> [BTreeMap<String, usize>; 2] {
         let of = |missing: fn(&Pair) -> bool| {
             let mut counts = BTreeMap::new();
@@ -86,19 +87,19 @@ impl<'a> Comparison<'a> {
         [of(|pair| pair.b.is_none()), of(|pair| pair.a.is_none())]
     }
 
-    /// The method, with what tells it from others of the same name.
+    /// Returns the method, with whatever distinguishes it from others of the same name.
     pub fn label(&self, key: &Key) -> String {
         key.label(&self.keys)
     }
 
-    /// The means that B is slower by than `percent`, with their whole intervals: each method's, and
-    /// that over all.
+    /// Returns the means, of each method and over all, whose whole interval is above a slow-down of B by
+    /// `percent`.
     pub fn slower_by(&self, percent: f64) -> Vec<(&str, &Mean<'a>)> {
         let bound = 1.0 + percent / 100.0;
         self.means().filter(|(_, mean)| mean.interval.is_some_and(|(low, _)| low > bound)).collect()
     }
 
-    /// The means without an interval.
+    /// Returns the labels of the means that have no interval.
     pub fn unjudged(&self) -> Vec<&str> {
         self.means().filter(|(_, mean)| mean.interval.is_none()).map(|(label, _)| label).collect()
     }

@@ -1,5 +1,5 @@
-//! Files in the form of Ginkgo's benchmarks, read as rows. A file does not tell the unit of its times: it is found by
-//! what is plausible.
+//! Reads result files of Ginkgo's benchmarks as rows. Such a file does not contain the unit of its times: the
+//! unit is the one with which the times are plausible.
 
 use std::path::Path;
 
@@ -7,19 +7,20 @@ use super::lines::{self, LinesError, RecordedRow};
 use crate::record::cells::to_csv;
 use crate::record::ginkgo::{Matrix, Unit};
 
-/// No matrix has so many rows, columns or nonzeros, or it would have more bytes than can be counted.
+/// The limit for numbers of rows, columns and nonzeros: a larger matrix would have more bytes than an integer can
+/// count.
 const MOST: usize = 1 << 48;
 
-/// Bytes per second that no machine reads.
+/// A bandwidth that no machine reaches, in bytes per second.
 const FASTEST: f64 = 20e12;
 
-/// Bytes that a nonzero takes at least: some formats have no indices, and precisions may be half.
+/// The smallest number of bytes per nonzero: some formats have no indices, and values may be half precision.
 const LEAST_BYTES: f64 = 2.0;
 
-/// Seconds that no product takes.
+/// The longest plausible time of a product, in seconds.
 const SLOWEST: f64 = 60.0;
 
-/// A time of a kernel on a matrix.
+/// The time of a kernel on a matrix, in an unknown unit.
 struct Time<'a> {
     kernel: &'a str,
     matrix: String,
@@ -35,30 +36,34 @@ impl Time<'_> {
     }
 }
 
-/// Whether a text can only be JSON: no CSV file of this program begins so.
+/// Whether a text is JSON. No CSV file of this program begins with `[` or `{`.
 pub fn is_json(text: &[u8]) -> bool {
     text.trim_ascii_start().first().is_some_and(|first| b"[{".contains(first))
 }
 
-/// The rows of a file that has this text, and what a reader of them must know. `told` is the unit that the user gave.
+/// Returns the rows of a file with this text, and a note about the unit of its times. `given` is the unit that
+/// the user gave.
 ///
 /// # Errors
-/// When it has something else in it, or its times are not plausible.
+/// Returns an error if the text is not such a file, or if its times are not plausible.
 pub fn parse(
     path: &Path,
     text: &[u8],
-    told: Option<Unit>,
+    given: Option<Unit>,
 ) -> Result<(Vec<RecordedRow>, String), LinesError> {
     let foreign = |what| LinesError::Foreign { path: path.to_owned(), what };
     let matrices: Vec<Matrix> =
         serde_json::from_slice(text).map_err(|error| foreign(error.to_string()))?;
     if matrices.iter().all(|matrix| matrix.spmv.is_none()) {
-        return Err(foreign("no object of it has 'spmv'".into()));
+        return Err(foreign("no object in it has the key 'spmv'".into()));
     }
     if let Some(matrix) = matrices.iter().find(|matrix| !matrix.sizes().all(|size| size < MOST)) {
-        return Err(foreign(format!("{} has sizes that no matrix has", matrix.file(0))));
+        return Err(foreign(format!(
+            "{} has an impossible size (2^48 rows, columns or nonzeros, or more)",
+            matrix.file(0)
+        )));
     }
-    let (unit, why) = unit(&times(&matrices), told, matrices.iter().any(Matrix::is_ours))
+    let (unit, why) = unit(&times(&matrices), given, matrices.iter().any(Matrix::is_ours))
         .map_err(|what| LinesError::Unit { path: path.to_owned(), what })?;
     let rows = (1..).zip(&matrices).flat_map(|(place, matrix)| matrix.rows(place, unit));
     let csv = to_csv(&rows.collect::<Vec<_>>(), true).expect("memory takes rows");
@@ -66,7 +71,7 @@ pub fn parse(
     Ok((lines::parse(path, &csv)?, note))
 }
 
-/// Those that were measured.
+/// Returns the times of the kernels that were measured.
 fn times(matrices: &[Matrix]) -> Vec<Time<'_>> {
     let times = (1..).zip(matrices).flat_map(|(place, matrix)| {
         let nonzeros = matrix.nonzeros().unwrap_or_default();
@@ -78,11 +83,15 @@ fn times(matrices: &[Matrix]) -> Vec<Time<'_>> {
     times.collect()
 }
 
-/// The unit, and how it is known.
-fn unit(times: &[Time], told: Option<Unit>, is_ours: bool) -> Result<(Unit, &'static str), String> {
+/// Returns the unit of the times, and the reason for choosing it.
+fn unit(
+    times: &[Time],
+    given: Option<Unit>,
+    is_ours: bool,
+) -> Result<(Unit, &'static str), String> {
     let implausible = |unit| times.iter().find(move |time| !time.is_plausible(unit));
-    let known = match (told, is_ours) {
-        (Some(unit), _) => Some((unit, "so --ginkgo-times says")),
+    let known = match (given, is_ours) {
+        (Some(unit), _) => Some((unit, "as given by --ginkgo-times")),
         (None, true) => Some((Unit::S, "spmv-bench wrote the file")),
         (None, false) => None,
     };
@@ -93,8 +102,8 @@ fn unit(times: &[Time], told: Option<Unit>, is_ours: bool) -> Result<(Unit, &'st
         [None, Some(_)] => Ok((Unit::Ns, "as seconds they are not plausible")),
         [Some(_), None] => Ok((Unit::S, "as nanoseconds they are not plausible")),
         [Some(_), Some(time)] => Err(refused(time, &[Unit::Ns, Unit::S])),
-        [None, None] if times.is_empty() => Ok((Unit::S, "there are none")),
-        [None, None] => Err("its times may be nanoseconds or seconds; say which with \
+        [None, None] if times.is_empty() => Ok((Unit::S, "it has no times")),
+        [None, None] => Err("its times may be nanoseconds or seconds; choose with \
                              --ginkgo-times ns or --ginkgo-times s"
             .into()),
     }
@@ -104,9 +113,9 @@ fn refused(time: &Time, units: &[Unit]) -> String {
     let Time { kernel, matrix, nonzeros, time } = time;
     let units = units.iter().map(|unit| unit.name()).collect::<Vec<_>>().join(" or ");
     format!(
-        "{kernel} on {matrix} takes {time}, which cannot be {units}: a product of {nonzeros} nonzeros takes no longer \
-         than {SLOWEST} s, and no machine reads faster than 20 TB/s; see --ginkgo-times, and whether times of two \
-         units are in the file"
+        "{kernel} on {matrix} takes {time}, which cannot be {units}: a product of {nonzeros} nonzeros takes at most \
+         {SLOWEST} s and reads at most 20 TB/s; check --ginkgo-times, and that the file does not mix two \
+         units"
     )
 }
 
@@ -118,8 +127,8 @@ mod tests {
     const SMALL: &str =
         r#""problem": {"group": "HB", "name": "small", "rows": 4, "columns": 3, "nonzeros": 1000}"#;
 
-    fn read(text: &str, told: Option<Unit>) -> Result<(Vec<RecordedRow>, String), String> {
-        parse("a.json".as_ref(), text.as_bytes(), told).map_err(|error| error.to_string())
+    fn read(text: &str, given: Option<Unit>) -> Result<(Vec<RecordedRow>, String), String> {
+        parse("a.json".as_ref(), text.as_bytes(), given).map_err(|error| error.to_string())
     }
 
     fn with_time(time: f64) -> String {
@@ -127,14 +136,14 @@ mod tests {
     }
 
     #[test]
-    fn the_unit_is_told_by_what_is_plausible() {
-        for (time, told, ms, why) in [
+    fn the_unit_is_the_plausible_one() {
+        for (time, given, ms, why) in [
             (15975.2, None, 0.0159752, "nanoseconds: as seconds they are not plausible"),
             (6.5e-6, None, 0.0065, "seconds: as nanoseconds they are not plausible"),
-            (10.0, Some(Unit::Ns), 1e-5, "nanoseconds: so --ginkgo-times says"),
-            (10.0, Some(Unit::S), 1e4, "seconds: so --ginkgo-times says"),
+            (10.0, Some(Unit::Ns), 1e-5, "nanoseconds: as given by --ginkgo-times"),
+            (10.0, Some(Unit::S), 1e4, "seconds: as given by --ginkgo-times"),
         ] {
-            let (lines, note) = read(&with_time(time), told).unwrap();
+            let (lines, note) = read(&with_time(time), given).unwrap();
             let found = lines[0].row.avg_spmv_ms.unwrap();
             assert!((found / ms - 1.0).abs() < 1e-12, "{found}");
             assert_eq!(note, format!("The times of `a.json` are taken as {why}."));
@@ -143,8 +152,8 @@ mod tests {
 
     #[test]
     fn a_unit_that_is_not_plausible_is_refused() {
-        for (time, told, expected) in [
-            (10.0, None, "a.json: its times may be nanoseconds or seconds; say which with"),
+        for (time, given, expected) in [
+            (10.0, None, "a.json: its times may be nanoseconds or seconds; choose with"),
             (
                 6.5e-6,
                 Some(Unit::Ns),
@@ -158,7 +167,7 @@ mod tests {
             (1e12, None, "cannot be nanoseconds or seconds: "),
             (-1.0, None, "cannot be nanoseconds or seconds: "),
         ] {
-            let error = read(&with_time(time), told).unwrap_err();
+            let error = read(&with_time(time), given).unwrap_err();
             assert!(error.contains(expected) && error.contains("--ginkgo-times"), "{error}");
         }
     }
@@ -167,22 +176,22 @@ mod tests {
     fn other_json_and_impossible_sizes_are_refused() {
         for (text, expected) in [
             (r#"{"file": "a.mtx"}"#, "invalid type: map, expected a sequence at line 1 column 0"),
-            (r#"[{"filename": "a", "solver": {}}]"#, "no object of it has 'spmv'"),
+            (r#"[{"filename": "a", "solver": {}}]"#, "no object in it has the key 'spmv'"),
             (r#"[{"spmv": [{"time": 1}]}]"#, "invalid type: sequence, expected a map"),
             (r#"[{"filename": "a", "spmv": {}"#, "EOF while parsing"),
             (
                 r#"[{"filename": "a", "rows": 18446744073709551615, "spmv": {}}]"#,
-                "a has sizes that no matrix has",
+                "a has an impossible size",
             ),
         ] {
             let error = read(text, None).unwrap_err();
-            let end = "; rows are what spmv-bench writes with --format csv or ginkgo, or what the benchmarks of Ginkgo \
-                       write of their operation spmv";
+            let end = "; expected a file written by spmv-bench with --format csv or ginkgo, or the results of Ginkgo's \
+                       spmv benchmark";
             assert!(error.contains(expected) && error.ends_with(end), "{error}");
         }
     }
 
-    /// The two places of sizes, orders, what failed, and names that no method of this program has.
+    /// Covers both places of sizes, orders, failed kernels, and kernels that are not methods of this program.
     #[test]
     fn matrices_and_kernels_become_rows() {
         let text = r#"[
@@ -197,7 +206,7 @@ mod tests {
             {"filename": "d.mtx", "preconditioner": {}}
         ]"#;
         let (lines, _) = read(text, None).unwrap();
-        let told = lines.iter().map(|line| {
+        let rows = lines.iter().map(|line| {
             let row = &line.row;
             let (status, order) = (row.status.unwrap().name(), row.order.unwrap().name());
             format!(
@@ -208,7 +217,7 @@ mod tests {
             )
         });
         assert_eq!(
-            told.collect::<Vec<_>>(),
+            rows.collect::<Vec<_>>(),
             [
                 "/tmp/a.mtx ginkgo:csr ok natural -",
                 "/tmp/a.mtx ginkgo:ell failed natural out of memory",

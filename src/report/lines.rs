@@ -1,4 +1,4 @@
-//! The rows of result files.
+//! Reads result files as rows.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use crate::record::cells::unguarded;
 use crate::record::ginkgo::Unit;
 use crate::record::row::{Row, matrix_name};
 
-/// A row of a result file, with the columns that others added to it.
+/// A row of a result file, including columns that other programs added to it.
 #[derive(Clone, Debug)]
 pub struct RecordedRow {
-    /// What this program knows of it.
+    /// The columns that this program defines.
     pub row: Row,
     cells: StringRecord,
     headers: Arc<StringRecord>,
@@ -22,58 +22,58 @@ pub struct RecordedRow {
 /// Why a file cannot be read as rows.
 #[derive(Debug, thiserror::Error)]
 pub enum LinesError {
-    /// Not there, or not readable.
+    /// The file does not exist or cannot be read.
     #[error("cannot read {path}: {error}")]
     Unreadable {
-        /// Of the file.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         error: std::io::Error,
     },
-    /// Something else than rows.
-    #[error("{path}:{line}: {what}; rows are what spmv-bench writes with --format csv")]
+    /// The file is not a CSV file of rows.
+    #[error("{path}:{line}: {what}; expected a file written by spmv-bench with --format csv")]
     Malformed {
-        /// Of the file.
+        /// The path of the file.
         path: PathBuf,
-        /// From 1.
+        /// The line number, from 1.
         line: u64,
-        /// What is wrong.
+        /// The problem.
         what: String,
     },
-    /// JSON, but no results of products.
+    /// The file is JSON, but does not contain results of products.
     #[error(
-        "{path}: {what}; rows are what spmv-bench writes with --format csv or ginkgo, or what the benchmarks of Ginkgo \
-         write of their operation spmv"
+        "{path}: {what}; expected a file written by spmv-bench with --format csv or ginkgo, or the results of Ginkgo's \
+         spmv benchmark"
     )]
     Foreign {
-        /// Of the file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem.
         what: String,
     },
-    /// The unit of its times is not known.
+    /// The unit of the file's times is unknown.
     #[error("{path}: {what}")]
     Unit {
-        /// Of the file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why, and what to do.
+        /// The reason, and what to do.
         what: String,
     },
 }
 
-/// The rows of a file.
+/// Reads the rows of a CSV file.
 ///
 /// # Errors
-/// When it is unreadable or has something else in it.
+/// Returns an error if the file cannot be read or does not contain rows.
 pub fn read(path: &Path) -> Result<Vec<RecordedRow>, LinesError> {
     parse(path, &text(path)?)
 }
 
-/// The rows of a file in any form that is read; of one in Ginkgo's form also what a reader of them must know. `unit`
-/// is that of the times of these.
+/// Reads the rows of a file in any supported form. For a file in Ginkgo's form, also returns a note for the
+/// reader; `unit` is the unit of its times.
 ///
 /// # Errors
-/// As [`read`], and when the unit is not plausible.
+/// Returns an error in the cases of [`read`], and if the unit is not plausible.
 pub fn read_any(
     path: &Path,
     unit: Option<Unit>,
@@ -90,10 +90,10 @@ fn text(path: &Path) -> Result<Vec<u8>, LinesError> {
     text.map_err(|error| LinesError::Unreadable { path: path.to_owned(), error })
 }
 
-/// The rows of a file that has this text.
+/// Parses the rows of a file with this text.
 ///
 /// # Errors
-/// When it has something else in it.
+/// Returns an error if the text does not contain rows.
 pub fn parse(path: &Path, text: &[u8]) -> Result<Vec<RecordedRow>, LinesError> {
     let malformed = |line, what| LinesError::Malformed { path: path.to_owned(), line, what };
     let no_header = |error: csv::Error| malformed(1, error.to_string());
@@ -116,7 +116,7 @@ pub fn parse(path: &Path, text: &[u8]) -> Result<Vec<RecordedRow>, LinesError> {
     Ok(lines)
 }
 
-/// What is wrong, with the column's name.
+/// Returns the error message, with the name of the column where it is known.
 fn describe(error: &csv::Error, headers: &StringRecord) -> String {
     match error.kind() {
         csv::ErrorKind::Deserialize { err, .. } => {
@@ -128,18 +128,18 @@ fn describe(error: &csv::Error, headers: &StringRecord) -> String {
 }
 
 impl RecordedRow {
-    /// What stands in a column; `None` where that is empty or missing.
+    /// Returns the text in a column, or `None` if it is empty or there is no such column.
     pub fn cell(&self, column: &str) -> Option<&str> {
         let index = self.headers.iter().position(|header| header == column)?;
         self.cells.get(index).filter(|cell| !cell.is_empty())
     }
 
-    /// The number in a column.
+    /// Returns the number in a column, or `None` if there is none.
     pub fn number(&self, column: &str) -> Option<f64> {
         self.cell(column)?.parse().ok()
     }
 
-    /// The same with one more column.
+    /// Returns the row with one more column.
     pub fn with(mut self, column: &str, cell: Option<String>) -> Self {
         let mut headers = StringRecord::clone(&self.headers);
         headers.push_field(column);
@@ -148,34 +148,34 @@ impl RecordedRow {
         self
     }
 
-    /// Right, and timed.
+    /// Whether the result is correct and has a time.
     pub fn is_ok(&self) -> bool {
         self.row.is_ok()
     }
 
-    /// Wrong, or ended in an error.
+    /// Whether the result is wrong or the method failed.
     pub fn is_bad(&self) -> bool {
         self.row.is_bad()
     }
 
-    /// The method with its parameters, or nothing for a matrix that was not measured.
+    /// Returns the method with its parameters, or an empty string for a matrix that was not measured.
     pub fn method(&self) -> &str {
         self.row.method_name.as_deref().unwrap_or_default()
     }
 
-    /// The matrix: its file without folders and endings, or its generator.
+    /// Returns the name of the matrix: its file name without folders and extensions, or its generator.
     pub fn matrix(&self) -> &str {
         matrix_name(&self.row.file)
     }
 
-    /// Whether the matrix is a generated one in the place of one of the collection.
+    /// Whether the matrix is a generated stand-in for a matrix of the collection.
     pub fn is_stand_in(&self) -> bool {
         let kind = self.row.kind.as_deref();
         self.row.file.starts_with("stand-in:")
             || kind.is_some_and(|kind| kind.starts_with("stand-in for "))
     }
 
-    /// A value of the specification that the matrix was generated from.
+    /// Returns a value of the specification that the matrix was generated from.
     pub fn generator(&self, key: &str) -> Option<&str> {
         let spec = self.row.file.strip_prefix("gen:")?;
         spec.split(',')
@@ -186,7 +186,7 @@ impl RecordedRow {
 }
 
 impl From<Row> for RecordedRow {
-    /// As it would be read back.
+    /// Converts a row as if it had been written to a file and read back.
     fn from(row: Row) -> Self {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.serialize(&row).expect("a row is plain");
@@ -241,6 +241,6 @@ mod tests {
         let error = read_text(&format!("{head}a.mtx,merge,soon,r,70\n")).unwrap_err();
         assert!(error.starts_with("DIR/a.csv:2: ") && error.contains("avg_spmv_ms"), "{error}");
         let error = read_text("a,b\n1,2\n").unwrap_err();
-        assert!(error.starts_with("DIR/a.csv:1: no column file; rows are what"), "{error}");
+        assert!(error.starts_with("DIR/a.csv:1: no column file; expected a file"), "{error}");
     }
 }

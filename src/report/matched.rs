@@ -1,4 +1,4 @@
-//! Rows of several methods on the same matrices, side by side.
+//! Compares rows of several methods on the same matrices.
 
 use std::collections::BTreeMap;
 
@@ -7,26 +7,27 @@ use super::lines::RecordedRow;
 use super::select::Select;
 use crate::scalar::Precision;
 
-/// A matrix, told from its stand-in and from itself with only the stored triangle.
+/// Identifies a matrix: its name, whether it is a stand-in, and its number of nonzeros, which differs if only the
+/// stored triangle was read.
 pub type Matrix<'a> = (&'a str, bool, Option<usize>);
 
-/// What rows must share to be compared.
+/// What rows must have in common to be compared.
 pub type Key<'a> = (Matrix<'a>, Option<Precision>);
 
 /// The fastest row of each matrix and precision, with its time in milliseconds.
 pub type Fastest<'a> = BTreeMap<Key<'a>, (&'a RecordedRow, f64)>;
 
-/// That of a row.
+/// Returns the identity of the matrix of a row.
 pub fn matrix(line: &RecordedRow) -> Matrix<'_> {
     (line.matrix(), line.is_stand_in(), line.row.num_nonzeros)
 }
 
-/// The time of a product that comparisons use, in milliseconds, where it is right and timed.
+/// Returns the time of a product in milliseconds that comparisons use, if the row is correct and timed.
 pub fn time(line: &RecordedRow) -> Option<f64> {
     line.row.typical_ms().filter(|_| line.is_ok())
 }
 
-/// Of the rows that are right and timed.
+/// Returns the fastest rows among those that are correct and timed.
 pub fn fastest<'a>(lines: impl IntoIterator<Item = &'a RecordedRow>) -> Fastest<'a> {
     let mut fastest = Fastest::new();
     for line in lines {
@@ -39,20 +40,21 @@ pub fn fastest<'a>(lines: impl IntoIterator<Item = &'a RecordedRow>) -> Fastest<
     fastest
 }
 
-/// Where both have a time: the row of `of`, and time of `over` / time of `of`.
+/// Returns, for each matrix and precision where both have a time, the row of `of` and the speed-up of `of` over
+/// the baseline `over`: time of `over` / time of `of`.
 pub fn ratios<'a>(of: &Fastest<'a>, over: &Fastest) -> Vec<(&'a RecordedRow, f64)> {
     let ratio = |(key, &(line, ms))| Some((line, over.get(key)?.1 / ms));
     of.iter().filter_map(ratio).collect()
 }
 
-/// Of the rows that are meant, right and timed.
+/// Returns the fastest rows among those that are selected, correct and timed.
 pub fn meant<'a>(lines: &[&'a RecordedRow], select: &Select) -> Fastest<'a> {
     fastest(lines.iter().copied().filter(|line| select.meets(line)))
 }
 
-/// For every matrix and precision with a right and timed row both of `of` and of `over`: the row of `of`
-/// and time of `over` / time of `of` (> 1: `of` is faster), by the matrix' name. Where a selection meets
-/// several rows of one matrix and precision, the fastest counts.
+/// Returns the speed-up of `of` over the baseline `over`, time of `over` / time of `of` (> 1: `of` is faster),
+/// for every matrix and precision with a correct, timed row of both, sorted by the name of the matrix. Each comes
+/// with the row of `of`. If several rows of one matrix and precision are selected, the fastest is used.
 pub fn speeds<'a>(
     lines: &[&'a RecordedRow],
     of: &Select,
@@ -61,7 +63,8 @@ pub fn speeds<'a>(
     ratios(&meant(lines, of), &meant(lines, over))
 }
 
-/// A number of each row that is right and timed, in the rows' order; rows that lack it are left out.
+/// Returns a number of each selected row that is correct and timed, in the order of the rows; rows without the
+/// number are left out.
 pub fn numbers<'a>(
     lines: &[&'a RecordedRow],
     of: &Select,
@@ -71,9 +74,9 @@ pub fn numbers<'a>(
     timed.filter_map(|&line| Some((line, column.of_line(line)?))).collect()
 }
 
-/// Of the matrices and precisions on which `of` and all `among` have a right row: the share (0 to 1) in
-/// which `of` is the fastest, ties included, if it took `slower` times as long as its rows say; and how many they
-/// are. `None` where there are none.
+/// Returns the share (0 to 1) of matrices and precisions on which `of` is the fastest, ties included, and the
+/// number of them. Counts only those where `of` and all `among` have a correct, timed row, and multiplies the
+/// times of `of` by `slower`. Returns `None` if there are none.
 pub fn best_share(
     lines: &[&RecordedRow],
     of: &Select,
@@ -117,7 +120,8 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// a: 3 / 2; b: 1 / 4, for 4 is the fastest right one; c has no `over`; d no right `of`.
+    /// The speed-ups of merge over mkl are 3 / 2 on a, and 1 / 4 on b, where 4 is the fastest correct time. c has no
+    /// row of mkl, d no timed row of merge.
     fn lines() -> Vec<RecordedRow> {
         vec![
             line("b.mtx", "merge", 5.0),
@@ -132,7 +136,7 @@ mod tests {
         ]
     }
 
-    fn told(speeds: Vec<(&RecordedRow, f64)>) -> Vec<(&str, f64)> {
+    fn named(speeds: Vec<(&RecordedRow, f64)>) -> Vec<(&str, f64)> {
         speeds.into_iter().map(|(line, speed)| (line.matrix(), speed)).collect()
     }
 
@@ -140,11 +144,11 @@ mod tests {
     fn speeds_take_the_fastest_right_row_of_each_matrix() {
         let lines = lines();
         let lines: Vec<_> = lines.iter().collect();
-        let speeds_of = |of, over| told(speeds(&lines, &select(of), &select(over)));
+        let speeds_of = |of, over| named(speeds(&lines, &select(of), &select(over)));
         assert_eq!(speeds_of("merge", "mkl"), [("a", 1.5), ("b", 0.25)]);
         assert_eq!(speeds_of("merge", "csr5"), []);
         let all = numbers(&lines, &select("merge"), &Column::of("avg_spmv_ms"));
-        assert_eq!(told(all), [("b", 5.0), ("b", 4.0), ("a", 2.0), ("c", 1.0)]);
+        assert_eq!(named(all), [("b", 5.0), ("b", 4.0), ("a", 2.0), ("c", 1.0)]);
     }
 
     #[test]
@@ -161,9 +165,9 @@ mod tests {
         }
     }
 
-    /// Of a and b, which all have, merge wins a and ties with csr5 on b; c lacks csr5.
+    /// On a and b, where all have a time, merge wins a and ties with csr5 on b; c has no time of csr5.
     #[test]
-    fn the_best_is_told_of_matrices_that_all_have() {
+    fn the_best_is_counted_on_matrices_where_all_have_a_time() {
         let mut lines = vec![
             line("a.mtx", "csr5", 9.0),
             line("b.mtx", "csr5", 4.0),

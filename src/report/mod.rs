@@ -1,5 +1,5 @@
-//! Reads recorded rows and shows them: tables and charts as data first, then as text, Markdown, SVG and
-//! HTML. Nothing here runs a method.
+//! Reads recorded rows and shows them: tables and charts are first built as data, then written as text, Markdown,
+//! SVG and HTML. No code here runs a method.
 
 pub mod chart;
 pub mod column;
@@ -23,18 +23,18 @@ use serde::Serialize;
 use chart::Chart;
 use table::Table;
 
-/// One thing to look at: a chart, a table, or both of the same numbers.
+/// A titled part of a page: a chart, a table, or both with the same numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct View {
-    /// What it shows, and of which rows: precision, device, caches and order where they matter.
+    /// The title: what is shown, and of which rows (precision, device, cache and order where they matter).
     pub title: String,
-    /// What must be known to read it: matrices left out, formulas, what a mark means.
+    /// What the reader needs to know: matrices left out, formulas, the meaning of marks.
     pub notes: Vec<String>,
-    /// The picture.
+    /// The chart, if there is one.
     pub chart: Option<Chart>,
-    /// Below the picture where it is a file of its own: of which matrices it is, how, where and when they were
-    /// measured.
+    /// The line below the chart where the chart is a file of its own: the matrices, their settings, and where and
+    /// when they were measured.
     pub foot: String,
-    /// The numbers.
+    /// The table, if there is one.
     pub table: Option<Table>,
 }

@@ -1,4 +1,4 @@
-//! Which machines rows were measured on, and when.
+//! The machines on which rows were measured, and the dates.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::lines::RecordedRow;
 
-/// The processor that rows of a device were measured on, if the record of the run tells.
+/// Returns the name of the processor on which rows of a device were measured, if the run record contains it.
 pub fn machine(record: &Value, device: &str) -> Option<String> {
     if device == "gpu" {
         return Some(record["gpu"]["name"].as_str()?.to_owned());
@@ -15,7 +15,7 @@ pub fn machine(record: &Value, device: &str) -> Option<String> {
     Some(format!("{}, {} cores", system["cpu"].as_str()?, system["cores"].as_u64()?))
 }
 
-/// The machines of these rows, each with its first and last day, by the records of their runs.
+/// Returns the machines of these rows, each with the first and last day of its runs, from the run records.
 pub fn origin(lines: &[&RecordedRow], runs: &[&Value]) -> String {
     let mut days: BTreeMap<String, (&str, &str)> = BTreeMap::new();
     for line in lines {
@@ -23,16 +23,16 @@ pub fn origin(lines: &[&RecordedRow], runs: &[&Value]) -> String {
         let (first, last) = days.entry(machine).or_insert((day, day));
         (*first, *last) = (day.min(first), day.max(last));
     }
-    let told =
+    let machines =
         days.into_iter().map(|(machine, (first, last))| match (&machine[..], first == last) {
             ("", _) => "machine and date not recorded".to_owned(),
             (_, true) => format!("{machine}, {first}"),
             (_, false) => format!("{machine}, {first} to {last}"),
         });
-    told.collect::<Vec<_>>().join("; ")
+    machines.collect::<Vec<_>>().join("; ")
 }
 
-/// The machine and the day of a row's run.
+/// Returns the machine and the day of a row's run.
 fn of_row<'r>(line: &RecordedRow, runs: &[&'r Value]) -> Option<(String, &'r str)> {
     let run = runs.iter().find(|run| run["run_id"].as_str() == Some(&line.row.run_id))?;
     let date = run["date"].as_str()?;
@@ -48,7 +48,7 @@ mod tests {
     use crate::record::row::Row;
 
     #[test]
-    fn each_machine_is_told_with_its_days() {
+    fn each_machine_is_named_with_its_days() {
         let run = |id: &str, day: &str| {
             json!({"run_id": id, "date": format!("{day}T10:00:00Z"), "gpu": {"name": "G"},
                 "system": {"cpu": "C", "cores": 2}})
@@ -57,17 +57,17 @@ mod tests {
         let row = |run: &str, device| {
             RecordedRow::from(Row { run_id: run.into(), device: Some(device), ..Row::default() })
         };
-        let told = |rows: &[(&str, Device)]| {
+        let shown = |rows: &[(&str, Device)]| {
             let lines: Vec<_> = rows.iter().map(|&(run, device)| row(run, device)).collect();
             origin(&lines.iter().collect::<Vec<_>>(), &runs.iter().collect::<Vec<_>>())
         };
         let (cpu, gpu) = (Device::Cpu, Device::Gpu);
-        assert_eq!(told(&[("r1", cpu)]), "C, 2 cores, 2026-03-02");
+        assert_eq!(shown(&[("r1", cpu)]), "C, 2 cores, 2026-03-02");
         assert_eq!(
-            told(&[("r2", cpu), ("r1", cpu), ("r3", gpu)]),
+            shown(&[("r2", cpu), ("r1", cpu), ("r3", gpu)]),
             "C, 2 cores, 2026-03-02 to 2026-03-04; G, 2026-03-03"
         );
-        assert_eq!(told(&[("r4", cpu)]), "machine and date not recorded");
-        assert_eq!(told(&[]), "");
+        assert_eq!(shown(&[("r4", cpu)]), "machine and date not recorded");
+        assert_eq!(shown(&[]), "");
     }
 }

@@ -1,4 +1,4 @@
-//! Times that others have published, set beside rows of the same matrix, device and method.
+//! Times that others have published, joined to the rows of the same matrix, device and method.
 
 use std::collections::HashMap;
 
@@ -10,23 +10,24 @@ use super::lines::RecordedRow;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Published(HashMap<[String; 3], Time>);
 
-/// A published time.
+/// A published time of a product.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 struct Time {
     matrix: String,
     device: String,
     method: String,
-    /// As published, in milliseconds.
+    /// The published time, in milliseconds.
     published_ms: f64,
-    /// What of it is no product: launching and waiting, in milliseconds.
+    /// The part of the published time that is launching and waiting, in milliseconds.
     waiting_ms: f64,
 }
 
 impl Published {
-    /// Of a CSV with these columns, and others that say where a time is from.
+    /// Parses a CSV file with the columns of [`Time`]. Further columns, such as the source of a time, are
+    /// ignored.
     ///
     /// # Errors
-    /// What is wrong, with its line; two times of one product.
+    /// Returns an error if a line is invalid or a product has two times. The message contains the line number.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut times = HashMap::new();
         for (line, time) in (2..).zip(csv::Reader::from_reader(text.as_bytes()).deserialize()) {
@@ -34,18 +35,21 @@ impl Published {
             if !(time.published_ms > time.waiting_ms && time.waiting_ms >= 0.0) {
                 let Time { published_ms, waiting_ms, .. } = time;
                 return Err(format!(
-                    "line {line}: waiting_ms {waiting_ms} of {published_ms} in all"
+                    "line {line}: waiting_ms is {waiting_ms}; it must be 0 or more, and less than published_ms \
+                     ({published_ms})"
                 ));
             }
             let key = [time.matrix.clone(), time.device.clone(), time.method.clone()];
             if times.insert(key, time).is_some() {
-                return Err(format!("line {line}: a second time of the same product"));
+                return Err(format!(
+                    "line {line}: a second time for the same matrix, device and method"
+                ));
             }
         }
         Ok(Self(times))
     }
 
-    /// Adds the columns `published_ms` and `waiting_ms` to rows.
+    /// Adds the columns `published_ms` and `waiting_ms` to the rows, if there are published times.
     pub fn join(&self, lines: Vec<RecordedRow>) -> Vec<RecordedRow> {
         let joined = |line: RecordedRow| {
             let device = line.cell("device").unwrap_or_default();
@@ -101,7 +105,7 @@ mod tests {
     fn files_that_are_wrong_are_refused() {
         let error = |rows: &str| Published::parse(&format!("{HEAD}{rows}")).unwrap_err();
         assert!(error("a,model:v100,gpu-coo,fast,0,coo\n").contains("line: 2"));
-        assert!(error("a,model:v100,gpu-coo,0.1,0.2,coo\n").contains("waiting_ms 0.2 of 0.1"));
+        assert!(error("a,model:v100,gpu-coo,0.1,0.2,coo\n").contains("waiting_ms is 0.2;"));
         let twice = "a,model:v100,gpu-coo,2,1,coo\n".repeat(2);
         assert!(error(&twice).contains("line 3: a second time"));
     }

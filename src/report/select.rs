@@ -1,4 +1,4 @@
-//! Which rows are meant: `merge where order = natural and num_nonzeros < 6e6`.
+//! Selections of rows, such as `merge where order = natural and num_nonzeros < 6e6`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,17 +8,17 @@ use glob::Pattern;
 use super::column::{Column, unknown};
 use super::lines::RecordedRow;
 
-/// The rows of a method, or of several by a glob, that meet conditions.
+/// Selects the rows of a method, or of several methods by a glob, that meet conditions.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 #[serde(try_from = "String")]
 pub struct Select {
-    /// As given.
+    /// The text that the selection was parsed from.
     text: String,
     method: Pattern,
     conditions: Conditions,
 }
 
-/// What rows must meet: `precision = f64 and num_nonzeros < 6e6`. All of it; nothing is met by all rows.
+/// Conditions that a row must all meet: `precision = f64 and num_nonzeros < 6e6`. Every row meets an empty list.
 #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
 #[serde(try_from = "String")]
 pub struct Conditions(Vec<Condition>);
@@ -30,12 +30,12 @@ struct Condition {
     right: String,
 }
 
-/// What is compared.
+/// The left side of a condition.
 #[derive(Clone, Debug, PartialEq)]
 enum Left {
-    /// With a number.
+    /// A column of numbers, compared with a number.
     Number(Column),
-    /// With a word.
+    /// A column of words, compared with a word.
     Word(String),
 }
 
@@ -49,52 +49,52 @@ enum Comparison {
     AtLeast,
 }
 
-/// What may be compared with a word. `matrix` is the name without folder and ending.
+/// The columns of words. `matrix` is the file name without folder and extension.
 const WORDS: [&str; 9] =
     ["matrix", "precision", "device", "transpose", "cache", "order", "status", "kind", "bound_by"];
 
 impl Select {
-    /// Whether a row is meant.
+    /// Whether a row is selected.
     pub fn meets(&self, line: &RecordedRow) -> bool {
         self.names(line.method()) && self.conditions.meet(line)
     }
 
-    /// With further conditions, in words.
+    /// Returns the text of the selection with further conditions added.
     pub fn narrowed(&self, conditions: &Conditions) -> String {
         let all = self.conditions.and(conditions);
         let method = self.method.as_str();
         if all.is_empty() { method.to_owned() } else { format!("{method} where {all}") }
     }
 
-    /// Whether rows of a method of that name, with whatever parameters, may be meant.
+    /// Whether rows of the method of that name may be selected, whatever their parameters.
     pub fn names_method(&self, name: &str) -> bool {
         let own = self.method.as_str().split(':').next().unwrap_or_default();
         Pattern::new(own).is_ok_and(|own| own.matches(name))
     }
 
-    /// The name or glob of the methods.
+    /// Returns the name or glob of the methods.
     pub fn method(&self) -> &str {
         self.method.as_str()
     }
 
-    /// Whether rows of that method, with its parameters, may be meant.
+    /// Whether rows of that method, a name with parameters, may be selected.
     pub fn names(&self, method: &str) -> bool {
         self.method.as_str() == method || self.method.matches(method)
     }
 }
 
 impl Conditions {
-    /// Whether a row meets all.
+    /// Whether a row meets all conditions.
     pub fn meet(&self, line: &RecordedRow) -> bool {
         self.0.iter().all(|condition| condition.meets(line))
     }
 
-    /// Both.
+    /// Returns the conditions of both lists.
     pub fn and(&self, other: &Self) -> Self {
         Self([&self.0[..], &other.0].concat())
     }
 
-    /// The columns whose numbers are compared.
+    /// Returns the columns whose numbers are compared.
     pub fn columns(&self) -> impl Iterator<Item = &Column> {
         self.0.iter().filter_map(|condition| match &condition.left {
             Left::Number(column) => Some(column),
@@ -102,14 +102,14 @@ impl Conditions {
         })
     }
 
-    /// Whether all rows meet them.
+    /// Whether there are no conditions, so that all rows meet them.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
 impl Condition {
-    /// A number that is unknown meets nothing.
+    /// Whether a row meets the condition. An unknown number never does.
     fn meets(&self, line: &RecordedRow) -> bool {
         match &self.left {
             Left::Number(column) => {
@@ -162,7 +162,7 @@ impl FromStr for Condition {
         let words: Vec<_> = text.split_whitespace().collect();
         let [left, comparison, right] = words[..] else {
             return Err(format!(
-                "the condition '{text}' must have the form COLUMN < VALUE, with blanks"
+                "the condition '{text}' must have the form COLUMN < VALUE, with spaces around the operator"
             ));
         };
         let comparison = match comparison {
@@ -181,7 +181,7 @@ impl FromStr for Condition {
         let is_word = WORDS.contains(&left);
         if is_word && !matches!(comparison, Comparison::Equal | Comparison::NotEqual) {
             return Err(format!(
-                "the condition '{text}': the column {left} holds words, which only = and != compare"
+                "the condition '{text}': the column {left} contains words, which can be compared only with = and !="
             ));
         }
         let number = || left.parse().map(Left::Number).map_err(|_| unknown(left, &WORDS));
@@ -209,7 +209,7 @@ impl TryFrom<String> for Conditions {
     }
 }
 
-/// As it would be given.
+/// Writes the conditions in the form in which they are parsed.
 impl fmt::Display for Conditions {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let conditions: Vec<_> = self.0.iter().map(Condition::to_string).collect();
@@ -235,7 +235,7 @@ impl fmt::Display for Condition {
     }
 }
 
-/// As given.
+/// Writes the text that the selection was parsed from.
 impl fmt::Display for Select {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(&self.text)
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_named() {
+    fn errors_name_the_invalid_part() {
         let error = |text: &str| text.parse::<Select>().unwrap_err();
         assert!(
             error("merge where nnz < 3").starts_with("there is no column 'nnz'; the README lists")
@@ -283,10 +283,13 @@ mod tests {
         let like = "there is no column 'cahce'; did you mean cache? the README lists";
         assert!(error("merge where cahce = hot").starts_with(like));
         for (text, problem) in [
-            ("num_rows 3", " must have the form COLUMN < VALUE, with blanks"),
+            ("num_rows 3", " must have the form COLUMN < VALUE, with spaces around the operator"),
             ("num_rows ~ 3", ": '~' is not one of =, !=, <, <=, > and >="),
             ("num_rows < x", ": 'x' is not a number"),
-            ("order < rcm", ": the column order holds words, which only = and != compare"),
+            (
+                "order < rcm",
+                ": the column order contains words, which can be compared only with = and !=",
+            ),
         ] {
             let message = error(&format!("merge where {text}"));
             assert_eq!(message, format!("the condition '{text}'{problem}"));

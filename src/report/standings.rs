@@ -1,4 +1,4 @@
-//! How fast methods are over many matrices: over one baseline, and over the best of all baselines on each matrix.
+//! Speed-ups of methods over many matrices: over one baseline, and over the best of all baselines on each matrix.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,17 +13,17 @@ use crate::record::row::Row;
 /// The time of a method on a matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Time {
-    /// A number for the matrix.
+    /// A number that identifies the matrix.
     pub matrix: usize,
     /// The method with its parameters.
     pub method: String,
-    /// Of a product: see [`Row::typical_ms`].
+    /// The time of a product in milliseconds: see [`Row::typical_ms`].
     pub ms: f64,
-    /// Of the matrix: see [`Row::values_repeat`].
+    /// Whether the values of the matrix repeat: see [`Row::values_repeat`].
     pub values_repeat: Option<bool>,
 }
 
-/// The times of rows.
+/// Returns the times of the rows that are correct and timed.
 pub fn times(lines: &[&RecordedRow]) -> Vec<Time> {
     let mut matrices = BTreeMap::new();
     let times = lines.iter().filter_map(|line| {
@@ -34,38 +34,38 @@ pub fn times(lines: &[&RecordedRow]) -> Vec<Time> {
 }
 
 impl Time {
-    /// That of a row; `None` unless it is right and timed.
+    /// Returns the time of a row, or `None` unless the row is correct and timed.
     pub fn of(row: &Row, matrix: usize) -> Option<Self> {
         let (method, ms) = (row.method_name.clone()?, row.typical_ms().filter(|_| row.is_ok())?);
         Some(Self { matrix, method, ms, values_repeat: row.values_repeat() })
     }
 }
 
-/// The methods of one precision and device.
+/// The speed-ups of the methods in one precision and on one device.
 #[derive(Clone, Debug)]
 pub struct Standings<'a> {
-    /// The best baseline that has a time, which all are set against first.
+    /// The first baseline in the list of baselines that has a time: the baseline of the first speed-up.
     pub reference: Option<&'static str>,
-    /// Matrices with a time of any method.
+    /// The number of matrices on which any method has a time.
     matrices: usize,
     kinds: Kinds,
-    /// Those with a time on every matrix, the fastest first, then the others.
+    /// The methods, those with a time on every matrix first, each group sorted from fastest to slowest.
     methods: Vec<Standing<'a>>,
 }
 
-/// One method's speeds: time of a baseline over that of the method, where both have one, and whether the matrix'
-/// values repeat.
+/// The speed-ups of one method. A speed-up is the time of the baseline divided by the time of the method, on a
+/// matrix where both have one. It comes with whether the values of the matrix repeat.
 #[derive(Clone, Debug, Default)]
 struct Standing<'a> {
     method: &'a str,
-    /// On which it has a time.
+    /// The number of matrices on which the method has a time.
     matrices: usize,
     over_reference: Vec<(Option<bool>, f64)>,
     over_best: Vec<(Option<bool>, f64)>,
 }
 
 impl<'a> Standings<'a> {
-    /// Of these times.
+    /// Computes the speed-ups from these times.
     pub fn of(times: &'a [Time]) -> Self {
         let matrices = times.iter().map(|time| time.matrix).collect::<BTreeSet<_>>().len();
         let has_time = |name: &&str| times.iter().any(|time| time.method == *name);
@@ -88,7 +88,7 @@ impl<'a> Standings<'a> {
         Self { reference, matrices, kinds, methods }
     }
 
-    /// A line per method.
+    /// Returns a table with one row per method.
     pub fn table(&self) -> Table {
         let row =
             |standing: &Standing| [vec![Cell::text(standing.method)], self.row(standing)].concat();
@@ -96,7 +96,7 @@ impl<'a> Standings<'a> {
         Table { columns: columns.collect(), rows: self.methods.iter().map(row).collect() }
     }
 
-    /// What [`speeds`](Self::speeds) are.
+    /// Returns the headings of the cells that [`speeds`](Self::speeds) returns.
     pub fn columns(&self) -> impl Iterator<Item = String> {
         let reference = format!("× {}", self.reference.unwrap_or("no baseline"));
         let over =
@@ -104,7 +104,8 @@ impl<'a> Standings<'a> {
         over.chain(["least", "greatest", "matrices"].map(String::from))
     }
 
-    /// Those of a method: geometric means, extremes, and on how many matrices it has a time.
+    /// Returns the cells of a method: geometric means, extremes, and the number of matrices on which it has a
+    /// time.
     pub fn speeds(&self, method: &str) -> Option<Vec<Cell>> {
         Some(self.row(self.methods.iter().find(|standing| standing.method == method)?))
     }
@@ -118,16 +119,17 @@ impl<'a> Standings<'a> {
         over.into_iter().map(Cell::from).chain(ends).chain([matrices]).collect()
     }
 
-    /// What the table must be read with.
+    /// Returns the notes that explain the table.
     pub fn notes(&self) -> Vec<String> {
         let partial = self.methods.iter().any(|standing| standing.matrices < self.matrices);
         let partial = partial.then(|| {
-            "Methods with a time on only some of the matrices come last: their means are over other matrices.".into()
+            "Methods without a time on some of the matrices come last: their means are over fewer matrices than those \
+             of the others and cannot be compared with them.".into()
         });
         self.meaning().chain(partial).collect()
     }
 
-    /// What the numbers are.
+    /// Returns the notes that explain the numbers.
     pub fn meaning(&self) -> impl Iterator<Item = String> {
         let baselines = self.methods.iter().filter_map(|s| Baseline::named(s.method));
         let baselines = baselines.map(|baseline| baseline.name).collect::<Vec<_>>().join(", ");
@@ -139,7 +141,7 @@ impl<'a> Standings<'a> {
     }
 }
 
-/// On each matrix the time of the fastest of those methods.
+/// Returns for each matrix the time of the fastest of the methods for which `is_meant` holds.
 fn fastest(times: &[Time], is_meant: impl Fn(&str) -> bool) -> BTreeMap<usize, f64> {
     let mut fastest = BTreeMap::new();
     for time in times.iter().filter(|time| is_meant(&time.method)) {
@@ -150,7 +152,7 @@ fn fastest(times: &[Time], is_meant: impl Fn(&str) -> bool) -> BTreeMap<usize, f
 }
 
 impl Standing<'_> {
-    /// Over the best baseline, or where there is none nothing.
+    /// Returns the geometric mean of the speed-ups over the best baseline, or 0 where there is none.
     fn mean(&self) -> f64 {
         let ratios: Vec<_> = self.over_best.iter().map(|speed| speed.1).collect();
         Statistic::GeometricMean.of(&ratios).unwrap_or(0.0)
@@ -176,9 +178,9 @@ mod tests {
         standings.table().rows.iter().map(line).collect()
     }
 
-    /// mkl-ie is slow on matrix 2, so that 12 times its speed there is 3 times that of merge.
+    /// mkl-ie is slow on matrix 2: packed is 12 times as fast as mkl-ie there, but only 3 times as fast as merge.
     #[test]
-    fn a_slow_library_call_makes_no_fast_method() {
+    fn a_slow_library_call_does_not_make_a_method_look_fast() {
         let times = times(&[
             (1, "mkl-ie", 4.0, true),
             (1, "merge", 8.0, true),
@@ -218,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_baseline_nothing_is_set_off() {
+    fn without_a_baseline_there_are_no_speedups() {
         let times = times(&[(1, "packed", 1.0, true), (1, "ell", 2.0, true)]);
         let standings = Standings::of(&times);
         assert_eq!(standings.table().columns[1..3], ["× no baseline", "× best baseline"]);

@@ -1,31 +1,32 @@
-//! One number for many.
+//! Statistics that reduce many numbers to one, quantiles and correlations.
 
 use serde::{Deserialize, Serialize};
 
 use crate::bench::regression;
 
-/// What of several numbers is shown.
+/// A statistic of several numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Statistic {
-    /// The least.
+    /// The smallest number.
     Min,
-    /// The greatest.
+    /// The greatest number.
     Max,
-    /// Their sum over how many they are.
+    /// The arithmetic mean.
     Mean,
-    /// How many they are over the sum of their inverses: the papers' mean of speedups.
+    /// The count divided by the sum of the inverses: the mean of speed-ups that the papers use.
     HarmonicMean,
-    /// The root of their product.
+    /// The n-th root of the product of n numbers.
     GeometricMean,
-    /// The middle one, or the mean of the two.
+    /// The middle number, or the mean of the two middle ones.
     Median,
-    /// How many they are.
+    /// The number of values.
     Count,
 }
 
 impl Statistic {
-    /// `None` of nothing, but a count of 0; `None` also for a harmonic or geometric mean with a number below 0.
+    /// Returns the statistic. Returns `None` for no values (except `Count`, which is 0), and for a harmonic or
+    /// geometric mean if a value is negative.
     pub fn of(self, values: &[f64]) -> Option<f64> {
         let count = values.len() as f64;
         let mean = |sum: f64| (!values.is_empty()).then(|| sum / count);
@@ -47,7 +48,7 @@ impl Statistic {
         }
     }
 
-    /// As in a heading.
+    /// Returns the name of the statistic in headings.
     pub fn name(self) -> &'static str {
         match self {
             Self::Min => "min",
@@ -61,19 +62,19 @@ impl Statistic {
     }
 }
 
-/// The number that a share (0 to 1) of them lies below, between neighbours by a straight line; `None` of
-/// nothing.
+/// Returns the q-quantile, q = `share` (0 to 1), interpolated linearly between neighbouring values; `None` for no
+/// values.
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let place = share * sorted.len().checked_sub(1)? as f64;
     let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
-    // No difference of infinities.
+    // Avoids the difference of two infinities, which is NaN.
     Some(if low == high { low } else { low + (high - low) * place.fract() })
 }
 
-/// The correlation of the ranks of pairs by Spearman, from -1 to 1; equal numbers share the mean of their ranks. `None`
-/// as for [`pearson`].
+/// Returns Spearman's rank correlation of pairs, from -1 to 1; equal numbers share the mean of their ranks.
+/// Returns `None` in the same cases as [`pearson`].
 pub fn spearman(points: &[(f64, f64)]) -> Option<f64> {
     let ranks = |of: fn(&(f64, f64)) -> f64| -> Vec<f64> {
         let numbers: Vec<_> = points.iter().map(of).collect();
@@ -88,8 +89,8 @@ pub fn spearman(points: &[(f64, f64)]) -> Option<f64> {
     pearson(&pairs.collect::<Vec<_>>())
 }
 
-/// The correlation of pairs by Pearson, from -1 to 1; `None` with fewer than 2 pairs or where either
-/// number does not vary.
+/// Returns Pearson's correlation of pairs, from -1 to 1; `None` with fewer than 2 pairs, or if either number does
+/// not vary.
 pub fn pearson(points: &[(f64, f64)]) -> Option<f64> {
     let count = points.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
@@ -104,7 +105,7 @@ pub fn pearson(points: &[(f64, f64)]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// Of 1, 2, 4, 8: sum 15, product 64, inverses 8/8 + 4/8 + 2/8 + 1/8 = 15/8.
+    /// For 1, 2, 4, 8: sum 15, product 64, sum of the inverses 8/8 + 4/8 + 2/8 + 1/8 = 15/8.
     #[test]
     fn every_statistic() {
         for (statistic, expected) in [
@@ -126,7 +127,7 @@ mod tests {
         assert_eq!(Statistic::GeometricMean.of(&[1.0, -1.0]), None);
     }
 
-    /// Five numbers lie at 0, 1/4, 1/2, 3/4, 1; 0.9 is 3/5 of the way from the fourth to the fifth.
+    /// Five numbers are at 0, 1/4, 1/2, 3/4 and 1; 0.9 is 3/5 of the way from the fourth to the fifth.
     #[test]
     fn quantiles_lie_between_neighbours() {
         let values = [50.0, 10.0, 20.0, 40.0, 30.0];
@@ -141,7 +142,7 @@ mod tests {
     fn ranks_correlate_whatever_the_distances() {
         let alike = [(1.0, 10.0), (2.0, 11.0), (1e9, 12.0)];
         let opposite = alike.map(|(x, y)| (x, -y));
-        // Ranks 0, 1.5 and 1.5 against 0, 1 and 2: less their means, -1, 0.5, 0.5 against -1, 0, 1.
+        // Ranks 0, 1.5 and 1.5 against 0, 1 and 2: minus their means, -1, 0.5, 0.5 against -1, 0, 1.
         let equal = [(1.0, 1.0), (2.0, 2.0), (2.0, 3.0)];
         let of_equal = 1.5 / (1.5f64.sqrt() * 2f64.sqrt());
         for (points, expected) in [(alike, 1.0), (opposite, -1.0), (equal, of_equal)] {

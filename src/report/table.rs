@@ -1,39 +1,39 @@
-//! Tables as data, and as text and Markdown.
+//! Tables as data, and their form as text and Markdown.
 
 use comfy_table::presets::{ASCII_MARKDOWN, UTF8_HORIZONTAL_ONLY};
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
 use serde::Serialize;
 
-/// A table's data.
+/// A table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Table {
-    /// A heading per column, with its unit.
+    /// The heading of each column, with its unit.
     pub columns: Vec<String>,
-    /// A cell per column.
+    /// The rows, with one cell per column.
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// What stands in a cell.
+/// The content of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Cell {
-    /// Unknown.
+    /// An unknown value.
     Empty,
-    /// Words.
+    /// A text.
     Text(String),
-    /// Exact.
+    /// An exact count.
     Count(u64),
-    /// Measured; shown with three significant digits.
+    /// A measured number, shown with three significant digits.
     Number(f64),
 }
 
 impl Cell {
-    /// Words.
+    /// Returns a cell with a text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
-    /// As it is shown.
+    /// Returns the text of the cell as it is shown.
     pub fn show(&self) -> String {
         match self {
             Self::Empty => String::new(),
@@ -66,7 +66,8 @@ impl From<Option<f64>> for Cell {
     }
 }
 
-/// With three significant digits, whole above a hundred, with an exponent far from 1.
+/// Formats a number with three significant digits, without decimals from 100 on, and with an exponent if it is
+/// very small or large.
 pub fn significant(number: f64) -> String {
     let size = number.abs();
     if number == 0.0 || !number.is_finite() {
@@ -79,8 +80,8 @@ pub fn significant(number: f64) -> String {
     }
 }
 
-/// A text in which Markdown finds no marks of its own, on one line. Stars and underscores are marks only
-/// where something follows, underscores not within words, backslashes before punctuation.
+/// Escapes a text, so that Markdown shows it unchanged, and joins its lines. Stars and underscores are escaped
+/// only where text follows, underscores not within words, backslashes only before punctuation.
 pub fn escape_markdown(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
@@ -104,7 +105,7 @@ pub fn escape_markdown(text: &str) -> String {
 }
 
 impl Table {
-    /// Of these headings.
+    /// Returns a table with these headings and rows.
     pub fn new<S: Into<String>>(
         columns: impl IntoIterator<Item = S>,
         rows: Vec<Vec<Cell>>,
@@ -112,7 +113,7 @@ impl Table {
         Self { columns: columns.into_iter().map(Into::into).collect(), rows }
     }
 
-    /// With aligned columns, no wider than `width` characters if that is given.
+    /// Formats the table as text with aligned columns, at most `width` characters wide if that is given.
     pub fn to_text(&self, width: Option<u16>) -> String {
         let mut table = self.laid_out(UTF8_HORIZONTAL_ONLY.row_separator(LineStyle::none()));
         if let Some(width) = width {
@@ -121,7 +122,7 @@ impl Table {
         table.trim_fmt()
     }
 
-    /// As Markdown.
+    /// Formats the table as Markdown.
     pub fn to_markdown(&self) -> String {
         let mut escaped = self.clone();
         for heading in &mut escaped.columns {
@@ -135,7 +136,7 @@ impl Table {
         escaped.laid_out(ASCII_MARKDOWN).to_string()
     }
 
-    /// Whether a column holds numbers, which are aligned to the right.
+    /// Whether a column contains no text, so that it is aligned to the right.
     pub fn is_numeric(&self, column: usize) -> bool {
         !self.rows.iter().any(|row| row[column].is_text())
     }

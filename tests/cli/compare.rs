@@ -1,4 +1,4 @@
-//! `compare`.
+//! Tests of the command `compare`.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use spmv_bench::cli::CommandStatus;
 use super::env::{Ran, program, run};
 use super::{EXACT, SMALL, check, folder};
 
-/// Rows without intervals' width: every product takes a millisecond.
+/// Measures a matrix with the fake clock: every product takes a millisecond, so the intervals have no width.
 fn measure(dir: &Path, name: &str, options: &str) {
     let out = dir.join(name);
     let words = format!("--mtx {}/a.mtx {EXACT} {options}", dir.display());
@@ -17,7 +17,7 @@ fn measure(dir: &Path, name: &str, options: &str) {
     assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
 }
 
-/// A file of rows of the matrices a, b and c; `times` of seq and merge on each, in ms, ± 1 %.
+/// Writes a file of rows of the matrices a, b and c; `times` are those of seq and merge on each, in ms, ± 1 %.
 fn rows(dir: &Path, name: &str, times: [[f64; 2]; 3]) {
     let mut text = String::from(
         "file,method_name,avg_spmv_ms,precision,device,threads,status,ci95_low_ms,ci95_high_ms,samples,run_id\n",
@@ -74,7 +74,7 @@ fn a_file_is_the_same_as_itself() {
 }
 
 #[test]
-fn what_became_slower_fails_when_asked() {
+fn slower_methods_fail_with_fail_above() {
     let dir = folder(&[]);
     let dir = dir.path();
     rows(dir, "a.csv", [[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]]);
@@ -151,7 +151,7 @@ fn the_csv_has_a_line_per_row_of_either_file() {
 }
 
 #[test]
-fn a_row_that_is_no_longer_right_fails_when_asked() {
+fn a_row_that_is_no_longer_ok_fails_with_fail_above() {
     let dir = folder(&[]);
     let dir = dir.path();
     let times = [[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]];
@@ -161,13 +161,13 @@ fn a_row_that_is_no_longer_right_fails_when_asked() {
         edit(dir, "b.csv", "b.mtx,seq,2,f64,cpu,2,ok", &format!("b.mtx,seq,,f64,cpu,2,{status}"));
         let ran = compare(dir, "a.csv b.csv", "--fail-above 5%");
         assert_eq!(ran.result, Ok(CommandStatus::Bad));
-        let told = format!("ok in A, not in B: 1 rows\n  seq on b: {status}\n");
-        assert!(ran.stdout.contains(&told), "{}", ran.stdout);
+        let expected = format!("ok in A, not in B: 1 rows\n  seq on b: {status}\n");
+        assert!(ran.stdout.contains(&expected), "{}", ran.stdout);
         assert_eq!(ran.stderr, "1 rows are ok in A and not in B\n");
         assert_eq!(
             compare(dir, "a.csv b.csv", "").result,
             Ok(CommandStatus::Ok),
-            "told, not judged"
+            "without --fail-above"
         );
         let back = compare(dir, "b.csv a.csv", "--fail-above 5%");
         assert_eq!(back.result, Ok(CommandStatus::Ok));
@@ -175,7 +175,7 @@ fn a_row_that_is_no_longer_right_fails_when_asked() {
     }
 }
 
-/// A mean that cannot be judged is named, so that its passing is not taken for a good result.
+/// A warning names the means that cannot be judged, so that exit status 0 is not mistaken for a good result.
 #[test]
 fn single_samples_are_not_judged() {
     let dir = folder(&[]);
@@ -212,7 +212,7 @@ fn the_facts_of_the_runs_are_compared() {
         ),
         ("\"beta\": 0.0", "\"beta\": 0.5", "beta is 0.0 in"),
         ("\"expand\": true", "\"expand\": false", "run one of them again with --no-expand as in"),
-        (",hot,", ",cold,", "DIR/a.csv holds rows of cache hot, DIR/b.csv of cache cold"),
+        (",hot,", ",cold,", "DIR/a.csv contains rows of cache hot, DIR/b.csv of cache cold"),
         (",cpu,1,false,", ",cpu,1,true,", "not transposed in A, transposed in B (--transpose)"),
     ] {
         let error = with(from, to).result.unwrap_err().replace(dir.to_str().unwrap(), "DIR");

@@ -1,4 +1,4 @@
-//! `report`.
+//! Tests of the command `report`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::env::{Ran, run};
 use super::{check, folder};
 
-/// Two matrices, of 1000 and 4000 nonzeros: `merge` takes 1 and 4 ms, `csr-rows` twice and half of that.
+/// Results for two matrices of 1000 and 4000 nonzeros: `merge` takes 1 and 4 ms, `csr-rows` 2 and 2 ms.
 const ROWS: &str = "\
 file,num_rows,num_cols,num_nonzeros,row_length_variation,method_name,setup_ms,avg_spmv_ms,gflops,precision,device,threads,transpose,status,reason,cache,order,run_id
 a.mtx,100,100,1000,0.5,csr-rows,0,2,0.001,f64,cpu,2,false,ok,,hot,natural,r1
@@ -30,13 +30,13 @@ fn read(path: &Path) -> String {
 }
 
 #[test]
-fn the_page_alone_is_written_to_a_name_of_a_page() {
+fn a_path_that_ends_in_html_gets_only_the_page() {
     let dir = folder(&[("a.csv", ROWS), ("there.html", "mine")]);
     let to = |name: &str| report(&dir, &format!("-o {}/{name}", dir.path().display()));
     let ran = to("new.html");
     assert_eq!((ran.result, &*ran.stderr), (Ok(CommandStatus::Ok), ""));
     assert!(read(&dir.path().join("new.html")).contains("</html>"));
-    for (name, told) in [
+    for (name, expected) in [
         (
             "there.html",
             "there.html is there already: name another file, or replace it with --force",
@@ -51,7 +51,7 @@ fn the_page_alone_is_written_to_a_name_of_a_page() {
         ),
     ] {
         let error = to(name).result.unwrap_err();
-        assert!(error.ends_with(told), "{error}");
+        assert!(error.ends_with(expected), "{error}");
     }
     assert_eq!(
         (read(&dir.path().join("there.html")), fs::read_dir(&dir).unwrap().count()),
@@ -72,7 +72,7 @@ fn the_page_alone_is_written_to_a_name_of_a_page() {
     assert!(read(&dir.path().join("there.html")).contains("</html>"));
 }
 
-/// Means: sqrt(0.002 * 0.002), sqrt(0.001 * 0.004). Losses: of `csr-rows` 2 and 1, of `merge` 1 and 2.
+/// The geometric means are sqrt(0.002 * 0.002), sqrt(0.001 * 0.004). The losses are 2 and 1 for `csr-rows`, 1 and 2 for `merge`.
 #[test]
 fn the_main_tables_are_printed() {
     let dir = folder(&[("a.csv", ROWS)]);
@@ -85,7 +85,7 @@ fn the_main_tables_are_printed() {
         expect![[r#"
             Sparse matrix-vector products
 
-            6 rows from a.csv: 2 matrices, 3 methods. 1 wrong or failed; 4 right and timed, 1 skipped. 4 of 4 times have no interval: they are of fewer than six samples.
+            6 rows from a.csv: 2 matrices, 3 methods. 1 wrong or failed; 4 correct and timed, 1 skipped. 4 of 4 times have no confidence interval: they have fewer than six samples.
 
             Wrong or failed
             ===============
@@ -125,7 +125,7 @@ fn the_main_tables_are_printed() {
              merge             2   0.00200          0.00200    0.00200
             ───────────────────────────────────────────────────────────
 
-            Speed over the best baseline on each matrix
+            Speed-up over the best baseline on each matrix
             Time of the baseline over that of the method, geometric means; above 1 the method is faster. The best baseline is on each matrix the fastest of csr-rows, merge; least and greatest are over it.
             ────────────────────────────────────────────────────────────────────
              method     × merge   × best baseline   least   greatest   matrices
@@ -137,7 +137,7 @@ fn the_main_tables_are_printed() {
             Share of the matrices within a factor of the fastest method
             2 matrices; f64, cpu, 2 threads, hot cache, natural order
             without a time: ell on 2 matrices
-            share of all matrices on which the time is at most the factor times that of the fastest method; at 1 the method is the fastest
+            share of all matrices on which the method's time is at most the factor times that of the fastest method; with a factor of 1, the share on which it is the fastest
             ───────────────────────────────────────────────────────────────────────────────────────────────────────────
              method     within 1 (%)   within 1.1 (%)   within 1.25 (%)   within 1.5 (%)   within 2 (%)   within 4 (%)
             ═══════════════════════════════════════════════════════════════════════════════════════════════════════════
@@ -145,10 +145,10 @@ fn the_main_tables_are_printed() {
              merge              50.0             50.0              50.0             50.0            100            100
             ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-            What each method costs if it were the only one
+            Time lost if a single method is used for all matrices
             2 matrices; f64, cpu, 2 threads, hot cache, natural order
             without a time: ell on 2 matrices
-            loss: time over that of the fastest on the matrix, over the matrices on which the method runs; of equally fast ones each is the fastest
+            loss: time divided by the time of the fastest method on the same matrix; means are over the matrices on which the method runs; equally fast methods all count as the fastest
             ────────────────────────────────────────────────────────────────────────
              method     fastest on   runs on   mean loss   greatest loss   on
             ════════════════════════════════════════════════════════════════════════
@@ -170,9 +170,9 @@ fn a_folder_gets_a_page_in_two_forms_and_its_charts() {
     assert_eq!(ran.stdout, "");
     let mut files: Vec<_> = fs::read_dir(&out).unwrap().map(|e| e.unwrap().path()).collect();
     files.sort();
-    let mut told: Vec<PathBuf> = ran.stderr.lines().map(PathBuf::from).collect();
-    told.sort();
-    assert_eq!(files, told);
+    let mut reported: Vec<PathBuf> = ran.stderr.lines().map(PathBuf::from).collect();
+    reported.sort();
+    assert_eq!(files, reported);
     let markdown = read(&out.join("report.md"));
     for svg in files.iter().filter(|file| file.extension().is_some_and(|e| e == "svg")) {
         let name = svg.file_name().unwrap().to_str().unwrap();
@@ -188,7 +188,7 @@ fn a_folder_gets_a_page_in_two_forms_and_its_charts() {
 
             # Sparse matrix-vector products
 
-            6 rows from `a.csv`: 2 matrices, 3 methods. 1 wrong or failed; 4 right and timed, 1 skipped. 4 of 4 times have no interval: they are of fewer than six samples.
+            6 rows from `a.csv`: 2 matrices, 3 methods. 1 wrong or failed; 4 correct and timed, 1 skipped. 4 of 4 times have no confidence interval: they have fewer than six samples.
 
             ## Wrong or failed
 
@@ -219,7 +219,7 @@ fn a_folder_gets_a_page_in_two_forms_and_its_charts() {
             | csr-rows |        2 | 0.00100 |        0.00200 |  0.00400 |
             | merge    |        2 | 0.00200 |        0.00200 |  0.00200 |
 
-            ### Speed over the best baseline on each matrix
+            ### Speed-up over the best baseline on each matrix
 
             Time of the baseline over that of the method, geometric means; above 1 the method is faster. The best baseline is on each matrix the fastest of csr-rows, merge; least and greatest are over it.
 
@@ -234,7 +234,7 @@ fn a_folder_gets_a_page_in_two_forms_and_its_charts() {
 
             without a time: ell on 2 matrices
 
-            share of all matrices on which the time is at most the factor times that of the fastest method; at 1 the method is the fastest
+            share of all matrices on which the method's time is at most the factor times that of the fastest method; with a factor of 1, the share on which it is the fastest
 
             ![Share of the matrices within a factor of the fastest method](f64-cpu-2-threads-hot-cache-share-of-the-matrices-within-a-factor-of-the-fastest.svg)
 
@@ -251,7 +251,7 @@ fn a_folder_gets_a_page_in_two_forms_and_its_charts() {
 
             ![Time of a product against nonzeros](f64-cpu-2-threads-hot-cache-time-of-a-product-against-nonzeros.svg)
 
-            ### Speed over merge
+            ### Speed-up over merge
 
             2 matrices; f64, cpu, 2 threads, hot cache, natural order
 
@@ -259,7 +259,7 @@ fn a_folder_gets_a_page_in_two_forms_and_its_charts() {
 
             time of merge / time of the method: above 1 the method is faster
 
-            ![Speed over merge](f64-cpu-2-threads-hot-cache-speed-over-merge.svg)
+            ![Speed-up over merge](f64-cpu-2-threads-hot-cache-speed-up-over-merge.svg)
 
             | method   | matrices |   min |  max | harmonic mean | geometric mean | % faster |
             |----------|----------|-------|------|---------------|----------------|----------|
@@ -280,28 +280,28 @@ fn a_folder_gets_a_page_in_two_forms_and_its_charts() {
             | a           |     50.0 |   100 |     |
             | \<b>\&'\_x_ |      100 |  50.0 |     |
 
-            ### What each method costs if it were the only one
+            ### Time lost if a single method is used for all matrices
 
             2 matrices; f64, cpu, 2 threads, hot cache, natural order
 
             without a time: ell on 2 matrices
 
-            loss: time over that of the fastest on the matrix, over the matrices on which the method runs; of equally fast ones each is the fastest
+            loss: time divided by the time of the fastest method on the same matrix; means are over the matrices on which the method runs; equally fast methods all count as the fastest
 
-            ![What each method costs if it were the only one](f64-cpu-2-threads-hot-cache-what-each-method-costs-if-it-were-the-only-one.svg)
+            ![Time lost if a single method is used for all matrices](f64-cpu-2-threads-hot-cache-time-lost-if-a-single-method-is-used-for-all-matrice.svg)
 
             | method   | fastest on | runs on | mean loss | greatest loss | on          |
             |----------|------------|---------|-----------|---------------|-------------|
             | csr-rows |          1 |       2 |      1.41 |          2.00 | a           |
             | merge    |          1 |       2 |      1.41 |          2.00 | \<b>\&'\_x_ |
 
-            ### The fastest on each matrix
+            ### The fastest method on each matrix
 
             2 matrices; f64, cpu, 2 threads, hot cache, natural order
 
             without a time: ell on 2 matrices
 
-            ±: half the 95 % interval of the median, in percent; where the intervals of both overlap, the order is not sure: on 0 matrices
+            ±: half the 95 % confidence interval of the median, in percent; where the intervals of both overlap, the order is uncertain: on 0 matrices
 
             | matrix      | nonzeros | fastest  | GFLOP/s | ± (%) | second   | takes longer by (%) | ± (%) | intervals |
             |-------------|----------|----------|---------|-------|----------|---------------------|-------|-----------|
@@ -314,7 +314,7 @@ fn a_folder_gets_a_page_in_two_forms_and_its_charts() {
 
             without a time: ell on 2 matrices
 
-            % of peak: each array of CSR, x and y moved once per product, over the bandwidth that sweeps over as many bytes reached; a roof is the median of these bandwidths for matrices of a range of sizes, over which it changes little
+            % of peak: the bandwidth if each product moves the CSR arrays, x and y once, in percent of the bandwidth of sweeps over as many bytes; a roof is the median of the bandwidths of these sweeps for a range of matrix sizes in which they differ little
 
             ![Roofline](f64-cpu-2-threads-hot-cache-roofline.svg)
 
@@ -356,7 +356,7 @@ fn a_folder_gets_a_page_in_two_forms_and_its_charts() {
 }
 
 #[test]
-fn what_is_no_result_or_not_ours_is_refused() {
+fn other_files_are_neither_read_nor_overwritten() {
     let dir = folder(&[("a.csv", ROWS), ("b.csv", "x,y\n1,2\n"), ("report.html", "mine")]);
     let at = dir.path().display().to_string();
     let error =
@@ -364,9 +364,9 @@ fn what_is_no_result_or_not_ours_is_refused() {
     assert!(error(&format!("{at}/none.csv")).starts_with("cannot read DIR/none.csv: "));
     assert!(error(&format!("{at}/b.csv")).starts_with("DIR/b.csv:1: no column file; "));
     assert_eq!(error(&format!("{at}/a.csv {at}/./a.csv")), "DIR/./a.csv is named twice");
-    // Even by force.
+    // --force does not allow this either.
     let refused = error(&format!("{at}/a.csv -o {at} --force"));
-    assert!(refused.starts_with("DIR/report.html is there and was not written by"), "{refused}");
+    assert!(refused.starts_with("DIR/report.html exists and was not written by"), "{refused}");
     assert_eq!(read(&dir.path().join("report.html")), "mine");
     fs::write(dir.path().join("a.csv.run.json"), "{").unwrap();
     let record = error(&format!("{at}/a.csv"));

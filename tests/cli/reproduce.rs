@@ -1,4 +1,4 @@
-//! `spmv-bench reproduce`.
+//! Tests of the command `reproduce`.
 
 use std::fs;
 use std::path::Path;
@@ -51,7 +51,7 @@ fn reproduce(dir: &Path, words: &str) -> crate::env::Ran {
     run(&format!("reproduce {dir}/shapes.toml --data {dir}/none --output {dir}/out {words}"))
 }
 
-/// The table's lines that start with a word of that text.
+/// Returns the line of the table that starts with that text.
 fn verdict_of<'a>(stdout: &'a str, claim: &str) -> &'a str {
     stdout.lines().find(|line| line.trim_start().starts_with(claim)).expect("a line of the claim")
 }
@@ -82,7 +82,7 @@ fn an_experiment_is_measured_judged_and_written() {
 }
 
 #[test]
-fn what_is_there_is_not_measured_again() {
+fn existing_rows_are_not_measured_again() {
     let dir = experiment(EXPERIMENT);
     reproduce(dir.path(), "").result.unwrap();
     let path = dir.path().join("out/rows.csv");
@@ -90,7 +90,7 @@ fn what_is_there_is_not_measured_again() {
     let again = reproduce(dir.path(), "");
     assert_eq!(fs::read_to_string(&path).unwrap(), all);
     assert!(!again.stderr.contains("gen:"), "{}", again.stderr);
-    // Of the last matrix one row is missing and the other is cut off: it is measured again, alone.
+    // One row of the last matrix is missing and the other is incomplete, so only that matrix is measured again.
     let lines: Vec<_> = all.lines().collect();
     fs::write(&path, format!("{}\n{}", lines[..5].join("\n"), &lines[5][..20])).unwrap();
     let again = reproduce(dir.path(), "");
@@ -117,7 +117,7 @@ fn a_quick_run_measures_less_and_judges_nothing() {
 }
 
 #[test]
-fn a_dry_run_tells_the_grid_and_measures_nothing() {
+fn a_dry_run_prints_the_grid_and_measures_nothing() {
     let text = EXPERIMENT.replace("\"gen:grid2d,n=3\"", "\"Williams/cant\"");
     let dir = experiment(&text);
     let ran = reproduce(dir.path(), "--dry-run");
@@ -176,7 +176,7 @@ fn without_a_gpu_its_part_waits() {
     assert!(ran.stdout.contains("waiting for a GPU"), "{}", ran.stdout);
 }
 
-/// The parts of its products are recorded and shown.
+/// The stages of its products are recorded and shown.
 #[test]
 fn on_a_gpu_its_part_runs() {
     let block = "[[measure]]\nmatrices = [\"gen:grid2d,n=3\"]\nmethods = [\"gpu-merge\"]\n\
@@ -194,7 +194,7 @@ fn on_a_gpu_its_part_runs() {
     assert!(report.contains("### Parts") && report.contains("merge_tiles"), "{report}");
 }
 
-/// Two models of the source, with a claim about each; and another model in their place.
+/// Judges a claim about each of two models of the source's GPUs, and the same claims with another model.
 #[test]
 fn models_of_the_sources_gpus_judge_what_they_can() {
     let claim = |text: &str, rest: &str| {
@@ -255,7 +255,7 @@ fn experiments_are_listed_and_unknown_ones_refused() {
     assert!(error.contains("shapes.toml: TOML parse error at line 1"), "{error}");
 }
 
-/// The README's table is what the recorded runs say.
+/// The table in the README equals the claims of the recorded runs.
 #[test]
 fn the_readme_shows_the_judged_claims() {
     let ran = run("reproduce --claims");

@@ -1,4 +1,4 @@
-//! What definitions may say, and the words for what they may not.
+//! Tests of valid definitions, and of the messages about invalid ones.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn models_run_methods_of_the_gpu() {
         .map(|options| options[1].clone())
         .collect();
     assert_eq!(devices, ["model:v100", "model:a100"]);
-    assert!(!experiment.needs(Device::Gpu), "no real one");
+    assert!(!experiment.needs(Device::Gpu), "no real GPU is needed");
     assert!(block("merge", "'v100'").unwrap_err().contains("models are for methods of the GPU"));
     assert!(block("gpu-coo", "'v10'").unwrap_err().contains("no model 'v10'"));
 }
@@ -34,7 +34,7 @@ fn lists_multiply_and_the_machine_bounds_threads() {
     let rest = "protocol = 'csr-k'\nexpand = false\n";
     let experiment = parse(&format!("{BLOCK}{lists}{rest}")).unwrap();
     let options = experiment.blocks[0].options(2, &[]);
-    assert_eq!(options.len(), 2 * 2 * 2, "4 threads are not there");
+    assert_eq!(options.len(), 2 * 2 * 2, "4 threads are more than the cores");
     let words: Vec<_> = options.iter().map(|words| words.join(" ")).collect();
     let common = "--device cpu --protocol csr-k --no-expand";
     assert_eq!(words[0], format!("{common} --precision f64 --threads 1"));
@@ -53,8 +53,8 @@ fn what_is_not_understood_is_refused() {
     assert!(kind.ends_with("; did you mean roofline?"), "{kind}");
     let methods = |list: &str| format!("[[measure]]\nmatrices = ['corpus']\nmethods = {list}\n");
     assert!(error(&methods("['fastest']")).starts_with("x.toml: there is no method 'fastest'"));
-    assert_eq!(error(&methods("[]")), "x.toml: a block without methods");
-    let both = "x.toml: methods of CPU and GPU in one block: make it two";
+    assert_eq!(error(&methods("[]")), "x.toml: a block lists no methods");
+    let both = "x.toml: a block lists methods of both CPU and GPU: split it into two blocks";
     assert_eq!(error(&methods("['merge', 'gpu-merge']")), both);
     assert!(error(&format!("{BLOCK}order = []\n")).contains("an empty list"));
     let claim = "[[claim]]\ntext = 't'\npaper = '1'\n\
@@ -73,9 +73,9 @@ fn generators_lists_multiply() {
     assert_eq!(expanded(&"{1}".repeat(10_000)), ["1".repeat(10_000)]);
 }
 
-/// 10^4 is the most; 2^70 would not even have a size.
+/// 10^4 matrices are allowed. 2^70 would even overflow the integer type.
 #[test]
-fn lists_that_multiply_without_end_are_refused() {
+fn lists_with_too_many_combinations_are_refused() {
     let block = |matrix: &str, lists: &str| {
         parse(&format!("[[measure]]\nmatrices = ['{matrix}']\nmethods = ['seq']\n{lists}"))
     };
@@ -83,10 +83,10 @@ fn lists_that_multiply_without_end_are_refused() {
     assert!(block(&ten.repeat(4), "").is_ok());
     let error = block(&"{1,2}".repeat(70), "").unwrap_err();
     let all = usize::MAX;
-    assert_eq!(error, format!("x.toml: {all} matrices in a block: 10000 are the most"));
+    assert_eq!(error, format!("x.toml: a block has {all} matrices; at most 10000 are allowed"));
     let list = |name: &str, word: &str| format!("{name} = [{}]\n", [word; 22].join(", "));
     let lists = list("order", "'rcm'") + &list("cache", "'hot'") + &list("threads", "1");
     let error = block("corpus", &lists).unwrap_err();
-    let expected = "x.toml: 10648 combinations of lists in a block: 10000 are the most";
+    let expected = "x.toml: a block has 10648 combinations of lists; at most 10000 are allowed";
     assert_eq!(error, expected);
 }

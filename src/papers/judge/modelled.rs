@@ -1,24 +1,24 @@
-//! What a modelled GPU can say of a claim. The machine counts exactly, so counts are judged as they are. Times of
-//! products have the error of the model: a comparison of them is judged only where its outcome survives that error,
-//! and a time alone is never judged. What the machine does not have (the setup's copies to the GPU, the chance of
-//! atomic operations) is not judged either.
+//! What modelled rows are sufficient to judge. A modelled GPU counts exactly, so counts are judged like measured
+//! ones. Times of products have the error of the model: a comparison of times is judged only if its outcome is
+//! the same within that error, and a time alone is never judged. Numbers that the model lacks are not judged
+//! either: the copies to the GPU in the setup, and the random order of atomic operations.
 
 use super::super::claim::{Claim, Quantity, Range};
 use crate::device::model::DeviceFile;
 use crate::report::column::Column;
 use crate::report::lines::RecordedRow;
 
-/// The model that rows come from, and how far its times may be off.
+/// The model that rows come from, with the error of its times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     name: String,
-    /// Half the width of the interval around a factor of 1, in percent.
+    /// The error of times, in percent: a factor on times may be off by so much in either direction.
     percent: f64,
     is_validated: bool,
 }
 
 impl Model {
-    /// The model of these rows; `None` where all of them are measured.
+    /// Returns the model of these rows, or `None` if all of them are measured.
     pub fn of(lines: &[&RecordedRow]) -> Option<Self> {
         let name = lines.iter().find_map(|line| line.row.device?.model_name())?;
         let percent_of = |name: &str| DeviceFile::find(name).ok()?.validated_percent();
@@ -31,8 +31,8 @@ impl Model {
         })
     }
 
-    /// What every verdict that rests on it says: the GPU and the error of its times, which of a GPU that nobody has
-    /// validated is assumed to be that of the worst other one.
+    /// Returns the remark of every verdict that is based on the model: the GPU and the error of its times. For a
+    /// GPU without validation, the error of the worst validated model is assumed.
     pub fn remark(&self) -> String {
         let Self { name, percent, is_validated } = self;
         match is_validated {
@@ -43,8 +43,8 @@ impl Model {
         }
     }
 
-    /// Why rows of a model cannot judge the claim; `number_if` gives the claim's number if the times of its first
-    /// operand were larger by a factor.
+    /// Returns the reason why modelled rows cannot judge the claim, if there is one. `number_if` returns the
+    /// claim's number if all times of its first operand are multiplied by a factor.
     pub fn objection(
         &self,
         claim: &Claim,
@@ -65,20 +65,20 @@ impl Model {
         let word = if ends[0] { "hold" } else { "not hold" };
         (!survives).then(|| {
             format!(
-                "within {:.0} %, the error that is assumed of modelled times; it would {word}",
+                "too close to the limit for an error of modelled times of {:.0} %; it would {word}",
                 self.percent
             )
         })
     }
 }
 
-/// What a column of modelled rows is worth.
+/// How reliable a column of modelled rows is.
 enum Worth {
-    /// A fact of the matrix or the format, or an exact count of the machine.
+    /// A fact of the matrix or the format, or an exact count of the modelled GPU.
     Exact,
-    /// The time of a product, or something over it.
+    /// The time of a product, or a rate that follows from it.
     Timed,
-    /// What the machine does not have.
+    /// Not modelled, for the reason given.
     None(&'static str),
 }
 
@@ -88,7 +88,7 @@ fn worth(column: &Column) -> Worth {
             Worth::None("setups: it leaves out the host's work and the copies to the GPU")
         }
         "distinct_results" => {
-            Worth::None("chance: its atomic operations have the same order every time")
+            Worth::None("repeatability: its atomic operations have the same order every time")
         }
         "uncertainty" => Worth::None("noise: it has none"),
         _ if column.is_timed() => Worth::Timed,
@@ -96,11 +96,11 @@ fn worth(column: &Column) -> Worth {
     }
 }
 
-/// Names what of the claim rests on more than relations of modelled times and counts.
+/// Returns the reason if a claim needs more than ratios of modelled times and counts.
 fn beyond_the_model(claim: &Claim) -> Option<&'static str> {
     let absolute = |column: &Column| match worth(column) {
         Worth::Exact => None,
-        Worth::Timed => Some("times alone: only their relations"),
+        Worth::Timed => Some("times alone: it can judge only their ratios"),
         Worth::None(reason) => Some(reason),
     };
     let relative = |column: &Column| match worth(column) {

@@ -1,8 +1,8 @@
 use super::*;
 use crate::record::row::Row;
 
-/// Times in ms of `ours` and `theirs`: speeds 4/2 = 2, 3/4 and 1/1 on a, b and c, which have 100, 200 and
-/// 300 nonzeros.
+/// Returns rows of the methods `ours` and `theirs`. Speed-ups of `ours` over `theirs` are 4/2 = 2, 3/4 and 1/1 on
+/// a, b and c, which have 100, 200 and 300 nonzeros.
 fn lines() -> Vec<RecordedRow> {
     let row = |file: &str, nonzeros, method: &str, ms| Row {
         file: file.into(),
@@ -47,7 +47,7 @@ fn assert_near(measured: &str, expected: f64) {
 }
 
 #[test]
-fn quantities_are_those_worked_by_hand() {
+fn quantities_equal_those_computed_by_hand() {
     let speed = |statistic: &str| {
         format!("speed = {{ of = 'ours', over = 'theirs', statistic = '{statistic}' }}")
     };
@@ -104,7 +104,7 @@ fn a_claim_holds_does_not_or_cannot_be_judged() {
 }
 
 #[test]
-fn what_is_absent_says_why() {
+fn missing_numbers_have_a_reason() {
     let why = |of: &str, rest: &str| {
         let speed = format!("speed = {{ of = '{of}', over = 'theirs', statistic = 'mean' }}");
         let judgement =
@@ -119,7 +119,7 @@ fn what_is_absent_says_why() {
     assert_eq!(large, "no row of ours where order != rcm and num_nonzeros > 1e6");
 }
 
-/// The rows, as if a model had given them.
+/// Returns the rows as if they came from a model.
 fn modelled(name: &str) -> Vec<RecordedRow> {
     let device = Device::model(name);
     let mut lines = lines();
@@ -127,9 +127,9 @@ fn modelled(name: &str) -> Vec<RecordedRow> {
     lines
 }
 
-/// Times of the K40m are 21 % off published ones in the median.
+/// Modelled times of the K40m have a median error of 21 % against published ones.
 #[test]
-fn relations_of_modelled_times_are_judged_beyond_the_models_error() {
+fn ratios_of_modelled_times_are_judged_outside_the_models_error() {
     use ClaimVerdict::*;
     let judged = |measured: &str, holds: &str, name: &str| {
         let claim = claim(measured, &format!("holds = '{holds}'"));
@@ -140,10 +140,10 @@ fn relations_of_modelled_times_are_judged_beyond_the_models_error() {
     let validated = "modelled, on k40m: median error of times 21 %".to_owned();
     assert_eq!(judged(mean, "> 1", "k40m"), (Holds, String::new(), validated.clone()));
     assert_eq!(judged(mean, "< 1", "k40m"), (DoesNotHold, String::new(), validated));
-    let near = "within 21 %, the error that is assumed of modelled times; it would hold";
+    let near = "too close to the limit for an error of modelled times of 21 %; it would hold";
     let (verdict, why, _) = judged(mean, "> 1.1", "k40m");
     assert_eq!((verdict, &why[..]), (CannotBeJudged, near));
-    // A mean of 1.25 on the V100, whose times are 12 % off.
+    // A mean of 1.25 on the V100, whose times have an error of 12 %.
     assert_eq!(judged(mean, "> 1.1", "v100").0, Holds);
     let assumed = judged(mean, "> 1", "titan-x-maxwell").2;
     assert!(assumed.contains("error of times not known, 21 % assumed"), "{assumed}");
@@ -167,13 +167,13 @@ fn what_a_model_does_not_have_is_not_judged() {
         judge(&claim, &[], &modelled("k40m"), false).why.unwrap_or_default()
     };
     let alone = why("number = { of = 'ours', column = 'gflops', statistic = 'mean' }");
-    assert_eq!(alone, "a model cannot judge times alone: only their relations");
-    let chance = why("share = { of = 'ours', meets = 'distinct_results = 1' }");
-    assert!(chance.contains("chance"), "{chance}");
+    assert_eq!(alone, "a model cannot judge times alone: it can judge only their ratios");
+    let repeatability = why("share = { of = 'ours', meets = 'distinct_results = 1' }");
+    assert!(repeatability.contains("repeatability"), "{repeatability}");
     assert_eq!(why("number = { of = 'ours', column = 'num_nonzeros', statistic = 'mean' }"), "");
 }
 
-/// Of two models, the claim's own, or the first of the source's.
+/// With rows of two models, a claim uses those of its own GPU, or of the first GPU of the source.
 #[test]
 fn a_claim_is_judged_on_its_own_gpu() {
     let gpus = ["k40m", "v100"].map(String::from);
@@ -189,7 +189,7 @@ fn a_claim_is_judged_on_its_own_gpu() {
     let number = |rest: &str| judge(&claim(max, rest), &gpus, &lines, false).measured.unwrap();
     assert_eq!(number("holds = '> 1'"), 2.0);
     assert_eq!(number("holds = '> 1'\ngpu = 'v100'"), 20.0);
-    // Rows of another GPU than the source's are judged too.
+    // Rows of another GPU than those of the source are judged too.
     let gpus = ["p100".to_owned()];
     assert_eq!(
         judge(&claim(max, "holds = '> 1'"), &gpus, &modelled("k40m"), false).measured,

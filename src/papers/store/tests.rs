@@ -32,7 +32,7 @@ fn origin() -> Origin {
     Origin { revision: "1".into(), machine: "a CPU, 2 cores".into() }
 }
 
-/// How many rows there are of a cell of the methods a and b.
+/// Returns the number of rows of a cell with the methods a and b.
 fn rows(recorded: &Store, options: &str, file: &str) -> Option<usize> {
     let (options, methods) = (words(options), words("a b"));
     let cell = GridCell { options: &options, methods: &methods, file };
@@ -40,7 +40,7 @@ fn rows(recorded: &Store, options: &str, file: &str) -> Option<usize> {
 }
 
 #[test]
-fn cells_are_there_whole_or_not_at_all_and_come_back() {
+fn cells_are_complete_or_missing_also_after_reopening() {
     let dir = tempfile::tempdir().unwrap();
     let mut recorded = Store::open(dir.path()).unwrap();
     begin(&mut recorded, "r1", "--device cpu", "1");
@@ -58,7 +58,7 @@ fn cells_are_there_whole_or_not_at_all_and_come_back() {
 }
 
 #[test]
-fn a_torn_last_row_is_cut_off() {
+fn an_incomplete_last_row_is_removed() {
     let dir = tempfile::tempdir().unwrap();
     let mut recorded = Store::open(dir.path()).unwrap();
     begin(&mut recorded, "r1", "--device cpu", "1");
@@ -73,7 +73,7 @@ fn a_torn_last_row_is_cut_off() {
 }
 
 #[test]
-fn rows_of_one_origin_are_taken_over_and_others_refused() {
+fn rows_of_the_same_origin_are_copied_and_others_refused() {
     let [from, to] = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let mut other = Store::open(from.path()).unwrap();
     begin(&mut other, "r1", "--device cpu", "1");

@@ -1,4 +1,4 @@
-//! Bars to the right, a group per category from top to bottom.
+//! Draws bar charts: horizontal bars, a group per category from top to bottom.
 
 use svg::node::element::{Group, Path};
 
@@ -12,27 +12,27 @@ use super::theme::{LINE, WIDTH, shortened, text_width};
 use super::{BarSeries, Bars};
 use crate::report::table::significant;
 
-/// The widest that names of categories get.
+/// The maximum width of the names of categories.
 const NAMES: f64 = 290.0;
-/// Free at the right: half a number's width.
+/// The margin at the right: half the width of a number.
 const RIGHT: f64 = 30.0;
-/// Free between groups.
+/// The gap between groups.
 const BETWEEN: f64 = 8.0;
-/// Of more means than this no line could be followed.
+/// The maximum number of series for which lines of means are drawn. More lines could not be distinguished.
 const MEANS: usize = 6;
 
-/// Bars with their axis laid out.
+/// A bar chart with its axis laid out.
 struct Layout<'a> {
     bars: &'a Bars,
     value: Scale,
     left: f64,
     top: f64,
-    /// Of a bar, and of a group with what is free below it.
+    /// The thickness of a bar, and the height of a group including the gap below it.
     thick: f64,
     group: f64,
 }
 
-/// The bars as a picture.
+/// Draws a bar chart.
 pub fn draw(bars: &Bars) -> Picture {
     let (names, height) = legend(entries(bars), 0.0, WIDTH);
     let layout = Layout::of(bars, height + 10.0 + 2.5 * LINE);
@@ -40,13 +40,13 @@ pub fn draw(bars: &Bars) -> Picture {
     parts.extend(looks(bars).filter_map(|(series, look, _)| layout.mean(series, look)));
     parts.extend(looks(bars).enumerate().map(|(index, (series, look, switch))| {
         let part = Switch::part(switch, layout.series(index, series, look));
-        // Where bars of other series are hidden, those that are left move together by so much.
+        // If other series are hidden, the script moves the visible bars together in steps of this size.
         if switch.is_some() { part.set("data-step", layout.thick) } else { part }
     }));
     Picture { width: WIDTH, height: layout.bottom() + 1.5 * LINE, parts }
 }
 
-/// A stack is shown whole.
+/// Returns the series with their styles and switches. A stacked chart has no switches.
 fn looks(bars: &Bars) -> impl Iterator<Item = (&BarSeries, Look, Option<Switch>)> {
     let switches = Switch::all(bars.series.iter().map(|series| &series.name[..]), &bars.few);
     let looks = bars.series.iter().zip(switches).enumerate();
@@ -54,7 +54,7 @@ fn looks(bars: &Bars) -> impl Iterator<Item = (&BarSeries, Look, Option<Switch>)
     looks.map(move |(index, (series, of))| (series, Look::of(index), switch(of)))
 }
 
-/// The names of series with their means.
+/// Returns the legend entries of the series, with their means.
 fn entries(bars: &Bars) -> Vec<LegendEntry> {
     let entry = |(series, look, switch): (&BarSeries, Look, _)| {
         let mean = series.mean.map(|mean| format!(" (mean {})", significant(mean)));
@@ -64,8 +64,8 @@ fn entries(bars: &Bars) -> Vec<LegendEntry> {
     looks(bars).map(entry).filter(|entry| !entry.name.is_empty()).collect()
 }
 
-/// From where to where each bar reaches, by series and category. Parts of a stack lie end to end, those
-/// below 0 to the other side.
+/// Returns where a bar begins and ends on the value axis; `None` if it has no finite value. Parts of a stack are
+/// placed end to end, negative ones to the other side of 0.
 fn spans(bars: &Bars, series: usize, category: usize) -> Option<(f64, f64)> {
     let value = |series: &BarSeries| series.values.get(category).copied().flatten();
     let own = value(&bars.series[series]).filter(|own| own.is_finite())?;
@@ -99,7 +99,7 @@ impl<'a> Layout<'a> {
         self.top + self.group * self.bars.categories.len() as f64 + BETWEEN
     }
 
-    /// Lines at the numbers, and the numbers above and, where that is far away, below.
+    /// Draws the grid lines and the numbers, above the bars and, if the chart is high, also below them.
     fn axis(&self) -> Group {
         let (top, bottom) = (self.top, self.bottom());
         let foot = self.value.foot();
@@ -127,7 +127,7 @@ impl<'a> Layout<'a> {
         written.fold(Group::new(), Group::add)
     }
 
-    /// Of a group.
+    /// Returns the middle of the group of a category.
     fn middle(&self, category: usize) -> f64 {
         self.top + BETWEEN / 2.0 + self.group * (category as f64 + 0.5)
     }
@@ -139,8 +139,8 @@ impl<'a> Layout<'a> {
             let start = self.value.at(from).unwrap_or(self.value.foot());
             let (middle, half) = (self.bar(index, category), self.thick / 2.0 - 0.75);
             let number = reading(to - from, interval(self.bars, series, category));
-            let told = format!("{} · {name}\n{number}", series.name);
-            Some(rectangle((start, middle - half), (end, middle + half)).add(tip(&told)))
+            let label = format!("{} · {name}\n{number}", series.name);
+            Some(rectangle((start, middle - half), (end, middle + half)).add(tip(&label)))
         });
         let bars = bars.fold(look.fills(), Group::add);
         let strokes = (0..self.bars.categories.len()).filter_map(|category| {
@@ -151,7 +151,7 @@ impl<'a> Layout<'a> {
         Group::new().add(bars).add(strokes)
     }
 
-    /// An interval about a height: a line with a short one across it at either end.
+    /// Draws an interval at a height: a line with a short line across it at either end.
     fn stroke(&self, middle: f64, (low, high): (f64, f64)) -> Option<Path> {
         let (low, high) = (self.value.at(low).unwrap_or(self.value.foot()), self.value.at(high)?);
         let half = (self.thick / 2.0 - 1.5).min(3.5);
@@ -160,14 +160,15 @@ impl<'a> Layout<'a> {
         Some(path(across(low).into_iter().chain(across(high).into_iter().rev())))
     }
 
-    /// The middle of a bar: in the group's, or as far from there as its place in the group says.
+    /// Returns the middle of a bar: the middle of its group for a stack, or the position of the series within the
+    /// group.
     fn bar(&self, series: usize, category: usize) -> f64 {
         let place = series as f64 + 0.5 - self.bars.series.len() as f64 / 2.0;
         self.middle(category) + if self.bars.stacked { 0.0 } else { place * self.thick }
     }
 
-    /// A line behind the bars of all categories; a part of a stack has no place of its own for it, and of
-    /// many lines none could be followed.
+    /// Draws the mean of a series as a line behind the bars of all categories. Stacked charts and charts with
+    /// many series have no such lines.
     fn mean(&self, series: &BarSeries, look: Look) -> Option<Group> {
         let few = self.bars.series.len() <= MEANS;
         let mean = series.mean.filter(|_| few && !self.bars.stacked)?;
@@ -177,13 +178,13 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// From where to where a bar's value lies. A part of a stack has no place for that.
+/// Returns the interval of a bar's value. Parts of a stack have none.
 fn interval(bars: &Bars, series: &BarSeries, category: usize) -> Option<(f64, f64)> {
     let interval = series.intervals.get(category).copied().flatten();
     interval.filter(|ends| !bars.stacked && ends.0.is_finite() && ends.1.is_finite())
 }
 
-/// From the foot of the bars over all ends, intervals and means.
+/// Returns the range of the value axis: from the foot of the bars over all ends, intervals and means.
 fn reach(bars: &Bars) -> (f64, f64) {
     let categories = 0..bars.categories.len();
     let ends = categories.flat_map(|category| {

@@ -1,4 +1,4 @@
-//! A coloured cell per row and column.
+//! Draws heat maps: a coloured cell per row and column.
 
 use svg::node::element::{Group, Rectangle};
 
@@ -10,9 +10,9 @@ use super::scale::{Direction, Scale, apart, around, has_place};
 use super::theme::{LINE, WIDTH, text_width, viridis};
 use crate::report::table::significant;
 
-/// The widest that names of rows and of columns get.
+/// The maximum width of the names of rows and columns.
 const NAMES: f64 = 290.0;
-/// The least and the greatest width of a cell.
+/// The smallest and the greatest width of a cell.
 const NARROW: f64 = 17.0;
 const WIDE: f64 = 64.0;
 /// The height of a cell.
@@ -24,17 +24,17 @@ const BAR: f64 = 300.0;
 struct Layout<'a> {
     heat: &'a Heat,
     reach: (f64, f64),
-    /// From values to places along the colour bar.
+    /// Maps values to positions along the colour bar.
     value: Scale,
     left: f64,
     top: f64,
     cell: f64,
-    /// Whether names of columns are written upward.
+    /// Whether the names of columns are written vertically.
     upward: bool,
     width: f64,
 }
 
-/// The map as a picture.
+/// Draws a heat map.
 pub fn draw(heat: &Heat) -> Picture {
     let layout = Layout::of(heat);
     let height = layout.top + HIGH * heat.rows.len() as f64 + 4.0;
@@ -42,7 +42,7 @@ pub fn draw(heat: &Heat) -> Picture {
     Picture { width: layout.width, height, parts }
 }
 
-/// The range that is wished for, or if it is none, the one that cells have.
+/// Returns the requested range, or the range of the cells if the requested one cannot be shown.
 fn reach(heat: &Heat) -> (f64, f64) {
     let (low, high) = heat.range;
     let fine = has_place(heat.value.log, low) && has_place(heat.value.log, high);
@@ -69,12 +69,12 @@ impl<'a> Layout<'a> {
         Self { heat, reach, value, left, top, cell, upward, width }
     }
 
-    /// The colour bar and its numbers.
+    /// Draws the colour bar with its numbers.
     fn colours(&self) -> Group {
         let label = written(&self.heat.value.label, WIDTH, |label| text(0.0, 10.0, "start", label));
         let parts = (0..60).map(|part| {
             let [from, to] = [part, part + 1].map(|part| BAR * f64::from(part) / 60.0);
-            // A little over the next one, so that no gap shines through.
+            // Overlaps the next part a little, so that no gap is visible.
             let right = (to + 1.0).min(BAR);
             let colour = viridis((f64::from(part) + 0.5) / 60.0).0;
             rectangle((from, 24.0), (right, 36.0)).set("fill", colour)
@@ -83,7 +83,7 @@ impl<'a> Layout<'a> {
         Group::new().add(label).add(parts).add(self.numbers())
     }
 
-    /// Those of the colour bar: its ends, and between them what there is room for.
+    /// Draws the numbers of the colour bar: the ends of the range, and those between them that fit.
     fn numbers(&self) -> Group {
         let ends = self.ends();
         let [first, last] = [&ends.0, &ends.1].map(|end| text_width(end) + 15.0);
@@ -100,7 +100,7 @@ impl<'a> Layout<'a> {
         })
     }
 
-    /// The range's ends, which say so where cells are beyond them.
+    /// Returns the labels of the range's ends, with ≤ or ≥ if cells are outside of it.
     fn ends(&self) -> (String, String) {
         let cells = self.heat.cells.iter().flatten().copied().flatten();
         let placed = cells.filter(|&value| has_place(self.heat.value.log, value));
@@ -119,7 +119,7 @@ impl<'a> Layout<'a> {
         self.top + HIGH * row as f64
     }
 
-    /// Those of rows to the left, those of columns above, upward unless they fit.
+    /// Draws the names of rows at the left and of columns above, vertically unless they fit.
     fn names(&self) -> Group {
         let rows = self.heat.rows.iter().enumerate().map(|(row, name)| {
             let middle = self.y(row) + HIGH / 2.0;
@@ -161,26 +161,26 @@ impl<'a> Layout<'a> {
         cell.add(text(x, y, "middle", &short(value)).set("fill", ink))
     }
 
-    /// A cell without its margin.
+    /// Returns the rectangle of a cell without its margin.
     fn area(&self, row: usize, column: usize, margin: f64) -> Rectangle {
         let (left, top) = (self.x(column) + margin, self.y(row) + margin);
         rectangle((left, top), (left + self.cell - 2.0 * margin, top + HIGH - 2.0 * margin))
     }
 
-    /// `None` where there is nothing that a colour could stand for.
+    /// Returns the value of a cell, or `None` if no colour can represent it.
     fn value_of(&self, row: usize, column: usize) -> Option<f64> {
         let value = self.heat.cells.get(row)?.get(column).copied().flatten()?;
         has_place(self.heat.value.log, value).then_some(value)
     }
 
-    /// Whether all cells have room for their numbers.
+    /// Whether the numbers of all cells fit into them.
     fn numbers_fit(&self) -> bool {
         let all = self.heat.cells.iter().flatten().copied().flatten();
         all.map(|value| text_width(&short(value))).fold(0.0, f64::max) + 3.0 <= self.cell
     }
 }
 
-/// With two significant digits.
+/// Formats a number with two significant digits.
 fn short(value: f64) -> String {
     let digits = match value.abs() {
         size if (0.0995..0.995).contains(&size) => 2,

@@ -1,12 +1,12 @@
-//! How numbers are written along an axis.
+//! Formats the numbers along an axis.
 
-/// A power of ten, and how often it is in a number.
+/// Splits a positive number into the largest power of ten that is not greater, and a factor from 1 to 10.
 pub fn decade(number: f64) -> (f64, f64) {
     let power = 10f64.powi((number.log10() + 1e-9).floor() as i32);
     (power, number / power)
 }
 
-/// A number with the digits that a step needs: `0.5`, `20k`, `1.5M`, `2×10⁻⁵`.
+/// Formats a number with the digits that a step size requires: `0.5`, `20k`, `1.5M`, `2×10⁻⁵`.
 pub fn label(number: f64, step: f64) -> String {
     let size = number.abs() * (1.0 + 1e-9);
     if size <= step / 1e3 {
@@ -20,7 +20,7 @@ pub fn label(number: f64, step: f64) -> String {
     }
 }
 
-/// A number as a multiple of a power of ten.
+/// Formats a number as a multiple of a power of ten.
 pub fn power(number: f64, step: f64) -> String {
     let (power, times) = decade(number.abs());
     let times = fixed(times.copysign(number), step / power);
@@ -37,7 +37,7 @@ pub fn power(number: f64, step: f64) -> String {
     }
 }
 
-/// Without the zeros at the end.
+/// Formats a number with the digits that a step size requires, without trailing zeros.
 fn fixed(number: f64, step: f64) -> String {
     let digits = (-(step * (1.0 + 1e-9)).log10().floor()).clamp(0.0, 12.0) as usize;
     let text = format!("{number:.digits$}");

@@ -1,4 +1,4 @@
-//! The names of series, in columns.
+//! The legend: the names of series, in columns.
 
 use svg::node::element::Group;
 
@@ -7,23 +7,23 @@ use super::look::Look;
 use super::switch::Switch;
 use super::theme::{LINE, text_width};
 
-/// How wide a sample is, and how far its name is from it.
+/// The width of a sample, and the gap between it and its name.
 const SAMPLE: f64 = 26.0;
 const GAP: f64 = 6.0;
-/// From a column's names to the next one's samples.
+/// The gap between a column and the next.
 const BETWEEN: f64 = 20.0;
 
-/// A name, and what it looks like.
+/// A name in the legend with a sample of its style.
 pub struct LegendEntry {
-    /// As it is written.
+    /// The text of the entry.
     pub name: String,
-    /// Drawn about the middle of [`SAMPLE`] units.
+    /// The sample, centred at the origin and [`SAMPLE`] units wide.
     pub sample: Group,
-    /// Whether and how it shows and hides a series.
+    /// Whether and how the entry shows and hides a series.
     pub switch: Option<Switch>,
 }
 
-/// The names, column after column, and how high all of it is.
+/// Draws the entries column by column. Returns the drawing and its height.
 pub fn legend(entries: Vec<LegendEntry>, top: f64, width: f64) -> (Group, f64) {
     let room = width - SAMPLE - GAP;
     let widths: Vec<_> =
@@ -35,7 +35,7 @@ pub fn legend(entries: Vec<LegendEntry>, top: f64, width: f64) -> (Group, f64) {
     (placed.fold(Group::new(), Group::add), rows.min(widths.len()) as f64 * LINE)
 }
 
-/// As few rows as there is room for, and where the columns begin.
+/// Returns the smallest number of rows that fits into the width, and the left edges of the columns.
 fn columns(widths: &[f64], room: f64) -> (usize, Vec<f64>) {
     let lefts = |rows: usize| {
         let widest = |column: &[f64]| column.iter().fold(0.0, |a: f64, b| a.max(*b)) + BETWEEN;
@@ -57,19 +57,19 @@ fn drawn(entry: LegendEntry, left: f64, middle: f64, room: f64) -> Group {
     let width = SAMPLE + GAP + text_width(&entry.name).min(room);
     let name = written(&entry.name, room, |name| text(left + SAMPLE + GAP, middle, "start", name));
     let drawn = Switch::name(entry.switch, Group::new());
-    // A pointer reaches it everywhere, not only on the letters.
+    // Makes the whole entry clickable, not only its letters.
     let area = rectangle((left, middle - LINE / 2.0), (left + width, middle + LINE / 2.0));
     let area = entry.switch.map(|_| area.set("fill", "none").set("pointer-events", "all"));
     let drawn = area.into_iter().fold(drawn, Group::add);
     drawn.add(entry.sample.set("transform", at)).add(name)
 }
 
-/// A line as in the picture.
+/// Draws the sample of a line.
 pub fn line_sample(group: Group) -> Group {
     group.add(line((-SAMPLE / 2.0, 0.0), (SAMPLE / 2.0, 0.0)))
 }
 
-/// A bar as in the picture.
+/// Draws the sample of a bar.
 pub fn bar_sample(look: Look) -> Group {
     look.fills().add(rectangle((-9.0, -5.0), (9.0, 5.0)))
 }

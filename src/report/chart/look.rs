@@ -1,17 +1,17 @@
-//! What tells series from each other: colours, marks, dashes and fills.
+//! Styles that distinguish the series of a chart: colours, marks, dashes and fills.
 
 use svg::node::element::{Group, Path};
 
 use super::drawing::{faint, tenth};
 
-/// Found by a search for colours that lie as far apart as possible for viewers with normal vision and with each kind
-/// of colour blindness, among those that are visible on a light and on a dark page.
+/// Twelve colours, found by a search for colours that are as different as possible for viewers with normal vision
+/// and with each kind of colour blindness, among those that are visible on light and dark pages.
 const COLOURS: [&str; 12] = [
     "#2b72c8", "#ef8a17", "#3bc671", "#ce0dbb", "#a1617d", "#9010ff", "#ce0709", "#7c9b6f",
     "#df90f7", "#3f6f45", "#b465ff", "#aeadbc",
 ];
 
-/// As paths about the point that they mark, and whether they are filled.
+/// The marks as SVG paths relative to the marked point, and whether they are filled.
 const MARKS: [(&str, bool); 8] = [
     ("m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", true),
     ("m-3.6-3.6h7.2v7.2h-7.2z", true),
@@ -25,39 +25,39 @@ const MARKS: [(&str, bool); 8] = [
 
 const DASHES: [&str; 6] = ["none", "7 3", "2 3", "10 3 2 3", "14 4", "6 2 2 2 2 2"];
 
-/// How the bars of a series are filled: the opacity inside, and the dashes of the border.
+/// The fills of bars: the opacity inside, and the dashes of the border.
 const FILLS: [(f64, &str); 4] = [(0.9, "none"), (0.35, "none"), (0.0, "none"), (0.0, "3 2")];
 
-/// What tells a series from the others.
+/// The style of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
-    /// Its place among the series.
+    /// The position of the series in the chart.
     pub index: usize,
-    /// Of all that belongs to it.
+    /// The colour of all its elements.
     pub colour: &'static str,
-    /// A path about a point.
+    /// The SVG path of its mark, relative to the marked point.
     pub mark: &'static str,
-    /// Whether the mark is filled, or only drawn along the path.
+    /// Whether the mark is filled.
     pub filled: bool,
-    /// Of its line.
+    /// The dashes of its line.
     pub dash: &'static str,
-    /// The opacity inside its bars, and the dashes around them.
+    /// The opacity inside its bars, and the dashes of their borders.
     pub fill: (f64, &'static str),
 }
 
 impl Look {
-    /// Of a series by its place. No pair of colour and mark repeats among the first 96 series, none of colour and
-    /// dash or of colour and fill among the first 48.
+    /// Returns the style of the series at a position. No two of the first 96 series share colour and mark; no two
+    /// of the first 48 share colour and dash, or colour and fill.
     pub fn of(index: usize) -> Self {
         let (colour, round) = (index % COLOURS.len(), index / COLOURS.len());
         let (mark, filled) = MARKS[(colour + round) % MARKS.len()];
-        // Lines have no marks: the dashes change sooner than the colours are used up.
+        // Lines have no marks, so the dashes change before all colours are used.
         let dash = DASHES[(index / 4 + index / 24) % DASHES.len()];
         let fill = FILLS[round % FILLS.len()];
         Self { index, colour: COLOURS[colour], mark, filled, dash, fill }
     }
 
-    /// What its marks have in common.
+    /// Returns a group with the attributes of the marks.
     pub fn marks(self) -> Group {
         let group = Group::new();
         match self.filled {
@@ -66,12 +66,12 @@ impl Look {
         }
     }
 
-    /// One of its marks.
+    /// Returns a mark at a position.
     pub fn mark_at(self, x: f64, y: f64) -> Path {
         Path::new().set("d", format!("M{} {}{}", tenth(x), tenth(y), self.mark))
     }
 
-    /// What its lines have in common.
+    /// Returns a group with the attributes of the lines.
     pub fn strokes(self) -> Group {
         let group = Group::new().set("fill", "none").set("stroke", self.colour);
         group
@@ -80,14 +80,14 @@ impl Look {
             .set("stroke-dasharray", self.dash)
     }
 
-    /// What its bars have in common.
+    /// Returns a group with the attributes of the bars.
     pub fn fills(self) -> Group {
         let group = Group::new().set("fill", self.colour).set("fill-opacity", self.fill.0);
         group.set("stroke", self.colour).set("stroke-dasharray", self.fill.1)
     }
 }
 
-/// What the lines have in common that are no series.
+/// Returns a group with the attributes of guides, the lines that are not series.
 pub fn guide_strokes(index: usize) -> Group {
     let dash = ["5 4", "1.5 3", "9 3 1.5 3", "12 5", "4 2"][index % 5];
     faint(0.75).set("stroke-width", 1.2).set("stroke-dasharray", dash)
@@ -111,7 +111,7 @@ mod tests {
         }
     }
 
-    /// Red, green and blue as light, from 0 to 1.
+    /// Returns red, green and blue as linear light, from 0 to 1.
     fn light(colour: &str) -> [f64; 3] {
         [1, 3, 5].map(|at| {
             let part = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;
@@ -123,7 +123,7 @@ mod tests {
         matrix.map(|row| row.iter().zip(of).map(|(a, b)| a * b).sum())
     }
 
-    /// By the formula of WCAG 2, on white and on GitHub's dark page.
+    /// Uses the contrast formula of WCAG 2, on white and on GitHub's dark background.
     #[test]
     fn colours_are_seen_in_the_light_and_in_the_dark() {
         let luminance = |colour: &str| -> f64 {
@@ -140,8 +140,9 @@ mod tests {
         }
     }
 
-    /// What viewers see who lack the first, the second or the third kind of cones, by Machado, Oliveira and Fernandes,
-    /// A Physiologically-based Model for Simulation of Color Vision Deficiency (2009), and what all others see.
+    /// The colours that viewers see who lack the first, second or third kind of cones, after Machado, Oliveira
+    /// and Fernandes, A Physiologically-based Model for Simulation of Color Vision Deficiency (2009); the first
+    /// matrix is normal vision.
     const EYES: [[[f64; 3]; 3]; 4] = [
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
         [
@@ -161,7 +162,7 @@ mod tests {
         ],
     ];
 
-    /// The place of a light in Oklab (Ottosson, 2020), in which distances are as great as they look.
+    /// Converts light to Oklab (Ottosson, 2020), in which distances are proportional to perceived differences.
     fn oklab(light: [f64; 3]) -> [f64; 3] {
         let cones = times(
             [
@@ -181,9 +182,9 @@ mod tests {
         )
     }
 
-    /// A distance of 0.02 is just seen where colours lie side by side.
+    /// A distance of 0.02 is just visible between adjacent colours.
     #[test]
-    fn colours_are_told_apart_also_by_the_colour_blind() {
+    fn colours_differ_also_for_the_colour_blind() {
         for eye in EYES {
             let seen = COLOURS.map(|colour| oklab(times(eye, light(colour))));
             for (index, a) in seen.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Charts: here as data, beside it drawn as SVG, a file per kind.
+//! Charts as data; the submodules draw each kind as SVG.
 
 mod bars;
 mod drawing;
@@ -18,27 +18,28 @@ use serde::{Deserialize, Serialize};
 
 use picture::Picture;
 
-/// A picture's data.
+/// The data of a chart.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Chart {
     /// Points and lines over two axes.
     Plane(Plane),
-    /// Bars, a group per category.
+    /// Bars, in a group per category.
     Bars(Bars),
-    /// A coloured cell per row and column.
+    /// A heat map: a coloured cell per row and column.
     Heat(Heat),
 }
 
 impl Chart {
-    /// As SVG that needs nothing else, about 660 units wide and as high as it must be, for a page, whose colour of
-    /// text it takes. What cannot be drawn is left out: no finite number, or none above 0 on a logarithmic axis.
+    /// Draws the chart as self-contained SVG for a page, at least 660 units wide, in the text colour of the page.
+    /// Numbers that cannot be shown are left out: NaN, infinities, and on a logarithmic axis numbers that are not
+    /// above 0.
     pub fn to_svg(&self) -> String {
         self.picture().into_svg()
     }
 
-    /// The same as a file of its own, readable in the dark and the light, with its title above and below it a
-    /// small line on where the numbers are from.
+    /// Draws the chart as a file of its own for light and dark backgrounds, with its title above it and a line on
+    /// the origin of the numbers below it.
     pub fn to_file(&self, title: &str, foot: &str) -> String {
         self.picture().framed(title, foot).into_svg()
     }
@@ -55,126 +56,126 @@ impl Chart {
 /// Points and lines over two axes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Plane {
-    /// To the right.
+    /// The horizontal axis.
     pub x: Axis,
-    /// Upward.
+    /// The vertical axis.
     pub y: Axis,
-    /// A colour and a mark each.
+    /// The series, each with its own colour and mark.
     pub series: Vec<Series>,
-    /// Lines that are no series: a roof, a speed of 1, the products after which something pays off.
+    /// Lines that are not series: a roof, a speed-up of 1, a number of products after which a setup pays off.
     pub guides: Vec<Guide>,
-    /// The names of the series that a page shows at first where there are many; none: all of them.
+    /// The names of the series that a page shows at first if there are many. If empty, it shows all.
     pub few: Vec<String>,
 }
 
-/// What an axis measures.
+/// An axis of a chart.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Axis {
-    /// With the unit: `time per product (ms)`.
+    /// The label with the unit: `time per product (ms)`.
     pub label: String,
-    /// Logarithmic; only positive numbers are drawn.
+    /// Whether the axis is logarithmic. Such an axis shows only positive numbers.
     pub log: bool,
-    /// Of whole numbers; no others are written along it.
+    /// Whether the numbers are integers. Then only integers are labelled.
     pub whole: bool,
 }
 
 impl Axis {
-    /// Of any numbers.
+    /// Returns a linear axis.
     pub fn linear(label: impl Into<String>) -> Self {
         Self { label: label.into(), ..Self::default() }
     }
 
-    /// Of positive numbers.
+    /// Returns a logarithmic axis, for positive numbers.
     pub fn log(label: impl Into<String>) -> Self {
         Self { log: true, ..Self::linear(label) }
     }
 }
 
-/// What bears one name.
+/// Points with one name, colour and mark.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
-    /// In the legend.
+    /// The name in the legend.
     pub name: String,
-    /// How its points are drawn.
+    /// How the points are drawn.
     pub mark: Mark,
-    /// By x where they are joined.
+    /// The points, sorted by x if they are joined.
     pub points: Vec<Point>,
 }
 
-/// How points are drawn.
+/// How the points of a series are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
-    /// One by one.
+    /// As separate marks.
     #[default]
     Dots,
-    /// Joined, with dots.
+    /// As marks that are joined by a line.
     Line,
-    /// Joined, without dots, the spread as a band.
+    /// As a line without marks, with the spread as a band.
     Trend,
 }
 
-/// A pair of numbers.
+/// A point of a series.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Point {
-    /// To the right.
+    /// The horizontal position.
     pub x: f64,
-    /// Upward.
+    /// The vertical position.
     pub y: f64,
-    /// From where to where y lies: its interval, or where it is a mean, what it is the mean of.
+    /// The range of y: its confidence interval, or the range of the numbers if y is their mean.
     pub spread: Option<(f64, f64)>,
-    /// What is shown where a pointer rests: the matrix.
+    /// The text of the tooltip, usually the matrix.
     pub label: Option<String>,
 }
 
-/// A line that is no series.
+/// A line that is not a series.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Guide {
-    /// Beside it, or in the legend.
+    /// The name in the legend.
     pub name: String,
-    /// Its corners; the axes reach to them.
+    /// The points that the line joins. The axes include them.
     pub points: Vec<(f64, f64)>,
 }
 
-/// Bars, a group per category.
+/// Bars, in a group per category.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Bars {
-    /// What a bar's length is.
+    /// The axis of the bars' lengths.
     pub value: Axis,
-    /// The groups.
+    /// The names of the groups.
     pub categories: Vec<String>,
-    /// What each group has a bar of, or if `stacked` a part of its one bar.
+    /// The series. Each has a bar in every group, or if `stacked` a part of its only bar.
     pub series: Vec<BarSeries>,
-    /// The parts of a group lie end to end.
+    /// Whether the bars of a group are stacked end to end.
     pub stacked: bool,
-    /// As in [`Plane::few`].
+    /// The names of the series that a page shows at first: see [`Plane::few`].
     pub few: Vec<String>,
 }
 
-/// A bar, or a part of one, in each group.
+/// A bar, or a part of a stacked bar, in each group.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct BarSeries {
-    /// In the legend.
+    /// The name in the legend.
     pub name: String,
-    /// By category; `None`: no bar.
+    /// The value in each category, or `None` for no bar.
     pub values: Vec<Option<f64>>,
-    /// By category: from where to where the value lies; drawn where bars are not stacked. Empty: unknown of all.
+    /// The interval of the value in each category, drawn if bars are not stacked. Empty if all are unknown.
     pub intervals: Vec<Option<(f64, f64)>>,
-    /// Over all categories, as a line across.
+    /// The mean over all categories, drawn as a line.
     pub mean: Option<f64>,
 }
 
-/// A coloured cell per row and column.
+/// A heat map: a coloured cell per row and column.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Heat {
-    /// What colours mean.
+    /// The axis of the colour bar.
     pub value: Axis,
-    /// The number that the darkest and the lightest colour stand for.
+    /// The numbers of the darkest and the lightest colour.
     pub range: (f64, f64),
-    /// From top to bottom.
+    /// The names of the rows, from top to bottom.
     pub rows: Vec<String>,
-    /// From left to right.
+    /// The names of the columns, from left to right.
     pub columns: Vec<String>,
-    /// By row and column; `None`: an empty cell.
+    /// The values by row and column; `None` is an empty cell.
     pub cells: Vec<Vec<Option<f64>>>,
 }

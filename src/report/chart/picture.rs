@@ -1,35 +1,36 @@
-//! A whole picture: in a page, or as a file of its own with a title and a foot.
+//! A drawn chart, for a page or as a file of its own with a title and a foot.
 
 use svg::node::element::{Group, SVG, Style};
 
 use super::drawing::{tenth, text};
 use super::theme::{FONT, LINE, wrapped};
 
-/// Only of a file of its own; in a page the page's colour is taken. The scheme makes the browser's own
-/// ground dark too where a file is opened by itself.
+/// Applies only to SVG files that are opened directly; in a page, the chart takes the text colour of the page.
+/// The colour scheme also makes the browser's background dark.
 const COLOURS_OF_A_FILE: &str = "svg.chart:root{color:#1f2328;color-scheme:light dark}\
     @media(prefers-color-scheme:dark){svg.chart:root{color:#e6edf3}}";
 
-/// The sizes of the title's letters, which are bold and therefore wider than those of other texts, and of the foot's.
+/// The font size of the title, the width of its bold letters relative to normal ones, and the font size of the
+/// foot.
 const TITLE: f64 = 15.0;
 const BOLD: f64 = 1.15;
 const FOOT: f64 = 11.0;
 
-/// Free around all of it.
+/// The margin around the chart.
 const MARGIN: f64 = 10.0;
 
-/// What is drawn, and how much room it takes.
+/// A drawing with its size.
 pub struct Picture {
-    /// From the left to the right.
+    /// The width.
     pub width: f64,
-    /// From the top to the bottom.
+    /// The height.
     pub height: f64,
-    /// The first lies below all others.
+    /// The layers, from bottom to top.
     pub parts: Vec<Group>,
 }
 
 impl Picture {
-    /// The same with lines of text above and below.
+    /// Returns the picture with lines of text above and below.
     pub fn framed(self, title: &str, foot: &str) -> Self {
         let titles = wrapped(title, self.width * FONT / (TITLE * BOLD));
         let feet = wrapped(foot, self.width * FONT / FOOT);
@@ -44,13 +45,13 @@ impl Picture {
         Self { width: self.width + 2.0 * MARGIN, height, parts }
     }
 
-    /// As SVG.
+    /// Returns the picture as SVG.
     pub fn into_svg(self) -> String {
         let (width, height) = (tenth(self.width), tenth(self.height));
         let whole = SVG::new()
             .set("class", "chart")
             .set("viewBox", format!("0 0 {width} {height}"))
-            // A natural size for where nothing else says one; a page's own rules go before.
+            // The default size. The style sheet of a page overrides it.
             .set("width", width)
             .set("style", "max-width:100%")
             .set("font-family", "system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif")
@@ -61,7 +62,7 @@ impl Picture {
     }
 }
 
-/// Lines of text from a height downward.
+/// Draws lines of text from `top` downward.
 fn lines(group: Group, texts: &[String], top: f64) -> Group {
     let lines = texts.iter().enumerate();
     lines.fold(group, |group, (index, line)| {

@@ -1,4 +1,4 @@
-//! Points and lines over two axes.
+//! Draws points and lines over two axes.
 
 use svg::node::element::Group;
 
@@ -12,10 +12,10 @@ use super::theme::{LINE, WIDTH, shortened, text_width};
 use super::{Axis, Guide, Mark, Plane, Point, Series};
 use crate::report::table::significant;
 
-/// Where the plot begins and ends from top to bottom.
+/// The top and bottom of the plot area.
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 414.0;
-/// Free at the right.
+/// The margin at the right.
 const RIGHT: f64 = 14.0;
 
 /// A plane with its axes laid out.
@@ -26,7 +26,7 @@ struct Layout<'a> {
     left: f64,
 }
 
-/// The plane as a picture.
+/// Draws a plane.
 pub fn draw(plane: &Plane) -> Picture {
     let layout = Layout::of(plane);
     let top = BOTTOM + 3.2 * LINE;
@@ -47,7 +47,7 @@ fn looks(plane: &Plane) -> impl Iterator<Item = (&Series, Look, Option<Switch>)>
     looks.map(|(index, (series, switch))| (series, Look::of(index), switch))
 }
 
-/// The names of series and of guides.
+/// Returns the legend entries of series and guides.
 fn entries(plane: &Plane) -> Vec<LegendEntry> {
     let series = looks(plane).map(|(series, look, switch)| {
         let line = line_sample(look.strokes());
@@ -88,7 +88,7 @@ impl<'a> Layout<'a> {
         Some((self.x.at(x)?, self.y.at(y)?))
     }
 
-    /// Lines at the numbers, the numbers, and what they are.
+    /// Draws the grid lines, the numbers and the labels of the axes.
     fn grid(&self) -> Group {
         let (left, right) = (self.left, WIDTH - RIGHT);
         let mut lines = faint(0.15);
@@ -121,7 +121,7 @@ impl<'a> Layout<'a> {
         Group::new().add(text(0.0, 10.0, "start", &y)).add(text(WIDTH - RIGHT, below, "end", &x))
     }
 
-    /// A level one goes from side to side.
+    /// Draws the guides. A horizontal guide extends from side to side.
     fn guides(&self) -> Group {
         let drawn = |(index, guide): (usize, &Guide)| {
             let corners = guide.points.iter().filter_map(|corner| self.at(corner.0, corner.1));
@@ -136,19 +136,20 @@ impl<'a> Layout<'a> {
         guides.filter_map(drawn).fold(Group::new(), Group::add)
     }
 
-    /// Where the points of a series are that can be drawn.
+    /// Returns the positions of the points of a series that can be shown.
     fn places<'b>(&self, series: &'b Series) -> Vec<((f64, f64), &'b Point)> {
         let place = |point: &'b Point| Some((self.at(point.x, point.y)?, point));
         series.points.iter().filter_map(place).collect()
     }
 
-    /// From where to where a point's spread reaches: on a logarithmic axis as far down as there is an axis.
+    /// Returns the vertical ends of a point's spread. An end that a logarithmic axis cannot show is at the
+    /// bottom.
     fn ends(&self, point: &Point) -> Option<[f64; 2]> {
         let (low, high) = point.spread.filter(|ends| ends.0.is_finite() && ends.1.is_finite())?;
         Some([low, high].map(|end| self.y.at(end).unwrap_or(BOTTOM)))
     }
 
-    /// The spread of a trend.
+    /// Draws the spread of a trend as a band.
     fn band(&self, series: &Series, look: Look) -> Option<Group> {
         let places = self.places(series);
         if series.mark != Mark::Trend || places.iter().all(|(_, point)| point.spread.is_none()) {
@@ -161,7 +162,8 @@ impl<'a> Layout<'a> {
         Some(Group::new().set("fill", look.colour).set("fill-opacity", 0.18).add(around))
     }
 
-    /// The line of a series, and but for trends the spreads as strokes, those of different series side by side.
+    /// Draws the line of a series, and the spreads as strokes except for trends. Strokes of different series are
+    /// side by side.
     fn joined(&self, series: &Series, look: Look) -> Option<Group> {
         let all = self.plane.series.len() as f64;
         let aside = (look.index as f64 - (all - 1.0) / 2.0) * (24.0 / all).min(3.0);
@@ -181,19 +183,19 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// The marks of a series. A trend has one where a single point is all of it.
+    /// Draws the marks of a series. A trend has a mark only if it consists of a single point.
     fn marked(&self, series: &Series, look: Look) -> Option<Group> {
         let places = self.places(series);
         if places.is_empty() || series.mark == Mark::Trend && places.len() > 1 {
             return None;
         }
-        let drawn = |((x, y), point)| look.mark_at(x, y).add(tip(&told(series, point)));
+        let drawn = |((x, y), point)| look.mark_at(x, y).add(tip(&tooltip(series, point)));
         Some(places.into_iter().map(drawn).fold(look.marks(), Group::add))
     }
 }
 
-/// What is told of a point: series, label and numbers.
-fn told(series: &Series, point: &Point) -> String {
+/// Returns the tooltip of a point: series, label and numbers.
+fn tooltip(series: &Series, point: &Point) -> String {
     let label = point.label.iter().map(|label| format!(" · {label}")).collect::<String>();
     let (x, y) = (significant(point.x), reading(point.y, point.spread));
     format!("{}{label}\n{x} → {y}", series.name)

@@ -1,48 +1,49 @@
-//! From numbers to places along an axis, and the numbers that are written there.
+//! Maps numbers to positions along an axis, and chooses the numbers that are labelled there.
 
 use super::Axis;
 use super::label::{decade, label, power};
 use super::theme::{LINE, text_width};
 
-/// An axis: which numbers it reaches over, and where it begins and ends in the picture.
+/// An axis: the range of its numbers, and where it begins and ends in the picture.
 #[derive(Clone, Debug)]
 pub struct Scale {
     low: f64,
     high: f64,
     log: bool,
-    /// Whether only whole numbers are written.
+    /// Whether only integers are labelled.
     whole: bool,
     from: f64,
     to: f64,
 }
 
-/// A number along an axis.
+/// A labelled number on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
-    /// Where it is.
+    /// Its position in the picture.
     pub at: f64,
-    /// What is written there.
+    /// Its label.
     pub label: String,
 }
 
-/// Whether a number has a place on an axis. What is close to the ends of f64 is as good as infinite.
+/// Whether a number can be shown on an axis. Numbers near the limits of f64 count as infinite.
 pub fn has_place(log: bool, number: f64) -> bool {
     number.abs() <= 1e301 && (!log || number >= 1e-301)
 }
 
-/// The least and the greatest of those that have a place.
+/// Returns the smallest and the greatest of the numbers that can be shown.
 pub fn extent(log: bool, numbers: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
     let placed = numbers.into_iter().filter(|&number| has_place(log, number));
     placed.map(|number| (number, number)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
 }
 
-/// Whether numbers are far enough from each other for an axis between them.
+/// Whether two numbers are far enough from each other for an axis between them.
 pub fn apart(low: f64, high: f64) -> bool {
     high - low > (1e-9 * low.abs().max(high.abs())).max(1e-290)
 }
 
-/// From round number to round number around all of them, never empty; from 0 on a linear axis where the
-/// least is no farther from 0 than from the greatest. From whole number to whole number on a linear axis of these.
+/// Returns a range of an axis that contains all numbers and ends at round numbers. It is never empty. A linear axis
+/// includes 0 if the smallest absolute value is at most half of the greatest. A linear axis of integers ends at
+/// integers.
 pub fn around(axis: &Axis, numbers: impl IntoIterator<Item = f64>) -> (f64, f64) {
     match (extent(axis.log, numbers), axis.log) {
         (None, true) => (1.0, 10.0),
@@ -74,65 +75,65 @@ fn around_linear(low: f64, high: f64) -> (f64, f64) {
     }
 }
 
-/// To multiples of a sixth of the length, made round.
+/// Extends a range to multiples of a round step, about a sixth of its length.
 fn evenly(low: f64, high: f64) -> (f64, f64) {
     let step = step(high - low, 6.0);
     ((low / step + 1e-9).floor() * step, (high / step - 1e-9).ceil() * step)
 }
 
-/// From the decade below the least, where bars begin, to a round number.
+/// Returns a range from a power of ten below the smallest number, where bars begin, to a round number.
 pub fn from_decade(numbers: impl IntoIterator<Item = f64>) -> (f64, f64) {
     let (low, high) = extent(true, numbers).unwrap_or((1.0, 10.0));
     (10f64.powi((0.8 * low).log10().floor() as i32), round_above(high))
 }
 
-/// The next of 1, 2, 5, 10 … below.
+/// Returns the greatest of …, 1, 2, 5, 10, … that is not above the number.
 fn round_below(number: f64) -> f64 {
     let (power, times) = decade(number);
     let round = [5.0, 2.0].into_iter().find(|&round| times > round - 1e-9);
     power * round.unwrap_or(1.0)
 }
 
-/// The next of 1, 2, 5, 10 … above.
+/// Returns the smallest of …, 1, 2, 5, 10, … that is not below the number.
 fn round_above(number: f64) -> f64 {
     let (power, times) = decade(number);
     let round = [1.0, 2.0, 5.0].into_iter().find(|&round| times < round + 1e-9);
     power * round.unwrap_or(10.0)
 }
 
-/// 1, 2 or 5 times a power of ten, so that about as many steps as wanted make the length.
+/// Returns 1, 2 or 5 times a power of ten, so that about `wanted` steps make the length.
 fn step(length: f64, wanted: f64) -> f64 {
     round_above(length / wanted)
 }
 
-/// Whether labels lie on a line or above each other.
+/// The direction of an axis, which decides how close its labels may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// To the right.
+    /// A horizontal axis.
     Across,
-    /// Upward.
+    /// A vertical axis.
     Up,
 }
 
 impl Scale {
-    /// From the number at one end of the axis to that at the other.
+    /// Returns the scale of an axis that shows a range of numbers between two positions in the picture.
     pub fn new((low, high): (f64, f64), axis: &Axis, (from, to): (f64, f64)) -> Self {
         Self { low, high, log: axis.log, whole: axis.whole, from, to }
     }
 
-    /// How far along the axis a number is: 0 at its beginning, 1 at its end.
+    /// Returns the position of a number as a fraction of the axis: 0 at its beginning, 1 at its end.
     pub fn share(&self, number: f64) -> f64 {
         let [low, high, number] =
             [self.low, self.high, number].map(|n| if self.log { n.log10() } else { n });
         (number - low) / (high - low)
     }
 
-    /// Where a number is; `None` where it has no place.
+    /// Returns the position of a number in the picture, or `None` if it cannot be shown.
     pub fn at(&self, number: f64) -> Option<f64> {
         has_place(self.log, number).then(|| self.from + self.share(number) * (self.to - self.from))
     }
 
-    /// Where the axis begins: a bar's foot, unless 0 is on the axis.
+    /// Returns the position where bars begin: at 0, or at the beginning of the axis if 0 is not on it.
     pub fn foot(&self) -> f64 {
         if self.log {
             self.from
@@ -141,7 +142,7 @@ impl Scale {
         }
     }
 
-    /// As many labelled numbers as there is room for.
+    /// Returns as many labelled numbers as fit without overlap.
     pub fn ticks(&self, direction: Direction) -> Vec<Tick> {
         let mut choices = self.choices().into_iter().map(|step| self.labelled(step));
         let fits = |ticks: &Vec<Tick>| {
@@ -158,7 +159,7 @@ impl Scale {
         choices.find(fits).unwrap_or_default()
     }
 
-    /// Where a logarithmic axis has its unlabelled numbers: 1 to 9 times the powers of ten.
+    /// Returns the positions of the unlabelled marks of a logarithmic axis: 1 to 9 times the powers of ten.
     pub fn minor(&self) -> Vec<f64> {
         if !self.log || self.high / self.low > 1e9 {
             return Vec::new();
@@ -169,7 +170,8 @@ impl Scale {
             .collect()
     }
 
-    /// Numbers to label with the step between them that digits must show, the most first.
+    /// Returns candidate sets of numbers to label, the largest first, each number with the step that its digits
+    /// must show.
     fn choices(&self) -> Vec<Vec<(f64, f64)>> {
         let even = |wanted: &[f64]| -> Vec<_> { wanted.iter().map(|&n| self.even(n)).collect() };
         if !self.log {
@@ -183,7 +185,7 @@ impl Scale {
         choices
     }
 
-    /// Equally far from each other.
+    /// Returns about `wanted` numbers at equal distances.
     fn even(&self, wanted: f64) -> Vec<(f64, f64)> {
         let step = step(self.high - self.low, wanted).max(self.least_step());
         let first = (self.low / step - 1e-9).ceil();
@@ -191,7 +193,7 @@ impl Scale {
         (0..=count).map(|index| ((first + index as f64) * step, step)).collect()
     }
 
-    /// Multiples of every so many powers of ten.
+    /// Returns the multiples `times` of every `by`-th power of ten within the range.
     fn multiples(&self, times: &[f64], by: i32) -> Vec<f64> {
         let [first, last] =
             [self.low, self.high].map(|end| (end.log10().floor() as i32).div_euclid(by));
@@ -202,7 +204,7 @@ impl Scale {
         numbers.filter(|&number| number >= low && number <= high).collect()
     }
 
-    /// Between numbers that are written, and from 0 to the first of them.
+    /// Returns the smallest distance between labelled numbers, and from 0 to the first of them.
     fn least_step(&self) -> f64 {
         if self.whole { 1.0 } else { 0.0 }
     }

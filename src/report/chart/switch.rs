@@ -1,8 +1,8 @@
-//! What the script of a page must know to show and hide the series of a chart that has many.
+//! Attributes from which the script of a page shows and hides series of a chart with many series.
 
 use svg::node::element::Group;
 
-/// A chart with more series than this has a legend that shows and hides them.
+/// In a chart with more series than this, the legend shows and hides them.
 const MANY: usize = 6;
 
 /// A series that can be shown and hidden.
@@ -13,8 +13,8 @@ pub struct Switch {
 }
 
 impl Switch {
-    /// Those of the series of these names; `None` for each where they are not many. `few` names those that are shown at
-    /// first; where it names none of them, all are.
+    /// Returns the switches of the series with these names, or `None` for each if they are not many. `few`
+    /// contains the names of the series that are visible at first; if it names none of them, all are.
     pub fn all<'a>(names: impl Iterator<Item = &'a str>, few: &[String]) -> Vec<Option<Self>> {
         let mut first: Vec<_> = names.map(|name| few.iter().any(|few| few == name)).collect();
         if !first.contains(&true) {
@@ -25,13 +25,13 @@ impl Switch {
         switches.map(|(series, first)| many.then_some(Self { series, first })).collect()
     }
 
-    /// What is drawn of the series.
+    /// Marks the drawing of a series.
     pub fn part(switch: Option<Self>, group: Group) -> Group {
         let Some(Self { series, .. }) = switch else { return group };
         group.set("data-series", series)
     }
 
-    /// Its name in the legend.
+    /// Marks the name of a series in the legend.
     pub fn name(switch: Option<Self>, group: Group) -> Group {
         let Some(Self { series, first }) = switch else { return group };
         group.set("data-switch", series).set("data-first", first)

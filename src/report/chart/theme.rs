@@ -1,17 +1,16 @@
-//! Sizes, the widths of texts, and the colours of numbers. A unit is a pixel of the picture at its natural
-//! width.
+//! Sizes, text widths, and the colour map. A unit is a pixel of the picture at its natural width.
 
 /// The width of a picture.
 pub const WIDTH: f64 = 660.0;
-/// The size of all text.
+/// The font size of texts.
 pub const FONT: f64 = 13.0;
-/// From one line of text to the next.
+/// The distance between lines of text.
 pub const LINE: f64 = 19.0;
-/// From a line's middle to its baseline.
+/// The distance from the middle of a line to its baseline.
 pub const BASELINE: f64 = 4.5;
 
-/// At most how wide a text is, in the widest of the usual fonts (DejaVu Sans): which one there is nobody
-/// knows.
+/// Returns an upper bound of the width of a text, from the widest common font (DejaVu Sans). The font that the
+/// viewer uses is unknown.
 pub fn text_width(text: &str) -> f64 {
     let width = |letter: char| match letter {
         'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | '\'' | '|' | ' ' => 0.35,
@@ -24,7 +23,7 @@ pub fn text_width(text: &str) -> f64 {
     FONT * text.chars().map(width).sum::<f64>()
 }
 
-/// Cut with an ellipsis where it is wider than there is room.
+/// Cuts a text to the available width, with an ellipsis.
 pub fn shortened(text: &str, room: f64) -> String {
     if text_width(text) <= room {
         return text.to_owned();
@@ -35,7 +34,7 @@ pub fn shortened(text: &str, room: f64) -> String {
     format!("{}…", &text[..end.unwrap_or(0)])
 }
 
-/// As lines no wider than there is room, broken between words; a word that is too wide is cut.
+/// Breaks a text into lines between words. A word that is too wide is cut.
 pub fn wrapped(text: &str, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -49,13 +48,13 @@ pub fn wrapped(text: &str, room: f64) -> Vec<String> {
     lines
 }
 
-/// Viridis at equal distances, from the darkest to the lightest.
+/// The Viridis colour map at equal distances, from the darkest to the lightest colour.
 const VIRIDIS: [u32; 10] = [
     0x440154, 0x482878, 0x3e4989, 0x31688e, 0x26828e, 0x1f9e89, 0x35b779, 0x6dcd59, 0xb4de2c,
     0xfde725,
 ];
 
-/// The colour of a share of the range, and the one of text on it.
+/// Returns the colour for a share (0 to 1) of the range, and the text colour for it.
 pub fn viridis(share: f64) -> (String, &'static str) {
     let place = share.clamp(0.0, 1.0) * (VIRIDIS.len() - 1) as f64;
     let below = (place as usize).min(VIRIDIS.len() - 2);
@@ -74,9 +73,9 @@ pub fn viridis(share: f64) -> (String, &'static str) {
 mod tests {
     use super::*;
 
-    /// Thousandths of the size, as the font itself says.
+    /// The widths are in thousandths of the font size, from the font itself.
     #[test]
-    fn texts_are_no_wider_than_thought() {
+    fn texts_are_not_wider_than_estimated() {
         let luxembourg =
             [278, 634, 592, 615, 974, 635, 612, 634, 411, 635, 500, 612, 521, 974].iter().sum();
         for (text, width) in
@@ -88,7 +87,7 @@ mod tests {
 
     #[test]
     fn texts_are_cut_where_they_are_too_wide() {
-        // Five letters and the ellipsis of 0.65 + 0.65 + … + 1.1 = 4.35 in size.
+        // Five letters and the ellipsis: (0.65 + 0.65 + … + 1.1) = 4.35 times the font size.
         assert_eq!(shortened("abcde", 3.25 * FONT), "abcde");
         assert_eq!(shortened("abcdef", 3.25 * FONT), "abc…");
         assert_eq!(shortened("abc", 0.0), "…");

@@ -1,4 +1,4 @@
-//! What is not compared, and why.
+//! Reasons for not comparing two files.
 
 use super::Compared;
 use super::pair::{Key, Pair};
@@ -6,35 +6,35 @@ use crate::report::lines::RecordedRow;
 
 /// Why two files are not compared.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[allow(missing_docs)] // the message explains each field
+#[allow(missing_docs)] // the messages explain the fields
 pub enum CompareError {
-    /// One file was measured in two ways.
+    /// One file contains rows that were measured in two ways.
     #[error(
-        "{file} holds rows of {column} {one} and of {column} {other}, which are not compared as one; \
-         choose with --methods '* where {column} = {one}'"
+        "{file} contains rows of {column} {one} and of {column} {other}, which cannot be compared together; \
+         choose one with --methods '* where {column} = {one}'"
     )]
     Mixed { file: String, column: &'static str, one: &'static str, other: &'static str },
-    /// The files were measured in different ways.
+    /// The two files were measured in different ways.
     #[error(
-        "{a} holds rows of {column} {in_a}, {b} of {column} {in_b}; run one of them again with \
-         --{column} {in_a} or --{column} {in_b}, so that both are alike"
+        "{a} contains rows of {column} {in_a}, {b} of {column} {in_b}; run one of them again with \
+         --{column} {in_a} or --{column} {in_b}, so that both are the same"
     )]
     Unlike { a: String, b: String, column: &'static str, in_a: &'static str, in_b: &'static str },
-    /// It is not known which of two rows is meant.
-    #[error("{file} holds two rows of {row}; keep the rows of one run in a file")]
+    /// A file contains two rows for the same matrix, method and setting.
+    #[error("{file} contains two rows of {row}; put only the rows of one run into a file")]
     Twice { file: String, row: String },
-    /// A row contradicts itself.
+    /// A row is ok, but its time is missing or invalid.
     #[error("{file}: {row} is ok, but its {column} is '{value}'; it must be a positive number")]
     NoTime { file: String, row: String, column: &'static str, value: String },
-    /// The same name for two matrices.
+    /// The two files use the same name for different matrices.
     #[error("{matrix} has {found}: {why}")]
     OtherMatrix { matrix: String, found: String, why: &'static str },
-    /// Nothing is left to compare.
-    #[error("no row of {a} pairs with one of {b}: {why}")]
+    /// No rows can be paired.
+    #[error("no row of {a} matches a row of {b}: {why}")]
     NothingPairs { a: String, b: String, why: String },
 }
 
-/// Refuses a row that is ok without a time.
+/// Returns an error if a row is ok but has no valid time.
 pub(super) fn check_time(
     side: &Compared,
     line: &RecordedRow,
@@ -48,7 +48,7 @@ pub(super) fn check_time(
     Err(CompareError::NoTime { file: side.name.to_owned(), row: key.describe(), column, value })
 }
 
-/// Refuses rows of different matrices, as far as they tell.
+/// Returns an error if the rows of a pair are of different matrices, as far as their facts show.
 pub(super) fn same_matrix(pair: &Pair, a: &Compared, b: &Compared) -> Result<(), CompareError> {
     let difference = pair.a.zip(pair.b).and_then(|(a, b)| difference(a, b));
     difference.map_or(Ok(()), |(in_a, in_b, why)| {
@@ -57,17 +57,17 @@ pub(super) fn same_matrix(pair: &Pair, a: &Compared, b: &Compared) -> Result<(),
     })
 }
 
-/// What each has, and what that means.
+/// Returns the first fact in which the matrices differ, for each row, and an explanation.
 fn difference(a: &RecordedRow, b: &RecordedRow) -> Option<(String, String, &'static str)> {
     let differ = |of: fn(&RecordedRow) -> Option<usize>| of(a).zip(of(b)).filter(|(a, b)| a != b);
     if let Some((a, b)) = differ(|line| line.row.num_rows) {
-        return Some((format!("{a} rows"), b.to_string(), "it is another file"));
+        return Some((format!("{a} rows"), b.to_string(), "they are different files"));
     }
     if let Some((a, b)) = differ(|line| line.row.num_cols) {
-        return Some((format!("{a} columns"), b.to_string(), "it is another file"));
+        return Some((format!("{a} columns"), b.to_string(), "they are different files"));
     }
     if let Some((a, b)) = differ(|line| line.row.num_nonzeros) {
-        let why = "one of them was read with --no-expand, or it is another file";
+        let why = "one of them was read with --no-expand, or they are different files";
         return Some((format!("{a} nonzeros"), b.to_string(), why));
     }
     let kind = |line: &RecordedRow| line.row.kind.clone().unwrap_or_default();

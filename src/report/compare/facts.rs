@@ -1,8 +1,9 @@
-//! What the facts of two runs say of whether their rows may be compared.
+//! Compares the facts of two runs, to decide whether their rows may be compared.
 
 use serde_json::Value;
 
-/// Facts that name another product when they differ, with the option that sets them.
+/// Facts that define the product, with the option that sets them. Runs in which they differ computed different
+/// products.
 const PRODUCT: [(&str, &str); 4] = [
     ("/settings/alpha", "--alpha"),
     ("/settings/beta", "--beta"),
@@ -10,7 +11,7 @@ const PRODUCT: [(&str, &str); 4] = [
     ("/expand", "--no-expand"),
 ];
 
-/// Facts that times may depend on.
+/// Facts that may influence times.
 const CIRCUMSTANCES: [&str; 16] = [
     "/settings/protocol",
     "/settings/iterations",
@@ -30,21 +31,21 @@ const CIRCUMSTANCES: [&str; 16] = [
     "/gpu/name",
 ];
 
-/// A fact that both runs tell, and tell differently.
+/// A fact that both runs record with different values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// Its name.
+    /// The name of the fact.
     pub fact: &'static str,
-    /// What A has.
+    /// The value in A.
     pub in_a: Value,
-    /// What B has.
+    /// The value in B.
     pub in_b: Value,
-    /// The option that sets it, if the two runs are of different products.
+    /// The option that sets the fact, if the two runs computed different products.
     pub option: Option<&'static str>,
 }
 
-/// How the facts of two runs differ, `FILE.run.json`'s contents. What one of them does not tell, as it is
-/// older, does not count.
+/// Returns the differences between the facts of two runs (the contents of `FILE.run.json`). Facts that one of
+/// them lacks, because its version is older, are ignored.
 pub fn differences(a: &Value, b: &Value) -> Vec<Difference> {
     let product = PRODUCT.into_iter().map(|(place, option)| (place, Some(option)));
     let all = product.chain(CIRCUMSTANCES.into_iter().map(|place| (place, None)));

@@ -1,4 +1,4 @@
-//! What is ok in one file only.
+//! Rows that are ok in only one of the two files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -7,45 +7,46 @@ use super::Comparison;
 use super::pair::{Key, status};
 use crate::report::lines::RecordedRow;
 
-/// Lines shown.
+/// The maximum number of lines that are printed.
 const LINES: usize = 15;
-/// Methods or matrices named in a line.
+/// The maximum number of methods or matrices that a line names.
 const NAMES: usize = 6;
 
-/// A row that is ok on one side only, and why not on the other.
+/// A row that is ok in one file, with its status in the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loss<'a> {
-    /// Of the row.
+    /// What the row measures.
     pub key: Key<'a>,
-    /// `wrong`, `failed`, `skipped` or `missing`.
+    /// The status in the other file: `wrong`, `failed`, `skipped` or `missing`.
     pub status: &'static str,
-    /// As in the row on the other side; empty when nothing is said.
+    /// The reason that the row of the other file gives; empty if there is none.
     pub reason: &'a str,
 }
 
-/// What several rows were lost on.
+/// What several rows with the same status have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place<'a> {
     /// A matrix on which other methods ran.
     Matrix(&'a str),
-    /// Matrices that the other file has no row of.
+    /// Matrices of which the other file has no row.
     AbsentMatrix,
-    /// Methods that the other file has no row of.
+    /// Methods of which the other file has no row.
     AbsentMethod,
 }
 
 impl<'a> Comparison<'a> {
-    /// What was ok in A and is not in B.
+    /// Returns the rows that are ok in A and not in B.
     pub fn lost(&self) -> Vec<Loss<'a>> {
         self.pairs.iter().filter_map(|pair| loss(pair.key, pair.a, pair.b)).collect()
     }
 
-    /// What is ok in B and was not in A.
+    /// Returns the rows that are ok in B and not in A.
     pub fn gained(&self) -> Vec<Loss<'a>> {
         self.pairs.iter().filter_map(|pair| loss(pair.key, pair.b, pair.a)).collect()
     }
 
-    /// What ended alike on one matrix in a line; the wrong first, then the failed.
+    /// Formats rows that are ok in only one file, one line per group, in the order wrong, failed, skipped,
+    /// missing.
     pub(super) fn losses_text(&self, title: &str, losses: &[Loss]) -> String {
         let mut text = String::new();
         if losses.is_empty() {
@@ -65,12 +66,13 @@ impl<'a> Comparison<'a> {
         }
         if groups.len() > LINES {
             let more = groups.len() - LINES;
-            let _ = writeln!(text, "  and {more} more such lines; --format csv has every row");
+            let _ = writeln!(text, "  and {more} more lines; --format csv prints every row");
         }
         text
     }
 
-    /// By how bad it is, where and why: the methods, or the matrices of all methods.
+    /// Groups the rows by severity, place, status and reason. A group contains the names of methods, or of
+    /// matrices where all methods are missing.
     fn grouped<'l>(
         &self,
         losses: &[Loss<'l>],
@@ -106,7 +108,7 @@ fn loss<'a>(
     is_lost.then(|| Loss { key, status: status(to), reason })
 }
 
-/// The first few, and how many more.
+/// Joins the first few names and the number of the others.
 fn listed(names: &BTreeSet<String>) -> String {
     let first: Vec<_> = names.iter().take(NAMES).map(String::as_str).collect();
     let more = names.len() - first.len();

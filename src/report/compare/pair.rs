@@ -1,4 +1,4 @@
-//! Which row of A goes with which row of B, and whether they may be compared.
+//! Pairs the rows of A with the rows of B, and checks whether they may be compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,38 +12,39 @@ use crate::record::row::matrix_name;
 use crate::report::lines::RecordedRow;
 use crate::scalar::Precision;
 
-/// What a row is of.
+/// What a row measures. Rows of A and B with the same key are a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key<'a> {
-    /// The matrix' file, as in A where A has it.
+    /// The file of the matrix; its name in A if A has the matrix.
     pub file: &'a str,
-    /// With its parameters.
+    /// The method with its parameters.
     pub method: &'a str,
-    /// Of values and vectors.
+    /// The precision of values and vectors.
     pub precision: Option<Precision>,
-    /// Where it ran.
+    /// The device on which the method ran.
     pub device: Option<Device>,
-    /// That computed; `None` on a GPU.
+    /// The number of threads; `None` on a GPU.
     pub threads: Option<usize>,
-    /// Files without the column are of times when there was no transposed product.
+    /// Whether the product is with the transpose. `false` for files without the column, which are older than that
+    /// option.
     pub transpose: bool,
 }
 
 /// A row of A, a row of B, or both.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair<'a> {
-    /// What they are of.
+    /// What the rows measure.
     pub key: Key<'a>,
-    /// A's; that of the whole matrix when no method ran on it.
+    /// The row of A. If no method ran on the matrix in A, the row that gives the reason.
     pub a: Option<&'a RecordedRow>,
-    /// B's likewise.
+    /// The row of B. If no method ran on the matrix in B, the row that gives the reason.
     pub b: Option<&'a RecordedRow>,
-    /// How the times compare; `None` unless both are ok.
+    /// The change from A to B, or `None` unless both rows are ok.
     pub change: Option<Change>,
 }
 
 impl<'a> Key<'a> {
-    /// Of a row of the matrix that is called `file`.
+    /// Returns the key of a row. `file` is the name of its matrix in the key.
     fn of(line: &'a RecordedRow, file: &'a str) -> Self {
         let row = &line.row;
         let (precision, device, threads) = (row.precision, row.device, row.threads);
@@ -51,17 +52,17 @@ impl<'a> Key<'a> {
         Self { file, method: line.method(), precision, device, threads, transpose }
     }
 
-    /// What is the same on all matrices.
+    /// Returns the key without the matrix, which is the same on all matrices.
     pub fn without_matrix(self) -> Self {
         Self { file: "", ..self }
     }
 
-    /// The matrix' name.
+    /// Returns the name of the matrix.
     pub fn matrix(&self) -> &'a str {
         matrix_name(self.file)
     }
 
-    /// The method, with what tells it from others of `all` that bear its name.
+    /// Returns the method, with whatever distinguishes it from keys in `all` with the same method.
     pub fn label(&self, all: &BTreeSet<Self>) -> String {
         let namesakes = || all.iter().filter(|other| other.method == self.method);
         let telling = |&&(_, word): &&Aspect| namesakes().any(|other| word(other) != word(self));
@@ -69,17 +70,17 @@ impl<'a> Key<'a> {
         std::iter::once(self.method.to_owned()).chain(words).collect::<Vec<_>>().join(" ")
     }
 
-    /// In full, for messages.
+    /// Describes the key in full, for messages.
     pub(super) fn describe(&self) -> String {
         let words: Vec<_> = ASPECTS.iter().map(|(_, word)| word(self)).collect();
         format!("{} on {} ({})", self.method, self.file, words.join(", "))
     }
 }
 
-/// What rows may differ in, by the option that sets it, and the word that a row has for it.
+/// A property of a key: the option that sets it, and a function that returns its text.
 type Aspect = (&'static str, fn(&Key) -> String);
 
-/// What tells rows of one method apart.
+/// The properties that distinguish rows of one method.
 const ASPECTS: [Aspect; 4] = [
     ("precision", |key| key.precision.map_or("no precision", Precision::name).into()),
     ("device", |key| key.device.map_or("no device", Device::name).into()),
@@ -87,7 +88,8 @@ const ASPECTS: [Aspect; 4] = [
     ("transpose", |key| if key.transpose { "transposed" } else { "not transposed" }.into()),
 ];
 
-/// What two groups of rows have nothing in common in: `2 threads in A, 4 threads in B (--threads)`.
+/// Returns the properties in which two groups of keys have no value in common: `2 threads in A, 4 threads in B
+/// (--threads)`.
 pub fn differences<'a>(
     a: impl Iterator<Item = Key<'a>> + Clone,
     b: impl Iterator<Item = Key<'a>> + Clone,
@@ -102,18 +104,18 @@ pub fn differences<'a>(
     differing.collect()
 }
 
-/// What became of a row.
+/// Returns the status of a row, or `missing` if there is no row.
 pub fn status(line: Option<&RecordedRow>) -> &'static str {
     let status = line.map(|line| line.row.status.map_or("unknown", |status| status.name()));
     status.unwrap_or("missing")
 }
 
-/// The rows of one file by what they are of.
+/// The rows of one file by key.
 struct Rows<'a> {
-    /// In the file's order.
+    /// The keys, in the order of the file.
     keys: Vec<Key<'a>>,
     measured: BTreeMap<Key<'a>, &'a RecordedRow>,
-    /// Matrices on which no method ran, which tell why.
+    /// Matrices on which no method ran, each with the row that gives the reason.
     ended: BTreeMap<&'a str, &'a RecordedRow>,
     way: Option<(CacheState, Order)>,
 }
@@ -139,7 +141,8 @@ impl<'a> Rows<'a> {
         Ok(rows)
     }
 
-    /// All rows of a file are of one kind. Without the columns they are of times when there was no other.
+    /// Returns an error if a row has another cache state or order than the rows before it. Files without these
+    /// columns have hot caches and the natural order, because older versions had no others.
     fn check_way(&mut self, side: &Compared, line: &RecordedRow) -> Result<(), CompareError> {
         let way = (line.row.cache.unwrap_or(CacheState::Hot), line.row.order.unwrap_or_default());
         let known = *self.way.get_or_insert(way);
@@ -157,7 +160,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The column that two ways of measuring differ in, and its words.
+/// Returns the column in which two ways of measuring differ, and its value in each.
 fn unlike(
     one: (CacheState, Order),
     other: (CacheState, Order),
@@ -166,8 +169,8 @@ fn unlike(
     cache.or_else(|| (one.1 != other.1).then(|| ("order", one.1.name(), other.1.name())))
 }
 
-/// What A calls the files of B that it has under another path: those with a name that no other file has
-/// that is only on one side.
+/// Maps each file name of B to the file name of the same matrix in A, where the two differ only in path. Names
+/// that several unmatched files of a side share are not mapped.
 fn partners<'a>(a: &Compared<'a>, b: &Compared<'a>) -> BTreeMap<&'a str, &'a str> {
     let files = |side: &Compared<'a>| -> BTreeSet<&'a str> {
         side.lines.iter().map(|line| &line.row.file[..]).collect()
@@ -188,10 +191,11 @@ fn partners<'a>(a: &Compared<'a>, b: &Compared<'a>) -> BTreeMap<&'a str, &'a str
     only_b.iter().filter_map(partner).collect()
 }
 
-/// All rows, those of the same matrix, method, precision, device, threads and transposition together.
+/// Returns all pairs. Rows with the same matrix, method, precision, device, threads and transposition are a pair;
+/// a row without a counterpart is a pair alone.
 ///
 /// # Errors
-/// When what would be paired was not measured alike, or nothing pairs.
+/// Returns an error if the files were measured in different ways, or if no rows can be paired.
 pub fn pairs<'a>(a: &Compared<'a>, b: &Compared<'a>) -> Result<Vec<Pair<'a>>, CompareError> {
     let partners = partners(a, b);
     let in_a = Rows::of(a, |file| file)?;
@@ -216,6 +220,7 @@ pub fn pairs<'a>(a: &Compared<'a>, b: &Compared<'a>) -> Result<Vec<Pair<'a>>, Co
     Ok(pairs)
 }
 
+/// Explains why no rows can be paired.
 fn why_nothing(a: &[Key], b: &[Key]) -> String {
     let disjoint = |word: fn(&Key) -> String| {
         let in_a: BTreeSet<String> = a.iter().map(word).collect();
@@ -223,7 +228,7 @@ fn why_nothing(a: &[Key], b: &[Key]) -> String {
     };
     if a.is_empty() || b.is_empty() {
         let side = if a.is_empty() { "A" } else { "B" };
-        return format!("{side} holds no row of the methods asked for");
+        return format!("{side} contains no row of the selected methods");
     }
     let options = differences(a.iter().copied(), b.iter().copied());
     let columns: [Aspect; 2] =
@@ -233,10 +238,13 @@ fn why_nothing(a: &[Key], b: &[Key]) -> String {
         columns.map(|(column, _)| format!("they have no {column} in common")).collect();
     if !options.is_empty() {
         let options = options.join("; ");
-        why.push(format!("{options}; run one of them again with what the other was run with"));
+        why.push(format!("{options}; run one of them again with the options of the other"));
     }
     if why.is_empty() {
-        why.push("none has matrix, method, precision, device, threads and transpose alike".into());
+        why.push(
+            "no two rows have the same matrix, method, precision, device, threads and transpose"
+                .into(),
+        );
     }
     why.join("; ")
 }

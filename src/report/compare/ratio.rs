@@ -1,24 +1,24 @@
-//! How much slower, and how surely.
+//! The ratio of two times and its uncertainty.
 
 use super::pair::Key;
 use crate::report::lines::RecordedRow;
 use crate::report::matched::time;
 
-/// What a row of B is beside its row of A.
+/// How the time of a row of B compares with that of its row of A.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Judgement {
     /// B's 95 % confidence interval lies below A's.
     Faster,
     /// The intervals overlap.
     Same,
-    /// B's lies above A's.
+    /// The 95 % confidence interval of B is above that of A.
     Slower,
-    /// One of them has no interval: its time is of too few samples.
+    /// One of the rows has no interval, because its time has too few samples.
     Unknown,
 }
 
 impl Judgement {
-    /// As in the output.
+    /// Returns the name in the output.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Faster => "faster",
@@ -29,21 +29,21 @@ impl Judgement {
     }
 }
 
-/// Two rows that are ok.
+/// The change between two rows that are ok.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// Median time per product of B over that of A; above 1, B is slower.
+    /// The median time per product of B divided by that of A; above 1, B is slower.
     pub ratio: f64,
-    /// Whether that is more than the rows' own spread.
+    /// Whether the change is larger than the uncertainty of the two times.
     pub judgement: Judgement,
     /// Whether the values of the matrix repeat.
     values_repeat: Option<bool>,
-    /// Of ln ratio: the square of half its 95 % interval.
+    /// The square of half the 95 % interval of ln(ratio).
     square: Option<f64>,
 }
 
 impl Change {
-    /// `None` unless both are ok; they have times then.
+    /// Returns the change, or `None` unless both rows are ok. Rows that are ok have times.
     pub(super) fn of(a: &RecordedRow, b: &RecordedRow) -> Option<Self> {
         let judgement = match (a.row.interval_ms(), b.row.interval_ms()) {
             (Some(a), Some(b)) if b.1 < a.0 => Judgement::Faster,
@@ -57,33 +57,32 @@ impl Change {
     }
 }
 
-/// The square of half a row's interval over its median.
+/// Returns the square of half the interval of a row relative to its median.
 fn square(line: &RecordedRow) -> Option<f64> {
     Some((line.row.uncertainty()? / 100.0).powi(2))
 }
 
-/// The geometric mean of ratios.
+/// A geometric mean of ratios.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mean<'a> {
-    /// Of B's times over A's.
+    /// The geometric mean of B's times divided by A's.
     pub ratio: f64,
-    /// Its 95 % confidence interval: exp(ln ratio ± √Σh²/n), with h half of each row's 95 % interval over its
-    /// median, on both sides of the n pairs. It knows only the spread within either run: of what makes all of
-    /// a run slower than another, the machine's drift, it knows nothing. `None` when a row has no
-    /// interval of its own.
+    /// Its 95 % confidence interval: exp(ln ratio ± √Σh²/n), where h is half the 95 % interval of a row relative
+    /// to its median, and the sum is over both rows of all n pairs. It covers only the spread within each run,
+    /// not effects that make a whole run slower, such as drift of the machine. `None` if a row has no interval.
     pub interval: Option<(f64, f64)>,
-    /// How many are faster, the same, slower and unknown.
+    /// The numbers of pairs that are faster, the same, slower and unknown.
     pub counts: [usize; 4],
-    /// Of each pair, whether the values of its matrix repeat.
+    /// The ratio of each pair, with whether the values of its matrix repeat.
     pub ratios: Vec<(Option<bool>, f64)>,
     /// The pair with the lowest ratio.
     pub lowest: (Key<'a>, f64),
-    /// The pair with the highest.
+    /// The pair with the highest ratio.
     pub highest: (Key<'a>, f64),
 }
 
 impl<'a> Mean<'a> {
-    /// `None` of nothing.
+    /// Returns the mean, or `None` if there are no changes.
     pub fn of(changes: impl Iterator<Item = (Key<'a>, Change)> + Clone) -> Option<Self> {
         let ratios = || changes.clone().map(|(key, change)| (key, change.ratio));
         let n = ratios().count() as f64;
@@ -105,12 +104,12 @@ impl<'a> Mean<'a> {
         })
     }
 
-    /// Pairs.
+    /// Returns the number of pairs.
     pub fn pairs(&self) -> usize {
         self.counts.iter().sum()
     }
 
-    /// How many of that kind.
+    /// Returns the number of pairs with this judgement.
     pub fn count(&self, judgement: Judgement) -> usize {
         self.counts[judgement as usize]
     }

@@ -1,4 +1,4 @@
-//! A comparison as text and as CSV.
+//! Formats a comparison as text and as CSV.
 
 use std::fmt::Write;
 
@@ -14,10 +14,11 @@ use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
 use crate::report::values::Kinds;
 
-/// Changes shown each way.
+/// The maximum number of changes that are printed for each direction.
 const CHANGES: usize = 10;
 impl Comparison<'_> {
-    /// What is no longer right, a line per method, the largest changes, and a sentence over all.
+    /// Formats the rows that are ok in only one file, a table of methods, the largest changes, and a sentence on
+    /// all pairs.
     pub fn to_text(&self) -> String {
         let mut text = format!("A: {}\nB: {}\n", self.a.name, self.b.name);
         text += &self.losses_text("ok in A, not in B", &self.lost());
@@ -60,7 +61,7 @@ impl Comparison<'_> {
         text
     }
 
-    /// A line per method; a column of unknowns where there are any.
+    /// Returns a table with one row per method. It has a column of unknown judgements only if there are any.
     fn methods_table(&self) -> Table {
         let any = |&judgement: &Judgement| {
             judgement != Unknown || self.methods.iter().any(|group| group.mean.count(Unknown) > 0)
@@ -86,12 +87,13 @@ impl Comparison<'_> {
         Table { columns: columns.collect(), rows }
     }
 
-    /// The kinds of matrices that means are told apart by.
+    /// Returns the kinds of matrices over which separate means are given.
     fn kinds(&self) -> Kinds {
         Kinds::of(self.overall.iter().flat_map(|mean| &mean.ratios).map(|ratio| ratio.0))
     }
 
-    /// The pairs whose intervals do not overlap, at most ten that are slower beside ten that are faster.
+    /// Returns the pairs whose intervals do not overlap: at most [`CHANGES`] slower ones in the left column, and
+    /// as many faster ones in the right.
     fn changes_table(&self) -> Table {
         let of = |judgement: Judgement| {
             let judged = self.pairs.iter().filter_map(|pair| Some((pair, pair.change?)));
@@ -115,7 +117,7 @@ impl Comparison<'_> {
         Table { columns, rows: (0..length).map(row).collect() }
     }
 
-    /// A line per row of either file.
+    /// Formats the comparison as CSV, one line per pair.
     pub fn to_csv(&self) -> String {
         let records: Vec<_> = self.pairs.iter().map(Record::of).collect();
         let text = to_csv(&records, true).expect("memory takes all");
@@ -139,7 +141,7 @@ fn sentence(mean: &Mean) -> String {
     )
 }
 
-/// A row of A, of B, or both.
+/// A pair as a line of CSV.
 #[derive(Serialize)]
 struct Record<'a> {
     matrix: &'a str,

@@ -12,7 +12,7 @@ use crate::method::Device;
 use crate::record::row::{Row, Status};
 use crate::scalar::Precision;
 
-/// A row that is ok, its interval half as wide as told.
+/// Returns a row that is ok; `half` is half the width of its interval, in ms.
 fn ok(file: &str, method: &str, ms: f64, half: f64) -> Row {
     Row {
         file: file.into(),
@@ -130,7 +130,7 @@ fn a_mean_is_too_slow_with_its_whole_interval() {
 }
 
 #[test]
-fn what_is_lost_is_told_first_with_the_reason() {
+fn lost_rows_are_printed_first_with_the_reason() {
     let of = |file: &str, names: &str| -> Vec<Row> {
         names.split(' ').map(|name| ok(file, name, 1.0, 0.0)).collect()
     };
@@ -189,13 +189,13 @@ fn precisions_and_threads_are_compared_each_with_its_own() {
     let four = Row { threads: Some(4), ..ok("a.mtx", "merge", 1.0, 0.0) };
     let seq = Row { threads: Some(1), ..ok("a.mtx", "seq", 1.0, 0.0) };
     let text = text(&[seq.clone(), a[0].clone()], &[seq, four]);
-    let told = "only in A: 1 rows: merge 2 threads (1)\nonly in B: 1 rows: merge 4 threads (1)\n\
+    let expected = "only in A: 1 rows: merge 2 threads (1)\nonly in B: 1 rows: merge 4 threads (1)\n\
                 these differ in 2 threads in A, 4 threads in B (--threads)\n";
-    assert!(text.contains(told), "{text}");
+    assert!(text.contains(expected), "{text}");
 }
 
 #[test]
-fn files_pair_by_path_and_else_by_a_name_that_is_the_only_one() {
+fn files_pair_by_path_and_otherwise_by_a_unique_name() {
     let row = |file: &str| ok(file, "merge", 1.0, 0.0);
     let a =
         [row("u/a.mtx"), row("u/b.mtx"), row("gen:wheel,spokes=9"), row("x/c.mtx"), row("y/c.mtx")];
@@ -225,7 +225,7 @@ fn files_pair_by_path_and_else_by_a_name_that_is_the_only_one() {
 }
 
 #[test]
-fn what_was_not_measured_alike_is_refused() {
+fn rows_measured_in_different_ways_are_refused() {
     let hot = ok("u/cant.mtx", "merge", 1.0, 0.0);
     let with = |change: &dyn Fn(&mut Row)| {
         let mut row = hot.clone();
@@ -257,24 +257,24 @@ fn what_was_not_measured_alike_is_refused() {
         refusal(&[hot], &[]),
     ];
     expect![[r#"
-        a.csv holds rows of cache hot, b.csv of cache cold; run one of them again with --cache hot or --cache cold, so that both are alike
-        a.csv holds rows of order natural, b.csv of order rcm; run one of them again with --order natural or --order rcm, so that both are alike
-        a.csv holds rows of cache hot and of cache cold, which are not compared as one; choose with --methods '* where cache = hot'
-        b.csv holds two rows of merge on u/cant.mtx (f64, cpu, 2 threads, not transposed); keep the rows of one run in a file
-        u/cant.mtx has 40 nonzeros in a.csv and 70 in b.csv: one of them was read with --no-expand, or it is another file
-        u/cant.mtx has 10 columns in a.csv and 11 in b.csv: it is another file
+        a.csv contains rows of cache hot, b.csv of cache cold; run one of them again with --cache hot or --cache cold, so that both are the same
+        a.csv contains rows of order natural, b.csv of order rcm; run one of them again with --order natural or --order rcm, so that both are the same
+        a.csv contains rows of cache hot and of cache cold, which cannot be compared together; choose one with --methods '* where cache = hot'
+        b.csv contains two rows of merge on u/cant.mtx (f64, cpu, 2 threads, not transposed); put only the rows of one run into a file
+        u/cant.mtx has 40 nonzeros in a.csv and 70 in b.csv: one of them was read with --no-expand, or they are different files
+        u/cant.mtx has 10 columns in a.csv and 11 in b.csv: they are different files
         u/cant.mtx has the kind '' in a.csv and 'stand-in for Williams/cant' in b.csv: a stand-in is not the matrix that it stands in for
         b.csv: merge on u/cant.mtx (f64, cpu, 2 threads, not transposed) is ok, but its avg_spmv_ms is '0.0'; it must be a positive number
-        no row of a.csv pairs with one of b.csv: f64 in A, f32 in B (--precision); run one of them again with what the other was run with
-        no row of a.csv pairs with one of b.csv: not transposed in A, transposed in B (--transpose); run one of them again with what the other was run with
-        no row of a.csv pairs with one of b.csv: they have no matrix in common
-        no row of a.csv pairs with one of b.csv: B holds no row of the methods asked for
+        no row of a.csv matches a row of b.csv: f64 in A, f32 in B (--precision); run one of them again with the options of the other
+        no row of a.csv matches a row of b.csv: not transposed in A, transposed in B (--transpose); run one of them again with the options of the other
+        no row of a.csv matches a row of b.csv: they have no matrix in common
+        no row of a.csv matches a row of b.csv: B contains no row of the selected methods
     "#]].assert_eq(&(refused.join("\n") + "\n"));
 }
 
-/// Without the columns a product was hot, in the natural order and not transposed.
+/// Rows without the columns are those of hot caches, the natural order and no transposition.
 #[test]
-fn rows_of_older_files_are_what_was_then() {
+fn rows_of_older_files_have_the_defaults_of_their_time() {
     let new = ok("a.mtx", "merge", 1.0, 0.0);
     let old = Row { cache: None, order: None, transpose: None, ..new.clone() };
     assert_eq!(judgement(&old, &new), (1.0, Same));
@@ -283,7 +283,7 @@ fn rows_of_older_files_are_what_was_then() {
 }
 
 #[test]
-fn facts_that_both_tell_are_compared() {
+fn facts_that_both_runs_record_are_compared() {
     let a = json!({"expand": true, "settings": {"alpha": 1.0, "rounds": 5, "max_time": 2.0}});
     let b = json!({"settings": {"alpha": 2.0, "rounds": 5, "max_time": null}, "gpu": null});
     let found = differences(&a, &b);
@@ -292,9 +292,9 @@ fn facts_that_both_tell_are_compared() {
     assert!(differences(&a, &a).is_empty());
 }
 
-/// What codes values becomes 4 times as fast where they repeat, and no faster elsewhere.
+/// Compressing values makes the method 4 times as fast where they repeat, and not faster elsewhere.
 #[test]
-fn matrices_are_told_apart_by_their_values() {
+fn means_are_split_by_whether_values_repeat() {
     let of = |file: &str, ms: f64, distinct_values| Row {
         values: Some(Values::Stored),
         distinct_values,

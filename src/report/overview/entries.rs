@@ -1,4 +1,4 @@
-//! Rows with the file that they are from and the setting that they may be compared in.
+//! Rows, each with the file that it comes from and the setting in which it may be compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,27 +7,29 @@ use crate::record::setting::Setting;
 use crate::report::lines::RecordedRow;
 use crate::report::matched;
 
-/// A row.
+/// A row with its file and setting.
 pub(super) struct OverviewRow<'a> {
     pub(super) file: &'a ResultFile,
     pub(super) line: &'a RecordedRow,
-    /// In words: only rows that share it may be compared. Empty for a matrix on which no method ran.
+    /// A description of the setting. Only rows with the same setting may be compared. Empty if no method ran on
+    /// the matrix.
     pub(super) setting: String,
 }
 
 /// The rows of all files.
 pub(super) struct Entries<'a> {
     pub(super) files: &'a [ResultFile],
-    /// In the order of the files.
+    /// The rows, in the order of the files.
     pub(super) all: Vec<OverviewRow<'a>>,
-    /// Rows that were left out because the same run had told the same before.
+    /// The number of rows that were left out because an earlier row has the same run, matrix, method and setting.
     pub(super) repeated: usize,
-    /// Settings in which several runs measured the same, so that each run is a setting of its own.
+    /// The settings in which several runs measured the same matrix and method, so that each run has its own
+    /// setting.
     pub(super) set_apart: BTreeSet<String>,
 }
 
 impl<'a> OverviewRow<'a> {
-    /// What names the run: its id, or the file.
+    /// Returns the id of the run, or the name of the file if the row has no id.
     pub(super) fn run(&self) -> &'a str {
         let id = &self.line.row.run_id;
         if id.is_empty() { &self.file.name } else { id }
@@ -44,17 +46,17 @@ impl<'a> Entries<'a> {
         });
         let mut entries: Vec<_> = entries.collect();
         let before = entries.len();
-        let mut told = BTreeSet::new();
+        let mut seen = BTreeSet::new();
         entries.retain(|entry| {
             let (row, setting) = (&entry.line.row, entry.setting.clone());
-            told.insert((entry.run(), &row.file, entry.line.method(), setting))
+            seen.insert((entry.run(), &row.file, entry.line.method(), setting))
         });
         let repeated = before - entries.len();
         let set_apart = set_apart(&mut entries);
         Self { files, all: entries, repeated, set_apart }
     }
 
-    /// Each setting with its rows, in the order of appearance.
+    /// Returns each setting with its rows, in the order of their first appearance.
     pub(super) fn settings(&self) -> Vec<(&str, Vec<&'a RecordedRow>)> {
         let mut settings: Vec<(&str, Vec<&RecordedRow>)> = Vec::new();
         for entry in self.all.iter().filter(|entry| !entry.setting.is_empty()) {
@@ -66,13 +68,13 @@ impl<'a> Entries<'a> {
         settings
     }
 
-    /// How many different values the rows have of something.
+    /// Returns the number of distinct values of `of` over all rows.
     pub(super) fn distinct<T: Ord>(&self, of: impl Fn(&OverviewRow<'a>) -> T) -> usize {
         self.all.iter().map(of).collect::<BTreeSet<_>>().len()
     }
 }
 
-/// The most threads of each run.
+/// Returns the largest number of threads in each run.
 fn threads(files: &[ResultFile]) -> BTreeMap<&str, usize> {
     let mut threads = BTreeMap::new();
     for row in files.iter().flat_map(|file| &file.lines).map(|line| &line.row) {
@@ -90,26 +92,27 @@ fn has_several_machines(files: &[ResultFile]) -> bool {
     several("cpu") || several("gpu")
 }
 
-/// `f64, CPU, 2 threads, hot cache`, and what is not as usual; empty where no method ran.
+/// Describes the setting of a row, for example `f64, CPU, 2 threads, hot cache`, with what differs from the
+/// defaults. Returns an empty string where no method ran.
 fn setting(
     file: &ResultFile,
     line: &RecordedRow,
     threads: Option<usize>,
-    tell_machine: bool,
+    name_machine: bool,
 ) -> String {
     let row = &line.row;
     if line.method().is_empty() {
         return String::new();
     }
-    let machine = row.device.filter(|_| tell_machine).and_then(|d| file.machine(d.name()));
+    let machine = row.device.filter(|_| name_machine).and_then(|d| file.machine(d.name()));
     let setting = Setting::of(row, threads).to_string();
     let parts = [(!setting.is_empty()).then_some(setting), machine];
     let parts = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     if parts.is_empty() { "measured".into() } else { parts }
 }
 
-/// Where several runs have a row of the same matrix and method in one setting, makes each run a setting
-/// of its own: a mean over runs would hide what lies between them. Returns those settings.
+/// If several runs have a row of the same matrix and method in one setting, gives each run its own setting,
+/// because a mean over runs would hide the differences between them. Returns the settings that were split.
 fn set_apart(entries: &mut [OverviewRow]) -> BTreeSet<String> {
     let mut runs = BTreeMap::new();
     let mut apart = BTreeSet::new();

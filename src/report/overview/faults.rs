@@ -1,4 +1,4 @@
-//! What is not right: every result that is wrong or failed, and what was skipped, by reason.
+//! Tables of results that are wrong or failed, and of skipped results by reason.
 
 use super::entries::{Entries, OverviewRow};
 use crate::record::row::Status;
@@ -6,10 +6,10 @@ use crate::report::View;
 use crate::report::page::Section;
 use crate::report::table::{Cell, Table};
 
-/// Matrices that a line of the skipped names; of the others the number is told.
+/// The number of matrices that a line of skipped rows names. Further matrices are only counted.
 const NAMED: usize = 3;
 
-/// None where all is right.
+/// Returns the sections, none if all results are correct.
 pub(super) fn sections(entries: &Entries) -> Vec<Section> {
     let bad = entries.all.iter().filter(|entry| is_bad(entry)).collect::<Vec<_>>();
     let skipped = entries.all.iter().filter(|entry| has(entry, Status::Skipped));
@@ -28,7 +28,7 @@ pub(super) fn has(entry: &OverviewRow, status: Status) -> bool {
     entry.line.row.status == Some(status)
 }
 
-/// Wrong, failed, or without a word of how it ended.
+/// Whether a row is wrong or failed, or has no status.
 pub(super) fn is_bad(entry: &OverviewRow) -> bool {
     !has(entry, Status::Ok) && !has(entry, Status::Skipped)
 }
@@ -54,7 +54,7 @@ fn bad_table(entries: &Entries, bad: &[&OverviewRow]) -> Table {
 
 /// Rows that were skipped for the same reason.
 struct Skipped<'a> {
-    /// The reason's words; `…` for numbers that are not the same in all.
+    /// The words of the reason, with `…` for numbers that differ between the rows.
     words: Vec<String>,
     rows: usize,
     methods: Vec<&'a str>,
@@ -97,7 +97,7 @@ fn add<'a>(names: &mut Vec<&'a str>, name: &'a str) {
     }
 }
 
-/// Of the reason, without the place in the matrix' file that it may begin with.
+/// Returns the words of the reason, without the file name and line number that it may begin with.
 fn words(entry: &OverviewRow) -> Vec<String> {
     let row = &entry.line.row;
     let reason = row.reason.as_deref().unwrap_or("no reason given");
@@ -108,12 +108,12 @@ fn words(entry: &OverviewRow) -> Vec<String> {
     reason.split_whitespace().map(String::from).collect()
 }
 
-/// What reasons that differ only in numbers share.
+/// Returns the words with `…` for all numbers. Reasons with the same result differ only in numbers.
 fn shape(words: &[String]) -> Vec<String> {
     words.iter().map(|word| blank(word)).collect()
 }
 
-/// A word with `…` for its number.
+/// Replaces the number in a word by `…`.
 fn blank(word: &str) -> String {
     let is_number = |letter: char| letter.is_ascii_digit() || letter == '…';
     let (Some(from), Some(to)) = (word.find(is_number), word.rfind(is_number)) else {

@@ -1,4 +1,4 @@
-//! Result files, each with the facts of its run.
+//! Reads result files, each with its run record.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,45 +11,46 @@ use crate::record::ginkgo::Unit;
 use crate::report::lines::{self, LinesError, RecordedRow};
 use crate::report::origin::machine;
 
-/// Rows, and what is known of the run that wrote them.
+/// A result file and the record of the run that wrote it.
 #[derive(Clone, Debug, Default)]
 pub struct ResultFile {
-    /// As it is called on a page.
+    /// The name of the file on a page.
     pub name: String,
-    /// Its rows.
+    /// The rows of the file.
     pub lines: Vec<RecordedRow>,
-    /// What stands in `FILE.run.json` beside it, if that is there.
+    /// The contents of the run record, `FILE.run.json` in the same folder, if it exists.
     pub record: Option<Value>,
-    /// What a reader of the rows must know, if the file does not say it.
+    /// A note about the rows that readers need and that the file does not contain.
     pub note: Option<String>,
 }
 
 /// Why a result file cannot be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// It has no rows.
+    /// The rows cannot be read.
     #[error(transparent)]
     Lines(#[from] LinesError),
-    /// There is something else where its run's facts should be.
+    /// The run record cannot be read.
     #[error(
-        "{path}: {error}; it should be what spmv-bench wrote beside the rows; move it away to go without"
+        "{path}: {error}; this file must be the run record that spmv-bench wrote with the rows; move it away to read \
+         the rows without it"
     )]
     Record {
-        /// Of the facts.
+        /// The path of the run record.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem.
         error: io::Error,
     },
-    /// The same file twice.
+    /// The same file was given twice.
     #[error("{0} is named twice")]
     Twice(PathBuf),
 }
 
-/// Reads result files and what lies beside them. A file is called by its name without folders, or if
-/// several bear that, as given. `unit` is that of the times of files in Ginkgo's form.
+/// Reads result files and their run records. The name of a file is its name without folders, or its path as given
+/// if several files have that name. `unit` is the unit of the times in files in Ginkgo's form.
 ///
 /// # Errors
-/// When one is unreadable, has something else in it, or is named twice.
+/// Returns an error if a file or its record cannot be read or is invalid, or if a file is given twice.
 pub fn read(paths: &[PathBuf], unit: Option<Unit>) -> Result<Vec<ResultFile>, FileError> {
     let mut seen = BTreeSet::new();
     let mut files = Vec::new();
@@ -82,7 +83,7 @@ fn record(rows: &Path) -> Result<Option<Value>, FileError> {
 }
 
 impl ResultFile {
-    /// The processor that rows of a device were measured on, if the record tells.
+    /// Returns the processor on which rows of a device were measured, if the run record contains it.
     pub(super) fn machine(&self, device: &str) -> Option<String> {
         machine(self.record.as_ref()?, device)
     }

@@ -1,4 +1,4 @@
-//! What can be shown of any rows: what is wrong first, then what was measured, all rows last.
+//! The overview page of result files: wrong results first, then summaries and charts, then all rows.
 
 mod entries;
 mod faults;
@@ -16,7 +16,7 @@ use super::views::Recorded;
 use entries::Entries;
 pub use files::{FileError, ResultFile, read};
 
-/// Everything: charts, tables, all rows, the facts of the runs.
+/// Returns the full page: charts, tables, all rows and the facts of the runs.
 pub fn page(files: &[ResultFile]) -> Page {
     let entries = Entries::of(files);
     let closing = rows::section(&entries).into_iter().chain(runs::section(files));
@@ -25,22 +25,22 @@ pub fn page(files: &[ResultFile]) -> Page {
     page
 }
 
-/// The main tables, for a terminal.
+/// Returns a page with only the main tables, for a terminal.
 pub fn glance(files: &[ResultFile]) -> Page {
     with_settings(&Entries::of(files), settings::main_tables)
 }
 
-/// What is wrong or failed, and what was skipped.
+/// Returns the sections on wrong or failed and on skipped results.
 pub fn faults(files: &[ResultFile]) -> Vec<Section> {
     faults::sections(&Entries::of(files))
 }
 
-/// The facts of the runs; none where no file has them.
+/// Returns the section with the facts of the runs, or `None` if no file has a run record.
 pub fn runs(files: &[ResultFile]) -> Option<Section> {
     runs::section(files)
 }
 
-/// What is wrong, the summary, and a section per setting.
+/// Returns a page with the faults, the summary, and a section per setting that `section` makes.
 fn with_settings(entries: &Entries, section: fn(&str, Recorded) -> Section) -> Page {
     let opening = faults::sections(entries).into_iter().chain(summary::section(entries));
     let runs: Vec<_> = entries.files.iter().filter_map(|file| file.record.as_ref()).collect();

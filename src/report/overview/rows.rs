@@ -1,4 +1,4 @@
-//! All rows, in the columns that are asked for most.
+//! A table of all rows, with the columns that are used most.
 
 use super::entries::{Entries, OverviewRow};
 use crate::record::row::Status;
@@ -8,7 +8,7 @@ use crate::report::lines::RecordedRow;
 use crate::report::page::Section;
 use crate::report::table::{Cell, Table};
 
-/// The numbers that are shown of each row.
+/// The numeric columns of the table.
 const NUMBERS: [&str; 14] = [
     "num_nonzeros",
     "distinct_values",
@@ -26,7 +26,7 @@ const NUMBERS: [&str; 14] = [
     "error_ratio",
 ];
 
-/// None where there are no rows.
+/// Returns the section, or `None` if there are no rows.
 pub(super) fn section(entries: &Entries) -> Option<Section> {
     let names: Vec<_> = entries.files.iter().map(|file| format!("`{}`", file.name)).collect();
     let lead = format!("These are some of the columns; all are in {}.", names.join(", "));

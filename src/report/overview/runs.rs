@@ -1,4 +1,4 @@
-//! The facts of the runs, side by side.
+//! The facts of the runs, in tables with a column per run.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,7 @@ use crate::report::View;
 use crate::report::page::Section;
 use crate::report::table::{Cell, Table, significant};
 
-/// What the groups of facts in a record are called; what is in none stands at the top of it.
+/// The groups of facts in a run record, with their titles. The group `""` contains the facts at the top level.
 const GROUPS: [(&str, &str); 6] = [
     ("", "Run"),
     ("system", "Machine"),
@@ -17,7 +17,7 @@ const GROUPS: [(&str, &str); 6] = [
     ("bandwidth", "Bandwidth"),
 ];
 
-/// None where no file has a record.
+/// Returns the section, or `None` if no file has a run record.
 pub(super) fn section(files: &[ResultFile]) -> Option<Section> {
     let recorded: Vec<_> =
         files.iter().filter_map(|file| Some((file, file.record.as_ref()?))).collect();
@@ -27,7 +27,7 @@ pub(super) fn section(files: &[ResultFile]) -> Option<Section> {
         ([], _) => return None,
         (_, []) => Vec::new(),
         (_, names) => vec![format!(
-            "Nothing is known of runs without a record: there is no {}.",
+            "Facts are missing for files without a run record: there is no {}.",
             names.join(", ")
         )],
     };
@@ -35,7 +35,7 @@ pub(super) fn section(files: &[ResultFile]) -> Option<Section> {
     Some(Section { title: "How it was measured".into(), lead, views: views.collect() })
 }
 
-/// A line per fact, a column per run.
+/// Returns a table with a row per fact and a column per run, or `None` if the group has no facts.
 fn view(title: &str, group: &str, recorded: &[(&ResultFile, &Value)]) -> Option<View> {
     let facts: Vec<_> = recorded.iter().map(|(_, record)| facts(record, group)).collect();
     let mut names: Vec<&str> = Vec::new();
@@ -57,7 +57,7 @@ fn view(title: &str, group: &str, recorded: &[(&ResultFile, &Value)]) -> Option<
     (!names.is_empty()).then(|| View { title: title.into(), table: Some(table), ..View::default() })
 }
 
-/// The facts of a group, each with its name.
+/// Returns the name and text of each fact of a group.
 fn facts(record: &Value, group: &str) -> Vec<(String, String)> {
     let Some(record) = record.as_object() else { return Vec::new() };
     let mut facts = Vec::new();
@@ -71,7 +71,7 @@ fn facts(record: &Value, group: &str) -> Vec<(String, String)> {
     facts
 }
 
-/// Objects into a fact for each of their parts, lists of objects into one for each of these.
+/// Adds a fact for each member of an object, recursively, and for each object in a list.
 fn flatten(name: &str, value: &Value, facts: &mut Vec<(String, String)>) {
     let joined = |key: &str| format!("{name} {key}").trim().replace('_', " ");
     match value {
@@ -90,7 +90,7 @@ fn flatten(name: &str, value: &Value, facts: &mut Vec<(String, String)>) {
     }
 }
 
-/// On one line.
+/// Returns a value as text on one line.
 fn shown(value: &Value) -> String {
     match value {
         Value::Null => "–".into(),

@@ -1,4 +1,4 @@
-//! What is shown of the rows that may be compared.
+//! The section of a setting: views of the rows that may be compared.
 
 use serde::Deserialize;
 
@@ -10,22 +10,22 @@ use crate::report::matched;
 use crate::report::page::Section;
 use crate::report::views::{Recorded, Spec};
 
-/// The views of a setting, beside the speeds.
+/// The definitions of the views of a setting. The views of module `speeds` precede them.
 const VIEWS: &str = include_str!("views.toml");
 
-/// All views.
+/// Returns the section with all views.
 pub(super) fn section(setting: &str, recorded: Recorded) -> Section {
     of(setting, recorded, |_| true)
 }
 
-/// Those that are read as tables, on a terminal.
+/// Returns the section with only the views whose tables are printed on a terminal.
 pub(super) fn main_tables(setting: &str, recorded: Recorded) -> Section {
     of(setting, recorded, |spec| matches!(spec, Spec::Profile(_) | Spec::Best(_)))
 }
 
 fn of(setting: &str, recorded: Recorded, wanted: fn(&Spec) -> bool) -> Section {
     let Some(rates) = speeds::rates(&recorded.lines) else {
-        let lead = vec!["No result is right and timed: there is nothing to show.".into()];
+        let lead = vec!["No result is correct and timed: there is nothing to show.".into()];
         return Section { title: setting.into(), lead, ..Section::default() };
     };
     let rates = View { foot: recorded.foot(), ..rates };

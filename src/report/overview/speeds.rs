@@ -1,4 +1,4 @@
-//! How fast each method is over all matrices of a setting.
+//! The speed of each method over all matrices of a setting.
 
 use std::collections::BTreeSet;
 
@@ -12,27 +12,27 @@ use crate::report::table::{Cell, Table};
 use crate::report::values::Kinds;
 use crate::report::views::{counted, on_fewer};
 
-/// A method's speeds in GFLOP/s, one per right and timed row.
+/// A method's speeds in GFLOP/s, one per row that is correct and timed.
 struct Speeds<'a> {
     method: &'a str,
     gflops: Vec<(&'a RecordedRow, f64)>,
     mean: f64,
 }
 
-/// How many times as fast as the baselines each method is.
+/// Returns a table of the speed-up of each method over the baselines.
 pub(super) fn over_baselines(lines: &[&RecordedRow]) -> View {
     let times = standings::times(lines);
     let standings = Standings::of(&times);
     View {
-        title: "Speed over the best baseline on each matrix".into(),
+        title: "Speed-up over the best baseline on each matrix".into(),
         notes: standings.notes(),
         table: Some(standings.table()),
         ..View::default()
     }
 }
 
-/// Bars of geometric means, the fastest first, with the extremes in the table. `None` where nothing is
-/// right and timed.
+/// Returns a bar chart of geometric means, the fastest method first, and a table that also has the extremes.
+/// Returns `None` if no row is correct and timed.
 pub(super) fn rates(lines: &[&RecordedRow]) -> Option<View> {
     let timed: Vec<_> = lines.iter().copied().filter(|l| matched::time(l).is_some()).collect();
     let matrices = timed.iter().map(|line| line.matrix()).collect::<BTreeSet<_>>().len();
@@ -46,7 +46,7 @@ pub(super) fn rates(lines: &[&RecordedRow]) -> Option<View> {
     });
     let mut speeds: Vec<_> = speeds.collect();
     speeds.sort_by(|a, b| b.mean.total_cmp(&a.mean));
-    // A mean over fewer matrices than the others' stands apart from them.
+    // Methods with fewer matrices come last, because their means cannot be compared with the others.
     speeds.sort_by_key(|speeds| speeds.gflops.len() < matrices);
     let kinds = Kinds::of_lines(&timed);
     let fewer = on_fewer(speeds.iter().map(|speeds| speeds.gflops.len()), matrices);

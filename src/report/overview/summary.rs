@@ -1,4 +1,4 @@
-//! What was measured, in numbers.
+//! A summary of all rows: counts, warnings, and a table of files, runs and settings.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::report::View;
 use crate::report::page::Section;
 use crate::report::table::{Cell, Table};
 
-/// Sentences over all rows.
+/// Returns the sentences at the top of the page.
 pub(super) fn lead(entries: &Entries) -> Vec<String> {
     let names: Vec<_> = entries.files.iter().map(|file| format!("`{}`", file.name)).collect();
     let from = names.join(", ");
@@ -40,13 +40,13 @@ fn verdict(entries: &Entries) -> String {
     let (ok, skipped) =
         (count(&|entry| has(entry, Status::Ok)), count(&|entry| has(entry, Status::Skipped)));
     let verdict = match count(&is_bad) {
-        0 => format!("Nothing wrong or failed: {ok} right and timed, {skipped} skipped."),
-        bad => format!("{bad} wrong or failed; {ok} right and timed, {skipped} skipped."),
+        0 => format!("Nothing wrong or failed: {ok} correct and timed, {skipped} skipped."),
+        bad => format!("{bad} wrong or failed; {ok} correct and timed, {skipped} skipped."),
     };
     std::iter::once(verdict).chain(uncertainty(entries)).collect::<Vec<_>>().join(" ")
 }
 
-/// How many times are uncertain; nothing where none is.
+/// Returns sentences on noisy times and on times without an interval, where there are any.
 fn uncertainty(entries: &Entries) -> impl Iterator<Item = String> {
     let ok = entries.all.iter().filter(|entry| has(entry, Status::Ok));
     let halves: Vec<_> = ok.map(|entry| entry.line.row.uncertainty()).collect();
@@ -58,37 +58,37 @@ fn uncertainty(entries: &Entries) -> impl Iterator<Item = String> {
         format!("{noisy} of {of} times are noisy: their 95 % interval is wider than ± {widest} %.")
     });
     let unknown = (unknown > 0).then(|| {
-        format!("{unknown} of {of} times have no interval: they are of fewer than six samples.")
+        format!(
+            "{unknown} of {of} times have no confidence interval: they have fewer than six samples."
+        )
     });
     noisy.into_iter().chain(unknown)
 }
 
-/// What must be known of rows from several files, and of matrices that are others than they seem.
+/// Returns notes on the files, on stand-ins, on duplicate rows and on settings that were split by run.
 fn remarks(entries: &Entries) -> Vec<String> {
     let stand_ins = entries.all.iter().filter(|entry| entry.line.is_stand_in());
     let stand_ins = stand_ins.map(|entry| entry.line.matrix()).collect::<BTreeSet<_>>().len();
     let repeated = entries.repeated;
     let mut remarks: Vec<_> = entries.files.iter().filter_map(|file| file.note.clone()).collect();
     if stand_ins > 0 {
-        remarks.push(format!(
-            "Generated stand-ins in place of the collection's matrices: {stand_ins}."
-        ));
+        remarks.push(format!("Generated stand-ins for matrices of the collection: {stand_ins}."));
     }
     if repeated > 0 {
         remarks.push(format!(
-            "Left out, as the same run had told of the same matrix and method: {repeated} of the rows."
+            "Left out because the same run has an earlier row of the same matrix and method: {repeated} of the rows."
         ));
     }
     for setting in &entries.set_apart {
         remarks.push(format!(
-            "Several runs measured the same matrices and methods ({setting}); each run is shown apart. \
-             `spmv-bench compare` sets two of them side by side."
+            "Several runs measured the same matrices and methods ({setting}); each run is shown separately. \
+             `spmv-bench compare` compares two of them."
         ));
     }
     remarks
 }
 
-/// A line per file, run and setting; none where there are no rows.
+/// Returns a table with a row per file, run and setting, or `None` if there are no rows.
 pub(super) fn section(entries: &Entries) -> Option<Section> {
     let mut parts = Vec::<(_, Vec<&OverviewRow>)>::new();
     for entry in &entries.all {

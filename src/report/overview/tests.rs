@@ -44,7 +44,7 @@ fn titles(page: &Page) -> Vec<&str> {
     page.sections.iter().map(|section| &section.title[..]).collect()
 }
 
-/// A section's first table, a line per row.
+/// Returns the first table of a section, one string per row.
 fn table(page: &Page, title: &str) -> Vec<String> {
     let section = page.sections.iter().find(|section| section.title == title);
     let tables = section.expect("the section").views.iter().filter_map(|view| view.table.as_ref());
@@ -76,7 +76,7 @@ fn means_over_fewer_matrices_come_last() {
 }
 
 #[test]
-fn what_may_not_be_compared_is_apart() {
+fn rows_that_may_not_be_compared_have_separate_sections() {
     type Change = fn(Row) -> Row;
     let changes: [(&str, Change); 5] = [
         ("f32, CPU, 2 threads, hot cache", |row| Row { precision: Some(Precision::F32), ..row }),
@@ -102,13 +102,13 @@ fn uncertain_times_are_counted_at_the_top() {
     };
     let rows = [timed("seq", 0.09), timed("merge", 0.11), row("a.mtx", "csr5", 1.0)];
     let lead = page(&[file("a.csv", rows)]).lead;
-    let told = "1 of 3 times are noisy: their 95 % interval is wider than ± 5 %. \
-                1 of 3 times have no interval: they are of fewer than six samples.";
-    assert!(lead[0].ends_with(told), "{lead:?}");
+    let expected = "1 of 3 times are noisy: their 95 % interval is wider than ± 5 %. \
+                    1 of 3 times have no confidence interval: they have fewer than six samples.";
+    assert!(lead[0].ends_with(expected), "{lead:?}");
 }
 
 #[test]
-fn runs_that_measured_the_same_are_apart_and_others_together() {
+fn runs_with_the_same_measurements_are_separate_and_others_together() {
     let first = file("a.csv", [row("a.mtx", "merge", 1.0)]);
     let again = file("b.csv", [of_run("r2", row("x/a.mtx.gz", "merge", 2.0))]);
     let page = glance(&[first.clone(), again]);
@@ -124,7 +124,7 @@ fn runs_that_measured_the_same_are_apart_and_others_together() {
 }
 
 #[test]
-fn machines_are_apart_where_records_tell() {
+fn machines_are_separate_if_run_records_name_them() {
     let on = |cpu: &str, file: ResultFile| {
         let record = Some(json!({"system": {"cpu": cpu, "cores": 8}}));
         ResultFile { record, ..file }
@@ -153,7 +153,10 @@ fn reasons_that_differ_in_numbers_are_one() {
         "field complex | 1 |  | d",
     ];
     assert_eq!(table(&page, "Skipped"), expected);
-    assert_eq!(page.sections[2].lead[0], "No result is right and timed: there is nothing to show.");
+    assert_eq!(
+        page.sections[2].lead[0],
+        "No result is correct and timed: there is nothing to show."
+    );
 }
 
 #[test]
@@ -164,11 +167,11 @@ fn what_is_wrong_comes_first() {
     assert_eq!(titles(&page)[0], "Wrong or failed");
     let expected = format!("b | merge | wrong | row 3: NaN | {SETTING}");
     assert_eq!(table(&page, "Wrong or failed"), [expected]);
-    assert!(page.lead[0].contains(" 1 wrong or failed; 1 right and timed, 0 skipped."));
+    assert!(page.lead[0].contains(" 1 wrong or failed; 1 correct and timed, 0 skipped."));
 }
 
 #[test]
-fn every_view_is_understood_and_little_makes_a_page() {
+fn every_view_is_valid_and_few_rows_make_a_page() {
     let of = |rows: Vec<Row>| page(&[file("a.csv", rows)]);
     assert_eq!(of(vec![]).lead, ["There are no rows in `a.csv`."]);
     assert!(of(vec![]).sections.is_empty());
@@ -185,5 +188,5 @@ fn every_view_is_understood_and_little_makes_a_page() {
     }
     let shown = of(vec![row("a.mtx", "mkl-ie", 1.0), row("a.mtx", "seq", 4.0)]);
     let views: &[View] = &shown.sections[1].views;
-    assert!(views.iter().any(|view| view.title == "Speed over mkl-ie"), "{views:?}");
+    assert!(views.iter().any(|view| view.title == "Speed-up over mkl-ie"), "{views:?}");
 }

@@ -1,4 +1,4 @@
-//! A page as one HTML file that loads nothing.
+//! A page as one HTML file that loads no other file.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -11,14 +11,14 @@ use crate::report::table::{Cell, Table};
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// A table with more rows is folded up where a chart shows the same.
+/// A table with more rows than this is folded up if a chart shows the same numbers.
 const LONG: usize = 30;
 
-/// A cell with more characters may be broken into lines.
+/// A cell with more characters than this may be broken into lines.
 const WIDE: usize = 28;
 
 impl Page {
-    /// Charts, styles and the little script inside.
+    /// Formats the page as HTML, with its charts, style sheet and script inside.
     pub fn to_html(&self) -> String {
         let names = names::of(self);
         let page = html! {
@@ -64,7 +64,7 @@ impl Page {
     }
 }
 
-/// The views of a section in the contents.
+/// Returns the list of a section's views in the table of contents.
 fn views(section: &Section, names: &Names) -> Markup {
     let titled = section.views.iter().zip(&names.views).filter(|(view, _)| !view.title.is_empty());
     let titled: Vec<_> = titled.collect();
@@ -149,7 +149,7 @@ fn of_table(table: &Table, label: &str) -> Markup {
     }
 }
 
-/// The first of a row names it.
+/// Returns a table cell. The first cell of a row is its heading.
 fn of_cell(cell: &Cell, first: bool, numeric: bool) -> Markup {
     let text = cell.show();
     let class = class(numeric, &text);
@@ -162,7 +162,7 @@ fn of_cell(cell: &Cell, first: bool, numeric: bool) -> Markup {
     }
 }
 
-/// How a cell is laid out: numbers to the right, wide texts in lines.
+/// Returns the CSS class of a cell: `n` aligns numbers to the right, `w` breaks wide texts into lines.
 fn class(numeric: bool, text: &str) -> Option<&'static str> {
     if numeric { Some("n") } else { (text.chars().count() > WIDE).then_some("w") }
 }
@@ -173,7 +173,7 @@ fn paragraphs(class: &str, texts: &[String]) -> Markup {
     }
 }
 
-/// A text with code between backticks.
+/// Formats a text in which backticks mark code.
 fn prose(text: &str) -> Markup {
     html! {
         @for (index, part) in text.split('`').enumerate() {
@@ -211,7 +211,7 @@ mod tests {
         Page { title: NASTY.into(), lead: vec!["run `merge` <i>".into()], sections }
     }
 
-    /// The tags of a text, in order, without their attributes; elements without content left out.
+    /// Returns the names of the tags in a text, in order, without void elements.
     fn tags(html: &str) -> Vec<&str> {
         let tags = html.split('<').skip(1).map(|rest| rest.split('>').next().unwrap());
         let tags = tags.filter(|tag| !tag.starts_with('!') && !tag.ends_with('/'));
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn names_from_outside_are_escaped_and_every_element_ends() {
+    fn foreign_names_are_escaped_and_every_element_is_closed() {
         let html = page().to_html();
         assert!(!html.contains("<b>") && !html.contains("<i>"), "{html}");
         assert!(html.contains("<p class=\"lead\">run <code>merge</code> &lt;i&gt;</p>"));
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_loaded_and_every_address_is_on_the_page() {
+    fn nothing_is_loaded_and_every_link_has_a_target_on_the_page() {
         let html = page().to_html();
         for loader in ["src=", "<link", "@import", "url(http", "url(\"http", "<iframe", "fetch("] {
             assert!(!html.contains(loader), "{loader}");

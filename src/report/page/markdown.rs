@@ -1,11 +1,11 @@
-//! A page as Markdown, in GitHub's dialect.
+//! A page as GitHub-flavoured Markdown.
 
 use super::{MARK, Page, beginning, names};
 use crate::report::View;
 use crate::report::table::escape_markdown;
 
 impl Page {
-    /// Its charts are files beside it.
+    /// Formats the page as Markdown. Its charts are separate files in the same folder.
     pub fn to_markdown(&self) -> String {
         let mut blocks = vec![MARK.into(), format!("# {}", prose(&self.title))];
         blocks.extend(self.lead.iter().map(|text| prose(text)));
@@ -30,7 +30,7 @@ fn of_view(view: &View, name: &str) -> impl Iterator<Item = String> {
     heading.into_iter().chain(notes).chain(chart).chain(table).chain(rest.flatten())
 }
 
-/// A line in which nothing but code, between backticks, is marked up.
+/// Returns a line in which everything is escaped except code between backticks.
 fn prose(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let parts = text.split('`').enumerate();
@@ -49,7 +49,7 @@ mod tests {
     use crate::report::table::{Cell, Table};
 
     #[test]
-    fn names_are_not_taken_for_marks() {
+    fn names_are_escaped() {
         let value = Axis::linear("ms");
         let bars = Bars { value, ..Bars::default() };
         let rows = vec![vec![Cell::text("a|b_c\n<i>"), Cell::Number(0.5)]];

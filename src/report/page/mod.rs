@@ -1,5 +1,5 @@
-//! A page of views as data, and its three forms: one HTML file that needs nothing else, Markdown with its
-//! charts beside it, and the terminal's text.
+//! A page of views as data, and its three output forms: one self-contained HTML file, Markdown with its charts as
+//! separate files, and text for the terminal.
 
 mod html;
 mod markdown;
@@ -18,74 +18,78 @@ use crate::cache;
 /// Text and views under headings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
-    /// The page's name.
+    /// The title of the page.
     pub title: String,
-    /// Paragraphs below the title. Words between backticks are code, here as in all other texts.
+    /// The paragraphs below the title. Words between backticks are code, as in all other texts.
     pub lead: Vec<String>,
-    /// The parts, in the order of reading.
+    /// The sections, in reading order.
     pub sections: Vec<Section>,
 }
 
-/// A part of a page.
+/// A section of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
-    /// Its heading.
+    /// The heading.
     pub title: String,
-    /// Paragraphs below the heading.
+    /// The paragraphs below the heading.
     pub lead: Vec<String>,
-    /// Each with a heading of its own, unless its title is empty.
+    /// The views. Each has a heading of its own, unless its title is empty.
     pub views: Vec<View>,
 }
 
 impl Section {
-    /// What a view of it is called: by its own title, or where it has none, by the section's.
+    /// Returns the name of a view of this section: its title, or the title of the section if it has none.
     fn label<'a>(&'a self, view: &'a View) -> &'a str {
         if view.title.is_empty() { &self.title } else { &view.title }
     }
 }
 
-/// A table's rows beyond these are left out: a page of more is slow to show.
+/// The maximum number of rows that a page shows of a table. A page with more would be slow to display.
 const MOST_ROWS: usize = 2000;
 
-/// A chart of more bytes is not in the HTML, which names its file instead.
+/// The maximum size of a chart in the HTML page, in bytes. The page refers to the file of a larger chart instead.
 const MOST_BYTES: usize = 2 << 20;
 
-/// What a page has of a table, and where the rest is.
+/// Returns the part of a table that a page shows, and a note if that is not the whole table.
 fn beginning(table: &Table) -> (Cow<'_, Table>, Option<String>) {
     let all = table.rows.len();
     if all <= MOST_ROWS {
         return (Cow::Borrowed(table), None);
     }
-    let note = format!("The first {MOST_ROWS} of {all} rows; all are in the files of results.");
+    let note = format!(
+        "Only the first {MOST_ROWS} of {all} rows are shown; the result files contain all."
+    );
     let rows = table.rows[..MOST_ROWS].to_vec();
     (Cow::Owned(Table { columns: table.columns.clone(), rows }), Some(note))
 }
 
-/// Stands in every file that is written here, so that what others wrote is not overwritten.
+/// A mark in every file that is written here. Existing files without it are not overwritten.
 const MARK: &str = "<!-- written by spmv-bench, which may overwrite it -->";
 
 /// Why a page cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
-    /// A file of that name is somebody else's.
-    #[error("{0} is there and was not written by spmv-bench; name another folder, or move it away")]
+    /// A file of that name exists and was not written by this program.
+    #[error(
+        "{0} exists and was not written by spmv-bench; choose another folder, or move the file away"
+    )]
     Foreign(PathBuf),
-    /// The folder or a file in it.
+    /// The folder or a file in it cannot be written.
     #[error("cannot write {path}: {error}")]
     Unwritable {
-        /// What was to be written.
+        /// The path that cannot be written.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         error: io::Error,
     },
 }
 
 impl Page {
-    /// Writes `report.html`, `report.md` and the latter's charts, and removes the charts of the page that
-    /// was there before. Returns what was written.
+    /// Writes `report.html`, `report.md` and the charts of the latter, and removes the charts of an earlier page
+    /// in the folder. Returns the paths of the written files.
     ///
     /// # Errors
-    /// When a file of such a name is not ours, or the folder takes no files.
+    /// Returns an error if another program wrote a file of such a name, or if the folder cannot be written.
     pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>, PageError> {
         let charts = self.charts().map(|(name, svg)| (name, format!("{svg}{MARK}\n")));
         let pages =
@@ -106,7 +110,7 @@ impl Page {
         Ok(files.into_iter().map(|(path, _)| path).collect())
     }
 
-    /// Every chart as SVG, with the name of its file.
+    /// Returns every chart as SVG, with the name of its file.
     fn charts(&self) -> impl Iterator<Item = (String, String)> {
         let views = self
             .sections
@@ -119,13 +123,13 @@ impl Page {
     }
 }
 
-/// Whether a file was written here, which no link is and no pipe.
+/// Whether a path is a regular file with the mark of this program. Links and pipes are not.
 fn is_ours(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|metadata| metadata.is_file())
         && fs::read_to_string(path).is_ok_and(|text| text.contains(MARK))
 }
 
-/// Removes the charts that were written into a folder.
+/// Removes the charts that this program wrote into a folder.
 fn remove_charts(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -175,9 +179,9 @@ mod tests {
         assert_eq!(names(&folder), ["mine.svg", "report.html", "report.md", "s-c.svg"]);
     }
 
-    /// On the page they stand around the picture already.
+    /// In the page, title and foot are not part of the chart, because the page shows them itself.
     #[test]
-    fn a_chart_beside_the_page_bears_its_title_and_where_it_is_from() {
+    fn the_file_of_a_chart_contains_its_title_and_origin() {
         let dir = tempfile::tempdir().unwrap();
         let page = page(&["A", ""]);
         page.write(dir.path()).unwrap();
@@ -194,7 +198,7 @@ mod tests {
         assert!(!page.to_html().contains("2026-03-02"));
     }
 
-    /// 100,000 rows and as many marks.
+    /// Builds a page of 100,000 rows and as many cells in a chart.
     #[test]
     fn a_page_of_many_rows_stays_small() {
         let text = |row: usize| format!("matrix-{row}");
@@ -214,9 +218,9 @@ mod tests {
             [(&html, html.matches("<tr>").count()), (&markdown, markdown.lines().count())]
         {
             assert!(text.len() < 500_000 && lines < 2100, "{} bytes, {lines} lines", text.len());
-            assert!(
-                text.contains("The first 2000 of 100000 rows; all are in the files of results")
-            );
+            assert!(text.contains(
+                "Only the first 2000 of 100000 rows are shown; the result files contain all"
+            ));
         }
         assert!(
             html.contains("The chart is too large for this page; it is in <code>s-v.svg</code>")
@@ -224,14 +228,14 @@ mod tests {
     }
 
     #[test]
-    fn what_others_wrote_is_left_alone() {
+    fn files_of_other_programs_are_not_overwritten() {
         for name in ["report.html", "report.md", "s-a.svg"] {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join(name);
             fs::write(&path, "mine").unwrap();
             let error = page(&["A"]).write(dir.path()).unwrap_err().to_string();
             assert!(
-                error.starts_with(&format!("{} is there and was not", path.display())),
+                error.starts_with(&format!("{} exists and was not", path.display())),
                 "{error}"
             );
             assert_eq!(fs::read(&path).unwrap(), b"mine");
@@ -239,7 +243,7 @@ mod tests {
         }
     }
 
-    /// A link leads to what may be anybody's, or to nothing yet.
+    /// The target of a link may be the file of another program, or may not exist yet.
     #[test]
     fn nothing_is_written_through_a_link() {
         for there in [None, Some("mine"), Some(MARK)] {
@@ -258,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_in_the_place_of_the_folder_is_told() {
+    fn a_file_in_place_of_the_folder_is_an_error() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let error = page(&[]).write(file.path()).unwrap_err().to_string();
         assert!(error.starts_with(&format!("cannot write {}: ", file.path().display())), "{error}");

@@ -1,16 +1,16 @@
-//! What the parts of a page are called in addresses and files.
+//! The names of sections and views in HTML anchors and file names.
 
 use std::collections::BTreeSet;
 
 use super::Page;
 
-/// The names of a section and its views, each but once on the page.
+/// The names of a section and its views. Each is unique on the page.
 pub(super) struct Names {
     pub(super) section: String,
     pub(super) views: Vec<String>,
 }
 
-/// By section.
+/// Returns the names of all sections, in their order.
 pub(super) fn of(page: &Page) -> Vec<Names> {
     let mut taken = BTreeSet::new();
     let names = page.sections.iter().map(|section| {
@@ -22,7 +22,7 @@ pub(super) fn of(page: &Page) -> Vec<Names> {
     names.collect()
 }
 
-/// Letters and digits of ASCII with hyphens between, at most 80.
+/// Returns the ASCII letters and digits of a title, lower case, joined by hyphens, at most 80 characters.
 fn slug(title: &str) -> String {
     let lower = title.to_lowercase();
     let words = lower.split(|letter: char| !letter.is_ascii_alphanumeric());
@@ -33,6 +33,7 @@ fn slug(title: &str) -> String {
     if name.is_empty() { "part".into() } else { name.into() }
 }
 
+/// Appends a number to a name if it is already taken.
 fn unique(name: String, taken: &mut BTreeSet<String>) -> String {
     let numbered = (2..).map(|number| format!("{name}-{number}"));
     let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name));

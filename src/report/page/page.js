@@ -1,22 +1,22 @@
-// Tables that are sorted by their headings, and filtered; charts of many series, of which few are shown at first.
-// Without this all is there, in its own order.
+// Makes tables sortable by their headings and filterable, and lets the legends of large charts show and hide
+// series. Without this script, everything is visible in its original order.
 "use strict";
 
 const words = new Intl.Collator("en", { numeric: true });
 const text = (row, index) => row.cells[index].textContent;
 const number = (text) => Number(text.replace("inf", "Infinity"));
 
-// Unknown cells come last, whichever the direction.
+// Unknown cells come last in both directions.
 function order(index, numeric, sign) {
   return (a, b) => {
     const [left, right] = [text(a, index), text(b, index)];
     if (!left || !right) return !left - !right;
-    // The difference of infinities is no number; they are equal.
+    // The difference of two infinities is NaN; they count as equal.
     return sign * (numeric ? number(left) - number(right) || 0 : words.compare(left, right));
   };
 }
 
-// Words are first sorted from A, numbers from the greatest.
+// The first click sorts words from A to Z and numbers from the greatest.
 function sort(table, heading) {
   const numeric = heading.classList.contains("n");
   const first = numeric ? "descending" : "ascending";
@@ -39,7 +39,7 @@ function makeSortable(table) {
   }
 }
 
-// A row stays if it has every word.
+// A row stays visible if it contains every word.
 function makeFilterable(table) {
   const rows = [...table.tBodies[0].rows];
   const texts = rows.map((row) => [...row.cells].map((cell) => cell.textContent).join(" ").toLowerCase());
@@ -48,7 +48,7 @@ function makeFilterable(table) {
   const count = document.createElement("output");
   box.className = "filter";
   input.type = "search";
-  input.placeholder = "words that a row must have";
+  input.placeholder = "words that a row must contain";
   box.append("Filter", input, count);
   const filter = () => {
     const wanted = input.value.toLowerCase().split(/\s+/);
@@ -60,7 +60,7 @@ function makeFilterable(table) {
   table.parentElement.before(box);
 }
 
-// Bars of the series that are shown move together to the middle of their group.
+// Moves the bars of the visible series together, around the middle of their group.
 function closeUp(parts, isShown) {
   const shown = parts.filter(isShown);
   parts.forEach((part, index) => {
@@ -77,13 +77,13 @@ function makeSwitchable(figure) {
   const bars = parts.filter((part) => part.dataset.step);
   const first = switches.filter((each) => each.dataset.first === "true");
   const bar = document.createElement("p");
-  const told = document.createElement("output");
+  const status = document.createElement("output");
   const isShown = (part) => switches[part.dataset.series].ariaPressed === "true";
   const update = () => {
     parts.forEach((part) => part.classList.toggle("off", !isShown(part)));
     closeUp(bars, isShown);
     const shown = switches.filter((each) => each.ariaPressed === "true").length;
-    told.textContent = `${shown} of ${switches.length} series are shown; each name in the legend shows or hides its own.`;
+    status.textContent = `${shown} of ${switches.length} series are shown; select a name in the legend to show or hide its series.`;
   };
   const show = (each, is) => each.setAttribute("aria-pressed", is);
   const makeButton = (text, isWanted) => {
@@ -107,7 +107,7 @@ function makeSwitchable(figure) {
     });
   }
   bar.className = "switches";
-  bar.append(told, makeButton("Show all", () => true), makeButton(`Show the first ${first.length}`, (each) => first.includes(each)));
+  bar.append(status, makeButton("Show all", () => true), makeButton(`Show the first ${first.length}`, (each) => first.includes(each)));
   figure.setAttribute("role", "group");
   figure.before(bar);
   update();

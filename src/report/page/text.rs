@@ -1,10 +1,10 @@
-//! A page on the terminal: titles, notes and tables, no charts.
+//! A page as text for the terminal: titles, notes and tables without charts.
 
 use super::Page;
 use crate::report::View;
 
 impl Page {
-    /// Its texts and tables, these no wider than `width` characters if that is given.
+    /// Formats the texts and tables of the page. Tables are at most `width` characters wide if that is given.
     pub fn to_text(&self, width: Option<u16>) -> String {
         let mut blocks = vec![self.title.clone()];
         blocks.extend(self.lead.iter().map(|text| plain(text)));
@@ -28,7 +28,7 @@ fn of_view(view: &View, width: Option<u16>) -> String {
     title.into_iter().chain(notes).chain(table).collect::<Vec<_>>().join("\n")
 }
 
-/// Without the marks of code.
+/// Removes the backticks that mark code.
 fn plain(text: &str) -> String {
     text.replace('`', "")
 }

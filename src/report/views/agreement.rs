@@ -1,4 +1,4 @@
-//! `agreement`: modelled times against published ones of the same products.
+//! The view `agreement`: compares modelled times with published times of the same products.
 
 use std::collections::BTreeMap;
 
@@ -16,34 +16,36 @@ use crate::report::select::{Conditions, Select};
 use crate::report::statistics::{Statistic, spearman};
 use crate::report::table::{Cell, Table, significant};
 
-/// Cases within this factor count as near.
+/// The factor up to which a modelled time counts as near the published one.
 const NEAR: f64 = 1.5;
-/// The order of fewer methods than these says nothing.
+/// The minimum number of methods for comparing their order.
 const FEWEST: usize = 3;
-/// Orders with this rank correlation or more count as alike.
+/// The rank correlation from which two orders count as alike.
 const ALIKE: f64 = 0.9;
 
-/// How near modelled times, with launching and waiting, are to published ones: a line for each method and device.
+/// The errors of modelled times, including launching and waiting, against published ones: a row for each method
+/// and device.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Agreement {
-    /// Of the view.
+    /// The title of the view.
     pub title: String,
-    /// What rows must meet.
+    /// The conditions that a row must meet to be included.
     #[serde(rename = "where", default)]
     pub conditions: Conditions,
-    /// The methods; without any, all.
+    /// The methods to show, in this order; all methods if empty.
     #[serde(default)]
     pub of: Vec<Select>,
-    /// Published times of fewer milliseconds are mostly launching and waiting: the others are shown apart.
+    /// The minimum published time of a long case, in milliseconds. Shorter times are mostly launching and
+    /// waiting, so long cases are also shown separately.
     #[serde(default)]
     pub long_ms: f64,
-    /// How many of the farthest are listed.
+    /// The number of cases with the largest errors that are listed.
     #[serde(default)]
     pub farthest: usize,
 }
 
-/// A row that has a published time.
+/// A row with a published time.
 struct Case<'a> {
     line: &'a RecordedRow,
     published_ms: f64,
@@ -55,7 +57,7 @@ impl Case<'_> {
         self.modelled_ms / self.published_ms
     }
 
-    /// How far the ratio is from 1, upward or downward.
+    /// Returns how far the ratio is from 1 in either direction, as a factor of 1 or more.
     fn factor(&self) -> f64 {
         self.ratio().max(1.0 / self.ratio())
     }
@@ -107,8 +109,8 @@ impl Agreement {
         [&[Cell::text(&series.name)][..], &of(&all), &of(&long)].concat()
     }
 
-    /// For each device, whether the model brings the methods of a matrix into their published order, where the longest
-    /// is long.
+    /// Returns a note for each device on whether the model predicts the published order of the methods on a
+    /// matrix. Only matrices with a long case are used.
     fn orders(&self, cases: &[&Case]) -> Vec<String> {
         let mut by_device = BTreeMap::<_, BTreeMap<_, Vec<(f64, f64)>>>::new();
         for case in cases {
@@ -125,16 +127,16 @@ impl Agreement {
             let median = Statistic::Median.of(&orders)?;
             let alike = orders.iter().filter(|&&order| order >= ALIKE).count();
             Some(format!(
-                "{device}: over the methods of a matrix, the rank correlation of modelled and published times is {median:.2} \
-                 in the median and {ALIKE} or more on {alike} of {} matrices, those on which the longest of {FEWEST} \
-                 methods or more is long",
+                "{device}: rank correlation of modelled and published times over the methods of each matrix: median \
+                 {median:.2}, {ALIKE} or more on {alike} of {} matrices with {FEWEST} or more methods, of which at \
+                 least one has a long published time",
                 orders.len()
             ))
         };
         by_device.into_iter().filter_map(note).collect()
     }
 
-    /// The long cases that are farthest off, one in a note.
+    /// Returns a note for each of the long cases with the largest errors.
     fn farthest(&self, cases: &[&Case]) -> Vec<String> {
         let mut long: Vec<_> =
             cases.iter().filter(|case| case.published_ms >= self.long_ms).collect();
@@ -142,7 +144,7 @@ impl Agreement {
         let note = |(number, case): (usize, &&&Case)| {
             let Case { line, published_ms, modelled_ms } = case;
             format!(
-                "farthest {number}: {} of {} on {}: {} ms modelled, {} published, {:.2} times",
+                "largest error {number}: {} on {}, {}: {} ms modelled, {} ms published, ratio {:.2}",
                 line.method(),
                 label(matrix(line)),
                 line.cell("device").unwrap_or_default(),

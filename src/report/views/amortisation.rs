@@ -1,4 +1,4 @@
-//! `amortisation`: after how many products a setup has paid off.
+//! The view `amortisation`: the number of products after which a setup has paid off.
 
 use serde::Deserialize;
 
@@ -15,25 +15,25 @@ use crate::report::statistics::{Statistic, quantile};
 use crate::report::table::{Cell, Table};
 use crate::report::values::Kinds;
 
-/// Setups set off against the time that they save in each product.
+/// Setup times compared with the time that each product saves over the baseline.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Amortisation {
-    /// Of the view.
+    /// The title of the view.
     pub title: String,
-    /// What rows must meet.
+    /// The conditions that a row must meet to be included.
     #[serde(rename = "where", default)]
     pub conditions: Conditions,
-    /// The methods; without any, all.
+    /// The methods to show, in this order; all methods if empty.
     #[serde(default)]
     pub of: Vec<Select>,
-    /// What time is saved against; its own setup counts too.
+    /// The baseline. Its own setup time counts too.
     pub over: Select,
 }
 
-/// The times of a method and of the other on a matrix, in milliseconds.
+/// The times of a method and of the baseline on a matrix, in milliseconds.
 struct Pair {
-    /// Of the matrix.
+    /// Whether the values of the matrix repeat.
     values_repeat: Option<bool>,
     setup: f64,
     product: f64,
@@ -42,12 +42,12 @@ struct Pair {
 }
 
 impl Pair {
-    /// Setup and products together, over those of the other.
+    /// Returns the time of setup and products, divided by that of the baseline.
     fn ratio(&self, products: f64) -> f64 {
         (self.setup + products * self.product) / (self.over_setup + products * self.over_product)
     }
 
-    /// `None` where it never pays off.
+    /// Returns the number of products after which the setup has paid off, or `None` if it never does.
     fn break_even(&self) -> Option<f64> {
         let setup = (self.setup - self.over_setup).max(0.0);
         break_even(setup, self.product, self.over_product)
@@ -62,8 +62,8 @@ impl Amortisation {
         let pairs = others.map(|series| (&series.name[..], pairs(series, &over)));
         let pairs: Vec<_> = pairs.filter(|(_, pairs)| !pairs.is_empty()).collect();
         let meaning = format!(
-            "pays off after n products: setup + n products take less than with {}; median and \
-             quartiles over the matrices where that happens",
+            "pays off after n products: setup and n products together take less time than with {}; median and \
+             quartiles over the matrices on which the method pays off",
             self.over
         );
         let kinds = Kinds::of_lines(&shown.lines);
@@ -89,7 +89,7 @@ impl Amortisation {
             points: products().filter_map(|x| point(pairs, x)).collect(),
         });
         let over = Guide { name: self.over.to_string(), points: vec![(1.0, 1.0), (1e6, 1.0)] };
-        let y = format!("setup and products over those of {}", self.over);
+        let y = format!("time of setup and products, relative to {}", self.over);
         let series: Vec<_> = series.collect();
         let few = few::of_points(&series, false);
         let (x, y) = (Axis::log("products"), Axis::log(y));
@@ -125,12 +125,12 @@ impl Amortisation {
     }
 }
 
-/// From 1 to a million, four to a power of ten.
+/// Returns numbers of products from 1 to a million, four per power of ten.
 fn products() -> impl Iterator<Item = f64> {
     (0..=24).map(|quarter| 10f64.powf(f64::from(quarter) / 4.0))
 }
 
-/// On the matrices where both have times; nothing of a method without setup.
+/// Returns the times on matrices where both have one. Returns nothing for a method without setup.
 fn pairs(series: &Series, over: &Fastest) -> Vec<Pair> {
     let pair = |(key, (line, product)): (_, (&RecordedRow, f64))| {
         let &(over_line, over_product) = over.get(&key)?;
@@ -146,9 +146,10 @@ fn pairs(series: &Series, over: &Fastest) -> Vec<Pair> {
 mod tests {
     use super::*;
 
-    /// Of 6 ms that are to be saved, each product saves 1; what is set up sooner has paid off at once.
+    /// Each product saves 1 of the 6 ms that must be saved. A method with a shorter setup than the baseline has
+    /// paid off at once.
     #[test]
-    fn the_other_has_a_setup_too() {
+    fn the_setup_of_the_baseline_counts_too() {
         let pair = |setup| Pair {
             values_repeat: None,
             setup,

@@ -1,4 +1,4 @@
-//! `bars`: a number on each matrix, side by side.
+//! The view `bars`: a number of each method on each matrix, as bars.
 
 use serde::Deserialize;
 
@@ -15,24 +15,24 @@ use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
 use crate::report::values::Kinds;
 
-/// A group of bars per matrix, a bar per method: that of its fastest row.
+/// A group of bars per matrix with a bar per method, for the method's fastest row on the matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bars {
-    /// Of the view.
+    /// The title of the view.
     pub title: String,
-    /// What rows must meet.
+    /// The conditions that a row must meet to be included.
     #[serde(rename = "where", default)]
     pub conditions: Conditions,
-    /// The methods; without any, all.
+    /// The methods to show, in this order; all methods if empty.
     #[serde(default)]
     pub of: Vec<Select>,
-    /// What a bar's length is.
+    /// The column that gives the length of a bar.
     pub value: Column,
-    /// Whether each method's arithmetic mean is drawn.
+    /// Whether the arithmetic mean of each method is drawn.
     #[serde(default)]
     pub mean: bool,
-    /// What the matrices are ordered by.
+    /// The column by which the matrices are sorted.
     #[serde(default = "nonzeros")]
     pub by: Column,
 }
@@ -49,10 +49,11 @@ impl Bars {
         matrices.sort_by(|a, b| by(a.1).total_cmp(&by(b.1)));
         let series = shown.series.iter().map(|series| self.series(series, &matrices));
         let series: Vec<_> = series.filter(|s| s.values.iter().any(Option::is_some)).collect();
-        let on_mean =
-            self.mean.then(|| "mean: arithmetic, over the matrices of each method".into());
+        let on_mean = self.mean.then(|| {
+            "mean: arithmetic mean over the matrices on which the method has a time".into()
+        });
         let strokes = series.iter().flat_map(|series| &series.intervals).any(Option::is_some);
-        let on_strokes = "strokes on bars: the 95 % confidence interval of the number, by that of the row's time";
+        let on_strokes = "strokes on bars: the 95 % confidence interval of the number, derived from that of the time";
         let on_strokes = strokes.then(|| on_strokes.into());
         let on_values = Kinds::of_lines(&shown.lines).note().filter(|_| self.mean);
         let notes = shown.notes().into_iter().chain(shown.note_on_several());

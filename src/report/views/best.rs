@@ -1,4 +1,4 @@
-//! `best`: how good each method is as the only one.
+//! The view `best`: how much time is lost if a single method is used for all matrices.
 
 use serde::Deserialize;
 
@@ -13,32 +13,32 @@ use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
 use crate::report::values::Kinds;
 
-/// On how many matrices each method is the fastest, and what is lost where it is not.
+/// The number of matrices on which each method is the fastest, and its loss on the others.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Best {
-    /// Of the view.
+    /// The title of the view.
     pub title: String,
-    /// What rows must meet.
+    /// The conditions that a row must meet to be included.
     #[serde(rename = "where", default)]
     pub conditions: Conditions,
-    /// The methods; without any, all.
+    /// The methods to show, in this order; all methods if empty.
     #[serde(default)]
     pub of: Vec<Select>,
 }
 
-/// One method.
+/// The results of a method.
 struct Standing<'a> {
     name: &'a str,
-    /// Matrices on which none is faster.
+    /// The number of matrices on which no method is faster.
     won: usize,
-    /// Matrices on which it has a time.
+    /// The number of matrices on which the method has a time.
     ran: usize,
-    /// The geometric mean of its time over the fastest's.
+    /// The geometric mean of its losses.
     mean: f64,
-    /// Its time over the fastest's, on each matrix.
+    /// Its losses: its time divided by the fastest time, on each matrix.
     losses: Vec<(&'a RecordedRow, f64)>,
-    /// The greatest of them, and where.
+    /// The greatest loss, and the matrix of it.
     worst: (f64, &'a str),
 }
 
@@ -52,8 +52,8 @@ impl Best {
         standings.sort_by(|a, b| a.mean.total_cmp(&b.mean));
         let matrices = shown.matrices().len();
         standings.sort_by_key(|standing| standing.ran < matrices);
-        let meaning = "loss: time over that of the fastest on the matrix, over the matrices on which \
-                       the method runs; of equally fast ones each is the fastest";
+        let meaning = "loss: time divided by the time of the fastest method on the same matrix; means are over the \
+                       matrices on which the method runs; equally fast methods all count as the fastest";
         let fewer = on_fewer(standings.iter().map(|standing| standing.ran), matrices);
         let kinds = Kinds::of_lines(&shown.lines);
         let notes = shown.notes().into_iter().chain(shown.note_on_several());
@@ -68,7 +68,7 @@ impl Best {
 }
 
 impl<'a> Standing<'a> {
-    /// `None` if it has no time at all.
+    /// Returns the results of the series at a place, or `None` if it has no time at all.
     fn of(place: usize, name: &'a str, contests: &'a [Contest<'a>]) -> Option<Self> {
         let loss = |of: &'a Contest| Some((of.rows[place]?, of.losses()[place]?));
         let losses: Vec<_> = contests.iter().filter_map(loss).collect();
@@ -86,7 +86,7 @@ impl<'a> Standing<'a> {
 }
 
 fn chart(standings: &[Standing], matrices: usize) -> Chart {
-    let value = Axis::linear("mean loss: time over the fastest's");
+    let value = Axis::linear("mean loss: time / time of the fastest");
     let name = |standing: &Standing| counted(standing.name, standing.ran, matrices);
     let categories = standings.iter().map(name).collect();
     let values = standings.iter().map(|standing| Some(standing.mean)).collect();

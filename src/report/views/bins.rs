@@ -1,23 +1,23 @@
-//! Many points as few: of one x, or of a range of x.
+//! Combines many points into few: one per x, or one per range of x.
 
 use crate::report::chart::Point;
 use crate::report::statistics::{Statistic, quantile};
 
 use super::setting::grouped;
 
-/// Over this many ranges of equal width a trend is drawn.
+/// The number of ranges of equal width into which the x of a trend are divided.
 const RANGES: f64 = 12.0;
 
-/// Fewer rows make no range of their own.
+/// The minimum number of rows in a range. Smaller ranges are merged with a neighbour.
 const LEAST: usize = 3;
 
-/// Rows as one point.
+/// Several rows that are shown as one point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bin {
     pub x: f64,
-    /// The geometric mean.
+    /// The geometric mean of the rows' y.
     pub y: f64,
-    /// Where y of the rows lies.
+    /// The spread of the rows' y, or `None` for a single row.
     pub spread: Option<(f64, f64)>,
     pub rows: usize,
 }
@@ -28,7 +28,7 @@ impl Bin {
     }
 }
 
-/// Those of one x; the spread is from the least to the greatest.
+/// Combines the points with the same x. The spread is from the smallest to the greatest y.
 pub(super) fn same(points: &[(f64, f64)]) -> Vec<Bin> {
     let bin = |points: Vec<(f64, f64)>| {
         let [(x, y)] = points[..] else { return several(points[0].0, &points, [0.0, 1.0]) };
@@ -38,8 +38,9 @@ pub(super) fn same(points: &[(f64, f64)]) -> Vec<Bin> {
     groups.into_iter().filter_map(|(_, points)| bin(points)).collect()
 }
 
-/// Those of ranges of equal width, over the logarithm of x if `log`, a range of too few with the next; the
-/// spread is that of the middle half. Nothing of too few at all.
+/// Combines the points in ranges of equal width, of the logarithm of x if `log`. A range with too few points is
+/// merged with the next, the last one with the one before. The spread is from the lower to the upper quartile.
+/// Returns nothing if there are too few points altogether.
 pub(super) fn trend(points: &[(f64, f64)], log: bool) -> Vec<Bin> {
     let place = |x: f64| if log { x.ln() } else { x };
     let points = sorted(points);
@@ -66,7 +67,7 @@ pub(super) fn trend(points: &[(f64, f64)], log: bool) -> Vec<Bin> {
     bins.iter().filter_map(|bin| several(middle(bin), bin, [0.25, 0.75])).collect()
 }
 
-/// `None` where a number is below 0.
+/// Returns the points as one, or `None` if a y is negative, because then there is no geometric mean.
 fn several(x: f64, points: &[(f64, f64)], spread: [f64; 2]) -> Option<Bin> {
     let y: Vec<_> = points.iter().map(|point| point.1).collect();
     let [low, high] = spread.map(|share| quantile(&y, share));
@@ -88,7 +89,7 @@ mod tests {
         (a - b).abs() < 1e-12 * b.abs()
     }
 
-    /// At 2 the geometric mean of 1 and 4 is 2; what is alone has no spread.
+    /// At 2 the geometric mean of 1 and 4 is 2. A single point has no spread.
     #[test]
     fn rows_of_one_x_are_one_point() {
         let bins = same(&[(2.0, 1.0), (1.0, 5.0), (2.0, 4.0), (3.0, 1.0), (3.0, -1.0)]);
@@ -97,10 +98,10 @@ mod tests {
         assert_eq!(bins.len(), 2, "a number below 0 has no geometric mean");
     }
 
-    /// From 1 to 10^12 each power of 10 begins a range. The first three are in one; 10^3, alone in its
-    /// range, is joined by 10^5 and 10^6; of the last two there are too few.
+    /// From 1 to 10^12, each power of 10 begins a range. The first three points are in one range. 10^3 is alone
+    /// in its range and is merged with 10^5 and 10^6. The last two points are too few for a range.
     #[test]
-    fn a_trend_has_ranges_of_three_at_least() {
+    fn the_ranges_of_a_trend_have_three_points_or_more() {
         let x = [0.0, 0.1, 0.2, 3.3, 5.3, 6.3, 8.3, 12.0];
         let y = [1.0, 2.0, 4.0, 1.0, 10.0, 100.0, 10.0, 10.0];
         let points: Vec<_> = x.iter().map(|x| 10f64.powf(*x)).zip(y).collect();

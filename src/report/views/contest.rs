@@ -1,4 +1,4 @@
-//! The methods on one matrix, in one precision, with like caches, the same product.
+//! Compares the methods on one matrix, in one precision, with one cache state, for the same product.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use super::shown::Series;
 use crate::report::lines::RecordedRow;
 use crate::report::matched::{matrix, time};
 
-/// All that may be compared with each other.
+/// The rows of one matrix that may be compared with each other.
 pub(super) struct Contest<'a> {
-    /// The matrix, with the setting where there are several.
+    /// The name of the matrix, followed by the setting if there are several.
     pub name: String,
-    /// By series: its fastest row.
+    /// The fastest row of each series, or `None` if it has none.
     pub rows: Vec<Option<&'a RecordedRow>>,
 }
 
 impl<'a> Contest<'a> {
-    /// Of all rows, by the matrices' nonzeros.
+    /// Returns the contests of all rows, sorted by the nonzeros of the matrices.
     pub fn all(series: &[Series<'a>]) -> Vec<Self> {
         let mut contests: BTreeMap<_, Vec<Option<&RecordedRow>>> = BTreeMap::new();
         for (place, line) in numbered(series) {
@@ -38,7 +38,7 @@ impl<'a> Contest<'a> {
         contests.into_values().filter_map(contest).collect()
     }
 
-    /// Series with their times in milliseconds, the fastest first.
+    /// Returns the indices of series with their times in milliseconds, the fastest first.
     pub fn ranking(&self) -> Vec<(usize, f64)> {
         let timed = self.rows.iter().enumerate();
         let mut ranking: Vec<_> =
@@ -47,14 +47,15 @@ impl<'a> Contest<'a> {
         ranking
     }
 
-    /// Whether the 95 % intervals of the fastest and the second lie apart; `None` where one of them has none.
-    pub fn told_apart(&self) -> Option<bool> {
+    /// Whether the 95 % intervals of the fastest and the second do not overlap; `None` if one of them has no
+    /// interval.
+    pub fn intervals_are_apart(&self) -> Option<bool> {
         let ranking = self.ranking();
         let interval = |place: usize| self.rows[ranking.get(place)?.0]?.row.interval_ms();
         Some(interval(0)?.1 < interval(1)?.0)
     }
 
-    /// By series: its time over the fastest's.
+    /// Returns for each series its time divided by the fastest time.
     pub fn losses(&self) -> Vec<Option<f64>> {
         let fastest = self.ranking().first().map(|entry| entry.1);
         self.rows.iter().map(|row| Some(time((*row)?)? / fastest?)).collect()

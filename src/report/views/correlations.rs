@@ -1,4 +1,4 @@
-//! `correlations`: how closely two numbers of a method's rows go together.
+//! The view `correlations`: the correlation of two numbers of a method's rows.
 
 use serde::Deserialize;
 
@@ -14,33 +14,33 @@ use crate::report::table::{Cell, Table};
 
 use super::setting::{grouped, join};
 
-/// A correlation of fewer rows is not shown: it says nothing.
+/// The minimum number of rows of a correlation. With fewer rows it is not shown, because it has no meaning.
 const LEAST: usize = 10;
 
-/// Pearson's correlation of pairs of columns over each method's rows: merge-spmv-sc16, Figure 9, and
+/// Pearson's correlation of pairs of columns over the rows of each method, as in merge-spmv-sc16, Figure 9, and
 /// hola-spmv-ics17, Figure 6.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Correlations {
-    /// Of the view.
+    /// The title of the view.
     pub title: String,
-    /// What rows must meet.
+    /// The conditions that a row must meet to be included.
     #[serde(rename = "where", default)]
     pub conditions: Conditions,
-    /// The methods; without any, all.
+    /// The methods to show, in this order; all methods if empty.
     #[serde(default)]
     pub of: Vec<Select>,
-    /// What goes together.
+    /// The pairs of columns.
     pub pairs: Vec<[Column; 2]>,
-    /// What is told of each alone; without any, all at once.
+    /// The parts that are shown separately; if empty, all rows together.
     #[serde(default)]
     pub split: Vec<Part>,
 }
 
-/// That of a method in a part.
+/// The correlation of a pair of columns for a method, in a part of the rows.
 struct Correlation<'a> {
     method: &'a str,
-    /// Of the part and the pair.
+    /// The name of the part and the pair.
     name: String,
     rows: usize,
     pearson: Option<f64>,
@@ -59,10 +59,11 @@ impl Correlations {
         all.retain(|of| of.rows >= LEAST);
         let left_out = before - all.len();
         let left_out = (left_out > 0).then(|| {
-            format!("left out: {left_out} of {before} correlations, of fewer than {LEAST} rows")
+            format!(
+                "left out: {left_out} of {before} correlations, which have fewer than {LEAST} rows"
+            )
         });
-        let meaning =
-            "Pearson's, of the numbers as they are, over the rows that are right and timed";
+        let meaning = "Pearson's correlation of the numbers, without logarithms, over the rows that are correct and timed";
         View {
             title: self.title.clone(),
             notes: shown.notes().into_iter().chain([meaning.into()]).chain(left_out).collect(),

@@ -1,4 +1,4 @@
-//! Which series of many a page shows at first: the best, and those that readers set others against.
+//! Selects the series that a page shows at first if there are many: the best one, and the common baselines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,10 +7,10 @@ use crate::methods::{BASELINES, Baseline, Kind};
 use crate::report::chart::{BarSeries, Series};
 use crate::report::statistics::Statistic;
 
-/// The kinds of baselines that are shown; of each, on each device, the first that is there.
+/// The kinds of baselines that are shown. Of each kind, the first one on each device that has a series is shown.
 const SHOWN: [Kind; 3] = [Kind::Csr, Kind::Merge, Kind::Vendor];
 
-/// Of points. `more`: the greater number is the better one.
+/// Selects from series of points. `more`: whether a greater number is better.
 pub(super) fn of_points(series: &[Series], more: bool) -> Vec<String> {
     let place = |series: &Series| {
         let places =
@@ -21,7 +21,7 @@ pub(super) fn of_points(series: &[Series], more: bool) -> Vec<String> {
     few(&names, best(&series.iter().map(place).collect::<Vec<_>>(), more))
 }
 
-/// Of bars.
+/// Selects from series of bars. `more`: whether a greater number is better.
 pub(super) fn of_bars(series: &[BarSeries], more: bool) -> Vec<String> {
     let place = |series: &BarSeries| {
         let values = series.values.iter().enumerate();
@@ -31,7 +31,7 @@ pub(super) fn of_bars(series: &[BarSeries], more: bool) -> Vec<String> {
     few(&names, best(&series.iter().map(place).collect::<Vec<_>>(), more))
 }
 
-/// Of names, one of which is the best.
+/// Selects from names; `best` is the index of the best series.
 pub(super) fn few(names: &[&str], best: Option<usize>) -> Vec<String> {
     let baselines = baselines(names);
     let is_shown =
@@ -39,7 +39,7 @@ pub(super) fn few(names: &[&str], best: Option<usize>) -> Vec<String> {
     names.iter().enumerate().filter(is_shown).map(|(_, name)| (*name).to_owned()).collect()
 }
 
-/// Those of the series that are of a method that others are set against. A name begins with the method.
+/// Returns the names of series of a baseline method. The name of a series begins with the method.
 fn baselines<'a>(names: &[&'a str]) -> BTreeSet<&'a str> {
     let of = |method: &str| {
         let is_of = |name: &&str| name.split([' ', ':']).next() == Some(method);
@@ -54,8 +54,8 @@ fn baselines<'a>(names: &[&'a str]) -> BTreeSet<&'a str> {
     kinds.filter_map(first).flatten().collect()
 }
 
-/// The series that is the best at the most places, among those where several have a number; of several such the one
-/// with the best mean.
+/// Returns the series that is best at the most places, counting only places where several series have a number.
+/// Of several such series, returns the one with the best mean.
 fn best<K: Ord>(series: &[Vec<(K, f64)>], more: bool) -> Option<usize> {
     let sign = if more { 1.0 } else { -1.0 };
     let mut places: BTreeMap<&K, Vec<(usize, f64)>> = BTreeMap::new();
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_best_is_shown_and_of_each_kind_of_baseline_the_first() {
+    fn the_best_and_the_first_baseline_of_each_kind_are_shown() {
         let names = [
             "seq",
             "csr-rows f32",
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(few(&names, Some(0)).len(), 5);
     }
 
-    /// At 1, 2 and 3 `b` is the best twice; at 9 it has no rival.
+    /// At 1, 2 and 3, `b` is the best twice. At 9 to 11, `alone` has no rival.
     #[test]
     fn the_best_wins_the_most_places() {
         let a = vec![(1, 5.0), (2, 1.0), (3, 1.0)];

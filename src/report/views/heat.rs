@@ -1,4 +1,4 @@
-//! `heat`: every method on every matrix.
+//! The view `heat`: a heat map of every method on every matrix.
 
 use serde::Deserialize;
 
@@ -11,16 +11,16 @@ use crate::report::lines::RecordedRow;
 use crate::report::select::{Conditions, Select};
 use crate::report::table::{Cell, Table};
 
-/// The speed of each method on each matrix, as a share of the fastest's.
+/// The speed of each method on each matrix, in percent of the fastest method's.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Heat {
-    /// Of the view.
+    /// The title of the view.
     pub title: String,
-    /// What rows must meet.
+    /// The conditions that a row must meet to be included.
     #[serde(rename = "where", default)]
     pub conditions: Conditions,
-    /// The methods; without any, all.
+    /// The methods to show, in this order; all methods if empty.
     #[serde(default)]
     pub of: Vec<Select>,
 }

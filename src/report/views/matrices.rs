@@ -1,4 +1,4 @@
-//! `matrices`: facts of each matrix.
+//! The view `matrices`: a table of facts of each matrix.
 
 use serde::Deserialize;
 
@@ -10,21 +10,21 @@ use crate::report::lines::RecordedRow;
 use crate::report::select::{Conditions, Select};
 use crate::report::table::{Cell, Table};
 
-/// A line per matrix: its facts, then a number of each method.
+/// A row per matrix: facts of the matrix, then a number of each method.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Matrices {
-    /// Of the view.
+    /// The title of the view.
     pub title: String,
-    /// What rows must meet.
+    /// The conditions that a row must meet to be included.
     #[serde(rename = "where", default)]
     pub conditions: Conditions,
-    /// The methods; without any, all.
+    /// The methods to show, in this order; all methods if empty.
     #[serde(default)]
     pub of: Vec<Select>,
-    /// The facts.
+    /// The columns with the facts.
     pub columns: Vec<Column>,
-    /// The number, of the fastest row of each method; without it only facts.
+    /// The column of the number, taken from the fastest row of each method. Without it, only facts are shown.
     pub value: Option<Column>,
 }
 

@@ -1,4 +1,5 @@
-//! The closed grammar of views: what a definition may ask to be shown, and the making of it from rows.
+//! The views that an experiment's definition or a report can contain, and their construction from rows. The list
+//! of kinds is closed.
 
 mod agreement;
 mod amortisation;
@@ -56,19 +57,20 @@ use crate::record::stages::StageRow;
 use setting::join;
 use shown::Shown;
 
-/// What was recorded.
+/// The recorded data from which views are made.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded<'a> {
     /// The rows of methods on matrices.
     pub lines: Vec<&'a RecordedRow>,
-    /// The rows of their products' parts.
+    /// The rows of the stages of their products.
     pub stages: Vec<&'a StageRow>,
-    /// The records of the runs.
+    /// The run records.
     pub runs: Vec<&'a Value>,
 }
 
 impl Recorded<'_> {
-    /// What a picture of all these rows bears: of which matrices it is, how, where and when they were measured.
+    /// Returns the foot of a chart that shows all rows: the matrices, their settings, and where and when they
+    /// were measured.
     pub fn foot(&self) -> String {
         self.foot_of(&self.lines)
     }
@@ -80,13 +82,13 @@ impl Recorded<'_> {
     }
 }
 
-/// A view that is asked for. All kinds have a title, conditions that rows must meet, and most a list of
-/// methods, in whose order they are shown: all that were measured unless some are named. Each method is a
-/// series of its own, and so is each precision, device, number of threads, cache, order and transpose
-/// where rows differ in these.
+/// The definition of a view. All kinds have a title and conditions that rows must meet. Most have a list of
+/// methods, which also gives their order; without a list, all measured methods are shown. Each method is a series
+/// of its own. It is split further by precision, device, number of threads, cache, order and transpose if the
+/// rows differ in these.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-#[allow(missing_docs)] // each kind's struct is explained
+#[allow(missing_docs)] // each kind is documented at its struct
 pub enum Spec {
     Plane(Plane),
     Speedup(Speedup),
@@ -106,25 +108,26 @@ pub enum Spec {
     Agreement(Agreement),
 }
 
-/// Some of the rows, under a name.
+/// A named subset of the rows.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
-    /// In the table and the legend.
+    /// The name in the table and the legend.
     pub name: String,
-    /// What its rows meet.
+    /// The conditions that its rows meet.
     #[serde(rename = "where")]
     pub conditions: Conditions,
 }
 
 impl Spec {
-    /// The rows that it names.
+    /// Returns all selections of rows that the view names.
     pub fn selections(&self) -> Vec<&Select> {
         let (of, over) = self.named();
         [of, over].concat()
     }
 
-    /// The methods that it is of, or none if it is of all, and those that they are set against.
+    /// Returns the selections of the methods that are shown, none if all are, and those of the methods that they
+    /// are compared with.
     fn named(&self) -> (Vec<&Select>, Vec<&Select>) {
         match self {
             Self::Plane(Plane { of, .. })
@@ -148,7 +151,7 @@ impl Spec {
         }
     }
 
-    /// Of these rows; without a chart or a table where it would be empty.
+    /// Builds the view from recorded data. Empty charts and tables are left out.
     pub fn view(&self, recorded: &Recorded) -> View {
         let View { title, notes, chart, table, .. } = self.whole(recorded);
         let (chart, table) = (chart.filter(shows), table.filter(|table| !table.rows.is_empty()));
@@ -156,7 +159,7 @@ impl Spec {
         View { title, notes, chart, table, foot }
     }
 
-    /// Those of the rows that it shows.
+    /// Returns the rows that the view shows.
     fn shown<'a>(&self, recorded: &Recorded<'a>) -> Vec<&'a RecordedRow> {
         let (conditions, (of, over)) = (self.conditions(), self.named());
         let is_meant = |line: &&RecordedRow| {
@@ -187,7 +190,7 @@ impl Spec {
         }
     }
 
-    /// With empty charts and tables.
+    /// Builds the view, including empty charts and tables.
     fn whole(&self, recorded: &Recorded) -> View {
         let lines = &recorded.lines[..];
         match self {
@@ -211,7 +214,8 @@ impl Spec {
     }
 }
 
-/// The parts with their conditions and those of the whole; without any, the whole is one of no name.
+/// Returns the parts of a split, each with its own conditions and those of the whole view. Without a split, the
+/// whole view is a part without a name.
 fn parts<'p>(whole: &Conditions, split: &'p [Part]) -> Vec<(&'p str, Conditions)> {
     if split.is_empty() {
         return vec![("", whole.clone())];
@@ -219,7 +223,7 @@ fn parts<'p>(whole: &Conditions, split: &'p [Part]) -> Vec<(&'p str, Conditions)
     split.iter().map(|part| (&part.name[..], whole.and(&part.conditions))).collect()
 }
 
-/// Whether there is anything in a chart.
+/// Whether a chart contains any data.
 fn shows(chart: &Chart) -> bool {
     match chart {
         Chart::Plane(plane) => plane.series.iter().any(|series| !series.points.is_empty()),
@@ -232,14 +236,15 @@ fn axis(column: &Column) -> Axis {
     Axis { label: column.label().to_owned(), log: column.is_log(), whole: column.is_count() }
 }
 
-/// The name of a method with a mean over matrices, with their number in brackets where that is not all.
+/// Returns the name of a method with a mean over matrices, followed by the number of matrices in brackets if that
+/// is not all of them.
 pub(super) fn counted(name: &str, matrices: usize, all: usize) -> String {
     if matrices == all { name.to_owned() } else { format!("{name} ({matrices})") }
 }
 
-/// What must be known to read such names, if any is over fewer.
+/// Returns the note that explains these numbers in brackets, if any mean is over fewer than all matrices.
 pub(super) fn on_fewer(mut matrices: impl Iterator<Item = usize>, all: usize) -> Option<String> {
-    let note = "A mean over fewer matrices than the others' does not compare with theirs: the number in brackets tells \
-                of how many.";
+    let note = "A number in brackets is the number of matrices of a mean over fewer than all. Such a mean cannot be \
+                compared with the others.";
     matrices.any(|matrices| matrices < all).then(|| note.into())
 }

@@ -1,4 +1,4 @@
-//! `plane`: points over two axes.
+//! The view `plane`: points over two axes.
 
 use serde::Deserialize;
 
@@ -15,24 +15,24 @@ use crate::report::table::{Cell, Table};
 
 use super::setting::label;
 
-/// A number of rows against another, a series per method. A row is a dot; or those of one x are a point
-/// of a line; or those of a range of x are a point of a trend, as in hola-spmv-ics17, Figure 4.
+/// A number of rows over another number, with a series per method. A point is a row (dots), all rows with one x
+/// (line), or all rows in a range of x (trend, as in hola-spmv-ics17, Figure 4).
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plane {
-    /// Of the view.
+    /// The title of the view.
     pub title: String,
-    /// What rows must meet.
+    /// The conditions that a row must meet to be included.
     #[serde(rename = "where", default)]
     pub conditions: Conditions,
-    /// The methods; without any, all.
+    /// The methods to show, in this order; all methods if empty.
     #[serde(default)]
     pub of: Vec<Select>,
-    /// To the right.
+    /// The column of the horizontal axis.
     pub x: Column,
-    /// Upward.
+    /// The column of the vertical axis.
     pub y: Column,
-    /// Dots unless it says otherwise.
+    /// How points are drawn; dots by default.
     #[serde(default)]
     pub mark: Mark,
 }
@@ -68,7 +68,7 @@ impl Plane {
         }
     }
 
-    /// Where both axes have a place for them.
+    /// Returns the rows with their x and y, if both axes can show them.
     fn pairs<'a>(&self, series: &Series<'a>) -> Vec<(&'a RecordedRow, f64, f64)> {
         let is_drawn =
             |column: &Column, number: f64| number.is_finite() && (number > 0.0 || !column.is_log());
@@ -101,10 +101,11 @@ impl Plane {
         let several = bins.iter().flatten().any(|bin| bin.rows > 1);
         let meaning = match self.mark {
             Mark::Line if several => Some(format!(
-                "points: geometric means of the rows with the same {x}, from the least to the greatest"
+                "points: geometric means of the rows with the same {x}; strokes: from the least to the greatest"
             )),
             Mark::Trend => Some(format!(
-                "points: geometric means of three rows or more with like {x}; bands: their middle half"
+                "points: geometric means of three or more rows with similar {x}; bands: from the lower to the upper \
+                 quartile"
             )),
             Mark::Dots | Mark::Line => None,
         };
@@ -126,7 +127,7 @@ impl Plane {
         }
     }
 
-    /// A line per x.
+    /// Returns a table with a row per x and a column per series.
     fn side_by_side(&self, series: &[Series], bins: &[Vec<Bin>]) -> Table {
         let mut all: Vec<_> = bins.iter().flatten().map(|bin| bin.x).collect();
         all.sort_by(f64::total_cmp);
@@ -142,7 +143,7 @@ impl Plane {
         Table::new(std::iter::once(heading).chain(names), all.iter().map(row).collect())
     }
 
-    /// A line per series and x.
+    /// Returns a table with a row per series and x.
     fn one_by_one(&self, series: &[Series], bins: &[Vec<Bin>]) -> Table {
         let row = |name: &str, bin: &Bin| {
             let (low, high) = bin.spread.unzip();

@@ -1,4 +1,4 @@
-//! `profile`: on what share of the matrices a method is within a factor of the fastest.
+//! The view `profile`: the share of matrices on which a method is within a factor of the fastest method.
 
 use serde::Deserialize;
 
@@ -11,32 +11,32 @@ use crate::report::lines::RecordedRow;
 use crate::report::select::{Conditions, Select};
 use crate::report::table::{Cell, Table};
 
-/// Factors that the table has a column for.
+/// The factors that have a column in the table.
 const FACTORS: [f64; 6] = [1.0, 1.1, 1.25, 1.5, 2.0, 4.0];
 
-/// Beyond this factor nothing is drawn.
+/// The largest factor that is drawn.
 const FARTHEST: f64 = 10.0;
 
-/// The performance profiles of Dolan and Moré, Benchmarking optimization software (2002): for each method and
-/// factor τ the share of all matrices on which its time is at most τ times that of the fastest method. A method
-/// without a time on a matrix is within no factor there.
+/// Performance profiles (Dolan and Moré, Benchmarking optimization software, 2002): for each method and factor τ,
+/// the share of all matrices on which the method's time is at most τ times the time of the fastest method. A
+/// matrix on which the method has no time counts as not within any factor.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// Of the view.
+    /// The title of the view.
     pub title: String,
-    /// What rows must meet.
+    /// The conditions that a row must meet to be included.
     #[serde(rename = "where", default)]
     pub conditions: Conditions,
-    /// The methods; without any, all.
+    /// The methods to show, in this order; all methods if empty.
     #[serde(default)]
     pub of: Vec<Select>,
 }
 
-/// One method.
+/// The profile of a method.
 struct Method<'a> {
     name: &'a str,
-    /// Its times over the fastest's, ascending.
+    /// The method's times divided by the fastest times, in ascending order.
     losses: Vec<f64>,
     matrices: usize,
 }
@@ -49,8 +49,8 @@ impl Profile {
         let methods = named.map(|(place, series)| Method::of(place, &series.name, &contests));
         let mut methods: Vec<_> = methods.filter(|method| !method.losses.is_empty()).collect();
         methods.sort_by(|a, b| b.mean_share().total_cmp(&a.mean_share()));
-        let meaning = "share of all matrices on which the time is at most the factor times that of the fastest method; \
-                       at 1 the method is the fastest";
+        let meaning = "share of all matrices on which the method's time is at most the factor times that of the fastest \
+                       method; with a factor of 1, the share on which it is the fastest";
         View {
             title: self.title.clone(),
             notes: shown.notes().into_iter().chain([meaning.into()]).collect(),
@@ -68,7 +68,7 @@ impl<'a> Method<'a> {
         Self { name, losses, matrices: contests.len() }
     }
 
-    /// In percent.
+    /// Returns the share of matrices within a factor, in percent.
     fn share(&self, factor: f64) -> f64 {
         let within = self.losses.partition_point(|&loss| loss <= factor);
         100.0 * within as f64 / self.matrices as f64
@@ -78,7 +78,7 @@ impl<'a> Method<'a> {
         FACTORS.iter().map(|&factor| self.share(factor)).sum()
     }
 
-    /// The corners of its steps.
+    /// Returns the corners of the step function.
     fn points(&self) -> Vec<Point> {
         let point = |x, y| Point { x, y, spread: None, label: None };
         let mut points = vec![point(1.0, self.share(1.0))];

@@ -1,4 +1,4 @@
-//! `repeatability`: whether a method's results are the same every time.
+//! The view `repeatability`: whether a method's results are bitwise the same every time.
 
 use serde::Deserialize;
 
@@ -11,16 +11,16 @@ use crate::report::matched::matrix;
 use crate::report::select::{Conditions, Select};
 use crate::report::table::{Cell, Table};
 
-/// How many bitwise different results each method had of one and the same product.
+/// The number of bitwise different results of each method for one and the same product.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Repeatability {
-    /// Of the view.
+    /// The title of the view.
     pub title: String,
-    /// What rows must meet.
+    /// The conditions that a row must meet to be included.
     #[serde(rename = "where", default)]
     pub conditions: Conditions,
-    /// The methods; without any, all.
+    /// The methods to show, in this order; all methods if empty.
     #[serde(default)]
     pub of: Vec<Select>,
 }
@@ -30,10 +30,10 @@ impl Repeatability {
         let shown = Shown::of(lines, &self.conditions, &self.of, &[]);
         let rows: Vec<_> = shown.series.iter().filter_map(row).collect();
         let unknown = shown.series.len() - rows.len();
-        let unknown =
-            (unknown > 0).then(|| format!("without such counts: {}", count(unknown, "method")));
+        let unknown = (unknown > 0)
+            .then(|| format!("without a count of results: {}", count(unknown, "method")));
         let meaning =
-            "compared: the bits of y after the first product and after each round, of the same x";
+            "compared: the bits of y after the first product and after each round, with the same x";
         let columns = ["method", "rows", "always the same", "most different results", "on"];
         View {
             title: self.title.clone(),

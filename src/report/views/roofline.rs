@@ -1,4 +1,4 @@
-//! `roofline`: how near products come to what memory allows.
+//! The view `roofline`: how close products come to the speed that the memory bandwidth allows.
 
 use serde::Deserialize;
 
@@ -17,16 +17,16 @@ use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
 use crate::report::values::Kinds;
 
-/// GFLOP/s over FLOP per compulsory byte, below the bandwidth that was measured.
+/// GFLOP/s over FLOP per compulsory byte, below the measured bandwidths.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Roofline {
-    /// Of the view.
+    /// The title of the view.
     pub title: String,
-    /// What rows must meet.
+    /// The conditions that a row must meet to be included.
     #[serde(rename = "where", default)]
     pub conditions: Conditions,
-    /// The methods; without any, all.
+    /// The methods to show, in this order; all methods if empty.
     #[serde(default)]
     pub of: Vec<Select>,
 }
@@ -71,12 +71,12 @@ fn peak_percent() -> Column {
 fn notes(shown: &Shown) -> Vec<String> {
     let percents = shown.series.iter().flat_map(|series| series.numbers(&peak_percent()));
     let above = percents.filter(|(_, percent)| *percent > 100.0).count();
-    let meaning = "% of peak: each array of CSR, x and y moved once per product, over the bandwidth that \
-                   sweeps over as many bytes reached; a roof is the median of these bandwidths for matrices of a \
-                   range of sizes, over which it changes little";
+    let meaning = "% of peak: the bandwidth if each product moves the CSR arrays, x and y once, in percent of the \
+                   bandwidth of sweeps over as many bytes; a roof is the median of the bandwidths of these \
+                   sweeps for a range of matrix sizes in which they differ little";
     let reason = format!(
-        "above 100 % ({above} rows): the method keeps fewer bytes than CSR, or finds more of them in \
-         caches than the sweep did"
+        "above 100 % ({above} rows): the method stores fewer bytes than CSR, or has more of them in \
+         the caches than the sweep had"
     );
     let reason = (above > 0).then_some(reason);
     shown.notes().into_iter().chain([meaning.into()]).chain(reason).collect()

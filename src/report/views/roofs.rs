@@ -1,4 +1,5 @@
-//! The roofs of a roofline: the bandwidths that products were held against, by the size of their working sets.
+//! The roofs of a roofline plot: the measured bandwidths that products are compared with, by the size of their
+//! working sets.
 
 use std::collections::BTreeSet;
 
@@ -11,17 +12,18 @@ use crate::report::matched::{Matrix, matrix};
 use crate::report::statistics::Statistic;
 use crate::report::table::significant;
 
-/// More roofs than this cannot be told apart in a picture.
+/// The maximum number of roofs. More could not be distinguished in a chart.
 const MOST: usize = 5;
 
-/// By how much the bandwidths of one roof may differ: the first factor with which there are few enough roofs.
+/// The factors by which the bandwidths of one roof may differ. The first one that results in few enough roofs is
+/// used.
 const FACTORS: [f64; 5] = [2.0, 3.0, 5.0, 10.0, f64::INFINITY];
 
-/// What a row was held against.
+/// The bandwidth that a row was compared with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Ceiling<'a> {
     matrix: Matrix<'a>,
-    /// Of the arrays of CSR, x and y.
+    /// The bytes of the CSR arrays, x and y.
     bytes: u64,
     gbs: f64,
 }
@@ -35,13 +37,14 @@ impl<'a> Ceiling<'a> {
     }
 }
 
-/// The bytes of the arrays of CSR, x and y.
+/// Returns the number of bytes of the CSR arrays, x and y.
 pub(super) fn working_set(line: &RecordedRow) -> Option<u64> {
     let row = &line.row;
     Some(compulsory_bytes(row.num_rows?, row.num_cols?, row.num_nonzeros?, row.precision?))
 }
 
-/// A line per range of sizes, from end to end of x, in FLOP per byte; its name says of which sizes it is.
+/// Returns one line per range of sizes, over the whole extent of x (in FLOP per byte). Its name contains the
+/// sizes.
 pub(super) fn roofs(lines: &[&RecordedRow], x: &[f64]) -> Vec<Guide> {
     let mut ceilings: Vec<_> = lines.iter().filter_map(|line| Ceiling::of(line)).collect();
     ceilings.sort_by_key(|ceiling| (ceiling.bytes, ceiling.matrix));
@@ -57,7 +60,7 @@ pub(super) fn roofs(lines: &[&RecordedRow], x: &[f64]) -> Vec<Guide> {
     ranges.into_iter().filter_map(roof).collect()
 }
 
-/// Parts of neighbours in size, within each of which bandwidths differ by at most a factor.
+/// Divides the ceilings, which are sorted by size, into ranges whose bandwidths differ by at most a factor.
 fn ranges<'s, 'a>(ceilings: &'s [Ceiling<'a>], factor: f64) -> Vec<&'s [Ceiling<'a>]> {
     let (mut ranges, mut start) = (Vec::new(), 0);
     let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
@@ -72,7 +75,7 @@ fn ranges<'s, 'a>(ceilings: &'s [Ceiling<'a>], factor: f64) -> Vec<&'s [Ceiling<
     ranges
 }
 
-/// `42.6 GB/s: 71.3 to 338 MiB (5 matrices)`.
+/// Returns the name of a roof: `42.6 GB/s: 71.3 to 338 MiB (5 matrices)`.
 fn name(range: &[Ceiling], gbs: f64) -> String {
     let size = |end: Option<&Ceiling>| Size(end.map_or(0, |of| of.bytes)).to_string();
     let (least, most) = (size(range.first()), size(range.last()));
@@ -107,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_roof_tells_its_sizes() {
+    fn the_name_of_a_roof_contains_its_sizes() {
         let ceilings = ceilings(&[100.0, 60.0]);
         assert_eq!(name(&ceilings, 80.0), "80.0 GB/s: 1 bytes to 2 bytes (2 matrices)");
         assert_eq!(name(&ceilings[1..], 60.0), "60.0 GB/s: 2 bytes (1 matrix)");

@@ -1,4 +1,5 @@
-//! What besides the matrix and the method a time depends on, and how that and other things are called.
+//! The settings that a time depends on in addition to matrix and method, and the names of settings, matrices and
+//! counts.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +7,17 @@ use crate::report::lines::RecordedRow;
 use crate::report::matched::Matrix;
 use crate::report::select::Select;
 
-/// What besides the matrix and the method a time depends on.
+/// The columns that a time depends on in addition to the matrix and the method.
 pub(super) const SETTINGS: [&str; 6] =
     ["precision", "device", "threads", "cache", "order", "transpose"];
 
-/// Of these, what follows from the method, unless one and the same has several.
+/// Settings that usually follow from the method. They are part of a name only if one method has several values.
 pub(super) const OF_METHOD: [&str; 2] = ["device", "threads"];
 
-/// Of these, what makes times of one matrix incomparable.
+/// Settings in which rows must be the same for times on one matrix to be comparable.
 pub(super) const APART: [&str; 3] = ["precision", "cache", "transpose"];
 
-/// Those of the settings in which rows differ.
+/// Returns those of the settings in which the rows differ.
 pub(super) fn varying<'s>(lines: &[&RecordedRow], settings: &[&'s str]) -> Vec<&'s str> {
     let differ = |setting: &&str| {
         lines.windows(2).any(|pair| word(pair[0], setting) != word(pair[1], setting))
@@ -24,12 +25,12 @@ pub(super) fn varying<'s>(lines: &[&RecordedRow], settings: &[&'s str]) -> Vec<&
     settings.iter().copied().filter(differ).collect()
 }
 
-/// A row's settings, in words.
+/// Returns the settings of a row as text.
 pub(super) fn setting(line: &RecordedRow, settings: &[&str]) -> String {
     join(settings.iter().filter_map(|setting| word(line, setting)), " ")
 }
 
-/// The word for a setting that all rows have in common.
+/// Returns the text of a setting if all rows have the same value.
 pub(super) fn shared(lines: &[&RecordedRow], setting: &str) -> Option<String> {
     let word = word(lines.first()?, setting).filter(|_| varying(lines, &[setting]).is_empty())?;
     match setting {
@@ -38,7 +39,7 @@ pub(super) fn shared(lines: &[&RecordedRow], setting: &str) -> Option<String> {
     }
 }
 
-/// Nothing stands for a product that is not by the transpose.
+/// Returns the text of a setting of a row. There is no text for a product that is not transposed.
 fn word(line: &RecordedRow, setting: &str) -> Option<String> {
     let cell = line.cell(setting)?;
     match setting {
@@ -48,7 +49,8 @@ fn word(line: &RecordedRow, setting: &str) -> Option<String> {
     }
 }
 
-/// What differs in rows that `select` means and of which only the fastest counts.
+/// Returns a note if the rows that `select` selects differ in method or setting, so that only the fastest on each
+/// matrix is used.
 pub(super) fn note_on_choice(lines: &[&RecordedRow], select: &Select) -> Option<String> {
     let meant: Vec<_> = lines.iter().copied().filter(|line| select.meets(line)).collect();
     let comparable: Vec<_> = SETTINGS.into_iter().filter(|name| *name != "precision").collect();
@@ -58,12 +60,12 @@ pub(super) fn note_on_choice(lines: &[&RecordedRow], select: &Select) -> Option<
     (kinds.len() > 1).then(|| format!("{select}: on each matrix the fastest of {names}"))
 }
 
-/// How a matrix is called; a stand-in is marked.
+/// Returns the name of a matrix; stand-ins are marked with `*`.
 pub(super) fn label((name, is_stand_in, _): Matrix) -> String {
     format!("{name}{}", if is_stand_in { "*" } else { "" })
 }
 
-/// A number of things.
+/// Formats a number with the singular or plural of a noun.
 pub(super) fn count(number: usize, thing: &str) -> String {
     match (number, thing) {
         (1, _) => format!("1 {thing}"),
@@ -72,13 +74,13 @@ pub(super) fn count(number: usize, thing: &str) -> String {
     }
 }
 
-/// Those that are not empty.
+/// Joins the words that are not empty.
 pub(super) fn join(words: impl IntoIterator<Item = String>, between: &str) -> String {
     let words: Vec<_> = words.into_iter().filter(|word| !word.is_empty()).collect();
     words.join(between)
 }
 
-/// By key, in the order in which keys appear.
+/// Groups items by key, in the order in which the keys first appear.
 pub(super) fn grouped<K: Ord + Clone, T>(
     items: impl IntoIterator<Item = T>,
     key: impl Fn(&T) -> K,

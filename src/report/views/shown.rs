@@ -1,4 +1,4 @@
-//! The rows that a view shows, by method and setting.
+//! The rows that a view shows, grouped into series by method and setting.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,24 +12,25 @@ use crate::report::select::{Conditions, Select};
 
 /// The rows that a view shows.
 pub(super) struct Shown<'a> {
-    /// All, in the order of the selections.
+    /// The rows, in the order of the selections.
     pub lines: Vec<&'a RecordedRow>,
-    /// The same, by method and setting.
+    /// The same rows, grouped by method and setting.
     pub series: Vec<Series<'a>>,
     unmeasured: usize,
 }
 
 /// The rows of one method in one setting.
 pub(super) struct Series<'a> {
-    /// The method, with the setting where there are several.
+    /// The name of the method, followed by the setting if there are several.
     pub name: String,
-    /// In their order.
+    /// The rows, in their original order.
     pub lines: Vec<&'a RecordedRow>,
 }
 
 impl<'a> Shown<'a> {
-    /// The rows that meet `conditions` and any of `of`, or of all methods if that is empty. No series is
-    /// made of the settings `along`: what an axis shows, or each line of a table names.
+    /// Selects the rows that meet `conditions` and any selection in `of`, or all rows that meet the conditions if
+    /// `of` is empty. Series are not split by the settings in `along`, which an axis or each row of a table
+    /// shows.
     pub fn of(
         lines: &[&'a RecordedRow],
         conditions: &Conditions,
@@ -49,7 +50,7 @@ impl<'a> Shown<'a> {
         Self { lines, series, unmeasured: unmeasured.len() }
     }
 
-    /// The matrices that have a time, by their nonzeros, each with its first row.
+    /// Returns the matrices that have a time, sorted by their nonzeros, each with its first row.
     pub fn matrices(&self) -> Vec<(Matrix<'a>, &'a RecordedRow)> {
         let timed = self.lines.iter().filter(|line| matched::time(line).is_some());
         let rows = grouped(timed.copied(), |line| matched::matrix(line));
@@ -59,7 +60,7 @@ impl<'a> Shown<'a> {
         matrices
     }
 
-    /// What those shown are set against: its fastest rows, and notes on them.
+    /// Returns the fastest rows of the baseline `over`, and notes on them.
     pub fn baseline(
         &self,
         lines: &[&'a RecordedRow],
@@ -71,12 +72,12 @@ impl<'a> Shown<'a> {
         let known: BTreeSet<_> = times.keys().map(|key| key.0).collect();
         let matrices = self.matrices();
         let lacking = matrices.iter().filter(|(matrix, _)| !known.contains(matrix)).count();
-        let lack = format!("left out: {} without a time of {over}", count(lacking, "matrix"));
+        let lack = format!("left out: {} on which {over} has no time", count(lacking, "matrix"));
         let notes = note_on_choice(&met, over).into_iter().chain((lacking > 0).then_some(lack));
         (times, notes.collect())
     }
 
-    /// The matrices, those of them that are stand-ins, and the setting, in one sentence.
+    /// Describes the number of matrices and stand-ins and the common settings, in one sentence.
     pub fn stands_on(&self) -> String {
         let matrices = self.matrices();
         let of_all = count(matrices.len(), "matrix");
@@ -87,18 +88,20 @@ impl<'a> Shown<'a> {
         join([matrices, self.setting()], "; ")
     }
 
-    /// The settings that all rows have in common.
+    /// Returns the settings that all rows have in common.
     fn setting(&self) -> String {
         join(SETTINGS.iter().filter_map(|setting| shared(&self.lines, setting)), ", ")
     }
 
-    /// What the view stands on: matrices and setting; stand-ins; what lacks a time.
+    /// Returns notes on the matrices, the common settings, stand-ins, and missing times.
     pub fn notes(&self) -> Vec<String> {
         let matrices = self.matrices();
         let mut notes = vec![join([count(matrices.len(), "matrix"), self.setting()], "; ")];
         let stand_ins = matrices.iter().filter(|(matrix, _)| matrix.1).count();
         if stand_ins > 0 {
-            notes.push(format!("marked *: {stand_ins} generated in place of the collection's"));
+            notes.push(format!(
+                "marked *: generated stand-ins for matrices of the collection ({stand_ins})"
+            ));
         }
         let lacking = self.series.iter().filter_map(|series| {
             let lacking = matrices.len() - series.matrices();
@@ -114,7 +117,7 @@ impl<'a> Shown<'a> {
         notes
     }
 
-    /// That a row counts for others, where it does.
+    /// Returns a note if several rows of one matrix are in a series, of which only the fastest is used.
     pub fn note_on_several(&self) -> Option<String> {
         let several = |series: &&Series| {
             let timed = series.lines.iter().filter(|line| matched::time(line).is_some());
@@ -123,40 +126,40 @@ impl<'a> Shown<'a> {
         };
         let names =
             join(self.series.iter().filter(several).map(|series| series.name.clone()), ", ");
-        let note = format!("several rows of one matrix, of which the fastest counts: {names}");
+        let note = format!("several rows per matrix, of which the fastest is used: {names}");
         (!names.is_empty()).then_some(note)
     }
 }
 
 impl<'a> Series<'a> {
-    /// The fastest row of each matrix and precision.
+    /// Returns the fastest row of each matrix and precision.
     pub fn times(&self) -> Fastest<'a> {
         matched::fastest(self.lines.iter().copied())
     }
 
-    /// A number of each row that is right and timed.
+    /// Returns a number of each row that is correct and timed.
     pub fn numbers(&self, column: &Column) -> Vec<(&'a RecordedRow, f64)> {
         let timed = self.lines.iter().filter(|line| matched::time(line).is_some());
         timed.filter_map(|&line| Some((line, column.of_line(line)?))).collect()
     }
 
-    /// The fastest row of each matrix.
+    /// Returns the fastest row of each matrix.
     pub fn fastest(&self) -> BTreeMap<Matrix<'a>, &'a RecordedRow> {
         self.times().into_iter().map(|((matrix, _), (line, _))| (matrix, line)).collect()
     }
 
-    /// A number of the fastest row of each matrix.
+    /// Returns a number of the fastest row of each matrix.
     pub fn by_matrix(&self, column: &Column) -> BTreeMap<Matrix<'a>, f64> {
         let number = |(matrix, line)| Some((matrix, column.of_line(line)?));
         self.fastest().into_iter().filter_map(number).collect()
     }
 
-    /// Whether it is that which others are set against.
+    /// Whether all rows belong to the baseline `over`.
     pub fn is(&self, over: &Select) -> bool {
         self.lines.iter().all(|line| over.meets(line))
     }
 
-    /// On how many it has a time.
+    /// Returns the number of matrices on which the series has a time.
     fn matrices(&self) -> usize {
         self.times().into_keys().map(|key| key.0).collect::<BTreeSet<_>>().len()
     }

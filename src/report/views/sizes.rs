@@ -1,4 +1,4 @@
-//! `sizes`: the best sizes of CSR-k, and what follows from them.
+//! The view `sizes`: the best sizes of CSR-k, and the rules that follow from them.
 
 use serde::Deserialize;
 
@@ -13,20 +13,21 @@ use crate::report::select::Conditions;
 use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
 
-/// csr-k, section 4, over the rows of a method with every size: what `tune` finds, of recorded rows.
+/// The tuning of csr-k, section 4, from recorded rows of a method with every size. The command `tune` computes
+/// the same from its own measurements.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sizes {
-    /// Of the view.
+    /// The title of the view.
     pub title: String,
-    /// What rows must meet.
+    /// The conditions that a row must meet to be included.
     #[serde(rename = "where", default)]
     pub conditions: Conditions,
-    /// With all its parameters but `srs` and `ssrs`.
+    /// The method with all its parameters except `srs` and `ssrs`.
     pub method: String,
 }
 
-/// The rows of one setting.
+/// The rows in one setting.
 struct Swept<'a> {
     setting: String,
     sweep: Sweep,
@@ -56,7 +57,8 @@ impl Sizes {
         }
     }
 
-    /// That of a row, if it is one of the method's: from its parameters, or from the columns of `tune`.
+    /// Returns the size of a row of the method, from its parameters or from the columns that `tune` writes;
+    /// `None` for other rows.
     fn size(&self, line: &RecordedRow) -> Option<Size> {
         let (sizes, others): (Vec<_>, Vec<_>) = line
             .method()

@@ -1,4 +1,4 @@
-//! `speedup`: how many times as fast as one method the others are.
+//! The view `speedup`: the speed-up of methods over one baseline.
 
 use serde::Deserialize;
 
@@ -15,21 +15,22 @@ use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
 use crate::report::values::Kinds;
 
-/// Time of one method over the time of each other, on each matrix.
+/// The speed-up of each method in `of` over the baseline `over`: time of `over` / time of the method, on each
+/// matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Speedup {
-    /// Of the view.
+    /// The title of the view.
     pub title: String,
-    /// What rows must meet.
+    /// The conditions that a row must meet to be included.
     #[serde(rename = "where", default)]
     pub conditions: Conditions,
-    /// The methods; without any, all.
+    /// The methods to show, in this order; all methods if empty.
     #[serde(default)]
     pub of: Vec<Select>,
-    /// The one; the fastest row of a matrix and precision counts.
+    /// The baseline. Its fastest row of each matrix and precision is used.
     pub over: Select,
-    /// To the right.
+    /// The column of the horizontal axis.
     #[serde(default = "nonzeros")]
     pub x: Column,
 }
@@ -38,7 +39,7 @@ fn nonzeros() -> Column {
     Column::of("num_nonzeros")
 }
 
-/// A method's speeds.
+/// The name of a method, and its speed-up on each matrix.
 type Speeds<'a> = (String, Vec<(&'a RecordedRow, f64)>);
 
 impl Speedup {
@@ -76,7 +77,7 @@ impl Speedup {
         let x: Vec<_> = x.filter(|&x| x > 0.0 || !self.x.is_log()).collect();
         let ends = Statistic::Min.of(&x).into_iter().chain(Statistic::Max.of(&x));
         let equal = Guide { name: "equally fast".into(), points: ends.map(|x| (x, 1.0)).collect() };
-        let y = Axis::log(format!("speed over {}", self.over));
+        let y = Axis::log(format!("speed-up over {}", self.over));
         let few = few::of_points(&series, true);
         Chart::Plane(Plane { x: axis(&self.x), y, series, guides: vec![equal], few })
     }

@@ -1,4 +1,4 @@
-//! `speedups`: one method over several others, in parts of the matrices.
+//! The view `speedups`: a table of the speed-ups of one method over several baselines, in parts of the matrices.
 
 use serde::Deserialize;
 
@@ -13,20 +13,22 @@ use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
 use crate::report::values::Kinds;
 
-/// The table of merge-spmv-sc16, Figure 10, and of hola-spmv-ics17, Tables 2 and 3.
+/// The speed-up of the method `of` over each baseline in `over`: time of the baseline / time of `of`. The table
+/// has a row per baseline, as in merge-spmv-sc16, Figure 10, and hola-spmv-ics17, Tables 2 and 3.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Speedups {
-    /// Of the view.
+    /// The title of the view.
     pub title: String,
-    /// What rows must meet.
+    /// The conditions that a row must meet to be included.
     #[serde(rename = "where", default)]
     pub conditions: Conditions,
-    /// The one.
+    /// The method whose speed-ups are shown. (In the view `speedup`, `of` lists several methods.)
     pub of: Select,
-    /// The others.
+    /// The baselines. Each has a row with the speed-up of `of` over it. (In the view `speedup`, there is one
+    /// baseline.)
     pub over: Vec<Select>,
-    /// What is told of each alone; without any, all at once.
+    /// The parts that are shown separately; if empty, all rows together.
     #[serde(default)]
     pub split: Vec<Part>,
 }
@@ -73,7 +75,7 @@ struct OfPart<'a> {
 }
 
 impl OfPart<'_> {
-    /// One per method, the one itself last.
+    /// Returns a row per baseline, and last the row of the method itself.
     fn rows(&self) -> Vec<Vec<Cell>> {
         let rows = self.over.iter().map(|over| self.row(over));
         rows.chain([self.last_row()]).collect()
@@ -106,7 +108,7 @@ impl OfPart<'_> {
         best_share(&self.lines, of, &self.among().0, 1.0).map(|(share, _)| 100.0 * share).into()
     }
 
-    /// Those with a time on any matrix, and those without.
+    /// Returns the methods with a time on any matrix, and those without.
     fn among(&self) -> (Vec<Select>, Vec<Select>) {
         let all = self.over.iter().chain([self.of]).cloned();
         all.partition(|select| !meant(&self.lines, select).is_empty())
@@ -118,8 +120,9 @@ impl OfPart<'_> {
             best_share(&self.lines, self.of, &among, 1.0).map_or(0, |(_, matrices)| matrices);
         let missing = join(missing.iter().map(Select::to_string), ", ");
         let name = if self.name.is_empty() { String::new() } else { format!("{}: ", self.name) };
-        let without = if missing.is_empty() { missing } else { format!(" (none has {missing})") };
+        let without =
+            if missing.is_empty() { missing } else { format!(" (without any time: {missing})") };
         let of = count(matrices, "matrix");
-        format!("{name}% best: of {of} on which every method has a time{without}")
+        format!("{name}% best: in percent of {of} on which every method has a time{without}")
     }
 }

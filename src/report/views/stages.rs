@@ -1,4 +1,4 @@
-//! `stages`: the parts of products.
+//! The view `stages`: the times of the kernels of products.
 
 use serde::Deserialize;
 
@@ -12,22 +12,22 @@ use crate::report::matched::matrix;
 use crate::report::select::{Conditions, Select};
 use crate::report::table::{Cell, Table};
 
-/// A bar per matrix and method, of the times of its kernels per nonzero: hola-spmv-ics17, Figure 8.
-/// Conditions are on the columns that rows of stages have.
+/// A bar per matrix and method, stacked from the times of its kernels per nonzero, as in hola-spmv-ics17, Figure
+/// 8. Conditions may use only the columns that rows of stages have.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stages {
-    /// Of the view.
+    /// The title of the view.
     pub title: String,
-    /// What rows must meet.
+    /// The conditions that a row must meet to be included.
     #[serde(rename = "where", default)]
     pub conditions: Conditions,
-    /// The methods; without any, all.
+    /// The methods to show, in this order; all methods if empty.
     #[serde(default)]
     pub of: Vec<Select>,
 }
 
-/// A method's product on a matrix.
+/// The product of a method on a matrix.
 struct Product<'a> {
     matrix: String,
     method: String,
@@ -68,7 +68,7 @@ impl Stages {
         }
     }
 
-    /// By the matrices' nonzeros, then as the methods are named or appear.
+    /// Returns the products, sorted by the nonzeros of the matrices, then in the order of the methods.
     fn products<'a>(&self, rows: &[&'a StageRow]) -> Vec<Product<'a>> {
         let key = |row: &&StageRow| {
             (row.file.clone(), row.method_name.clone(), row.precision, row.run_id.clone())
@@ -92,7 +92,7 @@ impl Stages {
     }
 }
 
-/// What of a row a selection can see.
+/// Returns a row with the columns of a stage, from which rows can be selected.
 fn line(stage: &StageRow) -> RecordedRow {
     RecordedRow::from(Row {
         file: stage.file.clone(),
@@ -106,7 +106,7 @@ fn line(stage: &StageRow) -> RecordedRow {
 }
 
 impl Product<'_> {
-    /// In nanoseconds.
+    /// Returns the time of a stage per nonzero, in nanoseconds.
     fn time_per_nonzero(&self, stage: usize) -> Option<f64> {
         let nonzeros = self.line.row.num_nonzeros.filter(|&nonzeros| nonzeros > 0)?;
         Some(1e6 * self.stages.get(stage)?.ms / nonzeros as f64)

@@ -1,4 +1,4 @@
-//! `winners`: which method is the fastest on each matrix.
+//! The view `winners`: a table of the fastest method on each matrix.
 
 use serde::Deserialize;
 
@@ -11,16 +11,16 @@ use crate::report::lines::RecordedRow;
 use crate::report::select::{Conditions, Select};
 use crate::report::table::{Cell, Table};
 
-/// The fastest method of each matrix, and the one after it.
+/// The fastest and the second fastest method on each matrix.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Winners {
-    /// Of the view.
+    /// The title of the view.
     pub title: String,
-    /// What rows must meet.
+    /// The conditions that a row must meet to be included.
     #[serde(rename = "where", default)]
     pub conditions: Conditions,
-    /// The methods; without any, all.
+    /// The methods to show, in this order; all methods if empty.
     #[serde(default)]
     pub of: Vec<Select>,
 }
@@ -41,10 +41,10 @@ impl Winners {
             "± (%)",
             "intervals",
         ];
-        let overlaps = contests.iter().filter(|of| of.told_apart() == Some(false)).count();
+        let overlaps = contests.iter().filter(|of| of.intervals_are_apart() == Some(false)).count();
         let meaning = format!(
-            "±: half the 95 % interval of the median, in percent; where the intervals of both overlap, the order is \
-             not sure: on {}",
+            "±: half the 95 % confidence interval of the median, in percent; where the intervals of both overlap, the \
+             order is uncertain: on {}",
             count(overlaps, "matrix")
         );
         let notes = shown.notes().into_iter().chain(shown.note_on_several());
@@ -69,7 +69,8 @@ fn row(contest: &Contest, series: &[Series]) -> Vec<Cell> {
         number.map_or(Cell::Empty, |number| column.cell(number))
     };
     let longer = ranking.get(1).map(|second| 100.0 * (second.1 / ranking[0].1 - 1.0));
-    let intervals = contest.told_apart().map(|apart| if apart { "apart" } else { "overlap" });
+    let intervals =
+        contest.intervals_are_apart().map(|apart| if apart { "apart" } else { "overlap" });
     vec![
         Cell::text(&contest.name),
         number(0, "num_nonzeros"),

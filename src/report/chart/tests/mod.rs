@@ -1,4 +1,4 @@
-//! What holds for every picture, on cases that are hard to lay out.
+//! Checks that hold for every picture, on charts that are hard to lay out.
 
 mod small;
 
@@ -63,7 +63,7 @@ fn heat(log: bool, range: (f64, f64), rows: usize, columns: usize, value: f64) -
     })
 }
 
-/// Numbers that are hard: none, one, equal, close, far apart, and what is no number.
+/// Returns difficult sets of points: none, one, equal ones, close ones, distant ones, infinities and NaN.
 fn hard_points() -> Vec<Vec<(f64, f64)>> {
     let nan = f64::NAN;
     vec![
@@ -112,7 +112,7 @@ fn hard_charts() -> Vec<Chart> {
     charts
 }
 
-/// Left, top, right and bottom.
+/// The left, top, right and bottom edges of a rectangle.
 type Area = [f64; 4];
 
 fn number(node: Node, name: &str) -> f64 {
@@ -124,7 +124,7 @@ fn texts<'a>(document: &'a Document) -> Vec<(Area, &'a str)> {
     texts.map(|node| (area(node), node.text().unwrap().trim())).collect()
 }
 
-/// Of a text, by the widest of the usual fonts.
+/// Returns the area of a text, with the widest common font.
 fn area(node: Node) -> Area {
     let (x, y) = (number(node, "x"), number(node, "y"));
     let width = text_width(node.text().unwrap().trim());
@@ -185,7 +185,7 @@ fn coordinates_are_numbers_to_a_tenth() {
     }
 }
 
-/// Several are on one page: nothing of one may name or style what is another's.
+/// A page contains several pictures, so none may use ids or style anything outside of itself.
 #[test]
 fn a_picture_leaves_the_page_around_it_alone() {
     for chart in [plane((true, true), 3, &[(1.0, 2.0)]), heat(false, (0.0, 1.0), 2, 2, 1.0)] {

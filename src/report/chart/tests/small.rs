@@ -1,8 +1,8 @@
-//! What small pictures have in them, and where.
+//! The elements of small pictures and their positions.
 
 use super::*;
 
-/// From where to where bars reach.
+/// Returns the left and right ends of the bars.
 fn spans(bars: Bars) -> Vec<(f64, f64)> {
     let svg = Chart::Bars(bars).to_svg();
     let document = Document::parse(&svg).unwrap();
@@ -23,7 +23,7 @@ fn bars_are_as_long_as_their_values() {
     let unit = linear[0].1 - linear[0].0;
     assert!(near(linear[1].1 - linear[1].0, 2.0 * unit), "{linear:?}");
     assert!(near(linear[2].1, linear[0].0) && near(linear[2].0, linear[0].0 - unit), "{linear:?}");
-    // From 0.1: one, two and three decades.
+    // The axis begins at 0.1: one, two and three decades.
     let log = of(true, false, &[&[Some(1.0), Some(10.0), Some(100.0)]]);
     let decade = log[0].1 - log[0].0;
     assert!(near(log[1].1 - log[1].0, 2.0 * decade), "{log:?}");
@@ -33,7 +33,7 @@ fn bars_are_as_long_as_their_values() {
     assert!(near(stacked[2].0, stacked[0].0), "{stacked:?}");
 }
 
-/// From where to where the intervals of bars reach.
+/// Returns the left and right ends of the intervals of bars.
 fn strokes(bars: Bars) -> Vec<(f64, f64)> {
     let svg = Chart::Bars(bars).to_svg();
     let document = Document::parse(&svg).unwrap();
@@ -46,7 +46,7 @@ fn strokes(bars: Bars) -> Vec<(f64, f64)> {
     paths.map(ends).collect()
 }
 
-/// Each is from half of the value to twice the value.
+/// Each interval is from half the value to twice the value.
 #[test]
 fn intervals_reach_from_end_to_end() {
     let values: &[&[Option<f64>]] = &[&[Some(1.0), None, Some(2.0)]];
@@ -58,14 +58,15 @@ fn intervals_reach_from_end_to_end() {
         assert!(near(stroke.0 - bar.0, 0.5 * length), "{bar:?} {stroke:?}");
         assert!(near(stroke.1 - bar.0, 2.0 * length), "{bar:?} {stroke:?}");
     }
-    assert!(strokes(bars(false, true, 3, values)).is_empty(), "of a stack");
+    assert!(strokes(bars(false, true, 3, values)).is_empty(), "stacked bars have no intervals");
     let below_zero = Bars { value: axis("ms", true), ..bars(true, false, 3, values) };
     let mut series = below_zero.series[0].clone();
     series.intervals = vec![Some((-1.0, 2.0)), Some((f64::NAN, 1.0)), None];
     assert_eq!(strokes(Bars { series: vec![series], ..below_zero }).len(), 1);
 }
 
-/// What a page's script finds: series, names in the legend, and those of them that are shown at first.
+/// Returns the attributes that the script of a page reads: series, names in the legend, and which are shown at
+/// first.
 fn switches(chart: &Chart) -> [Vec<String>; 3] {
     let svg = chart.to_svg();
     let document = Document::parse(&svg).unwrap();
@@ -99,7 +100,7 @@ fn many_series_can_be_shown_and_hidden_each() {
     let values: &[Option<f64>] = &[Some(1.0)];
     let of_bars = |stacked| switches(&Chart::Bars(bars(false, stacked, 1, &[values; 7])));
     assert_eq!(of_bars(false)[..2], [all.clone(), all]);
-    assert_eq!(of_bars(true), [[""; 0]; 3], "of a stack");
+    assert_eq!(of_bars(true), [[""; 0]; 3], "stacked bars have no switches");
 }
 
 fn tips(chart: &Chart) -> Vec<String> {
@@ -110,30 +111,30 @@ fn tips(chart: &Chart) -> Vec<String> {
 }
 
 #[test]
-fn a_pointer_is_told_label_and_numbers_of_what_can_be_drawn() {
+fn tooltips_have_label_and_numbers_of_what_can_be_drawn() {
     let dots = Chart::Plane(Plane {
         x: axis("nonzeros", true),
         y: axis("ms", true),
         series: vec![series(0, Mark::Dots, &[(0.0, 1.0), (2000.0, 0.5), (1.0, -1.0)])],
         ..Plane::default()
     });
-    let told = "gpu-hola:empty-rows=count:0 · <cant> & \n2000 → 0.500 (0.250 to 1.00)";
-    assert_eq!(tips(&dots), [told]);
+    let expected = "gpu-hola:empty-rows=count:0 · <cant> & \n2000 → 0.500 (0.250 to 1.00)";
+    assert_eq!(tips(&dots), [expected]);
     let parts = Chart::Bars(bars(false, true, 1, &[&[Some(1.0)], &[Some(2.0)]]));
     let one = Chart::Bars(bars(false, false, 1, &[&[Some(1.0)]]));
     assert_eq!(tips(&one), ["cusparse-csr:algorithm=0 · 0\n1.00 (0.500 to 2.00)"]);
     assert_eq!(
         tips(&parts),
         ["cusparse-csr:algorithm=0 · 0\n1.00", "cusparse-csr:algorithm=1 · 0\n2.00"],
-        "of a part of a stack no interval is drawn or told"
+        "parts of a stack have no interval"
     );
-    // Of the six cells one is empty: (0, 0).
+    // One of the six cells is empty: (0, 0).
     assert_eq!(tips(&heat(true, (0.25, 4.0), 2, 3, 1.0)).len(), 5);
 }
 
-/// A number reaches the axis only with the other one of its point.
+/// A coordinate extends its axis only if the other coordinate of the point can be shown too.
 #[test]
-fn what_is_left_out_makes_no_axis_longer() {
+fn points_that_are_left_out_do_not_extend_the_axes() {
     let of = |points: &[(f64, f64)]| plane((true, false), 1, points).to_svg();
     let points = [(1.0, 2.0), (10.0, 3.0)];
     assert_eq!(of(&[points[0], points[1], (0.0, 1e9), (f64::NAN, -1e9)]), of(&points));
@@ -155,7 +156,7 @@ fn names_and_numbers_are_written() {
         of(&two),
         "cusparse-csr:algorithm=0 (mean 1.00) | speed over mkl-ie → | 0 | 0.5 | 1 | 1.5 | 2 | 2.5 | 3 | 3.5 | 4 | 0 | 1gen:uni"
     );
-    // The second row's cells are 8: beyond the range.
+    // The cells of the second row are 8, beyond the range.
     let cells =
         "speed over mkl-ie | 0.25 | ≥ 4 | 0.5 | 1 | 2 | 0 | 1gen:u | 0 | 1gen:u | 4.0 | 8.0 | 8.0";
     assert_eq!(of(&heat(true, (0.25, 4.0), 2, 2, 4.0)), cells);

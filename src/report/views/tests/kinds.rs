@@ -1,4 +1,4 @@
-//! Kinds on the rows of [`rows`]; above each what was worked by hand.
+//! Tests of kinds on the rows of [`rows`]. The comment above each test derives the expected numbers by hand.
 
 use expect_test::{Expect, expect};
 
@@ -6,11 +6,11 @@ use super::*;
 
 fn check(toml: &str, expected: Expect) -> View {
     let view = view(rows(), toml);
-    expected.assert_eq(&told(&view));
+    expected.assert_eq(&text_of(&view));
     view
 }
 
-/// fast: 2/1, 3/6, 8/2, whose inverses add up to 2.75: 3/2.75 = 1.09; the root of their product ³√4 = 1.59.
+/// fast: 2/1, 3/6, 8/2; the sum of their inverses is 2.75: 3/2.75 = 1.09; the geometric mean is ³√4 = 1.59.
 /// slow: 2/4, 8/8: 2/3 and √½.
 #[test]
 fn speedup() {
@@ -18,7 +18,7 @@ fn speedup() {
         "kind = 'speedup'\nover = 'base'",
         expect![[r#"
         3 matrices; f64, cpu, 2 threads, natural order
-        marked *: 1 generated in place of the collection's
+        marked *: generated stand-ins for matrices of the collection (1)
         without a time: slow on 1 matrix
         time of base / time of the method: above 1 the method is faster
         | method | matrices |   min |  max | harmonic mean | geometric mean | % faster |
@@ -37,7 +37,7 @@ fn speedup() {
     assert_eq!(plane.guides[0].points, [(1e3, 1.0), (1e5, 1.0)]);
 }
 
-/// Small: over base 2 and 1/2, so 2/(1/2 + 2) = 0.8; over slow only a, 4, which all three have.
+/// Small: over base 2 and 1/2, so 2/(1/2 + 2) = 0.8. Over slow only a, 4, because slow does not run on b.
 #[test]
 fn speedups() {
     let split = "split = [{ name = 'small', where = 'num_nonzeros < 5e4' }, \
@@ -47,10 +47,10 @@ fn speedups() {
         &format!("{of}\n{split}"),
         expect![[r#"
             3 matrices; f64, cpu, 2 threads, natural order
-            marked *: 1 generated in place of the collection's
+            marked *: generated stand-ins for matrices of the collection (1)
             without a time: slow on 1 matrix
             min, max, mean: time of the method / time of fast; above 1 fast is faster
-            small: % best: of 1 matrix on which every method has a time (none has gone)
+            small: % best: in percent of 1 matrix on which every method has a time (without any time: gone)
             large: % best: of 1 matrix on which every method has a time (none has gone)
             | part  | method | matrices |   min |  max | harmonic mean | % better than fast | % best |
             |-------|--------|----------|-------|------|---------------|--------------------|--------|
@@ -68,9 +68,9 @@ fn speedups() {
         "kind = 'speedups'\nof = 'fast'\nover = ['base']",
         expect![[r#"
             3 matrices; f64, cpu, 2 threads, natural order
-            marked *: 1 generated in place of the collection's
+            marked *: generated stand-ins for matrices of the collection (1)
             min, max, mean: time of the method / time of fast; above 1 fast is faster
-            % best: of 3 matrices on which every method has a time
+            % best: in percent of 3 matrices on which every method has a time
             | method | matrices |   min |  max | harmonic mean | % better than fast | % best |
             |--------|----------|-------|------|---------------|--------------------|--------|
             | base   |        3 | 0.500 | 4.00 |          1.09 |               33.3 |   33.3 |
@@ -86,9 +86,9 @@ fn bars() {
         "kind = 'bars'\nvalue = 'gflops'\nmean = true",
         expect![[r#"
             3 matrices; f64, cpu, 2 threads, natural order
-            marked *: 1 generated in place of the collection's
+            marked *: generated stand-ins for matrices of the collection (1)
             without a time: slow on 1 matrix
-            mean: arithmetic, over the matrices of each method
+            mean: arithmetic mean over the matrices on which the method has a time
             | matrix | nonzeros |  base | fast |  slow |
             |--------|----------|-------|------|-------|
             | a      |     1000 | 0.500 | 1.00 | 0.250 |
@@ -108,7 +108,7 @@ fn bars() {
     assert_eq!(bars.categories, ["a", "c*", "b"], "times 1, 2, 6");
 }
 
-/// 1000 nonzeros in 2 ms are 0.5, in 1 to 4 ms 1 to 0.25; the fastest row counts, of the others none.
+/// 1000 nonzeros in 2 ms are 0.5; in 1 to 4 ms they are 1 to 0.25. The fastest row is used, the others are not.
 #[test]
 fn bars_have_the_intervals_of_their_rows() {
     let with = |ms: f64, low: f64, high: f64| Row {
@@ -125,10 +125,10 @@ fn bars_have_the_intervals_of_their_rows() {
     ] {
         let toml = format!("kind = 'bars'\nvalue = '{value}'");
         let view = view(vec![with(3.0, 2.0, 5.0), with(2.0, 1.0, 4.0)], &toml);
-        let told = view.notes.last().unwrap().starts_with("strokes on bars: ");
+        let has_note = view.notes.last().unwrap().starts_with("strokes on bars: ");
         let Some(Chart::Bars(bars)) = view.chart else { panic!() };
         assert_eq!(bars.series[0].intervals, [expected], "{value}");
-        assert_eq!(told, expected.is_some(), "{value}: {:?}", view.notes);
+        assert_eq!(has_note, expected.is_some(), "{value}: {:?}", view.notes);
     }
     let of_a_mean = view(vec![with(2.0, 3.0, 4.0)], "kind = 'bars'\nvalue = 'gflops'");
     let Some(Chart::Bars(bars)) = of_a_mean.chart else { panic!() };
@@ -141,7 +141,7 @@ fn heat() {
         "kind = 'heat'",
         expect![[r#"
             3 matrices; f64, cpu, 2 threads, natural order
-            marked *: 1 generated in place of the collection's
+            marked *: generated stand-ins for matrices of the collection (1)
             without a time: slow on 1 matrix
             100 %: the fastest of these methods on that matrix
             | matrix | base | fast | slow |
@@ -156,17 +156,17 @@ fn heat() {
     assert_eq!((&heat.rows[2][..], &heat.columns[2][..]), ("c*", "slow"));
 }
 
-/// fast loses 1, 2, 1: ³√2 = 1.26; base 2, 1, 4: ³√8; slow 4, 4.
+/// The losses of fast are 1, 2, 1: ³√2 = 1.26; of base 2, 1, 4: ³√8; of slow 4, 4.
 #[test]
 fn best() {
     let view = check(
         "kind = 'best'",
         expect![[r#"
             3 matrices; f64, cpu, 2 threads, natural order
-            marked *: 1 generated in place of the collection's
+            marked *: generated stand-ins for matrices of the collection (1)
             without a time: slow on 1 matrix
-            loss: time over that of the fastest on the matrix, over the matrices on which the method runs; of equally fast ones each is the fastest
-            A mean over fewer matrices than the others' does not compare with theirs: the number in brackets tells of how many.
+            loss: time divided by the time of the fastest method on the same matrix; means are over the matrices on which the method runs; equally fast methods all count as the fastest
+            A number in brackets is the number of matrices of a mean over fewer than all. Such a mean cannot be compared with the others.
             | method | fastest on | runs on | mean loss | greatest loss | on |
             |--------|------------|---------|-----------|---------------|----|
             | fast   |          2 |       3 |      1.26 |          2.00 | b  |
@@ -184,9 +184,9 @@ fn winners() {
         "kind = 'winners'",
         expect![[r#"
             3 matrices; f64, cpu, 2 threads, natural order
-            marked *: 1 generated in place of the collection's
+            marked *: generated stand-ins for matrices of the collection (1)
             without a time: slow on 1 matrix
-            ±: half the 95 % interval of the median, in percent; where the intervals of both overlap, the order is not sure: on 0 matrices
+            ±: half the 95 % confidence interval of the median, in percent; where the intervals of both overlap, the order is uncertain: on 0 matrices
             | matrix | nonzeros | fastest | GFLOP/s | ± (%) | second | takes longer by (%) | ± (%) | intervals |
             |--------|----------|---------|---------|-------|--------|---------------------|-------|-----------|
             | a      |     1000 | fast    |    1.00 |       | base   |                 100 |       |           |
@@ -196,7 +196,8 @@ fn winners() {
     );
 }
 
-/// Ten points on a line, but for the last one of `fast`, which makes it 37.5/82.5; nine of `slow`.
+/// Ten points on a line, except for the last one of `fast`, which makes the correlation 37.5/82.5; nine of
+/// `slow`.
 #[test]
 fn correlations() {
     let pairs = "pairs = [['num_nonzeros', 'avg_spmv_ms']]";
@@ -212,14 +213,14 @@ fn correlations() {
     expect![[r#"
         10 matrices; f64, cpu, 2 threads, natural order
         without a time: slow on 1 matrix
-        Pearson's, of the numbers as they are, over the rows that are right and timed
-        left out: 1 of 3 correlations, of fewer than 10 rows
+        Pearson's correlation of the numbers, without logarithms, over the rows that are correct and timed
+        left out: 1 of 3 correlations, which have fewer than 10 rows
         | of                                    | method | rows | correlation |
         |---------------------------------------|--------|------|-------------|
         | mean time per product (ms) – nonzeros | base   |   10 |        1.00 |
         | mean time per product (ms) – nonzeros | fast   |   10 |       0.455 |
     "#]]
-    .assert_eq(&told(&all));
+    .assert_eq(&text_of(&all));
     let Some(Chart::Bars(bars)) = all.chart else { panic!() };
     assert_eq!(bars.categories, ["base", "fast"]);
     assert_eq!(bars.series[0].name, "mean time per product (ms) – nonzeros");
@@ -235,7 +236,7 @@ fn matrices() {
         &format!("kind = 'matrices'\n{columns}\nvalue = 'gflops'\nof = ['base', 'slow']"),
         expect![[r#"
             3 matrices; f64, cpu, 2 threads, natural order
-            marked *: 1 generated in place of the collection's
+            marked *: generated stand-ins for matrices of the collection (1)
             without a time: slow on 1 matrix
             | matrix | nonzeros | FLOP per compulsory byte | base GFLOP/s | slow GFLOP/s |
             |--------|----------|--------------------------|--------------|--------------|
@@ -248,18 +249,18 @@ fn matrices() {
     assert_eq!(facts.columns.len(), 3);
 }
 
-/// fast: setups 10/2, 10/3, 10/8; pays off after 10/(2 - 1) and 10/(8 - 2), between which the quartiles lie
-/// at 1.67 + 8.33/4 and so on. slow: 1/2 and 1/8, never. After one product fast has taken (10 + 1)/2,
-/// (10 + 6)/3 and (10 + 2)/8 of base: ³√44.
+/// fast: setups 10/2, 10/3, 10/8; pays off after 10/(2 - 1) = 10 and 10/(8 - 2) = 1.67 products; the quartiles
+/// are interpolated between them: 1.67 + 8.33/4 and so on. slow: 1/2 and 1/8, never. After one product, fast has
+/// taken (10 + 1)/2, (10 + 6)/3 and (10 + 2)/8 times as long as base: ³√44 in the geometric mean.
 #[test]
 fn amortisation() {
     let view = check(
         "kind = 'amortisation'\nover = 'base'",
         expect![[r#"
         3 matrices; f64, cpu, 2 threads, natural order
-        marked *: 1 generated in place of the collection's
+        marked *: generated stand-ins for matrices of the collection (1)
         without a time: slow on 1 matrix
-        pays off after n products: setup + n products take less than with base; median and quartiles over the matrices where that happens
+        pays off after n products: setup and n products together take less time than with base; median and quartiles over the matrices on which the method pays off
         | method | matrices | setup (products of base) | pays off after: lower quartile | median | upper quartile | never (% of matrices) |
         |--------|----------|--------------------------|--------------------------------|--------|----------------|-----------------------|
         | fast   |        3 |                     3.33 |                           3.75 |   5.83 |           7.92 |                  33.3 |
@@ -279,10 +280,10 @@ fn roofline() {
         "kind = 'roofline'",
         expect![[r#"
             3 matrices; f64, cpu, 2 threads, natural order
-            marked *: 1 generated in place of the collection's
+            marked *: generated stand-ins for matrices of the collection (1)
             without a time: slow on 1 matrix
-            % of peak: each array of CSR, x and y moved once per product, over the bandwidth that sweeps over as many bytes reached; a roof is the median of these bandwidths for matrices of a range of sizes, over which it changes little
-            above 100 % (4 rows): the method keeps fewer bytes than CSR, or finds more of them in caches than the sweep did
+            % of peak: the bandwidth if each product moves the CSR arrays, x and y once, in percent of the bandwidth of sweeps over as many bytes; a roof is the median of the bandwidths of these sweeps for a range of matrix sizes in which they differ little
+            above 100 % (4 rows): the method stores fewer bytes than CSR, or has more of them in the caches than the sweep had
             | method | median % of peak |  min | on |  max | on |
             |--------|------------------|------|----|------|----|
             | base   |              167 | 25.0 | a  |  250 | c* |

@@ -1,4 +1,4 @@
-//! Every kind on a handful of rows.
+//! Tests of every kind of view on a few rows.
 
 mod kinds;
 mod others;
@@ -11,7 +11,8 @@ use crate::record::row::{Row, Status};
 use crate::report::table::Cell;
 use crate::scalar::Precision;
 
-/// Right and timed. GFLOP/s are nonzeros / 1000 / time, and compulsory GB/s ten times as many.
+/// Returns a row that is correct and timed. Its GFLOP/s are nonzeros / 1000 / time, and its compulsory GB/s ten
+/// times that.
 fn row(file: &str, nonzeros: usize, method: &str, ms: f64) -> Row {
     let gflops = nonzeros as f64 / 1000.0 / ms;
     Row {
@@ -33,7 +34,8 @@ fn row(file: &str, nonzeros: usize, method: &str, ms: f64) -> Row {
     }
 }
 
-/// Three methods on three matrices, the last a stand-in; `slow` does not run on b. Times:
+/// Returns the rows of three methods on three matrices, the last a stand-in; `slow` does not run on b. The times
+/// in ms are:
 ///
 /// |   | nonzeros | base | fast | slow | ceiling |
 /// |---|---|---|---|---|---|
@@ -41,7 +43,7 @@ fn row(file: &str, nonzeros: usize, method: &str, ms: f64) -> Row {
 /// | b | 10000 | 3 | 6 | – | 20 GB/s |
 /// | c* | 100000 | 8 | 2 | 8 | 50 GB/s |
 ///
-/// Setups: 0, 10, 1.
+/// The setup times of the methods are 0, 10 and 1 ms.
 fn rows() -> Vec<Row> {
     let matrices = [
         ("a.mtx", 1000, [2.0, 1.0, 4.0], 20.0),
@@ -70,14 +72,14 @@ fn view(rows: Vec<Row>, toml: &str) -> View {
     spec.view(&Recorded { lines: lines.iter().collect(), ..Recorded::default() })
 }
 
-/// Notes and table.
-fn told(view: &View) -> String {
+/// Returns the notes and the table of a view.
+fn text_of(view: &View) -> String {
     let table = view.table.as_ref().map(|table| table.to_markdown() + "\n");
     assert_eq!(view.title, "T");
     format!("{}\n{}", view.notes.join("\n"), table.unwrap_or_default())
 }
 
-/// The names of a chart's series.
+/// Returns the names of a chart's series.
 fn names(view: &View) -> Vec<String> {
     match view.chart.as_ref().expect("a chart") {
         Chart::Plane(plane) => plane.series.iter().map(|series| series.name.clone()).collect(),
@@ -89,7 +91,7 @@ fn names(view: &View) -> Vec<String> {
 const BARS: &str = "kind = 'bars'\nvalue = 'avg_spmv_ms'";
 
 #[test]
-fn what_is_not_in_the_grammar_is_named() {
+fn errors_name_what_is_not_in_the_grammar() {
     let error = |toml: &str| toml::from_str::<Spec>(toml).unwrap_err().message().to_owned();
     let error_of = |kind: &str| error(&format!("kind = '{kind}'\ntitle = 'T'\nbreadth = 3\n"));
     for kind in [
@@ -117,16 +119,17 @@ fn what_is_not_in_the_grammar_is_named() {
     assert_eq!(error("kind = 'bars'"), "missing field `value`");
     assert_eq!(
         error("kind = 'heat'\nof = ['a where b']"),
-        "the condition 'b' must have the form COLUMN < VALUE, with blanks"
+        "the condition 'b' must have the form COLUMN < VALUE, with spaces around the operator"
     );
     assert_eq!(
         error("kind = 'heat'\nwhere = 'order < rcm'"),
-        "the condition 'order < rcm': the column order holds words, which only = and != compare"
+        "the condition 'order < rcm': the column order contains words, which can be compared only with = and !="
     );
     assert!(error("kind = 'plane'\nx = 'gflops'\ny = 'gflops'\nmark = 'pie'").contains("`trend`"));
 }
 
-/// A method's name goes with what rows differ in: threads only where one method has several.
+/// The name of a series contains the settings in which rows differ. Threads are included only if one method has
+/// several.
 #[test]
 fn settings_are_not_mixed() {
     let other = |change: fn(&mut Row)| {
@@ -165,7 +168,7 @@ fn methods_are_shown_in_the_order_of_the_selections() {
     assert_eq!(named("['*']\nwhere = 'matrix = b'"), ["base", "fast"]);
 }
 
-/// Nothing to show is shown by every kind.
+/// Every kind has a view for rows without any result.
 #[test]
 fn no_rows_are_a_view() {
     for toml in [
@@ -194,17 +197,18 @@ fn no_rows_are_a_view() {
     }
 }
 
-/// Values repeat on c alone. Each kind with a mean, its columns or rows of means, and where of `fast` and c.
+/// Values repeat on c only. For each kind with a mean: the name of its columns or rows of means, and the expected
+/// mean of `fast` over c.
 #[test]
-fn means_are_told_apart_by_the_values_of_the_matrices() {
+fn means_are_split_by_whether_values_repeat() {
     let rows = || {
         let distinct = |file: &str| if file.ends_with('c') { Some(1) } else { Some(1000) };
-        let told = |row: Row| Row {
+        let with_values = |row: Row| Row {
             values: Some(Values::Stored),
             distinct_values: distinct(&row.file),
             ..row
         };
-        rows().into_iter().map(told).collect::<Vec<_>>()
+        rows().into_iter().map(with_values).collect::<Vec<_>>()
     };
     let over = "over = 'base'";
     for (toml, name, expected) in [

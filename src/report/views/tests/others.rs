@@ -1,10 +1,10 @@
-//! Kinds that need other rows than [`rows`].
+//! Tests of kinds that need other rows than [`rows`].
 
 use expect_test::expect;
 
 use super::*;
 
-/// Two runs on two threads: 2 and 8 ms, of which the geometric mean is 4.
+/// Two runs on two threads take 2 and 8 ms; the geometric mean is 4.
 #[test]
 fn a_line_over_threads_is_one_series() {
     let on = |threads, ms| Row { threads: Some(threads), ..row("a.mtx", 1000, "merge", ms) };
@@ -13,36 +13,36 @@ fn a_line_over_threads_is_one_series() {
     let view = view(rows, plane);
     expect![[r#"
         1 matrix; f64, cpu, natural order
-        points: geometric means of the rows with the same threads, from the least to the greatest
+        points: geometric means of the rows with the same threads; strokes: from the least to the greatest
         | threads \ mean time per product (ms) | merge |  mkl |
         |--------------------------------------|-------|------|
         |                                    1 |  5.00 |      |
         |                                    2 |  4.00 | 3.00 |
         |                                    4 |  1.00 |      |
     "#]]
-    .assert_eq(&told(&view));
+    .assert_eq(&text_of(&view));
     let Some(Chart::Plane(plane)) = view.chart else { panic!() };
     assert_eq!(plane.series[0].points[1].spread, Some((2.0, 8.0)));
 }
 
-/// Three rows are the fewest for a point, so a to c are one, of which `slow` has too few. The mean of 2, 3 and
-/// 8 is ³√48 = 3.63, the middle half from 2.5 to 5.5; of 1, 6 and 2 it is ³√12, from 1.5 to 4.
+/// Three rows are the minimum for a point, so a to c are combined into one; `slow` has too few rows. The mean of
+/// 2, 3 and 8 is ³√48 = 3.63, the quartiles are 2.5 and 5.5; for 1, 6 and 2 they are ³√12, 1.5 and 4.
 #[test]
-fn a_trend_tells_its_numbers_and_dots_do_not() {
+fn a_trend_has_a_table_and_dots_do_not() {
     let plane = "kind = 'plane'\nx = 'num_nonzeros'\ny = 'avg_spmv_ms'";
     let trend = view(rows(), &format!("{plane}\nmark = 'trend'"));
     expect![[r#"
         3 matrices; f64, cpu, 2 threads, natural order
-        marked *: 1 generated in place of the collection's
+        marked *: generated stand-ins for matrices of the collection (1)
         without a time: slow on 1 matrix
-        points: geometric means of three rows or more with like nonzeros; bands: their middle half
+        points: geometric means of three or more rows with similar nonzeros; bands: from the lower to the upper quartile
         not drawn: 2 of 8 rows (nonzeros or mean time per product (ms): unknown, infinite, not above 0, or too few)
         | method | nonzeros | mean time per product (ms) | lower quartile | upper quartile | rows |
         |--------|----------|----------------------------|----------------|----------------|------|
         | base   |    10000 |                       3.63 |           2.50 |           5.50 |    3 |
         | fast   |    10000 |                       2.29 |           1.50 |           4.00 |    3 |
     "#]]
-    .assert_eq(&told(&trend));
+    .assert_eq(&text_of(&trend));
     let dots = view(rows(), plane);
     assert_eq!((dots.table.is_none(), dots.notes.len()), (true, 3), "{dots:?}");
     let zeros = "kind = 'plane'\nx = 'num_nonzeros'\ny = 'setup_ms'";
@@ -51,10 +51,10 @@ fn a_trend_tells_its_numbers_and_dots_do_not() {
     assert_eq!(view(rows(), zeros).notes[3], left_out, "setups of 0 on a logarithmic axis");
 }
 
-/// Heat and winners have a line per precision; `best` a method per precision; only times of one precision
-/// are compared.
+/// `heat` and `winners` have a row per precision, `best` has one per method and precision. Only times of one
+/// precision are compared.
 #[test]
-fn precisions_compete_apart() {
+fn precisions_are_compared_separately() {
     let mut rows = rows();
     rows.truncate(2);
     let single = |row: &Row, ms| Row {
@@ -71,26 +71,26 @@ fn precisions_compete_apart() {
     assert_eq!(heat.cells[1], [Some(50.0), Some(100.0)]);
     expect![[r#"
         1 matrix; cpu, 2 threads, natural order
-        loss: time over that of the fastest on the matrix, over the matrices on which the method runs; of equally fast ones each is the fastest
+        loss: time divided by the time of the fastest method on the same matrix; means are over the matrices on which the method runs; equally fast methods all count as the fastest
         | method   | fastest on | runs on | mean loss | greatest loss | on    |
         |----------|------------|---------|-----------|---------------|-------|
         | base f32 |          1 |       1 |      1.00 |          1.00 | a f32 |
         | fast f64 |          1 |       1 |      1.00 |          1.00 | a f64 |
         | fast f32 |          0 |       1 |      1.50 |          1.50 | a f32 |
         | base f64 |          0 |       1 |      2.00 |          2.00 | a f64 |
-    "#]].assert_eq(&told(&view(rows, "kind = 'best'")));
+    "#]].assert_eq(&text_of(&view(rows, "kind = 'best'")));
 }
 
-/// The baseline in two orders: on a the faster one is meant, and the view says so.
+/// The baseline has rows in two orders. The faster one on a is used, and a note names both.
 #[test]
-fn what_a_baseline_stands_for_is_told() {
+fn a_note_names_the_rows_that_a_baseline_is_chosen_from() {
     let mut rows = rows();
     rows.push(Row { order: Some(Order::Rcm), ..row("a.mtx", 1000, "base", 0.5) });
     let view =
         view(rows, "kind = 'speedup'\nover = 'base'\nof = ['fast', 'slow']\nwhere = 'matrix != b'");
     expect![[r#"
         2 matrices; f64, cpu, 2 threads, natural order
-        marked *: 1 generated in place of the collection's
+        marked *: generated stand-ins for matrices of the collection (1)
         base: on each matrix the fastest of base natural, base rcm
         time of base / time of the method: above 1 the method is faster
         | method | matrices |   min |  max | harmonic mean | geometric mean | % faster |
@@ -98,12 +98,12 @@ fn what_a_baseline_stands_for_is_told() {
         | fast   |        2 | 0.500 | 4.00 |         0.889 |           1.41 |     50.0 |
         | slow   |        2 | 0.125 | 1.00 |         0.222 |          0.354 |        0 |
     "#]]
-    .assert_eq(&told(&view));
+    .assert_eq(&text_of(&view));
 }
 
-/// Which of several rows counts is told where a part still has several.
+/// A note on the choice among several rows appears only if a part has several.
 #[test]
-fn parts_tell_of_what_they_leave_to_choose() {
+fn parts_have_a_note_if_they_contain_several_rows_per_matrix() {
     let on = |method, threads, ms| Row { threads: Some(threads), ..row("a.mtx", 1000, method, ms) };
     let rows = vec![on("x", 1, 4.0), on("x", 2, 2.0), on("y", 1, 8.0), on("y", 2, 5.0)];
     let notes = |split: &str| {
@@ -134,17 +134,17 @@ fn repeatability() {
     expect![[r#"
         3 matrices; f64, cpu, 2 threads, natural order
         without a time: seq on 2 matrices, old on 2 matrices
-        compared: the bits of y after the first product and after each round, of the same x
-        without such counts: 1 method
+        compared: the bits of y after the first product and after each round, with the same x
+        without a count of results: 1 method
         | method | rows | always the same | most different results | on |
         |--------|------|-----------------|------------------------|----|
         | atomic |    3 |               1 |                      5 | b  |
         | seq    |    1 |               1 |                      1 |    |
     "#]]
-    .assert_eq(&told(&view(rows, "kind = 'repeatability'")));
+    .assert_eq(&text_of(&view(rows, "kind = 'repeatability'")));
 }
 
-/// The rows of the test beside `Sweep`, whose results are worked there, and another method's.
+/// The rows of the test of `Sweep`, where the results are derived, and a row of another method.
 #[test]
 fn sizes() {
     let e = std::f64::consts::E;
@@ -176,7 +176,7 @@ fn sizes() {
         | short  |             1.00 |       32 |         4 |    2.00 |
         | long   |             2.72 |        8 |        16 |    4.00 |
     "#]]
-    .assert_eq(&told(&view));
+    .assert_eq(&text_of(&view));
     let Some(Chart::Plane(plane)) = view.chart else { panic!() };
     assert_eq!(plane.series[0].points[0].label.as_deref(), Some("short"));
     // From 32 at one nonzero per row to 8 at e.
@@ -184,7 +184,7 @@ fn sizes() {
     assert!((ends[0].1 - 32.0).abs() < 1e-9 && (ends[1].1 - 8.0).abs() < 1e-9, "{ends:?}");
 }
 
-/// 2 ms on 1000 nonzeros are 2000 ns each; b has more nonzeros, so it comes last.
+/// 2 ms for 1000 nonzeros are 2000 ns per nonzero. b has more nonzeros, so it comes last.
 #[test]
 fn stages() {
     let stage = |file: &str, method: &str, nonzeros, stage: &str, ms| StageRow {
@@ -217,16 +217,16 @@ fn stages() {
         | a*     |     1000 |             10.0 | merge  | product |      3.00 |                  3000 |          75.0 |
         | b      |     4000 |             10.0 | hola   | starts  |      1.00 |                   250 |          75.0 |
         | b      |     4000 |             10.0 | hola   | product |      8.00 |                  2000 |          75.0 |
-    "#]].assert_eq(&told(&view));
+    "#]].assert_eq(&text_of(&view));
     let Some(Chart::Bars(bars)) = view.chart else { panic!() };
     assert_eq!(bars.categories, ["a*, hola", "a*, merge", "b, hola"]);
     assert_eq!(bars.series[1].values, [Some(2000.0), None, Some(2000.0)]);
     assert!(bars.stacked);
 }
 
-/// What a picture that is a file of its own says of its rows: those that its view is of.
+/// The foot of a chart describes only the rows that the view shows.
 #[test]
-fn a_foot_tells_of_the_rows_that_are_shown() {
+fn a_foot_describes_the_rows_that_are_shown() {
     let run = serde_json::json!({"run_id": "r", "date": "2026-03-02T10:00:00Z", "gpu": {"name": "G"},
         "system": {"cpu": "C", "cores": 2}});
     let of_run = |row| Row { run_id: "r".into(), ..row };
@@ -253,21 +253,22 @@ fn a_foot_tells_of_the_rows_that_are_shown() {
     assert!(foot(speedup).ends_with(both), "all methods and the baseline: {}", foot(speedup));
 }
 
-/// Of eleven setups ten pay off, in proportion to the nonzeros; the one that never does has no place in a correlation.
+/// Ten of eleven setups pay off, in proportion to the nonzeros. The one that never does is left out of the
+/// correlation.
 #[test]
-fn what_never_pays_off_does_not_hide_how_the_others_correlate() {
+fn setups_that_never_pay_off_are_left_out_of_correlations() {
     let row = |k: usize| {
         let break_even = Some(if k == 11 { f64::INFINITY } else { 2.0 * k as f64 });
         Row { break_even, ..row(&format!("{k}.mtx"), 1000 * k, "merge", 1.0) }
     };
     let pairs = "kind = 'correlations'\npairs = [['num_nonzeros', 'break_even']]";
     let view = view((1..=11).map(row).collect(), pairs);
-    assert!(told(&view).contains("| merge  |   10 |        1.00 |"), "{}", told(&view));
+    assert!(text_of(&view).contains("| merge  |   10 |        1.00 |"), "{}", text_of(&view));
 }
 
-/// Two methods on three matrices, of which one is long: 10 % too slow, twice too fast, and right.
+/// Two matrices, of which one has long times: modelled times are 10 % too long, half as long, and right.
 #[test]
-fn agreement_tells_how_near_modelled_times_are_to_published_ones() {
+fn agreement_compares_modelled_with_published_times() {
     let modelled = |file: &str, method: &str, ms: f64, published: f64| {
         let device = Some(Device::model("v100"));
         let line =
@@ -289,14 +290,14 @@ fn agreement_tells_how_near_modelled_times_are_to_published_ones() {
         2 matrices; f64, model:v100, natural order
         without a time: two on 1 matrix, three on 1 matrix
         error: |modelled time with launching and waiting / published time - 1|; long: published times of 0.1 ms or more
-        model:v100: over the methods of a matrix, the rank correlation of modelled and published times is 0.50 in the median and 0.9 or more on 0 of 1 matrices, those on which the longest of 3 methods or more is long
-        farthest 1: two of a on model:v100: 1.00 ms modelled, 2.00 published, 0.50 times
+        model:v100: rank correlation of modelled and published times over the methods of each matrix: median 0.50, 0.9 or more on 0 of 1 matrices with 3 or more methods, of which at least one has a long published time
+        largest error 1: two on a, model:v100: 1.00 ms modelled, 2.00 ms published, ratio 0.50
         | method | cases | median error (%) | within a factor of 1.5 (%) | of them long: cases | median error (%) | within a factor of 1.5 (%) |
         |--------|-------|------------------|----------------------------|---------------------|------------------|----------------------------|
         | one    |     2 |             5.00 |                        100 |                   1 |             10.0 |                        100 |
         | two    |     1 |             50.0 |                          0 |                   1 |             50.0 |                          0 |
         | three  |     1 |                0 |                        100 |                   1 |                0 |                        100 |
-    "#]].assert_eq(&told(&view));
+    "#]].assert_eq(&text_of(&view));
     let Some(Chart::Plane(plane)) = view.chart else { panic!() };
     let points: Vec<_> = plane.series.iter().map(|series| series.points.len()).collect();
     assert_eq!(points, [2, 1, 1]);
