@@ -20,8 +20,9 @@ const WARP: usize = 32;
 const LINE: usize = 128;
 /// The number of repetitions of each measurement.
 const REPETITIONS: usize = 3;
-/// The number of arithmetic chains per thread, and (next) their lengths in the two measurements.
+/// The number of arithmetic chains per thread.
 const CHAINS: usize = 4;
+/// The lengths of the arithmetic chains in the two measurements.
 const CHAIN_LENGTHS: [usize; 2] = [64, 192];
 /// The number of atomic operations per warp in the two measurements.
 const ADDITIONS: [usize; 2] = [16, 48];
@@ -32,8 +33,9 @@ const MEMORY_STEPS: [usize; 2] = [1024, 3072];
 /// The number of empty kernels in a graph.
 const GRAPH_LAUNCHES: usize = 256;
 const KIB: usize = 1 << 10;
-/// The resolution of the measured L1 cache size, and (next) the largest size.
+/// The resolution of the measured L1 cache size in KiB.
 const L1_STEP_KIB: usize = 8;
+/// An upper bound of the L1 cache size in KiB.
 const MOST_L1_KIB: usize = 512;
 
 /// The measured parameters. Latencies and atomic operations are in cycles of `clock_mhz`.
@@ -164,7 +166,8 @@ impl Gauge {
         let (one, other) = (least(short)?, least(long)?);
         let slope = (other - one) / (long - short) as f64;
         let is_plain = slope.is_finite() && slope > 0.0;
-        let failed = || Failed(format!("more work did not take more time: {one} s, then {other} s"));
+        let failed =
+            || Failed(format!("more work did not take more time: {one} s, then {other} s"));
         is_plain.then_some(slope).ok_or_else(failed)
     }
 

@@ -19,8 +19,9 @@ const VECTOR: usize = 16;
 
 /// The time for which the device is occupied before a measurement; the host can enqueue several launches in it.
 const LEAD: Duration = Duration::from_micros(30);
-/// The number of empty kernels in one measurement of the launch time, and (next) the number of measurements.
+/// The number of empty kernels in one measurement of the launch time.
 const LAUNCHES: usize = 500;
+/// The number of measurements of the launch time; the shortest is used.
 const REPETITIONS: usize = 3;
 
 /// The kernels, compiled for a device.

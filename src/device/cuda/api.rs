@@ -102,7 +102,8 @@ pub fn api() -> Result<&'static Api, Unavailable> {
 
 impl Api {
     fn open() -> Result<Self, Unavailable> {
-        let absent = |_| Unavailable(format!("no CUDA driver: {NAME} was not found on this machine"));
+        let absent =
+            |_| Unavailable(format!("no CUDA driver: {NAME} was not found on this machine"));
         let library = library::open(None, NAME).map_err(absent)?;
         let incomplete = |error| {
             Unavailable(format!(

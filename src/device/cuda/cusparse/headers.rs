@@ -174,7 +174,8 @@ fn every_library_opens_and_reports_missing_functions() {
     for Installed { folder, version, .. } in installed(OLDEST) {
         let opened = library::open_local(Some(&folder), SOUGHT.names[0]);
         let opened = opened.unwrap_or_else(|message| panic!("{}: {message}", folder.display()));
-        let cusparse = CuSparseLibrary::find(&opened, folder).expect("the functions of every version");
+        let cusparse =
+            CuSparseLibrary::find(&opened, folder).expect("the functions of every version");
         assert_eq!(cusparse.version, version);
         let Functions { cusparseCreateSlicedEll: sell, cusparseCreateBsr: bsr, .. } =
             cusparse.functions;

@@ -4,8 +4,9 @@
 pub const SIDE: usize = 16;
 /// The largest number of entries of a COO tile.
 pub const FEW: usize = 12;
-/// The largest coefficient of variation of the row lengths for ELL, and (next) the smallest for HYB.
+/// The largest coefficient of variation of the row lengths for ELL.
 const EVEN: f64 = 0.2;
+/// The smallest coefficient of variation of the row lengths for HYB.
 const UNEVEN: f64 = 1.0;
 /// The largest number of entries that HYB lists.
 const MOST_LISTED: usize = 4;
