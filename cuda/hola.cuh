@@ -1,5 +1,5 @@
-// Code that HOLA's plain and transposed products share. A block of BLOCK threads owns PER_BLOCK consecutive
-// nonzeros, each thread ITEMS of them. Rows write themselves to the blocks and threads that they cover.
+// Code that HOLA's plain and transposed products share. A block of BLOCK threads owns PER_BLOCK consecutive nonzeros,
+// a thread ITEMS of them. Row indices are scattered to the blocks and threads that begin in the row.
 #pragma once
 #include "common.cuh"
 

@@ -135,7 +135,7 @@ fn launches_and_their_shortest_time_are_reported() {
     assert_eq!(launches("gpu-csr5"), Some(4));
 }
 
-/// Twenty products per round; a sample lasts at least two milliseconds, which are two products.
+/// Twenty products per round; a sample lasts at least two milliseconds: two products of one millisecond.
 #[test]
 fn samples_last_two_milliseconds() {
     let (gpu, csr) = (Gpu::new(Model::tiny(2)), grid());

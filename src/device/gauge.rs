@@ -148,7 +148,7 @@ impl Gauge {
         self.add.launch(1, BLOCK, 0, &[&none, &counter])
     }
 
-    /// Returns the additional seconds per unit of length: the time for the second length minus that for the first.
+    /// Returns the seconds per unit of length: the difference of the two times divided by that of the lengths.
     fn slope(
         &self,
         [short, long]: [usize; 2],

@@ -61,7 +61,7 @@ impl Probe {
         self.gpu.time(work)
     }
 
-    /// Like [`time`](Self::time), but ends when the whole device is idle: includes work in streams of libraries.
+    /// Like [`time`](Self::time), but waits until the device is idle, which includes work in streams of libraries.
     ///
     /// # Errors
     /// Returns the error of `work` or of the device.

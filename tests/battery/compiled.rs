@@ -60,9 +60,9 @@ const ARCHITECTURES: [(u32, (u32, u32), Scope); 12] = [
 /// The architecture whose resources are printed, and on which no register may be spilled.
 const PRINTED: (u32, u32) = (9, 0);
 
-/// The registers per block on every architecture above, and (next) the unit in which a warp's 32 threads get them.
-/// Warps get registers in groups of four.
+/// The largest number of registers per block on every architecture above.
 const REGISTERS: u32 = 64 << 10;
+/// The unit of registers that are allocated to a warp. Warps are allocated in groups of four.
 const PIECE: u32 = 256;
 /// The bytes of shared memory that a block can use on every device without raising the limit.
 const SHARED: u32 = 48 << 10;

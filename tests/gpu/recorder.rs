@@ -57,7 +57,7 @@ impl Recorder {
         self
     }
 
-    /// Adds a library that leaves work in a stream of its own, which only waits for all streams include.
+    /// Adds a library that leaves work in a stream of its own. Only calls that wait for all streams wait for it.
     pub fn working_elsewhere(mut self) -> Self {
         self.elsewhere = Some(self.model.allocate(256).unwrap());
         self

@@ -44,8 +44,8 @@ pub const METHOD_2: Method = Method {
         Parameter {
             name: "block",
             values: &BLOCKS,
-            meaning: "block of gpu-csrk-3 or gpu-csrk-3.5, of which all dimensions but the lanes run over rows; default by the \
-                      mean row length",
+            meaning: "block of gpu-csrk-3 or gpu-csrk-3.5, of which all dimensions but the lanes run \
+                      over rows; default by the mean row length",
         },
         Parameter {
             name: "srs",

@@ -29,12 +29,15 @@ struct State {
     created: usize,
     matrices: HashMap<SparseMatrix, SparseLayout>,
     vectors: HashMap<DenseVector, (u64, Address, Precision)>,
-    /// The products whose workspace size was queried, and (next) the one for which a matrix was preprocessed.
+    /// The products whose workspace size was queried.
     sized: Vec<(SparseMatrix, bool, Algorithm)>,
+    /// The product for which each matrix was preprocessed, with its workspace.
     preprocessed: HashMap<SparseMatrix, (bool, Algorithm, Address)>,
-    /// The queried products of cusparseSpMVOp, and (next) the workspace of a descriptor and the descriptor of a plan.
+    /// The products of cusparseSpMVOp whose workspace size was queried.
     op_sized: Vec<(SparseMatrix, OpAlgorithm)>,
+    /// The matrix and the workspace of each descriptor.
     descriptors: HashMap<OpDescriptor, (SparseMatrix, Address)>,
+    /// The descriptor of each plan.
     plans: HashMap<OpPlan, OpDescriptor>,
 }
 

@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(sizes(A100, 1e4, SERIAL), Sizes { srs: 1, ssrs: 1 });
     }
 
-    /// One thread per row keeps the sizes of the formulas for every mean row length.
+    /// With one thread per row, the sizes are those of the formulas for every mean row length.
     #[test]
     fn the_case_may_differ_from_that_of_the_row_length() {
         assert_eq!(sizes(V100, 20.0, SERIAL), Sizes { srs: 6, ssrs: 5 });

@@ -29,8 +29,8 @@ fn shape(format: Format, nnz: usize, listed: usize) -> u32 {
 }
 
 impl<T: Scalar> Encoded<T> {
-    /// Appends a tile. No offset reaches 2³²: a nonzero needs at most 1.78 values, in ELL, and 1.77 index bytes, in the
-    /// smallest CSR tiles; dense tiles at a corner of the matrix are an exception but few.
+    /// Appends a tile. No offset reaches 2³²: a nonzero needs at most 1.78 values, in ELL, and 1.77 index bytes, in
+    /// the smallest CSR tiles. The only exception is a dense tile in the corner of the matrix.
     pub fn push(&mut self, column: u32, tile: Tile<T>, format: Format) {
         let (values, indices) = (self.values.len() as u32, self.indices.len() as u32);
         let nnz = tile.places.len();
