@@ -1,27 +1,27 @@
-// BCCOO: blocks of BLOCK_ROWS x BLOCK_COLS values in the order of their rows, with a bit for each that
-// is the last of its row of blocks. A tile is a thread block's share, BLOCK threads of ITEMS blocks
-// each. The sum of a row that a tile leaves open goes to the next tile (ADJACENT) or to a second kernel.
+// BCCOO: blocks of BLOCK_ROWS x BLOCK_COLS values ordered by row of blocks, with a bit that marks the last block of
+// each row of blocks. A tile is a thread block's share: BLOCK threads with ITEMS blocks each. The sum of a row that
+// continues in the next tile is passed to that tile (ADJACENT) or added by a second kernel.
 #include "common.cuh"
 
 typedef unsigned long long wide;
 
 constexpr unsigned WARPS = BLOCK / WARP;
 constexpr unsigned LONGER_SIDE = BLOCK_ROWS > BLOCK_COLS ? BLOCK_ROWS : BLOCK_COLS;
-// Blocks whose loads a thread has under way at once.
+// The number of blocks whose loads a thread starts before it uses the first.
 constexpr unsigned TOGETHER = 8 / LONGER_SIDE < ITEMS ? 8 / LONGER_SIDE : ITEMS;
 constexpr unsigned PACK_BYTES = BLOCK_COLS * sizeof(value_t);
 
-// Neighbours in a row of a block, or in x.
+// Neighbouring values in a row of a block, or neighbouring elements of x.
 struct __align__(PACK_BYTES < 16 ? PACK_BYTES : 16) Pack {
     value_t of[BLOCK_COLS];
 };
 
-// The sums of the rows of a row of blocks.
+// The sums of the rows in a row of blocks.
 struct Sums {
     value_t of[BLOCK_ROWS];
 };
 
-// What was summed of a row of blocks that is still open.
+// The partial sums of a row of blocks that has not ended yet.
 struct Carry {
     unsigned row;
     Sums sums;
@@ -32,7 +32,7 @@ __device__ __forceinline__ void add(Sums &sums, const Sums &more) {
     for (unsigned r = 0; r < BLOCK_ROWS; ++r) sums.of[r] += more.of[r];
 }
 
-// The x of some columns of blocks. Only the last column of all may be cut off by the edge.
+// Loads the x of some columns of blocks. The edge of the matrix can cut only the last column of blocks.
 __device__ __forceinline__ void load_x(const unsigned (&at)[TOGETHER], unsigned cols,
                                        const value_t *__restrict__ x, Pack (&packs)[TOGETHER]) {
     bool whole = true;
@@ -51,7 +51,7 @@ __device__ __forceinline__ void load_x(const unsigned (&at)[TOGETHER], unsigned 
     }
 }
 
-// A block's product. Its rows lie BLOCK packs apart.
+// Returns a block's product. The rows of the block have a stride of BLOCK packs.
 __device__ __forceinline__ Sums product(const Pack *__restrict__ block, const Pack &x) {
     Sums sums = {};
 #pragma unroll
@@ -73,7 +73,7 @@ __device__ __forceinline__ void store_rows(value_t *y, unsigned rows, unsigned b
     }
 }
 
-// Sums within runs of the same row, from the first lane of the warp up to each.
+// Computes the inclusive prefix sums within runs of the same row in the warp.
 __device__ __forceinline__ void scan_warp(Carry &carry) {
     const unsigned tails = run_tails(carry.row);
 #pragma unroll
@@ -81,8 +81,8 @@ __device__ __forceinline__ void scan_warp(Carry &carry) {
         carry.sums.of[r] = run_sums(tails, carry.sums.of[r]);
 }
 
-// What the threads before this one leave of the row that it begins in; `carry` becomes what all up
-// to this one leave.
+// Returns the sum that the threads before this one leave for its first row. `carry` becomes the combined sum
+// of all threads up to this one.
 __device__ __forceinline__ Sums scan_block(Carry &carry) {
     __shared__ Carry warp_carries[WARPS];
     const unsigned warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
@@ -105,7 +105,7 @@ __device__ __forceinline__ Sums scan_block(Carry &carry) {
     return left;
 }
 
-// Thread blocks take tiles in the order in which they start, so none waits for one that cannot run.
+// Thread blocks get tiles in the order in which they start, so none waits for one that cannot start.
 __device__ __forceinline__ unsigned take_tile(unsigned *counter) {
     __shared__ unsigned tile;
     if (threadIdx.x == 0) tile = atomicAdd(counter, 1u);
@@ -125,7 +125,7 @@ __device__ __forceinline__ void publish(value_t *carries, unsigned *flags, unsig
     atomicExch(&flags[tile], 1u);
 }
 
-// Volatile, so that it is read anew in every round and not before the flag.
+// The reads are volatile, so that each iteration reads the flag again and the sums are not read before it.
 __device__ __forceinline__ Sums await(const value_t *carries, const unsigned *flags,
                                       unsigned tile) {
     while (*(const volatile unsigned *)&flags[tile] == 0) {}
@@ -137,8 +137,8 @@ __device__ __forceinline__ Sums await(const value_t *carries, const unsigned *fl
     return sums;
 }
 
-// Adjacent synchronisation: what the tiles before leave of the row that this one begins in, while it
-// passes on what itself leaves. Only a tile in which no row ends has to wait before.
+// Adjacent synchronisation: returns the previous tile's sum of this tile's first row, and publishes this tile's
+// own sum. Only a tile in which no row ends must wait before it publishes.
 __device__ __forceinline__ Sums exchange(value_t *carries, unsigned *flags, unsigned tile,
                                          Sums own, bool a_row_ends) {
     if (a_row_ends) publish(carries, flags, tile, own);
@@ -151,8 +151,8 @@ __device__ __forceinline__ Sums exchange(value_t *carries, unsigned *flags, unsi
     return before;
 }
 
-// state: the counter of tiles, then their flags; 0 at first. The bounds leave registers for all loads
-// that are to be under way.
+// `state` is the counter of tiles, followed by their flags, all 0 at the start. The launch bounds leave enough
+// registers for all loads that are in flight.
 extern "C" __global__ void __launch_bounds__(BLOCK, 768 / BLOCK)
     bccoo_tiles(unsigned rows, unsigned cols, const unsigned *__restrict__ first_rows,
                 const unsigned *__restrict__ ends, const unsigned *__restrict__ columns,
@@ -205,7 +205,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 768 / BLOCK)
     if (closed) store_rows(y, rows, first_row, alpha, first, beta);
 }
 
-// Adds what the tiles left to the rows in which the next ones begin: a thread per tile but the last.
+// Adds the carries to the first rows of the next tiles: one thread per tile except the last.
 extern "C" __global__ void __launch_bounds__(128)
     bccoo_carries(unsigned seams, const unsigned *__restrict__ first_rows,
                   const value_t *__restrict__ carries, value_t *y, value_t alpha) {
@@ -214,7 +214,7 @@ extern "C" __global__ void __launch_bounds__(128)
     const unsigned block_row = first_rows[((wide)tile + 1) * BLOCK];
 #pragma unroll
     for (unsigned r = 0; r < BLOCK_ROWS; ++r) {
-        // A row past the last has no entries and so no sum.
+        // A row past the last has no entries, so its sum is 0.
         const value_t sum = carries[(wide)tile * BLOCK_ROWS + r];
         if (sum != 0) atomicAdd(&y[block_row * BLOCK_ROWS + r], alpha * sum);
     }

@@ -1,12 +1,12 @@
-// BCSR: blocks of SIZE x SIZE, each stored column by column; LANES neighbours, a vector, share a row of
-// blocks and load neighbouring values.
+// BCSR: blocks of SIZE x SIZE, each stored column by column. A vector of LANES neighbouring threads owns a
+// row of blocks and loads neighbouring values.
 #include "common.cuh"
 
 constexpr unsigned AREA = SIZE * SIZE;
-// The lanes that load values: as many as keep each in its row of the blocks.
+// The number of lanes that load values: the largest multiple of SIZE, so that each lane stays in one row.
 constexpr unsigned USED = LANES / SIZE * SIZE;
 
-// The sums over the lanes of the same row, in a vector's first SIZE lanes.
+// Returns the sums over the lanes of the same row in the vector's first SIZE lanes.
 __device__ __forceinline__ value_t row_sums(unsigned lane, value_t sum) {
 #pragma unroll
     for (unsigned columns = USED / SIZE; columns > 1; columns = (columns + 1) / 2) {

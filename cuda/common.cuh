@@ -1,4 +1,4 @@
-// What several kernels share. VALUE_T is float or double, defined by the compilation.
+// Functions that several kernels share. The compilation defines VALUE_T as float or double.
 #pragma once
 
 typedef VALUE_T value_t;
@@ -6,20 +6,20 @@ typedef VALUE_T value_t;
 constexpr unsigned WARP = 32;
 constexpr unsigned ALL_LANES = 0xffffffffu;
 
-// y[row] <- alpha sum + beta y[row]; with beta = 0 the old y is not read.
+// y[row] <- alpha sum + beta y[row]. If beta = 0, the old y is not read.
 __device__ __forceinline__ void store(value_t *y, unsigned row, value_t alpha, value_t sum,
                                       value_t beta) {
     y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
 }
 
-// The lanes of the calling lane's vector: WIDTH neighbours, a power of two.
+// Returns the mask of the lanes in the calling lane's vector: WIDTH neighbours, a power of two.
 template <unsigned WIDTH>
 __device__ __forceinline__ unsigned vector_mask() {
     if (WIDTH == WARP) return ALL_LANES;
     return ((1u << WIDTH % WARP) - 1) << (threadIdx.x % WARP / WIDTH * WIDTH);
 }
 
-// The sum over the WIDTH lanes of a vector, in its first lane. All lanes of `mask` call it.
+// Returns the sum over the WIDTH lanes of a vector in its first lane. All lanes of `mask` must call it.
 template <unsigned WIDTH>
 __device__ __forceinline__ value_t vector_sum(unsigned mask, value_t sum) {
     for (unsigned distance = WIDTH / 2; distance > 0; distance /= 2)
@@ -27,16 +27,16 @@ __device__ __forceinline__ value_t vector_sum(unsigned mask, value_t sum) {
     return sum;
 }
 
-// Bit k: lane k is the last of a run of equal keys. All lanes call it.
+// Returns a mask whose bit k is set if lane k is the last of a run of equal keys. All lanes must call it.
 __device__ __forceinline__ unsigned run_tails(unsigned key) {
     const unsigned next = __shfl_down_sync(ALL_LANES, key, 1);
     return __ballot_sync(ALL_LANES, threadIdx.x % WARP == WARP - 1 || next != key);
 }
 
-// Sums within runs, from the run's first lane up to each. Bit k of `tails` says that
-// lane k is the last of a run.
+// Returns the inclusive prefix sum within each run. Bit k of `tails` is set if lane k is the last of a
+// run. All lanes must call it.
 __device__ __forceinline__ value_t run_sums(unsigned tails, value_t sum) {
-    // Bit k: the lane `distance` before lane k is of the same run.
+    // Bit k: the lane at `distance` before lane k is in the same run.
     unsigned reach = ~(tails << 1 | 1);
     for (unsigned distance = 1; reach != 0; distance *= 2) {
         const value_t before = __shfl_up_sync(ALL_LANES, sum, distance);
@@ -46,8 +46,8 @@ __device__ __forceinline__ value_t run_sums(unsigned tails, value_t sum) {
     return sum;
 }
 
-// The part of a row's product that one lane of a vector of WIDTH takes: every WIDTH-th nonzero. A
-// whole warp begins at the multiple of its width below the row's start, so that its loads are aligned.
+// Returns one lane's part of a row's product: the nonzeros at a stride of WIDTH. A whole warp starts at the
+// multiple of its width at or below the row's start, so that its loads are aligned.
 template <unsigned WIDTH>
 __device__ __forceinline__ value_t lane_product(unsigned start, unsigned end, unsigned lane,
                                                 const unsigned *column_indices,
@@ -62,7 +62,7 @@ __device__ __forceinline__ value_t lane_product(unsigned start, unsigned end, un
     return sum;
 }
 
-// value * x of a place that may be fill: a zero that is no entry must not meet an x that is not finite.
+// value * x, but 0 if the value is 0: it may be padding, and x may be NaN or infinite.
 __device__ __forceinline__ value_t filled_product(value_t value, value_t x) {
     return value * (value == 0 ? value_t(0) : x);
 }

@@ -1,4 +1,4 @@
-// COO: an interval of the nonzeros per warp. y begins as beta y.
+// COO: one interval of the nonzeros per warp. y already contains beta y.
 #include "coordinates.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK)

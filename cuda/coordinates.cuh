@@ -1,24 +1,24 @@
-// Entries with their rows, sorted by row, added to y: what COO and the second part of HYB share.
+// Adds entries with row indices, sorted by row, to y. COO and the second part of HYB use this.
 #pragma once
 #include "common.cuh"
 
-// The row of what is no entry.
+// The row index of lanes beyond the last entry.
 constexpr unsigned NO_ROW = 0xffffffffu;
-// Steps whose entries are loaded before the first of them is used.
+// The number of steps whose entries are loaded before the first of them is used.
 constexpr unsigned STEPS = 4;
 
-// y += alpha A x for the entries from `begin` to `end`, by a warp: a sum per row, added by an atomic
-// operation, since the first row and the last may be shared with other warps.
+// y += alpha A x for the entries from `begin` to `end`, by one warp. Each row's sum is added by an atomic
+// operation, because the first and the last row may be shared with other warps.
 __device__ __forceinline__ void add_interval(unsigned begin, unsigned end,
                                              const unsigned *row_indices,
                                              const unsigned *column_indices,
                                              const value_t *values, const value_t *x, value_t *y,
                                              value_t alpha) {
     const unsigned lane = threadIdx.x % WARP;
-    // In the first lane: what the steps before have of its row.
+    // In the first lane: the sum of the previous steps for its row.
     value_t carry = 0;
     for (unsigned first = begin; first < end; first += STEPS * WARP) {
-        // The last is the row after those of the others, in the first lane.
+        // The last element is the row of the entry after these steps, in the first lane only.
         unsigned rows[STEPS + 1], columns[STEPS];
         value_t products[STEPS];
 #pragma unroll
@@ -47,7 +47,7 @@ __device__ __forceinline__ void add_interval(unsigned begin, unsigned end,
     }
 }
 
-// The same for all entries, an interval per warp.
+// Adds all entries to y, with one interval of entries per warp.
 __device__ __forceinline__ void add_coordinates(unsigned nnz, unsigned interval,
                                                 const unsigned *row_indices,
                                                 const unsigned *column_indices,

@@ -1,16 +1,16 @@
-// CSR5: conversion of CSR, tiles, calibration and tail. A tile is WARP lanes of SIGMA consecutive
-// nonzeros each; step by step, the nonzeros of all lanes lie together.
+// CSR5: conversion from CSR, tiles, calibration and tail. A tile has WARP lanes with SIGMA consecutive nonzeros
+// each; the nonzeros of all lanes for one step are adjacent.
 #include "common.cuh"
 
 constexpr unsigned TILE = WARP * SIGMA;
-// In tile_ptr: the rows that start in the tile are not consecutive.
+// The bit in tile_ptr that is set if the rows that start in the tile are not consecutive.
 constexpr unsigned DIRTY = 1u << 31;
-// Words of a lane's descriptor. The first holds FLAGS bit flags below the y_offset, the next the rest.
+// The words of a lane's descriptor. The first has FLAGS bit flags below the y_offset, the second the others.
 constexpr unsigned WORDS = (SIGMA + FLAGS - 1) / FLAGS;
 constexpr unsigned NO_ROW = ~0u;
 
-// The row of a nonzero: the last that starts at or before it. For the nonzero after the last it is the
-// number of rows.
+// Returns the row of a nonzero: the last row that starts at or before it. For the index after the last nonzero
+// this is the number of rows.
 __device__ unsigned row_of(unsigned nonzero, const unsigned *row_offsets, unsigned rows) {
     unsigned low = 0, high = rows;
     while (low < high) {
@@ -23,7 +23,7 @@ __device__ unsigned row_of(unsigned nonzero, const unsigned *row_offsets, unsign
     return low;
 }
 
-// The rows of `count` nonzeros, every `stride`-th from `first` on.
+// Computes the rows of `count` nonzeros, from `first` on at a stride of `stride`.
 extern "C" __global__ void __launch_bounds__(128)
     csr5_rows(unsigned count, unsigned first, unsigned stride, unsigned rows,
               const unsigned *__restrict__ row_offsets, unsigned *rows_of) {
@@ -31,12 +31,12 @@ extern "C" __global__ void __launch_bounds__(128)
     if (k < count) rows_of[k] = row_of(first + k * stride, row_offsets, rows);
 }
 
-// Where the first word of a lane's descriptor lies; the next is a WARP further.
+// Returns the index of the first word of a lane's descriptor; the second is WARP words later.
 __device__ unsigned descriptor_at(unsigned tile, unsigned lane) {
     return tile * (WORDS * WARP) + lane;
 }
 
-// A bit for each row that starts in a tile, but not at the tile's first nonzero.
+// Sets a bit for each row that starts in a tile, except at the tile's first nonzero.
 extern "C" __global__ void __launch_bounds__(128)
     csr5_flags(unsigned rows, unsigned tiles, const unsigned *__restrict__ row_offsets,
                unsigned *descriptors) {
@@ -49,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(128)
     atomicOr(&descriptors[word], 1u << step % FLAGS);
 }
 
-// Flag j of a lane is bit j, and the tile's lanes before have y_offset of them.
+// Flag j of a lane is bit j; y_offset is the number of flags in the tile's lanes before.
 struct Descriptor {
     unsigned y_offset, flags;
 };
@@ -61,9 +61,9 @@ __device__ Descriptor descriptor_of(const unsigned *descriptors, unsigned tile, 
     return {words[0] >> FLAGS, flags};
 }
 
-// The y_offsets, and for dirty tiles room for their empty offsets, in whatever order. A warp per tile.
-// A tile reads the first row of the next one while that one's warp may mark it as dirty: hence the
-// volatile reads and the atomic mark.
+// Computes the y_offsets, and reserves space for the empty offsets of dirty tiles, in any order. One warp per tile.
+// A tile reads the first row of the next one, while the warp of that one may mark it as dirty. Therefore the reads
+// are volatile and the mark is set atomically.
 extern "C" __global__ void __launch_bounds__(128)
     csr5_offsets(unsigned tiles, const unsigned *__restrict__ row_offsets, unsigned *descriptors,
                  volatile unsigned *tile_ptr, unsigned *empty_starts, unsigned *empty_count) {
@@ -83,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(128)
     empty_starts[tile] = atomicAdd(empty_count, count);
 }
 
-// For each flag of a dirty tile how far its row lies behind the row after the tile's first.
+// For each flag of a dirty tile, computes the distance from the row after the tile's first row to the flag's row.
 extern "C" __global__ void __launch_bounds__(128)
     csr5_empty_offsets(unsigned tiles, const unsigned *__restrict__ row_offsets,
                        const unsigned *__restrict__ descriptors,
@@ -101,7 +101,7 @@ extern "C" __global__ void __launch_bounds__(128)
     }
 }
 
-// An odd pitch, so that the reads of a column of `staged` meet no bank twice.
+// An odd stride, so that reading a column of `staged` causes no bank conflicts.
 constexpr unsigned PITCH = SIGMA | 1;
 
 template <class V>
@@ -113,8 +113,8 @@ __device__ __forceinline__ void transpose(const V *from, V *to, V *staged) {
         to[k] = staged[k % WARP * PITCH + k / WARP];
 }
 
-// Columns and values in the order in which the product takes them: as they are in tiles within one
-// row, or else transposed. A block per tile.
+// Copies columns and values to the order of the product: unchanged in tiles within one row, transposed in
+// others. One thread block per tile.
 extern "C" __global__ void __launch_bounds__(128)
     csr5_transpose(const unsigned *__restrict__ tile_ptr, const unsigned *__restrict__ csr_columns,
                    const value_t *__restrict__ csr_values, unsigned *columns, value_t *values) {
@@ -132,7 +132,7 @@ extern "C" __global__ void __launch_bounds__(128)
     transpose(csr_values + start, values + start, staged_values);
 }
 
-// A lane's nonzeros are loaded a few at a time: enough underway together, and they fit the registers.
+// The number of a lane's nonzeros that are loaded at a time: enough to hide the latency, few enough for registers.
 constexpr unsigned STEPS = SIGMA < 8 ? SIGMA : 8;
 
 struct Batch {
@@ -143,12 +143,12 @@ struct Batch {
     }
 };
 
-// The nonzeros of a lane.
+// The columns and values of a lane's nonzeros, and x.
 struct Nonzeros {
     const unsigned *columns;
     const value_t *values, *x;
 
-    // The batch that begins with a step.
+    // Loads the batch that starts at step `begin`.
     __device__ __forceinline__ Batch from(unsigned begin) const {
         Batch batch;
 #pragma unroll
@@ -160,7 +160,7 @@ struct Nonzeros {
     }
 };
 
-// A tile within one row: the sum of its products.
+// Returns the sum of the products of a tile within one row.
 __device__ __forceinline__ value_t fast_track(Batch batch, const Nonzeros &nonzeros) {
     value_t sum = 0;
 #pragma unroll
@@ -171,18 +171,18 @@ __device__ __forceinline__ value_t fast_track(Batch batch, const Nonzeros &nonze
     return vector_sum<WARP>(ALL_LANES, sum);
 }
 
-// The rows that start in a tile.
+// The rows that start in a tile, and how to write their sums.
 struct Rows {
     value_t *y;
-    // The one after the tile's first row.
+    // The row after the tile's first row.
     unsigned base;
     bool dirty;
     const unsigned *empty_offsets;
     value_t alpha;
     bool add;
 
-    // The row that starts at a flag gets its sum. No other thread has it, but an atomic addition needs
-    // no answer to wait for.
+    // Writes the sum of the row that starts at a flag. No other thread writes this row, but an atomic addition is
+    // used because it does not wait for a load.
     __device__ __forceinline__ void put(unsigned flag, value_t sum) const {
         const unsigned row = base + (dirty ? empty_offsets[flag] : flag);
         if (add)
@@ -192,13 +192,13 @@ struct Rows {
     }
 };
 
-// A lane's flags cut its nonzeros into pieces. The first belongs to a row that started in a lane
-// before, the inner ones are whole rows, and the last goes on in the lanes that follow.
+// A lane's flags divide its nonzeros into segments. The first belongs to a row that started in an earlier lane,
+// the middle ones are whole rows, and the last may continue in the following lanes.
 struct Ends {
     value_t first, last;
 };
 
-// Sums the pieces up, and puts the inner ones from `flag` on, which is then that of the last.
+// Sums the segments and writes the middle ones, starting at `flag`, which becomes the flag of the last segment.
 __device__ __forceinline__ Ends lane_sums(Batch batch, const Nonzeros &nonzeros, unsigned flags,
                                           unsigned &flag, const Rows &rows) {
     const unsigned inner = flags & (flags - 1);
@@ -214,8 +214,8 @@ __device__ __forceinline__ Ends lane_sums(Batch batch, const Nonzeros &nonzeros,
     return {flags != 0 ? first : sum, sum};
 }
 
-// What the lanes that follow have of a lane's last piece: their first ones, up to and with that of
-// the first lane with a flag, by a segmented scan.
+// Returns the following lanes' part of a lane's last segment by a segmented scan: their first segments, up to
+// and including that of the first lane with a flag.
 __device__ __forceinline__ value_t following(bool flagged, value_t first) {
     const unsigned lane = threadIdx.x % WARP;
     const unsigned ends = __ballot_sync(ALL_LANES, flagged) >> lane >> 1;
@@ -229,8 +229,8 @@ __device__ __forceinline__ value_t following(bool flagged, value_t first) {
     return sum;
 }
 
-// A warp per tile: the rows that start in it get their sums, and its first row's becomes the
-// tile's calibrator. y holds beta y.
+// One warp per tile: writes the sums of the rows that start in the tile, and stores the sum of its first row as
+// the tile's calibrator. y already contains beta y.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     csr5_tiles(unsigned tiles, const unsigned *__restrict__ tile_ptr,
                const unsigned *__restrict__ descriptors, const unsigned *__restrict__ empty_starts,
@@ -242,7 +242,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     const unsigned start = tile * TILE + lane;
     const Nonzeros nonzeros = {columns + start, values + start, x};
     const unsigned row = tile_ptr[tile], next_row = tile_ptr[tile + 1] & ~DIRTY;
-    // Underway before the rows are known.
+    // The loads start before the rows are known.
     const Batch batch = nonzeros.from(0);
     value_t sum;
     if (row == next_row) {
@@ -262,7 +262,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     if (lane == 0) calibrators[tile] = sum;
 }
 
-// Adds to y the sums of the lanes' rows, which ascend: an atomic addition per row and warp.
+// Adds the lanes' sums to their rows, which ascend, by one atomic addition per row and warp.
 __device__ __forceinline__ void add_runs(unsigned row, value_t sum, value_t *y, value_t alpha) {
     const unsigned tails = run_tails(row);
     sum = run_sums(tails, sum);
@@ -270,7 +270,7 @@ __device__ __forceinline__ void add_runs(unsigned row, value_t sum, value_t *y, 
     if (last_of_run && row != NO_ROW) atomicAdd(&y[row], alpha * sum);
 }
 
-// Adds the calibrators to the tiles' first rows. A thread per tile.
+// Adds the calibrators to the tiles' first rows. One thread per tile.
 extern "C" __global__ void __launch_bounds__(128)
     csr5_calibrate(unsigned tiles, const unsigned *__restrict__ tile_ptr,
                    const value_t *__restrict__ calibrators, value_t *y, value_t alpha) {
@@ -284,7 +284,7 @@ extern "C" __global__ void __launch_bounds__(128)
     add_runs(row, sum, y, alpha);
 }
 
-// Adds the products of the nonzeros after the last tile. A thread per nonzero.
+// Adds the products of the nonzeros after the last tile. One thread per nonzero.
 extern "C" __global__ void __launch_bounds__(128)
     csr5_tail(unsigned count, unsigned start, const unsigned *__restrict__ rows,
               const unsigned *__restrict__ csr_columns, const value_t *__restrict__ csr_values,

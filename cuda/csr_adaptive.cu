@@ -1,9 +1,9 @@
-// CSR-Adaptive: a block per row block; CSR-Stream through shared memory for several rows, and for a
-// single one the whole block (LONG_ROW_WARP = 0) or its first warp (1). BLOCK threads; a row block of
-// several rows has at most CAPACITY nonzeros.
+// CSR-Adaptive: one thread block per row block. Several rows use CSR-Stream through shared memory. A single
+// row is processed by the whole block (LONG_ROW_WARP = 0) or its first warp (1). A block has BLOCK threads;
+// a row block of several rows has at most CAPACITY nonzeros.
 #include "common.cuh"
 
-// The products of all nonzeros of the rows go to shared memory; then a thread per row sums them up.
+// Writes the products of all nonzeros of the rows to shared memory; then one thread per row sums them.
 __device__ void stream(unsigned first_row, unsigned end_row, const unsigned *row_offsets,
                        const unsigned *column_indices, const value_t *values, const value_t *x,
                        value_t *y, value_t alpha, value_t beta, value_t *products) {
@@ -20,7 +20,7 @@ __device__ void stream(unsigned first_row, unsigned end_row, const unsigned *row
     }
 }
 
-// The sum over the block, in thread 0.
+// Returns the sum over the block in thread 0.
 __device__ value_t block_sum(value_t sum, value_t *warp_sums) {
     sum = vector_sum<WARP>(ALL_LANES, sum);
     if (threadIdx.x % WARP == 0) warp_sums[threadIdx.x / WARP] = sum;

@@ -1,4 +1,4 @@
-// CSR-Scalar: a thread per row.
+// CSR-Scalar: one thread per row.
 #include "common.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK)

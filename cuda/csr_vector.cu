@@ -7,7 +7,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
                const value_t *__restrict__ x, value_t *y, value_t alpha, value_t beta) {
     const unsigned lane = threadIdx.x % LANES;
     const unsigned row = blockIdx.x * (blockDim.x / LANES) + threadIdx.x / LANES;
-    // Vectors past the last row stay for the shuffles of their warp, with nothing to add.
+    // Vectors past the last row have no nonzeros; they continue because the shuffles need the whole warp.
     const unsigned start = row < rows ? row_offsets[row] : 0;
     const unsigned end = row < rows ? row_offsets[row + 1] : 0;
     value_t sum = lane_product<LANES>(start, end, lane, column_indices, values, x);

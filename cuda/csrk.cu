@@ -1,11 +1,11 @@
-// CSR-k: blocks of LANES lanes of a row x rows x super-rows. A warp has lanes in one super-row only,
-// unless each takes rows by itself (LANES = 1).
+// CSR-k: thread blocks of lanes of a row (LANES) x rows x super-rows. All lanes of a warp are in the same
+// super-row, unless each thread owns a row (LANES = 1).
 #include "common.cuh"
 
-// Nonzeros whose loads a lane does not let wait for one another.
+// The number of nonzeros that a lane loads without waiting in between.
 constexpr unsigned AHEAD = 4;
 
-// What one of LANES lanes takes of a row: every LANES-th nonzero from k on.
+// Returns one lane's part of a row's product: the nonzeros from k on at a stride of LANES.
 __device__ __forceinline__ value_t part_of_row(unsigned k, unsigned end,
                                                const unsigned *column_indices,
                                                const value_t *values, const value_t *x) {
@@ -23,13 +23,13 @@ __device__ __forceinline__ value_t part_of_row(unsigned k, unsigned end,
     return sum;
 }
 
-// The rows first to end - 1, blockDim.y at a time.
+// Multiplies the rows first to end - 1, blockDim.y at a time.
 __device__ __forceinline__ void super_row(unsigned first, unsigned end, const unsigned *row_offsets,
                                           const unsigned *column_indices, const value_t *values,
                                           const value_t *x, value_t *y, value_t alpha,
                                           value_t beta) {
     const unsigned lane = threadIdx.x;
-    // All lanes of a warp go round equally often, to meet in the sum.
+    // All lanes of a warp make the same number of iterations, because the sum needs all of them.
     for (; first < end; first += blockDim.y) {
         const unsigned row = first + threadIdx.y;
         value_t sum = 0;
@@ -60,7 +60,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
                   alpha, beta);
 }
 
-// x in the order of the rows: `old` says where each value was.
+// Permutes x to the order of the rows: `old` contains the original index of each value.
 extern "C" __global__ void __launch_bounds__(256)
     csrk_permute_x(unsigned count, const unsigned *__restrict__ old, const value_t *__restrict__ x,
                    value_t *permuted_x) {
@@ -68,7 +68,7 @@ extern "C" __global__ void __launch_bounds__(256)
     if (k < count) permuted_x[k] = x[old[k]];
 }
 
-// The product in the order in which y was given: `new_of_old` says where each value is.
+// Writes the product in the original order of y: `new_of_old` contains the permuted index of each value.
 extern "C" __global__ void __launch_bounds__(256)
     csrk_unpermute_y(unsigned count, const unsigned *__restrict__ new_of_old,
                      const value_t *__restrict__ permuted_y, value_t *y, value_t beta) {

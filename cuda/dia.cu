@@ -1,5 +1,5 @@
-// DIA: a thread per row; the diagonals' offsets pass through shared memory, BLOCK at a time. Negative
-// offsets wrap around, so that a column left of the matrix is beyond its last.
+// DIA: one thread per row. The offsets of the diagonals are read through shared memory, BLOCK at a time.
+// Negative offsets wrap around, so a column left of the first is also greater than the last.
 #include "common.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK)

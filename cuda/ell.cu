@@ -1,4 +1,4 @@
-// ELL: a thread per row.
+// ELL: one thread per row.
 #include "strips.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK)

@@ -1,20 +1,20 @@
-// What is measured of a device so that it can be modelled: the latencies of its memories, the rate of arithmetic in
-// double precision, and that of atomic operations on one word.
+// Kernels that measure the parameters of the GPU model: the latencies of the memories, the rate of double-precision
+// arithmetic, and the rate of atomic operations on one word.
 #include "common.cuh"
 
 typedef unsigned long long word;
 
-// Words of 8 bytes in a line of 128 bytes.
+// The number of 8-byte words in a cache line of 128 bytes.
 constexpr unsigned LINE = 16;
 
-// Makes a ring of `count` lines: the first word of each is the address of the line `step` lines behind it.
+// Builds a ring of `count` lines: the first word of each is the address of the line that is `step` lines ahead.
 extern "C" __global__ void __launch_bounds__(BLOCK) gauge_link(unsigned count, unsigned step, word *ring) {
     const unsigned k = blockIdx.x * BLOCK + threadIdx.x;
     if (k < count) ring[(word)k * LINE] = (word)&ring[(((word)k + step) % count) * LINE];
 }
 
-// One thread follows the ring; each load waits for the one before it. `to` gets the address where it ends. The
-// instruction is written out because a compiler chooses among these by what it knows of the memory.
+// One thread follows the ring; each load depends on the one before. The final address is written to `to`. The load is
+// inline assembly, because a compiler selects among these instructions by its knowledge about the memory.
 #define FOLLOW(NAME, LOAD)                                                                                             \
     extern "C" __global__ void __launch_bounds__(WARP) NAME(unsigned steps, const word *ring, word *to) {              \
         word at = (word)ring;                                                                                          \
@@ -26,8 +26,8 @@ FOLLOW(gauge_follow, "ld.global.u64")
 FOLLOW(gauge_follow_read_only, "ld.global.nc.u64")
 FOLLOW(gauge_follow_past_l1, "ld.global.cg.u64")
 
-// Each thread: 4 independent chains of `count` fused multiply-adds. What they yield is written, so that none can be
-// left out, only if it is `unlikely`.
+// Each thread computes 4 independent chains of `count` fused multiply-adds. The result is written only if it equals
+// `unlikely`, so the compiler cannot remove them.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     gauge_arithmetic(unsigned count, value_t factor, value_t unlikely, value_t *to) {
     value_t a = threadIdx.x, b = a + 1, c = a + 2, d = a + 3;

@@ -1,7 +1,7 @@
-// HOLA: see hola.cuh for what blocks and threads own.
+// HOLA's plain product; hola.cuh describes what blocks and threads own.
 #include "hola.cuh"
 
-// The thread's products, each in the place that it was loaded to.
+// Computes the thread's products, each at the position to which its nonzero was loaded.
 __device__ __forceinline__ void load_products(unsigned first, unsigned nnz,
                                               const unsigned *column_indices,
                                               const value_t *values, const value_t *x,
@@ -18,8 +18,8 @@ __device__ __forceinline__ void load_products(unsigned first, unsigned nnz,
     if (SORT) sort(places, products);
 }
 
-// Whether the thread is to add `sum`, what it has of the row that its last nonzero leaves open. Where
-// few rows meet in a warp, the first thread of each row takes the others' sums over (Algorithm 6).
+// Returns whether the thread must add `sum`, its part of the row that is open after its last nonzero. If a warp
+// has few rows, the first thread of each row adds the sums of the others (Algorithm 6).
 __device__ __forceinline__ bool combine(unsigned row, value_t &sum) {
     const unsigned lane = threadIdx.x % WARP;
     const unsigned above = __shfl_up_sync(ALL_LANES, row, 1);
@@ -35,7 +35,7 @@ __device__ __forceinline__ bool combine(unsigned row, value_t &sum) {
     return head && sum != 0;
 }
 
-// The sum over the block, in its first thread.
+// Returns the sum over the block in its first thread.
 __device__ __forceinline__ value_t block_sum(value_t sum) {
     __shared__ value_t sums[WARPS];
     sum = vector_sum<WARP>(ALL_LANES, sum);
@@ -54,7 +54,7 @@ __device__ __forceinline__ void one_row(const Share &share, const value_t (&prod
     if (threadIdx.x == 0) atomicAdd(&y[share.row], alpha * sum);
 }
 
-// Each thread goes by the row of every nonzero, and adds to y what it has when the row changes.
+// Each thread reads the row of every nonzero, and adds its sum to y when the row changes.
 __device__ __forceinline__ void many_rows(const Share &share, const unsigned *row_offsets,
                                           unsigned *rows, const value_t (&products)[ITEMS],
                                           value_t *y, value_t alpha) {
@@ -76,8 +76,8 @@ __device__ __forceinline__ void many_rows(const Share &share, const unsigned *ro
     if (combine(row, sum)) atomicAdd(&y[row], alpha * sum);
 }
 
-// The sums of the block's rows, in `output`; each is written by the thread of its last nonzero, and
-// added to by threads before.
+// Computes the sums of the block's rows in `output`. The thread with a row's last nonzero writes its sum;
+// threads before it add to it.
 __device__ __forceinline__ void few_rows(const Share &share, const unsigned *row_offsets,
                                          const Assignment &assigned,
                                          const value_t (&products)[ITEMS], value_t *output) {
@@ -100,8 +100,8 @@ __device__ __forceinline__ void few_rows(const Share &share, const unsigned *row
     __syncthreads();
 }
 
-// Stores the sums of rows that are the block's alone and adds the two that others may share. Warps
-// write whole cache lines: `output` begins at a multiple of the warp's width of rows.
+// Stores the sums of the rows that belong to this block alone and adds the first and the last, which other
+// blocks may share. Warps write whole cache lines: `output` starts at a row that is a multiple of the warp size.
 __device__ __forceinline__ void write(const Share &share, const value_t *output, value_t *y,
                                       value_t alpha, value_t beta) {
     const unsigned before = share.row % WARP, last = before + share.last_row - share.row;
@@ -116,7 +116,7 @@ __device__ __forceinline__ void write(const Share &share, const value_t *output,
     }
 }
 
-// `altered`, if any, counts the warps that empty rows made take another path.
+// Unless it is null, `altered` counts the warps that empty rows divert to another code path.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     hola(unsigned nnz, const unsigned *__restrict__ row_offsets,
          const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,

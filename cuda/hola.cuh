@@ -1,14 +1,14 @@
-// What HOLA's plain and transposed products share: a block of BLOCK threads owns PER_BLOCK consecutive
-// nonzeros, a thread ITEMS of them; rows are assigned to blocks and to threads by scattering.
+// Code that HOLA's plain and transposed products share. A block of BLOCK threads owns PER_BLOCK consecutive nonzeros,
+// a thread ITEMS of them. Row indices are scattered to the blocks and threads that begin in the row.
 #pragma once
 #include "common.cuh"
 
 constexpr unsigned PER_BLOCK = BLOCK * ITEMS;
 constexpr unsigned WARPS = BLOCK / WARP;
-// Values are loaded 16 bytes at a time; so many are a piece.
+// Values are loaded in pieces of 16 bytes; this is the number of values in a piece.
 constexpr unsigned PIECE = 16 / sizeof(value_t);
 constexpr unsigned PIECES = ITEMS / PIECE;
-// The column index of a place beyond the last nonzero.
+// The column index of positions beyond the last nonzero.
 constexpr unsigned NONE = ~0u;
 
 template <class T>
@@ -16,8 +16,8 @@ struct __align__(PIECE * sizeof(T)) Piece {
     T of[PIECE];
 };
 
-// y <- beta y, and for each block the row of its first nonzero; past the last block the row of the last
-// nonzero. A thread per row and per value of y.
+// y <- beta y, and for each block the row of its first nonzero. The element after the last block is the row
+// of the last nonzero. One thread per row and per value of y.
 extern "C" __global__ void __launch_bounds__(256)
     hola_assign(unsigned rows, unsigned nnz, const unsigned *__restrict__ row_offsets,
                 unsigned outputs, value_t *y, value_t beta, unsigned *block_rows) {
@@ -32,8 +32,8 @@ extern "C" __global__ void __launch_bounds__(256)
     if (end == nnz) block_rows[last + 1] = i;
 }
 
-// What a block owns: nonzeros from `first` on, and the rows from that of its first to that of the next
-// block's first.
+// A block's share: the nonzeros from `first` on, and the rows from that of its first nonzero to that of the
+// next block's first nonzero.
 struct Share {
     unsigned first, count, row, last_row;
 
@@ -42,9 +42,9 @@ struct Share {
           row(block_rows[blockIdx.x]), last_row(block_rows[blockIdx.x + 1]) {}
 
     __device__ bool is_one_row() const { return row == last_row; }
-    // So many that empty rows are between them, and a place for each would not fit.
+    // True if there are too many rows to store one value each, which implies empty rows.
     __device__ bool has_many_rows() const { return last_row - row > PER_BLOCK; }
-    // A row's nonzeros in the block, counted from its first.
+    // The range of a row's nonzeros in the block, relative to the block's first nonzero.
     __device__ unsigned start_of(unsigned row, const unsigned *row_offsets) const {
         return max(row_offsets[row], first) - first;
     }
@@ -53,14 +53,14 @@ struct Share {
     }
 };
 
-// A row for each thread, counted from the block's first: that of its first nonzero; which of its
-// nonzeros are a row's last, as bits; and which warps meet empty rows and must look up rows that follow.
+// Per thread: the row of its first nonzero (relative to the block's first row) and a bit for each of its nonzeros
+// that is the last of a row. Per warp: whether empty rows force it to search for the next row.
 struct Assignment {
     unsigned rows[BLOCK], ends[BLOCK], empty[WARPS];
 };
 
-// Fills the assignment but for a barrier at the end; `on_empty` is given each empty row. Threads past the
-// block's last nonzero have row 0.
+// Fills the assignment; the caller must add a barrier. `on_empty` is called for each empty row. Threads past
+// the block's last nonzero get row 0.
 template <class OnEmpty>
 __device__ void assign_rows(const Share &share, const unsigned *row_offsets, Assignment &assigned,
                             OnEmpty on_empty) {
@@ -72,7 +72,7 @@ __device__ void assign_rows(const Share &share, const unsigned *row_offsets, Ass
         const unsigned end = share.end_of(share.row + row, row_offsets);
         if (start >= end) {
             on_empty(row);
-            // Past the block's last nonzero nothing is looked up.
+            // After the block's last nonzero no thread searches for a row.
             if (start < share.count) assigned.empty[start / (WARP * ITEMS)] = 1;
             continue;
         }
@@ -83,7 +83,7 @@ __device__ void assign_rows(const Share &share, const unsigned *row_offsets, Ass
     }
 }
 
-// The row of every nonzero of the block, but for a barrier at the end.
+// Writes the row of every nonzero of the block to `rows`; the caller must add a barrier.
 __device__ __forceinline__ void spread_rows(const Share &share, const unsigned *row_offsets,
                                             unsigned *rows) {
     for (unsigned row = share.row + threadIdx.x; row <= share.last_row; row += BLOCK) {
@@ -92,7 +92,7 @@ __device__ __forceinline__ void spread_rows(const Share &share, const unsigned *
     }
 }
 
-// The row after `row` that holds the block's nonzero `k`; rows are counted from the block's first.
+// Returns the row after `row` that contains the block's nonzero `k`, relative to the block's first row.
 __device__ __forceinline__ unsigned look_up(const Share &share, const unsigned *row_offsets,
                                             unsigned row, unsigned k) {
     do ++row;
@@ -109,7 +109,7 @@ __device__ __forceinline__ Piece<T> load_piece(const T *array, unsigned k, unsig
     return piece;
 }
 
-// The thread's share of what its warp owns, in pieces that lie a warp's width apart.
+// Loads the thread's share of its warp's nonzeros in pieces at a stride of one warp.
 template <class T>
 __device__ __forceinline__ void load(const T *array, unsigned first, unsigned nnz, T absent,
                                      T (&items)[ITEMS]) {
@@ -123,8 +123,8 @@ __device__ __forceinline__ void load(const T *array, unsigned first, unsigned nn
     }
 }
 
-// Moves the pieces `by` places towards the front, around the end. By conditional moves of constant
-// places, so that the pieces stay in registers.
+// Rotates the pieces by `by` positions towards the front. Uses conditional moves with constant indices, so
+// that the pieces stay in registers.
 template <class T>
 __device__ __forceinline__ void rotate(T (&items)[ITEMS], unsigned by) {
 #pragma unroll
@@ -137,9 +137,9 @@ __device__ __forceinline__ void rotate(T (&items)[ITEMS], unsigned by) {
     }
 }
 
-// From pieces a warp's width apart to consecutive ones: Algorithm 5 from line 11 on, a transpose of
-// the warp's registers. Thread t's pieces all come from one place of their owners, t PIECES / 32; in
-// round q each thread hands out one piece, which exactly one wants.
+// Transposes the warp's registers from pieces at a stride of one warp to consecutive pieces (Algorithm 5 from
+// line 11 on). All pieces of thread t come from position t PIECES / 32 of their owners. In round q each thread
+// sends one piece to exactly one thread.
 template <class T>
 __device__ __forceinline__ void transpose(T (&items)[ITEMS]) {
     if (PIECES == 1) return;
@@ -167,7 +167,7 @@ __device__ __forceinline__ void exchange_if(bool wrong, T &a, T &b) {
     a = first;
 }
 
-// Sorts a thread's keys by Batcher's network, and carries the rest along.
+// Sorts a thread's keys by Batcher's network and permutes the other arrays in the same way.
 template <class... Carried>
 __device__ __forceinline__ void sort(unsigned (&keys)[ITEMS], Carried (&...carried)[ITEMS]) {
 #pragma unroll

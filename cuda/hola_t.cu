@@ -1,11 +1,11 @@
-// HOLA by the transpose: see hola.cuh for what blocks and threads own. BUFFERED products of a block
-// that meet in a column are added up in shared memory first.
+// HOLA's transposed product; hola.cuh describes what blocks and threads own. If BUFFERED, a block first sums
+// products of equal columns in shared memory.
 #include "hola.cuh"
 
-// As many sums as half the block's nonzeros; a column has one place, which the first that comes takes.
+// The number of sums: half the block's nonzeros. A column has one slot, which the first column to use it owns.
 constexpr unsigned SUMS = BUFFERED ? PER_BLOCK / 2 : 1;
 
-// The rows of the block's threads, or those of its nonzeros.
+// The rows of the block's threads, or the rows of its nonzeros.
 union Rows {
     Assignment threads;
     unsigned nonzeros[PER_BLOCK];
@@ -40,7 +40,7 @@ __device__ __forceinline__ void flush(const Sums &buffer, value_t *y) {
         if (buffer.columns[k] != NONE) atomicAdd(&y[buffer.columns[k]], buffer.sums[k]);
 }
 
-// Multiplies each of the thread's values by alpha and the x of its row, going by the row of every
+// Multiplies each of the thread's values by alpha and the x of its row, reading the row of every
 // nonzero.
 __device__ __forceinline__ void scale_many_rows(const Share &share, const unsigned *row_offsets,
                                                 unsigned *rows, value_t (&items)[ITEMS],
@@ -53,7 +53,7 @@ __device__ __forceinline__ void scale_many_rows(const Share &share, const unsign
         if (first + k < share.count) items[k] *= alpha * x[rows[first + k]];
 }
 
-// The same by the assignment: x is loaded once for each of the thread's rows.
+// Multiplies the values in the same way with the assignment: x is loaded once per row of the thread.
 __device__ __forceinline__ void scale_few_rows(const Share &share, const unsigned *row_offsets,
                                                const Assignment &assigned, value_t (&items)[ITEMS],
                                                const value_t *x, value_t alpha) {

@@ -1,4 +1,4 @@
-// HYB: the first entries of each row in ELL, which writes y; then the rest in coordinates, which adds.
+// HYB: the first kernel multiplies the ELL part and writes y; the second adds the coordinate part.
 #include "coordinates.cuh"
 #include "strips.cuh"
 

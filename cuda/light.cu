@@ -1,5 +1,5 @@
-// LightSpMV: vectors of LANES threads fetch their rows from one counter, each for itself
-// (PER_WARP = 0) or a warp for all of its vectors (1). The counter begins at 0.
+// LightSpMV: vectors of LANES threads fetch their rows from one counter: each vector for itself
+// (PER_WARP = 0) or each warp for all its vectors (1). The counter is 0 at the start.
 #include "common.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
@@ -7,7 +7,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
           const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,
           const value_t *__restrict__ x, value_t *y, value_t alpha, value_t beta,
           unsigned *counter) {
-    // The lanes that fetch together stay together: they leave the loop at the same time.
+    // The lanes that fetch rows together also leave the loop at the same time.
     constexpr unsigned TOGETHER = PER_WARP ? WARP : LANES;
     const unsigned mask = vector_mask<TOGETHER>();
     const unsigned lane = threadIdx.x % LANES;
@@ -18,7 +18,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         first = __shfl_sync(mask, first, 0, TOGETHER);
         if (first >= rows) return;
         const unsigned row = first + vector;
-        // Two lanes load the row's bounds for all.
+        // Two lanes load the bounds of the row for all lanes.
         const unsigned bound = lane < 2 && row < rows ? row_offsets[row + lane] : 0;
         const unsigned start = __shfl_sync(mask, bound, 0, LANES);
         const unsigned end = __shfl_sync(mask, bound, 1, LANES);

@@ -1,23 +1,23 @@
-// Merge-based CSR: search, tiles, fix-up. A tile is a block's share of the merge path, BLOCK threads
-// of ITEMS steps each.
+// Merge-based CSR: search, tiles and fix-up kernels. A tile is a thread block's share of the merge path:
+// BLOCK threads with ITEMS steps each.
 #include "common.cuh"
 
 constexpr unsigned TILE = BLOCK * ITEMS;
 constexpr unsigned WARPS = BLOCK / WARP;
 
-// A point of the path: `row` rows are closed and `nonzero` nonzeros consumed.
+// A point of the merge path: `row` rows have ended and `nonzero` nonzeros have been consumed.
 struct Coordinate {
     unsigned row, nonzero;
 };
 
-// The sum of what was consumed of a row that is still open.
+// The partial sum of a row that has not ended yet.
 struct Carry {
     unsigned row;
     value_t sum;
 };
 
-// Where the path crosses a diagonal: row ends against the numbers from first_nonzero on. A row is
-// closed before the nonzero after its last is consumed.
+// Returns the point where the path crosses a diagonal. The merged lists are the row ends and the numbers from
+// first_nonzero on. A row end precedes the first nonzero of the next row.
 __device__ Coordinate search(unsigned diagonal, const unsigned *row_ends, unsigned rows,
                              unsigned first_nonzero, unsigned nonzeros) {
     unsigned low = diagonal > nonzeros ? diagonal - nonzeros : 0, high = min(diagonal, rows);
@@ -44,14 +44,14 @@ extern "C" __global__ void __launch_bounds__(128)
     if (tile <= tiles) tile_starts[tile] = tile_start(tile, rows, nnz, row_offsets);
 }
 
-// `later`, and what an earlier piece of the path left of the same row.
+// Returns `later`, plus the sum of an earlier part of the path if both belong to the same row.
 __device__ Carry join(Carry earlier, Carry later) {
     if (earlier.row == later.row) later.sum += earlier.sum;
     return later;
 }
 
-// What the threads before this one leave of the row that it begins in; `carry` becomes what all up
-// to this one leave.
+// Returns the sum that the threads before this one leave for its first row. `carry` becomes the combined sum
+// of all threads up to this one.
 __device__ value_t scan_block(Carry &carry, Carry *warp_carries) {
     const unsigned warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     carry.sum = run_sums(run_tails(carry.row), carry.sum);
@@ -69,7 +69,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
                 const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,
                 const value_t *__restrict__ x, value_t *y, value_t alpha, value_t beta,
                 const Coordinate *tile_starts, unsigned *carry_rows, value_t *carry_sums) {
-    // Row ends, then products; afterwards the sums of the rows.
+    // Row ends, then products; later the sums of the rows.
     __shared__ value_t items[TILE + 2];
     __shared__ Carry warp_carries[WARPS];
     __shared__ Coordinate ends[2];
@@ -85,7 +85,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     unsigned *row_ends = reinterpret_cast<unsigned *>(items);
     for (unsigned k = thread; k < tile_rows; k += BLOCK)
         row_ends[k] = row_offsets[start.row + k + 1];
-    // The row that the tile leaves open ends beyond it.
+    // The row that is open at the end of the tile ends in a later tile.
     if (thread == 0) row_ends[tile_rows] = ~0u;
     value_t *products = items + (tile_rows * sizeof(unsigned)) / sizeof(value_t) + 1;
     for (unsigned k = thread; k < tile_nonzeros; k += BLOCK) {
@@ -114,7 +114,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
         }
     }
     carry.row = at.row;
-    // The scan's barrier also ends the reading of `items`.
+    // The barrier in the scan also ensures that no thread still reads `items`.
     const value_t carry_in = scan_block(carry, warp_carries);
 
     unsigned row = first_row;
@@ -134,13 +134,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     }
 }
 
-// Adds what the tiles left of rows that a later one closed: a thread per tile, an atomic addition
+// Adds the carries of tiles to the rows, which end in later tiles: one thread per tile, one atomic addition
 // per row and warp.
 extern "C" __global__ void __launch_bounds__(128)
     merge_fix_up(unsigned tiles, unsigned rows, const unsigned *__restrict__ carry_rows,
                  const value_t *__restrict__ carry_sums, value_t *y, value_t alpha) {
     const unsigned tile = blockIdx.x * blockDim.x + threadIdx.x, lane = threadIdx.x % WARP;
-    // Past the last tile stands the row past the last, which nothing is added to.
+    // Threads past the last tile use the row number `rows`, to which nothing is added.
     Carry carry = {rows, 0};
     if (tile < tiles) carry = {carry_rows[tile], carry_sums[tile]};
     const unsigned tails = run_tails(carry.row);

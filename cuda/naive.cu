@@ -1,5 +1,5 @@
-// The transposed product without any preparation: a vector of LANES threads per row of A, whose lanes
-// add to the y of their columns.
+// The transposed product without setup. A vector of LANES threads owns a row of A; its lanes add their
+// products to y by atomic operations.
 #include "common.cuh"
 
 extern "C" __global__ void __launch_bounds__(256)

@@ -1,6 +1,6 @@
-// PCSR: all products to global memory, then sums of rows through shared memory, every access to
-// global memory coalesced. A block of pcsr_sums holds ROWS rows, one per thread, and takes their
-// products in pieces of PIECE.
+// PCSR: all products are written to global memory, then rows are summed through shared memory. All accesses
+// to global memory but those of x are coalesced. A block of pcsr_sums owns ROWS rows, one per thread, and
+// loads their products in pieces of PIECE.
 #include "common.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK)

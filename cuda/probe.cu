@@ -1,18 +1,18 @@
-// What is measured of a device itself: the time of a launch, and the bandwidth of reading.
+// Kernels that measure the device: the time of a launch and the bandwidth of reads.
 #include "common.cuh"
 
-// Nothing: its time is that of a launch.
+// An empty kernel, whose time is that of a launch.
 extern "C" __global__ void __launch_bounds__(WARP) probe_empty() {}
 
-// Keeps the device busy for that many cycles, so that what is enqueued after it does not wait for the
+// Occupies the device for the given number of cycles, so that work enqueued after it does not wait for the
 // host.
 extern "C" __global__ void __launch_bounds__(WARP) probe_spin(long long cycles) {
     const long long start = clock64();
     while (clock64() - start < cycles) {}
 }
 
-// Reads `count` vectors of 16 bytes, `repeats` times, past the first-level cache; the exclusive or of all
-// words goes to `sink`, so that no load can be left out.
+// Reads `count` vectors of 16 bytes `repeats` times, bypassing the L1 cache. The exclusive or of all words is
+// written to `sink`, so that the compiler cannot remove a load.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     probe_read(unsigned long long count, unsigned repeats, const uint4 *from, unsigned *sink) {
     const unsigned long long stride = (unsigned long long)gridDim.x * BLOCK;

@@ -1,5 +1,5 @@
-// SELL-C-sigma: a thread per row, chunks of CHUNK rows. A chunk begins `chunk_offsets` columns of CHUNK
-// places after the first. Without an order, places are rows.
+// SELL-C-sigma: one thread per row, chunks of CHUNK rows. `chunk_offsets` counts in columns of CHUNK entries.
+// `order` maps a position to its row; if it is null, the rows are in their original order.
 #include "strips.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK)

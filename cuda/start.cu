@@ -1,4 +1,4 @@
-// y <- beta y, a thread per value: what comes before kernels that add to y.
+// y <- beta y with one thread per value, before kernels that add to y.
 #include "common.cuh"
 
 extern "C" __global__ void __launch_bounds__(256)

@@ -1,14 +1,14 @@
-// Rows side by side: what ELL, the ELL part of HYB and SELL share. A thread takes a row, whose places lie
-// a column apart, so that neighbouring threads load neighbouring places.
+// The row product of ELL, the ELL part of HYB and SELL. Each thread owns a row. The entries of a row are a
+// column apart, so neighbouring threads load neighbouring entries.
 #pragma once
 #include "common.cuh"
 
-// The column index of a place without an entry. Such places hold zeros and are the last of their row.
+// The column index of padding. Padding has the value 0 and is at the end of its row.
 constexpr unsigned NO_ENTRY = 0xffffffffu;
-// Places of a row that are loaded before the first of them is used.
+// The number of entries of a row that are loaded before the first of them is used.
 constexpr unsigned AHEAD = 4;
 
-// The product of a row of `width` places, the first of which is `place`, the others `stride` apart.
+// Returns the product of a row of `width` entries. The first is at index `place`; their stride is `stride`.
 __device__ __forceinline__ value_t strip_sum(unsigned long long place, unsigned stride,
                                              unsigned width, const unsigned *column_indices,
                                              const value_t *values, const value_t *x) {
@@ -33,7 +33,7 @@ __device__ __forceinline__ value_t strip_sum(unsigned long long place, unsigned 
     return sum;
 }
 
-// A thread's row of ELL: columns of the matrix are `pitch` places long.
+// Multiplies the thread's row of a matrix in ELL, whose columns have a stride of `pitch` entries.
 __device__ __forceinline__ void ell_row(unsigned rows, unsigned pitch, unsigned width,
                                         const unsigned *column_indices, const value_t *values,
                                         const value_t *x, value_t *y, value_t alpha, value_t beta) {

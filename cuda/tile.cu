@@ -1,28 +1,28 @@
-// TileSpMV: a warp per unit of up to UNIT tiles of a row of tiles. A lane stands for a row of a tile
-// and every other of its entries; the two halves of the warp are added up at the end of the unit.
+// TileSpMV: one warp per unit of up to UNIT tiles of a row of tiles. A lane processes every other entry of one
+// row of a tile; the two halves of the warp are added at the end of the unit.
 #include "coordinates.cuh"
 
-// Rows and columns of a tile.
+// The number of rows and columns of a tile.
 constexpr unsigned SIDE = 16;
 constexpr unsigned UNIT = 4;
 constexpr unsigned WARPS = BLOCK / WARP;
-// In the number of a unit's first row: its rows have other units.
+// The bit in a unit's first row number that is set if its row of tiles has several units.
 constexpr unsigned SHARED_ROWS = 1;
 
 enum Format : unsigned { CSR, COO, ELL, HYB, DENSE, DENSE_ROWS, DENSE_COLUMNS };
 
-// Where a tile stands and its parts begin.
+// A tile's column of tiles, its shape, and the positions of its values and indices.
 struct __align__(16) Tile {
     unsigned column, shape, values, indices;
 
     __device__ unsigned format() const { return shape & 7; }
-    // CSR: entries; ELL and HYB: entries per row; dense rows or columns: how many.
+    // CSR: number of entries; ELL and HYB: entries per row; dense rows or columns: their number.
     __device__ unsigned size() const { return shape >> 3 & 0xff; }
-    // COO and HYB: entries that are listed with both coordinates.
+    // COO and HYB: number of entries listed with both coordinates.
     __device__ unsigned listed() const { return shape >> 11; }
 };
 
-// A tile as one lane sees it.
+// One lane's view of a tile.
 struct View {
     const value_t *values;
     const unsigned char *indices;
@@ -30,13 +30,13 @@ struct View {
     unsigned size, height, width, row, half;
 };
 
-// Two columns in a byte, the first in the upper half.
+// Returns one of the columns, which are stored two per byte, the first in the upper half.
 __device__ __forceinline__ unsigned column_at(const unsigned char *columns, unsigned place) {
     const unsigned pair = columns[place / 2];
     return place % 2 ? pair & 15 : pair >> 4;
 }
 
-// Where each row begins, then the columns.
+// The indices are the start of each row, then the columns.
 __device__ __forceinline__ value_t csr_sum(const View &tile) {
     const unsigned end = tile.row + 1 < SIDE ? tile.indices[tile.row + 1] : tile.size;
     value_t sum = 0;
@@ -67,7 +67,7 @@ __device__ __forceinline__ value_t dense_sum(const View &tile) {
     return sum;
 }
 
-// Each half of the warp takes a row, a lane per column; the lane that has the row keeps the sum.
+// Each half of the warp processes a row with one lane per column; the lane that owns the row adds the sum.
 __device__ __forceinline__ value_t dense_rows_sum(const View &tile) {
     const unsigned column = tile.row;
     value_t sum = 0;
@@ -91,7 +91,7 @@ __device__ __forceinline__ value_t dense_columns_sum(const View &tile) {
     return sum;
 }
 
-// All but the listed entries.
+// Returns the sum of all entries of the tile except the listed ones.
 __device__ __forceinline__ value_t tile_sum(unsigned format, const View &tile) {
     switch (format) {
     case CSR: return csr_sum(tile);
@@ -104,8 +104,8 @@ __device__ __forceinline__ value_t tile_sum(unsigned format, const View &tile) {
     }
 }
 
-// Adds the listed entries of all tiles of a unit, which stand behind those of ELL; a byte has row and
-// column.
+// Adds the listed entries of all tiles of a unit. They are stored after the entries of ELL; one byte contains
+// row and column.
 __device__ __forceinline__ void add_listed(const Tile *tiles, unsigned listed, unsigned height,
                                            const value_t *__restrict__ values,
                                            const unsigned char *__restrict__ indices,
@@ -122,7 +122,7 @@ __device__ __forceinline__ void add_listed(const Tile *tiles, unsigned listed, u
     }
 }
 
-// y is scaled by beta already.
+// y has already been scaled by beta.
 extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
     tile_units(unsigned units, unsigned rows, unsigned cols,
                const unsigned *__restrict__ unit_rows, const unsigned *__restrict__ unit_tiles,
@@ -166,7 +166,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
 
     if (lane >= SIDE) return;
     sum += my_sums[lane];
-    // So is that of a row past the last.
+    // The sum is also 0 for a row past the last one.
     if (sum == 0) return;
     const unsigned row = first_row + lane;
     if (unit_rows[unit] & SHARED_ROWS)
@@ -175,7 +175,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 1024 / BLOCK)
         store(y, row, alpha, sum, beta == 0 ? 0 : 1);
 }
 
-// Adds the entries that are in no tile.
+// Adds the entries outside the tiles.
 extern "C" __global__ void __launch_bounds__(256)
     tile_apart(unsigned nnz, unsigned interval, const unsigned *__restrict__ row_indices,
                const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,

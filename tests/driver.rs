@@ -1,7 +1,6 @@
-//! What the program asks of a CUDA driver, held against a driver that is made for the test and
-//! takes the real one's place: what it is asked for in which context, what is given back, and the
-//! words for what it refuses. A driver is opened once per process, so that an older one and one that is
-//! too old are tried in processes of their own.
+//! Tests the calls of the program to a CUDA driver with a fake driver that replaces the real one: the calls and their
+//! contexts, the release of resources, and the messages for rejected calls. A process opens a driver only once, so an
+//! older driver and one that is too old are tested in separate processes.
 
 use std::io::Write;
 use std::path::Path;
@@ -23,10 +22,10 @@ static PROGRAM: Program = Program {
     source: "extern \"C\" __global__ void store(VALUE_T *to, unsigned n) { *to = n; }",
 };
 
-/// Names the driver of a process of its own: what is defined when it is compiled.
+/// The environment variable of a child process with the macro for which its driver is compiled.
 const OLDER: &str = "SPMV_BENCH_TEST_DRIVER";
 
-/// Builds the driver and opens it: whoever asks the loader for the driver now gets this one.
+/// Builds the fake driver and opens it, so that the loader returns it when the driver is opened later.
 fn fake_driver(folder: &Path, older: Option<&str>) -> Option<[Count; 2]> {
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cuda/driver.c");
     let built = Command::new("cc")
@@ -35,12 +34,12 @@ fn fake_driver(folder: &Path, older: Option<&str>) -> Option<[Count; 2]> {
         .args(older.map(|older| format!("-D{older}")))
         .status();
     if !built.is_ok_and(|status| status.success()) {
-        // Past the test runner, which keeps back what a passing test prints.
+        // Written to stderr directly, because the test runner hides the output of a passing test.
         let _ = writeln!(std::io::stderr(), "skipped: no C compiler");
         return None;
     }
     let driver = library::open(Some(folder), "libcuda.so.1").unwrap();
-    // SAFETY: the signatures are those of the source.
+    // SAFETY: the signatures are those in the source.
     let counts = [&b"fake_alive"[..], b"fake_profiled"]
         .map(|name| unsafe { *driver.get::<Count>(name).unwrap() });
     std::mem::forget(driver);
@@ -48,7 +47,7 @@ fn fake_driver(folder: &Path, older: Option<&str>) -> Option<[Count; 2]> {
 }
 
 #[test]
-fn all_that_is_asked_of_a_driver() {
+fn all_calls_to_a_driver() {
     let older = std::env::var(OLDER).ok();
     let folder = tempfile::tempdir().unwrap();
     let Some(counts) = fake_driver(folder.path(), older.as_deref()) else { return };
@@ -65,18 +64,21 @@ fn all_that_is_asked_of_a_driver() {
         Some("CUDA_12_0") => all(counts, "12.0"),
         Some(_) => {
             let Err(Unavailable(reason)) = cuda::open(None) else { panic!("a driver?") };
-            let lacking = "the CUDA driver lacks a function that is needed: ";
+            let lacking = "the CUDA driver lacks a required function: ";
             assert!(reason.starts_with(lacking), "{reason}");
             assert!(reason.contains("cuDevicePrimaryCtxRetain"), "{reason}");
-            assert!(reason.ends_with("CUDA 12.0 (version 525) or newer has all"), "{reason}");
+            assert!(
+                reason.ends_with("install a driver of CUDA 12.0 (version 525) or newer"),
+                "{reason}"
+            );
         }
     }
 }
 
-/// Runs this test with an older driver.
+/// Runs this test in a child process with an older driver.
 fn in_a_process_of_its_own(older: &str) {
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "all_that_is_asked_of_a_driver"])
+        .args(["--exact", "all_calls_to_a_driver"])
         .env(OLDER, older)
         .output()
         .unwrap();
@@ -84,7 +86,7 @@ fn in_a_process_of_its_own(older: &str) {
     assert!(output.status.success() && text.contains("1 passed"), "{older}: {text}");
 }
 
-/// What a driver of that version of CUDA is asked for.
+/// Tests all calls to a driver of the given CUDA version.
 fn all([alive, profiled]: [Count; 2], cuda: &str) {
     let first = cuda::open(None).unwrap();
     let second = cuda::open(Some(1)).unwrap();
@@ -93,8 +95,8 @@ fn all([alive, profiled]: [Count; 2], cuda: &str) {
         memory(gpu);
         times(gpu);
     }
-    // SAFETY: it takes nothing.
-    assert_eq!(unsafe { profiled() }, 2 * 3, "a profiler looks at stages, from begin to end");
+    // SAFETY: the function has no arguments.
+    assert_eq!(unsafe { profiled() }, 2 * 3, "the profiler is started and stopped around stages");
     let target = Target {
         architecture: first.facts().compute_capability,
         driver: cuda.split('.').next().map(|major| major.parse().unwrap()),
@@ -106,11 +108,11 @@ fn all([alive, profiled]: [Count; 2], cuda: &str) {
         faults(second);
     }
     drop(first);
-    // SAFETY: it takes nothing.
-    assert_eq!(unsafe { alive() }, 0, "all was given back");
+    // SAFETY: the function has no arguments.
+    assert_eq!(unsafe { alive() }, 0, "everything was released");
 }
 
-/// Kernels of a folder are taken from there, all others compiled.
+/// Kernels that the folder contains are read from there; all others are compiled.
 fn precompiled(folder: &Path) {
     let target = Target { architecture: (9, 0), driver: Some(13) };
     let Ok(nvrtc) = nvrtc::compiler(&target) else { return };
@@ -124,12 +126,12 @@ fn precompiled(folder: &Path) {
     // SAFETY: this is the only test of the process.
     unsafe { std::env::remove_var("SPMV_BENCH_KERNELS") };
     let (name, place) = (nvrtc.name(), elsewhere.display());
-    let origin = format!("kernels precompiled by {name} in {place}; for all others {nvrtc}");
+    let origin = format!("kernels precompiled by {name} in {place}; all others by {nvrtc}");
     assert_eq!(gpu.facts().nvrtc, origin);
     gpu.compile::<f32>(&PROGRAM, &[]).unwrap();
     assert!(!cache.exists(), "nothing was compiled");
     gpu.compile::<f64>(&PROGRAM, &[]).unwrap();
-    assert!(cache.exists(), "this was");
+    assert!(cache.exists(), "this was compiled");
 }
 
 fn facts(first: &Gpu, second: &Gpu, cuda: &str) {
@@ -169,13 +171,13 @@ fn kernel(gpu: &Gpu, name: &'static str) -> Result<Kernel, Failed> {
     gpu.compile::<f32>(&PROGRAM, &[]).unwrap().kernel(name)
 }
 
-/// The sizes of arguments are checked if the driver tells those of parameters.
-fn launches(gpu: &Gpu, tells_parameters: bool) {
+/// The sizes of arguments are checked if the driver reports those of parameters.
+fn launches(gpu: &Gpu, reports_parameters: bool) {
     let to: Buffer<f32> = gpu.upload(&[0.0]).unwrap();
     let store = kernel(gpu, "store").unwrap();
     store.launch(1, 32, 0, &[&to, &7u32]).unwrap();
     assert_eq!(to.to_vec().unwrap()[0].to_bits(), 7);
-    // More than a kernel gets without asking.
+    // More than the default limit.
     store.launch(1, 32, 100 << 10, &[&to, &7u32]).unwrap();
     assert_eq!(store.resident_blocks(256, 120 << 10).unwrap(), 8 * 132);
     let refused =
@@ -189,8 +191,8 @@ fn launches(gpu: &Gpu, tells_parameters: bool) {
         "cuFuncSetAttribute of store, 307200 bytes shared: CUDA_ERROR_INVALID_VALUE (meaning)",
     );
     let wrong = kernel(gpu, "store").unwrap().launch(1, 32, 0, &[&to, &7u64]);
-    if tells_parameters {
-        refused(wrong, "store takes parameters of [8, 4] bytes and was given [8, 8]");
+    if reports_parameters {
+        refused(wrong, "store expects parameters of [8, 4] bytes but got [8, 8]");
     } else {
         wrong.unwrap();
     }
@@ -210,7 +212,7 @@ fn graphs(gpu: &Gpu) {
         assert_eq!(to.to_vec().unwrap()[0].to_bits(), 7);
         to.fill(0).unwrap();
     }
-    // What cannot be captured ends the capture, and others follow.
+    // A capture that fails is ended, and later captures work.
     let failed = gpu.capture(|| Err(Failed("no".into()))).err();
     assert_eq!(failed, Some(Failed("no".into())));
     drop(gpu.capture(|| Ok(())).unwrap());

@@ -1,4 +1,4 @@
-//! The measuring of GPU methods, on the model: what is timed, counted and reported.
+//! Tests the measurement of GPU methods on the modelled GPU: what is timed, counted and reported.
 
 #[path = "battery/fake_cusparse/mod.rs"]
 mod fake_cusparse;
@@ -33,12 +33,12 @@ fn matrix() -> Csr<f64> {
     Generator::parse("rmat,scale=8,edges=3000").unwrap().generate().unwrap()
 }
 
-/// A matrix that every format takes: 4 diagonals, 81 rows.
+/// A matrix that every format accepts: 4 diagonals, 81 rows.
 fn grid() -> Csr<f64> {
     Generator::parse("grid2d,n=9").unwrap().generate().unwrap()
 }
 
-/// The methods that have the product.
+/// Returns the GPU methods that have the product.
 fn choices(transpose: bool) -> Vec<Choice<'static>> {
     let of_gpu = METHODS.iter().filter(|method| method.device() == Device::Gpu);
     of_gpu.filter(|method| method.operations.include(transpose)).map(Choice::from).collect()
@@ -81,8 +81,8 @@ fn on_gpu(
     Trial::new(&bench, csr).on_gpu(gpu, choices)
 }
 
-/// The measurements by name. Those of cuSPARSE are skipped, for the model has none here, and so are
-/// formats that would be mostly fill.
+/// Returns the measurements by name. The methods of cuSPARSE are skipped, because the model has no cuSPARSE here, and
+/// so are formats that would be mostly padding.
 fn measured(gpu: &Gpu, csr: &Csr<f64>, settings: &Settings) -> BTreeMap<String, Measurement> {
     let (choices, report) = measure(gpu, csr, settings);
     assert!(report.compile_ms.is_some());
@@ -110,7 +110,7 @@ fn every_sample_counts_and_both_caches_work() {
             assert_eq!(measurement.summary.iterations, 4, "{name}");
             assert!(measurement.stages.is_empty(), "{name}");
         }
-        // Everything that is enqueued takes a millisecond, and emptying the cache is not timed.
+        // Each enqueued operation takes a millisecond, and emptying the cache is not timed.
         let mean_ms = |name: &str| measured[name].summary.mean_ms;
         assert_eq!(mean_ms("gpu-csr-scalar"), 1.0);
         assert_eq!(mean_ms("gpu-light"), 2.0, "clearing the counter counts");
@@ -119,9 +119,9 @@ fn every_sample_counts_and_both_caches_work() {
     }
 }
 
-/// By the model's clock whatever is enqueued takes a millisecond.
+/// The model's clock advances by one millisecond per enqueued operation.
 #[test]
-fn launches_and_their_least_time_are_told() {
+fn launches_and_their_shortest_time_are_reported() {
     let gpu = Gpu::new(Model::tiny(2));
     let (choices, report) = measure(&gpu, &matrix(), &settings());
     assert_eq!(report.launch_ms, Some(1.0));
@@ -135,7 +135,7 @@ fn launches_and_their_least_time_are_told() {
     assert_eq!(launches("gpu-csr5"), Some(4));
 }
 
-/// Twenty products a round, two of which last two milliseconds.
+/// Twenty products per round; a sample lasts at least two milliseconds: two products of one millisecond.
 #[test]
 fn samples_last_two_milliseconds() {
     let (gpu, csr) = (Gpu::new(Model::tiny(2)), grid());
@@ -191,7 +191,7 @@ fn stages_are_the_kernels_in_order() {
 }
 
 #[test]
-fn auto_tells_what_it_picked() {
+fn auto_reports_the_method_that_it_picked() {
     let gpu = Gpu::new(Model::tiny(9));
     let picked = |csr: &Csr<f64>, iterations| {
         let settings = Settings { iterations: Some(iterations), ..settings() };
@@ -200,14 +200,14 @@ fn auto_tells_what_it_picked() {
     assert_eq!(picked(&matrix(), 4), "picked gpu-hola");
     assert_eq!(picked(&grid(), 99), "picked gpu-csr-vector");
     assert_eq!(picked(&grid(), 100), "picked gpu-sell");
-    // One row in 512 is long: filled up, the others would be too.
+    // The matrix has one long row in 1200. With it, the other rows would be mostly padding.
     let long = (0..90).map(|col| (0, col, 1.0));
     let mostly_fill = long.chain((1..1200).map(|row| (row, 0, 1.0))).collect::<Vec<_>>();
     let mostly_fill = Csr::<f64>::from_triplets(1200, 90, &mostly_fill);
     assert_eq!(picked(&mostly_fill, 100), "picked gpu-csr-vector");
 }
 
-/// The model holds at most two blocks per multiprocessor, of 2048 threads; a memset is no kernel.
+/// The model allows at most two blocks per multiprocessor, which has 2048 threads. A memset is not a kernel.
 #[test]
 fn occupancy_is_that_of_the_longest_kernel() {
     let (gpu, csr) = (Gpu::new(Model::tiny(3)), matrix());
@@ -219,13 +219,13 @@ fn occupancy_is_that_of_the_longest_kernel() {
     let staged = measured(&gpu, &csr, &Settings { stages: true, ..settings() });
     let of: Vec<_> = staged["gpu-light"].stages.iter().map(|stage| stage.occupancy).collect();
     assert_eq!(of, [None, Some(1.0)]);
-    // A block of 1 x 8 x 12 threads.
+    // Blocks of 1 x 8 x 12 threads.
     assert_eq!(staged["gpu-csrk-3"].stages[1].occupancy, Some(2.0 * 96.0 / 2048.0));
 }
 
 #[test]
-fn kernels_are_compiled_once_and_that_is_no_setup() {
-    // On the fake clock preparing takes a millisecond, and compiling takes longer than that.
+fn kernels_are_compiled_once_and_not_during_setup() {
+    // The fake clock counts a millisecond for the preparation, and compiling takes longer than that.
     let compiled = Rc::new(Cell::new(0));
     let count = compiled.clone();
     let slow = Model::tiny(4).rewriting(move |program, _, _| {
@@ -240,7 +240,7 @@ fn kernels_are_compiled_once_and_that_is_no_setup() {
         Outcome::Ok(measurement) => Some(measurement.setup_ms),
         _ => None,
     };
-    // Those that compile other constants for this matrix than for the small one.
+    // Methods that compile other constants for this matrix than for the small one of the rehearsal.
     assert!(first.outcomes.iter().filter_map(setup_ms).any(|ms| ms == 0.0));
     let compilations = compiled.get();
     assert!(compilations > 20 && first.compile_ms.unwrap() >= 2.0 * f64::from(compilations));
@@ -259,9 +259,9 @@ fn alpha_and_beta_are_verified_after_feeding_back() {
     assert!(uneven.contains_key("gpu-coo") && !uneven.contains_key("gpu-ell"));
 }
 
-/// The matrix has 8.06 nonzeros per row, the other is not square: 8 super-rows of 16 rows are 128.
+/// The first matrix has 8.06 nonzeros per row, the other is not square: 8 super-rows of 16 rows are 128.
 #[test]
-fn csr_k_tells_its_sizes_and_its_order() {
+fn csr_k_reports_its_sizes_and_its_order() {
     let gpu = Gpu::new(Model::tiny(8));
     let wide = Generator::parse("dense,rows=3,cols=40").unwrap().generate().unwrap();
     let note = |csr: &Csr<f64>, name: &str| measured(&gpu, csr, &settings())[name].note.clone();
@@ -284,10 +284,10 @@ fn transposed_products_are_verified() {
     }
 }
 
-/// hola-spmv-ics17, Figure 10: an empty row between two of a thread's nonzeros concerns its warp, and too
-/// many for the block all of its warps.
+/// hola-spmv-ics17, Figure 10: an empty row between two nonzeros of a thread diverts its warp; too many empty rows for
+/// the block divert all of its warps.
 #[test]
-fn hola_tells_how_many_warps_empty_rows_concern() {
+fn hola_reports_how_many_warps_empty_rows_divert() {
     let gpu = Gpu::new(Model::tiny(8));
     let note = |rows, triplets: &[(usize, usize, f64)]| {
         let csr = Csr::<f64>::from_triplets(rows, 9, triplets);
@@ -305,8 +305,7 @@ fn hola_tells_how_many_warps_empty_rows_concern() {
     assert_eq!(note(3000, &[(5, 1, 1.0)]), "0 of 8 warps (0.0 %)");
 }
 
-/// A kernel that writes beside its buffers leaves a device that does nothing more: the measurement ends
-/// there, with the method's name.
+/// A kernel that writes out of bounds makes the device unusable. The measurement ends there and names the method.
 #[test]
 fn a_lost_device_ends_the_measurement() {
     let csr = matrix();
@@ -320,10 +319,10 @@ fn a_lost_device_ends_the_measurement() {
         let choices: Vec<_> = methods.map(Choice::from).collect();
         let gpu = Gpu::new(Model::tiny(9).rewriting(altered));
         let measured = || on_gpu(&SystemClock::default(), &settings(), &gpu, &csr, &choices);
-        // The next precision, or matrix.
+        // The second measurement stands for the next precision or matrix.
         (measured(), measured())
     };
-    // What is not launched does no harm to the others.
+    // A kernel that cannot be launched does not affect the other methods.
     let outcomes = outcome("__launch_bounds__(BLOCK)", "__launch_bounds__(16)").0.unwrap().outcomes;
     assert!(
         matches!(outcomes[..], [Outcome::Ok(_), Outcome::Failed(_), Outcome::Ok(_)]),

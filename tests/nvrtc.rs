@@ -1,6 +1,6 @@
-//! What of CUDA works without a GPU: the compilers, the choice among several, what is kept of them on
-//! disk, cuSPARSE's symbols, and the words for what is absent. Where NVIDIA's wheels are not installed,
-//! tests say so and end.
+//! Tests the parts of CUDA that work without a GPU: the compilers and the choice among them, their cache on disk,
+//! cuSPARSE's symbols, and the messages for missing libraries. Tests that need NVIDIA's wheels print a message and end
+//! if these are not installed.
 
 use std::fs;
 use std::io::Write;
@@ -34,17 +34,17 @@ gather(const unsigned *from, const VALUE_T *x, VALUE_T *y, unsigned n) {
 };
 const BLOCK: &[(&str, usize)] = &[("BLOCK", 128)];
 
-/// Past the test runner, which keeps back what a passing test prints.
+/// Prints to stderr directly, because the test runner hides the output of a passing test.
 fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// What a test needs; said aloud when it is absent.
+/// Returns the library, or prints that the test is skipped.
 fn present<T>(library: Result<T, Unavailable>) -> Option<T> {
     library.inspect_err(|absent| say(&format!("skipped: {absent}"))).ok()
 }
 
-/// The compiler for sm_90 without a driver; said aloud when there is none.
+/// Returns the compiler for sm_90 without a driver, or prints that the test is skipped.
 fn nvrtc() -> Option<&'static Nvrtc> {
     present(nvrtc::compiler(&Target { architecture: (9, 0), driver: None }))
 }
@@ -53,12 +53,12 @@ fn gather(precision: Precision) -> Unit<'static> {
     Unit::new((9, 0), &GATHER, precision, BLOCK)
 }
 
-/// Two versions of a library, newer first, as `scripts/test` installs them; said aloud when there are
-/// fewer.
+/// Returns at least two versions of a library, newer first, as `scripts/test` installs them, or prints that the test is
+/// skipped.
 fn two<L>(editions: Result<&'static [L], Unavailable>) -> Option<&'static [L]> {
     let editions = present(editions)?;
     if editions.len() < 2 {
-        say("skipped: only one version is on this machine");
+        say("skipped: only one version is installed");
     }
     (editions.len() >= 2).then_some(editions)
 }
@@ -117,7 +117,7 @@ fn two_compilers_in_one_process_do_not_disturb_each_other() {
     let compile = |nvrtc: &Nvrtc, major: usize| -> Result<Compiled, Failed> {
         nvrtc.compile(&Unit::new((9, 0), &program, Precision::F32, &[("MAJOR", major)]))
     };
-    // Each comes after the other, too.
+    // Each compiler runs once before and once after the other.
     for nvrtc in compilers.iter().chain(compilers) {
         let major = nvrtc.name()["NVRTC ".len()..].split('.').next().unwrap().parse().unwrap();
         assert!(compile(nvrtc, major).unwrap().cubin.starts_with(b"\x7fELF"), "{nvrtc}");
@@ -125,7 +125,7 @@ fn two_compilers_in_one_process_do_not_disturb_each_other() {
     }
 }
 
-/// The major version of CUDA of the compiler or the library that is chosen, or why there is none.
+/// Returns the text of the chosen compiler or library, or the reason why none is suitable.
 fn chosen(
     choose: impl Fn(&Target) -> Result<String, Unavailable>,
     architecture: (u32, u32),
@@ -154,20 +154,17 @@ fn the_compiler_is_chosen_by_architecture_and_driver() {
         assert!(Path::new(file).is_file(), "{found}");
     }
     let refused = choose((1, 0), None).unwrap_err();
-    assert!(
-        refused.starts_with("no NVRTC on this machine works for sm_10: NVRTC 13."),
-        "{refused}"
-    );
-    assert!(refused.contains(") compiles for sm_75, sm_80, "), "{refused}");
-    assert!(refused.contains(") compiles for sm_50, sm_52, "), "{refused}");
+    assert!(refused.starts_with("no installed NVRTC works for sm_10: NVRTC 13."), "{refused}");
+    assert!(refused.contains(") compiles only for sm_75, sm_80, "), "{refused}");
+    assert!(refused.contains(") compiles only for sm_50, sm_52, "), "{refused}");
     assert!(
         refused.contains("; pip install 'nvidia-cuda-nvrtc-cu12==12.9.*' or set "),
         "{refused}"
     );
     let refused = choose((9, 0), Some(11)).unwrap_err();
-    let words = "no NVRTC on this machine works for sm_90 with a driver of CUDA 11: NVRTC 13.";
+    let words = "no installed NVRTC works for sm_90 with a driver of CUDA 11: NVRTC 13.";
     assert!(refused.starts_with(words), "{refused}");
-    assert!(refused.contains(") makes code that the driver is too old for; "), "{refused}");
+    assert!(refused.contains(") compiles code that needs a newer driver; "), "{refused}");
 }
 
 #[test]
@@ -188,9 +185,9 @@ fn cusparse_is_chosen_by_architecture_and_driver() {
         assert!(Path::new(file).is_file(), "{found}");
     }
     let refused = choose((9, 0), Some(11)).unwrap_err();
-    assert!(refused.contains(") is of CUDA 13; cuSPARSE 12.5."), "{refused}");
+    assert!(refused.contains(") belongs to CUDA 13; cuSPARSE 12.5."), "{refused}");
     assert!(refused.ends_with(
-        ") is of CUDA 12; pip install 'nvidia-cusparse-cu12==12.5.*' or set SPMV_BENCH_LIBRARY_PATH"
+        ") belongs to CUDA 12; pip install 'nvidia-cusparse-cu12==12.5.*' or set SPMV_BENCH_LIBRARY_PATH"
     ));
 }
 
@@ -203,7 +200,7 @@ fn cusparse_has_every_function_that_is_used() {
 }
 
 #[test]
-fn precompiled_kernels_are_found_by_all_but_the_compiler() {
+fn precompiled_kernels_are_found_by_everything_but_the_compiler() {
     let Some(nvrtc) = nvrtc() else { return };
     let folder = tempfile::tempdir().unwrap();
     let open = |driver| {
@@ -221,7 +218,7 @@ fn precompiled_kernels_are_found_by_all_but_the_compiler() {
     assert_eq!(precompiled.get(&Unit::new((8, 0), &GATHER, Precision::F64, BLOCK)), None);
     let other = Unit::new((9, 0), &GATHER, Precision::F64, &[("BLOCK", 256)]);
     assert_eq!(precompiled.get(&other), None);
-    // A driver of CUDA 11 would not load them.
+    // A driver of CUDA 11 could not load the kernels.
     assert_eq!(open(11).get(&gather(Precision::F64)), None);
 }
 
@@ -233,7 +230,7 @@ fn without_a_driver_there_is_a_reason() {
     }
     for number in [None, Some(0), Some(7)] {
         let Err(Unavailable(reason)) = cuda::open(number) else { panic!("a GPU?") };
-        assert_eq!(reason, "no CUDA driver: libcuda.so.1 is not on this machine");
+        assert_eq!(reason, "no CUDA driver: libcuda.so.1 was not found on this machine");
     }
 }
 
@@ -241,7 +238,7 @@ fn key(text: &str) -> Key {
     Key::of([text])
 }
 
-/// The entry of `key` in the cache of `folder`, and whether it had to be made.
+/// Returns the cache entry of `key` in `folder`, and whether it had to be computed.
 fn get(folder: &Path, key: &Key, value: &[u8]) -> (Vec<u8>, bool) {
     let mut made = false;
     let entry = CacheFolder::at(folder).get_or(key, || {
@@ -258,11 +255,11 @@ fn a_cached_entry_is_made_once() {
     assert_eq!(get(&folder, &key("a"), b"one"), (b"one".to_vec(), true));
     assert_eq!(get(&folder, &key("a"), b"two"), (b"one".to_vec(), false));
     assert_eq!(get(&folder, &key("b"), b"two"), (b"two".to_vec(), true));
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "nothing temporary stays");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "no temporary file remains");
 }
 
 #[test]
-fn keys_keep_texts_apart() {
+fn keys_separate_their_texts() {
     let folder = tempfile::tempdir().unwrap();
     get(folder.path(), &Key::of(["ab", "c"]), b"one");
     assert!(get(folder.path(), &Key::of(["a", "bc"]), b"two").1);
@@ -282,7 +279,7 @@ fn a_damaged_entry_is_made_again() {
 }
 
 #[test]
-fn an_unwritable_folder_is_no_error() {
+fn an_unwritable_folder_is_not_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
@@ -308,7 +305,7 @@ fn two_threads_share_a_cache() {
 }
 
 #[test]
-fn what_fails_to_compile_is_not_kept() {
+fn failures_are_not_cached() {
     let folder = tempfile::tempdir().unwrap();
     let tries = AtomicUsize::new(0);
     for _ in 0..2 {

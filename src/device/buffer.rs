@@ -8,30 +8,29 @@ use super::kernel::Argument;
 use crate::method::Failed;
 use crate::scalar::Scalar;
 
-/// What device memory may hold: numbers without invalid bit patterns.
+/// Numbers that device memory can contain.
 ///
 /// # Safety
-/// Every pattern of bits is a value, and there is no padding.
+/// Every bit pattern must be a valid value, and there must be no padding.
 pub unsafe trait Plain: Copy + Default + 'static {}
 
-// SAFETY: numbers.
+// SAFETY: an integer, for which every bit pattern is valid.
 unsafe impl Plain for u8 {}
-// SAFETY: numbers.
+// SAFETY: an integer, for which every bit pattern is valid.
 unsafe impl Plain for u32 {}
-// SAFETY: numbers.
+// SAFETY: an integer, for which every bit pattern is valid.
 unsafe impl Plain for u64 {}
-// SAFETY: numbers.
+// SAFETY: a floating-point number, for which every bit pattern is valid.
 unsafe impl Plain for f32 {}
-// SAFETY: numbers.
+// SAFETY: a floating-point number, for which every bit pattern is valid.
 unsafe impl Plain for f64 {}
 
-/// A number that matrices and vectors in device memory consist of, and that kernels take: `f32` or
-/// `f64`.
+/// The type of matrix and vector elements in device memory, which kernels accept as arguments: `f32` or `f64`.
 pub trait Value: Scalar + Plain + Argument {}
 
 impl<T: Scalar + Plain + Argument> Value for T {}
 
-/// `len` values in device memory; given back when dropped.
+/// An array of `len` values in device memory, which is released when this is dropped.
 pub struct Buffer<T> {
     gpu: Gpu,
     address: Address,
@@ -40,7 +39,7 @@ pub struct Buffer<T> {
 }
 
 impl Gpu {
-    /// Memory for `len` values, which are arbitrary at first.
+    /// Allocates memory for `len` values, which are undefined until they are written.
     pub fn allocate<T: Plain>(&self, len: usize) -> Result<Buffer<T>, Failed> {
         let bytes = len * size_of::<T>();
         let address = if bytes == 0 { 0 } else { self.0.driver.allocate(bytes)? };
@@ -48,7 +47,7 @@ impl Gpu {
         Ok(Buffer { gpu: self.clone(), address, len, values: PhantomData })
     }
 
-    /// A copy of `values`.
+    /// Allocates a buffer and copies `values` to it.
     pub fn upload<T: Plain>(&self, values: &[T]) -> Result<Buffer<T>, Failed> {
         let mut buffer = self.allocate(values.len())?;
         buffer.upload(values)?;
@@ -57,57 +56,57 @@ impl Gpu {
 }
 
 impl<T: Plain> Buffer<T> {
-    /// Where it begins; 0 when it is empty.
+    /// Returns the address of the first value, or 0 if the buffer is empty.
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// Values in it.
+    /// Returns the number of values.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it holds none.
+    /// Returns whether the buffer has no values.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Bytes in it.
+    /// Returns the size in bytes.
     pub fn bytes(&self) -> usize {
         self.len * size_of::<T>()
     }
 
-    /// Overwrites it with `values`, of the same length.
+    /// Overwrites the buffer with `values`, which must have the same length.
     pub fn upload(&mut self, values: &[T]) -> Result<(), Failed> {
         assert_eq!(values.len(), self.len, "lengths of host and device arrays");
         if self.is_empty() {
             return Ok(());
         }
-        // SAFETY: the values are plain, and any value may be read as bytes.
+        // SAFETY: the values are plain, so they can be read as bytes.
         let bytes = unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), self.bytes()) };
         self.gpu.0.driver.upload(bytes, self.address)
     }
 
-    /// Copies it to `values`, of the same length.
+    /// Copies the buffer to `values`, which must have the same length.
     pub fn download(&self, values: &mut [T]) -> Result<(), Failed> {
         assert_eq!(values.len(), self.len, "lengths of host and device arrays");
         if self.is_empty() {
             return Ok(());
         }
-        // SAFETY: the values are plain: any bytes are a value.
+        // SAFETY: the values are plain, so any bytes form valid values.
         let bytes =
             unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), self.bytes()) };
         self.gpu.0.driver.download(self.address, bytes)
     }
 
-    /// A copy on the host.
+    /// Returns a copy of the values on the host.
     pub fn to_vec(&self) -> Result<Vec<T>, Failed> {
         let mut values = vec![T::default(); self.len];
         self.download(&mut values)?;
         Ok(values)
     }
 
-    /// Enqueues setting all bytes.
+    /// Enqueues setting every byte to `byte`.
     pub fn fill(&mut self, byte: u8) -> Result<(), Failed> {
         if self.is_empty() {
             return Ok(());
@@ -116,7 +115,7 @@ impl<T: Plain> Buffer<T> {
         self.gpu.enqueued("fill", || Ok(None))
     }
 
-    /// Enqueues a copy of the first half to the second.
+    /// Enqueues a copy of the first half to the second half.
     pub fn copy_half(&mut self) -> Result<(), Failed> {
         let bytes = self.len / 2 * size_of::<T>();
         if bytes == 0 {
@@ -126,7 +125,7 @@ impl<T: Plain> Buffer<T> {
         self.gpu.enqueued("copy", || Ok(None))
     }
 
-    /// Enqueues a copy of `from`, of the same length.
+    /// Enqueues a copy of `from`, which must have the same length.
     pub fn copy_from(&mut self, from: &Self) -> Result<(), Failed> {
         assert_eq!(from.len, self.len, "lengths of device arrays");
         if self.is_empty() {
@@ -147,7 +146,7 @@ impl<T> Drop for Buffer<T> {
     }
 }
 
-// SAFETY: the address lives in the buffer.
+// SAFETY: the argument points to the address in the buffer, which outlives it.
 unsafe impl<T> Argument for Buffer<T> {
     fn raw(&self) -> RawArgument {
         RawArgument::pointer(&self.address)

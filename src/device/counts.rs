@@ -1,96 +1,95 @@
-//! What a kernel did on a modelled GPU: counted exactly, and as the model's caches answered.
+//! Counts of a kernel on a modelled GPU: exact counts, and results of the modelled caches.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Counts of the launches of a stage. Those before `l1_sectors` are exact: properties of the kernel and the
-/// matrix on any GPU of this architecture. The others are modelled.
+/// The counts of a stage's launches. Those before `l1_sectors` are exact properties of the kernel and the matrix on any
+/// GPU of this architecture. The others are modelled.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Instructions that warps executed.
+    /// The number of instructions that warps executed.
     pub warp_instructions: u64,
-    /// The lanes that executed them, added up.
+    /// The number of lanes that executed them, summed over the instructions.
     pub thread_instructions: u64,
-    /// Bytes that lanes asked to load from global memory, and the sectors of 32 bytes that hold them.
+    /// The bytes that lanes loaded from global memory.
     pub loaded_bytes: u64,
-    /// See [`loaded_bytes`](Self::loaded_bytes).
+    /// The sectors of 32 bytes that contain [`loaded_bytes`](Self::loaded_bytes).
     pub loaded_sectors: u64,
-    /// The same of stores.
+    /// The bytes that lanes stored to global memory.
     pub stored_bytes: u64,
-    /// See [`stored_bytes`](Self::stored_bytes).
+    /// The sectors of 32 bytes that contain [`stored_bytes`](Self::stored_bytes).
     pub stored_sectors: u64,
-    /// Lanes that executed an atomic operation on global memory.
+    /// The number of lanes that executed an atomic operation on global memory.
     pub atomics: u64,
-    /// Accesses of warps to shared memory, and the turns of its banks that they needed: one each without
-    /// conflicts, two for 8 bytes per lane.
+    /// The number of accesses of warps to shared memory.
     pub shared_accesses: u64,
-    /// See [`shared_accesses`](Self::shared_accesses).
+    /// The wavefronts of these accesses: one per access without bank conflicts, two for 8 bytes per lane.
     pub shared_wavefronts: u64,
-    /// Registers of a thread, as compiled.
+    /// The number of registers per thread.
     pub registers: u32,
-    /// Bytes of shared memory of a block, static and dynamic.
+    /// The bytes of shared memory per block, static and dynamic.
     pub shared_bytes: u32,
-    /// Sectors that the first-level caches were asked for, and those that they had.
+    /// The number of sectors requested from the L1 caches.
     pub l1_sectors: u64,
-    /// See [`l1_sectors`](Self::l1_sectors).
+    /// The number of these sectors that were in the L1 caches.
     pub l1_hits: u64,
-    /// Sectors that the second-level cache was asked for, and those that it had.
+    /// The number of sectors requested from the L2 cache.
     pub l2_sectors: u64,
-    /// See [`l2_sectors`](Self::l2_sectors).
+    /// The number of these sectors that were in the L2 cache.
     pub l2_hits: u64,
-    /// Bytes read from memory.
+    /// The bytes read from memory.
     pub read_bytes: u64,
-    /// Bytes written to memory.
+    /// The bytes written to memory.
     pub written_bytes: u64,
-    /// Cycles from the beginning to the end.
+    /// The cycles from start to end.
     pub cycles: f64,
-    /// The same until a multiprocessor had nothing left, on average over all of them.
+    /// The cycles until a multiprocessor had no work left, averaged over all multiprocessors.
     pub mean_cycles: f64,
-    /// Cycles in which all places for warps were taken, if the times of all warps had filled whole cycles of them.
+    /// The resident times of all warps in cycles, summed and divided by the number of warp slots.
     pub occupied_cycles: f64,
-    /// Cycles in which each part of the GPU was busy, on average over its copies.
+    /// The cycles in which each part of the GPU was busy, averaged over its copies.
     pub busy: Busy,
-    /// What was counted of each line of the source that was executed, by file and line.
+    /// The counts of each executed source line, ordered by file and line.
     #[serde(skip)]
     pub lines: Vec<LineCounts>,
 }
 
-/// Exact counts of a line of the source.
+/// Exact counts of one source line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LineCounts {
-    /// The file's name.
+    /// The name of the file.
     pub file: String,
-    /// The line, from 1.
+    /// The line number, starting at 1.
     pub line: usize,
-    /// What stands there.
+    /// The text of the line.
     pub text: String,
-    /// Instructions that warps executed.
+    /// The number of instructions that warps executed.
     pub warp_instructions: u64,
-    /// The lanes that executed them, added up.
+    /// The number of lanes that executed them, summed over the instructions.
     pub thread_instructions: u64,
-    /// Sectors of global memory that accesses touched.
+    /// The sectors of global memory that the accesses touched.
     pub sectors: u64,
-    /// The fewest sectors that could hold the bytes that lanes asked for.
+    /// The smallest number of sectors that could contain the accessed bytes.
     pub needed_sectors: u64,
-    /// Turns of the banks of shared memory.
+    /// The wavefronts of shared memory accesses.
     pub wavefronts: u64,
-    /// The fewest turns that could move the bytes that lanes asked for.
+    /// The smallest number of wavefronts that could transfer the accessed bytes.
     pub needed_wavefronts: u64,
 }
 
 impl LineCounts {
-    /// Sectors that an access to neighbouring bytes would not have touched.
+    /// Returns the sectors that accesses to contiguous bytes would not have touched.
     pub fn wasted_sectors(&self) -> u64 {
         self.sectors - self.needed_sectors
     }
 
-    /// Turns of the banks that would not be without conflicts.
+    /// Returns the wavefronts that bank conflicts caused.
     pub fn extra_wavefronts(&self) -> u64 {
         self.wavefronts - self.needed_wavefronts
     }
 
-    /// Lanes that did nothing while their warps executed the line, added up over its instructions.
+    /// Returns the number of inactive lanes, summed over the executed instructions of the line.
     pub fn idle_lanes(&self) -> u64 {
         32 * self.warp_instructions - self.thread_instructions
     }
@@ -105,7 +104,7 @@ impl LineCounts {
     }
 }
 
-/// Cycles for which a part of the GPU was busy.
+/// The cycles in which the parts of the GPU were busy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)] // the parts
 pub struct Busy {
@@ -116,28 +115,29 @@ pub struct Busy {
     pub atomics: f64,
 }
 
-/// A part that is busy for a smaller share of the time does not bound it: waiting does.
+/// The share of the time for which a part must be busy to be the bound. Below it, waiting is the bound.
 const BINDS: f64 = 0.6;
 
 impl Counts {
-    /// Warps that are resident over those that a multiprocessor can hold, on average while it has any (the profiler's
-    /// achieved occupancy).
+    /// Returns the average number of resident warps divided by the maximum of a multiprocessor, while it has any (the
+    /// profiler's achieved occupancy).
     pub fn achieved_occupancy(&self) -> Option<f64> {
         (self.mean_cycles > 0.0).then(|| self.occupied_cycles / self.mean_cycles)
     }
 
-    /// Active lanes per executed instruction, of 32 (the profiler's warp execution efficiency).
+    /// Returns the share of active lanes per executed instruction (the profiler's warp execution efficiency).
     pub fn warp_execution_efficiency(&self) -> Option<f64> {
         share(self.thread_instructions, 32 * self.warp_instructions)
     }
 
-    /// Bytes asked for over bytes of the sectors (the profiler's global load efficiency).
+    /// Returns the requested bytes divided by the bytes of the sectors (the profiler's global load efficiency).
     pub fn load_efficiency(&self) -> Option<f64> {
         share(self.loaded_bytes, 32 * self.loaded_sectors)
     }
 
-    /// What bounds the time: the busiest part, or where none is busy enough the imbalance when multiprocessors have
-    /// nothing left for much of the time, else the latency; and for which share of the time the busiest part was busy.
+    /// Returns the bound of the time and the share of the time for which the busiest part was busy. The bound is the
+    /// busiest part; if it is not busy enough, "imbalance" if multiprocessors are idle for much of the time, else
+    /// "latency".
     pub fn limit(&self) -> (&'static str, f64) {
         let shares = self.busy_shares().into_iter();
         let (name, of_time) = shares.max_by(|a, b| a.1.total_cmp(&b.1)).expect("five");
@@ -148,7 +148,7 @@ impl Counts {
         }
     }
 
-    /// For which share of the time each part was busy.
+    /// Returns the share of the time for which each part was busy.
     pub fn busy_shares(&self) -> [(&'static str, f64); 5] {
         let Busy { memory, l2, l1, issue, atomics } = self.busy;
         let parts =
@@ -156,7 +156,7 @@ impl Counts {
         parts.map(|(name, busy)| (name, if self.cycles > 0.0 { busy / self.cycles } else { 0.0 }))
     }
 
-    /// In one line: what was counted, then what the caches did.
+    /// Returns one line with the counts and the cache hits.
     pub fn counted(&self) -> String {
         let percent = |share: Option<f64>| match share {
             Some(share) => format!("{:.0} %", 100.0 * share),
@@ -166,7 +166,7 @@ impl Counts {
             0 => String::new(),
             accesses => {
                 let turns = self.shared_wavefronts as f64 / accesses as f64;
-                format!(", {turns:.1} turns per access to shared memory")
+                format!(", {turns:.1} wavefronts per access to shared memory")
             }
         };
         let megabytes = |bytes: u64| bytes as f64 / 1e6;
@@ -181,7 +181,7 @@ impl Counts {
         )
     }
 
-    /// Adds a later launch of the same stage.
+    /// Adds the counts of a later launch of the same stage.
     pub fn add(&mut self, more: &Self) {
         let pairs = [
             (&mut self.warp_instructions, more.warp_instructions),
@@ -220,23 +220,23 @@ impl Counts {
     }
 }
 
-/// What a profiler would say of a product, in its words; of several kernels the mean, weighted with their times.
+/// The metrics of a profiler for a product. For several kernels they are means weighted by the kernels' times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
-    /// See [`Counts::achieved_occupancy`]; in percent.
+    /// The achieved occupancy in percent; see [`Counts::achieved_occupancy`].
     pub achieved_occupancy: Option<f64>,
-    /// See [`Counts::warp_execution_efficiency`]; in percent.
+    /// The warp execution efficiency in percent; see [`Counts::warp_execution_efficiency`].
     pub warp_execution_efficiency: Option<f64>,
-    /// See [`Counts::load_efficiency`]; in percent.
+    /// The global load efficiency in percent; see [`Counts::load_efficiency`].
     pub global_load_efficiency: Option<f64>,
-    /// Bytes that all its kernels read from memory and write to it.
+    /// The bytes that all kernels read from memory and write to memory.
     pub memory_bytes: u64,
-    /// What bounds the kernel that takes most of the time: see [`Counts::limit`].
+    /// The bound of the kernel that takes most of the time; see [`Counts::limit`].
     pub bound_by: &'static str,
 }
 
 impl Profile {
-    /// Of the kernels of a product, each with its time; `None` where there is none.
+    /// Computes the profile of a product from the times and counts of its kernels; `None` if there are none.
     pub fn of<'c>(kernels: impl Iterator<Item = (f64, &'c Counts)> + Clone) -> Option<Self> {
         let (_, longest) = kernels.clone().max_by(|a, b| a.0.total_cmp(&b.0))?;
         let mean = |share: fn(&Counts) -> Option<f64>| {
@@ -256,7 +256,7 @@ impl Profile {
 }
 
 impl fmt::Display for Counts {
-    /// In one line: what bounds the time, then [`counted`](Self::counted).
+    /// Writes one line: the bound of the time, then [`counted`](Self::counted).
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let (limit, of_time) = self.limit();
         write!(f, "bound by {limit} ({:.0} % busy); {}", 100.0 * of_time, self.counted())
@@ -299,7 +299,7 @@ mod tests {
         let profile = Profile::of([(3.0, &busy), (1.0, &lone)].into_iter()).unwrap();
         assert_eq!(profile.achieved_occupancy, Some(37.5));
         assert_eq!(profile.warp_execution_efficiency, Some(75.0 + 6.25));
-        assert_eq!(profile.global_load_efficiency, Some(50.0), "of the one that loads");
+        assert_eq!(profile.global_load_efficiency, Some(50.0), "of the kernel that loads");
         assert_eq!((profile.memory_bytes, profile.bound_by), (101, "memory"));
         assert_eq!(Profile::of(std::iter::empty()), None);
     }

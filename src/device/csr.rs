@@ -1,4 +1,4 @@
-//! A matrix in device memory.
+//! A CSR matrix in device memory.
 
 use std::borrow::Cow;
 
@@ -7,17 +7,17 @@ use super::{Buffer, Gpu};
 use crate::matrix::Csr;
 use crate::method::Failed;
 
-/// CSR on the device beside CSR on the host.
+/// A CSR matrix on the device, together with the same matrix on the host.
 pub struct DeviceCsr<'a, T: Clone> {
-    /// The device.
+    /// The device that owns the arrays.
     pub gpu: Gpu,
-    /// The same matrix on the host.
+    /// The matrix on the host.
     pub host: Cow<'a, Csr<T>>,
-    /// rows + 1 offsets.
+    /// The rows + 1 offsets of the rows.
     pub row_offsets: Buffer<u32>,
-    /// nnz indices.
+    /// The column indices of the nonzeros.
     pub column_indices: Buffer<u32>,
-    /// nnz values.
+    /// The values of the nonzeros.
     pub values: Buffer<T>,
 }
 
@@ -27,7 +27,7 @@ impl<'a, T: Value> DeviceCsr<'a, T> {
         Self::of(gpu, Cow::Borrowed(host))
     }
 
-    /// The same for one that may be nobody else's.
+    /// Copies a borrowed or owned matrix to the device.
     pub fn of(gpu: &Gpu, host: Cow<'a, Csr<T>>) -> Result<Self, Failed> {
         Ok(Self {
             gpu: gpu.clone(),
@@ -38,7 +38,7 @@ impl<'a, T: Value> DeviceCsr<'a, T> {
         })
     }
 
-    /// The matrix read back to the host, for conversions there.
+    /// Copies the matrix back to the host, for conversions there.
     pub fn download(&self) -> Result<Csr<T>, Failed> {
         Ok(Csr {
             rows: self.host.rows,
@@ -49,17 +49,17 @@ impl<'a, T: Value> DeviceCsr<'a, T> {
         })
     }
 
-    /// Rows, as kernels take it.
+    /// Returns the number of rows in the type that kernels expect.
     pub fn rows(&self) -> u32 {
         self.host.rows as u32
     }
 
-    /// Columns, as kernels take it.
+    /// Returns the number of columns in the type that kernels expect.
     pub fn cols(&self) -> u32 {
         self.host.cols as u32
     }
 
-    /// Nonzeros, as kernels take it.
+    /// Returns the number of nonzeros in the type that kernels expect.
     pub fn nnz(&self) -> u32 {
         self.host.nnz() as u32
     }

@@ -1,5 +1,5 @@
-//! The functions of cuSPARSE's generic interface that the methods call, one to one. What computes
-//! behind them is the library, or in the tests a recording fake.
+//! The functions of cuSPARSE's generic API that the methods call. The library implements them; in tests a recording
+//! fake does.
 
 use super::driver::Address;
 use crate::method::{Failed, Unavailable, Unprepared};
@@ -13,18 +13,18 @@ pub struct SparseMatrix(pub usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DenseVector(pub usize);
 
-/// A sparse matrix with 32-bit indices from 0, as its descriptor takes it.
+/// A sparse matrix with zero-based 32-bit indices, as its descriptor requires.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SparseLayout {
-    /// Rows.
+    /// The number of rows.
     pub rows: u64,
-    /// Columns.
+    /// The number of columns.
     pub cols: u64,
-    /// Entries.
+    /// The number of entries.
     pub nnz: u64,
-    /// Type of the values.
+    /// The type of the values.
     pub precision: Precision,
-    /// The arrays.
+    /// The format and its arrays.
     pub format: SparseFormat,
 }
 
@@ -32,11 +32,11 @@ pub struct SparseLayout {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)] // the names are the library's
 pub enum SparseFormat {
-    /// cusparseCreateCsr.
+    /// The arguments of cusparseCreateCsr.
     Csr { row_offsets: Address, column_indices: Address, values: Address },
-    /// cusparseCreateCoo; sorted by row.
+    /// The arguments of cusparseCreateCoo; the entries are sorted by row.
     Coo { row_indices: Address, column_indices: Address, values: Address },
-    /// cusparseCreateSlicedEll; column-major in a slice, padding has column index -1.
+    /// The arguments of cusparseCreateSlicedEll; a slice is column-major, and padding has the column index -1.
     SlicedEll {
         slice_rows: u64,
         stored: u64,
@@ -44,8 +44,8 @@ pub enum SparseFormat {
         column_indices: Address,
         values: Address,
     },
-    /// cusparseCreateBsr; rows and columns are multiples of the side of a block. The values of a block are
-    /// stored in the given order, and its column index counts blocks.
+    /// The arguments of cusparseCreateBsr; rows and columns are multiples of the side of a block. The values of a block
+    /// are stored in `order`, and column indices count blocks.
     Bsr {
         side: u64,
         blocks: u64,
@@ -56,7 +56,7 @@ pub enum SparseFormat {
     },
 }
 
-/// cusparseOrder_t.
+/// The values of cusparseOrder_t.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the names are the library's
 #[repr(u32)]
@@ -65,7 +65,7 @@ pub enum Order {
     Row = 2,
 }
 
-/// cusparseSpMVAlg_t.
+/// The values of cusparseSpMVAlg_t.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the names are the library's
 #[repr(u32)]
@@ -79,7 +79,7 @@ pub enum Algorithm {
     BsrAlg1 = 6,
 }
 
-/// cusparseSpMVOpAlg_t.
+/// The values of cusparseSpMVOpAlg_t.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the names are the library's
 #[repr(u32)]
@@ -92,21 +92,21 @@ pub enum OpAlgorithm {
 /// A product y ← αAx + βy by an algorithm of cusparseSpMV or of cusparseSpMVOp.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SparseProduct<G = Algorithm> {
-    /// A.
+    /// The matrix A.
     pub matrix: SparseMatrix,
-    /// Whether Aᵀ takes its place.
+    /// Whether Aᵀ is used instead of A.
     pub transpose: bool,
-    /// x.
+    /// The vector x.
     pub x: DenseVector,
-    /// y.
+    /// The vector y.
     pub y: DenseVector,
-    /// α; exact in the precision.
+    /// The factor α, which is exact in the precision.
     pub alpha: f64,
-    /// β; exact in the precision.
+    /// The factor β, which is exact in the precision.
     pub beta: f64,
-    /// Of the values, α and β.
+    /// The precision of the values, α and β.
     pub precision: Precision,
-    /// How.
+    /// The algorithm of the library.
     pub algorithm: G,
 }
 
@@ -118,52 +118,52 @@ pub struct OpDescriptor(pub usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OpPlan(pub usize);
 
-/// cuSPARSE in a device's stream. Errors name the function and the status; what the library at hand does not
-/// have or does not support is unavailable.
+/// cuSPARSE in a device's stream. Errors name the function and the status. Functions that the installed library does
+/// not have or does not support return `Unavailable`.
 pub trait CuSparse {
-    /// For example `cuSPARSE 12.6.3`.
+    /// Returns the version, for example `cuSPARSE 12.6.3`.
     fn version(&self) -> String;
-    /// cusparseCreateCsr, -Coo, -SlicedEll or -Bsr.
+    /// Calls cusparseCreateCsr, -Coo, -SlicedEll or -Bsr.
     fn create_matrix(&self, layout: &SparseLayout) -> Result<SparseMatrix, Unprepared>;
-    /// cusparseDestroySpMat.
+    /// Calls cusparseDestroySpMat.
     fn destroy_matrix(&self, matrix: SparseMatrix);
-    /// cusparseCreateDnVec.
+    /// Calls cusparseCreateDnVec.
     fn create_vector(
         &self,
         len: u64,
         values: Address,
         precision: Precision,
     ) -> Result<DenseVector, Failed>;
-    /// cusparseDnVecSetValues.
+    /// Calls cusparseDnVecSetValues.
     fn set_vector(&self, vector: DenseVector, values: Address) -> Result<(), Failed>;
-    /// cusparseDestroyDnVec.
+    /// Calls cusparseDestroyDnVec.
     fn destroy_vector(&self, vector: DenseVector);
-    /// cusparseSpMV_bufferSize, in bytes.
+    /// Calls cusparseSpMV_bufferSize and returns the size in bytes.
     fn buffer_size(&self, product: &SparseProduct) -> Result<usize, Unprepared>;
-    /// cusparseSpMV_preprocess: analyses into the buffer, which the products must then be given.
+    /// Calls cusparseSpMV_preprocess, which writes its analysis to the buffer; the products must use the same buffer.
     fn preprocess(&self, product: &SparseProduct, buffer: Address) -> Result<(), Unprepared>;
-    /// cusparseSpMV, enqueued.
+    /// Enqueues cusparseSpMV.
     fn multiply(&self, product: &SparseProduct, buffer: Address) -> Result<(), Failed>;
-    /// cusparseSpMVOp, where the library has it.
+    /// Returns the functions of cusparseSpMVOp if the library has them.
     fn op(&self) -> Result<&dyn SpMvOp, Unavailable>;
 }
 
-/// cusparseSpMVOp and what prepares it, without an epilogue: z is y. It takes CSR, not transposed.
+/// The functions of cusparseSpMVOp without an epilogue, so z is y. They support CSR without transposition.
 pub trait SpMvOp {
-    /// cusparseSpMVOp_bufferSize, in bytes.
+    /// Calls cusparseSpMVOp_bufferSize and returns the size in bytes.
     fn buffer_size(&self, product: &SparseProduct<OpAlgorithm>) -> Result<usize, Unprepared>;
-    /// cusparseSpMVOp_createDescr: analyses into the buffer, which must live as long as the descriptor.
+    /// Calls cusparseSpMVOp_createDescr, which analyses into the buffer; it must live as long as the descriptor.
     fn create_descriptor(
         &self,
         product: &SparseProduct<OpAlgorithm>,
         buffer: Address,
     ) -> Result<OpDescriptor, Unprepared>;
-    /// cusparseSpMVOp_destroyDescr.
+    /// Calls cusparseSpMVOp_destroyDescr.
     fn destroy_descriptor(&self, descriptor: OpDescriptor);
-    /// cusparseSpMVOp_createPlan. The descriptor must live as long as the plan.
+    /// Calls cusparseSpMVOp_createPlan. The descriptor must live as long as the plan.
     fn create_plan(&self, descriptor: OpDescriptor) -> Result<OpPlan, Unprepared>;
-    /// cusparseSpMVOp_destroyPlan.
+    /// Calls cusparseSpMVOp_destroyPlan.
     fn destroy_plan(&self, plan: OpPlan);
-    /// cusparseSpMVOp, enqueued: α, β, x and y are the product's, all else is in the plan.
+    /// Enqueues cusparseSpMVOp. α, β, x and y are those of `product`; everything else is in the plan.
     fn multiply(&self, plan: OpPlan, product: &SparseProduct<OpAlgorithm>) -> Result<(), Failed>;
 }

@@ -1,4 +1,4 @@
-//! What stands behind a [`Gpu`](super::Gpu).
+//! The interface that a [`Gpu`](super::Gpu) needs from a real or modelled device.
 
 use std::ffi::c_void;
 use std::time::Duration;
@@ -12,95 +12,95 @@ use super::kernel::{Dim3, Program};
 use crate::method::{Device, Failed, Unavailable, Unprepared};
 use crate::scalar::Precision;
 
-/// An address in device memory; 0 holds nothing.
+/// An address in device memory; 0 is the address of empty buffers.
 pub type Address = u64;
 
-/// A compiled program, as its driver names it.
+/// The identifier of a compiled program in its driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModuleId(pub usize);
 
-/// A kernel of a compiled program, as its driver names it.
+/// The identifier of a kernel in its driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelId(pub usize);
 
-/// A moment in the stream, as its driver names it.
+/// The identifier of an event (a moment in the stream) in its driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event(pub usize);
 
-/// Work that was captured as a CUDA graph, as its driver names it.
+/// The identifier of a captured CUDA graph in its driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GraphId(pub usize);
 
-/// An argument as a launch takes it.
+/// A kernel argument in the form that a launch expects.
 #[derive(Clone, Copy, Debug)]
 pub struct RawArgument {
-    /// Where the value lies.
+    /// The address of the value on the host.
     pub value: *const c_void,
-    /// Its size.
+    /// The size of the value in bytes.
     pub bytes: usize,
-    /// What it is.
+    /// The kind of the value.
     pub kind: ArgumentKind,
 }
 
-/// What a parameter of a kernel is.
+/// The kind of a kernel parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ArgumentKind {
     /// A pointer into device memory.
     Pointer = b'p',
-    /// An integer, signed or not.
+    /// An integer, signed or unsigned.
     Integer = b'i',
     /// A floating-point number.
     Float = b'f',
 }
 
-/// What a modelled device knows of itself.
+/// The properties and times of a modelled device.
 pub struct Modelled {
-    /// Its name.
+    /// The device that is modelled.
     pub device: Device,
-    /// The time that the host has spent on executing what was enqueued.
+    /// The time that the host has spent on executing the enqueued work.
     pub host_time: Duration,
-    /// The time that the device would have taken for it.
+    /// The time that the device would have needed for this work.
     pub device_time: Duration,
     /// The time between two kernels.
     pub launch_time: Duration,
-    /// The rate at which its memory delivers, in GB/s.
+    /// The memory bandwidth in GB/s (10^9 bytes per second).
     pub memory_gbs: f64,
-    /// What the latest launch did, if a kernel was the latest that was enqueued.
+    /// The counts of the latest launch, if the latest enqueued operation was a kernel.
     pub counts: Option<Counts>,
 }
 
-/// A device. What is enqueued (fill, copy, launch, record) runs in that order; errors of it may show
-/// in any later call. Error texts name the call and, for a launch, the kernel.
+/// A device. Enqueued work (fill, copy, launch, record) runs in order; its errors may be returned by any later call.
+/// Error messages name the call and, for a launch, the kernel.
 pub trait Driver {
-    /// What the device is.
+    /// Returns the properties of the device.
     fn facts(&self) -> &Facts;
 
-    /// The clocks at this moment; `None` when nobody tells.
+    /// Returns the current clocks, or `None` if the device does not report them.
     fn clocks(&self) -> Option<Clocks>;
 
-    /// Bytes of memory that are free, and all there are.
+    /// Returns the bytes of free memory and of all memory.
     fn memory(&self) -> Result<(u64, u64), Failed>;
 
-    /// Memory of `bytes` > 0, aligned to 256 bytes; what it holds is arbitrary.
+    /// Allocates `bytes` > 0 bytes, aligned to 256 bytes. Their contents are undefined.
     fn allocate(&self, bytes: usize) -> Result<Address, Failed>;
 
-    /// Gives memory back, after what was enqueued.
+    /// Releases memory after the enqueued work has run.
     fn release(&self, address: Address);
 
-    /// Copies from the host, after what was enqueued, and waits.
+    /// Copies from the host after the enqueued work has run, and waits for the copy.
     fn upload(&self, from: &[u8], to: Address) -> Result<(), Failed>;
 
-    /// Copies to the host, after what was enqueued, and waits.
+    /// Copies to the host after the enqueued work has run, and waits for the copy.
     fn download(&self, from: Address, to: &mut [u8]) -> Result<(), Failed>;
 
-    /// Enqueues setting `bytes` bytes.
+    /// Enqueues setting `bytes` bytes to `byte`.
     fn fill(&self, to: Address, byte: u8, bytes: usize) -> Result<(), Failed>;
 
     /// Enqueues a copy within the device.
     fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), Failed>;
 
-    /// Compiles `program` with `VALUE_T` defined as `float` or `double` and every constant as given.
+    /// Compiles `program` with `VALUE_T` defined as `float` or `double` and with the given constants.
     fn compile(
         &self,
         program: &Program,
@@ -108,11 +108,11 @@ pub trait Driver {
         constants: &[(&'static str, usize)],
     ) -> Result<ModuleId, Unprepared>;
 
-    /// A kernel by name.
+    /// Returns the kernel `name` of a module.
     fn kernel(&self, module: ModuleId, name: &str) -> Result<KernelId, Failed>;
 
-    /// How many blocks of `threads` threads that use `shared_bytes` of dynamic shared memory one
-    /// multiprocessor holds at once.
+    /// Returns the number of blocks of `threads` threads with `shared_bytes` of dynamic shared memory that can be
+    /// resident on one multiprocessor.
     fn resident_blocks(
         &self,
         kernel: KernelId,
@@ -120,11 +120,10 @@ pub trait Driver {
         shared_bytes: u32,
     ) -> Result<u32, Failed>;
 
-    /// Enqueues a kernel; neither grid nor block is empty.
+    /// Enqueues a kernel. Neither grid nor block may be empty.
     ///
     /// # Safety
-    /// The arguments are those of the kernel's signature and point to values that live until the
-    /// call returns.
+    /// The arguments must match the kernel's signature and point to values that live until the call returns.
     unsafe fn launch(
         &self,
         kernel: KernelId,
@@ -134,43 +133,43 @@ pub trait Driver {
         arguments: &[RawArgument],
     ) -> Result<(), Failed>;
 
-    /// Begins a capture: what is enqueued from now on is noted for a graph and does not run.
+    /// Starts a capture: work that is enqueued from now on is added to a graph and does not run.
     fn begin_capture(&self) -> Result<(), Failed>;
 
-    /// Ends the capture and makes a graph of what it noted, ready to be launched.
+    /// Ends the capture and returns its graph, ready to be launched.
     fn end_capture(&self) -> Result<GraphId, Failed>;
 
     /// Enqueues all the work of a graph.
     fn launch_graph(&self, graph: GraphId) -> Result<(), Failed>;
 
-    /// Gives a graph back, after what was enqueued.
+    /// Releases a graph after the enqueued work has run.
     fn release_graph(&self, graph: GraphId);
 
-    /// Waits until all that was enqueued has run, in whatever stream a library enqueued it.
+    /// Waits until all enqueued work has run, including work in streams of libraries.
     fn synchronize(&self) -> Result<(), Failed>;
 
-    /// Enqueues the taking of the time.
+    /// Enqueues the recording of the current time.
     fn record(&self) -> Result<Event, Failed>;
 
-    /// Waits for the last event and gives the times between neighbours. All the events are used up.
+    /// Waits for the last event and returns the times between consecutive events. The events become invalid.
     fn times(&self, events: &[Event]) -> Result<Vec<Duration>, Failed>;
 
-    /// What a modelled device knows of itself; `None` for a real one.
+    /// Returns the properties and times of a modelled device, or `None` for a real one.
     fn modelled(&self) -> Option<Modelled> {
         None
     }
 
-    /// Empties the caches of a modelled device, which needs no time for it.
+    /// Empties the caches of a modelled device, which takes no modelled time.
     fn evict(&self) {}
 
-    /// From now on a modelled device is timed as if a problem of its kernels were cured.
+    /// Makes a modelled device compute all later times as if its kernels did not have a problem.
     fn cure(&self, problem: Cure) {
         let _ = problem;
     }
 
-    /// Lets a profiler that is attached begin to look, or end.
-    fn profile(&self, look: bool) -> Result<(), Failed>;
+    /// Starts or stops the recording of an attached profiler.
+    fn profile(&self, start: bool) -> Result<(), Failed>;
 
-    /// cuSPARSE in this device's stream.
+    /// Returns the cuSPARSE library, which uses this device's stream.
     fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable>;
 }

@@ -1,61 +1,61 @@
-//! What a device is.
+//! Properties and clocks of a device.
 
 use serde::{Deserialize, Serialize};
 
-/// Facts of a device.
+/// The properties of a device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
-    /// As its driver calls it.
+    /// The name that the driver reports.
     pub name: String,
-    /// Compute capability: 9 and 0 for sm_90.
+    /// The compute capability, for example (9, 0) for sm_90.
     pub compute_capability: (u32, u32),
-    /// Streaming multiprocessors.
+    /// The number of streaming multiprocessors.
     pub multiprocessors: u32,
-    /// Threads of a warp.
+    /// The number of threads in a warp.
     pub warp_size: u32,
-    /// Threads that a block may have.
+    /// The largest number of threads in a block.
     pub max_threads_per_block: u32,
-    /// Threads that a multiprocessor holds at once.
+    /// The largest number of resident threads on a multiprocessor.
     pub max_threads_per_multiprocessor: u32,
-    /// Shared memory that a block may use without asking for more.
+    /// The bytes of shared memory that a block can use without raising the limit.
     pub shared_bytes_per_block: u32,
-    /// Shared memory of a multiprocessor.
+    /// The bytes of shared memory on a multiprocessor.
     pub shared_bytes_per_multiprocessor: u32,
-    /// Second-level cache.
+    /// The size of the L2 cache in bytes.
     pub l2_bytes: u64,
-    /// Global memory.
+    /// The size of the global memory in bytes.
     pub memory_bytes: u64,
-    /// Highest clock of the multiprocessors.
+    /// The highest clock of the multiprocessors in MHz.
     pub clock_mhz: u32,
-    /// Highest clock of the memory.
+    /// The highest clock of the memory in MHz.
     pub memory_clock_mhz: u32,
-    /// Width of the memory's bus.
+    /// The width of the memory bus in bits.
     pub memory_bus_bits: u32,
-    /// The driver's version and the CUDA version that it is of.
+    /// The version of the driver and of its CUDA.
     pub driver: String,
-    /// Where machine code comes from: NVRTC's version and file, or how to get it, and precompiled kernels.
+    /// The sources of machine code: version and file of NVRTC, or how to get it, and precompiled kernels.
     pub nvrtc: String,
-    /// cuSPARSE's version and file, or how to get it.
+    /// The version and file of cuSPARSE, or how to get it.
     pub cusparse: String,
 }
 
 impl Facts {
-    /// Bandwidth on paper in GB/s (10^9): two transfers per clock on the whole bus.
+    /// Returns the theoretical memory bandwidth in GB/s (10^9 bytes per second): two transfers per clock on the whole
+    /// bus.
     pub fn nominal_gbs(&self) -> f64 {
         2.0 * f64::from(self.memory_clock_mhz) * 1e6 * f64::from(self.memory_bus_bits) / 8.0 / 1e9
     }
 }
 
-/// Clocks at one moment.
+/// The clocks and the temperature at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Clocks {
-    /// Of the multiprocessors.
+    /// The clock of the multiprocessors in MHz.
     pub multiprocessor_mhz: u32,
-    /// Of the memory.
+    /// The clock of the memory in MHz.
     pub memory_mhz: u32,
-    /// Degrees Celsius.
+    /// The temperature in degrees Celsius.
     pub temperature: Option<u32>,
-    /// Why the clocks are lower than they could be, in the driver's words; empty when they are not
-    /// or the device idles.
+    /// The driver's reasons for clocks below the maximum. Empty if there are none or if the device is idle.
     pub throttled_by: Vec<String>,
 }

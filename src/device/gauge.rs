@@ -1,6 +1,6 @@
-//! Measures what a model of a device must know: latencies, bandwidths and rates that no driver tells. Every number
-//! is the difference of two measurements of different lengths, so that what they have in common (the launch, the
-//! first touch of the data) drops out; of several looks, the shortest counts.
+//! Measures the parameters of a device's model that no driver reports: latencies, bandwidths and rates. Each number is
+//! the difference of two measurements of different lengths, so that their common parts (the launch, the first access
+//! to the data) cancel. The shortest of several repetitions is used.
 
 use std::time::Duration;
 
@@ -10,62 +10,64 @@ use super::{Buffer, Gpu};
 use crate::bench::peak::{DeviceSweeps, Peak};
 use crate::method::{Failed, Unprepared};
 
-/// The kernels' text.
+/// The source of the kernels.
 static PROGRAM: Program = Program { name: "gauge.cu", source: include_str!("../../cuda/gauge.cu") };
 
 /// Threads per block.
 const BLOCK: usize = 256;
 const WARP: usize = 32;
-/// Bytes between two places of a ring.
+/// The distance in bytes between two elements of a ring.
 const LINE: usize = 128;
-/// Looks at each number.
-const LOOKS: usize = 3;
-/// The arithmetic chains of a thread, and their lengths in the two measurements.
+/// The number of repetitions of each measurement.
+const REPETITIONS: usize = 3;
+/// The number of arithmetic chains per thread.
 const CHAINS: usize = 4;
+/// The lengths of the arithmetic chains in the two measurements.
 const CHAIN_LENGTHS: [usize; 2] = [64, 192];
-/// Atomic operations of a warp in the two measurements.
+/// The number of atomic operations per warp in the two measurements.
 const ADDITIONS: [usize; 2] = [16, 48];
-/// Times that the second-level cache is read in the two measurements.
+/// The number of reads of the L2 cache's contents in the two measurements.
 const READINGS: [usize; 2] = [16, 48];
-/// Steps through memory in the two measurements.
+/// The number of loads from memory in the two measurements.
 const MEMORY_STEPS: [usize; 2] = [1024, 3072];
-/// Launches of a graph's empty kernels.
+/// The number of empty kernels in a graph.
 const GRAPH_LAUNCHES: usize = 256;
 const KIB: usize = 1 << 10;
-/// The sizes of first-level caches that are told apart.
+/// The resolution of the measured L1 cache size in KiB.
 const L1_STEP_KIB: usize = 8;
+/// An upper bound of the L1 cache size in KiB.
 const MOST_L1_KIB: usize = 512;
 
-/// What was measured. Latencies and atomic operations are in cycles of `clock_mhz`.
+/// The measured parameters. Latencies and atomic operations are in cycles of `clock_mhz`.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// The multiprocessors' clock during the measurements, or the highest one where nobody tells.
+    /// The clock of the multiprocessors during the measurements in MHz, or the highest one if it is not reported.
     pub clock_mhz: f64,
-    /// Cycles of a multiprocessor for one instruction of a warp in double precision.
+    /// The cycles in which a multiprocessor issues one double-precision instruction of a warp.
     pub double_cycles: f64,
-    /// What the read-only path holds.
+    /// The size of the L1 cache on the read-only path in KiB.
     pub l1_kib: usize,
-    /// Whether ordinary loads go through the first-level cache.
+    /// Whether ordinary loads use the L1 cache.
     pub l1_caches_loads: bool,
-    /// From a load to its use.
+    /// The latency of a load from the L1 cache in cycles.
     pub l1_latency: f64,
-    /// The same past the first-level cache.
+    /// The latency of a load from the L2 cache in cycles.
     pub l2_latency: f64,
-    /// The same of what is in no cache.
+    /// The latency of a load from memory in cycles.
     pub memory_latency: f64,
-    /// GB/s (10^9) of reading what the second-level cache holds.
+    /// The bandwidth of reads from the L2 cache in GB/s (10^9 bytes per second).
     pub l2_gbs: f64,
-    /// GB/s of a copy, both directions counted, of far more than it holds.
+    /// The bandwidth of copies in memory, both directions counted, in GB/s (10^9 bytes per second).
     pub memory_gbs: f64,
-    /// Between two atomic operations on one word.
+    /// The cycles between two atomic operations on one word.
     pub atomic_cycles: f64,
-    /// Microseconds of an empty kernel among others.
+    /// The time of an empty kernel in a sequence of them, in microseconds.
     pub launch_us: f64,
-    /// The same in a graph.
+    /// The time of an empty kernel in a graph, in microseconds.
     pub graph_launch_us: f64,
 }
 
-/// The kernels, compiled for a device and loaded.
+/// The compiled and loaded kernels for a device.
 pub struct Gauge {
     gpu: Gpu,
     probe: Probe,
@@ -78,15 +80,15 @@ pub struct Gauge {
     clock_mhz: f64,
 }
 
-/// Measures a device. `l2_kib` is what one copy of its second-level cache holds.
+/// Measures a device. `l2_kib` is the capacity of one copy of its L2 cache.
 ///
 /// # Errors
-/// Without a compiler for the device; those of the device; a kernel that did not do what it should.
+/// Returns an error if there is no compiler for the device, if the device fails, or if a kernel's result is wrong.
 pub fn measure(gpu: &Gpu, l2_kib: usize) -> Result<Measured, Unprepared> {
     let mut gauge = Gauge::new(gpu)?;
     let l2 = l2_kib * KIB;
     let (l2_gbs, memory_gbs) = (gauge.l2_gbs(l2 / 2)?, gauge.memory_gbs(l2)?);
-    // Busy until now, so that the clock is that of work.
+    // The device was busy until now, so this is its clock under load.
     let clock = gpu.clocks().map(|clocks| f64::from(clocks.multiprocessor_mhz));
     gauge.clock_mhz = clock.filter(|&mhz| mhz > 0.0).unwrap_or(gauge.clock_mhz);
     let l2_latency = gauge.latency(&gauge.follow_past_l1, (l2 / 4).min(1 << 20))?;
@@ -110,11 +112,11 @@ pub fn measure(gpu: &Gpu, l2_kib: usize) -> Result<Measured, Unprepared> {
 }
 
 impl Gauge {
-    /// Compiles the kernels and launches each of them once with nothing to do, because a driver may load a kernel at
-    /// its first launch, which must not be part of a measurement.
+    /// Compiles the kernels and launches each of them once without work, because a driver may load a kernel at its
+    /// first launch, which must not be part of a measurement.
     ///
     /// # Errors
-    /// Without a compiler for the device; those of the device.
+    /// Returns an error if there is no compiler for the device or if the device fails.
     pub fn new(gpu: &Gpu) -> Result<Self, Unprepared> {
         let module = gpu.compile::<f64>(&PROGRAM, &[("BLOCK", BLOCK)])?;
         let kernel = |name| module.kernel(name);
@@ -146,7 +148,7 @@ impl Gauge {
         self.add.launch(1, BLOCK, 0, &[&none, &counter])
     }
 
-    /// By how much work of the second length takes longer than of the first, per unit of length.
+    /// Returns the seconds per unit of length: the difference of the two times divided by that of the lengths.
     fn slope(
         &self,
         [short, long]: [usize; 2],
@@ -154,17 +156,18 @@ impl Gauge {
         mut before: impl FnMut() -> Result<(), Failed>,
     ) -> Result<f64, Failed> {
         let mut least = |length| {
-            let mut look = || {
+            let mut measure = || {
                 before()?;
                 self.probe.time(|| work(length))
             };
-            let looks = (0..LOOKS).map(|_| look()).collect::<Result<Vec<_>, _>>()?;
-            Ok::<_, Failed>(looks.into_iter().min().unwrap_or_default().as_secs_f64())
+            let times = (0..REPETITIONS).map(|_| measure()).collect::<Result<Vec<_>, _>>()?;
+            Ok::<_, Failed>(times.into_iter().min().unwrap_or_default().as_secs_f64())
         };
         let (one, other) = (least(short)?, least(long)?);
         let slope = (other - one) / (long - short) as f64;
         let is_plain = slope.is_finite() && slope > 0.0;
-        let failed = || Failed(format!("no longer work took longer: {one} s, {other} s"));
+        let failed =
+            || Failed(format!("more work did not take more time: {one} s, then {other} s"));
         is_plain.then_some(slope).ok_or_else(failed)
     }
 
@@ -172,10 +175,10 @@ impl Gauge {
         seconds * self.clock_mhz * 1e6
     }
 
-    /// Of `bytes`, as lines that follow each other in an order that no prefetcher foresees.
+    /// Builds a ring of cache lines of `bytes` in total, in an order that no prefetcher predicts.
     fn ring(&self, bytes: usize) -> Result<Ring, Failed> {
         let count = bytes / LINE;
-        // Near the golden section, and without a common divisor, so that the ring has all lines.
+        // Near the golden ratio, and coprime to the count, so that the ring contains all lines.
         let mut step = (count as f64 * 0.618) as usize;
         while greatest_common_divisor(step, count) > 1 {
             step += 1;
@@ -187,7 +190,7 @@ impl Gauge {
         Ok(Ring { words, end: self.gpu.upload(&[0])?, count, step })
     }
 
-    /// Cycles of a load in a ring of `bytes` that has been followed before.
+    /// Returns the cycles of a load in a ring of `bytes` that is already in the caches if it fits.
     fn latency(&self, follow: &Kernel, bytes: usize) -> Result<f64, Failed> {
         let ring = self.ring(bytes)?;
         let steps = [ring.count, 3 * ring.count];
@@ -195,7 +198,7 @@ impl Gauge {
         ring.check(steps[1]).map(|()| self.cycles(time))
     }
 
-    /// The same in memory: the caches are filled with something else before.
+    /// Returns the cycles of a load from memory. Before each measurement the caches are filled with other data.
     fn memory_latency(&self, l2: usize) -> Result<f64, Failed> {
         let ring = self.ring((4 * l2).next_power_of_two())?;
         let mut other: Buffer<u8> = self.gpu.allocate(2 * l2)?;
@@ -205,7 +208,7 @@ impl Gauge {
         ring.check(MEMORY_STEPS[1]).map(|()| self.cycles(time))
     }
 
-    /// The largest ring that the first-level cache holds.
+    /// Finds the largest ring that fits in the L1 cache, in KiB, by bisection.
     fn l1_kib(&self, is_held: impl Fn(f64) -> bool) -> Result<usize, Failed> {
         let (mut held, mut missed) = (1, MOST_L1_KIB / L1_STEP_KIB);
         while missed - held > 1 {
@@ -227,14 +230,14 @@ impl Gauge {
 
     fn memory_gbs(&self, l2: usize) -> Result<f64, Failed> {
         let mut sweeps = DeviceSweeps::new(&self.gpu, 32 * l2);
-        sweeps.look(&self.probe, LOOKS, None)?;
+        sweeps.look(&self.probe, REPETITIONS, None)?;
         let Peak::Gpu { copy_gbs, .. } = sweeps.best() else {
-            return Err(Failed("the sweeps of a device are those of a host".into()));
+            return Err(Failed("the bandwidth of the device was measured on the host".into()));
         };
         Ok(copy_gbs)
     }
 
-    /// Cycles of a multiprocessor that is full of warps for an instruction of one of them.
+    /// Returns the cycles per warp instruction on a multiprocessor with as many warps as possible.
     fn arithmetic_cycles(&self) -> Result<f64, Failed> {
         let grid = self.arithmetic.resident_blocks(BLOCK, 0)?;
         let to: Buffer<f64> = self.gpu.upload(&[0.0])?;
@@ -253,44 +256,44 @@ impl Gauge {
         let run = |count| self.add.launch(grid, BLOCK, 0, &[&(count as u32), &counter]);
         let time = self.slope(ADDITIONS, run, || Ok(()))?;
         let warps = grid * BLOCK / WARP;
-        let added = LOOKS * warps * ADDITIONS.iter().sum::<usize>();
+        let added = REPETITIONS * warps * ADDITIONS.iter().sum::<usize>();
         let found = counter.to_vec()?[0] as usize;
         if found != added {
-            return Err(Failed(format!("{added} atomic additions of 1 gave {found}")));
+            return Err(Failed(format!("{added} atomic additions of 1 resulted in {found}")));
         }
         Ok(self.cycles(time) / warps as f64)
     }
 
-    /// Per kernel of a graph of empty ones.
+    /// Returns the microseconds per kernel of a graph of empty kernels.
     fn graph_launch_us(&self) -> Result<f64, Failed> {
         let launches = || (0..GRAPH_LAUNCHES).try_for_each(|_| self.probe.launch_empty());
         let graph = self.gpu.capture(launches)?;
-        let look = || self.probe.time(|| graph.launch());
-        let looks = (0..LOOKS).map(|_| look()).collect::<Result<Vec<_>, _>>()?;
-        Ok(microseconds(looks.into_iter().min().unwrap_or_default()) / GRAPH_LAUNCHES as f64)
+        let measure = || self.probe.time(|| graph.launch());
+        let times = (0..REPETITIONS).map(|_| measure()).collect::<Result<Vec<_>, _>>()?;
+        Ok(microseconds(times.into_iter().min().unwrap_or_default()) / GRAPH_LAUNCHES as f64)
     }
 }
 
-/// Lines of device memory, each of which names the next.
+/// Cache lines in device memory, each of which contains the address of the next.
 struct Ring {
     words: Buffer<u64>,
-    /// Where it was last left.
+    /// The address at which the last walk ended.
     end: Buffer<u64>,
     count: usize,
     step: usize,
 }
 
 impl Ring {
-    /// Enqueues so many steps from the first line.
+    /// Enqueues a walk of `steps` steps from the first line.
     fn follow(&self, kernel: &Kernel, steps: usize) -> Result<(), Failed> {
         kernel.launch(1, WARP, 0, &[&(steps as u32), &self.words, &self.end])
     }
 
-    /// That the last of the ways, which had so many steps, ended where it should.
+    /// Checks that the last walk, which had `steps` steps, ended at the right line.
     fn check(&self, steps: usize) -> Result<(), Failed> {
         let line = steps * self.step % self.count;
         let (right, found) = (self.words.address() + (line * LINE) as u64, self.end.to_vec()?[0]);
-        let failed = || Failed(format!("{steps} loads ended at {found:#x} and not at {right:#x}"));
+        let failed = || Failed(format!("{steps} loads ended at {found:#x} instead of {right:#x}"));
         (found == right).then_some(()).ok_or_else(failed)
     }
 }

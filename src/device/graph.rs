@@ -1,25 +1,25 @@
-//! Work that was captured once and is launched as a whole: a CUDA graph.
+//! CUDA graphs: work that is captured once and then launched as a whole.
 
 use super::Gpu;
 use super::driver::GraphId;
 use crate::method::Failed;
 
-/// A captured sequence of kernels, fills and copies. The buffers that it uses must outlive it, and the
-/// numbers that were passed to its kernels are those of the capture.
+/// A captured sequence of kernels, fills and copies. The buffers that it uses must outlive it, and its kernels get the
+/// numbers that were passed during the capture.
 pub struct Graph {
     gpu: Gpu,
     id: GraphId,
 }
 
 impl Gpu {
-    /// Captures what `work` enqueues, instead of running it.
+    /// Captures the work that `work` enqueues, without running it.
     ///
     /// # Errors
-    /// Those of `work`, and of a driver that cannot capture it: work that waits or allocates.
+    /// Returns an error if `work` fails, or if it waits or allocates, which cannot be captured.
     pub fn capture(&self, work: impl FnOnce() -> Result<(), Failed>) -> Result<Graph, Failed> {
         self.0.driver.begin_capture()?;
         let done = work();
-        // A capture that failed must be ended as well, or nothing runs any more.
+        // A failed capture must also be ended; otherwise nothing runs any more.
         let captured = self.0.driver.end_capture();
         let graph = captured.map(|id| Graph { gpu: self.clone(), id });
         done?;
@@ -28,10 +28,10 @@ impl Gpu {
 }
 
 impl Graph {
-    /// Enqueues all of it, as one stage.
+    /// Enqueues the whole graph as one stage.
     ///
     /// # Errors
-    /// Those of the driver.
+    /// Returns the driver's error.
     pub fn launch(&self) -> Result<(), Failed> {
         self.gpu.0.driver.launch_graph(self.id)?;
         self.gpu.enqueued("graph", || Ok(None))

@@ -4,16 +4,16 @@ use super::Gpu;
 use super::driver::{Address, ArgumentKind, KernelId, ModuleId, RawArgument};
 use crate::method::Failed;
 
-/// A file of `cuda/`, in the binary.
+/// A file of `cuda/`, embedded in the binary.
 #[derive(Debug)]
 pub struct Program {
-    /// The file's name.
+    /// The name of the file.
     pub name: &'static str,
-    /// Its text.
+    /// The CUDA C++ source text.
     pub source: &'static str,
 }
 
-/// The files that programs may include: name and text.
+/// The header files that programs can include, as pairs of name and text.
 pub const HEADERS: &[(&str, &str)] = &[
     ("common.cuh", include_str!("../../cuda/common.cuh")),
     ("hola.cuh", include_str!("../../cuda/hola.cuh")),
@@ -27,21 +27,21 @@ pub struct Module {
     id: ModuleId,
 }
 
-/// A kernel, ready to run.
+/// A kernel of a compiled program, ready to be launched.
 pub struct Kernel {
     gpu: Gpu,
     id: KernelId,
     name: &'static str,
 }
 
-/// The shape of a grid or a block.
+/// The dimensions of a grid or a thread block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dim3 {
-    /// Fastest.
+    /// The dimension that varies fastest.
     pub x: u32,
-    /// Next.
+    /// The middle dimension.
     pub y: u32,
-    /// Slowest.
+    /// The dimension that varies slowest.
     pub z: u32,
 }
 
@@ -57,7 +57,7 @@ impl Module {
         Self { gpu, id }
     }
 
-    /// The kernel of that name. A driver may load its code only now, so the time counts as compiling.
+    /// Returns the kernel `name`. The time counts as compile time, because a driver may load the code only now.
     pub fn kernel(&self, name: &'static str) -> Result<Kernel, Failed> {
         let id = self.gpu.loading(|| self.gpu.0.driver.kernel(self.id, name))?;
         Ok(Kernel { gpu: self.gpu.clone(), id, name })
@@ -65,8 +65,8 @@ impl Module {
 }
 
 impl Kernel {
-    /// Enqueues `grid` blocks of `block` threads with `shared_bytes` of dynamic shared memory; nothing
-    /// when there is no block. The arguments are those of the kernel's signature, in order.
+    /// Enqueues `grid` blocks of `block` threads with `shared_bytes` of dynamic shared memory. Does nothing if the grid
+    /// is empty. The arguments must match the kernel's signature.
     pub fn launch(
         &self,
         grid: impl Into<Dim3>,
@@ -79,8 +79,8 @@ impl Kernel {
             return Ok(());
         }
         let arguments: Vec<_> = arguments.iter().map(|argument| argument.raw()).collect();
-        // SAFETY: the values live in `arguments`; that they are those of the signature is checked by
-        // the model, on which the tests run every launch.
+        // SAFETY: the values live in `arguments`. The model, on which the tests run every launch, checks that they
+        // match the signature.
         unsafe {
             self.gpu.0.driver.launch(self.id, grid, block, shared_bytes as u32, &arguments)?;
         }
@@ -88,7 +88,7 @@ impl Kernel {
         self.gpu.enqueued(self.name, || self.occupancy(threads as usize, shared_bytes).map(Some))
     }
 
-    /// See [`Stage::occupancy`](super::Stage::occupancy).
+    /// Computes [`Stage::occupancy`](super::Stage::occupancy).
     fn occupancy(&self, threads: usize, shared_bytes: usize) -> Result<f64, Failed> {
         let facts = self.gpu.facts();
         let most = facts.multiprocessors * facts.max_threads_per_multiprocessor;
@@ -96,8 +96,8 @@ impl Kernel {
         Ok(resident as f64 / f64::from(most))
     }
 
-    /// How many blocks of `threads` threads with `shared_bytes` of dynamic shared memory the whole
-    /// device holds at once.
+    /// Returns the number of blocks of `threads` threads with `shared_bytes` of dynamic shared memory that can be
+    /// resident on the whole device at the same time.
     pub fn resident_blocks(&self, threads: usize, shared_bytes: usize) -> Result<usize, Failed> {
         let per_multiprocessor =
             self.gpu.0.driver.resident_blocks(self.id, threads as u32, shared_bytes as u32)?;
@@ -105,17 +105,17 @@ impl Kernel {
     }
 }
 
-/// What a kernel can be given.
+/// A value that can be passed to a kernel.
 ///
 /// # Safety
-/// `raw` points to a value of the kind and size that it names, inside `self`.
+/// `raw` must point to a value inside `self` of the kind and size that it names.
 pub unsafe trait Argument {
-    /// As a launch takes it.
+    /// Returns the argument in the form that a launch expects.
     fn raw(&self) -> RawArgument;
 }
 
 impl RawArgument {
-    /// The argument that is this address.
+    /// Returns the argument for a pointer into device memory.
     pub fn pointer(address: &Address) -> Self {
         Self::new(address, ArgumentKind::Pointer)
     }
@@ -127,7 +127,7 @@ impl RawArgument {
 
 macro_rules! number {
     ($($number:ty: $kind:ident),*) => {$(
-        // SAFETY: the value is `self`.
+        // SAFETY: the argument points to `self` and has its type.
         unsafe impl Argument for $number {
             fn raw(&self) -> RawArgument {
                 RawArgument::new(self, ArgumentKind::$kind)

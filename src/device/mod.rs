@@ -1,8 +1,8 @@
-//! The GPU as methods see it: memory, kernels by name, and time. Behind it stands a [`Driver`]:
-//! CUDA, or a model that executes the kernels' PTX on the CPU.
+//! The interface through which methods use a GPU: memory, kernels by name, and time. A [`Driver`] implements it: the
+//! CUDA driver, or a model that executes the kernels' PTX on the CPU.
 //!
-//! Work is enqueued in one stream and runs in order; only copies from and to the host,
-//! [`Gpu::time`] and [`Gpu::synchronize`] wait for it.
+//! Work is enqueued in one stream and runs in order. Only copies from and to the host, [`Gpu::time`] and
+//! [`Gpu::synchronize`] wait for it.
 
 pub mod buffer;
 pub mod counts;
@@ -35,21 +35,21 @@ use ptx_machine::model::Cure;
 use crate::method::{Device, Failed, Unavailable, Unprepared};
 use crate::scalar::{Precision, Scalar};
 
-/// A GPU. Clones are handles of the same one.
+/// A handle of a GPU. Clones refer to the same GPU.
 #[derive(Clone)]
 pub struct Gpu(Rc<Shared>);
 
 struct Shared {
     driver: Box<dyn Driver>,
-    /// Bytes allocated now.
+    /// The bytes of all buffers that are allocated now.
     allocated: Cell<u64>,
-    /// Compiled so far, by program, precision and constants.
+    /// The modules compiled so far, by program, precision and constants.
     modules: RefCell<HashMap<ModuleKey, ModuleId>>,
-    /// Time spent compiling and loading.
+    /// The time spent on compiling and loading.
     compiling: Cell<Duration>,
-    /// Kernels, fills, copies, graphs and library calls so far.
+    /// The number of kernels, fills, copies, graphs and library calls so far.
     enqueued: Cell<u64>,
-    /// While stages are recorded.
+    /// The ends of the stages so far, while stages are recorded.
     stages: RefCell<Option<Vec<Mark>>>,
 }
 
@@ -63,27 +63,26 @@ struct Mark {
     event: Event,
 }
 
-/// A part of a product and its time.
+/// One kernel or library call of a product, with its time.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Stage {
-    /// The kernel or library call.
+    /// The name of the kernel or library call.
     pub name: String,
     /// Milliseconds per product.
     pub ms: f64,
-    /// The threads that a multiprocessor can hold at once, as a share of the most that it holds of any
-    /// kernel: what registers, shared memory and the block leave room for. `None` for what is no
-    /// kernel of ours.
+    /// The theoretical occupancy (0 to 1): the resident threads that registers, shared memory and block size allow,
+    /// divided by the maximum of the multiprocessors. `None` if the stage is not one of this program's kernels.
     pub occupancy: Option<f64>,
-    /// What it did, if it is a kernel on a modelled device.
+    /// The counts of the kernel on a modelled device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<Counts>,
-    /// Milliseconds per product if a problem of it were cured, where that was asked of a modelled device.
+    /// The modelled milliseconds per product without each of the requested problems.
     #[serde(skip)]
     pub cured: Vec<(Cure, f64)>,
 }
 
 impl Gpu {
-    /// A GPU behind `driver`.
+    /// Wraps `driver`.
     pub fn new(driver: impl Driver + 'static) -> Self {
         Self(Rc::new(Shared {
             driver: Box::new(driver),
@@ -95,35 +94,35 @@ impl Gpu {
         }))
     }
 
-    /// What the device is.
+    /// Returns the properties of the device.
     pub fn facts(&self) -> &Facts {
         self.0.driver.facts()
     }
 
-    /// The clocks at this moment; `None` when nobody tells.
+    /// Returns the current clocks, or `None` if the device does not report them.
     pub fn clocks(&self) -> Option<Clocks> {
         self.0.driver.clocks()
     }
 
-    /// Bytes of memory that are free, and all there are.
+    /// Returns the bytes of free memory and of all memory.
     ///
     /// # Errors
-    /// Those of the driver.
+    /// Returns the driver's error.
     pub fn memory(&self) -> Result<(u64, u64), Failed> {
         self.0.driver.memory()
     }
 
-    /// Bytes that buffers hold now.
+    /// Returns the bytes of all buffers that are allocated now.
     pub fn allocated_bytes(&self) -> u64 {
         self.0.allocated.get()
     }
 
-    /// Time spent so far on compiling kernels, or on reading compiled ones from disk, and on loading them.
+    /// Returns the time spent so far on compiling kernels, or on reading compiled ones from disk, and on loading them.
     pub fn compile_time(&self) -> Duration {
         self.0.compiling.get()
     }
 
-    /// Runs `load` and counts its time as [`compile_time`](Self::compile_time).
+    /// Runs `load` and adds its time to [`compile_time`](Self::compile_time).
     fn loading<R>(&self, load: impl FnOnce() -> R) -> R {
         let start = Instant::now();
         let loaded = load();
@@ -131,12 +130,12 @@ impl Gpu {
         loaded
     }
 
-    /// Which device this is.
+    /// Returns whether this is a real GPU or which modelled one.
     pub fn device(&self) -> Device {
         self.modelled().map_or(Device::Gpu, |modelled| modelled.device)
     }
 
-    /// What a modelled device knows of itself; `None` for a real one.
+    /// Returns the properties and times of a modelled device, or `None` for a real one.
     pub fn modelled(&self) -> Option<Modelled> {
         self.0.driver.modelled()
     }
@@ -146,18 +145,18 @@ impl Gpu {
         self.0.driver.evict();
     }
 
-    /// From now on a modelled device is timed as if a problem of its kernels were cured.
+    /// Makes a modelled device compute all later times as if its kernels did not have a problem.
     pub fn cure(&self, problem: Cure) {
         self.0.driver.cure(problem);
     }
 
-    /// How many kernels, fills, copies, graphs and library calls were enqueued so far.
+    /// Returns the number of kernels, fills, copies, graphs and library calls enqueued so far.
     pub fn launches(&self) -> u64 {
         self.0.enqueued.get()
     }
 
-    /// `program` compiled for this device with `VALUE_T` the type of `T` and the given constants
-    /// defined; once per combination.
+    /// Compiles `program` for this device with `VALUE_T` defined as the type of `T` and with the given constants. A
+    /// combination is compiled only once.
     pub fn compile<T: Scalar>(
         &self,
         program: &'static Program,
@@ -176,12 +175,12 @@ impl Gpu {
         Ok(Module::new(self.clone(), id))
     }
 
-    /// The cuSPARSE of this device.
+    /// Returns the cuSPARSE library for this device.
     pub fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable> {
         self.0.driver.cusparse()
     }
 
-    /// Enqueues a call of a library that is to show as a stage of that name.
+    /// Enqueues a library call, which is recorded as a stage named `name`.
     pub fn library_call(
         &self,
         name: &str,
@@ -191,12 +190,12 @@ impl Gpu {
         self.enqueued(name, || Ok(None))
     }
 
-    /// Waits until all that was enqueued has run, in whatever stream a library enqueued it.
+    /// Waits until all enqueued work has run, including work in streams of libraries.
     pub fn synchronize(&self) -> Result<(), Failed> {
         self.0.driver.synchronize()
     }
 
-    /// The time that the device takes from the beginning of what `work` enqueues to its end.
+    /// Returns the time on the device from the start to the end of the work that `work` enqueues.
     pub fn time(&self, work: impl FnOnce() -> Result<(), Failed>) -> Result<Duration, Failed> {
         let start = self.0.driver.record()?;
         let done = work();
@@ -206,8 +205,8 @@ impl Gpu {
         Ok(times?[0])
     }
 
-    /// The times of the stages of `products` runs of `product`, in the order in which they first ran. A
-    /// profiler that waits for its cue sees these runs and no others.
+    /// Runs `product` `products` times and returns the times of its stages, in the order in which they first ran. A
+    /// profiler that waits for cuProfilerStart records only these runs.
     pub fn stages(
         &self,
         products: usize,
@@ -238,7 +237,7 @@ impl Gpu {
         Ok(stages)
     }
 
-    /// Counts what was enqueued, and ends its stage when stages are recorded.
+    /// Counts an enqueued operation and ends its stage if stages are recorded.
     fn enqueued(
         &self,
         name: &str,

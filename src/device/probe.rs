@@ -1,5 +1,5 @@
-//! Kernels that measure the device itself: what a launch costs, how fast memory is read, and one that
-//! keeps the device busy while the host enqueues what is to be timed.
+//! Kernels that measure the device itself: the time of a launch, the bandwidth of reads, and a kernel that occupies
+//! the device while the host enqueues the work to be timed.
 
 use std::time::Duration;
 
@@ -7,21 +7,22 @@ use super::kernel::{Kernel, Program};
 use super::{Buffer, Gpu};
 use crate::method::{Failed, Unprepared};
 
-/// The kernels' text.
+/// The source of the kernels.
 pub static PROGRAM: Program =
     Program { name: "probe.cu", source: include_str!("../../cuda/probe.cu") };
 
 /// Threads per block of the reading kernel.
 pub const BLOCK: usize = 256;
 const WARP: usize = 32;
-/// Bytes that a thread reads at once.
+/// The number of bytes that a thread reads at once.
 const VECTOR: usize = 16;
 
-/// How long the device is kept busy before something is timed: the host enqueues several launches in it.
+/// The time for which the device is occupied before a measurement; the host can enqueue several launches in it.
 const LEAD: Duration = Duration::from_micros(30);
-/// Launches of the empty kernel in one look at its time, and looks.
+/// The number of empty kernels in one measurement of the launch time.
 const LAUNCHES: usize = 500;
-const LOOKS: usize = 3;
+/// The number of measurements of the launch time; the shortest is used.
+const REPETITIONS: usize = 3;
 
 /// The kernels, compiled for a device.
 pub struct Probe {
@@ -29,15 +30,15 @@ pub struct Probe {
     empty: Kernel,
     spin: Kernel,
     read: Kernel,
-    /// What reading leaves, so that it cannot be left out.
+    /// The result of the reads, which prevents the compiler from removing them.
     sink: Buffer<u32>,
 }
 
 impl Probe {
-    /// Compiles and loads them.
+    /// Compiles and loads the kernels.
     ///
     /// # Errors
-    /// Without a compiler for the device.
+    /// Returns an error if there is no compiler for the device.
     pub fn new(gpu: &Gpu) -> Result<Self, Unprepared> {
         let module = gpu.compile::<f64>(&PROGRAM, &[("BLOCK", BLOCK)])?;
         let kernel = |name| module.kernel(name);
@@ -50,20 +51,20 @@ impl Probe {
         })
     }
 
-    /// The time that the device takes for what `work` enqueues. It is kept busy before, so that the time
-    /// does not contain the latency of the first launch.
+    /// Returns the time on the device for the work that `work` enqueues. The device is occupied before, so that the
+    /// time does not contain the latency of the first launch.
     ///
     /// # Errors
-    /// Those of `work` and of the device.
+    /// Returns the error of `work` or of the device.
     pub fn time(&self, work: impl FnOnce() -> Result<(), Failed>) -> Result<Duration, Failed> {
         self.occupy()?;
         self.gpu.time(work)
     }
 
-    /// The same until the whole device is idle: also work in streams of others is waited for.
+    /// Like [`time`](Self::time), but waits until the device is idle, which includes work in streams of libraries.
     ///
     /// # Errors
-    /// Those of `work` and of the device.
+    /// Returns the error of `work` or of the device.
     pub fn time_until_idle(
         &self,
         work: impl FnOnce() -> Result<(), Failed>,
@@ -72,35 +73,35 @@ impl Probe {
         self.gpu.time(|| work().and_then(|()| self.gpu.synchronize()))
     }
 
-    /// Keeps the device busy for a while.
+    /// Occupies the device for [`LEAD`].
     fn occupy(&self) -> Result<(), Failed> {
         let cycles = LEAD.as_micros() as u64 * u64::from(self.gpu.facts().clock_mhz);
         self.spin.launch(1, WARP, 0, &[&cycles])
     }
 
-    /// The least time that a launch takes when kernels that do nothing follow each other: the host's part
-    /// or the device's, whichever is longer.
+    /// Returns the shortest time per launch in a sequence of empty kernels: the host's or the device's part, whichever
+    /// is longer.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Returns the device's error.
     pub fn launch_time(&self) -> Result<Duration, Failed> {
         let launches = || (0..LAUNCHES).try_for_each(|_| self.launch_empty());
-        let looks = (0..LOOKS).map(|_| self.time(launches)).collect::<Result<Vec<_>, _>>()?;
-        Ok(looks.into_iter().min().unwrap_or_default() / LAUNCHES as u32)
+        let times = (0..REPETITIONS).map(|_| self.time(launches)).collect::<Result<Vec<_>, _>>()?;
+        Ok(times.into_iter().min().unwrap_or_default() / LAUNCHES as u32)
     }
 
-    /// Enqueues a kernel that does nothing.
+    /// Enqueues an empty kernel.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Returns the device's error.
     pub fn launch_empty(&self) -> Result<(), Failed> {
         self.empty.launch(1, WARP, 0, &[])
     }
 
-    /// Enqueues reading whole vectors of `buffer`, so often, past the first-level caches.
+    /// Enqueues `repeats` reads of all whole vectors of `buffer`, bypassing the L1 caches.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Returns the device's error.
     pub fn read(&self, buffer: &Buffer<u8>, repeats: usize) -> Result<(), Failed> {
         let (count, repeats) = ((buffer.len() / VECTOR) as u64, repeats as u32);
         let wave = self.read.resident_blocks(BLOCK, 0)?;
@@ -108,10 +109,10 @@ impl Probe {
         self.read.launch(grid, BLOCK, 0, &[&count, &repeats, buffer, &self.sink])
     }
 
-    /// The exclusive or of all words read so far.
+    /// Returns the exclusive or of all words read so far.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Returns the device's error.
     pub fn words_read(&self) -> Result<u32, Failed> {
         Ok(self.sink.to_vec()?[0])
     }

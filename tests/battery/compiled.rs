@@ -1,7 +1,6 @@
-//! Every program with every set of constants that a method asks for, compiled by NVRTC. What is compiled,
-//! and with which blocks it is launched, is seen by having the methods made ready on a device that runs
-//! nothing; the launches are held against what the compiled kernels need. What one architecture's kernels
-//! use is printed.
+//! Compiles every program with every set of constants that a method uses, by NVRTC. The methods are prepared on a
+//! device that runs nothing but records programs and launches; the launches are compared with the resources of the
+//! compiled kernels. The resources on one architecture are printed.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -29,21 +28,21 @@ use super::recorder::{Log, Recorder, Seen, Unit};
 use super::small::Triplet;
 use super::{methods, on, say};
 
-/// Which parameters' values are tried. All combinations on all architectures would take an hour.
+/// The values of parameters to compile. All combinations on all architectures would take an hour.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Scope {
-    /// None is given.
+    /// No parameter is given.
     Defaults,
-    /// Every value of every parameter, one at a time.
+    /// Every value of every parameter, one parameter at a time.
     Values,
-    /// Every combination of values, and all that methods choose by the matrix.
+    /// Every combination of values, and all constants that methods choose by the matrix.
     Combinations,
 }
 
-/// The major version of the compiler, the architecture, and what is compiled for it: less where the other
-/// compiler or a neighbour of the same generation has the rest. Whether a block can be launched depends on
-/// registers and static shared memory, whose limits are the same on all of these; all combinations are
-/// compiled for the oldest architecture of the newest compiler.
+/// The major version of the compiler, the architecture, and the scope: a smaller one where the other compiler or an
+/// architecture of the same generation covers the rest. Whether a block can be launched depends on registers and static
+/// shared memory, whose limits are equal on all of these; all combinations are compiled for the oldest architecture of
+/// the newest compiler.
 const ARCHITECTURES: [(u32, (u32, u32), Scope); 12] = [
     (12, (6, 0), Scope::Values),
     (12, (7, 0), Scope::Values),
@@ -58,17 +57,17 @@ const ARCHITECTURES: [(u32, (u32, u32), Scope); 12] = [
     (13, (10, 3), Scope::Defaults),
     (13, (12, 0), Scope::Values),
 ];
-/// The architecture whose usage is printed, and on which nothing may be spilled.
+/// The architecture whose resources are printed, and on which no register may be spilled.
 const PRINTED: (u32, u32) = (9, 0);
 
-/// Registers of a block on every architecture above; a warp gets them in pieces, for its 32 threads, and
-/// warps get them in fours.
+/// The largest number of registers per block on every architecture above.
 const REGISTERS: u32 = 64 << 10;
+/// The unit of registers that are allocated to a warp. Warps are allocated in groups of four.
 const PIECE: u32 = 256;
-/// Bytes of shared memory that every device gives to a block that does not ask for more.
+/// The bytes of shared memory that a block can use on every device without raising the limit.
 const SHARED: u32 = 48 << 10;
 
-/// The method with every combination of its parameters' values, or without them.
+/// Returns the method without parameters and with every combination of their values.
 fn combinations(method: &'static Method) -> Vec<Choice<'static>> {
     let mut choices = vec![Choice::from(method)];
     for parameter in method.parameters {
@@ -84,8 +83,8 @@ fn combinations(method: &'static Method) -> Vec<Choice<'static>> {
     choices
 }
 
-/// Rows with the 33 columns around the diagonal: what formats with fill take, and so many that every
-/// kernel has something to do.
+/// Rows with the 33 columns around the diagonal, which padded formats accept, and enough of them that every kernel has
+/// work.
 fn band() -> Csr<f64> {
     const SIDE: usize = 300;
     let row =
@@ -93,7 +92,7 @@ fn band() -> Csr<f64> {
     Csr::from_triplets(SIDE, SIDE, &(0..SIDE).flat_map(row).collect::<Vec<Triplet>>())
 }
 
-/// Rows of one length, of the lengths by which methods choose constants.
+/// Matrices with rows of one length, for the lengths by which methods choose constants.
 fn rows_of_one_length() -> impl Iterator<Item = Csr<f64>> {
     (0..=33).chain([65, 130, 300]).map(|length: usize| {
         let side = length.max(64);
@@ -102,14 +101,14 @@ fn rows_of_one_length() -> impl Iterator<Item = Csr<f64>> {
     })
 }
 
-/// Adds what becomes of the choices on a matrix to the log.
+/// Adds the programs and launches of the choices on a matrix to the log.
 fn record<T: Value>(log: &Rc<RefCell<Log>>, csr: &Csr<f64>, choices: &[Choice]) {
     let gpu = Gpu::new(Recorder::new(log.clone()));
     let csr = csr.to_precision::<T>().unwrap();
     let (x, y) = (vec![T::one(); csr.cols()], vec![T::zero(); csr.rows()]);
     for choice in choices.iter().filter(|choice| choice.method.name.starts_with("gpu-")) {
         for asked in Asked::all(choice) {
-            // With β not 0, y is multiplied by it.
+            // With β ≠ 0, y is scaled by a kernel.
             let asked = Asked { factors: (1.0, 1.0), ..asked };
             match products(choice, &csr, &Place::Gpu(&gpu), asked, &x, &y, 1) {
                 Ok(_) | Err(Unprepared::Unavailable(_)) => (),
@@ -119,7 +118,7 @@ fn record<T: Value>(log: &Rc<RefCell<Log>>, csr: &Csr<f64>, choices: &[Choice]) 
     }
 }
 
-/// Adds what the device itself is measured with.
+/// Adds the kernels that measure the device itself to the log.
 fn record_probe(log: &Rc<RefCell<Log>>) -> Result<(), Unprepared> {
     let gpu = Gpu::new(Recorder::new(log.clone()));
     let probe = Probe::new(&gpu)?;
@@ -128,7 +127,7 @@ fn record_probe(log: &Rc<RefCell<Log>>) -> Result<(), Unprepared> {
     Ok(probe.read(&gpu.upload(&[0; 64])?, 1)?)
 }
 
-/// All that methods compile and launch in one precision.
+/// Adds all programs and launches of methods in one precision to the log.
 fn programs<T: Value>(log: &Rc<RefCell<Log>>, scope: Scope) {
     let mut choices: Vec<Choice> = on(Device::Gpu).collect();
     if scope >= Scope::Values {
@@ -145,7 +144,7 @@ fn programs<T: Value>(log: &Rc<RefCell<Log>>, scope: Scope) {
     }
 }
 
-/// The same in both precisions.
+/// Returns the programs and launches of all methods in both precisions.
 fn log(scope: Scope) -> Log {
     let log = Rc::default();
     programs::<f64>(&log, scope);
@@ -153,7 +152,7 @@ fn log(scope: Scope) -> Log {
     log.take()
 }
 
-/// Compiles a program, checks its launches, and tells what its kernels use.
+/// Compiles a program, checks its launches, and returns the resources of its kernels.
 fn check(nvrtc: &Nvrtc, architecture: (u32, u32), (unit, seen): (&Unit, &Seen)) -> Vec<Usage> {
     let (name, precision, constants) = unit;
     let program = Program { name, source: seen.source };
@@ -174,9 +173,9 @@ fn check(nvrtc: &Nvrtc, architecture: (u32, u32), (unit, seen): (&Unit, &Seen)) 
     kernels
 }
 
-/// Why a block of so many threads with so much dynamic shared memory cannot be launched.
+/// Returns why a block with these threads and bytes of dynamic shared memory cannot be launched, or `None`.
 fn refusal(usage: &Usage, bound: Option<u32>, (threads, dynamic): (u32, u32)) -> Option<String> {
-    let Some(bound) = bound else { return Some("it states no launch bound".into()) };
+    let Some(bound) = bound else { return Some("it has no launch bound".into()) };
     let warps = threads.div_ceil(32).next_multiple_of(4);
     let registers = warps * (usage.registers * 32).next_multiple_of(PIECE);
     let shared = usage.shared + dynamic;
@@ -189,12 +188,12 @@ fn refusal(usage: &Usage, bound: Option<u32>, (threads, dynamic): (u32, u32)) ->
     (shared > SHARED).then(|| format!("blocks take {shared} bytes of shared memory"))
 }
 
-/// A line about what a program's kernels use; nothing may be in memory that should be in registers.
+/// Describes the resources of a program's kernels in a line; asserts that nothing is in memory instead of registers.
 fn describe(unit: &Unit, kernels: Vec<Usage>) -> String {
     let (name, precision, constants) = unit;
     let usage = |kernel: &Usage| {
         let Usage { kernel, registers, stack, spill_stores, spill_loads, shared } = kernel;
-        // An array on the stack is one whose places are not constants: memory where registers should be.
+        // An array is on the stack if its indices are not constants; it should be in registers.
         let in_memory = [stack, spill_stores, spill_loads];
         assert_eq!(in_memory, [&0; 3], "{kernel} with {constants:?}");
         format!(" {kernel} {registers} registers, {shared} B shared;")
@@ -205,17 +204,17 @@ fn describe(unit: &Unit, kernels: Vec<Usage>) -> String {
     format!("\n  {name} {precision}{defined}:{usages}")
 }
 
-/// The newest compiler of a major version; said aloud when there is none.
+/// Returns the newest compiler of a major version, or prints that it is missing.
 fn compiler(major: u32) -> Option<&'static Nvrtc> {
     let name = format!("NVRTC {major}.");
     let found = nvrtc::compilers().ok()?.iter().find(|nvrtc| nvrtc.name().starts_with(&name));
     if found.is_none() {
-        say(&format!("skipped: {name}* is not on this machine"));
+        say(&format!("skipped: {name}* is not installed"));
     }
     found
 }
 
-/// Compiles for an architecture and checks the launches.
+/// Compiles all programs for an architecture and checks their launches.
 fn check_all(nvrtc: &Nvrtc, architecture: (u32, u32), log: &Log) {
     let start = Instant::now();
     let check = |unit| (unit, check(nvrtc, architecture, unit));
@@ -224,7 +223,7 @@ fn check_all(nvrtc: &Nvrtc, architecture: (u32, u32), log: &Log) {
     let seconds = start.elapsed().as_secs_f64();
     say(&format!("{} programs for sm_{major}{minor} by {nvrtc}: {seconds:.0} s", log.len()));
     if architecture == PRINTED {
-        // None is left out of the check of launches: each is launched with some constants.
+        // No kernel is missing in the check of launches: each is launched with some constants.
         let launched: BTreeSet<_> = log.values().flat_map(|seen| seen.launches.keys()).collect();
         for kernel in usages.iter().flat_map(|(_, kernels)| kernels) {
             assert!(launched.contains(&kernel.kernel), "{} is never launched", kernel.kernel);
@@ -247,7 +246,7 @@ fn every_kernel_compiles_and_launches_on_every_architecture() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn launches_that_do_not_fit_are_rejected() {
     let usage = Usage { registers: 64, shared: 40 << 10, ..Usage::default() };
     assert_eq!(refusal(&usage, Some(1024), (1024, 0)), None);
     let reason = |registers, bound, launch| {
@@ -256,12 +255,12 @@ fn what_does_not_fit_is_refused() {
     let takes = "blocks of 1024 threads take 73728 registers";
     assert_eq!(reason(65, Some(1024), (1024, 0)), takes);
     assert_eq!(reason(64, Some(512), (513, 0)), "blocks of 513 threads, bounded to 512");
-    assert_eq!(reason(64, None, (32, 0)), "it states no launch bound");
+    assert_eq!(reason(64, None, (32, 0)), "it has no launch bound");
     let shared = "blocks take 49153 bytes of shared memory";
     assert_eq!(reason(64, Some(32), (32, (8 << 10) + 1)), shared);
 }
 
-/// Fills the folder that `SPMV_BENCH_KERNELS` names with the kernels of all methods for the architectures of
+/// Fills the folder in `SPMV_BENCH_KERNELS` with the kernels of all methods for the architectures in
 /// `SPMV_BENCH_ARCHITECTURES`: `90,80,70`, or `90:12` for a driver of CUDA 12.
 #[test]
 #[ignore = "fills a folder with compiled kernels"]
@@ -286,7 +285,7 @@ fn precompile() {
     }
 }
 
-/// Adds a program's machine code to the folder, and checks that it is found there.
+/// Adds a program's machine code to the folder, and checks that it can be read.
 fn fill(
     folder: &Path,
     target: &Target,
@@ -298,5 +297,5 @@ fn fill(
     let cubin = nvrtc.compile(&unit).unwrap().cubin;
     Precompiled::keep(folder, target.architecture, nvrtc, &unit, &cubin).unwrap();
     let found = Precompiled::open(folder, target).get(&unit);
-    assert!(found == Some(cubin), "cannot keep {name} in {}", folder.display());
+    assert!(found == Some(cubin), "cannot read {name} from {}", folder.display());
 }

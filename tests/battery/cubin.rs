@@ -1,12 +1,12 @@
-//! What machine code says of its kernels' blocks.
+//! Reads the launch bounds of kernels from machine code.
 
-/// The attribute of a kernel that holds its launch bound, as `cuobjdump --dump-elf` shows it: format and
-/// name (EIATTR_MAX_THREADS).
+/// The attribute of a kernel that contains its launch bound: format and name (EIATTR_MAX_THREADS), as shown by
+/// `cuobjdump --dump-elf`.
 const MAX_THREADS: [u8; 2] = [0x04, 0x05];
-/// The format of attributes that are followed by as many bytes as they say; others are 4 bytes.
+/// The format of attributes that are followed by the stated number of bytes; all others have 4 bytes.
 const SIZED: u8 = 0x04;
 
-/// The threads that a block of the kernel may have by its launch bound; `None` when it states none.
+/// Returns the largest number of threads per block according to the kernel's launch bound, or `None` without one.
 pub fn launch_bound(cubin: &[u8], kernel: &str) -> Option<u32> {
     let wanted = format!(".nv.info.{kernel}\0");
     let names = section(cubin, number(cubin, 62, 2))?;
@@ -26,18 +26,18 @@ pub fn launch_bound(cubin: &[u8], kernel: &str) -> Option<u32> {
     None
 }
 
-/// Where the header of a section of an ELF file of 64 bits begins.
+/// Returns the offset of a section header in a 64-bit ELF file.
 fn header(elf: &[u8], index: usize) -> usize {
     number(elf, 40, 8) + index * number(elf, 58, 2)
 }
 
-/// The contents of a section.
+/// Returns the contents of a section.
 fn section(elf: &[u8], index: usize) -> Option<&[u8]> {
     let header = header(elf, index);
     elf.get(number(elf, header + 24, 8)..)?.get(..number(elf, header + 32, 8))
 }
 
-/// A number of `bytes` bytes, the lowest first.
+/// Reads a little-endian number of `bytes` bytes.
 fn number(data: &[u8], at: usize, bytes: usize) -> usize {
     data[at..at + bytes].iter().rev().fold(0, |number, &byte| number << 8 | usize::from(byte))
 }

@@ -1,5 +1,5 @@
-//! Faults planted in the kernels' text, each of which the model must find out: by an error that
-//! names what happened, or by a wrong result under some seed.
+//! Faults planted in the text of kernels. The model must detect each of them: by an error message that names the cause,
+//! or by a wrong result for some seed.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -16,22 +16,22 @@ use super::product::{Asked, Place, products};
 use super::small::{mostly_empty, tiles, vector};
 use super::{faults, methods};
 
-/// Seeds that a fault may need until it shows.
+/// The number of seeds with which a fault is tried.
 const SEEDS: u64 = 30;
 
-/// How a fault shows.
+/// The way in which a fault must be detected.
 #[derive(Clone, Copy)]
 pub enum Found {
-    /// The launch ends with an error that contains these words.
+    /// The launch returns an error that contains these words.
     By(&'static str),
-    /// The result is wrong, or the launch ends with an error, under some seed.
+    /// The result is wrong, or the launch returns an error, for some seed.
     Somehow,
 }
 
-/// Method, text of its kernels, what takes its place, how that shows.
+/// Method, text of its kernels, replacement, and the way in which the fault must be detected.
 pub type Fault = (&'static str, &'static str, &'static str, Found);
 
-/// One list per file.
+/// The faults, one list per file.
 const FAULTS: &[&[Fault]] = &[
     faults::rows::FAULTS,
     faults::naive::FAULTS,
@@ -51,9 +51,9 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
     FAULTS.iter().copied().flatten().filter(runs)
 }
 
-/// Rows of all lengths up to 40 and empty ones, more of them than blocks hold: one of 30000 nonzeros among
-/// them; square, as orderings need it; far more rows than nonzeros; a band that formats with fill take; and
-/// tiles of every kind.
+/// Matrices with rows of all lengths up to 40 and empty ones, more rows than a block has threads: one with a row of
+/// 30000 nonzeros; a square one, which orderings need; one with far more rows than nonzeros; a band, which padded
+/// formats accept; and one with tiles of every kind.
 fn matrices() -> [Csr<f64>; 5] {
     let of = |cols: usize, longest: usize| {
         let entry =
@@ -68,7 +68,7 @@ fn matrices() -> [Csr<f64>; 5] {
     [of(30001, 30000), of(515, 40), empty, band(), tiles]
 }
 
-/// Rows of up to 110 nonzeros, and empty ones, within a band with gaps that the last columns cut off.
+/// A band with gaps: rows of up to 110 nonzeros, and empty ones, which the last column cuts.
 fn band() -> Csr<f64> {
     let length = |row: usize| if row % 50 == 17 { 0 } else { 151 - row % 5 * 20 };
     let cells = (0..261).flat_map(|row| (row..row + length(row)).map(move |col| (row, col)));
@@ -78,7 +78,7 @@ fn band() -> Csr<f64> {
     Csr::from_triplets(261, 300, &triplets)
 }
 
-/// A program's text with that of the headers that it includes.
+/// Returns the text of a program with its headers inserted.
 fn whole(program: &Program, seen: &mut Vec<&'static str>) -> String {
     let mut line = |line: &'static str| {
         let included = line.strip_prefix("#include \"").and_then(|rest| rest.strip_suffix('"'));
@@ -95,8 +95,8 @@ fn whole(program: &Program, seen: &mut Vec<&'static str>) -> String {
     program.source.lines().filter(|line| *line != "#pragma once").map(&mut line).collect()
 }
 
-/// What becomes of the method's products with the fault under one seed; `None` when nothing is amiss, or
-/// the method refuses the matrix.
+/// Returns the symptom of a fault in the method's products with one seed; `None` if there is no symptom or the method
+/// refuses the matrix.
 fn symptom(choice: &Choice, csr: &Csr<f64>, seed: u64, (from, to): (&str, &str)) -> Option<String> {
     let (old, new) = (from.to_owned(), to.to_owned());
     let planted = Rc::new(Cell::new(false));
@@ -117,7 +117,7 @@ fn symptom(choice: &Choice, csr: &Csr<f64>, seed: u64, (from, to): (&str, &str))
     symptoms.into_iter().flatten().flatten().next()
 }
 
-/// What is wrong with one product.
+/// Returns the error or the deviation of one product.
 fn symptom_of(
     choice: &Choice,
     csr: &Csr<f64>,
@@ -148,7 +148,7 @@ fn choice(text: &str) -> Choice<'static> {
 }
 
 #[test]
-fn faults_in_kernels_are_found_out() {
+fn faults_in_kernels_are_detected() {
     let csrs = matrices();
     let unfound: Vec<_> = faults().filter(|fault| !is_found(&csrs, fault)).collect();
     let names: Vec<_> = unfound.iter().map(|(name, from, to, _)| (name, from, to)).collect();
@@ -159,7 +159,7 @@ fn is_found(csrs: &[Csr<f64>], &(name, from, to, found): &Fault) -> bool {
     let choice = choice(name);
     let symptom = |csr, seed| symptom(&choice, csr, seed, (from, to));
     match found {
-        // Whatever the order of threads.
+        // Must be detected for every order of threads.
         Found::By(words) => csrs.iter().any(|csr| {
             (0..2).all(|seed| symptom(csr, seed).is_some_and(|text| text.contains(words)))
         }),

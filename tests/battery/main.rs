@@ -1,6 +1,5 @@
-//! The battery: every method × precision × small matrix × α and β, on teams of several sizes or on an
-//! modelled GPU under several seeds, and on a real one where there is one; and bugs planted on
-//! purpose that must be found out.
+//! The test battery: every method × precision × small matrix × α and β, on thread teams of several sizes or on a
+//! modelled GPU with several seeds, and on a real GPU if there is one. Also plants bugs that the tests must detect.
 
 mod compiled;
 mod cubin;
@@ -10,8 +9,8 @@ mod kernels;
 mod planted;
 mod product;
 mod recorder;
+mod reported;
 mod small;
-mod told;
 
 use std::io::Write;
 use std::path::Path;
@@ -33,12 +32,12 @@ use small::{FACTORS, Triplet, matrices, vector};
 const THREADS: [usize; 4] = [1, 2, 3, 7];
 const SEEDS: [u64; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
 
-/// Past the test runner, which keeps back what a passing test prints.
+/// Prints to stderr directly, because the test runner hides the output of a passing test.
 fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// The methods of the battery: all, or those that the globs in `SPMV_BENCH_METHODS` name.
+/// Returns the methods to test: all, or those that match the globs in `SPMV_BENCH_METHODS`.
 fn methods() -> impl Iterator<Item = &'static Method> {
     let globs = std::env::var("SPMV_BENCH_METHODS").unwrap_or("*".into());
     let globs: Vec<_> = globs.split(',').map(|glob| glob::Pattern::new(glob).unwrap()).collect();
@@ -75,7 +74,7 @@ fn every_cpu_method_is_right_on_every_small_matrix() {
     let choices: Vec<_> = on(Device::Cpu).collect();
     for_all_matrices::<f64>(&choices, &places);
     for_all_matrices::<f32>(&choices, &places);
-    // What a parameter changes is the algorithm; more threads than it has work for are enough for it.
+    // A parameter changes the algorithm. One team with more threads than work is enough to test it.
     let variants: Vec<_> = variants_on(Device::Cpu).collect();
     let places: Vec<_> = sets.iter().map(|&isa| Place::Team(&teams[3], isa)).collect();
     for_all_matrices::<f64>(&variants, &places);
@@ -86,7 +85,7 @@ fn every_gpu_method_is_right<T: Value>() {
     let gpus = SEEDS.map(modelled);
     let places: Vec<_> = gpus.iter().map(Place::Gpu).collect();
     for_all_matrices::<T>(&on(Device::Gpu).collect::<Vec<_>>(), &places);
-    // What a parameter changes is the code; one order of threads is enough for it.
+    // A parameter changes the code. Two orders of threads are enough to test it.
     let variants: Vec<_> = variants_on(Device::Gpu).collect();
     for_all_matrices::<T>(&variants, &places[..2]);
 }
@@ -113,7 +112,7 @@ fn every_gpu_method_is_right_on_a_real_gpu() {
     }
 }
 
-/// Rows beyond every 16-bit count and every block, and empty rows between them.
+/// Rows longer than any 16-bit count and any block, with empty rows between them.
 #[test]
 fn rows_longer_than_2_to_the_16_are_right() {
     let long = |row: usize| (0..70_000).map(move |k| (row, k, ((k * 7 + row) % 13) as f64 - 6.0));
@@ -129,7 +128,7 @@ fn rows_longer_than_2_to_the_16_are_right() {
     }
 }
 
-/// Of each size two rows of three full blocks, which a method must not refuse.
+/// For each size, two rows of three full blocks, which a method must not refuse.
 #[test]
 fn blocks_of_every_size_are_right_in_both_orders() {
     let gpu = modelled(2);
@@ -151,7 +150,7 @@ fn blocks_of_every_size_are_right_in_both_orders() {
     }
 }
 
-/// Bands with holes, over more rows than any block, window or chunk of a format on the CPU has.
+/// A band matrix with gaps that has more rows than any block, window or chunk of a format on the CPU.
 fn bands_of_many_rows() -> Csr<f64> {
     let bands = |row: i64| [-3000, -2, -1, 0, 1, 2, 1700].map(move |band| (row, row + band));
     let inside = |&(row, col): &(i64, i64)| (0..4990).contains(&col) && (row * col) % 7 != 3;
@@ -169,8 +168,8 @@ fn bands_of_many_rows_are_right() {
     }
 }
 
-/// Rows around the least length that packed shares among threads, on the same diagonals, which would
-/// be a band if they were shorter: whoever stores one of them twice applies β twice.
+/// Rows of about the smallest length that `packed` divides among threads, on the same diagonals, which would be a band
+/// if they were shorter. If a row is stored twice, β is applied twice.
 #[test]
 fn rows_that_may_be_shared_are_stored_once() {
     let entry = |row: usize, col: usize| (row, col, ((row * 7 + col * 3) % 13) as f64 - 6.0);
@@ -186,19 +185,19 @@ fn rows_that_may_be_shared_are_stored_once() {
 }
 
 #[test]
-fn the_list_is_sound() {
+fn the_list_of_methods_is_consistent() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for (index, method) in METHODS.iter().enumerate() {
         let name = method.name;
         assert!(METHODS[..index].iter().all(|other| other.name != name), "{name} twice");
         assert!(!method.source.is_empty() && !method.summary.is_empty(), "{name}");
-        // A file may hold variants: mkl_ie.rs holds mkl-ie-opt as well.
+        // A file may contain variants: mkl_ie.rs also contains mkl-ie-opt.
         let stem = name.replace('-', "_");
         let stems = stem.match_indices('_').map(|(end, _)| &stem[..end]).chain([&stem[..]]);
         let mut files = stems.flat_map(|stem| {
             let of_gpu = stem.strip_prefix("gpu_").map(|stem| ("gpu", stem));
-            let rooms = of_gpu.into_iter().chain([("cpu", stem), ("vendor", stem)]);
-            rooms.map(|(room, stem)| root.join("src/methods").join(room).join(stem))
+            let folders = of_gpu.into_iter().chain([("cpu", stem), ("vendor", stem)]);
+            folders.map(|(folder, stem)| root.join("src/methods").join(folder).join(stem))
         });
         assert!(
             files.any(|file| file.with_extension("rs").exists()),
@@ -216,8 +215,8 @@ fn the_list_is_sound() {
     }
 }
 
-/// NaN and ∞ in x must reach only the rows that use them, although registers are filled beyond a row's
-/// end and formats are filled up with zeros.
+/// NaN and ∞ in x must only affect the rows that use them, although registers are filled beyond the end of a row and
+/// formats are padded with zeros.
 #[test]
 fn nan_stays_in_its_rows() {
     let ragged = (0..50).flat_map(|row| (0..row % 9).map(move |k| (row, 2 * k + row % 2, 1.0)));
@@ -231,7 +230,7 @@ fn nan_stays_in_its_rows() {
     for triplets in [ragged.collect::<Vec<_>>(), bands.collect()] {
         let csr = Csr::<f64>::from_triplets(50, 50, &triplets);
         let choices = methods().map(Choice::from).chain(variants_on(Device::Cpu));
-        // What fills the blocks of cuSPARSE multiplies x.
+        // In cuSPARSE's blocks, padding is multiplied by x.
         let ours = |name: &str| !name.starts_with("mkl") && name != "cusparse-bsr";
         for choice in choices.filter(|choice| ours(choice.method.name)) {
             let places = if choice.method.device() == Device::Cpu { &cpu[..] } else { &gpu };
@@ -240,9 +239,9 @@ fn nan_stays_in_its_rows() {
     }
 }
 
-/// The same far behind the first block of a format.
+/// NaN and ∞ in x must only affect the rows that use them, also far after the first block of a format.
 #[test]
-fn nan_stays_in_its_rows_of_many() {
+fn nan_stays_in_its_rows_of_a_large_matrix() {
     let csr = bands_of_many_rows();
     let x: Vec<f64> = (0..5000).map(|k| if k % 97 == 31 { f64::NAN } else { 1.0 }).collect();
     let team = Team::floating(3);
@@ -252,7 +251,7 @@ fn nan_stays_in_its_rows_of_many() {
     }
 }
 
-/// A random matrix as triplets without duplicates, in sprs's own CSR and ours.
+/// A random matrix as triplets without duplicates.
 fn random_matrix() -> impl Strategy<Value = (usize, usize, Vec<Triplet>)> {
     (1usize..60, 1usize..60).prop_flat_map(|(rows, cols)| {
         let cells = prop::collection::btree_map((0..rows, 0..cols), -1e3..1e3f64, 0..400);

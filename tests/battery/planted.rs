@@ -1,4 +1,4 @@
-//! Bugs planted on purpose, which the bench must find out.
+//! Methods with planted bugs, which the benchmark must report as wrong.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -11,13 +11,13 @@ use spmv_bench::matrix::Csr;
 use spmv_bench::method::{Code, Failed, Method, Prepared, Unavailable};
 use spmv_bench::team::Team;
 
-/// A method that computes with `product` and is named for its bug.
+/// Returns a method with a bug, after which it is named.
 fn planted(name: &'static str, prepare_f64: spmv_bench::method::Prepare<f64>) -> Method {
     let code = Code::Cpu { parallel: false, f64: prepare_f64, f32: |_, _| unreachable!() };
     Method { name, code, ..spmv_bench::methods::cpu::seq::METHOD }
 }
 
-/// Row by row with `row_sum`, then `after` on y.
+/// Computes the rows one by one with `row_sum`, then calls `after` with y and the sums.
 fn rows<'a>(
     csr: &'a Csr<f64>,
     row_sum: fn(&Csr<f64>, usize, &[f64]) -> f64,
@@ -59,7 +59,7 @@ fn outcome_of(method: &Method) -> Outcome {
 }
 
 #[test]
-fn planted_bugs_come_out_wrong() {
+fn planted_bugs_are_reported_as_wrong() {
     let bugs = [
         planted("skips a row", |csr, _| {
             rows(csr, right, |y, sums| {

@@ -1,4 +1,4 @@
-//! One product of one method, on a team or a GPU, held against the reference.
+//! Runs one product of one method on a team or a GPU and compares it with the reference.
 
 use std::collections::HashSet;
 
@@ -15,15 +15,15 @@ use spmv_bench::verify::Reference;
 use super::fake_cusparse::FakeCuSparse;
 use super::small::vector;
 
-/// Where a product runs.
+/// The place where a product runs.
 pub enum Place<'a> {
-    /// Threads and their instructions.
+    /// A team of threads and its instruction set.
     Team(&'a Team, Isa),
     Gpu(&'a Gpu),
 }
 
 impl Place<'_> {
-    /// Bytes of device memory that are allocated: none on a CPU.
+    /// Returns the bytes of allocated device memory; 0 on a CPU.
     fn allocated_bytes(&self) -> u64 {
         match self {
             Self::Team(..) => 0,
@@ -32,20 +32,20 @@ impl Place<'_> {
     }
 }
 
-/// Which product.
+/// The product to compute.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
-    /// By the transpose.
+    /// Whether A is transposed.
     pub transpose: bool,
-    /// α and β.
+    /// The factors α and β.
     pub factors: (f64, f64),
 }
 
-/// A plain product with α = 1 and β = 0.
+/// The product with A, α = 1 and β = 0.
 pub const PLAIN: Asked = Asked { transpose: false, factors: (1.0, 0.0) };
 
 impl Asked {
-    /// The plain product and the transposed one, as far as the method has them.
+    /// Returns the plain product and the transposed one, if the method supports them.
     pub fn all(choice: &Choice) -> impl Iterator<Item = Self> + use<> {
         let operations = choice.method.operations;
         let transposes = [false, true].into_iter().filter(move |&t| operations.include(t));
@@ -53,17 +53,17 @@ impl Asked {
     }
 }
 
-/// A modelled GPU with a fake cuSPARSE.
+/// Returns a modelled GPU with a fake cuSPARSE.
 pub fn modelled(seed: u64) -> Gpu {
     Gpu::new(FakeCuSparse::on(Model::tiny(seed)))
 }
 
-/// The methods of a device with every value of every parameter, one at a time.
+/// Returns the methods of a device with every value of every parameter, one parameter at a time.
 pub fn variants_on(device: Device) -> impl Iterator<Item = Choice<'static>> {
     super::methods().filter(move |method| method.device() == device).flat_map(variants)
 }
 
-/// The method with every value of every parameter, one at a time.
+/// Returns the method with every value of every parameter, one parameter at a time.
 fn variants(method: &'static Method) -> impl Iterator<Item = Choice<'static>> {
     method.parameters.iter().flat_map(move |parameter| {
         parameter
@@ -73,8 +73,8 @@ fn variants(method: &'static Method) -> impl Iterator<Item = Choice<'static>> {
     })
 }
 
-/// What `runs` products leave in y, each from `y0`. What a product leaves behind must not spoil the
-/// next.
+/// Runs `runs` products, each with y = `y0`, and returns their results. Several runs show whether one product affects
+/// the next.
 pub fn products<T: Value>(
     choice: &Choice,
     csr: &Csr<T>,
@@ -126,8 +126,9 @@ pub fn products<T: Value>(
     }
 }
 
-/// Two products by A and by its transpose, as far as the method has them; panics when they are wrong. A method may only be unavailable when a library is
-/// absent or refuses an empty matrix, or when a format would be nearly all padding.
+/// Runs two products with A and two with its transpose, if the method supports them, and panics if they are wrong. A
+/// method may only be unavailable if a library is missing or refuses an empty matrix, or if a format would be mostly
+/// padding.
 pub fn check<T: Value>(
     choice: &Choice,
     csr: &Csr<T>,
@@ -145,7 +146,7 @@ pub fn check<T: Value>(
     }
 }
 
-/// The same for one of the two; `operator` is A or Aᵀ.
+/// Checks the product with `operator`, which is A or Aᵀ.
 fn check_product<T: Value>(
     choice: &Choice,
     csr: &Csr<T>,
@@ -183,8 +184,8 @@ fn check_product<T: Value>(
     }
 }
 
-/// Checks that a product is finite in exactly the rows that use finite values of x only, which has as many
-/// as needed and maybe more.
+/// Checks that a product is finite in exactly those rows that use only finite values of x. `x` may have more values
+/// than needed.
 pub fn check_spoilt(choice: &Choice, csr: &Csr<f64>, place: &Place, x: &[f64]) {
     let transposes = [false, true].into_iter();
     for transpose in transposes.filter(|&t| choice.method.operations.include(t)) {
@@ -204,16 +205,16 @@ pub fn check_spoilt(choice: &Choice, csr: &Csr<f64>, place: &Place, x: &[f64]) {
     }
 }
 
-/// Whether the cuSPARSE of a real GPU has no such product; the fake has all.
+/// Returns whether the cuSPARSE of a real GPU does not support the product; the fake supports all.
 fn is_lacking(choice: &Choice, reason: &str) -> bool {
     let words = [" lacks ", "CUSPARSE_STATUS_NOT_SUPPORTED"];
     choice.method.name.starts_with("cusparse") && words.iter().any(|word| reason.contains(word))
 }
 
 fn may_refuse<T>(choice: &Choice, csr: &Csr<T>) -> bool {
-    // The formats of the GPU go by the rules of those of the CPU.
+    // The formats on the GPU have the same limits as those on the CPU.
     match choice.method.name.strip_prefix("gpu-").unwrap_or(choice.method.name) {
-        // Only what is mostly fill even with rows of one length in strips of 16, or on a GPU of c.
+        // Only if the matrix is mostly padding even with strips of 16 rows of one length, or of c rows on a GPU.
         "sell" => {
             let cpu = choice.method.device() == Device::Cpu;
             let lanes = given(choice, "c").unwrap_or(if cpu { 16 } else { 32 });
@@ -227,7 +228,7 @@ fn may_refuse<T>(choice: &Choice, csr: &Csr<T>) -> bool {
             csr.rows() * longest_row(csr).min(width) > 1024.max(3 * csr.nnz())
         }
         "bccoo" => {
-            // Rows without entries have blocks as well.
+            // Rows without entries also have blocks.
             let [rows, cols] = block_sides(choice, "1x1");
             let blocks = csr.rows().div_ceil(rows) + csr.nnz();
             blocks * rows * cols > 1024.max(3 * csr.nnz())
@@ -240,14 +241,13 @@ fn may_refuse<T>(choice: &Choice, csr: &Csr<T>) -> bool {
     }
 }
 
-/// A parameter whose values are numbers.
+/// Returns the value of a numeric parameter, if it is given.
 fn given(choice: &Choice, parameter: &str) -> Option<usize> {
     let (_, value) = choice.given.iter().find(|(name, _)| *name == parameter)?;
     Some(value.parse().unwrap())
 }
 
-/// Blocks wider than the matrix, or with so many values that are no entries: each entry may be alone in
-/// its block.
+/// Returns whether blocks are wider than the matrix or would be mostly padding: each entry may be alone in its block.
 fn blocks_may_refuse<T>(choice: &Choice, csr: &Csr<T>) -> bool {
     let [rows, cols] = block_sides(choice, "4x4");
     let blocks = csr.rows().div_ceil(rows) * csr.cols().div_ceil(cols);
@@ -255,8 +255,7 @@ fn blocks_may_refuse<T>(choice: &Choice, csr: &Csr<T>) -> bool {
     cols > csr.cols() || places > 1024.max(3 * csr.nnz())
 }
 
-/// Whether none of the sizes of square blocks that may be taken divides rows and columns, or each stores too
-/// many values that are no entries.
+/// Returns whether no possible size of square blocks divides rows and columns, or each would be mostly padding.
 fn no_whole_blocks<T>(choice: &Choice, csr: &Csr<T>) -> bool {
     let given = choice.given.iter().any(|(name, _)| *name == "block");
     let sides = if given { vec![block_sides(choice, "2x2")[0]] } else { (2..=8).collect() };
@@ -267,7 +266,7 @@ fn no_whole_blocks<T>(choice: &Choice, csr: &Csr<T>) -> bool {
     })
 }
 
-/// Rows and columns of the blocks that were given, or of `default`.
+/// Returns the rows and columns of the given blocks, or of `default`.
 fn block_sides(choice: &Choice, default: &'static str) -> [usize; 2] {
     let given = choice.given.iter().find(|(name, _)| *name == "block");
     let block = given.map_or(default, |(_, block)| block).as_bytes();

@@ -1,5 +1,4 @@
-//! A device that runs nothing: it notes which programs methods have compiled, and the launches of
-//! their kernels.
+//! A device that runs nothing: it records the programs that methods compile and the launches of their kernels.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,37 +14,37 @@ use spmv_bench::device::{Dim3, Program};
 use spmv_bench::method::{Failed, Unavailable, Unprepared};
 use spmv_bench::scalar::Precision;
 
-/// A program's name, the name of its precision, and what is defined when it is compiled.
+/// The name of a program, the name of its precision, and its compile-time constants.
 pub type Unit = (&'static str, &'static str, Vec<(&'static str, usize)>);
 
-/// What was seen of a program.
+/// The recorded facts of a program.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// Its text.
+    /// The source text.
     pub source: &'static str,
-    /// Its precision.
+    /// The precision.
     pub precision: Precision,
-    /// Of each kernel the threads and the bytes of dynamic shared memory of its blocks.
+    /// For each kernel the number of threads and the bytes of dynamic shared memory per block.
     pub launches: BTreeMap<String, BTreeSet<(u32, u32)>>,
 }
 
-/// All that was seen.
+/// All recorded programs.
 pub type Log = BTreeMap<Unit, Seen>;
 
-/// See the file's head.
+/// A driver that records compilations and launches.
 pub struct Recorder {
     facts: Facts,
     log: Rc<RefCell<Log>>,
     modules: RefCell<Vec<Unit>>,
-    /// With the modules that they are of.
+    /// The kernels with the modules that contain them.
     kernels: RefCell<Vec<(Unit, String)>>,
     memory: RefCell<BTreeMap<Address, Vec<u8>>>,
     next: Cell<Address>,
 }
 
 impl Recorder {
-    /// One that adds to `log`, on a device of one multiprocessor, so that no matrix is too small for a
-    /// kernel that is only launched when all have something to do.
+    /// Creates a recorder that adds to `log`. The device has one multiprocessor, so that no matrix is too small for
+    /// kernels that are only launched if all multiprocessors have work.
     pub fn new(log: Rc<RefCell<Log>>) -> Self {
         let facts = Facts {
             compute_capability: (9, 0),
@@ -148,10 +147,10 @@ impl Driver for Recorder {
         let mut log = self.log.borrow_mut();
         let launches = &mut log.get_mut(unit).expect("compiled before").launches;
         launches.entry(name.clone()).or_default().insert(seen);
-        // A single number that a kernel is given is taken for a counter, and becomes 1: on a count of 0
-        // the kernels that would do the rest are not launched.
+        // A buffer with a single number is assumed to be a counter and set to 1. With a count of 0, the kernels that
+        // process the counted items would not be launched.
         for argument in arguments.iter().filter(|argument| argument.kind == ArgumentKind::Pointer) {
-            // SAFETY: a pointer's value is an address.
+            // SAFETY: the value of a pointer argument is an address.
             let address = unsafe { *argument.value.cast::<Address>() };
             if let Some(counter) = self.memory.borrow_mut().get_mut(&address)
                 && counter.len() == size_of::<u32>()
@@ -163,7 +162,7 @@ impl Driver for Recorder {
     }
 
     fn begin_capture(&self) -> Result<(), Failed> {
-        Err(Failed("nothing is captured here".into()))
+        Err(Failed("this device cannot capture graphs".into()))
     }
 
     fn end_capture(&self) -> Result<GraphId, Failed> {

@@ -1,15 +1,15 @@
-//! Small matrices, each named for the bug it finds, and what they are multiplied with.
+//! Small matrices, each named after the bug that it detects, and the factors and vectors of the products.
 
 use spmv_bench::scalar::Scalar;
 
-/// Row, column, value.
+/// Row, column and value of an entry.
 pub type Triplet = (usize, usize, f64);
 
-/// (α, β): the plain product, y left alone but for a sign, and all terms at once.
+/// Pairs of α and β: the plain product, a negative factor without y, y unscaled, and all terms at once.
 pub const FACTORS: [(f64, f64); 4] = [(1.0, 0.0), (-1.5, 0.0), (1.0, 1.0), (2.5, -0.5)];
 
-/// 6000 × 40: far more rows than nonzeros, which stand alone, in groups, and far apart; row 130 ends with
-/// nonzero 1023, and their number is odd.
+/// 6000 × 40: far more rows than nonzeros. Nonempty rows are single, in groups, and far apart. Row 130 ends with
+/// nonzero 1023, and the number of nonzeros is odd.
 pub fn mostly_empty() -> Vec<Triplet> {
     let length = |row: usize| match row {
         7..12 => 1,
@@ -28,7 +28,7 @@ pub fn mostly_empty() -> Vec<Triplet> {
     triplets
 }
 
-/// Small matrices, each named for the bug it finds.
+/// Returns the small matrices, each named after the bug that it detects.
 pub fn matrices() -> Vec<(&'static str, usize, usize, Vec<Triplet>)> {
     let value = |row: usize, col: usize| ((row * 7 + col * 3) % 11) as f64 - 4.5;
     let entries = |cells: Vec<(usize, usize)>| {
@@ -46,7 +46,7 @@ pub fn matrices() -> Vec<(&'static str, usize, usize, Vec<Triplet>)> {
     one_long.extend(entries((1..30).map(|row| (row, row)).collect()));
     let mut long_in_the_middle = entries((0..40).filter(|&r| r != 20).map(|r| (r, r)).collect());
     long_in_the_middle.extend(entries((0..300).map(|col| (20, col)).collect()));
-    // Blocks of 3 rows that share 3 x 3 entries with 5 other blocks.
+    // Blocks of 3 rows, each with entries in 5 blocks of 3 x 3.
     let blocks: Vec<_> = (0..60 * 15)
         .map(|k| (k / 15, k % 15))
         .map(|(row, k)| (row, (row / 3 * 7 + k / 3 * 4) % 20 * 3 + k % 3))
@@ -99,8 +99,8 @@ pub fn matrices() -> Vec<(&'static str, usize, usize, Vec<Triplet>)> {
     ]
 }
 
-/// Tiles of 16 x 16 of which each kind has a format of its own, also cut off by the edge: 79 rows and 75
-/// columns with some full rows, full columns, dense tiles, even, uneven and few entries.
+/// Tiles of 16 x 16, of which each kind has a different format, some of them cut by the edge: 79 rows and 75 columns
+/// with full rows, full columns, dense tiles, and tiles with even, uneven and few entries.
 pub fn tiles() -> Vec<Triplet> {
     const KINDS: [[usize; 5]; 5] =
         [[0, 1, 2, 3, 7], [4, 5, 6, 0, 2], [1, 4, 3, 5, 4], [6, 6, 6, 6, 6], [2, 1, 5, 3, 0]];
@@ -121,7 +121,7 @@ pub fn tiles() -> Vec<Triplet> {
     cells.filter(is_entry).map(|(row, col)| (row, col, (row * 3 + col) as f64 - 90.5)).collect()
 }
 
-/// A vector without zeros or repetitions, so that a wrong column shows.
+/// Returns a vector without zeros or repeated values, so that a wrong column changes the result.
 pub fn vector<T: Scalar>(len: usize, phase: f64) -> Vec<T> {
     (0..len).map(|k| T::narrow((k as f64 * 0.731 + phase).sin() + 0.01)).collect()
 }

@@ -1,8 +1,7 @@
-// A CUDA driver of two GPUs that computes nothing: it counts what is alive, refuses what a driver
-// refuses, and knows three kernels: `store`, which writes its number where its pointer points,
-// `fault`, after which everything fails, and `csr_scalar`, which never ends; those that measure the device
-// itself do nothing. With CUDA_12_0 defined it is a driver of CUDA 12.0, which lacks what later ones have;
-// with CUDA_6_5 it lacks more.
+// A fake CUDA driver with two GPUs that computes nothing. It counts live objects, rejects invalid calls like a real
+// driver, and contains some kernels: `store` writes its number to its pointer, after `fault` every call fails, and
+// `csr_scalar` never ends; the kernels that measure the device do nothing. With CUDA_12_0 defined, it is a driver of
+// CUDA 12.0, without the functions of later versions; with CUDA_6_5 it lacks more functions.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -29,7 +28,7 @@ int fake_profiled(void) { return profiled; }
 #define IN(object) if (!(object) || (object)->owner != current) return INVALID_CONTEXT
 
 int cuInit(unsigned flags) { return flags ? INVALID_VALUE : OK; }
-// NVRTC asks it, and may be told that there is nothing.
+// NVRTC calls this function; an error means that there is no table.
 int cuGetExportTable(const void **table, const void *id) { *table = NULL; return INVALID_VALUE; }
 #ifdef CUDA_12_0
 int cuDriverGetVersion(int *v) { *v = 12000; return OK; }
@@ -145,7 +144,7 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, function *f, int threads
     *n = 2048 / threads;
     return OK;
 }
-// A graph holds up to eight launches of `store`. What waits while one is captured is refused.
+// A graph contains up to eight launches of `store`. Calls that wait during a capture are rejected.
 typedef struct { context *owner; int count; struct { uint32_t *to, value; } stores[8]; } graph;
 static graph *capturing;
 

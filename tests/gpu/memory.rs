@@ -1,4 +1,4 @@
-//! What fits into a GPU's memory, what methods take of it, and what they keep.
+//! Tests the limits of a GPU's memory, and the memory that methods allocate and keep.
 
 use spmv_bench::bench::outcome::Outcome;
 use spmv_bench::bench::plan::Settings;
@@ -15,7 +15,7 @@ use spmv_bench::team::Team;
 use super::fake_cusparse::FakeCuSparse;
 use super::{choices, grid, matrix, measure, measured, settings};
 
-/// What is kept free on a GPU, and takes no part in what follows.
+/// The bytes that the program leaves free on a GPU. All limits below are in addition to them.
 const KEPT_FREE: u64 = 64 << 20;
 
 fn with_room_for(bytes: u64) -> Gpu {
@@ -33,8 +33,8 @@ fn a_matrix_that_does_not_fit_on_the_gpu_skips_all_with_the_figures() {
     }
 }
 
-/// 256 rows and nearly 3000 entries: matrix, vectors and the measuring of bandwidth take some 80 KiB, and
-/// a method 64 KiB besides its format.
+/// 256 rows and nearly 3000 entries: matrix, vectors and the bandwidth measurement need about 80 KiB, and a method
+/// needs 64 KiB in addition to its format.
 #[test]
 fn methods_that_do_not_fit_on_the_gpu_are_skipped_and_others_run() {
     let (choices, report) = measure(&with_room_for(160 << 10), &matrix(), &settings());
@@ -51,7 +51,7 @@ fn methods_that_do_not_fit_on_the_gpu_are_skipped_and_others_run() {
     assert!(note.starts_with("with part ") && note.ends_with("as memory allows"), "{note}");
 }
 
-/// Device bytes beyond CSR that a method takes for its preparation, refused or not.
+/// Returns the device bytes in addition to CSR that a method allocates at most during its setup, even if that fails.
 fn taken(choice: &Choice, csr: &Csr<f64>, transpose: bool) -> u64 {
     let model = FakeCuSparse::on(Model::tiny(3));
     let peak = model.peak();
@@ -71,7 +71,7 @@ fn taken(choice: &Choice, csr: &Csr<f64>, transpose: bool) -> u64 {
     peak() - held
 }
 
-/// The method alone, and with every value of every parameter.
+/// Returns the method without parameters, and with every value of every parameter.
 fn variants(method: &'static Method) -> impl Iterator<Item = Choice<'static>> {
     let given = method
         .parameters
@@ -81,7 +81,7 @@ fn variants(method: &'static Method) -> impl Iterator<Item = Choice<'static>> {
 }
 
 #[test]
-fn no_method_takes_more_device_memory_than_it_says_or_much_less() {
+fn no_method_allocates_more_device_memory_than_its_bound_or_much_less() {
     const SMALL: u64 = 32 << 10;
     let mut wrong = Vec::new();
     for spec in [
@@ -99,14 +99,17 @@ fn no_method_takes_more_device_memory_than_it_says_or_much_less() {
             for choice in choices {
                 let extent = Extent { given: &choice.given, ..Extent::of(&csr, 1, transpose) };
                 let taken = taken(&choice, &csr, transpose);
-                let said = (choice.method.memory)(&extent);
-                // The fake cuSPARSE has small workspaces, and gpu-auto may pick a method that takes nothing.
-                let telling = choice.given.is_empty() && choice.method.name != "gpu-auto";
-                let telling = telling && !choice.method.name.starts_with("cusparse");
-                let tight = !telling || said <= 5 * taken + SMALL;
-                // Of a format that was refused nothing is on the device.
-                if taken > said + SMALL || (taken > 0 && !tight) {
-                    wrong.push(format!("{spec}, {}: {taken} taken, {said} said", choice.name()));
+                let bound = (choice.method.memory)(&extent);
+                // The fake cuSPARSE has small workspaces, and gpu-auto may choose a method without memory.
+                let comparable = choice.given.is_empty() && choice.method.name != "gpu-auto";
+                let comparable = comparable && !choice.method.name.starts_with("cusparse");
+                let tight = !comparable || bound <= 5 * taken + SMALL;
+                // A format that was refused has allocated nothing.
+                if taken > bound + SMALL || (taken > 0 && !tight) {
+                    wrong.push(format!(
+                        "{spec}, {}: {taken} bytes allocated, bound {bound}",
+                        choice.name()
+                    ));
                 }
             }
         }
@@ -115,7 +118,7 @@ fn no_method_takes_more_device_memory_than_it_says_or_much_less() {
 }
 
 #[test]
-fn what_methods_keep_in_device_memory_is_counted() {
+fn the_device_memory_of_methods_is_counted() {
     let (gpu, csr) = (Gpu::new(Model::tiny(1)), matrix());
     let plain = measured(&gpu, &csr, &settings());
     let extra = |name: &str| plain[name].extra_bytes.unwrap() as usize;
@@ -124,25 +127,25 @@ fn what_methods_keep_in_device_memory_is_counted() {
     assert_eq!(extra("gpu-kokkos-style"), 0);
     assert_eq!(extra("gpu-pcsr"), 8 * csr.nnz());
     assert_eq!(extra("gpu-light"), 4);
-    // On compute capability 9.0 128 x 4 steps per tile, and too few tiles for a search kernel.
+    // On compute capability 9.0: 128 x 4 steps per tile, and too few tiles for a search kernel.
     let tiles = (csr.rows() + csr.nnz()).div_ceil(128 * 4);
     assert_eq!(extra("gpu-merge"), 12 * tiles);
-    // Blocks of 1 x 1, also for empty rows, in tiles of 128 x 16, with a row per thread and a flag.
+    // Blocks of 1 x 1, also for empty rows, in tiles of 128 x 16; each thread has a row, each tile a flag.
     let stored = csr.nnz() + csr.row_lengths().filter(|&length| length == 0).count();
     let tiles = stored.div_ceil(128 * 16);
     assert_eq!(extra("gpu-bccoo"), tiles * 128 * (16 * 12 + 2 + 4) + 12 * tiles + 4);
-    // Few entries per tile of 16 x 16: some tiles, and most entries with both coordinates apart.
+    // Few entries per tile of 16 x 16: some tiles remain, and most entries are apart with both coordinates.
     let apart = 16 * csr.nnz();
     assert!((apart / 2..apart).contains(&extra("gpu-tile")));
-    // 256 x 4 nonzeros per block, and the row past the last.
+    // 256 x 4 nonzeros per block, and the row after the last block.
     let blocks = csr.nnz().div_ceil(256 * 4);
     assert_eq!(extra("gpu-hola"), 4 * (blocks + 1));
-    // 8.06 nonzeros per row: super-rows of 13 rows, and four times as many from 8 on; 6 of them.
+    // 8.06 nonzeros per row: super-rows of 13 rows (four times as many above 8 nonzeros), and 6 of them in a group.
     assert_eq!(extra("gpu-csrk-3"), in_band_k(&csr, &[13, 6]));
     assert_eq!(extra("gpu-csrk-3.5"), in_band_k(&csr, &[52, 6]));
     assert_eq!(extra("gpu-csrk-2"), in_band_k(&csr, &[52 * 6]));
     assert_eq!(extra("gpu-csr5"), csr5_bytes(&csr));
-    assert_eq!(gpu.allocated_bytes(), 0, "all is given back");
+    assert_eq!(gpu.allocated_bytes(), 0, "everything is released");
     let transposed = measured(&gpu, &csr, &Settings { transpose: true, ..settings() });
     let extra = |name: &str| transposed[name].extra_bytes.unwrap() as usize;
     assert_eq!(extra("gpu-naive-t"), 0);
@@ -151,8 +154,8 @@ fn what_methods_keep_in_device_memory_is_counted() {
     assert_eq!(extra("gpu-csc"), transpose + 4 * (blocks + 1));
 }
 
-/// Bytes of a matrix in CSR-k beside the natural one: pointers, the matrix, the permutation both ways,
-/// x and y.
+/// Returns the bytes of a matrix in CSR-k in addition to the natural one: pointers, the matrix, the permutation in both
+/// directions, x and y.
 fn in_band_k(csr: &Csr<f64>, sizes: &[usize]) -> usize {
     let levels = band_k(csr, Coarsening::Hand, sizes).levels;
     let pointers: usize = levels.iter().map(|starts| 4 * starts.len()).sum();
@@ -160,7 +163,7 @@ fn in_band_k(csr: &Csr<f64>, sizes: &[usize]) -> usize {
 }
 
 #[test]
-fn what_formats_keep_in_device_memory_is_counted() {
+fn the_device_memory_of_formats_is_counted() {
     let (gpu, csr) = (Gpu::new(Model::tiny(1)), grid());
     let measured = measured(&gpu, &csr, &settings());
     let extra = |name: &str| measured[name].extra_bytes.unwrap() as usize;
@@ -170,20 +173,21 @@ fn what_formats_keep_in_device_memory_is_counted() {
     assert_eq!(extra("gpu-ell"), 96 * 4 * (value + index));
     assert_eq!(extra("gpu-dia"), 4 * (96 * value + index));
     assert_eq!(extra("gpu-hyb"), 288 * (value + 2 * index), "fewer than 4096 rows: nothing in ELL");
-    // 49 rows have 4 entries, 28 have 3, 4 have 2.
+    // 49 rows have 4 entries, 28 have 3, and 4 have 2.
     assert_eq!(extra("gpu-sell"), (4 + 4 + 3) * 32 * (value + index) + (4 + 81) * index);
-    // 111 blocks of 3 x 3 are the fewest bytes.
+    // 111 blocks of 3 x 3 need the fewest bytes.
     assert_eq!(extra("gpu-bcsr"), 111 * (9 * value + index) + (27 + 1) * index);
 }
 
-/// Whole tiles of 32 x sigma nonzeros, and a tail. With sigma up to 22 a lane's descriptor is a word.
+/// Returns the bytes for whole tiles of 32 x sigma nonzeros and a tail. Up to sigma 22, a lane's descriptor is one
+/// word.
 fn csr5_bytes(csr: &Csr<f64>) -> usize {
     let sigma = csr.nnz() / csr.rows();
     assert!((4..=22).contains(&sigma));
     let rows: Vec<_> = (0..csr.rows()).flat_map(|row| csr.row(row).map(move |_| row)).collect();
     let tiles = rows.chunks_exact(32 * sigma);
     let (count, tail) = (tiles.len(), tiles.remainder().len());
-    // The rows that start in a tile in which they are not consecutive.
+    // The number of rows that start in a tile, if they are not consecutive.
     let dirty = |tile: &[usize]| {
         let mut rows = tile.to_vec();
         rows.dedup();

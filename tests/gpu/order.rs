@@ -1,4 +1,4 @@
-//! The order in which a device is asked for things: what stands before, between and behind the events.
+//! Tests the order of the calls to a device: which work is before, between and after the events.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use super::fake_cusparse::FakeCuSparse;
 use super::recorder::Recorder;
 use super::{grid, on_gpu, settings};
 
-/// A measurement of one method, and what the device was asked for.
+/// Measures one method; also returns the calls to the device and the clocks.
 fn recorded(name: &str, graph: bool, settings: &Settings) -> (Measurement, String, Vec<Clocks>) {
     let clock = FakeClock::new(Duration::from_millis(1));
     let clocks = Clocks { multiprocessor_mhz: 1700, ..Clocks::default() };
@@ -34,18 +34,18 @@ fn recorded(name: &str, graph: bool, settings: &Settings) -> (Measurement, Strin
 #[test]
 fn a_hot_sample_is_enqueued_while_the_device_is_busy() {
     let (measured, log, _) = recorded("gpu-csr-scalar", false, &settings());
-    // Two rounds of two products, each of a millisecond: one sample a round.
+    // Two rounds of two products, which take a millisecond each: one sample per round.
     assert_eq!((measured.summary.samples, measured.summary.iterations), (2, 4));
     let sample = "probe_spin | csr_scalar csr_scalar | [wait]";
-    // Beside the two samples a trial in each round, and the second batch whenever the device is loaded; and
-    // sometimes two products after a verification.
+    // In addition to the two samples: a trial in each round, and the second batch whenever the device is put under
+    // load; sometimes also two products after a verification.
     assert!(log.matches(sample).count() >= 6, "{log}");
-    // Never do products follow an event that nothing was enqueued before.
+    // Products never follow an event before which nothing was enqueued.
     assert!(!log.contains("[wait] | csr_scalar csr_scalar"), "{log}");
 }
 
 #[test]
-fn a_cold_sample_comes_after_the_cache_was_read() {
+fn a_cold_sample_follows_a_read_that_replaces_the_cache() {
     let (_, log, _) =
         recorded("gpu-csr-scalar", false, &Settings { cache: CacheState::Cold, ..settings() });
     assert_eq!(log.matches("probe_read probe_spin | csr_scalar | [wait]").count(), 4, "{log}");
@@ -56,7 +56,7 @@ fn the_device_works_for_200_ms_before_the_first_round() {
     let (_, log, clocks) = recorded("gpu-csr-scalar", false, &settings());
     let before_rounds = log.split("[copy]").next().unwrap();
     let first_clocks = before_rounds.find("[clocks]").unwrap();
-    // Everything takes a millisecond.
+    // Each operation takes a millisecond.
     let products = before_rounds[..first_clocks].matches("csr_scalar").count();
     assert!((200..400).contains(&products), "{products}");
     assert_eq!(log.matches("csr_scalar [clocks] [wait]").count(), 2, "read under load");
@@ -64,7 +64,7 @@ fn the_device_works_for_200_ms_before_the_first_round() {
 }
 
 #[test]
-fn opening_a_library_is_no_setup() {
+fn opening_a_library_is_not_setup() {
     let clock = Rc::new(FakeClock::new(Duration::from_millis(1)));
     let model = FakeCuSparse::on(Model::tiny(1));
     let (recorder, _) = Recorder::new(model);
@@ -88,10 +88,10 @@ fn work_in_another_stream_is_waited_for() {
 }
 
 #[test]
-fn loading_kernels_is_no_setup() {
+fn loading_kernels_is_not_setup() {
     for graph in [false, true] {
         let (measured, ..) = recorded("gpu-merge", graph, &settings());
-        // Between the two looks at the clock a millisecond passes, and loading takes longer than that.
+        // A millisecond passes between the two readings of the clock, and loading takes longer than that.
         assert_eq!(measured.setup_ms, 0.0);
     }
 }
@@ -101,7 +101,7 @@ fn a_graph_is_captured_in_setup_and_launched_as_one() {
     let (plain, ..) = recorded("gpu-csr5", false, &settings());
     let (measured, log, _) = recorded("gpu-csr5", true, &settings());
     assert_eq!((plain.launches, measured.launches), (Some(4), Some(1)));
-    // Once on the small matrix, once on this one.
+    // Once for the small matrix, once for this one.
     assert_eq!(log.matches("[capture]").count(), 2);
     let captured = log.rfind("[captured]").unwrap();
     assert!(!log[captured..].contains("csr5_"), "only graphs follow");
@@ -109,7 +109,7 @@ fn a_graph_is_captured_in_setup_and_launched_as_one() {
 }
 
 #[test]
-fn the_probe_reads_every_word_as_often_as_it_is_told() {
+fn the_probe_reads_every_word_the_given_number_of_times() {
     let gpu = Gpu::new(Model::tiny(3));
     let probe = Probe::new(&gpu).unwrap();
     let bytes: Vec<u8> = (0..16_000u32).map(|k| (k * k % 251) as u8).collect();

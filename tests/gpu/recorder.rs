@@ -1,4 +1,4 @@
-//! A driver that notes what it is asked for, in order, and passes it on to the model.
+//! A driver that records the calls in order and forwards them to the model.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,28 +15,28 @@ use spmv_bench::device::{Dim3, Program};
 use spmv_bench::method::{Failed, Unavailable, Unprepared};
 use spmv_bench::scalar::Precision;
 
-/// What was asked for: kernels by name, `|` for an event, other calls in brackets.
+/// The recorded calls: kernels by name, `|` for an event, other calls in brackets.
 pub type Log = Rc<RefCell<Vec<String>>>;
 
-/// How long loading a kernel takes.
+/// The time for loading a kernel.
 const LOADING: Duration = Duration::from_millis(2);
-/// The pieces of work in another stream, each as long as a kernel.
+/// The number of operations in another stream, each as long as a kernel.
 const LEFT: usize = 20;
-/// How long opening the library takes.
+/// The time for opening the library.
 const OPENING: Duration = Duration::from_millis(300);
 
 pub struct Recorder {
     model: Model,
     kernels: RefCell<Vec<String>>,
     log: Log,
-    /// What opening the library takes its time of, until it is open.
+    /// The clock that advances when the library is opened; `None` once it is open.
     opening: RefCell<Option<Rc<FakeClock>>>,
-    /// What a library works on in a stream of its own.
+    /// The memory on which a library works in a stream of its own.
     elsewhere: Option<Address>,
 }
 
 impl Recorder {
-    /// Before the model.
+    /// Creates a recorder for `model`.
     pub fn new(model: Model) -> (Self, Log) {
         let log = Log::default();
         (
@@ -51,13 +51,13 @@ impl Recorder {
         )
     }
 
-    /// The same with a library that is slow to open, by that clock.
+    /// Makes the library slow to open, by the given clock.
     pub fn opening_slowly(self, clock: Rc<FakeClock>) -> Self {
         self.opening.replace(Some(clock));
         self
     }
 
-    /// The same with a library that leaves work in a stream of its own, which is waited for only where all streams are.
+    /// Adds a library that leaves work in a stream of its own. Only calls that wait for all streams wait for it.
     pub fn working_elsewhere(mut self) -> Self {
         self.elsewhere = Some(self.model.allocate(256).unwrap());
         self
@@ -150,7 +150,7 @@ impl Driver for Recorder {
         arguments: &[RawArgument],
     ) -> Result<(), Failed> {
         self.note(&self.kernels.borrow()[kernel.0]);
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the arguments.
         unsafe { self.model.launch(kernel, grid, block, shared_bytes, arguments) }
     }
 
@@ -191,8 +191,8 @@ impl Driver for Recorder {
         self.model.times(events)
     }
 
-    fn profile(&self, look: bool) -> Result<(), Failed> {
-        self.model.profile(look)
+    fn profile(&self, start: bool) -> Result<(), Failed> {
+        self.model.profile(start)
     }
 
     fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable> {

@@ -1,4 +1,4 @@
-//! The CUDA driver's functions.
+//! The functions of the CUDA driver.
 
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_void};
 use std::ptr::null;
@@ -14,11 +14,11 @@ use super::libraries::{self, functions};
 use crate::method::{Failed, Unavailable};
 use crate::methods::vendor::library;
 
-/// The name of the driver's library.
+/// The file name of the driver's library.
 pub const NAME: &str = "libcuda.so.1";
 
 functions! {
-    /// The driver's functions.
+    /// The functions of the driver.
     Functions {
         cuInit(c_uint);
         cuDriverGetVersion(*mut c_int);
@@ -78,23 +78,23 @@ functions! {
     }
 }
 
-/// Gives the name or the meaning of a status.
+/// The type of a function that returns the name or the meaning of a status.
 type ErrorText = unsafe extern "C" fn(u32, *mut *const c_char) -> u32;
 
-/// Gives the milliseconds between two events.
+/// The type of a function that returns the milliseconds between two events.
 pub type ElapsedTime = unsafe extern "C" fn(*mut f32, CUevent, CUevent) -> u32;
 
-/// The driver, open and initialised.
+/// The opened and initialised driver.
 pub struct Api {
-    /// Its functions.
+    /// The functions of the driver.
     pub functions: Functions,
-    /// `cuEventElapsedTime` in the newest form that the driver has.
+    /// The newest form of `cuEventElapsedTime` that the driver has.
     pub elapsed_time: ElapsedTime,
     error_name: ErrorText,
     error_string: ErrorText,
 }
 
-/// The driver, or why there is none.
+/// Opens the driver on the first call and returns it, or the reason why there is none.
 pub fn api() -> Result<&'static Api, Unavailable> {
     static API: OnceLock<Result<Api, Unavailable>> = OnceLock::new();
     API.get_or_init(Api::open).as_ref().map_err(Clone::clone)
@@ -102,19 +102,20 @@ pub fn api() -> Result<&'static Api, Unavailable> {
 
 impl Api {
     fn open() -> Result<Self, Unavailable> {
-        let absent = |_| Unavailable(format!("no CUDA driver: {NAME} is not on this machine"));
+        let absent =
+            |_| Unavailable(format!("no CUDA driver: {NAME} was not found on this machine"));
         let library = library::open(None, NAME).map_err(absent)?;
         let incomplete = |error| {
             Unavailable(format!(
-                "the CUDA driver lacks a function that is needed: {}; a driver of CUDA 12.0 (version \
-                 525) or newer has all",
+                "the CUDA driver lacks a required function: {}; install a driver of CUDA 12.0 (version \
+                 525) or newer",
                 library::words(&error)
             ))
         };
         let api = Self::find(&library).map_err(incomplete)?;
-        // Its functions are used until the process ends.
+        // The functions are used until the process ends.
         std::mem::forget(library);
-        // SAFETY: 0 is the one flag that there is.
+        // SAFETY: 0 is the only valid flag.
         let status = unsafe { (api.functions.cuInit)(0) };
         api.available("cuInit", status)?;
         Ok(api)
@@ -122,8 +123,8 @@ impl Api {
 
     fn find(library: &Library) -> Result<Self, libloading::Error> {
         let functions = Functions::find(library)?;
-        // SAFETY: the signatures are those of the driver's header, where a status is an enum of 32
-        // bits and both forms of cuEventElapsedTime take the same.
+        // SAFETY: the signatures are those of the driver's header. A status is a 32-bit enum, and both forms of
+        // cuEventElapsedTime have the same arguments.
         unsafe {
             let elapsed_time = library
                 .get(b"cuEventElapsedTime_v2")
@@ -137,17 +138,17 @@ impl Api {
         }
     }
 
-    /// The version of CUDA that the driver is of: 12 and 4 for CUDA 12.4.
+    /// Returns the CUDA version of the driver, for example (12, 4).
     pub fn cuda_version(&self) -> Result<(u32, u32), Failed> {
         let mut version = 0;
-        // SAFETY: a number to write to.
+        // SAFETY: the pointer is valid for writes.
         let status = unsafe { (self.functions.cuDriverGetVersion)(&mut version) };
         self.check(status, || "cuDriverGetVersion".into())?;
         let version = version.unsigned_abs();
         Ok((version / 1000, version % 1000 / 10))
     }
 
-    /// A status as a result; `call` is its beginning: `cuMemAlloc of 12 bytes`.
+    /// Converts a status to a result. An error message starts with `call`, for example `cuMemAlloc of 12 bytes`.
     pub fn check(&self, status: u32, call: impl FnOnce() -> String) -> Result<(), Failed> {
         match status {
             0 => Ok(()),
@@ -155,23 +156,23 @@ impl Api {
         }
     }
 
-    /// The same before there is a device to fail.
+    /// Converts a status to a result for calls before a device is opened, whose failure means that none is available.
     pub fn available(&self, call: &str, status: u32) -> Result<(), Unavailable> {
-        self.check(status, || format!("the CUDA driver refuses {call}"))
+        self.check(status, || format!("the CUDA driver rejected {call}"))
             .map_err(|Failed(reason)| Unavailable(reason))
     }
 
-    /// For example `CUDA_ERROR_OUT_OF_MEMORY (out of memory)`.
+    /// Describes a status, for example `CUDA_ERROR_OUT_OF_MEMORY (out of memory)`.
     fn words(&self, status: u32) -> String {
-        let ask = |function: ErrorText| {
+        let text_of = |function: ErrorText| {
             let mut text = null();
-            // SAFETY: it takes any status and gives a literal or null.
+            // SAFETY: the function accepts any status and returns a literal or null.
             unsafe {
                 function(status, &mut text);
                 libraries::text(text)
             }
         };
-        format!("{} ({})", ask(self.error_name), ask(self.error_string))
+        format!("{} ({})", text_of(self.error_name), text_of(self.error_string))
     }
 }
 
@@ -181,10 +182,10 @@ mod tests {
 
     use super::Functions;
 
-    /// The oldest CUDA whose drivers work.
+    /// The oldest supported CUDA version of the driver.
     const OLDEST: (u32, u32) = (12, 0);
 
-    /// The version of CUDA in which each function appeared.
+    /// Returns the CUDA version in which each function appeared.
     fn since() -> HashMap<&'static str, (u32, u32)> {
         let table = include_str!("../../../tests/cuda/since.txt");
         let lines = table.lines().filter(|line| !line.starts_with('#'));
@@ -207,7 +208,7 @@ mod tests {
         }
         for name in Functions::OPTIONAL {
             let version = since.get(name).unwrap_or_else(|| panic!("{name} is not in the table"));
-            assert!(*version > OLDEST, "{name} is in every driver that works");
+            assert!(*version > OLDEST, "{name} is in every supported driver");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Machine code for a device: compiled elsewhere, kept from an earlier run, or compiled now.
+//! Machine code for a device: precompiled on another machine, cached by an earlier run, or compiled now.
 
 use std::path::Path;
 
@@ -19,8 +19,8 @@ pub struct MachineCode {
 }
 
 impl MachineCode {
-    /// For a device: from the folder that `SPMV_BENCH_KERNELS` names, if it does, and for what is not
-    /// there from the user's cache or NVRTC.
+    /// Prepares the sources of machine code for a device: the folder in `SPMV_BENCH_KERNELS`, if it is set, then the
+    /// user's cache, then NVRTC.
     pub fn new(target: Target) -> Self {
         let folder = std::env::var_os("SPMV_BENCH_KERNELS").filter(|name| !name.is_empty());
         Self {
@@ -31,10 +31,10 @@ impl MachineCode {
         }
     }
 
-    /// The machine code of `program` with `VALUE_T` and the constants defined.
+    /// Returns the machine code of `program` with `VALUE_T` and the constants defined.
     ///
     /// # Errors
-    /// How to get NVRTC, or what it says about the program.
+    /// Returns how to get NVRTC if it is missing, or its messages if the program does not compile.
     pub fn of(
         &self,
         program: &Program,
@@ -48,14 +48,14 @@ impl MachineCode {
         }
     }
 
-    /// Where it comes from: compilers with their versions and files.
+    /// Describes the sources of machine code: compilers with their versions and files.
     pub fn origin(&self) -> String {
         let compiler = match &self.compiler {
             Ok(nvrtc) => nvrtc.to_string(),
             Err(Unavailable(reason)) => reason.clone(),
         };
         match &self.precompiled {
-            Some(precompiled) => format!("{precompiled}; for all others {compiler}"),
+            Some(precompiled) => format!("{precompiled}; all others by {compiler}"),
             None => compiler,
         }
     }

@@ -1,4 +1,4 @@
-//! A device's context with the one stream that everything runs in.
+//! A device's context with the single stream in which everything runs.
 
 use std::cell::RefCell;
 use std::ptr::null_mut;
@@ -8,37 +8,37 @@ use cudarc::driver::sys::{CUcontext, CUdevice, CUstream};
 use super::api::{Api, ElapsedTime, Functions, api};
 use crate::method::{Failed, Unavailable};
 
-/// Errors of kernels (illegal address, timeout, failed assertion, …) have numbers from here to 799,
-/// and show in whichever call comes next.
+/// The range of the statuses for failed kernels (illegal address, timeout, failed assertion, …), which any later call
+/// may return.
 const LAUNCH_ERRORS: std::ops::Range<u32> = 700..800;
 
-/// See the file's head.
+/// A CUDA context and its stream.
 pub struct Context {
     api: &'static Api,
-    /// The device.
+    /// The device of the context.
     pub device: CUdevice,
     context: CUcontext,
-    /// The stream.
+    /// The stream in which all work is enqueued.
     pub stream: CUstream,
-    /// What was enqueued last: the suspect of a later error.
+    /// The name of the latest enqueued operation, which may be the cause of a later error.
     last: RefCell<String>,
 }
 
 impl Context {
-    /// The context of the device of that number, or the first.
+    /// Opens the context of the device with the given number, or of the first.
     pub fn open(number: Option<usize>) -> Result<Self, Unavailable> {
         let api = api()?;
         let functions = &api.functions;
         let (mut device, mut context, mut stream) = (0, null_mut(), null_mut());
         let number = existing(api, number.unwrap_or(0))?;
-        // SAFETY: there is a device of that number.
+        // SAFETY: a device with this number exists.
         api.available("cuDeviceGet", unsafe { (functions.cuDeviceGet)(&mut device, number) })?;
         // SAFETY: the device exists.
         let status = unsafe { (functions.cuDevicePrimaryCtxRetain)(&mut context, device) };
         api.available("cuDevicePrimaryCtxRetain", status)?;
-        // From here on dropping it gives the context back.
+        // From here on, dropping this value releases the context.
         let mut opened = Self { api, device, context, stream, last: RefCell::default() };
-        // Ordered with the default stream, in which a library might do something.
+        // Flag 0: the stream is ordered with the default stream, which a library might use.
         // SAFETY: the context is alive.
         let status = unsafe { (opened.enter().cuStreamCreate)(&mut stream, 0) };
         api.available("cuStreamCreate", status)?;
@@ -46,26 +46,26 @@ impl Context {
         Ok(opened)
     }
 
-    /// The driver's functions, with this context the calling thread's current one, which libraries
-    /// and other GPUs may have changed.
+    /// Makes this context the current one of the calling thread, because libraries and other GPUs may have changed it,
+    /// and returns the driver's functions.
     pub fn enter(&self) -> &'static Functions {
-        // SAFETY: the context is alive. Without it every call reports an invalid context.
+        // SAFETY: the context is alive. If this fails, the next call returns an error for an invalid context.
         unsafe { (self.api.functions.cuCtxSetCurrent)(self.context) };
         &self.api.functions
     }
 
-    /// The driver's function for the time between events, with this context the current one.
+    /// Returns the driver's function for the time between events, with this context as the current one.
     pub fn elapsed_time(&self) -> ElapsedTime {
         self.enter();
         self.api.elapsed_time
     }
 
-    /// The version of CUDA that the driver is of: 12 and 4 for CUDA 12.4.
+    /// Returns the CUDA version of the driver, for example (12, 4).
     pub fn cuda_version(&self) -> Result<(u32, u32), Failed> {
         self.api.cuda_version()
     }
 
-    /// A status as a result; an error of a kernel names the one that was enqueued last.
+    /// Converts a status to a result. The message of a kernel's error names the latest enqueued operation.
     pub fn check(&self, status: u32, call: impl FnOnce() -> String) -> Result<(), Failed> {
         self.api.check(status, || {
             let (call, last) = (call(), self.last.borrow());
@@ -76,21 +76,21 @@ impl Context {
         })
     }
 
-    /// Notes what was enqueued.
+    /// Records the name of the latest enqueued operation.
     pub fn enqueued(&self, name: &str) {
         let mut last = self.last.borrow_mut();
         last.clear();
         last.push_str(name);
     }
 
-    /// Waits for all streams of the context, those of libraries as well.
+    /// Waits for all streams of the context, including those of libraries.
     pub fn synchronize_all(&self) -> Result<(), Failed> {
         // SAFETY: the context is alive.
         let status = unsafe { (self.enter().cuCtxSynchronize)() };
         self.check(status, || "cuCtxSynchronize".into())
     }
 
-    /// Waits for the stream; `why` completes the message of an error.
+    /// Waits for the stream. An error message ends with `why`.
     pub fn synchronize(&self, why: &str) -> Result<(), Failed> {
         // SAFETY: the stream is alive.
         let status = unsafe { (self.enter().cuStreamSynchronize)(self.stream) };
@@ -101,7 +101,7 @@ impl Context {
 impl Drop for Context {
     fn drop(&mut self) {
         let functions = self.enter();
-        // SAFETY: both are this value's own, given back once. A status here changes nothing any more.
+        // SAFETY: both belong to this value and are released once. The statuses are ignored: nothing can be done.
         unsafe {
             if !self.stream.is_null() {
                 (functions.cuStreamDestroy_v2)(self.stream);
@@ -111,10 +111,10 @@ impl Drop for Context {
     }
 }
 
-/// `number`, if there is a device of it.
+/// Checks that a device with this number exists.
 fn existing(api: &Api, number: usize) -> Result<i32, Unavailable> {
     let mut count = 0;
-    // SAFETY: a number to write to.
+    // SAFETY: the pointer is valid for writes.
     api.available("cuDeviceGetCount", unsafe { (api.functions.cuDeviceGetCount)(&mut count) })?;
     match i32::try_from(number) {
         Ok(number) if number < count => Ok(number),

@@ -1,9 +1,8 @@
-//! The versions of a library of NVIDIA's that are on this machine, and the choice among them.
+//! Finds the installed versions of an NVIDIA library and chooses among them.
 //!
-//! A GPU and its driver may need an older version than the newest: CUDA 13 ended the support of the
-//! GPUs before Turing, and a driver takes nothing of a newer major version of CUDA than its own. So all
-//! versions that are found are opened, each with its symbols to itself, and each GPU gets the newest
-//! that works for it.
+//! The newest version does not work for every GPU and driver: CUDA 13 ended the support of GPUs before Turing, and a
+//! driver does not support a newer major version of CUDA than its own. Therefore all versions that are found are
+//! opened, with their symbols hidden from each other, and each GPU uses the newest one that works for it.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -18,28 +17,28 @@ use nix::libc::{Dl_info, dladdr};
 use crate::method::Unavailable;
 use crate::methods::vendor::library;
 
-/// What a library has to work for.
+/// The device and driver for which a library must work.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// The device's compute capability: 9 and 0 for sm_90.
+    /// The compute capability of the device, for example (9, 0) for sm_90.
     pub architecture: (u32, u32),
-    /// The major version of the driver's CUDA; `None` where there is no driver.
+    /// The major CUDA version of the driver, or `None` without a driver.
     pub driver: Option<u32>,
 }
 
-/// CUDA 13 ended the support of the architectures before this one.
+/// The oldest architecture that CUDA 13 supports.
 const OLDEST_OF_CUDA_13: (u32, u32) = (7, 5);
 
 impl Target {
-    /// The newest major version of CUDA of which a library works here. A driver does not load machine
-    /// code of a newer major version, and refuses libraries of one.
+    /// Returns the newest major CUDA version whose libraries work for this target. A driver does not load machine code
+    /// of a newer major version and rejects libraries of one.
     pub fn newest_cuda(&self) -> u32 {
         let of_device = if self.architecture < OLDEST_OF_CUDA_13 { 12 } else { u32::MAX };
         self.driver.unwrap_or(u32::MAX).min(of_device)
     }
 }
 
-/// For example `sm_90 with a driver of CUDA 12`.
+/// Writes for example `sm_90 with a driver of CUDA 12`.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (major, minor) = self.architecture;
@@ -48,48 +47,46 @@ impl fmt::Display for Target {
     }
 }
 
-/// One version of a library, as the choice among several sees it. It is shown as its name, its version
-/// and its file.
+/// One version of a library. It is displayed as its name, version and file.
 pub trait Edition: fmt::Display {
-    /// The library's own version, to put the newest first.
+    /// Returns the version of the library, by which the newest is chosen.
     fn version(&self) -> (u32, u32);
 
-    /// Why it does not work for a target; `None` when it does.
+    /// Returns the reason why the library does not work for a target, or `None` if it does.
     fn refusal(&self, target: &Target) -> Option<String>;
 }
 
-/// The versions of a library that are on this machine, the best first.
+/// The installed versions of a library, the best first.
 pub struct Opened<L> {
     editions: Vec<L>,
-    /// Why others did not open.
+    /// The messages of the libraries that could not be opened.
     failures: Vec<String>,
 }
 
-/// A library to look for.
+/// The description of a library to search for.
 pub struct Sought {
-    /// What it is called in messages.
+    /// The name of the library in messages.
     pub title: &'static str,
-    /// The names of its file.
+    /// The possible file names.
     pub names: &'static [&'static str],
-    /// One of its functions.
+    /// The name of one of its functions.
     pub symbol: &'static str,
-    /// The Python packages that have it, of CUDA 12 and of CUDA 13.
+    /// The Python packages that contain it, for CUDA 12 and for CUDA 13.
     pub packages: [&'static str; 2],
-    /// The names of what it needs, as a pattern.
+    /// A file name pattern of the libraries that it needs.
     pub helpers: &'static str,
 }
 
 impl Sought {
-    /// Opens all that are in the folders where vendors' libraries are looked for, where the system's
-    /// loader looks, and in the toolkits in `/usr/local`. First come those in the folders of
-    /// `SPMV_BENCH_LIBRARY_PATH`, then the newest.
+    /// Opens all versions in the folders for vendors' libraries, in the search path of the system's loader, and in the
+    /// toolkits in `/usr/local`. Those in the folders of `SPMV_BENCH_LIBRARY_PATH` come first, then the newest.
     pub fn open_all<L: Edition>(
         &self,
         find: impl Fn(&Library, PathBuf) -> Result<L, libloading::Error>,
     ) -> Opened<L> {
         let named = library::named_folders();
         let (mut files, mut found, mut failures) = (HashSet::new(), Vec::new(), Vec::new());
-        // The loader comes first: once a file of that name is open, it would be given that one.
+        // The loader's library is opened first: once a file with this name is open, the loader would return that one.
         let folders = library::folders().into_iter().chain(toolkits()).map(Some);
         for folder in [None].into_iter().chain(folders) {
             for name in self.names {
@@ -102,7 +99,7 @@ impl Sought {
                             Ok(edition) => found.push((first, edition)),
                             Err(error) => failures.push(incomplete(&file, &error)),
                         }
-                        // Its functions are used until the process ends.
+                        // The functions are used until the process ends.
                         std::mem::forget(library);
                     }
                     Some(Ok(_)) => (),
@@ -113,7 +110,7 @@ impl Sought {
         Opened { editions: found.into_iter().map(|(_, edition)| edition).collect(), failures }
     }
 
-    /// One of them and its file; `None` where there is none.
+    /// Opens one library and returns it with its file; `None` if it does not exist.
     fn open(
         &self,
         folder: Option<&Path>,
@@ -131,7 +128,7 @@ impl Sought {
         }
     }
 
-    /// All that are on this machine, the best first.
+    /// Returns all installed versions, the best first.
     pub fn all<'a, L>(&self, opened: &'a Opened<L>) -> Result<&'a [L], Unavailable> {
         match &opened.editions[..] {
             [] => Err(self.absent(opened, self.packages[1])),
@@ -139,7 +136,7 @@ impl Sought {
         }
     }
 
-    /// The best of those that work for `target`, or why none does and what would.
+    /// Returns the best version that works for `target`, or an error with the reasons and with a package that works.
     pub fn choose<'a, L: Edition>(
         &self,
         opened: &'a Opened<L>,
@@ -158,7 +155,7 @@ impl Sought {
         }
         let (title, reasons) = (self.title, reasons.join("; "));
         Err(Unavailable(format!(
-            "no {title} on this machine works for {target}: {reasons}; {}",
+            "no installed {title} works for {target}: {reasons}; {}",
             advice(package)
         )))
     }
@@ -166,25 +163,25 @@ impl Sought {
     fn absent<L>(&self, opened: &Opened<L>, package: &str) -> Unavailable {
         let title = self.title;
         Unavailable(match opened.failures.last() {
-            None => format!("{title} is not on this machine: {}", advice(package)),
-            Some(message) => format!("{title} does not open: {message}; {}", advice(package)),
+            None => format!("{title} was not found on this machine: {}", advice(package)),
+            Some(message) => format!("{title} cannot be opened: {message}; {}", advice(package)),
         })
     }
 }
 
-/// How to get a library.
+/// Returns the instruction to install a library.
 fn advice(package: &str) -> String {
     format!("pip install '{package}' or set SPMV_BENCH_LIBRARY_PATH")
 }
 
-/// The file from which a library was opened, which has that function.
+/// Returns the file from which a library was opened; the library must have `function`.
 fn file_of(library: &Library, function: &str) -> Option<PathBuf> {
-    // SAFETY: the address is only asked about, never called; `info` is plain data.
+    // SAFETY: the address of the function is used but never called; `info` is plain data.
     let (address, mut info) = unsafe {
         let function = library.get::<unsafe extern "C" fn()>(function.as_bytes()).ok()?;
         (*function as *const c_void, std::mem::zeroed::<Dl_info>())
     };
-    // SAFETY: the loader fills `info` in, and its name lives as long as the library is open.
+    // SAFETY: the loader fills in `info`, whose name lives as long as the library is open.
     let name = unsafe {
         if dladdr(address, &mut info) == 0 || info.dli_fname.is_null() {
             return None;
@@ -195,15 +192,15 @@ fn file_of(library: &Library, function: &str) -> Option<PathBuf> {
     Some(path.canonicalize().unwrap_or_else(|_| path.to_owned()))
 }
 
-/// A file that lacks a function, as a reason.
+/// Returns the message for a file that lacks a function.
 fn incomplete(file: &Path, error: &libloading::Error) -> String {
     let (file, error) = (file.display(), library::words(error));
-    format!("{file} lacks a function that is needed: {error}")
+    format!("{file} lacks a required function: {error}")
 }
 
-/// Opens every library whose name fits `pattern`, so that one opened after it finds it loaded: those
-/// of `folder` and, under other names, those where vendors' libraries are looked for. One that does
-/// not open is missed where it is needed.
+/// Opens every library whose name matches `pattern`, so that a library opened later finds it already loaded: first
+/// those in `folder`, then those with other names in the folders for vendors' libraries. Failures are ignored here: the
+/// library that needs the file reports them.
 fn open_helpers(folder: &Path, pattern: &str) {
     let mut opened = HashSet::new();
     for folder in [folder.to_owned()].into_iter().chain(library::folders()) {
@@ -220,7 +217,7 @@ fn open_helpers(folder: &Path, pattern: &str) {
     }
 }
 
-/// The library folders of installed CUDA toolkits.
+/// Returns the library folders of installed CUDA toolkits.
 fn toolkits() -> Vec<PathBuf> {
     let patterns = ["/usr/local/cuda*/lib64", "/usr/local/cuda*/targets/x86_64-linux/lib"];
     patterns.iter().flat_map(|pattern| glob::glob(pattern)).flatten().flatten().collect()

@@ -1,4 +1,4 @@
-//! Moments in the stream, and the times between them.
+//! CUDA events: moments in the stream, and the times between them.
 
 use std::cell::RefCell;
 use std::ptr::null_mut;
@@ -11,32 +11,32 @@ use super::context::Context;
 use crate::device::driver::Event;
 use crate::method::Failed;
 
-/// Events, used again and again: creating one takes longer than recording it.
+/// A pool of events. They are reused, because creating an event takes longer than recording it.
 pub struct Events {
     context: Rc<Context>,
     created: RefCell<Vec<CUevent>>,
-    /// Which of them nobody holds.
+    /// The events that are not in use.
     free: RefCell<Vec<Event>>,
 }
 
 impl Events {
-    /// None yet.
+    /// Creates an empty pool.
     pub fn new(context: Rc<Context>) -> Self {
         Self { context, created: RefCell::default(), free: RefCell::default() }
     }
 
-    /// See [`Driver::record`](crate::device::driver::Driver::record).
+    /// Implements [`Driver::record`](crate::device::driver::Driver::record).
     pub fn record(&self) -> Result<Event, Failed> {
         let free = self.free.borrow_mut().pop();
         let event = free.map_or_else(|| self.create(), Ok)?;
         let record = self.context.enter().cuEventRecord;
-        // SAFETY: event and stream are alive and of one context.
+        // SAFETY: event and stream are alive and belong to the same context.
         let status = unsafe { record(self.raw(event), self.context.stream) };
         self.context.check(status, || "cuEventRecord".into())?;
         Ok(event)
     }
 
-    /// See [`Driver::times`](crate::device::driver::Driver::times).
+    /// Implements [`Driver::times`](crate::device::driver::Driver::times).
     pub fn times(&self, events: &[Event]) -> Result<Vec<Duration>, Failed> {
         let times = self.wait_and_read(events);
         self.free.borrow_mut().extend(events);
@@ -63,7 +63,7 @@ impl Events {
 
     fn create(&self) -> Result<Event, Failed> {
         let mut event = null_mut();
-        // SAFETY: the context is alive; 0 asks for an event that takes the time.
+        // SAFETY: the context is alive; flag 0 requests an event with timing.
         let status = unsafe { (self.context.enter().cuEventCreate)(&mut event, 0) };
         self.context.check(status, || "cuEventCreate".into())?;
         let mut created = self.created.borrow_mut();
@@ -80,7 +80,7 @@ impl Drop for Events {
     fn drop(&mut self) {
         let destroy = self.context.enter().cuEventDestroy_v2;
         for &event in self.created.get_mut().iter() {
-            // SAFETY: created here, destroyed once. A status here changes nothing any more.
+            // SAFETY: the event was created here and is destroyed once. The status is ignored: nothing can be done.
             unsafe { destroy(event) };
         }
     }

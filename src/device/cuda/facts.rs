@@ -1,4 +1,4 @@
-//! What the driver tells about a device.
+//! Reads the properties of a device from the driver.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -11,7 +11,7 @@ use super::{cusparse, nvml};
 use crate::device::facts::Facts;
 use crate::method::{Failed, Unavailable};
 
-/// What libraries have to work for on a device.
+/// Returns the device and driver for which libraries must work.
 pub fn target(context: &Context) -> Result<Target, Failed> {
     Ok(Target {
         architecture: (
@@ -22,7 +22,7 @@ pub fn target(context: &Context) -> Result<Target, Failed> {
     })
 }
 
-/// The facts of a device.
+/// Returns the properties of a device.
 pub fn facts(context: &Context, target: &Target, code: &MachineCode) -> Result<Facts, Failed> {
     let attribute = |which| attribute(context, which);
     Ok(Facts {
@@ -52,7 +52,7 @@ pub fn facts(context: &Context, target: &Target, code: &MachineCode) -> Result<F
     })
 }
 
-/// The device's place on the bus, as NVML knows it too.
+/// Returns the PCI bus ID of the device, by which NVML finds it too.
 pub fn bus_id(context: &Context) -> Result<String, Failed> {
     text(context, "cuDeviceGetPCIBusId", context.enter().cuDeviceGetPCIBusId)
 }
@@ -72,7 +72,7 @@ fn text(
     get: unsafe extern "C" fn(*mut c_char, c_int, c_int) -> u32,
 ) -> Result<String, Failed> {
     let mut text = [0u8; 256];
-    // SAFETY: at most as many bytes are written as there are, the last one 0.
+    // SAFETY: the function writes at most as many bytes as the buffer has, the last one 0.
     let status = unsafe { get(text.as_mut_ptr().cast(), text.len() as c_int, context.device) };
     context.check(status, || call.into())?;
     Ok(CStr::from_bytes_until_nul(&text).unwrap_or_default().to_string_lossy().into_owned())
@@ -86,7 +86,7 @@ fn memory(context: &Context) -> Result<u64, Failed> {
     Ok(bytes as u64)
 }
 
-/// For example `driver 580.65.06, CUDA 13.0`; without NVML only the latter is known.
+/// Describes the driver, for example `driver 580.65.06, CUDA 13.0`. Without NVML only the CUDA version is known.
 fn driver(context: &Context) -> Result<String, Failed> {
     let (major, minor) = context.cuda_version()?;
     Ok(match nvml::driver_version() {

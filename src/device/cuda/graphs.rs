@@ -1,4 +1,4 @@
-//! What was captured in the stream, to be launched as a whole.
+//! CUDA graphs: work that was captured in the stream and is launched as a whole.
 
 use std::cell::RefCell;
 use std::ptr::null_mut;
@@ -11,20 +11,20 @@ use super::context::Context;
 use crate::device::driver::GraphId;
 use crate::method::Failed;
 
-/// The graphs of a context; identifiers are indices.
+/// The graphs of a context; their identifiers are indices.
 pub struct Graphs {
     context: Rc<Context>,
-    /// Null where one was given back.
+    /// The graphs, with null for those that were released.
     graphs: RefCell<Vec<CUgraphExec>>,
 }
 
 impl Graphs {
-    /// None yet.
+    /// Creates an empty list of graphs.
     pub fn new(context: Rc<Context>) -> Self {
         Self { context, graphs: RefCell::default() }
     }
 
-    /// See [`Driver::begin_capture`](crate::device::driver::Driver::begin_capture).
+    /// Implements [`Driver::begin_capture`](crate::device::driver::Driver::begin_capture).
     pub fn begin(&self) -> Result<(), Failed> {
         let begin = self.context.enter().cuStreamBeginCapture_v2;
         // SAFETY: the stream is alive.
@@ -32,15 +32,15 @@ impl Graphs {
         self.context.check(status, || "cuStreamBeginCapture".into())
     }
 
-    /// See [`Driver::end_capture`](crate::device::driver::Driver::end_capture).
+    /// Implements [`Driver::end_capture`](crate::device::driver::Driver::end_capture).
     pub fn end(&self) -> Result<GraphId, Failed> {
         let functions = self.context.enter();
         let (mut graph, mut executable) = (null_mut(), null_mut());
-        // SAFETY: the stream is alive, and there is a graph to write to.
+        // SAFETY: the stream is alive, and the pointer is valid for writes.
         let status = unsafe { (functions.cuStreamEndCapture)(self.context.stream, &mut graph) };
         self.context.check(status, || "cuStreamEndCapture".into())?;
-        // SAFETY: the capture gave a graph, which is destroyed once; the executable one is a copy. The
-        // status of the destruction changes nothing any more.
+        // SAFETY: the capture returned a graph, which is destroyed once; the executable graph is a copy. The status of
+        // the destruction is ignored: nothing can be done.
         let status = unsafe {
             let status = (functions.cuGraphInstantiateWithFlags)(&mut executable, graph, 0);
             (functions.cuGraphDestroy)(graph);
@@ -52,22 +52,22 @@ impl Graphs {
         Ok(GraphId(graphs.len() - 1))
     }
 
-    /// See [`Driver::launch_graph`](crate::device::driver::Driver::launch_graph).
+    /// Implements [`Driver::launch_graph`](crate::device::driver::Driver::launch_graph).
     pub fn launch(&self, graph: GraphId) -> Result<(), Failed> {
         let (launch, graph) = (self.context.enter().cuGraphLaunch, self.graphs.borrow()[graph.0]);
-        // SAFETY: graph and stream are alive and of one context.
+        // SAFETY: graph and stream are alive and belong to the same context.
         let status = unsafe { launch(graph, self.context.stream) };
         self.context.check(status, || "cuGraphLaunch".into())?;
         self.context.enqueued("a graph");
         Ok(())
     }
 
-    /// See [`Driver::release_graph`](crate::device::driver::Driver::release_graph).
+    /// Implements [`Driver::release_graph`](crate::device::driver::Driver::release_graph).
     pub fn release(&self, graph: GraphId) {
         let released = std::mem::replace(&mut self.graphs.borrow_mut()[graph.0], null_mut());
         if !released.is_null() {
-            // SAFETY: it was made here and is destroyed once; the driver waits until it has run. A status
-            // here changes nothing any more.
+            // SAFETY: the graph was created here and is destroyed once; the driver waits until it has run. The status
+            // is ignored: nothing can be done.
             unsafe { (self.context.enter().cuGraphExecDestroy)(released) };
         }
     }

@@ -1,4 +1,4 @@
-//! Programs in the device's memory and their kernels.
+//! Programs that are loaded on the device, and their kernels.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{CString, c_int};
@@ -13,10 +13,10 @@ use crate::device::driver::{KernelId, ModuleId, RawArgument};
 use crate::device::kernel::Dim3;
 use crate::method::Failed;
 
-/// Gives offset and size of a parameter by its index.
+/// The type of a function that returns the offset and the size of a parameter.
 type ParameterInfo = unsafe extern "C" fn(CUfunction, usize, *mut usize, *mut usize) -> u32;
 
-/// What was loaded so far; identifiers are indices.
+/// The modules and kernels loaded so far; their identifiers are indices.
 pub struct Kernels {
     context: Rc<Context>,
     modules: RefCell<Vec<CUmodule>>,
@@ -27,14 +27,14 @@ struct Kernel {
     context: Rc<Context>,
     name: String,
     function: CUfunction,
-    /// Whether a launch's arguments have been held against the signature.
+    /// Whether the arguments of a launch have been compared with the signature.
     checked: Cell<bool>,
-    /// The dynamic shared memory that launches may use.
+    /// The bytes of dynamic shared memory that launches may use.
     shared_bytes: Cell<u32>,
 }
 
 impl Kernels {
-    /// None yet.
+    /// Creates an empty list of modules and kernels.
     pub fn new(context: Rc<Context>) -> Self {
         Self { context, modules: RefCell::default(), kernels: RefCell::default() }
     }
@@ -42,7 +42,7 @@ impl Kernels {
     /// Loads the machine code of a program.
     pub fn load(&self, program: &str, cubin: &[u8]) -> Result<ModuleId, Failed> {
         let mut module = null_mut();
-        // SAFETY: it is an image that NVRTC made, with its sizes inside.
+        // SAFETY: the image was made by NVRTC and contains its size.
         let status =
             unsafe { (self.context.enter().cuModuleLoadData)(&mut module, cubin.as_ptr().cast()) };
         self.context.check(status, || format!("cuModuleLoadData of {program}"))?;
@@ -51,7 +51,7 @@ impl Kernels {
         Ok(ModuleId(modules.len() - 1))
     }
 
-    /// See [`Driver::kernel`](crate::device::driver::Driver::kernel).
+    /// Implements [`Driver::kernel`](crate::device::driver::Driver::kernel).
     pub fn kernel(&self, module: ModuleId, name: &str) -> Result<KernelId, Failed> {
         let module = self.modules.borrow()[module.0];
         let symbol = CString::new(name).map_err(|_| Failed("a zero byte in a name".into()))?;
@@ -71,7 +71,7 @@ impl Kernels {
         Ok(KernelId(kernels.len() - 1))
     }
 
-    /// See [`Driver::resident_blocks`](crate::device::driver::Driver::resident_blocks).
+    /// Implements [`Driver::resident_blocks`](crate::device::driver::Driver::resident_blocks).
     pub fn resident_blocks(
         &self,
         kernel: KernelId,
@@ -92,10 +92,10 @@ impl Kernels {
         Ok(blocks.try_into().unwrap_or(0))
     }
 
-    /// See [`Driver::launch`](crate::device::driver::Driver::launch).
+    /// Implements [`Driver::launch`](crate::device::driver::Driver::launch).
     ///
     /// # Safety
-    /// See there.
+    /// The conditions of the trait's function apply.
     pub unsafe fn launch(
         &self,
         kernel: KernelId,
@@ -108,8 +108,8 @@ impl Kernels {
         kernel.check_signature(arguments)?;
         kernel.allow_shared(shared_bytes)?;
         let mut values: Vec<_> = arguments.iter().map(|a| a.value.cast_mut()).collect();
-        // SAFETY: the function is loaded; the values are as many and as large as it takes, and what
-        // they mean is the caller's word.
+        // SAFETY: the function is loaded; number and sizes of the values match its parameters, and the caller
+        // guarantees their meaning.
         let status = unsafe {
             (self.context.enter().cuLaunchKernel)(
                 kernel.function,
@@ -142,16 +142,15 @@ impl Drop for Kernels {
     fn drop(&mut self) {
         let unload = self.context.enter().cuModuleUnload;
         for &module in self.modules.get_mut().iter() {
-            // SAFETY: loaded here, unloaded once. A status here changes nothing any more.
+            // SAFETY: the module was loaded here and is unloaded once. The status is ignored: nothing can be done.
             unsafe { unload(module) };
         }
     }
 }
 
 impl Kernel {
-    /// At the first launch: as many arguments as parameters, each of its size. The driver would
-    /// read past them. Drivers older than CUDA 12.4 do not tell the parameters, so that there is
-    /// nothing to check.
+    /// Checks at the first launch that number and sizes of the arguments match the parameters, because the driver
+    /// would read past them. Drivers before CUDA 12.4 do not report the parameters, so nothing is checked.
     fn check_signature(&self, arguments: &[RawArgument]) -> Result<(), Failed> {
         let Some(ask) = self.context.enter().cuFuncGetParamInfo else { return Ok(()) };
         if self.checked.get() {
@@ -164,17 +163,17 @@ impl Kernel {
         if given != taken {
             let name = &self.name;
             return Err(Failed(format!(
-                "{name} takes parameters of {taken:?} bytes and was given {given:?}"
+                "{name} expects parameters of {taken:?} bytes but got {given:?}"
             )));
         }
         self.checked.set(true);
         Ok(())
     }
 
-    /// The size of a parameter; `None` beyond the last.
+    /// Returns the size of a parameter in bytes, or `None` after the last one.
     fn parameter(&self, ask: ParameterInfo, index: usize) -> Result<Option<usize>, Failed> {
         let (mut offset, mut bytes) = (0, 0);
-        // SAFETY: the function is loaded; an index beyond the last is refused.
+        // SAFETY: the function is loaded; the driver rejects an index after the last parameter.
         let status = unsafe { ask(self.function, index, &mut offset, &mut bytes) };
         if status == CUresult::CUDA_ERROR_INVALID_VALUE as u32 {
             return Ok(None);
@@ -183,8 +182,8 @@ impl Kernel {
         Ok(Some(bytes))
     }
 
-    /// Raises the limit for dynamic shared memory, which is low (48 KiB with the static) unless
-    /// more is asked for.
+    /// Raises the kernel's limit of dynamic shared memory, whose default is low (48 KiB including static shared
+    /// memory).
     fn allow_shared(&self, bytes: u32) -> Result<(), Failed> {
         if bytes <= self.shared_bytes.get() {
             return Ok(());
@@ -201,7 +200,7 @@ impl Kernel {
     }
 }
 
-/// `12`, or `12x3x1` when it is more than a line.
+/// Formats a dimension as `12`, or as `12x3x1` if it has more than one axis.
 fn shape(Dim3 { x, y, z }: Dim3) -> String {
     if (y, z) == (1, 1) { x.to_string() } else { format!("{x}x{y}x{z}") }
 }

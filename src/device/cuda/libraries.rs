@@ -1,16 +1,14 @@
 //! Tables of the functions of NVIDIA's libraries.
 //!
-//! cudarc's bindings open libraries themselves, but by plain names only, so that a toolkit of the
-//! system would win over a folder that was named, and they panic when a function is missing. So the
-//! functions are found here, and the bindings, which are made from NVIDIA's headers, hold their
-//! argument types against ours. A status stays a number: a newer library may return one that the
-//! bindings' enums do not know.
+//! cudarc's bindings open libraries themselves, but only by file name, so that an installed toolkit would have priority
+//! over a folder that the user named. They also panic when a function is missing. Therefore the functions are looked up
+//! here, and the bindings, which are generated from NVIDIA's headers, only check the argument types. A status remains a
+//! number, because a newer library may return one that the bindings' enums do not contain.
 
 use std::ffi::{CStr, c_char};
 
-/// Declares a struct of functions that all return a status. Those under `optional`, which older
-/// versions of the library lack, are `None` where they are absent. The bindings are what `sys` means
-/// where the macro is used.
+/// Declares a struct of functions that all return a status. Functions under `optional` are `None` if an older version
+/// of the library lacks them. Where the macro is used, `sys` must be the bindings.
 macro_rules! functions {
     (
         $(#[$meta:meta])* $table:ident { $($function:ident($($argument:ty),* $(,)?);)* }
@@ -25,13 +23,13 @@ macro_rules! functions {
         }
 
         impl $table {
-            /// Finds them all.
+            /// Looks up all functions.
             pub fn find(
                 library: &libloading::os::unix::Library,
             ) -> Result<Self, libloading::Error> {
                 $(let _: unsafe fn($($argument),*) -> _ = sys::$function;)*
                 $($(let _: unsafe fn($($newer_argument),*) -> _ = sys::$newer;)*)?
-                // SAFETY: the bindings agree about the arguments, and a status is 32 bits.
+                // SAFETY: the bindings have the same argument types, and a status has 32 bits.
                 unsafe {
                     Ok(Self {
                         $($function: *library.get(stringify!($function).as_bytes())?,)*
@@ -45,28 +43,28 @@ macro_rules! functions {
         }
 
         #[cfg(test)]
-        #[allow(dead_code)] // not every table is held against the versions of its library
+        #[allow(dead_code)] // not every table is compared with the versions of its library
         impl $table {
-            /// What every version of the library must have.
+            /// The functions that every supported version of the library must have.
             pub const REQUIRED: &[&str] = &[$(stringify!($function)),*];
-            /// What older versions may lack.
+            /// The functions that older versions may lack.
             pub const OPTIONAL: &[&str] = &[$($(stringify!($newer)),*)?];
         }
     };
 }
 pub(super) use functions;
 
-/// A function that names or explains a status.
+/// The type of a function that returns the name or the meaning of a status.
 pub type StatusText = unsafe extern "C" fn(u32) -> *const c_char;
 
-/// The text that a library keeps at `text`.
+/// Converts a text of a library.
 ///
 /// # Safety
-/// It is null or a C string that is never freed.
+/// `text` must be null or a C string that is never freed.
 pub unsafe fn text(text: *const c_char) -> &'static str {
     if text.is_null() {
         return "unknown status";
     }
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees the text.
     unsafe { CStr::from_ptr(text) }.to_str().unwrap_or("unknown status")
 }

@@ -1,5 +1,5 @@
-//! NVIDIA's GPUs through the CUDA driver. Nothing of CUDA is needed to build the program: driver,
-//! compiler and cuSPARSE are opened at run time, and an absent one is a reason, not a panic.
+//! NVIDIA's GPUs through the CUDA driver. Building the program needs no part of CUDA: the driver, the compiler and
+//! cuSPARSE are opened at run time, and a missing one results in a message instead of a panic.
 
 mod api;
 mod code;
@@ -37,14 +37,14 @@ use events::Events;
 use graphs::Graphs;
 use kernels::Kernels;
 
-/// Opens the GPU of that number, or the first.
+/// Opens the GPU with the given number, or the first.
 pub fn open(number: Option<usize>) -> Result<Gpu, Unavailable> {
     Cuda::open(Rc::new(Context::open(number)?))
         .map(Gpu::new)
         .map_err(|Failed(reason)| Unavailable(reason))
 }
 
-/// A GPU. What the fields hold is given back before the context, which each of them shares.
+/// A GPU. The fields are dropped in this order: all others before the context, which they share.
 struct Cuda {
     facts: Facts,
     monitor: Option<Device<'static>>,
@@ -53,7 +53,7 @@ struct Cuda {
     kernels: Kernels,
     events: Events,
     graphs: Graphs,
-    /// Opened when it is first asked for.
+    /// cuSPARSE, which is opened at its first use.
     cusparse: OnceCell<Result<InStream, Unavailable>>,
     context: Rc<Context>,
 }
@@ -87,7 +87,7 @@ impl Driver for Cuda {
 
     fn memory(&self) -> Result<(u64, u64), Failed> {
         let (mut free, mut total) = (0, 0);
-        // SAFETY: two numbers to write to.
+        // SAFETY: both pointers are valid for writes.
         let status = unsafe { (self.context.enter().cuMemGetInfo_v2)(&mut free, &mut total) };
         self.context.check(status, || "cuMemGetInfo".into())?;
         Ok((free as u64, total as u64))
@@ -95,21 +95,21 @@ impl Driver for Cuda {
 
     fn allocate(&self, bytes: usize) -> Result<Address, Failed> {
         let mut address = 0;
-        // SAFETY: an address to write to.
+        // SAFETY: the pointer is valid for writes.
         let status = unsafe { (self.context.enter().cuMemAlloc_v2)(&mut address, bytes) };
         self.context.check(status, || format!("cuMemAlloc of {bytes} bytes"))?;
         Ok(address)
     }
 
     fn release(&self, address: Address) {
-        // SAFETY: it was allocated here and is released once; the call waits for what was enqueued.
-        // A status here changes nothing any more.
+        // SAFETY: the memory was allocated here and is released once; the call waits for the enqueued work. Its status
+        // is ignored: nothing can be done.
         unsafe { (self.context.enter().cuMemFree_v2)(address) };
     }
 
     fn upload(&self, from: &[u8], to: Address) -> Result<(), Failed> {
         let (copy, stream) = (self.context.enter().cuMemcpyHtoDAsync_v2, self.context.stream);
-        // SAFETY: the buffers are as long as said, and the source lives until the copy is done.
+        // SAFETY: both buffers have this length, and the source lives until the copy is done.
         let status = unsafe { copy(to, from.as_ptr().cast(), from.len(), stream) };
         let bytes = from.len();
         self.context.check(status, || format!("cuMemcpyHtoD of {bytes} bytes"))?;
@@ -118,7 +118,7 @@ impl Driver for Cuda {
 
     fn download(&self, from: Address, to: &mut [u8]) -> Result<(), Failed> {
         let (copy, stream) = (self.context.enter().cuMemcpyDtoHAsync_v2, self.context.stream);
-        // SAFETY: the buffers are as long as said, and the target lives until the copy is done.
+        // SAFETY: both buffers have this length, and the target lives until the copy is done.
         let status = unsafe { copy(to.as_mut_ptr().cast(), from, to.len(), stream) };
         let bytes = to.len();
         self.context.check(status, || format!("cuMemcpyDtoH of {bytes} bytes"))?;
@@ -127,14 +127,14 @@ impl Driver for Cuda {
 
     fn fill(&self, to: Address, byte: u8, bytes: usize) -> Result<(), Failed> {
         let set = self.context.enter().cuMemsetD8Async;
-        // SAFETY: the buffer is as long as said.
+        // SAFETY: the buffer has this length.
         let status = unsafe { set(to, byte, bytes, self.context.stream) };
         self.context.check(status, || format!("cuMemsetD8 of {bytes} bytes"))
     }
 
     fn copy(&self, from: Address, to: Address, bytes: usize) -> Result<(), Failed> {
         let copy = self.context.enter().cuMemcpyDtoDAsync_v2;
-        // SAFETY: the buffers are as long as said.
+        // SAFETY: both buffers have this length.
         let status = unsafe { copy(to, from, bytes, self.context.stream) };
         self.context.check(status, || format!("cuMemcpyDtoD of {bytes} bytes"))
     }
@@ -173,7 +173,7 @@ impl Driver for Cuda {
         shared_bytes: u32,
         arguments: &[RawArgument],
     ) -> Result<(), Failed> {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees the arguments.
         unsafe { self.kernels.launch(kernel, grid, block, shared_bytes, arguments) }
     }
 
@@ -205,13 +205,13 @@ impl Driver for Cuda {
         self.events.times(events)
     }
 
-    fn profile(&self, look: bool) -> Result<(), Failed> {
+    fn profile(&self, start: bool) -> Result<(), Failed> {
         let functions = self.context.enter();
-        let (call, function) = match look {
+        let (call, function) = match start {
             true => ("cuProfilerStart", functions.cuProfilerStart),
             false => ("cuProfilerStop", functions.cuProfilerStop),
         };
-        // SAFETY: they take no arguments.
+        // SAFETY: the functions have no arguments.
         self.context.check(unsafe { function() }, || call.into())
     }
 

@@ -1,4 +1,4 @@
-//! Clocks and temperature, as NVIDIA's management library tells them.
+//! Reads clocks and temperature from NVIDIA's management library (NVML).
 
 use std::sync::OnceLock;
 
@@ -9,23 +9,23 @@ use nvml_wrapper::{Device, Nvml};
 
 use crate::device::facts::Clocks;
 
-/// The library; `None` where it is absent or refuses, as in some virtual machines.
+/// Returns the library, or `None` if it is missing or does not work, as in some virtual machines.
 fn nvml() -> Option<&'static Nvml> {
     static NVML: OnceLock<Option<Nvml>> = OnceLock::new();
     NVML.get_or_init(|| Nvml::init().ok()).as_ref()
 }
 
-/// For example `580.65.06`.
+/// Returns the version of the driver, for example `580.65.06`.
 pub fn driver_version() -> Option<String> {
     nvml()?.sys_driver_version().ok()
 }
 
-/// The device at that place on the bus.
+/// Returns the device with a PCI bus ID.
 pub fn device(bus_id: &str) -> Option<Device<'static>> {
     nvml()?.device_by_pci_bus_id(bus_id).ok()
 }
 
-/// The clocks at this moment; `None` when the device does not tell them.
+/// Returns the current clocks, or `None` if the device does not report them.
 pub fn clocks(device: &Device) -> Option<Clocks> {
     let read = || -> Result<Clocks, NvmlError> {
         Ok(Clocks {
@@ -38,7 +38,7 @@ pub fn clocks(device: &Device) -> Option<Clocks> {
     read().ok()
 }
 
-/// The reasons that mean slower clocks than there could be, as words: `sw power cap`.
+/// Formats the reasons for clocks below the maximum, for example `sw power cap`. Idleness is not a reason.
 fn words(reasons: ThrottleReasons) -> Vec<String> {
     let slower = reasons - ThrottleReasons::GPU_IDLE;
     slower.iter_names().map(|(name, _)| name.to_lowercase().replace('_', " ")).collect()
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn idleness_slows_nothing() {
+    fn idleness_is_not_a_reason() {
         assert!(words(ThrottleReasons::GPU_IDLE | ThrottleReasons::NONE).is_empty());
         let both = ThrottleReasons::GPU_IDLE | ThrottleReasons::SW_POWER_CAP;
         assert_eq!(words(both), ["sw power cap"]);

@@ -1,8 +1,8 @@
-//! Kernels that were compiled on another machine, for one that lacks NVRTC or where it is slow.
+//! Kernels that were compiled on another machine, for machines that lack NVRTC or on which it is slow.
 //!
-//! The folder has a folder for each architecture and compiler, `sm_90-nvrtc-13.0`, and in it an entry per
-//! program, compressed. An entry's name is the hash of all that the machine code depends on but the
-//! compiler, so that another version of the program finds nothing and compiles.
+//! The folder contains a subfolder per architecture and compiler, such as `sm_90-nvrtc-13.0`, with a compressed entry
+//! per program. The name of an entry is a hash of everything that the machine code depends on except the compiler.
+//! Therefore another version of this program finds no entry and compiles.
 
 use std::fmt;
 use std::io::{Read, Write};
@@ -19,12 +19,12 @@ use crate::cache::CacheFolder;
 /// The kernels in a folder that run on one target.
 pub struct Precompiled {
     folder: PathBuf,
-    /// By the compilers' versions, the newest first.
+    /// The version of the compiler and the entries for each subfolder, the newest first.
     kernels: Vec<((u32, u32), CacheFolder)>,
 }
 
 impl Precompiled {
-    /// Those of `folder` for `target`.
+    /// Finds the kernels in `folder` for `target`.
     pub fn open(folder: &Path, target: &Target) -> Self {
         let mut kernels: Vec<_> = versions(folder, target.architecture)
             .filter(|version| version.0 <= target.newest_cuda())
@@ -36,7 +36,7 @@ impl Precompiled {
         Self { folder: folder.to_owned(), kernels }
     }
 
-    /// The machine code of `unit`, if it is there and whole.
+    /// Returns the machine code of `unit` if its entry exists and is complete.
     pub fn get(&self, unit: &Unit) -> Option<Vec<u8>> {
         let key = unit.key();
         let (entry, _) = self.kernels.iter().find_map(|(_, kernels)| kernels.kept(&key))?;
@@ -45,7 +45,7 @@ impl Precompiled {
         Some(cubin)
     }
 
-    /// Adds the machine code of `unit` for an architecture, as that compiler made it, to `folder`.
+    /// Adds the machine code of `unit`, made by `compiler` for an architecture, to `folder`.
     pub fn keep(
         folder: &Path,
         architecture: (u32, u32),
@@ -61,7 +61,7 @@ impl Precompiled {
     }
 }
 
-/// For example `precompiled by NVRTC 13.0 in /home/me/kernels`.
+/// Writes for example `kernels precompiled by NVRTC 13.0 in /home/me/kernels`.
 impl fmt::Display for Precompiled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name =
@@ -75,7 +75,7 @@ impl fmt::Display for Precompiled {
     }
 }
 
-/// Where the kernels of an architecture are that a compiler of that version made.
+/// Returns the subfolder for an architecture and a version of the compiler.
 fn place(folder: &Path, architecture: (u32, u32), (major, minor): (u32, u32)) -> PathBuf {
     folder.join(format!("{}{major}.{minor}", prefix(architecture)))
 }
@@ -84,7 +84,7 @@ fn prefix((major, minor): (u32, u32)) -> String {
     format!("sm_{major}{minor}-nvrtc-")
 }
 
-/// The versions of the compilers that made kernels for an architecture.
+/// Returns the versions of the compilers with kernels for an architecture.
 fn versions(folder: &Path, architecture: (u32, u32)) -> impl Iterator<Item = (u32, u32)> {
     let prefix = prefix(architecture);
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();

@@ -1,24 +1,24 @@
-//! What kernels use of a multiprocessor, from the compiler's log.
+//! The resources that kernels use, read from the compiler's log.
 
-/// What one kernel uses.
+/// The resources that one kernel uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// The kernel's name.
+    /// The name of the kernel.
     pub kernel: String,
-    /// Registers of a thread.
+    /// The number of registers per thread.
     pub registers: u32,
-    /// Bytes of a thread's stack: arrays that did not fit into registers.
+    /// The bytes of stack per thread: arrays that did not fit in registers.
     pub stack: u32,
-    /// Bytes of registers stored to memory for want of room.
+    /// The bytes of registers stored to memory because there were too few (spills).
     pub spill_stores: u32,
-    /// Bytes of such registers loaded again.
+    /// The bytes of spilled registers loaded again.
     pub spill_loads: u32,
-    /// Bytes of static shared memory of a block.
+    /// The bytes of static shared memory per block.
     pub shared: u32,
 }
 
 impl Usage {
-    /// Every kernel of a [`Compiled::log`](super::nvrtc::Compiled::log).
+    /// Reads the resources of every kernel from a [`Compiled::log`](super::nvrtc::Compiled::log).
     pub fn of(log: &str) -> Vec<Self> {
         let mut kernels: Vec<Self> = Vec::new();
         for line in log.lines() {
@@ -32,7 +32,7 @@ impl Usage {
         kernels
     }
 
-    /// Lines such as `0 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads` and
+    /// Reads a line such as `0 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads` or
     /// `Used 32 registers, used 1 barriers, 1024 bytes smem`.
     fn read(&mut self, line: &str) {
         let before = |what: &str| {

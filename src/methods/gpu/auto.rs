@@ -1,24 +1,23 @@
-//! A choice among this project's methods on a GPU by the rows' statistics and the number of products
-//! planned.
+//! Chooses one of this project's GPU methods by the row lengths and the expected number of products.
 //!
-//! Rows of nearly one length need no balancing: a vector of threads per row, or where enough products
-//! are planned, rows side by side without any reduction. Uneven rows, by csr-k's bound on their
-//! variance, or a row too long for a warp take equal nonzeros for every block, which needs no luck with
-//! the rows. Setup reads the row offsets back, and is that of the method chosen. Memory: the chosen
-//! method's.
+//! Regular rows (nearly equal lengths) need no load balancing: `gpu-csr-vector` assigns several threads to each row.
+//! If enough products are expected to pay for a conversion, `gpu-sell` is used, which needs no reduction. Irregular
+//! rows (a variance of the row lengths above csr-k's bound, or a row too long for a warp) use `gpu-hola`, which assigns
+//! the same number of nonzeros to every thread block. Setup copies the row offsets to the host and then runs the setup
+//! of the chosen method. Memory: that of the chosen method.
 //!
-//! The thresholds are other people's figures, not measurements of this program's methods.
+//! The thresholds come from publications, not from measurements of this program's methods.
 
 use super::{csr_vector, hola, sell};
 use crate::device::DeviceCsr;
 use crate::device::buffer::Value;
 use crate::method::{Code, Method, Operations, PreparedOnGpu, Request, Setup, Unprepared};
 
-/// See the file's head.
+/// The method `gpu-auto`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-auto",
     source: "this project",
-    summary: "gpu-csr-vector, gpu-sell or gpu-hola, by the rows' lengths and the products planned",
+    summary: "gpu-csr-vector, gpu-sell or gpu-hola, by the row lengths and the expected number of products",
     parameters: &[],
     operations: Operations::Plain,
     setup: Setup::Inspection,
@@ -26,12 +25,12 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-/// csr-k's bound between regular and irregular matrices (section 5.3): the variance of the row lengths.
+/// The largest variance of the row lengths of a regular matrix (csr-k, section 5.3).
 const REGULAR: f64 = 10.0;
-/// A longer row would keep its warp busy when the others are long done.
+/// The largest row length of a regular matrix. The warp of a longer row would still run when all others have ended.
 const LONGEST: u32 = 1024;
-/// Products from which a conversion on the host pays: merge-spmv-sc16 gives HYB's as 19 products, and
-/// hola-spmv-ics17 CSR5's as up to 30, both on the device.
+/// The number of expected products from which a conversion on the host pays. The published conversions on the device
+/// cost as much as 19 products (HYB, merge-spmv-sc16) and up to 30 (CSR5, hola-spmv-ics17).
 const FOR_CONVERSION: usize = 100;
 
 fn prepare<'a, T: Value>(
@@ -52,7 +51,7 @@ fn prepare<'a, T: Value>(
         return picked(&csr_vector::METHOD);
     }
     match picked(&sell::METHOD) {
-        // Mostly fill: few rows, or windows with a long one.
+        // The format would be mostly padding: there are few rows, or windows that contain a long row.
         Err(Unprepared::Unavailable(_)) => picked(&csr_vector::METHOD),
         prepared => prepared,
     }
@@ -78,7 +77,7 @@ mod tests {
             is_regular(&offsets)
         };
         assert!(regular(&[]) && regular(&[5, 5]) && regular(&[1024; 3]));
-        // A variance of 9, of 12.25.
+        // Variances of 9 and 12.25.
         assert!(regular(&[0, 6]) && !regular(&[0, 7]));
         assert!(!regular(&[1025; 3]));
     }

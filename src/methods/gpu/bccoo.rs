@@ -1,24 +1,23 @@
-//! BCCOO: dense blocks in coordinate order with a bit in place of their row, and one kernel that sums
-//! them up. Ours, after yaSpMV (Yan, Li, Zhang and Zhou 2014) and its code.
+//! BCCOO: dense blocks in coordinate order, with one bit instead of a row index, and one kernel with segmented sums.
+//! This project's implementation, after yaSpMV (Yan, Li, Zhang and Zhou 2014) and its code.
 //!
-//! Blocks of h × w, h and w of 1, 2 and 4, stand by row of blocks, then column. A bit says which is the
-//! last of its row; a row of blocks without entries has a block of zeros, so that rows need no other
-//! trace. A thread has some blocks after each other, stored so that neighbouring threads load
-//! neighbouring values, and the number of the row that it begins in. It sums them up one after the
-//! other, stores the rows that begin and end with it, and keeps its first and its last sum; a segmented
-//! scan over the thread block joins those. From one thread block to the next the open row goes by
-//! adjacent synchronisation: each waits for what the one before published, and publishes its own sum
-//! first if a row ends in it. Thread blocks number themselves from a counter, which like their flags
-//! is cleared in each product.
+//! Blocks of h × w, with h and w of 1, 2 or 4, are ordered by row of blocks, then column. A bit marks the last block of
+//! each row of blocks; a row of blocks without entries has one block of zeros, so that no row indices are needed. A
+//! thread owns several consecutive blocks, stored so that neighbouring threads load neighbouring values, and the number
+//! of its first row of blocks. It sums its blocks in order, stores the rows that lie completely in its share, and keeps
+//! the sums of its first and last row; a segmented scan over the thread block combines these. The sum of a row that
+//! continues in the next thread block is passed on by adjacent synchronisation: each thread block waits for the value
+//! that the one before publishes; if a row ends in it, it publishes its own sum before it waits. Thread blocks take
+//! their numbers from a counter. The counter and the flags of the thread blocks are cleared in each product.
 //!
-//! Setup reads CSR back, counts the blocks of all nine shapes and takes the one that needs the fewest
-//! bytes; the last tile is filled up with zeros. Memory per block: its values, 4 bytes for the column
-//! and a bit; 4 per thread; 4 and h values per tile.
+//! Setup copies CSR to the host, counts the blocks of all nine shapes and uses the shape with the fewest bytes. The
+//! last tile is padded with zeros. Memory: per block its values, 4 bytes for the column and one bit; 4 bytes per
+//! thread; 4 bytes and h values per tile.
 //!
-//! Departures: α and β; both precisions; shapes by bytes instead of by timing hundreds of kernels; no
-//! slices of the matrix (BCCOO+), no compressed columns, no textures; finished rows are stored as they
-//! come and not kept; a matrix whose blocks would be mostly fill is refused. An entry that is zero
-//! counts as fill: whatever x holds there, its product is 0.
+//! Departures from the source: α and β are supported; both precisions; the shape is chosen by bytes instead of by
+//! timing hundreds of kernels; no slices of the matrix (BCCOO+), no compressed columns, no textures; complete rows are
+//! stored immediately instead of being buffered; a matrix whose blocks would be mostly padding is refused. A stored
+//! zero counts as padding: its product is 0 even if x is NaN or infinite.
 
 mod blocks;
 
@@ -31,32 +30,32 @@ use crate::method::{
 };
 use crate::methods::register_blocks::shape;
 
-/// See the file's head.
+/// The method `gpu-bccoo`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-bccoo",
-    source: "ours, after yaSpMV (Yan, Li, Zhang and Zhou 2014) and its code",
+    source: "this project, after yaSpMV (Yan, Li, Zhang and Zhou 2014) and its code",
     summary: "dense blocks with a bit for the last of a row; segmented sums in one kernel",
     parameters: &[
         Parameter {
             name: "block",
             values: blocks::SHAPES,
-            meaning: "rows x columns of a block; the fewest bytes unless given",
+            meaning: "rows x columns of a block; default: the shape with the fewest bytes",
         },
         Parameter {
             name: "items",
             values: &["4", "8", "16"],
-            meaning: "blocks per thread; unless given 16 of 1x1, 8 of side 2, 4 of side 4",
+            meaning: "blocks per thread; default 16 of 1x1, 8 if the longer side is 2, 4 if it is 4",
         },
         Parameter {
             name: "threads",
             values: &["64", "128", "256", "512"],
-            meaning: "threads per tile; 128 unless given",
+            meaning: "threads per tile; default 128",
         },
         Parameter {
             name: "carry",
             values: &["adjacent", "kernel"],
-            meaning: "how an open row goes from tile to tile: the next waits for it unless given, or \
-                      a second kernel adds it",
+            meaning: "how the sum of a row that spans tiles is passed on: the next tile waits for it \
+                      (adjacent, default), or a second kernel adds it",
         },
     ],
     operations: Operations::Plain,

@@ -1,15 +1,14 @@
 //! BCSR: the matrix in dense square blocks, aligned to multiples of their size. Im & Yelick, Optimizing
 //! sparse matrix computations for register reuse in SPARSITY (2001), on a GPU.
 //!
-//! Blocks are stored column by column. As many neighbouring threads as a row of blocks has values on
-//! average, from 8 to a whole warp, share it: they load neighbouring values, each always of the same row
-//! within the blocks, and add up what they have by shuffles. The last block of a row is moved left until
-//! it ends within the matrix. Without a size given, it is the one of those listed that is estimated to take
-//! the fewest bytes.
+//! Blocks are stored column by column. A group of 8 to 32 neighbouring threads owns a row of blocks; the size of the
+//! group follows the mean number of values in a row of blocks. The threads load neighbouring values, each thread always
+//! in the same row of the blocks, and add their sums by shuffles. A block that would exceed the last column is moved
+//! left until it ends at that column. The default block size is the listed one with the fewest estimated bytes.
 //!
-//! Memory: the blocks with a column each, an offset per row of blocks. Departures: α and β; a value of zero
-//! counts as fill, whose x, which may be no number, is left out; a matrix whose blocks would be mostly fill,
-//! or that is narrower than a block, is refused.
+//! Memory: the blocks with one column index each, and one offset per row of blocks. Departures from the source: α and β
+//! are supported; a stored zero counts as padding, and its x (which may be NaN or infinite) is ignored; a matrix whose
+//! blocks would be mostly padding, or that is narrower than a block, is refused.
 
 use crate::device::buffer::Value;
 use crate::device::{DeviceCsr, Program};
@@ -21,7 +20,7 @@ use crate::method::{
 use crate::methods::register_blocks::{self, RegisterBlocks, fewest_bytes, pieces, shape};
 use crate::scalar::Scalar;
 
-/// See the file's head.
+/// The method `gpu-bcsr`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-bcsr",
     source: "Im & Yelick 2001, register blocking",
@@ -30,12 +29,12 @@ pub const METHOD: Method = Method {
         Parameter {
             name: "block",
             values: BLOCKS,
-            meaning: "rows x columns of a block; default the fewest bytes",
+            meaning: "rows x columns of a block; default: the shape with the fewest estimated bytes",
         },
         Parameter {
             name: "lanes",
             values: &["8", "16", "32"],
-            meaning: "threads per row of blocks; by its mean number of values unless given",
+            meaning: "threads per row of blocks; default by its mean number of values",
         },
     ],
     operations: Operations::Plain,
@@ -49,7 +48,7 @@ const BLOCKS: &[&str] = &["2x2", "3x3", "4x4", "8x8"];
 static PROGRAM: Program =
     Program { name: "bcsr.cu", source: include_str!("../../../cuda/bcsr.cu") };
 
-/// Threads per block of the launch.
+/// Threads per thread block.
 const THREADS: usize = 256;
 
 fn prepare<'a, T: Value>(
@@ -76,14 +75,14 @@ fn prepare<'a, T: Value>(
     Ok(product.noting(format!("blocks of {shape}, {lanes} threads per row of blocks")))
 }
 
-/// The matrix in blocks of the shape that was asked for.
+/// Converts the matrix to blocks of the requested shape.
 fn blocks<T: Scalar>(csr: &Csr<T>, request: &Request) -> Result<RegisterBlocks<T>, Unavailable> {
     let shape = request.word("block").map_or_else(|| fewest_bytes(csr, BLOCKS), shape);
     let mut pieces = pieces(csr, vec![(0..csr.rows(), shape)])?;
     Ok(pieces.remove(0))
 }
 
-/// Threads per row of blocks, by its mean number of values.
+/// Returns the threads per row of blocks for its mean number of values.
 fn lanes(places: usize, block_rows: usize) -> usize {
     places.div_ceil(block_rows.max(1)).next_power_of_two().clamp(8, 32)
 }

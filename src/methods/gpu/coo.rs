@@ -1,15 +1,16 @@
 //! COO: Bell & Garland, Implementing sparse matrix-vector multiplication on throughput-oriented processors
 //! (2009), as in cusp's flat kernel.
 //!
-//! Every nonzero has its row beside its column. The nonzeros are cut into as many equal intervals as there
-//! are resident warps. A warp takes its interval 32 products at a time, sums them up by runs of the same
-//! row in a segmented scan, adds the runs that end to y, and carries the last one on. y ← βy comes first.
+//! Every nonzero is stored with its row and column. The nonzeros are divided into as many equal intervals as there are
+//! resident warps. A warp processes 32 products of its interval at a time: a segmented scan sums runs of equal rows,
+//! the sums of runs that end are added to y, and the sum of the last run is carried to the next step. y ← βy runs
+//! first.
 //!
-//! Memory: a row index per nonzero. Departures: α and β; what is loaded is four steps ahead; the scan has
-//! as many steps as the longest run needs. Sums are added by atomic operations that return nothing, not by
-//! a load and a store, and so are the warps' last ones, which the paper leaves to a second kernel: on GPUs
-//! of today such an operation is sent to the cache and not waited for, and two per warp are few. Rows that
-//! warps share are therefore summed in an order that varies.
+//! Memory: a row index per nonzero. Departures from the source: α and β are supported; loads run four steps ahead; the
+//! scan has only as many steps as the longest run needs. Sums are added to y by atomic operations without a return
+//! value, not by a load and a store; this includes the last sum of each warp, for which the paper has a second kernel.
+//! On current GPUs such an operation is executed by the cache and the thread does not wait, and two per warp are few.
+//! Therefore the order of summation varies in rows that several warps share.
 
 use super::start::Start;
 use crate::device::buffer::Value;
@@ -20,7 +21,7 @@ use crate::method::{
 };
 use crate::methods::coordinates::row_indices;
 
-/// See the file's head.
+/// The method `gpu-coo`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-coo",
     source: "Bell & Garland 2009, COO; cusp's flat kernel",
@@ -29,12 +30,12 @@ pub const METHOD: Method = Method {
         Parameter {
             name: "block",
             values: &["128", "256", "512"],
-            meaning: "threads per block; 256 unless given, as in cusp",
+            meaning: "threads per block; default 256, as in cusp",
         },
         Parameter {
             name: "interval",
             values: &["128", "512", "2048"],
-            meaning: "nonzeros per warp; an equal share of one resident wave unless given",
+            meaning: "nonzeros per warp; default an equal share for every warp that fits on the GPU",
         },
     ],
     operations: Operations::Plain,
@@ -46,7 +47,7 @@ pub const METHOD: Method = Method {
 static PROGRAM: Program = Program { name: "coo.cu", source: include_str!("../../../cuda/coo.cu") };
 
 const WARP: usize = 32;
-/// Intervals are multiples of what a warp loads at a time.
+/// Intervals are multiples of the number of nonzeros that a warp loads at a time.
 const UNIT: usize = 4 * WARP;
 
 fn prepare<'a, T: Value>(
@@ -67,7 +68,7 @@ fn prepare<'a, T: Value>(
     .reading_csr(csr.host.entry_bytes()))
 }
 
-/// The launch that adds the products of entries to y.
+/// The launch that adds the products of coordinate entries to y.
 pub struct Adding {
     kernel: Kernel,
     block: usize,
@@ -76,7 +77,7 @@ pub struct Adding {
 }
 
 impl Adding {
-    /// For `nnz` entries in blocks of `block` threads.
+    /// Chooses the grid for `nnz` entries in blocks of `block` threads. The default interval fills one resident wave.
     pub fn new(
         kernel: Kernel,
         block: usize,
@@ -90,7 +91,7 @@ impl Adding {
         Ok(Self { kernel, block, grid, interval })
     }
 
-    /// Enqueues y ← y + αAx for the entries with these rows, columns and values.
+    /// Enqueues y ← y + αAx for the entries with the given rows, columns and values.
     pub fn run<T: Value>(
         &self,
         (row_indices, column_indices, values): (&Buffer<u32>, &Buffer<u32>, &Buffer<T>),
@@ -108,7 +109,7 @@ impl Adding {
     }
 }
 
-/// Entries per warp when all are resident.
+/// Returns the entries per warp if all warps are resident.
 fn share(nnz: usize, warps: usize) -> usize {
     nnz.div_ceil(warps * UNIT).max(1) * UNIT
 }
@@ -118,9 +119,9 @@ mod tests {
     use super::share;
 
     #[test]
-    fn shares_are_whole_loads_and_as_few_as_warps() {
+    fn shares_are_whole_loads_and_not_more_than_warps() {
         assert_eq!([0, 1, 1280, 1281, 2560].map(|nnz| share(nnz, 10)), [128, 128, 128, 256, 256]);
-        // The most nonzeros on an H200's 132 x 64 warps.
+        // The largest supported number of nonzeros on an H200 with 132 x 64 warps.
         assert_eq!(share((1 << 31) - 1, 8448), 1986 * 128);
     }
 }

@@ -1,8 +1,8 @@
-//! The transposed product on an explicit transpose, the fair alternative to `gpu-hola-t`: what is CSC
-//! for A is CSR for Aᵀ.
+//! The transposed product on an explicit transpose, the alternative to compare `gpu-hola-t` with: the CSC format of A
+//! is the CSR format of Aᵀ.
 //!
-//! Setup reads A back, transposes it on the host's cores and uploads it; the product is that of
-//! `gpu-hola`, with the parameters that it chooses. Memory: Aᵀ, and what HOLA takes.
+//! Setup copies A to the host, transposes it on all cores and uploads Aᵀ. The product is that of `gpu-hola` with the
+//! default parameters for Aᵀ. Memory: Aᵀ, and the memory of `gpu-hola`.
 
 use std::borrow::Cow;
 
@@ -13,11 +13,11 @@ use crate::method::{
     Code, Method, Operations, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
 };
 
-/// See the file's head.
+/// The method `gpu-csc`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-csc",
     source: "hola-spmv-ics17, 4.5: the cost of an explicit transpose, amortised",
-    summary: "the transpose made explicit in the setup, then HOLA by it",
+    summary: "the transpose stored explicitly in the setup, multiplied by HOLA",
     parameters: &[ITEMS, BLOCK, SORT],
     operations: Operations::Transposed,
     setup: Setup::Conversion,

@@ -1,27 +1,26 @@
 //! CSR5 on the GPU: Liu & Vinter, ICS'15, and their CSR5_cuda.
 //!
-//! The nonzeros are cut into tiles of 32 × σ: 32 lanes of σ consecutive nonzeros, stored so that
-//! what the lanes take in one step lies together. Setup converts on the device: `tile_ptr`, the row of
-//! each tile's first nonzero; per lane a descriptor of a bit flag for each nonzero that starts a row
-//! and `y_offset`, the flags in the lanes before; where the rows of a tile are not consecutive
-//! (dirty), an empty offset per flag; columns and values in the tiles' order. In the product a warp
-//! owns a tile: a tile within one row is summed up (fast track); in others every lane sums the pieces
-//! between its flags, writes its whole rows, and takes what the lanes after have of its last. What
-//! the tile's first row gets is its calibrator. A second kernel adds the calibrators to y, a third the
-//! tail: the nonzeros after the last whole tile.
+//! The nonzeros are divided into tiles of 32 × σ: 32 lanes with σ consecutive nonzeros each, stored so that the
+//! nonzeros that the lanes read in one step are adjacent. Setup converts on the device and computes: `tile_ptr`, the
+//! row of each tile's first nonzero; a descriptor per lane, with a bit flag for each nonzero that starts a row and
+//! `y_offset`, the number of flags in the lanes before; for a dirty tile, whose rows are not consecutive, an empty
+//! offset per flag; columns and values in tile order. In the product each warp owns a tile. A tile within one row is
+//! summed without flags (fast track). In other tiles each lane sums the segments between its flags, writes the rows
+//! that lie completely within the lane, and adds the following lanes' parts of its last row. The part of the tile's
+//! first row is stored as the tile's calibrator. A second kernel adds the calibrators to y, a third one adds the tail:
+//! the nonzeros after the last whole tile.
 //!
-//! Memory: the tiles hold the matrix once more (the original rewrites CSR in place; ours belongs to
-//! all methods); per tile 8 bytes, a value, and 4 (or, from σ = 23 on, 8) bytes per lane; 4 bytes per
-//! empty offset and per nonzero of the tail.
+//! Memory: a copy of the matrix in tile order (the original rewrites CSR in place; here all methods share the CSR
+//! arrays); per tile 8 bytes and one value; per lane 4 bytes (8 from σ = 23 on); 4 bytes per empty offset and per
+//! nonzero of the tail.
 //!
-//! Departures: α and β; y ← βy counts as part of the product (the original's driver leaves that
-//! out); the cross-lane sum is a segmented scan in place of the original's difference of prefix
-//! sums, whose error depends on other rows; a ballot tells what `scansum_offset` did; a tile is dirty
-//! only if an empty row lies before a row that starts in it; room for empty offsets is handed out by a
-//! counter, not by a scan of their counts; calibrators are added by an atomic operation per row and
-//! warp, and so is the tail, a thread per nonzero whose row is kept (the original's block per row
-//! would visit every empty row at the end); a last tile that is whole is no tail. Rows of many tiles
-//! are summed in an order that varies.
+//! Departures from the original: α and β are supported; y ← βy is part of the product (the original driver does not
+//! time it); the sum across lanes is a segmented scan, not a difference of prefix sums, whose error depends on other
+//! rows; a ballot replaces `scansum_offset`; a tile is dirty only if an empty row precedes a row that starts in it;
+//! space for empty offsets is reserved through a counter, not by a scan of their counts; calibrators are added by one
+//! atomic operation per row and warp, and so is the tail, with one thread per nonzero and a stored row index (the
+//! original assigns a block to each row and would visit every empty row at the end); a last tile that is full is not
+//! part of the tail. The order of summation varies in rows that span many tiles.
 
 use super::start::Start;
 use crate::device::buffer::Value;
@@ -32,7 +31,7 @@ use crate::method::{
     Unprepared,
 };
 
-/// See the file's head.
+/// The method `gpu-csr5`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-csr5",
     source: "Liu & Vinter, CSR5, ICS 2015, and their code",
@@ -41,12 +40,12 @@ pub const METHOD: Method = Method {
         Parameter {
             name: "sigma",
             values: &["4", "6", "8", "12", "16", "22", "23", "24", "32"],
-            meaning: "nonzeros per lane of a tile; by the mean row length unless given",
+            meaning: "nonzeros per lane of a tile; default by the mean row length",
         },
         Parameter {
             name: "block",
             values: &["64", "128"],
-            meaning: "threads per block of the product; 128 unless given, as in the original",
+            meaning: "threads per block of the product; default 128, as in the original",
         },
     ],
     operations: Operations::Plain,
@@ -58,9 +57,9 @@ pub const METHOD: Method = Method {
 static PROGRAM: Program =
     Program { name: "csr5.cu", source: include_str!("../../../cuda/csr5.cu") };
 
-/// Lanes of a tile, ω.
+/// The lanes of a tile (ω).
 const LANES: usize = 32;
-/// Bit flags in the first word of a lane's descriptor, below ten bits of `y_offset`.
+/// The number of bit flags in the first word of a lane's descriptor, below the ten bits of `y_offset`.
 const FLAGS: usize = 22;
 /// Threads per block, as in the original.
 const BLOCK: usize = 128;
@@ -102,12 +101,12 @@ fn prepare<'a, T: Value>(
     }))
 }
 
-/// The tiles: descriptors of up to 128 bytes for as many nonzeros, an offset per row of dirty tiles.
+/// Bounds the bytes of the tiles: descriptors of up to 128 bytes per tile, and an offset per row of dirty tiles.
 fn memory(extent: &Extent) -> u64 {
     extent.nnz * (extent.value + 6) + 4 * extent.rows.min(extent.nnz)
 }
 
-/// σ by the mean row length: the original's r, s, t, u = 4, 32, 256, 6.
+/// Returns σ for the mean row length, with the original's thresholds r, s, t, u = 4, 32, 256, 6.
 fn sigma(rows: usize, nnz: usize) -> usize {
     match nnz / rows.max(1) {
         0..=4 => 4,
@@ -117,7 +116,7 @@ fn sigma(rows: usize, nnz: usize) -> usize {
     }
 }
 
-/// The rows of `count` nonzeros, every `stride`-th from `first` on.
+/// Returns the rows of `count` nonzeros, starting at `first` with stride `stride`.
 fn rows_of<T: Value>(
     csr: &DeviceCsr<T>,
     module: &Module,
@@ -136,12 +135,12 @@ fn rows_of<T: Value>(
     Ok(rows_of)
 }
 
-/// The whole tiles in device memory.
+/// The full tiles in device memory.
 struct Tiles<T> {
     count: usize,
     tile_ptr: Buffer<u32>,
     descriptors: Buffer<u32>,
-    /// Where a dirty tile's empty offsets begin.
+    /// The position of each dirty tile's first empty offset.
     empty_starts: Buffer<u32>,
     empty_offsets: Buffer<u32>,
     columns: Buffer<u32>,
@@ -149,7 +148,7 @@ struct Tiles<T> {
 }
 
 impl<T: Value> Tiles<T> {
-    /// Converts what fills whole tiles.
+    /// Converts the nonzeros that fill whole tiles.
     fn of(csr: &DeviceCsr<T>, module: &Module, sigma: usize) -> Result<Self, Failed> {
         let (gpu, tile) = (&csr.gpu, LANES * sigma);
         let count = csr.host.nnz() / tile;
@@ -170,7 +169,7 @@ impl<T: Value> Tiles<T> {
         Ok(tiles)
     }
 
-    /// Finds the rows that start in each tile.
+    /// Computes the flags, offsets and empty offsets of each tile.
     fn describe(&mut self, csr: &DeviceCsr<T>, module: &Module) -> Result<(), Failed> {
         let (rows, count, offsets) = (csr.rows(), self.count as u32, &csr.row_offsets);
         let grid = self.count.div_ceil(BLOCK / LANES);
@@ -199,7 +198,7 @@ mod tests {
         assert_eq!(super::sigma(0, 0), 4);
     }
 
-    /// A lane's flags and ten bits for the flags of 31 lanes before it.
+    /// The first word has room for a lane's flags and for ten bits that count the flags of the 31 lanes before it.
     #[test]
     fn descriptors_hold_every_sigma() {
         for value in METHOD.parameters[0].values {

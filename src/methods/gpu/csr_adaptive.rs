@@ -1,13 +1,13 @@
 //! CSR-Adaptive: five-gpu-algorithms, section IV-C, after Greathouse and Daga.
 //!
-//! Setup reads the row offsets back and cuts the rows into row blocks: as many rows as have at most
-//! 1024 nonzeros together, or one longer row. A thread block owns a row block. Several rows go by
-//! CSR-Stream: all products to shared memory, coalesced, then a thread per row sums them up. A single
-//! row goes by CSR-Vector with the whole block.
+//! Setup copies the row offsets to the host and divides the rows into row blocks: consecutive rows with at most 1024
+//! nonzeros together, or one longer row. A thread block owns one row block. For several rows it uses CSR-Stream: it
+//! writes all products to shared memory with coalesced loads, then one thread per row sums them. For a single row it
+//! uses CSR-Vector with all threads of the block.
 //!
-//! Memory: 4 bytes per row block. Departures: α and β; a row block has at most 1024 rows too, so that
-//! a long run of empty rows is shared out; 256 threads that load four products each, as in Greathouse
-//! and Daga, where five-gpu-algorithms has 1024 that load one.
+//! Memory: 4 bytes per row block. Departures from the source: α and β are supported; a row block also has at most 1024
+//! rows, so that a long run of empty rows is divided; 256 threads load four products each, as in Greathouse and Daga,
+//! whereas five-gpu-algorithms uses 1024 threads that load one each.
 
 use crate::device::buffer::Value;
 use crate::device::{DeviceCsr, Program};
@@ -15,7 +15,7 @@ use crate::method::{
     Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
 };
 
-/// See the file's head.
+/// The method `gpu-csr-adaptive`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-csr-adaptive",
     source: "five-gpu-algorithms, IV-C; Greathouse and Daga 2014",
@@ -24,12 +24,12 @@ pub const METHOD: Method = Method {
         Parameter {
             name: "block",
             values: &["128", "256", "512", "1024"],
-            meaning: "threads per block; 256 unless given, 1024 in five-gpu-algorithms",
+            meaning: "threads per block; default 256 (1024 in five-gpu-algorithms)",
         },
         Parameter {
             name: "long-row",
             values: &["block", "warp"],
-            meaning: "what takes a single row: the block unless given, or one warp of it \
+            meaning: "which threads process a single row: the block (default) or one warp of it \
                       (five-gpu-algorithms, Table III)",
         },
     ],
@@ -42,7 +42,7 @@ pub const METHOD: Method = Method {
 static PROGRAM: Program =
     Program { name: "csr_adaptive.cu", source: include_str!("../../../cuda/csr_adaptive.cu") };
 
-/// Nonzeros, and rows, of a row block of several rows.
+/// The largest number of nonzeros, and of rows, in a row block of several rows.
 const CAPACITY: usize = 1024;
 
 fn prepare<'a, T: Value>(
@@ -67,7 +67,7 @@ fn prepare<'a, T: Value>(
     }))
 }
 
-/// The first row of each row block, and the number of rows: each block is a single row, or at most
+/// Returns the first row of each row block, followed by the number of rows. Each row block is a single row, or at most
 /// `capacity` rows with at most `capacity` nonzeros.
 fn row_blocks(row_offsets: &[u32], capacity: usize) -> Vec<u32> {
     let rows = row_offsets.len() - 1;
@@ -90,14 +90,14 @@ fn row_blocks(row_offsets: &[u32], capacity: usize) -> Vec<u32> {
 mod tests {
     use super::row_blocks;
 
-    /// five-gpu-algorithms, IV-C: of rows of 20, 21 and 44 nonzeros, 64 hold the first two.
+    /// five-gpu-algorithms, IV-C: of rows with 20, 21 and 44 nonzeros, a row block of 64 contains the first two.
     #[test]
     fn the_papers_example() {
         assert_eq!(row_blocks(&[0, 20, 41, 85], 64), [0, 2, 3]);
     }
 
     #[test]
-    fn long_rows_stand_alone_and_empty_rows_are_shared_out() {
+    fn long_rows_are_single_and_runs_of_empty_rows_are_divided() {
         assert_eq!(row_blocks(&[0], 4), [0]);
         assert_eq!(row_blocks(&[0, 9], 4), [0, 1]);
         assert_eq!(row_blocks(&[0, 1, 10, 11, 12], 4), [0, 1, 2, 4]);

@@ -1,10 +1,11 @@
 //! CSR-Scalar: five-gpu-algorithms, section IV-A, after Bell and Garland.
 //!
-//! A thread owns a row and adds its products up in order; neighbouring threads read nonzeros that lie
-//! a row apart, so loads coalesce only where rows are short. A grid with a thread per row; no shared
-//! memory, no setup, nothing beyond CSR.
+//! Each thread owns one row and sums its products in order. Neighbouring threads read nonzeros of different rows, so
+//! the loads are coalesced only where rows are short. The grid has one thread per row. No shared memory, no setup, no
+//! memory in addition to CSR.
 //!
-//! Departures: α and β; a thread has one row, where the listing lets a smaller grid stride over them.
+//! Departures from the source: α and β are supported; a thread owns exactly one row, whereas the listing allows a
+//! smaller grid whose threads stride over the rows.
 
 use super::by_rows;
 use crate::device::buffer::Value;
@@ -13,7 +14,7 @@ use crate::method::{
     Code, Method, Operations, Parameter, PreparedOnGpu, Request, Setup, Unprepared,
 };
 
-/// See the file's head.
+/// The method `gpu-csr-scalar`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-csr-scalar",
     source: "five-gpu-algorithms, IV-A; Bell and Garland 2009",
@@ -21,7 +22,7 @@ pub const METHOD: Method = Method {
     parameters: &[Parameter {
         name: "block",
         values: &["64", "128", "256", "512", "1024"],
-        meaning: "threads per block; 256 unless given, 1024 in five-gpu-algorithms",
+        meaning: "threads per block; default 256 (1024 in five-gpu-algorithms)",
     }],
     operations: Operations::Plain,
     setup: Setup::Nothing,

@@ -1,13 +1,12 @@
-//! CSR-Vector: five-gpu-algorithms, section IV-B, after Bell and Garland; the choice of lanes after
-//! cusp.
+//! CSR-Vector: five-gpu-algorithms, section IV-B, after Bell and Garland. The number of lanes is chosen as in cusp.
 //!
-//! A vector of 2 to 32 neighbouring threads owns a row: its lanes take every so-manieth nonzero, so
-//! that their loads coalesce, and add up what they have by shuffles. A whole warp begins at an aligned
-//! nonzero (cusp). No setup but the mean row length, nothing beyond CSR.
+//! A vector of 2 to 32 neighbouring threads (its lanes) owns one row. Each lane processes the nonzeros at a stride of
+//! the vector size, so that the loads are coalesced, and the lanes' sums are added by shuffles. A vector of a whole
+//! warp starts at an aligned nonzero (cusp). Setup only computes the mean row length. No memory in addition to CSR.
 //!
-//! Departures: the listing always gives a row a whole warp (`lanes=32`), reduces through shared memory
-//! and has a barrier in a divergent branch, which Volta and later do not allow; shuffles need neither.
-//! α and β.
+//! Departures from the listing: it always assigns a whole warp to a row (`lanes=32`), reduces through shared memory and
+//! has a barrier in a divergent branch, which Volta and later GPUs do not allow; shuffles need neither. α and β are
+//! supported.
 
 use super::{by_rows, lanes_for};
 use crate::device::buffer::Value;
@@ -16,7 +15,7 @@ use crate::method::{
     Code, Method, Operations, Parameter, PreparedOnGpu, Request, Setup, Unprepared,
 };
 
-/// See the file's head.
+/// The method `gpu-csr-vector`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-csr-vector",
     source: "five-gpu-algorithms, IV-B; Bell and Garland 2009; cusp",
@@ -25,13 +24,13 @@ pub const METHOD: Method = Method {
         Parameter {
             name: "lanes",
             values: &["2", "4", "8", "16", "32"],
-            meaning: "threads per row; by the mean row length unless given, 32 in \
-                      five-gpu-algorithms",
+            meaning: "threads per row; default by the mean row length (32 in \
+                      five-gpu-algorithms)",
         },
         Parameter {
             name: "block",
             values: &["64", "128", "256", "512", "1024"],
-            meaning: "threads per block; 128 unless given, 1024 in five-gpu-algorithms",
+            meaning: "threads per block; default 128 (1024 in five-gpu-algorithms)",
         },
     ],
     operations: Operations::Plain,
@@ -51,7 +50,7 @@ fn prepare<'a, T: Value>(
     with_lanes(csr, lanes, request.number("block").unwrap_or(128))
 }
 
-/// The product in blocks of `block` threads, with `lanes` threads per row.
+/// Returns the product in blocks of `block` threads, with `lanes` threads per row.
 pub fn with_lanes<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     lanes: usize,

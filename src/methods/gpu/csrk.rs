@@ -1,27 +1,26 @@
-//! CSR-k on the GPU: csr-k, section 3, Listings 3 and 4, with the sizes and blocks of section 4.1.
+//! CSR-k on the GPU: csr-k, section 3, Listings 3 and 4, with the sizes and block shapes of section 4.1.
 //!
-//! The format is that of the CPU's `csr2` and `csr3`: CSR with its rows in Band-k order, an array of
-//! where super-rows begin in the rows and, for k = 3, one of where super-super-rows begin in those.
-//! A block owns a super-super-row. In GPUSpMV-3 (`gpu-csrk-3`) its y dimension goes over the
-//! super-rows, its x dimension over the rows of each, and a thread adds up a row by itself; in
-//! GPUSpMV-3.5 (`gpu-csrk-3.5`) z goes over super-rows, y over rows, and x over the nonzeros of a
-//! row. The paper takes the latter for long rows; here each runs whatever the matrix is, and notes
-//! which the paper would take. The first is the second with a single lane per row, so both are one
-//! kernel, in which the first's x and y are called y and z.
+//! The format is that of the CPU methods `csr2` and `csr3`: CSR with the rows in Band-k order, an array with the first
+//! row of each super-row and, for k = 3, an array with the first super-row of each super-super-row. A thread block owns
+//! a super-super-row. In GPUSpMV-3 (`gpu-csrk-3`) the block's y dimension runs over the super-rows and its x dimension
+//! over the rows of each, and each thread sums a whole row. In GPUSpMV-3.5 (`gpu-csrk-3.5`) z runs over super-rows, y
+//! over rows, and x over the nonzeros of a row. The paper uses the latter for long rows; here each method accepts every
+//! matrix and notes which one the paper would use. GPUSpMV-3 equals GPUSpMV-3.5 with one lane per row, so both are one
+//! kernel, in which the x and y of GPUSpMV-3 are called y and z.
 //!
-//! The paper ran CSR-2 on GPUs too (section 7) without telling how. In `gpu-csrk-2` a block owns
-//! a super-row, with the lanes and threads that CSR-3 would have, all of them over its rows; a
-//! super-row has as many rows as CSR-3's super-super-row.
+//! The paper also ran CSR-2 on GPUs (section 7) but does not describe how. In `gpu-csrk-2` a block owns a super-row and
+//! has the lanes and threads that CSR-3 would have, all of them over the rows of the super-row. A super-row has as many
+//! rows as a super-super-row of CSR-3.
 //!
-//! With `order=band-k` the whole cost is counted, as on the CPU: ordering and permuting A in the
-//! setup, on the host; permuting x and un-permuting y by kernels of their own in each product. The
-//! published figures count neither: `--order band-k --methods gpu-csrk-3:order=natural`.
+//! With `order=band-k` the whole cost is counted, as on the CPU: setup computes the ordering and permutes A on the
+//! host, and each product permutes x and un-permutes y by separate kernels. The published figures count neither; they
+//! correspond to `--order band-k --methods gpu-csrk-3:order=natural`.
 //!
-//! Memory: the pointers; with Band-k order also the permuted matrix, x and y, and the permutation
-//! both ways. Departures: α and β; lanes are summed by shuffles, not through shared memory; a lane
-//! loads four nonzeros at a time. Whatever the rows' length, GPUSpMV-3 has the sizes of the formulas,
-//! and GPUSpMV-3.5 those for more than 8 nonzeros per row. Groups are as heavy as so many mean rows,
-//! as on the CPU, and so of few long rows or many short ones.
+//! Memory: the group pointers; with Band-k order also the permuted matrix, x and y, and the permutation in both
+//! directions. Departures from the paper: α and β are supported; the sums of lanes are added by shuffles, not through
+//! shared memory; a lane loads four nonzeros at a time; for every mean row length, GPUSpMV-3 uses the sizes of the
+//! formulas, and GPUSpMV-3.5 those for more than 8 nonzeros per row; groups are limited by their number of nonzeros, as
+//! on the CPU: the given number of rows of mean length, so fewer long rows or more short ones.
 
 mod product;
 mod tuning;
@@ -36,7 +35,7 @@ use crate::method::{
 };
 use crate::methods::csr_k::{COARSENING, LARGE_SIZES, ORDER, SMALL_SIZES};
 
-/// CSR-2.
+/// The method `gpu-csrk-2`: CSR-2.
 pub const METHOD_2: Method = Method {
     name: "gpu-csrk-2",
     source: "csr-k, section 7",
@@ -45,13 +44,13 @@ pub const METHOD_2: Method = Method {
         Parameter {
             name: "block",
             values: &BLOCKS,
-            meaning: "as of gpu-csrk-3 and gpu-csrk-3.5, with all but the lanes over the rows; by the \
-                      mean row length unless given",
+            meaning: "block of gpu-csrk-3 or gpu-csrk-3.5, of which all dimensions but the lanes run \
+                      over rows; default by the mean row length",
         },
         Parameter {
             name: "srs",
             values: LARGE_SIZES,
-            meaning: "rows in a super-row; as in a super-super-row of CSR-3 unless given",
+            meaning: "rows in a super-row; default as in a super-super-row of CSR-3",
         },
         ORDER,
         COARSENING,
@@ -62,7 +61,7 @@ pub const METHOD_2: Method = Method {
     code: Code::Gpu { f64: prepare_2, f32: prepare_2 },
 };
 
-/// GPUSpMV-3.
+/// The method `gpu-csrk-3`: GPUSpMV-3.
 pub const METHOD_3: Method = Method {
     name: "gpu-csrk-3",
     source: "csr-k, section 3, Listing 3 (GPUSpMV-3)",
@@ -71,7 +70,7 @@ pub const METHOD_3: Method = Method {
         Parameter {
             name: "block",
             values: &["8x12", "16x8", "32x4"],
-            meaning: "threads over rows x super-rows; 8x12 unless given, the paper's only one",
+            meaning: "threads over rows x super-rows; default 8x12, the only one in the paper",
         },
         SRS,
         SSRS,
@@ -82,7 +81,7 @@ pub const METHOD_3: Method = Method {
     ..METHOD_2
 };
 
-/// GPUSpMV-3.5.
+/// The method `gpu-csrk-3.5`: GPUSpMV-3.5.
 pub const METHOD_3_5: Method = Method {
     name: "gpu-csrk-3.5",
     source: "csr-k, section 3, Listing 4 (GPUSpMV-3.5)",
@@ -91,8 +90,8 @@ pub const METHOD_3_5: Method = Method {
         Parameter {
             name: "block",
             values: &["4x8x12", "8x8x8", "16x8x4"],
-            meaning: "threads over a row's nonzeros x rows x super-rows; by the mean row length \
-                      unless given",
+            meaning: "threads over a row's nonzeros x rows x super-rows; default by the mean row \
+                      length",
         },
         SRS,
         SSRS,
@@ -106,21 +105,21 @@ pub const METHOD_3_5: Method = Method {
 const SRS: Parameter = Parameter {
     name: "srs",
     values: SMALL_SIZES,
-    meaning: "rows in a super-row; by architecture and mean row length unless given",
+    meaning: "rows in a super-row; default by architecture and mean row length",
 };
 
 const SSRS: Parameter = Parameter {
     name: "ssrs",
     values: SMALL_SIZES,
-    meaning: "super-rows in a super-super-row; by architecture and mean row length unless given",
+    meaning: "super-rows in a super-super-row; default by architecture and mean row length",
 };
 
-/// How a matrix is multiplied by.
+/// The kernel, block shape and group sizes with which a matrix is multiplied.
 struct Plan {
     kernel: &'static str,
-    /// As it is named, and threads.
+    /// The parameter's text, and the shape with the number of lanes in x.
     block: (&'static str, Dim3),
-    /// By name, the finest first.
+    /// Parameter name and value of each group size, the finest level first.
     sizes: Vec<(&'static str, usize)>,
 }
 
@@ -169,7 +168,7 @@ fn row_length<T: Value>(csr: &DeviceCsr<T>) -> f64 {
 }
 
 impl Plan {
-    /// What the request says, or else the case's block and these sizes.
+    /// Takes the requested block and sizes; defaults are the block of `case` and `sizes`.
     fn new(
         request: &Request,
         kernel: &'static str,
@@ -182,12 +181,12 @@ impl Plan {
         Self { kernel, block: (block, tuning::shape(block)), sizes }
     }
 
-    /// Without their names.
+    /// The group sizes without their names, the finest level first.
     fn sizes(&self) -> Vec<usize> {
         self.sizes.iter().map(|(_, size)| *size).collect()
     }
 
-    /// The parameters in force, and what the paper would do.
+    /// Returns a note with the parameters used and the method that the paper would use.
     fn note(&self, row_length: f64) -> String {
         let sizes: String =
             self.sizes.iter().map(|(name, size)| format!(":{name}={size}")).collect();
@@ -218,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_given_is_by_the_case() {
+    fn parameters_that_are_not_given_depend_on_the_case() {
         let by_case = plan(&[], 2);
         assert_eq!(by_case.block, ("8x8x8", Dim3 { x: 8, y: 8, z: 8 }));
         assert_eq!(by_case.sizes(), [15, 7]);
@@ -228,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn the_note_says_what_the_paper_would_take() {
+    fn the_note_names_the_method_that_the_paper_would_use() {
         let note = |row_length| plan(&[], 1).note(row_length);
         assert_eq!(note(8.0), "block=4x8x12:srs=15:ssrs=7; csr-k takes GPUSpMV-3 for such rows");
         assert_eq!(note(8.1), "block=4x8x12:srs=15:ssrs=7; csr-k takes GPUSpMV-3.5 for such rows");

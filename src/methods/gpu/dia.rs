@@ -1,12 +1,13 @@
 //! DIA: Bell & Garland (2009).
 //!
-//! Each diagonal that holds a nonzero is stored whole, as long as there are rows, with its offset and
-//! without column indices; diagonals are a multiple of 32 places apart. A thread owns a row, so that a warp
-//! loads 32 neighbouring values and as many of x at once; the offsets pass through shared memory, as many
-//! at a time as a block has threads. Transposed, the diagonals are those of Aᵀ.
+//! Each diagonal that contains a nonzero is stored completely, with one value per row, with its offset and without
+//! column indices. The diagonals have a stride that is a multiple of 32. Each thread owns one row, so a warp loads 32
+//! neighbouring values and 32 neighbouring elements of x at once. A block reads the offsets through shared memory, as
+//! many at a time as it has threads. For the transposed product the diagonals are those of Aᵀ.
 //!
-//! Memory: the diagonals and their offsets. Departures: α and β; a value of zero counts as fill, whose x,
-//! which may be no number, is left out; a matrix whose diagonals would be mostly fill is refused.
+//! Memory: the diagonals and their offsets. Departures from the source: α and β are supported; a stored zero counts as
+//! padding, and its x (which may be NaN or infinite) is ignored; a matrix whose diagonals would be mostly padding is
+//! refused.
 
 use super::ell;
 use crate::device::buffer::Value;
@@ -16,7 +17,7 @@ use crate::method::{
 };
 use crate::methods::diagonals::{self, Diagonals};
 
-/// See the file's head.
+/// The method `gpu-dia`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-dia",
     source: "Bell & Garland 2009, DIA",
@@ -30,7 +31,7 @@ pub const METHOD: Method = Method {
 
 static PROGRAM: Program = Program { name: "dia.cu", source: include_str!("../../../cuda/dia.cu") };
 
-/// Rows whose values are loaded together.
+/// The number of rows whose values are loaded together.
 const WARP: usize = 32;
 
 fn prepare<'a, T: Value>(
@@ -41,7 +42,7 @@ fn prepare<'a, T: Value>(
     let kernel = gpu.compile::<T>(&PROGRAM, &[("BLOCK", block)])?.kernel("dia")?;
     let diagonals = Diagonals::new(&csr.download()?, request.transpose, WARP)?;
     let Diagonals { rows, cols, pitch, .. } = diagonals;
-    // The kernel adds them to rows, and what is negative wraps around.
+    // The kernel adds the offsets to row numbers; negative ones wrap around.
     let offsets: Vec<u32> = diagonals.offsets.iter().map(|&offset| offset as u32).collect();
     let offsets = gpu.upload(&offsets)?;
     let values = gpu.upload(&diagonals.values)?;

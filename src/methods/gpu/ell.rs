@@ -1,11 +1,11 @@
 //! ELL: Bell & Garland (2009).
 //!
-//! Every row has as many places as the longest has entries; the matrix is stored column by column, columns
-//! a multiple of 32 places apart. A thread owns a row, so that a warp loads 32 neighbouring places at once.
-//! A place without an entry has the column index 0xffffffff; a thread that has loaded one ends.
+//! Every row is padded to the length of the longest row. The matrix is stored column by column, and the columns have a
+//! stride that is a multiple of 32. Each thread owns one row, so a warp loads 32 neighbouring entries at once. Padding
+//! has the column index 0xffffffff; a thread that loads it has reached the end of its row.
 //!
-//! Memory: the places. Departures: α and β; four places of a row are loaded at a time; a matrix that would
-//! be stored as mostly fill is refused.
+//! Memory: the padded matrix. Departures from the source: α and β are supported; a thread loads four entries of its row
+//! at a time; a matrix that would be mostly padding is refused.
 
 use crate::device::buffer::Value;
 use crate::device::{Buffer, DeviceCsr, Kernel, Program};
@@ -16,7 +16,7 @@ use crate::method::{
 };
 use crate::methods::strips::{self, Strips};
 
-/// See the file's head.
+/// The method `gpu-ell`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-ell",
     source: "Bell & Garland 2009, ELL",
@@ -28,19 +28,19 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-/// Threads per block of a kernel with a thread per row.
+/// The parameter for the threads per block of a kernel with one thread per row.
 pub const BLOCK: Parameter = Parameter {
     name: "block",
     values: &["128", "256", "512"],
-    meaning: "threads per block; 256 unless given, as in cusp",
+    meaning: "threads per block; default 256, as in cusp",
 };
 
-/// The column index of a place without an entry.
+/// The column index of padding.
 pub const NO_ENTRY: u32 = u32::MAX;
 
 static PROGRAM: Program = Program { name: "ell.cu", source: include_str!("../../../cuda/ell.cu") };
 
-/// Rows whose places are loaded together.
+/// The number of rows whose entries are loaded together.
 const WARP: usize = 32;
 
 fn prepare<'a, T: Value>(
@@ -55,12 +55,12 @@ fn prepare<'a, T: Value>(
     Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| ell.run(alpha, x, beta, y)).noting(note))
 }
 
-/// The threads per block that were asked for.
+/// Returns the requested number of threads per block.
 pub fn block(request: &Request) -> usize {
     request.number(BLOCK.name).unwrap_or(256)
 }
 
-/// A matrix in ELL on the device, and the launch that multiplies it.
+/// A matrix in ELL on the device, and the kernel that multiplies it.
 pub struct Ell<T> {
     kernel: Kernel,
     block: usize,
@@ -72,7 +72,7 @@ pub struct Ell<T> {
 }
 
 impl<T: Value> Ell<T> {
-    /// The first `width` entries of each row of `host`, and how full the places are.
+    /// Converts the first `width` entries of each row of `host`. Also returns a note about the share of padding.
     pub fn new(
         csr: &DeviceCsr<T>,
         host: &Csr<T>,

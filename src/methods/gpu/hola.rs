@@ -1,19 +1,19 @@
 //! HOLA, globally homogeneous and locally adaptive: hola-spmv-ics17, section 3.
 //!
-//! A block owns equally many consecutive nonzeros. The first kernel, a thread per row, clears y and
-//! scatters to each block the row that it begins in. In the second the block scatters rows to its
-//! threads in the same way, each of which owns 4 or 8 consecutive nonzeros, and the ends of rows among
-//! them as bits. Warps load 16 bytes per thread, coalesced, gather x in the order of sorted columns, and
-//! bring the products into order by a transpose through shuffles. A thread adds up its products, rows
-//! that threads share are added up by the warp or by atomic operations in shared memory, and all go from
-//! there to y, the first and the last row by an atomic operation. A block within one row adds up all; a
-//! warp that meets empty rows looks the next row up; a block of more rows than nonzeros writes to y
-//! directly.
+//! A thread block owns a fixed number of consecutive nonzeros. The first kernel, with one thread per row, computes
+//! y ← βy and writes the first row of each block (assignment). In the second kernel the block assigns rows to its
+//! threads in the same way; each thread owns 4 or 8 consecutive nonzeros, with a bit for each nonzero that ends a row.
+//! Warps load 16 bytes per thread with coalesced accesses, gather x in the order of sorted columns, and restore the
+//! order of the products by a transpose through shuffles. A thread sums its products; rows that several threads share
+//! are summed by the warp or by atomic operations in shared memory. From there all sums are written to y, those of the
+//! first and the last row of the block by atomic operations. There are three special cases: a block within one row
+//! computes a single sum; a warp that finds empty rows searches for the next nonempty row; a block with more rows than
+//! nonzeros writes to y directly.
 //!
-//! Memory: 4 bytes per block and one more. Departures: α and β, where y ← βy in the first kernel and
-//! the second adds to rows that are not the block's alone; the row past the last block is that of the
-//! last nonzero, so that empty rows at the end are no block's; columns are sorted before the transpose
-//! and the products brought back in registers, as the paper has it, where the code uses shared memory.
+//! Memory: 4 bytes per block, plus 4 bytes. Departures from the paper: α and β are supported: the first kernel computes
+//! y ← βy, and the second adds to the rows that are not owned by one block alone; the row after the last block is that
+//! of the last nonzero, so no block owns empty rows at the end; columns are sorted before the transpose and the order
+//! of products is restored in registers, as in the paper (the authors' code uses shared memory).
 
 use crate::device::buffer::Value;
 use crate::device::{Argument, Buffer, DeviceCsr, Kernel, Module, Program};
@@ -23,7 +23,7 @@ use crate::method::{
     Unprepared,
 };
 
-/// See the file's head.
+/// The method `gpu-hola`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-hola",
     source: "hola-spmv-ics17, 3.1 to 3.3",
@@ -35,8 +35,8 @@ pub const METHOD: Method = Method {
         Parameter {
             name: "empty-rows",
             values: &["count"],
-            meaning: "a product more in the setup counts the warps that empty rows make take another \
-                      path, as in Figure 10",
+            meaning: "count: an additional product in the setup counts the warps that empty rows divert to \
+                      another code path, as in Figure 10",
         },
     ],
     operations: Operations::Plain,
@@ -45,21 +45,21 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-/// Nonzeros of a thread.
+/// The parameter for the number of nonzeros per thread.
 pub const ITEMS: Parameter = Parameter {
     name: "items",
     values: &["4", "8"],
-    meaning: "nonzeros per thread; 4 below 300,000 in all and else 8, unless given",
+    meaning: "nonzeros per thread; default 4 if the matrix has fewer than 300,000, else 8",
 };
 
-/// Threads of a block.
+/// The parameter for the number of threads per block.
 pub const BLOCK: Parameter = Parameter {
     name: "block",
     values: &["128", "256", "512"],
-    meaning: "threads per block; 256 unless given",
+    meaning: "threads per block; default 256",
 };
 
-/// Whether threads sort their columns.
+/// The parameter that controls whether threads sort the columns of their nonzeros.
 pub const SORT: Parameter = Parameter {
     name: "sort",
     values: &["on", "off"],
@@ -69,18 +69,18 @@ pub const SORT: Parameter = Parameter {
 static PROGRAM: Program =
     Program { name: "hola.cu", source: include_str!("../../../cuda/hola.cu") };
 
-/// Nonzeros from which on a thread owns 8.
+/// The number of nonzeros from which each thread owns 8 by default.
 const LARGE: usize = 300_000;
 /// Threads per block of the first kernel.
 const ASSIGN_BLOCK: usize = 256;
 
-/// The rows of blocks of 512 nonzeros or more, and x and y of a product in the setup.
+/// Bounds the bytes of the first rows of blocks of at least 512 nonzeros, and of x and y for a product in the setup.
 fn memory(extent: &Extent) -> u64 {
     let vectors = extent.word("empty-rows").map_or(0, |_| extent.vectors());
     extent.nnz / 128 + vectors
 }
 
-/// How nonzeros are shared out.
+/// The number of threads per block and of nonzeros per thread.
 #[derive(Clone, Copy)]
 pub struct Shape {
     block: usize,
@@ -88,33 +88,33 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// For so many nonzeros, unless the request says otherwise.
+    /// Returns the requested shape; the default depends on the number of nonzeros.
     pub fn of(nnz: usize, request: &Request) -> Self {
         let items = request.number("items").unwrap_or(if nnz < LARGE { 4 } else { 8 });
         Self { block: request.number("block").unwrap_or(256), items }
     }
 
-    /// The program's constants.
+    /// Returns the compile-time constants of the kernels.
     pub fn constants(self, sort: bool) -> Vec<(&'static str, usize)> {
         vec![("BLOCK", self.block), ("ITEMS", self.items), ("SORT", usize::from(sort))]
     }
 
-    /// Blocks for so many nonzeros.
+    /// Returns the number of blocks for `nnz` nonzeros.
     fn blocks(self, nnz: usize) -> usize {
         nnz.div_ceil(self.block * self.items)
     }
 }
 
-/// The first kernel and what it writes.
+/// The first kernel and its output: the row in which each block begins.
 pub struct Assignment {
     kernel: Kernel,
     shape: Shape,
-    /// The row of each block's first nonzero, and of the last nonzero.
+    /// The row of each block's first nonzero, followed by the row of the matrix's last nonzero.
     block_rows: Buffer<u32>,
 }
 
 impl Assignment {
-    /// For a matrix, from the program that is to read it.
+    /// Allocates the output for `csr`. `module` contains both kernels.
     pub fn new<T: Value>(
         module: &Module,
         csr: &DeviceCsr<T>,
@@ -124,7 +124,7 @@ impl Assignment {
         Ok(Self { kernel: module.kernel("hola_assign")?, shape, block_rows })
     }
 
-    /// Enqueues it, and y ← βy.
+    /// Enqueues the assignment of rows to blocks and y ← βy.
     pub fn run<T: Value>(
         &self,
         csr: &DeviceCsr<T>,
@@ -138,7 +138,7 @@ impl Assignment {
         self.kernel.launch(grid, ASSIGN_BLOCK, 0, &arguments)
     }
 
-    /// Enqueues the second kernel, which takes these arguments, the rows of blocks and `last`.
+    /// Enqueues the second kernel. Its arguments are the matrix, `vectors`, the blocks' rows and `last`.
     pub fn launch<T: Value>(
         &self,
         kernel: &Kernel,
@@ -153,14 +153,14 @@ impl Assignment {
     }
 }
 
-/// The product of a matrix, which may be of any method.
+/// HOLA's product for a matrix; other methods may use it.
 pub struct Hola {
     assignment: Assignment,
     kernel: Kernel,
 }
 
 impl Hola {
-    /// For a matrix.
+    /// Compiles the kernels for `csr` with the requested shape.
     pub fn new<T: Value>(csr: &DeviceCsr<T>, request: &Request) -> Result<Self, Unprepared> {
         let shape = Shape::of(csr.host.nnz(), request);
         let sort = request.word("sort") != Some("off");
@@ -169,7 +169,7 @@ impl Hola {
         Ok(Self { assignment, kernel: module.kernel("hola")? })
     }
 
-    /// Enqueues y ← αAx + βy; `altered` counts warps that take another path, unless it is empty.
+    /// Enqueues y ← αAx + βy. Unless `altered` is empty, its element counts the warps that empty rows divert.
     pub fn run<T: Value>(
         &self,
         csr: &DeviceCsr<T>,
@@ -181,7 +181,7 @@ impl Hola {
         self.assignment.launch(&self.kernel, csr, &[x, y, &alpha, &beta], &[altered])
     }
 
-    /// The share of warps that empty rows make take another path.
+    /// Runs one product and returns a note with the share of warps that empty rows divert to another code path.
     fn altered<T: Value>(&self, csr: &DeviceCsr<T>) -> Result<String, Failed> {
         let altered = csr.gpu.upload(&[0])?;
         let x = csr.gpu.upload(&vec![T::zero(); csr.host.cols()])?;
@@ -231,7 +231,7 @@ mod tests {
         (shape.block, shape.items, shape.blocks(nnz))
     }
 
-    /// hola-spmv-ics17's programs: blocks of 256, 4 nonzeros per thread below 300,000.
+    /// Defaults as in hola-spmv-ics17's programs: blocks of 256 threads, 4 nonzeros per thread below 300,000 nonzeros.
     #[test]
     fn shapes_follow_the_size() {
         assert_eq!(shape(0, &[]), (256, 4, 0));

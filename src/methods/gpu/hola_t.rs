@@ -1,12 +1,13 @@
-//! HOLA by the transpose: hola-spmv-ics17, section 3.4.
+//! HOLA for the transposed product: hola-spmv-ics17, section 3.4.
 //!
-//! Blocks and threads own nonzeros as in `gpu-hola`, whose first kernel clears y and assigns rows. A
-//! thread loads x once for each of its rows, multiplies, and adds each product to the y of its column by
-//! an atomic operation. Buffered, a block first adds up in shared memory what meets in a column.
+//! Blocks and threads own nonzeros as in `gpu-hola`, whose first kernel computes y ← βy and assigns rows. A thread
+//! loads x once for each of its rows and adds each product to the y of its column by an atomic operation. The buffered
+//! variant first sums the products of equal columns in shared memory.
 //!
-//! Memory: 4 bytes per block and one more. Departures: α and β; the paper does not say how the buffer
-//! is addressed: here a column has one place, its number modulo half of the block's nonzeros, and what
-//! finds the place taken by another goes to y. Both add in an order that varies.
+//! Memory: 4 bytes per block, plus 4 bytes. Departures from the paper: α and β are supported; the paper does not
+//! describe how the buffer is addressed. Here the buffer has half as many entries as the block has nonzeros, and a
+//! column's entry is its number modulo that size; a product whose entry is used by another column is added to y
+//! directly. In both variants the order of summation varies.
 
 use super::hola::{self, Assignment, BLOCK, ITEMS, SORT, Shape};
 use crate::device::buffer::Value;
@@ -15,11 +16,11 @@ use crate::method::{
     Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
 };
 
-/// Every product straight to y.
+/// The method `gpu-hola-t`, which adds every product to y directly.
 pub const METHOD: Method = Method {
     name: "gpu-hola-t",
     source: "hola-spmv-ics17, 3.4",
-    summary: "HOLA by the transpose: equal nonzeros per block, x once per row, an atomic addition per \
+    summary: "HOLA for the transpose: equal nonzeros per block, x once per row, an atomic addition per \
               nonzero",
     parameters: &[ITEMS, BLOCK, Parameter { values: &["off", "on"], ..SORT }],
     operations: Operations::Transposed,
@@ -28,11 +29,11 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare::<f64, false>, f32: prepare::<f32, false> },
 };
 
-/// Through a buffer in shared memory.
+/// The method `gpu-hola-t-buffered`, which sums products in a buffer in shared memory first.
 pub const METHOD_BUFFERED: Method = Method {
     name: "gpu-hola-t-buffered",
     source: "hola-spmv-ics17, 3.4 and 4.5 (Hola-buffered)",
-    summary: "the same through sums per column in shared memory",
+    summary: "gpu-hola-t with sums per column in shared memory",
     code: Code::Gpu { f64: prepare::<f64, true>, f32: prepare::<f32, true> },
     ..METHOD
 };

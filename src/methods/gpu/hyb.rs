@@ -1,11 +1,12 @@
-//! HYB: Bell & Garland (2009). The first entries of each row in ELL, the rest in coordinates.
+//! HYB: Bell & Garland (2009). The first entries of each row are stored in ELL, the others in coordinate format.
 //!
-//! The width of ELL is cusp's: the smallest that less than a third of the rows, or fewer than 4096,
-//! exceed. The first kernel multiplies ELL and writes y, the second adds the rest to it. It stands for
-//! cuSPARSE's HYB (csr2hyb, hybmv), which ended with CUDA 10 and which papers up to then measure.
+//! The width of ELL is chosen as in cusp: the smallest width that fewer than a third of the rows, or fewer than 4096
+//! rows, exceed. The first kernel multiplies the ELL part and writes y, the second adds the coordinate part. This
+//! method represents cuSPARSE's HYB (csr2hyb, hybmv), which was removed after CUDA 10 and which older papers measure.
 //!
-//! Memory: ELL's places, the rest with row indices. Departures: those of gpu-ell and gpu-coo; the 4096 rows
-//! are kept as they are on GPUs that have more threads, so that ELL is empty for matrices of fewer rows.
+//! Memory: the ELL part with padding, and the coordinate part with row indices. Departures from the sources: those of
+//! `gpu-ell` and `gpu-coo`; the bound of 4096 rows does not grow with the number of threads of newer GPUs. Matrices
+//! with fewer than 4096 rows have an empty ELL part.
 
 use super::coo::Adding;
 use super::ell::{BLOCK, Ell, block};
@@ -17,11 +18,11 @@ use crate::method::{
 use crate::methods::coordinates::{Rest, WIDTH, width};
 use crate::methods::strips;
 
-/// See the file's head.
+/// The method `gpu-hyb`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-hyb",
     source: "Bell & Garland 2009, HYB; width as in cusp",
-    summary: "the first entries of each row in ELL, the rest in coordinates: once cuSPARSE's HYB",
+    summary: "the first entries of each row in ELL, the rest in coordinates, as in cuSPARSE's former HYB",
     parameters: &[WIDTH, BLOCK],
     operations: Operations::Plain,
     setup: Setup::Conversion,

@@ -1,14 +1,15 @@
 //! CSR as KokkosKernels multiplies it on GPUs (sparse/impl/KokkosSparse_spmv_impl.hpp).
 //!
-//! A vector of 1 to 32 threads owns a row, a team of 256 threads as many rows as it has vectors. By A the
-//! kernel is CSR-Vector's; the vector doubles from 1 while six nonzeros per thread are fewer than a row
-//! has on average. By Aᵀ y is scaled first; then each lane adds its products to the y of their columns by
-//! atomic operations, in the naive product's kernel, and the vector doubles also while they are as many.
-//! Beyond ten million nonzeros KokkosKernels asks for a dynamic schedule, else for a static one; Kokkos'
-//! teams on CUDA take no notice of it, a block is a team either way, and so there is no choice here.
+//! A vector of 1 to 32 threads owns a row. A team of 256 threads owns as many rows as it has vectors. The product with
+//! A runs the kernel of CSR-Vector; the vector length doubles from 1 while six nonzeros per thread are fewer than the
+//! mean row length. The product with Aᵀ scales y first; then each lane adds its products to y by atomic operations, in
+//! the kernel of `gpu-naive-t`; the vector length doubles also while both numbers are equal. Beyond ten million
+//! nonzeros KokkosKernels requests a dynamic schedule, otherwise a static one. Kokkos ignores this for teams on CUDA
+//! (a team is always a block), so this method has no such parameter.
 //!
-//! No setup but the mean row length, nothing beyond CSR. Departures: a whole warp begins a row at an
-//! aligned nonzero; transposed, a team has 256 threads as well, where Kokkos asks the driver.
+//! Setup only computes the mean row length. No memory in addition to CSR. Departures from the source: a vector of a
+//! whole warp starts at an aligned nonzero; in the transposed product a team also has 256 threads, whereas Kokkos
+//! queries the driver.
 
 use super::{csr_vector, naive};
 use crate::device::DeviceCsr;
@@ -17,15 +18,15 @@ use crate::method::{
     Code, Method, Operations, Parameter, PreparedOnGpu, Request, Setup, Unprepared,
 };
 
-/// See the file's head.
+/// The method `gpu-kokkos-style`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-kokkos-style",
     source: "KokkosKernels, KokkosSparse::spmv on GPUs",
-    summary: "a vector of 1 to 32 threads per row, by the mean; transposed by atomic additions",
+    summary: "1 to 32 threads per row, by the mean row length; transposed by atomic additions",
     parameters: &[Parameter {
         name: "vector",
         values: &["1", "2", "4", "8", "16", "32"],
-        meaning: "threads per row; by the mean row length unless given",
+        meaning: "threads per row; default by the mean row length",
     }],
     operations: Operations::Both,
     setup: Setup::Nothing,
@@ -41,14 +42,14 @@ fn prepare<'a, T: Value>(
     let by_mean = || vector_length(rows, nnz, request.transpose);
     let vector = request.number("vector").unwrap_or_else(by_mean);
     match request.transpose {
-        // A team is a block of the naive products.
+        // A team is a block of 256 threads, as in the naive kernels.
         false => csr_vector::with_lanes(csr, vector, naive::BLOCK),
         true => Ok(naive::transposed(csr, vector)?.transposing(true)),
     }
 }
 
-/// Threads per row: doubled while the mean row length is more than six times as large, or transposed
-/// also while it is just as large.
+/// Returns the threads per row: doubled from 1 while six times as many are below the mean row length, or in the
+/// transposed product not above it.
 fn vector_length(rows: usize, nnz: usize, transpose: bool) -> usize {
     let bound = nnz / rows.max(1) + usize::from(transpose);
     let mut vector = 1;

@@ -1,13 +1,13 @@
 //! LightSpMV: five-gpu-algorithms, section IV-E, after Liu and Schmidt.
 //!
-//! Rows are handed out at run time by one counter in global memory. A vector of 2 to 32 threads owns a
-//! row at a time; either each vector fetches its next row (vector level), or the first lane of a warp
-//! fetches one for each vector of the warp (warp level), with fewer atomic operations. The lanes share
-//! a row as in CSR-Vector. One resident wave of blocks; the counter is cleared in each product.
+//! Rows are assigned at run time through one counter in global memory. A vector of 2 to 32 threads owns one row at a
+//! time. At vector level, each vector fetches its next row. At warp level, the first lane of a warp fetches one row for
+//! each vector of the warp, which needs fewer atomic operations. The lanes process a row as in CSR-Vector. The grid has
+//! as many blocks as can be resident at the same time. The counter is cleared in each product.
 //!
-//! Memory: 4 bytes. Departures: α and β (Liu and Schmidt have them, five-gpu-algorithms has not); row
-//! bounds go from two lanes to all by shuffles, not through shared memory; five-gpu-algorithms launches
-//! a thread per row.
+//! Memory: 4 bytes. Departures from the sources: α and β are supported (Liu and Schmidt have them, five-gpu-algorithms
+//! does not); two lanes load the bounds of a row and pass them to the others by shuffles, not through shared memory;
+//! five-gpu-algorithms launches one thread per row.
 
 use crate::device::buffer::Value;
 use crate::device::{DeviceCsr, Program};
@@ -15,7 +15,7 @@ use crate::method::{
     Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
 };
 
-/// See the file's head.
+/// The method `gpu-light`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-light",
     source: "five-gpu-algorithms, IV-E; Liu and Schmidt 2015 and 2018",
@@ -24,17 +24,17 @@ pub const METHOD: Method = Method {
         Parameter {
             name: "level",
             values: &["warp", "vector"],
-            meaning: "what fetches rows; a warp unless given",
+            meaning: "which threads fetch rows together; default warp",
         },
         Parameter {
             name: "lanes",
             values: &["2", "4", "8", "32"],
-            meaning: "threads per row; by the mean row length unless given",
+            meaning: "threads per row; default by the mean row length",
         },
         Parameter {
             name: "block",
             values: &["128", "256", "512", "1024"],
-            meaning: "threads per block; 1024 unless given, as in both papers",
+            meaning: "threads per block; default 1024, as in both papers",
         },
     ],
     operations: Operations::Plain,
@@ -70,7 +70,7 @@ fn prepare<'a, T: Value>(
     }))
 }
 
-/// Lanes per row by the mean row length, rounded, in LightSpMV 1.0.
+/// Returns the lanes per row for the rounded mean row length, as in LightSpMV 1.0.
 fn lanes(rows: usize, nnz: usize) -> usize {
     match (nnz as f64 / rows.max(1) as f64).round() as usize {
         0..=2 => 2,

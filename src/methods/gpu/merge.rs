@@ -1,18 +1,18 @@
 //! Merge-based CSR on the GPU: merge-spmv-sc16, section III-E, as in merge-spmv's code (CUB).
 //!
-//! The merge path of row ends and nonzeros (see the CPU's `merge`) is cut into tiles of equally many
-//! steps. Three kernels: the search finds where each tile begins, a thread per tile; in the second a
-//! block owns a tile: it stages the tile's row ends and products in shared memory, each thread walks
-//! an equal share of the path, a scan over the block hands every thread what the ones before left of
-//! its first row, and the rows that end in the tile are stored; the fix-up adds what the tiles left of
-//! rows that ended later. With fewer search blocks than multiprocessors there is no search kernel, and
-//! each tile's block searches for itself; with a single tile there is no fix-up.
+//! The merge path of row ends and nonzeros (see the CPU method `merge`) is divided into tiles with equal numbers of
+//! steps. There are three kernels. The search computes the start of each tile, one thread per tile. In the second
+//! kernel a thread block owns a tile: it copies the tile's row ends and products to shared memory, each thread walks an
+//! equal share of the path, a scan over the block passes each thread the partial sum of its first row from the threads
+//! before, and the rows that end in the tile are stored. The fix-up adds the partial sums (carries) of tiles whose last
+//! row ends in a later tile. If the search would need fewer blocks than the GPU has multiprocessors, it is skipped and
+//! each tile's block searches for its own start. With a single tile there is no fix-up.
 //!
-//! Memory: 8 bytes per tile for its start, 4 and a value for its carry. Departures: α and β; one tile
-//! per block, as in the code, where the paper lets a resident wave of blocks take several; products
-//! are always staged (the code's "direct" mode for f64 is left out); the fix-up adds by an atomic
-//! operation per row and warp in both precisions, so rows longer than a tile are summed in an order
-//! that varies; matrices of one column need no kernel of their own.
+//! Memory: per tile 8 bytes for its start, and 4 bytes and a value for its carry. Departures: α and β are supported;
+//! one tile per block, as in the code, whereas in the paper each block of a resident wave processes several; products
+//! are always staged in shared memory (the code's "direct" mode for f64 is omitted); the fix-up adds by one atomic
+//! operation per row and warp in both precisions, so the order of summation varies in rows longer than a tile; matrices
+//! with one column have no separate kernel.
 
 use crate::device::buffer::Value;
 use crate::device::{Argument, DeviceCsr, Program};
@@ -21,7 +21,7 @@ use crate::method::{
 };
 use crate::scalar::Precision;
 
-/// See the file's head.
+/// The method `gpu-merge`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-merge",
     source: "merge-spmv-sc16, III-E; merge-spmv's code (CUB)",
@@ -30,12 +30,12 @@ pub const METHOD: Method = Method {
         Parameter {
             name: "block",
             values: &["32", "64", "96", "128", "192", "256"],
-            meaning: "threads per tile; by architecture and precision unless given",
+            meaning: "threads per tile; default by architecture and precision",
         },
         Parameter {
             name: "items",
             values: &["4", "5", "6", "7", "8", "9", "10", "12", "14"],
-            meaning: "steps per thread; by architecture and precision unless given",
+            meaning: "steps per thread; default by architecture and precision",
         },
     ],
     operations: Operations::Plain,
@@ -47,18 +47,18 @@ pub const METHOD: Method = Method {
 static PROGRAM: Program =
     Program { name: "merge.cu", source: include_str!("../../../cuda/merge.cu") };
 
-/// Threads per block of search and fix-up.
+/// Threads per block of the search and the fix-up kernels.
 const SIDE_BLOCK: usize = 128;
 
-/// Threads per tile and steps per thread.
+/// The number of threads per tile and of steps per thread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Shape {
     block: usize,
     items: usize,
 }
 
-/// Shapes by the least compute capability, for f64 and f32. From 5.0: merge-spmv's code for f32, the
-/// paper's 128 × 7; for f64 the code's own 64 × 6. From 9.0: those that the loops library uses there.
+/// Shapes for f64 and f32 by the lowest compute capability. From 5.0: for f32 those of merge-spmv's code, which are the
+/// paper's 128 × 7; for f64 the code's 64 × 6. From 9.0: those that the loops library uses there.
 const SHAPES: [((u32, u32), Shape, Shape); 2] = [
     ((9, 0), Shape { block: 128, items: 4 }, Shape { block: 128, items: 8 }),
     ((5, 0), Shape { block: 64, items: 6 }, Shape { block: 128, items: 7 }),

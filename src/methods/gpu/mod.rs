@@ -1,5 +1,5 @@
-//! Our own methods on the GPU. Each file prepares the launches of the kernels in the file of
-//! `cuda/` that has its name.
+//! This project's SpMV methods for GPUs. Each file prepares the launches of the kernels in the file of the same
+//! name in `cuda/`.
 
 pub mod auto;
 pub mod bccoo;
@@ -30,7 +30,7 @@ use crate::device::{Argument, DeviceCsr, Kernel};
 use crate::matrix::Csr;
 use crate::method::{Prepared, PreparedOnGpu};
 
-/// The product that is one launch of a kernel over the rows, which takes the matrix, x, y, α and β.
+/// Returns a product that launches one kernel, whose arguments are the number of rows, the CSR arrays, x, y, α and β.
 fn by_rows<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     kernel: Kernel,
@@ -46,8 +46,8 @@ fn by_rows<'a, T: Value>(
     })
 }
 
-/// Lanes that share a row of average length in cusp's CSR-Vector: the power of two at or above it,
-/// from 2 to a whole warp.
+/// Returns the threads per row in cusp's CSR-Vector: the mean row length rounded up to a power of two, between 2 and
+/// 32 (a warp).
 fn lanes_for<T>(csr: &Csr<T>) -> usize {
     let mean = csr.nnz().div_ceil(csr.rows().max(1));
     mean.next_power_of_two().clamp(2, 32)

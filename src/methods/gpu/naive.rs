@@ -1,11 +1,11 @@
-//! The baselines of hola-spmv-ics17: a thread per row, after Steinberger, Derler, Zayer and Seidel 2016.
+//! The baselines of hola-spmv-ics17: one thread per row, after Steinberger, Derler, Zayer and Seidel 2016.
 //!
-//! By A the kernel is CSR-Scalar's in blocks of 256. By Aᵀ a thread adds the products of its row of A to
-//! y, each by an atomic operation, after y ← βy; sums come in an order that varies. No setup, no
-//! memory beyond CSR.
+//! The product with A runs the kernel of CSR-Scalar in blocks of 256 threads. The product with Aᵀ first computes
+//! y ← βy; then each thread multiplies the nonzeros of its row of A and adds each product to y by an atomic operation,
+//! so the order of summation varies. No setup, no memory in addition to CSR.
 //!
-//! Departures: α and β; HOLA's program does not clear y for the transposed product, and launches a
-//! thread per column where A is not square.
+//! Departures from the source: α and β are supported; HOLA's program does not clear y before the transposed product,
+//! and launches one thread per column even if A is not square.
 
 use super::csr_scalar;
 use super::start::Start;
@@ -15,7 +15,7 @@ use crate::method::{
     Code, Method, Operations, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
 };
 
-/// By A.
+/// The method `gpu-naive`, the product with A.
 pub const METHOD: Method = Method {
     name: "gpu-naive",
     source: "hola-spmv-ics17, 4; Steinberger et al. 2016",
@@ -24,7 +24,7 @@ pub const METHOD: Method = Method {
     ..csr_scalar::METHOD
 };
 
-/// By Aᵀ.
+/// The method `gpu-naive-t`, the product with Aᵀ.
 pub const METHOD_T: Method = Method {
     name: "gpu-naive-t",
     source: METHOD.source,
@@ -49,7 +49,7 @@ fn prepare_transposed<'a, T: Value>(
     Ok(transposed(csr, 1)?.transposing(request.transpose))
 }
 
-/// The product by Aᵀ with `lanes` threads per row of A.
+/// Returns the product with Aᵀ that uses `lanes` threads per row of A.
 pub fn transposed<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     lanes: usize,

@@ -1,13 +1,13 @@
 //! PCSR: five-gpu-algorithms, section IV-D, after He and Gao.
 //!
-//! Two kernels. The first writes every product a·x to global memory, a thread per nonzero. The second
-//! has a thread per row in blocks of 64 rows: the block loads the products of its rows into shared
-//! memory in pieces of 1024 and each thread adds up what of its row lies in the piece. All accesses
-//! but those of x coalesce, at the price of writing and reading the products.
+//! Two kernels. The first computes every product a·x with one thread per nonzero and writes it to global memory. The
+//! second has one thread per row in blocks of 64 rows: the block loads the products of its rows into shared memory in
+//! pieces of 1024, and each thread sums the part of its row that lies in the piece. All accesses except those of x are
+//! coalesced, but the products are written and read once more.
 //!
-//! Memory: a value per nonzero. Departures: α and β; a thread has one product, where the listing lets a
-//! smaller grid stride over them; the store of y stands after the pieces and is guarded (the listing
-//! stores in every piece, and past the last row).
+//! Memory: one value per nonzero. Departures from the source: α and β are supported; a thread computes one product,
+//! whereas the listing allows a smaller grid whose threads stride over them; y is stored once after the last piece, and
+//! only for existing rows (the listing stores y in every piece and writes past the last row).
 
 use crate::device::buffer::Value;
 use crate::device::{Argument, DeviceCsr, Program};
@@ -15,7 +15,7 @@ use crate::method::{
     Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
 };
 
-/// See the file's head.
+/// The method `gpu-pcsr`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-pcsr",
     source: "five-gpu-algorithms, IV-D; He and Gao 2016",
@@ -24,14 +24,12 @@ pub const METHOD: Method = Method {
         Parameter {
             name: "block",
             values: &["128", "256", "512", "1024"],
-            meaning: "threads per block of the products; 256 unless given, 1024 in \
-                      five-gpu-algorithms",
+            meaning: "threads per block of the products; default 256 (1024 in five-gpu-algorithms)",
         },
         Parameter {
             name: "rows",
             values: &["64", "128", "256"],
-            meaning: "rows and threads per block of the sums; 64 unless given, as in \
-                      five-gpu-algorithms",
+            meaning: "rows and threads per block of the sums; default 64, as in five-gpu-algorithms",
         },
     ],
     operations: Operations::Plain,
@@ -43,7 +41,7 @@ pub const METHOD: Method = Method {
 static PROGRAM: Program =
     Program { name: "pcsr.cu", source: include_str!("../../../cuda/pcsr.cu") };
 
-/// Products in shared memory at once.
+/// The number of products in shared memory at the same time.
 const PIECE: usize = 1024;
 
 fn prepare<'a, T: Value>(

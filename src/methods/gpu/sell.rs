@@ -1,14 +1,13 @@
 //! SELL-C-σ: Kreutzer et al., A unified sparse matrix data format (2014).
 //!
-//! Rows are sorted by descending length inside windows of σ rows, cut into chunks of C, and a chunk is
-//! stored column by column, filled up to its longest row. C is 32, a warp. A thread owns a row, so that a
-//! warp loads 32 neighbouring places at once; y is written through the permutation, so that it is in the
-//! matrix's own order. A place without an entry has the column index 0xffffffff; a thread that has loaded
-//! one ends.
+//! Rows are sorted by descending length inside windows of σ rows and divided into chunks of C rows. A chunk is stored
+//! column by column and padded to its longest row. C is 32, the size of a warp, by default. Each thread owns one row,
+//! so a warp loads 32 neighbouring entries at once. y is written through the permutation, in the original row order.
+//! Padding has the column index 0xffffffff; a thread that loads it has reached the end of its row.
 //!
-//! Memory: the places, the permutation, an offset per chunk: in columns of C places, so that 32 bits are
-//! enough for every matrix. Departures: α and β; four places of a row are loaded at a time; a matrix that
-//! would be stored as mostly fill is refused.
+//! Memory: the padded matrix, the permutation, and an offset per chunk, counted in columns of C entries, so that 32
+//! bits are enough for every matrix. Departures from the source: α and β are supported; a thread loads four entries of
+//! its row at a time; a matrix that would be mostly padding is refused.
 
 use super::ell::{BLOCK, NO_ENTRY, block};
 use crate::device::buffer::Value;
@@ -18,13 +17,13 @@ use crate::method::{
 };
 use crate::methods::strips::{self, SIGMA, Strips, sigma};
 
-/// See the file's head.
+/// The method `gpu-sell`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-sell",
     source: "Kreutzer et al. 2014, SELL-C-σ",
     summary: "rows sorted by length in windows, then side by side in chunks, a thread per row",
     parameters: &[
-        Parameter { name: "c", values: &["32", "64"], meaning: "rows of a chunk; 32 unless given" },
+        Parameter { name: "c", values: &["32", "64"], meaning: "rows of a chunk; default 32" },
         SIGMA,
         BLOCK,
     ],

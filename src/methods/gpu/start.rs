@@ -1,4 +1,4 @@
-//! y ← βy: what comes before kernels that add to y.
+//! y ← βy, the first step of products whose kernels add to y.
 
 use crate::device::buffer::Value;
 use crate::device::{Buffer, Gpu, Kernel, Program};
@@ -9,16 +9,16 @@ static PROGRAM: Program =
 
 const BLOCK: usize = 256;
 
-/// The first step of a product that adds to y.
+/// The kernel that computes y ← βy.
 pub struct Start(Kernel);
 
 impl Start {
-    /// For vectors of `T`.
+    /// Compiles the kernel for vectors of `T`.
     pub fn of<T: Value>(gpu: &Gpu) -> Result<Self, Unprepared> {
         Ok(Self(gpu.compile::<T>(&PROGRAM, &[])?.kernel("start")?))
     }
 
-    /// Enqueues y ← βy; with β = 0, y is not read.
+    /// Enqueues y ← βy. If β = 0, y is not read.
     pub fn run<T: Value>(&self, beta: T, y: &mut Buffer<T>) -> Result<(), Failed> {
         if beta == T::zero() {
             return y.fill(0);

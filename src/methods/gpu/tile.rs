@@ -1,24 +1,23 @@
-//! TileSpMV (Niu, Lu, Dong, Jin, Liu and Tan 2021): tiles of 16 × 16, each in the format of seven that
-//! suits it, by TileSpMV's rules.
+//! TileSpMV (Niu, Lu, Dong, Jin, Liu and Tan 2021): tiles of 16 × 16, each in one of seven formats, chosen by
+//! TileSpMV's rules.
 //!
-//! By the entries of a tile: three quarters of its cells, dense; up to 12, COO; all rows, or columns,
-//! full or empty, dense rows or columns; row lengths of a coefficient of variation up to 0.2, ELL; else
-//! CSR. An index in a tile takes four bits. A warp takes a unit of up to four tiles of a row of tiles;
-//! where there are more units of a row, they add to y by atomic operations. In a warp a lane has a row
-//! of 16 and every other of its entries; the unit's x and tiles are staged in shared memory. The
-//! entries that COO and HYB list are taken out of the tiles by default, as in the paper, and a second
-//! kernel adds them as COO does; otherwise a unit adds those of its tiles after the rest, by
-//! atomic operations in shared memory. y ← βy comes first.
+//! The format depends on the entries of the tile: dense if at least three quarters of the cells are entries; COO for up
+//! to 12 entries; dense rows (or columns) if all rows (or columns) are full or empty; ELL if the coefficient of
+//! variation of the row lengths is at most 0.2; otherwise CSR. An index inside a tile takes four bits. A warp processes
+//! a unit of up to four tiles of one row of tiles. If a row of tiles has several units, they add to y by atomic
+//! operations. Two lanes of the warp share each of the 16 rows and process alternate entries. The unit's part of x and
+//! its tiles are staged in shared memory. By default the listed entries of COO and HYB tiles are taken out of the
+//! tiles, as in the paper, and a second kernel adds them as `gpu-coo` does; otherwise a unit adds those of its tiles
+//! last, by atomic operations in shared memory. y ← βy runs first.
 //!
-//! Setup reads CSR back and converts on all cores. Memory: 16 bytes per tile, 8 per unit, values and 0 to
-//! 1.8 bytes per nonzero for indices, 8 and a value for an entry taken out.
+//! Setup copies CSR to the host and converts it on all cores. Memory: 16 bytes per tile, 8 per unit, the values, 0 to
+//! 1.8 bytes per nonzero for indices, and 8 bytes and a value for each entry taken out.
 //!
-//! Departures: α and β; both precisions; all rows (the code leaves out m mod 16); y is cleared and the
-//! second pass runs within the product; that pass is not CSR5 but COO's; the
-//! lane pairs of CSR are those of the other formats; HYB, which the code has with its rule commented
-//! out, is chosen with `hyb=on`, for a coefficient of variation from 1 and up to four listed entries.
-//! In dense and ELL tiles an entry that is zero counts as fill: whatever x holds there, its product
-//! is 0.
+//! Departures from the source: α and β are supported; both precisions; all rows are processed (the code omits m mod 16
+//! rows); clearing y and the second pass are part of the product; that pass uses COO, not CSR5; the two lanes of a row
+//! divide CSR tiles as in the other formats; HYB, whose rule is commented out in the code, is only chosen with
+//! `hyb=on`, for a coefficient of variation of at least 1 and at most four listed entries. In dense and ELL tiles a
+//! stored zero counts as padding: its product is 0 even if x is NaN or infinite.
 
 mod convert;
 mod encode;
@@ -36,26 +35,26 @@ use crate::method::{
     Code, Method, Operations, Parameter, Prepared, PreparedOnGpu, Request, Setup, Unprepared,
 };
 
-/// See the file's head.
+/// The method `gpu-tile`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-tile",
     source: "TileSpMV, Niu et al. 2021, and its code",
-    summary: "tiles of 16 x 16 in one of seven formats each, a warp per four of a row",
+    summary: "tiles of 16 x 16 in one of seven formats each, a warp per four tiles",
     parameters: &[
         Parameter {
             name: "coo",
             values: &["apart", "tiles"],
-            meaning: "where listed entries are: in a pass of their own unless given, or in tiles",
+            meaning: "where listed entries are: apart, in a second pass (default), or in the tiles",
         },
         Parameter {
             name: "hyb",
             values: &["off", "on"],
-            meaning: "whether tiles may be in HYB; not unless given, as in the code",
+            meaning: "whether tiles may be in HYB; default off, as in the code",
         },
         Parameter {
             name: "block",
             values: &["64", "128", "256"],
-            meaning: "threads per block; 64 unless given, two warps as in the paper",
+            meaning: "threads per block; default 64, two warps as in the paper",
         },
     ],
     operations: Operations::Plain,
@@ -67,7 +66,7 @@ pub const METHOD: Method = Method {
 static PROGRAM: Program =
     Program { name: "tile.cu", source: include_str!("../../../cuda/tile.cu") };
 
-/// Threads per block of the second pass.
+/// Threads per block of the second kernel, which adds the entries taken out of the tiles.
 const APART_BLOCK: usize = 256;
 
 fn prepare<'a, T: Value>(

@@ -1,8 +1,8 @@
-//! What the cuSPARSE methods share: descriptors, workspace and the call.
+//! Code that the cuSPARSE methods share: descriptors, workspace and the call.
 //!
-//! Setup is all that the library asks for before a product: descriptors, the size of the workspace,
-//! its allocation and, where the method has it, the preprocessing. Memory that the library allocates
-//! for itself is not counted. What the library at hand lacks is skipped, with the version that has it.
+//! Setup is everything that the library requires before a product: descriptors, the size of the workspace, its
+//! allocation and, for some methods, the preprocessing. Memory that the library allocates internally is not counted.
+//! Methods that the installed library does not support are skipped, with a message that names the version that does.
 
 use crate::device::buffer::Value;
 use crate::device::cusparse::{Algorithm, CuSparse, SparseFormat, SparseLayout, SparseProduct};
@@ -10,16 +10,16 @@ use crate::device::{Buffer, DeviceCsr, Gpu};
 use crate::memory::extent::Extent;
 use crate::method::{Failed, Prepared, PreparedOnGpu, Request, Unavailable, Unprepared};
 
-/// How a method calls cusparseSpMV.
+/// The way in which a method calls cusparseSpMV.
 #[derive(Clone, Copy)]
 pub struct Call {
     /// The algorithm.
     pub algorithm: Algorithm,
-    /// Whether cusparseSpMV_preprocess runs before.
+    /// Whether the setup calls cusparseSpMV_preprocess.
     pub preprocess: bool,
 }
 
-/// The method's product by cusparseSpMV on a matrix in `format`, whose arrays are in `arrays` or in `csr`.
+/// Prepares a product by cusparseSpMV with a matrix in `format`, whose arrays are owned by `arrays` or by `csr`.
 pub fn prepare<'a, T: Value, A: 'a>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
@@ -40,7 +40,7 @@ pub fn prepare<'a, T: Value, A: 'a>(
     })
 }
 
-/// The same by a function of the library that `ready` prepares for a product and returns.
+/// Prepares a product by the library function that `ready` prepares for a product and returns.
 pub fn prepare_by<'a, T: Value, A: 'a, G: Copy + 'a, C>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
@@ -55,7 +55,7 @@ where
     let (gpu, sparse) = (&csr.gpu, library(csr)?);
     let (rows, cols, transpose) = (csr.host.rows(), csr.host.cols(), request.transpose);
     let (inputs, outputs) = if transpose { (rows, cols) } else { (cols, rows) };
-    // Stand-ins: the vectors of the products are known only when they are called.
+    // Placeholders: the vectors of a product are known only when it is called.
     let (x, y) = (gpu.allocate::<T>(inputs)?, gpu.allocate::<T>(outputs)?);
     let (rows, cols, nnz) = (rows as u64, cols as u64, csr.host.nnz() as u64);
     let layout = SparseLayout { rows, cols, nnz, precision: T::PRECISION, format };
@@ -69,21 +69,21 @@ where
     Ok(prepared.transposing(transpose))
 }
 
-/// x and y that stand in while a product is made, and its workspace, for which the library is asked only
-/// then.
+/// Bounds the bytes of the placeholders x and y and of the workspace, whose size the library returns only during the
+/// setup.
 pub fn memory(extent: &Extent) -> u64 {
     extent.vectors() + extent.csr() / 4
 }
 
-/// The library, for a matrix that it takes.
+/// Returns the library, or an error if the matrix has no nonzeros.
 pub fn library<'g, T: Value>(csr: &'g DeviceCsr<T>) -> Result<&'g dyn CuSparse, Unavailable> {
     if csr.host.nnz() == 0 {
-        return Err(Unavailable("cuSPARSE is not given matrices without nonzeros".into()));
+        return Err(Unavailable("cuSPARSE methods do not run on matrices without nonzeros".into()));
     }
     csr.gpu.cusparse()
 }
 
-/// The arrays of `csr` itself.
+/// Returns the format that refers to the arrays of `csr`.
 pub fn csr_format<T: Value>(csr: &DeviceCsr<T>) -> SparseFormat {
     SparseFormat::Csr {
         row_offsets: csr.row_offsets.address(),
@@ -92,8 +92,8 @@ pub fn csr_format<T: Value>(csr: &DeviceCsr<T>) -> SparseFormat {
     }
 }
 
-/// A product that owns all it needs. What the call keeps is dropped before the descriptors that it was made
-/// of, and these before the arrays that they name.
+/// A product that owns everything it needs. The order of the fields matters: first the call is dropped, then the
+/// descriptors that it uses, then the arrays that the descriptors refer to.
 struct Operation<A, G, C> {
     call: C,
     descriptors: Descriptors<G>,
@@ -116,7 +116,7 @@ impl<A, G: Copy, C: FnMut(&SparseProduct<G>) -> Result<(), Failed>> Operation<A,
     }
 }
 
-/// The descriptors of a product, destroyed with their owner.
+/// The descriptors of a product, which are destroyed when this is dropped.
 struct Descriptors<G> {
     gpu: Gpu,
     product: SparseProduct<G>,

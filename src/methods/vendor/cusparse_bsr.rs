@@ -1,10 +1,10 @@
-//! cuSPARSE's product on block CSR: dense square blocks, aligned to multiples of their size. Setup reads CSR
-//! back, builds the blocks on the host and uploads them.
+//! cuSPARSE's product with block CSR (BSR): dense square blocks, aligned to multiples of their size. Setup copies CSR
+//! to the host, builds the blocks and uploads them.
 //!
-//! cuSPARSE takes whole blocks only, so that their size must divide the rows and the columns. Without a size
-//! given, it is the one of those that do so that is estimated to take the fewest bytes. A matrix whose blocks
-//! would be mostly fill is refused. Fill multiplies x, so that an x that is no number spoils more rows than
-//! by CSR. cuSPARSE has it since 12.6.3, and does not multiply by the transpose.
+//! cuSPARSE requires whole blocks, so the block size must divide the number of rows and of columns. The default is the
+//! possible size with the fewest estimated bytes. A matrix whose blocks would be mostly padding is refused. Padding
+//! multiplies x, so a NaN or infinity in x affects more rows than with CSR. Available since cuSPARSE 12.6.3, without
+//! multiplication by the transpose.
 
 use super::cusparse::{self, Call};
 use crate::device::DeviceCsr;
@@ -17,7 +17,7 @@ use crate::method::{
 use crate::methods::register_blocks::{self, RegisterBlocks, Shape, fewest_bytes, pieces, shape};
 use crate::scalar::Scalar;
 
-/// See the file's head.
+/// The method `cusparse-bsr`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "cusparse-bsr",
     source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_BSR_ALG1",
@@ -26,12 +26,12 @@ pub const METHOD: Method = Method {
         Parameter {
             name: "block",
             values: BLOCKS,
-            meaning: "rows x columns of a block; default the fewest bytes",
+            meaning: "rows x columns of a block; default: the shape with the fewest estimated bytes",
         },
         Parameter {
             name: "order",
             values: &["row", "column"],
-            meaning: "how the values of a block are stored; by rows unless given",
+            meaning: "how the values of a block are stored; default row",
         },
     ],
     operations: Operations::Plain,
@@ -69,7 +69,7 @@ fn prepare<'a, T: Value>(
     Ok(prepared.noting(format!("blocks of {shape}")))
 }
 
-/// The matrix in blocks of the shape that was asked for, each stored by columns.
+/// Converts the matrix to blocks of the requested or cheapest shape; each block is stored column by column.
 fn blocks<T: Scalar>(
     csr: &Csr<T>,
     given: Option<&'static str>,
@@ -92,7 +92,7 @@ fn blocks<T: Scalar>(
     Ok(pieces.remove(0))
 }
 
-/// Turns a square block of `side` rows about its diagonal.
+/// Transposes a square block with `side` rows in place.
 fn transpose<T>(block: &mut [T], side: usize) {
     for row in 0..side {
         for col in 0..row {
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_turned() {
+    fn a_block_is_transposed() {
         let mut block = [1, 2, 3, 4, 5, 6, 7, 8, 9];
         transpose(&mut block, 3);
         assert_eq!(block, [1, 4, 7, 2, 5, 8, 3, 6, 9]);

@@ -1,6 +1,6 @@
-//! cuSPARSE's COO product, by both of its algorithms. Setup writes out the row index of every nonzero, from
-//! the row offsets; the other arrays are CSR's own. The second algorithm is bitwise reproducible, by
-//! NVIDIA's documentation, but by the transpose it is the first.
+//! cuSPARSE's COO product with both of its algorithms. Setup expands the row offsets to a row index per nonzero; the
+//! other arrays are those of CSR. According to NVIDIA's documentation the second algorithm is bitwise reproducible, but
+//! the product with the transpose always uses the first.
 
 use super::cusparse::{self, Call};
 use crate::device::DeviceCsr;
@@ -8,7 +8,7 @@ use crate::device::buffer::Value;
 use crate::device::cusparse::{Algorithm, SparseFormat};
 use crate::method::{Code, Method, Operations, PreparedOnGpu, Request, Setup, Unprepared};
 
-/// The first algorithm.
+/// The method `cusparse-coo`, the first algorithm.
 pub const METHOD: Method = Method {
     name: "cusparse-coo",
     source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_COO_ALG1",
@@ -20,11 +20,11 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare::<_, false>, f32: prepare::<_, false> },
 };
 
-/// The second algorithm.
+/// The method `cusparse-coo-alg2`, the second algorithm.
 pub const METHOD_ALG2: Method = Method {
     name: "cusparse-coo-alg2",
     source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_COO_ALG2",
-    summary: "the same, algorithm 2: reproducible, by NVIDIA's documentation",
+    summary: "NVIDIA's COO product, algorithm 2: reproducible, by NVIDIA's documentation",
     code: Code::Gpu { f64: prepare::<_, true>, f32: prepare::<_, true> },
     ..METHOD
 };

@@ -1,6 +1,6 @@
-//! cuSPARSE's CSR product: its default algorithm and both that can be named, each with and without
-//! cusparseSpMV_preprocess, and all by the transpose too. The second is bitwise reproducible, by NVIDIA's
-//! documentation, but by the transpose it is the first.
+//! cuSPARSE's CSR product with its default algorithm and both named ones, each with and without
+//! cusparseSpMV_preprocess, also with the transpose. According to NVIDIA's documentation the second algorithm is
+//! bitwise reproducible, but the product with the transpose always uses the first.
 
 use super::cusparse::{self, Call};
 use crate::device::DeviceCsr;
@@ -8,11 +8,11 @@ use crate::device::buffer::Value;
 use crate::device::cusparse::Algorithm;
 use crate::method::{Code, Method, Operations, PreparedOnGpu, Request, Setup, Unprepared};
 
-/// The default algorithm.
+/// The method `cusparse-csr`, the default algorithm.
 pub const METHOD: Method = Method {
     name: "cusparse-csr",
     source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_ALG_DEFAULT",
-    summary: "NVIDIA's CSR product, the algorithm that the library prefers",
+    summary: "NVIDIA's CSR product, the library's default algorithm",
     parameters: &[],
     operations: Operations::Both,
     setup: Setup::Inspection,
@@ -20,15 +20,15 @@ pub const METHOD: Method = Method {
     code: code::<{ Algorithm::Default as u32 }, false>(),
 };
 
-/// The default algorithm, preprocessed.
+/// The method `cusparse-csr-pre`, the default algorithm with preprocessing.
 pub const METHOD_PRE: Method = Method {
     name: "cusparse-csr-pre",
-    summary: "the same after cusparseSpMV_preprocess, counted as setup",
+    summary: "the method without -pre after cusparseSpMV_preprocess, which counts as setup",
     code: code::<{ Algorithm::Default as u32 }, true>(),
     ..METHOD
 };
 
-/// The first algorithm.
+/// The method `cusparse-csr-alg1`, the first algorithm.
 pub const METHOD_ALG1: Method = Method {
     name: "cusparse-csr-alg1",
     source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_CSR_ALG1",
@@ -37,7 +37,7 @@ pub const METHOD_ALG1: Method = Method {
     ..METHOD
 };
 
-/// The first algorithm, preprocessed.
+/// The method `cusparse-csr-alg1-pre`, the first algorithm with preprocessing.
 pub const METHOD_ALG1_PRE: Method = Method {
     name: "cusparse-csr-alg1-pre",
     summary: METHOD_PRE.summary,
@@ -45,7 +45,7 @@ pub const METHOD_ALG1_PRE: Method = Method {
     ..METHOD_ALG1
 };
 
-/// The second algorithm.
+/// The method `cusparse-csr-alg2`, the second algorithm.
 pub const METHOD_ALG2: Method = Method {
     name: "cusparse-csr-alg2",
     source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_CSR_ALG2",
@@ -54,7 +54,7 @@ pub const METHOD_ALG2: Method = Method {
     ..METHOD
 };
 
-/// The second algorithm, preprocessed.
+/// The method `cusparse-csr-alg2-pre`, the second algorithm with preprocessing.
 pub const METHOD_ALG2_PRE: Method = Method {
     name: "cusparse-csr-alg2-pre",
     summary: METHOD_PRE.summary,

@@ -1,8 +1,7 @@
-//! cuSPARSE's planned product of CSR, cusparseSpMVOp, which NVIDIA calls experimental: its default algorithm
-//! and both that can be named. Setup makes the descriptor, which analyses the matrix, and the plan.
+//! cuSPARSE's planned CSR product, cusparseSpMVOp, which NVIDIA calls experimental: its default algorithm and both
+//! named ones. Setup creates the descriptor, which analyses the matrix, and the plan.
 //!
-//! cuSPARSE has it since 12.7.3, and since 12.8.1 in f32 and with named algorithms. It does not multiply by
-//! the transpose.
+//! Available since cuSPARSE 12.7.3; f32 and named algorithms since 12.8.1. It does not support the transpose.
 
 use super::cusparse;
 use crate::device::buffer::Value;
@@ -12,7 +11,7 @@ use crate::method::{
     Code, Failed, Method, Operations, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
 };
 
-/// The default algorithm.
+/// The method `cusparse-csr-op`, the default algorithm.
 pub const METHOD: Method = Method {
     name: "cusparse-csr-op",
     source: "NVIDIA cuSPARSE, cusparseSpMVOp, CUSPARSE_SPMVOP_ALG_DEFAULT",
@@ -20,12 +19,12 @@ pub const METHOD: Method = Method {
     parameters: &[],
     operations: Operations::Plain,
     setup: Setup::Inspection,
-    // How large the workspace is, NVIDIA does not say: as much as the matrix, in case it is copied.
+    // NVIDIA does not document the size of the workspace. This bound allows for a copy of the matrix.
     memory: |extent| extent.vectors() + extent.csr(),
     code: code::<{ OpAlgorithm::Default as u32 }>(),
 };
 
-/// The first algorithm.
+/// The method `cusparse-csr-op-alg1`, the first algorithm.
 pub const METHOD_ALG1: Method = Method {
     name: "cusparse-csr-op-alg1",
     source: "NVIDIA cuSPARSE, cusparseSpMVOp, CUSPARSE_SPMVOP_ALG1",
@@ -34,7 +33,7 @@ pub const METHOD_ALG1: Method = Method {
     ..METHOD
 };
 
-/// The second algorithm.
+/// The method `cusparse-csr-op-alg2`, the second algorithm.
 pub const METHOD_ALG2: Method = Method {
     name: "cusparse-csr-op-alg2",
     source: "NVIDIA cuSPARSE, cusparseSpMVOp, CUSPARSE_SPMVOP_ALG2",
@@ -62,7 +61,7 @@ fn prepare<'a, T: Value, const ALGORITHM: u32>(
     })
 }
 
-/// A plan that owns the descriptor and the workspace that it was made of.
+/// A plan that owns its descriptor and workspace.
 struct Plan {
     gpu: Gpu,
     descriptor: OpDescriptor,

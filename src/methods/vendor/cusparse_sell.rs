@@ -1,5 +1,5 @@
-//! cuSPARSE's product on sliced ELL: slices of 32 rows, each padded to its longest row and stored
-//! column by column. Setup reads CSR back, builds the slices on the host and uploads them.
+//! cuSPARSE's product with sliced ELL: slices of 32 rows, each padded to its longest row and stored column by column.
+//! Setup copies CSR to the host, builds the slices and uploads them.
 
 use super::cusparse::{self, Call};
 use crate::device::DeviceCsr;
@@ -11,7 +11,7 @@ use crate::method::{
     Code, Method, Operations, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
 };
 
-/// See the file's head.
+/// The method `cusparse-sell`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "cusparse-sell",
     source: "NVIDIA cuSPARSE, cusparseSpMV, CUSPARSE_SPMV_SELL_ALG1",
@@ -23,14 +23,14 @@ pub const METHOD: Method = Method {
     code: Code::Gpu { f64: prepare, f32: prepare },
 };
 
-/// Rows of a slice.
+/// The number of rows of a slice.
 const SLICE: usize = 32;
-/// Places stored per nonzero, beyond which a matrix is refused.
+/// The largest number of stored entries per nonzero; a matrix with more padding is refused.
 const MOST_PADDING: usize = 8;
-/// The column index of a place that holds nothing.
+/// The column index of padding.
 const PADDING: u32 = u32::MAX;
 
-/// The places, an offset per slice, and the library's own.
+/// Bounds the bytes of the stored entries, an offset per slice, and the memory of the library.
 fn memory(extent: &Extent) -> u64 {
     let full = extent.longest.saturating_mul(extent.rows + SLICE as u64);
     let places = full.min((MOST_PADDING as u64 * extent.nnz).max(SLICE as u64));
@@ -69,7 +69,7 @@ fn prepare<'a, T: Value>(
     cusparse::prepare(csr, request, call, format, arrays)
 }
 
-/// Where each slice begins, and the number of places.
+/// Returns the start of each slice, followed by the number of stored entries.
 fn slice_offsets(row_offsets: &[u32]) -> Result<Vec<u32>, Unavailable> {
     let lengths: Vec<_> = row_offsets.windows(2).map(|bounds| bounds[1] - bounds[0]).collect();
     let nnz = row_offsets[lengths.len()] as usize;
@@ -81,7 +81,7 @@ fn slice_offsets(row_offsets: &[u32]) -> Result<Vec<u32>, Unavailable> {
     }
     if stored > (MOST_PADDING * nnz).max(SLICE) || stored > i32::MAX as usize {
         return Err(Unavailable(format!(
-            "sliced ELL would store {stored} places for {nnz} nonzeros, more than {MOST_PADDING} \
+            "sliced ELL would store {stored} entries for {nnz} nonzeros, more than {MOST_PADDING} \
              times as many"
         )));
     }

@@ -1,4 +1,4 @@
-//! Where shared libraries are looked for, and how they are opened.
+//! Finds and opens shared libraries.
 
 use std::error::Error;
 use std::ffi::{OsStr, c_int};
@@ -8,15 +8,14 @@ use std::path::{Path, PathBuf};
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
 use nix::unistd::geteuid;
 
-/// The folders of `SPMV_BENCH_LIBRARY_PATH`, which come before all others.
+/// Returns the folders in `SPMV_BENCH_LIBRARY_PATH`, which are searched before all others.
 pub fn named_folders() -> Vec<PathBuf> {
     let list = std::env::var_os("SPMV_BENCH_LIBRARY_PATH").unwrap_or_default();
     std::env::split_paths(&list).filter(|path| !path.as_os_str().is_empty()).collect()
 }
 
-/// Folders to search before the system's loader is asked, in this order: those of
-/// `SPMV_BENCH_LIBRARY_PATH`, the active Python environment, and `.venv` in the current directory, which
-/// `scripts/test` fills.
+/// Returns the folders that are searched before the system's loader, in this order: those in `SPMV_BENCH_LIBRARY_PATH`,
+/// those of the active Python environment, and those of `.venv` in the current directory, which `scripts/test` fills.
 pub fn folders() -> Vec<PathBuf> {
     let mut folders = named_folders();
     let active = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from);
@@ -28,8 +27,8 @@ pub fn folders() -> Vec<PathBuf> {
     folders
 }
 
-/// Whether only this user, or the system's administrator, may have put anything into a folder that nobody named: code
-/// of a library that is found there will run.
+/// Returns whether only this user or root can have written to a folder. This matters for folders that the user did not
+/// name, because the code of a library found there is executed.
 fn is_trusted(folder: &Path) -> bool {
     const ROOT: u32 = 0;
     const WRITABLE_BY_ALL: u32 = 0o002;
@@ -42,45 +41,44 @@ fn is_trusted(folder: &Path) -> bool {
     is_own(folder) && is_own(&folder.join("lib"))
 }
 
-/// The `lib` folders of NVIDIA's wheels: `lib/python3.*/site-packages/nvidia/*/lib`.
+/// Returns the `lib` folders of NVIDIA's wheels: `lib/python3.*/site-packages/nvidia/*/lib`.
 fn wheel_folders(environment: &Path) -> Vec<PathBuf> {
     let pattern = environment.join("lib/python3*/site-packages/nvidia/*/lib");
     glob::glob(&pattern.to_string_lossy()).into_iter().flatten().flatten().collect()
 }
 
-/// Opens `name` and keeps it for the life of the process, its symbols visible to libraries opened
-/// later. Without a folder the system's loader decides.
+/// Opens the library `name` in `folder`, or by the system's loader without a folder. It stays open until the process
+/// ends, and libraries opened later can use its symbols.
 ///
 /// # Errors
-/// The loader's message.
+/// Returns the loader's message if the library cannot be opened.
 pub fn open(folder: Option<&Path>, name: &str) -> Result<Library, String> {
     open_as(RTLD_GLOBAL, folder, name)
 }
 
-/// The same with its symbols visible to nobody else, so that several versions of a library, which
-/// have the same symbols, do not call each other.
+/// Opens a library like [`open`], but hides its symbols from other libraries. Otherwise several versions of a library,
+/// which define the same symbols, would call each other.
 ///
 /// # Errors
-/// The loader's message.
+/// Returns the loader's message if the library cannot be opened.
 pub fn open_local(folder: Option<&Path>, name: &str) -> Result<Library, String> {
     open_as(RTLD_LOCAL, folder, name)
 }
 
 fn open_as(visibility: c_int, folder: Option<&Path>, name: &str) -> Result<Library, String> {
     let path = folder.map_or_else(|| PathBuf::from(name), |folder| folder.join(name));
-    // SAFETY: running a library's initialisers is what opening one means; those that are opened
-    // here are named in this program.
+    // SAFETY: opening a library runs its initialisers; this program only opens libraries that it names itself.
     unsafe { Library::open(Some(AsRef::<OsStr>::as_ref(&path)), RTLD_NOW | visibility) }
         .map_err(|error| words(&error))
 }
 
-/// The loader's own message, which `libloading` keeps below its error.
+/// Returns the loader's message, which `libloading` stores as the source of its error.
 pub fn words(error: &libloading::Error) -> String {
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// Where an open library came from, as the system's map of this process says; there its name may go
-/// on with more of the version.
+/// Returns the folder of an open library according to `/proc/self/maps`, where the file name may have a longer version
+/// suffix than `name`.
 pub fn folder_of(name: &str) -> Option<PathBuf> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     let path = maps.lines().filter_map(|line| line.find('/').map(|at| Path::new(&line[at..])));
@@ -97,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_others_may_write_to_is_not_trusted() {
+    fn folders_that_others_can_write_to_are_not_trusted() {
         let folder = tempfile::tempdir().unwrap();
         let environment = folder.path().join(".venv");
         assert!(!is_trusted(&environment), "absent");
@@ -108,7 +106,7 @@ mod tests {
             assert!(!is_trusted(&environment), "{}", open.display());
             fs::set_permissions(&open, Permissions::from_mode(0o755)).unwrap();
         }
-        // Only the administrator can give files away.
+        // Only root can change the owner of a file.
         if geteuid().is_root() {
             std::os::unix::fs::chown(&environment, Some(65534), None).unwrap();
             assert!(!is_trusted(&environment), "somebody else's");

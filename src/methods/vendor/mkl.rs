@@ -1,8 +1,8 @@
 //! Intel MKL's sparse routines, opened at run time.
 //!
-//! `libmkl_rt` opens its layers by itself and ends the process when one is missing, so OpenMP's
-//! library is opened first and the layers' presence is checked. The threading layer is set
-//! explicitly to Intel's OpenMP, with as many threads as the team has, on the same CPUs.
+//! `libmkl_rt` opens its layers itself and ends the process if one is missing. Therefore the OpenMP library is opened
+//! first, and the layers are checked to exist. The threading layer is set to Intel's OpenMP, with as many threads as
+//! the team has, on the same CPUs.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
@@ -16,16 +16,16 @@ use super::library;
 use crate::memory::extent::Extent;
 use crate::method::{Failed, Unavailable};
 
-/// The names of `libmkl_rt`, newest first: 2026, and 2021 to 2025.
+/// The file names of `libmkl_rt`, newest first: MKL 2026, then 2021 to 2025.
 const NAMES: [&str; 2] = ["libmkl_rt.so.3", "libmkl_rt.so.2"];
 const HOW_TO_GET: &str = "Intel MKL not found: `pip install mkl==2025.3.1` in the active virtual \
-    environment, or in .venv of the current directory if that is yours alone, or name its folder in \
+    environment, or in .venv of the current directory if only you can write to it, or add its folder to \
     SPMV_BENCH_LIBRARY_PATH";
 
-/// A matrix handle (`sparse_matrix_t`).
+/// A handle of a matrix (`sparse_matrix_t`).
 pub type Handle = *mut c_void;
 
-/// `struct matrix_descr`.
+/// The type and form of a matrix (`struct matrix_descr`).
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Description {
@@ -34,16 +34,16 @@ pub struct Description {
     diagonal: c_int,
 }
 
-/// `SPARSE_MATRIX_TYPE_GENERAL`; the other fields are not read for it.
+/// The description of a general matrix (`SPARSE_MATRIX_TYPE_GENERAL`), for which MKL ignores the other fields.
 pub const GENERAL: Description = Description { kind: 20, fill: 40, diagonal: 50 };
-/// `SPARSE_OPERATION_NON_TRANSPOSE`.
+/// The operation A (`SPARSE_OPERATION_NON_TRANSPOSE`).
 pub const NON_TRANSPOSE: c_int = 10;
-/// `SPARSE_OPERATION_TRANSPOSE`.
+/// The operation Aᵀ (`SPARSE_OPERATION_TRANSPOSE`).
 pub const TRANSPOSE: c_int = 11;
 const INTERFACE_LP64: c_int = 0;
 const THREADING_INTEL: c_int = 0;
 
-/// `mkl_cspblas_?csrgemv(trans, rows, values, row offsets, columns, x, y)`.
+/// The type of `mkl_cspblas_?csrgemv(trans, rows, values, row offsets, columns, x, y)`.
 pub type CsrGemv<T> = unsafe extern "C" fn(
     *const c_char,
     *const c_int,
@@ -53,7 +53,7 @@ pub type CsrGemv<T> = unsafe extern "C" fn(
     *const T,
     *mut T,
 );
-/// `mkl_?csrmv(trans, rows, cols, α, description, values, columns, starts, ends, x, β, y)`.
+/// The type of `mkl_?csrmv(trans, rows, cols, α, description, values, columns, starts, ends, x, β, y)`.
 pub type CsrMv<T> = unsafe extern "C" fn(
     *const c_char,
     *const c_int,
@@ -68,7 +68,7 @@ pub type CsrMv<T> = unsafe extern "C" fn(
     *const T,
     *mut T,
 );
-/// `mkl_sparse_?_create_csr(handle, base, rows, cols, starts, ends, columns, values)`.
+/// The type of `mkl_sparse_?_create_csr(handle, base, rows, cols, starts, ends, columns, values)`.
 pub type CreateCsr<T> = unsafe extern "C" fn(
     *mut Handle,
     c_int,
@@ -79,30 +79,30 @@ pub type CreateCsr<T> = unsafe extern "C" fn(
     *const c_int,
     *const T,
 ) -> c_int;
-/// `mkl_sparse_?_mv(operation, α, handle, description, x, β, y)`.
+/// The type of `mkl_sparse_?_mv(operation, α, handle, description, x, β, y)`.
 pub type SparseMv<T> =
     unsafe extern "C" fn(c_int, T, Handle, Description, *const T, T, *mut T) -> c_int;
 
-/// OpenMP's `GOMP_parallel(body, argument, threads, flags)`.
+/// The type of the OpenMP library's `GOMP_parallel(body, argument, threads, flags)`.
 type Parallel = unsafe extern "C" fn(extern "C" fn(*mut c_void), *mut c_void, c_uint, c_uint);
 
 /// The routines of one precision.
 pub struct Typed<T> {
-    /// Absent since MKL 2026.
+    /// The product y = Ax of a square matrix. Absent since MKL 2026.
     pub csrgemv: Option<Symbol<CsrGemv<T>>>,
-    /// Absent since MKL 2026.
+    /// The product y = αAx + βy. Absent since MKL 2026.
     pub csrmv: Option<Symbol<CsrMv<T>>>,
-    /// Inspector-executor: makes the handle.
+    /// Creates the handle for the inspector-executor routines.
     pub create_csr: Symbol<CreateCsr<T>>,
-    /// Inspector-executor: the product.
+    /// The inspector-executor product.
     pub mv: Symbol<SparseMv<T>>,
 }
 
-/// The library, open.
+/// The opened library.
 pub struct Mkl {
-    /// For example `MKL 2025.3-Product Build 20251007`.
+    /// The version, for example `MKL 2025.3-Product Build 20251007`.
     pub version: String,
-    /// The file that was opened.
+    /// The path of the opened file.
     pub file: PathBuf,
     set_num_threads: Symbol<unsafe extern "C" fn(c_int)>,
     threads: AtomicU32,
@@ -117,9 +117,9 @@ pub struct Mkl {
     f32: Typed<f32>,
 }
 
-/// A precision's routines.
+/// A scalar type for which MKL has routines.
 pub trait Routines: Sized {
-    /// Picks them.
+    /// Returns the routines of this type.
     fn of(mkl: &Mkl) -> &Typed<Self>;
 }
 impl Routines for f64 {
@@ -133,23 +133,23 @@ impl Routines for f32 {
     }
 }
 
-/// Tells the OpenMP library that MKL will use where its threads belong, and to let them sleep a
-/// millisecond after a region (its default is 200), so that they do not hold the cores while another
-/// method is measured.
+/// Sets the CPUs of the threads of the OpenMP library that MKL will use. Also limits the time for which they spin after
+/// a region to one millisecond (default 200), so that they do not occupy cores while another method is measured.
 ///
 /// # Safety
+/// No other thread may be running, because this changes the environment.
 /// No other thread may be running: the environment is changed.
 pub unsafe fn place_threads(cpus: &[usize]) {
     let list: Vec<String> = cpus.iter().map(usize::to_string).collect();
     let affinity = format!("norespect,granularity=fine,explicit,proclist=[{}]", list.join(","));
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees that no other thread is running.
     unsafe {
         std::env::set_var("KMP_AFFINITY", affinity);
         std::env::set_var("KMP_BLOCKTIME", "1");
     }
 }
 
-/// What products take that are not optimised: by the transpose a y per thread.
+/// Returns the bytes of products without optimisation: for the transpose one y per thread.
 pub fn memory(extent: &Extent) -> u64 {
     let sums = extent.threads * extent.cols * extent.value;
     if extent.transpose { sums } else { 0 }
@@ -157,17 +157,17 @@ pub fn memory(extent: &Extent) -> u64 {
 
 static MKL: OnceLock<Result<Mkl, Unavailable>> = OnceLock::new();
 
-/// The library, or why it cannot be had.
+/// Opens the library on the first call and returns it, or the reason why it is not available.
 pub fn mkl() -> Result<&'static Mkl, Unavailable> {
     MKL.get_or_init(Mkl::open).as_ref().map_err(Clone::clone)
 }
 
-/// The same, if it was asked for before.
+/// Returns the result of the first call of [`mkl`], or `None` if there was none.
 pub fn opened() -> Option<Result<&'static Mkl, Unavailable>> {
     MKL.get().map(|mkl| mkl.as_ref().map_err(Clone::clone))
 }
 
-/// Wakes the threads that MKL's next call will use; they stay awake for `KMP_BLOCKTIME`.
+/// Wakes the threads that MKL's next call will use. They stay awake for `KMP_BLOCKTIME`.
 pub fn wake() {
     extern "C" fn nothing(_: *mut c_void) {}
     if let Ok(mkl) = mkl() {
@@ -177,7 +177,7 @@ pub fn wake() {
 }
 
 impl Mkl {
-    /// All threads of later calls; at most as many as `place_threads` was given CPUs.
+    /// Sets the number of threads of later calls; at most the number of CPUs passed to [`place_threads`].
     pub fn set_threads(&self, threads: usize) {
         self.threads.store(threads as u32, Ordering::Relaxed);
         // SAFETY: any count is allowed.
@@ -195,7 +195,7 @@ impl Mkl {
                 .and_then(|openmp| Ok((openmp, library::open(folder.as_deref(), name)?)));
             let (openmp, rt) = match opened {
                 Ok(opened) => opened,
-                // What the system's loader does not find is not there.
+                // A library that the system's loader does not find is not installed.
                 Err(_) if folder.is_none() => continue,
                 Err(reason) => {
                     refused.get_or_insert(reason);
@@ -206,7 +206,7 @@ impl Mkl {
             check_layers(&folder, name)?;
             return Self::resolve(rt, openmp, folder.join(name)).map_err(|error| {
                 let error = library::words(&error);
-                Unavailable(format!("{name} lacks a routine that is needed: {error}"))
+                Unavailable(format!("{name} lacks a required routine: {error}"))
             });
         }
         let refused = refused.map(|reason| format!("Intel MKL cannot be opened: {reason}"));
@@ -225,7 +225,7 @@ impl Mkl {
             };
             set_layer(b"MKL_Set_Interface_Layer", INTERFACE_LP64)?;
             set_layer(b"MKL_Set_Threading_Layer", THREADING_INTEL)?;
-            // Or MKL may use fewer threads than it is told to.
+            // Otherwise MKL may use fewer threads than requested.
             library.get::<unsafe extern "C" fn(c_int)>(b"MKL_Set_Dynamic")?(0);
             let mkl = Self {
                 version: version(&library)?,
@@ -239,19 +239,19 @@ impl Mkl {
                 f64: typed(&library, 'd')?,
                 f32: typed(&library, 's')?,
             };
-            // Their symbols are used until the process ends.
+            // The symbols are used until the process ends.
             std::mem::forget((library, openmp));
             Ok(mkl)
         }
     }
 }
 
-/// The routines whose names contain the precision's letter.
+/// Resolves the routines whose names contain the letter of a precision.
 ///
 /// # Safety
-/// `letter` is that of `T`.
+/// `letter` must be that of `T`.
 unsafe fn typed<T>(library: &Library, letter: char) -> Result<Typed<T>, libloading::Error> {
-    // SAFETY: the caller's, and MKL's headers.
+    // SAFETY: the caller guarantees the letter; the signatures are those of MKL's headers.
     unsafe {
         Ok(Typed {
             csrgemv: library.get(format!("mkl_cspblas_{letter}csrgemv").as_bytes()).ok(),
@@ -262,28 +262,28 @@ unsafe fn typed<T>(library: &Library, letter: char) -> Result<Typed<T>, libloadi
     }
 }
 
-/// A missing layer would end the process at the first call.
+/// Returns an error if a layer is missing, because MKL would end the process at the first call.
 fn check_layers(folder: &Path, rt: &str) -> Result<(), Unavailable> {
     let suffix = rt.trim_start_matches("libmkl_rt");
     for layer in ["libmkl_core", "libmkl_intel_lp64", "libmkl_intel_thread", "libmkl_def"] {
         let path = folder.join(format!("{layer}{suffix}"));
         if !path.exists() {
             let path = path.display();
-            return Err(Unavailable(format!("{rt} is there but {path} is not: reinstall mkl")));
+            return Err(Unavailable(format!("{rt} exists but {path} does not: reinstall mkl")));
         }
     }
     Ok(())
 }
 
-/// From `… Version 2025.3-Product Build 20251007 for …`.
+/// Extracts the version from a text of the form `… Version 2025.3-Product Build 20251007 for …`.
 ///
 /// # Safety
-/// The library is MKL.
+/// `library` must be MKL.
 unsafe fn version(library: &Library) -> Result<String, libloading::Error> {
     const LENGTH: usize = 300;
-    // A library that writes more than it may finds room for it, and is cut off.
+    // The buffer is larger than the length passed, in case a library writes more; the excess is ignored.
     let mut text = [0u8; 16 * LENGTH];
-    // SAFETY: writes at most as many bytes as it is told there are, the last one 0.
+    // SAFETY: the function writes at most as many bytes as the length passed, the last one 0.
     unsafe {
         type GetVersionString = unsafe extern "C" fn(*mut c_char, c_int);
         let get = library.get::<GetVersionString>(b"MKL_Get_Version_String")?;
@@ -296,7 +296,7 @@ unsafe fn version(library: &Library) -> Result<String, libloading::Error> {
     Ok(format!("MKL {}", version.trim()))
 }
 
-/// A `sparse_status_t` as a result.
+/// Converts a `sparse_status_t` to a result.
 pub fn check(call: &str, status: c_int) -> Result<(), Failed> {
     let meaning = match status {
         0 => return Ok(()),

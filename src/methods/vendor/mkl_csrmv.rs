@@ -1,7 +1,6 @@
-//! MKL's classic CSR product, the CPU baseline of merge-spmv-sc16: `mkl_cspblas_?csrgemv`, and where
-//! α ≠ 1 or β ≠ 0, which it does not take, and for the transpose, which it takes of square matrices
-//! only, `mkl_?csrmv`. No setup, no memory of its own. Exported up
-//! to MKL 2025.
+//! MKL's classic CSR product, the CPU baseline of merge-spmv-sc16: `mkl_cspblas_?csrgemv`. `mkl_?csrmv` is used for
+//! α ≠ 1 or β ≠ 0, which the former does not support, and for the transpose, which it supports only for square
+//! matrices. No setup, no additional memory. Exported up to MKL 2025.
 
 use std::ffi::{c_char, c_int};
 
@@ -10,11 +9,11 @@ use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 
-/// See the file's head.
+/// The method `mkl-csrmv`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "mkl-csrmv",
     source: "Intel MKL, mkl_cspblas_?csrgemv; merge-spmv-sc16's baseline",
-    summary: "MKL's classic product (mkl_?csrmv when alpha is not 1 or beta not 0); gone in MKL 2026",
+    summary: "MKL's classic product (mkl_?csrmv when alpha is not 1 or beta not 0); removed in MKL 2026",
     parameters: &[],
     operations: Operations::Both,
     setup: Setup::Nothing,
@@ -24,7 +23,7 @@ pub const METHOD: Method = Method {
 
 const NO_TRANSPOSE: *const c_char = c"N".as_ptr();
 const TRANSPOSE: *const c_char = c"T".as_ptr();
-/// General, and indices that begin at zero.
+/// The description of a general matrix with zero-based indices.
 const GENERAL_ZERO_BASED: *const c_char = c"G  C  ".as_ptr();
 
 fn prepare<'a, T: Scalar + Routines>(
@@ -47,8 +46,8 @@ fn prepare<'a, T: Scalar + Routines>(
     let transpose = request.transpose;
     Ok(Prepared::new(csr, 0, move |alpha, x, beta, y| {
         let (x, y) = (x.as_ptr(), y.as_mut_ptr());
-        // SAFETY: the arrays live as long as `csr`; indices are below 2^31, so that u32 reads as
-        // int; x and y have cols and rows values.
+        // SAFETY: the arrays live as long as `csr`; indices are below 2^31, so a u32 has the same bits as an int; x and
+        // y have cols and rows values (or the reverse for the transpose).
         unsafe {
             if alpha == T::one() && beta == T::zero() && !transpose {
                 csrgemv(NO_TRANSPOSE, &rows, values, starts, columns, x, y);

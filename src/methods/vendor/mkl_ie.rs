@@ -1,6 +1,6 @@
-//! MKL's inspector-executor product, `mkl_sparse_?_mv`, twice: without a hint, where it works on the
-//! CSR arrays as they are, and with hint and `mkl_sparse_optimize`, where it may copy the matrix into
-//! a format of its own. Creating the handle, the hint and the optimisation are setup.
+//! MKL's inspector-executor product, `mkl_sparse_?_mv`, as two methods: without a hint, where it uses the CSR arrays
+//! unchanged, and with a hint and `mkl_sparse_optimize`, where it may copy the matrix into an internal format. Creating
+//! the handle, the hint and the optimisation are setup.
 
 use std::ffi::c_int;
 use std::ptr::null_mut;
@@ -11,7 +11,7 @@ use crate::memory::extent::Extent;
 use crate::method::{Code, Failed, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
 
-/// Without hint.
+/// The method `mkl-ie`, without a hint.
 pub const METHOD: Method = Method {
     name: "mkl-ie",
     source: "Intel MKL, mkl_sparse_?_mv",
@@ -23,33 +23,33 @@ pub const METHOD: Method = Method {
     code: Code::Cpu { parallel: true, f64: prepare::<_, false>, f32: prepare::<_, false> },
 };
 
-/// With hint and optimisation.
+/// The method `mkl-ie-opt`, with a hint and optimisation.
 pub const METHOD_OPT: Method = Method {
     name: "mkl-ie-opt",
     setup: Setup::Inspection,
-    summary: "the same after mkl_sparse_set_mv_hint and mkl_sparse_optimize, counted as setup",
+    summary: "mkl-ie after mkl_sparse_set_mv_hint and mkl_sparse_optimize, which count as setup",
     memory: memory_optimised,
     code: Code::Cpu { parallel: true, f64: prepare::<_, true>, f32: prepare::<_, true> },
     ..METHOD
 };
 
-/// The copy that mkl_sparse_optimize makes, of which MKL does not tell: the process of MKL 2025.3 grew by 15
-/// to 28 bytes per nonzero in f64 and 11 to 20 in f32, the most for three diagonals.
+/// Bounds the bytes of the copy that mkl_sparse_optimize makes. MKL does not report its size: the process of MKL 2025.3
+/// grew by 15 to 28 bytes per nonzero in f64 and 11 to 20 in f32; the largest values are for three diagonals.
 fn memory_optimised(extent: &Extent) -> u64 {
     extent.nnz * (2 * extent.value + 9) + 16 * extent.rows + mkl::memory(extent)
 }
 
-/// A handle that is destroyed with its owner.
+/// A handle that is destroyed when this is dropped.
 struct Matrix {
     handle: Handle,
-    /// MKL's word for A or Aᵀ.
+    /// MKL's constant for A or Aᵀ.
     operation: c_int,
     mkl: &'static Mkl,
 }
 
 impl Drop for Matrix {
     fn drop(&mut self) {
-        // SAFETY: made by create_csr, destroyed once. A status here changes nothing any more.
+        // SAFETY: the handle was made by create_csr and is destroyed once. Its status is ignored: nothing can be done.
         unsafe { (self.mkl.destroy)(self.handle) };
     }
 }
@@ -82,8 +82,8 @@ impl Matrix {
         let columns = csr.column_indices.as_ptr().cast::<c_int>();
         let values = csr.values.as_ptr();
         let create = &T::of(mkl).create_csr;
-        // SAFETY: the arrays outlive the handle, since the product that owns it borrows the matrix;
-        // MKL does not write to them; indices are below 2^31, so that u32 reads as int.
+        // SAFETY: the arrays outlive the handle, because the product that owns it borrows the matrix; MKL does not
+        // write to them; indices are below 2^31, so a u32 has the same bits as an int.
         let status =
             unsafe { create(&mut handle, 0, rows, cols, starts, starts.add(1), columns, values) };
         check("mkl_sparse_?_create_csr", status)?;
@@ -96,11 +96,11 @@ impl Matrix {
         // SAFETY: the handle is alive.
         let status = unsafe { (self.mkl.set_mv_hint)(self.handle, self.operation, GENERAL, calls) };
         check("mkl_sparse_set_mv_hint", status)?;
-        // SAFETY: the same.
+        // SAFETY: the handle is alive.
         check("mkl_sparse_optimize", unsafe { (self.mkl.optimize)(self.handle) })
     }
 
-    /// `x` and `y` have cols and rows values, or the other way round when transposed.
+    /// Multiplies. `x` and `y` must have cols and rows values, or the reverse for the transpose.
     fn multiply<T: Scalar + Routines>(
         &self,
         alpha: T,
@@ -110,7 +110,7 @@ impl Matrix {
     ) -> Result<(), Failed> {
         let (x, y) = (x.as_ptr(), y.as_mut_ptr());
         let mv = &T::of(self.mkl).mv;
-        // SAFETY: the handle is alive, and the lengths are as said.
+        // SAFETY: the handle is alive, and the caller guarantees the lengths.
         let status = unsafe { mv(self.operation, alpha, self.handle, GENERAL, x, beta, y) };
         check("mkl_sparse_?_mv", status)
     }

@@ -1,4 +1,5 @@
-//! Vendors' libraries, opened at run time: an absent one is a `skipped` row that says how to get it.
+//! Vendors' libraries, opened at run time. If one is absent, its methods have `skipped` rows that explain how to get
+//! it.
 
 pub mod cusparse;
 pub mod cusparse_bsr;

@@ -1,4 +1,4 @@
-//! What the fake computes, and where it reads it.
+//! Computes the products of the fake cuSPARSE from arrays in device memory.
 
 use bytemuck::Pod;
 use spmv_bench::device::cusparse::{Order, SparseFormat, SparseLayout, SparseProduct};
@@ -26,7 +26,7 @@ pub fn compute<T: Scalar + Pod, G>(
     for (y, sum) in results.iter_mut().zip(sums) {
         *y = if beta == T::zero() { alpha * sum } else { alpha * sum + beta * *y };
     }
-    memory.upload(bytemuck::cast_slice(&results), y).expect("y lies in memory");
+    memory.upload(bytemuck::cast_slice(&results), y).expect("y is in device memory");
 }
 
 fn entries<T: Scalar + Pod>(memory: &HostAccess, layout: &SparseLayout) -> Vec<(usize, usize, T)> {
@@ -61,7 +61,7 @@ fn entries<T: Scalar + Pod>(memory: &HostAccess, layout: &SparseLayout) -> Vec<(
             let places = (0..stored).filter(|&place| columns[place] != u32::MAX);
             let entries: Vec<_> =
                 places.map(|k| (row(k), columns[k] as usize, values[k])).collect();
-            assert_eq!(entries.len(), nnz, "places that hold something");
+            assert_eq!(entries.len(), nnz, "entries that are not padding");
             entries
         }
         SparseFormat::Bsr { side, blocks, row_offsets, column_indices, values, order } => {
@@ -89,6 +89,6 @@ fn entries<T: Scalar + Pod>(memory: &HostAccess, layout: &SparseLayout) -> Vec<(
 fn array<T: Pod>(memory: &HostAccess, address: Address, len: usize) -> Vec<T> {
     let mut elements = vec![T::zeroed(); len];
     let bytes = bytemuck::cast_slice_mut(&mut elements);
-    memory.download(address, bytes).expect("an array that lies in memory");
+    memory.download(address, bytes).expect("an array in device memory");
     elements
 }

@@ -1,6 +1,6 @@
-//! A cuSPARSE for the model: it checks the order and the arguments of the calls and computes what
-//! they ask for, from the addresses that they name, so that a wrong argument is a wrong result. The rules are
-//! those of NVIDIA's documentation of the generic interface.
+//! A fake cuSPARSE for the model. It checks the order and the arguments of the calls and computes the products from the
+//! given addresses, so that a wrong argument causes a wrong result. The rules are those of NVIDIA's documentation of
+//! the generic API.
 
 mod compute;
 mod op;
@@ -19,7 +19,7 @@ use spmv_bench::scalar::Precision;
 
 use compute::compute;
 
-/// Every workspace while its contents are in use.
+/// The contents of every workspace while it is in use.
 const WORKSPACE: [u8; 96] = [0xA5; 96];
 
 pub struct FakeCuSparse(RefCell<State>);
@@ -29,12 +29,15 @@ struct State {
     created: usize,
     matrices: HashMap<SparseMatrix, SparseLayout>,
     vectors: HashMap<DenseVector, (u64, Address, Precision)>,
-    /// Products whose workspace was asked for, and the one that a matrix was preprocessed for.
+    /// The products whose workspace size was queried.
     sized: Vec<(SparseMatrix, bool, Algorithm)>,
+    /// The product for which each matrix was preprocessed, with its workspace.
     preprocessed: HashMap<SparseMatrix, (bool, Algorithm, Address)>,
-    /// The same of cusparseSpMVOp, with the workspace of a descriptor and the descriptor of a plan.
+    /// The products of cusparseSpMVOp whose workspace size was queried.
     op_sized: Vec<(SparseMatrix, OpAlgorithm)>,
+    /// The matrix and the workspace of each descriptor.
     descriptors: HashMap<OpDescriptor, (SparseMatrix, Address)>,
+    /// The descriptor of each plan.
     plans: HashMap<OpPlan, OpDescriptor>,
 }
 
@@ -47,7 +50,7 @@ impl Drop for FakeCuSparse {
 }
 
 impl FakeCuSparse {
-    /// A model with it.
+    /// Adds a fake cuSPARSE to a model.
     pub fn on(model: Model) -> Model {
         let state = State {
             memory: model.host_access(),
@@ -70,7 +73,7 @@ impl State {
         self.created
     }
 
-    /// Checks a product's descriptors against one another.
+    /// Checks the descriptors of a product against each other and returns the layout of the matrix.
     fn layout<G>(&self, product: &SparseProduct<G>) -> SparseLayout {
         let layout = self.matrices[&product.matrix];
         let (x, y) = (self.vectors[&product.x], self.vectors[&product.y]);
@@ -83,7 +86,7 @@ impl State {
         layout
     }
 
-    /// The same, and whether the algorithm takes such a product.
+    /// Also checks that the algorithm supports the product.
     fn layout_for(&self, product: &SparseProduct) -> SparseLayout {
         let layout = self.layout(product);
         let fits = match layout.format {
@@ -102,17 +105,17 @@ impl State {
         layout
     }
 
-    /// Leaves a mark in a workspace.
+    /// Writes a pattern to a workspace.
     fn occupy(&self, workspace: Address) {
-        assert_eq!(workspace % 16, 0, "alignment that cuSPARSE of CUDA 12 needs");
+        assert_eq!(workspace % 16, 0, "alignment that cuSPARSE of CUDA 12 requires");
         self.memory.upload(&WORKSPACE, workspace).expect("a workspace");
     }
 
-    /// Checks that the mark is there still.
+    /// Checks that the pattern in a workspace is unchanged.
     fn check_occupied(&self, workspace: Address) {
         let mut found = [0; WORKSPACE.len()];
         self.memory.download(workspace, &mut found).expect("a workspace");
-        assert_eq!(found, WORKSPACE, "the workspace stays as the preprocessing left it");
+        assert_eq!(found, WORKSPACE, "the workspace is unchanged since the preprocessing");
     }
 
     fn compute<G>(&self, layout: &SparseLayout, product: &SparseProduct<G>) {

@@ -1,4 +1,4 @@
-//! cusparseSpMVOp of the fake.
+//! The functions of cusparseSpMVOp in the fake cuSPARSE.
 
 use spmv_bench::device::cusparse::{
     OpAlgorithm, OpDescriptor, OpPlan, SpMvOp, SparseFormat, SparseProduct,
@@ -9,7 +9,7 @@ use spmv_bench::method::{Failed, Unprepared};
 use super::{FakeCuSparse, State, WORKSPACE};
 
 impl State {
-    /// Checks that cusparseSpMVOp takes such a product.
+    /// Checks that cusparseSpMVOp supports the product.
     fn check_op(&self, product: &SparseProduct<OpAlgorithm>) {
         let is_csr = matches!(self.layout(product).format, SparseFormat::Csr { .. });
         assert!(is_csr && !product.transpose, "{product:?}");
@@ -42,7 +42,8 @@ impl SpMvOp for FakeCuSparse {
     fn destroy_descriptor(&self, descriptor: OpDescriptor) {
         let mut state = self.0.borrow_mut();
         assert!(!state.plans.values().any(|of| *of == descriptor), "destroyed before its plan");
-        let (_, workspace) = state.descriptors.remove(&descriptor).expect("one that exists");
+        let (_, workspace) =
+            state.descriptors.remove(&descriptor).expect("a descriptor that exists");
         state.check_occupied(workspace);
     }
 

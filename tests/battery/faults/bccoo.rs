@@ -1,4 +1,4 @@
-//! Faults in BCCOO's segmented sums and in how tiles hand on what they leave.
+//! Faults in BCCOO's segmented sums and in the way tiles pass on their carries.
 
 use crate::kernels::{
     Fault,

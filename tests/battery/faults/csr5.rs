@@ -1,4 +1,4 @@
-//! Faults in CSR5's kernels: the conversion's, then the product's.
+//! Faults in CSR5's kernels: first those of the conversion, then those of the product.
 
 use crate::kernels::{
     Fault,

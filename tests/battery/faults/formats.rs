@@ -17,7 +17,7 @@ pub const FAULTS: &[Fault] = &[
     ("gpu-sell", "chunk_offsets[chunk + 1] - start", "chunk_offsets[chunk + 1]", By("reads")),
     ("gpu-sell:c=64", "place / CHUNK", "place / 32", By("reads")),
     ("gpu-sell", "columns[j] == NO_ENTRY", "false", By("which is in no buffer")),
-    // Of a block's warps, those that are done with a chunk must wait for the others.
+    // Warps that have finished a chunk must wait for the other warps of the block.
     (
         "gpu-dia:block=128",
         "// The chunk before has been read.\n        __syncthreads();",

@@ -1,4 +1,4 @@
-//! Faults in the transposed product by vectors; the plain one has CSR-Vector's kernel.
+//! Faults in the transposed product by vectors. The plain product uses CSR-Vector's kernel.
 
 use crate::kernels::{
     Fault,

@@ -1,4 +1,4 @@
-//! Faults in merge's kernels.
+//! Faults in the kernels of the merge method.
 
 use crate::kernels::{
     Fault,

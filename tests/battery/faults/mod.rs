@@ -1,4 +1,4 @@
-//! Faults planted in the kernels' text, by family.
+//! Faults to plant in the text of kernels, by family.
 
 pub mod bccoo;
 pub mod csr5;

@@ -1,4 +1,4 @@
-//! Faults in the naive products and in what comes before kernels that add to y.
+//! Faults in the kernels of the naive products.
 
 use crate::kernels::{
     Fault,

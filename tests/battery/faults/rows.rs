@@ -23,7 +23,7 @@ pub const FAULTS: &[Fault] = &[
         "row_offsets[row + 1]",
         By("reads 4 bytes at offset 2064 of"),
     ),
-    // The barrier in a divergent branch of five-gpu-algorithms' listing.
+    // The barrier in a divergent branch that the listing of five-gpu-algorithms has.
     (
         "gpu-csr-vector",
         "sum = vector_sum<LANES>",

@@ -1,4 +1,4 @@
-//! Faults in TileSpMV's units and formats, and in the pass for the entries taken out.
+//! Faults in TileSpMV's units and formats, and in the second pass for the entries apart.
 
 use crate::kernels::{
     Fault,
@@ -29,7 +29,7 @@ pub const FAULTS: &[Fault] = &[
         "__shfl_down_sync(0xffffu, sum, SIDE)",
         By("in which the caller is not"),
     ),
-    // By format.
+    // Faults in the formats.
     (
         "gpu-tile",
         "tile.row + 1 < SIDE ? tile.indices[tile.row + 1] : tile.size",
@@ -77,7 +77,7 @@ pub const FAULTS: &[Fault] = &[
         "dense_columns_sum(const View &tile) {\n    value_t sum = 0;",
         Somehow,
     ),
-    // Listed entries, in tiles.
+    // Faults in the listed entries in tiles.
     (
         "gpu-tile:coo=tiles",
         "atomicAdd(&sums[at / SIDE], product)",
@@ -93,6 +93,6 @@ pub const FAULTS: &[Fault] = &[
     ),
     ("gpu-tile:coo=tiles:hyb=on", "(places + 1) / 2", "places / 2", Somehow),
     ("gpu-tile:coo=tiles:hyb=on", "tile.values + places + inside", "tile.values + inside", Somehow),
-    // As in COO, with fewer entries.
+    // Faults in the entries apart, as in COO.
     ("gpu-tile", "rows[step] = k < end ?", "rows[step] = k + 1 < end ?", Somehow),
 ];

@@ -1,4 +1,4 @@
-//! What the library's functions are given: our words in its own.
+//! Converts this program's types to the arguments of the library's functions.
 
 use std::ffi::c_void;
 
@@ -13,7 +13,7 @@ use crate::device::cusparse::{Algorithm, Order, SparseLayout};
 use crate::device::driver::Address;
 use crate::scalar::Precision;
 
-/// α or β as the library reads it: of the product's precision.
+/// α or β in the product's precision, as the library reads it.
 pub enum Number {
     F32(f32),
     F64(f64),

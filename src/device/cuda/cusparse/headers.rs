@@ -1,5 +1,5 @@
-//! What is declared here, held against the headers and libraries of every version of cuSPARSE that is
-//! installed: `scripts/test` brings that of CUDA 12, that of CUDA 13.0, and the newest. It needs no GPU.
+//! Tests that compare the declarations with the headers and libraries of every installed version of cuSPARSE.
+//! `scripts/test` installs those of CUDA 12, of CUDA 13.0 and the newest. The tests need no GPU.
 
 use std::fs;
 use std::io::Write;
@@ -10,17 +10,17 @@ use super::*;
 use crate::device::cusparse::{Algorithm, OpAlgorithm, Order};
 use crate::methods::vendor::library;
 
-/// The first version that is worked with.
+/// The oldest supported version.
 const OLDEST: Version = [12, 0, 0];
 
-/// A version that is installed.
+/// An installed version.
 struct Installed {
     folder: PathBuf,
     header: String,
     version: Version,
 }
 
-/// Those since a version beside whose library there is a header; said aloud when there is none.
+/// Returns the installed versions from `since` on that have a header; prints a message if there is none.
 fn installed(since: Version) -> Vec<Installed> {
     let newest = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv/newest/nvidia/cu13/lib");
     let folders = library::folders().into_iter().chain([newest]);
@@ -44,14 +44,14 @@ impl Installed {
         Some(Self { folder, header, version })
     }
 
-    /// The types of a function's arguments, in Rust's words.
+    /// Returns the types of a function's arguments in Rust's notation.
     fn prototype(&self, function: &str) -> Option<Vec<String>> {
         let (_, rest) = self.header.split_once(&format!("\n{function}("))?;
         let (arguments, _) = rest.split_once(')')?;
         Some(arguments.split(',').map(rust_type).collect())
     }
 
-    /// What a name of an enum stands for.
+    /// Returns the value of an enum constant.
     fn value(&self, name: &str) -> Option<u32> {
         self.header.match_indices(name).find_map(|(at, _)| {
             let value = self.header[at + name.len()..].trim_start().strip_prefix('=')?;
@@ -60,7 +60,7 @@ impl Installed {
     }
 }
 
-/// The type of `const void* alpha`, in Rust's words.
+/// Converts a declaration such as `const void* alpha` to its type in Rust's notation.
 fn rust_type(argument: &str) -> String {
     let words = argument.replace('*', " * ");
     let mut words: Vec<_> = words.split_whitespace().collect();
@@ -81,7 +81,7 @@ fn rust_type(argument: &str) -> String {
     }
 }
 
-/// The functions that a source declares, with the types of their arguments.
+/// Returns the functions that a source file declares, with the types of their arguments.
 fn declared(source: &str) -> Vec<(&str, Vec<String>)> {
     let starts = source.match_indices("\n        cusparse").map(|(at, _)| &source[at..]);
     let declarations = starts.filter_map(|text| text.split_once(");")?.0.split_once('('));
@@ -120,7 +120,7 @@ fn arguments_of_the_planned_product_are_those_of_the_headers() {
 }
 
 #[test]
-fn versions_have_what_they_are_said_to_have() {
+fn functions_appear_in_the_stated_versions() {
     for Installed { header, version, .. } in installed(OLDEST) {
         for (name, since) in [
             ("cusparseCreateSlicedEll(", SLICED_ELL_SINCE),
@@ -151,7 +151,7 @@ fn values_are_those_of_the_headers() {
         ("CUSPARSE_STATUS_SUCCESS", 0),
         ("CUSPARSE_STATUS_NOT_SUPPORTED", NOT_SUPPORTED),
     ];
-    // Older headers have none of these.
+    // Older headers do not have these.
     let newer = [
         ("CUSPARSE_SPMV_SELL_ALG1", algorithm(Algorithm::SellAlg1) as u32),
         ("CUSPARSE_SPMV_BSR_ALG1", algorithm(Algorithm::BsrAlg1) as u32),
@@ -170,11 +170,12 @@ fn values_are_those_of_the_headers() {
 }
 
 #[test]
-fn every_library_opens_and_tells_what_it_lacks() {
+fn every_library_opens_and_reports_missing_functions() {
     for Installed { folder, version, .. } in installed(OLDEST) {
         let opened = library::open_local(Some(&folder), SOUGHT.names[0]);
         let opened = opened.unwrap_or_else(|message| panic!("{}: {message}", folder.display()));
-        let cusparse = CuSparseLibrary::find(&opened, folder).expect("what every version has");
+        let cusparse =
+            CuSparseLibrary::find(&opened, folder).expect("the functions of every version");
         assert_eq!(cusparse.version, version);
         let Functions { cusparseCreateSlicedEll: sell, cusparseCreateBsr: bsr, .. } =
             cusparse.functions;
@@ -188,7 +189,7 @@ fn every_library_opens_and_tells_what_it_lacks() {
         );
         let expected = (version < op_functions::SINCE).then_some(Unavailable(lacking));
         assert_eq!(cusparse.op.as_ref().err(), expected.as_ref());
-        // The libraries' functions may run when the process ends.
+        // The libraries' functions may still run when the process ends.
         std::mem::forget(opened);
     }
 }

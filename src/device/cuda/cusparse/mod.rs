@@ -1,4 +1,4 @@
-//! cuSPARSE itself: found, opened, and with a handle in a device's stream.
+//! Finds and opens cuSPARSE, and calls it with a handle in a device's stream.
 
 mod arguments;
 #[cfg(test)]
@@ -28,7 +28,7 @@ pub(super) use stream::InStream;
 
 const SOUGHT: Sought = Sought {
     title: "cuSPARSE",
-    // CUDA 12 and CUDA 13 share this name.
+    // CUDA 12 and CUDA 13 use the same file name.
     names: &["libcusparse.so.12"],
     symbol: "cusparseGetProperty",
     packages: ["nvidia-cusparse-cu12==12.5.*", "nvidia-cusparse==12.6.*"],
@@ -36,7 +36,7 @@ const SOUGHT: Sought = Sought {
 };
 
 functions! {
-    /// cuSPARSE's functions.
+    /// The functions of cuSPARSE.
     Functions {
         cusparseGetProperty(libraryPropertyType, *mut c_int);
         cusparseCreate(*mut cusparseHandle_t);
@@ -152,13 +152,13 @@ type Version = [c_int; 3];
 const SLICED_ELL_SINCE: Version = [12, 1, 0];
 /// The first version with `cusparseSpMV_preprocess`.
 const PREPROCESS_SINCE: Version = [12, 3, 0];
-/// The first version whose `cusparseSpMV` takes block CSR; the descriptor of such a matrix is older.
+/// The first version whose `cusparseSpMV` supports block CSR; the descriptor of such a matrix appeared earlier.
 const BSR_SINCE: Version = [12, 6, 3];
 
-/// A library, open.
+/// An opened library.
 pub struct CuSparseLibrary {
     version: Version,
-    /// Where it was found.
+    /// The file of the library.
     pub file: PathBuf,
     functions: Functions,
     op: Result<OpFunctions, Unavailable>,
@@ -171,18 +171,18 @@ fn opened() -> &'static Opened<CuSparseLibrary> {
     OPENED.get_or_init(|| SOUGHT.open_all(CuSparseLibrary::find))
 }
 
-/// All libraries that were found, the best first; needs neither a GPU nor a driver.
+/// Returns all installed libraries, the best first. Needs neither a GPU nor a driver.
 ///
 /// # Errors
-/// How to get one.
+/// Returns how to get one if there is none.
 pub fn libraries() -> Result<&'static [CuSparseLibrary], Unavailable> {
     SOUGHT.all(opened())
 }
 
-/// The newest library that works for `target`.
+/// Returns the newest library that works for `target`.
 ///
 /// # Errors
-/// What those that were found lack, and which one to get.
+/// Returns the reasons why the installed ones do not work, and which one to get.
 pub fn library(target: &Target) -> Result<&'static CuSparseLibrary, Unavailable> {
     SOUGHT.choose(opened(), target)
 }
@@ -192,20 +192,20 @@ impl CuSparseLibrary {
         let functions = Functions::find(library)?;
         let part = |which| {
             let mut value = 0;
-            // SAFETY: a number to write to.
+            // SAFETY: the pointer is valid for writes.
             unsafe { (functions.cusparseGetProperty)(which, &mut value) };
             value
         };
         let version = [MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL].map(part);
         let op = OpFunctions::find(library, version);
-        // SAFETY: the signatures are those of its header, where the argument is an enum of 32 bits.
+        // SAFETY: the signatures are those of the library's header, where the argument is a 32-bit enum.
         let (error_name, error_string) = unsafe {
             (*library.get(b"cusparseGetErrorName")?, *library.get(b"cusparseGetErrorString")?)
         };
         Ok(Self { version, file, functions, op, error_name, error_string })
     }
 
-    /// For example `cuSPARSE 12.6.3`.
+    /// Returns name and version, for example `cuSPARSE 12.6.3`.
     pub fn name(&self) -> String {
         named(self.version)
     }
@@ -214,7 +214,7 @@ impl CuSparseLibrary {
         if status == 0 {
             return Ok(());
         }
-        // SAFETY: they take any status and return literals.
+        // SAFETY: the functions accept any status and return literals.
         let (name, meaning) = unsafe {
             (
                 libraries::text((self.error_name)(status)),
@@ -224,7 +224,7 @@ impl CuSparseLibrary {
         Err(Failed(format!("{call}: {name} ({meaning})")))
     }
 
-    /// The same while a product is prepared: what the library does not support is no error.
+    /// Converts a status during the setup: a product that the library does not support is unavailable, not failed.
     fn check_support(&self, call: &str, status: u32) -> Result<(), Unprepared> {
         self.check(call, status).map_err(|failed| match status {
             NOT_SUPPORTED => Unavailable(failed.0).into(),
@@ -232,7 +232,7 @@ impl CuSparseLibrary {
         })
     }
 
-    /// An optional function, which cuSPARSE has since `since`.
+    /// Returns an optional function, which cuSPARSE has since version `since`.
     fn newer<F: Copy>(
         &self,
         function: Option<F>,
@@ -247,12 +247,12 @@ fn named([major, minor, patch]: Version) -> String {
     format!("cuSPARSE {major}.{minor}.{patch}")
 }
 
-/// What a version lacks, as a reason.
+/// Returns the reason for a function that the version lacks.
 fn lacks(version: Version, what: &str, since: Version) -> Unavailable {
     Unavailable(format!("{} lacks {what}, which {} has", named(version), named(since)))
 }
 
-/// For example `cuSPARSE 12.6.3 (/usr/lib/libcusparse.so.12)`.
+/// Writes for example `cuSPARSE 12.6.3 (/usr/lib/libcusparse.so.12)`.
 impl fmt::Display for CuSparseLibrary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.name(), self.file.display())
@@ -265,8 +265,8 @@ impl Edition for CuSparseLibrary {
     }
 
     fn refusal(&self, target: &Target) -> Option<String> {
-        // Its versions up to 12.5 belong to CUDA 12, those from 12.6 on to CUDA 13.
+        // Versions up to 12.5 belong to CUDA 12, those from 12.6 on to CUDA 13.
         let cuda = if self.version() < (12, 6) { 12 } else { 13 };
-        (cuda > target.newest_cuda()).then(|| format!("is of CUDA {cuda}"))
+        (cuda > target.newest_cuda()).then(|| format!("belongs to CUDA {cuda}"))
     }
 }

@@ -12,7 +12,7 @@ use crate::method::{Failed, Unavailable, Unprepared};
 use crate::scalar::Precision;
 
 impl InStream {
-    /// The functions, for a product that they support, with the context the current one.
+    /// Makes the context the current one and returns the functions if they support the product.
     fn op_for(&self, product: &SparseProduct<OpAlgorithm>) -> Result<&OpFunctions, Unavailable> {
         let functions = self.op_functions()?;
         let since_named = match (product.precision, product.algorithm) {
@@ -32,7 +32,7 @@ impl InStream {
     }
 
     fn common(&self) -> &'static Common {
-        &self.op_functions().expect("what was made by them").common
+        &self.op_functions().expect("the functions that created it").common
     }
 }
 
@@ -42,15 +42,15 @@ impl SpMvOp for InStream {
         let SparseProduct { matrix, transpose, x, y, precision, algorithm, .. } = *product;
         let (op, of) = (operation(transpose), data_type(precision));
         let (handle, a, x, y) = (self.handle, matrix.0 as _, x.0 as _, y.0 as _);
-        // SAFETY: the descriptors are alive, and there is a number to write to.
+        // SAFETY: the descriptors are alive, and the pointer is valid for writes.
         let status = unsafe {
             match &self.op_for(product)?.analysis {
                 Analysis::Unnamed(functions) => {
                     (functions.cusparseSpMVOp_bufferSize)(handle, op, a, x, y, y, of, &mut bytes)
                 }
                 Analysis::Named(functions) => {
-                    let ask = functions.cusparseSpMVOp_bufferSize;
-                    ask(handle, op, a, x, y, y, of, algorithm as u32, &mut bytes)
+                    let get = functions.cusparseSpMVOp_bufferSize;
+                    get(handle, op, a, x, y, y, of, algorithm as u32, &mut bytes)
                 }
             }
         };
@@ -67,8 +67,8 @@ impl SpMvOp for InStream {
         let SparseProduct { matrix, transpose, x, y, precision, algorithm, .. } = *product;
         let (op, of, buffer) = (operation(transpose), data_type(precision), pointer(buffer));
         let (handle, a, x, y) = (self.handle, matrix.0 as _, x.0 as _, y.0 as _);
-        // SAFETY: the descriptors are alive, and there is a pointer to write to. The arrays and the buffer
-        // are their owners' word.
+        // SAFETY: the descriptors are alive, and the pointer is valid for writes. The owners of the arrays and of the
+        // buffer guarantee that they live long enough.
         let status = unsafe {
             match &self.op_for(product)?.analysis {
                 Analysis::Unnamed(functions) => {
@@ -87,14 +87,14 @@ impl SpMvOp for InStream {
     }
 
     fn destroy_descriptor(&self, descriptor: OpDescriptor) {
-        // SAFETY: made by `create_descriptor`, destroyed once. A status changes nothing any more.
+        // SAFETY: made by `create_descriptor`, destroyed once. The status is ignored: nothing can be done.
         unsafe { (self.common().cusparseSpMVOp_destroyDescr)(descriptor.0 as _) };
     }
 
     fn create_plan(&self, descriptor: OpDescriptor) -> Result<OpPlan, Unprepared> {
         let mut plan = null_mut();
         let create = self.common().cusparseSpMVOp_createPlan;
-        // SAFETY: the descriptor is alive, and there is a pointer to write to. Without code, there is no
+        // SAFETY: the descriptor is alive, and the pointer is valid for writes. A null code means that there is no
         // epilogue.
         let status = unsafe { create(self.handle, descriptor.0 as _, &mut plan, null(), 0) };
         self.library.check_support("cusparseSpMVOp_createPlan", status)?;
@@ -102,7 +102,7 @@ impl SpMvOp for InStream {
     }
 
     fn destroy_plan(&self, plan: OpPlan) {
-        // SAFETY: made by `create_plan`, destroyed once. A status changes nothing any more.
+        // SAFETY: made by `create_plan`, destroyed once. The status is ignored: nothing can be done.
         unsafe { (self.common().cusparseSpMVOp_destroyPlan)(plan.0 as _) };
     }
 
@@ -112,8 +112,8 @@ impl SpMvOp for InStream {
             [product.alpha, product.beta].map(|value| Number::new(value, precision));
         let (alpha, beta) = (alpha.pointer(), beta.pointer());
         let multiply = self.common().cusparseSpMVOp;
-        // SAFETY: plan and descriptors are alive, and the arrays behind them are their owners' word. α and
-        // β are on the host, which is a new handle's mode, and read before it returns.
+        // SAFETY: plan and descriptors are alive, and the owners of the arrays guarantee that these are too. α and β
+        // are on the host, which is the default pointer mode, and are read before the function returns.
         let status = unsafe {
             multiply(self.handle, plan.0 as _, alpha, beta, x.0 as _, y.0 as _, y.0 as _)
         };

@@ -1,5 +1,5 @@
-//! The functions of cusparseSpMVOp. The bindings, made from the header of CUDA 13.0, do not know them, so that
-//! they are declared here. Nothing but the tests of `headers` holds this against NVIDIA's headers.
+//! The functions of cusparseSpMVOp. The bindings, which are generated from the header of CUDA 13.0, do not contain
+//! them. Only the tests in `headers` compare these declarations with NVIDIA's headers.
 
 use std::ffi::c_void;
 
@@ -15,7 +15,7 @@ use crate::methods::vendor::library;
 
 /// The first version with `cusparseSpMVOp_bufferSize`.
 pub const SINCE: Version = [12, 7, 3];
-/// The first version with `cusparseSpMVOpAlg_t`, and with f32.
+/// The first version with `cusparseSpMVOpAlg_t` and with support for f32.
 pub const NAMED_SINCE: Version = [12, 8, 1];
 
 #[allow(non_camel_case_types)] // the name is the library's
@@ -37,7 +37,7 @@ macro_rules! unbound {
 
         impl $table {
             fn find(library: &Library) -> Result<Self, libloading::Error> {
-                // SAFETY: the arguments are those of the headers of the versions that it is used for.
+                // SAFETY: the arguments are those in the headers of the versions for which the table is used.
                 unsafe {
                     Ok(Self { $($function: *library.get(stringify!($function).as_bytes())?,)* })
                 }
@@ -47,7 +47,7 @@ macro_rules! unbound {
 }
 
 unbound! {
-    /// What is the same in all versions since [`SINCE`].
+    /// The functions that are the same in all versions since [`SINCE`].
     Common {
         cusparseSpMVOp_destroyDescr(cusparseSpMVOpDescr_t);
         cusparseSpMVOp_createPlan(
@@ -69,7 +69,7 @@ unbound! {
         );
     }
 
-    /// The rest of the versions before [`NAMED_SINCE`].
+    /// The other functions in versions before [`NAMED_SINCE`].
     Unnamed {
         cusparseSpMVOp_bufferSize(
             cusparseHandle_t,
@@ -94,7 +94,7 @@ unbound! {
         );
     }
 
-    /// The rest since [`NAMED_SINCE`].
+    /// The other functions since [`NAMED_SINCE`], with an argument for the algorithm.
     Named {
         cusparseSpMVOp_bufferSize(
             cusparseHandle_t,
@@ -122,22 +122,23 @@ unbound! {
     }
 }
 
-/// The functions of a library that has them.
+/// The functions of cusparseSpMVOp in a library that has them.
 pub struct OpFunctions {
-    /// What is the same in all versions.
+    /// The functions that are the same in all versions.
     pub common: Common,
-    /// What prepares.
+    /// The functions that prepare a product.
     pub analysis: Analysis,
 }
 
-/// What prepares, which took an algorithm only later: the symbols have the same names.
+/// The functions that prepare a product. Newer versions have an additional argument for the algorithm, but the same
+/// symbols.
 pub enum Analysis {
     Unnamed(Unnamed),
     Named(Named),
 }
 
 impl OpFunctions {
-    /// Finds them in a library of that version.
+    /// Looks up the functions in a library of the given version.
     pub fn find(library: &Library, version: Version) -> Result<Self, Unavailable> {
         if version < SINCE {
             return Err(lacks(version, "cusparseSpMVOp_bufferSize", SINCE));

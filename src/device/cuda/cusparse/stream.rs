@@ -1,4 +1,4 @@
-//! The library in the stream of a device.
+//! cuSPARSE with a handle in the stream of a device.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -21,7 +21,7 @@ use crate::device::driver::Address;
 use crate::method::{Failed, Unavailable, Unprepared};
 use crate::scalar::Precision;
 
-/// `cusparseSpMV` and what prepares it: they differ in what the last argument points to.
+/// The type of `cusparseSpMV` and of its preparing functions, which differ in the type of the last argument.
 type SpMv<B> = unsafe extern "C" fn(
     cusparseHandle_t,
     cusparseOperation_t,
@@ -43,7 +43,7 @@ pub struct InStream {
 }
 
 impl InStream {
-    /// Makes the handle.
+    /// Creates the handle.
     pub fn open(
         library: &'static CuSparseLibrary,
         context: Rc<Context>,
@@ -56,26 +56,26 @@ impl InStream {
         library.check("cusparseCreate", status).map_err(unavailable)?;
         let opened = Self { library, context, handle };
         let stream = opened.context.stream.cast();
-        // SAFETY: both are alive.
+        // SAFETY: handle and stream are alive.
         let status = unsafe { (library.functions.cusparseSetStream)(handle, stream) };
         library.check("cusparseSetStream", status).map_err(unavailable)?;
         Ok(opened)
     }
 
-    /// The functions, with the context the current one.
+    /// Makes the context the current one and returns the library's functions.
     pub(super) fn enter(&self) -> &'static Functions {
         self.context.enter();
         &self.library.functions
     }
 
-    /// The status of `cusparseSpMV`, of its preparation, or with another type of buffer of the question
-    /// for it.
+    /// Calls `cusparseSpMV` or one of its preparing functions and returns the status. `buffer` is the workspace or, for
+    /// the query of its size, a number.
     fn product<B>(&self, function: SpMv<B>, product: &SparseProduct, buffer: *mut B) -> u32 {
         let SparseProduct { matrix, transpose, x, y, precision, .. } = *product;
         let [alpha, beta] =
             [product.alpha, product.beta].map(|value| Number::new(value, precision));
-        // SAFETY: the descriptors are alive, and the arrays behind them are their owners' word. α
-        // and β are on the host, which is a new handle's mode, and read before it returns.
+        // SAFETY: the descriptors are alive, and the owners of the arrays guarantee that these are too. α and β are on
+        // the host, which is the default pointer mode, and are read before the function returns.
         unsafe {
             function(
                 self.handle,
@@ -101,7 +101,8 @@ impl InStream {
         let ([rows, cols, nnz], of) = (shape(layout), data_type(layout.precision));
         let [offsets, columns, values] = arrays.map(pointer);
         let create = self.library.functions.cusparseCreateCsr;
-        // SAFETY: a descriptor only remembers the addresses; the arrays are their owner's word.
+        // SAFETY: a descriptor only stores the addresses; the owner of the arrays guarantees that they live long
+        // enough.
         unsafe { create(matrix, rows, cols, nnz, offsets, columns, values, INDEX, INDEX, BASE, of) }
     }
 
@@ -161,7 +162,8 @@ impl InStream {
 
 impl Drop for InStream {
     fn drop(&mut self) {
-        // SAFETY: created with it, destroyed once. A status here changes nothing any more.
+        // SAFETY: the handle was created with this value and is destroyed once. The status is ignored: nothing can be
+        // done.
         unsafe { (self.enter().cusparseDestroy)(self.handle) };
     }
 }
@@ -207,7 +209,7 @@ impl CuSparse for InStream {
     }
 
     fn destroy_matrix(&self, matrix: SparseMatrix) {
-        // SAFETY: made by `create_matrix`, destroyed once. A status changes nothing any more.
+        // SAFETY: made by `create_matrix`, destroyed once. The status is ignored: nothing can be done.
         unsafe { (self.enter().cusparseDestroySpMat)(matrix.0 as _) };
     }
 
@@ -219,7 +221,7 @@ impl CuSparse for InStream {
     ) -> Result<DenseVector, Failed> {
         let mut vector: cusparseDnVecDescr_t = null_mut();
         let create = self.enter().cusparseCreateDnVec;
-        // SAFETY: a descriptor only remembers the address.
+        // SAFETY: a descriptor only stores the address.
         let status =
             unsafe { create(&mut vector, len as i64, pointer(values), data_type(precision)) };
         self.library.check("cusparseCreateDnVec", status)?;
@@ -227,14 +229,14 @@ impl CuSparse for InStream {
     }
 
     fn set_vector(&self, vector: DenseVector, values: Address) -> Result<(), Failed> {
-        // SAFETY: the descriptor is alive and only remembers the address.
+        // SAFETY: the descriptor is alive and only stores the address.
         let status =
             unsafe { (self.enter().cusparseDnVecSetValues)(vector.0 as _, pointer(values)) };
         self.library.check("cusparseDnVecSetValues", status)
     }
 
     fn destroy_vector(&self, vector: DenseVector) {
-        // SAFETY: made by `create_vector`, destroyed once. A status changes nothing any more.
+        // SAFETY: made by `create_vector`, destroyed once. The status is ignored: nothing can be done.
         unsafe { (self.enter().cusparseDestroyDnVec)(vector.0 as _) };
     }
 

@@ -1,4 +1,4 @@
-//! A program in NVRTC's hands.
+//! A program object of NVRTC.
 
 use std::ffi::{CString, c_char, c_int};
 use std::ptr::null_mut;
@@ -9,7 +9,7 @@ use super::{Compiled, Functions, Nvrtc, Unit};
 use crate::device::kernel::HEADERS;
 use crate::method::Failed;
 
-/// NVRTC's program; destroyed when dropped.
+/// A program of NVRTC, which is destroyed when this is dropped.
 pub struct Code<'a> {
     nvrtc: &'a Nvrtc,
     program: nvrtcProgram,
@@ -27,20 +27,20 @@ impl<'a> Code<'a> {
         let (count, texts, names) = (headers.len() as c_int, texts.as_ptr(), names.as_ptr());
         let mut program = null_mut();
         let create = nvrtc.functions.nvrtcCreateProgram;
-        // SAFETY: all texts are C strings, of which NVRTC keeps copies.
+        // SAFETY: all texts are C strings, which NVRTC copies.
         let status =
             unsafe { create(&mut program, source.as_ptr(), name.as_ptr(), count, texts, names) };
         nvrtc.check("nvrtcCreateProgram", status)?;
         Ok(Self { nvrtc, program })
     }
 
-    /// Compiles what it was made for.
+    /// Compiles the program with the options of `unit`, from which it was created.
     pub fn compile(&self, unit: &Unit) -> Result<Compiled, Failed> {
         let options =
             unit.options.iter().map(|option| c_string(option)).collect::<Result<Vec<_>, _>>()?;
         let pointers: Vec<_> = options.iter().map(|option| option.as_ptr()).collect();
         let compile = self.nvrtc.functions.nvrtcCompileProgram;
-        // SAFETY: the program is alive, and so are the options.
+        // SAFETY: the program and the options are alive.
         let status = unsafe { compile(self.program, pointers.len() as c_int, pointers.as_ptr()) };
         let log = self.log()?;
         match status {
@@ -77,7 +77,7 @@ impl<'a> Code<'a> {
         // SAFETY: the program is alive.
         self.nvrtc.check(call, unsafe { size(self.program, &mut bytes) })?;
         let mut read = vec![0u8; bytes];
-        // SAFETY: there is room for as many bytes as it said.
+        // SAFETY: the buffer has the size that the library returned.
         self.nvrtc.check(call, unsafe { get(self.program, read.as_mut_ptr().cast()) })?;
         Ok(read)
     }
@@ -85,16 +85,17 @@ impl<'a> Code<'a> {
 
 impl Drop for Code<'_> {
     fn drop(&mut self) {
-        // SAFETY: created with it, destroyed once. A status here changes nothing any more.
+        // SAFETY: the program was created with this value and is destroyed once. The status is ignored: nothing can be
+        // done.
         unsafe { (self.nvrtc.functions.nvrtcDestroyProgram)(&mut self.program) };
     }
 }
 
-/// A C string with its end.
+/// Converts a C string with its terminating zero.
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim_end_matches('\0').trim().to_owned()
 }
 
 fn c_string(text: &str) -> Result<CString, Failed> {
-    CString::new(text).map_err(|_| Failed("a program with a zero byte in its text".into()))
+    CString::new(text).map_err(|_| Failed("the text of a program contains a zero byte".into()))
 }

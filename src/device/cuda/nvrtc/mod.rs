@@ -1,4 +1,4 @@
-//! CUDA C++ to machine code of one architecture, by NVRTC: needs neither a GPU nor a driver.
+//! Compiles CUDA C++ to machine code of one architecture by NVRTC, which needs neither a GPU nor a driver.
 
 mod code;
 
@@ -23,12 +23,12 @@ const SOUGHT: Sought = Sought {
     names: &["libnvrtc.so.13", "libnvrtc.so.12"],
     symbol: "nvrtcVersion",
     packages: ["nvidia-cuda-nvrtc-cu12==12.9.*", "nvidia-cuda-nvrtc==13.0.*"],
-    // NVRTC opens this part of itself by plain name at the first compilation.
+    // NVRTC opens this part of itself by file name at the first compilation.
     helpers: "libnvrtc-builtins.so.*",
 };
 
 functions! {
-    /// NVRTC's functions.
+    /// The functions of NVRTC.
     Functions {
         nvrtcVersion(*mut c_int, *mut c_int);
         nvrtcGetNumSupportedArchs(*mut c_int);
@@ -52,18 +52,18 @@ functions! {
     }
 }
 
-/// A compiler, open.
+/// An opened compiler.
 pub struct Nvrtc {
     version: (u32, u32),
-    /// Where it was found.
+    /// The file of the library.
     pub file: PathBuf,
-    /// What it compiles for: 9 and 0 for sm_90.
+    /// The architectures that it supports, for example (9, 0) for sm_90.
     pub architectures: Vec<(u32, u32)>,
     functions: Functions,
     error_string: StatusText,
 }
 
-/// What is compiled: a program with everything that its machine code depends on but the compiler.
+/// The input of a compilation: a program with everything that its machine code depends on except the compiler.
 pub struct Unit<'a> {
     name: &'a str,
     source: &'a str,
@@ -73,11 +73,11 @@ pub struct Unit<'a> {
 /// A compiled program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compiled {
-    /// Machine code.
+    /// The machine code.
     pub cubin: Vec<u8>,
-    /// What the machine code was assembled from.
+    /// The PTX from which the machine code was assembled.
     pub ptx: String,
-    /// Warnings, and what each kernel uses; see [`usage`](super::usage).
+    /// Warnings, and the resources that each kernel uses; see [`usage`](super::usage).
     pub log: String,
 }
 
@@ -86,24 +86,24 @@ fn opened() -> &'static Opened<Nvrtc> {
     OPENED.get_or_init(|| SOUGHT.open_all(Nvrtc::find))
 }
 
-/// All compilers that were found, the best first.
+/// Returns all installed compilers, the best first.
 ///
 /// # Errors
-/// How to get one.
+/// Returns how to get one if there is none.
 pub fn compilers() -> Result<&'static [Nvrtc], Unavailable> {
     SOUGHT.all(opened())
 }
 
-/// The newest compiler whose machine code runs on `target`.
+/// Returns the newest compiler whose machine code runs on `target`.
 ///
 /// # Errors
-/// What those that were found lack, and which one to get.
+/// Returns the reasons why the installed ones do not work, and which one to get.
 pub fn compiler(target: &Target) -> Result<&'static Nvrtc, Unavailable> {
     SOUGHT.choose(opened(), target)
 }
 
 impl<'a> Unit<'a> {
-    /// `program` for an architecture, (9, 0) for sm_90, with `VALUE_T` and the constants defined.
+    /// Describes `program` for an architecture, for example (9, 0) for sm_90, with `VALUE_T` and the constants defined.
     pub fn new(
         (major, minor): (u32, u32),
         program: &'a Program,
@@ -124,19 +124,19 @@ impl<'a> Unit<'a> {
         Self { name: program.name, source: program.source, options }
     }
 
-    /// The same with this text in place of the program's.
+    /// Replaces the source text.
     pub fn with_source(mut self, source: &'a str) -> Self {
         self.source = source;
         self
     }
 
-    /// The same with the source's lines in the code.
+    /// Adds line information to the compiled code.
     pub fn with_lines(mut self) -> Self {
         self.options.push("--generate-line-info".into());
         self
     }
 
-    /// All of it.
+    /// Returns a hash of the name, source, headers and options.
     pub fn key(&self) -> Key {
         let headers = HEADERS.iter().flat_map(|(name, text)| [*name, *text]);
         Key::of([self.name, self.source].into_iter().chain(headers))
@@ -147,10 +147,10 @@ impl<'a> Unit<'a> {
 impl Nvrtc {
     fn find(library: &Library, file: PathBuf) -> Result<Self, libloading::Error> {
         let functions = Functions::find(library)?;
-        // SAFETY: the signature is that of NVRTC's header, where the argument is an enum of 32 bits.
+        // SAFETY: the signature is that of NVRTC's header, where the argument is a 32-bit enum.
         let error_string = unsafe { *library.get::<StatusText>(b"nvrtcGetErrorString")? };
         let (mut major, mut minor, mut count) = (0, 0, 0);
-        // SAFETY: numbers to write to, and room for as many more as it said.
+        // SAFETY: the pointers are valid for writes, and the vector has the size that the library returned.
         let numbers = unsafe {
             (functions.nvrtcVersion)(&mut major, &mut minor);
             (functions.nvrtcGetNumSupportedArchs)(&mut count);
@@ -164,24 +164,24 @@ impl Nvrtc {
         Ok(Self { version, file, architectures, functions, error_string })
     }
 
-    /// For example `NVRTC 13.0`.
+    /// Returns name and version, for example `NVRTC 13.0`.
     pub fn name(&self) -> String {
         let (major, minor) = self.version;
         format!("NVRTC {major}.{minor}")
     }
 
-    /// Compiles.
+    /// Compiles `unit`.
     ///
     /// # Errors
-    /// What it says about the program.
+    /// Returns the compiler's messages if the program does not compile.
     pub fn compile(&self, unit: &Unit) -> Result<Compiled, Failed> {
         Code::new(self, unit)?.compile(unit)
     }
 
-    /// The machine code of `unit`, from `cache` when it is there.
+    /// Returns the machine code of `unit`, from `cache` if it has an entry.
     ///
     /// # Errors
-    /// See [`compile`](Self::compile).
+    /// Returns the compiler's messages if the program does not compile.
     pub fn compile_cached(&self, cache: &CacheFolder, unit: &Unit) -> Result<Vec<u8>, Failed> {
         cache.get_or(&unit.key().and([self.name()]), || Ok(self.compile(unit)?.cubin))
     }
@@ -194,12 +194,12 @@ impl Nvrtc {
     }
 
     fn words(&self, status: u32) -> &'static str {
-        // SAFETY: it takes any status and returns a literal.
+        // SAFETY: the function accepts any status and returns a literal.
         unsafe { libraries::text((self.error_string)(status)) }
     }
 }
 
-/// For example `NVRTC 13.0 (/usr/lib/libnvrtc.so.13)`.
+/// Writes for example `NVRTC 13.0 (/usr/lib/libnvrtc.so.13)`.
 impl fmt::Display for Nvrtc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.name(), self.file.display())
@@ -215,9 +215,9 @@ impl Edition for Nvrtc {
         if !self.architectures.contains(&target.architecture) {
             let name = |(major, minor): &(u32, u32)| format!("sm_{major}{minor}");
             let names: Vec<_> = self.architectures.iter().map(name).collect();
-            return Some(format!("compiles for {}", names.join(", ")));
+            return Some(format!("compiles only for {}", names.join(", ")));
         }
         (self.version.0 > target.newest_cuda())
-            .then(|| "makes code that the driver is too old for".into())
+            .then(|| "compiles code that needs a newer driver".into())
     }
 }

@@ -1,4 +1,4 @@
-//! The blocks of BCCOO and where their parts lie.
+//! The blocks of BCCOO and the positions at which their parts are stored.
 
 use std::ops::Range;
 
@@ -12,10 +12,10 @@ use crate::methods::register_blocks::{Shape, block_offsets, block_rows, blocks_o
 use crate::scalar::Scalar;
 use crate::team::DisjointMut;
 
-/// The shapes that there are kernels for.
+/// The block shapes that the kernels support.
 pub const SHAPES: &[&str] = &["1x1", "1x2", "1x4", "2x1", "2x2", "2x4", "4x1", "4x2", "4x4"];
 
-/// The shape in which the matrix takes the fewest bytes: values, a column and a bit per block.
+/// Returns the shape with the fewest bytes for the matrix: values, a column index and one bit per block.
 pub fn fewest_bytes<T: Scalar>(csr: &Csr<T>) -> Shape {
     let eighths = |shape: &Shape| {
         let offsets = offsets(csr, *shape);
@@ -26,8 +26,8 @@ pub fn fewest_bytes<T: Scalar>(csr: &Csr<T>) -> Shape {
     shapes.min_by_key(eighths).expect("there are nine")
 }
 
-/// Blocks before each row of blocks, and in all; one without entries has one block nevertheless. At
-/// most as many as nonzeros and rows together.
+/// Returns the number of blocks before each row of blocks, and the total. A row of blocks without entries has one
+/// block. The total is at most the number of nonzeros plus the number of rows.
 fn offsets<T: Scalar>(csr: &Csr<T>, shape: Shape) -> Vec<u32> {
     let mut offsets = block_offsets(csr, &(0..csr.rows), shape);
     let (mut empty, mut before) = (0, 0);
@@ -39,17 +39,18 @@ fn offsets<T: Scalar>(csr: &Csr<T>, shape: Shape) -> Vec<u32> {
     offsets
 }
 
-/// What they take in whole tiles, with an open row per tile.
+/// Bounds the bytes of the blocks in whole tiles, with a carry per tile.
 pub fn memory(extent: &Extent) -> u64 {
     let blocks = (extent.nnz + extent.rows).min(fill::most_places(extent));
     let threads = extent.number("threads").unwrap_or(128);
     let values_of_thread = extent.number("items").map_or(64, |items| 16 * items);
-    // A column, a bit, and of four blocks or more a row; carries and states of a tile are less.
+    // Per block: a column, a bit, and a share of the row of a thread (at least four blocks); carries and flags are
+    // less.
     let values = fill::most_places(extent) + threads * values_of_thread;
     values * extent.value + (blocks + threads * 16) * 6
 }
 
-/// How blocks are shared out: a tile has `threads` threads of `items` blocks after each other.
+/// The division of blocks into tiles: a tile has `threads` threads with `items` consecutive blocks each.
 #[derive(Clone, Copy)]
 pub struct Tiling {
     pub shape: Shape,
@@ -58,18 +59,18 @@ pub struct Tiling {
 }
 
 impl Tiling {
-    /// Blocks of a tile.
+    /// Returns the number of blocks in a tile.
     fn tile(self) -> usize {
         self.threads * self.items
     }
 
-    /// Where a block's column stands: threads side by side, tile by tile and item by item.
+    /// Returns the index of a block's column: by tile, item, then thread, so that neighbouring threads read neighbours.
     fn column_place(self, block: usize) -> usize {
         let (tile, inside) = (block / self.tile(), block % self.tile());
         (tile * self.items + inside % self.items) * self.threads + inside / self.items
     }
 
-    /// Where a value stands: as its column, with the rows of a block one item's threads apart.
+    /// Returns the index of a value: in the order of the columns, with the rows of a block `threads` entries apart.
     fn value_place(self, block: usize, row: usize, col: usize) -> usize {
         let Shape { rows, cols } = self.shape;
         let (item, thread) =
@@ -78,15 +79,15 @@ impl Tiling {
     }
 }
 
-/// A matrix in BCCOO, in whole tiles.
+/// A matrix in BCCOO, padded to whole tiles.
 pub struct Blocks<T> {
     /// The row of blocks in which each thread begins.
     pub first_rows: Vec<u32>,
-    /// A bit per block, from the lowest: whether it is the last of its row of blocks.
+    /// One bit per block, from the lowest: whether it is the last of its row of blocks.
     pub ends: Vec<u32>,
-    /// The column of each block, in blocks.
+    /// The column of each block, in units of blocks.
     pub columns: Vec<u32>,
-    /// Its values.
+    /// The values of the blocks.
     pub values: Vec<T>,
 }
 
@@ -114,7 +115,7 @@ impl<T: Scalar> Blocks<T> {
     }
 }
 
-/// Writes a row of blocks, whose first is number `first`, to its own places in both arrays.
+/// Writes a row of blocks, whose first block has the number `first`, to its positions in both arrays.
 fn write<T: Scalar>(
     csr: &Csr<T>,
     tiling: Tiling,
@@ -123,9 +124,9 @@ fn write<T: Scalar>(
     columns: &[u32],
     arrays: (&DisjointMut<u32>, &DisjointMut<T>),
 ) {
-    // SAFETY: each place is inside, belongs to one block, and each block to one row of blocks.
+    // SAFETY: each index is in range and belongs to one block, and each block belongs to one row of blocks.
     let put = |place: usize, column| unsafe { *arrays.0.at(place) = column };
-    // SAFETY: as before.
+    // SAFETY: each index is in range and belongs to one block, and each block belongs to one row of blocks.
     let put_value = |place: usize, value| unsafe { *arrays.1.at(place) = value };
     for (block, &column) in (first..).zip(columns) {
         put(tiling.column_place(block), column);
@@ -142,7 +143,7 @@ fn write<T: Scalar>(
     }
 }
 
-/// The row of blocks of every `items`-th block; beyond the last block there are as many as rows.
+/// Returns the row of blocks of every `items`-th block; for padding blocks, the number of rows of blocks.
 fn first_rows(offsets: &[u32], padded: usize, items: usize) -> Vec<u32> {
     let mut row = 0;
     let row_of = |block: usize| {
@@ -154,7 +155,7 @@ fn first_rows(offsets: &[u32], padded: usize, items: usize) -> Vec<u32> {
     (0..padded).step_by(items).map(row_of).collect()
 }
 
-/// The bits of the last blocks of their rows.
+/// Returns the bits that mark the last block of each row of blocks.
 fn ends(offsets: &[u32], padded: usize) -> Vec<u32> {
     let mut ends = vec![0; padded.div_ceil(32)];
     for offset in &offsets[1..] {
@@ -168,7 +169,8 @@ fn ends(offsets: &[u32], padded: usize) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    /// Rows 0 to 4: blocks of 2 × 2 at columns 0 and 1, none, and a cut off one at column 1.
+    /// Rows 0 to 4 in blocks of 2 × 2: blocks at columns 0 and 1, then an empty row, then a block at column 1, which
+    /// the edge of the matrix cuts.
     fn five_rows() -> Csr<f64> {
         let triplets = [(0, 0, 1.0), (0, 2, 2.0), (1, 1, 3.0), (4, 2, 4.0)];
         Csr::from_triplets(5, 3, &triplets)
@@ -188,12 +190,12 @@ mod tests {
     }
 
     #[test]
-    fn blocks_lie_where_threads_look_for_them() {
+    fn blocks_are_stored_where_threads_read_them() {
         let blocks = Blocks::of(&five_rows(), BY_TWO).unwrap();
         assert_eq!(blocks.columns, [0, 0, 1, 0, 0, 0, 1, 0]);
         assert_eq!(blocks.ends, [0b1110]);
         assert_eq!(blocks.first_rows, [0, 3]);
-        // By item, row of the block, thread, column; the second thread has only fill.
+        // Ordered by item, row of the block, thread, column; the second thread has only padding.
         let rows = |top: [f64; 2], bottom: [f64; 2]| {
             [top[0], top[1], 0.0, 0.0, bottom[0], bottom[1], 0.0, 0.0]
         };
@@ -220,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shape_is_the_one_of_fewest_bytes() {
+    fn the_shape_has_the_fewest_bytes() {
         let dense = |rows: usize, cols: usize| {
             let cells =
                 (0..24).flat_map(|b| (0..rows * cols).map(move |k| (b, k / cols, k % cols)));
@@ -232,7 +234,7 @@ mod tests {
             let shape = shape(word);
             assert_eq!(fewest_bytes(&dense(shape.rows, shape.cols)), shape);
         }
-        // Of four rows every other: 8 · 36 + 1 eighths of a byte by 4 × 1, 2 (8 · 20 + 1) by 2 × 1.
+        // Every other row has an entry: 8 · 36 + 1 eighths of a byte as 4 × 1, 2 (8 · 20 + 1) as 2 × 1.
         let column: Vec<_> = (0..20).map(|row| (2 * row, 0, 1.0)).collect();
         assert_eq!(fewest_bytes(&Csr::<f64>::from_triplets(40, 1, &column)), shape("4x1"));
     }

@@ -1,4 +1,4 @@
-//! The product of a matrix in CSR-k, in natural order or between two permutations.
+//! The product of a matrix in CSR-k, in natural order or with x and y permuted in each product.
 
 use super::{Plan, row_length};
 use crate::device::buffer::Value;
@@ -10,10 +10,10 @@ use crate::methods::csr_k::RowOrder;
 static PROGRAM: Program =
     Program { name: "csrk.cu", source: include_str!("../../../../cuda/csrk.cu") };
 
-/// Threads per block of the kernels that permute.
+/// Threads per block of the kernels that permute x and y.
 const PERMUTING_BLOCK: usize = 256;
 
-/// Makes it ready.
+/// Prepares the product in the requested row order.
 pub fn prepare<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     request: &Request<'a>,
@@ -34,7 +34,7 @@ pub fn prepare<'a, T: Value>(
     })
 }
 
-/// The product where x and y are in the order of the rows.
+/// Prepares the product for which x and y have the order of the rows.
 fn natural_product<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     module: &Module,
@@ -50,7 +50,7 @@ fn natural_product<'a, T: Value>(
     .reading_csr(csr.host.bytes()))
 }
 
-/// The same for a matrix that is brought into Band-k order, between x and y in natural order.
+/// Permutes the matrix into Band-k order and prepares the product, which permutes x before and un-permutes y after.
 fn permuted_product<'a, T: Value>(
     csr: &'a DeviceCsr<'a, T>,
     module: &Module,
@@ -79,17 +79,17 @@ fn permuted_product<'a, T: Value>(
     }))
 }
 
-/// Where super-rows begin, and super-super-rows, with the kernel that goes by them.
+/// The first row of each super-row and the first super-row of each super-super-row, with the kernel that uses them.
 struct Groups {
     kernel: Kernel,
     block: Dim3,
     grid: usize,
-    /// The outermost first.
+    /// One array per level, the outermost first.
     starts: Vec<Buffer<u32>>,
 }
 
 impl Groups {
-    /// Of levels of which the finest comes first.
+    /// Uploads `levels`, of which the finest comes first.
     fn new(gpu: &Gpu, module: &Module, plan: &Plan, levels: &[Vec<u32>]) -> Result<Self, Failed> {
         let starts: Result<_, _> = levels.iter().rev().map(|level| gpu.upload(level)).collect();
         let grid = levels.last().map_or(0, |outermost| outermost.len() - 1);

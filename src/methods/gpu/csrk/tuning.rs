@@ -1,27 +1,26 @@
-//! The block shapes and the sizes of super-rows by row length and architecture: csr-k, section 4.1.
+//! The block shapes and the sizes of super-rows by mean row length and architecture: csr-k, section 4.1.
 //!
-//! Where the text has rows of fewer than 8 nonzeros taken by one thread each, the list of cases has
-//! those of up to 8: the list is followed, as its bounds also choose the sizes. Departures: rows are
-//! taken to have one nonzero at least, and a size by the formulas is 1 at least: they fall below it
-//! from a few hundred nonzeros per row on.
+//! The text assigns one thread to each row if rows have fewer than 8 nonzeros, but the list of cases does so up to 8.
+//! This file follows the list, because its bounds also choose the sizes. Departures from the paper: the mean row length
+//! counts as at least 1, and sizes are at least 1 (the formulas fall below 1 for a few hundred nonzeros per row).
 
 use crate::device::Dim3;
 
-/// The cases' upper bounds of nonzeros per row, but for the last case.
+/// The upper bounds of the cases, in nonzeros per row. The last case has none.
 const BOUNDS: [f64; 3] = [8.0, 16.0, 32.0];
 
-/// The case whose rows are taken by one thread each.
+/// The case in which each row is processed by one thread.
 pub const SERIAL: usize = 0;
 
-/// Threads of a block by case: rows × super-rows, or lanes of a row × rows × super-rows.
+/// Threads of a block by case: over rows × super-rows, or over lanes of a row × rows × super-rows.
 pub const BLOCKS: [&str; 4] = ["8x12", "4x8x12", "8x8x8", "16x8x4"];
 
-/// The case of a mean row length.
+/// Returns the case of a mean row length.
 pub fn case(row_length: f64) -> usize {
     BOUNDS.iter().filter(|&&bound| row_length > bound).count()
 }
 
-/// What a block's name says, with one lane where it names none.
+/// Parses the shape of a block; two numbers mean one lane per row.
 pub fn shape(block: &str) -> Dim3 {
     let mut numbers: Vec<u32> =
         block.split('x').map(|word| word.parse().expect("its parts are numbers")).collect();
@@ -31,7 +30,7 @@ pub fn shape(block: &str) -> Dim3 {
     Dim3 { x: numbers[0], y: numbers[1], z: numbers[2] }
 }
 
-/// How large groups are.
+/// The sizes of super-rows and super-super-rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sizes {
     /// Rows in a super-row.
@@ -40,31 +39,31 @@ pub struct Sizes {
     pub ssrs: usize,
 }
 
-/// size = round(constant + slope · ln(row length)).
+/// The formula size = round(constant + slope · ln(mean row length)).
 struct Formula {
     constant: f64,
     slope: f64,
 }
 
-/// What becomes of a formula's sizes in a case.
+/// How a case changes the sizes that the formulas yield.
 struct Change {
-    /// SSRS times this, rounded.
+    /// The factor of SSRS; the product is rounded.
     ssrs: f64,
     srs: NewSrs,
 }
 
-/// This many times what it was, or what SSRS became.
+/// How the new SRS is computed: from the old SRS or from the new SSRS, times a factor.
 enum NewSrs {
     Times(f64),
     TimesSsrs(f64),
 }
 use NewSrs::{Times, TimesSsrs};
 
-/// The sizes on an architecture.
+/// The formulas and changes for an architecture.
 struct Tuning {
     ssrs: Formula,
     srs: Formula,
-    /// By case.
+    /// The changes by case.
     changes: [Change; 4],
 }
 
@@ -92,10 +91,10 @@ const AMPERE: Tuning = Tuning {
     ],
 };
 
-/// Ampere's, since nobody has measured one: `spmv-bench tune csr-k --device gpu` gives the formulas.
+/// Those of Ampere, because the paper measured no Hopper GPU. `spmv-bench tune csr-k --device gpu` fits new formulas.
 const HOPPER: Tuning = AMPERE;
 
-/// The sizes for rows of a mean length that are taken as those of a case are.
+/// Returns the sizes for a mean row length, changed as in `case`, which may differ from the case of that length.
 pub fn sizes(capability: (u32, u32), row_length: f64, case: usize) -> Sizes {
     let Tuning { ssrs, srs, changes } = match capability {
         (9.., _) => HOPPER,
@@ -117,7 +116,7 @@ impl Formula {
     }
 }
 
-/// To the nearest, half upwards.
+/// Rounds to the nearest integer, halves upwards.
 fn rounded(size: f64) -> f64 {
     (size + 0.5).floor()
 }
@@ -130,7 +129,7 @@ mod tests {
     const A100: (u32, u32) = (8, 0);
     const H200: (u32, u32) = (9, 0);
 
-    /// SSRS and SRS in the length's own case.
+    /// Returns SSRS and SRS in the case of the row length.
     fn by(capability: (u32, u32), row_length: f64) -> (usize, usize) {
         let Sizes { srs, ssrs } = sizes(capability, row_length, case(row_length));
         (ssrs, srs)
@@ -150,7 +149,7 @@ mod tests {
         assert_eq!(shape(BLOCKS[3]), Dim3 { x: 16, y: 8, z: 4 });
     }
 
-    /// Lanes of one row are neighbours, and a warp holds rows of one super-row only.
+    /// The lanes of a row are neighbours, and all rows of a warp belong to one super-row.
     #[test]
     fn lanes_fill_warps() {
         for Dim3 { x, y, .. } in BLOCKS[1..].iter().map(|block| shape(block)) {
@@ -168,7 +167,7 @@ mod tests {
         assert_eq!(by(V100, 50.0), (20, 10));
     }
 
-    /// The same: 7.051 and 14.867; 6.136 and 12.441; 5.221, of which 12.5 is rounded up; 4.011.
+    /// The formulas yield 7.051 and 14.867; 6.136 and 12.441; 5.221, of which 12.5 is rounded up; 4.011.
     #[test]
     fn ampere_by_case() {
         assert_eq!(by(A100, 5.0), (7, 15));
@@ -185,7 +184,7 @@ mod tests {
         assert_eq!([8.0, 16.0, 32.0].map(|r| by(A100, r)), [(6, 13), (6, 44), (13, 39)]);
     }
 
-    /// 20.5 is rounded up; ln 10^4 = 9.2 makes all formulas negative.
+    /// 20.5 is rounded up; for ln 10^4 = 9.2 all formulas are negative.
     #[test]
     fn very_short_and_very_long_rows_have_sizes() {
         for row_length in [0.0, 0.5, 1.0] {
@@ -196,15 +195,15 @@ mod tests {
         assert_eq!(sizes(A100, 1e4, SERIAL), Sizes { srs: 1, ssrs: 1 });
     }
 
-    /// Rows that are taken by one thread each whatever their length have the formulas' own sizes.
+    /// With one thread per row, the sizes are those of the formulas for every mean row length.
     #[test]
-    fn the_case_may_be_another_than_the_lengths() {
+    fn the_case_may_differ_from_that_of_the_row_length() {
         assert_eq!(sizes(V100, 20.0, SERIAL), Sizes { srs: 6, ssrs: 5 });
         assert_eq!(sizes(V100, 5.0, 1), Sizes { srs: 16, ssrs: 11 });
     }
 
     #[test]
-    fn architectures_are_told_apart() {
+    fn sizes_depend_on_the_architecture() {
         assert_eq!(by((7, 5), 5.0), by(V100, 5.0));
         assert_eq!(by((8, 9), 5.0), by(A100, 5.0));
         assert_eq!([H200, (10, 0), (12, 0)].map(|of| by(of, 5.0)), [by(A100, 5.0); 3]);

@@ -1,4 +1,4 @@
-//! From CSR to tiles and to the units in which warps take them.
+//! Converts CSR to tiles and groups them into units, one for each warp.
 
 use rayon::prelude::*;
 
@@ -8,17 +8,17 @@ use crate::matrix::Csr;
 use crate::memory::extent::Extent;
 use crate::scalar::Scalar;
 
-/// Most tiles of a unit.
+/// The largest number of tiles in a unit.
 const UNIT: usize = 4;
-/// In the number of a unit's first row: its rows have other units.
+/// The bit in a unit's first row number that is set if the row of tiles has several units.
 const SHARED_ROWS: u32 = 1;
-/// Rows of tiles that are converted together.
+/// The number of rows of tiles that one task converts.
 const TOGETHER: usize = 64;
 
-/// The formats by their numbers.
+/// The names of the formats, indexed by their numbers.
 const NAMES: [&str; 7] = ["CSR", "COO", "ELL", "HYB", "dense", "of dense rows", "of dense columns"];
 
-/// What TileSpMV leaves open.
+/// The choices that TileSpMV leaves to the user.
 #[derive(Clone, Copy, Debug)]
 pub struct Choices {
     /// Whether tiles may be in HYB.
@@ -27,23 +27,23 @@ pub struct Choices {
     pub apart: bool,
 }
 
-/// A matrix, or some rows of tiles of it.
+/// A matrix in tiles, or some of its rows of tiles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tiles<T> {
-    /// The tiles, by row of tiles, then column.
+    /// The encoded tiles, ordered by row of tiles, then by column.
     pub encoded: Encoded<T>,
-    /// How many each row of tiles has.
+    /// The number of tiles in each row of tiles.
     lengths: Vec<usize>,
-    /// Row, column and value of the entries that are in no tile, by row.
+    /// Row, column and value of the entries outside the tiles, ordered by row.
     pub apart: Vec<(u32, u32, T)>,
 }
 
-/// What a warp takes: tiles of a row.
+/// The units: each is processed by one warp and contains tiles of one row of tiles.
 #[derive(Debug, PartialEq)]
 pub struct Units {
-    /// The first row of each; the lowest bit says that its rows have other units.
+    /// The first row of each unit. The lowest bit is set if its row of tiles has several units.
     pub rows: Vec<u32>,
-    /// The first tile of each, and the number of tiles.
+    /// The first tile of each unit, followed by the number of tiles.
     pub tiles: Vec<u32>,
 }
 
@@ -71,7 +71,7 @@ impl<T: Scalar> Tiles<T> {
         Self { encoded: Encoded::default(), lengths: Vec::new(), apart: Vec::new() }
     }
 
-    /// Adds a row of tiles.
+    /// Converts and appends a row of tiles.
     fn push_row(&mut self, csr: &Csr<T>, tile_row: usize, choices: Choices) {
         let first = tile_row * SIDE;
         let height = SIDE.min(csr.rows - first);
@@ -89,7 +89,7 @@ impl<T: Scalar> Tiles<T> {
         self.apart[apart..].sort_by_key(|&(row, ..)| row);
     }
 
-    /// Adds a tile, or its parts where they belong.
+    /// Appends a tile, and moves its listed entries to `apart` if the choices require it.
     fn push(&mut self, (row, column): (u32, u32), tile: Tile<T>, choices: Choices) {
         let format = tile.format(choices.hyb);
         let width = match format {
@@ -114,16 +114,16 @@ impl<T: Scalar> Tiles<T> {
         }
     }
 
-    /// How many tiles of each format there are, and how many entries in none.
+    /// Returns a note with the number of tiles in each format and of entries outside the tiles.
     pub fn describe(&self) -> String {
         let count = |format| self.encoded.tiles.iter().filter(|head| head[1] & 7 == format).count();
         let names = (0..).zip(NAMES).map(|(format, name)| (count(format), name));
-        let some: Vec<_> = names.filter(|(count, _)| *count > 0).collect();
-        let texts: Vec<_> = some.iter().map(|(count, name)| format!("{count} {name}")).collect();
+        let used: Vec<_> = names.filter(|(count, _)| *count > 0).collect();
+        let texts: Vec<_> = used.iter().map(|(count, name)| format!("{count} {name}")).collect();
         format!("tiles: {}; {} entries apart", texts.join(", "), self.apart.len())
     }
 
-    /// The tiles of a row, four at a time.
+    /// Divides each row of tiles into units of up to four tiles.
     pub fn units(&self) -> Units {
         let mut units = Units { rows: Vec::new(), tiles: vec![0] };
         let mut tiles = 0;
@@ -139,15 +139,15 @@ impl<T: Scalar> Tiles<T> {
     }
 }
 
-/// What [`Tiles`] take: values with fill and indices, a head and a share of a unit per tile, and what is
-/// apart with its row and column.
+/// Bounds the bytes of [`Tiles`]: values with padding and indices, a header and a share of a unit per tile, and the
+/// entries apart with their rows and columns.
 pub fn memory(extent: &Extent) -> u64 {
     let side = SIDE as u64;
     let tiles = (extent.rows.div_ceil(side) * extent.cols.div_ceil(side)).min(extent.nnz);
     extent.nnz * (extent.value * 9 / 5 + 2) + 24 * tiles + 8 * (12 * tiles).min(extent.nnz)
 }
 
-/// Column of tiles, place in the tile and number of the entries of some rows, by tile.
+/// Returns the column of tiles, the position in the tile and the index of each entry of some rows, ordered by tile.
 fn entries<T>(csr: &Csr<T>, first: usize, height: usize) -> Vec<(u32, u8, usize)> {
     let entry = |row: usize, k: usize| {
         let column = csr.column_indices[k];

@@ -1,20 +1,20 @@
-//! A tile as its kernel reads it: a word that says how, values, and indices of one byte.
+//! Tiles as the kernel reads them: a header of four words, values, and indices of one byte.
 
 use super::format::{Format, SIDE, Tile};
 use crate::scalar::Scalar;
 
-/// The tiles of some rows of tiles, after each other.
+/// Consecutive tiles in the encoding of the kernel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Encoded<T> {
-    /// Four words per tile: its column of tiles, its shape, where its values and its indices begin.
+    /// Four words per tile: its column of tiles, its shape, and the offsets of its values and of its indices.
     pub tiles: Vec<[u32; 4]>,
-    /// Values.
+    /// The values of all tiles, with padding.
     pub values: Vec<T>,
-    /// Indices.
+    /// The indices of all tiles.
     pub indices: Vec<u8>,
 }
 
-/// The word for a format: its number in the kernel, its size and the number of listed entries.
+/// Returns the shape word of a tile: the format's number, its size and the number of listed entries.
 fn shape(format: Format, nnz: usize, listed: usize) -> u32 {
     let (number, size) = match format {
         Format::Csr => (0, nnz),
@@ -29,8 +29,8 @@ fn shape(format: Format, nnz: usize, listed: usize) -> u32 {
 }
 
 impl<T: Scalar> Encoded<T> {
-    /// Adds a tile. No offset reaches 2³²: per nonzero at most 1.78 values are stored, in ELL, and 1.77
-    /// indices, in the smallest tiles in CSR, but for a dense tile in a corner.
+    /// Appends a tile. No offset reaches 2³²: a nonzero needs at most 1.78 values, in ELL, and 1.77 index bytes, in
+    /// the smallest CSR tiles. The only exception is a dense tile in the corner of the matrix.
     pub fn push(&mut self, column: u32, tile: Tile<T>, format: Format) {
         let (values, indices) = (self.values.len() as u32, self.indices.len() as u32);
         let nnz = tile.places.len();
@@ -46,7 +46,7 @@ impl<T: Scalar> Encoded<T> {
         self.tiles.push([column, shape(format, nnz, listed), values, indices]);
     }
 
-    /// Where each of 16 rows begins, then columns, two in a byte.
+    /// Appends the offsets of the 16 rows, then the columns, two per byte.
     fn push_csr(&mut self, tile: Tile<T>) {
         let mut start = 0;
         for length in tile.row_lengths() {
@@ -57,8 +57,8 @@ impl<T: Scalar> Encoded<T> {
         self.values.extend(tile.values);
     }
 
-    /// As many entries of each row as `width`, then the others with both coordinates; how many those
-    /// are.
+    /// Appends up to `width` entries of each row, then the other entries with both coordinates. Returns the number of
+    /// the latter.
     fn push_ell(&mut self, tile: Tile<T>, width: usize) -> usize {
         let mut columns = vec![0; width * tile.height];
         let first = self.values.len();
@@ -81,7 +81,7 @@ impl<T: Scalar> Encoded<T> {
         listed.len()
     }
 
-    /// The cells of `count` columns, column by column; `rank` says which of them a column is.
+    /// Appends all cells of `count` columns, column by column; `rank` maps a column to its rank among them.
     fn push_columns(&mut self, tile: Tile<T>, rank: impl Fn(usize) -> Option<usize>, count: usize) {
         let first = self.values.len();
         self.values.resize(first + count * tile.height, T::zero());
@@ -99,20 +99,20 @@ impl<T: Scalar> Encoded<T> {
         self.push_columns(tile, |column| full.binary_search(&column).ok(), count);
     }
 
-    /// The numbers of the rows that have entries, all of which are full, and these.
+    /// Appends the numbers of the nonempty rows, all of which are full, and their values.
     fn push_rows(&mut self, tile: Tile<T>) {
         let lengths = tile.row_lengths();
         self.indices.extend((0..SIDE as u8).filter(|&row| lengths[usize::from(row)] > 0));
         self.values.extend(tile.values);
     }
 
-    /// The lower halves, two in a byte, the first in its upper half.
+    /// Appends the lower four bits of `places`, two per byte, the first in the upper half.
     fn push_halves(&mut self, places: &[u8]) {
         let pair = |pair: &[u8]| (pair[0] % 16) << 4 | pair.get(1).map_or(0, |second| second % 16);
         self.indices.extend(places.chunks(2).map(pair));
     }
 
-    /// Adds what another holds.
+    /// Appends the tiles of `other`.
     pub fn append(&mut self, mut other: Self) {
         let (values, indices) = (self.values.len() as u32, self.indices.len() as u32);
         let moved = |[column, shape, v, i]: [u32; 4]| [column, shape, v + values, i + indices];

@@ -1,59 +1,60 @@
-//! Which of TileSpMV's seven formats a tile takes.
+//! Chooses one of TileSpMV's seven formats for a tile.
 
-/// Rows and columns of a tile that no edge cuts.
+/// The number of rows and columns of a tile inside the matrix.
 pub const SIDE: usize = 16;
-/// A tile with at most as many entries lists them.
+/// The largest number of entries of a COO tile.
 pub const FEW: usize = 12;
-/// The greatest coefficient of variation of the row lengths for ELL, and the least for HYB.
+/// The largest coefficient of variation of the row lengths for ELL.
 const EVEN: f64 = 0.2;
+/// The smallest coefficient of variation of the row lengths for HYB.
 const UNEVEN: f64 = 1.0;
-/// The most entries that HYB lists.
+/// The largest number of entries that HYB lists.
 const MOST_LISTED: usize = 4;
 
-/// A tile's entries by row, then column.
+/// The entries of a tile, ordered by row, then column.
 #[derive(Clone, Copy)]
 pub struct Tile<'a, T> {
-    /// Rows inside the matrix.
+    /// The number of rows inside the matrix.
     pub height: usize,
-    /// Columns inside the matrix.
+    /// The number of columns inside the matrix.
     pub width: usize,
-    /// Row and column of each entry, in the upper and the lower half.
+    /// The position of each entry: its row in the upper four bits, its column in the lower four.
     pub places: &'a [u8],
-    /// Its value.
+    /// The value of each entry.
     pub values: &'a [T],
 }
 
-/// How a tile is stored.
+/// The formats of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// By row.
+    /// Entries by row, with row offsets.
     Csr,
-    /// With both coordinates.
+    /// Entries with both coordinates.
     Coo,
-    /// As many entries in each row, column by column.
+    /// `width` entries per row with padding, column by column.
     Ell { width: usize },
-    /// ELL, and what is more in COO.
+    /// ELL for the first `width` entries of each row, COO for the others.
     Hyb { width: usize },
     /// All cells, column by column.
     Dense,
-    /// Some full rows.
+    /// The number `count` of full rows; the other rows are empty.
     DenseRows { count: usize },
-    /// Some full columns.
+    /// The number `count` of full columns; the other columns are empty.
     DenseColumns { count: usize },
 }
 
 impl<T> Tile<'_, T> {
-    /// The entries of each row.
+    /// Returns the number of entries in each row.
     pub fn row_lengths(&self) -> [usize; SIDE] {
         counts(self.places.iter().map(|place| place / 16))
     }
 
-    /// The entries of each column.
+    /// Returns the number of entries in each column.
     pub fn column_lengths(&self) -> [usize; SIDE] {
         counts(self.places.iter().map(|place| place % 16))
     }
 
-    /// The format by TileSpMV's rules, in their order; HYB only if `hyb`.
+    /// Returns the first format whose condition holds, in the order of TileSpMV's rules. HYB is possible only if `hyb`.
     pub fn format(&self, hyb: bool) -> Format {
         let nnz = self.places.len();
         if nnz >= 3 * self.height * self.width / 4 {
@@ -86,7 +87,7 @@ fn counts(indices: impl Iterator<Item = u8>) -> [usize; SIDE] {
     counts
 }
 
-/// How many are full, if all are full or empty.
+/// Returns the number of full rows or columns if all others are empty, otherwise `None`.
 fn full(lengths: &[usize], length: usize) -> Option<usize> {
     let all = lengths.iter().all(|&l| l == 0 || l == length);
     all.then(|| lengths.iter().filter(|&&l| l > 0).count())
@@ -96,7 +97,7 @@ fn longest(lengths: &[usize]) -> usize {
     lengths.iter().copied().max().unwrap_or(0)
 }
 
-/// The standard deviation over the mean.
+/// Returns the coefficient of variation: the standard deviation divided by the mean.
 fn variation(lengths: &[usize]) -> f64 {
     let rows = lengths.len() as f64;
     let mean = lengths.iter().sum::<usize>() as f64 / rows;
@@ -104,12 +105,12 @@ fn variation(lengths: &[usize]) -> f64 {
     (squares.sum::<f64>() / rows).sqrt() / mean
 }
 
-/// The entries beyond `width` in their row.
+/// Returns the number of entries at positions `width` and above in their rows.
 fn listed(lengths: &[usize], width: usize) -> usize {
     lengths.iter().map(|length| length.saturating_sub(width)).sum()
 }
 
-/// The width of HYB's ELL: narrowed from the longest row for as long as that takes fewer bytes.
+/// Returns the width of HYB's ELL part: the longest row, reduced while that takes fewer bytes.
 fn hyb_width(lengths: &[usize], value_bytes: usize) -> usize {
     let bytes = |width: usize| {
         let places = width * lengths.len();
@@ -127,7 +128,7 @@ fn hyb_width(lengths: &[usize], value_bytes: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// The format of a tile of `height` × `width` with entries in these cells.
+    /// Returns the format of a tile of `height` × `width` with entries in `cells`.
     fn format_of(height: usize, width: usize, cells: &[(usize, usize)], hyb: bool) -> Format {
         let mut places: Vec<_> = cells.iter().map(|&(row, col)| (row * 16 + col) as u8).collect();
         places.sort_unstable();
@@ -135,22 +136,22 @@ mod tests {
         Tile { height, width, places: &places, values: &values }.format(hyb)
     }
 
-    /// The first `n` cells, row by row.
+    /// Returns the first `n` cells of a full tile, row by row.
     fn first(n: usize) -> Vec<(usize, usize)> {
         (0..n).map(|k| (k / 16, k % 16)).collect()
     }
 
-    /// Rows of these lengths, each from the left.
+    /// Returns the cells of rows with these lengths, each starting at column 0.
     fn rows(lengths: &[usize]) -> Vec<(usize, usize)> {
         let row = |(row, &length): (usize, &usize)| (0..length).map(move |col| (row, col));
         lengths.iter().enumerate().flat_map(row).collect()
     }
 
     #[test]
-    fn three_quarters_are_dense_rounded_down() {
+    fn tiles_with_three_quarters_of_the_cells_are_dense() {
         assert_eq!(format_of(16, 16, &first(192), false), Format::Dense);
         assert_ne!(format_of(16, 16, &first(191), false), Format::Dense);
-        // 3/4 of 3 x 5 is 11.25, of 1 x 2 and of 1 x 1 no more than one.
+        // 3/4 of 3 x 5 cells is 11.25; 3/4 of 1 x 2 and of 1 x 1 cells is at most 1 after rounding down.
         assert_eq!(format_of(3, 5, &rows(&[5, 5, 1]), false), Format::Dense);
         assert_eq!(format_of(3, 5, &rows(&[5, 5]), false), Format::Coo);
         assert_eq!(format_of(1, 2, &[(0, 1)], false), Format::Dense);
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn full_rows_and_columns_of_the_true_size() {
+    fn full_rows_and_columns_count_only_cells_inside_the_matrix() {
         let transposed = |cells: Vec<(usize, usize)>| -> Vec<_> {
             cells.into_iter().map(|(row, col)| (col, row)).collect()
         };
@@ -183,7 +184,7 @@ mod tests {
         let mut lengths = [3; 16];
         lengths[9] = 4;
         assert_eq!(format_of(16, 16, &rows(&lengths), false), Format::Ell { width: 4 });
-        // Eight rows of 4 and eight of 6: deviation 1, mean 5, variation 0.2; with 7, 1.5 and 5.5.
+        // Eight rows of 4 and eight of 6: deviation 1, mean 5, variation 0.2. With 7: deviation 1.5, mean 5.5.
         let two = |a, b| [[a; 8], [b; 8]].concat();
         assert_eq!(format_of(16, 16, &rows(&two(4, 6)), false), Format::Ell { width: 6 });
         assert_eq!(format_of(16, 16, &rows(&two(4, 7)), false), Format::Csr);
@@ -201,7 +202,7 @@ mod tests {
         // Five beyond a width of 1.
         lengths[4] = 6;
         assert_eq!(format_of(16, 16, &rows(&lengths), true), Format::Csr);
-        // Rows of which none is empty vary too little.
+        // If no row is empty, the variation is too small.
         let mut lengths = [1; 16];
         lengths[0] = 5;
         assert!(variation(&lengths) < 1.0);
@@ -210,11 +211,11 @@ mod tests {
 
     #[test]
     fn hyb_is_narrowed_while_that_takes_fewer_bytes() {
-        // 9 bytes for an entry beyond, 8.5 per row in the width: 16 rows are wide enough.
+        // A listed entry takes 9 bytes, a row in the ELL part 8.5. 16 rows make the ELL part cheaper.
         assert_eq!(hyb_width(&[3; 16], 8), 3);
         let mut lengths = [3; 16];
         lengths[0] = 2;
-        // 15 beyond take 135, a column of ELL 136.
+        // 15 listed entries take 135 bytes, a column of ELL 136.
         assert_eq!(hyb_width(&lengths, 8), 2);
         assert_eq!(hyb_width(&lengths, 4), 3, "75 against 72");
         assert_eq!(hyb_width(&[0, 9], 8), 1);

@@ -1,4 +1,4 @@
-//! Tiles read back as their kernel reads them.
+//! Decodes encoded tiles as the kernel reads them and compares them with the matrix.
 
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ const ALL: [Choices; 4] = [
     Choices { hyb: true, apart: true },
 ];
 
-/// The entries of a matrix of these tiles, each of one of eight kinds.
+/// Returns the entries of a matrix whose tiles have the given kinds (eight patterns), repeated cyclically.
 fn entries(rows: usize, cols: usize, kinds: &[usize]) -> Vec<Entry> {
     let is_entry = |r: usize, c: usize, kind| match kind {
         0 => r % 3 == 1,
@@ -34,12 +34,12 @@ fn entries(rows: usize, cols: usize, kinds: &[usize]) -> Vec<Entry> {
     some.map(|(row, col)| (row, col, (row * cols + col + 1) as f64)).collect()
 }
 
-/// The two columns of each byte.
+/// Returns the two columns in each byte.
 fn halves(bytes: &[u8]) -> Vec<usize> {
     bytes.iter().flat_map(|byte| [byte / 16, byte % 16]).map(usize::from).collect()
 }
 
-/// The row, column and value of all that a tile stores, fill too.
+/// Returns the row, column and value of everything that a tile stores, including padding.
 fn decode_tile(head: [u32; 4], encoded: &Encoded<f64>, height: usize, width: usize) -> Vec<Entry> {
     let [_, shape, values, indices] = head.map(|word| word as usize);
     let (values, indices) = (&encoded.values[values..], &encoded.indices[indices..]);
@@ -72,7 +72,7 @@ fn decode_tile(head: [u32; 4], encoded: &Encoded<f64>, height: usize, width: usi
     }
 }
 
-/// The entries of all units and those apart, in order.
+/// Returns the entries of all units and those apart, ordered by row and column.
 fn decode(tiles: &Tiles<f64>, rows: usize, cols: usize) -> Vec<Entry> {
     let Units { rows: unit_rows, tiles: unit_tiles } = tiles.units();
     let mut entries = Vec::new();
@@ -106,7 +106,7 @@ proptest! {
 }
 
 #[test]
-fn many_rows_of_tiles_come_in_order() {
+fn many_rows_of_tiles_are_in_order() {
     let entries = entries(3000, 40, &[0, 1, 2, 3, 4, 5, 6]);
     let tiles = Tiles::of(&Csr::from_triplets(3000, 40, &entries), ALL[3]);
     assert_eq!(decode(&tiles, 3000, 40), entries);
@@ -114,14 +114,14 @@ fn many_rows_of_tiles_come_in_order() {
 }
 
 #[test]
-fn what_is_listed_is_taken_out() {
+fn listed_entries_are_taken_out() {
     let csr = Csr::<f64>::from_triplets(16, 112, &entries(16, 112, &[0, 1, 2, 3, 4, 5, 6]));
-    let told = ALL.map(|choices| Tiles::of(&csr, choices).describe());
+    let notes = ALL.map(|choices| Tiles::of(&csr, choices).describe());
     let others = "1 dense, 1 of dense rows, 1 of dense columns";
-    assert_eq!(told[0], format!("tiles: 2 CSR, 1 COO, 1 ELL, {others}; 0 entries apart"));
-    assert_eq!(told[1], format!("tiles: 2 CSR, 1 ELL, {others}; 10 entries apart"));
-    assert_eq!(told[2], format!("tiles: 1 CSR, 1 COO, 1 ELL, 1 HYB, {others}; 0 entries apart"));
-    assert_eq!(told[3], format!("tiles: 1 CSR, 2 ELL, {others}; 14 entries apart"));
+    assert_eq!(notes[0], format!("tiles: 2 CSR, 1 COO, 1 ELL, {others}; 0 entries apart"));
+    assert_eq!(notes[1], format!("tiles: 2 CSR, 1 ELL, {others}; 10 entries apart"));
+    assert_eq!(notes[2], format!("tiles: 1 CSR, 1 COO, 1 ELL, 1 HYB, {others}; 0 entries apart"));
+    assert_eq!(notes[3], format!("tiles: 1 CSR, 2 ELL, {others}; 14 entries apart"));
 }
 
 #[test]
@@ -136,7 +136,8 @@ fn a_row_of_more_than_four_tiles_has_several_units() {
     assert_eq!((none.units().tiles, none.apart.len()), (vec![0], 18));
 }
 
-/// Bytes by hand: two rows of three and one of two, in ELL and in HYB of width 2.
+/// Compares the bytes of two rows of three entries and one of two, in ELL, HYB of width 2, and CSR, with a calculation
+/// by hand.
 #[test]
 fn bytes_of_a_small_tile() {
     let (places, values) =

@@ -1,4 +1,4 @@
-//! What a method tells beside y: the memory it keeps, why it refuses a matrix, and what it chose.
+//! Tests the other results of a method besides y: its memory, why it refuses a matrix, and its notes.
 
 use crossbeam_utils::CachePadded;
 use spmv_bench::matrix::Csr;
@@ -12,12 +12,12 @@ use super::small::Triplet;
 
 type Given = &'static [(&'static str, &'static str)];
 
-/// A method made ready on that many threads, and what `told` finds in it.
-fn told<R>(
+/// Prepares a method on `threads` threads and returns the result of `read` for it.
+fn prepared<R>(
     (name, given): (&str, Given),
     csr: &Csr<f64>,
     (threads, transpose, profile): (usize, bool, Option<&Profile>),
-    told: impl Fn(Prepared<f64>) -> R,
+    read: impl Fn(Prepared<f64>) -> R,
 ) -> Result<R, Unavailable> {
     let method = METHODS.iter().find(|method| method.name == name).unwrap();
     let choice = Choice { method, given: given.to_vec() };
@@ -25,7 +25,7 @@ fn told<R>(
     let (alpha, beta, expected_products) = (1.0, 0.0, 10);
     let given = &choice.given;
     let request = Request { team, isa, transpose, alpha, beta, expected_products, profile, given };
-    method.prepare::<f64>().unwrap()(csr, &request).map(told)
+    method.prepare::<f64>().unwrap()(csr, &request).map(read)
 }
 
 fn full(rows: usize, cols: usize) -> Csr<f64> {
@@ -34,7 +34,7 @@ fn full(rows: usize, cols: usize) -> Csr<f64> {
 }
 
 #[test]
-fn all_memory_is_counted() {
+fn all_host_memory_is_counted() {
     let csr = full(12, 12);
     let carry = size_of::<CachePadded<(usize, f64)>>() as u64;
     let cases: [(_, Given, _, _, _); 7] = [
@@ -43,14 +43,14 @@ fn all_memory_is_counted() {
         ("coo", &[], true, 144 * 4, 0),
         ("csc", &[], true, 13 * 4 + 144 * 12, carry),
         ("dia", &[], false, 23 * 8 + 23 * 12 * 8, 0),
-        // 16 rows are whole registers of any kind.
+        // 16 rows fill whole registers of any kind.
         ("hyb", &[("width", "2")], false, 2 * 16 * 12 + 10 * 12 * 16, 8),
-        // Threads that met within a block would have it twice.
+        // If threads met within a block, the block would be stored twice.
         ("bcsr", &[("block", "4x4")], false, 9 * (16 * 8 + 4) + 3 * 4, 4),
     ];
     for (name, given, transpose, bytes, per_thread) in cases {
         for threads in [1, 2, 3, 5] {
-            let kept = told((name, given), &csr, (threads, transpose, None), |p| p.extra_bytes);
+            let kept = prepared((name, given), &csr, (threads, transpose, None), |p| p.extra_bytes);
             let expected = bytes + per_thread * threads as u64;
             assert_eq!(
                 kept,
@@ -62,12 +62,12 @@ fn all_memory_is_counted() {
 }
 
 #[test]
-fn what_would_be_mostly_fill_is_refused() {
+fn formats_that_would_be_mostly_padding_are_refused() {
     let long_row = (1..100).map(|k| (0, k, 1.0));
     let arrow: Vec<Triplet> = long_row.chain((0..100).map(|k| (k, k, 1.0))).collect();
     let arrow = Csr::<f64>::from_triplets(100, 100, &arrow);
     let (wide, tall) = (full(3, 500), full(500, 3));
-    // One row in 16 has 64 entries, the others one: in this order mostly fill, whatever the register.
+    // One row in 16 has 64 entries, the others have one: in this order mostly padding, whatever the register width.
     let length = |row| if row % 16 == 0 { 64 } else { 1 };
     let uneven = (0..160).flat_map(|row| (0..length(row)).map(move |col| (row, col, 1.0)));
     let uneven = Csr::<f64>::from_triplets(160, 64, &uneven.collect::<Vec<Triplet>>());
@@ -79,14 +79,14 @@ fn what_would_be_mostly_fill_is_refused() {
         ("hyb", &[("width", "4")], &arrow, false, false),
         ("bcsr", &[("block", "8x8")], &arrow, false, true),
         ("dia", &[], &arrow, false, true),
-        // A diagonal is as long as y, which is the longer side's or the shorter's.
+        // A diagonal is as long as y, so its length is that of the longer or of the shorter side.
         ("dia", &[], &wide, false, false),
         ("dia", &[], &wide, true, true),
         ("dia", &[], &tall, false, true),
         ("dia", &[], &tall, true, false),
     ];
     for (name, given, csr, transpose, refused) in cases {
-        match told((name, given), csr, (2, transpose, None), |_| ()) {
+        match prepared((name, given), csr, (2, transpose, None), |_| ()) {
             Ok(()) => assert!(!refused, "{name} {given:?}, {transpose}: taken"),
             Err(Unavailable(reason)) => {
                 assert!(
@@ -99,7 +99,7 @@ fn what_would_be_mostly_fill_is_refused() {
 }
 
 #[test]
-fn notes_tell_what_was_asked_for() {
+fn notes_report_the_parameters() {
     let csr = full(12, 12);
     let cases: [(_, Given, _); 4] = [
         ("hyb", &[], "0 entries of a row in ELL, 144 in coordinates"),
@@ -108,12 +108,12 @@ fn notes_tell_what_was_asked_for() {
         ("bcsr", &[("block", "2x2")], "blocks of 2x2"),
     ];
     for (name, given, expected) in cases {
-        let note = told((name, given), &csr, (2, false, None), |prepared| prepared.note);
+        let note = prepared((name, given), &csr, (2, false, None), |prepared| prepared.note);
         assert_eq!(note.unwrap().as_deref(), Some(expected), "{name} {given:?}");
     }
 }
 
-/// As many nonzeros in a dense block as on a diagonal below it, so that two threads part there.
+/// As many nonzeros in a dense block as on a diagonal below it, so that the border of two threads is between them.
 #[test]
 fn oski_style_chooses_for_each_thread_and_by_the_profile_given() {
     let block = (0..64).map(|k| (k / 8, k % 8, 1.0));
@@ -125,7 +125,8 @@ fn oski_style_chooses_for_each_thread_and_by_the_profile_given() {
         (None, "blocks of 8x8, 1x1 by the estimated profile"),
         (Some(&profile), "blocks of 2x1, 2x1 by the measured profile"),
     ] {
-        let note = told(("oski-style", &[]), &csr, (2, false, profile), |prepared| prepared.note);
+        let note =
+            prepared(("oski-style", &[]), &csr, (2, false, profile), |prepared| prepared.note);
         assert_eq!(note.unwrap().as_deref(), Some(expected));
     }
 }
