@@ -67,19 +67,24 @@ impl<T: Scalar> BlockRows<'_, T> {
         for (index, (offsets, y)) in offsets.zip(y.chunks_mut(R)).enumerate() {
             let blocks = offsets[0] as usize..offsets[1] as usize;
             // SAFETY: by BLOCKS a block row has the blocks between its offsets; by SHAPE `run` selected their shape.
-            let mut sums: [T; R] = if R >= C {
-                let columns = unsafe { self.sum::<V, true, C, R>(blocks) };
-                std::array::from_fn(|i| total(columns.map(|column| column[i])))
+            let sums = if R >= C {
+                sum_of(unsafe { self.sum::<V, true, C, R>(blocks) })
             } else {
-                unsafe { self.sum::<V, false, R, C>(blocks) }.map(total)
+                sum_of(transposed(unsafe { self.sum::<V, false, R, C>(blocks) }))
             };
-            if !sums.iter().fold(true, |finite, sum| finite & sum.is_finite()) {
-                let rows = block_rows(&self.blocks.rows, R, index);
-                let ranges = rows.map(|row| self.csr.row(row));
-                recompute_non_finite(self.csr, ranges, self.operands.x, &mut sums);
-            }
-            y.iter_mut().zip(sums).for_each(|(y, sum)| self.operands.store(sum, y));
+            self.store(index, sums, y);
         }
+    }
+
+    /// Stores the sums of block row `index` to its elements of y. It depends only on R, so that it is not compiled for
+    /// each shape and instruction set.
+    fn store<const R: usize>(&self, index: usize, mut sums: [T; R], y: &mut [T]) {
+        if !sums.iter().fold(true, |finite, sum| finite & sum.is_finite()) {
+            let rows = block_rows(&self.blocks.rows, R, index);
+            let ranges = rows.map(|row| self.csr.row(row));
+            recompute_non_finite(self.csr, ranges, self.operands.x, &mut sums);
+        }
+        y.iter_mut().zip(sums).for_each(|(y, sum)| self.operands.store(sum, y));
     }
 
     /// Returns the products of one block row, summed by their position in the block: A columns of B rows if
@@ -153,17 +158,32 @@ impl<T: Scalar> BlockRows<'_, T> {
     }
 }
 
-/// Returns the sum of all values by pairwise summation, which has the shortest chain of dependent additions.
+/// Returns the sum of the columns of a block by pairwise summation, which has the shortest chain of dependent additions.
 #[inline(always)]
-fn total<T: Scalar, const N: usize>(mut sums: [T; N]) -> T {
-    let mut left = N;
+fn sum_of<T: Scalar, const R: usize, const C: usize>(mut columns: [[T; R]; C]) -> [T; R] {
+    let mut left = C;
     while left > 1 {
-        for i in 0..left / 2 {
-            sums[i] += sums[left - 1 - i];
+        for j in 0..left / 2 {
+            for i in 0..R {
+                let other = columns[left - 1 - j][i];
+                columns[j][i] += other;
+            }
         }
         left = left.div_ceil(2);
     }
-    sums[0]
+    columns[0]
+}
+
+/// Returns the columns of a block that is given by its rows.
+#[inline(always)]
+fn transposed<T: Scalar, const R: usize, const C: usize>(rows: [[T; C]; R]) -> [[T; R]; C] {
+    let mut columns = [[T::zero(); R]; C];
+    for i in 0..R {
+        for j in 0..C {
+            columns[j][i] = rows[i][j];
+        }
+    }
+    columns
 }
 
 #[cfg(test)]
