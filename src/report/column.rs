@@ -68,7 +68,7 @@ const KNOWN: &[Known] = &[
 ];
 
 /// Where all of them are listed.
-const WHOLE: &str = "the README lists the columns under \"The CSV\"";
+const WHOLE: &str = "docs/csv.md lists the columns";
 
 /// Those that are whole numbers.
 const COUNTS: &[&str] = &[

@@ -1,4 +1,5 @@
-//! What the program writes for other programs, held against `schema/` and read with the README's lines for pandas.
+//! What the program writes for other programs, compared with `schema/` and read with the example for pandas in
+//! `docs/csv.md`.
 //! Without jsonschema and pandas in .venv the test of these says so and passes.
 
 use std::collections::BTreeSet;
@@ -30,11 +31,11 @@ fn read(path: &str) -> String {
     fs::read_to_string(Path::new(ROOT).join(path)).unwrap()
 }
 
-/// The columns of the README's table, of the rows and of their schema are the same.
+/// The columns of the table in `docs/csv.md`, of the rows and of their schema are the same.
 #[test]
 fn the_columns_are_told_alike_in_all_places() {
-    let readme = read("README.md");
-    let (_, table) = readme.split_once("| column | meaning |").unwrap();
+    let document = read("docs/csv.md");
+    let (_, table) = document.split_once("| column | meaning |").unwrap();
     let lines = table.lines().skip(2).take_while(|line| line.starts_with('|'));
     let names =
         lines.flat_map(|line| line.split('|').nth(1).unwrap().split('`').skip(1).step_by(2));
