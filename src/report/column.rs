@@ -67,7 +67,7 @@ const KNOWN: &[Known] = &[
     ("empty_percent", "empty rows (%)", false),
 ];
 
-/// Where all of them are listed.
+/// The end of the message about an unknown column.
 const WHOLE: &str = "docs/csv.md lists the columns";
 
 /// Those that are whole numbers.

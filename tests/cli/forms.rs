@@ -63,9 +63,9 @@ fn quiet_means_a_line_per_method() {
     assert!(ran.stdout.contains("seq                   PASS "), "{}", ran.stdout);
 }
 
-/// With Python's `re`, the expressions for ReFrame and Ramble in `docs/usage.md` find the values in the lines.
+/// The regular expressions for ReFrame and Ramble in `docs/usage.md` match the lines, tested with Python's `re`.
 #[test]
-fn the_documented_expressions_read_the_lines() {
+fn the_documented_expressions_match_the_lines() {
     let script = "import re, sys\nusage, lines = (open(name).read() for name in sys.argv[1:])\n\
         code = usage.split('<!-- lines -->')[1].split('<!-- end of lines -->')[0]\n\
         sane, speed, ramble = re.findall(r'r\"(.*?)\"', code)\n\

@@ -255,7 +255,7 @@ fn experiments_are_listed_and_unknown_ones_refused() {
     assert!(error.contains("shapes.toml: TOML parse error at line 1"), "{error}");
 }
 
-/// The table in `docs/results.md` is the one that the recorded runs give. Its links begin one folder higher.
+/// The table in `docs/results.md` equals the claims of the recorded runs, with links from the folder `docs`.
 #[test]
 fn the_documents_show_the_judged_claims() {
     let ran = run("reproduce --claims");
