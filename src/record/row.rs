@@ -115,7 +115,7 @@ pub struct Circumstances<'a> {
 /// One row, column by column. The first 13 columns are merge-spmv's, in its order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)] // columns that came later
-#[allow(missing_docs)] // each column is explained in the README
+#[allow(missing_docs)] // each column is explained in docs/csv.md
 pub struct Row {
     pub file: String,
     pub num_rows: Option<usize>,

@@ -68,7 +68,7 @@ const KNOWN: &[Known] = &[
 ];
 
 /// The end of the message about an unknown column.
-const WHOLE: &str = "the README lists the columns under \"The CSV\"";
+const WHOLE: &str = "docs/csv.md lists the columns";
 
 /// The columns whose numbers are integers.
 const COUNTS: &[&str] = &[

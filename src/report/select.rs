@@ -278,9 +278,9 @@ mod tests {
     fn errors_name_the_invalid_part() {
         let error = |text: &str| text.parse::<Select>().unwrap_err();
         assert!(
-            error("merge where nnz < 3").starts_with("there is no column 'nnz'; the README lists")
+            error("merge where nnz < 3").starts_with("there is no column 'nnz'; docs/csv.md lists")
         );
-        let like = "there is no column 'cahce'; did you mean cache? the README lists";
+        let like = "there is no column 'cahce'; did you mean cache? docs/csv.md lists";
         assert!(error("merge where cahce = hot").starts_with(like));
         for (text, problem) in [
             ("num_rows 3", " must have the form COLUMN < VALUE, with spaces around the operator"),

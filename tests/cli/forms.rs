@@ -63,11 +63,11 @@ fn quiet_means_a_line_per_method() {
     assert!(ran.stdout.contains("seq                   PASS "), "{}", ran.stdout);
 }
 
-/// Python's `re` finds in the lines what the README's expressions for ReFrame and Ramble are to find.
+/// The regular expressions for ReFrame and Ramble in `docs/usage.md` match the lines, tested with Python's `re`.
 #[test]
-fn the_expressions_of_the_readme_read_the_lines() {
-    let script = "import re, sys\nreadme, lines = (open(name).read() for name in sys.argv[1:])\n\
-        code = readme.split('<!-- lines -->')[1].split('<!-- end of lines -->')[0]\n\
+fn the_documented_expressions_match_the_lines() {
+    let script = "import re, sys\nusage, lines = (open(name).read() for name in sys.argv[1:])\n\
+        code = usage.split('<!-- lines -->')[1].split('<!-- end of lines -->')[0]\n\
         sane, speed, ramble = re.findall(r'r\"(.*?)\"', code)\n\
         assert re.search(sane, lines)\n\
         assert float(re.search(speed, lines).group(1)) == 8e-4\n\
@@ -79,10 +79,10 @@ fn the_expressions_of_the_readme_read_the_lines() {
         return;
     }
     let dir = folder(&[("lines", &run(&format!("gen:wheel,spokes=200 {EXACT} --quiet")).stdout)]);
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let usage = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/usage.md");
     let mut python = Command::new("python3");
     let ran =
-        python.args(["-c", script]).arg(readme).arg(dir.path().join("lines")).output().unwrap();
+        python.args(["-c", script]).arg(usage).arg(dir.path().join("lines")).output().unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
 }
 

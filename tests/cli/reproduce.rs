@@ -255,14 +255,14 @@ fn experiments_are_listed_and_unknown_ones_refused() {
     assert!(error.contains("shapes.toml: TOML parse error at line 1"), "{error}");
 }
 
-/// The table in the README equals the claims of the recorded runs.
+/// The table in `docs/results.md` equals the claims of the recorded runs, with links from the folder `docs`.
 #[test]
-fn the_readme_shows_the_judged_claims() {
+fn the_documents_show_the_judged_claims() {
     let ran = run("reproduce --claims");
     assert_eq!(ran.result, Ok(CommandStatus::Ok));
-    let readme = fs::read_to_string("README.md").unwrap();
-    let (_, shown) = readme.split_once("<!-- claims -->\n").unwrap();
+    let document = fs::read_to_string("docs/results.md").unwrap();
+    let (_, shown) = document.split_once("<!-- claims -->\n").unwrap();
     let (shown, _) = shown.split_once("<!-- end of claims -->").unwrap();
-    assert_eq!(shown, ran.stdout);
+    assert_eq!(shown, ran.stdout.replace("](results/", "](../results/"));
     assert!(shown.lines().count() > 10, "{shown}");
 }

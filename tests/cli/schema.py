@@ -1,5 +1,5 @@
 """Holds the result files of the working directory against the schemas of the repository that is named, and reads
-its CSV files as the README says."""
+its CSV files with the example in docs/csv.md."""
 
 import csv
 import json
@@ -17,7 +17,7 @@ from referencing import Registry, Resource
 ROOT = Path(sys.argv[1])
 SCHEMAS = {path.name.split(".")[0]: json.loads(path.read_text()) for path in (ROOT / "schema").glob("*.json")}
 REGISTRY = Registry().with_resources((s["$id"], Resource.from_contents(s)) for s in SCHEMAS.values())
-[LINES] = re.findall(r"In pandas.*?```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+[LINES] = re.findall(r"In pandas.*?```python\n(.*?)```", (ROOT / "docs/csv.md").read_text(), re.DOTALL)
 
 
 def check(name, value, place):
@@ -26,9 +26,9 @@ def check(name, value, place):
 
 
 def read(path):
-    """The rows of a CSV file, by the README's lines."""
-    shutil.copy(path, "as-in-readme/out.csv")
-    os.chdir("as-in-readme")
+    """Returns the rows of a CSV file, read with the example in docs/csv.md."""
+    shutil.copy(path, "as-documented/out.csv")
+    os.chdir("as-documented")
     names = {}
     exec(LINES, names)
     os.chdir("..")
@@ -41,8 +41,8 @@ def as_json(value):
 
 for schema in SCHEMAS.values():
     Draft202012Validator.check_schema(schema)
-os.mkdir("as-in-readme")
-os.symlink(ROOT / "schema", "as-in-readme/schema")
+os.mkdir("as-documented")
+os.symlink(ROOT / "schema", "as-documented/schema")
 
 for path in Path().glob("*.run.json"):
     check("run", json.loads(path.read_text()), path)

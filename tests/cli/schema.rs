@@ -1,5 +1,5 @@
-//! What the program writes for other programs, held against `schema/` and read with the README's lines for pandas.
-//! Without jsonschema and pandas in .venv the test of these says so and passes.
+//! Checks the output for other programs against `schema/`, and reads it with the example for pandas in `docs/csv.md`.
+//! Without jsonschema and pandas in .venv, that test is skipped with a message.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -30,11 +30,11 @@ fn read(path: &str) -> String {
     fs::read_to_string(Path::new(ROOT).join(path)).unwrap()
 }
 
-/// The columns of the README's table, of the rows and of their schema are the same.
+/// The table in `docs/csv.md`, the rows and their schema have the same columns.
 #[test]
-fn the_columns_are_told_alike_in_all_places() {
-    let readme = read("README.md");
-    let (_, table) = readme.split_once("| column | meaning |").unwrap();
+fn columns_are_the_same_in_docs_rows_and_schema() {
+    let document = read("docs/csv.md");
+    let (_, table) = document.split_once("| column | meaning |").unwrap();
     let lines = table.lines().skip(2).take_while(|line| line.starts_with('|'));
     let names =
         lines.flat_map(|line| line.split('|').nth(1).unwrap().split('`').skip(1).step_by(2));
