@@ -156,7 +156,7 @@ fn models_that_are_none_are_refused() {
     let bare = error("--device model");
     assert!(bare.contains("model:NAME"), "{bare}");
     let reproduce = run("reproduce sc16-fig10 --device model:h200,k40m").result.unwrap_err();
-    assert!(reproduce.contains("one modelled GPU at a time"), "{reproduce}");
+    assert!(reproduce.contains("only one modelled GPU is allowed"), "{reproduce}");
     let cpu = error("--device model:h200 --methods merge");
     assert!(cpu.contains("none of these methods runs on --device model:h200"), "{cpu}");
 }
