@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     // SAFETY: no other thread has been started yet.
     unsafe { mkl::place_threads(&system.cpus) };
     let handled = handle_signals(is_worker);
-        // SAFETY: no handler is installed. Ignored, so that exceeding the file size limit is a write error.
+    // SAFETY: no handler is installed. Ignored, so that exceeding the file size limit is a write error.
     let _ = unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
     let now = jiff::Timestamp::now();
     let (mut plain, mut shown) = (io::stdout().lock(), Shown::new(io::stdout()));
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
         interrupted: &INTERRUPTED,
         system,
         readings: Readings::now,
-                program: Some("/proc/self/exe".into()), // works even after the file has been replaced
+        program: Some("/proc/self/exe".into()), // works even after the file has been replaced
         arguments: Vec::new(),
         open_gpu: &cuda::open,
         profiles: Some(CacheFolder::of_user("profiles")),
@@ -111,7 +111,7 @@ fn report(error: &anyhow::Error) -> ExitCode {
     if let Some(usage) = error.downcast_ref::<clap::Error>() {
         let text = usage.render().to_string();
         let _ = match terminal::shown(&text) {
-                        // The text needs no escaping, so clap prints it with its colours.
+            // The text needs no escaping, so clap prints it with its colours.
             Cow::Borrowed(_) => usage.print(),
             Cow::Owned(text) => write!(io::stderr(), "{text}"),
         };

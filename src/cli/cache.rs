@@ -38,12 +38,13 @@ pub fn run(args: &CacheArgs, env: &mut Env) -> Result<CommandStatus> {
 
 fn list(listed: &[Listed], out: &mut dyn Write) -> io::Result<()> {
     for entry in listed {
-        let source = entry
-            .source
-            .as_deref()
-            .unwrap_or("a damaged entry, or one of another version or user");
-        let stale =
-            if entry.stale && entry.source.is_some() { " (has changed or no longer exists)" } else { "" };
+        let source =
+            entry.source.as_deref().unwrap_or("a damaged entry, or one of another version or user");
+        let stale = if entry.stale && entry.source.is_some() {
+            " (has changed or no longer exists)"
+        } else {
+            ""
+        };
         writeln!(out, "{:>10.1} MB  {source}{stale}", entry.bytes as f64 / 1e6)?;
     }
     Ok(())
@@ -64,7 +65,10 @@ fn report_rest(contents: &Contents, done: &str, stderr: &mut dyn Write) -> io::R
         let (count, bytes) =
             (left_over.len(), left_over.iter().map(|(_, bytes)| bytes).sum::<u64>());
         let megabytes = bytes as f64 / 1e6;
-        writeln!(stderr, "{count} unfinished files of interrupted processes, {megabytes:.1} MB {done}")?;
+        writeln!(
+            stderr,
+            "{count} unfinished files of interrupted processes, {megabytes:.1} MB {done}"
+        )?;
     }
     if *others > 0 {
         writeln!(

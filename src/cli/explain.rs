@@ -23,31 +23,31 @@ use page::Page;
 
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-        /// The method, optionally with parameters: gpu-merge:block=256
+    /// The method, optionally with parameters: gpu-merge:block=256
     #[arg(value_name = "METHOD", value_parser = MethodName, hide_possible_values = true)]
     pub method: String,
-        /// The matrix: a file, GROUP/NAME, gen:SPEC or stand-in:GROUP/NAME, as for a measurement
+    /// The matrix: a file, GROUP/NAME, gen:SPEC or stand-in:GROUP/NAME, as for a measurement
     #[arg(required_unless_present = "mtx")]
     pub matrix: Option<OsString>,
     /// The same as MATRIX
     #[arg(long, value_name = "MATRIX", conflicts_with = "matrix")]
     pub mtx: Option<OsString>,
-        /// The modelled GPU: model:NAME such as model:h200, or model:FILE.toml
+    /// The modelled GPU: model:NAME such as model:h200, or model:FILE.toml
     #[arg(long, value_name = "model:NAME", default_value = "model:h200", value_parser = device)]
     pub device: DeviceChoice,
-        /// Precision of the matrix values and of the vectors: f64 or f32
+    /// Precision of the matrix values and of the vectors: f64 or f32
     #[arg(long, value_enum, default_value = "f64")]
     pub precision: PrecisionChoice,
-        /// State of the caches before the product
+    /// State of the caches before the product
     #[arg(long, value_enum, default_value = "hot")]
     pub cache: CacheState,
     /// Multiply by the transpose, y = A^T x
     #[arg(long)]
     pub transpose: bool,
-        /// The largest number of source lines to show for each kernel and problem
+    /// The largest number of source lines to show for each kernel and problem
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<usize>)]
     pub lines: usize,
-        /// Format of the page [default: from the extension of --output (.json or .txt), else text]
+    /// Format of the page [default: from the extension of --output (.json or .txt), else text]
     #[arg(long, value_enum)]
     pub format: Option<SystemFormat>,
     #[command(flatten)]
@@ -55,7 +55,7 @@ pub struct ExplainArgs {
 }
 
 impl ExplainArgs {
-        /// Returns the arguments with which `spmv-bench MATRIX` would measure the same product.
+    /// Returns the arguments with which `spmv-bench MATRIX` would measure the same product.
     fn measure(&self) -> Result<MeasureArgs> {
         let DeviceChoice::Models(names) = &self.device else {
             bail!("--device {}: explain needs a modelled GPU such as model:h200", self.device)
@@ -66,7 +66,11 @@ impl ExplainArgs {
             bail!("{} selects {} methods: choose one", self.method, methods.len())
         };
         let runs_there = choice.method.device() == Device::Gpu;
-        ensure!(runs_there, "{} does not run on a GPU, so it has no kernel to explain", choice.name());
+        ensure!(
+            runs_there,
+            "{} does not run on a GPU, so it has no kernel to explain",
+            choice.name()
+        );
         let precision = match self.precision {
             PrecisionChoice::F64 => "f64",
             PrecisionChoice::F32 => "f32",

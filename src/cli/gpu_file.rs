@@ -12,7 +12,7 @@ use crate::device::model::{DeviceFile, Model, written};
 
 #[derive(Debug, Args)]
 pub struct GpuFileArgs {
-        /// The GPU: gpu, its number, or model:NAME, which measures a modelled GPU as a test of the model
+    /// The GPU: gpu, its number, or model:NAME, which measures a modelled GPU as a test of the model
     #[arg(long, value_name = "gpu|N|model:NAME", default_value = "gpu", value_parser = device)]
     pub device: DeviceChoice,
     #[command(flatten)]

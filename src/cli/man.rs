@@ -12,7 +12,7 @@ use crate::near::hint;
 
 /// Prints all pages, or the page of one command.
 pub fn run(command: Option<&str>, out: &mut dyn Write) -> Result<CommandStatus> {
-        // Otherwise the page would list the command `help`, which only repeats the other pages.
+    // Otherwise the page would list the command `help`, which only repeats the other pages.
     let mut cli = Cli::command().disable_help_subcommand(true);
     cli.build();
     let commands = || cli.get_subcommands().filter(|command| !command.is_hide_set());

@@ -21,13 +21,13 @@ use crate::record::run::{ClockRange, Corpus, GpuRecord, RunRecord, Shard};
 
 #[derive(Debug, Args)]
 pub struct MergeArgs {
-        /// Files that corpus --shard --output has written, each with its FILE.run.json in the same folder
+    /// Files that corpus --shard --output has written, each with its FILE.run.json in the same folder
     #[arg(required = true, value_name = "CSV")]
     pub files: Vec<PathBuf>,
-        /// Write the rows to this file instead of stdout, and the run record to FILE.run.json
+    /// Write the rows to this file instead of stdout, and the run record to FILE.run.json
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-        /// Replace files that already exist
+    /// Replace files that already exist
     #[arg(long)]
     pub force: bool,
 }
@@ -52,7 +52,11 @@ pub fn run(args: &MergeArgs, env: &mut Env) -> Result<CommandStatus> {
         Some(path) if !is_no_file(path) => {
             for part in &args.files {
                 let is_part = is_same_file(path, part);
-                ensure!(!is_part, "{} is one of the files to merge: use another output file", path.display());
+                ensure!(
+                    !is_part,
+                    "{} is one of the files to merge: use another output file",
+                    path.display()
+                );
             }
             let text = to_csv(&rows, true)?;
             output::check(path, args.force)?;
@@ -78,9 +82,10 @@ impl Part {
         let facts = beside(path);
         let record = read_record(&facts)?;
         let corpus = record.corpus.clone();
-        let corpus =
-            corpus.with_context(|| format!("{} was not written by `spmv-bench corpus`", path.display()))?;
-                // Checked first, because memory is allocated for the number of shards in the file.
+        let corpus = corpus.with_context(|| {
+            format!("{} was not written by `spmv-bench corpus`", path.display())
+        })?;
+        // Checked first, because memory is allocated for the number of shards in the file.
         let is_one = |what| format!("{}: corpus.shard: {what}", facts.display());
         is_share(corpus.shard).map_err(|what| anyhow!(is_one(what)))?;
         let rows = read_rows(path, &record)?;
@@ -172,7 +177,7 @@ fn join(parts: &[Part], rows: HashMap<String, Vec<Row>>) -> (RunRecord, Vec<Row>
     let places: HashMap<_, _> = files.iter().map(|(place, file)| (file, *place)).collect();
     for (file, mut own) in rows {
         own.sort_by_key(|row| row.cell().and_then(|cell| cell_places.get(&cell).copied()));
-                // Matrices that are no longer in the folder are last.
+        // Matrices that are no longer in the folder are last.
         let place = places.get(&file).copied().unwrap_or(usize::MAX);
         ordered.insert((place, file), own);
     }

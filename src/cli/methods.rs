@@ -19,14 +19,14 @@ use crate::report::table::{Cell, Table};
 
 #[derive(Debug, Args)]
 pub struct MethodsArgs {
-        /// List only methods with these names or patterns: merge, 'gpu-*' [default: all]
+    /// List only methods with these names or patterns: merge, 'gpu-*' [default: all]
     #[arg(value_name = "PATTERN", value_parser = MethodName, hide_possible_values = true)]
     pub patterns: Vec<String>,
-        /// Format of the list [default: from the extension of --output (.csv, .json, .md or .txt), else text]
+    /// Format of the list [default: from the extension of --output (.csv, .json, .md or .txt), else text]
     #[arg(long, value_enum)]
     pub format: Option<MethodsFormat>,
-        /// Print a Markdown table of the methods in this result file of a corpus, with their times in f64 relative
-        /// to MKL and their memory relative to CSR
+    /// Print a Markdown table of the methods in this result file of a corpus, with their times in f64 relative
+    /// to MKL and their memory relative to CSR
     #[arg(long, value_name = "CSV", conflicts_with_all = ["patterns", "format"])]
     pub results: Option<PathBuf>,
     #[command(flatten)]
@@ -37,9 +37,9 @@ pub struct MethodsArgs {
 pub enum MethodsFormat {
     /// A paragraph per method
     Text,
-        /// One row per method
+    /// One row per method
     Csv,
-        /// An array with one object per method
+    /// An array with one object per method
     Json,
     /// A Markdown table
     Md,
@@ -50,10 +50,10 @@ pub enum MethodsFormat {
 struct MethodSummary {
     name: &'static str,
     device: &'static str,
-        /// The number of threads: `all` or `one`, empty for a GPU method.
+    /// The number of threads: `all` or `one`, empty for a GPU method.
     threads: &'static str,
     setup: &'static str,
-        /// Whether the method multiplies by A, by its transpose, or by both.
+    /// Whether the method multiplies by A, by its transpose, or by both.
     product: &'static str,
     parameters: String,
     summary: &'static str,

@@ -51,44 +51,44 @@ pub use isolate::{Interrupted, OUT_OF_MEMORY};
 
 /// Everything outside the program that a command uses. Tests replace it by fakes.
 pub struct Env<'a> {
-        /// The output for results.
+    /// The output for results.
     pub stdout: &'a mut dyn Write,
-        /// The output for progress, warnings and summaries.
+    /// The output for progress, warnings and summaries.
     pub stderr: &'a mut dyn Write,
-        /// Whether progress bars may be drawn on the real stderr.
+    /// Whether progress bars may be drawn on the real stderr.
     pub terminal: bool,
-        /// The width of stdout in characters, if it is a terminal.
+    /// The width of stdout in characters, if it is a terminal.
     pub width: Option<u16>,
-        /// The clock for all measured times.
+    /// The clock for all measured times.
     pub clock: &'a dyn Clock,
-        /// The start time of the run in UTC, such as `2026-11-21T04:15:00Z`.
-        pub date: String,
-        /// The unique identifier of the run.
-        pub run_id: String,
-        /// Whether a signal such as Ctrl-C has requested the end of the run.
-        pub interrupted: &'a AtomicBool,
-        /// The machine, detected before any thread was bound to a CPU.
-        pub system: System,
-        /// Reads the current load and state of the machine.
-        pub readings: fn() -> Readings,
-        /// The file of this program, from which child processes are started. `None`: there are no child processes.
-        pub program: Option<PathBuf>,
-        /// The arguments of the process, including the program's name.
-        pub arguments: Vec<OsString>,
-        /// Opens the GPU with this number, or the first GPU.
-        pub open_gpu: &'a dyn Fn(Option<usize>) -> Result<Gpu, Unavailable>,
-        /// The folder of the machine's bandwidth profiles. `None`: no profile is measured.
-        pub profiles: Option<CacheFolder>,
-        /// The cache of parsed matrices, if there is one.
-        pub matrices: Option<MatrixCache>,
+    /// The start time of the run in UTC, such as `2026-11-21T04:15:00Z`.
+    pub date: String,
+    /// The unique identifier of the run.
+    pub run_id: String,
+    /// Whether a signal such as Ctrl-C has requested the end of the run.
+    pub interrupted: &'a AtomicBool,
+    /// The machine, detected before any thread was bound to a CPU.
+    pub system: System,
+    /// Reads the current load and state of the machine.
+    pub readings: fn() -> Readings,
+    /// The file of this program, from which child processes are started. `None`: there are no child processes.
+    pub program: Option<PathBuf>,
+    /// The arguments of the process, including the program's name.
+    pub arguments: Vec<OsString>,
+    /// Opens the GPU with this number, or the first GPU.
+    pub open_gpu: &'a dyn Fn(Option<usize>) -> Result<Gpu, Unavailable>,
+    /// The folder of the machine's bandwidth profiles. `None`: no profile is measured.
+    pub profiles: Option<CacheFolder>,
+    /// The cache of parsed matrices, if there is one.
+    pub matrices: Option<MatrixCache>,
 }
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandStatus {
-        /// Everything succeeded: exit status 0.
+    /// Everything succeeded: exit status 0.
     Ok,
-        /// A result is wrong, missing or slower than allowed: exit status 1.
+    /// A result is wrong, missing or slower than allowed: exit status 1.
     Bad,
 }
 
@@ -142,7 +142,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<Co
     match cli.command {
         None => single::run(&cli.single, words, env),
         Some(Command::Worker) => isolate::worker::run(env),
-        Some(Command::Library { vendor }) => libraries::tell(vendor),
+        Some(Command::Library { vendor }) => libraries::send_to_parent(vendor),
         Some(Command::Corpus(args)) => corpus::run(&args, words, env),
         Some(Command::Compare(args)) => compare::run(&args, env),
         Some(Command::Merge(args)) => merge::run(&args, env),
@@ -157,7 +157,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<Co
         Some(Command::Generate(args)) => generate::run(&args, env),
         Some(Command::Cache(args)) => cache::run(&args, env),
         Some(Command::Completions { shell }) => {
-                        // Generated into a buffer first: `generate` panics if it cannot write.
+            // Generated into a buffer first: `generate` panics if it cannot write.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "spmv-bench", &mut script);
             written(env.stdout.write_all(&script))

@@ -13,7 +13,7 @@ use crate::scalar::Scalar;
 pub struct Ordered<'m> {
     natural: &'m Csr<f64>,
     other: Option<(Csr<f64>, Permutation)>,
-        /// The time of the reordering and its effect on the bandwidth of the matrix.
+    /// The time of the reordering and its effect on the bandwidth of the matrix.
     pub cost: Option<Reordering>,
 }
 
@@ -24,7 +24,7 @@ pub struct InPrecision<'m, T: Scalar> {
 }
 
 impl<'m> Ordered<'m> {
-        /// Reorders the matrix, or returns the reason why that is not possible.
+    /// Reorders the matrix, or returns the reason why that is not possible.
     pub fn new(natural: &'m Csr<f64>, order: Order, clock: &dyn Clock) -> Result<Self, String> {
         if order == Order::Natural {
             return Ok(Self { natural, other: None, cost: None });
@@ -47,14 +47,14 @@ impl<'m> Ordered<'m> {
         Ok(Self { natural, other, cost })
     }
 
-        /// Returns the memory of the matrix in both orders, in bytes.
+    /// Returns the memory of the matrix in both orders, in bytes.
     pub fn bytes(&self) -> u64 {
         let other =
             self.other.as_ref().map_or(0, |(csr, order)| csr.bytes() + 8 * order.len() as u64);
         self.natural.bytes() + other
     }
 
-        /// Converts the matrix into a precision. Returns an error with the value if a value is too large for it.
+    /// Converts the matrix into a precision. Returns an error with the value if a value is too large for it.
     pub fn to_precision<T: Scalar>(&self) -> Result<InPrecision<'_, T>, String> {
         let other = match &self.other {
             Some((csr, permutation)) => Some((narrowed(csr)?, permutation)),
@@ -65,7 +65,7 @@ impl<'m> Ordered<'m> {
 }
 
 impl<T: Scalar> InPrecision<'_, T> {
-        /// Returns the memory in bytes that this needs in addition to the matrix in f64.
+    /// Returns the memory in bytes that this needs in addition to the matrix in f64.
     pub fn bytes(&self) -> u64 {
         let others = self.other.iter().map(|(csr, _)| csr);
         let copies = others.chain([&self.natural]).map(|csr| match csr {
@@ -75,7 +75,7 @@ impl<T: Scalar> InPrecision<'_, T> {
         copies.sum()
     }
 
-        /// Creates the trial in which methods are measured, or returns the reason why nothing can be verified.
+    /// Creates the trial in which methods are measured, or returns the reason why nothing can be verified.
     pub fn trial<'a>(&'a self, bench: &'a Bench<'a>) -> Result<Trial<'a, T>, String> {
         let trial = match &self.other {
             Some((csr, permutation)) => Trial::reordered(bench, &self.natural, csr, permutation),

@@ -66,7 +66,7 @@ fn start(args: &SingleArgs, command: &[String], env: &mut Env) -> Result<Command
     let threads = args.measure.threads.clone();
     let mut args = args.clone();
     args.measure.threads = vec![1];
-        // If the launcher does not bind the processes to CPUs, each rank starts with a different CPU.
+    // If the launcher does not bind the processes to CPUs, each rank starts with a different CPU.
     let cpus = &mut env.system.cpus;
     let places = cpus.len();
     cpus.rotate_left(ranks.rank_on_machine() % places);

@@ -20,7 +20,7 @@ use crate::system::noise::Readings;
 const STOLEN: f64 = 0.01;
 
 impl Session<'_> {
-        /// Creates the record of the run at its beginning.
+    /// Creates the record of the run at its beginning.
     pub fn facts(
         &self,
         command: Vec<String>,
@@ -57,7 +57,7 @@ impl Session<'_> {
         }
     }
 
-        /// Measures the memory bandwidth if `wanted`: returns that of the host, and stores that of the GPU.
+    /// Measures the memory bandwidth if `wanted`: returns that of the host, and stores that of the GPU.
     pub fn bandwidth(&mut self, wanted: bool, machine: &System) -> Vec<Bandwidth> {
         let sizes = if wanted { system::sizes(machine) } else { Vec::new() };
         if let Some(gpu) = self.gpu.as_ref().filter(|_| wanted) {
@@ -66,8 +66,8 @@ impl Session<'_> {
         system::bandwidth(&self.team, self.clock, &sizes)
     }
 
-        /// Measures the bandwidth and creates the run record. If no file is named for it, prints a summary line on
-        /// stderr.
+    /// Measures the bandwidth and creates the run record. If no file is named for it, prints a summary line on
+    /// stderr.
     pub fn record(
         &mut self,
         args: &MeasureArgs,
@@ -88,12 +88,12 @@ pub struct Recording {
     path: Option<PathBuf>,
     pub record: RunRecord,
     readings: fn() -> Readings,
-        /// The GPU clocks under load of all groups.
+    /// The GPU clocks under load of all groups.
     clocks: Vec<Clocks>,
 }
 
 impl Recording {
-        /// Creates the recording. Without a file, prints a summary line on stderr.
+    /// Creates the recording. Without a file, prints a summary line on stderr.
     pub fn begin(
         path: Option<PathBuf>,
         record: RunRecord,
@@ -108,18 +108,18 @@ impl Recording {
         Ok(recording)
     }
 
-        /// Records the clocks and libraries of all groups of a report: see [`Self::take_group`].
-        ///
-        /// # Errors
-        /// Returns an error if a library is not the one with which the run began.
+    /// Records the clocks and libraries of all groups of a report: see [`Self::take_group`].
+    ///
+    /// # Errors
+    /// Returns an error if a library is not the one with which the run began.
     pub fn take(&mut self, report: &MatrixReport) -> Result<()> {
         report.groups.iter().try_for_each(|group| self.take_group(group))
     }
 
-        /// Records the clocks and libraries of a group.
-        ///
-        /// # Errors
-        /// Returns an error if a library is not the one with which the run began.
+    /// Records the clocks and libraries of a group.
+    ///
+    /// # Errors
+    /// Returns an error if a library is not the one with which the run began.
     pub fn take_group(&mut self, group: &Group) -> Result<()> {
         self.clocks.extend(group.clocks.iter().cloned());
         let kind = |library: &Library| library.name.split(' ').next().map(str::to_owned);
@@ -144,8 +144,8 @@ impl Recording {
         Ok(())
     }
 
-        /// Completes and writes the record at the end of the run. Prints a warning if the GPU was throttled or the
-        /// hypervisor used the CPUs for others.
+    /// Completes and writes the record at the end of the run. Prints a warning if the GPU was throttled or the
+    /// hypervisor used the CPUs for others.
     pub fn finish(mut self, quiet: bool, stderr: &mut dyn Write) -> Result<()> {
         let clocks = ClockRange::of(self.clocks.iter());
         let session = self.record.sessions.last_mut().expect("a run has begun");
@@ -154,26 +154,32 @@ impl Recording {
         session.end = Some(end);
         if let Some(share) = stolen.filter(|_| !quiet) {
             let percent = 100.0 * share;
-            writeln!(stderr, "warning: the hypervisor gave {percent:.1} % of the CPU time to other machines")?;
+            writeln!(
+                stderr,
+                "warning: the hypervisor gave {percent:.1} % of the CPU time to other machines"
+            )?;
         }
         if let Some(clocks) =
             clocks.as_ref().filter(|clocks| !clocks.throttled_by.is_empty() && !quiet)
         {
             let reasons: Vec<_> = clocks.throttled_by.iter().cloned().collect();
             let ([lowest, highest], reasons) = (clocks.multiprocessor_mhz, reasons.join(", "));
-            writeln!(stderr, "warning: the GPU was throttled ({reasons}): {lowest} to {highest} MHz")?;
+            writeln!(
+                stderr,
+                "warning: the GPU was throttled ({reasons}): {lowest} to {highest} MHz"
+            )?;
         }
         if let Some(gpu) = &mut self.record.gpu {
-                        // The record of a resumed run already contains clocks.
+            // The record of a resumed run already contains clocks.
             gpu.clocks = ClockRange::join(gpu.clocks.take(), clocks);
         }
         self.write()
     }
 
-        /// Writes the current state of the record.
-        ///
-        /// # Errors
-        /// Returns an error if the file cannot be written.
+    /// Writes the current state of the record.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be written.
     pub fn write(&self) -> Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
         let json = serde_json::to_string_pretty(&self.record)? + "\n";

@@ -63,7 +63,7 @@ pub fn run(args: &SingleArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     if !measure.quiet {
         report.warnings().iter().try_for_each(|line| writeln!(env.stderr, "{line}"))?;
     }
-        // If the run was interrupted before the matrix was read, there are no results, and earlier files stay unchanged.
+    // A run that is interrupted before the matrix is read has no results and leaves earlier files unchanged.
     if !report.is_unknown() {
         exporters.iter_mut().try_for_each(|exporter| exporter.report(&complete))?;
         finish(exporters.into_iter().chain([live.end()?]))?;

@@ -78,7 +78,9 @@ pub fn stand_ins(word: &OsStr, datasets: Option<&Path>) -> Result<Option<Vec<(Ma
         let ids = datasets.matrices().map(|matrix| matrix.id.as_str());
         let known = datasets.sets().map(|(name, _)| name).chain(ids);
         let hint = hint(named, known, "`spmv-bench fetch --list` lists the sets and matrices");
-        bail!("stand-in:{named}: there is no set with matrices of this name, and no such GROUP/NAME{hint}");
+        bail!(
+            "stand-in:{named}: there is no set with matrices of this name, and no such GROUP/NAME{hint}"
+        );
     }
     let sources = matrices.into_iter().map(|matrix| Ok((matrix.clone(), stand_in(matrix)?)));
     sources.collect::<Result<_>>().map(Some)
@@ -105,7 +107,7 @@ pub fn find(dir: &Path, stderr: &mut dyn Write) -> Result<Vec<(Source, u64)>> {
             Ok(entry) => entry,
             Err(error) => {
                 match error.path().filter(|path| !path.is_dir() && is_matrix(path)) {
-                                        // A dangling link, which causes an error when the matrix is read.
+                    // A dangling link, which causes an error when the matrix is read.
                     Some(path) => files.push(sized(path.to_owned())),
                     None => writeln!(stderr, "not searched: {error}")?,
                 }
@@ -116,7 +118,11 @@ pub fn find(dir: &Path, stderr: &mut dyn Write) -> Result<Vec<(Source, u64)>> {
             files.push(sized(entry.into_path()));
         }
     }
-    ensure!(!files.is_empty(), "{}: this folder contains no .mtx, .mtx.gz or .tar.gz file", dir.display());
+    ensure!(
+        !files.is_empty(),
+        "{}: this folder contains no .mtx, .mtx.gz or .tar.gz file",
+        dir.display()
+    );
     files.sort_by_key(|(_, bytes)| *bytes);
     Ok(files)
 }

@@ -26,11 +26,11 @@ use args::{Tunable, TuneArgs};
 
 /// A kind of tuning: which methods to measure and how to evaluate the results.
 trait Tuning {
-        /// Returns the methods that run on each matrix.
+    /// Returns the methods that run on each matrix.
     fn choices(&self) -> Vec<Choice<'static>>;
-        /// Adds the results of a matrix and writes their rows.
+    /// Adds the results of a matrix and writes their rows.
     fn take(&mut self, report: &MatrixReport, rows: &mut Rows) -> Result<()>;
-        /// Writes the evaluation of all results.
+    /// Writes the evaluation of all results.
     fn write(&self, out: &mut dyn Write) -> io::Result<()>;
 }
 
@@ -102,7 +102,10 @@ pub fn run(args: TuneArgs, command: Vec<String>, env: &mut Env) -> Result<Comman
         }
         tuning.take(&run.report, &mut rows)?;
         if run.interrupted {
-            writeln!(env.stderr, "interrupted: the results contain only the matrices measured so far")?;
+            writeln!(
+                env.stderr,
+                "interrupted: the results contain only the matrices measured so far"
+            )?;
             break;
         }
         progress.end();

@@ -13,15 +13,15 @@ const COLLECTION: [&str; 2] =
 pub struct Site(String);
 
 impl Site {
-        /// Returns the collection's own sites, in the order in which they are tried.
+    /// Returns the collection's own sites, in the order in which they are tried.
     pub fn collection() -> Vec<Self> {
         COLLECTION.map(|site| Self(site.to_owned())).to_vec()
     }
 
-        /// Parses the base URL of a mirror.
-        ///
-        /// # Errors
-        /// Returns an error if the text is not an http or https URL.
+    /// Parses the base URL of a mirror.
+    ///
+    /// # Errors
+    /// Returns an error if the text is not an http or https URL.
     pub fn mirror(text: &str) -> Result<Self, String> {
         let url = Url::parse(text)
             .map_err(|_| "it is not a web address such as http://host/path".to_owned())?;
@@ -31,12 +31,12 @@ impl Site {
         }
     }
 
-        /// Returns the URL of a matrix's archive.
+    /// Returns the URL of a matrix's archive.
     pub fn archive(&self, matrix: &Matrix) -> String {
         format!("{}/MM/{}.tar.gz", self.0, matrix.id)
     }
 
-        /// Returns the URL of the index.
+    /// Returns the URL of the index.
     pub fn index(&self) -> String {
         format!("{}/files/ssstats.csv", self.0)
     }

@@ -14,7 +14,7 @@ pub struct Head {
     stored: Stored,
     pub rows: u64,
     pub cols: u64,
-        /// The number of entry lines; `None` for an array, where it follows from the size.
+    /// The number of entry lines; `None` for an array, where it follows from the size.
     entries: Option<u64>,
 }
 
@@ -23,7 +23,7 @@ pub struct Head {
 enum Stored {
     All,
     Triangle,
-        /// A triangle without the diagonal.
+    /// A triangle without the diagonal.
     StrictTriangle,
 }
 
@@ -31,12 +31,12 @@ enum Stored {
 #[derive(Default)]
 struct HeadReader {
     lines: u64,
-        /// Whether the file is an array, and which part of the matrix it stores.
+    /// Whether the file is an array, and which part of the matrix it stores.
     banner: Option<(bool, Stored)>,
 }
 
 impl HeadReader {
-        /// Parses a line. Returns the header after its last line.
+    /// Parses a line. Returns the header after its last line.
     fn take(&mut self, line: &[u8]) -> Result<Option<Head>, String> {
         self.lines += 1;
         let line = String::from_utf8_lossy(line);
@@ -86,10 +86,10 @@ fn shown(line: &str) -> String {
 }
 
 impl Head {
-        /// Reads the header at the beginning of a file.
-        ///
-        /// # Errors
-        /// Returns an error with the line number if the header is not valid.
+    /// Reads the header at the beginning of a file.
+    ///
+    /// # Errors
+    /// Returns an error with the line number if the header is not valid.
     pub fn read(mut from: impl BufRead, file: &str) -> Result<Self, String> {
         let mut reader = HeadReader::default();
         loop {
@@ -107,10 +107,10 @@ impl Head {
         }
     }
 
-        /// Checks whether the numbers of rows and columns are those of the matrix.
-        ///
-        /// # Errors
-        /// Returns an error with both sizes if they differ.
+    /// Checks whether the numbers of rows and columns are those of the matrix.
+    ///
+    /// # Errors
+    /// Returns an error with both sizes if they differ.
     pub fn check_shape(&self, matrix: &Matrix) -> Result<(), String> {
         let (Self { rows, cols, .. }, Matrix { id, .. }) = (self, matrix);
         match (*rows, *cols) == (matrix.rows, matrix.cols) {
@@ -121,7 +121,7 @@ impl Head {
         }
     }
 
-        /// Checks whether the number of entries is possible for the matrix.
+    /// Checks whether the number of entries is possible for the matrix.
     fn check_entries(&self, matrix: &Matrix) -> Result<(), String> {
         let Some(entries) = self.entries else { return Ok(()) };
         let all = matrix.entries;
@@ -152,21 +152,21 @@ enum Stage {
     Entries {
         head: Head,
         found: u64,
-                /// Whether the first non-blank character of the current line has been read.
+        /// Whether the first non-blank character of the current line has been read.
         known: bool,
     },
 }
 
 impl<'m> Contents<'m> {
-        /// Creates a check of the file with this name, which must contain the matrix.
+    /// Creates a check of the file with this name, which must contain the matrix.
     pub fn of(matrix: &'m Matrix, file: String) -> Self {
         Self { matrix, file, stage: Stage::Head(HeadReader::default(), Vec::new()) }
     }
 
-        /// Checks the next bytes.
-        ///
-        /// # Errors
-        /// Returns an error if they do not belong to the matrix.
+    /// Checks the next bytes.
+    ///
+    /// # Errors
+    /// Returns an error if they do not belong to the matrix.
     pub fn take(&mut self, bytes: &[u8]) -> Result<(), String> {
         for piece in bytes.split_inclusive(|&byte| byte == b'\n') {
             match &mut self.stage {
@@ -192,7 +192,7 @@ impl<'m> Contents<'m> {
         Ok(())
     }
 
-        /// Parses the current line of the header.
+    /// Parses the current line of the header.
     fn head_line(&mut self) -> Result<(), String> {
         let Stage::Head(reader, line) = &mut self.stage else { return Ok(()) };
         let head = reader.take(&std::mem::take(line)).and_then(|head| match head {
@@ -210,10 +210,10 @@ impl<'m> Contents<'m> {
         Ok(())
     }
 
-        /// Checks the file after its last byte.
-        ///
-        /// # Errors
-        /// Returns an error if the number of entry lines differs from the size line.
+    /// Checks the file after its last byte.
+    ///
+    /// # Errors
+    /// Returns an error if the number of entry lines differs from the size line.
     pub fn end(mut self) -> Result<(), String> {
         if matches!(&self.stage, Stage::Head(_, line) if !line.is_empty()) {
             self.head_line()?;
@@ -222,7 +222,10 @@ impl<'m> Contents<'m> {
             Stage::Entries { head: Head { entries: Some(entries), .. }, found, .. }
                 if found != entries =>
             {
-                Err(format!("{}: {found} entry lines, but its size line specifies {entries}", self.file))
+                Err(format!(
+                    "{}: {found} entry lines, but its size line specifies {entries}",
+                    self.file
+                ))
             }
             Stage::Entries { .. } => Ok(()),
             Stage::Head(..) => Err(format!("{}: it ends before the size line", self.file)),
@@ -238,7 +241,7 @@ mod tests {
         Matrix::of_size("G/m", rows, cols, entries)
     }
 
-        /// Checks a text in one piece and byte by byte; both results must be the same.
+    /// Checks a text in one piece and byte by byte; both results must be the same.
     fn check(text: &str, matrix: &Matrix) -> Result<(), String> {
         let of = |size: usize| {
             let mut contents = Contents::of(matrix, "m.mtx".into());
@@ -260,7 +263,7 @@ mod tests {
             (coordinate("general", "2 3 2", "1 1 1\n2 3 5"), matrix(2, 3, 2)),
             (coordinate("general", "2 3 2", "\n1 1 1\n \n% c\n2 3 5\n\n"), matrix(2, 3, 2)),
             (coordinate("general", "0 0 0", ""), matrix(0, 0, 0)),
-                        // Two, one and no entries on the diagonal.
+            // Two, one and no entries on the diagonal.
             (coordinate("symmetric", "2 2 3", "1 1 1\n2 1 1\n2 2 1\n"), matrix(2, 2, 4)),
             (coordinate("symmetric", "2 2 2", "1 1 1\n2 1 1\n"), matrix(2, 2, 3)),
             (coordinate("hermitian", "2 2 1", "2 1 1\n"), matrix(2, 2, 2)),
@@ -283,7 +286,10 @@ mod tests {
             (general("3 2 2", ""), "m.mtx:4: 3 x 2, but G/m has 2 x 3"),
             (general("2 3 3", ""), "m.mtx:4: 3 entries, but a file of G/m stores 2"),
             (general("2 3 2", "1 1 1\n"), "m.mtx: 1 entry lines, but its size line specifies 2"),
-            (general("2 3 2", "1 1 1\n\n1 2\n1"), "m.mtx: 3 entry lines, but its size line specifies 2"),
+            (
+                general("2 3 2", "1 1 1\n\n1 2\n1"),
+                "m.mtx: 3 entry lines, but its size line specifies 2",
+            ),
             ("x".repeat(LONGEST_LINE + 1), "m.mtx: a line of its header is too long"),
         ] {
             let error = check(&text, &matrix(2, 3, 2)).unwrap_err();

@@ -31,32 +31,32 @@ const BETWEEN_CHECKS: u64 = 16 << 20;
 pub struct Download<'d> {
     pub web: &'d Web<'d>,
     pub part: &'d Part,
-        /// The folder whose free space is checked.
+    /// The folder whose free space is checked.
     pub folder: &'d Folder,
-        /// The pause before the second attempt; it doubles before each further attempt.
+    /// The pause before the second attempt; it doubles before each further attempt.
     pub pause: Duration,
-        /// The largest permitted size of the file in bytes.
+    /// The largest permitted size of the file in bytes.
     pub most: u64,
-        /// Called with the number of downloaded bytes, and the total number if it is known.
+    /// Called with the number of downloaded bytes, and the total number if it is known.
     pub watch: &'d dyn Fn(u64, Option<u64>),
 }
 
 /// The reason why an attempt failed.
 enum Miss {
-        /// Another attempt may succeed. The number is the pause that the server requests, if it does.
+    /// Another attempt may succeed. The number is the pause that the server requests, if it does.
     Passing(String, Option<u32>),
-        /// Further attempts with this address are useless.
+    /// Further attempts with this address are useless.
     Refused(String),
-        /// The failure is local, so that other addresses are useless too.
+    /// The failure is local, so that other addresses are useless too.
     Here(FetchError),
 }
 
 impl Download<'_> {
-        /// Completes the partial file from the first address that has it, and returns that address. If all fail, a
-        /// partial file that cannot be resumed is removed.
-        ///
-        /// # Errors
-        /// Returns an error with every address and its response.
+    /// Completes the partial file from the first address that has it, and returns that address. If all fail, a
+    /// partial file that cannot be resumed is removed.
+    ///
+    /// # Errors
+    /// Returns an error with every address and its response.
     pub fn run(&self, addresses: impl IntoIterator<Item = String>) -> Result<String, FetchError> {
         if self.part.bytes() > self.most {
             self.part.discard()?;
@@ -65,7 +65,8 @@ impl Download<'_> {
             return Ok(origin.address);
         }
         let downloaded = self.first_of(addresses);
-        if downloaded.is_err() && self.part.origin().is_none_or(|origin| origin.validator.is_none()) {
+        if downloaded.is_err() && self.part.origin().is_none_or(|origin| origin.validator.is_none())
+        {
             self.part.discard()?;
         }
         downloaded
@@ -87,7 +88,7 @@ impl Download<'_> {
         Err(FetchError::Failed(answers.join("; ")))
     }
 
-        /// Downloads from one address, with repeated attempts as long as they may succeed.
+    /// Downloads from one address, with repeated attempts as long as they may succeed.
     fn one(&self, address: &str, pace: &Pace) -> Result<(), Miss> {
         if let Some(reason) = self.web.refusal(address) {
             return Err(Miss::Refused(reason.to_owned()));
@@ -148,15 +149,15 @@ impl Download<'_> {
     }
 
     fn origin(&self, address: &str, headers: &HeaderMap) -> Origin {
-                // A weak ETag does not guarantee that the bytes are identical.
+        // A weak ETag does not guarantee that the bytes are identical.
         let tag = text(headers, &ETAG).filter(|tag| !tag.starts_with("W/"));
         let validator = tag.or_else(|| text(headers, &LAST_MODIFIED)).map(str::to_owned);
         let total = text(headers, &CONTENT_LENGTH).and_then(|length| length.parse().ok());
         Origin { address: address.to_owned(), validator, total }
     }
 
-        /// Returns the total size from a response that continues at `bytes`. If the response does not continue
-        /// there, removes the partial file, so that the next attempt starts from the beginning.
+    /// Returns the total size from a response that continues at `bytes`. If the response does not continue
+    /// there, removes the partial file, so that the next attempt starts from the beginning.
     fn continued(
         &self,
         headers: &HeaderMap,
@@ -171,10 +172,13 @@ impl Download<'_> {
             return Ok(total.or(origin.total));
         }
         self.part.discard().map_err(Miss::Here)?;
-        Err(Miss::Passing(format!("Content-Range '{range}' does not continue at byte {bytes}"), None))
+        Err(Miss::Passing(
+            format!("Content-Range '{range}' does not continue at byte {bytes}"),
+            None,
+        ))
     }
 
-        /// Refuses a file of this size if it is too large, and then removes the partial file.
+    /// Refuses a file of this size if it is too large, and then removes the partial file.
     fn check_size(&self, bytes: u64) -> Result<(), Miss> {
         if bytes <= self.most {
             return Ok(());
@@ -186,21 +190,21 @@ impl Download<'_> {
         )))
     }
 
-        /// Checks whether the disk has room for the rest of the file after the first `bytes`.
+    /// Checks whether the disk has room for the rest of the file after the first `bytes`.
     fn check_room(&self, bytes: u64, total: Option<u64>) -> Result<(), Miss> {
         let left = total.map_or(0, |total| total.saturating_sub(bytes));
         let room = self.folder.has_room(left, self.part.path());
         room.map_err(|error| self.full(total, error))
     }
 
-        /// Creates the failure for a full disk. If the total size is unknown, removes the partial file, because
-        /// later runs need the space.
+    /// Creates the failure for a full disk. If the total size is unknown, removes the partial file, because
+    /// later runs need the space.
     fn full(&self, total: Option<u64>, error: FetchError) -> Miss {
         let discarded = if total.is_none() { self.part.discard() } else { Ok(()) };
         Miss::Here(discarded.err().unwrap_or(error))
     }
 
-        /// Writes the body of the response after the first `bytes`.
+    /// Writes the body of the response after the first `bytes`.
     fn copy(
         &self,
         mut answer: Answer,

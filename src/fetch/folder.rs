@@ -42,33 +42,33 @@ impl Folder {
         &self.path
     }
 
-        /// Returns the path of a file in this folder.
+    /// Returns the path of a file in this folder.
     pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
-        /// Returns the path of a file in the hidden folder.
+    /// Returns the path of a file in the hidden folder.
     pub(super) fn state(&self, name: &str) -> PathBuf {
         self.path.join(STATE).join(name)
     }
 
-        /// Returns the partial archive of a matrix.
+    /// Returns the partial archive of a matrix.
     pub(super) fn part(&self, matrix: &Matrix) -> Part {
         Part::at(self.state(&format!("{}{PART}", matrix.id.replace('/', "."))))
     }
 
-        /// Returns the total size of all partial archives in bytes.
+    /// Returns the total size of all partial archives in bytes.
     pub fn bytes_of_parts(&self) -> u64 {
         let names = fs::read_dir(self.state("")).into_iter().flatten().flatten();
         let parts = names.filter(|entry| entry.file_name().to_string_lossy().ends_with(PART));
         parts.map(|entry| Part::at(entry.path()).bytes()).sum()
     }
 
-        /// Creates the folder and locks it until the returned file is closed. Calls `wait` once if another run has
-        /// locked the folder. Removes unfinished files of earlier runs.
-        ///
-        /// # Errors
-        /// Returns an error if the folder cannot be created or locked, or if waiting is interrupted.
+    /// Creates the folder and locks it until the returned file is closed. Calls `wait` once if another run has
+    /// locked the folder. Removes unfinished files of earlier runs.
+    ///
+    /// # Errors
+    /// Returns an error if the folder cannot be created or locked, or if waiting is interrupted.
     pub fn lock(&self, web: &Web, wait: impl FnOnce()) -> Result<File, FetchError> {
         let state = self.path.join(STATE);
         fs::create_dir_all(&state).map_err(|error| FetchError::file("create", &state, &error))?;
@@ -77,7 +77,7 @@ impl Folder {
             return Err(FetchError::Failed(format!("{state} is a symbolic link: remove it")));
         }
         let path = self.state("lock");
-                // The name is predictable because all runs must find the file. So a symbolic link is not followed.
+        // The name is predictable because all runs must find the file. So a symbolic link is not followed.
         let mut options = File::options();
         options.write(true).create(true).truncate(false).custom_flags(OFlag::O_NOFOLLOW.bits());
         let file =
@@ -102,7 +102,7 @@ impl Folder {
         }
     }
 
-        /// Removes unfinished files of earlier runs. They only waste space, so errors are ignored.
+    /// Removes unfinished files of earlier runs. They only waste space, so errors are ignored.
     fn tidy(&self) {
         for entry in fs::read_dir(self.state("")).into_iter().flatten().flatten() {
             let name = entry.file_name();
@@ -116,10 +116,10 @@ impl Folder {
         }
     }
 
-        /// Returns the free space in bytes, minus a margin.
-        ///
-        /// # Errors
-        /// Returns an error if the system does not report the free space.
+    /// Returns the free space in bytes, minus a margin.
+    ///
+    /// # Errors
+    /// Returns an error if the system does not report the free space.
     pub fn room(&self) -> Result<u64, FetchError> {
         let stats = statvfs(&self.path).map_err(|error| {
             FetchError::file("determine the free space of", &self.path, &error.into())
@@ -128,7 +128,7 @@ impl Folder {
         Ok(free.saturating_sub(MARGIN))
     }
 
-        /// Checks whether there is room for `bytes` more bytes of the file `what`.
+    /// Checks whether there is room for `bytes` more bytes of the file `what`.
     pub(super) fn has_room(&self, bytes: u64, what: &Path) -> Result<(), FetchError> {
         let room = self.room()?;
         if bytes < room {
@@ -138,8 +138,8 @@ impl Folder {
         Err(FetchError::Failed(message))
     }
 
-        /// Checks whether a file may be written for a matrix: it does not exist, or it was downloaded for that
-        /// matrix.
+    /// Checks whether a file may be written for a matrix: it does not exist, or it was downloaded for that
+    /// matrix.
     pub(super) fn may_write(
         &self,
         name: &str,
@@ -154,7 +154,7 @@ impl Folder {
         Err(FetchError::Failed(format!("{path} exists and does not belong to {id}: move it away")))
     }
 
-        /// Renames a complete file from the hidden folder into this one, after its contents are on the disk.
+    /// Renames a complete file from the hidden folder into this one, after its contents are on the disk.
     pub(super) fn rename(&self, from: &Path, name: &str) -> Result<(), FetchError> {
         let to = self.file(name);
         let synced = File::open(from).and_then(|file| file.sync_data());
@@ -162,15 +162,15 @@ impl Folder {
         renamed.map_err(|error| FetchError::file("rename to", &to, &error))
     }
 
-        /// Waits until the directory entries are on the disk.
+    /// Waits until the directory entries are on the disk.
     pub(super) fn sync(&self) -> Result<(), FetchError> {
         sync(&self.path)
     }
 
-        /// Returns the size of a file in bytes, or `None` if it does not exist.
-        ///
-        /// # Errors
-        /// Returns an error if the size cannot be determined or the path is not a regular file.
+    /// Returns the size of a file in bytes, or `None` if it does not exist.
+    ///
+    /// # Errors
+    /// Returns an error if the size cannot be determined or the path is not a regular file.
     pub(super) fn bytes(&self, name: &str) -> Result<Option<u64>, String> {
         let path = self.file(name);
         match path.metadata() {
@@ -185,7 +185,7 @@ impl Folder {
 /// Waits until the directory entries of a folder are on the disk.
 pub(super) fn sync(folder: &Path) -> Result<(), FetchError> {
     match File::open(folder).and_then(|folder| folder.sync_all()) {
-                // Some network file systems do not support this and report an invalid input.
+        // Some network file systems do not support this and report an invalid input.
         Err(error) if error.kind() != io::ErrorKind::InvalidInput => {
             Err(FetchError::file("write", folder, &error))
         }

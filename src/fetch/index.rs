@@ -45,11 +45,16 @@ pub fn collection(
         (Ok(matrices), _) => Ok((matrices, None)),
         (Err(FetchError::Failed(message)), Some((matrices, age))) => {
             let days = age.as_secs() / (24 * 3600);
-            Ok((matrices, Some(format!("the stored index is {days} days old and cannot be updated: {message}"))))
+            Ok((
+                matrices,
+                Some(format!(
+                    "the stored index is {days} days old and cannot be updated: {message}"
+                )),
+            ))
         }
-        (Err(FetchError::Failed(message)), None) => {
-            Err(FetchError::Failed(format!("the collection's index cannot be downloaded: {message}")))
-        }
+        (Err(FetchError::Failed(message)), None) => Err(FetchError::Failed(format!(
+            "the collection's index cannot be downloaded: {message}"
+        ))),
         (Err(interrupted), _) => Err(interrupted),
     }
 }

@@ -20,7 +20,7 @@ pub struct Job<'j> {
 }
 
 impl Job<'_> {
-        /// Runs tasks until there are none left or the run is interrupted.
+    /// Runs tasks until there are none left or the run is interrupted.
     pub fn work(
         &self,
         tasks: &[&WantedMatrix],
@@ -52,7 +52,7 @@ impl Job<'_> {
             .and_then(|unpacked| self.install(task, &part, &unpacked, &address));
         match result {
             Ok(downloaded) => part.discard().map(|()| downloaded),
-                        // The archive is intact: it is used again when the cause of the error has been removed.
+            // The archive is intact: it is used again when the cause of the error has been removed.
             Err(Damage::Elsewhere(error)) => Err(error),
             Err(Damage::Archive(message)) => {
                 part.discard()?;
@@ -61,7 +61,7 @@ impl Job<'_> {
         }
     }
 
-        /// Renames the files to their final names and records them in the ledger.
+    /// Renames the files to their final names and records them in the ledger.
     fn install(
         &self,
         task: &WantedMatrix,
@@ -92,7 +92,7 @@ impl Job<'_> {
         Ok(downloaded)
     }
 
-        /// Returns the temporary paths of the files and their rows in the ledger.
+    /// Returns the temporary paths of the files and their rows in the ledger.
     fn files<'p>(
         &self,
         task: &WantedMatrix,

@@ -26,14 +26,14 @@ pub const PENDING: &str = "pending.csv";
 pub struct LedgerRow {
     /// `GROUP/NAME`.
     pub matrix: String,
-        /// The name of the file in the folder.
+    /// The name of the file in the folder.
     pub file: String,
     pub bytes: u64,
     pub sha256: String,
     pub archive_bytes: u64,
     pub archive_sha256: String,
     pub address: String,
-        /// The time of the download in UTC, such as `2026-11-21T04:15:00Z`.
+    /// The time of the download in UTC, such as `2026-11-21T04:15:00Z`.
     pub date: String,
 }
 
@@ -46,10 +46,10 @@ pub struct Ledger {
 }
 
 impl Ledger {
-        /// Reads the ledger of a folder. It is empty if the file does not exist.
-        ///
-        /// # Errors
-        /// Returns an error with the line number if the ledger cannot be read.
+    /// Reads the ledger of a folder. It is empty if the file does not exist.
+    ///
+    /// # Errors
+    /// Returns an error with the line number if the ledger cannot be read.
     pub fn read(folder: &Folder) -> Result<Self, FetchError> {
         let lines = read(&folder.state(LEDGER))?;
         Ok(Self { folder: folder.clone(), lines, pending: read(&folder.state(PENDING))? })
@@ -59,12 +59,12 @@ impl Ledger {
         &self.lines
     }
 
-        /// Returns the lines of files that a run was about to rename when it ended.
+    /// Returns the lines of files that a run was about to rename when it ended.
     pub fn pending(&self) -> &[LedgerRow] {
         &self.pending
     }
 
-        /// Returns the line of the file that contains the matrix.
+    /// Returns the line of the file that contains the matrix.
     pub fn matrix_file(&self, id: &str, form: Form) -> Option<&LedgerRow> {
         self.lines.iter().find(|line| {
             let (_, name) = line.matrix.split_once('/').unwrap_or(("", &line.matrix));
@@ -74,12 +74,12 @@ impl Ledger {
         })
     }
 
-        /// Returns the matrix for which a file was downloaded.
+    /// Returns the matrix for which a file was downloaded.
     pub fn owner(&self, file: &str) -> Option<&str> {
         self.lines.iter().find(|line| line.file == file).map(|line| line.matrix.as_str())
     }
 
-        /// Checks whether an archive is the same as at an earlier download of the matrix.
+    /// Checks whether an archive is the same as at an earlier download of the matrix.
     pub(super) fn check_archive(&self, id: &str, sha256: &str) -> Result<(), String> {
         let other = |line: &&LedgerRow| line.matrix == id && line.archive_sha256 != sha256;
         match self.lines.iter().find(other) {
@@ -94,15 +94,15 @@ impl Ledger {
         }
     }
 
-        /// Writes the lines of the files that are about to be renamed as pending lines.
+    /// Writes the lines of the files that are about to be renamed as pending lines.
     pub(super) fn announce(&mut self, lines: Vec<LedgerRow>) -> Result<(), FetchError> {
-                // Pending lines of a task that failed before must not be overwritten.
+        // Pending lines of a task that failed before must not be overwritten.
         self.settle(&|| false)?;
         self.pending = lines;
         write(&self.folder.state(PENDING), &self.pending)
     }
 
-        /// Moves the pending lines into the ledger, after the files have been renamed.
+    /// Moves the pending lines into the ledger, after the files have been renamed.
     pub(super) fn enter(&mut self) -> Result<(), FetchError> {
         let Self { lines, pending, .. } = self;
         lines.retain(|old| pending.iter().all(|line| line.file != old.file));
@@ -113,11 +113,11 @@ impl Ledger {
         fs::remove_file(&path).map_err(|error| FetchError::file("remove", &path, &error))
     }
 
-        /// Moves pending lines of an earlier run into the ledger if their files exist and are correct; drops the
-        /// others.
-        ///
-        /// # Errors
-        /// Returns an error if the ledger cannot be written, or if the check is interrupted.
+    /// Moves pending lines of an earlier run into the ledger if their files exist and are correct; drops the
+    /// others.
+    ///
+    /// # Errors
+    /// Returns an error if the ledger cannot be written, or if the check is interrupted.
     pub fn settle(&mut self, interrupted: &dyn Fn() -> bool) -> Result<(), FetchError> {
         if self.pending.is_empty() {
             return Ok(());
@@ -141,7 +141,7 @@ impl Ledger {
 fn read(path: &Path) -> Result<Vec<LedgerRow>, FetchError> {
     let regular = |metadata: fs::Metadata| match metadata.is_file() {
         true => fs::read(path),
-                // Opening a named pipe would wait for a writer.
+        // Opening a named pipe would wait for a writer.
         false => Err(io::Error::other("it is not a regular file")),
     };
     let bytes = match fs::metadata(path).and_then(regular) {
@@ -161,7 +161,9 @@ fn read(path: &Path) -> Result<Vec<LedgerRow>, FetchError> {
         });
         line.map_err(|message| {
             let path = path.display();
-            FetchError::Failed(format!("{path}: {message}; remove that line to continue without it"))
+            FetchError::Failed(format!(
+                "{path}: {message}; remove that line to continue without it"
+            ))
         })
     });
     lines.collect()
@@ -183,7 +185,7 @@ const COLUMNS: [&str; 8] =
     ["matrix", "file", "bytes", "sha256", "archive_bytes", "archive_sha256", "address", "date"];
 
 impl LedgerRow {
-        /// Checks the names in the line, because files are written and hashed under these names.
+    /// Checks the names in the line, because files are written and hashed under these names.
     fn check(&self) -> Result<(), String> {
         if !is_id(&self.matrix) {
             return Err(format!("'{}' is not of the form GROUP/NAME", self.matrix.escape_debug()));

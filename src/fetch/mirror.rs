@@ -21,13 +21,13 @@ use crate::matrix::generate::Generator;
 pub fn add(folder: &Path, matrix: &Matrix, generator: &Generator, kind: &str) -> io::Result<u64> {
     let place = folder.join("MM").join(format!("{}.tar.gz", matrix.id));
     fs::create_dir_all(place.parent().unwrap_or(folder))?;
-        // A temporary file is needed because an archive states a file's size before its contents.
+    // A temporary file is needed because an archive states a file's size before its contents.
     let mut text = tempfile::tempfile_in(folder)?;
     generator.write(kind, || Ok(BufWriter::with_capacity(1 << 20, &mut text)))?;
     let archive = tempfile::NamedTempFile::new_in(folder)?;
     pack(matrix.name(), text, archive.as_file())?;
     let archive = archive.persist(&place)?;
-        // Temporary files are readable only by their owner, but a web server must be able to read the archive.
+    // Temporary files are readable only by their owner, but a web server must be able to read the archive.
     archive.set_permissions(Permissions::from_mode(0o644))?;
     Ok(archive.metadata()?.len())
 }

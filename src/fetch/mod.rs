@@ -41,19 +41,19 @@ use web::Web;
 /// The settings of a download.
 #[derive(Clone, Debug)]
 pub struct Settings {
-        /// The sites from which archives are requested, in this order.
+    /// The sites from which archives are requested, in this order.
     pub sites: Vec<Site>,
-        /// The number of matrices that are downloaded at the same time.
+    /// The number of matrices that are downloaded at the same time.
     pub jobs: usize,
-        /// The pause before the second attempt; it doubles before each further attempt.
+    /// The pause before the second attempt; it doubles before each further attempt.
     pub pause: Duration,
-        /// Whether the matrix or the whole archive is stored.
+    /// Whether the matrix or the whole archive is stored.
     pub form: Form,
-        /// Whether the other files in the archive are stored too.
+    /// Whether the other files in the archive are stored too.
     pub aux: bool,
-        /// The date for the ledger, in UTC, such as `2026-11-21T04:15:00Z`.
+    /// The date for the ledger, in UTC, such as `2026-11-21T04:15:00Z`.
     pub date: String,
-        /// The largest permitted size of an archive in bytes, if the user specifies it.
+    /// The largest permitted size of an archive in bytes, if the user specifies it.
     pub most_archive: Option<u64>,
 }
 
@@ -65,7 +65,7 @@ const ARCHIVE_MARGIN: u64 = 8;
 const ARCHIVE_ALLOWANCE: u64 = 256 << 20;
 
 impl Settings {
-        /// Returns the largest permitted size of a matrix's archive in bytes.
+    /// Returns the largest permitted size of a matrix's archive in bytes.
     pub fn most_archive_bytes(&self, matrix: &Matrix) -> u64 {
         let expected = matrix.archive_bytes_estimate().saturating_mul(ARCHIVE_MARGIN);
         self.most_archive.unwrap_or(expected.saturating_add(ARCHIVE_ALLOWANCE))
@@ -82,7 +82,7 @@ pub enum FetchError {
 }
 
 impl FetchError {
-        /// Creates the error of a file operation, such as `cannot write ufl_mtx/a.mtx: …`.
+    /// Creates the error of a file operation, such as `cannot write ufl_mtx/a.mtx: …`.
     fn file(verb: &str, path: &Path, error: &io::Error) -> Self {
         Self::Failed(format!("cannot {verb} {}: {error}", path.display()))
     }
@@ -91,22 +91,22 @@ impl FetchError {
 /// The files that were downloaded for a matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Downloaded {
-        /// The file names in the folder, the matrix first.
+    /// The file names in the folder, the matrix first.
     pub files: Vec<String>,
-        /// The total size of the files in bytes.
+    /// The total size of the files in bytes.
     pub bytes: u64,
-        /// The size of the archive in bytes.
+    /// The size of the archive in bytes.
     pub archive_bytes: u64,
 }
 
 /// The progress of a task. The first value of each variant is the number of the task.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
-        /// The number of archive bytes that are downloaded, and the total number if it is known.
+    /// The number of archive bytes that are downloaded, and the total number if it is known.
     At(usize, u64, Option<u64>),
-        /// The archive is complete and is being unpacked.
+    /// The archive is complete and is being unpacked.
     Unpacking(usize),
-        /// The task has ended.
+    /// The task has ended.
     Ended(usize),
 }
 
@@ -118,20 +118,20 @@ pub struct Fetch<'f> {
 }
 
 impl Fetch<'_> {
-        /// Removes the partial archive of a matrix that is already in the folder. It exists if an earlier run was
-        /// killed before it could remove it.
-        ///
-        /// # Errors
-        /// Returns an error if the file cannot be removed.
+    /// Removes the partial archive of a matrix that is already in the folder. It exists if an earlier run was
+    /// killed before it could remove it.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be removed.
     pub fn discard_part(&self, matrix: &Matrix) -> Result<(), FetchError> {
         self.folder.part(matrix).discard()
     }
 
-        /// Returns the number of bytes of a matrix's archive that an earlier run has downloaded. Removes the partial
-        /// archive first if it is larger than permitted.
-        ///
-        /// # Errors
-        /// Returns an error if the file cannot be removed.
+    /// Returns the number of bytes of a matrix's archive that an earlier run has downloaded. Removes the partial
+    /// archive first if it is larger than permitted.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be removed.
     pub fn partial_bytes(&self, matrix: &Matrix) -> Result<u64, FetchError> {
         let part = self.folder.part(matrix);
         if part.bytes() > self.settings.most_archive_bytes(matrix) {
@@ -140,9 +140,9 @@ impl Fetch<'_> {
         Ok(part.bytes())
     }
 
-        /// Downloads all tasks, several at the same time. The worker threads call `watch` at every step. `done` is
-        /// called on this thread for every task, in the order of the tasks, except for tasks that were not started
-        /// because of an interrupt.
+    /// Downloads all tasks, several at the same time. The worker threads call `watch` at every step. `done` is
+    /// called on this thread for every task, in the order of the tasks, except for tasks that were not started
+    /// because of an interrupt.
     pub fn download(
         &self,
         tasks: &[&WantedMatrix],

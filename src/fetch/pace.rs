@@ -18,12 +18,12 @@ pub type Waited = Rc<Cell<Duration>>;
 
 /// The time limits of a download.
 pub struct Pace {
-        /// The time spent waiting for responses.
+    /// The time spent waiting for responses.
     pub waited: Waited,
     paused: Cell<Duration>,
-        /// The length of the window over which the speed is measured.
+    /// The length of the window over which the speed is measured.
     window: Duration,
-        /// The time limit for the whole download.
+    /// The time limit for the whole download.
     most: Duration,
 }
 
@@ -35,21 +35,21 @@ pub struct Window {
 }
 
 impl Pace {
-        /// Creates the time limits of a download of at most `most_bytes` bytes.
+    /// Creates the time limits of a download of at most `most_bytes` bytes.
     pub fn new(window: Duration, most_bytes: u64) -> Self {
         let most = Duration::from_secs(most_bytes / LEAST_MEAN).max(LEAST_TIME);
         Self { waited: Waited::default(), paused: Cell::default(), window, most }
     }
 
-        /// Starts a window for a connection.
+    /// Starts a window for a connection.
     pub fn window(&self) -> Window {
         Window { begun: self.waited.get(), bytes: 0 }
     }
 
-        /// Adds bytes that were received on a connection.
-        ///
-        /// # Errors
-        /// Returns an error if the connection is too slow.
+    /// Adds bytes that were received on a connection.
+    ///
+    /// # Errors
+    /// Returns an error if the connection is too slow.
     pub fn take(&self, window: &mut Window, bytes: usize) -> Result<(), String> {
         window.bytes += bytes as u64;
         let time = self.waited.get().saturating_sub(window.begun);
@@ -61,18 +61,20 @@ impl Pace {
             return Ok(());
         }
         let seconds = time.as_secs_f64();
-        Err(format!("{received} bytes in {seconds:.1} s are less than {LEAST_RATE} bytes per second"))
+        Err(format!(
+            "{received} bytes in {seconds:.1} s are less than {LEAST_RATE} bytes per second"
+        ))
     }
 
-        /// Adds a pause to the total time.
+    /// Adds a pause to the total time.
     pub fn pause(&self, time: Duration) {
         self.paused.set(self.paused.get().saturating_add(time));
     }
 
-        /// Checks the total time.
-        ///
-        /// # Errors
-        /// Returns an error if the time limit for the whole download is exceeded.
+    /// Checks the total time.
+    ///
+    /// # Errors
+    /// Returns an error if the time limit for the whole download is exceeded.
     pub fn check(&self) -> Result<(), String> {
         if self.waited.get().saturating_add(self.paused.get()) <= self.most {
             return Ok(());
@@ -104,7 +106,7 @@ mod tests {
         }
     }
 
-        /// A fast beginning does not compensate for a slow continuation.
+    /// A fast beginning does not compensate for a slow continuation.
     #[test]
     fn every_window_counts() {
         let pace = Pace::new(Duration::from_secs(60), u64::MAX);

@@ -21,14 +21,14 @@ pub struct Part {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     pub address: String,
-        /// The ETag or date by which the server identifies this version. Without it, the download cannot be resumed.
+    /// The ETag or date by which the server identifies this version. Without it, the download cannot be resumed.
     pub validator: Option<String>,
-        /// The size of the complete file in bytes, if the server reported it.
+    /// The size of the complete file in bytes, if the server reported it.
     pub total: Option<u64>,
 }
 
 impl Part {
-        /// Creates the description of the partial file `path`; its note is in the same folder.
+    /// Creates the description of the partial file `path`; its note is in the same folder.
     pub fn at(path: PathBuf) -> Self {
         let mut note = path.clone().into_os_string();
         note.push(".json");
@@ -39,19 +39,19 @@ impl Part {
         &self.path
     }
 
-        /// Returns the number of downloaded bytes; 0 if the file does not exist or is not a regular file.
+    /// Returns the number of downloaded bytes; 0 if the file does not exist or is not a regular file.
     pub fn bytes(&self) -> u64 {
         let metadata = self.path.symlink_metadata().ok().filter(fs::Metadata::is_file);
         metadata.map_or(0, |metadata| metadata.len())
     }
 
-        /// Returns the origin if there is a partial file with a valid note.
+    /// Returns the origin if there is a partial file with a valid note.
     pub fn origin(&self) -> Option<Origin> {
         let note = fs::read(&self.note).ok().filter(|_| self.bytes() > 0)?;
         serde_json::from_slice(&note).ok()
     }
 
-        /// Starts the file from the beginning, with a new note.
+    /// Starts the file from the beginning, with a new note.
     pub fn begin(&self, origin: &Origin) -> Result<File, FetchError> {
         self.discard()?;
         let note = serde_json::to_vec(origin).expect("an origin has only texts and a number");
@@ -60,14 +60,14 @@ impl Part {
         created(&self.path).map_err(|error| FetchError::file("create", &self.path, &error))
     }
 
-        /// Opens the file to append to it.
+    /// Opens the file to append to it.
     pub fn append(&self) -> Result<File, FetchError> {
         let mut options = OpenOptions::new();
         options.append(true).custom_flags(OFlag::O_NOFOLLOW.bits());
         options.open(&self.path).map_err(|error| FetchError::file("open", &self.path, &error))
     }
 
-        /// Removes the file and then its note. A note without a file is ignored.
+    /// Removes the file and then its note. A note without a file is ignored.
     pub fn discard(&self) -> Result<(), FetchError> {
         for path in [&self.path, &self.note] {
             match fs::remove_file(path) {

@@ -28,7 +28,7 @@ pub fn of(folder: &Folder, id: &str) -> Result<Option<PathBuf>, FetchError> {
 mod tests {
     use super::*;
 
-        /// If two matrices have the same name, the file name of the later one contains its group.
+    /// If two matrices have the same name, the file name of the later one contains its group.
     #[test]
     fn a_file_of_another_group_is_not_taken() {
         let dir = tempfile::tempdir().unwrap();

@@ -18,14 +18,14 @@ const AUX: &str = ".aux";
 /// The form in which a matrix is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-        /// The unpacked matrix.
+    /// The unpacked matrix.
     Mtx,
-        /// The archive.
+    /// The archive.
     Archive,
 }
 
 impl Form {
-        /// Returns the suffix of the file names.
+    /// Returns the suffix of the file names.
     pub const fn suffix(self) -> &'static str {
         match self {
             Self::Mtx => ".mtx",
@@ -38,10 +38,10 @@ impl Form {
 #[derive(Clone, Debug)]
 pub struct WantedMatrix {
     pub matrix: Matrix,
-        /// The name of its file, which may not exist yet.
+    /// The name of its file, which may not exist yet.
     pub file: String,
     pub state: State,
-        /// A note for the user.
+    /// A note for the user.
     pub note: Option<String>,
 }
 
@@ -50,13 +50,13 @@ pub struct WantedMatrix {
 pub enum State {
     Present,
     Missing,
-        /// The matrix cannot be stored because another file is in its place. The text says which one.
+    /// The matrix cannot be stored because another file is in its place. The text says which one.
     Taken(String),
 }
 
 impl WantedMatrix {
-        /// Returns the name in the folder of a file in the archive. A file that is not the matrix never gets the name
-        /// of a matrix file, because `corpus` would then measure it too.
+    /// Returns the name in the folder of a file in the archive. A file that is not the matrix never gets the name
+    /// of a matrix file, because `corpus` would then measure it too.
     pub(super) fn name_of(&self, file: &str) -> String {
         let (group, name) = (self.matrix.group(), self.matrix.name());
         let is_plain = self.file.starts_with(&format!("{name}."));
@@ -66,7 +66,7 @@ impl WantedMatrix {
         format!("{prefix}{file}{suffix}")
     }
 
-        /// Returns the approximate size of the file in bytes.
+    /// Returns the approximate size of the file in bytes.
     pub fn file_bytes_estimate(&self) -> u64 {
         match self.file.ends_with(Form::Archive.suffix()) {
             true => self.matrix.archive_bytes_estimate(),
@@ -105,7 +105,8 @@ fn task(
         let (state, note) = match folder.bytes(&file) {
             Ok(Some(found)) if found == bytes => (known(&matrix, line), None),
             Ok(Some(found)) => {
-                let note = format!("{file}: {found} bytes, but it had {bytes} when it was downloaded");
+                let note =
+                    format!("{file}: {found} bytes, but it had {bytes} when it was downloaded");
                 (State::Missing, Some(note))
             }
             Ok(None) => (State::Missing, None),
@@ -147,7 +148,9 @@ fn found(matrix: Matrix, file: String, folder: &Folder, form: Form) -> WantedMat
         Ok(None) => (State::Missing, None),
         Ok(Some(_)) => match check(&matrix, &file, folder, form) {
             Ok(()) => {
-                let note = format!("{file} already existed and has the correct numbers of rows and columns");
+                let note = format!(
+                    "{file} already existed and has the correct numbers of rows and columns"
+                );
                 (State::Present, Some(note))
             }
             Err(message) => {

@@ -17,7 +17,7 @@ pub const SUFFIX: &str = ".new";
 /// A complete temporary file, which is removed unless it is renamed.
 pub struct Temporary {
     path: TempPath,
-        /// The name of the file in the archive.
+    /// The name of the file in the archive.
     pub name: String,
     pub bytes: u64,
     pub sha256: String,
@@ -38,17 +38,17 @@ impl Temporary {
 }
 
 impl Writing {
-        /// Creates a file in `folder` for the archive entry `name`.
+    /// Creates a file in `folder` for the archive entry `name`.
     pub fn begin(folder: &Path, name: &str) -> Result<Self, FetchError> {
         let mut builder = Builder::new();
-                // The permissions are those of any new file of the user, not those of a temporary file.
+        // The permissions are those of any new file of the user, not those of a temporary file.
         builder.suffix(SUFFIX).permissions(Permissions::from_mode(0o666));
         let file = builder.tempfile_in(folder);
         let file = file.map_err(|error| FetchError::file("create a file in", folder, &error))?;
         Ok(Self { file, name: name.to_owned(), bytes: 0, sha256: Sha256::new() })
     }
 
-        /// Appends a piece to the file.
+    /// Appends a piece to the file.
     pub fn write(&mut self, piece: &[u8]) -> Result<(), FetchError> {
         let written = self.file.as_file_mut().write_all(piece);
         written.map_err(|error| FetchError::file("write", self.file.path(), &error))?;
@@ -57,7 +57,7 @@ impl Writing {
         Ok(())
     }
 
-        /// Completes the file and waits until it is on the disk.
+    /// Completes the file and waits until it is on the disk.
     pub fn finish(self) -> Result<Temporary, FetchError> {
         let Self { file, name, bytes, sha256 } = self;
         let synced = file.as_file().sync_data();

@@ -29,15 +29,15 @@ const PIECE: usize = 1 << 17;
 /// The files to extract.
 pub struct Wanted<'w> {
     pub matrix: &'w Matrix,
-        /// Whether the matrix is extracted; otherwise it is only checked.
+    /// Whether the matrix is extracted; otherwise it is only checked.
     pub keep: bool,
-        /// Whether the other files are extracted.
+    /// Whether the other files are extracted.
     pub aux: bool,
 }
 
 /// The extracted files.
 pub struct Unpacked {
-        /// The temporary files, the matrix first.
+    /// The temporary files, the matrix first.
     pub files: Vec<Temporary>,
     pub archive_bytes: u64,
     pub archive_sha256: String,
@@ -126,7 +126,7 @@ struct Unpacking<'u> {
     wanted: &'u Wanted<'u>,
     folder: &'u Folder,
     web: &'u Web<'u>,
-        /// `Some` after the matrix has been read; the inner value is its file if it is extracted.
+    /// `Some` after the matrix has been read; the inner value is its file if it is extracted.
     matrix: Option<Option<Temporary>>,
     aux: Vec<Temporary>,
 }
@@ -185,13 +185,13 @@ impl Unpacking<'_> {
         Ok(())
     }
 
-        /// Creates the temporary file for an entry if there is room for it.
+    /// Creates the temporary file for an entry if there is room for it.
     fn begin<R: Read>(&self, entry: &Entry<R>, name: &str) -> Result<Writing, Damage> {
         self.folder.has_room(entry.size(), &self.folder.file(name))?;
         Ok(Writing::begin(&self.folder.state(""), name)?)
     }
 
-        /// Reads an entry to its end and passes the data to `to`, unless the run is interrupted.
+    /// Reads an entry to its end and passes the data to `to`, unless the run is interrupted.
     fn copy<R: Read>(
         &self,
         entry: &mut Entry<R>,

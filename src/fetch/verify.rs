@@ -14,7 +14,7 @@ use crate::cache::hex;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
     Right,
-        /// The file has changed or cannot be read; the text explains it.
+    /// The file has changed or cannot be read; the text explains it.
     Wrong(String),
     Missing,
 }

@@ -27,7 +27,7 @@ const AHEAD: usize = 16;
 /// An HTTP client.
 pub struct Web<'w> {
     client: Client,
-        /// The reason why https cannot be used, if it cannot.
+    /// The reason why https cannot be used, if it cannot.
     no_https: Option<String>,
     timeout: Duration,
     interrupted: &'w AtomicBool,
@@ -55,51 +55,52 @@ struct Arrivals<'w> {
 }
 
 impl<'w> Web<'w> {
-        /// Creates a client with the proxies of the environment variables. A connection fails if it is not
-        /// established, or if no data arrives, within `timeout`. `interrupted` ends all requests and pauses.
-        ///
-        /// # Errors
-        /// Returns an error if the client cannot be created, for example because a proxy is not valid.
+    /// Creates a client with the proxies of the environment variables. A connection fails if it is not
+    /// established, or if no data arrives, within `timeout`. `interrupted` ends all requests and pauses.
+    ///
+    /// # Errors
+    /// Returns an error if the client cannot be created, for example because a proxy is not valid.
     pub fn new(timeout: Duration, interrupted: &'w AtomicBool) -> Result<Self, FetchError> {
-                // This fails if a provider is installed already, which is fine.
+        // This fails if a provider is installed already, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = || {
             let builder = Client::builder().connect_timeout(timeout);
             let builder = builder.redirect(Policy::custom(redirect));
-                        // The timeout applies to the headers and then to each read of the body.
+            // The timeout applies to the headers and then to each read of the body.
             builder.timeout(timeout).user_agent(concat!("spmv-bench/", env!("CARGO_PKG_VERSION")))
         };
         let (client, no_https) = match builder().build() {
             Ok(client) => (Ok(client), None),
-                        // A system without certificates can still use http.
+            // A system without certificates can still use http.
             Err(error) => (builder().tls_certs_only([]).build(), Some(chain(&error))),
         };
-        let client = client
-            .map_err(|error| FetchError::Failed(format!("cannot create an HTTP client: {}", chain(&error))))?;
+        let client = client.map_err(|error| {
+            FetchError::Failed(format!("cannot create an HTTP client: {}", chain(&error)))
+        })?;
         Ok(Self { client, no_https, timeout, interrupted })
     }
 
-        /// Returns how long a connection may be silent.
+    /// Returns how long a connection may be silent.
     pub fn timeout(&self) -> Duration {
         self.timeout
     }
 
-        /// Returns the reason why an address cannot be used, if there is one.
+    /// Returns the reason why an address cannot be used, if there is one.
     pub fn refusal(&self, address: &str) -> Option<&str> {
         self.no_https.as_deref().filter(|_| address.starts_with("https:"))
     }
 
-        /// Returns whether the run is interrupted.
+    /// Returns whether the run is interrupted.
     pub fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-        /// Requests an address. With `resume`, requests only the data after this number of bytes, provided that the
-        /// file is still the version that the validator identifies. Redirects are followed, but not from https to
-        /// http. The waiting time is added to `waited`.
-        ///
-        /// # Errors
-        /// Returns an error if there is no response.
+    /// Requests an address. With `resume`, requests only the data after this number of bytes, provided that the
+    /// file is still the version that the validator identifies. Redirects are followed, but not from https to
+    /// http. The waiting time is added to `waited`.
+    ///
+    /// # Errors
+    /// Returns an error if there is no response.
     pub fn get(
         &self,
         address: &str,
@@ -112,7 +113,7 @@ impl<'w> Web<'w> {
         }
         let (sender, receiver) = sync_channel(AHEAD);
         let timeout = self.timeout;
-                // The thread ends when the receiver is dropped or its read ends. An interrupt does not wait for it.
+        // The thread ends when the receiver is dropped or its read ends. An interrupt does not wait for it.
         thread::spawn(move || read(request, timeout, &sender));
         let (interrupted, waited) = (self.interrupted, waited.clone());
         let arrivals = Arrivals { receiver, interrupted, waited };
@@ -123,10 +124,10 @@ impl<'w> Web<'w> {
         }
     }
 
-        /// Sleeps for this time.
-        ///
-        /// # Errors
-        /// Returns an error if the run is interrupted.
+    /// Sleeps for this time.
+    ///
+    /// # Errors
+    /// Returns an error if the run is interrupted.
     pub fn pause(&self, time: Duration) -> Result<(), FetchError> {
         let begun = Instant::now();
         while !self.is_interrupted() {
@@ -140,10 +141,10 @@ impl<'w> Web<'w> {
 }
 
 impl Answer<'_> {
-        /// Returns the next bytes of the body, or `None` at its end.
-        ///
-        /// # Errors
-        /// Returns an error if the connection ends before the body does, or if no data arrives.
+    /// Returns the next bytes of the body, or `None` at its end.
+    ///
+    /// # Errors
+    /// Returns an error if the connection ends before the body does, or if no data arrives.
     pub fn piece(&mut self) -> Result<Option<Vec<u8>>, FetchError> {
         match self.arrivals.next()? {
             Arrival::Piece(bytes) => Ok(Some(bytes)),
@@ -159,14 +160,16 @@ impl Arrivals<'_> {
         while !self.interrupted.load(Ordering::Relaxed) {
             let begun = Instant::now();
             let arrival = self.receiver.recv_timeout(CHECK_INTERVAL);
-                        // Any additional time is time for which the process was suspended.
+            // Any additional time is time for which the process was suspended.
             let waited = begun.elapsed().min(2 * CHECK_INTERVAL);
             self.waited.set(self.waited.get() + waited);
             match arrival {
                 Ok(arrival) => return Ok(arrival),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(FetchError::Failed("the thread that reads the connection ended unexpectedly".into()));
+                    return Err(FetchError::Failed(
+                        "the thread that reads the connection ended unexpectedly".into(),
+                    ));
                 }
             }
         }
@@ -219,7 +222,7 @@ fn read(request: RequestBuilder, timeout: Duration, sender: &SyncSender<Arrival>
 }
 
 fn describe(error: &(dyn Error + 'static), timeout: Duration) -> String {
-        // Errors from reading the body are wrapped in an `io::Error`.
+    // Errors from reading the body are wrapped in an `io::Error`.
     let inner = error.downcast_ref::<io::Error>().and_then(|error| error.get_ref());
     let cause = match inner {
         Some(inner) => inner.downcast_ref::<reqwest::Error>(),

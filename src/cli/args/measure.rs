@@ -25,61 +25,61 @@ const MOST_SECONDS: f64 = 1e9;
 /// The arguments that all measuring commands have in common.
 #[derive(Clone, Debug, Args)]
 pub struct MeasureArgs {
-        /// Methods to run: names or patterns such as 'mkl-*', separated by commas, optionally with parameters:
-        /// gpu-light:level=vector. `spmv-bench methods` lists all of them [default: all]
+    /// Methods to run: names or patterns such as 'mkl-*', separated by commas, optionally with parameters:
+    /// gpu-light:level=vector. `spmv-bench methods` lists all of them [default: all]
     #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = MethodName,
           hide_possible_values = true)]
     pub methods: Option<Vec<String>>,
     /// Where to run: cpu, gpu, all, the number of a GPU, or modelled GPUs: model:h200, model:v100,a100, model:FILE.toml
     #[arg(long, value_name = "cpu|gpu|all|N|model:NAME", default_value = "all", value_parser = device)]
     pub device: DeviceChoice,
-        /// The number of the GPU if there are several [default: 0]
+    /// The number of the GPU if there are several [default: 0]
     #[arg(long, value_name = "N", value_parser = whole::<usize>)]
     pub gpu: Option<usize>,
-        /// Precision of the matrix values and of the vectors; several may be given: f64,f32 is the same as both
+    /// Precision of the matrix values and of the vectors; several may be given: f64,f32 is the same as both
     #[arg(long, value_enum, default_value = "f64", value_delimiter = ',')]
     pub precision: Vec<PrecisionChoice>,
-        /// The same as --precision f32
+    /// The same as --precision f32
     #[arg(long, conflicts_with = "precision")]
     pub fp32: bool,
-        /// Number of threads of the parallel methods, each bound to a CPU; several may be given: 1,2,4. Methods with
-        /// one thread and GPU methods are measured once, together with the largest number [default: one per core, or
-        /// fewer if a control group (cgroup) limits the CPU time]
+    /// Number of threads of the parallel methods, each bound to a CPU; several may be given: 1,2,4. Methods with
+    /// one thread and GPU methods are measured once, together with the largest number [default: one per core, or
+    /// fewer if a control group (cgroup) limits the CPU time]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = whole::<usize>)]
     pub threads: Vec<usize>,
-        /// Whether methods that do not depend on the number of threads are skipped.
+    /// Whether methods that do not depend on the number of threads are skipped.
     #[arg(skip)]
     pub only_parallel: bool,
-        /// The published measurement protocol whose settings are used; the options below override single settings
+    /// The published measurement protocol whose settings are used; the options below override single settings
     #[arg(long, value_enum, default_value = "merge-spmv")]
     pub protocol: Protocol,
-        /// Number of timed products [default: 2^34 / nonzeros, but at least 100 and at most 200000, or at most
-        /// 50000 on a GPU]
+    /// Number of timed products [default: 2^34 / nonzeros, but at least 100 and at most 200000, or at most
+    /// 50000 on a GPU]
     #[arg(long, value_name = "N", value_parser = whole_from(1, u32::MAX))]
     pub iterations: Option<u32>,
-        /// Number of untimed products before each round [default: 5]
+    /// Number of untimed products before each round [default: 5]
     #[arg(long, value_name = "N", value_parser = whole::<usize>)]
     pub warmups: Option<usize>,
-        /// Time each method on each matrix for at least this many seconds [default: 0]
+    /// Time each method on each matrix for at least this many seconds [default: 0]
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub min_time: Option<Duration>,
-        /// Start no further product of a method on a matrix after this many seconds [default: 2]
+    /// Start no further product of a method on a matrix after this many seconds [default: 2]
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub max_time: Option<Duration>,
-        /// Stop a method if it takes longer than this many seconds on a matrix, including setup and verification
-        /// [default: 900]
+    /// Stop a method if it takes longer than this many seconds on a matrix, including setup and verification
+    /// [default: 900]
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
-        /// Skip a matrix or method if it would need more than this much memory: 16GiB, 500M or a number of bytes.
-        /// The free memory is always an upper limit [default: the free memory]
+    /// Skip a matrix or method if it would need more than this much memory: 16GiB, 500M or a number of bytes.
+    /// The free memory is always an upper limit [default: the free memory]
     #[arg(long, value_name = "SIZE")]
     pub max_memory: Option<Size>,
-        /// Number of rounds; in each round every method is measured in turn. With 1, each method is measured
-        /// without interruption, and only one is in memory at a time [default: 6]
+    /// Number of rounds; in each round every method is measured in turn. With 1, each method is measured
+    /// without interruption, and only one is in memory at a time [default: 6]
     #[arg(long, value_name = "N", value_parser = whole_from(1, 1000))]
     pub rounds: Option<u32>,
-        /// State of the CPU or GPU caches before each timed sample; several may be given: hot,cold [default: hot,
-        /// or cold if the protocol requires it]
+    /// State of the CPU or GPU caches before each timed sample; several may be given: hot,cold [default: hot,
+    /// or cold if the protocol requires it]
     #[arg(long, value_enum, value_delimiter = ',')]
     pub cache: Vec<CacheState>,
     /// The factor alpha of y = alpha A x + beta y
@@ -91,7 +91,7 @@ pub struct MeasureArgs {
     /// The values of the vector x [default: random]
     #[arg(long, value_enum)]
     pub x: Option<Fill>,
-        /// The values of the matrix: as stored in the file, or replaced before any method runs
+    /// The values of the matrix: as stored in the file, or replaced before any method runs
     #[arg(long, value_enum, default_value = "stored")]
     pub values: Values,
     /// Seed of the random numbers of x and of --values random
@@ -100,55 +100,55 @@ pub struct MeasureArgs {
     /// Multiply by the transpose, y = alpha A^T x + beta y
     #[arg(long)]
     pub transpose: bool,
-        /// Reorder the rows and columns of each matrix (P A P^T) before any method runs; x and y are reordered in
-        /// the same way. Several may be given: natural,rcm. The time for reordering is reported separately and is
-        /// not part of any method. Only for square matrices. (The authors of the paper csr-k use rcm for the
-        /// libraries, but not for CSR-k and CSR5.)
+    /// Reorder the rows and columns of each matrix (P A P^T) before any method runs; x and y are reordered in
+    /// the same way. Several may be given: natural,rcm. The time for reordering is reported separately and is
+    /// not part of any method. Only for square matrices. (The authors of the paper csr-k use rcm for the
+    /// libraries, but not for CSR-k and CSR5.)
     #[arg(long, value_enum, default_value = "natural", value_delimiter = ',')]
     pub order: Vec<Order>,
-        /// Vector instruction set for this program's own methods [default: the widest that this CPU supports]
+    /// Vector instruction set for this program's own methods [default: the widest that this CPU supports]
     #[arg(long, value_enum)]
     pub isa: Option<Isa>,
-        /// Use only the stored triangle of a symmetric or skew-symmetric file
+    /// Use only the stored triangle of a symmetric or skew-symmetric file
     #[arg(long)]
     pub no_expand: bool,
-        /// A file that defines further matrices and sets for stand-in:…, in the format of the project's datasets.toml
+    /// A file that defines further matrices and sets for stand-in:…, in the format of the project's datasets.toml
     #[arg(long, value_name = "FILE")]
     pub datasets: Option<PathBuf>,
-        /// Neither read nor write the cache of parsed matrices
+    /// Neither read nor write the cache of parsed matrices
     #[arg(long)]
     pub no_cache: bool,
-        /// Format of the results [default: from the extension of --output (.csv, .json, .md or .txt), else text
-        /// for one matrix (lines with --quiet) and csv for a corpus]
+    /// Format of the results [default: from the extension of --output (.csv, .json, .md or .txt), else text
+    /// for one matrix (lines with --quiet) and csv for a corpus]
     #[arg(long, value_enum)]
     pub format: Option<Format>,
-        /// Write the results to this file, and the run record (settings and machine) to FILE.run.json
+    /// Write the results to this file, and the run record (settings and machine) to FILE.run.json
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-        /// Replace files that already exist
+    /// Replace files that already exist
     #[arg(long)]
     pub force: bool,
     #[command(flatten)]
     pub exports: ExportArgs,
-        /// Order of the rows in text and Markdown tables; csv, json and lines always use the order in which the
-        /// methods run
+    /// Order of the rows in text and Markdown tables; csv, json and lines always use the order in which the
+    /// methods run
     #[arg(long, value_enum, value_name = "BY", default_value = "command")]
     pub sort: Sort,
-        /// Write the run record (command, settings, machine, bandwidth, libraries) to this file
+    /// Write the run record (command, settings, machine, bandwidth, libraries) to this file
     #[arg(long, value_name = "FILE")]
     pub run_record: Option<PathBuf>,
-        /// Do not measure the machine's memory bandwidth for the run record: it takes some seconds and 2 GiB
+    /// Do not measure the machine's memory bandwidth for the run record: it takes some seconds and 2 GiB
     #[arg(long)]
     pub no_bandwidth: bool,
-        /// Also time each kernel and library call of a product on a GPU; shown in the formats text and json
+    /// Also time each kernel and library call of a product on a GPU; shown in the formats text and json
     #[arg(long)]
     pub stages: bool,
-        /// Measure each GPU method twice: with its kernels launched one by one, and as one CUDA graph; the method
-        /// name in the graph rows ends in :graph=on
+    /// Measure each GPU method twice: with its kernels launched one by one, and as one CUDA graph; the method
+    /// name in the graph rows ends in :graph=on
     #[arg(long)]
     pub graphs: bool,
-        /// Print only errors to stderr. The results for one matrix are one line per method, unless --format or the
-        /// extension of --output selects another format
+    /// Print only errors to stderr. The results for one matrix are one line per method, unless --format or the
+    /// extension of --output selects another format
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -165,16 +165,16 @@ pub enum PrecisionChoice {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceChoice {
     Cpu,
-        /// The GPU with this number, or the one that `--gpu` selects.
+    /// The GPU with this number, or the one that `--gpu` selects.
     Gpu(Option<usize>),
-        /// Modelled GPUs, by name or device file. An empty list occurs only with `reproduce` and stands for the
-        /// GPUs of each experiment's source.
+    /// Modelled GPUs, by name or device file. An empty list occurs only with `reproduce` and stands for the
+    /// GPUs of each experiment's source.
     Models(Vec<String>),
     All,
 }
 
 impl DeviceChoice {
-        /// Returns whether methods of `device` run.
+    /// Returns whether methods of `device` run.
     pub fn includes(&self, device: Device) -> bool {
         match self {
             Self::Cpu => device == Device::Cpu,
@@ -219,12 +219,12 @@ pub fn device(text: &str) -> Result<DeviceChoice, String> {
 }
 
 impl MeasureArgs {
-        /// Parses the arguments of a measuring command, without the program's name.
-        ///
-        /// # Errors
-        /// Returns an error if an argument is not valid.
+    /// Parses the arguments of a measuring command, without the program's name.
+    ///
+    /// # Errors
+    /// Returns an error if an argument is not valid.
     pub fn of(words: impl Iterator<Item = String>) -> Result<Self, clap::Error> {
-                /// A parser for these arguments only.
+        /// A parser for these arguments only.
         #[derive(Parser)]
         #[command(no_binary_name = true)]
         struct Words {
@@ -234,7 +234,7 @@ impl MeasureArgs {
         Words::try_parse_from(words).map(|words| words.measure)
     }
 
-        /// Returns the number of the GPU that the arguments select, if they select one.
+    /// Returns the number of the GPU that the arguments select, if they select one.
     pub fn gpu(&self) -> Option<usize> {
         match self.device {
             DeviceChoice::Gpu(Some(number)) => Some(number),
@@ -242,7 +242,7 @@ impl MeasureArgs {
         }
     }
 
-        /// Returns the names of the selected modelled GPUs.
+    /// Returns the names of the selected modelled GPUs.
     pub fn models(&self) -> &[String] {
         match &self.device {
             DeviceChoice::Models(names) => names,
@@ -250,23 +250,23 @@ impl MeasureArgs {
         }
     }
 
-        /// Returns the requested numbers of threads. An empty list stands for one thread per core.
+    /// Returns the requested numbers of threads. An empty list stands for one thread per core.
     pub fn threads(&self) -> Vec<usize> {
         distinct(&self.threads)
     }
 
-        /// Returns the requested cache states, at least one.
+    /// Returns the requested cache states, at least one.
     pub fn caches(&self) -> Vec<CacheState> {
         let usual = Settings::new(self.protocol).cache;
         if self.cache.is_empty() { vec![usual] } else { distinct(&self.cache) }
     }
 
-        /// Returns the requested orders, at least one.
+    /// Returns the requested orders, at least one.
     pub fn orders(&self) -> Vec<Order> {
         distinct(&self.order)
     }
 
-        /// Returns the requested precisions.
+    /// Returns the requested precisions.
     pub fn precisions(&self) -> &'static [Precision] {
         let requests = |one| self.precision.iter().any(|&p| p == one || p == PrecisionChoice::Both);
         match (requests(PrecisionChoice::F64), requests(PrecisionChoice::F32)) {
@@ -277,7 +277,7 @@ impl MeasureArgs {
         }
     }
 
-        /// Returns the settings of the protocol with the changes from the command line.
+    /// Returns the settings of the protocol with the changes from the command line.
     pub fn settings(&self) -> Settings {
         let protocol = Settings::new(self.protocol);
         Settings {

@@ -107,7 +107,7 @@ struct Matrix<'f> {
     report: MatrixReport,
     file: Option<&'f mut RowFile>,
     recording: &'f mut Recording,
-        /// The first error while storing results.
+    /// The first error while storing results.
     lost: Option<Error>,
 }
 

@@ -71,15 +71,15 @@ impl Begun {
         Ok(Self { rows: read_rows(rows, &record)?, record: Some(record) })
     }
 
-        /// Returns the existing rows of a matrix.
+    /// Returns the existing rows of a matrix.
     pub fn rows_of(&self, source: &Source) -> &[Row] {
         self.rows.get(&source.to_string()).map_or(&[], Vec::as_slice)
     }
 
-        /// Returns the record of the continued run: the record of its beginning with a new session.
-        ///
-        /// # Errors
-        /// Returns an error with the differences if the settings or the machine have changed.
+    /// Returns the record of the continued run: the record of its beginning with a new session.
+    ///
+    /// # Errors
+    /// Returns an error with the differences if the settings or the machine have changed.
     pub fn continue_run(&mut self, now: RunRecord, output: Option<&PathBuf>) -> Result<RunRecord> {
         let Some(then) = self.record.take() else { return Ok(now) };
         let differing = differences_of_shares(&then, &now);
@@ -110,8 +110,7 @@ pub fn open_cells(rows: &[Row], cells: &[RowKey]) -> Option<Vec<RowKey>> {
 /// Returns an error if the file cannot be read or is not valid.
 pub fn read_record(path: &Path) -> Result<RunRecord> {
     let text = std::fs::read_to_string(path);
-    let text =
-        text.with_context(|| format!("cannot read the run record {}", path.display()))?;
+    let text = text.with_context(|| format!("cannot read the run record {}", path.display()))?;
     serde_json::from_str(&text).with_context(|| format!("{}", path.display()))
 }
 

@@ -20,7 +20,7 @@ pub fn differences(a: &RunRecord, b: &RunRecord) -> Vec<String> {
             found.push(format!("{name}: {a}, {b}"));
         }
     };
-        // The libraries of a run that has just begun are not known yet.
+    // The libraries of a run that has just begun are not known yet.
     if !a.libraries.is_empty() && !b.libraries.is_empty() {
         let names = |run: &RunRecord| run.libraries.iter().map(|one| one.name.clone()).collect();
         compare("libraries", &|| names(a), &|| names(b));
@@ -42,7 +42,7 @@ pub fn differences(a: &RunRecord, b: &RunRecord) -> Vec<String> {
     for name in in_a.as_object().into_iter().flat_map(|settings| settings.keys()) {
         compare(name, &|| in_a[name].clone(), &|| in_b[name].clone());
     }
-        // Compares the sets of a property of all cells, and reports what is only in one of them.
+    // Compares the sets of a property of all cells, and reports what is only in one of them.
     let mut compare_cells = |name: &str, of: fn(&RowKey) -> String| {
         let [in_a, in_b] = [a, b].map(|run| run.cells.iter().map(of).collect::<BTreeSet<_>>());
         compare(name, &|| in_a.difference(&in_b).cloned().collect(), &|| {

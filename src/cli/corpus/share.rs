@@ -20,14 +20,14 @@ const MOST: usize = 100_000;
 
 /// The shard of a corpus that one run measures.
 pub struct Share {
-        /// The matrices and the sizes of their files in bytes, in the order of measurement.
+    /// The matrices and the sizes of their files in bytes, in the order of measurement.
     pub sources: Vec<(Source, u64)>,
-        /// The description of the corpus for the run record.
+    /// The description of the corpus for the run record.
     pub corpus: Corpus,
 }
 
 impl Share {
-        /// Selects the matrices of the shard from `all`. Duplicates are removed.
+    /// Selects the matrices of the shard from `all`. Duplicates are removed.
     pub fn of(all: Vec<(Source, u64)>, shard: Shard, settings: &Settings) -> Self {
         let mut seen = BTreeSet::new();
         let all: Vec<_> =
@@ -61,11 +61,12 @@ fn work(source: &Source, bytes: u64, settings: &Settings) -> u128 {
 fn owners(works: &[u128], shares: usize) -> Vec<usize> {
     let mut order: Vec<_> = (0..works.len()).collect();
     order.sort_by_key(|&place| (std::cmp::Reverse(works[place]), place));
-        // If there are more shards than matrices, the others stay empty.
+    // If there are more shards than matrices, the others stay empty.
     let used = shares.min(works.len());
     let (mut totals, mut owners) = (vec![0; used], vec![0; works.len()]);
     for place in order {
-        let least = (0..used).min_by_key(|&share| totals[share]).expect("there is at least one shard");
+        let least =
+            (0..used).min_by_key(|&share| totals[share]).expect("there is at least one shard");
         totals[least] += works[place];
         owners[place] = least;
     }
@@ -104,7 +105,7 @@ mod tests {
     use crate::bench::plan::Protocol;
 
     proptest! {
-                /// Every matrix is in exactly one shard, and no shard exceeds the mean by more than one matrix.
+        /// Every matrix is in exactly one shard, and no shard exceeds the mean by more than one matrix.
         #[test]
         fn shares_are_a_partition_and_even(
             works in prop::collection::vec(1u128..1000, 1..60),
@@ -128,15 +129,15 @@ mod tests {
         let settings = Settings::new(Protocol::MergeSpmv);
         let work =
             |name: &str, bytes| work(&Source::parse(name.as_ref()).unwrap(), bytes, &settings);
-                // A million entries: 0.1 s to read, 1 ms per product, and 30 methods of two seconds each, plus the time of
-                // 100 products for setup and verification and 47 ms per method.
+        // A million entries: 0.1 s to read, 1 ms per product, and 30 methods with two seconds, 100 products for setup
+        // and verification, and 47 ms each.
         let million = 110_000_000 + 30 * (2_000_000_000 + 100_000_000 + 47_000_000);
         for (name, bytes) in
             [("a.mtx", 12_000_000), ("a.tar.gz", 3_000_000), ("gen:dense,rows=1000,cols=1000", 0)]
         {
             assert!(work(name, bytes).abs_diff(million) < 100, "{name}: {}", work(name, bytes));
         }
-                // In decreasing order, into the shard with the least work.
+        // In decreasing order, into the shard with the least work.
         assert_eq!(owners(&[5, 9, 4, 4, 7], 2), [1, 0, 0, 1, 1]);
         assert_eq!(owners(&[5, 9], usize::MAX), [1, 0]);
     }

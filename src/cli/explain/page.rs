@@ -23,7 +23,7 @@ pub struct Page<'a> {
     precision: &'static str,
     device: String,
     cache: &'static str,
-        /// The modelled time in milliseconds.
+    /// The modelled time in milliseconds.
     modelled_ms: f64,
     stages: Vec<Part<'a>>,
 }
@@ -34,9 +34,9 @@ struct Part<'a> {
     name: &'a str,
     modelled_ms: f64,
     occupancy: Option<f64>,
-        /// The bottleneck, see [`Counts::limit`].
+    /// The bottleneck, see [`Counts::limit`].
     bound_by: Option<&'static str>,
-        /// The share of the time (0 to 1) for which each part of the GPU was busy.
+    /// The share of the time (0 to 1) for which each part of the GPU was busy.
     busy_shares: Vec<(&'static str, f64)>,
     cured: Vec<Cured>,
     counts: Option<&'a Counts>,
@@ -53,9 +53,9 @@ struct Cured {
 /// A performance problem that is counted per source line.
 struct Problem {
     heading: &'static str,
-        /// Returns the amount of the problem in a line.
+    /// Returns the amount of the problem in a line.
     of: fn(&LineCounts) -> u64,
-        /// Returns the total in a line of which the problem is a part, if that share is informative.
+    /// Returns the total in a line of which the problem is a part, if that share is informative.
     from: Option<fn(&LineCounts) -> u64>,
 }
 
@@ -83,7 +83,7 @@ const PROBLEMS: [Problem; 4] = [
 ];
 
 impl<'a> Page<'a> {
-        /// Creates the analysis from a row and the stages of its product.
+    /// Creates the analysis from a row and the stages of its product.
     pub fn new(row: &'a Row, stages: &'a [Stage]) -> Self {
         Self {
             file: &row.file,
@@ -99,7 +99,7 @@ impl<'a> Page<'a> {
         }
     }
 
-        /// Writes the page as text, with at most `lines` source lines for each kernel and problem.
+    /// Writes the page as text, with at most `lines` source lines for each kernel and problem.
     pub fn write(&self, lines: usize, out: &mut dyn Write) -> io::Result<()> {
         let [rows, cols, nnz] = [self.num_rows, self.num_cols, self.num_nonzeros]
             .map(|count| count.map_or_else(|| "?".into(), |count| count.to_string()));
@@ -171,7 +171,7 @@ impl<'a> Part<'a> {
 }
 
 impl Problem {
-        /// Writes the lines that contribute most to the problem, or nothing if no line does.
+    /// Writes the lines that contribute most to the problem, or nothing if no line does.
     fn write(&self, lines: &[LineCounts], most: usize, out: &mut dyn Write) -> io::Result<()> {
         let all: u64 = lines.iter().map(self.of).sum();
         let mut worst: Vec<_> = lines.iter().filter(|line| (self.of)(line) > 0).collect();

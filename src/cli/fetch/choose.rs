@@ -25,7 +25,7 @@ pub struct Choice<'c> {
 }
 
 impl Choice<'_> {
-        /// Returns the distinct requested matrices in the order of the command line.
+    /// Returns the distinct requested matrices in the order of the command line.
     pub fn matrices(&self, stderr: &mut dyn Write) -> Result<Vec<Matrix>> {
         let FetchArgs { words, all, filter, .. } = self.args;
         let mut matrices = match words.is_empty() {
@@ -39,14 +39,14 @@ impl Choice<'_> {
         let mut ids = HashSet::new();
         matrices.retain(|matrix| ids.insert(matrix.id.clone()));
         for matrix in &mut matrices {
-                        // The index contains no hashes, so they are copied from the datasets file.
+            // The index contains no hashes, so they are copied from the datasets file.
             let known = self.datasets.matrix(&matrix.id).filter(|_| !self.args.any_archive);
             matrix.sha256 = known.and_then(|known| known.sha256.clone());
         }
         Ok(matrices)
     }
 
-        /// Returns the matrices of the collection's index. Prints a note if the index is old.
+    /// Returns the matrices of the collection's index. Prints a note if the index is old.
     fn collection(&self, stderr: &mut dyn Write) -> Result<Vec<Matrix>> {
         let Settings { sites, pause, .. } = self.settings;
         let (matrices, note) = index::collection(self.web, sites, *pause, &self.cache)?;

@@ -139,7 +139,7 @@ fn check_room(missing: &[&WantedMatrix], fetch: &Fetch) -> Result<()> {
 }
 
 impl Tally {
-        /// Counts the result of a task and returns the line that reports it.
+    /// Counts the result of a task and returns the line that reports it.
     fn take(
         &mut self,
         id: &str,

@@ -72,7 +72,8 @@ fn download(
     let mut written = Ok(());
     let wait = || {
         let to = args.to.display();
-        written = writeln!(env.stderr, "{to}: another fetch uses this folder, waiting until it ends");
+        written =
+            writeln!(env.stderr, "{to}: another fetch uses this folder, waiting until it ends");
     };
     let lock = fetch.folder.lock(fetch.web, wait)?;
     written?;

@@ -22,7 +22,7 @@ pub struct Progress<'t> {
 }
 
 impl<'t> Progress<'t> {
-        /// Creates the bars for these tasks on stderr. They are hidden unless `visible`.
+    /// Creates the bars for these tasks on stderr. They are hidden unless `visible`.
     pub fn new(tasks: &'t [&'t WantedMatrix], visible: bool) -> Self {
         let target = match visible {
             true => ProgressDrawTarget::stderr(),
@@ -33,7 +33,7 @@ impl<'t> Progress<'t> {
         Self { tasks, bars, total, running: Mutex::default() }
     }
 
-        /// Draws a step. It is called by the worker threads.
+    /// Draws a step. It is called by the worker threads.
     pub fn step(&self, step: Step) {
         let mut running = self.running.lock().expect("no job panics while it draws");
         match step {
@@ -56,7 +56,7 @@ impl<'t> Progress<'t> {
         }
     }
 
-        /// Hides the bars while `write` runs.
+    /// Hides the bars while `write` runs.
     pub fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
         self.bars.suspend(write)
     }
@@ -70,7 +70,7 @@ impl<'t> Progress<'t> {
         let bar = ProgressBar::no_length().with_style(style(BAR)).with_position(bytes);
         let bar = self.bars.insert_before(&self.total, bar);
         bar.set_message(shown(&self.tasks[number].matrix.id).into_owned());
-                // The bytes of an earlier run must not count for the speed of this run.
+        // The bytes of an earlier run must not count for the speed of this run.
         bar.reset_eta();
         bar
     }

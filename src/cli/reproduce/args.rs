@@ -10,43 +10,43 @@ use crate::fetch::folder::DATA;
 
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
-        /// Experiments, or files with your own definitions in the format of results/*/experiment.toml
+    /// Experiments, or files with your own definitions in the format of results/*/experiment.toml
     #[arg(value_name = "ID|FILE.toml")]
     pub ids: Vec<String>,
-        /// Run all experiments
+    /// Run all experiments
     #[arg(long, conflicts_with = "ids")]
     pub all: bool,
-        /// The folder of the matrices; the corpus consists of all files in it
+    /// The folder of the matrices; the corpus consists of all files in it
     #[arg(long, value_name = "DIR", default_value = DATA)]
     pub data: PathBuf,
-        /// Use generated stand-ins for missing matrices; claims about them are not judged
+    /// Use generated stand-ins for missing matrices; claims about them are not judged
     #[arg(long)]
     pub stand_ins: bool,
-        /// Make a short trial run with the smallest matrices of each set and 0.05 s per method; claims are not
-        /// judged
+    /// Make a short trial run with the smallest matrices of each set and 0.05 s per method; claims are not
+    /// judged
     #[arg(long)]
     pub quick: bool,
-        /// Print the judged claims of the newest run of each experiment in the folder results as Markdown
+    /// Print the judged claims of the newest run of each experiment in the folder results as Markdown
     #[arg(long, exclusive = true)]
     pub claims: bool,
-        /// Skip matrices with more nonzeros, if their number is known before they are read
+    /// Skip matrices with more nonzeros, if their number is known before they are read
     #[arg(long, value_name = "N", value_parser = entries)]
     pub max_nonzeros: Option<u64>,
-        /// Only print what would be measured, what is missing, and how long it would take approximately
+    /// Only print what would be measured, what is missing, and how long it would take approximately
     #[arg(long)]
     pub dry_run: bool,
-        /// Where to run: cpu, gpu, all, the number of a GPU, a modelled GPU (model:NAME), or model for the
-        /// modelled GPUs of each experiment's source
+    /// Where to run: cpu, gpu, all, the number of a GPU, a modelled GPU (model:NAME), or model for the
+    /// modelled GPUs of each experiment's source
     #[arg(long, value_name = "cpu|gpu|all|N|model[:NAME]", default_value = "all", value_parser = place)]
     pub device: DeviceChoice,
-        /// Start no further product of a method on a matrix after this many seconds [default: from the protocol]
+    /// Start no further product of a method on a matrix after this many seconds [default: from the protocol]
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub max_time: Option<Duration>,
-        /// The folder for the results; with several experiments, each one gets a subfolder in it [default:
-        /// results/ID/DATE-MACHINE]
+    /// The folder for the results; with several experiments, each one gets a subfolder in it [default:
+    /// results/ID/DATE-MACHINE]
     #[arg(long, short, value_name = "DIR")]
     pub output: Option<PathBuf>,
-        /// Print only errors to stderr
+    /// Print only errors to stderr
     #[arg(long, short)]
     pub quiet: bool,
 }

@@ -8,12 +8,12 @@ use crate::cli::args::MeasureArgs;
 
 #[derive(Debug, Args)]
 pub struct TuneArgs {
-        /// The parameters to tune
+    /// The parameters to tune
     #[arg(value_enum)]
     pub what: Tunable,
-        /// Folders, files, downloaded matrices of the collection (GROUP/NAME), generated matrices
-        /// (gen:NAME,KEY=VALUE,…), and generated stand-ins for matrices of the collection (stand-in:SET or
-        /// stand-in:GROUP/NAME; fetch --list lists them)
+    /// Folders, files, downloaded matrices of the collection (GROUP/NAME), generated matrices
+    /// (gen:NAME,KEY=VALUE,…), and generated stand-ins for matrices of the collection (stand-in:SET or
+    /// stand-in:GROUP/NAME; fetch --list lists them)
     #[arg(required = true, value_name = "DIR|FILE|gen:SPEC|stand-in:SET")]
     pub sources: Vec<OsString>,
     #[command(flatten)]
@@ -22,8 +22,8 @@ pub struct TuneArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Tunable {
-        /// The sizes of super-rows and super-super-rows of CSR-k
+    /// The sizes of super-rows and super-super-rows of CSR-k
     CsrK,
-        /// Every combination of the parameter values that --methods names, such as gpu-merge:block=*:items=*
+    /// Every combination of the parameter values that --methods names, such as gpu-merge:block=*:items=*
     Shapes,
 }

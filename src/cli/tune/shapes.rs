@@ -32,16 +32,16 @@ struct Sweep {
     method: &'static str,
     device: Device,
     precision: Precision,
-        /// The names of the method with its parameters, one for each combination.
+    /// The names of the method with its parameters, one for each combination.
     names: Vec<String>,
-        /// The speeds in GFLOP/s: for each matrix one value per name.
+    /// The speeds in GFLOP/s: for each matrix one value per name.
     speeds: Vec<Vec<f64>>,
-        /// The number of matrices for which at least one combination has no time.
+    /// The number of matrices for which at least one combination has no time.
     incomplete: usize,
 }
 
 impl Shapes {
-        /// Creates the sweeps. The choices must be sorted by method.
+    /// Creates the sweeps. The choices must be sorted by method.
     pub fn of(choices: &[Choice<'static>], precisions: &[Precision]) -> Self {
         let methods = choices.chunk_by(|a, b| a.method.name == b.method.name);
         let sweep = |(choices, &precision): (&[Choice<'static>], &Precision)| Sweep {
@@ -90,7 +90,7 @@ impl Sweep {
         }
     }
 
-        /// Writes all combinations, the fastest on average first.
+    /// Writes all combinations, the fastest on average first.
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let Self { method, precision, names, speeds, incomplete, .. } = self;
         let (shapes, matrices, precision) = (names.len(), speeds.len(), precision.name());

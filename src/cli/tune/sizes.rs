@@ -17,17 +17,17 @@ pub struct Sizes(Vec<Swept>);
 
 /// A method with all sizes to measure.
 struct Swept {
-        /// The name of the method without the size parameters.
+    /// The name of the method without the size parameters.
     name: String,
     sizes: Vec<Size>,
-        /// The method with its parameters, one for each size.
+    /// The method with its parameters, one for each size.
     choices: Vec<Choice<'static>>,
-        /// The results, one for each precision.
+    /// The results, one for each precision.
     results: Vec<Sweep>,
 }
 
 impl Sizes {
-        /// Creates the sizes to measure for these methods in these precisions.
+    /// Creates the sizes to measure for these methods in these precisions.
     pub fn of(bases: &[Choice<'static>], precisions: &[Precision]) -> Result<Self> {
         Ok(Self(bases.iter().map(|base| Swept::of(base, precisions)).collect::<Result<_>>()?))
     }
@@ -61,7 +61,7 @@ impl Tuning for Sizes {
 }
 
 impl Swept {
-        /// Creates every combination of the sizes that the choice does not fix.
+    /// Creates every combination of the sizes that the choice does not fix.
     fn of(base: &Choice<'static>, precisions: &[Precision]) -> Result<Self> {
         let Choice { method, given } = base;
         let srs = values(base, "srs");
