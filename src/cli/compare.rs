@@ -137,7 +137,7 @@ fn check_facts(
         let (a, b) = (a.0.display(), b.0.display());
         let message = format!("{fact} is {in_a} in the run of {a} and {in_b} in that of {b}");
         if let Some(option) = difference.option {
-            bail!("{message}; repeat one of the runs with the {option} of the other");
+            bail!("{message}; run one of them again with {option} as in the other");
         }
         writeln!(env.stderr, "warning: {message}")?;
     }

@@ -65,13 +65,15 @@ fn the_cache_is_listed_and_cleared() {
         assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
         (ran.stdout, ran.stderr)
     };
-    assert!(verb("list").1.starts_with("0 entries, 0.0 MB kept in "));
+    assert!(verb("list").1.starts_with("0 entries, 0.0 MB stored in "));
     corpus(dir.path(), "");
     let (list, summary) = verb("list");
     assert!(list.lines().any(|line| line.ends_with(path.to_str().unwrap())), "{list}");
     assert!(summary.starts_with("2 entries, "), "{summary}");
     fs::remove_file(&path).unwrap();
-    assert!(verb("list").0.contains(&format!("{} (has changed or is gone)", path.display())));
+    assert!(
+        verb("list").0.contains(&format!("{} (has changed or no longer exists)", path.display()))
+    );
     assert!(verb("clear --stale").1.starts_with("1 entries, "));
     assert!(verb("list").0.contains("b.mtx"));
     assert!(verb("clear").1.starts_with("1 entries, "));
@@ -102,9 +104,9 @@ fn only_the_program_s_own_files_are_cleared() {
     let ran = clear();
     assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     assert!(ran.stderr.starts_with("1 entries, "), "{}", ran.stderr);
-    let others = "4 other files or folders there are not of this program and are left\n";
+    let others = "4 other files or folders do not belong to this program and are not changed\n";
     assert!(ran.stderr.ends_with(others), "{}", ran.stderr);
-    assert!(ran.stderr.contains("\n1 files of processes that ended early, 0.0 MB cleared\n"));
+    assert!(ran.stderr.contains("\n1 unfinished files of interrupted processes, 0.0 MB cleared\n"));
     assert!(mine.iter().all(|path| fs::read(path).unwrap() == b"mine"));
     assert_eq!([&entry, &of_dead, &of_living].map(|path| path.exists()), [false, false, true]);
     assert!(clear().stderr.starts_with("0 entries, "));

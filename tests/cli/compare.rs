@@ -163,7 +163,7 @@ fn a_row_that_is_no_longer_right_fails_when_asked() {
         assert_eq!(ran.result, Ok(CommandStatus::Bad));
         let told = format!("ok in A, not in B: 1 rows\n  seq on b: {status}\n");
         assert!(ran.stdout.contains(&told), "{}", ran.stdout);
-        assert_eq!(ran.stderr, "1 rows are ok in A and not in B\n");
+        assert_eq!(ran.stderr, "1 rows are ok in A but not in B\n");
         assert_eq!(
             compare(dir, "a.csv b.csv", "").result,
             Ok(CommandStatus::Ok),
@@ -232,11 +232,11 @@ fn the_facts_of_the_runs_are_compared() {
         &ran.stderr,
         dir,
         expect![[r#"
-            warning: DIR/b.csv.run.json is of a run that no row of DIR/b.csv is of
+            warning: DIR/b.csv.run.json belongs to another run than the rows of DIR/b.csv, and is ignored
         "#]],
     );
     assert!(
-        with("\"run_id\": \"test\"", "").result.unwrap_err().contains("mend it, or move it away")
+        with("\"run_id\": \"test\"", "").result.unwrap_err().contains("fix it, or move it away")
     );
     fs::remove_file(dir.join("b.csv.run.json")).unwrap();
     assert_eq!(compare(dir, "a.csv b.csv", "").stderr, "");
@@ -253,14 +253,10 @@ fn what_cannot_be_compared_says_why() {
         (
             "a.csv a.csv",
             "--methods nosuch",
-            "--methods nosuch: neither file has such a row; the files have rows of merge, seq",
+            "--methods nosuch: neither file has a matching row; the files have rows of merge, seq",
         ),
         ("a.csv a.csv", "--methods [", "invalid value '[' for '--methods <A,B>'"),
-        (
-            "a.csv a.csv",
-            "--fail-above 0.05",
-            "it may mean 0.05% or 5%; write one of them with the sign",
-        ),
+        ("a.csv a.csv", "--fail-above 0.05", "it could mean 0.05% or 5%; write the percent sign"),
         ("a.csv a.csv", "--fail-above five", "it must be a percentage such as 5%"),
         ("a.csv a.csv", "--fail-above -5%", "unexpected argument"),
         ("a.csv a.csv", "--fail-above=-5%", "it must be a percentage"),

@@ -117,13 +117,13 @@ fn exports_are_checked_before_anything_is_measured() {
         ),
         (
             "corpus DIR/a.mtx -o DIR/o.csv --export-json DIR/o.csv.run.json",
-            "--export-json and the facts of the run need different files",
+            "--export-json and the run record need different files",
         ),
         ("--mtx DIR/a.mtx --export-csv DIR/absent/a.csv", "absent/a.csv: No such file"),
         ("corpus DIR/a.mtx -o DIR/o.csv --export-csv DIR/absent/a --force", "absent/a: No such"),
         (
             "corpus DIR/a.mtx -o DIR/o.csv --resume --export-csv DIR/x",
-            "--export-csv: with --resume the file would lack the rows that are there already",
+            "--export-csv: with --resume the file would not contain the existing rows",
         ),
         ("tune csr-k DIR/a.mtx --export-csv DIR/x", "--export-csv: tune writes its rows as CSV"),
         ("tune csr-k DIR/a.mtx --sort name", "--sort: tune prints no table"),
@@ -219,12 +219,12 @@ fn what_is_listed_goes_to_a_file() {
         assert!(refused.contains("is there already"), "{words}: {refused}");
     }
     for (words, told) in [
-        ("compare DIR/a.csv DIR/b.csv -o DIR/b.csv --force", "b.csv is the file that is read"),
-        ("methods --results DIR/a.csv -o DIR/a.csv --force", "a.csv is the file that is read"),
+        ("compare DIR/a.csv DIR/b.csv -o DIR/b.csv --force", "b.csv is an input file"),
+        ("methods --results DIR/a.csv -o DIR/a.csv --force", "a.csv is an input file"),
         ("methods --results DIR/a.csv -o DIR/r.txt", "--results writes Markdown"),
-        ("system -o DIR/s.csv", "has the ending of csv, but this command writes text, json"),
-        ("system -o DIR/out.md --format json", "has the ending of md, but --format is json"),
-        ("system -o DIR/a.csv --format json", "has the ending of csv, but --format is json"),
+        ("system -o DIR/s.csv", "has the extension of csv, but this command writes text, json"),
+        ("system -o DIR/out.md --format json", "has the extension of md, but --format is json"),
+        ("system -o DIR/a.csv --format json", "has the extension of csv, but --format is json"),
         ("system -o DIR/out", "out is there already"),
     ] {
         let error = run_in(&dir, words).result.unwrap_err();

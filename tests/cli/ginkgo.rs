@@ -100,7 +100,7 @@ fn one_matrix_is_an_array_too_and_two_precisions_have_no_place() {
         [("precision", "both"), ("cache", "hot,cold"), ("order", "natural,rcm"), ("threads", "1,2")]
     {
         let error = run(&format!("{exact} --{option} {values}")).result.unwrap_err();
-        assert!(error.contains(&format!("choose one --{option}, or another form")), "{error}");
+        assert!(error.contains(&format!("choose one --{option}, or another format")), "{error}");
     }
 }
 
@@ -138,9 +138,12 @@ fn published_files_are_reported_and_compared_in_their_units() {
         ),
         (
             "report DIR/b.csv --ginkgo-times s",
-            "--ginkgo-times: no file is in the form of Ginkgo's benchmarks",
+            "--ginkgo-times: no file is in the format of Ginkgo's benchmarks",
         ),
-        ("compare DIR/b.csv DIR/b.csv --ginkgo-times s", "--ginkgo-times: no file is in the form"),
+        (
+            "compare DIR/b.csv DIR/b.csv --ginkgo-times s",
+            "--ginkgo-times: no file is in the format",
+        ),
     ] {
         let error = run(&words.replace("DIR", &place.to_string())).result.unwrap_err();
         assert!(error.contains(expected), "{error}");

@@ -57,7 +57,7 @@ fn without_a_gpu_methods_that_were_asked_for_cannot_run() {
         ("--device 0", "GPU 0"),
     ] {
         let expected = format!(
-            "{demand}: no CUDA driver; methods of the GPU need an NVIDIA GPU and its driver, or --device model:h200"
+            "{demand}: no CUDA driver; GPU methods need an NVIDIA GPU and its driver, or --device model:h200"
         );
         let ran = run(&format!("{QUICK} {words}"));
         assert_eq!((ran.result, &*ran.stdout), (Err(expected), ""), "{words}");
@@ -71,7 +71,7 @@ fn without_a_gpu_what_can_do_without_it_runs() {
     for words in ["--methods c*", "--methods * --device all", "--methods seq,*csr*"] {
         let ran = run(&format!("{QUICK} {words} --format csv"));
         assert_eq!(ran.result, Ok(CommandStatus::Ok), "{words}: {}", ran.stderr);
-        assert_eq!(ran.stderr.matches("without the GPU methods: no CUDA driver").count(), 1);
+        assert_eq!(ran.stderr.matches("GPU methods are skipped: no CUDA driver").count(), 1);
         assert!(column(&ran.stdout, "device").iter().all(|device| device == "cpu"), "{words}");
     }
     let ran = run(&format!("{QUICK} --methods gpu-light,seq --device cpu --format csv"));

@@ -65,7 +65,7 @@ fn a_profile_of_the_machine_is_measured_once() {
         let ran = run_with_profiles(&words, &profiles);
         assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
         (
-            ran.stderr.contains("; this happens only once"),
+            ran.stderr.contains("; this is done only once"),
             ran.stdout.contains("the measured profile"),
         )
     };
@@ -134,7 +134,7 @@ fn csv_of_a_corpus() {
         dir.path(),
         expect![[r#"
             file,num_rows,num_cols,num_nonzeros,row_length_mean,row_length_std_dev,row_length_variation,row_length_skewness,method_name,setup_ms,avg_spmv_ms,gflops,effective_GBs,precision,device,threads,transpose,status,reason,min_ms,median_ms,max_ms,std_dev_ms,ci95_low_ms,ci95_high_ms,samples,iterations,compulsory_GBs,percent_of_peak,extra_bytes,break_even,error_ratio,max_row_length,empty_rows,variance,pattern_symmetry,kind,cache,order,library_version,run_id,order_ms,occupancy,distinct_results,launches,launch_floor_ms,distinct_values,values,required_bytes,required_percent_of_peak,achieved_occupancy,warp_execution_efficiency,global_load_efficiency,memory_bytes,bound_by
-            DIR/trivial.mtx,1,4,1,1.0,0.0,0.0,,,,,,,,,,,skipped,"it has only one row or column, or none; such matrices are left out, as in merge-spmv",,,,,,,,,,,,,,1,0,0.0,,,,,,test,,,,,,1,stored,,,,,,,
+            DIR/trivial.mtx,1,4,1,1.0,0.0,0.0,,,,,,,,,,,skipped,"it has only one row or column, or none; such matrices are skipped, as in merge-spmv",,,,,,,,,,,,,,1,0,0.0,,,,,,test,,,,,,1,stored,,,,,,,
             DIR/complex.mtx,,,,,,,,,,,,,,,,,skipped,"DIR/complex.mtx:1: field `complex` is not supported, only real, double, integer, unsigned-integer, pattern",,,,,,,,,,,,,,,,,,,,,,test,,,,,,,,,,,,,,
             DIR/broken.mtx,,,,,,,,,,,,,,,,,failed,DIR/broken.mtx:6: column index 9 exceeds 4 columns,,,,,,,,,,,,,,,,,,,,,,test,,,,,,,,,,,,,,
             DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,seq,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.00012,0.005991180981595093,0,inf,0.0,2,1,0.888888888888889,,,hot,natural,,test,,,1,,,4,stored,120,0.005991180981595093,,,,,

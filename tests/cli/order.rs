@@ -66,7 +66,7 @@ fn rows_bear_the_order_and_its_time_and_rectangular_matrices_are_skipped() {
         assert_eq!(&row[order], "band-k");
         if row[0].ends_with("wide.mtx") {
             assert_eq!((&row[17], &row[order_ms]), ("skipped", ""));
-            assert_eq!(&row[18], "the order band-k needs a square matrix, and this one is 3 x 4");
+            assert_eq!(&row[18], "the order band-k needs a square matrix, but this one is 3 x 4");
         } else {
             assert_eq!((&row[17], &row[order_ms]), ("ok", "1.0"), "{row:?}");
         }

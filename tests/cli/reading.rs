@@ -108,9 +108,9 @@ fn shares_that_cannot_be_are_refused() {
         (
             1,
             99_999_999_999_999_u64,
-            "99999999999999 shares are too many; there can be 100000 at most",
+            "99999999999999 shards are too many; at most 100000 are allowed",
         ),
-        (7, 3, "there is no share 7 of 3"),
+        (7, 3, "there is no shard 7 of 3"),
     ] {
         let mut record = shard.clone();
         record["corpus"]["shard"] = serde_json::json!({ "number": number, "of": of });

@@ -24,7 +24,7 @@ fn what_cannot_run_says_why() {
             &format!("--mtx {dir}/bda.mtx"),
             "bda.mtx: there is no such file or folder; did you mean bad.mtx?",
         ),
-        ("a.mtx b.mtx", "2 matrices are named; `spmv-bench corpus` measures several"),
+        ("a.mtx b.mtx", "2 matrices are given; `spmv-bench corpus` measures several"),
         ("methods mrege", "there is no method 'mrege'; did you mean merge"),
         ("man corpsu", "man corpsu: there is no such command; did you mean corpus?"),
         (&format!("{dir}"), &format!("{dir} is a folder; `spmv-bench corpus {dir}` measures all")),
@@ -52,7 +52,9 @@ fn what_cannot_run_says_why() {
 fn an_empty_folder_is_an_error() {
     let dir = folder(&[("a.txt", "")]);
     let ran = run(&format!("corpus {}", dir.path().display()));
-    assert!(ran.result.unwrap_err().ends_with("no .mtx, .mtx.gz or .tar.gz file below it"));
+    assert!(
+        ran.result.unwrap_err().ends_with("this folder contains no .mtx, .mtx.gz or .tar.gz file")
+    );
 }
 
 #[test]

@@ -43,12 +43,9 @@ fn the_page_alone_is_written_to_a_name_of_a_page() {
         ),
         (
             "new.md",
-            "new.md: the report has several files; name a folder, or a page that ends in .html",
+            "new.md: a report has several files; use a folder, or a page that ends in .html",
         ),
-        (
-            "a.csv",
-            "a.csv: the report has several files; name a folder, or a page that ends in .html",
-        ),
+        ("a.csv", "a.csv: a report has several files; use a folder, or a page that ends in .html"),
     ] {
         let error = to(name).result.unwrap_err();
         assert!(error.ends_with(told), "{error}");

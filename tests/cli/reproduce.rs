@@ -235,7 +235,11 @@ fn models_of_the_sources_gpus_judge_what_they_can() {
         experiment(&text.replace("gpus = ['k40m', 'v100']", "").replace("gpu = \"v100\"", ""));
     let ran = reproduce(none.path(), "--device model");
     assert!(ran.result.unwrap_err().contains("nothing was measured"));
-    assert!(ran.stdout.contains("its source names no GPU; --device model:NAME"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("its source names no GPU; use --device model:NAME"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]

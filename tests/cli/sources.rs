@@ -71,18 +71,18 @@ fn what_nothing_stands_in_for_is_named() {
     let dir = folder(&[("my.toml", MATRICES)]);
     let datasets = format!("--datasets {}/my.toml {EXACT}", dir.path().display());
     for (words, expected) in [
-        ("--mtx stand-in:S/none", "nothing stands in for S/none: "),
-        ("corpus stand-in:lacking", "nothing stands in for S/none: "),
+        ("--mtx stand-in:S/none", "S/none has no stand-in: "),
+        ("corpus stand-in:lacking", "S/none has no stand-in: "),
         ("--mtx stand-in:S/ring", "the stand-in of S/ring"),
         (
             "--mtx stand-in:S/other",
-            "stand-in:S/other: there is no such set with matrices, and no such",
+            "stand-in:S/other: there is no set with matrices of this name, and no such",
         ),
         (
             "corpus stand-in:nothing",
-            "stand-in:nothing: there is no such set with matrices, and no such",
+            "stand-in:nothing: there is no set with matrices of this name, and no such",
         ),
-        ("--mtx stand-in:two", "stand-in:two names 2 matrices; `spmv-bench corpus stand-in:two`"),
+        ("--mtx stand-in:two", "stand-in:two selects 2 matrices; `spmv-bench corpus stand-in:two`"),
     ] {
         let message = run(&format!("{words} {datasets}")).result.unwrap_err();
         assert!(message.starts_with(expected), "{words}: {message}");
@@ -126,13 +126,13 @@ fn a_matrix_of_the_collection_is_named_by_group_and_name() {
         );
     }
     for (words, mend) in [
-        ("Williams/cant", "nor is it in ufl_mtx; `spmv-bench fetch Williams/cant` brings it"),
+        ("Williams/cant", "nor is it in ufl_mtx; `spmv-bench fetch Williams/cant` downloads it"),
         ("corpus Williams/cnat", "there is no such file or folder; did you mean Williams/cant"),
         (
             "X/unheard-of",
             "if it is a matrix of the SuiteSparse Matrix Collection, `spmv-bench fetch",
         ),
-        ("csrk-64", "`spmv-bench fetch csrk-64` brings the matrices of this set"),
+        ("csrk-64", "`spmv-bench fetch csrk-64` downloads the matrices of this set"),
     ] {
         let (status, _, message) = run(words);
         assert!(status == Some(2) && message.contains(mend), "{words}: {message}");

@@ -138,7 +138,7 @@ fn sizes_that_are_given_are_kept_and_methods_kept_apart() {
 #[test]
 fn what_cannot_be_tuned_is_refused() {
     for (words, expected) in [
-        ("--methods merge", "--methods merge: it has no parameter srs"),
+        ("--methods merge", "--methods merge: tune csr-k needs a method with the parameter srs"),
         ("--format csv", "--format: tune prints text, and writes CSV to the file of"),
         ("--output /nonexistent/a.csv", "cannot write /nonexistent/a.csv: No such file"),
     ] {

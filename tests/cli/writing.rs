@@ -65,7 +65,7 @@ fn results_are_not_replaced_by_a_table() {
     assert!(refused.contains("all.csv is there already"), "{refused}");
     let refused =
         run_in(&dir, &format!("corpus DIR/a.mtx -o DIR/all.csv {EXACT}")).result.unwrap_err();
-    assert!(refused.contains("all.csv has results: go on with them by --resume"), "{refused}");
+    assert!(refused.contains("all.csv already has results: continue with --resume"), "{refused}");
     assert_eq!([read(&dir, "all.csv"), read(&dir, "all.csv.run.json")], before);
     let both = run_in(&dir, &format!("corpus DIR/a.mtx -o DIR/all.csv {EXACT} --resume --force"));
     assert!(both.result.is_err());
@@ -81,7 +81,10 @@ fn a_file_that_is_read_is_not_written() {
     std::os::unix::fs::symlink("a.mtx", dir.path().join("link.mtx")).unwrap();
     for name in ["a.mtx", "link.mtx"] {
         let refused = run_in(&dir, &format!("generate DIR/a.mtx -o DIR/{name} --force")).result;
-        assert!(refused.unwrap_err().ends_with("is the file that is read: name another"), "{name}");
+        assert!(
+            refused.unwrap_err().ends_with("is an input file: use another output file"),
+            "{name}"
+        );
         assert_eq!(read(&dir, "a.mtx"), SMALL);
     }
 }
@@ -106,7 +109,7 @@ fn the_form_follows_the_name() {
     assert!(table.contains("\n| method | result | setup ms | median ms | "), "{table}");
     assert!(table.contains("\n| seq | PASS | 1.0000 | 1.00000 | "), "{table}");
     let ran = run_in(&dir, &format!("--mtx DIR/a.mtx -o DIR/b.csv --format json {EXACT}"));
-    let told = "b.csv has the ending of csv, but --format is json: change one of them";
+    let told = "b.csv has the extension of csv, but --format is json: change one of them";
     assert!(ran.result.unwrap_err().ends_with(told));
 }
 
