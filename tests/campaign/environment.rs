@@ -129,8 +129,9 @@ fn unreadable_files_dangling_links_and_loops_are_reported() {
     ]) {
         assert!(reason.contains(name) && reason.contains(message), "{reason}");
     }
-    let told = |line: &&str| line.starts_with("not searched: ") && line.contains("folder.mtx/loop");
-    assert_eq!(ran.stderr.lines().filter(told).count(), 1, "{ran:?}");
+    let is_reported =
+        |line: &&str| line.starts_with("not searched: ") && line.contains("folder.mtx/loop");
+    assert_eq!(ran.stderr.lines().filter(is_reported).count(), 1, "{ran:?}");
 }
 
 /// Every name is distinguished from all others, and its rows are found again.
@@ -233,11 +234,11 @@ fn a_control_group_with_half_a_cpu() {
     let enter = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", group.display());
     let words = "corpus matrices --device cpu --iterations 20 --rounds 2 --methods seq,merge,csr5";
     let ran = behind(&place, &["sh", "-c", &enter, "sh"], words);
-    let told = behind(&place, &["sh", "-c", &enter, "sh"], "system --format json");
+    let machine = behind(&place, &["sh", "-c", &enter, "sh"], "system --format json");
     fs::remove_dir(&group).unwrap();
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert_eq!(column(&ran.stdout, "threads"), ["1"; 3]);
-    let facts: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
+    let facts: serde_json::Value = serde_json::from_str(&machine.stdout).unwrap();
     assert_eq!(facts["cpu_quota"].as_f64(), Some(0.5));
 }
 

@@ -197,10 +197,10 @@ fn an_interrupted_child_is_replaced() {
     statuses.sort();
     assert_eq!(statuses, ["failed", "ok"], "{ran:?}");
     let reasons = column(&place.read("out.csv"), "reason");
-    let told = |reason: &&String| {
+    let is_reported = |reason: &&String| {
         reason.starts_with("the child process received a signal to end while running")
     };
-    assert_eq!(reasons.iter().filter(told).count(), 1, "{reasons:?}");
+    assert_eq!(reasons.iter().filter(is_reported).count(), 1, "{reasons:?}");
 }
 
 /// The interrupt arrives while the machine's bandwidth is measured.

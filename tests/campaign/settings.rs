@@ -15,16 +15,16 @@ fn each_combination_has_its_rows_once() {
     let ran = place.run(&format!("corpus matrices {WORDS} {LISTS} --output all.csv"));
     assert_eq!(ran.status, Some(0), "{ran:?}");
     let all = rows(&place.read("all.csv"));
-    let told = |row: &std::collections::BTreeMap<String, String>| {
+    let setting = |row: &std::collections::BTreeMap<String, String>| {
         assert_eq!(row["status"], "ok", "{row:?}");
         ["file", "method_name", "threads", "cache", "order"].map(|column| row[column].clone())
     };
-    let distinct: BTreeSet<_> = all.iter().map(told).collect();
+    let distinct: BTreeSet<_> = all.iter().map(setting).collect();
     // For each matrix: two methods with two numbers of threads and one with one, each with two cache states and two
     // orders.
     assert_eq!((all.len(), distinct.len()), (2 * 5 * 4, 2 * 5 * 4), "{distinct:?}");
     let of = |method: &str, threads: &str| {
-        let own = distinct.iter().filter(|told| told[1] == method && told[2] == threads);
+        let own = distinct.iter().filter(|setting| setting[1] == method && setting[2] == threads);
         own.count()
     };
     assert_eq!((of("seq", "1"), of("merge", "1"), of("merge", "2")), (8, 8, 8));

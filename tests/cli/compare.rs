@@ -1,4 +1,4 @@
-//! `compare`.
+//! Tests of `spmv-bench compare`.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use spmv_bench::cli::CommandStatus;
 use super::env::{Ran, program, run};
 use super::{EXACT, SMALL, check, folder};
 
-/// Rows without intervals' width: every product takes a millisecond.
+/// Writes measured rows whose intervals have no width, because every product takes a millisecond.
 fn measure(dir: &Path, name: &str, options: &str) {
     let out = dir.join(name);
     let words = format!("--mtx {}/a.mtx {EXACT} {options}", dir.display());
@@ -17,7 +17,7 @@ fn measure(dir: &Path, name: &str, options: &str) {
     assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
 }
 
-/// A file of rows of the matrices a, b and c; `times` of seq and merge on each, in ms, ± 1 %.
+/// Writes a file with rows of the matrices a, b and c. `times` are those of seq and merge on each, in ms, ± 1 %.
 fn rows(dir: &Path, name: &str, times: [[f64; 2]; 3]) {
     let mut text = String::from(
         "file,method_name,avg_spmv_ms,precision,device,threads,status,ci95_low_ms,ci95_high_ms,samples,run_id\n",
@@ -74,11 +74,11 @@ fn a_file_is_the_same_as_itself() {
 }
 
 #[test]
-fn what_became_slower_fails_when_asked() {
+fn fail_above_fails_if_something_became_slower() {
     let dir = folder(&[]);
     let dir = dir.path();
     rows(dir, "a.csv", [[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]]);
-    // seq is the same; merge takes 1.1, 1.2 and 1.05 times as long, 1.115 in the mean.
+    // seq is unchanged; merge takes 1.1, 1.2 and 1.05 times as long, 1.115 on average.
     rows(dir, "b.csv", [[1.0, 1.1], [2.0, 2.4], [4.0, 4.2]]);
     let ran = compare(dir, "a.csv b.csv", "");
     assert_eq!((&ran.result, &ran.stderr[..]), (&Ok(CommandStatus::Ok), ""));
@@ -151,7 +151,7 @@ fn the_csv_has_a_line_per_row_of_either_file() {
 }
 
 #[test]
-fn a_row_that_is_no_longer_right_fails_when_asked() {
+fn fail_above_fails_if_a_row_is_no_longer_right() {
     let dir = folder(&[]);
     let dir = dir.path();
     let times = [[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]];
@@ -161,13 +161,13 @@ fn a_row_that_is_no_longer_right_fails_when_asked() {
         edit(dir, "b.csv", "b.mtx,seq,2,f64,cpu,2,ok", &format!("b.mtx,seq,,f64,cpu,2,{status}"));
         let ran = compare(dir, "a.csv b.csv", "--fail-above 5%");
         assert_eq!(ran.result, Ok(CommandStatus::Bad));
-        let told = format!("ok in A, not in B: 1 rows\n  seq on b: {status}\n");
-        assert!(ran.stdout.contains(&told), "{}", ran.stdout);
+        let expected = format!("ok in A, not in B: 1 rows\n  seq on b: {status}\n");
+        assert!(ran.stdout.contains(&expected), "{}", ran.stdout);
         assert_eq!(ran.stderr, "1 rows are ok in A but not in B\n");
         assert_eq!(
             compare(dir, "a.csv b.csv", "").result,
             Ok(CommandStatus::Ok),
-            "told, not judged"
+            "reported, not judged"
         );
         let back = compare(dir, "b.csv a.csv", "--fail-above 5%");
         assert_eq!(back.result, Ok(CommandStatus::Ok));
@@ -175,7 +175,7 @@ fn a_row_that_is_no_longer_right_fails_when_asked() {
     }
 }
 
-/// A mean that cannot be judged is named, so that its passing is not taken for a good result.
+/// A mean that cannot be judged is reported, so that it is not mistaken for a good result.
 #[test]
 fn single_samples_are_not_judged() {
     let dir = folder(&[]);
@@ -192,7 +192,7 @@ fn single_samples_are_not_judged() {
 }
 
 #[test]
-fn the_facts_of_the_runs_are_compared() {
+fn the_run_records_are_compared() {
     let dir = folder(&[("a.mtx", SMALL)]);
     let dir = dir.path();
     measure(dir, "a.csv", "");
@@ -243,7 +243,7 @@ fn the_facts_of_the_runs_are_compared() {
 }
 
 #[test]
-fn what_cannot_be_compared_says_why() {
+fn files_that_cannot_be_compared_are_refused_with_the_reason() {
     let dir = folder(&[("notes.csv", "a,b\n1,2\n")]);
     let dir = dir.path();
     rows(dir, "a.csv", [[1.0; 2]; 3]);

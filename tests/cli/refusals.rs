@@ -1,10 +1,10 @@
-//! What cannot run says why, and what the program's exit status tells of it.
+//! Tests of error messages and exit statuses.
 
 use crate::env::{program, run};
 use crate::{SMALL, folder};
 
 #[test]
-fn what_cannot_run_says_why() {
+fn commands_that_cannot_run_are_reported_with_the_reason() {
     let dir = folder(&[("bad.mtx", "hello\n")]);
     let dir = dir.path().display();
     for (words, expected) in [
@@ -70,7 +70,7 @@ fn exit_statuses() {
     assert_eq!(program("--nonsense").status.code(), Some(2));
 }
 
-/// A reader that has had enough is no error of ours: nothing is said about it, and nothing panics.
+/// If the reader of stdout closes the pipe, the program prints no message and does not panic.
 #[test]
 fn a_closed_pipe_ends_quietly() {
     let dir = folder(&[("a.mtx", SMALL)]);

@@ -1,4 +1,4 @@
-//! `report`.
+//! Tests of `spmv-bench report`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::env::{Ran, run};
 use super::{check, folder};
 
-/// Two matrices, of 1000 and 4000 nonzeros: `merge` takes 1 and 4 ms, `csr-rows` twice and half of that.
+/// Two matrices with 1000 and 4000 nonzeros: `merge` takes 1 and 4 ms, `csr-rows` twice and half as long.
 const ROWS: &str = "\
 file,num_rows,num_cols,num_nonzeros,row_length_variation,method_name,setup_ms,avg_spmv_ms,gflops,precision,device,threads,transpose,status,reason,cache,order,run_id
 a.mtx,100,100,1000,0.5,csr-rows,0,2,0.001,f64,cpu,2,false,ok,,hot,natural,r1
@@ -30,13 +30,13 @@ fn read(path: &Path) -> String {
 }
 
 #[test]
-fn the_page_alone_is_written_to_a_name_of_a_page() {
+fn only_the_page_is_written_to_an_html_file() {
     let dir = folder(&[("a.csv", ROWS), ("there.html", "mine")]);
     let to = |name: &str| report(&dir, &format!("-o {}/{name}", dir.path().display()));
     let ran = to("new.html");
     assert_eq!((ran.result, &*ran.stderr), (Ok(CommandStatus::Ok), ""));
     assert!(read(&dir.path().join("new.html")).contains("</html>"));
-    for (name, told) in [
+    for (name, message) in [
         (
             "there.html",
             "there.html is there already: name another file, or replace it with --force",
@@ -48,7 +48,7 @@ fn the_page_alone_is_written_to_a_name_of_a_page() {
         ("a.csv", "a.csv: a report has several files; use a folder, or a page that ends in .html"),
     ] {
         let error = to(name).result.unwrap_err();
-        assert!(error.ends_with(told), "{error}");
+        assert!(error.ends_with(message), "{error}");
     }
     assert_eq!(
         (read(&dir.path().join("there.html")), fs::read_dir(&dir).unwrap().count()),
@@ -69,7 +69,8 @@ fn the_page_alone_is_written_to_a_name_of_a_page() {
     assert!(read(&dir.path().join("there.html")).contains("</html>"));
 }
 
-/// Means: sqrt(0.002 * 0.002), sqrt(0.001 * 0.004). Losses: of `csr-rows` 2 and 1, of `merge` 1 and 2.
+/// The means are sqrt(0.002 * 0.002) and sqrt(0.001 * 0.004). The slowdowns are 2 and 1 for `csr-rows`, and 1 and 2
+/// for `merge`.
 #[test]
 fn the_main_tables_are_printed() {
     let dir = folder(&[("a.csv", ROWS)]);
@@ -157,7 +158,7 @@ fn the_main_tables_are_printed() {
 }
 
 #[test]
-fn a_folder_gets_a_page_in_two_forms_and_its_charts() {
+fn a_folder_contains_the_page_in_two_formats_and_its_charts() {
     let record = r#"{"run_id": "r1", "system": {"cpu": "C", "cpus": [0, 1]}, "gpu": null,
         "bandwidth": [{"threads": 2, "read_gbs": 12.345}]}"#;
     let dir = folder(&[("a.csv", ROWS), ("a.csv.run.json", record)]);
@@ -167,9 +168,9 @@ fn a_folder_gets_a_page_in_two_forms_and_its_charts() {
     assert_eq!(ran.stdout, "");
     let mut files: Vec<_> = fs::read_dir(&out).unwrap().map(|e| e.unwrap().path()).collect();
     files.sort();
-    let mut told: Vec<PathBuf> = ran.stderr.lines().map(PathBuf::from).collect();
-    told.sort();
-    assert_eq!(files, told);
+    let mut printed: Vec<PathBuf> = ran.stderr.lines().map(PathBuf::from).collect();
+    printed.sort();
+    assert_eq!(files, printed);
     let markdown = read(&out.join("report.md"));
     for svg in files.iter().filter(|file| file.extension().is_some_and(|e| e == "svg")) {
         let name = svg.file_name().unwrap().to_str().unwrap();
@@ -353,7 +354,7 @@ fn a_folder_gets_a_page_in_two_forms_and_its_charts() {
 }
 
 #[test]
-fn what_is_no_result_or_not_ours_is_refused() {
+fn invalid_results_and_files_of_other_programs_are_refused() {
     let dir = folder(&[("a.csv", ROWS), ("b.csv", "x,y\n1,2\n"), ("report.html", "mine")]);
     let at = dir.path().display().to_string();
     let error =
@@ -361,7 +362,7 @@ fn what_is_no_result_or_not_ours_is_refused() {
     assert!(error(&format!("{at}/none.csv")).starts_with("cannot read DIR/none.csv: "));
     assert!(error(&format!("{at}/b.csv")).starts_with("DIR/b.csv:1: no column file; "));
     assert_eq!(error(&format!("{at}/a.csv {at}/./a.csv")), "DIR/./a.csv is named twice");
-    // Even by force.
+    // A file of another program is not replaced, even with --force.
     let refused = error(&format!("{at}/a.csv -o {at} --force"));
     assert!(refused.starts_with("DIR/report.html is there and was not written by"), "{refused}");
     assert_eq!(read(&dir.path().join("report.html")), "mine");

@@ -1,4 +1,4 @@
-//! `spmv-bench reproduce`.
+//! Tests of `spmv-bench reproduce`.
 
 use std::fs;
 use std::path::Path;
@@ -51,7 +51,7 @@ fn reproduce(dir: &Path, words: &str) -> crate::env::Ran {
     run(&format!("reproduce {dir}/shapes.toml --data {dir}/none --output {dir}/out {words}"))
 }
 
-/// The table's lines that start with a word of that text.
+/// Returns the line of the table that begins with the text of the claim.
 fn verdict_of<'a>(stdout: &'a str, claim: &str) -> &'a str {
     stdout.lines().find(|line| line.trim_start().starts_with(claim)).expect("a line of the claim")
 }
@@ -61,7 +61,7 @@ fn an_experiment_is_measured_judged_and_written() {
     let dir = experiment(EXPERIMENT);
     let ran = reproduce(dir.path(), "");
     assert_eq!(ran.result, Ok(CommandStatus::Ok), "{}", ran.stderr);
-    // The fake clock: every product takes a millisecond.
+    // With the fake clock, every product takes a millisecond.
     assert!(verdict_of(&ran.stdout, "csr-rows is as fast").contains("holds"));
     assert!(verdict_of(&ran.stdout, "seq is slow").ends_with("does not hold"));
     let out = dir.path().join("out");
@@ -82,7 +82,7 @@ fn an_experiment_is_measured_judged_and_written() {
 }
 
 #[test]
-fn what_is_there_is_not_measured_again() {
+fn existing_rows_are_not_measured_again() {
     let dir = experiment(EXPERIMENT);
     reproduce(dir.path(), "").result.unwrap();
     let path = dir.path().join("out/rows.csv");
@@ -90,7 +90,7 @@ fn what_is_there_is_not_measured_again() {
     let again = reproduce(dir.path(), "");
     assert_eq!(fs::read_to_string(&path).unwrap(), all);
     assert!(!again.stderr.contains("gen:"), "{}", again.stderr);
-    // Of the last matrix one row is missing and the other is cut off: it is measured again, alone.
+    // One row of the last matrix is missing and the other is cut off: only this matrix is measured again.
     let lines: Vec<_> = all.lines().collect();
     fs::write(&path, format!("{}\n{}", lines[..5].join("\n"), &lines[5][..20])).unwrap();
     let again = reproduce(dir.path(), "");
@@ -117,7 +117,7 @@ fn a_quick_run_measures_less_and_judges_nothing() {
 }
 
 #[test]
-fn a_dry_run_tells_the_grid_and_measures_nothing() {
+fn a_dry_run_prints_the_plan_and_measures_nothing() {
     let text = EXPERIMENT.replace("\"gen:grid2d,n=3\"", "\"Williams/cant\"");
     let dir = experiment(&text);
     let ran = reproduce(dir.path(), "--dry-run");
@@ -134,7 +134,7 @@ fn a_dry_run_tells_the_grid_and_measures_nothing() {
 }
 
 #[test]
-fn larger_matrices_can_be_left_out() {
+fn larger_matrices_can_be_skipped() {
     let dir = experiment(EXPERIMENT);
     let ran = reproduce(dir.path(), "--max-nonzeros 6e1");
     assert!(ran.stdout.contains("left out by --max-nonzeros: gen:dense,nnz=64,cols=4, gen:dense"));
@@ -161,7 +161,7 @@ fn real_matrices_are_preferred_to_stand_ins() {
 }
 
 #[test]
-fn without_a_gpu_its_part_waits() {
+fn without_a_gpu_the_gpu_part_is_not_measured() {
     let block = "[[measure]]\nmatrices = [\"gen:grid2d,n=3\"]\nmethods = [\"gpu-merge\"]\n";
     let claim = "[[claim]]\ntext = \"the GPU is fast\"\npaper = \"9\"\nholds = \"> 1\"\n\
                  measured.speed = { of = \"gpu-merge\", over = \"seq\", statistic = \"max\" }\n";
@@ -176,9 +176,9 @@ fn without_a_gpu_its_part_waits() {
     assert!(ran.stdout.contains("waiting for a GPU"), "{}", ran.stdout);
 }
 
-/// The parts of its products are recorded and shown.
+/// The times of the product's stages are recorded and shown in the report.
 #[test]
-fn on_a_gpu_its_part_runs() {
+fn with_a_gpu_the_gpu_part_is_measured() {
     let block = "[[measure]]\nmatrices = [\"gen:grid2d,n=3\"]\nmethods = [\"gpu-merge\"]\n\
                  iterations = 1\nrounds = 1\nstages = true\n\
                  [[view]]\nkind = \"stages\"\ntitle = \"Parts\"\n";
@@ -194,7 +194,7 @@ fn on_a_gpu_its_part_runs() {
     assert!(report.contains("### Parts") && report.contains("merge_tiles"), "{report}");
 }
 
-/// Two models of the source, with a claim about each; and another model in their place.
+/// Two modelled GPUs of the source with a claim about each, and another model instead of them.
 #[test]
 fn models_of_the_sources_gpus_judge_what_they_can() {
     let claim = |text: &str, rest: &str| {
@@ -259,7 +259,7 @@ fn experiments_are_listed_and_unknown_ones_refused() {
     assert!(error.contains("shapes.toml: TOML parse error at line 1"), "{error}");
 }
 
-/// The README's table is what the recorded runs say.
+/// The README's table is generated from the recorded runs.
 #[test]
 fn the_readme_shows_the_judged_claims() {
     let ran = run("reproduce --claims");

@@ -1,4 +1,4 @@
-//! Matrices named by what stands in for them.
+//! Tests of stand-ins and other sources of matrices.
 
 use spmv_bench::cli::CommandStatus;
 
@@ -67,7 +67,7 @@ fn stand_ins_are_named_one_by_one_or_by_set() {
 }
 
 #[test]
-fn what_nothing_stands_in_for_is_named() {
+fn matrices_without_a_stand_in_are_reported() {
     let dir = folder(&[("my.toml", MATRICES)]);
     let datasets = format!("--datasets {}/my.toml {EXACT}", dir.path().display());
     for (words, expected) in [
@@ -104,8 +104,8 @@ fn files_folders_and_generators_may_be_mixed() {
     assert_eq!(files, ["gen:grid2d,n=3", "a.mtx", "b.mtx"]);
 }
 
-/// In a folder with `ufl_mtx`: what `fetch` has brought is named as the collection names it, and of what it
-/// has not brought the message says how to.
+/// In a folder with `ufl_mtx`, a downloaded matrix can be named as in the collection. For other matrices, the message
+/// shows how to download them.
 #[test]
 fn a_matrix_of_the_collection_is_named_by_group_and_name() {
     let dir = folder(&[]);
