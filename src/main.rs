@@ -62,7 +62,7 @@ fn main() -> ExitCode {
         matrices: Some(MatrixCache::of(CacheFolder::of_user("matrices"))),
     };
     let result = handled
-        .context("cannot install the handler of SIGINT and SIGTERM")
+        .context("cannot install the signal handler")
         .and_then(|()| cli::run(std::env::args_os(), &mut env));
     match result.and_then(|verdict| Ok(env.stdout.flush().map(|()| verdict)?)) {
         Ok(CommandStatus::Ok) => ExitCode::SUCCESS,

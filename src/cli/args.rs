@@ -30,8 +30,8 @@ const DEFAULT_MATRIX: &str = "gen:grid2d,n=1000,points=5,random=1";
 
 /// A benchmark for sparse matrix-vector multiplication, y = alpha A x + beta y.
 ///
-/// If a matrix is given instead of a command, reads the matrix, runs every method on it, verifies each
-/// result, and prints the speed and the setup cost of each method. Without a matrix, uses a generated one.
+/// With a matrix instead of a command, the program reads the matrix, runs every method on it, verifies each
+/// result, and prints the speed and the setup cost of each method. Without a matrix, it uses a generated one.
 ///
 /// Exit status: 0 if all results are correct, 1 if a result is wrong or a method failed, 2 if the command
 /// could not run.
@@ -52,10 +52,10 @@ pub enum Command {
     ///
     /// Downloads named sets, matrices given as GROUP/NAME, or all matrices of the collection that pass a
     /// filter. Without any of these, downloads the set `default`. Matrices that are already in the folder are
-    /// not downloaded again, and interrupted downloads are resumed. The checksum of every archive is verified,
-    /// and the size of the matrix is compared with the collection's index. A matrix file in the folder is
-    /// always complete; unfinished downloads and the list of all files with their hashes are in the hidden
-    /// folder .spmv-bench. Proxies are read from the environment variables.
+    /// not downloaded again, and interrupted downloads are resumed. The checksum of every archive is verified, and
+    /// the size and the number of entries of the matrix are compared with those that the collection states. A
+    /// matrix file in the folder is always complete; unfinished downloads and the list of all files with their
+    /// hashes are in the hidden folder .spmv-bench. Proxies are read from the environment variables.
     ///
     /// Exit status: 0 if all matrices are present, 1 if one could not be downloaded or has changed, 2 if the
     /// command could not run.
@@ -64,10 +64,10 @@ pub enum Command {
     ///
     /// Pairs the rows of A and B by matrix, method, precision, device, threads and transpose. B is faster or
     /// slower than A if the 95 % confidence intervals of the two times do not overlap; otherwise the two are
-    /// the same. Files that cannot be compared are refused: with different cache states (hot or cold), orders
-    /// or matrices, and, if both files have a FILE.run.json, with different alpha, beta or expansion of
-    /// symmetric matrices. Other differences in the settings, or different machines, cause a warning. The
-    /// intervals describe the variation within one run, not the drift between the two runs.
+    /// the same. Files with different cache states (hot or cold), orders or matrices are refused. If both files
+    /// have a FILE.run.json, different alpha, beta or expansion of symmetric matrices are refused too, and other
+    /// differences in the settings, or different machines, cause a warning. The intervals describe the variation
+    /// within one run, not the drift between the two runs.
     ///
     /// Exit status: 0 if the files were compared, 1 if B is worse than --fail-above allows, 2 if they could
     /// not be compared.
@@ -84,7 +84,7 @@ pub enum Command {
     ///
     /// csr-k: measures every value of the parameter srs, and of ssrs if the method has it, unless --methods
     /// sets a value. The default methods are csr2 and csr3, or gpu-csrk-3 and gpu-csrk-3.5 with --device gpu.
-    /// All measurements are made in one round, so that only one size is in memory at a time. Prints the best
+    /// By default there is one round, so that only one size is in memory at a time. Prints the best
     /// sizes, their logarithmic regression over the mean row length, their geometric mean, and the constant
     /// size with the smallest slowdown. With --output, writes one CSV row per matrix and size.
     ///

@@ -34,10 +34,12 @@ pub struct Folder {
 }
 
 impl Folder {
+    /// Creates a handle for the folder at this path, which need not exist.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -28,10 +28,15 @@ pub struct LedgerRow {
     pub matrix: String,
     /// The name of the file in the folder.
     pub file: String,
+    /// The size of the file in bytes.
     pub bytes: u64,
+    /// The SHA-256 of the file in hexadecimal digits.
     pub sha256: String,
+    /// The size of the archive in bytes.
     pub archive_bytes: u64,
+    /// The SHA-256 of the archive in hexadecimal digits.
     pub archive_sha256: String,
+    /// The URL of the archive.
     pub address: String,
     /// The time of the download in UTC, such as `2026-11-21T04:15:00Z`.
     pub date: String,
@@ -55,6 +60,7 @@ impl Ledger {
         Ok(Self { folder: folder.clone(), lines, pending: read(&folder.state(PENDING))? })
     }
 
+    /// Returns all lines of the ledger.
     pub fn lines(&self) -> &[LedgerRow] {
         &self.lines
     }
@@ -181,6 +187,7 @@ fn write(path: &Path, lines: &[LedgerRow]) -> Result<(), FetchError> {
     sync(path.parent().unwrap_or(path))
 }
 
+/// The columns of the ledger and of the pending lines.
 const COLUMNS: [&str; 8] =
     ["matrix", "file", "bytes", "sha256", "archive_bytes", "archive_sha256", "address", "date"];
 

@@ -75,8 +75,10 @@ impl Settings {
 /// The reason why a download failed.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
+    /// The user has interrupted the run.
     #[error("interrupted")]
     Interrupted,
+    /// An error with this message.
     #[error("{0}")]
     Failed(String),
 }
@@ -112,8 +114,11 @@ pub enum Step {
 
 /// The environment of a download.
 pub struct Fetch<'f> {
+    /// The folder to download into.
     pub folder: &'f Folder,
+    /// The settings of the download.
     pub settings: &'f Settings,
+    /// The HTTP client.
     pub web: &'f Web<'f>,
 }
 

@@ -37,9 +37,11 @@ impl Form {
 /// A requested matrix.
 #[derive(Clone, Debug)]
 pub struct WantedMatrix {
+    /// The description of the matrix.
     pub matrix: Matrix,
     /// The name of its file, which may not exist yet.
     pub file: String,
+    /// Whether the matrix is in the folder.
     pub state: State,
     /// A note for the user.
     pub note: Option<String>,
@@ -48,7 +50,9 @@ pub struct WantedMatrix {
 /// Whether a matrix is in the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
+    /// The matrix is in the folder.
     Present,
+    /// The matrix is not in the folder.
     Missing,
     /// The matrix cannot be stored because another file is in its place. The text says which one.
     Taken(String),

@@ -13,9 +13,11 @@ use crate::cache::hex;
 /// The result of verifying a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
+    /// The file is unchanged.
     Right,
     /// The file has changed or cannot be read; the text explains it.
     Wrong(String),
+    /// The file does not exist.
     Missing,
 }
 

@@ -35,7 +35,9 @@ pub struct Web<'w> {
 
 /// The status and headers of a response, and the stream of its body.
 pub struct Answer<'w> {
+    /// The HTTP status code.
     pub status: u16,
+    /// The HTTP headers.
     pub headers: HeaderMap,
     arrivals: Arrivals<'w>,
 }

@@ -75,7 +75,7 @@ pub struct MeasureArgs {
     #[arg(long, value_name = "SIZE")]
     pub max_memory: Option<Size>,
     /// Number of rounds; in each round every method is measured in turn. With 1, each method is measured
-    /// without interruption, and only one is in memory at a time [default: 6]
+    /// completely before the next one, and only one is in memory at a time [default: 6]
     #[arg(long, value_name = "N", value_parser = whole_from(1, 1000))]
     pub rounds: Option<u32>,
     /// State of the CPU or GPU caches before each timed sample; several may be given: hot,cold [default: hot,
