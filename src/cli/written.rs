@@ -16,8 +16,8 @@ use crate::record::write::{Format, Reporter};
 /// Options that write the results in additional formats.
 #[derive(Clone, Debug, Args)]
 pub struct ExportArgs {
-    /// Also write the results to this file as CSV; like the next two options, not with corpus --resume, because
-    /// the file would not contain the earlier rows
+    /// Also write the results to this file as CSV. This option and the next two cannot be used with corpus
+    /// --resume, because the file would not contain the earlier rows
     #[arg(long, value_name = "FILE")]
     pub export_csv: Option<PathBuf>,
     /// Also write the results to this file as JSON

@@ -146,7 +146,7 @@ fn column(csv: &str, name: &str) -> Vec<String> {
 /// Waits until the condition holds. Returns `false` if it does not hold within a minute.
 fn eventually(mut holds: impl FnMut() -> bool) -> bool {
     let start = Instant::now();
-    while !is_there() {
+    while !holds() {
         if start.elapsed() > Duration::from_secs(60) {
             return false;
         }
