@@ -1,4 +1,4 @@
-//! Parse, dispatch, print the error chain, exit status.
+//! The entry point: runs the command line, prints an error with its causes and returns the exit status.
 
 mod allocator;
 
@@ -23,12 +23,12 @@ use spmv_bench::terminal::{self, Shown};
 #[global_allocator]
 static ALLOCATOR: allocator::Sentenced = allocator::Sentenced;
 
-/// Raised by the first signal that asks for the end.
+/// Whether a signal that requests the end of the run (such as SIGINT) has arrived.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-/// The exit status when a signal ends the process at once, as of a shell's command that SIGINT ended.
+/// The exit status when a second signal ends the process at once: 128 + SIGINT, as shells report it.
 const ENDED_AT_ONCE: i32 = 130;
-/// A launcher may send the same signal twice, to the process and to its group: what comes within this
-/// time after the first signal is the same request.
+/// Signals within this time after the first one are ignored: a launcher may send the same signal both to
+/// the process and to its process group.
 const SAME_REQUEST: Duration = Duration::from_millis(300);
 
 fn main() -> ExitCode {
@@ -39,8 +39,8 @@ fn main() -> ExitCode {
     let system = System::detect();
     // SAFETY: no other thread has been started yet.
     unsafe { mkl::place_threads(&system.cpus) };
-    let handled = listen(is_worker);
-    // SAFETY: no handler is installed. A file that may not grow is an error of writing, not the end.
+    let handled = handle_signals(is_worker);
+    // SAFETY: no handler is installed. Ignored, so that exceeding the file size limit is a write error.
     let _ = unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
     let now = jiff::Timestamp::now();
     let (mut plain, mut shown) = (io::stdout().lock(), Shown::new(io::stdout()));
@@ -55,14 +55,14 @@ fn main() -> ExitCode {
         interrupted: &INTERRUPTED,
         system,
         readings: Readings::now,
-        program: Some("/proc/self/exe".into()), // even when its file has been replaced
+        program: Some("/proc/self/exe".into()), // works even after the file has been replaced
         arguments: Vec::new(),
         open_gpu: &cuda::open,
         profiles: Some(CacheFolder::of_user("profiles")),
         matrices: Some(MatrixCache::of(CacheFolder::of_user("matrices"))),
     };
     let result = handled
-        .context("cannot listen to interrupts")
+        .context("cannot install the signal handler")
         .and_then(|()| cli::run(std::env::args_os(), &mut env));
     match result.and_then(|verdict| Ok(env.stdout.flush().map(|()| verdict)?)) {
         Ok(CommandStatus::Ok) => ExitCode::SUCCESS,
@@ -71,9 +71,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// Raises the flag at the first signal; a later one ends the process at once, but not a worker, which
-/// its parent ends. A command that never looks at the flag is left to end at the first signal.
-fn listen(is_worker: bool) -> Result<(), ctrlc::Error> {
+/// Installs a signal handler that sets [`INTERRUPTED`] at the first signal. A later signal ends the process
+/// at once, except a worker, which its parent ends. Commands that never read the flag get no handler, so
+/// that the first signal ends them.
+fn handle_signals(is_worker: bool) -> Result<(), ctrlc::Error> {
     if !cli::ends_in_order(std::env::args_os()) {
         return Ok(());
     }
@@ -88,7 +89,7 @@ fn listen(is_worker: bool) -> Result<(), ctrlc::Error> {
     })
 }
 
-/// Messages that nobody takes are no reason to end.
+/// Discards write errors, because a closed stderr must not end the run.
 struct IgnoreErrors<W>(W);
 
 impl<W: Write> Write for IgnoreErrors<W> {
@@ -103,14 +104,14 @@ impl<W: Write> Write for IgnoreErrors<W> {
     }
 }
 
-/// Prints what went wrong; a reader that closed the pipe has had enough and is told nothing.
+/// Prints an error and returns the exit status. Prints nothing if the reader of stdout has closed the pipe.
 fn report(error: &anyhow::Error) -> ExitCode {
     let closed =
         error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe);
     if let Some(usage) = error.downcast_ref::<clap::Error>() {
         let text = usage.render().to_string();
         let _ = match terminal::shown(&text) {
-            // With its colours.
+            // The text needs no escaping, so clap prints it with its colours.
             Cow::Borrowed(_) => usage.print(),
             Cow::Owned(text) => write!(io::stderr(), "{text}"),
         };

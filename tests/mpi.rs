@@ -180,9 +180,9 @@ fn what_ranks_cannot_do_is_said_once() {
     for (words, expected) in [
         (
             "--methods seq".into(),
-            "2 processes were started together, which can only run MATRIX --methods mpi-merge",
+            "2 MPI processes were started, which can only run MATRIX --methods mpi-merge",
         ),
-        ("corpus gen:grid2d,n=3".into(), "2 processes were started together"),
+        ("corpus gen:grid2d,n=3".into(), "2 MPI processes were started"),
         (
             format!("--methods {name} --threads 2"),
             "--threads: each process of mpi-merge has one thread",

@@ -1,4 +1,4 @@
-//! `spmv-bench cache list|clear`: the matrices kept from earlier readings.
+//! `spmv-bench cache list|clear`: lists or removes the parsed matrices in the cache.
 
 use std::fs;
 use std::io::{self, Write};
@@ -23,7 +23,7 @@ pub fn run(args: &CacheArgs, env: &mut Env) -> Result<CommandStatus> {
     let done = match args.what {
         CacheVerb::List => {
             list(&listed, env.stdout)?;
-            "kept"
+            "stored"
         }
         CacheVerb::Clear => {
             listed.iter().try_for_each(|entry| remove(&entry.path))?;
@@ -32,18 +32,19 @@ pub fn run(args: &CacheArgs, env: &mut Env) -> Result<CommandStatus> {
         }
     };
     writeln!(env.stderr, "{count} entries, {:.1} MB {done} in {kept}", bytes as f64 / 1e6)?;
-    tell_rest(&contents, done, env.stderr)?;
+    report_rest(&contents, done, env.stderr)?;
     Ok(CommandStatus::Ok)
 }
 
 fn list(listed: &[Listed], out: &mut dyn Write) -> io::Result<()> {
     for entry in listed {
-        let source = entry
-            .source
-            .as_deref()
-            .unwrap_or("an entry that is damaged, of another version, or not yours");
-        let stale =
-            if entry.stale && entry.source.is_some() { " (has changed or is gone)" } else { "" };
+        let source =
+            entry.source.as_deref().unwrap_or("a damaged entry, or one of another version or user");
+        let stale = if entry.stale && entry.source.is_some() {
+            " (has changed or no longer exists)"
+        } else {
+            ""
+        };
         writeln!(out, "{:>10.1} MB  {source}{stale}", entry.bytes as f64 / 1e6)?;
     }
     Ok(())
@@ -57,19 +58,22 @@ fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// What is in the folder beside entries.
-fn tell_rest(contents: &Contents, done: &str, stderr: &mut dyn Write) -> io::Result<()> {
+/// Reports the files in the cache folder that are not entries.
+fn report_rest(contents: &Contents, done: &str, stderr: &mut dyn Write) -> io::Result<()> {
     let Contents { left_over, others, .. } = contents;
     if !left_over.is_empty() {
         let (count, bytes) =
             (left_over.len(), left_over.iter().map(|(_, bytes)| bytes).sum::<u64>());
         let megabytes = bytes as f64 / 1e6;
-        writeln!(stderr, "{count} files of processes that ended early, {megabytes:.1} MB {done}")?;
+        writeln!(
+            stderr,
+            "{count} unfinished files of interrupted processes, {megabytes:.1} MB {done}"
+        )?;
     }
     if *others > 0 {
         writeln!(
             stderr,
-            "{others} other files or folders there are not of this program and are left"
+            "{others} other files or folders do not belong to this program and are not changed"
         )?;
     }
     Ok(())

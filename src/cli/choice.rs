@@ -1,5 +1,5 @@
-//! `--methods`: names or globs, each with parameters: `merge,mkl-*,gpu-light:level=vector`, and with
-//! every value of one: `gpu-merge:block=*:items=4`.
+//! Parses `--methods`: names or patterns with optional parameters, such as `merge,mkl-*,gpu-light:level=vector`,
+//! or with every value of a parameter, such as `gpu-merge:block=*:items=4`.
 
 use std::ffi::OsStr;
 
@@ -14,12 +14,12 @@ use crate::method::{Choice, Device, GRAPH, Method, Unavailable};
 use crate::methods::METHODS;
 use crate::near::hint;
 
-/// The methods that run and the GPU that they may run on. Methods that lack the product in question
-/// (plain or transposed) are left out unless they are named. Without a GPU its methods are left out
-/// too, which is said once.
+/// Returns the methods to run and the GPU that they run on. Methods that do not support the requested product
+/// (plain or transposed) are skipped unless they are named. Without a GPU, its methods are skipped with one
+/// message.
 ///
 /// # Errors
-/// When the command line asks for a GPU and there is none, or when no method is left.
+/// Returns an error if the command line requires a GPU and there is none, or if no method is left.
 pub fn methods(args: &MeasureArgs, env: &mut Env) -> Result<(Vec<Choice<'static>>, Option<Gpu>)> {
     let mut choices = chosen(args)?;
     if !choices.iter().any(is_on_gpu) {
@@ -27,8 +27,8 @@ pub fn methods(args: &MeasureArgs, env: &mut Env) -> Result<(Vec<Choice<'static>
     }
     ensure!(
         args.models().len() <= 1,
-        "--device {}: each of several modelled GPUs has a process of its own, which --no-isolate and tune do not \
-         start: choose one",
+        "--device {}: several modelled GPUs are measured in separate child processes, which --no-isolate and tune do \
+         not use: choose one",
         args.device
     );
     if let Some(name) = args.models().first() {
@@ -41,7 +41,7 @@ pub fn methods(args: &MeasureArgs, env: &mut Env) -> Result<(Vec<Choice<'static>
     };
     if let Some(demand) = demand(args)? {
         bail!(
-            "{demand}: {reason}; methods of the GPU need an NVIDIA GPU and its driver, or \
+            "{demand}: {reason}; GPU methods need an NVIDIA GPU and its driver, or \
              --device model:h200"
         );
     }
@@ -49,13 +49,13 @@ pub fn methods(args: &MeasureArgs, env: &mut Env) -> Result<(Vec<Choice<'static>
     if !args.quiet {
         writeln!(
             env.stderr,
-            "without the GPU methods: {reason}; --device model:h200 runs them on a modelled GPU"
+            "GPU methods are skipped: {reason}; --device model:h200 runs them on a modelled GPU"
         )?;
     }
     Ok((choices, None))
 }
 
-/// What the command line names.
+/// Returns the methods that the command line selects.
 pub fn chosen(args: &MeasureArgs) -> Result<Vec<Choice<'static>>> {
     let mut choices = select(args.methods.as_deref().unwrap_or(&["*".into()]))?;
     choices.retain(|choice| args.device.includes(choice.method.device()));
@@ -70,8 +70,8 @@ pub fn chosen(args: &MeasureArgs) -> Result<Vec<Choice<'static>>> {
     Ok(choices)
 }
 
-/// The part of the command line that cannot do without a GPU. A pattern that also fits methods of the
-/// CPU can.
+/// Returns the part of the command line that requires a GPU, if any. A pattern that also matches CPU methods does
+/// not require one.
 fn demand(args: &MeasureArgs) -> Result<Option<String>> {
     if let Some(number) = args.gpu() {
         return Ok(Some(format!("GPU {number}")));
@@ -87,7 +87,7 @@ fn demand(args: &MeasureArgs) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// Whether the number of threads matters.
+/// Returns whether the method depends on the number of threads.
 pub fn is_parallel(choice: &Choice) -> bool {
     choice.method.threads(2) == Some(2)
 }
@@ -96,7 +96,7 @@ fn is_on_gpu(choice: &Choice) -> bool {
     choice.method.device() == Device::Gpu
 }
 
-/// The method, and if it runs on a GPU and is not one already, its product as a graph.
+/// Returns the method, and for a GPU method that is not a graph yet, also its product as a CUDA graph.
 fn with_graph(choice: Choice) -> impl Iterator<Item = Choice> {
     let is_plain = choice.method.device() == Device::Gpu && !choice.is_graph();
     let graph = is_plain.then(|| {
@@ -106,8 +106,8 @@ fn with_graph(choice: Choice) -> impl Iterator<Item = Choice> {
     [choice].into_iter().chain(graph)
 }
 
-/// The methods that `words` name, in the list's order; one method may come with several sets of
-/// parameters.
+/// Returns the methods that `words` select, in the order of the method list. A method may occur with several sets
+/// of parameters.
 pub fn select(words: &[String]) -> Result<Vec<Choice<'static>>> {
     let mut chosen: Vec<Choice> = Vec::new();
     for word in words {
@@ -129,10 +129,10 @@ pub fn select(words: &[String]) -> Result<Vec<Choice<'static>>> {
     Ok(chosen)
 }
 
-/// The methods whose names a glob fits.
+/// Returns the methods whose names match a pattern.
 ///
 /// # Errors
-/// When there is none.
+/// Returns an error if there is none or the pattern is not valid.
 pub fn matching(glob: &str) -> Result<Vec<&'static Method>> {
     let whole = "`spmv-bench methods` lists all of them";
     let pattern = glob::Pattern::new(glob)?;
@@ -143,7 +143,8 @@ pub fn matching(glob: &str) -> Result<Vec<&'static Method>> {
     Ok(methods)
 }
 
-/// Any text, of which a shell completes the names of methods: globs and parameters are understood, too.
+/// A parser that accepts any text, because patterns and parameters are allowed, but offers the names of the methods
+/// for shell completion.
 #[derive(Clone)]
 pub struct MethodName;
 
@@ -164,10 +165,10 @@ impl TypedValueParser for MethodName {
     }
 }
 
-/// Names and values of parameters.
+/// A set of parameters: names and values.
 type Given = Vec<(&'static str, &'static str)>;
 
-/// What the parameters may be: one set, or where values are `*` one for every combination.
+/// Parses parameters. Returns one set, or one set for every combination if values are `*`.
 fn sets(method: &Method, parameters: &[&str]) -> Result<Vec<Given>> {
     parameters.iter().try_fold(vec![Given::new()], |sets, parameter| {
         let values = given(method, parameter)?;
@@ -182,7 +183,7 @@ fn sets(method: &Method, parameters: &[&str]) -> Result<Vec<Given>> {
     })
 }
 
-/// `name=value` as one of the method's parameters and one of its values, or all if that is `*`.
+/// Parses `name=value`. Returns the parameter with this value, or with each of its values if that is `*`.
 fn given(method: &Method, text: &str) -> Result<Given> {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
     let known = || method.all_parameters().map(|p| p.name).collect::<Vec<_>>().join(", ");

@@ -1,4 +1,4 @@
-//! `spmv-bench compare`: two result files, and the facts of their runs where these lie beside them.
+//! `spmv-bench compare`: compares two result files, and their run records if these exist.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,26 +19,26 @@ use crate::report::lines::{self, RecordedRow};
 use crate::report::select::Select;
 use crate::terminal::shown;
 
-/// So many methods are listed in a message.
+/// The largest number of methods that are listed in a message.
 const FEW: usize = 8;
 
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// The baseline: a result file, as --format csv or the benchmarks of Ginkgo write it
+    /// The baseline: a result file written with --format csv or by the benchmarks of Ginkgo
     #[arg(value_name = "A.csv")]
     pub a: PathBuf,
     /// The result file that is compared with the baseline
     #[arg(value_name = "B.csv")]
     pub b: PathBuf,
-    /// Only methods of these names or globs, separated by commas, each with conditions if wanted:
+    /// Compare only methods with these names or patterns, separated by commas, optionally with conditions:
     /// 'merge,mkl*', '* where cache = hot and num_nonzeros > 1e6'
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub methods: Vec<Select>,
-    /// End with status 1 if a row that is ok in A is not ok in B, or if the mean of a method or of all
-    /// methods is slower in B by more than this, with the whole of its 95 % interval
+    /// Exit with status 1 if a row that is ok in A is not ok in B, or if the mean of a method or of all methods
+    /// is slower in B by more than this, with its entire 95 % confidence interval
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub fail_above: Option<f64>,
-    /// Format of the output [default: as the name of --output ends, .csv or .txt; else text]
+    /// Format of the output [default: from the extension of --output (.csv or .txt), else text]
     #[arg(long, value_enum)]
     pub format: Option<CompareFormat>,
     #[command(flatten)]
@@ -49,13 +49,13 @@ pub struct CompareArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum CompareFormat {
-    /// For people
+    /// Tables for reading
     Text,
-    /// A line per pair of rows
+    /// One row per pair of compared rows
     Csv,
 }
 
-/// `5%` or `5`.
+/// Parses a percentage such as `5%` or `5`.
 fn percent(text: &str) -> Result<f64, String> {
     let (number, marked) = text.strip_suffix('%').map_or((text, false), |number| (number, true));
     let value: Option<f64> = number.trim_end().parse().ok();
@@ -63,7 +63,7 @@ fn percent(text: &str) -> Result<f64, String> {
     let value = value.ok_or("it must be a percentage such as 5%, and not negative")?;
     if !marked && value > 0.0 && value < 1.0 {
         let meant = 100.0 * value;
-        return Err(format!("it may mean {text}% or {meant}%; write one of them with the sign"));
+        return Err(format!("it could mean {text}% or {meant}%; write the percent sign"));
     }
     Ok(value)
 }
@@ -89,7 +89,7 @@ pub fn run(args: &CompareArgs, env: &mut Env) -> Result<CommandStatus> {
     args.fail_above.map_or(Ok(CommandStatus::Ok), |percent| judge(&comparison, percent, env))
 }
 
-/// The rows of A and of B, each with what must be known of them.
+/// Reads the rows of A and of B, each with a note about the file if there is one.
 fn read(args: &CompareArgs) -> Result<[(Vec<RecordedRow>, Option<String>); 2]> {
     let read = |path| lines::read_any(path, args.ginkgo.ginkgo_times);
     let both = [read(&args.a)?, read(&args.b)?];
@@ -97,7 +97,8 @@ fn read(args: &CompareArgs) -> Result<[(Vec<RecordedRow>, Option<String>); 2]> {
     Ok(both)
 }
 
-/// The rows of those methods; rows of whole matrices stay, as they tell why others are missing.
+/// Selects the rows of the given methods. Rows that concern a whole matrix are kept, because they explain why
+/// others are missing.
 fn chosen(
     methods: &[Select],
     mut a: Vec<RecordedRow>,
@@ -112,7 +113,7 @@ fn chosen(
             many => format!("the files have rows of {many} methods"),
         };
         let like = || hint(select.method(), names, &whole);
-        ensure!(met, "--methods {select}: neither file has such a row{}", like());
+        ensure!(met, "--methods {select}: neither file has a matching row{}", like());
     }
     let meant = |line: &RecordedRow| {
         let any = methods.is_empty() || methods.iter().any(|select| select.meets(line));
@@ -123,7 +124,7 @@ fn chosen(
     Ok((a, b))
 }
 
-/// Warns of other circumstances, and refuses other products.
+/// Compares the run records: warns about different conditions, and returns an error if the products differ.
 fn check_facts(
     a: (&Path, &[RecordedRow]),
     b: (&Path, &[RecordedRow]),
@@ -143,38 +144,41 @@ fn check_facts(
     Ok(())
 }
 
-/// The facts of the run, if they are beside the file and of a run that its rows are of.
+/// Reads the run record of a result file. Returns `None` if it does not exist or belongs to another run.
 fn facts((path, lines): (&Path, &[RecordedRow]), env: &mut Env) -> Result<Option<Value>> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".run.json");
     let beside = PathBuf::from(beside);
-    let mend = || format!("cannot read {}; mend it, or move it away", beside.display());
+    let problem = || format!("cannot read {}; fix it, or move it away", beside.display());
     let text = match fs::read_to_string(&beside) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        text => text.with_context(mend)?,
+        text => text.with_context(problem)?,
     };
-    let facts: Value = serde_json::from_str(&text).with_context(mend)?;
+    let facts: Value = serde_json::from_str(&text).with_context(problem)?;
     let of_rows = |id: &Value| lines.iter().any(|line| id == &line.row.run_id[..]);
     if !facts.get("run_id").is_some_and(of_rows) {
         let (beside, path) = (beside.display(), path.display());
-        writeln!(env.stderr, "warning: {beside} is of a run that no row of {path} is of")?;
+        writeln!(
+            env.stderr,
+            "warning: {beside} belongs to another run than the rows of {path}, and is ignored"
+        )?;
         return Ok(None);
     }
     Ok(Some(facts))
 }
 
-/// Whether B is bad, and why.
+/// Returns whether B is worse than allowed, and prints the reasons.
 fn judge(comparison: &Comparison, percent: f64, env: &mut Env) -> Result<CommandStatus> {
     let err = &mut env.stderr;
     let unjudged = comparison.unjudged();
     if !unjudged.is_empty() {
-        let mend =
+        let reason =
             "rows of fewer than six samples have no interval; measure with --rounds 6 or more";
-        writeln!(err, "warning: not judged: {} ({mend})", unjudged.join(", "))?;
+        writeln!(err, "warning: not judged: {} ({reason})", unjudged.join(", "))?;
     }
     let lost = comparison.lost().len();
     if lost > 0 {
-        writeln!(err, "{lost} rows are ok in A and not in B")?;
+        writeln!(err, "{lost} rows are ok in A but not in B")?;
     }
     let slower = comparison.slower_by(percent);
     for (label, mean) in &slower {

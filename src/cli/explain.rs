@@ -1,4 +1,4 @@
-//! `spmv-bench explain`: one page for a kernel's author, of a product that is modelled.
+//! `spmv-bench explain`: analyses a modelled product on one page, for kernel authors.
 
 mod page;
 
@@ -23,31 +23,31 @@ use page::Page;
 
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// The method, with parameters if wanted: gpu-merge:block=256
+    /// The method, optionally with parameters: gpu-merge:block=256
     #[arg(value_name = "METHOD", value_parser = MethodName, hide_possible_values = true)]
     pub method: String,
-    /// The matrix: a file, GROUP/NAME, gen:SPEC or stand-in:GROUP/NAME, as for the measurement of one matrix
+    /// The matrix: a file, GROUP/NAME, gen:SPEC or stand-in:GROUP/NAME, as for a measurement
     #[arg(required_unless_present = "mtx")]
     pub matrix: Option<OsString>,
     /// The same as MATRIX
     #[arg(long, value_name = "MATRIX", conflicts_with = "matrix")]
     pub mtx: Option<OsString>,
-    /// The modelled GPU: model:h200, or model:FILE.toml
+    /// The modelled GPU: model:NAME such as model:h200, or model:FILE.toml
     #[arg(long, value_name = "model:NAME", default_value = "model:h200", value_parser = device)]
     pub device: DeviceChoice,
-    /// Precision of the matrix' values and of the vectors: f64 or f32
+    /// Precision of the matrix values and of the vectors: f64 or f32
     #[arg(long, value_enum, default_value = "f64")]
     pub precision: PrecisionChoice,
-    /// What the caches hold before the product
+    /// State of the caches before the product
     #[arg(long, value_enum, default_value = "hot")]
     pub cache: CacheState,
     /// Multiply by the transpose, y = A^T x
     #[arg(long)]
     pub transpose: bool,
-    /// The most lines of the source to show for each kernel and problem
+    /// The largest number of source lines to show for each kernel and problem
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<usize>)]
     pub lines: usize,
-    /// Format of the page [default: as the name of --output ends, .json or .txt; else text]
+    /// Format of the page [default: from the extension of --output (.json or .txt), else text]
     #[arg(long, value_enum)]
     pub format: Option<SystemFormat>,
     #[command(flatten)]
@@ -55,22 +55,26 @@ pub struct ExplainArgs {
 }
 
 impl ExplainArgs {
-    /// What `spmv-bench MATRIX` would be given to measure the same.
+    /// Returns the arguments with which `spmv-bench MATRIX` would measure the same product.
     fn measure(&self) -> Result<MeasureArgs> {
         let DeviceChoice::Models(names) = &self.device else {
-            bail!("--device {}: only modelled GPUs can be explained: model:h200", self.device)
+            bail!("--device {}: explain needs a modelled GPU such as model:h200", self.device)
         };
         ensure!(names.len() == 1, "--device {}: choose one GPU", self.device);
         let methods = select(std::slice::from_ref(&self.method))?;
         let [choice] = &methods[..] else {
-            bail!("{}: it names {} methods, and a page is about one", self.method, methods.len())
+            bail!("{} selects {} methods: choose one", self.method, methods.len())
         };
         let runs_there = choice.method.device() == Device::Gpu;
-        ensure!(runs_there, "{} does not run on a GPU, so no kernel is to explain", choice.name());
+        ensure!(
+            runs_there,
+            "{} does not run on a GPU, so it has no kernel to explain",
+            choice.name()
+        );
         let precision = match self.precision {
             PrecisionChoice::F64 => "f64",
             PrecisionChoice::F32 => "f32",
-            PrecisionChoice::Both => bail!("--precision both: a page is about one precision"),
+            PrecisionChoice::Both => bail!("--precision both: choose one precision"),
         };
         let device = self.device.to_string();
         let mut words = vec!["--methods", &self.method, "--device", &device, "--quiet", "--stages"];
@@ -96,7 +100,7 @@ pub fn run(args: &ExplainArgs, env: &mut Env) -> Result<CommandStatus> {
     let progress = Progress::of_many(&[], &session.settings, false);
     let run = session.run(&source, false, &progress);
     if run.interrupted {
-        writeln!(env.stderr, "interrupted: there is no page of {source}")?;
+        writeln!(env.stderr, "interrupted: {source} was not explained")?;
         return Ok(CommandStatus::Bad);
     }
     let page = page(&source, &run.report)?;
@@ -111,7 +115,7 @@ pub fn run(args: &ExplainArgs, env: &mut Env) -> Result<CommandStatus> {
     args.output.write(&text, env.stdout).map(|()| CommandStatus::Ok)
 }
 
-/// The page of the one method, or why there is none.
+/// Returns the page of the measured method, or an error if it could not be measured.
 fn page<'r>(source: &Source, report: &'r MatrixReport) -> Result<Page<'r>> {
     if let Some(reason) = report.unreadable().filter(|_| report.groups.is_empty()) {
         bail!("{}", of_matrix(source, reason));

@@ -1,4 +1,4 @@
-//! `spmv-bench generate`: a generated matrix, or what the reader understood of a file, as a file; or a
+//! `spmv-bench generate`: writes a generated matrix, or a matrix file as it was read, to a file; or writes a
 //! mirror of stand-ins.
 
 use std::io::{self, BufWriter, Write};
@@ -55,7 +55,8 @@ fn write_file(args: &GenerateArgs, file: &Path, env: &mut Env) -> Result<()> {
         }
         Source::Generated(generator) | Source::StandIn(_, generator) => {
             let kind = source.made_kind().unwrap_or_default();
-            let refusal = refusal("to make", generator.bytes_for_rows(), Available::now(None, 0));
+            let refusal =
+                refusal("to generate", generator.bytes_for_rows(), Available::now(None, 0));
             ensure!(refusal.is_none(), "{source}: {}", refusal.unwrap_or_default());
             write(args, file, |out| generator.write(&kind, || Ok(out)))?
         }
@@ -64,7 +65,7 @@ fn write_file(args: &GenerateArgs, file: &Path, env: &mut Env) -> Result<()> {
     Ok(())
 }
 
-/// Writes the file whole, compressed if its name ends in .gz.
+/// Writes the complete file, compressed if its name ends in .gz.
 fn write<R>(
     args: &GenerateArgs,
     file: &Path,
@@ -85,7 +86,7 @@ fn write<R>(
 
 fn write_mirror(args: &GenerateArgs, folder: &Path, env: &mut Env) -> Result<()> {
     let sources = stand_ins(&args.source, args.datasets.as_deref())?;
-    let sources = sources.context("--mirror takes stand-in:SET or stand-in:GROUP/NAME")?;
+    let sources = sources.context("--mirror needs stand-in:SET or stand-in:GROUP/NAME")?;
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot create {}", folder.display()))?;
     for (matrix, source) in &sources {
@@ -102,11 +103,11 @@ fn add(folder: &Path, matrix: &Matrix, source: &Source) -> io::Result<u64> {
     let kind = source.made_kind().unwrap_or_default();
     match source {
         Source::StandIn(_, generator) => mirror::add(folder, matrix, generator, &kind),
-        _ => unreachable!("only stand-ins were asked for"),
+        _ => unreachable!("a mirror contains only stand-ins"),
     }
 }
 
-/// Here `gen:` may be left out where no file bears the name.
+/// Returns the matrix to be written. For this command, `gen:` may be omitted if no file has the same name.
 fn named(args: &GenerateArgs) -> Result<Source> {
     let word = &args.source;
     let generator = word.to_str().filter(|text| is_generator(text) && !Path::new(text).exists());

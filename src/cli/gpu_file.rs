@@ -1,4 +1,4 @@
-//! `spmv-bench gpu-file`: the file by which a GPU can be modelled elsewhere.
+//! `spmv-bench gpu-file`: measures a GPU and writes a device file for its performance model.
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -12,7 +12,7 @@ use crate::device::model::{DeviceFile, Model, written};
 
 #[derive(Debug, Args)]
 pub struct GpuFileArgs {
-    /// The GPU: gpu, the number of one, or model:NAME, which gives back what the model was told
+    /// The GPU: gpu, its number, or model:NAME, which measures a modelled GPU as a test of the model
     #[arg(long, value_name = "gpu|N|model:NAME", default_value = "gpu", value_parser = device)]
     pub device: DeviceChoice,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! What is measured of the machine before its first run with a method that asks for it.
+//! The machine profile that some methods need, which is measured once and cached.
 
 use anyhow::Result;
 
@@ -10,10 +10,11 @@ use crate::profile::{Profile, Profiles};
 use crate::scalar::{Precision, Scalar};
 use crate::simd::{Isa, Lanes};
 
-/// Changes when what is measured, or how, does.
+/// The version of the profile, which must be changed if the measurement changes.
 const FORMAT: &str = "register blocks 1";
 
-/// The profiles that the methods ask for: read from the cache, or measured, which is said, and kept.
+/// Returns the profiles that the methods need. Reads them from the cache, or measures and caches them with a note
+/// on stderr.
 pub fn profiles(
     choices: &[Choice],
     precisions: &[Precision],
@@ -49,7 +50,7 @@ fn profile<T: Scalar + Lanes>(
             let method = oski_style::METHOD.name;
             writeln!(
                 env.stderr,
-                "measuring what {method} needs to know of this machine in {precision}; this happens only once"
+                "measuring the machine profile for {method} in {precision}; this is done only once"
             )?;
         }
         let now = || env.clock.now();

@@ -1,4 +1,4 @@
-//! Vendors' libraries on this machine.
+//! Finds the libraries of vendors on this machine.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -18,10 +18,10 @@ use crate::method::Unavailable;
 use crate::methods::vendor::mkl::{self, Mkl};
 use crate::record::run::Library;
 
-/// How long opening one may take.
+/// The time limit for opening a library.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A library, of which several versions may be there.
+/// A vendor's library, of which several versions may be installed.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Vendor {
     Mkl,
@@ -38,7 +38,7 @@ impl Vendor {
         }
     }
 
-    /// Where its versions are, the best first, or how to get one. Those of a GPU need none to be found.
+    /// Returns the installed versions, the best first, or how to install one. GPU libraries are found without a GPU.
     fn find(self) -> Vec<Library> {
         match self {
             Self::Mkl => vec![library(mkl::mkl())],
@@ -52,14 +52,14 @@ impl Vendor {
     fn editions<L>(
         self,
         found: Result<&[L], Unavailable>,
-        told: fn(&L) -> (String, &PathBuf),
+        describe: fn(&L) -> (String, &PathBuf),
     ) -> Vec<Library> {
         let library = |(name, file): (String, &PathBuf)| {
             let place = file.display().to_string();
             Library { name, place }
         };
         match found {
-            Ok(editions) => editions.iter().map(told).map(library).collect(),
+            Ok(editions) => editions.iter().map(describe).map(library).collect(),
             Err(absent) => vec![self.without(&absent)],
         }
     }
@@ -69,8 +69,8 @@ impl Vendor {
     }
 }
 
-/// All libraries. Each is opened in a child process by `program`, so that one that crashes or hangs costs only
-/// its own line; without a program, in this process.
+/// Returns all libraries. Each is opened in a child process of `program`, so that a library that crashes or hangs
+/// affects only its own entry. Without a program, they are opened in this process.
 pub fn all(program: Option<&Path>) -> Vec<Library> {
     let find = |vendor: &Vendor| match program {
         None => vendor.find(),
@@ -84,15 +84,15 @@ pub fn all(program: Option<&Path>) -> Vec<Library> {
     Vendor::value_variants().iter().flat_map(find).collect()
 }
 
-/// Tells the process that started this one where a library is.
-pub fn tell(vendor: Vendor) -> Result<CommandStatus> {
+/// Sends the result of the search for a library to the parent process.
+pub fn send_to_parent(vendor: Vendor) -> Result<CommandStatus> {
     set_pdeathsig(Signal::SIGKILL)?;
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     send(&socket, &vendor.find())?;
     Ok(CommandStatus::Ok)
 }
 
-/// The vendor's library of the host, if a method has asked for it.
+/// Returns the vendor's CPU library, if a method has used it.
 pub fn opened() -> Option<Library> {
     mkl::opened().map(library)
 }

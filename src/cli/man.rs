@@ -1,4 +1,4 @@
-//! `spmv-bench man`: the manual page of the program and those of its commands.
+//! `spmv-bench man`: prints the manual pages of the program and of its commands.
 
 use std::io::{self, Write};
 
@@ -10,9 +10,9 @@ use super::CommandStatus;
 use super::args::Cli;
 use crate::near::hint;
 
-/// Prints all pages, one after the other, or that of one command.
+/// Prints all pages, or the page of one command.
 pub fn run(command: Option<&str>, out: &mut dyn Write) -> Result<CommandStatus> {
-    // The page would refer to one of the command `help`, which only repeats the others.
+    // Otherwise the page would list the command `help`, which only repeats the other pages.
     let mut cli = Cli::command().disable_help_subcommand(true);
     cli.build();
     let commands = || cli.get_subcommands().filter(|command| !command.is_hide_set());

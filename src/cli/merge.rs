@@ -1,4 +1,4 @@
-//! `spmv-bench merge`: the files of a corpus' shares joined, if they belong together and nothing is missing.
+//! `spmv-bench merge`: merges the result files of a corpus' shards, and reports what is missing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write;
@@ -21,18 +21,18 @@ use crate::record::run::{ClockRange, Corpus, GpuRecord, RunRecord, Shard};
 
 #[derive(Debug, Args)]
 pub struct MergeArgs {
-    /// Files that corpus --shard --output has written, each with its FILE.run.json beside it
+    /// Files that corpus --shard --output has written, each with its FILE.run.json in the same folder
     #[arg(required = true, value_name = "CSV")]
     pub files: Vec<PathBuf>,
-    /// Write the rows to a file, and the facts of the run to FILE.run.json, not to stdout
+    /// Write the rows to this file instead of stdout, and the run record to FILE.run.json
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Replace files that are there already
+    /// Replace files that already exist
     #[arg(long)]
     pub force: bool,
 }
 
-/// A share's file.
+/// The result file of a shard.
 struct Part {
     path: PathBuf,
     record: RunRecord,
@@ -52,7 +52,11 @@ pub fn run(args: &MergeArgs, env: &mut Env) -> Result<CommandStatus> {
         Some(path) if !is_no_file(path) => {
             for part in &args.files {
                 let is_part = is_same_file(path, part);
-                ensure!(!is_part, "{} is to be joined: name another file", path.display());
+                ensure!(
+                    !is_part,
+                    "{} is one of the files to merge: use another output file",
+                    path.display()
+                );
             }
             let text = to_csv(&rows, true)?;
             output::check(path, args.force)?;
@@ -78,9 +82,10 @@ impl Part {
         let facts = beside(path);
         let record = read_record(&facts)?;
         let corpus = record.corpus.clone();
-        let corpus =
-            corpus.with_context(|| format!("{} was not written by corpus", path.display()))?;
-        // Before memory is taken for as many shares as the file says that there are.
+        let corpus = corpus.with_context(|| {
+            format!("{} was not written by `spmv-bench corpus`", path.display())
+        })?;
+        // Checked first, because memory is allocated for the number of shards in the file.
         let is_one = |what| format!("{}: corpus.shard: {what}", facts.display());
         is_share(corpus.shard).map_err(|what| anyhow!(is_one(what)))?;
         let rows = read_rows(path, &record)?;
@@ -88,7 +93,7 @@ impl Part {
     }
 }
 
-/// Whether the files are shares of one corpus that were measured alike.
+/// Checks whether the files are shards of the same corpus, measured with the same settings.
 fn check(parts: &[Part]) -> Result<()> {
     let first = &parts[0];
     for pair in parts.windows(2) {
@@ -97,17 +102,17 @@ fn check(parts: &[Part]) -> Result<()> {
         let (share, shares) = (of_a.shard.number, of_a.shard.of);
         ensure!(
             shares == of_b.shard.of,
-            "{a} is one of {shares} shares, and {b} one of {}",
+            "{a} is one of {shares} shards, and {b} is one of {}",
             of_b.shard.of
         );
-        ensure!(of_a.shard != of_b.shard, "{a} and {b} are both share {share} of {shares}");
+        ensure!(of_a.shard != of_b.shard, "{a} and {b} are both shard {share} of {shares}");
     }
     for other in &parts[1..] {
         let (a, b) = (first.path.display(), other.path.display());
         let [all, others] = [first.corpus.matrices, other.corpus.matrices];
         if first.corpus.hash != other.corpus.hash {
             bail!(
-                "{a} and {b} are not shares of the same matrices: names or sizes of the {all} and {others} files \
+                "{a} and {b} are not shards of the same matrices: the names or sizes of the {all} and {others} files \
                  differ"
             );
         }
@@ -121,8 +126,8 @@ fn check(parts: &[Part]) -> Result<()> {
     Ok(())
 }
 
-/// The rows of all parts by matrix. A matrix may be in several: when files were added to the folder between
-/// resumptions, it has changed from one share to another.
+/// Collects the rows of all parts by matrix. A matrix may occur in several parts, because it can move to another
+/// shard if files are added to the folder before a run is resumed.
 fn gathered(parts: &mut [Part]) -> HashMap<String, Vec<Row>> {
     let mut all: HashMap<String, Vec<Row>> = HashMap::new();
     for (file, rows) in parts.iter_mut().flat_map(|part| part.rows.drain()) {
@@ -134,12 +139,12 @@ fn gathered(parts: &mut [Part]) -> HashMap<String, Vec<Row>> {
     all
 }
 
-/// Shares without a file, and matrices and methods without a row.
+/// Returns descriptions of shards without a file, and of matrices and methods without a row.
 fn missing(parts: &[Part], rows: &HashMap<String, Vec<Row>>) -> Vec<String> {
     let of = parts[0].corpus.shard.of;
     let there: BTreeSet<_> = parts.iter().map(|part| part.corpus.shard.number).collect();
     let shares = (1..=of).filter(|number| !there.contains(number));
-    let mut missing: Vec<_> = shares.map(|number| format!("share {number}/{of}")).collect();
+    let mut missing: Vec<_> = shares.map(|number| format!("shard {number}/{of}")).collect();
     for Part { path, record, corpus, .. } in parts {
         for (_, file) in &corpus.files {
             let rows = rows.get(file).map_or(&[][..], Vec::as_slice);
@@ -147,13 +152,13 @@ fn missing(parts: &[Part], rows: &HashMap<String, Vec<Row>>) -> Vec<String> {
             let open: Vec<_> = open.iter().map(|cell| &*cell.method).collect();
             let (path, Shard { number, .. }) = (path.display(), corpus.shard);
             let (count, methods) = (open.len(), open.join(", "));
-            missing.push(format!("{file} in {path} (share {number}): {count} rows ({methods})"));
+            missing.push(format!("{file} in {path} (shard {number}): {count} rows ({methods})"));
         }
     }
     missing
 }
 
-/// The facts of the whole, and the rows in the order of an undivided run.
+/// Returns the record of the merged run, and the rows in the order of a run without shards.
 fn join(parts: &[Part], rows: HashMap<String, Vec<Row>>) -> (RunRecord, Vec<Row>) {
     let (mut files, mut sessions, mut clocks) = (BTreeMap::new(), Vec::new(), None);
     let mut joined = BTreeSet::new();
@@ -172,7 +177,7 @@ fn join(parts: &[Part], rows: HashMap<String, Vec<Row>>) -> (RunRecord, Vec<Row>
     let places: HashMap<_, _> = files.iter().map(|(place, file)| (file, *place)).collect();
     for (file, mut own) in rows {
         own.sort_by_key(|row| row.cell().and_then(|cell| cell_places.get(&cell).copied()));
-        // What is no longer in the folder comes last.
+        // Matrices that are no longer in the folder are last.
         let place = places.get(&file).copied().unwrap_or(usize::MAX);
         ordered.insert((place, file), own);
     }

@@ -1,4 +1,4 @@
-//! `spmv-bench methods`: what the one list says of each method.
+//! `spmv-bench methods`: prints the list of methods.
 
 mod results;
 
@@ -19,14 +19,14 @@ use crate::report::table::{Cell, Table};
 
 #[derive(Debug, Args)]
 pub struct MethodsArgs {
-    /// Only methods of these names or globs: merge, 'gpu-*' [default: all]
+    /// List only methods with these names or patterns: merge, 'gpu-*' [default: all]
     #[arg(value_name = "PATTERN", value_parser = MethodName, hide_possible_values = true)]
     pub patterns: Vec<String>,
-    /// Format of the list [default: as the name of --output ends, .csv, .json, .md or .txt; else text]
+    /// Format of the list [default: from the extension of --output (.csv, .json, .md or .txt), else text]
     #[arg(long, value_enum)]
     pub format: Option<MethodsFormat>,
-    /// Print a Markdown table of the methods that ran, with what the results of a corpus say of them: times
-    /// and memory in f64 against MKL and CSR
+    /// Print a Markdown table of the methods in this result file of a corpus, with their times in f64 relative
+    /// to MKL and their memory relative to CSR
     #[arg(long, value_name = "CSV", conflicts_with_all = ["patterns", "format"])]
     pub results: Option<PathBuf>,
     #[command(flatten)]
@@ -37,23 +37,23 @@ pub struct MethodsArgs {
 pub enum MethodsFormat {
     /// A paragraph per method
     Text,
-    /// A line per method
+    /// One row per method
     Csv,
-    /// One array
+    /// An array with one object per method
     Json,
     /// A Markdown table
     Md,
 }
 
-/// A method in words.
+/// The description of a method.
 #[derive(Serialize)]
 struct MethodSummary {
     name: &'static str,
     device: &'static str,
-    /// `all` or `one`; empty on a GPU.
+    /// The number of threads: `all` or `one`, empty for a GPU method.
     threads: &'static str,
     setup: &'static str,
-    /// Whether it multiplies by A, by its transpose, or both.
+    /// Whether the method multiplies by A, by its transpose, or by both.
     product: &'static str,
     parameters: String,
     summary: &'static str,
@@ -69,7 +69,7 @@ pub fn run(args: &MethodsArgs, env: &mut Env) -> Result<CommandStatus> {
     let mut out = Vec::new();
     match results {
         Some(_) if format != MethodsFormat::Md => {
-            bail!("--results writes Markdown: name a file with the ending .md")
+            bail!("--results writes Markdown: use --format md or a file name that ends in .md")
         }
         Some(file) => results::table(file, &mut out)?,
         None => list(&chosen(&args.patterns)?, format, &mut out)?,
@@ -88,7 +88,7 @@ fn list(methods: &[&Method], format: MethodsFormat, out: &mut dyn Write) -> Resu
     Ok(())
 }
 
-/// The methods that any of the patterns names, in the list's order.
+/// Returns the methods that match any of the patterns, in the order of the list.
 fn chosen(patterns: &[String]) -> Result<Vec<&'static Method>> {
     let mut chosen = Vec::new();
     for pattern in patterns {
@@ -115,7 +115,7 @@ fn text(methods: &[&Method], out: &mut dyn Write) -> io::Result<()> {
         }
     }
     match methods.iter().any(|method| matches!(method.code, Code::Gpu { .. })) {
-        true => writeln!(out, "{:<18} :{} {}", "all of the GPU", values(&GRAPH), GRAPH.meaning),
+        true => writeln!(out, "{:<18} :{} {}", "all GPU methods", values(&GRAPH), GRAPH.meaning),
         false => Ok(()),
     }
 }
@@ -129,7 +129,7 @@ fn markdown(entries: &[MethodSummary]) -> String {
     Table::new(columns, entries.iter().map(cells).collect()).to_markdown()
 }
 
-/// `level=warp|vector`.
+/// Formats a parameter as `level=warp|vector`.
 fn values(parameter: &Parameter) -> String {
     format!("{}={}", parameter.name, parameter.values.join("|"))
 }

@@ -1,4 +1,4 @@
-//! The command line: one file per verb, glue and terminal output only.
+//! The command line. Each command has its own module, which only calls other modules and prints results.
 
 mod args;
 mod cache;
@@ -49,57 +49,57 @@ use crate::system::noise::Readings;
 use args::{Cli, Command};
 pub use isolate::{Interrupted, OUT_OF_MEMORY};
 
-/// Everything outside the program that a command touches; tests put fakes in its place.
+/// Everything outside the program that a command uses. Tests replace it by fakes.
 pub struct Env<'a> {
-    /// Results.
+    /// The output for results.
     pub stdout: &'a mut dyn Write,
-    /// Progress, warnings, summaries.
+    /// The output for progress, warnings and summaries.
     pub stderr: &'a mut dyn Write,
-    /// Whether progress may be drawn on the real stderr.
+    /// Whether progress bars may be drawn on the real stderr.
     pub terminal: bool,
-    /// Characters in a line of stdout, if it is a terminal.
+    /// The width of stdout in characters, if it is a terminal.
     pub width: Option<u16>,
-    /// Time.
+    /// The clock for all measured times.
     pub clock: &'a dyn Clock,
-    /// When the run began, UTC, as `2026-11-21T04:15:00Z`.
+    /// The start time of the run in UTC, such as `2026-11-21T04:15:00Z`.
     pub date: String,
-    /// A name for the run that no other has.
+    /// The unique identifier of the run.
     pub run_id: String,
-    /// Raised by Ctrl-C.
+    /// Whether a signal such as Ctrl-C has requested the end of the run.
     pub interrupted: &'a AtomicBool,
-    /// The machine, before any thread was pinned.
+    /// The machine, detected before any thread was bound to a CPU.
     pub system: System,
-    /// What else it does at the moment.
+    /// Reads the current load and state of the machine.
     pub readings: fn() -> Readings,
-    /// This program's file, to start children of; `None`: nothing runs in a process of its own.
+    /// The file of this program, from which child processes are started. `None`: there are no child processes.
     pub program: Option<PathBuf>,
-    /// The command line, as given.
+    /// The arguments of the process, including the program's name.
     pub arguments: Vec<OsString>,
-    /// Opens the GPU of that number, or the first.
+    /// Opens the GPU with this number, or the first GPU.
     pub open_gpu: &'a dyn Fn(Option<usize>) -> Result<Gpu, Unavailable>,
-    /// Where profiles of the machine are kept; `None`: none is measured.
+    /// The folder of the machine's bandwidth profiles. `None`: no profile is measured.
     pub profiles: Option<CacheFolder>,
-    /// Where parsed matrices are kept, if they are.
+    /// The cache of parsed matrices, if there is one.
     pub matrices: Option<MatrixCache>,
 }
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandStatus {
-    /// All asked for is right: exit status 0.
+    /// Everything succeeded: exit status 0.
     Ok,
-    /// Some result is wrong or failed, or slower than it may be: exit status 1.
+    /// A result is wrong, missing or slower than allowed: exit status 1.
     Bad,
 }
 
-/// Whether a command line is that of a child that measures.
+/// Returns whether a command line starts a worker, the child process that measures.
 pub fn is_worker(args: impl IntoIterator<Item = OsString>) -> bool {
     let cli = Cli::try_parse_from(args);
     matches!(cli, Ok(Cli { command: Some(Command::Worker), .. }))
 }
 
-/// Whether a command looks at [`Env::interrupted`], and ends in order when it is raised. The others
-/// are to be ended by the first signal: they leave nothing behind.
+/// Returns whether a command checks [`Env::interrupted`] and then ends in an orderly way. The first signal
+/// may end the other commands at once because they leave no unfinished files.
 pub fn ends_in_order(args: impl IntoIterator<Item = OsString>) -> bool {
     let Ok(cli) = Cli::try_parse_from(args) else { return false };
     !matches!(
@@ -122,7 +122,7 @@ pub fn ends_in_order(args: impl IntoIterator<Item = OsString>) -> bool {
 /// Runs a command line.
 ///
 /// # Errors
-/// When it could not run: exit status 2.
+/// Returns an error if the command could not run: exit status 2.
 pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<CommandStatus> {
     let args: Vec<OsString> = args.into_iter().collect();
     let words: Vec<String> = args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -142,7 +142,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<Co
     match cli.command {
         None => single::run(&cli.single, words, env),
         Some(Command::Worker) => isolate::worker::run(env),
-        Some(Command::Library { vendor }) => libraries::tell(vendor),
+        Some(Command::Library { vendor }) => libraries::send_to_parent(vendor),
         Some(Command::Corpus(args)) => corpus::run(&args, words, env),
         Some(Command::Compare(args)) => compare::run(&args, env),
         Some(Command::Merge(args)) => merge::run(&args, env),
@@ -157,7 +157,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<Co
         Some(Command::Generate(args)) => generate::run(&args, env),
         Some(Command::Cache(args)) => cache::run(&args, env),
         Some(Command::Completions { shell }) => {
-            // It panics when it cannot write.
+            // Generated into a buffer first: `generate` panics if it cannot write.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "spmv-bench", &mut script);
             written(env.stdout.write_all(&script))
@@ -166,7 +166,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<Co
     }
 }
 
-/// The end of a command that only prints.
+/// Converts the result of writing the output into the status of the command.
 fn written(result: io::Result<()>) -> Result<CommandStatus> {
     Ok(result.map(|()| CommandStatus::Ok)?)
 }

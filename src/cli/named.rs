@@ -1,5 +1,5 @@
-//! What a word of the command line names that is neither a generator nor a stand-in: a file, a folder, or
-//! by GROUP/NAME a matrix of the collection that `fetch` has brought.
+//! Resolves a word of the command line that is neither a generator nor a stand-in: a file, a folder, or
+//! GROUP/NAME, a matrix of the collection that `fetch` has downloaded.
 
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
@@ -16,29 +16,29 @@ use crate::matrix::archive::is_matrix;
 use crate::matrix::generate::is_generator;
 use crate::near::did_you_mean;
 
-/// The file or folder.
+/// Returns the file or folder that the word names.
 ///
 /// # Errors
-/// When there is none, with what the word may have meant.
+/// Returns an error with suggestions if nothing has this name.
 pub fn path(word: &OsStr, datasets: Option<&Path>) -> Result<PathBuf> {
     let path = Path::new(word);
     if !is_missing(path) {
         return Ok(path.to_owned());
     }
     let id = word.to_str().filter(|word| is_id(word));
-    let brought = id.map(|id| place::of(&Folder::new(DATA), id)).transpose()?;
-    match brought.flatten() {
+    let downloaded = id.map(|id| place::of(&Folder::new(DATA), id)).transpose()?;
+    match downloaded.flatten() {
         Some(file) => Ok(file),
         None => Err(unknown(word, &Datasets::with(datasets)?, &[])),
     }
 }
 
-/// The error about a first word that is neither a command nor the name of a file, but looks like a command:
-/// read as a matrix, it would be reported with the words behind it, or not as what it is.
+/// Returns the error for a first word that resembles a command, but is neither a command nor a file. Without this
+/// check, the word would be treated as a matrix, and the error message would be misleading.
 pub fn misspelt_command(args: &[OsString]) -> Option<Error> {
     let word = args.get(1)?.to_str()?;
-    let looks_like_one = word.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-');
-    if !looks_like_one || word.starts_with('-') || !is_missing(Path::new(word)) {
+    let resembles_command = word.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-');
+    if !resembles_command || word.starts_with('-') || !is_missing(Path::new(word)) {
         return None;
     }
     let mut cli = Cli::command();
@@ -49,23 +49,23 @@ pub fn misspelt_command(args: &[OsString]) -> Option<Error> {
     (!is_command).then(|| unknown(word.as_ref(), &Datasets::ours(), &commands))
 }
 
-/// Whether nothing has the name; what cannot be looked at may be there.
+/// Returns whether nothing exists under the path. A path that cannot be examined counts as existing.
 fn is_missing(path: &Path) -> bool {
     let missing = [ErrorKind::NotFound, ErrorKind::NotADirectory];
     path.symlink_metadata().is_err_and(|error| missing.contains(&error.kind()))
 }
 
-/// What to say of a word that names nothing; it might have been one of the `commands`.
+/// Returns the error for a word that names nothing. It suggests similar names, also of the `commands`.
 fn unknown(word: &OsStr, datasets: &Datasets, commands: &[&str]) -> Error {
     let shown = word.display();
     let what = if commands.is_empty() { "file or folder" } else { "command, file or folder" };
     let text = word.to_str().unwrap_or_default();
     let problem = format!("{shown}: there is no such {what}");
     if datasets.matrix(text).is_some() {
-        return anyhow!("{problem}, nor is it in {DATA}; `spmv-bench fetch {text}` brings it");
+        return anyhow!("{problem}, nor is it in {DATA}; `spmv-bench fetch {text}` downloads it");
     }
     if datasets.set(text).is_some() {
-        return anyhow!("{problem}; `spmv-bench fetch {text}` brings the matrices of this set");
+        return anyhow!("{problem}; `spmv-bench fetch {text}` downloads the matrices of this set");
     }
     if is_generator(text) {
         return anyhow!("{problem}; did you mean gen:{text}?");
@@ -79,14 +79,14 @@ fn unknown(word: &OsStr, datasets: &Datasets, commands: &[&str]) -> Error {
         Some(question) => anyhow!("{problem}; {question}"),
         None if is_id(text) => anyhow!(
             "{problem}; if it is a matrix of the SuiteSparse Matrix Collection, `spmv-bench fetch {text}` \
-             brings it"
+             downloads it"
         ),
         None if commands.is_empty() => anyhow!("{problem}"),
         None => anyhow!("{problem}; `spmv-bench --help` lists the commands"),
     }
 }
 
-/// The names of the matrix files in the folder that the path would be in.
+/// Returns the names of the matrix files in the folder of the path.
 fn beside(path: &Path) -> Vec<String> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let entries = folder.unwrap_or(Path::new(".")).read_dir().into_iter().flatten().flatten();

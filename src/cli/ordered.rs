@@ -1,4 +1,4 @@
-//! `--order`: a matrix brought into another order before any method sees it.
+//! `--order`: reorders a matrix before any method runs.
 
 use std::borrow::Cow;
 
@@ -9,22 +9,22 @@ use crate::matrix::order::{Order, Permutation, bandwidth};
 use crate::record::Reordering;
 use crate::scalar::Scalar;
 
-/// A matrix as it was read, and in the order asked for if that is another.
+/// A matrix in its natural order, and in the requested order if that is different.
 pub struct Ordered<'m> {
     natural: &'m Csr<f64>,
     other: Option<(Csr<f64>, Permutation)>,
-    /// What the other order cost.
+    /// The time of the reordering and its effect on the bandwidth of the matrix.
     pub cost: Option<Reordering>,
 }
 
-/// The same in one precision.
+/// An [`Ordered`] matrix in one precision.
 pub struct InPrecision<'m, T: Scalar> {
     natural: Cow<'m, Csr<T>>,
     other: Option<(Cow<'m, Csr<T>>, &'m Permutation)>,
 }
 
 impl<'m> Ordered<'m> {
-    /// Brings the matrix into the order, or says why not.
+    /// Reorders the matrix, or returns the reason why that is not possible.
     pub fn new(natural: &'m Csr<f64>, order: Order, clock: &dyn Clock) -> Result<Self, String> {
         if order == Order::Natural {
             return Ok(Self { natural, other: None, cost: None });
@@ -33,7 +33,7 @@ impl<'m> Ordered<'m> {
         if rows != cols {
             let order = order.name();
             return Err(format!(
-                "the order {order} needs a square matrix, and this one is {rows} x {cols}"
+                "the order {order} needs a square matrix, but this one is {rows} x {cols}"
             ));
         }
         let start = clock.now();
@@ -47,14 +47,14 @@ impl<'m> Ordered<'m> {
         Ok(Self { natural, other, cost })
     }
 
-    /// Bytes that the matrix takes, as it was read and in the other order.
+    /// Returns the memory of the matrix in both orders, in bytes.
     pub fn bytes(&self) -> u64 {
         let other =
             self.other.as_ref().map_or(0, |(csr, order)| csr.bytes() + 8 * order.len() as u64);
         self.natural.bytes() + other
     }
 
-    /// In that precision, or which value overflows it.
+    /// Converts the matrix into a precision. Returns an error with the value if a value is too large for it.
     pub fn to_precision<T: Scalar>(&self) -> Result<InPrecision<'_, T>, String> {
         let other = match &self.other {
             Some((csr, permutation)) => Some((narrowed(csr)?, permutation)),
@@ -65,7 +65,7 @@ impl<'m> Ordered<'m> {
 }
 
 impl<T: Scalar> InPrecision<'_, T> {
-    /// Bytes that it takes besides the matrix in f64.
+    /// Returns the memory in bytes that this needs in addition to the matrix in f64.
     pub fn bytes(&self) -> u64 {
         let others = self.other.iter().map(|(csr, _)| csr);
         let copies = others.chain([&self.natural]).map(|csr| match csr {
@@ -75,7 +75,7 @@ impl<T: Scalar> InPrecision<'_, T> {
         copies.sum()
     }
 
-    /// What methods are tried on, or why nothing can be verified.
+    /// Creates the trial in which methods are measured, or returns the reason why nothing can be verified.
     pub fn trial<'a>(&'a self, bench: &'a Bench<'a>) -> Result<Trial<'a, T>, String> {
         let trial = match &self.other {
             Some((csr, permutation)) => Trial::reordered(bench, &self.natural, csr, permutation),
@@ -92,7 +92,7 @@ impl<T: Scalar> InPrecision<'_, T> {
     }
 }
 
-/// The matrix in that precision, or which value overflows it.
+/// Converts a matrix into a precision. Returns an error with the value if a value is too large for it.
 pub fn narrowed<T: Scalar>(csr: &Csr<f64>) -> Result<Cow<'_, Csr<T>>, String> {
     csr.to_precision()
         .map_err(|value| format!("the value {value:e} is too large for {}", T::PRECISION.name()))

@@ -1,4 +1,5 @@
-//! `mpirun -n N spmv-bench MATRIX --methods mpi-merge`: one matrix, one product over all processes.
+//! `mpirun -n N spmv-bench MATRIX --methods mpi-merge`: measures one product that is distributed over all
+//! MPI processes.
 
 use std::io::{self, Write};
 
@@ -28,11 +29,11 @@ use crate::record::row::MatrixFacts;
 use crate::record::write::Reporter;
 use crate::scalar::Precision;
 
-/// Runs the command if it is for all processes; `single` are its arguments unless it is another verb.
-/// `None`: it is not, and this process is the only one.
+/// Runs the command if it selects the MPI method. `single` are its arguments unless it is another command.
+/// Returns `None` if this is an ordinary command in a single process.
 ///
 /// # Errors
-/// Several processes for what only one can do.
+/// Returns an error if several processes were started for a command that runs in one process.
 pub fn run(
     single: Option<&SingleArgs>,
     command: &[String],
@@ -48,7 +49,7 @@ pub fn run(
     }
     ensure!(
         ranks == 1,
-        "{ranks} processes were started together, which can only run MATRIX --methods {name}"
+        "{ranks} MPI processes were started, which can only run MATRIX --methods {name}"
     );
     Ok(None)
 }
@@ -59,13 +60,13 @@ fn is_only_method(args: &MeasureArgs) -> bool {
     !chosen.is_empty() && chosen.iter().all(|choice| choice.method.name == mpi_merge::METHOD.name)
 }
 
-/// Rank 0 speaks for all: the others say nothing and leave the exit status to it.
+/// Runs the measurement. Only rank 0 prints anything and determines the exit status.
 fn start(args: &SingleArgs, command: &[String], env: &mut Env) -> Result<CommandStatus> {
     let ranks = Ranks::start()?;
     let threads = args.measure.threads.clone();
     let mut args = args.clone();
     args.measure.threads = vec![1];
-    // Where the launcher pins no one, each its own.
+    // If the launcher does not bind the processes to CPUs, each rank starts with a different CPU.
     let cpus = &mut env.system.cpus;
     let places = cpus.len();
     cpus.rotate_left(ranks.rank_on_machine() % places);
@@ -78,7 +79,7 @@ fn start(args: &SingleArgs, command: &[String], env: &mut Env) -> Result<Command
     if leader { verdict } else { Ok(CommandStatus::Ok) }
 }
 
-/// Refuses what one process can do, but not several.
+/// Returns an error for options that the MPI method does not support.
 fn check(args: &SingleArgs, threads: &[usize]) -> Result<()> {
     let (name, args) = (mpi_merge::METHOD.name, &args.measure);
     ensure!(
@@ -118,7 +119,7 @@ fn measure(
     let bench = Bench { ranks, clock: session.clock, interrupted, settings: &session.settings };
     let ended = groups(&bench, &session, measure.precisions(), &matrix, share, &mut report);
     if let Some(recording) = recording {
-        tell(measure, recording, &report, reporters, env.stderr)?;
+        write_results(measure, recording, &report, reporters, env.stderr)?;
     }
     if ended.is_err() {
         writeln!(env.stderr, "interrupted: the results of {source} are incomplete")?;
@@ -126,7 +127,7 @@ fn measure(
     Ok(if ended.is_err() || report.is_bad() { CommandStatus::Bad } else { CommandStatus::Ok })
 }
 
-/// Who write the results in the forms that are asked for.
+/// Creates the reporters for the requested formats.
 fn reporters<'a>(
     args: &MeasureArgs,
     stdout: &'a mut dyn Write,
@@ -136,8 +137,8 @@ fn reporters<'a>(
     Ok(reporters)
 }
 
-/// What the leader prints and writes.
-fn tell(
+/// Prints and writes the results. Called on rank 0 only.
+fn write_results(
     args: &MeasureArgs,
     mut recording: Recording,
     report: &MatrixReport,
@@ -170,7 +171,7 @@ fn report_of(source: &Source, matrix: &Distributed) -> MatrixReport {
     }
 }
 
-/// A group per precision, the same on every rank.
+/// Measures one group per precision. The report is the same on every rank.
 fn groups(
     bench: &Bench,
     session: &Session,

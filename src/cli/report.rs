@@ -1,4 +1,4 @@
-//! `spmv-bench report`: result files as a page, or their main tables on the terminal.
+//! `spmv-bench report`: writes a report of result files, or prints their main tables.
 
 use std::path::{Path, PathBuf};
 
@@ -14,34 +14,34 @@ use crate::terminal::shown;
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// Result files, as --format csv, corpus or the benchmarks of Ginkgo wrote them
+    /// Result files, written with --format csv, by corpus, or by the benchmarks of Ginkgo
     #[arg(required = true, value_name = "FILE")]
     pub results: Vec<PathBuf>,
-    /// The folder to write into; or the name of the page alone, which ends in .html
+    /// The folder for the report; or a file name that ends in .html, to write only the page
     #[arg(short, long, value_name = "DIR|FILE.html")]
     pub output: Option<PathBuf>,
-    /// Replace an earlier report or page; files in the folder that this program did not write always stay
+    /// Replace an earlier report or page; other files in the folder are never changed
     #[arg(long)]
     pub force: bool,
     #[command(flatten)]
     pub ginkgo: GinkgoArgs,
 }
 
-/// For files in the form of Ginkgo's benchmarks.
+/// Options for result files of Ginkgo's benchmarks.
 #[derive(Debug, Args)]
 pub struct GinkgoArgs {
-    /// The unit of times in files of Ginkgo's benchmarks [default: the one in which all are plausible]
+    /// The unit of times in files of Ginkgo's benchmarks [default: the unit in which all times are plausible]
     #[arg(long, value_enum, value_name = "UNIT")]
     pub ginkgo_times: Option<Unit>,
 }
 
 impl GinkgoArgs {
-    /// Refuses a unit where no file needs one.
+    /// Returns an error if a unit is given but no file needs one.
     pub fn check(&self, is_needed: bool) -> Result<()> {
-        let told = self.ginkgo_times.is_some();
+        let is_given = self.ginkgo_times.is_some();
         ensure!(
-            is_needed || !told,
-            "--ginkgo-times: no file is in the form of Ginkgo's benchmarks"
+            is_needed || !is_given,
+            "--ginkgo-times: no file is in the format of Ginkgo's benchmarks"
         );
         Ok(())
     }
@@ -55,7 +55,7 @@ pub fn run(args: &ReportArgs, env: &mut Env) -> Result<CommandStatus> {
         let shown = path.display();
         ensure!(
             is_page || Format::of_name(path).is_none() || path.is_dir(),
-            "{shown}: the report has several files; name a folder, or a page that ends in .html"
+            "{shown}: a report has several files; use a folder, or a page that ends in .html"
         );
         let page = if is_page { path.clone() } else { path.join("report.html") };
         if is_page || page.exists() {

@@ -1,4 +1,4 @@
-//! The facts of a run: written when it begins, completed when it ends.
+//! The run record (command, settings, machine): written when a run begins and completed when it ends.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -16,11 +16,11 @@ use crate::record::{Group, MatrixReport};
 use crate::system::System;
 use crate::system::noise::Readings;
 
-/// A stolen share of the CPUs' time that is worth a warning.
+/// The share of the CPU time (0 to 1) taken by the hypervisor above which a warning is printed.
 const STOLEN: f64 = 0.01;
 
 impl Session<'_> {
-    /// The facts of the run so far.
+    /// Creates the record of the run at its beginning.
     pub fn facts(
         &self,
         command: Vec<String>,
@@ -57,7 +57,7 @@ impl Session<'_> {
         }
     }
 
-    /// Measured now, if it is wanted: the host's, and the GPU's for its part of the facts.
+    /// Measures the memory bandwidth if `wanted`: returns that of the host, and stores that of the GPU.
     pub fn bandwidth(&mut self, wanted: bool, machine: &System) -> Vec<Bandwidth> {
         let sizes = if wanted { system::sizes(machine) } else { Vec::new() };
         if let Some(gpu) = self.gpu.as_ref().filter(|_| wanted) {
@@ -66,8 +66,8 @@ impl Session<'_> {
         system::bandwidth(&self.team, self.clock, &sizes)
     }
 
-    /// The facts of the run, to be written where they were asked for; with results on stdout and no file
-    /// named, a line on stderr.
+    /// Measures the bandwidth and creates the run record. If no file is named for it, prints a summary line on
+    /// stderr.
     pub fn record(
         &mut self,
         args: &MeasureArgs,
@@ -83,17 +83,17 @@ impl Session<'_> {
     }
 }
 
-/// The facts of a run and the file that they are written to, if any.
+/// The record of a run and the file to which it is written, if any.
 pub struct Recording {
     path: Option<PathBuf>,
     pub record: RunRecord,
     readings: fn() -> Readings,
-    /// The GPU's clocks under load, of all groups.
+    /// The GPU clocks under load of all groups.
     clocks: Vec<Clocks>,
 }
 
 impl Recording {
-    /// The facts, for a file; without one, a line on stderr.
+    /// Creates the recording. Without a file, prints a summary line on stderr.
     pub fn begin(
         path: Option<PathBuf>,
         record: RunRecord,
@@ -108,18 +108,18 @@ impl Recording {
         Ok(recording)
     }
 
-    /// Notes what a matrix' report says of the circumstances: see [`Self::take_group`].
+    /// Records the clocks and libraries of all groups of a report: see [`Self::take_group`].
     ///
     /// # Errors
-    /// The same.
+    /// Returns an error if a library is not the one with which the run began.
     pub fn take(&mut self, report: &MatrixReport) -> Result<()> {
         report.groups.iter().try_for_each(|group| self.take_group(group))
     }
 
-    /// Notes what a group says of the circumstances.
+    /// Records the clocks and libraries of a group.
     ///
     /// # Errors
-    /// When a library is another than the one that the run began with.
+    /// Returns an error if a library is not the one with which the run began.
     pub fn take_group(&mut self, group: &Group) -> Result<()> {
         self.clocks.extend(group.clocks.iter().cloned());
         let kind = |library: &Library| library.name.split(' ').next().map(str::to_owned);
@@ -128,7 +128,7 @@ impl Recording {
             match known.clone().find(|then| kind(then) == kind(now)) {
                 Some(then) => ensure!(
                     then.name == now.name,
-                    "the run began with {} ({}), and now it is {} ({}); continue with the former, or write to \
+                    "the run began with {} ({}), but now uses {} ({}); continue with the former, or write to \
                      another file",
                     then.name,
                     then.place,
@@ -144,8 +144,8 @@ impl Recording {
         Ok(())
     }
 
-    /// Completes the facts with what is known at the end, and says so if the GPU was throttled or the
-    /// CPUs were taken away.
+    /// Completes and writes the record at the end of the run. Prints a warning if the GPU was throttled or the
+    /// hypervisor used the CPUs for others.
     pub fn finish(mut self, quiet: bool, stderr: &mut dyn Write) -> Result<()> {
         let clocks = ClockRange::of(self.clocks.iter());
         let session = self.record.sessions.last_mut().expect("a run has begun");
@@ -154,26 +154,32 @@ impl Recording {
         session.end = Some(end);
         if let Some(share) = stolen.filter(|_| !quiet) {
             let percent = 100.0 * share;
-            writeln!(stderr, "the hypervisor gave {percent:.1} % of the CPUs' time to others")?;
+            writeln!(
+                stderr,
+                "warning: the hypervisor gave {percent:.1} % of the CPU time to other machines"
+            )?;
         }
         if let Some(clocks) =
             clocks.as_ref().filter(|clocks| !clocks.throttled_by.is_empty() && !quiet)
         {
             let reasons: Vec<_> = clocks.throttled_by.iter().cloned().collect();
             let ([lowest, highest], reasons) = (clocks.multiprocessor_mhz, reasons.join(", "));
-            writeln!(stderr, "the GPU was throttled ({reasons}): {lowest} to {highest} MHz")?;
+            writeln!(
+                stderr,
+                "warning: the GPU was throttled ({reasons}): {lowest} to {highest} MHz"
+            )?;
         }
         if let Some(gpu) = &mut self.record.gpu {
-            // A run that goes on has some already.
+            // The record of a resumed run already contains clocks.
             gpu.clocks = ClockRange::join(gpu.clocks.take(), clocks);
         }
         self.write()
     }
 
-    /// Writes what is known so far.
+    /// Writes the current state of the record.
     ///
     /// # Errors
-    /// When the file does not take it.
+    /// Returns an error if the file cannot be written.
     pub fn write(&self) -> Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
         let json = serde_json::to_string_pretty(&self.record)? + "\n";

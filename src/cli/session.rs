@@ -1,5 +1,5 @@
-//! What the measuring commands share: threads, methods and output made ready, and one matrix from
-//! source to report.
+//! The measurement session that all measuring commands use: prepares threads, methods and devices, and measures
+//! one matrix from its source to the report.
 
 mod group;
 mod measure;
@@ -36,19 +36,19 @@ use crate::simd::Isa;
 use crate::system::noise::Readings;
 use crate::team::Team;
 
-/// Why a matrix of a single row or column has no results; merge-spmv leaves such out.
+/// The reason for skipping a matrix with a single row or column, as the paper merge-spmv does.
 const TRIVIAL: &str =
-    "it has only one row or column, or none; such matrices are left out, as in merge-spmv";
+    "it has only one row or column, or none; such matrices are skipped, as in merge-spmv";
 
-/// Why nothing is made ready for methods that have all ended.
+/// The reason for not preparing a matrix if all of its methods have ended.
 const NONE_LEFT: &str = "no method is left to run";
 
-/// What a whole run shares.
+/// The data that are shared by all matrices of a run.
 pub struct Session<'a> {
     pub(super) choices: Vec<Choice<'static>>,
-    /// There is one if any of the methods runs on it.
+    /// The GPU, if any of the methods runs on it.
     pub(super) gpu: Option<Gpu>,
-    /// What was measured of the GPU at the start.
+    /// The speed of the GPU, measured at the start.
     pub(super) device: DeviceSpeed,
     precisions: &'static [Precision],
     pub(super) settings: Settings,
@@ -64,27 +64,27 @@ pub struct Session<'a> {
     is_worker: bool,
 }
 
-/// A matrix' report; interrupted, it holds the groups that were completed.
+/// The report of a matrix. If the run was interrupted, it contains only the completed groups.
 pub struct Run {
     pub report: MatrixReport,
     pub interrupted: bool,
 }
 
 impl<'a> Session<'a> {
-    /// Checks what was asked for and starts the threads.
+    /// Checks the arguments and starts the threads.
     pub fn start(args: &MeasureArgs, env: &mut Env<'a>) -> Result<Self> {
         let (choices, gpu) = choice::methods(args, env)?;
         let threads = args.threads();
         ensure!(
             threads.len() <= 1,
-            "--threads: each of several numbers is measured in a process of its own, which --no-isolate, tune and \
-             mpi-merge do not start: choose one number"
+            "--threads: several numbers are measured in separate child processes, which --no-isolate, tune and \
+             mpi-merge do not use: choose one number"
         );
         let team = team(threads.first().copied(), env)?;
         let settings = args.settings();
         ensure!(
             Isa::available().contains(&settings.isa),
-            "--isa: the CPU does not have these instructions"
+            "--isa: this CPU does not support these instructions"
         );
         let precisions = args.precisions();
         let profiles = install::profiles(&choices, precisions, settings.isa, args.quiet, env)?;
@@ -107,38 +107,38 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// The same in a child process, which ends with a lost device.
+    /// Changes the session to that of a child process, which ends if its device is lost.
     pub fn in_child(self) -> Self {
         Self { is_worker: true, ..self }
     }
 
-    /// Reads and measures one matrix. Whatever goes wrong becomes a row. A trivial matrix may be left
-    /// unmeasured.
+    /// Reads and measures one matrix. Errors are recorded as rows. `skip_trivial` skips a matrix with a single row
+    /// or column.
     pub fn run(&mut self, source: &Source, skip_trivial: bool, progress: &Progress) -> Run {
         let mut report = MatrixReport::default();
         let task = MatrixTask::whole(source, skip_trivial);
-        let mut tell = |event: Event| {
+        let mut emit = |event: Event| {
             progress.note(&event);
             event.add_to(&mut report);
         };
-        let stopped = self.carry_out(&task, &mut tell).is_err();
+        let stopped = self.carry_out(&task, &mut emit).is_err();
         Run { report, interrupted: stopped }
     }
 
-    /// The same as a task, whose results are told as they come.
+    /// Carries out a task and calls `emit` for each result as soon as it is available.
     ///
     /// # Errors
-    /// When it was interrupted, or by a lost device if that is to end the process.
-    pub fn carry_out(&self, task: &MatrixTask, tell: &mut dyn FnMut(Event)) -> Result<(), Stopped> {
-        tell(Event::Step(Step::Load));
+    /// Returns an error if the task is interrupted, or if the device is lost in a child process.
+    pub fn carry_out(&self, task: &MatrixTask, emit: &mut dyn FnMut(Event)) -> Result<(), Stopped> {
+        emit(Event::Step(Step::Load));
         let available = Available::now(self.settings.max_memory, 0);
         let bounds = ReadBounds::new(self.interrupted, available.bytes, available.by);
         let opened = match task.source.open(self.expand, bounds) {
             Ok(opened) => opened,
-            Err(error) => return self.unread(&task.source, &error, tell),
+            Err(error) => return self.unread(&task.source, &error, emit),
         };
         if let Some(reason) = self.too_large(&opened) {
-            tell(Event::Matrix(Box::new(self.ended(&task.source, Status::Skipped, reason))));
+            emit(Event::Matrix(Box::new(self.ended(&task.source, Status::Skipped, reason))));
             return Ok(());
         }
         let start = self.clock.now();
@@ -146,7 +146,7 @@ impl<'a> Session<'a> {
         let load = (self.clock.now() - start).as_secs_f64();
         let mut loaded = match loaded {
             Ok(loaded) => loaded,
-            Err(error) => return self.unread(&task.source, &error, tell),
+            Err(error) => return self.unread(&task.source, &error, emit),
         };
         let facts = facts(&task.source, &mut loaded);
         loaded.keep(bounds);
@@ -165,60 +165,60 @@ impl<'a> Session<'a> {
         if task.skip_trivial && report.is_trivial() {
             let row = Row::of_matrix(&report.facts, &self.run_id);
             report.ended = Some(row.ended(Status::Skipped, TRIVIAL.into()));
-            tell(Event::Matrix(Box::new(report)));
+            emit(Event::Matrix(Box::new(report)));
             return Ok(());
         }
         let shape = report.facts.shape.as_ref();
         if let Some(reason) = shape.and_then(|shape| task.differs_from(shape.sizes())) {
             let row = Row::of_matrix(&report.facts, &self.run_id);
             report.ended = Some(row.ended(Status::Failed, reason));
-            tell(Event::Matrix(Box::new(report)));
+            emit(Event::Matrix(Box::new(report)));
             return Ok(());
         }
-        tell(Event::Matrix(Box::new(report.clone())));
+        emit(Event::Matrix(Box::new(report.clone())));
         self.orders.iter().try_for_each(|&order| {
-            let ordered = self.ordered(&loaded.csr, order, task, tell);
+            let ordered = self.ordered(&loaded.csr, order, task, emit);
             self.ways().filter(|way| way.order == order).try_for_each(|way| match way.precision {
-                Precision::F64 => self.measure::<f64>(way, &ordered, &report, task, tell),
-                Precision::F32 => self.measure::<f32>(way, &ordered, &report, task, tell),
+                Precision::F64 => self.measure::<f64>(way, &ordered, &report, task, emit),
+                Precision::F32 => self.measure::<f32>(way, &ordered, &report, task, emit),
             })
         })
     }
 
-    /// The matrix in an order that a method is to run in.
+    /// Reorders the matrix, unless no method is left to run in this order.
     fn ordered<'m>(
         &self,
         csr: &'m Csr<f64>,
         order: Order,
         task: &MatrixTask,
-        tell: &mut dyn FnMut(Event),
+        emit: &mut dyn FnMut(Event),
     ) -> Result<Ordered<'m>, String> {
         let cells = self.cells().filter(|cell| cell.order == Some(order));
         if !cells.into_iter().any(|cell| task.is_to_run(&cell)) {
             return Err(NONE_LEFT.into());
         }
         if order != Order::Natural {
-            tell(Event::Step(Step::Order(order)));
+            emit(Event::Step(Step::Order(order)));
         }
         Ordered::new(csr, order, self.clock)
     }
 
-    /// Tells why there is no matrix, unless it is because reading was interrupted.
+    /// Reports why the matrix could not be read, unless reading was interrupted.
     fn unread(
         &self,
         source: &Source,
         error: &LoadError,
-        tell: &mut dyn FnMut(Event),
+        emit: &mut dyn FnMut(Event),
     ) -> Result<(), Stopped> {
         if error.is_interrupted() {
             return Err(Stopped::Interrupted);
         }
         let status = if error.is_unsupported() { Status::Skipped } else { Status::Failed };
-        tell(Event::Matrix(Box::new(self.ended(source, status, error.to_string()))));
+        emit(Event::Matrix(Box::new(self.ended(source, status, error.to_string()))));
         Ok(())
     }
 
-    /// Why a matrix does not fit into memory, with what a run of it takes.
+    /// Returns the reason why a matrix, including the memory to measure it, does not fit into memory.
     fn too_large(&self, opened: &Opened) -> Option<String> {
         let available = Available::now(self.settings.max_memory, opened.held());
         let refusal = |need| {
@@ -238,12 +238,12 @@ impl<'a> Session<'a> {
         refusal(all.max(extent.csr() + scratch))
     }
 
-    /// What methods of the GPU run on.
+    /// Returns the device on which GPU methods run.
     pub(super) fn gpu_device(&self) -> Device {
         self.gpu.as_ref().map_or(Device::Gpu, Gpu::device)
     }
 
-    /// The ways in which each matrix is measured, in their order.
+    /// Returns the combinations of order, precision and cache state in which each matrix is measured.
     fn ways(&self) -> impl Iterator<Item = Way> {
         let orders = self.orders.iter();
         let finer = orders.flat_map(|&order| self.precisions.iter().map(move |&p| (order, p)));
@@ -252,7 +252,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// What each matrix has rows of.
+    /// Returns the keys of all rows that each matrix gets.
     pub fn cells(&self) -> impl Iterator<Item = RowKey> {
         let gpu = self.gpu_device();
         let devices = [Device::Cpu, gpu];
@@ -279,16 +279,17 @@ fn facts(source: &Source, loaded: &mut Loaded) -> MatrixFacts {
     }
 }
 
-/// The threads: pinned, at most one per CPU.
+/// Starts the threads, each bound to its own CPU.
 fn team(threads: Option<usize>, env: &Env) -> Result<Team> {
     let cpus = &env.system.cpus;
     let threads = threads.unwrap_or_else(|| env.system.threads());
     ensure!(threads > 0, "--threads 0: at least one thread is needed");
     if threads > cpus.len() {
-        bail!("--threads {threads}: this process may run on {} CPUs only", cpus.len());
+        bail!("--threads {threads}: this process may run on only {} CPUs", cpus.len());
     }
-    // Before this thread is pinned, or its children would inherit the one CPU. A second session
-    // in one process keeps the first one's pool.
+    // The pool is built before this thread is bound, because its threads would inherit the single CPU. A second
+    // session in the same process keeps the pool of the first one.
     let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
-    Team::pinned(&cpus[..threads]).with_context(|| format!("cannot pin to CPU {}", cpus[0]))
+    Team::pinned(&cpus[..threads])
+        .with_context(|| format!("cannot bind a thread to CPU {}", cpus[0]))
 }

@@ -1,4 +1,4 @@
-//! `spmv-bench MATRIX`: one matrix, every method.
+//! `spmv-bench MATRIX`: measures every method on one matrix.
 
 mod live;
 
@@ -18,7 +18,7 @@ use crate::record::row::Row;
 use crate::record::write::Format;
 use live::Live;
 
-/// A reason with the matrix that it is about, unless it begins with it as those of reading a file do.
+/// Prepends the name of the matrix to a reason, unless it already begins with it, as read errors do.
 pub fn of_matrix(source: &Source, reason: &str) -> String {
     let name = source.to_string();
     if reason.starts_with(&name) { reason.to_owned() } else { format!("{name}: {reason}") }
@@ -29,7 +29,7 @@ pub fn run(args: &SingleArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     let (measure, further) = (&args.measure, args.further.len());
     ensure!(
         further == 0,
-        "{} matrices are named; `spmv-bench corpus` measures several",
+        "{} matrices are given; `spmv-bench corpus` measures several",
         1 + further
     );
     let source = source(args.word(), measure.datasets.as_deref())?;
@@ -63,7 +63,7 @@ pub fn run(args: &SingleArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     if !measure.quiet {
         report.warnings().iter().try_for_each(|line| writeln!(env.stderr, "{line}"))?;
     }
-    // Of a run that was interrupted before the matrix was read there is nothing, and earlier results stay.
+    // A run that is interrupted before the matrix is read has no results and leaves earlier files unchanged.
     if !report.is_unknown() {
         exporters.iter_mut().try_for_each(|exporter| exporter.report(&complete))?;
         finish(exporters.into_iter().chain([live.end()?]))?;

@@ -1,4 +1,4 @@
-//! Which matrices a command line names.
+//! Determines the matrices that the command line names.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -14,8 +14,8 @@ use crate::matrix::generate::Generator;
 use crate::matrix::source::Source;
 use crate::near::hint;
 
-/// The matrices that the words name, with their files' sizes: generators, stand-ins, files, and for a
-/// folder all files below it, the smallest first.
+/// Returns the matrices that the words name (generators, stand-ins, files, and all files below a folder, the
+/// smallest first) and the sizes of their files in bytes.
 pub fn sources(
     words: &[OsString],
     datasets: Option<&Path>,
@@ -36,7 +36,7 @@ pub fn sources(
     Ok(sources)
 }
 
-/// The one matrix that a word names.
+/// Returns the single matrix that a word names.
 pub fn source(word: &OsStr, datasets: Option<&Path>) -> Result<Source> {
     let shown = word.display();
     let Some(mut stand_ins) = stand_ins(word, datasets)? else {
@@ -51,12 +51,12 @@ pub fn source(word: &OsStr, datasets: Option<&Path>) -> Result<Source> {
     let count = stand_ins.len();
     ensure!(
         count == 1,
-        "{shown} names {count} matrices; `spmv-bench corpus {shown}` measures all of them"
+        "{shown} selects {count} matrices; `spmv-bench corpus {shown}` measures all of them"
     );
     Ok(stand_ins.remove(0).1)
 }
 
-/// A generator, or the file or folder that a word names.
+/// Returns the generator, file or folder that a word names.
 fn parsed(word: &OsStr, datasets: Option<&Path>) -> Result<Source> {
     Ok(match Source::parse(word)? {
         Source::File(_) => Source::File(path(word, datasets)?),
@@ -64,7 +64,7 @@ fn parsed(word: &OsStr, datasets: Option<&Path>) -> Result<Source> {
     })
 }
 
-/// The matrices of the collection that `stand-in:SET|GROUP/NAME` names, with what stands in for them;
+/// Returns the matrices of the collection that `stand-in:SET|GROUP/NAME` names, with their stand-ins. Returns
 /// `None` for other words.
 pub fn stand_ins(word: &OsStr, datasets: Option<&Path>) -> Result<Option<Vec<(Matrix, Source)>>> {
     let named = word.to_str().and_then(|word| word.strip_prefix("stand-in:"));
@@ -78,25 +78,27 @@ pub fn stand_ins(word: &OsStr, datasets: Option<&Path>) -> Result<Option<Vec<(Ma
         let ids = datasets.matrices().map(|matrix| matrix.id.as_str());
         let known = datasets.sets().map(|(name, _)| name).chain(ids);
         let hint = hint(named, known, "`spmv-bench fetch --list` lists the sets and matrices");
-        bail!("stand-in:{named}: there is no such set with matrices, and no such GROUP/NAME{hint}");
+        bail!(
+            "stand-in:{named}: there is no set with matrices of this name, and no such GROUP/NAME{hint}"
+        );
     }
     let sources = matrices.into_iter().map(|matrix| Ok((matrix.clone(), stand_in(matrix)?)));
     sources.collect::<Result<_>>().map(Some)
 }
 
-/// What stands in for a matrix.
+/// Returns the stand-in for a matrix.
 pub fn stand_in(matrix: &Matrix) -> Result<Source> {
     let id = &matrix.id;
     let spec = matrix.stand_in.as_deref().and_then(|spec| spec.strip_prefix("gen:"));
     let spec = spec.with_context(|| {
-        format!("nothing stands in for {id}: its entry in the datasets has no stand-in = \"gen:…\"")
+        format!("{id} has no stand-in: its entry in the datasets file has no stand-in = \"gen:…\"")
     })?;
     let generator = Generator::parse(spec).with_context(|| format!("the stand-in of {id}"))?;
     Ok(Source::StandIn(id.clone(), generator))
 }
 
-/// The matrix files below a folder, the smallest first. A folder below it that cannot be read is told
-/// on stderr.
+/// Returns the matrix files below a folder, the smallest first. A subfolder that cannot be read is reported on
+/// stderr.
 pub fn find(dir: &Path, stderr: &mut dyn Write) -> Result<Vec<(Source, u64)>> {
     std::fs::read_dir(dir).with_context(|| format!("cannot read folder {}", dir.display()))?;
     let mut files = Vec::new();
@@ -105,7 +107,7 @@ pub fn find(dir: &Path, stderr: &mut dyn Write) -> Result<Vec<(Source, u64)>> {
             Ok(entry) => entry,
             Err(error) => {
                 match error.path().filter(|path| !path.is_dir() && is_matrix(path)) {
-                    // A link to nowhere, which reading it will tell.
+                    // A dangling link, which causes an error when the matrix is read.
                     Some(path) => files.push(sized(path.to_owned())),
                     None => writeln!(stderr, "not searched: {error}")?,
                 }
@@ -116,7 +118,11 @@ pub fn find(dir: &Path, stderr: &mut dyn Write) -> Result<Vec<(Source, u64)>> {
             files.push(sized(entry.into_path()));
         }
     }
-    ensure!(!files.is_empty(), "{}: no .mtx, .mtx.gz or .tar.gz file below it", dir.display());
+    ensure!(
+        !files.is_empty(),
+        "{}: this folder contains no .mtx, .mtx.gz or .tar.gz file",
+        dir.display()
+    );
     files.sort_by_key(|(_, bytes)| *bytes);
     Ok(files)
 }
@@ -127,7 +133,7 @@ fn sized(file: PathBuf) -> (Source, u64) {
     (source, bytes)
 }
 
-/// The size of a matrix' file; 0 where it has none, or it cannot be told.
+/// Returns the size of a matrix file in bytes; 0 for a generated matrix or an unreadable file.
 pub fn bytes_of(source: &Source) -> u64 {
     match source {
         Source::File(file) => file.metadata().map_or(0, |metadata| metadata.len()),

@@ -1,4 +1,4 @@
-//! `spmv-bench system`: the machine, the libraries found, the bandwidth measured.
+//! `spmv-bench system`: describes the machine, finds the libraries, and measures the bandwidth.
 
 use std::io::{self, Write};
 
@@ -19,10 +19,11 @@ use crate::record::run::{Bandwidth, DeviceBandwidth, Library, REVISION};
 use crate::system::System;
 use crate::team::Team;
 
-/// Bytes swept: inside the last-level cache, about it, and far beyond it.
+/// The working sets in bytes: typically smaller than the last-level cache, of similar size, and much larger.
 const SIZES: [usize; 3] = [32 << 20, 256 << 20, 2 << 30];
-const LOOKS: usize = 5;
-/// No machine has more; a world in which every number is a GPU ends here.
+/// The number of repetitions of each bandwidth measurement.
+const REPETITIONS: usize = 5;
+/// The largest number of GPUs that are listed. It bounds the search if every number is a valid GPU, as in tests.
 const MOST_GPUS: usize = 16;
 
 #[derive(Serialize)]
@@ -32,7 +33,7 @@ struct Facts<'a> {
     #[serde(flatten)]
     system: &'a System,
     gpus: Vec<Gpu>,
-    /// Why there is none.
+    /// The reason why there is no GPU.
     no_gpu: Option<String>,
     libraries: Vec<Library>,
     bandwidth: Vec<Bandwidth>,
@@ -55,7 +56,7 @@ pub fn run(args: &SystemArgs, env: &mut Env) -> Result<CommandStatus> {
     ensure!((1..=cpus).contains(&most), "--threads {most}: it must be from 1 to {cpus}");
     let mut bandwidth = Vec::new();
     for threads in counts(most) {
-        let team = Team::pinned(&system.cpus[..threads]).context("cannot pin threads")?;
+        let team = Team::pinned(&system.cpus[..threads]).context("cannot bind threads to CPUs")?;
         bandwidth.extend(self::bandwidth(&team, env.clock, &sizes(system)));
     }
     let (gpus, no_gpu) = gpus(env);
@@ -79,7 +80,7 @@ pub fn run(args: &SystemArgs, env: &mut Env) -> Result<CommandStatus> {
     args.output.write(&text, env.stdout).map(|()| CommandStatus::Ok)
 }
 
-/// 1, 2, 4, … and `most` itself.
+/// Returns the thread counts 1, 2, 4, … and `most`.
 fn counts(most: usize) -> Vec<usize> {
     let mut counts: Vec<_> =
         std::iter::successors(Some(1), |n| Some(2 * n)).take_while(|&n| n < most).collect();
@@ -87,13 +88,13 @@ fn counts(most: usize) -> Vec<usize> {
     counts
 }
 
-/// Those that leave three quarters of the memory alone that there is, or that may be taken.
+/// Returns the working sets that need at most a quarter of the available memory.
 pub fn sizes(system: &System) -> Vec<usize> {
     let memory = system.memory_bytes.unwrap_or(u64::MAX).min(Available::now(None, 0).bytes);
     SIZES.into_iter().filter(|size| *size as u64 <= memory / 4).collect()
 }
 
-/// What is measured of a GPU for the facts of a run.
+/// The speed of a GPU for the run record.
 #[derive(Default)]
 pub struct DeviceSpeed {
     pub bandwidth: Vec<DeviceBandwidth>,
@@ -101,8 +102,9 @@ pub struct DeviceSpeed {
     pub launch_us: Option<f64>,
 }
 
-/// A GPU's bandwidth within its second-level cache and beyond it, at sizes that take at most a quarter of its
-/// free memory, and the time of a launch. What cannot be measured stays unknown: methods will say why.
+/// Measures the bandwidth of a GPU within and beyond its second-level cache, with working sets of at most a quarter
+/// of its free memory, and the launch time. Values that cannot be measured are omitted: the methods will report the
+/// error.
 pub fn device(gpu: &DeviceGpu) -> DeviceSpeed {
     if let Some(modelled) = gpu.modelled() {
         let launch_us = Some(1e6 * modelled.launch_time.as_secs_f64());
@@ -115,24 +117,24 @@ pub fn device(gpu: &DeviceGpu) -> DeviceSpeed {
     let fitting = [l2 / 2, 4 * l2, 32 * l2].into_iter().filter(|&size| size as u64 <= free / 4);
     let at = |bytes| {
         let mut sweeps = DeviceSweeps::new(gpu, bytes);
-        sweeps.look(&probe, LOOKS, None).ok()?;
+        sweeps.look(&probe, REPETITIONS, None).ok()?;
         Some(DeviceBandwidth { bytes, peak: sweeps.best() })
     };
     let launch_us = probe.launch_time().ok().map(|time| 1e6 * time.as_secs_f64());
     DeviceSpeed { bandwidth: fitting.filter_map(at).collect(), launch_us }
 }
 
-/// The bandwidth of a team at each of `sizes`.
+/// Measures the bandwidth of a team with each working set.
 pub fn bandwidth(team: &Team, clock: &dyn Clock, sizes: &[usize]) -> Vec<Bandwidth> {
     let at = |&bytes: &usize| {
         let mut sweeps = Sweeps::new(team, bytes);
-        (0..LOOKS).for_each(|_| sweeps.look(team, clock, None::<fn()>));
+        (0..REPETITIONS).for_each(|_| sweeps.look(team, clock, None::<fn()>));
         Bandwidth { threads: team.len(), bytes, peak: sweeps.best() }
     };
     sizes.iter().map(at).collect()
 }
 
-/// All GPUs, or why there is none.
+/// Returns all GPUs, or the reason why there is none.
 fn gpus(env: &Env) -> (Vec<Gpu>, Option<String>) {
     let mut gpus = Vec::new();
     for number in 0..MOST_GPUS {
@@ -148,7 +150,7 @@ fn gpus(env: &Env) -> (Vec<Gpu>, Option<String>) {
     (gpus, None)
 }
 
-/// What text says of a GPU.
+/// Returns the lines that describe a GPU.
 fn lines(gpu: &Gpu) -> [String; 3] {
     let facts = &gpu.facts;
     let (major, minor) = facts.compute_capability;
@@ -177,7 +179,7 @@ fn write_text(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
     line("CPU", cpu.clone().unwrap_or_else(|| "unknown".into()))?;
     line("CPUs", format!("{} on {cores} cores: {cpus:?}", cpus.len()))?;
     if let Some(quota) = cpu_quota {
-        line("CPU quota", format!("{quota} CPUs' time, by a control group"))?;
+        line("CPU quota", format!("time of {quota} CPUs, limited by a control group"))?;
     }
     for cache in caches {
         let (level, kind, shared) = (cache.level, cache.kind.to_lowercase(), &cache.shared_by);

@@ -1,4 +1,4 @@
-//! What a session is asked to measure of one matrix, and what it tells as it goes.
+//! The task of measuring one matrix, and the events that report its progress and results.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,44 +13,44 @@ use crate::record::run::{RowKey, Timed};
 use crate::record::{Group, MatrixReport};
 use crate::scalar::Precision;
 
-/// A matrix and what of it is open.
+/// A matrix and the methods that are still to be measured on it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MatrixTask {
     pub source: Source,
-    /// Whether a matrix of a single row or column is left out.
+    /// Whether a matrix with a single row or column is skipped.
     pub skip_trivial: bool,
-    /// Rows, columns and nonzeros that it had when the first rows were measured.
+    /// The numbers of rows, columns and nonzeros of the matrix when its existing rows were measured.
     pub sizes: Option<[usize; 3]>,
-    /// What has a row already.
+    /// The cells that already have a row.
     pub done: Vec<Timed>,
-    /// What is not to be run again, but has no row yet.
+    /// The cells that must not be run again but have no row yet.
     pub ended: Vec<(RowKey, Ended)>,
 }
 
-/// How a method ended that took its process with it.
+/// The result of a method that ended its process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Ended {
     Failed(String),
     Timeout(String),
 }
 
-/// What is told.
+/// A message about the progress or results of a task.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Event {
-    /// What comes next: if the process ends there, that was it.
+    /// The next step. If the process ends before another event, this step is the cause.
     Step(Step),
-    /// The matrix is read, or why there is nothing else of it; no groups yet.
+    /// The matrix has been read, or the reason why it cannot be measured. Contains no groups.
     Matrix(Box<MatrixReport>),
-    /// What became of a method; its row without what depends on the others of its group.
+    /// The result of a method: its row without the values that depend on other methods of its group.
     Final(Box<Row>),
     /// A group is complete.
     Group(Box<Group>),
-    /// What there is of a group that was interrupted. It is for people only: where rows are kept, it would pass for
-    /// a whole measurement.
+    /// The partial results of an interrupted group. They are only displayed, never stored, because stored rows
+    /// would be taken for a complete measurement.
     Partial(Box<Group>),
 }
 
-/// What all methods have in common that are measured one after the other.
+/// The properties that all methods of a group have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Way {
     pub order: Order,
@@ -59,13 +59,13 @@ pub struct Way {
 }
 
 impl Way {
-    /// Whether a cell is measured so.
+    /// Returns whether a cell has these properties.
     pub fn has(&self, cell: &RowKey) -> bool {
         (cell.precision, cell.order, cell.cache)
             == (self.precision, Some(self.order), Some(self.cache))
     }
 
-    /// The cell of a method, in a team of so many threads; methods of the GPU run on `gpu`.
+    /// Returns the cell of a method with a team of `team` threads. GPU methods run on `gpu`.
     pub fn cell(&self, choice: &Choice, gpu: Device, team: usize) -> RowKey {
         RowKey {
             precision: self.precision,
@@ -78,55 +78,56 @@ impl Way {
     }
 }
 
-/// A part of the work.
+/// A step of a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Step {
-    /// Reading the matrix, or making it.
+    /// Reading or generating the matrix.
     Load,
-    /// Bringing it into an order.
+    /// Reordering the matrix.
     Order(Order),
-    /// Vectors and reference; or, of a device, bringing the matrix there.
+    /// Computing the vectors and the reference; or with a device, copying the matrix to that device.
     Begin(Way, Option<Device>),
-    /// A method's preparation, or one of its turns.
+    /// The preparation of a method, or one of its turns.
     Method(RowKey, Turn),
 }
 
 impl MatrixTask {
-    /// All of a matrix.
+    /// Creates the task of measuring all methods on a matrix.
     pub fn whole(source: &Source, skip_trivial: bool) -> Self {
         let (source, sizes) = (source.clone(), None);
         Self { source, skip_trivial, sizes, done: Vec::new(), ended: Vec::new() }
     }
 
-    /// Why a matrix of that many rows, columns and nonzeros is not the one that has rows already.
+    /// Returns an error message if the size of the matrix differs from the size when its existing rows were
+    /// measured.
     pub fn differs_from(&self, now: [usize; 3]) -> Option<String> {
         let then = self.sizes.filter(|then| *then != now)?;
         let shown = |[rows, cols, nnz]: [usize; 3]| format!("{rows} x {cols} with {nnz} nonzeros");
         let (then, now) = (shown(then), shown(now));
         Some(format!(
-            "the matrix is now {now}, and its rows in the file are of {then}; remove these rows to measure it \
-             again"
+            "the matrix is now {now}, but its rows in the file belong to {then}; remove these rows to measure \
+             it again"
         ))
     }
 
-    /// Whether a cell has its row.
+    /// Returns whether a cell already has a row.
     pub fn is_done(&self, cell: &RowKey) -> bool {
         self.done.iter().any(|timed| timed.cell == *cell)
     }
 
-    /// Whether a cell has no row yet and has not ended.
+    /// Returns whether a cell has no row and has not ended its process.
     pub fn is_to_run(&self, cell: &RowKey) -> bool {
         !self.is_done(cell) && self.end_of(cell).is_none()
     }
 
-    /// How a cell has ended, if it has.
+    /// Returns how a cell has ended its process, if it has.
     pub fn end_of(&self, cell: &RowKey) -> Option<&Ended> {
         self.ended.iter().find(|(ended, _)| ended == cell).map(|(_, end)| end)
     }
 }
 
 impl Step {
-    /// Whether a cell cannot be had without it; none can without the matrix.
+    /// Returns whether a cell needs this step. Every cell needs the matrix.
     pub fn concerns(&self, cell: &RowKey) -> bool {
         match self {
             Self::Load => true,
@@ -138,22 +139,22 @@ impl Step {
         }
     }
 
-    /// Whether the matrix itself is at fault.
+    /// Returns whether the matrix itself is the cause if the process ends in this step.
     pub fn is_of_matrix(&self) -> bool {
         matches!(self, Self::Load)
     }
 
-    /// In words, after "while".
+    /// Describes the step for a message, after the word "while".
     pub fn describe(&self) -> String {
         match self {
             Self::Load => "reading the matrix".into(),
-            Self::Order(order) => format!("bringing the matrix into the order {}", order.name()),
+            Self::Order(order) => format!("reordering the matrix with {}", order.name()),
             Self::Begin(way, None) => {
-                format!("making vectors and reference in {}", way.precision.name())
+                format!("computing vectors and reference in {}", way.precision.name())
             }
             Self::Begin(way, Some(device)) => {
                 let (device, precision) = (device.name(), way.precision.name());
-                format!("bringing matrix and vectors to the {device} in {precision}")
+                format!("copying the matrix and vectors to the {device} in {precision}")
             }
             Self::Method(cell, _) => format!("running {}", cell.method),
         }
@@ -161,11 +162,11 @@ impl Step {
 }
 
 impl Event {
-    /// Adds what is told of a matrix to its report.
+    /// Adds the event to the report of the matrix.
     pub fn add_to(self, report: &mut MatrixReport) {
         match self {
             Self::Step(_) | Self::Final(_) | Self::Partial(_) => (),
-            // Told again when a fresh process has read the matrix again.
+            // Sent again if a new child process has read the matrix again.
             Self::Matrix(matrix) => {
                 *report = MatrixReport { groups: std::mem::take(&mut report.groups), ..*matrix }
             }

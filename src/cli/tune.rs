@@ -1,4 +1,4 @@
-//! `spmv-bench tune`: the best values of parameters over many matrices.
+//! `spmv-bench tune`: finds the best parameter values over many matrices.
 
 pub mod args;
 mod shapes;
@@ -24,19 +24,20 @@ use crate::record::output;
 use crate::record::sort::Sort;
 use args::{Tunable, TuneArgs};
 
-/// What is tuned.
+/// A kind of tuning: which methods to measure and how to evaluate the results.
 trait Tuning {
-    /// What runs on each matrix.
+    /// Returns the methods that run on each matrix.
     fn choices(&self) -> Vec<Choice<'static>>;
-    /// Takes the results of a matrix, and writes their rows.
+    /// Adds the results of a matrix and writes their rows.
     fn take(&mut self, report: &MatrixReport, rows: &mut Rows) -> Result<()>;
-    /// What follows from all.
+    /// Writes the evaluation of all results.
     fn write(&self, out: &mut dyn Write) -> io::Result<()>;
 }
 
-/// Where rows go, if anywhere: on the disk as soon as a matrix has them.
+/// The output of rows, if there is one. The rows of a matrix are written as soon as it is measured.
 struct Rows(Option<Place>);
 
+/// The kind of the output file.
 enum Place {
     File(RowFile),
     Device { device: File, has_header: bool },
@@ -101,7 +102,10 @@ pub fn run(args: TuneArgs, command: Vec<String>, env: &mut Env) -> Result<Comman
         }
         tuning.take(&run.report, &mut rows)?;
         if run.interrupted {
-            writeln!(env.stderr, "interrupted: the results are those of the matrices before")?;
+            writeln!(
+                env.stderr,
+                "interrupted: the results contain only the matrices measured so far"
+            )?;
             break;
         }
         progress.end();
@@ -112,7 +116,7 @@ pub fn run(args: TuneArgs, command: Vec<String>, env: &mut Env) -> Result<Comman
     Ok(verdict)
 }
 
-/// What is measured unless the command line says otherwise.
+/// Checks the arguments and sets the defaults of `tune`: its methods and one round.
 fn with_defaults(mut measure: MeasureArgs, what: Tunable) -> Result<MeasureArgs> {
     ensure!(
         measure.format.is_none(),
@@ -123,7 +127,7 @@ fn with_defaults(mut measure: MeasureArgs, what: Tunable) -> Result<MeasureArgs>
         counts.iter().all(|&count| count <= 1),
         "tune measures with one number of --threads, one --cache and one --order at a time"
     );
-    let why = "tune writes its rows as CSV to the file of --output, and nothing else";
+    let why = "tune writes its rows as CSV to the file of --output, and no other files";
     measure.exports.refuse(why)?;
     ensure!(measure.sort == Sort::Command, "--sort: tune prints no table of methods");
     let methods = match (what, &measure.device) {

@@ -1,4 +1,4 @@
-//! Which files commands write, and in which form. All of them are checked before anything is measured.
+//! The output files of commands and their formats. All of them are checked before anything is measured.
 
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
@@ -13,23 +13,23 @@ use crate::record::file::is_no_file;
 use crate::record::output::{self, Output, OutputError};
 use crate::record::write::{Format, Reporter};
 
-/// The same results in further forms.
+/// Options that write the results in additional formats.
 #[derive(Clone, Debug, Args)]
 pub struct ExportArgs {
-    /// Write the results to a file as CSV, too; corpus cannot do so with --resume, nor can it for the other two
-    /// forms, as the files would lack the earlier rows
+    /// Also write the results to this file as CSV. This option and the next two cannot be used with corpus
+    /// --resume, because the file would not contain the earlier rows
     #[arg(long, value_name = "FILE")]
     pub export_csv: Option<PathBuf>,
-    /// Write the results to a file as JSON, too
+    /// Also write the results to this file as JSON
     #[arg(long, value_name = "FILE")]
     pub export_json: Option<PathBuf>,
-    /// Write the results to a file as Markdown tables, too
+    /// Also write the results to this file as Markdown tables
     #[arg(long, value_name = "FILE")]
     pub export_markdown: Option<PathBuf>,
 }
 
 impl ExportArgs {
-    /// The files that are asked for: the option, the form and the name.
+    /// Returns the requested files: option, format and path.
     fn all(&self) -> impl Iterator<Item = (&'static str, Format, &Path)> {
         let Self { export_csv, export_json, export_markdown } = self;
         let all = [
@@ -40,20 +40,20 @@ impl ExportArgs {
         all.into_iter().filter_map(|(option, form, path)| Some((option, form, path.as_deref()?)))
     }
 
-    /// Refuses them where a command cannot write them.
+    /// Refuses these options for a command that does not support them.
     ///
     /// # Errors
-    /// Which option it was, and why it is refused.
+    /// Returns an error with the option and the reason `why` if an option is given.
     pub fn refuse(&self, why: &str) -> Result<()> {
         self.all().try_for_each(|(option, ..)| Err(anyhow!("{option}: {why}")))
     }
 }
 
 impl MeasureArgs {
-    /// The form of the results: the one given, that of the output's name, or `usual`.
+    /// Returns the format of the results: from `--format`, from the extension of the output file, or `usual`.
     ///
     /// # Errors
-    /// When the name says another form than `--format`.
+    /// Returns an error if the extension contradicts `--format`.
     pub fn format(&self, usual: Format) -> Result<Format> {
         let counts = [
             ("precision", self.precisions().len()),
@@ -64,52 +64,52 @@ impl MeasureArgs {
         let several = counts.into_iter().find(|&(_, count)| count > 1);
         if let Some((option, _)) = several.filter(|_| self.format == Some(Format::Ginkgo)) {
             bail!(
-                "--format ginkgo has one time for a matrix and method: choose one --{option}, or another form"
+                "--format ginkgo supports one time per matrix and method: choose one --{option}, or another format"
             );
         }
         form(self.format, self.output.as_deref(), usual)
     }
 
-    /// The same where one matrix is measured: text, or with `--quiet` lines for scripts.
+    /// Returns the format of the results for a single matrix. The default is text, or lines with `--quiet`.
     ///
     /// # Errors
-    /// The same.
+    /// Returns an error if the extension of the output file contradicts `--format`.
     pub fn format_of_one(&self) -> Result<Format> {
         self.format(if self.quiet { Format::Lines } else { Format::Text })
     }
 
-    /// Where the facts of the run are asked for: as named, or beside the output.
+    /// Returns the path of the run record: from `--run-record`, or next to the output file.
     pub fn record_path(&self) -> Option<PathBuf> {
         let output = self.output.as_deref().filter(|path| !is_no_file(path));
         self.run_record.clone().or_else(|| output.map(beside))
     }
 
-    /// Whether the machine's bandwidth is measured for the record.
+    /// Returns whether the memory bandwidth is measured for the run record.
     pub fn wants_bandwidth(&self) -> bool {
         !self.no_bandwidth && self.record_path().is_some()
     }
 
-    /// All files that the command line asks for, each with what asks for it.
+    /// Returns all files to be written, each with the option that requests it.
     fn written(&self) -> Vec<(&'static str, PathBuf)> {
-        let facts = if self.run_record.is_some() { "--run-record" } else { "the facts of the run" };
+        let facts = if self.run_record.is_some() { "--run-record" } else { "the run record" };
         let named = [("--output", self.output.clone()), (facts, self.record_path())];
         let named = named.into_iter().filter_map(|(what, path)| Some((what, path?)));
         let exports = self.exports.all().map(|(option, _, path)| (option, path.to_owned()));
         named.chain(exports).collect()
     }
 
-    /// Refuses to replace results and facts of a run that are there, unless told to.
+    /// Checks that no existing file would be replaced without `--force`.
     ///
     /// # Errors
-    /// Which file that is.
+    /// Returns an error with the first such file.
     pub fn check_new(&self) -> Result<()> {
         self.written().iter().try_for_each(|(_, path)| Ok(output::check(path, self.force)?))
     }
 
-    /// Refuses to write two things into one file, or anything into one that is measured.
+    /// Checks that all output files are different, and that none of them is a matrix to be measured.
     ///
     /// # Errors
-    /// Which file that is.
+    /// Returns an error with the first such file.
     pub fn check_files<'s>(&self, measured: impl Iterator<Item = &'s Source>) -> Result<()> {
         let mut written = self.written();
         written.retain(|(_, path)| !is_no_file(path));
@@ -131,10 +131,10 @@ impl MeasureArgs {
         Ok(())
     }
 
-    /// Who writes the results in that form, to the file of `--output` or to stdout.
+    /// Creates the reporter that writes the results to the file of `--output` or to stdout.
     ///
     /// # Errors
-    /// When nothing can be written there.
+    /// Returns an error if the file cannot be opened.
     pub fn reporter<'a>(
         &self,
         format: Format,
@@ -144,10 +144,10 @@ impl MeasureArgs {
         Ok(Reporter::new(format, self.sort, output))
     }
 
-    /// Who writes them in the further forms that are asked for.
+    /// Creates the reporters for the additional formats.
     ///
     /// # Errors
-    /// When nothing can be written to one of the files.
+    /// Returns an error if one of the files cannot be opened.
     pub fn exporters<'a>(&self) -> Result<Vec<Reporter<Output<'a>>>, OutputError> {
         let exporter = |(_, format, path): (_, _, &Path)| {
             Ok(Reporter::new(format, self.sort, Output::file(path, self.force)?))
@@ -156,40 +156,40 @@ impl MeasureArgs {
     }
 }
 
-/// Ends all outputs and gives files their names.
+/// Completes all outputs and renames the files to their final names.
 ///
 /// # Errors
-/// When one of the places does not take its end.
+/// Returns an error if one of the outputs cannot be written.
 pub fn finish<'a>(reporters: impl IntoIterator<Item = Reporter<Output<'a>>>) -> Result<()> {
     reporters.into_iter().try_for_each(|reporter| Ok(reporter.finish()?.finish()?))
 }
 
-/// Where a command writes what it would print.
+/// Options for writing to a file instead of stdout.
 #[derive(Debug, Args)]
 pub struct OutputArgs {
-    /// Write to a file, not to stdout
+    /// Write to this file instead of stdout
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Replace a file that is there already
+    /// Replace the file if it already exists
     #[arg(long)]
     pub force: bool,
 }
 
 impl OutputArgs {
-    /// Refuses a file that is there already, unless told to replace it, and always one that is read.
+    /// Checks that the output file does not exist or `--force` is given, and that it is not an input file.
     ///
     /// # Errors
-    /// Which file that is.
+    /// Returns an error with the name of the file.
     pub fn check(&self, read: &[&Path]) -> Result<()> {
         let Some(path) = &self.output else { return Ok(()) };
         read.iter().try_for_each(|read| check_not_read(path, read))?;
         Ok(output::check(path, self.force)?)
     }
 
-    /// Writes a text whole.
+    /// Writes a complete text.
     ///
     /// # Errors
-    /// When it is not taken.
+    /// Returns an error if it cannot be written.
     pub fn write(&self, text: &[u8], stdout: &mut dyn Write) -> Result<()> {
         match &self.output {
             Some(path) => Ok(output::write_whole(path, self.force, |out| out.write_all(text))?),
@@ -198,20 +198,20 @@ impl OutputArgs {
     }
 }
 
-/// Refuses to write to a file that is read.
+/// Checks that an output file is not an input file.
 ///
 /// # Errors
-/// When it is the same.
+/// Returns an error if both are the same file.
 pub fn check_not_read(written: &Path, read: &Path) -> Result<()> {
     let name = written.display();
-    ensure!(!is_same_file(read, written), "{name} is the file that is read: name another");
+    ensure!(!is_same_file(read, written), "{name} is an input file: use another output file");
     Ok(())
 }
 
-/// The form that a command writes: the one given, that of the file's name, or the usual one.
+/// Returns the format that a command writes: the given one, that of the file's extension, or the usual one.
 ///
 /// # Errors
-/// When the name is of another form than the one given, or of none that the command has.
+/// Returns an error if the extension contradicts the given format or is not supported by the command.
 pub fn form<F: ValueEnum>(given: Option<F>, output: Option<&Path>, usual: F) -> Result<F> {
     let named = output.and_then(|path| Some((path.display(), Format::of_name(path)?)));
     let Some((path, named)) = named else { return Ok(given.unwrap_or(usual)) };
@@ -220,31 +220,31 @@ pub fn form<F: ValueEnum>(given: Option<F>, output: Option<&Path>, usual: F) -> 
         let forms: Vec<_> = F::value_variants().iter().map(name).collect();
         let forms = forms.join(", ");
         return F::from_str(ending, false).map_err(|_| {
-            anyhow!("{path} has the ending of {ending}, but this command writes {forms}; name another file")
+            anyhow!("{path} has the extension of {ending}, but this command writes {forms}; use another extension")
         });
     };
     let name = name(&given);
     let is_alike = Format::from_str(&name, false).is_ok_and(|given| given.may_end_as(named));
     ensure!(
         is_alike,
-        "{path} has the ending of {ending}, but --format is {name}: change one of them"
+        "{path} has the extension of {ending}, but --format is {name}: change one of them"
     );
     Ok(given)
 }
 
-/// A form's name on the command line.
+/// Returns the name of a format on the command line.
 fn name(form: &impl ValueEnum) -> String {
     form.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
-/// Where the facts of a result file are.
+/// Returns the path of the run record of a result file.
 pub fn beside(output: &Path) -> PathBuf {
     let mut name = output.as_os_str().to_owned();
     name.push(".run.json");
     name.into()
 }
 
-/// Whether two names are of one file, or would be.
+/// Returns whether two paths are the same file, or would be if they existed.
 pub fn is_same_file(a: &Path, b: &Path) -> bool {
     let place = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino())).ok();
     match (place(a), place(b)) {

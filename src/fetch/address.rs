@@ -1,42 +1,42 @@
-//! Where the collection is.
+//! The web addresses of the collection and of its mirrors.
 
 use reqwest::Url;
 
 use crate::datasets::Matrix;
 
-/// The collection's own sites; all routes are the same on both.
+/// The collection's own sites. The paths are the same on both.
 const COLLECTION: [&str; 2] =
     ["https://sparse.tamu.edu", "https://suitesparse-collection-website.herokuapp.com"];
 
-/// An address that the collection's routes are below, without a slash at its end.
+/// The base URL of the collection or of a mirror, without a trailing slash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site(String);
 
 impl Site {
-    /// The collection's own, in the order to ask them.
+    /// Returns the collection's own sites, in the order in which they are tried.
     pub fn collection() -> Vec<Self> {
         COLLECTION.map(|site| Self(site.to_owned())).to_vec()
     }
 
-    /// One with a copy of the collection.
+    /// Parses the base URL of a mirror.
     ///
     /// # Errors
-    /// When that is no address of the web.
+    /// Returns an error if the text is not an http or https URL.
     pub fn mirror(text: &str) -> Result<Self, String> {
         let url = Url::parse(text)
-            .map_err(|_| "it is no address of the web such as http://host/path".to_owned())?;
+            .map_err(|_| "it is not a web address such as http://host/path".to_owned())?;
         match url.scheme() {
             "http" | "https" => Ok(Self(text.trim_end_matches('/').to_owned())),
             other => Err(format!("{other} is not supported, only http and https")),
         }
     }
 
-    /// Of a matrix's archive.
+    /// Returns the URL of a matrix's archive.
     pub fn archive(&self, matrix: &Matrix) -> String {
         format!("{}/MM/{}.tar.gz", self.0, matrix.id)
     }
 
-    /// Of the index.
+    /// Returns the URL of the index.
     pub fn index(&self) -> String {
         format!("{}/files/ssstats.csv", self.0)
     }
@@ -68,7 +68,7 @@ mod tests {
         );
         assert_eq!(
             Site::mirror("host/x").unwrap_err(),
-            "it is no address of the web such as http://host/path"
+            "it is not a web address such as http://host/path"
         );
     }
 }

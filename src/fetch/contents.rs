@@ -1,42 +1,42 @@
-//! What a Matrix Market file must say to be the matrix that was asked for, looked at while it streams
-//! by: the banner, the size line, and as many entry lines as that says.
+//! Checks whether a Matrix Market file contains the requested matrix, while the file is being unpacked: the
+//! banner, the size line, and the number of entry lines.
 
 use std::io::BufRead;
 
 use crate::datasets::Matrix;
 
-/// Longer lines in a file's head are not Matrix Market.
+/// The longest permitted line in the header of a file, in bytes.
 const LONGEST_LINE: usize = 1 << 16;
 
-/// What a file's head says.
+/// The header of a Matrix Market file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
     stored: Stored,
     pub rows: u64,
     pub cols: u64,
-    /// Entry lines that follow; `None` in an array, where the size says it.
+    /// The number of entry lines; `None` for an array, where it follows from the size.
     entries: Option<u64>,
 }
 
-/// Which part of the matrix is in the file.
+/// The part of the matrix that the file stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stored {
     All,
     Triangle,
-    /// Without the diagonal.
+    /// A triangle without the diagonal.
     StrictTriangle,
 }
 
-/// Reads a head line by line.
+/// A parser that reads the header line by line.
 #[derive(Default)]
 struct HeadReader {
     lines: u64,
-    /// Whether the file is an array, and what of the matrix is in it.
+    /// Whether the file is an array, and which part of the matrix it stores.
     banner: Option<(bool, Stored)>,
 }
 
 impl HeadReader {
-    /// Takes a line; the head at its end.
+    /// Parses a line. Returns the header after its last line.
     fn take(&mut self, line: &[u8]) -> Result<Option<Head>, String> {
         self.lines += 1;
         let line = String::from_utf8_lossy(line);
@@ -54,7 +54,7 @@ impl HeadReader {
             (Some(&[rows, cols, entries]), false) => {
                 Ok(Some(Head { stored, rows, cols, entries: Some(entries) }))
             }
-            _ => Err(format!("{} is no size line", shown(&line))),
+            _ => Err(format!("{} is not a size line", shown(&line))),
         }
     }
 }
@@ -80,16 +80,16 @@ fn banner(line: &str) -> Result<(bool, Stored), String> {
     Ok((array, stored))
 }
 
-/// A line as shown in a message: printable and not too long.
+/// Escapes and shortens a line for a message.
 fn shown(line: &str) -> String {
     format!("`{:.40}`", line.trim().escape_debug().to_string())
 }
 
 impl Head {
-    /// The head at the beginning of a file.
+    /// Reads the header at the beginning of a file.
     ///
     /// # Errors
-    /// When there is none, with the line.
+    /// Returns an error with the line number if the header is not valid.
     pub fn read(mut from: impl BufRead, file: &str) -> Result<Self, String> {
         let mut reader = HeadReader::default();
         loop {
@@ -107,10 +107,10 @@ impl Head {
         }
     }
 
-    /// Whether the rows and columns are the matrix's.
+    /// Checks whether the numbers of rows and columns are those of the matrix.
     ///
     /// # Errors
-    /// With both.
+    /// Returns an error with both sizes if they differ.
     pub fn check_shape(&self, matrix: &Matrix) -> Result<(), String> {
         let (Self { rows, cols, .. }, Matrix { id, .. }) = (self, matrix);
         match (*rows, *cols) == (matrix.rows, matrix.cols) {
@@ -121,7 +121,7 @@ impl Head {
         }
     }
 
-    /// Whether as many entries follow as the matrix has.
+    /// Checks whether the number of entries is possible for the matrix.
     fn check_entries(&self, matrix: &Matrix) -> Result<(), String> {
         let Some(entries) = self.entries else { return Ok(()) };
         let all = matrix.entries;
@@ -134,43 +134,44 @@ impl Head {
             return Ok(());
         }
         let wanted = if least == most { format!("{least}") } else { format!("{least} to {most}") };
-        Err(format!("{entries} entries, but of {} {wanted} are stored", matrix.id))
+        Err(format!("{entries} entries, but a file of {} stores {wanted}", matrix.id))
     }
 }
 
-/// Looks at a file that comes in pieces.
+/// A check of a file that is read in pieces.
 pub struct Contents<'m> {
     matrix: &'m Matrix,
     file: String,
     stage: Stage,
 }
 
+/// The position in the file.
 enum Stage {
-    /// And the line that has begun.
+    /// In the header, with the beginning of the current line.
     Head(HeadReader, Vec<u8>),
     Entries {
         head: Head,
         found: u64,
-        /// Whether the line at hand has shown what it is.
+        /// Whether the first non-blank character of the current line has been read.
         known: bool,
     },
 }
 
 impl<'m> Contents<'m> {
-    /// Of a file of that name that must be this matrix.
+    /// Creates a check of the file with this name, which must contain the matrix.
     pub fn of(matrix: &'m Matrix, file: String) -> Self {
         Self { matrix, file, stage: Stage::Head(HeadReader::default(), Vec::new()) }
     }
 
-    /// Looks at the next bytes.
+    /// Checks the next bytes.
     ///
     /// # Errors
-    /// When they are not the matrix's.
+    /// Returns an error if they do not belong to the matrix.
     pub fn take(&mut self, bytes: &[u8]) -> Result<(), String> {
         for piece in bytes.split_inclusive(|&byte| byte == b'\n') {
             match &mut self.stage {
                 Stage::Head(_, line) if line.len() + piece.len() > LONGEST_LINE => {
-                    return Err(format!("{}: a line of its head has no end", self.file));
+                    return Err(format!("{}: a line of its header is too long", self.file));
                 }
                 Stage::Head(_, line) => {
                     line.extend_from_slice(piece);
@@ -191,7 +192,7 @@ impl<'m> Contents<'m> {
         Ok(())
     }
 
-    /// Ends the line of the head.
+    /// Parses the current line of the header.
     fn head_line(&mut self) -> Result<(), String> {
         let Stage::Head(reader, line) = &mut self.stage else { return Ok(()) };
         let head = reader.take(&std::mem::take(line)).and_then(|head| match head {
@@ -209,10 +210,10 @@ impl<'m> Contents<'m> {
         Ok(())
     }
 
-    /// Ends the file.
+    /// Checks the file after its last byte.
     ///
     /// # Errors
-    /// When it has not as many entries as it said.
+    /// Returns an error if the number of entry lines differs from the size line.
     pub fn end(mut self) -> Result<(), String> {
         if matches!(&self.stage, Stage::Head(_, line) if !line.is_empty()) {
             self.head_line()?;
@@ -221,7 +222,10 @@ impl<'m> Contents<'m> {
             Stage::Entries { head: Head { entries: Some(entries), .. }, found, .. }
                 if found != entries =>
             {
-                Err(format!("{}: {found} entry lines, but its size line says {entries}", self.file))
+                Err(format!(
+                    "{}: {found} entry lines, but its size line specifies {entries}",
+                    self.file
+                ))
             }
             Stage::Entries { .. } => Ok(()),
             Stage::Head(..) => Err(format!("{}: it ends before the size line", self.file)),
@@ -237,8 +241,8 @@ mod tests {
         Matrix::of_size("G/m", rows, cols, entries)
     }
 
-    /// Whole, and byte by byte.
-    fn look(text: &str, matrix: &Matrix) -> Result<(), String> {
+    /// Checks a text in one piece and byte by byte; both results must be the same.
+    fn check(text: &str, matrix: &Matrix) -> Result<(), String> {
         let of = |size: usize| {
             let mut contents = Contents::of(matrix, "m.mtx".into());
             text.as_bytes().chunks(size).try_for_each(|piece| contents.take(piece))?;
@@ -254,49 +258,52 @@ mod tests {
     }
 
     #[test]
-    fn what_is_the_matrix() {
+    fn a_file_of_the_matrix_is_accepted() {
         for (text, matrix) in [
             (coordinate("general", "2 3 2", "1 1 1\n2 3 5"), matrix(2, 3, 2)),
             (coordinate("general", "2 3 2", "\n1 1 1\n \n% c\n2 3 5\n\n"), matrix(2, 3, 2)),
             (coordinate("general", "0 0 0", ""), matrix(0, 0, 0)),
-            // With two, one and no entry on the diagonal.
+            // Two, one and no entries on the diagonal.
             (coordinate("symmetric", "2 2 3", "1 1 1\n2 1 1\n2 2 1\n"), matrix(2, 2, 4)),
             (coordinate("symmetric", "2 2 2", "1 1 1\n2 1 1\n"), matrix(2, 2, 3)),
             (coordinate("hermitian", "2 2 1", "2 1 1\n"), matrix(2, 2, 2)),
             (coordinate("skew-symmetric", "2 2 1", "2 1 1\n"), matrix(2, 2, 2)),
             ("%%MatrixMarket matrix array real general\n2 1\n1\n2\n".into(), matrix(2, 1, 1)),
         ] {
-            assert_eq!(look(&text, &matrix), Ok(()), "{text}");
+            assert_eq!(check(&text, &matrix), Ok(()), "{text}");
         }
     }
 
     #[test]
-    fn what_is_not() {
+    fn other_files_are_refused() {
         let general = |size, lines| coordinate("general", size, lines);
         for (text, expected) in [
             (String::new(), "m.mtx: it ends before the size line"),
             ("%%MatrixMarket matrix coordinate real general\n%\n".into(), "m.mtx: it ends before"),
             ("<html>".into(), "m.mtx:1: the first line must begin with %%MatrixMarket matrix, not"),
-            (general("2 3", ""), "m.mtx:4: `2 3` is no size line"),
-            (general("2 3 -2", ""), "m.mtx:4: `2 3 -2` is no size line"),
+            (general("2 3", ""), "m.mtx:4: `2 3` is not a size line"),
+            (general("2 3 -2", ""), "m.mtx:4: `2 3 -2` is not a size line"),
             (general("3 2 2", ""), "m.mtx:4: 3 x 2, but G/m has 2 x 3"),
-            (general("2 3 3", ""), "m.mtx:4: 3 entries, but of G/m 2 are stored"),
-            (general("2 3 2", "1 1 1\n"), "m.mtx: 1 entry lines, but its size line says 2"),
-            (general("2 3 2", "1 1 1\n\n1 2\n1"), "m.mtx: 3 entry lines, but its size line says 2"),
-            ("x".repeat(LONGEST_LINE + 1), "m.mtx: a line of its head has no end"),
+            (general("2 3 3", ""), "m.mtx:4: 3 entries, but a file of G/m stores 2"),
+            (general("2 3 2", "1 1 1\n"), "m.mtx: 1 entry lines, but its size line specifies 2"),
+            (
+                general("2 3 2", "1 1 1\n\n1 2\n1"),
+                "m.mtx: 3 entry lines, but its size line specifies 2",
+            ),
+            ("x".repeat(LONGEST_LINE + 1), "m.mtx: a line of its header is too long"),
         ] {
-            let error = look(&text, &matrix(2, 3, 2)).unwrap_err();
+            let error = check(&text, &matrix(2, 3, 2)).unwrap_err();
             assert!(error.starts_with(expected), "{text:.90}: {error}");
         }
-        let error = look(&coordinate("symmetric", "9 9 9", ""), &matrix(9, 9, 31)).unwrap_err();
-        assert_eq!(error, "m.mtx:4: 9 entries, but of G/m 16 to 20 are stored");
+        let error = check(&coordinate("symmetric", "9 9 9", ""), &matrix(9, 9, 31)).unwrap_err();
+        assert_eq!(error, "m.mtx:4: 9 entries, but a file of G/m stores 16 to 20");
         let error =
-            look(&coordinate("skew-symmetric", "9 9 9", ""), &matrix(9, 9, 32)).unwrap_err();
-        assert_eq!(error, "m.mtx:4: 9 entries, but of G/m 16 are stored");
+            check(&coordinate("skew-symmetric", "9 9 9", ""), &matrix(9, 9, 32)).unwrap_err();
+        assert_eq!(error, "m.mtx:4: 9 entries, but a file of G/m stores 16");
     }
 
     #[test]
-    fn a_head_is_read_alone() {
+    fn only_the_header_is_read() {
         let text = coordinate("general", "2 3 2", "anything");
         let head = Head::read(text.as_bytes(), "m.mtx").unwrap();
         assert_eq!((head.rows, head.cols), (2, 3));

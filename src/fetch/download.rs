@@ -1,5 +1,5 @@
-//! Downloads a file: again when that may help, going on where the last try ended, from another site
-//! when one has not got it.
+//! Downloads a file. Temporary failures are retried and continue where the last attempt ended. If a site does
+//! not have the file, the next site is tried.
 
 use std::fs::File;
 use std::io::Write;
@@ -16,46 +16,47 @@ use super::pace::Pace;
 use super::part::{Origin, Part};
 use super::web::{Answer, Web};
 
-/// Tries in a row, of an address, that bring nothing.
+/// The number of consecutive attempts without any data after which an address fails.
 const TRIES: u32 = 4;
-/// Tries of an address that bring less than [`LITTLE`] each.
+/// The number of attempts with less than [`LITTLE`] bytes each after which an address fails.
 const SMALL_TRIES: u32 = 64;
+/// The size in bytes below which an attempt counts as small.
 const LITTLE: u64 = 64 << 10;
-/// The longest pause that a server may ask for, in pauses.
+/// The longest pause that a server may request, as a multiple of [`Download::pause`].
 const LONGEST_PAUSE: u32 = 60;
-/// Free space is looked at each time so many bytes were written.
-const BETWEEN_LOOKS: u64 = 16 << 20;
+/// The number of written bytes after which the free space is checked again.
+const BETWEEN_CHECKS: u64 = 16 << 20;
 
-/// A download into a part.
+/// A download into a partial file.
 pub struct Download<'d> {
     pub web: &'d Web<'d>,
     pub part: &'d Part,
-    /// Whose disk the part is on.
+    /// The folder whose free space is checked.
     pub folder: &'d Folder,
-    /// The first pause before another try; each further one is twice as long.
+    /// The pause before the second attempt; it doubles before each further attempt.
     pub pause: Duration,
-    /// The most bytes that the file may have.
+    /// The largest permitted size of the file in bytes.
     pub most: u64,
-    /// Told of the bytes that are there, and of how many there will be.
+    /// Called with the number of downloaded bytes, and the total number if it is known.
     pub watch: &'d dyn Fn(u64, Option<u64>),
 }
 
-/// Why a try failed.
+/// The reason why an attempt failed.
 enum Miss {
-    /// Another try may succeed, after so many pauses if the server asks for that.
+    /// Another attempt may succeed. The number is the pause that the server requests, if it does.
     Passing(String, Option<u32>),
-    /// This address will not do.
+    /// Further attempts with this address are useless.
     Refused(String),
-    /// No address will.
+    /// The failure is local, so that other addresses are useless too.
     Here(FetchError),
 }
 
 impl Download<'_> {
-    /// Makes the part whole from the first address that has it, and tells which. A part that cannot be
-    /// gone on with is discarded when that fails.
+    /// Completes the partial file from the first address that has it, and returns that address. If all fail, a
+    /// partial file that cannot be resumed is removed.
     ///
     /// # Errors
-    /// With every address and what it answered.
+    /// Returns an error with every address and its response.
     pub fn run(&self, addresses: impl IntoIterator<Item = String>) -> Result<String, FetchError> {
         if self.part.bytes() > self.most {
             self.part.discard()?;
@@ -63,11 +64,12 @@ impl Download<'_> {
         if let Some(origin) = self.part.origin().filter(|o| o.total == Some(self.part.bytes())) {
             return Ok(origin.address);
         }
-        let brought = self.first_of(addresses);
-        if brought.is_err() && self.part.origin().is_none_or(|origin| origin.validator.is_none()) {
+        let downloaded = self.first_of(addresses);
+        if downloaded.is_err() && self.part.origin().is_none_or(|origin| origin.validator.is_none())
+        {
             self.part.discard()?;
         }
-        brought
+        downloaded
     }
 
     fn first_of(&self, addresses: impl IntoIterator<Item = String>) -> Result<String, FetchError> {
@@ -78,7 +80,7 @@ impl Download<'_> {
                 Ok(()) => return Ok(address),
                 Err(Miss::Here(error)) => return Err(error),
                 Err(Miss::Passing(message, _)) => {
-                    answers.push(format!("{address}: {message} ({TRIES} tries)"));
+                    answers.push(format!("{address}: {message} ({TRIES} attempts)"));
                 }
                 Err(Miss::Refused(message)) => answers.push(format!("{address}: {message}")),
             }
@@ -86,7 +88,7 @@ impl Download<'_> {
         Err(FetchError::Failed(answers.join("; ")))
     }
 
-    /// Tries an address as long as that may help.
+    /// Downloads from one address, with repeated attempts as long as they may succeed.
     fn one(&self, address: &str, pace: &Pace) -> Result<(), Miss> {
         if let Some(reason) = self.web.refusal(address) {
             return Err(Miss::Refused(reason.to_owned()));
@@ -107,7 +109,7 @@ impl Download<'_> {
                 return Err(Miss::Passing(message, asked));
             }
             if small_tries == SMALL_TRIES {
-                let few = format!("{SMALL_TRIES} tries brought less than {LITTLE} bytes each");
+                let few = format!("{SMALL_TRIES} attempts delivered less than {LITTLE} bytes each");
                 return Err(Miss::Refused(format!("{few}; the last: {message}")));
             }
             let pause = self.pause.saturating_mul(pauses(tries, asked));
@@ -140,21 +142,22 @@ impl Download<'_> {
             }
             (416, Some(_)) => {
                 self.part.discard().map_err(Miss::Here)?;
-                Err(Miss::Passing(format!("nothing follows byte {bytes}"), None))
+                Err(Miss::Passing(format!("the server has no data after byte {bytes}"), None))
             }
             (status, _) => Err(refusal(status, &answer.headers)),
         }
     }
 
     fn origin(&self, address: &str, headers: &HeaderMap) -> Origin {
-        // A weak tag does not name bytes.
+        // A weak ETag does not guarantee that the bytes are identical.
         let tag = text(headers, &ETAG).filter(|tag| !tag.starts_with("W/"));
         let validator = tag.or_else(|| text(headers, &LAST_MODIFIED)).map(str::to_owned);
         let total = text(headers, &CONTENT_LENGTH).and_then(|length| length.parse().ok());
         Origin { address: address.to_owned(), validator, total }
     }
 
-    /// The total of an answer that goes on at `bytes`; one that does not makes the part begin anew.
+    /// Returns the total size from a response that continues at `bytes`. If the response does not continue
+    /// there, removes the partial file, so that the next attempt starts from the beginning.
     fn continued(
         &self,
         headers: &HeaderMap,
@@ -169,36 +172,39 @@ impl Download<'_> {
             return Ok(total.or(origin.total));
         }
         self.part.discard().map_err(Miss::Here)?;
-        Err(Miss::Passing(format!("Content-Range '{range}' does not go on at {bytes}"), None))
+        Err(Miss::Passing(
+            format!("Content-Range '{range}' does not continue at byte {bytes}"),
+            None,
+        ))
     }
 
-    /// Refuses a file of so many bytes if that is too many; then nothing of it is kept.
+    /// Refuses a file of this size if it is too large, and then removes the partial file.
     fn check_size(&self, bytes: u64) -> Result<(), Miss> {
         if bytes <= self.most {
             return Ok(());
         }
         self.part.discard().map_err(Miss::Here)?;
         Err(Miss::Refused(format!(
-            "{bytes} bytes or more come, but at most {} may (--max-archive)",
+            "the file has {bytes} bytes or more, but at most {} are allowed (--max-archive)",
             self.most
         )))
     }
 
-    /// Whether what follows the first `bytes` fits on the disk.
+    /// Checks whether the disk has room for the rest of the file after the first `bytes`.
     fn check_room(&self, bytes: u64, total: Option<u64>) -> Result<(), Miss> {
         let left = total.map_or(0, |total| total.saturating_sub(bytes));
         let room = self.folder.has_room(left, self.part.path());
         room.map_err(|error| self.full(total, error))
     }
 
-    /// When the disk takes no more. If it is unknown how much more would come, the part is discarded:
-    /// later runs need the room.
+    /// Creates the failure for a full disk. If the total size is unknown, removes the partial file, because
+    /// later runs need the space.
     fn full(&self, total: Option<u64>, error: FetchError) -> Miss {
         let discarded = if total.is_none() { self.part.discard() } else { Ok(()) };
         Miss::Here(discarded.err().unwrap_or(error))
     }
 
-    /// Writes the body behind the first `bytes`.
+    /// Writes the body of the response after the first `bytes`.
     fn copy(
         &self,
         mut answer: Answer,
@@ -208,7 +214,7 @@ impl Download<'_> {
         pace: &Pace,
     ) -> Result<(), Miss> {
         let path = self.part.path();
-        let (mut looked, mut window) = (bytes, pace.window());
+        let (mut checked, mut window) = (bytes, pace.window());
         while let Some(piece) = answer.piece().map_err(passing)? {
             self.check_size(bytes + piece.len() as u64)?;
             let written = file.write_all(&piece);
@@ -217,9 +223,9 @@ impl Download<'_> {
             (self.watch)(bytes, total);
             pace.take(&mut window, piece.len()).map_err(Miss::Refused)?;
             pace.check().map_err(late)?;
-            if bytes - looked > BETWEEN_LOOKS {
+            if bytes - checked > BETWEEN_CHECKS {
                 self.check_room(bytes, total)?;
-                looked = bytes;
+                checked = bytes;
             }
         }
         match total.filter(|&total| total != bytes) {
@@ -231,12 +237,13 @@ impl Download<'_> {
     }
 }
 
-/// How many pauses are made after so many tries, where a server asked for `asked`.
+/// Returns the pause after this many attempts, as a multiple of [`Download::pause`]. `asked` is the pause that
+/// the server requests.
 fn pauses(tries: u32, asked: Option<u32>) -> u32 {
     asked.unwrap_or(0).min(LONGEST_PAUSE).max(1 << (tries - 1))
 }
 
-/// What fails on the way passes, but for an interrupt.
+/// Converts a connection error into a temporary failure, except an interrupt.
 fn passing(error: FetchError) -> Miss {
     match error {
         FetchError::Failed(message) => Miss::Passing(message, None),
@@ -244,7 +251,7 @@ fn passing(error: FetchError) -> Miss {
     }
 }
 
-/// When the time for all addresses is over.
+/// Creates the failure for a download that exceeded its total time.
 fn late(message: String) -> Miss {
     Miss::Here(FetchError::Failed(message))
 }
@@ -265,7 +272,7 @@ fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
-/// The first byte and the total of `bytes 5-9/10`; of `bytes 5-9/*` no total.
+/// Parses a Content-Range header: returns the first byte and the total size, which `bytes 5-9/*` does not have.
 fn content_range(text: &str) -> Option<(u64, Option<u64>)> {
     let (range, total) = text.strip_prefix("bytes ")?.split_once('/')?;
     let begin = range.split_once('-')?.0.parse().ok()?;

@@ -1,4 +1,4 @@
-//! The folder that matrices are brought into, and the hidden one within it.
+//! The folder for downloaded matrices, and the hidden folder in it.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -16,16 +16,16 @@ use super::temporary::SUFFIX;
 use super::web::Web;
 use crate::datasets::Matrix;
 
-/// The folder that matrices are brought into, and looked for in, unless told otherwise.
+/// The default folder for downloading matrices and for finding downloaded matrices.
 pub const DATA: &str = "ufl_mtx";
-/// The hidden folder's name.
+/// The name of the hidden folder.
 const STATE: &str = ".spmv-bench";
-/// What the names of parts end in.
+/// The suffix of partial archives.
 const PART: &str = ".tar.gz.part";
-/// Free space that is left to others.
+/// The number of bytes that must remain free on the disk.
 const MARGIN: u64 = 64 << 20;
-/// How often a waiting run looks whether the folder is free.
-const GLANCE: Duration = Duration::from_millis(100);
+/// The time between two attempts to lock the folder.
+const LOCK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A folder of matrices.
 #[derive(Clone, Debug)]
@@ -34,41 +34,43 @@ pub struct Folder {
 }
 
 impl Folder {
+    /// Creates a handle for the folder at this path, which need not exist.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A file of that name in it.
+    /// Returns the path of a file in this folder.
     pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
-    /// A file of that name in the hidden folder.
+    /// Returns the path of a file in the hidden folder.
     pub(super) fn state(&self, name: &str) -> PathBuf {
         self.path.join(STATE).join(name)
     }
 
-    /// The part of a matrix's archive.
+    /// Returns the partial archive of a matrix.
     pub(super) fn part(&self, matrix: &Matrix) -> Part {
         Part::at(self.state(&format!("{}{PART}", matrix.id.replace('/', "."))))
     }
 
-    /// Bytes of all parts of archives.
+    /// Returns the total size of all partial archives in bytes.
     pub fn bytes_of_parts(&self) -> u64 {
         let names = fs::read_dir(self.state("")).into_iter().flatten().flatten();
         let parts = names.filter(|entry| entry.file_name().to_string_lossy().ends_with(PART));
         parts.map(|entry| Part::at(entry.path()).bytes()).sum()
     }
 
-    /// Creates the folder and takes it for this run alone, until the file is closed; `wait` is called
-    /// once when another run has it. Unfinished files of earlier runs are removed.
+    /// Creates the folder and locks it until the returned file is closed. Calls `wait` once if another run has
+    /// locked the folder. Removes unfinished files of earlier runs.
     ///
     /// # Errors
-    /// When it cannot be created or locked, or the wait is interrupted.
+    /// Returns an error if the folder cannot be created or locked, or if waiting is interrupted.
     pub fn lock(&self, web: &Web, wait: impl FnOnce()) -> Result<File, FetchError> {
         let state = self.path.join(STATE);
         fs::create_dir_all(&state).map_err(|error| FetchError::file("create", &state, &error))?;
@@ -77,7 +79,7 @@ impl Folder {
             return Err(FetchError::Failed(format!("{state} is a symbolic link: remove it")));
         }
         let path = self.state("lock");
-        // All runs must find it, so that its name can be foreseen; a link is not followed.
+        // The name is predictable because all runs must find the file. So a symbolic link is not followed.
         let mut options = File::options();
         options.write(true).create(true).truncate(false).custom_flags(OFlag::O_NOFOLLOW.bits());
         let file =
@@ -96,13 +98,13 @@ impl Folder {
                     if let Some(wait) = wait.take() {
                         wait();
                     }
-                    web.pause(GLANCE)?;
+                    web.pause(LOCK_INTERVAL)?;
                 }
             }
         }
     }
 
-    /// Removes what an earlier run did not finish. Only space would be lost with it.
+    /// Removes unfinished files of earlier runs. They only waste space, so errors are ignored.
     fn tidy(&self) {
         for entry in fs::read_dir(self.state("")).into_iter().flatten().flatten() {
             let name = entry.file_name();
@@ -116,30 +118,30 @@ impl Folder {
         }
     }
 
-    /// Bytes that may still be written, less a margin.
+    /// Returns the free space in bytes, minus a margin.
     ///
     /// # Errors
-    /// When the system does not tell.
+    /// Returns an error if the system does not report the free space.
     pub fn room(&self) -> Result<u64, FetchError> {
         let stats = statvfs(&self.path).map_err(|error| {
-            FetchError::file("ask for the free space of", &self.path, &error.into())
+            FetchError::file("determine the free space of", &self.path, &error.into())
         })?;
         let free = stats.blocks_available().saturating_mul(stats.fragment_size());
         Ok(free.saturating_sub(MARGIN))
     }
 
-    /// Whether `bytes` more fit, for `what`.
+    /// Checks whether there is room for `bytes` more bytes of the file `what`.
     pub(super) fn has_room(&self, bytes: u64, what: &Path) -> Result<(), FetchError> {
         let room = self.room()?;
         if bytes < room {
             return Ok(());
         }
-        let message = format!("{}: {bytes} bytes are to come and {room} are free", what.display());
+        let message = format!("{}: {bytes} bytes are needed and {room} are free", what.display());
         Err(FetchError::Failed(message))
     }
 
-    /// Whether a file of that name may be written for a matrix: there is none, or it was brought for
-    /// that matrix.
+    /// Checks whether a file may be written for a matrix: it does not exist, or it was downloaded for that
+    /// matrix.
     pub(super) fn may_write(
         &self,
         name: &str,
@@ -151,10 +153,10 @@ impl Folder {
             return Ok(());
         }
         let path = path.display();
-        Err(FetchError::Failed(format!("{path} is there and not of {id}: move it away")))
+        Err(FetchError::Failed(format!("{path} exists and does not belong to {id}: move it away")))
     }
 
-    /// Gives a whole file of the hidden folder its name in this one, once its bytes are on the disk.
+    /// Renames a complete file from the hidden folder into this one, after its contents are on the disk.
     pub(super) fn rename(&self, from: &Path, name: &str) -> Result<(), FetchError> {
         let to = self.file(name);
         let synced = File::open(from).and_then(|file| file.sync_data());
@@ -162,30 +164,30 @@ impl Folder {
         renamed.map_err(|error| FetchError::file("rename to", &to, &error))
     }
 
-    /// Waits until the files' names are on the disk.
+    /// Waits until the directory entries are on the disk.
     pub(super) fn sync(&self) -> Result<(), FetchError> {
         sync(&self.path)
     }
 
-    /// The bytes of a file of that name; `None` when there is none.
+    /// Returns the size of a file in bytes, or `None` if it does not exist.
     ///
     /// # Errors
-    /// When that cannot be found out, or it is no file.
+    /// Returns an error if the size cannot be determined or the path is not a regular file.
     pub(super) fn bytes(&self, name: &str) -> Result<Option<u64>, String> {
         let path = self.file(name);
         match path.metadata() {
             Ok(metadata) if metadata.is_file() => Ok(Some(metadata.len())),
-            Ok(_) => Err(format!("{} is no file", path.display())),
+            Ok(_) => Err(format!("{} is not a regular file", path.display())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(format!("cannot read {}: {error}", path.display())),
         }
     }
 }
 
-/// Waits until the names in a folder are on the disk.
+/// Waits until the directory entries of a folder are on the disk.
 pub(super) fn sync(folder: &Path) -> Result<(), FetchError> {
     match File::open(folder).and_then(|folder| folder.sync_all()) {
-        // Some network file systems cannot do that.
+        // Some network file systems do not support this and report an invalid input.
         Err(error) if error.kind() != io::ErrorKind::InvalidInput => {
             Err(FetchError::file("write", folder, &error))
         }

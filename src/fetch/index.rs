@@ -1,4 +1,4 @@
-//! The collection's index, kept in the user's folder for caches.
+//! The collection's index, which is stored in the user's cache folder.
 
 use std::fs;
 use std::time::Duration;
@@ -12,16 +12,16 @@ use super::web::Web;
 use crate::cache::{CacheFolder, Key};
 use crate::datasets::{Matrix, index};
 
-/// An older index is brought anew, if it can be.
+/// The age after which the index is downloaded again, if possible.
 const FRESH: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// The most bytes of an index; that of all 2,900 matrices has less than half a megabyte.
+/// The largest permitted size of an index in bytes. The index of all 2,900 matrices has less than half a megabyte.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// All matrices of the collection at these sites; and what the user should know.
+/// Returns all matrices of the collection at these sites, and a warning if the index is old.
 ///
 /// # Errors
-/// When the index is not kept and cannot be brought, or is no index.
+/// Returns an error if the index is not in the cache and cannot be downloaded, or is not valid.
 pub fn collection(
     web: &Web,
     sites: &[Site],
@@ -30,32 +30,37 @@ pub fn collection(
 ) -> Result<(Vec<Matrix>, Option<String>), FetchError> {
     let addresses: Vec<String> = sites.iter().map(Site::index).collect();
     let key = Key::of(addresses.iter().map(String::as_str));
-    let kept =
+    let stored =
         cache.kept(&key).and_then(|(bytes, age)| Some((parse(&bytes, "ssstats.csv").ok()?, age)));
-    let kept = match kept {
+    let stored = match stored {
         Some((matrices, age)) if age < FRESH => return Ok((matrices, None)),
         other => other,
     };
-    let brought = bring(web, &addresses, pause).and_then(|(bytes, address)| {
+    let downloaded = download(web, &addresses, pause).and_then(|(bytes, address)| {
         let matrices = parse(&bytes, &address)?;
         cache.keep(&key, &bytes);
         Ok(matrices)
     });
-    match (brought, kept) {
+    match (downloaded, stored) {
         (Ok(matrices), _) => Ok((matrices, None)),
         (Err(FetchError::Failed(message)), Some((matrices, age))) => {
             let days = age.as_secs() / (24 * 3600);
-            Ok((matrices, Some(format!("the index is {days} days old: {message}"))))
+            Ok((
+                matrices,
+                Some(format!(
+                    "the stored index is {days} days old and cannot be updated: {message}"
+                )),
+            ))
         }
-        (Err(FetchError::Failed(message)), None) => {
-            Err(FetchError::Failed(format!("the collection's index cannot be brought: {message}")))
-        }
+        (Err(FetchError::Failed(message)), None) => Err(FetchError::Failed(format!(
+            "the collection's index cannot be downloaded: {message}"
+        ))),
         (Err(interrupted), _) => Err(interrupted),
     }
 }
 
-/// The index's bytes and where they are from.
-fn bring(
+/// Downloads the index. Returns its contents and its address.
+fn download(
     web: &Web,
     addresses: &[String],
     pause: Duration,

@@ -1,4 +1,4 @@
-//! One job of several: takes a matrix, brings it, takes the next.
+//! A worker thread: takes a matrix from the list, downloads it, and takes the next one.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -10,9 +10,9 @@ use super::ledger::{Ledger, LedgerRow};
 use super::part::Part;
 use super::plan::{Form, WantedMatrix};
 use super::unpack::{Damage, Unpacked, Wanted, unpack};
-use super::{Brought, Fetch, FetchError, Step};
+use super::{Downloaded, Fetch, FetchError, Step};
 
-/// What all jobs share.
+/// The data that all worker threads share.
 pub struct Job<'j> {
     pub fetch: &'j Fetch<'j>,
     pub ledger: &'j Mutex<Ledger>,
@@ -20,12 +20,12 @@ pub struct Job<'j> {
 }
 
 impl Job<'_> {
-    /// Takes tasks until there is none left.
+    /// Runs tasks until there are none left or the run is interrupted.
     pub fn work(
         &self,
         tasks: &[&WantedMatrix],
         next: &AtomicUsize,
-        results: Sender<(usize, Result<Brought, FetchError>)>,
+        results: Sender<(usize, Result<Downloaded, FetchError>)>,
     ) {
         while !self.fetch.web.is_interrupted() {
             let number = next.fetch_add(1, Ordering::Relaxed);
@@ -38,7 +38,7 @@ impl Job<'_> {
         }
     }
 
-    fn one(&self, number: usize, task: &WantedMatrix) -> Result<Brought, FetchError> {
+    fn one(&self, number: usize, task: &WantedMatrix) -> Result<Downloaded, FetchError> {
         let Fetch { folder, settings, web } = *self.fetch;
         let part = folder.part(&task.matrix);
         let watch = |bytes, total| (self.watch)(Step::At(number, bytes, total));
@@ -51,8 +51,8 @@ impl Job<'_> {
         let result = unpack(part.path(), &wanted, folder, web)
             .and_then(|unpacked| self.install(task, &part, &unpacked, &address));
         match result {
-            Ok(brought) => part.discard().map(|()| brought),
-            // What is wrong elsewhere can be mended, and then the archive is still there.
+            Ok(downloaded) => part.discard().map(|()| downloaded),
+            // The archive is intact: it is used again when the cause of the error has been removed.
             Err(Damage::Elsewhere(error)) => Err(error),
             Err(Damage::Archive(message)) => {
                 part.discard()?;
@@ -61,14 +61,14 @@ impl Job<'_> {
         }
     }
 
-    /// Gives the files their names and enters them in the ledger.
+    /// Renames the files to their final names and records them in the ledger.
     fn install(
         &self,
         task: &WantedMatrix,
         part: &Part,
         unpacked: &Unpacked,
         address: &str,
-    ) -> Result<Brought, Damage> {
+    ) -> Result<Downloaded, Damage> {
         let (folder, id) = (self.fetch.folder, &task.matrix.id);
         let mut ledger = self.ledger.lock().expect("no job panics with the ledger");
         task.matrix.check_archive(&unpacked.archive_sha256).map_err(Damage::Archive)?;
@@ -78,7 +78,7 @@ impl Job<'_> {
             folder.may_write(&line.file, id, &ledger)?;
         }
         let lines: Vec<LedgerRow> = files.iter().map(|(_, line)| line.clone()).collect();
-        let brought = Brought {
+        let downloaded = Downloaded {
             files: lines.iter().map(|line| line.file.clone()).collect(),
             bytes: lines.iter().map(|line| line.bytes).sum(),
             archive_bytes: unpacked.archive_bytes,
@@ -89,10 +89,10 @@ impl Job<'_> {
         }
         folder.sync()?;
         ledger.enter()?;
-        Ok(brought)
+        Ok(downloaded)
     }
 
-    /// Where the files are, and their lines in the ledger.
+    /// Returns the temporary paths of the files and their rows in the ledger.
     fn files<'p>(
         &self,
         task: &WantedMatrix,

@@ -1,8 +1,8 @@
-//! What was brought into a folder: `.spmv-bench/ledger.csv`, a line per file.
+//! The ledger of a folder: `.spmv-bench/ledger.csv`, with one line for each downloaded file.
 //!
-//! Before files get their names, their lines are in `.spmv-bench/pending.csv`, and only after that in the
-//! ledger. So the hash of a file outlives a run that is killed at any moment: the next run finds the line
-//! and looks whether the file is there.
+//! Before files are renamed to their final names, their lines are written to `.spmv-bench/pending.csv`, and
+//! afterwards to the ledger. So the hash of a file is not lost if the run is killed at any moment: the next run
+//! finds the line and checks whether the file exists.
 
 use std::fs;
 use std::io::{self, Write};
@@ -17,27 +17,32 @@ use super::verify::{Finding, verify};
 use crate::cache;
 use crate::datasets::is_id;
 
-/// The files' names.
+/// The file names of the ledger and of the pending lines.
 pub const LEDGER: &str = "ledger.csv";
 pub const PENDING: &str = "pending.csv";
 
-/// A file that was brought.
+/// A line of the ledger: a file that was downloaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerRow {
     /// `GROUP/NAME`.
     pub matrix: String,
-    /// Its name in the folder.
+    /// The name of the file in the folder.
     pub file: String,
+    /// The size of the file in bytes.
     pub bytes: u64,
+    /// The SHA-256 of the file in hexadecimal digits.
     pub sha256: String,
+    /// The size of the archive in bytes.
     pub archive_bytes: u64,
+    /// The SHA-256 of the archive in hexadecimal digits.
     pub archive_sha256: String,
+    /// The URL of the archive.
     pub address: String,
-    /// UTC, as `2026-11-21T04:15:00Z`.
+    /// The time of the download in UTC, such as `2026-11-21T04:15:00Z`.
     pub date: String,
 }
 
-/// All lines of a folder's ledger.
+/// The ledger of a folder and its pending lines.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     folder: Folder,
@@ -46,25 +51,26 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// That of a folder; empty where none is.
+    /// Reads the ledger of a folder. It is empty if the file does not exist.
     ///
     /// # Errors
-    /// When it cannot be read, with the line.
+    /// Returns an error with the line number if the ledger cannot be read.
     pub fn read(folder: &Folder) -> Result<Self, FetchError> {
         let lines = read(&folder.state(LEDGER))?;
         Ok(Self { folder: folder.clone(), lines, pending: read(&folder.state(PENDING))? })
     }
 
+    /// Returns all lines of the ledger.
     pub fn lines(&self) -> &[LedgerRow] {
         &self.lines
     }
 
-    /// The lines of files that a run was about to bring when it ended.
+    /// Returns the lines of files that a run was about to rename when it ended.
     pub fn pending(&self) -> &[LedgerRow] {
         &self.pending
     }
 
-    /// The file that a matrix itself is in.
+    /// Returns the line of the file that contains the matrix.
     pub fn matrix_file(&self, id: &str, form: Form) -> Option<&LedgerRow> {
         self.lines.iter().find(|line| {
             let (_, name) = line.matrix.split_once('/').unwrap_or(("", &line.matrix));
@@ -74,12 +80,12 @@ impl Ledger {
         })
     }
 
-    /// The matrix that a file was brought for.
+    /// Returns the matrix for which a file was downloaded.
     pub fn owner(&self, file: &str) -> Option<&str> {
         self.lines.iter().find(|line| line.file == file).map(|line| line.matrix.as_str())
     }
 
-    /// Whether an archive is the one that the matrix came from before.
+    /// Checks whether an archive is the same as at an earlier download of the matrix.
     pub(super) fn check_archive(&self, id: &str, sha256: &str) -> Result<(), String> {
         let other = |line: &&LedgerRow| line.matrix == id && line.archive_sha256 != sha256;
         match self.lines.iter().find(other) {
@@ -94,15 +100,15 @@ impl Ledger {
         }
     }
 
-    /// Notes on the disk what is about to get its name.
+    /// Writes the lines of the files that are about to be renamed as pending lines.
     pub(super) fn announce(&mut self, lines: Vec<LedgerRow>) -> Result<(), FetchError> {
-        // What failed before is not forgotten.
+        // Pending lines of a task that failed before must not be overwritten.
         self.settle(&|| false)?;
         self.pending = lines;
         write(&self.folder.state(PENDING), &self.pending)
     }
 
-    /// Enters what was announced, once the files have their names.
+    /// Moves the pending lines into the ledger, after the files have been renamed.
     pub(super) fn enter(&mut self) -> Result<(), FetchError> {
         let Self { lines, pending, .. } = self;
         lines.retain(|old| pending.iter().all(|line| line.file != old.file));
@@ -113,21 +119,22 @@ impl Ledger {
         fs::remove_file(&path).map_err(|error| FetchError::file("remove", &path, &error))
     }
 
-    /// Enters what a run announced that ended before it could enter it, if the files are there.
+    /// Moves pending lines of an earlier run into the ledger if their files exist and are correct; drops the
+    /// others.
     ///
     /// # Errors
-    /// When the ledger cannot be written, or it is interrupted.
+    /// Returns an error if the ledger cannot be written, or if the check is interrupted.
     pub fn settle(&mut self, interrupted: &dyn Fn() -> bool) -> Result<(), FetchError> {
         if self.pending.is_empty() {
             return Ok(());
         }
-        let mut there = Vec::new();
+        let mut present = Vec::new();
         for line in &self.pending {
             if verify(&self.folder, line, interrupted)? == Finding::Right {
-                there.push(line.clone());
+                present.push(line.clone());
             }
         }
-        self.pending = there;
+        self.pending = present;
         self.enter()
     }
 
@@ -136,12 +143,12 @@ impl Ledger {
     }
 }
 
-/// The lines of a file; none where no file is.
+/// Reads the lines of a file; none if it does not exist.
 fn read(path: &Path) -> Result<Vec<LedgerRow>, FetchError> {
     let regular = |metadata: fs::Metadata| match metadata.is_file() {
         true => fs::read(path),
-        // To open a pipe would be to wait for a writer.
-        false => Err(io::Error::other("it is no file")),
+        // Opening a named pipe would wait for a writer.
+        false => Err(io::Error::other("it is not a regular file")),
     };
     let bytes = match fs::metadata(path).and_then(regular) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
@@ -160,13 +167,15 @@ fn read(path: &Path) -> Result<Vec<LedgerRow>, FetchError> {
         });
         line.map_err(|message| {
             let path = path.display();
-            FetchError::Failed(format!("{path}: {message}; remove that line to go on without it"))
+            FetchError::Failed(format!(
+                "{path}: {message}; remove that line to continue without it"
+            ))
         })
     });
     lines.collect()
 }
 
-/// Replaces the file, and waits until it is on the disk under its name.
+/// Replaces the file, and waits until its contents and its name are on the disk.
 fn write(path: &Path, lines: &[LedgerRow]) -> Result<(), FetchError> {
     let text = || {
         let mut writer = csv::Writer::from_writer(Vec::new());
@@ -178,17 +187,18 @@ fn write(path: &Path, lines: &[LedgerRow]) -> Result<(), FetchError> {
     sync(path.parent().unwrap_or(path))
 }
 
+/// The columns of the ledger and of the pending lines.
 const COLUMNS: [&str; 8] =
     ["matrix", "file", "bytes", "sha256", "archive_bytes", "archive_sha256", "address", "date"];
 
 impl LedgerRow {
-    /// Files are written and hashed by these names.
+    /// Checks the names in the line, because files are written and hashed under these names.
     fn check(&self) -> Result<(), String> {
         if !is_id(&self.matrix) {
-            return Err(format!("'{}' is no GROUP/NAME", self.matrix.escape_debug()));
+            return Err(format!("'{}' is not of the form GROUP/NAME", self.matrix.escape_debug()));
         }
         if self.file.is_empty() || self.file.contains('/') || self.file.starts_with('.') {
-            return Err(format!("'{}' is no file's name", self.file.escape_debug()));
+            return Err(format!("'{}' is not a valid file name", self.file.escape_debug()));
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! A folder laid out like the collection's site, with generated matrices in the archives: what stands in
-//! for the collection where that is out of reach.
+//! Writes a mirror: a folder with the same layout as the collection's web site and generated matrices in its
+//! archives. It replaces the collection on machines without access to the Internet.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
@@ -13,21 +13,21 @@ use crate::cache;
 use crate::datasets::{Matrix, index};
 use crate::matrix::generate::Generator;
 
-/// Writes `MM/GROUP/NAME.tar.gz` with a file of that generated matrix, told to be of `kind`; returns the
-/// archive's bytes.
+/// Writes `MM/GROUP/NAME.tar.gz` with the generated matrix. `kind` is the description in the file's comments.
+/// Returns the size of the archive in bytes.
 ///
 /// # Errors
-/// Those of the file system, and a matrix that cannot be.
+/// Returns an error if a file cannot be written or the matrix cannot be generated.
 pub fn add(folder: &Path, matrix: &Matrix, generator: &Generator, kind: &str) -> io::Result<u64> {
     let place = folder.join("MM").join(format!("{}.tar.gz", matrix.id));
     fs::create_dir_all(place.parent().unwrap_or(folder))?;
-    // An archive tells a file's size before its contents.
+    // A temporary file is needed because an archive states a file's size before its contents.
     let mut text = tempfile::tempfile_in(folder)?;
     generator.write(kind, || Ok(BufWriter::with_capacity(1 << 20, &mut text)))?;
     let archive = tempfile::NamedTempFile::new_in(folder)?;
     pack(matrix.name(), text, archive.as_file())?;
     let archive = archive.persist(&place)?;
-    // Temporary files are their owner's alone, those of a web server everybody's.
+    // Temporary files are readable only by their owner, but a web server must be able to read the archive.
     archive.set_permissions(Permissions::from_mode(0o644))?;
     Ok(archive.metadata()?.len())
 }
@@ -43,10 +43,10 @@ fn pack(name: &str, mut text: File, archive: &File) -> io::Result<()> {
     tar.into_inner()?.finish()?.flush()
 }
 
-/// Writes `files/ssstats.csv` of these matrices.
+/// Writes `files/ssstats.csv`, the index of these matrices.
 ///
 /// # Errors
-/// Those of the file system.
+/// Returns an error if the file cannot be written.
 pub fn write_index(folder: &Path, matrices: &[&Matrix], date: &str) -> io::Result<()> {
     let place = folder.join("files/ssstats.csv");
     let text = index::write(matrices, date);

@@ -1,8 +1,8 @@
-//! Brings matrices of the SuiteSparse Matrix Collection into a folder: downloads archives, resuming
-//! what was cut off, and takes nothing but the checked matrix out of them.
+//! Downloads matrices of the SuiteSparse Matrix Collection into a folder: downloads the archives, resumes
+//! interrupted downloads, and extracts and checks the matrix.
 //!
-//! A folder `TO` holds `NAME.mtx` and, hidden in `TO/.spmv-bench`, parts of archives, the ledger of
-//! what was brought, and a lock. A name outside that hidden folder is always a whole, checked file.
+//! A folder `TO` contains `NAME.mtx` and the hidden folder `TO/.spmv-bench` with partial archives, the ledger
+//! of the downloaded files, and a lock. A file outside the hidden folder is always complete and checked.
 
 pub mod address;
 mod contents;
@@ -38,99 +38,106 @@ use ledger::Ledger;
 use plan::{Form, WantedMatrix};
 use web::Web;
 
-/// How matrices are brought.
+/// The settings of a download.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where archives are asked for, in turn.
+    /// The sites from which archives are requested, in this order.
     pub sites: Vec<Site>,
-    /// How many matrices at once.
+    /// The number of matrices that are downloaded at the same time.
     pub jobs: usize,
-    /// The first pause before another try; each further one is twice as long.
+    /// The pause before the second attempt; it doubles before each further attempt.
     pub pause: Duration,
-    /// What is kept of an archive.
+    /// Whether the matrix or the whole archive is stored.
     pub form: Form,
-    /// Whether the files beside the matrix are kept too.
+    /// Whether the other files in the archive are stored too.
     pub aux: bool,
-    /// For the ledger: UTC, as `2026-11-21T04:15:00Z`.
+    /// The date for the ledger, in UTC, such as `2026-11-21T04:15:00Z`.
     pub date: String,
-    /// The most bytes that an archive may have, if the user says so.
+    /// The largest permitted size of an archive in bytes, if the user specifies it.
     pub most_archive: Option<u64>,
 }
 
-/// Archives have up to 1.7 times the estimated bytes for their matrix; this leaves room for the files
-/// beside it, which are as large as the matrix or a few times larger.
+/// The largest permitted ratio of an archive's size to the estimate. Archives have up to 1.7 times the estimated
+/// size of their matrix; the other files in them are as large as the matrix or a few times larger.
 const ARCHIVE_MARGIN: u64 = 8;
-/// Sequences of matrices beside a small one can be hundreds of times larger than it.
+/// Bytes permitted in addition: sequences of further matrices can be hundreds of times larger than a small
+/// matrix.
 const ARCHIVE_ALLOWANCE: u64 = 256 << 20;
 
 impl Settings {
-    /// The most bytes that a matrix's archive may have.
+    /// Returns the largest permitted size of a matrix's archive in bytes.
     pub fn most_archive_bytes(&self, matrix: &Matrix) -> u64 {
         let expected = matrix.archive_bytes_estimate().saturating_mul(ARCHIVE_MARGIN);
         self.most_archive.unwrap_or(expected.saturating_add(ARCHIVE_ALLOWANCE))
     }
 }
 
-/// Why something was not brought.
+/// The reason why a download failed.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
+    /// The user has interrupted the run.
     #[error("interrupted")]
     Interrupted,
+    /// An error with this message.
     #[error("{0}")]
     Failed(String),
 }
 
 impl FetchError {
-    /// What went wrong with a file: `cannot write ufl_mtx/a.mtx: …`.
+    /// Creates the error of a file operation, such as `cannot write ufl_mtx/a.mtx: …`.
     fn file(verb: &str, path: &Path, error: &io::Error) -> Self {
         Self::Failed(format!("cannot {verb} {}: {error}", path.display()))
     }
 }
 
-/// What was brought of a matrix.
+/// The files that were downloaded for a matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Brought {
-    /// The files' names in the folder, the matrix first.
+pub struct Downloaded {
+    /// The file names in the folder, the matrix first.
     pub files: Vec<String>,
-    /// Their bytes.
+    /// The total size of the files in bytes.
     pub bytes: u64,
-    /// Those of the archive.
+    /// The size of the archive in bytes.
     pub archive_bytes: u64,
 }
 
-/// How far the task of that number is.
+/// The progress of a task. The first value of each variant is the number of the task.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
-    /// So many bytes of the archive are there, of so many if that is known.
+    /// The number of archive bytes that are downloaded, and the total number if it is known.
     At(usize, u64, Option<u64>),
-    /// All of it is there.
+    /// The archive is complete and is being unpacked.
     Unpacking(usize),
-    /// It is over.
+    /// The task has ended.
     Ended(usize),
 }
 
-/// What brings matrices.
+/// The environment of a download.
 pub struct Fetch<'f> {
+    /// The folder to download into.
     pub folder: &'f Folder,
+    /// The settings of the download.
     pub settings: &'f Settings,
+    /// The HTTP client.
     pub web: &'f Web<'f>,
 }
 
 impl Fetch<'_> {
-    /// Discards the part of an archive whose matrix is there: a run may have been killed before it could.
+    /// Removes the partial archive of a matrix that is already in the folder. It exists if an earlier run was
+    /// killed before it could remove it.
     ///
     /// # Errors
-    /// When that is not possible.
+    /// Returns an error if the file cannot be removed.
     pub fn discard_part(&self, matrix: &Matrix) -> Result<(), FetchError> {
         self.folder.part(matrix).discard()
     }
 
-    /// Bytes of a matrix's archive that are there already. A part that is larger than the archive may be
-    /// is discarded first.
+    /// Returns the number of bytes of a matrix's archive that an earlier run has downloaded. Removes the partial
+    /// archive first if it is larger than permitted.
     ///
     /// # Errors
-    /// When that is not possible.
-    pub fn bytes_there(&self, matrix: &Matrix) -> Result<u64, FetchError> {
+    /// Returns an error if the file cannot be removed.
+    pub fn partial_bytes(&self, matrix: &Matrix) -> Result<u64, FetchError> {
         let part = self.folder.part(matrix);
         if part.bytes() > self.settings.most_archive_bytes(matrix) {
             part.discard()?;
@@ -138,15 +145,15 @@ impl Fetch<'_> {
         Ok(part.bytes())
     }
 
-    /// Brings all tasks, several at once; `watch` is told of every step by the job that makes it,
-    /// `done` of every task, in their order, on this thread. A task that an interrupt kept from
-    /// beginning is not told of.
-    pub fn bring(
+    /// Downloads all tasks, several at the same time. The worker threads call `watch` at every step. `done` is
+    /// called on this thread for every task, in the order of the tasks, except for tasks that were not started
+    /// because of an interrupt.
+    pub fn download(
         &self,
         tasks: &[&WantedMatrix],
         ledger: Ledger,
         watch: &(dyn Fn(Step) + Sync),
-        mut done: impl FnMut(usize, Result<Brought, FetchError>),
+        mut done: impl FnMut(usize, Result<Downloaded, FetchError>),
     ) {
         let job = Job { fetch: self, ledger: &Mutex::new(ledger), watch };
         let next = AtomicUsize::new(0);
@@ -157,12 +164,12 @@ impl Fetch<'_> {
                 scope.spawn(|| job.work(tasks, &next, results));
             }
             drop(results);
-            let (mut early, mut told) = (BTreeMap::new(), 0);
+            let (mut early, mut reported) = (BTreeMap::new(), 0);
             for (number, result) in arrivals {
                 early.insert(number, result);
-                while let Some(result) = early.remove(&told) {
-                    done(told, result);
-                    told += 1;
+                while let Some(result) = early.remove(&reported) {
+                    done(reported, result);
+                    reported += 1;
                 }
             }
         });

@@ -1,32 +1,33 @@
-//! How fast a download must be, so that a server that sends a byte now and then holds no job for ever.
+//! The minimum speed of a download, so that a server that sends very slowly cannot block a worker thread for
+//! ever.
 
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Bytes per second that must come on a connection, over the time after which a silent one has failed.
+/// The minimum speed of a connection in bytes per second, measured over windows of the connection's timeout.
 pub const LEAST_RATE: u64 = 1 << 10;
-/// Bytes per second that the largest archive allowed must come with, in the mean over all tries.
+/// The minimum mean speed in bytes per second, over all attempts, for an archive of the largest permitted size.
 pub const LEAST_MEAN: u64 = 64 << 10;
 
-/// The time that every download may take.
+/// The total time that every download may take, even of a small file.
 const LEAST_TIME: Duration = Duration::from_secs(3600);
 
-/// Time spent on waiting for servers. That for which the process is suspended does not count.
+/// The time spent waiting for servers. Time for which the process is suspended does not count.
 pub type Waited = Rc<Cell<Duration>>;
 
-/// Looks at the time that a download takes.
+/// The time limits of a download.
 pub struct Pace {
-    /// Grows while an answer is waited for.
+    /// The time spent waiting for responses.
     pub waited: Waited,
     paused: Cell<Duration>,
-    /// The time that counts for the least rate.
+    /// The length of the window over which the speed is measured.
     window: Duration,
-    /// The most time for the whole download.
+    /// The time limit for the whole download.
     most: Duration,
 }
 
-/// A connection's time and bytes since the least rate was last looked at.
+/// The time and the bytes of a connection since its speed was last checked.
 #[derive(Default)]
 pub struct Window {
     begun: Duration,
@@ -34,50 +35,52 @@ pub struct Window {
 }
 
 impl Pace {
-    /// Of a download of so many bytes at most.
+    /// Creates the time limits of a download of at most `most_bytes` bytes.
     pub fn new(window: Duration, most_bytes: u64) -> Self {
         let most = Duration::from_secs(most_bytes / LEAST_MEAN).max(LEAST_TIME);
         Self { waited: Waited::default(), paused: Cell::default(), window, most }
     }
 
-    /// Begins a connection.
+    /// Starts a window for a connection.
     pub fn window(&self) -> Window {
         Window { begun: self.waited.get(), bytes: 0 }
     }
 
-    /// Counts bytes that came on a connection.
+    /// Adds bytes that were received on a connection.
     ///
     /// # Errors
-    /// When it is too slow.
+    /// Returns an error if the connection is too slow.
     pub fn take(&self, window: &mut Window, bytes: usize) -> Result<(), String> {
         window.bytes += bytes as u64;
         let time = self.waited.get().saturating_sub(window.begun);
         if time < self.window {
             return Ok(());
         }
-        let came = std::mem::replace(window, self.window()).bytes;
-        if came as f64 >= LEAST_RATE as f64 * time.as_secs_f64() {
+        let received = std::mem::replace(window, self.window()).bytes;
+        if received as f64 >= LEAST_RATE as f64 * time.as_secs_f64() {
             return Ok(());
         }
         let seconds = time.as_secs_f64();
-        Err(format!("{came} bytes in {seconds:.1} s are less than {LEAST_RATE} bytes per second"))
+        Err(format!(
+            "{received} bytes in {seconds:.1} s are less than {LEAST_RATE} bytes per second"
+        ))
     }
 
-    /// Counts a pause.
+    /// Adds a pause to the total time.
     pub fn pause(&self, time: Duration) {
         self.paused.set(self.paused.get().saturating_add(time));
     }
 
-    /// Whether there is time left.
+    /// Checks the total time.
     ///
     /// # Errors
-    /// When all of it is spent.
+    /// Returns an error if the time limit for the whole download is exceeded.
     pub fn check(&self) -> Result<(), String> {
         if self.waited.get().saturating_add(self.paused.get()) <= self.most {
             return Ok(());
         }
         let seconds = self.most.as_secs();
-        Err(format!("the download took longer than {seconds} s, the most for its expected size"))
+        Err(format!("the download took longer than {seconds} s, the maximum for its expected size"))
     }
 }
 
@@ -103,7 +106,7 @@ mod tests {
         }
     }
 
-    /// What came before does not make up for a drip.
+    /// A fast beginning does not compensate for a slow continuation.
     #[test]
     fn every_window_counts() {
         let pace = Pace::new(Duration::from_secs(60), u64::MAX);

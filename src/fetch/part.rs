@@ -1,5 +1,5 @@
-//! The part of an archive that is there, and a note of what it is a part of. A later run must find both,
-//! so their names can be foreseen: they are created only where nothing is, and a link is never followed.
+//! A partially downloaded archive, and a note about its origin. A later run must find both, so their names are
+//! predictable. Therefore they are created only if nothing exists under the name, and links are never followed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -11,24 +11,24 @@ use serde::{Deserialize, Serialize};
 
 use super::FetchError;
 
-/// A file that grows until it is whole.
+/// A partially downloaded file and its note.
 pub struct Part {
     path: PathBuf,
     note: PathBuf,
 }
 
-/// What a part is a part of.
+/// The origin of a partial file, as stored in its note.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     pub address: String,
-    /// The ETag or date that the server knows this version by; without one it cannot be resumed.
+    /// The ETag or date by which the server identifies this version. Without it, the download cannot be resumed.
     pub validator: Option<String>,
-    /// Bytes of the whole, if the server told.
+    /// The size of the complete file in bytes, if the server reported it.
     pub total: Option<u64>,
 }
 
 impl Part {
-    /// The part in the file `path`; its note is beside it.
+    /// Creates the description of the partial file `path`; its note is in the same folder.
     pub fn at(path: PathBuf) -> Self {
         let mut note = path.clone().into_os_string();
         note.push(".json");
@@ -39,19 +39,19 @@ impl Part {
         &self.path
     }
 
-    /// Its bytes; 0 if it has not begun, or something else has its name.
+    /// Returns the number of downloaded bytes; 0 if the file does not exist or is not a regular file.
     pub fn bytes(&self) -> u64 {
         let metadata = self.path.symlink_metadata().ok().filter(fs::Metadata::is_file);
         metadata.map_or(0, |metadata| metadata.len())
     }
 
-    /// What it is a part of, if it has begun and that was noted.
+    /// Returns the origin if there is a partial file with a valid note.
     pub fn origin(&self) -> Option<Origin> {
         let note = fs::read(&self.note).ok().filter(|_| self.bytes() > 0)?;
         serde_json::from_slice(&note).ok()
     }
 
-    /// Begins it anew.
+    /// Starts the file from the beginning, with a new note.
     pub fn begin(&self, origin: &Origin) -> Result<File, FetchError> {
         self.discard()?;
         let note = serde_json::to_vec(origin).expect("an origin has only texts and a number");
@@ -60,14 +60,14 @@ impl Part {
         created(&self.path).map_err(|error| FetchError::file("create", &self.path, &error))
     }
 
-    /// Goes on at its end.
+    /// Opens the file to append to it.
     pub fn append(&self) -> Result<File, FetchError> {
         let mut options = OpenOptions::new();
         options.append(true).custom_flags(OFlag::O_NOFOLLOW.bits());
         options.open(&self.path).map_err(|error| FetchError::file("open", &self.path, &error))
     }
 
-    /// Removes it and its note. The note stays until the part is gone, and a note alone says nothing.
+    /// Removes the file and then its note. A note without a file is ignored.
     pub fn discard(&self) -> Result<(), FetchError> {
         for path in [&self.path, &self.note] {
             match fs::remove_file(path) {
@@ -81,7 +81,7 @@ impl Part {
     }
 }
 
-/// A new file where nothing is, not even a link.
+/// Creates a file. Fails if anything exists under its name, even a link.
 fn created(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)
 }

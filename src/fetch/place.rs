@@ -1,4 +1,4 @@
-//! Where in a folder a matrix of the collection is.
+//! Finds the file of a matrix of the collection in a folder.
 
 use std::path::PathBuf;
 
@@ -6,14 +6,14 @@ use super::FetchError;
 use super::folder::Folder;
 use super::ledger::Ledger;
 
-/// What the names of matrix files end in, the fastest to read first.
+/// The extensions of matrix files, the fastest to read first.
 const ENDINGS: [&str; 3] = [".mtx", ".mtx.gz", ".tar.gz"];
 
-/// The file of the matrix `GROUP/NAME`: `GROUP-NAME.mtx`, or `NAME.mtx` unless that was brought for a
-/// matrix of another group; or the same with another ending.
+/// Returns the file of the matrix `GROUP/NAME`: `GROUP-NAME.mtx`, or `NAME.mtx` unless that was downloaded for a
+/// matrix of another group; or the same names with another extension.
 ///
 /// # Errors
-/// When the folder's ledger cannot be read.
+/// Returns an error if the folder's ledger cannot be read.
 pub fn of(folder: &Folder, id: &str) -> Result<Option<PathBuf>, FetchError> {
     let ledger = Ledger::read(folder)?;
     let (_, name) = id.split_once('/').unwrap_or(("", id));
@@ -28,7 +28,7 @@ pub fn of(folder: &Folder, id: &str) -> Result<Option<PathBuf>, FetchError> {
 mod tests {
     use super::*;
 
-    /// Of two matrices with one name, the one that came later has the name with its group.
+    /// If two matrices have the same name, the file name of the later one contains its group.
     #[test]
     fn a_file_of_another_group_is_not_taken() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What is to be done for each matrix that is wanted.
+//! Determines which of the requested matrices are present, missing or blocked, and their file names.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -12,20 +12,20 @@ use super::unpack;
 use crate::datasets::Matrix;
 use crate::matrix::archive::is_matrix;
 
-/// What is added to the name of a file beside the matrix that would be a matrix's.
+/// The suffix for further files of an archive whose names would otherwise be those of matrix files.
 const AUX: &str = ".aux";
 
-/// What is kept of an archive.
+/// The form in which a matrix is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// The matrix.
+    /// The unpacked matrix.
     Mtx,
-    /// All of it.
+    /// The archive.
     Archive,
 }
 
 impl Form {
-    /// What the files' names end in.
+    /// Returns the suffix of the file names.
     pub const fn suffix(self) -> &'static str {
         match self {
             Self::Mtx => ".mtx",
@@ -34,29 +34,33 @@ impl Form {
     }
 }
 
-/// A matrix that is wanted.
+/// A requested matrix.
 #[derive(Clone, Debug)]
 pub struct WantedMatrix {
+    /// The description of the matrix.
     pub matrix: Matrix,
-    /// The name that its file has or gets.
+    /// The name of its file, which may not exist yet.
     pub file: String,
+    /// Whether the matrix is in the folder.
     pub state: State,
-    /// What the user should know.
+    /// A note for the user.
     pub note: Option<String>,
 }
 
 /// Whether a matrix is in the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
+    /// The matrix is in the folder.
     Present,
+    /// The matrix is not in the folder.
     Missing,
-    /// Its place is taken, and by what.
+    /// The matrix cannot be stored because another file is in its place. The text says which one.
     Taken(String),
 }
 
 impl WantedMatrix {
-    /// The name that a file of the archive gets. Those beside the matrix get none that a matrix of its
-    /// own could have: whoever measures all matrices of the folder would measure vectors, too.
+    /// Returns the name in the folder of a file in the archive. A file that is not the matrix never gets the name
+    /// of a matrix file, because `corpus` would then measure it too.
     pub(super) fn name_of(&self, file: &str) -> String {
         let (group, name) = (self.matrix.group(), self.matrix.name());
         let is_plain = self.file.starts_with(&format!("{name}."));
@@ -66,7 +70,7 @@ impl WantedMatrix {
         format!("{prefix}{file}{suffix}")
     }
 
-    /// About how many bytes the file will have.
+    /// Returns the approximate size of the file in bytes.
     pub fn file_bytes_estimate(&self) -> u64 {
         match self.file.ends_with(Form::Archive.suffix()) {
             true => self.matrix.archive_bytes_estimate(),
@@ -75,8 +79,8 @@ impl WantedMatrix {
     }
 }
 
-/// What to do for each matrix, in their order. Of two with one name the later goes to
-/// `GROUP-NAME`; nothing is written.
+/// Determines the file and the state of each matrix, in the same order. If two matrices have the same name, the
+/// file of the later one is `GROUP-NAME`. Writes nothing.
 pub fn plan(
     matrices: &[Matrix],
     folder: &Folder,
@@ -105,7 +109,8 @@ fn task(
         let (state, note) = match folder.bytes(&file) {
             Ok(Some(found)) if found == bytes => (known(&matrix, line), None),
             Ok(Some(found)) => {
-                let note = format!("{file}: {found} bytes, not {bytes} as it was brought");
+                let note =
+                    format!("{file}: {found} bytes, but it had {bytes} when it was downloaded");
                 (State::Missing, Some(note))
             }
             Ok(None) => (State::Missing, None),
@@ -122,15 +127,15 @@ fn task(
     }
     let file = format!("{}-{plain}", matrix.group());
     if !is_free(&file) {
-        let state = State::Taken(format!("{plain} and {file} are other matrices"));
+        let state = State::Taken(format!("{plain} and {file} belong to other matrices"));
         return WantedMatrix { matrix, file, state, note: None };
     }
-    let note = format!("{plain} is another matrix; this one goes to {file}");
+    let note = format!("{plain} belongs to another matrix; this one is written to {file}");
     let task = found(matrix, file, folder, form);
     WantedMatrix { note: task.note.or(Some(note)), ..task }
 }
 
-/// Whether a file came from the archive that is known, if one is.
+/// Returns the state of a downloaded file: it is present unless its archive has another SHA-256 than expected.
 fn known(matrix: &Matrix, line: &LedgerRow) -> State {
     match matrix.check_archive(&line.archive_sha256) {
         Ok(()) => State::Present,
@@ -141,13 +146,15 @@ fn known(matrix: &Matrix, line: &LedgerRow) -> State {
     }
 }
 
-/// A matrix that the ledger does not have, but that the user may have put there.
+/// Returns the state of a matrix that is not in the ledger, but that the user may have put into the folder.
 fn found(matrix: Matrix, file: String, folder: &Folder, form: Form) -> WantedMatrix {
     let (state, note) = match folder.bytes(&file) {
         Ok(None) => (State::Missing, None),
         Ok(Some(_)) => match check(&matrix, &file, folder, form) {
             Ok(()) => {
-                let note = format!("{file} was there already, with the right rows and columns");
+                let note = format!(
+                    "{file} already existed and has the correct numbers of rows and columns"
+                );
                 (State::Present, Some(note))
             }
             Err(message) => {
@@ -160,7 +167,7 @@ fn found(matrix: Matrix, file: String, folder: &Folder, form: Form) -> WantedMat
     WantedMatrix { matrix, file, state, note }
 }
 
-/// Whether a file has the rows and columns of the matrix.
+/// Checks whether a file has the numbers of rows and columns of the matrix.
 fn check(matrix: &Matrix, file: &str, folder: &Folder, form: Form) -> Result<(), String> {
     let path = folder.file(file);
     let shown = path.display().to_string();
@@ -190,7 +197,7 @@ mod tests {
         let files: Vec<&str> = tasks.iter().map(|task| task.file.as_str()).collect();
         assert_eq!(files[..4], ["x.mtx", "B-x.mtx", "C-x.mtx", "D-x.mtx"]);
         assert!(tasks[..4].iter().all(|task| task.state == State::Missing));
-        let taken = State::Taken("x.mtx and D-x.mtx are other matrices".into());
+        let taken = State::Taken("x.mtx and D-x.mtx belong to other matrices".into());
         assert_eq!(tasks[4].state, taken);
         assert_eq!(["x.mtx", "x_b.txt"].map(|file| tasks[0].name_of(file)), ["x.mtx", "x_b.txt"]);
         assert_eq!(tasks[1].name_of("x.mtx"), "B-x.mtx");

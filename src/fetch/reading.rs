@@ -1,4 +1,4 @@
-//! An archive as a stream of entries: gzip, tar, and a limit on what stands between entries.
+//! Reads an archive as a stream of entries: gzip, tar, and a limit on the headers between entries.
 
 use std::io::{self, BufReader, Read};
 
@@ -8,28 +8,27 @@ use tar::Archive;
 
 use crate::matrix::archive::{Ration, Rationed};
 
-/// Compressed bytes read at once.
+/// The size of the read buffer for compressed data, in bytes.
 const PIECE: usize = 1 << 17;
 
-/// A tar archive out of a gzip file.
+/// A gzip-compressed tar archive.
 pub type Tar<R> = Archive<Rationed<MultiGzDecoder<BufReader<R>>>>;
 
-/// Opens an archive, at its first header.
+/// Opens an archive. It is positioned at its first header.
 pub fn open<R: Read>(from: R) -> (Tar<R>, Ration) {
     let decoder = MultiGzDecoder::new(BufReader::with_capacity(PIECE, from));
     let (rationed, ration) = Rationed::new(decoder);
     (Archive::new(rationed), ration)
 }
 
-/// Reads what is left behind the last entry, so that the checksum of the whole counts, and gives back
-/// the source.
+/// Reads the archive to its end, so that the checksum of the whole file is verified, and returns the source.
 pub fn end<R: Read>(tar: Tar<R>) -> io::Result<R> {
     let mut rationed = tar.into_inner();
     io::copy(&mut rationed, &mut io::sink())?;
     Ok(rationed.into_inner().into_inner().into_inner())
 }
 
-/// A reader that hashes what passes.
+/// A reader that hashes and counts the bytes that are read through it.
 pub struct Hashing<R> {
     inner: R,
     pub sha256: Sha256,

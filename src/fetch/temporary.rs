@@ -1,5 +1,4 @@
-//! Files that are written under a temporary name, which nobody can foresee, and get their own when they
-//! are whole.
+//! Files that are written under an unpredictable temporary name and renamed when they are complete.
 
 use std::fs::Permissions;
 use std::io::Write;
@@ -12,19 +11,19 @@ use tempfile::{Builder, NamedTempFile, TempPath};
 use super::FetchError;
 use crate::cache::hex;
 
-/// What the names of unfinished files end in.
+/// The suffix of unfinished files.
 pub const SUFFIX: &str = ".new";
 
-/// A whole file, which is removed if it does not get another name.
+/// A complete temporary file, which is removed unless it is renamed.
 pub struct Temporary {
     path: TempPath,
-    /// As in the archive.
+    /// The name of the file in the archive.
     pub name: String,
     pub bytes: u64,
     pub sha256: String,
 }
 
-/// A file in the making, removed unless it is finished.
+/// A temporary file that is being written, which is removed unless it is finished.
 pub struct Writing {
     file: NamedTempFile,
     name: String,
@@ -39,17 +38,17 @@ impl Temporary {
 }
 
 impl Writing {
-    /// Begins a file in `folder` that bears `name` in the archive.
+    /// Creates a file in `folder` for the archive entry `name`.
     pub fn begin(folder: &Path, name: &str) -> Result<Self, FetchError> {
         let mut builder = Builder::new();
-        // The file is as public as others that the user makes.
+        // The permissions are those of any new file of the user, not those of a temporary file.
         builder.suffix(SUFFIX).permissions(Permissions::from_mode(0o666));
         let file = builder.tempfile_in(folder);
         let file = file.map_err(|error| FetchError::file("create a file in", folder, &error))?;
         Ok(Self { file, name: name.to_owned(), bytes: 0, sha256: Sha256::new() })
     }
 
-    /// Adds to its end.
+    /// Appends a piece to the file.
     pub fn write(&mut self, piece: &[u8]) -> Result<(), FetchError> {
         let written = self.file.as_file_mut().write_all(piece);
         written.map_err(|error| FetchError::file("write", self.file.path(), &error))?;
@@ -58,7 +57,7 @@ impl Writing {
         Ok(())
     }
 
-    /// Ends it, safely on the disk.
+    /// Completes the file and waits until it is on the disk.
     pub fn finish(self) -> Result<Temporary, FetchError> {
         let Self { file, name, bytes, sha256 } = self;
         let synced = file.as_file().sync_data();

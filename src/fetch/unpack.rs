@@ -1,5 +1,5 @@
-//! Takes the matrix out of an archive, and nothing else: in one pass, in constant memory, checked,
-//! to temporary names.
+//! Extracts the matrix from an archive into a temporary file, in one pass and with constant memory, and checks
+//! it.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -17,36 +17,37 @@ use crate::cache::hex;
 use crate::datasets::Matrix;
 use crate::matrix::archive::{folder_and_file, matrix_name};
 
-/// Comments of a Matrix Market file at most.
+/// The largest expected size of the comments in a Matrix Market file, in bytes.
 const MOST_COMMENT_BYTES: u64 = 16 << 20;
-/// Characters of a value at most, with sign, exponent and blank; a complex entry has two.
+/// The largest length of a value in bytes, with sign, exponent and blank. A complex entry has two values.
 const LONGEST_VALUE: u64 = 32;
-/// Those of most values.
+/// The usual length of a value in bytes.
 const USUAL_VALUE: u64 = 16;
-/// Bytes moved at once.
+/// The size of the copy buffer in bytes.
 const PIECE: usize = 1 << 17;
 
-/// What to take out.
+/// The files to extract.
 pub struct Wanted<'w> {
     pub matrix: &'w Matrix,
-    /// Whether the matrix is kept, or only checked.
+    /// Whether the matrix is extracted; otherwise it is only checked.
     pub keep: bool,
-    /// Whether the files beside it are kept.
+    /// Whether the other files are extracted.
     pub aux: bool,
 }
 
-/// What was taken out.
+/// The extracted files.
 pub struct Unpacked {
-    /// The matrix first.
+    /// The temporary files, the matrix first.
     pub files: Vec<Temporary>,
     pub archive_bytes: u64,
     pub archive_sha256: String,
 }
 
-/// Why nothing was taken out.
+/// The reason why nothing was extracted.
 pub enum Damage {
-    /// The archive is not what it should be.
+    /// The archive is damaged or does not contain the expected matrix.
     Archive(String),
+    /// Another error, for which the archive is not the cause.
     Elsewhere(FetchError),
 }
 
@@ -56,25 +57,25 @@ impl From<FetchError> for Damage {
     }
 }
 
-/// About how many bytes the matrix's file has.
+/// Returns the approximate size of the matrix file in bytes.
 pub fn bytes_estimate(matrix: &Matrix) -> u64 {
     let value = if matrix.binary { 0 } else { USUAL_VALUE };
     matrix.stored_at_most().saturating_mul(index_bytes(matrix) + value)
 }
 
-/// The most bytes that it can have.
+/// Returns the largest possible size of the matrix file in bytes.
 fn most_bytes(matrix: &Matrix) -> u64 {
     let line = index_bytes(matrix) + 2 * LONGEST_VALUE;
     matrix.entries.saturating_mul(line).saturating_add(MOST_COMMENT_BYTES)
 }
 
-/// Bytes of a line's two indices, with blanks and the line's end.
+/// Returns the largest length of a line's two indices in bytes, with blanks and the end of the line.
 fn index_bytes(matrix: &Matrix) -> u64 {
     let digits = |number: u64| u64::from(number.checked_ilog10().unwrap_or(0)) + 1;
     digits(matrix.rows) + digits(matrix.cols) + 3
 }
 
-/// Takes what is wanted out of an archive. It is read to its end, so that its checksum counts.
+/// Extracts the wanted files from an archive. Reads the archive to its end, so that its checksum is verified.
 pub fn unpack(
     archive: &Path,
     wanted: &Wanted,
@@ -97,10 +98,10 @@ pub fn unpack(
     Ok(Unpacked { files, archive_bytes: read.bytes, archive_sha256: hex(read.sha256) })
 }
 
-/// The head of the matrix in an archive that is called `shown` in messages.
+/// Reads the header of the matrix `name` in an archive. `shown` is the name of the archive for messages.
 ///
 /// # Errors
-/// When there is none.
+/// Returns an error if the archive does not contain the matrix or its header is not valid.
 pub fn head(archive: File, name: &str, shown: &str) -> Result<Head, String> {
     let (mut tar, ration) = reading::open(archive);
     let unreadable = |error: io::Error| format!("{shown}: {error}");
@@ -117,15 +118,15 @@ pub fn head(archive: File, name: &str, shown: &str) -> Result<Head, String> {
 }
 
 fn absent(name: &str) -> String {
-    format!("it holds no {name}/{name}.mtx")
+    format!("it does not contain {name}/{name}.mtx")
 }
 
-/// An archive on its way through.
+/// The state of unpacking an archive.
 struct Unpacking<'u> {
     wanted: &'u Wanted<'u>,
     folder: &'u Folder,
     web: &'u Web<'u>,
-    /// Whether the matrix came by, and its file if that is kept.
+    /// `Some` after the matrix has been read; the inner value is its file if it is extracted.
     matrix: Option<Option<Temporary>>,
     aux: Vec<Temporary>,
 }
@@ -148,15 +149,15 @@ impl Unpacking<'_> {
         let (matrix, shown) = (self.wanted.matrix, path.display());
         let kind = entry.header().entry_type();
         if !kind.is_file() {
-            return Err(Damage::Archive(format!("{shown} is no file but a {kind:?}")));
+            return Err(Damage::Archive(format!("{shown} is not a file but a {kind:?}")));
         }
         if self.matrix.is_some() {
-            return Err(Damage::Archive(format!("it holds {shown} twice")));
+            return Err(Damage::Archive(format!("it contains {shown} twice")));
         }
         let (bytes, most) = (entry.size(), most_bytes(matrix));
         if bytes > most {
             let id = &matrix.id;
-            let message = format!("{shown} has {bytes} bytes, but {id} takes {most} at most");
+            let message = format!("{shown} has {bytes} bytes, but {id} needs at most {most}");
             return Err(Damage::Archive(message));
         }
         let name = format!("{}.mtx", matrix.name());
@@ -176,7 +177,7 @@ impl Unpacking<'_> {
 
     fn aux<R: Read>(&mut self, entry: &mut Entry<R>, name: &str) -> Result<(), Damage> {
         if self.aux.iter().any(|other| other.name == name) {
-            return Err(Damage::Archive(format!("it holds {name} twice")));
+            return Err(Damage::Archive(format!("it contains {name} twice")));
         }
         let mut writing = self.begin(entry, name)?;
         self.copy(entry, |piece| Ok(writing.write(piece)?))?;
@@ -184,13 +185,13 @@ impl Unpacking<'_> {
         Ok(())
     }
 
-    /// Begins the file that an entry goes to, if there is room for it.
+    /// Creates the temporary file for an entry if there is room for it.
     fn begin<R: Read>(&self, entry: &Entry<R>, name: &str) -> Result<Writing, Damage> {
         self.folder.has_room(entry.size(), &self.folder.file(name))?;
         Ok(Writing::begin(&self.folder.state(""), name)?)
     }
 
-    /// Passes on all of an entry, up to an interrupt.
+    /// Reads an entry to its end and passes the data to `to`, unless the run is interrupted.
     fn copy<R: Read>(
         &self,
         entry: &mut Entry<R>,
@@ -209,7 +210,7 @@ impl Unpacking<'_> {
     }
 }
 
-/// Whether all of an entry was read; the end of the file ends an entry too.
+/// Checks whether an entry was read completely, because a truncated archive ends an entry without an error.
 fn whole<R: Read>(entry: &Entry<R>, read: u64) -> Result<(), Damage> {
     let bytes = entry.size();
     if read == bytes {
@@ -219,14 +220,14 @@ fn whole<R: Read>(entry: &Entry<R>, read: u64) -> Result<(), Damage> {
     Err(Damage::Archive(format!("it ends within {path}, after {read} of {bytes} bytes")))
 }
 
-/// The name of a file beside the matrix `name`, fit for a folder.
+/// Returns the name of a further file in the folder of the matrix `name`, if it is a safe file name.
 fn aux_name<'p>(path: &'p Path, name: &str) -> Option<&'p str> {
     let (folder, file) = folder_and_file(path)?;
     let fits = |file: &&str| !file.starts_with('.') && file.bytes().all(|c| c.is_ascii_graphic());
     Some(file).filter(|_| folder == name).filter(fits)
 }
 
-/// A source that cannot be read is no fault of the archive's.
+/// Converts a read error. An error of the operating system is not counted as damage of the archive.
 fn unreadable(error: io::Error) -> Damage {
     match error.raw_os_error() {
         Some(_) => FetchError::Failed(format!("cannot read the archive: {error}")).into(),

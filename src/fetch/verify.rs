@@ -1,4 +1,4 @@
-//! Whether the files of a folder are still as they were brought.
+//! Verifies that the files of a folder have not changed since they were downloaded.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,19 +10,21 @@ use super::folder::Folder;
 use super::ledger::LedgerRow;
 use crate::cache::hex;
 
-/// What became of a file.
+/// The result of verifying a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
+    /// The file is unchanged.
     Right,
-    /// And how.
+    /// The file has changed or cannot be read; the text explains it.
     Wrong(String),
+    /// The file does not exist.
     Missing,
 }
 
-/// Reads a file of the ledger; `interrupted` is asked now and then.
+/// Verifies the size and the SHA-256 of a file in the ledger. Calls `interrupted` repeatedly.
 ///
 /// # Errors
-/// When it is interrupted.
+/// Returns an error if the check is interrupted.
 pub fn verify(
     folder: &Folder,
     line: &LedgerRow,
@@ -47,7 +49,7 @@ pub fn verify(
     }
 }
 
-/// `None` when interrupted.
+/// Returns the SHA-256 of a file, or `None` if the check is interrupted.
 fn sha256(
     folder: &Folder,
     line: &LedgerRow,

@@ -1,4 +1,4 @@
-//! Requests over HTTP that an interrupt ends at once and a silent connection after a while.
+//! HTTP requests that can be interrupted immediately and that end if a connection is silent for too long.
 
 use std::error::Error;
 use std::io::{self, Read};
@@ -15,32 +15,34 @@ use reqwest::redirect::{Attempt, Policy};
 use super::FetchError;
 use super::pace::Waited;
 
-/// How long an interrupt may go unnoticed.
-const GLANCE: Duration = Duration::from_millis(50);
-/// Bytes read at once.
+/// The interval at which the interrupt flag is checked.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+/// The size of the read buffer in bytes.
 const PIECE: usize = 1 << 16;
-/// Redirects followed one after the other.
+/// The largest number of consecutive redirects.
 const MOST_REDIRECTS: usize = 10;
-/// Pieces read ahead of the one at work.
+/// The number of pieces that are read in advance.
 const AHEAD: usize = 16;
 
-/// The way to the web.
+/// An HTTP client.
 pub struct Web<'w> {
     client: Client,
-    /// Why https cannot be used, if it cannot.
+    /// The reason why https cannot be used, if it cannot.
     no_https: Option<String>,
     timeout: Duration,
     interrupted: &'w AtomicBool,
 }
 
-/// The head of an answer, and the way to its body.
+/// The status and headers of a response, and the stream of its body.
 pub struct Answer<'w> {
+    /// The HTTP status code.
     pub status: u16,
+    /// The HTTP headers.
     pub headers: HeaderMap,
     arrivals: Arrivals<'w>,
 }
 
-/// What the thread that reads the connection passes on.
+/// A message from the thread that reads the connection.
 enum Arrival {
     Head(u16, HeaderMap),
     Piece(Vec<u8>),
@@ -55,51 +57,52 @@ struct Arrivals<'w> {
 }
 
 impl<'w> Web<'w> {
-    /// With proxies as the environment names them. A connection that is not made, or on which nothing
-    /// comes, within `timeout` has failed; `interrupted` ends all requests and pauses.
+    /// Creates a client with the proxies of the environment variables. A connection fails if it is not
+    /// established, or if no data arrives, within `timeout`. `interrupted` ends all requests and pauses.
     ///
     /// # Errors
-    /// When the proxies cannot be used.
+    /// Returns an error if the client cannot be created, for example because a proxy is not valid.
     pub fn new(timeout: Duration, interrupted: &'w AtomicBool) -> Result<Self, FetchError> {
-        // A provider that is there already is as good.
+        // This fails if a provider is installed already, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = || {
             let builder = Client::builder().connect_timeout(timeout);
             let builder = builder.redirect(Policy::custom(redirect));
-            // For the head of an answer, and then for each read of the body.
+            // The timeout applies to the headers and then to each read of the body.
             builder.timeout(timeout).user_agent(concat!("spmv-bench/", env!("CARGO_PKG_VERSION")))
         };
         let (client, no_https) = match builder().build() {
             Ok(client) => (Ok(client), None),
-            // A system without certificates can use http all the same.
+            // A system without certificates can still use http.
             Err(error) => (builder().tls_certs_only([]).build(), Some(chain(&error))),
         };
-        let client = client
-            .map_err(|error| FetchError::Failed(format!("no way to the web: {}", chain(&error))))?;
+        let client = client.map_err(|error| {
+            FetchError::Failed(format!("cannot create an HTTP client: {}", chain(&error)))
+        })?;
         Ok(Self { client, no_https, timeout, interrupted })
     }
 
-    /// How long a connection may be silent.
+    /// Returns how long a connection may be silent.
     pub fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// Why an address need not be tried.
+    /// Returns the reason why an address cannot be used, if there is one.
     pub fn refusal(&self, address: &str) -> Option<&str> {
         self.no_https.as_deref().filter(|_| address.starts_with("https:"))
     }
 
-    /// Whether Ctrl-C was pressed.
+    /// Returns whether the run is interrupted.
     pub fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Asks for an address: all of it, or what follows the first so many bytes if it is still the
-    /// version that the validator names. Redirects are followed, but not from https to http. `waited`
-    /// grows by the time that the answer takes.
+    /// Requests an address. With `resume`, requests only the data after this number of bytes, provided that the
+    /// file is still the version that the validator identifies. Redirects are followed, but not from https to
+    /// http. The waiting time is added to `waited`.
     ///
     /// # Errors
-    /// When no answer comes.
+    /// Returns an error if there is no response.
     pub fn get(
         &self,
         address: &str,
@@ -112,7 +115,7 @@ impl<'w> Web<'w> {
         }
         let (sender, receiver) = sync_channel(AHEAD);
         let timeout = self.timeout;
-        // It ends with the receiver, or when its read does; that an interrupt does not wait for.
+        // The thread ends when the receiver is dropped or its read ends. An interrupt does not wait for it.
         thread::spawn(move || read(request, timeout, &sender));
         let (interrupted, waited) = (self.interrupted, waited.clone());
         let arrivals = Arrivals { receiver, interrupted, waited };
@@ -123,15 +126,15 @@ impl<'w> Web<'w> {
         }
     }
 
-    /// Lets time pass, up to an interrupt.
+    /// Sleeps for this time.
     ///
     /// # Errors
-    /// When that comes.
+    /// Returns an error if the run is interrupted.
     pub fn pause(&self, time: Duration) -> Result<(), FetchError> {
         let begun = Instant::now();
         while !self.is_interrupted() {
             match time.checked_sub(begun.elapsed()).filter(|left| !left.is_zero()) {
-                Some(left) => thread::sleep(left.min(GLANCE)),
+                Some(left) => thread::sleep(left.min(CHECK_INTERVAL)),
                 None => return Ok(()),
             }
         }
@@ -140,10 +143,10 @@ impl<'w> Web<'w> {
 }
 
 impl Answer<'_> {
-    /// The next bytes of the body; `None` at its end.
+    /// Returns the next bytes of the body, or `None` at its end.
     ///
     /// # Errors
-    /// When the connection ends before the body does, or nothing comes.
+    /// Returns an error if the connection ends before the body does, or if no data arrives.
     pub fn piece(&mut self) -> Result<Option<Vec<u8>>, FetchError> {
         match self.arrivals.next()? {
             Arrival::Piece(bytes) => Ok(Some(bytes)),
@@ -158,15 +161,17 @@ impl Arrivals<'_> {
     fn next(&self) -> Result<Arrival, FetchError> {
         while !self.interrupted.load(Ordering::Relaxed) {
             let begun = Instant::now();
-            let arrival = self.receiver.recv_timeout(GLANCE);
-            // More is time for which the process was suspended.
-            let waited = begun.elapsed().min(2 * GLANCE);
+            let arrival = self.receiver.recv_timeout(CHECK_INTERVAL);
+            // Any additional time is time for which the process was suspended.
+            let waited = begun.elapsed().min(2 * CHECK_INTERVAL);
             self.waited.set(self.waited.get() + waited);
             match arrival {
                 Ok(arrival) => return Ok(arrival),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(FetchError::Failed("the connection's thread ended".into()));
+                    return Err(FetchError::Failed(
+                        "the thread that reads the connection ended unexpectedly".into(),
+                    ));
                 }
             }
         }
@@ -174,7 +179,7 @@ impl Arrivals<'_> {
     }
 }
 
-/// Follows a redirect, unless what was asked for over https would come over http.
+/// Follows a redirect, unless it leads from https to http or there were too many redirects.
 fn redirect(attempt: Attempt) -> reqwest::redirect::Action {
     let refusal = match attempt.previous().last() {
         Some(from) if is_downgrade(from, attempt.url()) => {
@@ -192,7 +197,7 @@ fn is_downgrade(from: &Url, to: &Url) -> bool {
     from.scheme() == "https" && to.scheme() != "https"
 }
 
-/// Reads an answer to its end, or until nobody wants it.
+/// Reads a response to its end, or until the receiver is dropped.
 fn read(request: RequestBuilder, timeout: Duration, sender: &SyncSender<Arrival>) {
     let mut answer = match request.send() {
         Ok(answer) => answer,
@@ -219,19 +224,19 @@ fn read(request: RequestBuilder, timeout: Duration, sender: &SyncSender<Arrival>
 }
 
 fn describe(error: &(dyn Error + 'static), timeout: Duration) -> String {
-    // What a body's reader reports is wrapped once more.
+    // Errors from reading the body are wrapped in an `io::Error`.
     let inner = error.downcast_ref::<io::Error>().and_then(|error| error.get_ref());
     let cause = match inner {
         Some(inner) => inner.downcast_ref::<reqwest::Error>(),
         None => error.downcast_ref(),
     };
     match cause.is_some_and(reqwest::Error::is_timeout) {
-        true => format!("nothing came for {} s", timeout.as_secs_f64()),
+        true => format!("no data received for {} s", timeout.as_secs_f64()),
         false => chain(error),
     }
 }
 
-/// An error with its causes.
+/// Returns an error with its causes as a text.
 fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,4 +1,4 @@
-//! A library that takes its process with it ends one method of one matrix.
+//! Tests with a library that crashes or hangs: only one method of one matrix fails.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -13,7 +13,7 @@ use crate::{Place, column, rows};
 const METHODS: &str = "seq,mkl-ie,mkl-ie-opt,merge";
 const EXACT: &str = "--threads 1 --iterations 20 --rounds 2 --device cpu";
 
-/// Three matrices of 40, 30 and 20 rows, and a library that fails on the middle one.
+/// Creates a folder with three matrices of 40, 30 and 20 rows, and a library that fails on the middle one.
 pub fn place() -> Place {
     let place = Place::with_matrices(&[40, 30, 20]);
     let libraries = place.path("libraries");
@@ -35,7 +35,7 @@ pub fn place() -> Place {
     place
 }
 
-/// Status and reason of each row, where the library fails in that way.
+/// Returns status and reason of each row if the library fails in this way.
 fn outcomes(place: &Place, how: &str, options: &str) -> (Option<i32>, Vec<(String, String)>) {
     let words = format!("corpus matrices {EXACT} --methods {METHODS} {options}");
     let output = place
@@ -57,7 +57,7 @@ fn outcomes(place: &Place, how: &str, options: &str) -> (Option<i32>, Vec<(Strin
 }
 
 #[test]
-fn a_crash_is_the_row_of_its_method_and_the_others_go_on() {
+fn a_crash_is_recorded_for_its_method_and_the_others_continue() {
     let place = place();
     let (status, whole) = outcomes(&place, "", "");
     assert_eq!(status, Some(0));
@@ -85,7 +85,7 @@ fn a_crash_is_the_row_of_its_method_and_the_others_go_on() {
 }
 
 #[test]
-fn a_method_that_hangs_is_given_up() {
+fn a_method_that_hangs_is_stopped() {
     let (status, outcomes) = outcomes(&place(), "hang", "--timeout 0.5");
     assert_eq!(status, Some(1));
     let (status, reason) = &outcomes[7];
@@ -95,9 +95,9 @@ fn a_method_that_hangs_is_given_up() {
     assert!(others.clone().all(|(_, (status, _))| status == "ok"), "{outcomes:?}");
 }
 
-/// What was complete before a crash is neither lost nor measured again.
+/// Results that were complete before a crash are neither lost nor measured again.
 #[test]
-fn a_crash_leaves_the_groups_before_it_alone() {
+fn a_crash_does_not_affect_the_groups_before_it() {
     let place = place();
     let words =
         format!("corpus matrices {EXACT} --methods {METHODS} --precision both --output out.csv");
@@ -111,7 +111,7 @@ fn a_crash_leaves_the_groups_before_it_alone() {
     assert_eq!(column(&text, "precision"), [["f64"; 4], ["f32"; 4]].concat().repeat(3));
 }
 
-/// A single matrix with a library that fails in that way: status and reason of each row.
+/// Returns status and reason of each row for a single matrix with a library that fails in this way.
 fn of_one(place: &Place, how: &str, options: &str) -> Vec<(String, String)> {
     let words = format!("--mtx matrices/m2.mtx {EXACT} --methods {METHODS} --format csv {options}");
     let output = place
@@ -142,14 +142,14 @@ fn a_library_that_fails_when_it_is_loaded_ends_its_own_methods() {
             assert_eq!((&*row.0, &*row.1), (status, &*format!("{exit} while running {method}")));
         }
     }
-    // Nobody asks for it.
+    // No selected method uses the library.
     let mut program = place.program(&format!("--mtx matrices/m2.mtx {EXACT} --methods seq,merge"));
     program.env("SPMV_BENCH_LIBRARY_PATH", place.path("libraries")).env("FAKE_MKL", "load-segv");
     assert_eq!(crate::Ran::of(program.output().unwrap()).status, Some(0));
 }
 
 #[test]
-fn system_tells_of_a_library_that_ends_its_process() {
+fn system_reports_a_library_that_ends_its_process() {
     let place = place();
     let mut program = place.program("system --threads 1 --format json");
     program.env("SPMV_BENCH_LIBRARY_PATH", place.path("libraries")).env("FAKE_MKL", "load-exit");
@@ -162,7 +162,7 @@ fn system_tells_of_a_library_that_ends_its_process() {
     assert_eq!(facts["bandwidth"].as_array().unwrap().len(), 3);
 }
 
-/// It has nothing to complete: the first signal ends it.
+/// The command has nothing to complete, so the first signal ends it.
 #[test]
 fn system_ends_at_the_first_signal() {
     let place = place();
@@ -175,7 +175,7 @@ fn system_ends_at_the_first_signal() {
 }
 
 #[test]
-fn a_library_that_cannot_be_opened_says_why() {
+fn a_library_that_cannot_be_opened_is_reported_with_the_reason() {
     let place = place();
     fs::write(place.path("libraries/libmkl_rt.so.2"), "\x7fELF and no more").unwrap();
     let words = format!("--mtx matrices/m2.mtx {EXACT} --methods seq,mkl-ie --format csv");
@@ -188,9 +188,9 @@ fn a_library_that_cannot_be_opened_says_why() {
     assert!(reason.contains("libraries/libmkl_rt.so.2"), "{reason}");
 }
 
-/// The methods after it are dropped after it, and the results of all others are there.
+/// The later methods are destroyed after it, and the results of all other methods are present.
 #[test]
-fn a_library_that_fails_when_it_gives_a_matrix_back_is_named() {
+fn a_library_that_fails_while_freeing_a_matrix_is_reported() {
     let rows = of_one(&place(), "destroy-segv", "");
     assert!(rows[..2].iter().all(|row| row.0 == "ok"), "{rows:?}");
     for (row, method) in rows[2..].iter().zip(["mkl-ie", "mkl-ie-opt"]) {
@@ -211,9 +211,9 @@ fn a_version_that_is_too_long_is_cut_off() {
     assert_eq!(column(&ran.stdout, "library_version"), [format!("MKL {}", "1".repeat(292))]);
 }
 
-/// The rows of a run are of one version.
+/// All rows of a run must be measured with the same version of a library.
 #[test]
-fn a_run_does_not_go_on_with_another_version() {
+fn a_run_is_not_continued_with_another_library_version() {
     let place = place();
     let run = |version: &str, options: &str| {
         let words = format!("corpus matrices {EXACT} --methods seq,mkl-ie --output out.csv");
@@ -233,9 +233,9 @@ fn a_run_does_not_go_on_with_another_version() {
     assert_eq!(run("1", "--resume").status, Some(0));
 }
 
-/// What the parent would refuse, it refuses when the child does.
+/// The parent reports the refusal of the child as its own error.
 #[test]
-fn what_cannot_be_run_is_said_once() {
+fn a_refused_command_line_is_reported_once() {
     let ran = place().run("corpus matrices --device cpu --threads 100000");
     assert_eq!(ran.status, Some(2));
     assert!(

@@ -1,4 +1,5 @@
-//! Bad surroundings: a clear message, nothing lost, the right exit status.
+//! Tests under bad conditions: full disks, unreadable files, few resources. The program must print a clear message,
+//! lose no results and return the right exit status.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,14 +15,14 @@ fn words(more: &str) -> String {
     format!("corpus matrices {EXACT} seq,merge {more}")
 }
 
-/// Runs a command of the system, if it is there and may do that.
+/// Runs a system command. Returns whether it is installed and succeeded.
 fn system(words: &str) -> bool {
     let mut words = words.split_whitespace();
     let command = Command::new(words.next().unwrap()).args(words).output();
     command.is_ok_and(|output| output.status.success())
 }
 
-/// The program behind another command, such as `taskset -c 0`.
+/// Runs the program with another command in front of it, such as `taskset -c 0`.
 pub fn behind(place: &Place, front: &[&str], words: &str) -> Ran {
     let program = place.program(words);
     let mut command = Command::new(front[0]);
@@ -31,9 +32,9 @@ pub fn behind(place: &Place, front: &[&str], words: &str) -> Ran {
 }
 
 #[test]
-fn an_output_folder_that_takes_nothing() {
+fn an_output_folder_that_is_not_writable_is_an_error() {
     let place = Place::with_matrices(&[20]);
-    // Root may write to every folder but those of the kernel.
+    // Root may write to every folder except those of the kernel.
     for output in ["/sys/kernel/out.csv", "absent/out.csv", "matrices"] {
         let ran = place.run(&words(&format!("--output {output}")));
         assert_eq!((ran.status, &*ran.stdout), (Some(2), ""), "{ran:?}");
@@ -42,7 +43,7 @@ fn an_output_folder_that_takes_nothing() {
     }
 }
 
-/// A file system of 64 KiB, most of them taken.
+/// A file system of 64 KiB that is almost full.
 struct Tiny(PathBuf);
 
 impl Tiny {
@@ -84,7 +85,7 @@ fn a_disk_that_becomes_full_and_has_room_again() {
     assert_same(&resumed, &whole);
 }
 
-/// A file that goes away before its turn is a failed row; one that comes is measured when the run goes on.
+/// A file that is removed before its turn causes a failed row; a new file is measured when the run is resumed.
 #[test]
 fn a_folder_that_changes_during_the_run() {
     let place = Place::with_matrices(&[40, 20]);
@@ -107,10 +108,10 @@ fn a_folder_that_changes_during_the_run() {
 }
 
 #[test]
-fn files_that_cannot_be_read_links_to_nowhere_and_loops() {
+fn unreadable_files_dangling_links_and_loops_are_reported() {
     let place = Place::with_matrices(&[20]);
     let matrices = place.path("matrices");
-    // Reading it is an error even for root.
+    // Reading this file is an error even for root.
     symlink("/proc/self/mem", matrices.join("unreadable.mtx")).unwrap();
     symlink("nowhere", matrices.join("broken.mtx")).unwrap();
     symlink("self.mtx", matrices.join("self.mtx")).unwrap();
@@ -128,13 +129,14 @@ fn files_that_cannot_be_read_links_to_nowhere_and_loops() {
     ]) {
         assert!(reason.contains(name) && reason.contains(message), "{reason}");
     }
-    let told = |line: &&str| line.starts_with("not searched: ") && line.contains("folder.mtx/loop");
-    assert_eq!(ran.stderr.lines().filter(told).count(), 1, "{ran:?}");
+    let is_reported =
+        |line: &&str| line.starts_with("not searched: ") && line.contains("folder.mtx/loop");
+    assert_eq!(ran.stderr.lines().filter(is_reported).count(), 1, "{ran:?}");
 }
 
-/// Every name is told from every other, and found again.
+/// Every name is distinguished from all others, and its rows are found again.
 #[test]
-fn names_with_spaces_line_breaks_quotes_and_bytes_that_are_no_text() {
+fn names_with_spaces_line_breaks_quotes_and_invalid_utf8_work() {
     let place = Place::with_matrices(&[20]);
     let text = fs::read(place.path("matrices/m1.mtx")).unwrap();
     let names: [&[u8]; 7] = [
@@ -168,15 +170,15 @@ fn names_with_spaces_line_breaks_quotes_and_bytes_that_are_no_text() {
     let mut expected = expected.map(|name| format!("matrices/{name}"));
     expected.sort();
     assert_eq!(files, expected);
-    // Cut inside the last row, it goes on.
+    // The run is resumed after the last row has been cut off.
     fs::write(place.path("out.csv"), &whole[..whole.len() - 40]).unwrap();
     assert_eq!(place.run(&words("--output out.csv --resume")).status, Some(0));
     assert_same(&place.read("out.csv"), &whole);
 }
 
-/// What was written in the future is as good as what was written in the past.
+/// Files with a time in the future are used like files with a time in the past.
 #[test]
-fn a_clock_that_steps_backwards() {
+fn a_clock_that_steps_backwards_does_no_harm() {
     let place = Place::with_matrices(&[400, 20]);
     let whole = place.run(&words("")).stdout;
     place.run(&words("--output out.csv"));
@@ -210,7 +212,7 @@ fn a_single_core() {
     assert!(threads.len() > 15);
 }
 
-/// In a group that may use half a CPU there is one thread, and all goes well.
+/// In a control group with half a CPU, the default is one thread, and the run succeeds.
 #[test]
 fn a_control_group_with_half_a_cpu() {
     let name = format!("spmv-bench-{}", std::process::id());
@@ -232,20 +234,21 @@ fn a_control_group_with_half_a_cpu() {
     let enter = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", group.display());
     let words = "corpus matrices --device cpu --iterations 20 --rounds 2 --methods seq,merge,csr5";
     let ran = behind(&place, &["sh", "-c", &enter, "sh"], words);
-    let told = behind(&place, &["sh", "-c", &enter, "sh"], "system --format json");
+    let machine = behind(&place, &["sh", "-c", &enter, "sh"], "system --format json");
     fs::remove_dir(&group).unwrap();
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert_eq!(column(&ran.stdout, "threads"), ["1"; 3]);
-    let facts: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
+    let facts: serde_json::Value = serde_json::from_str(&machine.stdout).unwrap();
     assert_eq!(facts["cpu_quota"].as_f64(), Some(0.5));
 }
 
-/// Where little may be mapped, what does not fit is told with its figures, and all else goes on.
+/// With a limit of the address space, matrices that do not fit are reported with their sizes, and the others are
+/// measured.
 #[test]
 fn a_limit_of_address_space() {
     let place = Place::with_matrices(&[300]);
     let limit = ["sh", "-c", "ulimit -v 900000 && exec \"$@\"", "sh"];
-    // With the machine's bandwidth, which is measured on less where there is less.
+    // The machine's bandwidth is measured with smaller working sets if there is less memory.
     let words = "corpus matrices gen:grid2d,n=3000,points=9 --device cpu --iterations 20 --rounds 2 \
                  --methods seq,merge --output out.csv";
     let ran = behind(&place, &limit, words);

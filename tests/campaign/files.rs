@@ -1,4 +1,5 @@
-//! What is in a file stays there until there is something to replace it, and no two things share one.
+//! Tests of output files: contents are kept until there is a replacement, and different outputs need different
+//! files.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +8,7 @@ use crate::environment::behind;
 use crate::{EXACT, Place, column, eventually, rows};
 
 #[test]
-fn what_is_measured_is_not_written_to() {
+fn a_matrix_file_to_be_measured_is_not_overwritten() {
     let place = Place::with_matrices(&[20, 30]);
     std::os::unix::fs::symlink("matrices/m2.mtx", place.path("link")).unwrap();
     let before = place.read("matrices/m2.mtx");
@@ -40,7 +41,7 @@ fn what_is_measured_is_not_written_to() {
 }
 
 #[test]
-fn a_run_without_results_leaves_earlier_ones() {
+fn a_run_without_results_keeps_earlier_ones() {
     let place = Place::with_matrices(&[20]);
     let words = |mtx: &str, format: &str| {
         format!("--mtx matrices/{mtx} {EXACT} seq --format {format} --output out --force")
@@ -58,9 +59,9 @@ fn a_run_without_results_leaves_earlier_ones() {
     }
 }
 
-/// The rows behind it are in no row of their own then.
+/// An unbalanced quote joins the rows after it into one field.
 #[test]
-fn a_quote_too_many_loses_no_row() {
+fn an_unbalanced_quote_loses_no_row() {
     let place = Place::with_matrices(&[20, 30]);
     let words = |more: &str| format!("corpus matrices {EXACT} seq,merge --output out.csv {more}");
     assert_eq!(place.run(&words("")).status, Some(0));
@@ -73,7 +74,7 @@ fn a_quote_too_many_loses_no_row() {
         assert!(ran.stderr.starts_with(message), "{more}: {ran:?}");
         assert_eq!(place.read("out.csv"), edited, "{more}");
     }
-    // Nor does a command that is refused for another reason cut off what is torn.
+    // A command that is refused for another reason does not remove the incomplete last row either.
     let torn = &edited.replacen('"', "", 1)[..edited.len() - 9];
     fs::write(place.path("out.csv"), torn).unwrap();
     for more in ["", "--resume --warmups 9"] {
@@ -99,7 +100,7 @@ fn two_runs_do_not_write_one_file() {
 }
 
 #[test]
-fn what_is_no_file_has_no_facts_beside_it() {
+fn an_output_that_is_not_a_file_has_no_run_record() {
     let place = Place::with_matrices(&[20]);
     for format in ["csv", "json", "text"] {
         let words = format!("corpus matrices {EXACT} seq --format {format}");
@@ -113,9 +114,9 @@ fn what_is_no_file_has_no_facts_beside_it() {
     }
 }
 
-/// Nobody reads the warnings; the rows come all the same.
+/// If nobody reads the warnings, the rows are still written.
 #[test]
-fn messages_that_nobody_takes() {
+fn a_closed_stderr_does_not_end_the_run() {
     let place = Place::with_matrices(&[20, 30]);
     let twice = "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n1 1 1\n2 2 1\n";
     fs::write(place.path("matrices/a.mtx"), twice).unwrap();
@@ -137,9 +138,9 @@ fn messages_that_nobody_takes() {
     }
 }
 
-/// A parsed matrix that cannot be kept is no reason to end; a row that cannot be written is, with a message.
+/// A failure to write the cache does not end the run; a failure to write a row does, with a message.
 #[test]
-fn files_that_may_not_grow() {
+fn a_limited_file_size_is_a_write_error() {
     let place = Place::with_matrices(&[6000, 30, 20]);
     let words = format!("corpus matrices {EXACT} seq,merge,csr-rows,csr5 --output out.csv");
     let limit = |kib: usize| {

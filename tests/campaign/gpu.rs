@@ -1,5 +1,5 @@
-//! What uses a GPU is measured in a child process, unless told otherwise. The GPU is a driver that is made
-//! for the tests (`tests/cuda/driver.c`); without NVRTC or a C compiler, tests say so and end.
+//! Tests of GPU methods in child processes. The GPU is a fake driver (`tests/cuda/driver.c`). Without NVRTC or a C
+//! compiler, the tests are skipped with a message.
 
 use std::io::Write;
 use std::process::Command;
@@ -9,7 +9,7 @@ use spmv_bench::device::cuda::nvrtc;
 
 use crate::{Place, Ran, column, crash};
 
-/// Builds the driver in the folder `driver` of a place; whether that could be done.
+/// Builds the driver in the folder `driver` of the test folder. Returns whether that was possible.
 fn has_driver(place: &Place) -> bool {
     let folder = place.path("driver");
     std::fs::create_dir(&folder).unwrap();
@@ -21,13 +21,13 @@ fn has_driver(place: &Place) -> bool {
     let target = Target { architecture: (9, 0), driver: Some(13) };
     let can = built.is_ok_and(|status| status.success()) && nvrtc::compiler(&target).is_ok();
     if !can {
-        // Past the test runner, which keeps back what a passing test prints.
+        // Written directly to stderr, because the test runner hides what a passing test prints.
         let _ = writeln!(std::io::stderr(), "skipped: no C compiler or no NVRTC");
     }
     can
 }
 
-/// Runs one matrix where that driver is found, with a library that ends its process.
+/// Runs one matrix with the fake driver and a library that ends its process.
 fn run(place: &Place, words: &str) -> Ran {
     let words = format!("--mtx matrices/m2.mtx --threads 1 --iterations 3 --rounds 1 {words}");
     let mut program = place.program(&words);
@@ -38,7 +38,7 @@ fn run(place: &Place, words: &str) -> Ran {
 }
 
 #[test]
-fn a_kernel_that_hangs_is_given_up() {
+fn a_kernel_that_hangs_is_stopped() {
     let place = Place::with_matrices(&[40, 30]);
     if !has_driver(&place) {
         return;
@@ -47,16 +47,16 @@ fn a_kernel_that_hangs_is_given_up() {
     let ran = run(&place, &format!("--methods {methods} --timeout 3 --format csv"));
     assert_eq!(ran.status, Some(1), "{ran:?}");
     assert_eq!(column(&ran.stdout, "method_name").join(","), methods, "{ran:?}");
-    // The driver does not know the kernel of gpu-csr-vector.
+    // The driver does not support the kernel of gpu-csr-vector.
     assert_eq!(column(&ran.stdout, "status"), ["ok", "ok", "timeout", "failed"], "{ran:?}");
     let reasons = column(&ran.stdout, "reason");
     assert_eq!(reasons[2], "did not end within the 3 s of --timeout while running gpu-csr-scalar");
     assert!(reasons[3].starts_with("cuModuleGetFunction of "), "{reasons:?}");
 }
 
-/// The library ends the process that it is in: the program's own, or a child of it.
+/// The library ends its process: a child process, or the program itself.
 #[test]
-fn a_child_may_not_be_wanted() {
+fn no_isolate_runs_without_a_child() {
     let place = crash::place();
     if !has_driver(&place) {
         return;

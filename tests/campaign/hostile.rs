@@ -1,28 +1,29 @@
-//! Text of others in names of files and in comments of matrices, on its way to a terminal and to a spreadsheet.
+//! Tests with hostile text in file names and matrix comments, which must not reach a terminal or a spreadsheet
+//! unescaped.
 
 use std::fs;
 use std::process::{Command, Stdio};
 
 use crate::{EXACT, Place, Ran, column};
 
-/// Retitles the window, moves the cursor up, and turns the direction around.
+/// A file name that changes the window's title, moves the cursor up, and reverses the text direction.
 const NAME: &str = "matrices/a\u{1b}]0;owned\u{7}\u{1b}[1A\u{9b}2J\u{202e}.mtx";
 
-/// A matrix with that name.
+/// Creates a folder with a matrix of this name.
 fn place() -> Place {
     let place = Place::with_matrices(&[30]);
     fs::rename(place.path("matrices/m1.mtx"), place.path(NAME)).unwrap();
     place
 }
 
-/// Asserts that text has no character that a terminal obeys.
+/// Asserts that a text contains no control character for terminals.
 fn assert_harmless(what: &str, text: &str) {
     let obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\t') || c == '\u{202e}';
     assert!(!text.contains(obeyed), "{what}: {text:?}");
 }
 
 #[test]
-fn a_terminal_is_given_nothing_to_obey() {
+fn a_terminal_receives_no_control_characters() {
     let place = place();
     let ran = |words: &[&str]| {
         Ran::of(
@@ -51,9 +52,9 @@ fn a_terminal_is_given_nothing_to_obey() {
     }
 }
 
-/// What `script` records is what a terminal gets.
+/// The command `script` records the output to a terminal.
 #[test]
-fn rows_on_a_terminal_are_shown() {
+fn rows_on_a_terminal_are_escaped() {
     let place = place();
     let program = env!("CARGO_BIN_EXE_spmv-bench");
     let words = format!("{program} corpus matrices {EXACT} seq --quiet");
@@ -72,9 +73,9 @@ fn rows_on_a_terminal_are_shown() {
     assert_harmless("rows", &text);
 }
 
-/// A kind that is a formula is guarded in the files, and is itself in what is read of them.
+/// A kind that is a formula is escaped in the files, and unescaped when the files are read.
 #[test]
-fn a_spreadsheet_is_given_no_formulas() {
+fn a_spreadsheet_receives_no_formulas() {
     let place = Place::with_matrices(&[]);
     let text = "%%MatrixMarket matrix coordinate real general\n% kind: =cmd|' /C calc'!A0\n2 2 2\n1 1 1\n2 1 3\n";
     fs::write(place.path("matrices/=1+1.mtx"), text).unwrap();
@@ -83,7 +84,7 @@ fn a_spreadsheet_is_given_no_formulas() {
     assert_eq!(column(&place.read("a.csv"), "kind"), ["'=cmd|' /C calc'!A0"]);
     let compared = place.run("compare a.csv a.csv --format csv");
     assert_eq!(column(&compared.stdout, "matrix"), ["'=1+1"], "{compared:?}");
-    // Read again, it is what it was: a second copy of the file has the same apostrophes.
+    // Reading and writing the file again does not add further apostrophes.
     let before = place.read("a.csv");
     let merged = place.run("merge a.csv");
     assert_eq!((merged.status, merged.stdout), (Some(0), before), "{}", merged.stderr);

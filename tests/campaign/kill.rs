@@ -1,4 +1,4 @@
-//! Killed at any moment, a run goes on as if it had not been.
+//! Tests of killed and interrupted runs: a run that is killed at any moment can be resumed without losing results.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -23,9 +23,9 @@ fn words(output: &str) -> String {
     format!("corpus matrices {EXACT} {METHODS} --quiet --resume --output {output}")
 }
 
-/// What an uninterrupted run writes, and how long it takes.
+/// Returns the output of an uninterrupted run, and its duration.
 fn uninterrupted(place: &Place) -> (String, Duration) {
-    // The first fills the cache.
+    // The first run fills the cache.
     place.run(&words("warm.csv"));
     let start = Instant::now();
     let ran = place.run(&words("whole.csv"));
@@ -34,7 +34,7 @@ fn uninterrupted(place: &Place) -> (String, Duration) {
 }
 
 #[test]
-fn killed_at_random_moments_and_resumed_the_file_is_the_same() {
+fn a_run_killed_at_random_moments_and_resumed_writes_the_same_file() {
     let place = place();
     let (whole, time) = uninterrupted(&place);
     let mut random = SmallRng::seed_from_u64(8);
@@ -62,8 +62,8 @@ fn killed_at_random_moments_and_resumed_the_file_is_the_same() {
     println!("{kills} kills in {campaigns} campaigns");
 }
 
-/// Each kill of the child that meets a method is that method's failed row; all else is the same, and with
-/// the failed rows taken out of the file they are measured.
+/// Each kill of the child while a method is running causes a failed row of that method. All other rows are the same,
+/// and the failed ones are measured again after they have been removed from the file.
 #[test]
 fn a_killed_child_is_one_failed_row() {
     let place = place();
@@ -77,7 +77,7 @@ fn a_killed_child_is_one_failed_row() {
         let record = place.path(&format!("{output}.run.json"));
         while process.try_wait().unwrap().is_none() {
             std::thread::sleep(time.mul_f64(random.random_range(0.0..0.3)));
-            // A child that is killed before the first hello ends the run, which has not begun then.
+            // If the child is killed before it is ready, the run ends before it has begun.
             for child in children(process.id()).into_iter().filter(|_| record.exists()) {
                 kills += usize::from(kill(Pid::from_raw(child), Signal::SIGKILL).is_ok());
             }
@@ -106,7 +106,7 @@ fn a_killed_child_is_one_failed_row() {
     println!("{kills} kills in {campaigns} campaigns: {failures} failed rows");
 }
 
-/// The file without its other rows.
+/// Returns the file with only the rows whose status is ok.
 fn only_ok(csv: &str) -> Vec<u8> {
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let headers = reader.headers().unwrap().clone();
@@ -120,7 +120,7 @@ fn only_ok(csv: &str) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// A parent that is killed leaves no child behind, not even one in the midst of a turn of two minutes.
+/// If the parent is killed, the child ends too, even during a turn of two minutes.
 #[test]
 fn a_child_does_not_outlive_its_parent() {
     let place = place();
@@ -136,7 +136,7 @@ fn a_child_does_not_outlive_its_parent() {
     assert!(crate::eventually(gone), "process {child} is still there");
 }
 
-/// Ctrl-C to the parent alone ends both after the sample at hand, with what is complete written.
+/// An interrupt of the parent ends both processes after the current sample, and complete results are written.
 #[test]
 fn an_interrupt_reaches_the_child() {
     let place = place();
@@ -159,7 +159,7 @@ fn an_interrupt_reaches_the_child() {
     assert!(start.elapsed() < Duration::from_secs(30));
 }
 
-/// Statistics come before anything is measured, and at the end what there is of a method that takes long.
+/// The statistics of the matrix are printed before the measurement, and at the end the samples of a slow method.
 #[test]
 fn an_interrupt_of_one_matrix_shows_its_statistics_and_samples() {
     let place = place();
@@ -180,9 +180,9 @@ fn an_interrupt_of_one_matrix_shows_its_statistics_and_samples() {
     panic!("it never has samples");
 }
 
-/// A signal to the child alone is not the user's wish: what it was at has failed, and the others go on.
+/// A signal to the child alone is not from the user: the current method fails, and the others are measured.
 #[test]
-fn a_child_told_to_end_is_replaced() {
+fn an_interrupted_child_is_replaced() {
     let place = place();
     let words = format!(
         "corpus matrices/m1.mtx {EXACT} seq,merge --min-time 2 --max-time 2 --output out.csv"
@@ -197,12 +197,13 @@ fn a_child_told_to_end_is_replaced() {
     statuses.sort();
     assert_eq!(statuses, ["failed", "ok"], "{ran:?}");
     let reasons = column(&place.read("out.csv"), "reason");
-    let told =
-        |reason: &&String| reason.starts_with("the child process was told to end while running");
-    assert_eq!(reasons.iter().filter(told).count(), 1, "{reasons:?}");
+    let is_reported = |reason: &&String| {
+        reason.starts_with("the child process received a signal to end while running")
+    };
+    assert_eq!(reasons.iter().filter(is_reported).count(), 1, "{reasons:?}");
 }
 
-/// With the machine's bandwidth to be measured first.
+/// The interrupt arrives while the machine's bandwidth is measured.
 #[test]
 fn an_interrupt_before_the_first_method() {
     let place = place();
@@ -213,9 +214,9 @@ fn an_interrupt_before_the_first_method() {
     assert_eq!(process.wait().unwrap().code(), Some(1));
 }
 
-/// Not even one that had not begun.
+/// A child whose parent has ended does not start to measure.
 #[test]
-fn a_child_of_a_parent_that_is_gone_ends_at_once() {
+fn a_child_without_a_parent_ends_at_once() {
     let place = place();
     for delay in 0..10 {
         let words = "corpus matrices --threads 1 --device cpu --methods seq --output out.csv";

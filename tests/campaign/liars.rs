@@ -1,9 +1,9 @@
-//! A library whose products are left out, or go on when they have returned, is found out.
+//! Tests that a library is detected if it skips products or continues computing after they have returned.
 
 use crate::crash::place;
 use crate::{Ran, rows};
 
-/// Status and reason of the library's row.
+/// Returns status and reason of the library's row.
 fn outcome(how: &str, options: &str) -> (String, String) {
     let place = place();
     let matrix = "--mtx gen:uniform,rows=20000,nnz=2000000";
@@ -26,7 +26,7 @@ fn a_library_that_always_computes_is_right() {
 }
 
 #[test]
-fn a_library_that_leaves_products_out_is_wrong() {
+fn a_library_that_skips_products_is_wrong() {
     for (how, options) in [
         ("unless-nan", ""),
         ("known-x", ""),
@@ -39,7 +39,7 @@ fn a_library_that_leaves_products_out_is_wrong() {
         ("thread", "--rounds 1"),
     ] {
         let (status, reason) = outcome(how, options);
-        // A thread that goes on when its matrix is gone may end the process.
+        // A thread that continues after its matrix has been freed may crash the process.
         let is_found = status == "wrong" || how == "thread" && status == "failed";
         assert!(is_found, "{how} {options}: {status}, {reason}");
     }

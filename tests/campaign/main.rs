@@ -1,5 +1,4 @@
-//! A long run survives: crashes, hangs, kills, full disks and odd files, seen from outside on the real
-//! program.
+//! Tests of the real program under crashes, hangs, kills, full disks and unusual files.
 
 mod crash;
 mod environment;
@@ -20,10 +19,10 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// Settings under which all but times is the same in every run.
+/// Settings with which everything except times is the same in every run.
 const EXACT: &str = "--no-bandwidth --threads 1 --iterations 20 --rounds 2 --device cpu --methods";
 
-/// Columns that are times or come from times.
+/// Columns that contain times or values derived from times.
 const TIMINGS: [&str; 18] = [
     "setup_ms",
     "avg_spmv_ms",
@@ -45,11 +44,11 @@ const TIMINGS: [&str; 18] = [
     "run_id",
 ];
 
-/// A folder with matrices and what is made of them.
+/// A test folder with matrices and results.
 struct Place(TempDir);
 
 impl Place {
-    /// With matrices of so many rows each, `m1.mtx` and so on, of falling size.
+    /// Creates a folder with the matrices `m1.mtx`, `m2.mtx` and so on, which have these numbers of rows.
     fn with_matrices(rows: &[usize]) -> Self {
         let place = Self(tempfile::tempdir().unwrap());
         fs::create_dir(place.path("matrices")).unwrap();
@@ -63,7 +62,7 @@ impl Place {
         self.0.path().join(name)
     }
 
-    /// The program in this folder, with nothing of the user's.
+    /// Returns a command that runs the program in this folder without the user's environment and cache.
     fn program(&self, words: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_spmv-bench"));
         command
@@ -77,7 +76,7 @@ impl Place {
         command
     }
 
-    /// Runs it.
+    /// Runs the program.
     fn run(&self, words: &str) -> Ran {
         Ran::of(self.program(words).output().unwrap())
     }
@@ -87,7 +86,7 @@ impl Place {
     }
 }
 
-/// What a run of the program did.
+/// The result of a run of the program.
 #[derive(Debug)]
 struct Ran {
     status: Option<i32>,
@@ -103,7 +102,7 @@ impl Ran {
     }
 }
 
-/// A banded matrix.
+/// Returns a banded matrix.
 fn band(rows: usize) -> String {
     let mut text = String::new();
     let mut entries = 0;
@@ -118,19 +117,19 @@ fn band(rows: usize) -> String {
     format!("%%MatrixMarket matrix coordinate real general\n{rows} {rows} {entries}\n{text}")
 }
 
-/// Rows as maps from column to cell.
+/// Returns the rows as maps from column name to cell.
 fn rows(csv: &str) -> Vec<BTreeMap<String, String>> {
     csv::Reader::from_reader(csv.as_bytes()).deserialize().map(Result::unwrap).collect()
 }
 
-/// Rows as text, without what differs from run to run.
+/// Returns the rows as text, without the columns that differ from run to run.
 fn timeless(csv: &str) -> Vec<String> {
     let mut rows = rows(csv);
     rows.iter_mut().for_each(|row| row.retain(|column, _| !TIMINGS.contains(&&**column)));
     rows.iter().map(|row| format!("{row:?}")).collect()
 }
 
-/// Whether two files have the same rows but for times, in the same order.
+/// Asserts that two files have the same rows in the same order, except for times.
 #[track_caller]
 fn assert_same(left: &str, right: &str) {
     for (k, (a, b)) in timeless(left).into_iter().zip(timeless(right)).enumerate() {
@@ -139,15 +138,15 @@ fn assert_same(left: &str, right: &str) {
     assert_eq!(rows(left).len(), rows(right).len(), "rows");
 }
 
-/// The cells of a column, one per row.
+/// Returns the cells of a column, one per row.
 fn column(csv: &str, name: &str) -> Vec<String> {
     rows(csv).into_iter().map(|row| row[name].clone()).collect()
 }
 
-/// Waits for something; `false` if it does not come within a minute.
-fn eventually(mut is_there: impl FnMut() -> bool) -> bool {
+/// Waits until the condition holds. Returns `false` if it does not hold within a minute.
+fn eventually(mut holds: impl FnMut() -> bool) -> bool {
     let start = Instant::now();
-    while !is_there() {
+    while !holds() {
         if start.elapsed() > Duration::from_secs(60) {
             return false;
         }
@@ -156,7 +155,7 @@ fn eventually(mut is_there: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// The children of a process.
+/// Returns the process ids of the children of a process.
 fn children(pid: u32) -> Vec<i32> {
     let path = format!("/proc/{pid}/task/{pid}/children");
     let list = fs::read_to_string(path).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `--resume`: only what is missing is measured, under the settings that the file has.
+//! Tests of `--resume`: only missing rows are measured, with the settings of the file.
 
 use std::fs;
 
@@ -9,16 +9,16 @@ fn words(more: &str) -> String {
 }
 
 #[test]
-fn what_is_there_stays_and_what_is_missing_is_measured() {
+fn existing_rows_are_kept_and_missing_ones_measured() {
     let place = Place::with_matrices(&[40, 30, 20]);
     let ran = place.run(&words("--resume"));
     assert_eq!(ran.status, Some(0), "a file that is not there is begun: {ran:?}");
     let whole = place.read("out.csv");
-    // Nothing is missing.
+    // No row is missing.
     let ran = place.run(&words("--resume"));
     assert_eq!((ran.status, place.read("out.csv")), (Some(0), whole.clone()));
     assert!(ran.stderr.contains("rows: 6 ok"), "{ran:?}");
-    // Without the second line, and the last cut short.
+    // The second line is removed and the last one is cut off.
     let mut lines: Vec<_> = whole.lines().collect();
     let missing = lines.remove(1);
     let torn = lines.join("\n")[..whole.len() - missing.len() - 30].to_owned();
@@ -54,18 +54,18 @@ fn other_settings_are_refused_with_the_difference() {
         ("--x ones", "x: \"random\", \"ones\""),
         ("--order rcm", "cache\"], [\"f64, CPU, 1 thread, hot cache, order rcm\"]"),
         ("--order natural,rcm", "only one has: [], [\"f64, CPU, 1 thread, hot cache, order rcm\"]"),
-        ("--methods merge,sell", "methods that only one has: [], [\"sell\"]"),
+        ("--methods merge,sell", "methods in only one of them: [], [\"sell\"]"),
         ("--no-expand", "expand: true, false"),
         ("--shard 1/2", "shard: 1/1, 1/2"),
         ("--timeout 7", "timeout: 900.0, 7.0"),
         (
             "--fp32",
-            "settings that only one has: [\"f64, CPU, 1 thread, hot cache\"], [\"f32, CPU, 1 thread",
+            "settings in only one of them: [\"f64, CPU, 1 thread, hot cache\"], [\"f32, CPU, 1 thread",
         ),
     ] {
         let ran = place.run(&words(&format!("--resume {more}")));
         assert_eq!(ran.status, Some(2), "{more}: {ran:?}");
-        let message = "spmv-bench: out.csv was measured with other settings (those of the file, those of now): ";
+        let message = "spmv-bench: out.csv was measured with different settings (first in the file, then now): ";
         assert!(ran.stderr.starts_with(message), "{more}: {ran:?}");
         assert!(ran.stderr.contains(difference), "{more}: {ran:?}");
         assert_eq!(place.read("out.csv"), whole, "{more}");
@@ -78,7 +78,7 @@ fn results_are_not_overwritten_and_have_one_writer() {
     place.run(&words(""));
     let whole = place.read("out.csv");
     let ran = place.run(&words(""));
-    let message = "spmv-bench: out.csv has results: go on with them by --resume, name another file, or \
+    let message = "spmv-bench: out.csv already has results: continue with --resume, use another file, or \
                    replace it with --force\n";
     assert_eq!((ran.status, &*ran.stderr), (Some(2), message));
     assert_eq!(place.read("out.csv"), whole);
@@ -94,7 +94,7 @@ fn results_are_not_overwritten_and_have_one_writer() {
 }
 
 #[test]
-fn what_cannot_be_gone_on_with_is_refused() {
+fn files_that_cannot_be_resumed_are_refused() {
     let place = Place::with_matrices(&[40]);
     let ran = place.run("corpus matrices --methods seq --resume");
     assert_eq!(ran.status, Some(2));
@@ -105,8 +105,8 @@ fn what_cannot_be_gone_on_with_is_refused() {
     fs::remove_file(place.path("out.csv.run.json")).unwrap();
     let ran = place.run(&words("--resume"));
     assert_eq!(ran.status, Some(2));
-    assert!(ran.stderr.contains("cannot read out.csv.run.json, the facts of the run"), "{ran:?}");
-    // Rows twice.
+    assert!(ran.stderr.contains("cannot read the run record out.csv.run.json"), "{ran:?}");
+    // Duplicate rows.
     place.run(&words("--resume"));
     place.run(&words("--force"));
     let text = place.read("out.csv");
@@ -116,7 +116,7 @@ fn what_cannot_be_gone_on_with_is_refused() {
         ran.stderr.contains("out.csv: there are two rows of merge on matrices/m1.mtx"),
         "{ran:?}"
     );
-    // Not ours, and left as it is.
+    // A file of another program is not changed.
     let notes = "notes,\nunfinished";
     fs::write(place.path("out.csv"), notes).unwrap();
     for more in ["", "--resume"] {
@@ -127,7 +127,7 @@ fn what_cannot_be_gone_on_with_is_refused() {
     }
 }
 
-/// A matrix that cannot be measured has its row, and is not tried again.
+/// A matrix that cannot be measured has a row, and is not read again.
 #[test]
 fn matrices_without_results_have_a_row_too() {
     let place = Place::with_matrices(&[40]);
@@ -142,12 +142,12 @@ fn matrices_without_results_have_a_row_too() {
     assert!(ran.stderr.contains("3 matrices (1 not measured; 1 trivial ones skipped)"), "{ran:?}");
 }
 
-/// What compares a method with others knows those that were measured before.
+/// Comparisons between methods include the methods that were measured before.
 #[test]
 fn a_row_measured_later_is_compared_with_the_earlier_ones() {
     let place = Place::with_matrices(&[40]);
     let words = format!("corpus matrices {EXACT} csr-rows,merge,auto --output out.csv --resume");
-    // The row of `again` after a resumption, where csr-rows took so many milliseconds before.
+    // Returns the row of `again` after a resumption, for this earlier time of csr-rows in milliseconds.
     let measured_again = |again: &str, csr_rows_ms: &str| {
         let text = place.read("out.csv");
         let mut reader = csv::Reader::from_reader(text.as_bytes());
@@ -180,9 +180,9 @@ fn a_row_measured_later_is_compared_with_the_earlier_ones() {
     assert!(reason.contains(" times the time of the fastest, csr-rows"), "{reason}");
 }
 
-/// Rows of two matrices do not stand under one name.
+/// Rows of two different matrices must not have the same file name.
 #[test]
-fn a_matrix_that_was_replaced_is_not_gone_on_with() {
+fn a_matrix_that_was_replaced_is_not_resumed() {
     let place = Place::with_matrices(&[40, 30]);
     assert_eq!(place.run(&words("")).status, Some(0));
     let text = place.read("out.csv");
@@ -193,8 +193,8 @@ fn a_matrix_that_was_replaced_is_not_gone_on_with() {
     assert_eq!(ran.status, Some(1), "{ran:?}");
     let last = rows(&place.read("out.csv")).pop().unwrap();
     assert_eq!((&*last["status"], &*last["method_name"]), ("failed", ""));
-    let expected = "the matrix is now 50 x 50 with 145 nonzeros, and its rows in the file are of 40 x 40 with 115 \
-                    nonzeros; remove these rows to measure it again";
+    let expected = "the matrix is now 50 x 50 with 145 nonzeros, but its rows in the file belong to 40 x 40 with \
+                    115 nonzeros; remove these rows to measure it again";
     assert_eq!(last["reason"], expected);
 }
 

@@ -1,4 +1,4 @@
-//! Several numbers of threads, kinds of caches and orders in one run.
+//! Tests with several numbers of threads, cache states and orders in one run.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,15 +15,16 @@ fn each_combination_has_its_rows_once() {
     let ran = place.run(&format!("corpus matrices {WORDS} {LISTS} --output all.csv"));
     assert_eq!(ran.status, Some(0), "{ran:?}");
     let all = rows(&place.read("all.csv"));
-    let told = |row: &std::collections::BTreeMap<String, String>| {
+    let setting = |row: &std::collections::BTreeMap<String, String>| {
         assert_eq!(row["status"], "ok", "{row:?}");
         ["file", "method_name", "threads", "cache", "order"].map(|column| row[column].clone())
     };
-    let distinct: BTreeSet<_> = all.iter().map(told).collect();
-    // Of each matrix two methods with two numbers of threads and one with one, with two caches and orders each.
+    let distinct: BTreeSet<_> = all.iter().map(setting).collect();
+    // For each matrix: two methods with two numbers of threads and one with one, each with two cache states and two
+    // orders.
     assert_eq!((all.len(), distinct.len()), (2 * 5 * 4, 2 * 5 * 4), "{distinct:?}");
     let of = |method: &str, threads: &str| {
-        let own = distinct.iter().filter(|told| told[1] == method && told[2] == threads);
+        let own = distinct.iter().filter(|setting| setting[1] == method && setting[2] == threads);
         own.count()
     };
     assert_eq!((of("seq", "1"), of("merge", "1"), of("merge", "2")), (8, 8, 8));
@@ -32,9 +33,9 @@ fn each_combination_has_its_rows_once() {
     }
 }
 
-/// What is left of a run that was stopped anywhere is measured, and nothing twice.
+/// A run that was stopped anywhere is completed, and nothing is measured twice.
 #[test]
-fn a_run_with_lists_goes_on() {
+fn a_run_with_several_settings_is_resumed() {
     let place = Place::with_matrices(&[90, 60]);
     let lists = "--threads 1,2 --precision f64,f32 --order natural,rcm";
     let words = format!("corpus matrices {WORDS} {lists} --output all.csv");
@@ -50,14 +51,14 @@ fn a_run_with_lists_goes_on() {
     let ran = place.run(&format!("{words} --resume --cache hot,cold"));
     assert_eq!(ran.status, Some(2));
     assert!(
-        ran.stderr.contains("settings that only one has: [], [\"f32, CPU, 1 thread, cold"),
+        ran.stderr.contains("settings in only one of them: [], [\"f32, CPU, 1 thread, cold"),
         "{ran:?}"
     );
 }
 
-/// Each number of threads has a process of its own: a crash in one leaves the other's rows alone.
+/// Each number of threads has its own process: a crash in one does not affect the rows of the other.
 #[test]
-fn the_summary_and_the_report_keep_them_apart() {
+fn the_summary_and_the_report_separate_the_settings() {
     let place = Place::with_matrices(&[90]);
     let words = WORDS.replace(" --quiet", "");
     let ran = place
@@ -74,7 +75,7 @@ fn the_summary_and_the_report_keep_them_apart() {
     }
     let ran = place.run(&format!("matrices/m1.mtx {words} --threads 1,2 --no-isolate"));
     assert!(
-        ran.stderr.contains("each of several numbers is measured in a process of its own"),
+        ran.stderr.contains("several numbers are measured in separate child processes"),
         "{ran:?}"
     );
 }

@@ -1,4 +1,4 @@
-//! `--shard` and `merge`: shares of a corpus, measured apart and joined.
+//! Tests of `--shard` and `merge`: shards of a corpus that are measured separately and merged.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ fn words(more: &str) -> String {
     format!("corpus matrices {EXACT} seq,merge {more}")
 }
 
-/// Three shares of seven matrices.
+/// Creates three shards of seven matrices.
 fn shares() -> Place {
     let place = Place::with_matrices(&[90, 80, 70, 60, 50, 40, 30]);
     for share in 1..=3 {
@@ -19,14 +19,14 @@ fn shares() -> Place {
 }
 
 #[test]
-fn joined_shares_are_the_whole() {
+fn merged_shards_are_the_whole_corpus() {
     let place = shares();
     let whole = place.run(&words("")).stdout;
     let merged = place.run("merge out-3.csv out-1.csv out-2.csv");
     assert_eq!((merged.status, &*merged.stderr), (Some(0), ""));
     assert_same(&merged.stdout, &whole);
     assert_eq!(column(&whole, "file").len(), 14);
-    // To a file, which is one of a run of its own and can be gone on with.
+    // A merged file is a complete result file and can be resumed.
     let merged = place.run("merge out-1.csv out-2.csv out-3.csv --output all.csv");
     assert_eq!(merged.status, Some(0), "{merged:?}");
     assert_same(&place.read("all.csv"), &whole);
@@ -38,7 +38,7 @@ fn joined_shares_are_the_whole() {
     assert!(merged.stderr.contains("all.csv is there already"), "{merged:?}");
 }
 
-/// A matrix that has changed from one share to another, with a row in each and one in both.
+/// A matrix has moved from one shard to another, with a row in each of them and one in both.
 #[test]
 fn a_matrix_may_be_in_two_files() {
     let place = shares();
@@ -55,29 +55,29 @@ fn a_matrix_may_be_in_two_files() {
     let merged = place.run("merge out-1.csv out-2.csv out-3.csv");
     assert_eq!((merged.status, &*merged.stderr), (Some(0), ""));
     assert_same(&merged.stdout, &whole);
-    // To what takes no facts of the run beside it.
+    // An output that is not a file has no run record.
     let piped = place.run("merge out-1.csv out-2.csv out-3.csv --output /dev/stdout");
     assert_eq!((piped.status, piped.stdout), (Some(0), merged.stdout), "{}", piped.stderr);
 }
 
 #[test]
-fn what_is_missing_is_named() {
+fn missing_shards_and_rows_are_reported() {
     let place = shares();
     let text = place.read("out-1.csv");
     let lines: Vec<_> = text.lines().collect();
-    // Cut off in the midst of the last cell, it looks whole.
+    // A file that is cut off within the last cell still seems complete.
     fs::write(place.path("out-1.csv"), lines.join("\n")).unwrap();
     let last = column(&text, "file").pop().unwrap();
     let merged = place.run("merge out-1.csv out-3.csv");
     assert_eq!(merged.status, Some(1));
     let expected =
-        format!("missing: share 2/3\nmissing: {last} in out-1.csv (share 1): 1 rows (merge)\n");
+        format!("missing: shard 2/3\nmissing: {last} in out-1.csv (shard 1): 1 rows (merge)\n");
     assert_eq!(merged.stderr, expected);
     assert!(!column(&merged.stdout, "file").is_empty(), "what is there is joined");
 }
 
 #[test]
-fn what_does_not_belong_together_is_refused() {
+fn shards_of_different_runs_are_refused() {
     let place = shares();
     fs::copy(place.path("out-1.csv"), place.path("copy.csv")).unwrap();
     fs::copy(place.path("out-1.csv.run.json"), place.path("copy.csv.run.json")).unwrap();
@@ -87,17 +87,17 @@ fn what_does_not_belong_together_is_refused() {
     fs::remove_file(place.path("matrices/m1.mtx")).unwrap();
     place.run(&words("--shard 2/3 --output fewer.csv"));
     for (files, message) in [
-        ("out-1.csv copy.csv", "out-1.csv and copy.csv are both share 1 of 3"),
-        ("out-1.csv of-4.csv", "out-1.csv is one of 3 shares, and of-4.csv one of 4"),
+        ("out-1.csv copy.csv", "out-1.csv and copy.csv are both shard 1 of 3"),
+        ("out-1.csv of-4.csv", "out-1.csv is one of 3 shards, and of-4.csv is one of 4"),
         (
             "out-1.csv other.csv",
             "out-1.csv and other.csv were measured with different settings: warmups: 5, 9",
         ),
         (
             "out-1.csv fewer.csv",
-            "out-1.csv and fewer.csv are not shares of the same matrices: names or sizes of the 7 and 6",
+            "out-1.csv and fewer.csv are not shards of the same matrices: the names or sizes of the 7 and 6",
         ),
-        ("no-record.csv", "cannot read no-record.csv.run.json, the facts of the run"),
+        ("no-record.csv", "cannot read the run record no-record.csv.run.json"),
         ("absent.csv", "cannot read absent.csv.run.json"),
     ] {
         let merged = place.run(&format!("merge {files}"));
@@ -106,17 +106,17 @@ fn what_does_not_belong_together_is_refused() {
     }
 }
 
-/// Facts of a run that were edited, or are of another program.
+/// The run record was edited, or is from another program.
 #[test]
-fn shares_that_cannot_be_are_refused() {
+fn impossible_shards_are_refused() {
     let place = Place::with_matrices(&[40]);
     place.run(&words("--shard 1/3 --output out.csv"));
     let facts: serde_json::Value = serde_json::from_str(&place.read("out.csv.run.json")).unwrap();
     for (number, of, message) in [
-        (7, 3u64, "there is no share 7 of 3"),
-        (0, 3, "there is no share 0 of 3"),
-        (1, 0, "there is no share 1 of 0"),
-        (1, 99_999_999_999_999, "99999999999999 shares are too many; there can be 100000 at most"),
+        (7, 3u64, "there is no shard 7 of 3"),
+        (0, 3, "there is no shard 0 of 3"),
+        (1, 0, "there is no shard 1 of 0"),
+        (1, 99_999_999_999_999, "99999999999999 shards are too many; at most 100000 are allowed"),
     ] {
         let mut facts = facts.clone();
         facts["corpus"]["shard"] = serde_json::json!({ "number": number, "of": of });
@@ -128,9 +128,9 @@ fn shares_that_cannot_be_are_refused() {
     }
 }
 
-/// More shares than matrices: some have nothing to do.
+/// If there are more shards than matrices, some are empty.
 #[test]
-fn a_share_may_be_empty() {
+fn a_shard_may_be_empty() {
     let place = Place::with_matrices(&[40]);
     for share in 1..=2 {
         let ran = place.run(&words(&format!("--shard {share}/2 --output out-{share}.csv")));
@@ -141,9 +141,9 @@ fn a_share_may_be_empty() {
     assert_eq!(column(&merged.stdout, "method_name"), ["seq", "merge"]);
 }
 
-/// The script for Slurm, as Slurm would run it.
+/// Runs the script for Slurm as Slurm would.
 #[test]
-fn a_job_array_measures_all_shares() {
+fn a_job_array_measures_all_shards() {
     let place = Place::with_matrices(&[50, 40, 30]);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/corpus.sbatch");
     for job in 5..=6 {

@@ -1,8 +1,8 @@
-//! What `--build` puts together, with a compiler that is made for the tests.
+//! Tests of `gpu-check --build` with a fake compiler.
 
 use crate::{Place, Ran};
 
-/// A place whose battery compiles a kernel of so many MiB.
+/// Builds in a test folder whose fake battery compiles a kernel of this many MiB.
 fn build(mib: usize) -> (Place, Ran) {
     let place = Place::new();
     place.program(
@@ -23,7 +23,7 @@ fn build(mib: usize) -> (Place, Ran) {
 }
 
 #[test]
-fn kernels_travel_with_the_programs() {
+fn kernels_are_stored_with_the_programs() {
     let (place, ran) = build(3);
     assert_eq!(ran.status, Some(0), "{ran:?}");
     let asked = place.asked();
@@ -35,7 +35,7 @@ fn kernels_travel_with_the_programs() {
 }
 
 #[test]
-fn what_is_too_large_or_has_no_kernels_is_refused() {
+fn a_build_that_is_too_large_or_has_no_kernels_is_refused() {
     for (mib, told) in [(57, "is to stay below 56 MiB"), (0, "no kernel was compiled")] {
         let (_, ran) = build(mib);
         assert!(ran.status == Some(2) && ran.stderr.contains(told), "{ran:?}");

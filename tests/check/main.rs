@@ -1,6 +1,6 @@
-//! `scripts/gpu-check` with programs that are made for the tests and take the places of spmv-bench, the
-//! battery and NVIDIA's tools: which steps run, what is noted, what is repeated, and what a page says of
-//! the results. The steps' command lines are held against the real program.
+//! Tests of `scripts/gpu-check` with fake programs instead of spmv-bench, the battery and NVIDIA's tools: which steps
+//! run, what is recorded, what is repeated, and the summary of the results. The command lines of the steps are also
+//! checked with the real program.
 
 mod build;
 mod steps;
@@ -14,8 +14,8 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-/// What takes the program's place: it has a GPU and two methods, notes its words in `asked`, and then does
-/// what stands in `behaviour`.
+/// The fake program: it has a GPU and two methods, records its arguments in the file `asked`, and then runs the file
+/// `behaviour`.
 const PROGRAM: &str = r#"case $1 in
 system) [ -e no-gpu ] && echo '{ "gpus": [], "no_gpu": "no CUDA driver" }' && exit
     echo '{ "gpus": [ { "name": "Some GPU", "driver": "driver 1" } ], "libraries": [] }' ;;
@@ -23,10 +23,10 @@ methods) printf 'seq    cpu\n    :a=1 x\ngpu-a   gpu\n    :block=1|2 x\n    :srs
 *) echo "$*" >>asked; . ./behaviour ;;
 esac"#;
 
-/// A folder with the scripts and such programs.
+/// A test folder with the scripts and the fake programs.
 struct Place(TempDir);
 
-/// What a script did.
+/// The result of a script.
 #[derive(Debug)]
 struct Ran {
     status: Option<i32>,
@@ -61,7 +61,7 @@ impl Place {
         fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// What all programs do after they have noted their words.
+    /// Defines what all programs do after they have recorded their arguments.
     fn behaves(&self, script: &str) {
         fs::write(self.path("behaviour"), script).unwrap();
     }
@@ -90,14 +90,14 @@ impl Place {
         fs::read_to_string(self.path(name)).unwrap_or_default()
     }
 
-    /// What the programs were asked for since the last time, in order.
+    /// Returns the recorded arguments of the programs since the last call, in order.
     fn asked(&self) -> Vec<String> {
         let asked = self.read("asked");
         let _ = fs::remove_file(self.path("asked"));
         asked.lines().map(str::to_owned).collect()
     }
 
-    /// How a step ended, as it is noted in the folder `out`.
+    /// Returns the result of a step as recorded in the folder `out`.
     fn note(&self, step: &str) -> String {
         self.read(&format!("out/done/{step}")).trim().to_owned()
     }
@@ -111,7 +111,7 @@ impl Ran {
     }
 }
 
-/// Names and limits in seconds, as the script lists them.
+/// Returns the names of the steps and their time limits in seconds, as the script lists them.
 fn steps() -> Vec<(String, u64)> {
     let listed = Place::new().run("--steps");
     assert_eq!(listed.status, Some(0), "{listed:?}");

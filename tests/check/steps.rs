@@ -1,4 +1,4 @@
-//! Which steps run, and how they end.
+//! Tests which steps of `gpu-check` run, and how they end.
 
 use std::fs;
 use std::process::Command;
@@ -54,12 +54,12 @@ fn a_step_that_was_interrupted_is_repeated_and_keeps_its_rows() {
         assert!(begun.elapsed() < Duration::from_secs(60));
         std::thread::sleep(Duration::from_millis(5));
     }
-    let told = Instant::now();
+    let signalled = Instant::now();
     let kill = Command::new("kill").arg(process.id().to_string()).status().unwrap();
     assert!(kill.success());
     let ran = Ran::of(process.wait_with_output().unwrap());
     assert_eq!(ran.status, Some(130), "{ran:?}");
-    assert!(told.elapsed() < Duration::from_secs(20), "it waits for the step");
+    assert!(signalled.elapsed() < Duration::from_secs(20), "it waits for the step");
     let step = format!("/proc/{}", place.read("pid").trim());
     assert!(!fs::exists(step).unwrap(), "the step is still running");
     assert_eq!((place.note("bench-regular"), place.asked().len()), (String::new(), 4));
@@ -71,7 +71,7 @@ fn a_step_that_was_interrupted_is_repeated_and_keeps_its_rows() {
 }
 
 #[test]
-fn a_limit_ends_a_step_and_what_it_did_stays() {
+fn a_time_limit_ends_a_step_and_its_results_are_kept() {
     let place = Place::new();
     place.rewrites("\nverify 140\n", "\nverify 3\n");
     place.rewrites("\nGRACE=5\n", "\nGRACE=1\n");
@@ -92,7 +92,7 @@ fn a_limit_ends_a_step_and_what_it_did_stays() {
 }
 
 #[test]
-fn steps_that_may_take_longer_than_there_is_time_are_left() {
+fn steps_that_may_exceed_the_remaining_time_are_skipped() {
     let place = Place::new();
     let ran = place.run("--within 60 out");
     assert_eq!(ran.status, Some(3), "{ran:?}");
@@ -105,7 +105,7 @@ fn steps_that_may_take_longer_than_there_is_time_are_left() {
 }
 
 #[test]
-fn what_is_wrong_makes_the_status_1() {
+fn failures_and_wrong_results_cause_exit_status_1() {
     let place = Place::new();
     place.behaves(r#"case "$*" in battery*|*_real_gpu) echo a panic; exit 101 ;; esac"#);
     let ran = place.run("out battery verify");
@@ -140,7 +140,7 @@ fn without_a_gpu_or_a_program_nothing_runs() {
 }
 
 #[test]
-fn a_sanitizer_sees_every_method_and_what_it_finds_is_shown() {
+fn a_sanitizer_runs_every_method_and_its_findings_are_printed() {
     let place = Place::new();
     place.run("out memcheck racecheck");
     let asked = place.asked();

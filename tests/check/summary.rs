@@ -1,5 +1,5 @@
-//! What the page says, from rows whose figures can be computed by hand. Without Python, tests say so and
-//! end.
+//! Tests of the summary page with rows whose results can be computed by hand. Without Python, the tests are skipped
+//! with a message.
 
 use std::fs;
 use std::io::Write;
@@ -12,11 +12,11 @@ use spmv_bench::scalar::Precision;
 
 use crate::Place;
 
-/// What the run's facts tell of the GPU's bandwidth: a copy beyond the cache reaches 3000 GB/s.
+/// A run record with the bandwidth of the GPU: a copy beyond the cache reaches 3000 GB/s.
 const FACTS: &str = r#"{"gpu": {"bandwidth": [{"bytes": 4, "copy_gbs": 9000, "read_gbs": 9500},
     {"bytes": 9, "copy_gbs": 3000, "read_gbs": 3100}]}}"#;
 
-/// A row of a regular matrix, whose product of so many ms moves 300 MB.
+/// Creates a row of a regular matrix whose product takes `ms` milliseconds and moves 300 MB.
 fn row(file: &str, method: &str, precision: Precision, ms: f64) -> Row {
     let speed = 0.3 / (1e-3 * ms);
     Row {
@@ -41,10 +41,10 @@ fn irregular(row: Row) -> Row {
     Row { row_length_variation: Some(2.0), ..row }
 }
 
-/// A place with results in `out`; `None` without Python.
+/// Creates a test folder with results in `out`. Returns `None` without Python.
 fn place(files: &[(&str, Vec<Row>)]) -> Option<Place> {
     if !Command::new("python3").arg("--version").output().is_ok_and(|ran| ran.status.success()) {
-        // Past the test runner, which keeps back what a passing test prints.
+        // Written directly to stderr, because the test runner hides what a passing test prints.
         let _ = writeln!(std::io::stderr(), "skipped: no python3");
         return None;
     }
@@ -140,7 +140,7 @@ fn shares_of_the_copy_and_ratios() {
     has(&page(&place), "no copy was measured");
     fs::write(place.path("out/bench-regular.csv.run.json"), FACTS).unwrap();
     let page = page(&place);
-    // 300 MB in 0.125 ms are 2400 GB/s of 3000, in 0.25 ms half as many.
+    // 300 MB in 0.125 ms are 2400 GB/s of 3000; in 0.25 ms half as much.
     let a = "a.mtx                          f64  gpu-sell 2400 of 3000: 80.0 %  cusparse-csr-pre 1200 of 3000: 40.0 %";
     has(&page, a);
     let b = "b.mtx                          f32  gpu-merge 2000 of 3000: 66.7 %  no cusparse-*";
@@ -160,7 +160,7 @@ fn shares_of_the_copy_and_ratios() {
 }
 
 #[test]
-fn what_would_change_in_the_tables() {
+fn proposed_changes_of_launch_shapes() {
     let times = |method: &str, a: f64, b: f64| [f64("a.mtx", method, a), f64("b.mtx", method, b)];
     let shapes = [
         times("gpu-merge", 0.2, 0.1),
@@ -176,7 +176,7 @@ fn what_would_change_in_the_tables() {
                ln(nnz/row)), R^2 0.9\nsrs=8:ssrs=8 for all: 90.0 % of each matrix' best\n";
     fs::write(place.path("out/csr-k.log"), log).unwrap();
     let page = page(&place);
-    // Today 1/2 and 1/2; with 64 threads 1 and 1/2; with 96 threads 1/2 and 1, the same mean.
+    // The present shape reaches 1/2 and 1/2; 64 threads reach 1 and 1/2; 96 threads reach 1/2 and 1, the same mean.
     has(
         &page,
         "gpu-merge f64: would change; today 50.0 (50.0), best 70.7 (50.0) gpu-merge:block=64:items=7, \
@@ -191,7 +191,7 @@ fn what_would_change_in_the_tables() {
 }
 
 #[test]
-fn it_stays_a_page_however_much_there_is_and_says_what_is_missing() {
+fn the_page_has_a_limited_length_and_states_what_is_missing() {
     let many: Vec<Row> = (0..60)
         .flat_map(|k| {
             let file = format!("m{k}.mtx");
@@ -226,9 +226,9 @@ fn it_stays_a_page_however_much_there_is_and_says_what_is_missing() {
     }
 }
 
-/// Three hot products measured and modelled, and a cold one beside ncu's counters.
+/// Three products are measured and modelled with hot caches, and one with cold caches is compared with ncu's counters.
 #[test]
-fn the_model_is_held_against_the_gpu() {
+fn the_model_is_compared_with_the_gpu() {
     let at = |row: Row, cache| Row { cache: Some(cache), ..row };
     let measured = [
         f64("a.mtx", "gpu-merge", 0.2),

@@ -1,5 +1,5 @@
-//! The steps' command lines and the real program, which must understand them. Here it says of each that
-//! there is no GPU; with a GPU the test says so and ends, for it would measure.
+//! Checks that the real program accepts the command lines of the steps: it must report for each that there is no GPU.
+//! On a machine with a GPU the test is skipped with a message, because it would measure.
 
 use std::io::Write;
 use std::os::unix::fs::symlink;
@@ -8,7 +8,7 @@ use spmv_bench::methods::vendor::library;
 
 use crate::{Place, steps};
 
-/// Steps that the real program has no part in, or that find out by themselves that there is no GPU.
+/// Steps that do not run the real program, or that detect themselves that there is no GPU.
 const OTHERS: [&str; 3] = ["battery", "reproduce", "profile"];
 
 #[test]
@@ -27,15 +27,15 @@ fn the_program_understands_every_step() {
     place.run("out");
     for (step, _) in steps().iter().filter(|(step, _)| !OTHERS.contains(&&**step)) {
         let log = place.read(&format!("out/{step}.log"));
-        // A device file is measured, so that a model in the place of the GPU would be of no use.
-        let mend =
+        // A device file must be measured on a real GPU, so the message does not suggest a modelled one.
+        let ending =
             if step == "gpu-file" { "on this machine\n" } else { "or --device model:h200\n" };
-        let told = log.contains("no CUDA driver") && log.ends_with(mend);
-        assert!(told, "{step}: {log}");
+        let is_reported = log.contains("no CUDA driver") && log.ends_with(ending);
+        assert!(is_reported, "{step}: {log}");
     }
 }
 
-/// The shapes are swept by `corpus`, not by `tune shapes`, which could not go on where it was.
+/// The script measures the shapes with `corpus` instead of `tune shapes`, because `corpus` can be resumed.
 #[test]
 fn the_sweep_is_that_of_tune_shapes() {
     let script = include_str!("../../scripts/gpu-check");

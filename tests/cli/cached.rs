@@ -1,4 +1,4 @@
-//! Matrices kept from one run to the next, and archives.
+//! Tests of the cache of parsed matrices, and of archives.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -20,12 +20,12 @@ fn from_cache(ran: &Ran) -> Vec<bool> {
     reports.map(|report: serde_json::Value| report["from_cache"] == true).collect()
 }
 
-/// What is told of each matrix but for times.
+/// Returns the reported values of each matrix, except times.
 fn facts(ran: &Ran) -> Vec<serde_json::Value> {
     let of = |line: &str| {
         let report: serde_json::Value = serde_json::from_str(line).unwrap();
-        let told = ["file", "rows", "cols", "nnz", "row_length", "pattern_symmetry", "duplicates"];
-        told.map(|key| report.get(key).unwrap_or_else(|| panic!("{key}")).clone()).into()
+        let keys = ["file", "rows", "cols", "nnz", "row_length", "pattern_symmetry", "duplicates"];
+        keys.map(|key| report.get(key).unwrap_or_else(|| panic!("{key}")).clone()).into()
     };
     ran.stdout.lines().map(of).collect()
 }
@@ -43,7 +43,7 @@ fn a_corpus_is_parsed_once() {
 }
 
 #[test]
-fn a_damaged_entry_is_noted() {
+fn a_damaged_entry_is_reported() {
     let dir = folder(&[("a.mtx", SMALL)]);
     corpus(dir.path(), "");
     let entry = dir.path().join("cache").read_dir().unwrap().next().unwrap().unwrap().path();
@@ -65,13 +65,15 @@ fn the_cache_is_listed_and_cleared() {
         assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
         (ran.stdout, ran.stderr)
     };
-    assert!(verb("list").1.starts_with("0 entries, 0.0 MB kept in "));
+    assert!(verb("list").1.starts_with("0 entries, 0.0 MB stored in "));
     corpus(dir.path(), "");
     let (list, summary) = verb("list");
     assert!(list.lines().any(|line| line.ends_with(path.to_str().unwrap())), "{list}");
     assert!(summary.starts_with("2 entries, "), "{summary}");
     fs::remove_file(&path).unwrap();
-    assert!(verb("list").0.contains(&format!("{} (has changed or is gone)", path.display())));
+    assert!(
+        verb("list").0.contains(&format!("{} (has changed or no longer exists)", path.display()))
+    );
     assert!(verb("clear --stale").1.starts_with("1 entries, "));
     assert!(verb("list").0.contains("b.mtx"));
     assert!(verb("clear").1.starts_with("1 entries, "));
@@ -79,7 +81,7 @@ fn the_cache_is_listed_and_cleared() {
     assert!(run("cache list").result.unwrap_err().contains("there is no cache folder"));
 }
 
-/// The cache's folder may have been the user's before: `SPMV_BENCH_CACHE=~` with matrices in `~/matrices`.
+/// The cache folder may contain files of the user: `SPMV_BENCH_CACHE=~` with matrices in `~/matrices`.
 #[test]
 fn only_the_program_s_own_files_are_cleared() {
     let dir = folder(&[("a.mtx", SMALL)]);
@@ -102,9 +104,9 @@ fn only_the_program_s_own_files_are_cleared() {
     let ran = clear();
     assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     assert!(ran.stderr.starts_with("1 entries, "), "{}", ran.stderr);
-    let others = "4 other files or folders there are not of this program and are left\n";
+    let others = "4 other files or folders do not belong to this program and are not changed\n";
     assert!(ran.stderr.ends_with(others), "{}", ran.stderr);
-    assert!(ran.stderr.contains("\n1 files of processes that ended early, 0.0 MB cleared\n"));
+    assert!(ran.stderr.contains("\n1 unfinished files of interrupted processes, 0.0 MB cleared\n"));
     assert!(mine.iter().all(|path| fs::read(path).unwrap() == b"mine"));
     assert_eq!([&entry, &of_dead, &of_living].map(|path| path.exists()), [false, false, true]);
     assert!(clear().stderr.starts_with("0 entries, "));
@@ -127,7 +129,7 @@ fn an_archive_is_read_like_its_matrix() {
 }
 
 #[test]
-fn what_was_generated_is_marked_in_every_output() {
+fn generated_matrices_are_marked_in_every_output() {
     let dir = folder(&[]);
     let path = dir.path().join("g.mtx");
     let ran = run(&format!("generate grid2d,n=4 -o {}", path.display()));
@@ -140,7 +142,7 @@ fn what_was_generated_is_marked_in_every_output() {
     }
 }
 
-/// A name that is no text is shown as in results, and its file is found again.
+/// A name that is not valid UTF-8 is printed as in results, and its file is found again.
 #[test]
 fn a_file_of_any_name_is_listed() {
     use std::os::unix::ffi::OsStrExt;

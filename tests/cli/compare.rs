@@ -78,7 +78,7 @@ fn slower_methods_fail_with_fail_above() {
     let dir = folder(&[]);
     let dir = dir.path();
     rows(dir, "a.csv", [[1.0, 1.0], [2.0, 2.0], [4.0, 4.0]]);
-    // seq is the same; merge takes 1.1, 1.2 and 1.05 times as long, 1.115 in the mean.
+    // seq is unchanged; merge takes 1.1, 1.2 and 1.05 times as long, 1.115 on average.
     rows(dir, "b.csv", [[1.0, 1.1], [2.0, 2.4], [4.0, 4.2]]);
     let ran = compare(dir, "a.csv b.csv", "");
     assert_eq!((&ran.result, &ran.stderr[..]), (&Ok(CommandStatus::Ok), ""));
@@ -163,7 +163,7 @@ fn a_row_that_is_no_longer_ok_fails_with_fail_above() {
         assert_eq!(ran.result, Ok(CommandStatus::Bad));
         let expected = format!("ok in A, not in B: 1 rows\n  seq on b: {status}\n");
         assert!(ran.stdout.contains(&expected), "{}", ran.stdout);
-        assert_eq!(ran.stderr, "1 rows are ok in A and not in B\n");
+        assert_eq!(ran.stderr, "1 rows are ok in A but not in B\n");
         assert_eq!(
             compare(dir, "a.csv b.csv", "").result,
             Ok(CommandStatus::Ok),
@@ -192,7 +192,7 @@ fn single_samples_are_not_judged() {
 }
 
 #[test]
-fn the_facts_of_the_runs_are_compared() {
+fn the_run_records_are_compared() {
     let dir = folder(&[("a.mtx", SMALL)]);
     let dir = dir.path();
     measure(dir, "a.csv", "");
@@ -232,18 +232,18 @@ fn the_facts_of_the_runs_are_compared() {
         &ran.stderr,
         dir,
         expect![[r#"
-            warning: DIR/b.csv.run.json is of a run that no row of DIR/b.csv is of
+            warning: DIR/b.csv.run.json belongs to another run than the rows of DIR/b.csv, and is ignored
         "#]],
     );
     assert!(
-        with("\"run_id\": \"test\"", "").result.unwrap_err().contains("mend it, or move it away")
+        with("\"run_id\": \"test\"", "").result.unwrap_err().contains("fix it, or move it away")
     );
     fs::remove_file(dir.join("b.csv.run.json")).unwrap();
     assert_eq!(compare(dir, "a.csv b.csv", "").stderr, "");
 }
 
 #[test]
-fn what_cannot_be_compared_says_why() {
+fn files_that_cannot_be_compared_are_refused_with_the_reason() {
     let dir = folder(&[("notes.csv", "a,b\n1,2\n")]);
     let dir = dir.path();
     rows(dir, "a.csv", [[1.0; 2]; 3]);
@@ -253,14 +253,10 @@ fn what_cannot_be_compared_says_why() {
         (
             "a.csv a.csv",
             "--methods nosuch",
-            "--methods nosuch: neither file has such a row; the files have rows of merge, seq",
+            "--methods nosuch: neither file has a matching row; the files have rows of merge, seq",
         ),
         ("a.csv a.csv", "--methods [", "invalid value '[' for '--methods <A,B>'"),
-        (
-            "a.csv a.csv",
-            "--fail-above 0.05",
-            "it may mean 0.05% or 5%; write one of them with the sign",
-        ),
+        ("a.csv a.csv", "--fail-above 0.05", "it could mean 0.05% or 5%; write the percent sign"),
         ("a.csv a.csv", "--fail-above five", "it must be a percentage such as 5%"),
         ("a.csv a.csv", "--fail-above -5%", "unexpected argument"),
         ("a.csv a.csv", "--fail-above=-5%", "it must be a percentage"),

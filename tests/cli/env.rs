@@ -1,4 +1,4 @@
-//! What commands run in, with a fake clock.
+//! Runs commands in a test environment with a fake clock.
 
 use std::cell::Cell;
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use spmv_bench::method::Unavailable;
 use spmv_bench::system::System;
 use spmv_bench::system::noise::Readings;
 
-/// What a command line did.
+/// The result of a command line.
 #[derive(Debug)]
 pub struct Ran {
     pub result: Result<CommandStatus, String>,
@@ -28,7 +28,7 @@ pub fn run_with(words: &str, clock: &dyn Clock, interrupted: &AtomicBool) -> Ran
     run_on(words, clock, interrupted, &|_| Err(Unavailable("no CUDA driver".into())))
 }
 
-/// Runs a command line where GPUs are opened by `open_gpu`.
+/// Runs a command line with `open_gpu` to open GPUs.
 pub fn run_on(
     words: &str,
     clock: &dyn Clock,
@@ -38,12 +38,12 @@ pub fn run_on(
     run_in(words, clock, interrupted, open_gpu, [None, None])
 }
 
-/// Runs a command line that keeps the machine's profiles in a folder.
+/// Runs a command line with a folder for the machine's profiles.
 pub fn run_with_profiles(words: &str, folder: &Path) -> Ran {
     run_with_caches(words, [Some(folder), None])
 }
 
-/// Runs a command line that keeps parsed matrices in a folder.
+/// Runs a command line with a folder for the cache of parsed matrices.
 pub fn run_keeping(words: &str, folder: &Path) -> Ran {
     run_with_caches(words, [None, Some(folder)])
 }
@@ -85,23 +85,24 @@ fn run_in(
     Ran { result, stdout: text(stdout), stderr: text(stderr) }
 }
 
-/// Every look at the clock takes a millisecond, so every product does.
+/// Runs a command line with a clock that advances by a millisecond at each call, so that every product takes a
+/// millisecond.
 pub fn run(words: &str) -> Ran {
     run_with(words, &FakeClock::new(Duration::from_millis(1)), &AtomicBool::new(false))
 }
 
-/// Raises the flag at the given look at the clock.
+/// A clock that sets the interrupt flag at the given call.
 pub struct Interrupting<'a> {
     pub clock: FakeClock,
-    pub looks: Cell<usize>,
+    pub calls: Cell<usize>,
     pub at: usize,
     pub flag: &'a AtomicBool,
 }
 
 impl Clock for Interrupting<'_> {
     fn now(&self) -> Duration {
-        self.looks.set(self.looks.get() + 1);
-        if self.looks.get() == self.at {
+        self.calls.set(self.calls.get() + 1);
+        if self.calls.get() == self.at {
             self.flag.store(true, Ordering::Relaxed);
         }
         self.clock.now()
@@ -111,7 +112,7 @@ impl Clock for Interrupting<'_> {
     }
 }
 
-/// The built program, for what only a process shows.
+/// Runs the built program in a process.
 pub fn program(words: &str) -> std::process::Output {
     let program = PathBuf::from(env!("CARGO_BIN_EXE_spmv-bench"));
     std::process::Command::new(program).args(words.split_whitespace()).output().unwrap()

@@ -1,4 +1,4 @@
-//! `spmv-bench explain`: the page of a modelled product. Without a compiler for the kernels the tests say so and pass.
+//! Tests of `spmv-bench explain`. Without a compiler for the kernels, the tests are skipped with a message.
 
 use serde_json::Value;
 use spmv_bench::cli::CommandStatus;
@@ -7,11 +7,11 @@ use super::env::run;
 use super::folder;
 use super::model::can_compile;
 
-/// Rows so long that the lanes of a warp, each in a row of its own, are far apart.
+/// A matrix with long rows, so that the lanes of a warp, each in its own row, access distant addresses.
 const LONG_ROWS: &str = "gen:dense,cols=64,nnz=16384 --device model:v100";
 
 #[test]
-fn the_page_names_the_limit_the_lines_and_the_cures() {
+fn the_page_shows_the_bottleneck_the_lines_and_the_improvements() {
     if !can_compile() {
         return;
     }
@@ -28,7 +28,7 @@ fn the_page_names_the_limit_the_lines_and_the_cures() {
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
-    // The line of the product stands as the source has it, with most of what is wasted.
+    // The source line of the product, which wastes most of the sectors, is printed as in the source.
     let product = page.lines().find(|line| line.contains("sum += ")).unwrap();
     let (place, text) = product.split_once(':').unwrap();
     let (file, (line, text)) = (place.rsplit(' ').next().unwrap(), text.split_once(' ').unwrap());
@@ -38,7 +38,7 @@ fn the_page_names_the_limit_the_lines_and_the_cures() {
 }
 
 #[test]
-fn lines_add_up_and_cures_help() {
+fn counts_of_lines_add_up_and_improvements_help() {
     if !can_compile() {
         return;
     }
@@ -73,7 +73,7 @@ fn lines_add_up_and_cures_help() {
 }
 
 #[test]
-fn each_cure_helps_a_kernel_that_has_the_problem() {
+fn each_improvement_helps_a_kernel_with_the_problem() {
     if !can_compile() {
         return;
     }
@@ -90,17 +90,17 @@ fn each_cure_helps_a_kernel_that_has_the_problem() {
         stages.iter().map(of).sum::<f64>() / whole
     };
     for (words, problem, most) in [
-        // A row of all elements, which all warps add to.
+        // A single row, to which all warps add their results.
         ("gpu-coo gen:dense,cols=200000,nnz=200000", "contention of atomics", 0.95),
-        // Short rows among long ones: lanes wait for the longest row of their warp.
+        // Short and long rows: lanes wait for the longest row of their warp.
         ("gpu-csr-scalar gen:rmat,scale=12", "idle lanes", 0.9),
-        // Each lane adds up a row of 64 products, which all lie in the same bank.
+        // Each lane sums a row of 64 products, which are all in the same bank.
         ("gpu-csr-adaptive gen:dense,cols=64,nnz=262144", "bank conflicts", 0.9),
     ] {
         let ratio = ratio(&format!("{words} --device model:v100"), problem);
         assert!(ratio < most, "{words}, {problem}: {ratio}");
     }
-    // 80 registers per thread leave room for few threads, whose loads do not fill the time of four multiprocessors.
+    // With 80 registers per thread, few threads are resident, and their loads cannot keep four multiprocessors busy.
     let v100 = include_str!("../../devices/v100.toml");
     let four = v100.replace("multiprocessors = 80", "multiprocessors = 4");
     let dir = folder(&[("four.toml", &four)]);
@@ -111,7 +111,7 @@ fn each_cure_helps_a_kernel_that_has_the_problem() {
 }
 
 #[test]
-fn what_has_no_page_is_refused() {
+fn methods_that_cannot_be_explained_are_refused() {
     let error = |words: &str| run(&format!("explain {words}")).result.unwrap_err();
     let grid = "gen:grid2d,n=8";
     assert!(error(&format!("merge {grid}")).contains("merge does not run on a GPU"));

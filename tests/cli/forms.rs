@@ -1,5 +1,5 @@
-//! The forms of results: lines for scripts, several forms of one run, the order of tables, and files in place of
-//! stdout.
+//! Tests of the output formats: lines for scripts, several formats of one run, the order of tables, and files instead
+//! of stdout.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ use super::{SMALL, folder};
 
 const EXACT: &str = "--threads 1 --methods seq,merge,dia --iterations 8 --rounds 1 --no-bandwidth";
 
-/// Runs a command in which `DIR` stands for the folder.
+/// Runs a command after replacing `DIR` by the folder.
 fn run_in(dir: &TempDir, words: &str) -> Ran {
     run(&words.replace("DIR", &dir.path().display().to_string()))
 }
@@ -25,15 +25,15 @@ fn read(dir: &TempDir, name: &str) -> String {
     fs::read_to_string(dir.path().join(name)).unwrap()
 }
 
-/// The same interrupted at a look at the clock.
+/// Runs a command that is interrupted at the given call of the clock.
 fn interrupted(words: &str, at: usize) -> Ran {
     let flag = AtomicBool::new(false);
     let clock = FakeClock::new(Duration::from_millis(1));
-    run_with(words, &Interrupting { clock, looks: 0.into(), at, flag: &flag }, &flag)
+    run_with(words, &Interrupting { clock, calls: 0.into(), at, flag: &flag }, &flag)
 }
 
 #[test]
-fn quiet_means_a_line_per_method() {
+fn quiet_prints_a_line_per_method() {
     let dir = folder(&[("a b.mtx", SMALL), ("bad.mtx", "nonsense")]);
     let ran = run(&format!("gen:wheel,spokes=200 {EXACT} --quiet"));
     let facts = "precision=f64 device=cpu threads=1 cache=hot order=natural";
@@ -87,7 +87,7 @@ fn the_documented_expressions_match_the_lines() {
 }
 
 #[test]
-fn one_run_writes_several_forms() {
+fn one_run_writes_several_formats() {
     let exports = "--export-csv DIR/e.csv --export-json DIR/e.json --export-markdown DIR/e.md";
     let forms = [("e.csv", "csv"), ("e.json", "json"), ("e.md", "md")];
     let dir = folder(&[("a.mtx", SMALL)]);
@@ -107,7 +107,7 @@ fn one_run_writes_several_forms() {
 #[test]
 fn exports_are_checked_before_anything_is_measured() {
     let dir = folder(&[("a.mtx", SMALL), ("there.csv", "mine\n")]);
-    for (words, told) in [
+    for (words, expected) in [
         ("--mtx DIR/a.mtx --export-csv DIR/there.csv", "there.csv is there already"),
         ("corpus DIR/a.mtx --export-csv DIR/there.csv", "there.csv is there already"),
         ("--mtx DIR/a.mtx --export-json DIR/a.mtx --force", "is a matrix that is measured"),
@@ -117,27 +117,27 @@ fn exports_are_checked_before_anything_is_measured() {
         ),
         (
             "corpus DIR/a.mtx -o DIR/o.csv --export-json DIR/o.csv.run.json",
-            "--export-json and the facts of the run need different files",
+            "--export-json and the run record need different files",
         ),
         ("--mtx DIR/a.mtx --export-csv DIR/absent/a.csv", "absent/a.csv: No such file"),
         ("corpus DIR/a.mtx -o DIR/o.csv --export-csv DIR/absent/a --force", "absent/a: No such"),
         (
             "corpus DIR/a.mtx -o DIR/o.csv --resume --export-csv DIR/x",
-            "--export-csv: with --resume the file would lack the rows that are there already",
+            "--export-csv: with --resume the file would not contain the existing rows",
         ),
         ("tune csr-k DIR/a.mtx --export-csv DIR/x", "--export-csv: tune writes its rows as CSV"),
         ("tune csr-k DIR/a.mtx --sort name", "--sort: tune prints no table"),
     ] {
         let exact = if words.starts_with("tune") { "" } else { EXACT };
         let error = run_in(&dir, &format!("{words} {exact}")).result.unwrap_err();
-        assert!(error.contains(told), "{words}: {error}");
+        assert!(error.contains(expected), "{words}: {error}");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "{words}");
     }
     assert_eq!(read(&dir, "there.csv"), "mine\n");
 }
 
 #[test]
-fn tables_are_sorted_and_other_forms_are_not() {
+fn tables_are_sorted_and_other_formats_are_not() {
     let names = |words: &str, column: &str| {
         let ran = run(&format!("gen:wheel,spokes=200 {EXACT} --sort name {words}"));
         let lines = ran.stdout.lines().filter(|line| line.contains(column));
@@ -162,7 +162,7 @@ fn tables_are_sorted_and_other_forms_are_not() {
     assert!(!both.is_empty() && both.iter().all(|(merge, seq)| merge < seq), "{tables:?}");
 }
 
-/// Nothing was told of the matrix: neither a line is printed nor a file replaced.
+/// If the run is interrupted before the matrix is read, no line is printed and no file is replaced.
 #[test]
 fn an_interrupt_before_the_matrix_is_read_shows_nothing() {
     let dir = folder(&[("a.mtx", SMALL), ("old.txt", "mine\n")]);
@@ -179,7 +179,7 @@ fn an_interrupt_before_the_matrix_is_read_shows_nothing() {
 }
 
 #[test]
-fn an_interrupted_array_is_whole() {
+fn an_interrupted_array_is_valid_json() {
     let dir = folder(&[("a.mtx", SMALL), ("b.mtx", SMALL)]);
     let place = dir.path().display();
     let words = format!("corpus {place} {EXACT} --format ginkgo -o {place}/all.json --force");
@@ -192,9 +192,9 @@ fn an_interrupted_array_is_whole() {
     assert!(lengths.contains(&1) && lengths.contains(&2), "{lengths:?}");
 }
 
-/// `compare`, `methods` and `system` have `--output` as the others, in the form that the name tells.
+/// `compare`, `methods` and `system` support `--output` like the other commands, with the format of the extension.
 #[test]
-fn what_is_listed_goes_to_a_file() {
+fn lists_can_be_written_to_a_file() {
     let header = "file,method_name,precision,device,threads,transpose,status,avg_spmv_ms,run_id\n";
     let rows = format!("{header}a.mtx,seq,f64,cpu,1,false,ok,1,x\n");
     let dir = folder(&[("a.csv", &rows), ("b.csv", &rows)]);
@@ -218,17 +218,17 @@ fn what_is_listed_goes_to_a_file() {
         let refused = run_in(&dir, words).result.unwrap_err();
         assert!(refused.contains("is there already"), "{words}: {refused}");
     }
-    for (words, told) in [
-        ("compare DIR/a.csv DIR/b.csv -o DIR/b.csv --force", "b.csv is the file that is read"),
-        ("methods --results DIR/a.csv -o DIR/a.csv --force", "a.csv is the file that is read"),
+    for (words, expected) in [
+        ("compare DIR/a.csv DIR/b.csv -o DIR/b.csv --force", "b.csv is an input file"),
+        ("methods --results DIR/a.csv -o DIR/a.csv --force", "a.csv is an input file"),
         ("methods --results DIR/a.csv -o DIR/r.txt", "--results writes Markdown"),
-        ("system -o DIR/s.csv", "has the ending of csv, but this command writes text, json"),
-        ("system -o DIR/out.md --format json", "has the ending of md, but --format is json"),
-        ("system -o DIR/a.csv --format json", "has the ending of csv, but --format is json"),
+        ("system -o DIR/s.csv", "has the extension of csv, but this command writes text, json"),
+        ("system -o DIR/out.md --format json", "has the extension of md, but --format is json"),
+        ("system -o DIR/a.csv --format json", "has the extension of csv, but --format is json"),
         ("system -o DIR/out", "out is there already"),
     ] {
         let error = run_in(&dir, words).result.unwrap_err();
-        assert!(error.contains(told), "{words}: {error}");
+        assert!(error.contains(expected), "{words}: {error}");
     }
     assert_eq!(read(&dir, "b.csv"), rows);
 }

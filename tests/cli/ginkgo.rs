@@ -1,4 +1,5 @@
-//! The form of Ginkgo's benchmarks: what is written comes back, and files of others are read by `report` and `compare`.
+//! Tests of the format of Ginkgo's benchmarks: written rows are read back, and `report` and `compare` read published
+//! files.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use spmv_bench::report::lines::read_any;
 use super::env::run;
 use super::{SMALL, folder};
 
-/// `coo` is faster on the second machine, and its times are in seconds.
+/// Returns a result file in Ginkgo's format, with times in seconds multiplied by `unit`.
 fn published(unit: f64) -> String {
     let matrix = |name: &str, coo: f64| {
         format!(
@@ -21,7 +22,7 @@ fn published(unit: f64) -> String {
     format!("[{}, {}]", matrix("a", 2e-5), matrix("b", 4e-5))
 }
 
-/// What the form holds of a row. Times are divided and multiplied on the way.
+/// Returns the part of a row that the format can store. Times are rounded, because they are converted.
 fn held(row: Row) -> Row {
     let seven = |number: Option<f64>| number.map(|number| format!("{number:.7e}").parse().unwrap());
     let matrix = Row {
@@ -66,9 +67,9 @@ fn rows(path: &Path) -> Vec<Row> {
     rows
 }
 
-/// Results, a method that is skipped, a matrix that cannot be read and one without results.
+/// Tests results, a skipped method, an unreadable matrix and a matrix without results.
 #[test]
-fn rows_come_back_from_the_form() {
+fn rows_are_read_back_from_the_format() {
     let dir = folder(&[("a.mtx", SMALL), ("bad.mtx", "nonsense")]);
     let place = dir.path().display();
     for options in ["--precision f32", "--order rcm --transpose"] {
@@ -89,7 +90,7 @@ fn rows_come_back_from_the_form() {
 }
 
 #[test]
-fn one_matrix_is_an_array_too_and_two_precisions_have_no_place() {
+fn one_matrix_is_an_array_and_two_precisions_are_refused() {
     let exact =
         "gen:wheel,spokes=40 --methods seq --iterations 2 --rounds 1 --threads 1 --format ginkgo";
     let ran = run(exact);
@@ -100,7 +101,7 @@ fn one_matrix_is_an_array_too_and_two_precisions_have_no_place() {
         [("precision", "both"), ("cache", "hot,cold"), ("order", "natural,rcm"), ("threads", "1,2")]
     {
         let error = run(&format!("{exact} --{option} {values}")).result.unwrap_err();
-        assert!(error.contains(&format!("choose one --{option}, or another form")), "{error}");
+        assert!(error.contains(&format!("choose one --{option}, or another format")), "{error}");
     }
 }
 
@@ -138,9 +139,12 @@ fn published_files_are_reported_and_compared_in_their_units() {
         ),
         (
             "report DIR/b.csv --ginkgo-times s",
-            "--ginkgo-times: no file is in the form of Ginkgo's benchmarks",
+            "--ginkgo-times: no file is in the format of Ginkgo's benchmarks",
         ),
-        ("compare DIR/b.csv DIR/b.csv --ginkgo-times s", "--ginkgo-times: no file is in the form"),
+        (
+            "compare DIR/b.csv DIR/b.csv --ginkgo-times s",
+            "--ginkgo-times: no file is in the format",
+        ),
     ] {
         let error = run(&words.replace("DIR", &place.to_string())).result.unwrap_err();
         assert!(error.contains(expected), "{error}");

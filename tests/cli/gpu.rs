@@ -1,4 +1,4 @@
-//! The options that concern a GPU, with a modelled one and with none.
+//! Tests of the GPU options, with a modelled GPU and without a GPU.
 
 use std::sync::atomic::AtomicBool;
 
@@ -14,7 +14,7 @@ use super::folder;
 
 const QUICK: &str = "--mtx gen:wheel,spokes=40 --threads 1 --iterations 3 --rounds 1";
 
-/// On a machine whose only GPU is number 0.
+/// Runs a command on a machine whose only GPU has the number 0.
 fn run_with_gpu(words: &str) -> Ran {
     run_with(words, || Model::tiny(1))
 }
@@ -27,7 +27,7 @@ fn run_with(words: &str, model: fn() -> Model) -> Ran {
     run_on(&format!("{QUICK} {words}"), &SystemClock::default(), &AtomicBool::new(false), &open)
 }
 
-/// The cells of a column.
+/// Returns the cells of a column.
 fn column(csv: &str, name: &str) -> Vec<String> {
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let at = reader.headers().unwrap().iter().position(|header| header == name).unwrap();
@@ -35,7 +35,7 @@ fn column(csv: &str, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn without_a_gpu_its_methods_are_left_out_and_that_is_said_once() {
+fn without_a_gpu_its_methods_are_skipped_with_one_message() {
     let ran = run(&format!("{QUICK} --precision both --format csv"));
     assert_eq!(ran.result, Ok(CommandStatus::Ok));
     assert_eq!(ran.stderr.matches("no CUDA driver").count(), 1, "{}", ran.stderr);
@@ -43,9 +43,9 @@ fn without_a_gpu_its_methods_are_left_out_and_that_is_said_once() {
     assert_eq!(run(&format!("{QUICK} --quiet")).stderr, "");
 }
 
-/// Nothing that was asked for is left out silently.
+/// Requested methods are never skipped silently.
 #[test]
-fn without_a_gpu_methods_that_were_asked_for_cannot_run() {
+fn without_a_gpu_requested_gpu_methods_are_an_error() {
     for (words, demand) in [
         ("--device gpu", "--device gpu"),
         ("--device gpu --methods *", "--device gpu"),
@@ -57,21 +57,21 @@ fn without_a_gpu_methods_that_were_asked_for_cannot_run() {
         ("--device 0", "GPU 0"),
     ] {
         let expected = format!(
-            "{demand}: no CUDA driver; methods of the GPU need an NVIDIA GPU and its driver, or --device model:h200"
+            "{demand}: no CUDA driver; GPU methods need an NVIDIA GPU and its driver, or --device model:h200"
         );
         let ran = run(&format!("{QUICK} {words}"));
         assert_eq!((ran.result, &*ran.stdout), (Err(expected), ""), "{words}");
     }
 }
 
-/// A pattern that fits methods of both devices asks for no GPU, nor does one for methods that another
-/// option leaves out.
+/// A pattern that matches methods of both devices does not require a GPU, nor does a pattern for methods that another
+/// option excludes.
 #[test]
-fn without_a_gpu_what_can_do_without_it_runs() {
+fn without_a_gpu_cpu_methods_run() {
     for words in ["--methods c*", "--methods * --device all", "--methods seq,*csr*"] {
         let ran = run(&format!("{QUICK} {words} --format csv"));
         assert_eq!(ran.result, Ok(CommandStatus::Ok), "{words}: {}", ran.stderr);
-        assert_eq!(ran.stderr.matches("without the GPU methods: no CUDA driver").count(), 1);
+        assert_eq!(ran.stderr.matches("GPU methods are skipped: no CUDA driver").count(), 1);
         assert!(column(&ran.stdout, "device").iter().all(|device| device == "cpu"), "{words}");
     }
     let ran = run(&format!("{QUICK} --methods gpu-light,seq --device cpu --format csv"));
@@ -82,7 +82,7 @@ fn without_a_gpu_what_can_do_without_it_runs() {
 }
 
 #[test]
-fn rows_of_a_gpu_say_so() {
+fn rows_of_a_gpu_contain_its_device() {
     let ran = run_with_gpu("--device gpu --methods gpu-pcsr,gpu-light:level=vector --format csv");
     assert_eq!(ran.result, Ok(CommandStatus::Ok), "{}", ran.stdout);
     let column = |name| column(&ran.stdout, name);
@@ -94,13 +94,13 @@ fn rows_of_a_gpu_say_so() {
 }
 
 #[test]
-fn graphs_are_measured_beside_what_is_launched() {
+fn graphs_are_measured_in_addition_to_launched_kernels() {
     let ran = run_with_gpu("--methods seq,gpu-light --graphs --format csv");
     assert_eq!(ran.result, Ok(CommandStatus::Ok), "{}", ran.stdout);
     let column = |name| column(&ran.stdout, name);
     assert_eq!(column("method_name"), ["seq", "gpu-light", "gpu-light:graph=on"]);
     assert_eq!(column("launches"), ["", "2", "1"]);
-    // By the model's clock whatever is launched takes a millisecond.
+    // With the model's clock, every launch takes a millisecond.
     assert_eq!(column("launch_floor_ms"), ["", "2.0", "1.0"]);
     let ran = run_with_gpu("--methods gpu-light:graph=on --graphs --format csv");
     assert_eq!(ran.result, Ok(CommandStatus::Ok), "{}", ran.stdout);
@@ -130,7 +130,7 @@ fn a_gpu_is_chosen_by_number() {
 }
 
 #[test]
-fn what_does_not_exist_is_named() {
+fn unknown_devices_and_parameters_are_reported() {
     for (words, expected) in [
         (
             "--methods gpu-light:speed=9",
@@ -152,7 +152,7 @@ fn what_does_not_exist_is_named() {
 }
 
 #[test]
-fn the_run_record_tells_of_the_gpu() {
+fn the_run_record_describes_the_gpu() {
     let dir = folder(&[]);
     let path = dir.path().join("run.json");
     run_with_gpu(&format!("--methods gpu-merge --run-record {}", path.display())).result.unwrap();
@@ -160,7 +160,7 @@ fn the_run_record_tells_of_the_gpu() {
     let record: serde_json::Value = serde_json::from_str(&record).unwrap();
     assert_eq!(record["gpu"]["name"], "model of a tiny GPU");
     assert!(record["gpu"]["nominal_gbs"].as_f64().unwrap() > 0.0);
-    // Half of the second-level cache, four times and 32 times as much as it has.
+    // The working sets are half, four times and 32 times the size of the second-level cache.
     let bandwidth = record["gpu"]["bandwidth"].as_array().unwrap();
     let bytes: Vec<_> =
         bandwidth.iter().map(|measured| measured["bytes"].as_u64().unwrap()).collect();
@@ -173,7 +173,7 @@ fn the_run_record_tells_of_the_gpu() {
 }
 
 #[test]
-fn a_throttled_gpu_is_told_and_recorded() {
+fn a_throttled_gpu_is_reported_and_recorded() {
     let throttled = || {
         Model::tiny(1).with_clocks(Clocks {
             multiprocessor_mhz: 1200,
@@ -186,8 +186,8 @@ fn a_throttled_gpu_is_told_and_recorded() {
     let path = dir.path().join("run.json");
     let words = format!("--methods gpu-csr-scalar --run-record {}", path.display());
     let ran = run_with(&words, throttled);
-    let told = "the GPU was throttled (hw thermal slowdown): 1200 to 1200 MHz\n";
-    assert!(ran.stderr.ends_with(told), "{}", ran.stderr);
+    let warning = "warning: the GPU was throttled (hw thermal slowdown): 1200 to 1200 MHz\n";
+    assert!(ran.stderr.ends_with(warning), "{}", ran.stderr);
     let record = std::fs::read_to_string(path).unwrap();
     let record: serde_json::Value = serde_json::from_str(&record).unwrap();
     let clocks = &record["gpu"]["clocks"];
@@ -197,7 +197,7 @@ fn a_throttled_gpu_is_told_and_recorded() {
 }
 
 #[test]
-fn a_gpu_gets_the_matrix_in_its_order() {
+fn gpu_methods_use_the_reordered_matrix() {
     let ran = run_with_gpu("--order rcm --methods seq,gpu-csr-vector --format csv");
     assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     assert_eq!(column(&ran.stdout, "order"), ["rcm", "rcm"]);

@@ -1,4 +1,4 @@
-//! `spmv-bench gpu-file`, on models: what it measures must be what they were told.
+//! Tests of `spmv-bench gpu-file` on models: the measured values must be those of the model's device file.
 
 use std::fs;
 
@@ -10,20 +10,24 @@ fn table(text: &str) -> toml::Table {
     text.parse().unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// Clocks and sizes exactly, measured numbers within 15 %.
-fn assert_gives_back(name: &str) {
+/// Asserts that measuring a model reproduces its device file: texts exactly, numbers within 15 %.
+fn assert_reproduces(name: &str) {
     let ran = run(&format!("gpu-file --device model:{name}"));
     assert_eq!(ran.result, Ok(CommandStatus::Ok), "{}", ran.stderr);
-    let (found, told) = (table(&ran.stdout), fs::read_to_string(format!("devices/{name}.toml")));
-    let told = table(&told.unwrap());
-    for (key, value) in &told {
+    let (found, expected) =
+        (table(&ran.stdout), fs::read_to_string(format!("devices/{name}.toml")));
+    let expected = table(&expected.unwrap());
+    for (key, value) in &expected {
         let number =
             |value: &toml::Value| value.as_float().or(value.as_integer().map(|n| n as f64));
         match (key.as_str(), number(value)) {
             ("name" | "validated_percent" | "compiled_for", _) => {}
-            (_, Some(told)) => {
+            (_, Some(expected)) => {
                 let found = number(&found[key]).unwrap();
-                assert!((found / told - 1.0).abs() < 0.15, "{name}: {key} = {found}, not {told}");
+                assert!(
+                    (found / expected - 1.0).abs() < 0.15,
+                    "{name}: {key} = {found}, not {expected}"
+                );
             }
             (_, None) => assert_eq!(&found[key], value, "{name}: {key}"),
         }
@@ -31,14 +35,14 @@ fn assert_gives_back(name: &str) {
 }
 
 #[test]
-fn a_model_measures_as_it_was_told() {
-    assert_gives_back("v100");
+fn measuring_a_model_reproduces_its_device_file() {
+    assert_reproduces("v100");
 }
 
-/// Its first-level cache holds only what is read-only, and its file serves as a model.
+/// The first-level cache of this GPU caches only read-only data. The written file can be used as a model.
 #[test]
-fn the_file_of_a_gpu_is_a_model_of_it() {
-    assert_gives_back("k40m");
+fn a_written_device_file_can_be_used_as_a_model() {
+    assert_reproduces("k40m");
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("mine.toml");
     let words = format!("gpu-file --device model:k40m --output {}", file.display());

@@ -1,4 +1,4 @@
-//! What an interrupt leaves.
+//! Tests of the results after an interrupt.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
@@ -11,7 +11,7 @@ use crate::env::{Interrupting, run, run_with};
 use crate::{EXACT, SMALL, folder};
 
 #[test]
-fn an_interrupt_leaves_whole_rows_of_whole_matrices() {
+fn an_interrupt_leaves_complete_rows_of_complete_matrices() {
     let files: Vec<_> = (0..3).map(|k| (format!("{k}.mtx"), SMALL)).collect();
     let files: Vec<_> = files.iter().map(|(name, text)| (name.as_str(), *text)).collect();
     let dir = folder(&files);
@@ -21,7 +21,7 @@ fn an_interrupt_leaves_whole_rows_of_whole_matrices() {
         let flag = AtomicBool::new(false);
         let clock = FakeClock::new(Duration::from_millis(1));
         let ran =
-            run_with(&words, &Interrupting { clock, looks: 0.into(), at, flag: &flag }, &flag);
+            run_with(&words, &Interrupting { clock, calls: 0.into(), at, flag: &flag }, &flag);
         assert!(complete.starts_with(&ran.stdout), "whole rows only");
         let rows = ran.stdout.lines().count().saturating_sub(1);
         assert_eq!(rows % 3, 0, "whole matrices only");
@@ -34,16 +34,16 @@ fn an_interrupt_leaves_whole_rows_of_whole_matrices() {
     }
 }
 
-/// As text, methods that have samples are shown with a note; rows are of whole groups.
+/// Text shows methods with samples with a note; rows are only written for complete groups.
 #[test]
-fn an_interrupt_of_one_matrix_shows_what_there_is() {
+fn an_interrupt_of_one_matrix_shows_partial_results() {
     let dir = folder(&[("a.mtx", SMALL)]);
     let words = format!("--mtx {} {EXACT} --rounds 2", dir.path().join("a.mtx").display());
     let words = words.replace("--rounds 1 ", "");
     let interrupted = |words: &str, at| {
         let flag = AtomicBool::new(false);
         let clock = FakeClock::new(Duration::from_millis(1));
-        let ran = run_with(words, &Interrupting { clock, looks: 0.into(), at, flag: &flag }, &flag);
+        let ran = run_with(words, &Interrupting { clock, calls: 0.into(), at, flag: &flag }, &flag);
         flag.into_inner().then_some(ran)
     };
     let complete = run(&format!("{words} --format csv")).stdout;

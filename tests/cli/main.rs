@@ -1,5 +1,4 @@
-//! The command line from outside: golden outputs with a fake clock, exit statuses, and what is left
-//! behind when something goes wrong.
+//! Tests of the command line: expected outputs with a fake clock, exit statuses, and the state after errors.
 
 mod cached;
 mod compare;
@@ -34,7 +33,7 @@ use tempfile::TempDir;
 
 use env::{run, run_with_profiles};
 
-/// Settings under which nothing depends on the machine.
+/// Settings with which the output does not depend on the machine.
 const EXACT: &str = "--threads 1 --methods seq,csr-rows,merge --x ones --iterations 8 --rounds 1";
 
 fn folder(files: &[(&str, &str)]) -> TempDir {
@@ -52,7 +51,7 @@ fn check(text: &str, dir: &Path, expected: Expect) {
     expected.assert_eq(&text.replace(dir.to_str().unwrap(), "DIR"));
 }
 
-/// A profile is measured for who asks for it, once; from a damaged file it is measured again.
+/// A profile is measured once for the methods that need it, and again if its file is damaged.
 #[test]
 fn a_profile_of_the_machine_is_measured_once() {
     let dir = folder(&[("a.mtx", SMALL)]);
@@ -65,7 +64,7 @@ fn a_profile_of_the_machine_is_measured_once() {
         let ran = run_with_profiles(&words, &profiles);
         assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
         (
-            ran.stderr.contains("; this happens only once"),
+            ran.stderr.contains("; this is done only once"),
             ran.stdout.contains("the measured profile"),
         )
     };
@@ -134,7 +133,7 @@ fn csv_of_a_corpus() {
         dir.path(),
         expect![[r#"
             file,num_rows,num_cols,num_nonzeros,row_length_mean,row_length_std_dev,row_length_variation,row_length_skewness,method_name,setup_ms,avg_spmv_ms,gflops,effective_GBs,precision,device,threads,transpose,status,reason,min_ms,median_ms,max_ms,std_dev_ms,ci95_low_ms,ci95_high_ms,samples,iterations,compulsory_GBs,percent_of_peak,extra_bytes,break_even,error_ratio,max_row_length,empty_rows,variance,pattern_symmetry,kind,cache,order,library_version,run_id,order_ms,occupancy,distinct_results,launches,launch_floor_ms,distinct_values,values,required_bytes,required_percent_of_peak,achieved_occupancy,warp_execution_efficiency,global_load_efficiency,memory_bytes,bound_by
-            DIR/trivial.mtx,1,4,1,1.0,0.0,0.0,,,,,,,,,,,skipped,"it has only one row or column, or none; such matrices are left out, as in merge-spmv",,,,,,,,,,,,,,1,0,0.0,,,,,,test,,,,,,1,stored,,,,,,,
+            DIR/trivial.mtx,1,4,1,1.0,0.0,0.0,,,,,,,,,,,skipped,"it has only one row or column, or none; such matrices are skipped, as in merge-spmv",,,,,,,,,,,,,,1,0,0.0,,,,,,test,,,,,,1,stored,,,,,,,
             DIR/complex.mtx,,,,,,,,,,,,,,,,,skipped,"DIR/complex.mtx:1: field `complex` is not supported, only real, double, integer, unsigned-integer, pattern",,,,,,,,,,,,,,,,,,,,,,test,,,,,,,,,,,,,,
             DIR/broken.mtx,,,,,,,,,,,,,,,,,failed,DIR/broken.mtx:6: column index 9 exceeds 4 columns,,,,,,,,,,,,,,,,,,,,,,test,,,,,,,,,,,,,,
             DIR/small.mtx,3,4,4,1.3333333333333333,0.9428090415820634,0.7071067811865476,-0.7071067811865475,seq,1.0,1.0,8e-6,0.000116,f64,cpu,1,false,ok,,1.0,1.0,1.0,0.0,1.0,1.0,8,8,0.00012,0.005991180981595093,0,inf,0.0,2,1,0.888888888888889,,,hot,natural,,test,,,1,,,4,stored,120,0.005991180981595093,,,,,
@@ -183,7 +182,7 @@ fn json_of_one_matrix() {
 }
 
 #[test]
-fn an_output_file_comes_with_the_facts_of_its_run() {
+fn an_output_file_has_a_run_record() {
     let dir = folder(&[]);
     let out = dir.path().join("out.csv");
     let words = format!("--mtx gen:wheel,spokes=9 {EXACT} --format csv --output {}", out.display());
@@ -200,7 +199,7 @@ fn an_output_file_comes_with_the_facts_of_its_run() {
 }
 
 #[test]
-fn generate_writes_what_was_understood() {
+fn generate_writes_the_matrix_as_it_was_read() {
     let dir = folder(&[("a.mtx", &SMALL.replace("1 4 3", "1 4 0.1"))]);
     let (from, to) = (dir.path().join("a.mtx"), dir.path().join("b.mtx"));
     let ran = run(&format!("generate {} -o {}", from.display(), to.display()));
@@ -218,7 +217,7 @@ fn generate_writes_what_was_understood() {
 }
 
 #[test]
-fn lists_and_help_print() {
+fn lists_and_help_are_printed() {
     let methods = run("methods").stdout;
     assert!(methods.contains("merge-spmv-sc16, Algorithms 2 and 3"));
     assert!(run("--help").stdout.contains("Exit status"));
@@ -227,7 +226,7 @@ fn lists_and_help_print() {
 }
 
 #[test]
-fn methods_are_chosen_and_printed_in_every_form() {
+fn methods_are_selected_and_printed_in_every_format() {
     let names = |words: &str| {
         let methods: serde_json::Value = serde_json::from_str(&run(words).stdout).unwrap();
         let names = methods.as_array().unwrap().iter().map(|method| method["name"].clone());
@@ -243,9 +242,9 @@ fn methods_are_chosen_and_printed_in_every_form() {
     assert!(text.starts_with("gpu-light ") && text.contains(":graph=on "), "{text}");
 }
 
-/// The first page refers to all others.
+/// The main page refers to all other pages.
 #[test]
-fn manual_pages_are_those_that_the_first_refers_to() {
+fn manual_pages_exist_for_all_references() {
     let pages = run("man").stdout;
     let referred = pages.lines().filter_map(|line| line.trim().strip_suffix("\\fR(1)"));
     let referred: Vec<_> =

@@ -1,4 +1,4 @@
-//! What does not fit into memory is left out, with figures, and the rest goes on.
+//! Tests that matrices and methods that do not fit into memory are skipped with their sizes, and the others run.
 
 use super::env::run;
 use super::folder;
@@ -6,7 +6,7 @@ use spmv_bench::cli::CommandStatus;
 
 const EXACT: &str = "--threads 1 --x ones --iterations 4 --rounds 1";
 
-/// Status and reason of each row.
+/// Returns status and reason of each row.
 fn ends(csv: &str) -> Vec<(String, String)> {
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let headers = reader.headers().unwrap().clone();
@@ -16,8 +16,8 @@ fn ends(csv: &str) -> Vec<(String, String)> {
     records.map(|record| (record[status].to_owned(), record[reason].to_owned())).collect()
 }
 
-/// A matrix of 10^6 entries: 12.0 MB in CSR, the same swept for bandwidth, 16 bytes more per entry while it
-/// is made.
+/// A matrix with 10^6 entries: 12.0 MB in CSR, the same for the bandwidth sweeps, and 16 more bytes per entry while it
+/// is generated.
 const DENSE: &str = "gen:dense,cols=1000,nnz=1000000";
 
 #[test]
@@ -26,7 +26,7 @@ fn a_matrix_that_does_not_fit_is_skipped_and_the_next_one_runs() {
         format!("corpus {DENSE} gen:wheel,spokes=9 {EXACT} --methods seq --max-memory 20MiB");
     let ran = run(&words);
     assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
-    // 24 bytes of each entry for matrix and sweeps, and vectors and reference beside.
+    // 24 bytes per entry for matrix and sweeps, plus vectors and reference.
     let reason = "needs 26.7 MiB of memory to load and run, and 20.0 MiB are available (--max-memory); \
                   raise --max-memory, or take a smaller matrix";
     assert_eq!(ends(&ran.stdout), [("skipped".into(), reason.into()), ("ok".into(), "".into())]);
@@ -34,7 +34,7 @@ fn a_matrix_that_does_not_fit_is_skipped_and_the_next_one_runs() {
     assert_eq!(alone.result, Err(format!("{DENSE}: {reason}")));
 }
 
-/// The matrix and its run take 24.0 MiB of 40, coordinates up to 11.4 more.
+/// The matrix and its measurement need 24.0 of 40 MiB, the coordinate format up to 11.4 MiB more.
 #[test]
 fn a_method_that_does_not_fit_is_skipped_and_the_others_run() {
     let words =
@@ -51,9 +51,9 @@ fn a_method_that_does_not_fit_is_skipped_and_the_others_run() {
     );
 }
 
-/// A header may claim anything.
+/// The size line of a file may contain any numbers.
 #[test]
-fn a_header_that_lies_is_a_row_and_no_panic() {
+fn a_wrong_header_causes_a_row_and_no_panic() {
     let banner = "%%MatrixMarket matrix coordinate real symmetric\n";
     let dir = folder(&[
         ("entries.mtx", &format!("{banner}1000 1000 2000000000\n1 1 1\n")),
@@ -73,7 +73,7 @@ fn a_header_that_lies_is_a_row_and_no_panic() {
 }
 
 #[test]
-fn a_size_that_is_none_is_named() {
+fn an_invalid_size_is_reported() {
     let message = run("--max-memory plenty").result.unwrap_err();
     assert!(message.contains("'plenty' is no size: write 16GiB, 500M"), "{message}");
 }

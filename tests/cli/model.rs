@@ -1,5 +1,5 @@
-//! `--device model:NAME`: products that are executed on the host and timed by a model. Without a compiler for the
-//! kernels the tests say so and pass.
+//! Tests of `--device model:NAME`: products that are executed on the host and timed by a model. Without a compiler for
+//! the kernels, the tests are skipped with a message.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ use super::folder;
 
 const GRID: &str = "gen:grid3d,n=24 --threads 1";
 
-/// Whether kernels can be compiled here.
+/// Returns whether kernels can be compiled on this machine.
 pub fn can_compile() -> bool {
     let can = nvrtc::compilers().is_ok();
     if !can {
@@ -53,7 +53,7 @@ fn times_are_modelled_verified_and_always_the_same() {
 }
 
 #[test]
-fn a_faster_memory_makes_a_shorter_time_and_cold_caches_a_longer_one() {
+fn faster_memory_shortens_and_cold_caches_lengthen_the_time() {
     if !can_compile() {
         return;
     }
@@ -68,9 +68,9 @@ fn a_faster_memory_makes_a_shorter_time_and_cold_caches_a_longer_one() {
     assert!(cold > 1.1 * hot, "{cold} {hot}");
 }
 
-/// The matrix fits into the second-level cache, but not together with that of the method before.
+/// The matrix fits into the second-level cache, but not together with the matrix of the previous method.
 #[test]
-fn a_hot_product_finds_what_the_product_before_it_left() {
+fn a_hot_product_finds_the_data_of_the_previous_product_in_the_cache() {
     if !can_compile() {
         return;
     }
@@ -84,7 +84,7 @@ fn a_hot_product_finds_what_the_product_before_it_left() {
 }
 
 #[test]
-fn every_text_says_that_times_are_modelled() {
+fn every_output_states_that_times_are_modelled() {
     if !can_compile() {
         return;
     }
@@ -99,8 +99,8 @@ fn every_text_says_that_times_are_modelled() {
     assert!(ran.stdout.contains("h200, modelled"), "{}", ran.stdout);
 }
 
-/// What does not depend on the caches is exact: a diagonal matrix of n rows as ELL loads a value, a column and an
-/// element of x for each row, whole sectors of each.
+/// Counts that do not depend on the caches are exact: ELL with one entry per row loads a value, a column index and an
+/// element of x for each row, in complete sectors.
 #[test]
 fn counts_are_those_of_the_kernel() {
     if !can_compile() {
@@ -111,7 +111,7 @@ fn counts_are_those_of_the_kernel() {
     let counts = &report["groups"][0]["stages"][0][0]["counts"];
     assert_eq!(counts["loaded_bytes"], 4096 * (8 + 4 + 8), "{counts}");
     assert_eq!(counts["stored_bytes"], 4096 * 8);
-    // All rows have the one column: its element of x is in one sector for each warp.
+    // All rows have the same column: each warp loads one sector for its element of x.
     assert_eq!(counts["loaded_sectors"], 4096 * (8 + 4) / 32 + 4096 / 32);
     assert_eq!(counts["stored_sectors"], 4096 * 8 / 32);
     assert_eq!(counts["atomics"], 0);
@@ -123,12 +123,12 @@ fn counts_are_those_of_the_kernel() {
         ["achieved_occupancy", "occupancy"].map(|column| row[column].as_f64().unwrap());
     assert!(achieved > 0.0 && achieved <= 100.0 * possible, "{achieved} {possible}");
     assert_eq!((&row["memory_bytes"], &row["bound_by"]), (&0.into(), &"imbalance".into()));
-    // The caches are hot, and hold all of it.
+    // The hot caches contain all data.
     assert_eq!((&counts["read_bytes"], &counts["written_bytes"]), (&0.into(), &0.into()));
 }
 
 #[test]
-fn several_models_and_own_ones_are_measured_in_turn() {
+fn several_models_and_device_files_are_measured_in_turn() {
     if !can_compile() {
         return;
     }
@@ -147,7 +147,7 @@ fn several_models_and_own_ones_are_measured_in_turn() {
 }
 
 #[test]
-fn models_that_are_none_are_refused() {
+fn unknown_models_are_refused() {
     let error = |words: &str| run(&format!("{GRID} {words}")).result.unwrap_err();
     assert!(error("--device model:h20").contains("did you mean h200"));
     assert!(error("--device model:nothing.toml").contains("nothing.toml: No such file"));
@@ -156,7 +156,7 @@ fn models_that_are_none_are_refused() {
     let bare = error("--device model");
     assert!(bare.contains("model:NAME"), "{bare}");
     let reproduce = run("reproduce sc16-fig10 --device model:h200,k40m").result.unwrap_err();
-    assert!(reproduce.contains("one modelled GPU at a time"), "{reproduce}");
+    assert!(reproduce.contains("only one modelled GPU is allowed"), "{reproduce}");
     let cpu = error("--device model:h200 --methods merge");
     assert!(cpu.contains("none of these methods runs on --device model:h200"), "{cpu}");
 }

@@ -1,4 +1,4 @@
-//! `--order`.
+//! Tests of `--order`.
 
 use spmv_bench::cli::CommandStatus;
 
@@ -6,7 +6,7 @@ use super::env::run;
 use super::{EXACT, SMALL, folder};
 
 #[test]
-fn the_order_is_told_with_its_cost_and_effect() {
+fn the_order_is_reported_with_its_cost_and_effect() {
     let ran = run(&format!("--mtx gen:grid2d,n=4,points=5 {EXACT} --order rcm"));
     assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     assert!(
@@ -22,7 +22,7 @@ fn the_order_is_told_with_its_cost_and_effect() {
     assert!(!run(&format!("--mtx gen:grid2d,n=4 {EXACT}")).stdout.contains("order"));
 }
 
-/// Each order and kind of caches has its own table, and only square matrices have all orders.
+/// Each order and cache state has its own table, and only square matrices support all orders.
 #[test]
 fn several_orders_and_caches_have_a_table_each() {
     let lists = "--order natural,rcm,natural --cache cold,hot --precision f64,f32";
@@ -48,7 +48,7 @@ fn several_orders_and_caches_have_a_table_each() {
 }
 
 #[test]
-fn rows_bear_the_order_and_its_time_and_rectangular_matrices_are_skipped() {
+fn rows_contain_the_order_and_its_time_and_rectangular_matrices_are_skipped() {
     let wide = folder(&[("wide.mtx", SMALL)]);
     let words = format!(
         "corpus {} gen:rmat,scale=6 {EXACT} --precision both --beta 1 --order band-k",
@@ -66,14 +66,14 @@ fn rows_bear_the_order_and_its_time_and_rectangular_matrices_are_skipped() {
         assert_eq!(&row[order], "band-k");
         if row[0].ends_with("wide.mtx") {
             assert_eq!((&row[17], &row[order_ms]), ("skipped", ""));
-            assert_eq!(&row[18], "the order band-k needs a square matrix, and this one is 3 x 4");
+            assert_eq!(&row[18], "the order band-k needs a square matrix, but this one is 3 x 4");
         } else {
             assert_eq!((&row[17], &row[order_ms]), ("ok", "1.0"), "{row:?}");
         }
     }
 }
 
-/// The published way of running CSR-k: ordered once, x and y in that order.
+/// Runs CSR-k as in the paper: the matrix is reordered once, and x and y are in that order.
 #[test]
 fn csr_k_runs_as_published() {
     let words = "--mtx gen:grid3d,n=9 --threads 1 --iterations 2 --rounds 1 --order band-k \

@@ -1,4 +1,4 @@
-//! Values that a precision does not hold.
+//! Tests of values that exceed the range of a precision.
 
 use spmv_bench::cli::CommandStatus;
 
@@ -18,9 +18,9 @@ fn f32_that_overflows_is_skipped_with_the_value() {
     );
 }
 
-/// α·1 is finite, but with other elements of x a sum on the way to it need not be: no method is to blame.
+/// α·1 is finite, but intermediate sums with other elements of x need not be. That is not an error of a method.
 #[test]
-fn a_factor_that_is_too_large_is_no_fault_of_methods() {
+fn a_factor_that_is_too_large_skips_all_methods() {
     for words in ["--alpha 1.7e308", "--alpha 3e38 --precision f32"] {
         let ran = run(&format!("gen:diagonals,rows=9,offsets=0 {EXACT} {words} --format csv"));
         let reason = ",skipped,nothing can be verified: row 8 of alpha A x";
@@ -30,9 +30,9 @@ fn a_factor_that_is_too_large_is_no_fault_of_methods() {
     }
 }
 
-/// Finite values whose sum is not: there is nothing to hold a product against.
+/// The sum of these finite values is not finite, so that there is no reference for the product.
 #[test]
-fn a_reference_that_overflows_is_no_fault_of_methods() {
+fn a_reference_that_overflows_skips_all_methods() {
     let head = "%%MatrixMarket matrix coordinate real general";
     let entries: String = (1..=20).map(|col| format!("2 {col} 1.7e308\n")).collect();
     let dir = folder(&[("a.mtx", &format!("{head}\n2 20 20\n{entries}"))]);

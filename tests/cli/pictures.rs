@@ -1,5 +1,5 @@
-//! Reports in a real browser: nothing is cut at any width, legends show and hide their series, and tables sort. Skipped
-//! where there is no Chromium.
+//! Tests reports in a real browser: nothing is cut off at any width, legends show and hide their series, and tables can
+//! be sorted. Skipped without Chromium.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -42,7 +42,7 @@ const METHODS: [&str; 22] = [
 const RECORD: &str = r#"{"run_id": "r", "date": "2026-03-02T10:00:00Z", "gpu": null,
     "system": {"cpu": "A Processor of a Long Name @ 3.00GHz", "cores": 2}}"#;
 
-/// Twelve matrices of ever more nonzeros, one of a long name and some of them stand-ins, each with all methods.
+/// Returns rows of all methods on twelve matrices of increasing size. One has a long name, and some are stand-ins.
 fn rows() -> String {
     let mut rows = String::from(
         "file,num_rows,num_cols,num_nonzeros,row_length_variation,method_name,setup_ms,avg_spmv_ms,gflops,\
@@ -74,7 +74,7 @@ fn rows() -> String {
     rows
 }
 
-/// Bars of more methods than are shown at first, with intervals.
+/// Returns a bar chart with intervals and more methods than are shown initially.
 fn bars() -> View {
     let series = METHODS.iter().take(8).map(|method| BarSeries {
         name: (*method).to_owned(),
@@ -88,7 +88,7 @@ fn bars() -> View {
     View { title: "Bars".into(), chart: Some(Chart::Bars(bars)), ..View::default() }
 }
 
-/// Writes the report of these rows, with what looks at it, and returns what that should see.
+/// Writes the report of these rows with a script that checks it, and returns the expected result of the script.
 fn write(dir: &Path) -> String {
     let rows = [dir.join("a.csv")];
     let mut page = overview::page(&overview::read(&rows, None).unwrap());
@@ -114,7 +114,7 @@ fn write(dir: &Path) -> String {
     format!("{all} figures, {many} with switches, {all} files")
 }
 
-/// A Chromium that runs.
+/// Returns the name of an installed Chromium.
 fn chromium() -> Option<&'static str> {
     let runs = |name: &&str| {
         Command::new(name).arg("--version").output().is_ok_and(|ran| ran.status.success())
@@ -122,7 +122,7 @@ fn chromium() -> Option<&'static str> {
     ["chromium", "chromium-browser", "google-chrome"].into_iter().find(runs)
 }
 
-/// The page as the browser leaves it. The scheme is 0 for dark and 1 for light.
+/// Returns the page after the browser has loaded it. `scheme` is 0 for dark and 1 for light.
 fn look(browser: &str, dir: &Path, width: u32, scheme: u8) -> String {
     let looked = Command::new("timeout")
         .args(["60", browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"])
@@ -137,7 +137,7 @@ fn look(browser: &str, dir: &Path, width: u32, scheme: u8) -> String {
 }
 
 #[test]
-fn a_browser_cuts_nothing_and_legends_show_and_hide() {
+fn a_browser_shows_the_report_completely_and_legends_work() {
     let Some(browser) = chromium() else {
         let _ = writeln!(std::io::stderr(), "skipped: no Chromium on this machine");
         return;

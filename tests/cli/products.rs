@@ -1,4 +1,4 @@
-//! `--transpose`, `--isa`, and what rows say beside their numbers.
+//! Tests of `--transpose`, `--values` and `--isa`, and of the required bytes and remarks in rows.
 
 use std::path::Path;
 
@@ -18,10 +18,10 @@ fn transposed_products_are_marked_and_methods_without_one_skipped() {
     assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
     let mut reader = csv::Reader::from_reader(ran.stdout.as_bytes());
     let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
-    let told: Vec<_> = rows.iter().map(|row| [&row[8], &row[16], &row[17], &row[18]]).collect();
-    assert_eq!(told[0], ["seq", "true", "ok", ""]);
-    assert_eq!(told[1], ["merge", "true", "skipped", "it has no transposed product"]);
-    assert_eq!(told[2], ["csc", "true", "ok", ""]);
+    let cells: Vec<_> = rows.iter().map(|row| [&row[8], &row[16], &row[17], &row[18]]).collect();
+    assert_eq!(cells[0], ["seq", "true", "ok", ""]);
+    assert_eq!(cells[1], ["merge", "true", "skipped", "it has no transposed product"]);
+    assert_eq!(cells[2], ["csc", "true", "ok", ""]);
     let forward = run(&format!("--mtx {} --iterations 1 --methods csc", file.display()));
     assert!(forward.stdout.contains("it has no plain product"), "{forward:?}");
 }
@@ -42,20 +42,20 @@ fn without_a_list_only_methods_with_the_product_run() {
 }
 
 #[test]
-fn the_choice_of_auto_is_set_off_against_the_fastest() {
+fn the_choice_of_auto_is_compared_with_the_fastest() {
     let ran = run("--mtx gen:grid2d,n=5 --threads 1 --iterations 4 --rounds 1 --methods seq,auto");
     let line = ran.stdout.lines().find(|line| line.starts_with("auto")).unwrap_or_default();
     assert!(line.ends_with("(picked seq; the fastest of the run)"), "{}", ran.stdout);
 }
 
-/// The cells of a column.
+/// Returns the cells of a column.
 fn column(csv: &str, name: &str) -> Vec<String> {
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let place = reader.headers().unwrap().iter().position(|header| header == name).unwrap();
     reader.records().map(|record| record.unwrap()[place].to_owned()).collect()
 }
 
-/// 4 values and columns, 4 offsets, 6 values of vectors; coordinates have 4 row indices for the offsets.
+/// CSR needs 4 values and column indices, 4 row offsets and 6 vector elements.
 #[test]
 fn required_bytes_are_those_of_the_format() {
     let file = "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 2\n2 2 2\n3 3 5\n3 1 5\n";
@@ -68,9 +68,9 @@ fn required_bytes_are_those_of_the_format() {
     assert_eq!(column(&ran.stdout, "required_bytes"), expected);
 }
 
-/// Of a matrix with two different values, as stored and replaced.
+/// A matrix with two distinct values is measured as stored and with replaced values.
 #[test]
-fn values_are_replaced_before_any_method_sees_them() {
+fn values_are_replaced_before_any_method_runs() {
     let file = "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 2\n2 2 2\n3 3 5\n3 1 5\n";
     let dir = folder(&[("a.mtx", file)]);
     let cells = |values: &str| {

@@ -1,4 +1,4 @@
-//! The program itself against files that ask for too much, pipes that give nothing, and files that change.
+//! Tests of the program with files that need too much memory, pipes without data, and files that change.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
@@ -15,10 +15,10 @@ use nix::unistd::{Pid, mkfifo};
 
 const BANNER: &str = "%%MatrixMarket matrix coordinate real general\n";
 const MEASURE: &str = "--methods seq --threads 1 --no-cache --quiet --max-time 0.01 --rounds 1";
-/// Address space in KiB that the program itself fits in, but no text of a gigabyte.
+/// An address space in KiB that is large enough for the program, but not for a text of a gigabyte.
 const LITTLE: u64 = 1_000_000;
 
-/// The program with these words, in `folder`, with at most so many KiB of address space.
+/// Returns a command that runs the program in `folder` with these arguments and at most this address space in KiB.
 fn program(folder: &Path, words: &str, address_space: Option<u64>) -> Command {
     let limit = address_space.map_or("unlimited".into(), |kib| kib.to_string());
     let mut shell = Command::new("sh");
@@ -40,14 +40,14 @@ fn gzip(text: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Writes a gigabyte of the same bytes behind `head`, compressed.
+/// Writes a compressed file with `head` and a gigabyte of repeated bytes.
 fn bomb(path: &Path, head: &str, unit: &[u8]) {
     let piece = gzip(&unit.repeat((1 << 22) / unit.len()));
     fs::write(path, [gzip(head.as_bytes()), piece.repeat(256)].concat()).unwrap();
 }
 
 #[test]
-fn small_files_with_much_in_them_take_little_memory() {
+fn small_files_with_large_contents_need_little_memory() {
     let folder = tempfile::tempdir().unwrap();
     for (name, head, unit, message) in [
         ("banner", String::new(), "x", ":1: the line has more than 65536 bytes"),
@@ -78,7 +78,7 @@ fn small_files_with_much_in_them_take_little_memory() {
 }
 
 #[test]
-fn sizes_are_checked_before_memory_is_taken() {
+fn sizes_are_checked_before_memory_is_allocated() {
     let folder = tempfile::tempdir().unwrap();
     for spec in [
         "uniform,rows=2147483647,nnz=10",
@@ -96,7 +96,7 @@ fn sizes_are_checked_before_memory_is_taken() {
 }
 
 #[test]
-fn shares_that_cannot_be_are_refused() {
+fn impossible_shards_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let words = format!("corpus gen:wheel,spokes=9 --shard 1/2 --output rows.csv {MEASURE}");
     assert_eq!(output(folder.path(), &words, None).0, Some(0));
@@ -108,9 +108,9 @@ fn shares_that_cannot_be_are_refused() {
         (
             1,
             99_999_999_999_999_u64,
-            "99999999999999 shares are too many; there can be 100000 at most",
+            "99999999999999 shards are too many; at most 100000 are allowed",
         ),
-        (7, 3, "there is no share 7 of 3"),
+        (7, 3, "there is no shard 7 of 3"),
     ] {
         let mut record = shard.clone();
         record["corpus"]["shard"] = serde_json::json!({ "number": number, "of": of });
@@ -120,9 +120,9 @@ fn shares_that_cannot_be_are_refused() {
     }
 }
 
-/// Behind the checks: a file of rows is read whole, whatever its size.
+/// A result file is read completely, whatever its size, so that memory can run out.
 #[test]
-fn without_memory_there_is_a_sentence_and_status_2() {
+fn lack_of_memory_causes_a_message_and_status_2() {
     let folder = tempfile::tempdir().unwrap();
     let rows = File::create(folder.path().join("rows.csv")).unwrap();
     rows.set_len(4 << 30).unwrap();
@@ -131,7 +131,7 @@ fn without_memory_there_is_a_sentence_and_status_2() {
     assert_eq!((status, &*stderr), (Some(2), sentence));
 }
 
-/// A program that is about to read a pipe without a writer, and the pipe.
+/// Starts a program that reads a named pipe without a writer, and waits until it does.
 fn waiting(folder: &Path, words: &str) -> Child {
     mkfifo(&folder.join("pipe.mtx"), Mode::S_IRWXU).unwrap();
     let child = program(folder, words, None).spawn().unwrap();
@@ -143,14 +143,14 @@ fn signal(child: &Child, signal: Signal) {
     kill(Pid::from_raw(child.id() as i32), signal).unwrap();
 }
 
-/// Its status and what it says, if it ends within a time that is long for a machine under load.
+/// Returns the exit status and stderr. Fails if the program does not end within a minute.
 fn end_of(mut child: Child) -> (Option<i32>, String) {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(60) {
         if let Some(status) = child.try_wait().unwrap() {
-            let mut said = String::new();
-            child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-            return (status.code(), said);
+            let mut stderr = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+            return (status.code(), stderr);
         }
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -159,7 +159,7 @@ fn end_of(mut child: Child) -> (Option<i32>, String) {
 }
 
 #[test]
-fn a_pipe_that_gives_nothing_can_be_interrupted() {
+fn reading_a_pipe_without_data_can_be_interrupted() {
     for (words, said) in [
         (format!("--mtx pipe.mtx {MEASURE}"), "the results of pipe.mtx are incomplete"),
         (format!("corpus pipe.mtx {MEASURE}"), ""),
@@ -196,7 +196,7 @@ fn commands_that_only_read_rows_end_at_the_first_signal() {
         let folder = tempfile::tempdir().unwrap();
         let mut child = waiting(folder.path(), words);
         if child.try_wait().unwrap().is_none() {
-            // A shell may have set SIGINT to be ignored for what runs in the background, these tests included.
+            // Not SIGINT, which a shell may have set to be ignored for background processes, such as these tests.
             signal(&child, Signal::SIGTERM);
         }
         let (status, _) = end_of(child);
@@ -204,7 +204,7 @@ fn commands_that_only_read_rows_end_at_the_first_signal() {
     }
 }
 
-/// Making a matrix goes on after the first signal, the second ends it.
+/// Generating a matrix continues after the first signal; the second one ends it.
 #[test]
 fn a_second_signal_ends_the_process() {
     let folder = tempfile::tempdir().unwrap();
@@ -218,9 +218,9 @@ fn a_second_signal_ends_the_process() {
     assert_eq!(end_of(child).0, Some(130));
 }
 
-/// From standard input, another descriptor, as a shell's `<(command)` names it, and a pipe with a name.
+/// The pipe is standard input, another descriptor, as in a shell's `<(command)`, or a named pipe.
 #[test]
-fn a_matrix_can_come_through_a_pipe() {
+fn a_matrix_can_be_read_from_a_pipe() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a.mtx"), format!("{BANNER}3 3 2\n1 1 1\n3 2 4\n")).unwrap();
     mkfifo(&folder.path().join("pipe.mtx"), Mode::S_IRWXU).unwrap();
@@ -242,9 +242,9 @@ fn a_matrix_can_come_through_a_pipe() {
     }
 }
 
-/// A file that shrinks again and again while it is read never ends the process with a signal.
+/// A file that is truncated while it is read never ends the process with a signal.
 #[test]
-fn a_file_that_shrinks_is_an_error_and_no_signal() {
+fn a_truncated_file_is_an_error_and_no_signal() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.mtx");
     let entries = 400_000;

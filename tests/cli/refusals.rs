@@ -1,10 +1,10 @@
-//! What cannot run says why, and what the program's exit status tells of it.
+//! Tests of error messages and exit statuses.
 
 use crate::env::{program, run};
 use crate::{SMALL, folder};
 
 #[test]
-fn what_cannot_run_says_why() {
+fn commands_that_cannot_run_are_reported_with_the_reason() {
     let dir = folder(&[("bad.mtx", "hello\n")]);
     let dir = dir.path().display();
     for (words, expected) in [
@@ -24,7 +24,7 @@ fn what_cannot_run_says_why() {
             &format!("--mtx {dir}/bda.mtx"),
             "bda.mtx: there is no such file or folder; did you mean bad.mtx?",
         ),
-        ("a.mtx b.mtx", "2 matrices are named; `spmv-bench corpus` measures several"),
+        ("a.mtx b.mtx", "2 matrices are given; `spmv-bench corpus` measures several"),
         ("methods mrege", "there is no method 'mrege'; did you mean merge"),
         ("man corpsu", "man corpsu: there is no such command; did you mean corpus?"),
         (&format!("{dir}"), &format!("{dir} is a folder; `spmv-bench corpus {dir}` measures all")),
@@ -52,7 +52,9 @@ fn what_cannot_run_says_why() {
 fn an_empty_folder_is_an_error() {
     let dir = folder(&[("a.txt", "")]);
     let ran = run(&format!("corpus {}", dir.path().display()));
-    assert!(ran.result.unwrap_err().ends_with("no .mtx, .mtx.gz or .tar.gz file below it"));
+    assert!(
+        ran.result.unwrap_err().ends_with("this folder contains no .mtx, .mtx.gz or .tar.gz file")
+    );
 }
 
 #[test]
@@ -68,7 +70,7 @@ fn exit_statuses() {
     assert_eq!(program("--nonsense").status.code(), Some(2));
 }
 
-/// A reader that has had enough is no error of ours: nothing is said about it, and nothing panics.
+/// If the reader of stdout closes the pipe, the program prints no message and does not panic.
 #[test]
 fn a_closed_pipe_ends_quietly() {
     let dir = folder(&[("a.mtx", SMALL)]);

@@ -43,12 +43,9 @@ fn a_path_that_ends_in_html_gets_only_the_page() {
         ),
         (
             "new.md",
-            "new.md: the report has several files; name a folder, or a page that ends in .html",
+            "new.md: a report has several files; use a folder, or a page that ends in .html",
         ),
-        (
-            "a.csv",
-            "a.csv: the report has several files; name a folder, or a page that ends in .html",
-        ),
+        ("a.csv", "a.csv: a report has several files; use a folder, or a page that ends in .html"),
     ] {
         let error = to(name).result.unwrap_err();
         assert!(error.ends_with(expected), "{error}");
@@ -160,7 +157,7 @@ fn the_main_tables_are_printed() {
 }
 
 #[test]
-fn a_folder_gets_a_page_in_two_forms_and_its_charts() {
+fn a_folder_contains_the_page_in_two_formats_and_its_charts() {
     let record = r#"{"run_id": "r1", "system": {"cpu": "C", "cpus": [0, 1]}, "gpu": null,
         "bandwidth": [{"threads": 2, "read_gbs": 12.345}]}"#;
     let dir = folder(&[("a.csv", ROWS), ("a.csv.run.json", record)]);

@@ -61,7 +61,7 @@ fn an_experiment_is_measured_judged_and_written() {
     let dir = experiment(EXPERIMENT);
     let ran = reproduce(dir.path(), "");
     assert_eq!(ran.result, Ok(CommandStatus::Ok), "{}", ran.stderr);
-    // The fake clock: every product takes a millisecond.
+    // With the fake clock, every product takes a millisecond.
     assert!(verdict_of(&ran.stdout, "csr-rows is as fast").contains("holds"));
     assert!(verdict_of(&ran.stdout, "seq is slow").ends_with("does not hold"));
     let out = dir.path().join("out");
@@ -134,7 +134,7 @@ fn a_dry_run_prints_the_grid_and_measures_nothing() {
 }
 
 #[test]
-fn larger_matrices_can_be_left_out() {
+fn larger_matrices_can_be_skipped() {
     let dir = experiment(EXPERIMENT);
     let ran = reproduce(dir.path(), "--max-nonzeros 6e1");
     assert!(ran.stdout.contains("left out by --max-nonzeros: gen:dense,nnz=64,cols=4, gen:dense"));
@@ -161,7 +161,7 @@ fn real_matrices_are_preferred_to_stand_ins() {
 }
 
 #[test]
-fn without_a_gpu_its_part_waits() {
+fn without_a_gpu_the_gpu_part_is_not_measured() {
     let block = "[[measure]]\nmatrices = [\"gen:grid2d,n=3\"]\nmethods = [\"gpu-merge\"]\n";
     let claim = "[[claim]]\ntext = \"the GPU is fast\"\npaper = \"9\"\nholds = \"> 1\"\n\
                  measured.speed = { of = \"gpu-merge\", over = \"seq\", statistic = \"max\" }\n";
@@ -178,7 +178,7 @@ fn without_a_gpu_its_part_waits() {
 
 /// The stages of its products are recorded and shown.
 #[test]
-fn on_a_gpu_its_part_runs() {
+fn with_a_gpu_the_gpu_part_is_measured() {
     let block = "[[measure]]\nmatrices = [\"gen:grid2d,n=3\"]\nmethods = [\"gpu-merge\"]\n\
                  iterations = 1\nrounds = 1\nstages = true\n\
                  [[view]]\nkind = \"stages\"\ntitle = \"Parts\"\n";
@@ -235,7 +235,11 @@ fn models_of_the_sources_gpus_judge_what_they_can() {
         experiment(&text.replace("gpus = ['k40m', 'v100']", "").replace("gpu = \"v100\"", ""));
     let ran = reproduce(none.path(), "--device model");
     assert!(ran.result.unwrap_err().contains("nothing was measured"));
-    assert!(ran.stdout.contains("its source names no GPU; --device model:NAME"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("its source names no GPU; use --device model:NAME"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]

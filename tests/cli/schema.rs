@@ -22,7 +22,7 @@ use super::folder;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Its kind is what a spreadsheet takes for a formula, and its name, `NA`, what pandas takes for no value.
+/// A matrix whose kind looks like a spreadsheet formula, and whose file name `NA` is a missing value for pandas.
 const FORMULA: &str = "%%MatrixMarket matrix coordinate real general\n% kind: =1+1\n\
                        3 4 4\n1 1 2\n1 4 3\n3 2 1\n3 3 5\n";
 
@@ -46,7 +46,7 @@ fn columns_are_the_same_in_docs_rows_and_schema() {
     assert_eq!(names.map(String::from).collect::<BTreeSet<_>>(), keys(&row));
 }
 
-/// A machine with a GPU that tells its clocks.
+/// Writes the results of a modelled GPU that reports its clocks.
 fn write_modelled(folder: &Path) {
     let clocks = || Clocks { throttled_by: vec!["power cap".into()], ..Clocks::default() };
     let open = |_: Option<usize>| Ok(Gpu::new(Model::tiny(1).with_clocks(clocks())));
@@ -58,7 +58,7 @@ fn write_modelled(folder: &Path) {
     assert!(ran.result.is_ok(), "{ran:?}");
 }
 
-/// The facts of a run with what takes long to measure, and with what `merge` adds.
+/// Writes a run record with the bandwidths, which take long to measure, and with the fields that `merge` adds.
 fn write_merged(folder: &Path) {
     let text = fs::read_to_string(folder.join("gpu.json.run.json")).unwrap();
     let mut record: RunRecord = serde_json::from_str(&text).unwrap();
@@ -70,7 +70,7 @@ fn write_merged(folder: &Path) {
     fs::write(folder.join("merged.run.json"), text).unwrap();
 }
 
-/// The program itself on this machine: results, and rows without any.
+/// Writes the output of the real program on this machine, including rows without results.
 fn write_real(folder: &Path) {
     let quick =
         ["--device", "cpu", "--methods", "csr-rows,ell", "--iterations", "3", "--no-bandwidth"];
@@ -88,7 +88,7 @@ fn write_real(folder: &Path) {
 }
 
 #[test]
-fn other_programs_find_what_the_schemas_say() {
+fn the_output_conforms_to_the_schemas() {
     let python = Path::new(ROOT).join(".venv/bin/python");
     let has = Command::new(&python).args(["-c", "import jsonschema, pandas"]).output();
     if !has.is_ok_and(|ran| ran.status.success()) {

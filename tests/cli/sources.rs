@@ -1,4 +1,4 @@
-//! Matrices named by what stands in for them.
+//! Tests of stand-ins and other sources of matrices.
 
 use spmv_bench::cli::CommandStatus;
 
@@ -67,22 +67,22 @@ fn stand_ins_are_named_one_by_one_or_by_set() {
 }
 
 #[test]
-fn what_nothing_stands_in_for_is_named() {
+fn matrices_without_a_stand_in_are_reported() {
     let dir = folder(&[("my.toml", MATRICES)]);
     let datasets = format!("--datasets {}/my.toml {EXACT}", dir.path().display());
     for (words, expected) in [
-        ("--mtx stand-in:S/none", "nothing stands in for S/none: "),
-        ("corpus stand-in:lacking", "nothing stands in for S/none: "),
+        ("--mtx stand-in:S/none", "S/none has no stand-in: "),
+        ("corpus stand-in:lacking", "S/none has no stand-in: "),
         ("--mtx stand-in:S/ring", "the stand-in of S/ring"),
         (
             "--mtx stand-in:S/other",
-            "stand-in:S/other: there is no such set with matrices, and no such",
+            "stand-in:S/other: there is no set with matrices of this name, and no such",
         ),
         (
             "corpus stand-in:nothing",
-            "stand-in:nothing: there is no such set with matrices, and no such",
+            "stand-in:nothing: there is no set with matrices of this name, and no such",
         ),
-        ("--mtx stand-in:two", "stand-in:two names 2 matrices; `spmv-bench corpus stand-in:two`"),
+        ("--mtx stand-in:two", "stand-in:two selects 2 matrices; `spmv-bench corpus stand-in:two`"),
     ] {
         let message = run(&format!("{words} {datasets}")).result.unwrap_err();
         assert!(message.starts_with(expected), "{words}: {message}");
@@ -104,8 +104,8 @@ fn files_folders_and_generators_may_be_mixed() {
     assert_eq!(files, ["gen:grid2d,n=3", "a.mtx", "b.mtx"]);
 }
 
-/// In a folder with `ufl_mtx`: what `fetch` has brought is named as the collection names it, and of what it
-/// has not brought the message says how to.
+/// In a folder with `ufl_mtx`, a downloaded matrix can be named as in the collection. For other matrices, the message
+/// shows how to download them.
 #[test]
 fn a_matrix_of_the_collection_is_named_by_group_and_name() {
     let dir = folder(&[]);
@@ -126,13 +126,13 @@ fn a_matrix_of_the_collection_is_named_by_group_and_name() {
         );
     }
     for (words, mend) in [
-        ("Williams/cant", "nor is it in ufl_mtx; `spmv-bench fetch Williams/cant` brings it"),
+        ("Williams/cant", "nor is it in ufl_mtx; `spmv-bench fetch Williams/cant` downloads it"),
         ("corpus Williams/cnat", "there is no such file or folder; did you mean Williams/cant"),
         (
             "X/unheard-of",
             "if it is a matrix of the SuiteSparse Matrix Collection, `spmv-bench fetch",
         ),
-        ("csrk-64", "`spmv-bench fetch csrk-64` brings the matrices of this set"),
+        ("csrk-64", "`spmv-bench fetch csrk-64` downloads the matrices of this set"),
     ] {
         let (status, _, message) = run(words);
         assert!(status == Some(2) && message.contains(mend), "{words}: {message}");

@@ -1,4 +1,4 @@
-//! `tune`.
+//! Tests of `spmv-bench tune`.
 
 use std::fs;
 use std::sync::atomic::AtomicBool;
@@ -55,9 +55,9 @@ fn run_with_gpu(words: &str) -> Ran {
     run_on(words, &clock, &AtomicBool::new(false), &|_| Ok(Gpu::new(Model::tiny(1))))
 }
 
-/// A product of three kernels takes three milliseconds, whatever the sizes.
+/// A product with three kernels takes three milliseconds with any sizes.
 #[test]
-fn on_a_gpu_its_methods_are_tuned_unless_others_are_named() {
+fn gpu_methods_are_tuned_on_a_gpu_unless_others_are_named() {
     let sources = "gen:grid2d,n=20 gen:dense,rows=30,cols=30";
     let ran = run_with_gpu(&format!("tune csr-k {sources} --device gpu {QUICK}"));
     assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
@@ -89,10 +89,10 @@ fn on_a_gpu_its_methods_are_tuned_unless_others_are_named() {
     assert!(named.stdout.starts_with("gpu-csrk-2, f64: 1 sizes on 2 matrices\n"), "{named:?}");
 }
 
-/// A launch takes a millisecond: on the first matrix one tile is enough and needs no fix-up, on the
-/// second only the largest is.
+/// A launch takes a millisecond. A single tile needs no fix-up: on the first matrix every shape has only one tile, on
+/// the second only the largest shape.
 #[test]
-fn shapes_are_set_off_against_each_matrix_best() {
+fn shapes_are_compared_with_the_best_on_each_matrix() {
     let dir = folder(&[]);
     let out = dir.path().join("shapes.csv");
     let sources = "gen:grid2d,n=4 gen:dense,rows=30,cols=30";
@@ -123,7 +123,7 @@ fn shapes_are_set_off_against_each_matrix_best() {
 }
 
 #[test]
-fn sizes_that_are_given_are_kept_and_methods_kept_apart() {
+fn given_sizes_are_used_and_methods_are_separate() {
     let given = "--methods csr3:srs=8,csr3:ssrs=4:srs=96,csr2 --precision both";
     let ran = run(&format!("tune csr-k gen:grid2d,n=4 {given} {QUICK}"));
     assert_eq!(ran.result, Ok(CommandStatus::Ok), "{ran:?}");
@@ -136,9 +136,9 @@ fn sizes_that_are_given_are_kept_and_methods_kept_apart() {
 }
 
 #[test]
-fn what_cannot_be_tuned_is_refused() {
+fn methods_that_cannot_be_tuned_are_refused() {
     for (words, expected) in [
-        ("--methods merge", "--methods merge: it has no parameter srs"),
+        ("--methods merge", "--methods merge: tune csr-k needs a method with the parameter srs"),
         ("--format csv", "--format: tune prints text, and writes CSV to the file of"),
         ("--output /nonexistent/a.csv", "cannot write /nonexistent/a.csv: No such file"),
     ] {

@@ -1,4 +1,4 @@
-//! What commands write: nothing is replaced without `--force`, and the form follows the name.
+//! Tests of output files: nothing is replaced without `--force`, and the format follows the extension.
 
 use std::fs;
 use std::io::Read;
@@ -12,7 +12,7 @@ use super::{SMALL, folder};
 
 const EXACT: &str = "--threads 1 --methods seq,merge --iterations 8 --rounds 1 --no-bandwidth";
 
-/// Runs a command in which `DIR` stands for the folder.
+/// Runs a command after replacing `DIR` by the folder.
 fn run_in(dir: &TempDir, words: &str) -> Ran {
     run(&words.replace("DIR", &dir.path().display().to_string()))
 }
@@ -22,7 +22,7 @@ fn read(dir: &TempDir, name: &str) -> String {
 }
 
 #[test]
-fn no_command_replaces_a_file_unless_it_is_told_to() {
+fn no_command_replaces_a_file_without_force() {
     for (words, name) in [
         ("--mtx DIR/a.mtx -o DIR/there.csv", "there.csv"),
         ("--mtx DIR/a.mtx --run-record DIR/there.json", "there.json"),
@@ -40,9 +40,9 @@ fn no_command_replaces_a_file_unless_it_is_told_to() {
             _ => EXACT,
         };
         let refused = run_in(&dir, &format!("{words} {exact}")).result.unwrap_err();
-        let told =
+        let expected =
             format!("{name} is there already: name another file, or replace it with --force");
-        assert!(refused.ends_with(&told), "{words}: {refused}");
+        assert!(refused.ends_with(&expected), "{words}: {refused}");
         assert_eq!(read(&dir, name), "mine\n", "{words}");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "{words}");
         let ran = run_in(&dir, &format!("{words} {exact} --force"));
@@ -51,7 +51,7 @@ fn no_command_replaces_a_file_unless_it_is_told_to() {
     }
 }
 
-/// The rows of a corpus are gone on with, or replaced, but never mixed with a table.
+/// The result file of a corpus is continued or replaced, but never mixed with a table.
 #[test]
 fn results_are_not_replaced_by_a_table() {
     let dir = folder(&[("a.mtx", SMALL)]);
@@ -65,7 +65,7 @@ fn results_are_not_replaced_by_a_table() {
     assert!(refused.contains("all.csv is there already"), "{refused}");
     let refused =
         run_in(&dir, &format!("corpus DIR/a.mtx -o DIR/all.csv {EXACT}")).result.unwrap_err();
-    assert!(refused.contains("all.csv has results: go on with them by --resume"), "{refused}");
+    assert!(refused.contains("all.csv already has results: continue with --resume"), "{refused}");
     assert_eq!([read(&dir, "all.csv"), read(&dir, "all.csv.run.json")], before);
     let both = run_in(&dir, &format!("corpus DIR/a.mtx -o DIR/all.csv {EXACT} --resume --force"));
     assert!(both.result.is_err());
@@ -74,20 +74,23 @@ fn results_are_not_replaced_by_a_table() {
     assert_eq!(read(&dir, "all.csv").lines().count(), 3);
 }
 
-/// Even by force: what is read would be gone before it is whole in its new form.
+/// Not even with --force, because the input would be destroyed before the output is complete.
 #[test]
-fn a_file_that_is_read_is_not_written() {
+fn an_input_file_is_not_overwritten() {
     let dir = folder(&[("a.mtx", SMALL)]);
     std::os::unix::fs::symlink("a.mtx", dir.path().join("link.mtx")).unwrap();
     for name in ["a.mtx", "link.mtx"] {
         let refused = run_in(&dir, &format!("generate DIR/a.mtx -o DIR/{name} --force")).result;
-        assert!(refused.unwrap_err().ends_with("is the file that is read: name another"), "{name}");
+        assert!(
+            refused.unwrap_err().ends_with("is an input file: use another output file"),
+            "{name}"
+        );
         assert_eq!(read(&dir, "a.mtx"), SMALL);
     }
 }
 
 #[test]
-fn the_form_follows_the_name() {
+fn the_format_follows_the_extension() {
     let dir = folder(&[("a.mtx", SMALL)]);
     for (name, beginning) in [
         ("a.csv", "file,num_rows,"),
@@ -106,12 +109,12 @@ fn the_form_follows_the_name() {
     assert!(table.contains("\n| method | result | setup ms | median ms | "), "{table}");
     assert!(table.contains("\n| seq | PASS | 1.0000 | 1.00000 | "), "{table}");
     let ran = run_in(&dir, &format!("--mtx DIR/a.mtx -o DIR/b.csv --format json {EXACT}"));
-    let told = "b.csv has the ending of csv, but --format is json: change one of them";
-    assert!(ran.result.unwrap_err().ends_with(told));
+    let message = "b.csv has the extension of csv, but --format is json: change one of them";
+    assert!(ran.result.unwrap_err().ends_with(message));
 }
 
 #[test]
-fn a_generated_file_is_compressed_if_its_name_says_so() {
+fn a_generated_file_is_compressed_if_its_name_ends_in_gz() {
     let dir = folder(&[]);
     for name in ["a.mtx", "a.mtx.gz"] {
         let ran = run_in(&dir, &format!("generate gen:wheel,spokes=5 -o DIR/{name}"));

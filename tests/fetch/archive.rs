@@ -1,4 +1,4 @@
-//! Archives as the collection has them, and others.
+//! Creates archives like those of the collection, and damaged ones.
 
 use std::io::Write;
 
@@ -6,27 +6,27 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use tar::{EntryType, Header};
 
-/// A tar file in the making.
+/// A tar file that is being built.
 #[derive(Default)]
 pub struct Tar(Vec<u8>);
 
 impl Tar {
-    /// With the matrix `NAME/NAME.mtx`.
+    /// Creates a tar file with the matrix `NAME/NAME.mtx`.
     pub fn of(name: &str, matrix: &str) -> Self {
         Self::default().file(&format!("{name}/{name}.mtx"), matrix)
     }
 
-    /// And a file; its path is taken as it is.
+    /// Adds a file. Its path is used without any checks.
     pub fn file(self, path: &str, contents: &str) -> Self {
         self.header(path, EntryType::Regular, "", contents.len() as u64).bytes(contents.as_bytes())
     }
 
-    /// And an entry without contents that leads to `target`.
+    /// Adds an entry without contents that links to `target`.
     pub fn entry(self, kind: EntryType, path: &str, target: &str) -> Self {
         self.header(path, kind, target, 0)
     }
 
-    /// And a file that is said to have so many bytes; none follow.
+    /// Adds the header of a file with `bytes` bytes, but no contents.
     pub fn declaring(self, path: &str, bytes: u64) -> Self {
         self.header(path, EntryType::Regular, "", bytes)
     }
@@ -49,13 +49,13 @@ impl Tar {
         self
     }
 
-    /// With the end of a tar file, compressed.
+    /// Adds the end of the tar file and compresses it.
     pub fn gzip(mut self) -> Vec<u8> {
         self.0.extend_from_slice(&[0; 1024]);
         self.cut()
     }
 
-    /// Compressed as it is.
+    /// Compresses the tar file without its end.
     pub fn cut(self) -> Vec<u8> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
         encoder.write_all(&self.0).unwrap();
@@ -63,7 +63,7 @@ impl Tar {
     }
 }
 
-/// A matrix of 400 rows and columns and 4000 entries, whose archive is some tens of kilobytes.
+/// Returns a matrix with 400 rows and columns and 4000 entries, whose archive has some tens of kilobytes.
 pub fn large() -> String {
     let mut text = "%%MatrixMarket matrix coordinate real general\n400 400 4000\n".to_owned();
     let mut state = 1_u64;

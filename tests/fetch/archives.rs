@@ -1,4 +1,4 @@
-//! Archives that are damaged, or not what they should be.
+//! Tests with archives that are damaged or contain something else.
 
 use sha2::Digest;
 use tar::EntryType;
@@ -7,17 +7,17 @@ use crate::archive::{Tar, large};
 use crate::place::{Place, TINY};
 use crate::server::Reply;
 
-/// The reason why an archive as `T/tiny` is refused.
+/// Returns the reason why an archive is refused as `T/tiny`.
 fn refusal(archive: &[u8]) -> String {
     let place = Place::with(archive);
     let line = place.fail(&["T/tiny"]);
-    let begin = "T/tiny: not brought: the archive from SERVER/MM/T/tiny.tar.gz: ";
-    // What was refused once is not taken from the part the next time.
+    let begin = "T/tiny: not downloaded: the archive from SERVER/MM/T/tiny.tar.gz: ";
+    // A refused archive is removed, so that the next run requests it again.
     assert_eq!((place.fail(&["T/tiny"]), place.server.paths().len()), (line.clone(), 2));
     line.strip_prefix(begin).unwrap_or_else(|| panic!("{line}")).to_owned()
 }
 
-/// The files beside those of a successful run that an archive as `T/tiny` leaves.
+/// Returns the additional files after a successful run with this archive as `T/tiny`.
 fn left(archive: &[u8], words: &[&str]) -> Vec<String> {
     let place = Place::with(archive);
     let ran = place.run(&[&["T/tiny"], words].concat());
@@ -44,7 +44,7 @@ fn damaged_archives_are_refused() {
         let place = Place::with_large(&[Reply::File]);
         place.server.serve("/MM/T/large.tar.gz", archive, &[Reply::File]);
         let line = place.fail(&["T/large"]);
-        let begin = "T/large: not brought: the archive from SERVER/MM/T/large.tar.gz: ";
+        let begin = "T/large: not downloaded: the archive from SERVER/MM/T/large.tar.gz: ";
         assert!(line.starts_with(&format!("{begin}{expected}")), "{line}");
     }
 }
@@ -61,24 +61,30 @@ fn archives_of_something_else_are_refused() {
     };
     let between = "it cannot be unpacked: more than 1048576 bytes of headers between two entries";
     for (archive, expected) in [
-        (Tar::of("other", TINY).gzip(), "it holds no tiny/tiny.mtx"),
-        (Tar::default().gzip(), "it holds no tiny/tiny.mtx"),
-        (Tar::default().file("tiny.mtx", TINY).gzip(), "it holds no tiny/tiny.mtx"),
-        (Tar::default().file("/tiny/tiny.mtx", TINY).gzip(), "it holds no tiny/tiny.mtx"),
-        (Tar::default().file("../tiny/tiny.mtx", TINY).gzip(), "it holds no tiny/tiny.mtx"),
-        (link(EntryType::Symlink), "tiny/tiny.mtx is no file but a Symlink"),
-        (link(EntryType::Link), "tiny/tiny.mtx is no file but a Link"),
-        (twice, "it holds tiny/tiny.mtx twice"),
-        (huge, "tiny/tiny.mtx has 1099511627776 bytes, but T/tiny takes 16777492 at most"),
+        (Tar::of("other", TINY).gzip(), "it does not contain tiny/tiny.mtx"),
+        (Tar::default().gzip(), "it does not contain tiny/tiny.mtx"),
+        (Tar::default().file("tiny.mtx", TINY).gzip(), "it does not contain tiny/tiny.mtx"),
+        (Tar::default().file("/tiny/tiny.mtx", TINY).gzip(), "it does not contain tiny/tiny.mtx"),
+        (Tar::default().file("../tiny/tiny.mtx", TINY).gzip(), "it does not contain tiny/tiny.mtx"),
+        (link(EntryType::Symlink), "tiny/tiny.mtx is not a file but a Symlink"),
+        (link(EntryType::Link), "tiny/tiny.mtx is not a file but a Link"),
+        (twice, "it contains tiny/tiny.mtx twice"),
+        (huge, "tiny/tiny.mtx has 1099511627776 bytes, but T/tiny needs at most 16777492"),
         (names(Tar::default()), between),
         (names(Tar::of("tiny", TINY)), between),
         (matrix(&TINY.replace("3 4 4", "4 3 4")), "tiny.mtx:3: 4 x 3, but T/tiny has 3 x 4"),
         (
             matrix(&TINY.replace("3 4 4", "3 4 5")),
-            "tiny.mtx:3: 5 entries, but of T/tiny 4 are stored",
+            "tiny.mtx:3: 5 entries, but a file of T/tiny stores 4",
         ),
-        (matrix(&TINY.replace("3 3 5\n", "")), "tiny.mtx: 3 entry lines, but its size line says 4"),
-        (matrix(&format!("{TINY}1 2 3\n")), "tiny.mtx: 5 entry lines, but its size line says 4"),
+        (
+            matrix(&TINY.replace("3 3 5\n", "")),
+            "tiny.mtx: 3 entry lines, but its size line specifies 4",
+        ),
+        (
+            matrix(&format!("{TINY}1 2 3\n")),
+            "tiny.mtx: 5 entry lines, but its size line specifies 4",
+        ),
         (
             matrix("hello\n"),
             "tiny.mtx:1: the first line must begin with %%MatrixMarket matrix, not `hello`",
@@ -89,7 +95,7 @@ fn archives_of_something_else_are_refused() {
     }
 }
 
-/// The tar file ends within an entry, though the gzip file is whole.
+/// The tar file ends within an entry, although the gzip file is complete.
 #[test]
 fn archives_that_end_too_early_are_refused() {
     let cut = Tar::default().declaring("tiny/tiny.mtx", 1000).cut();
@@ -99,7 +105,7 @@ fn archives_that_end_too_early_are_refused() {
 }
 
 #[test]
-fn nothing_but_the_matrix_leaves_an_archive() {
+fn only_the_matrix_is_extracted_from_an_archive() {
     let archive = Tar::default()
         .file("../evil.mtx", "x")
         .file("/tmp/spmv-bench-evil.mtx", "x")
@@ -121,10 +127,10 @@ fn nothing_but_the_matrix_leaves_an_archive() {
     assert!(!std::path::Path::new("/tmp/spmv-bench-evil.mtx").exists());
 }
 
-/// `corpus` measures all that is called like a matrix, and so would a later `fetch` of a matrix of that
-/// name take it for that.
+/// Otherwise `corpus` would measure every file with the name of a matrix file, and a later `fetch` of a matrix with
+/// that name would accept it.
 #[test]
-fn files_beside_a_matrix_are_no_matrices() {
+fn further_files_do_not_get_names_of_matrices() {
     let archive = Tar::of("tiny", TINY)
         .file("tiny/tiny_b.mtx", TINY)
         .file("tiny/large.mtx", &large())
@@ -139,7 +145,7 @@ fn files_beside_a_matrix_are_no_matrices() {
 }
 
 #[test]
-fn an_archive_must_have_the_sha256_that_is_known() {
+fn an_archive_must_have_the_known_sha256() {
     let archive = Tar::of("tiny", TINY).gzip();
     let other = Tar::of("tiny", &TINY.replace("1 1 2", "1 1 3")).gzip();
     let place = Place::with(&archive);
@@ -157,7 +163,7 @@ fn an_archive_must_have_the_sha256_that_is_known() {
     place.server.serve("/MM/T/tiny.tar.gz", &archive, &[Reply::File]);
     assert_eq!(place.run(&["T/tiny"]).status, Some(0));
     assert_eq!(place.run(&["T/tiny"]).status, Some(0));
-    // What came from another archive, when none was known, is not taken for the matrix.
+    // A file from another archive, downloaded when the hash was unknown, is not accepted as the matrix.
     std::fs::write(place.path("my.toml"), datasets.replace(&sha256, &"0".repeat(64))).unwrap();
     let ran = place.run(&["T/tiny"]);
     assert_eq!(ran.status, Some(1));
@@ -170,10 +176,10 @@ fn an_archive_must_have_the_sha256_that_is_known() {
 }
 
 #[test]
-fn no_file_comes_twice() {
+fn duplicate_files_in_an_archive_are_refused() {
     let archive = Tar::of("tiny", TINY).file("tiny/tiny_b.mtx", "b").file("tiny/tiny_b.mtx", "c");
     let line = Place::with(&archive.gzip()).fail(&["T/tiny", "--aux"]);
-    assert!(line.ends_with("/MM/T/tiny.tar.gz: it holds tiny_b.mtx twice"), "{line}");
+    assert!(line.ends_with("/MM/T/tiny.tar.gz: it contains tiny_b.mtx twice"), "{line}");
 }
 
 #[test]
@@ -182,14 +188,14 @@ fn a_file_that_does_not_fit_on_the_disk_is_not_begun() {
     let place = Place::with(&archive);
     let ran = place.run(&["T/tiny", "--aux"]);
     let line = ran.stderr.lines().nth(1).unwrap();
-    let begin = "T/tiny: not brought: to/tiny_b.mtx: 1152921504606846976 bytes are to come and ";
+    let begin = "T/tiny: not downloaded: to/tiny_b.mtx: 1152921504606846976 bytes are needed and ";
     assert!(line.starts_with(begin) && line.ends_with(" are free"), "{line}");
     let left = place.files();
     assert!(!left.iter().any(|file| file.contains("tiny.mtx")), "{left:?}");
 }
 
 #[test]
-fn a_kept_archive_is_checked_and_kept_as_it_came() {
+fn a_kept_archive_is_checked_and_stored_unchanged() {
     let archive = Tar::of("tiny", TINY).file("tiny/tiny_b.mtx", "b").gzip();
     let place = Place::with(&archive);
     let ran = place.run(&["T/tiny", "--keep-archives"]);

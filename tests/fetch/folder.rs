@@ -1,4 +1,4 @@
-//! What is in the folder already, and who else works there.
+//! Tests with existing files in the folder and with several runs at the same time.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
@@ -13,22 +13,22 @@ use crate::place::{Place, SYMMETRIC, TINY, interrupt};
 use crate::server::Reply;
 
 #[test]
-fn the_user_s_own_file_is_taken_if_it_has_the_shape() {
+fn an_existing_file_is_accepted_if_it_has_the_right_size() {
     let place = both();
     fs::create_dir(place.path("to")).unwrap();
     fs::write(place.path("to/tiny.mtx"), TINY).unwrap();
     let ran = place.run(&["T/tiny"]);
     assert_eq!((ran.status, place.server.paths().len()), (Some(0), 0));
     expect![[r#"
-        T/tiny: tiny.mtx was there already, with the right rows and columns
-        to: 1 of 1 matrices present, 0 to bring: about 0.000 MB
-        0 brought, 1 present, 0 failed: 0.000 MB of archives
+        T/tiny: tiny.mtx already existed and has the correct numbers of rows and columns
+        to: 1 of 1 matrices present, 0 to download: about 0.000 MB
+        0 downloaded, 1 present, 0 failed: 0.000 MB of archives
     "#]]
     .assert_eq(&ran.stderr);
     fs::write(place.path("to/tiny.mtx"), SYMMETRIC).unwrap();
     let ran = place.run(&["T/tiny", "T/tiny"]);
     assert_eq!((ran.status, place.read("to/tiny.mtx")), (Some(1), SYMMETRIC.into()));
-    let expected = "T/tiny: not brought: to/tiny.mtx: 2 x 2, but T/tiny has 3 x 4; move that file \
+    let expected = "T/tiny: not downloaded: to/tiny.mtx: 2 x 2, but T/tiny has 3 x 4; move that file \
                     away, or choose another folder";
     assert_eq!(ran.stderr.lines().next(), Some(expected));
     fs::write(place.path("to/tiny.tar.gz"), Tar::of("tiny", SYMMETRIC).gzip()).unwrap();
@@ -40,39 +40,38 @@ fn the_user_s_own_file_is_taken_if_it_has_the_shape() {
 }
 
 #[test]
-fn files_beside_a_matrix_do_not_replace_others() {
+fn further_files_of_an_archive_do_not_replace_others() {
     let archive = Tar::of("tiny", TINY).file("tiny/tiny_b.mtx", "b").gzip();
     let place = Place::with(&archive);
     fs::create_dir(place.path("to")).unwrap();
     fs::write(place.path("to/tiny_b.mtx.aux"), "mine").unwrap();
     let ran = place.run(&["T/tiny", "--aux"]);
     assert_eq!((ran.status, place.read("to/tiny_b.mtx.aux")), (Some(1), "mine".into()));
-    let expected =
-        "T/tiny: not brought: to/tiny_b.mtx.aux is there and not of T/tiny: move it away";
+    let expected = "T/tiny: not downloaded: to/tiny_b.mtx.aux exists and does not belong to T/tiny: move it away";
     assert_eq!(ran.stderr.lines().nth(1), Some(expected));
     assert!(!place.path("to/tiny.mtx").exists());
-    // The archive is still there.
+    // The archive has not been removed.
     fs::remove_file(place.path("to/tiny_b.mtx.aux")).unwrap();
     assert_eq!(place.run(&["T/tiny", "--aux"]).status, Some(0));
     assert_eq!((place.server.paths().len(), place.read("to/tiny_b.mtx.aux")), (1, "b".into()));
 }
 
-/// Nothing waits for what a pipe would give.
+/// A named pipe must not be opened, because that could wait for ever.
 #[test]
 fn a_ledger_that_is_a_pipe_is_refused() {
     let place = both();
     fs::create_dir_all(place.path("to/.spmv-bench")).unwrap();
     let ledger = place.path("to/.spmv-bench/ledger.csv");
     mkfifo(&ledger, Mode::S_IRWXU).unwrap();
-    // Whoever opens it to read finds it empty.
+    // If the program opens it to read, it is empty.
     std::thread::spawn(move || File::options().write(true).open(ledger));
     let ran = place.run(&["T/tiny"]);
-    let why = "spmv-bench: cannot read to/.spmv-bench/ledger.csv: it is no file\n";
+    let why = "spmv-bench: cannot read to/.spmv-bench/ledger.csv: it is not a regular file\n";
     assert_eq!((ran.status, &*ran.stderr), (Some(2), why));
 }
 
 #[test]
-fn a_clash_is_known_by_the_ledger_too() {
+fn a_name_conflict_is_detected_with_the_ledger() {
     let place = both();
     assert_eq!(place.run(&["U/tiny"]).status, Some(0));
     let ran = place.run(&["T/tiny", "U/tiny"]);
@@ -80,7 +79,7 @@ fn a_clash_is_known_by_the_ledger_too() {
         (place.read("to/tiny.mtx"), place.read("to/T-tiny.mtx")),
         (SYMMETRIC.into(), TINY.into())
     );
-    let expected = "T/tiny: tiny.mtx is another matrix; this one goes to T-tiny.mtx";
+    let expected = "T/tiny: tiny.mtx belongs to another matrix; this one is written to T-tiny.mtx";
     assert_eq!(ran.stderr.lines().next(), Some(expected));
     assert_eq!(place.server.paths(), ["/MM/U/tiny.tar.gz", "/MM/T/tiny.tar.gz"]);
 }
@@ -107,17 +106,17 @@ fn changed_and_missing_files_are_found() {
     .assert_eq(&short(&ran.stdout));
     assert_eq!(ran.stderr, "files: 0 right, 1 wrong, 1 missing, 0 unknown\n");
     let ran = place.run(&["--verify", "U/tiny", "T/large"]);
-    assert_eq!(ran.stdout, "to/U-tiny.mtx: missing\nT/large: not brought into to\n");
-    // What is missing is brought again, what has another size too.
+    assert_eq!(ran.stdout, "to/U-tiny.mtx: missing\nT/large: not downloaded into to\n");
+    // Missing files and files of another size are downloaded again.
     fs::write(place.path("to/tiny.mtx"), "short").unwrap();
     assert!(place.run(&["--verify"]).stdout.starts_with("to/tiny.mtx: 5 bytes, not 80\n"));
     let ran = place.run(&[]);
-    let expected = "T/tiny: tiny.mtx: 5 bytes, not 80 as it was brought";
+    let expected = "T/tiny: tiny.mtx: 5 bytes, but it had 80 when it was downloaded";
     assert_eq!(ran.stderr.lines().next(), Some(expected));
     assert_eq!(place.run(&["--verify"]).status, Some(0));
 }
 
-/// Hashes cut to four digits.
+/// Shortens hashes to four digits.
 fn short(text: &str) -> String {
     let hashed = |word: &str| word.trim_end_matches([',', ' ', '\n']).len() == 64;
     let cut =
@@ -126,14 +125,14 @@ fn short(text: &str) -> String {
 }
 
 #[test]
-fn a_changed_archive_is_told() {
+fn a_changed_archive_is_reported() {
     let place = both();
     place.run(&["T/tiny"]);
     fs::remove_file(place.path("to/tiny.mtx")).unwrap();
     let newer = TINY.replace("1 1 2", "1 1 3");
     place.server.serve("/MM/T/tiny.tar.gz", &Tar::of("tiny", &newer).gzip(), &[Reply::File]);
     let line = place.fail(&["T/tiny"]);
-    let begin = "T/tiny: not brought: the archive from SERVER/MM/T/tiny.tar.gz: it has changed: its \
+    let begin = "T/tiny: not downloaded: the archive from SERVER/MM/T/tiny.tar.gz: it has changed: its \
                  SHA-256 is ";
     assert!(line.starts_with(begin), "{line}");
     let end = "; to accept it, remove the lines of T/tiny from to/.spmv-bench/ledger.csv";
@@ -146,15 +145,15 @@ fn a_changed_archive_is_told() {
 }
 
 #[test]
-fn a_damaged_ledger_is_named_with_its_line() {
+fn a_damaged_ledger_is_reported_with_its_line() {
     let place = both();
     place.run(&["T/tiny"]);
     let ledger = place.read("to/.spmv-bench/ledger.csv");
     let bytes = format!(",{},", TINY.len());
     for (from, to, expected) in [
-        ("tiny.mtx", "../tiny.mtx", "line 2: '../tiny.mtx' is no file's name"),
-        ("tiny.mtx", "a/../../tiny.mtx", "line 2: 'a/../../tiny.mtx' is no file's name"),
-        ("T/tiny", "tiny", "line 2: 'tiny' is no GROUP/NAME"),
+        ("tiny.mtx", "../tiny.mtx", "line 2: '../tiny.mtx' is not a valid file name"),
+        ("tiny.mtx", "a/../../tiny.mtx", "line 2: 'a/../../tiny.mtx' is not a valid file name"),
+        ("T/tiny", "tiny", "line 2: 'tiny' is not of the form GROUP/NAME"),
         (bytes.as_str(), ",many,", "line 2: "),
     ] {
         fs::write(place.path("to/.spmv-bench/ledger.csv"), ledger.replacen(from, to, 1)).unwrap();
@@ -162,12 +161,16 @@ fn a_damaged_ledger_is_named_with_its_line() {
         assert_eq!(ran.status, Some(2));
         let begin = format!("spmv-bench: to/.spmv-bench/ledger.csv: {expected}");
         assert!(ran.stderr.starts_with(&begin), "{}", ran.stderr);
-        assert!(ran.stderr.ends_with("; remove that line to go on without it\n"), "{}", ran.stderr);
+        assert!(
+            ran.stderr.ends_with("; remove that line to continue without it\n"),
+            "{}",
+            ran.stderr
+        );
     }
 }
 
 #[test]
-fn a_second_run_waits_and_finds_what_the_first_brought() {
+fn a_second_run_waits_and_uses_the_files_of_the_first() {
     let place = Place::with_large(&[Reply::Hold(5000)]);
     let first = place.command(&["T/large"]).spawn().unwrap();
     place.await_part("T.large", 5000);
@@ -175,13 +178,13 @@ fn a_second_run_waits_and_finds_what_the_first_brought() {
     let mut stderr = BufReader::new(second.stderr.take().unwrap());
     let mut line = String::new();
     stderr.read_line(&mut line).unwrap();
-    assert_eq!(line, "to: another fetch is at work there, waiting for its end\n");
+    assert_eq!(line, "to: another fetch uses this folder, waiting until it ends\n");
     place.server.release();
     assert!(first.wait_with_output().unwrap().status.success());
     let mut rest = String::new();
     stderr.read_to_string(&mut rest).unwrap();
     assert!(second.wait().unwrap().success());
-    assert!(rest.starts_with("to: 1 of 1 matrices present, 0 to bring"), "{rest}");
+    assert!(rest.starts_with("to: 1 of 1 matrices present, 0 to download"), "{rest}");
     assert_eq!((place.server.paths().len(), place.read("to/large.mtx")), (1, large()));
 }
 
@@ -202,7 +205,7 @@ fn a_waiting_run_can_be_interrupted() {
 }
 
 #[test]
-fn what_the_disk_cannot_hold_is_refused_before() {
+fn a_download_that_exceeds_the_free_space_is_refused() {
     let place = both();
     let ran = place.run(&["T/tiny", "T/giant"]);
     assert_eq!((ran.status, place.server.paths().len()), (Some(2), 0), "{ran:?}");
@@ -214,9 +217,9 @@ fn what_the_disk_cannot_hold_is_refused_before() {
     );
 }
 
-/// A run that is killed has entered what it brought before.
+/// A run that is killed has already recorded the matrices that it had downloaded.
 #[test]
-fn each_matrix_is_entered_when_it_is_there() {
+fn each_matrix_is_recorded_as_soon_as_it_is_complete() {
     let place = Place::with(&Tar::of("tiny", TINY).gzip());
     let archive = Tar::of("large", &large()).gzip();
     place.server.serve("/MM/T/large.tar.gz", &archive, &[Reply::Hold(5000)]);
@@ -236,7 +239,7 @@ fn the_ledger_has_a_line_per_file() {
     assert_eq!(place.read("to/.spmv-bench/ledger.csv").lines().count(), 2);
 }
 
-/// Between any two steps that give files their names.
+/// Simulates a kill between any two steps of renaming and recording.
 #[test]
 fn after_a_kill_the_hash_is_still_known() {
     const RIGHT: &str = "files: 1 right, 0 wrong, 0 missing, 0 unknown\n";
@@ -246,7 +249,7 @@ fn after_a_kill_the_hash_is_still_known() {
         let ran = place.run(&["--verify"]);
         (ran.status, ran.stdout + &ran.stderr)
     };
-    // The last column is the date; a file that is brought again may have another.
+    // The last column is the date, which differs if a file is downloaded again.
     let without_date = |ledger: &str| ledger.rsplit_once(',').unwrap().0.to_owned();
     for (is_renamed, is_entered) in [(false, false), (true, false), (true, true)] {
         let place = both();
@@ -272,9 +275,9 @@ fn after_a_kill_the_hash_is_still_known() {
     }
 }
 
-/// The user put it there after the run was killed: it was announced, but is not what was announced.
+/// The user created the file after the run was killed: it has a pending line, but does not match it.
 #[test]
-fn what_was_only_announced_is_not_overwritten() {
+fn a_file_that_differs_from_its_pending_line_is_not_overwritten() {
     let place = both();
     place.run(&["T/tiny"]);
     let [ledger, pending] =
@@ -286,7 +289,7 @@ fn what_was_only_announced_is_not_overwritten() {
 }
 
 #[test]
-fn what_no_hash_is_known_of_is_not_verified() {
+fn a_file_without_a_known_hash_is_not_verified() {
     let place = both();
     place.run(&["T/tiny"]);
     fs::remove_file(place.path("to/.spmv-bench/ledger.csv")).unwrap();
@@ -298,7 +301,7 @@ fn what_no_hash_is_known_of_is_not_verified() {
     assert_eq!(place.run(&["--verify"]).status, Some(1));
 }
 
-/// Links under names that can be foreseen lead to files of the user that must stay as they are.
+/// Links with predictable names point to files of the user, which must not change.
 #[test]
 fn no_file_is_written_through_a_link() {
     let place = Place::with_large(&[Reply::Cut(5000), Reply::File]);
@@ -322,7 +325,7 @@ fn no_file_is_written_through_a_link() {
     assert_eq!(place.read("victim-0"), "mine");
 }
 
-/// Only a run that has the folder to itself removes what another did not finish.
+/// Unfinished files are removed by a run that has locked the folder.
 #[test]
 fn unfinished_files_of_earlier_runs_are_removed() {
     let place = both();
@@ -337,7 +340,7 @@ fn unfinished_files_of_earlier_runs_are_removed() {
 }
 
 #[test]
-fn a_matrix_is_no_archive_and_an_archive_no_matrix() {
+fn matrices_and_archives_are_independent() {
     for first in [&["T/tiny"][..], &["T/tiny", "--keep-archives"]] {
         let place = both();
         assert_eq!(place.run(first).status, Some(0));
@@ -349,13 +352,14 @@ fn a_matrix_is_no_archive_and_an_archive_no_matrix() {
 }
 
 #[test]
-fn a_link_that_leads_nowhere_is_somebody_s() {
+fn a_dangling_link_is_not_replaced() {
     let place = both();
     fs::create_dir(place.path("to")).unwrap();
     std::os::unix::fs::symlink("nowhere", place.path("to/tiny.mtx")).unwrap();
     let ran = place.run(&["T/tiny"]);
     assert_eq!(ran.status, Some(1));
-    let expected = "T/tiny: not brought: to/tiny.mtx is there and not of T/tiny: move it away";
+    let expected =
+        "T/tiny: not downloaded: to/tiny.mtx exists and does not belong to T/tiny: move it away";
     assert_eq!(ran.stderr.lines().nth(1), Some(expected));
     assert!(place.path("to/tiny.mtx").is_symlink());
 }

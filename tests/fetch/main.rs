@@ -1,4 +1,4 @@
-//! `spmv-bench fetch` as a program, against a web server that misbehaves in every way.
+//! Tests of `spmv-bench fetch` as a program, with a local web server that simulates many kinds of failures.
 
 mod archive;
 mod archives;
@@ -15,7 +15,7 @@ use expect_test::expect;
 use place::{Place, SYMMETRIC, TINY};
 use server::Reply;
 
-/// Both matrices of the default set, in the order of the set.
+/// Creates a test folder whose server has both matrices of the default set.
 fn both() -> Place {
     let place = Place::with(&Tar::of("tiny", TINY).gzip());
     place.server.serve("/MM/U/tiny.tar.gz", &Tar::of("tiny", SYMMETRIC).gzip(), &[Reply::File]);
@@ -23,16 +23,16 @@ fn both() -> Place {
 }
 
 #[test]
-fn the_default_set_is_brought_once() {
+fn the_default_set_is_downloaded_once() {
     let place = both();
     let ran = place.run(&[]);
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), ""), "{ran:?}");
     expect![[r#"
-        U/tiny: tiny.mtx is another matrix; this one goes to U-tiny.mtx
-        to: 0 of 2 matrices present, 2 to bring: about 0.000 MB
+        U/tiny: tiny.mtx belongs to another matrix; this one is written to U-tiny.mtx
+        to: 0 of 2 matrices present, 2 to download: about 0.000 MB
         T/tiny: to/tiny.mtx, 0.000 MB
         U/tiny: to/U-tiny.mtx, 0.000 MB
-        2 brought, 0 present, 0 failed: 0.000 MB of archives
+        2 downloaded, 0 present, 0 failed: 0.000 MB of archives
     "#]]
     .assert_eq(&ran.stderr);
     assert_eq!(
@@ -53,8 +53,8 @@ fn the_default_set_is_brought_once() {
     let again = place.run(&[]);
     assert_eq!(again.status, Some(0));
     expect![[r#"
-        to: 2 of 2 matrices present, 0 to bring: about 0.000 MB
-        0 brought, 2 present, 0 failed: 0.000 MB of archives
+        to: 2 of 2 matrices present, 0 to download: about 0.000 MB
+        0 downloaded, 2 present, 0 failed: 0.000 MB of archives
     "#]]
     .assert_eq(&again.stderr);
     assert_eq!(place.server.requests(), []);

@@ -1,4 +1,4 @@
-//! From stand-ins over a mirror of them to a corpus, whose second run parses nothing.
+//! Writes a mirror of stand-ins, downloads from it, and measures the matrices, the second time from the cache.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::place::Place;
 use crate::server::Reply;
 
-/// One matrix of each symmetry that the index knows, and names that clash.
+/// Matrices of each symmetry in the index, two of them with the same name.
 const STAND_INS: &str = r#"
 [[matrix]]
 id = "S/mesh"
@@ -64,18 +64,18 @@ fn a_set_of_stand_ins_is_mirrored_fetched_and_measured() {
     assert_eq!(fetched.status, Some(0), "{fetched:?}");
     assert_eq!(place.server.requests().len(), 3);
     let again = place.run(&["stand-ins"]);
-    assert!(again.stderr.contains("0 brought, 3 present"), "{again:?}");
-    // The index of the mirror gives the same facts.
-    assert!(place.run(&["--filter", "rows>0"]).stderr.contains("0 brought, 3 present"));
-    assert!(place.run(&["--filter", "binary"]).stderr.contains("0 brought, 1 present"));
+    assert!(again.stderr.contains("0 downloaded, 3 present"), "{again:?}");
+    // The index of the mirror describes the same matrices.
+    assert!(place.run(&["--filter", "rows>0"]).stderr.contains("0 downloaded, 3 present"));
+    assert!(place.run(&["--filter", "binary"]).stderr.contains("0 downloaded, 1 present"));
     assert_eq!(place.server.paths(), ["/files/ssstats.csv"]);
-    // The matrices of the index must have the hashes of the datasets' file as well.
+    // Matrices of the index must also have the hashes of the datasets file.
     let other = format!("id = \"S/mesh\"\nsha256 = \"{}\"", "0".repeat(64));
     fs::write(place.path("my.toml"), STAND_INS.replace("id = \"S/mesh\"", &other)).unwrap();
     let refused = place.run(&["--filter", "rows>0"]);
     assert!(refused.status == Some(1) && refused.stderr.contains("is 0000"), "{refused:?}");
     let taken = place.run(&["--filter", "rows>0", "--any-archive"]);
-    assert!(taken.stderr.contains("0 brought, 3 present"), "{taken:?}");
+    assert!(taken.stderr.contains("0 downloaded, 3 present"), "{taken:?}");
     let corpus = |what: &[&str]| {
         let exact = ["--methods", "seq", "--iterations", "1", "--rounds", "1", "--threads", "1"];
         let ran = program(&[&["corpus", "--format", "json"], what, &exact[..]].concat());
@@ -86,7 +86,7 @@ fn a_set_of_stand_ins_is_mirrored_fetched_and_measured() {
     let (first, second) = (corpus(&["to"]), corpus(&["to"]));
     assert!(first.iter().all(|report| report["from_cache"] == false), "{first:?}");
     assert!(second.iter().all(|report| report["from_cache"] == true), "{second:?}");
-    // They are marked in whatever comes of them, and are what is made without any file.
+    // The results state that the matrices are stand-ins, and are the same as those of matrices without a file.
     let direct = corpus(&["stand-in:stand-ins", "--datasets", "my.toml"]);
     let kinds = |reports: &[serde_json::Value]| {
         let of = |report: &serde_json::Value| {

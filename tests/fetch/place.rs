@@ -1,4 +1,4 @@
-//! A folder and a server to run the built program between.
+//! A test folder and a web server for running the program.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::archive::{Tar, large};
 use crate::server::{Reply, Server};
 
-/// What tests bring; `T/tiny` and `U/tiny` share a name.
+/// The matrices of the tests; `T/tiny` and `U/tiny` have the same name.
 const DATASETS: &str = r#"
 [[matrix]]
 id = "T/tiny"
@@ -59,7 +59,7 @@ pub struct Place {
     mirror: String,
 }
 
-/// What a run did.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Ran {
     pub status: Option<i32>,
@@ -75,21 +75,21 @@ impl Place {
         Self { dir, server, mirror }
     }
 
-    /// One whose server has `T/tiny` as this archive.
+    /// Creates a test folder whose server has this archive as `T/tiny`.
     pub fn with(archive: &[u8]) -> Self {
         let place = Self::new();
         place.server.serve("/MM/T/tiny.tar.gz", archive, &[Reply::File]);
         place
     }
 
-    /// One whose server has `T/large`, answered like this.
+    /// Creates a test folder whose server has `T/large` and sends these replies.
     pub fn with_large(replies: &[Reply]) -> Self {
         let place = Self::new();
         place.server.serve("/MM/T/large.tar.gz", &Tar::of("large", &large()).gzip(), replies);
         place
     }
 
-    /// One that asks these addresses in turn.
+    /// Changes the mirrors that are requested.
     pub fn asking(self, mirror: String) -> Self {
         Self { mirror, ..self }
     }
@@ -112,7 +112,7 @@ impl Place {
         self.ran(self.command(words).output().unwrap())
     }
 
-    /// With the server's address and times replaced.
+    /// Returns the result of a run, with the server's address replaced and times removed.
     pub fn ran(&self, output: std::process::Output) -> Ran {
         let text = |bytes| {
             let text = String::from_utf8(bytes).unwrap().replace(&self.server.address(), "SERVER");
@@ -129,19 +129,19 @@ impl Place {
         }
     }
 
-    /// Brings words that cannot be brought: no file but the lock and the ledger may be left anywhere.
-    /// Gives the line that says why.
+    /// Runs a download that must fail and leave no file except the lock and the ledger. Returns the line with the
+    /// reason.
     pub fn fail(&self, words: &[&str]) -> String {
         let ran = self.run(words);
         assert_eq!(ran.status, Some(1), "{ran:?}");
         let rest = ["my.toml", "to/.spmv-bench/ledger.csv", "to/.spmv-bench/lock"];
         let left = self.files();
         assert!(left.iter().all(|file| rest.contains(&file.as_str())), "{left:?}");
-        let line = ran.stderr.lines().find(|line| line.contains(": not brought: "));
+        let line = ran.stderr.lines().find(|line| line.contains(": not downloaded: "));
         line.unwrap_or_else(|| panic!("{ran:?}")).to_owned()
     }
 
-    /// All files below the folder but the cache's.
+    /// Returns all files below the folder except those of the cache.
     pub fn files(&self) -> Vec<String> {
         let mut files = Vec::new();
         below(self.dir.path(), &mut files);
@@ -159,32 +159,33 @@ impl Place {
         fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Waits until a file is there.
+    /// Waits until a file exists.
     pub fn await_file(&self, name: &str) {
         self.await_bytes(name, 0);
     }
 
-    /// Waits until a part has so many bytes.
+    /// Waits until a partial archive has this many bytes.
     pub fn await_part(&self, matrix: &str, bytes: u64) {
         self.await_bytes(&format!("to/.spmv-bench/{matrix}.tar.gz.part"), bytes);
     }
 
-    /// A test that waits for ever would not say what for.
+    /// Waits for a limited time, so that a failing test reports what it was waiting for.
     fn await_bytes(&self, name: &str, bytes: u64) {
-        const LOOK: Duration = Duration::from_millis(2);
-        const LOOKS: u32 = 30_000;
-        let there = || self.path(name).metadata().is_ok_and(|metadata| metadata.len() >= bytes);
-        let there = (0..LOOKS).any(|_| {
-            there() || {
-                thread::sleep(LOOK);
+        const INTERVAL: Duration = Duration::from_millis(2);
+        const CHECKS: u32 = 30_000;
+        let is_complete =
+            || self.path(name).metadata().is_ok_and(|metadata| metadata.len() >= bytes);
+        let is_complete = (0..CHECKS).any(|_| {
+            is_complete() || {
+                thread::sleep(INTERVAL);
                 false
             }
         });
-        assert!(there, "{name} has not got {bytes} bytes in a minute");
+        assert!(is_complete, "{name} does not have {bytes} bytes after a minute");
     }
 }
 
-/// Presses Ctrl-C.
+/// Sends an interrupt, like Ctrl-C.
 pub fn interrupt(child: &Child) {
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());

@@ -1,4 +1,4 @@
-//! A web server on this machine that answers as a test's script says.
+//! A local web server that sends the replies that a test defines.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -7,51 +7,51 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// How a request is answered. Where it says nothing else, ranges are served.
+/// A reply to a request. Unless stated otherwise, range requests are supported.
 #[derive(Clone, Debug)]
 pub enum Reply {
-    /// With the file.
+    /// The file.
     File,
-    /// With the whole file, whatever range is asked for, and nothing to know its version by.
+    /// The whole file, even for a range request, without a validator.
     Plain,
-    /// With this status.
+    /// This status.
     Status(u16),
-    /// With this status, asking for so many seconds.
+    /// This status with a Retry-After header of this many seconds.
     Later(u16, u32),
-    /// With another address.
+    /// A redirect to another address.
     Moved(String),
-    /// With so many bytes of the answer, and then the connection ends.
+    /// This many bytes of the response, after which the connection ends.
     Cut(usize),
-    /// The same, with a weak tag and a date.
+    /// This many bytes of the response with a weak ETag and a date, after which the connection ends.
     DatedCut(usize),
-    /// With so many bytes, and the rest when the server is released.
+    /// This many bytes, and the rest when the server is released.
     Hold(usize),
-    /// In so many pieces, with so much time between them.
+    /// The file in this many pieces with pauses of this length.
     Pieces(usize, Duration),
-    /// With so many bytes of the range asked for, as one that may go on.
+    /// At most this many bytes of the requested range, as a valid partial response.
     Some(usize),
-    /// With the whole file, said to have so many bytes.
+    /// The whole file with this Content-Length.
     Declaring(usize),
-    /// With status 206 and this Content-Range.
+    /// Status 206 with this Content-Range.
     Range(&'static str),
-    /// With zeros for ever, and no length.
+    /// Zeros without an end and without a Content-Length.
     Endless,
 }
 
 /// The date of every file.
 pub const DATE: &str = "Sat, 21 Nov 2020 10:00:00 GMT";
 
-/// A request that came.
+/// A received request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     pub path: String,
     pub range: Option<String>,
-    /// The version that the range is asked of.
+    /// The validator of a range request.
     pub version: Option<String>,
     pub agent: Option<String>,
 }
 
-/// A file and the answers that are still to be given.
+/// A file and the remaining replies for it.
 type Served = (Vec<u8>, Vec<Reply>);
 
 #[derive(Default)]
@@ -76,14 +76,14 @@ impl Server {
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let (script, stream) = (shared.clone(), stream.unwrap());
-                // A client that goes away is part of many tests.
+                // Errors are ignored, because in many tests the client closes the connection.
                 thread::spawn(move || script.answer(stream).ok());
             }
         });
         Self { port, script }
     }
 
-    /// Answers requests for `path` one by one as told; the last way holds for all further ones.
+    /// Answers requests for `path` with these replies in turn; the last reply is used for all further requests.
     pub fn serve(&self, path: &str, file: &[u8], replies: &[Reply]) {
         let entry = (file.to_vec(), replies.to_vec());
         self.script.files.lock().unwrap().insert(path.to_owned(), entry);
@@ -93,22 +93,22 @@ impl Server {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// The requests since this was last asked.
+    /// Returns the requests since the last call.
     pub fn requests(&self) -> Vec<Request> {
         std::mem::take(&mut self.script.requests.lock().unwrap())
     }
 
-    /// The paths of the requests since they were last asked for.
+    /// Returns the paths of the requests since the last call.
     pub fn paths(&self) -> Vec<String> {
         self.requests().into_iter().map(|request| request.path).collect()
     }
 
-    /// The ranges of the requests since they were last asked for.
+    /// Returns the ranges of the requests since the last call.
     pub fn ranges(&self) -> Vec<Option<String>> {
         self.requests().into_iter().map(|request| request.range).collect()
     }
 
-    /// Lets held answers go on.
+    /// Continues the held replies.
     pub fn release(&self) {
         *self.script.released.lock().unwrap() = true;
         self.script.release.notify_all();
@@ -189,7 +189,7 @@ impl Script {
     }
 }
 
-/// The request's first line under "", and its headers in lower case.
+/// Reads a request: its first line under the key "", and its headers with lower-case names.
 fn headers(stream: &TcpStream) -> std::io::Result<HashMap<String, String>> {
     let mut lines = BufReader::new(Read::take(stream.try_clone()?, 1 << 16)).lines();
     let mut headers = HashMap::from([(String::new(), lines.next().unwrap_or(Ok(String::new()))?)]);
@@ -201,7 +201,7 @@ fn headers(stream: &TcpStream) -> std::io::Result<HashMap<String, String>> {
     Ok(headers)
 }
 
-/// Status, headers and body of a server that knows ranges.
+/// Returns status, headers and body of a response that supports ranges.
 fn ranged<'f>(file: &'f [u8], headers: &HashMap<String, String>) -> (u16, String, &'f [u8]) {
     let sum: u64 =
         file.iter().enumerate().map(|(at, byte)| (at as u64 + 1) * u64::from(*byte)).sum();

@@ -1,4 +1,4 @@
-//! Which matrices are meant: sets, the index, filters.
+//! Tests the selection of matrices: sets, the index, filters.
 
 use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
@@ -14,7 +14,7 @@ const INDEX: &str = "3\n08-Oct-2020 17:09:58\n\
     V,Near,6,5,9,1,0,0,0,0,0,least squares problem,9\n\
     W,far,7,7,11,0,0,0,0,1,0,electromagnetics problem,11\n";
 
-/// A place whose server has the index.
+/// Creates a test folder whose server has the index.
 fn indexed() -> Place {
     let place = both();
     place.server.serve("/files/ssstats.csv", INDEX.as_bytes(), &[Reply::File]);
@@ -22,7 +22,7 @@ fn indexed() -> Place {
 }
 
 #[test]
-fn a_list_shows_sets_and_matrices_and_asks_for_none() {
+fn a_list_shows_sets_and_matrices_without_requests() {
     let place = both();
     place.run(&["T/tiny"]);
     place.server.requests();
@@ -33,10 +33,10 @@ fn a_list_shows_sets_and_matrices_and_asks_for_none() {
     let default = sets.lines().find(|line| line.starts_with("default ")).unwrap();
     assert!(default.ends_with("         2  these tests"), "{default}");
     expect![[r#"
-        matrix         rows         cols            nnz  archive MB  there    kind
+        matrix         rows         cols            nnz  archive MB  present  kind
         T/tiny            3            4              3      ~0.000  yes      tiny problem
         U/tiny            2            2              3      ~0.000  no       tiny problem
-        1 there, 1 to bring: ~0.000 MB of archives
+        1 present, 1 to download: ~0.000 MB of archives
     "#]]
     .assert_eq(matrices);
     assert_eq!(place.run(&["default", "--list"]).stdout, matrices);
@@ -60,7 +60,7 @@ fn listed(place: &Place, words: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn the_index_is_asked_for_once() {
+fn the_index_is_requested_once() {
     let place = indexed();
     assert_eq!(listed(&place, &["--all"]), ["V/far", "V/Near", "W/far"]);
     assert_eq!(place.server.paths(), ["/files/ssstats.csv"]);
@@ -83,7 +83,7 @@ fn every_mirror_has_its_own_index() {
 }
 
 #[test]
-fn an_old_index_serves_when_there_is_no_new_one() {
+fn an_old_index_is_used_if_there_is_no_new_one() {
     let place = indexed();
     listed(&place, &["--all"]);
     let entry = fs::read_dir(place.path("cache/index")).unwrap().next().unwrap().unwrap().path();
@@ -91,7 +91,7 @@ fn an_old_index_serves_when_there_is_no_new_one() {
     File::options().append(true).open(entry).unwrap().set_modified(old).unwrap();
     place.server.serve("/files/ssstats.csv", &[], &[Reply::Status(404)]);
     let ran = place.run(&["--all", "--list"]);
-    let note = "the index is 31 days old: SERVER/files/ssstats.csv: 404 Not Found\n";
+    let note = "the stored index is 31 days old and cannot be updated: SERVER/files/ssstats.csv: 404 Not Found\n";
     assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), note));
     assert!(ran.stdout.contains("V/Near"));
     let newer = "1\n\nX,new,5,5,7,1,0,0,0,0.5,0.25,kind,7\n";
@@ -100,13 +100,16 @@ fn an_old_index_serves_when_there_is_no_new_one() {
 }
 
 #[test]
-fn what_is_not_known_is_refused_with_what_is_near() {
+fn unknown_names_are_refused_with_suggestions() {
     let place = indexed();
     for (words, expected) in [
-        (&["X/far"][..], "the collection has no matrix 'X/far'; of this name it has V/far, W/far"),
-        (&["v/near"], "the collection has no matrix 'v/near'; of this name it has V/Near"),
+        (
+            &["X/far"][..],
+            "the collection has no matrix 'X/far'; matrices with this name: V/far, W/far",
+        ),
+        (&["v/near"], "the collection has no matrix 'v/near'; matrices with this name: V/Near"),
         (&["X/none"], "the collection has no matrix 'X/none'"),
-        (&["X/../none"], "'X/../none' is not GROUP/NAME"),
+        (&["X/../none"], "'X/../none' is not of the form GROUP/NAME"),
         (&["nosuch"], "there is no set 'nosuch'; `spmv-bench fetch --list` lists the sets"),
         (&["--verify", "csrk64"], "there is no set 'csrk64'; did you mean csrk-64? `spmv-bench"),
     ] {
@@ -123,12 +126,12 @@ fn what_is_not_known_is_refused_with_what_is_near() {
 }
 
 #[test]
-fn an_index_that_is_none_is_refused() {
+fn an_invalid_index_is_refused() {
     let place = both();
     place.server.serve("/files/ssstats.csv", b"<html>", &[Reply::File]);
     let ran = place.run(&["--all", "--list"]);
     assert_eq!(ran.status, Some(2));
-    let expected = "spmv-bench: the collection's index cannot be brought: SERVER/files/ssstats.csv:1: \
+    let expected = "spmv-bench: the collection's index cannot be downloaded: SERVER/files/ssstats.csv:1: \
                     this line must be the number of matrices, not '<html>'\n";
     assert_eq!(ran.stderr, expected);
 }

@@ -1,4 +1,4 @@
-//! A server behind https, as far as `openssl` is there to be one.
+//! Tests https with the server of `openssl`, if it is installed.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -9,7 +9,7 @@ use crate::archive::Tar;
 use crate::place::{Place, TINY};
 use crate::server::Reply;
 
-/// A server of the whole answers in a folder, until it is dropped.
+/// A server that sends files in a folder as complete responses, until it is dropped.
 struct Https {
     child: Child,
     port: String,
@@ -22,14 +22,15 @@ impl Drop for Https {
     }
 }
 
-/// Runs `openssl` with these words in a folder; whether that went well.
+/// Runs `openssl` with these arguments in a folder. Returns whether it succeeded.
 fn openssl(folder: &Path, words: &str) -> bool {
     let mut command = Command::new("openssl");
     let command = command.args(words.split(' ')).current_dir(folder);
     command.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
-/// An authority `ca.pem` and a server that it vouches for; `None` without `openssl`.
+/// Creates a certificate authority `ca.pem` and starts a server with a certificate of it. Returns `None` without
+/// `openssl`.
 fn serve(folder: &Path) -> Option<Https> {
     fs::write(folder.join("ext"), "subjectAltName=IP:127.0.0.1\nbasicConstraints=CA:FALSE\n")
         .unwrap();
@@ -54,7 +55,7 @@ fn serve(folder: &Path) -> Option<Https> {
 }
 
 #[test]
-fn what_is_asked_for_over_https_does_not_come_over_http() {
+fn a_redirect_from_https_to_http_is_refused() {
     let place = Place::with(&Tar::of("tiny", TINY).gzip());
     let folder = tempfile::tempdir().unwrap();
     let Some(https) = serve(folder.path()) else {
@@ -74,7 +75,7 @@ fn what_is_asked_for_over_https_does_not_come_over_http() {
     assert_eq!((ran.status, place.server.requests()), (Some(1), Vec::new()), "{ran:?}");
     let refused = "the redirect from https to SERVER/MM/T/tiny.tar.gz is refused";
     assert!(ran.stderr.contains(refused), "{ran:?}");
-    // The other way is no loss.
+    // A redirect from http to https is followed.
     let there = Reply::Moved(format!("{mirror}/MM/T/tiny.tar.gz"));
     place.server.serve("/MM/T/tiny.tar.gz", &[], &[there]);
     let archive = Tar::of("tiny", TINY).gzip();

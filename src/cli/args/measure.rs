@@ -1,4 +1,4 @@
-//! What every measuring command takes.
+//! The arguments that all measuring commands have in common.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -19,67 +19,67 @@ use crate::record::write::Format;
 use crate::scalar::Precision;
 use crate::simd::Isa;
 
-/// No time on the command line is longer: 30 years.
+/// The largest time that the command line accepts, in seconds: about 30 years.
 const MOST_SECONDS: f64 = 1e9;
 
-/// What every measuring command takes.
+/// The arguments that all measuring commands have in common.
 #[derive(Clone, Debug, Args)]
 pub struct MeasureArgs {
-    /// Methods to run: names or globs such as 'mkl-*', separated by commas, each with parameters if wanted:
-    /// gpu-light:level=vector; `spmv-bench methods` lists all of them [default: all]
+    /// Methods to run: names or patterns such as 'mkl-*', separated by commas, optionally with parameters:
+    /// gpu-light:level=vector. `spmv-bench methods` lists all of them [default: all]
     #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = MethodName,
           hide_possible_values = true)]
     pub methods: Option<Vec<String>>,
     /// Where to run: cpu, gpu, all, the number of a GPU, or modelled GPUs: model:h200, model:v100,a100, model:FILE.toml
     #[arg(long, value_name = "cpu|gpu|all|N|model:NAME", default_value = "all", value_parser = device)]
     pub device: DeviceChoice,
-    /// The number of the GPU, where there are several [default: 0]
+    /// The number of the GPU if there are several [default: 0]
     #[arg(long, value_name = "N", value_parser = whole::<usize>)]
     pub gpu: Option<usize>,
-    /// Precision of the matrix' values and of the vectors, or several: f64,f32, which is both
+    /// Precision of the matrix values and of the vectors; several may be given: f64,f32 is the same as both
     #[arg(long, value_enum, default_value = "f64", value_delimiter = ',')]
     pub precision: Vec<PrecisionChoice>,
-    /// Short for --precision f32
+    /// The same as --precision f32
     #[arg(long, conflicts_with = "precision")]
     pub fp32: bool,
-    /// Threads of the parallel methods, each bound to a CPU, or several counts: 1,2,4. Methods with one thread
-    /// and those of the GPU are measured once, beside the largest count [default: one per core, or fewer where a
-    /// control group (cgroup) limits the CPU time]
+    /// Number of threads of the parallel methods, each bound to a CPU; several may be given: 1,2,4. Methods with
+    /// one thread and GPU methods are measured once, together with the largest number [default: one per core, or
+    /// fewer if a control group (cgroup) limits the CPU time]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = whole::<usize>)]
     pub threads: Vec<usize>,
-    /// Leaves out the methods that do not depend on the number of threads.
+    /// Whether methods that do not depend on the number of threads are skipped.
     #[arg(skip)]
     pub only_parallel: bool,
-    /// The published measuring protocol whose settings apply; the options below override single settings
+    /// The published measurement protocol whose settings are used; the options below override single settings
     #[arg(long, value_enum, default_value = "merge-spmv")]
     pub protocol: Protocol,
-    /// How many products to time [default: 2^34 / nonzeros, but at least 100 and at most 200000, on a GPU
-    /// 50000]
+    /// Number of timed products [default: 2^34 / nonzeros, but at least 100 and at most 200000, or at most
+    /// 50000 on a GPU]
     #[arg(long, value_name = "N", value_parser = whole_from(1, u32::MAX))]
     pub iterations: Option<u32>,
-    /// How many products to run before each round without timing them [default: 5]
+    /// Number of untimed products before each round [default: 5]
     #[arg(long, value_name = "N", value_parser = whole::<usize>)]
     pub warmups: Option<usize>,
-    /// Time each method on each matrix for at least so many seconds [default: 0]
+    /// Time each method on each matrix for at least this many seconds [default: 0]
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub min_time: Option<Duration>,
-    /// Start no further product of a method on a matrix after so many seconds [default: 2]
+    /// Start no further product of a method on a matrix after this many seconds [default: 2]
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub max_time: Option<Duration>,
-    /// Give up a method that takes longer than so many seconds on a matrix, setup and verification included
+    /// Stop a method if it takes longer than this many seconds on a matrix, including setup and verification
     /// [default: 900]
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
-    /// Skip matrices and methods that would together need more memory than this: 16GiB, 500M or a number of
-    /// bytes; never more than what is free is used [default: what is free]
+    /// Skip a matrix or method if it would need more than this much memory: 16GiB, 500M or a number of bytes.
+    /// The free memory is always an upper limit [default: the free memory]
     #[arg(long, value_name = "SIZE")]
     pub max_memory: Option<Size>,
-    /// In how many rounds the products of all methods are measured in turns; with 1 each method is measured
-    /// as a whole, and only one is in memory at a time [default: 6]
+    /// Number of rounds; in each round every method is measured in turn. With 1, each method is measured
+    /// completely before the next one, and only one is in memory at a time [default: 6]
     #[arg(long, value_name = "N", value_parser = whole_from(1, 1000))]
     pub rounds: Option<u32>,
-    /// What the CPU's or GPU's caches hold before a sample is timed, or several: hot,cold [default: hot, but cold
-    /// where --protocol says so]
+    /// State of the CPU or GPU caches before each timed sample; several may be given: hot,cold [default: hot,
+    /// or cold if the protocol requires it]
     #[arg(long, value_enum, value_delimiter = ',')]
     pub cache: Vec<CacheState>,
     /// The factor alpha of y = alpha A x + beta y
@@ -91,7 +91,7 @@ pub struct MeasureArgs {
     /// The values of the vector x [default: random]
     #[arg(long, value_enum)]
     pub x: Option<Fill>,
-    /// The values of the matrix: as stored, or replaced before any method sees the matrix
+    /// The values of the matrix: as stored in the file, or replaced before any method runs
     #[arg(long, value_enum, default_value = "stored")]
     pub values: Values,
     /// Seed of the random numbers of x and of --values random
@@ -100,60 +100,60 @@ pub struct MeasureArgs {
     /// Multiply by the transpose, y = alpha A^T x + beta y
     #[arg(long)]
     pub transpose: bool,
-    /// Reorder the rows and columns of each matrix, P A P^T, before any method sees it; x and y are in the
-    /// same order. Several may be given: natural,rcm. The time for it is reported separately and belongs to no method. Square matrices only.
-    /// (The authors of csr-k use rcm for the libraries, and not for CSR-k and CSR5.)
+    /// Reorder the rows and columns of each matrix (P A P^T) before any method runs; x and y are reordered in
+    /// the same way. Several may be given: natural,rcm. The time for reordering is reported separately and is
+    /// not part of any method. Only for square matrices. (The authors of the paper csr-k use rcm for the
+    /// libraries, but not for CSR-k and CSR5.)
     #[arg(long, value_enum, default_value = "natural", value_delimiter = ',')]
     pub order: Vec<Order>,
-    /// Vector instructions that this program's own methods use [default: the widest of this CPU]
+    /// Vector instruction set for this program's own methods [default: the widest that this CPU supports]
     #[arg(long, value_enum)]
     pub isa: Option<Isa>,
-    /// Of a symmetric or skew-symmetric file, take only the triangle that it stores
+    /// Use only the stored triangle of a symmetric or skew-symmetric file
     #[arg(long)]
     pub no_expand: bool,
-    /// A file that defines further matrices and sets for stand-in:…, written like the project's datasets.toml
+    /// A file that defines further matrices and sets for stand-in:…, in the format of the project's datasets.toml
     #[arg(long, value_name = "FILE")]
     pub datasets: Option<PathBuf>,
-    /// Do not use or fill the cache of parsed matrices
+    /// Neither read nor write the cache of parsed matrices
     #[arg(long)]
     pub no_cache: bool,
-    /// Format of the results [default: as the name of --output ends, .csv, .json, .md or .txt; else text for
-    /// one matrix, or lines with --quiet, and csv for a corpus]
+    /// Format of the results [default: from the extension of --output (.csv, .json, .md or .txt), else text
+    /// for one matrix (lines with --quiet) and csv for a corpus]
     #[arg(long, value_enum)]
     pub format: Option<Format>,
-    /// Write the results to a file, and the facts of the run to FILE.run.json
+    /// Write the results to this file, and the run record (settings and machine) to FILE.run.json
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Replace files that are there already
+    /// Replace files that already exist
     #[arg(long)]
     pub force: bool,
     #[command(flatten)]
     pub exports: ExportArgs,
-    /// Order of the rows in the tables of text and Markdown; csv, json and lines keep the order in which the
+    /// Order of the rows in text and Markdown tables; csv, json and lines always use the order in which the
     /// methods run
     #[arg(long, value_enum, value_name = "BY", default_value = "command")]
     pub sort: Sort,
-    /// Write the facts of the run (command, machine, bandwidth, libraries) to a file
+    /// Write the run record (command, settings, machine, bandwidth, libraries) to this file
     #[arg(long, value_name = "FILE")]
     pub run_record: Option<PathBuf>,
-    /// Do not measure the machine's memory bandwidth for the facts of the run: it takes seconds and 2 GiB
+    /// Do not measure the machine's memory bandwidth for the run record: it takes some seconds and 2 GiB
     #[arg(long)]
     pub no_bandwidth: bool,
-    /// Also time the single kernels and library calls of each product on a GPU; shown in the formats text
-    /// and json
+    /// Also time each kernel and library call of a product on a GPU; shown in the formats text and json
     #[arg(long)]
     pub stages: bool,
-    /// Measure each GPU method twice: with its kernels launched one by one, and as one CUDA graph, in rows
-    /// whose method ends in :graph=on
+    /// Measure each GPU method twice: with its kernels launched one by one, and as one CUDA graph; the method
+    /// name in the graph rows ends in :graph=on
     #[arg(long)]
     pub graphs: bool,
-    /// Nothing on stderr but errors; of one matrix the results are one line per method, unless --format or
-    /// the name of --output asks for another form
+    /// Print only errors to stderr. The results for one matrix are one line per method, unless --format or the
+    /// extension of --output selects another format
     #[arg(long, short)]
     pub quiet: bool,
 }
 
-/// One precision or both.
+/// The precisions that `--precision` selects: one or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum PrecisionChoice {
     F64,
@@ -161,19 +161,20 @@ pub enum PrecisionChoice {
     Both,
 }
 
-/// Where methods may run.
+/// The devices on which methods run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceChoice {
     Cpu,
-    /// On the GPU of that number, or the one that `--gpu` names.
+    /// The GPU with this number, or the one that `--gpu` selects.
     Gpu(Option<usize>),
-    /// On modelled GPUs, by name or file; none is for `reproduce` alone: those of each experiment's source.
+    /// Modelled GPUs, by name or device file. An empty list occurs only with `reproduce` and stands for the
+    /// GPUs of each experiment's source.
     Models(Vec<String>),
     All,
 }
 
 impl DeviceChoice {
-    /// Whether methods of `device` run.
+    /// Returns whether methods of `device` run.
     pub fn includes(&self, device: Device) -> bool {
         match self {
             Self::Cpu => device == Device::Cpu,
@@ -196,6 +197,7 @@ impl fmt::Display for DeviceChoice {
     }
 }
 
+/// Parses the value of `--device`.
 pub fn device(text: &str) -> Result<DeviceChoice, String> {
     if let Some(names) = text.strip_prefix("model:") {
         let names: Vec<_> = names.split(',').map(str::to_owned).collect();
@@ -217,12 +219,12 @@ pub fn device(text: &str) -> Result<DeviceChoice, String> {
 }
 
 impl MeasureArgs {
-    /// What the words of a measuring command say.
+    /// Parses the arguments of a measuring command, without the program's name.
     ///
     /// # Errors
-    /// Words that are none of it.
+    /// Returns an error if an argument is not valid.
     pub fn of(words: impl Iterator<Item = String>) -> Result<Self, clap::Error> {
-        /// These words alone.
+        /// A parser for these arguments only.
         #[derive(Parser)]
         #[command(no_binary_name = true)]
         struct Words {
@@ -232,7 +234,7 @@ impl MeasureArgs {
         Words::try_parse_from(words).map(|words| words.measure)
     }
 
-    /// The GPU that was named.
+    /// Returns the number of the GPU that the arguments select, if they select one.
     pub fn gpu(&self) -> Option<usize> {
         match self.device {
             DeviceChoice::Gpu(Some(number)) => Some(number),
@@ -240,7 +242,7 @@ impl MeasureArgs {
         }
     }
 
-    /// The modelled GPUs that were named.
+    /// Returns the names of the selected modelled GPUs.
     pub fn models(&self) -> &[String] {
         match &self.device {
             DeviceChoice::Models(names) => names,
@@ -248,26 +250,26 @@ impl MeasureArgs {
         }
     }
 
-    /// The numbers of threads asked for; none is one for each core.
+    /// Returns the requested numbers of threads. An empty list stands for one thread per core.
     pub fn threads(&self) -> Vec<usize> {
         distinct(&self.threads)
     }
 
-    /// The kinds of caches asked for, at least one.
+    /// Returns the requested cache states, at least one.
     pub fn caches(&self) -> Vec<CacheState> {
         let usual = Settings::new(self.protocol).cache;
         if self.cache.is_empty() { vec![usual] } else { distinct(&self.cache) }
     }
 
-    /// The orders asked for, at least one.
+    /// Returns the requested orders, at least one.
     pub fn orders(&self) -> Vec<Order> {
         distinct(&self.order)
     }
 
-    /// The precisions asked for.
+    /// Returns the requested precisions.
     pub fn precisions(&self) -> &'static [Precision] {
-        let asks = |one| self.precision.iter().any(|&p| p == one || p == PrecisionChoice::Both);
-        match (asks(PrecisionChoice::F64), asks(PrecisionChoice::F32)) {
+        let requests = |one| self.precision.iter().any(|&p| p == one || p == PrecisionChoice::Both);
+        match (requests(PrecisionChoice::F64), requests(PrecisionChoice::F32)) {
             _ if self.fp32 => &[Precision::F32],
             (true, true) => &[Precision::F64, Precision::F32],
             (false, true) => &[Precision::F32],
@@ -275,7 +277,7 @@ impl MeasureArgs {
         }
     }
 
-    /// The protocol's settings with what the command line changes.
+    /// Returns the settings of the protocol with the changes from the command line.
     pub fn settings(&self) -> Settings {
         let protocol = Settings::new(self.protocol);
         Settings {
@@ -300,24 +302,25 @@ impl MeasureArgs {
     }
 }
 
-/// Each once, where it is first.
+/// Returns the distinct elements in the order of their first occurrence.
 fn distinct<T: Clone + PartialEq>(all: &[T]) -> Vec<T> {
     let firsts = all.iter().enumerate().filter(|(place, one)| !all[..*place].contains(one));
     firsts.map(|(_, one)| one.clone()).collect()
 }
 
+/// Parses a number of seconds from 0 to [`MOST_SECONDS`].
 pub fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = number(text)?;
     let time = Duration::try_from_secs_f64(seconds).ok().filter(|_| seconds <= MOST_SECONDS);
     time.ok_or_else(|| format!("it must be a number of seconds from 0 to {MOST_SECONDS:e}"))
 }
 
-/// A whole number that is not negative.
+/// Parses a non-negative integer.
 pub fn whole<N: FromStr>(text: &str) -> Result<N, String> {
     text.parse().map_err(|_| "it must be a whole number such as 4".into())
 }
 
-/// A whole number from `least` to `most`.
+/// Returns a parser of integers from `least` to `most`.
 pub fn whole_from(least: u32, most: u32) -> impl Fn(&str) -> Result<u32, String> + Clone {
     move |text| {
         let number = text.parse().ok().filter(|number| (least..=most).contains(number));
@@ -329,6 +332,7 @@ fn number(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "it is not a number".into())
 }
 
+/// Parses a finite number.
 pub fn finite(text: &str) -> Result<f64, String> {
     let value = number(text)?;
     if value.is_finite() { Ok(value) } else { Err("it must be a finite number".into()) }

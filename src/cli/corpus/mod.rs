@@ -1,4 +1,4 @@
-//! `spmv-bench corpus`: every matrix below a folder, or several named ones.
+//! `spmv-bench corpus`: measures every matrix below a folder, or several named ones.
 
 pub mod results;
 pub mod same;
@@ -23,7 +23,7 @@ use crate::record::write::Format;
 use share::Share;
 use tally::Tally;
 
-/// That a run has no result at all, which is no success.
+/// The error message of a run without any correct result.
 pub const NOTHING: &str =
     "nothing was measured: no method has a correct result; the reason is in each row";
 
@@ -42,7 +42,7 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     let bandwidth = measure.wants_bandwidth() && begun.record.is_none();
     let (mut runner, now) = Runner::start(measure, !args.no_isolate, bandwidth, command, env)?;
     let now = RunRecord { corpus: Some(share.corpus), ..now };
-    let facts = begun.go_on(now, measure.output.as_ref())?;
+    let facts = begun.continue_run(now, measure.output.as_ref())?;
     let cells = facts.cells.clone();
     let mut reporters = measure.exporters()?;
     match &mut file {
@@ -58,15 +58,15 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     let progress = Progress::of_many(&works.collect::<Vec<_>>(), &measure.settings(), visible);
     let (mut tally, mut interrupted) = (Tally::of(&cells), false);
     for (source, bytes) in &share.sources {
-        let there = begun.rows_of(source);
-        let Some(open) = results::open_cells(there, &cells) else {
-            tally.take(there.iter());
+        let existing = begun.rows_of(source);
+        let Some(open) = results::open_cells(existing, &cells) else {
+            tally.take(existing.iter());
             progress.end();
             continue;
         };
         progress.begin(source, *bytes, open);
-        let done = there.iter().filter_map(Row::timed).collect();
-        let sizes = there.iter().find_map(Row::sizes);
+        let done = existing.iter().filter_map(Row::timed).collect();
+        let sizes = existing.iter().find_map(Row::sizes);
         let task = MatrixTask { sizes, done, ..MatrixTask::whole(source, true) };
         let (rows, recording) = (file.as_mut(), &mut recording);
         let report = MatrixReport::default();
@@ -84,8 +84,8 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
         if has_rows {
             reporters.iter_mut().try_for_each(|reporter| reporter.report(&report))?;
         }
-        if has_rows || !there.is_empty() {
-            tally.take(there.iter().chain(report.rows()));
+        if has_rows || !existing.is_empty() {
+            tally.take(existing.iter().chain(report.rows()));
         }
         if interrupted {
             break;
@@ -102,24 +102,24 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     Ok(if tally.bad || interrupted { CommandStatus::Bad } else { CommandStatus::Ok })
 }
 
-/// A matrix that is being measured; its rows go to the file, if there is one, as they come.
+/// A matrix that is being measured. Its rows are written to the file, if there is one, as soon as they exist.
 struct Matrix<'f> {
     report: MatrixReport,
     file: Option<&'f mut RowFile>,
     recording: &'f mut Recording,
-    /// Why rows could not be written, or may not be.
+    /// The first error while storing results.
     lost: Option<Error>,
 }
 
 impl Matrix<'_> {
     fn take(&mut self, event: Event) {
         if self.lost.is_none() {
-            self.lost = self.keep(&event).err();
+            self.lost = self.store(&event).err();
         }
         event.add_to(&mut self.report);
     }
 
-    fn keep(&mut self, event: &Event) -> Result<()> {
+    fn store(&mut self, event: &Event) -> Result<()> {
         let rows: &[Row] = match event {
             Event::Group(group) => {
                 self.recording.take_group(group)?;

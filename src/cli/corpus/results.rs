@@ -1,4 +1,4 @@
-//! Where a corpus' results go, and which are there already.
+//! The result file of a corpus run: opens it, and for `--resume` reads the existing rows.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -14,17 +14,17 @@ use crate::record::run::{RowKey, RunRecord};
 use crate::record::write::Format;
 use crate::report::lines::{self, RecordedRow};
 
-/// Rows that a file has, by matrix, and the facts of their run.
+/// The existing rows of a file by matrix, and the record of their run.
 #[derive(Default)]
 pub struct Begun {
     pub rows: HashMap<String, Vec<Row>>,
     pub record: Option<RunRecord>,
 }
 
-/// The file of rows that the command line names, open for this process alone, and what it has.
+/// Opens the result file of the command line for exclusive use, and reads its existing rows.
 ///
 /// # Errors
-/// When it has rows and is not to be gone on with.
+/// Returns an error if the file has rows but neither `--resume` nor `--force` is given.
 pub fn open(args: &CorpusArgs, format: Format) -> Result<(Option<RowFile>, Begun)> {
     let measure = &args.measure;
     ensure!(
@@ -36,8 +36,8 @@ pub fn open(args: &CorpusArgs, format: Format) -> Result<(Option<RowFile>, Begun
         "--resume can continue files of --format csv only"
     );
     if args.resume {
-        let why = "with --resume the file would lack the rows that are there already; report and compare read \
-                   the file of --output";
+        let why = "with --resume the file would not contain the existing rows; use report or compare with the file \
+                   of --output";
         measure.exports.refuse(why)?;
     }
     let nothing = Begun::default();
@@ -58,34 +58,34 @@ pub fn open(args: &CorpusArgs, format: Format) -> Result<(Option<RowFile>, Begun
     if file.is_empty() {
         return Ok((Some(file), nothing));
     }
-    let there =
-        "has results: go on with them by --resume, name another file, or replace it with --force";
-    ensure!(args.resume, "{} {there}", path.display());
+    let choices =
+        "already has results: continue with --resume, use another file, or replace it with --force";
+    ensure!(args.resume, "{} {choices}", path.display());
     Ok((Some(file), Begun::read(path, measure.record_path())?))
 }
 
 impl Begun {
     fn read(rows: &Path, record: Option<PathBuf>) -> Result<Self> {
-        let record = record.expect("there is one beside each output");
+        let record = record.expect("every output file has a run record");
         let record = read_record(&record)?;
         Ok(Self { rows: read_rows(rows, &record)?, record: Some(record) })
     }
 
-    /// The rows that a matrix has.
+    /// Returns the existing rows of a matrix.
     pub fn rows_of(&self, source: &Source) -> &[Row] {
         self.rows.get(&source.to_string()).map_or(&[], Vec::as_slice)
     }
 
-    /// The facts of a run that goes on: those that it began with, if it is still the same.
+    /// Returns the record of the continued run: the record of its beginning with a new session.
     ///
     /// # Errors
-    /// What is different.
-    pub fn go_on(&mut self, now: RunRecord, output: Option<&PathBuf>) -> Result<RunRecord> {
+    /// Returns an error with the differences if the settings or the machine have changed.
+    pub fn continue_run(&mut self, now: RunRecord, output: Option<&PathBuf>) -> Result<RunRecord> {
         let Some(then) = self.record.take() else { return Ok(now) };
         let differing = differences_of_shares(&then, &now);
         ensure!(
             differing.is_empty(),
-            "{} was measured with other settings (those of the file, those of now): {}",
+            "{} was measured with different settings (first in the file, then now): {}",
             output.map(|path| path.display().to_string()).unwrap_or_default(),
             differing.join("; ")
         );
@@ -94,7 +94,8 @@ impl Begun {
     }
 }
 
-/// Which cells of a matrix that has these rows have none; `None` if nothing of it is open.
+/// Returns the cells (method and setting) that have no row yet, given the existing rows of a matrix. Returns
+/// `None` if nothing is left to measure.
 pub fn open_cells(rows: &[Row], cells: &[RowKey]) -> Option<Vec<RowKey>> {
     let of_matrix = rows.iter().any(|row| row.method_name.is_none());
     let done: Vec<_> = rows.iter().filter_map(Row::cell).collect();
@@ -103,27 +104,26 @@ pub fn open_cells(rows: &[Row], cells: &[RowKey]) -> Option<Vec<RowKey>> {
     (!of_matrix && !open.is_empty()).then_some(open)
 }
 
-/// The facts of a run.
+/// Reads the record of a run.
 ///
 /// # Errors
-/// When they cannot be read.
+/// Returns an error if the file cannot be read or is not valid.
 pub fn read_record(path: &Path) -> Result<RunRecord> {
     let text = std::fs::read_to_string(path);
-    let text =
-        text.with_context(|| format!("cannot read {}, the facts of the run", path.display()))?;
+    let text = text.with_context(|| format!("cannot read the run record {}", path.display()))?;
     serde_json::from_str(&text).with_context(|| format!("{}", path.display()))
 }
 
-/// The rows of a run's file by matrix, without a last one that was not written to its end.
+/// Reads the rows of a result file by matrix. An incomplete last line is ignored.
 ///
 /// # Errors
-/// When it is not one, has rows of another run, or two of the same.
+/// Returns an error if the file is not valid, has rows of another run, or has duplicate rows.
 pub fn read_rows(path: &Path, run: &RunRecord) -> Result<HashMap<String, Vec<Row>>> {
     let shown = path.display();
     let mut rows: HashMap<String, Vec<Row>> = HashMap::new();
     let text = whole_rows::<Row>(path).with_context(|| format!("cannot read {shown}"))?;
     if text.is_empty() {
-        return Ok(rows); // a share without matrices
+        return Ok(rows); // a shard without matrices
     }
     for RecordedRow { row, .. } in lines::parse(path, &text)? {
         let own = rows.entry(row.file.clone()).or_default();

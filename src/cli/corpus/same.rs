@@ -1,4 +1,4 @@
-//! Whether two runs measured alike, so that their rows may stand in one file.
+//! Compares two runs, to decide whether their rows may be combined in one file.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,11 @@ use serde_json::Value;
 use crate::record::run::{Corpus, RowKey, RunRecord};
 use crate::record::setting::Setting;
 
-/// Something that rows depend on.
+/// A property of a run that affects its results.
 type Fact = fn(&RunRecord) -> Value;
 
-/// How the facts of two runs differ that rows depend on, in words; nothing if they may be one.
+/// Returns descriptions of the differences between two runs that affect their results. It is empty if the rows
+/// may be combined.
 pub fn differences(a: &RunRecord, b: &RunRecord) -> Vec<String> {
     let mut found = Vec::new();
     let mut compare = |name: &str, a: &dyn Fn() -> Value, b: &dyn Fn() -> Value| {
@@ -19,7 +20,7 @@ pub fn differences(a: &RunRecord, b: &RunRecord) -> Vec<String> {
             found.push(format!("{name}: {a}, {b}"));
         }
     };
-    // Those of a run that has just begun are not known yet.
+    // The libraries of a run that has just begun are not known yet.
     if !a.libraries.is_empty() && !b.libraries.is_empty() {
         let names = |run: &RunRecord| run.libraries.iter().map(|one| one.name.clone()).collect();
         compare("libraries", &|| names(a), &|| names(b));
@@ -41,19 +42,19 @@ pub fn differences(a: &RunRecord, b: &RunRecord) -> Vec<String> {
     for name in in_a.as_object().into_iter().flat_map(|settings| settings.keys()) {
         compare(name, &|| in_a[name].clone(), &|| in_b[name].clone());
     }
-    // What is in one alone, of something that each cell tells.
+    // Compares the sets of a property of all cells, and reports what is only in one of them.
     let mut compare_cells = |name: &str, of: fn(&RowKey) -> String| {
         let [in_a, in_b] = [a, b].map(|run| run.cells.iter().map(of).collect::<BTreeSet<_>>());
         compare(name, &|| in_a.difference(&in_b).cloned().collect(), &|| {
             in_b.difference(&in_a).cloned().collect()
         });
     };
-    compare_cells("settings that only one has", |cell| Setting::from(cell).to_string());
-    compare_cells("methods that only one has", |cell| cell.method.clone());
+    compare_cells("settings in only one of them", |cell| Setting::from(cell).to_string());
+    compare_cells("methods in only one of them", |cell| cell.method.clone());
     found
 }
 
-/// The same for what is measured: [`differences`] and the share of the corpus.
+/// Returns the [`differences`] between two runs, including their shards of the corpus.
 pub fn differences_of_shares(a: &RunRecord, b: &RunRecord) -> Vec<String> {
     let shard = |run: &RunRecord| {
         let share = |corpus: &Corpus| format!("{}/{}", corpus.shard.number, corpus.shard.of);

@@ -1,4 +1,5 @@
-//! `--shard k/n`: shares of a corpus that take about as long as each other, the same on every machine.
+//! `--shard k/n`: splits a corpus into shards that take about the same time. The split is the same on every
+//! machine.
 
 use std::collections::BTreeSet;
 
@@ -10,22 +11,23 @@ use crate::cli::progress::estimate::{Estimate, entries};
 use crate::matrix::source::Source;
 use crate::record::run::{Corpus, Shard};
 
-/// About as many methods as the program has. How many a machine can run must not matter.
+/// The approximate number of the program's methods. It is a constant because the split must not depend on how
+/// many methods a machine can run.
 const METHODS: usize = 30;
 
-/// More shares than any collection has matrices.
+/// The largest permitted number of shards, more than any collection has matrices.
 const MOST: usize = 100_000;
 
-/// The share of a corpus that one run measures.
+/// The shard of a corpus that one run measures.
 pub struct Share {
-    /// What and how many bytes each, in order.
+    /// The matrices and the sizes of their files in bytes, in the order of measurement.
     pub sources: Vec<(Source, u64)>,
-    /// For the run's record.
+    /// The description of the corpus for the run record.
     pub corpus: Corpus,
 }
 
 impl Share {
-    /// The share of `all`, each matrix of which counts once.
+    /// Selects the matrices of the shard from `all`. Duplicates are removed.
     pub fn of(all: Vec<(Source, u64)>, shard: Shard, settings: &Settings) -> Self {
         let mut seen = BTreeSet::new();
         let all: Vec<_> =
@@ -48,29 +50,30 @@ impl Share {
     }
 }
 
-/// About how long a matrix takes, in nanoseconds. It depends on nothing but the command line and the file's size.
+/// Estimates the time for a matrix in nanoseconds. It depends only on the command line and the file size.
 fn work(source: &Source, bytes: u64, settings: &Settings) -> u128 {
     let seconds = Estimate::of(entries(source, bytes), settings).seconds(METHODS);
     (1e9 * seconds) as u128
 }
 
-/// The share that each matrix belongs to: the one with the most work first, always into the share that
-/// has the least so far (Graham's rule: no share has more than 4/3 of the least possible).
+/// Returns the index of the shard of each matrix: in decreasing order of work, each matrix is assigned to the
+/// shard with the least work so far (Graham's LPT rule: no shard exceeds 4/3 of the optimum).
 fn owners(works: &[u128], shares: usize) -> Vec<usize> {
     let mut order: Vec<_> = (0..works.len()).collect();
     order.sort_by_key(|&place| (std::cmp::Reverse(works[place]), place));
-    // Further shares stay empty.
+    // If there are more shards than matrices, the others stay empty.
     let used = shares.min(works.len());
     let (mut totals, mut owners) = (vec![0; used], vec![0; works.len()]);
     for place in order {
-        let least = (0..used).min_by_key(|&share| totals[share]).expect("one share at least");
+        let least =
+            (0..used).min_by_key(|&share| totals[share]).expect("there is at least one shard");
         totals[least] += works[place];
         owners[place] = least;
     }
     owners
 }
 
-/// `k/n`.
+/// Parses `k/n`.
 pub fn shard(text: &str) -> Result<Shard, String> {
     let numbers = text.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
     let Some((number, of)) = numbers else { return Err("it must be K/N, such as 3/8".into()) };
@@ -78,17 +81,17 @@ pub fn shard(text: &str) -> Result<Shard, String> {
     is_share(shard).map(|()| shard)
 }
 
-/// Whether there is such a share.
+/// Checks whether the shard number is from 1 to the number of shards.
 ///
 /// # Errors
-/// Why not.
+/// Returns an error with the valid range.
 pub fn is_share(Shard { number, of }: Shard) -> Result<(), String> {
     if of > MOST {
-        return Err(format!("{of} shares are too many; there can be {MOST} at most"));
+        return Err(format!("{of} shards are too many; at most {MOST} are allowed"));
     }
     if number == 0 || number > of {
         return Err(format!(
-            "there is no share {number} of {of}; the shares are 1/{of} to {of}/{of}"
+            "there is no shard {number} of {of}; the shards are 1/{of} to {of}/{of}"
         ));
     }
     Ok(())
@@ -102,7 +105,7 @@ mod tests {
     use crate::bench::plan::Protocol;
 
     proptest! {
-        /// Every matrix is in one share, and no share has more than the mean and a matrix more.
+        /// Every matrix is in exactly one shard, and no shard exceeds the mean by more than one matrix.
         #[test]
         fn shares_are_a_partition_and_even(
             works in prop::collection::vec(1u128..1000, 1..60),
@@ -126,15 +129,15 @@ mod tests {
         let settings = Settings::new(Protocol::MergeSpmv);
         let work =
             |name: &str, bytes| work(&Source::parse(name.as_ref()).unwrap(), bytes, &settings);
-        // A million entries: a tenth of a second to read, a product of a millisecond, and 30 methods of two seconds
-        // each, with 100 products for setup and verification and 47 ms besides.
+        // A million entries: 0.1 s to read, 1 ms per product, and 30 methods with two seconds, 100 products for setup
+        // and verification, and 47 ms each.
         let million = 110_000_000 + 30 * (2_000_000_000 + 100_000_000 + 47_000_000);
         for (name, bytes) in
             [("a.mtx", 12_000_000), ("a.tar.gz", 3_000_000), ("gen:dense,rows=1000,cols=1000", 0)]
         {
             assert!(work(name, bytes).abs_diff(million) < 100, "{name}: {}", work(name, bytes));
         }
-        // The largest first, into the emptiest share.
+        // In decreasing order, into the shard with the least work.
         assert_eq!(owners(&[5, 9, 4, 4, 7], 2), [1, 0, 0, 1, 1]);
         assert_eq!(owners(&[5, 9], usize::MAX), [1, 0]);
     }

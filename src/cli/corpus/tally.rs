@@ -1,4 +1,4 @@
-//! What a corpus' summary counts.
+//! The summary of a corpus run.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -8,14 +8,14 @@ use crate::record::run::RowKey;
 use crate::record::setting::Setting;
 use crate::report::standings::{Standings, Time};
 
-/// The counts.
+/// The counts and times of the summary.
 #[derive(Default)]
 pub struct Tally {
     matrices: usize,
     trivial: usize,
     unreadable: usize,
     rows: BTreeMap<Status, usize>,
-    /// The most threads of the run.
+    /// The largest number of threads in the run.
     threads: Option<usize>,
     times: BTreeMap<Setting, Vec<Time>>,
     /// Whether a result is wrong or something failed.
@@ -23,13 +23,13 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Of a run that measures these cells.
+    /// Creates the summary of a run that measures these cells.
     pub fn of(cells: &[RowKey]) -> Self {
         let threads = cells.iter().filter_map(|cell| cell.threads).max();
         Self { threads, ..Self::default() }
     }
 
-    /// Counts the rows of a matrix.
+    /// Adds the rows of a matrix.
     pub fn take<'r>(&mut self, rows: impl Iterator<Item = &'r Row>) {
         self.matrices += 1;
         for row in rows {
@@ -44,7 +44,7 @@ impl Tally {
         }
     }
 
-    /// Whether there are matrices, but no method has a right result on any.
+    /// Returns whether there are matrices but no correct result.
     pub fn is_without_result(&self) -> bool {
         self.matrices > 0 && !self.rows.contains_key(&Status::Ok)
     }
@@ -52,7 +52,7 @@ impl Tally {
     /// Writes the summary.
     ///
     /// # Errors
-    /// When `err` does not take it.
+    /// Returns an error if it cannot be written to `err`.
     pub fn write(&self, err: &mut dyn Write, interrupted: bool) -> io::Result<()> {
         let of = |status| self.rows.get(&status).copied().unwrap_or(0);
         let Self { matrices, trivial, unreadable, .. } = self;

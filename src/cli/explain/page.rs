@@ -1,5 +1,5 @@
-//! The page: which limit binds each kernel, the lines of the source that have the most of each problem, and the times
-//! if each problem were cured.
+//! The page of `explain`: the bottleneck of each kernel, the source lines that contribute most to each problem, and
+//! the times without each problem.
 
 use std::io::{self, Write};
 
@@ -9,10 +9,10 @@ use crate::device::Stage;
 use crate::device::counts::{Counts, LineCounts};
 use crate::record::row::Row;
 
-/// A cure that changes the time by less is not shown.
+/// The relative change of the time below which a problem is listed as having no effect.
 const SHOWN_CHANGE: f64 = 0.005;
 
-/// A product, explained.
+/// The analysis of a product.
 #[derive(Serialize)]
 pub struct Page<'a> {
     file: &'a str,
@@ -23,45 +23,45 @@ pub struct Page<'a> {
     precision: &'static str,
     device: String,
     cache: &'static str,
-    /// Milliseconds, modelled.
+    /// The modelled time in milliseconds.
     modelled_ms: f64,
     stages: Vec<Part<'a>>,
 }
 
-/// A kernel, fill or copy of it.
+/// The analysis of a kernel, fill or copy of the product.
 #[derive(Serialize)]
 struct Part<'a> {
     name: &'a str,
     modelled_ms: f64,
     occupancy: Option<f64>,
-    /// See [`Counts::limit`].
+    /// The bottleneck, see [`Counts::limit`].
     bound_by: Option<&'static str>,
-    /// For which share of the time each part of the GPU was busy.
+    /// The share of the time (0 to 1) for which each part of the GPU was busy.
     busy_shares: Vec<(&'static str, f64)>,
     cured: Vec<Cured>,
     counts: Option<&'a Counts>,
     lines: &'a [LineCounts],
 }
 
-/// The time without a problem.
+/// The modelled time if a problem did not exist.
 #[derive(Serialize)]
 struct Cured {
     problem: &'static str,
     modelled_ms: f64,
 }
 
-/// A problem that lines of the source can have.
+/// A performance problem that is counted per source line.
 struct Problem {
     heading: &'static str,
-    /// How much of it a line has.
+    /// Returns the amount of the problem in a line.
     of: fn(&LineCounts) -> u64,
-    /// Of how much that is a part, where the share tells something.
+    /// Returns the total in a line of which the problem is a part, if that share is informative.
     from: Option<fn(&LineCounts) -> u64>,
 }
 
 const PROBLEMS: [Problem; 4] = [
     Problem {
-        heading: "sectors of 32 bytes asked for in global memory",
+        heading: "sectors of 32 bytes requested from global memory",
         of: |line| line.sectors,
         from: None,
     },
@@ -76,14 +76,14 @@ const PROBLEMS: [Problem; 4] = [
         from: Some(|line| 32 * line.warp_instructions),
     },
     Problem {
-        heading: "extra turns of shared memory because of bank conflicts (share of the line's turns)",
+        heading: "extra turns (wavefronts) of shared memory because of bank conflicts (share of the line's turns)",
         of: LineCounts::extra_wavefronts,
         from: Some(|line| line.wavefronts),
     },
 ];
 
 impl<'a> Page<'a> {
-    /// Of a row and the stages of its product.
+    /// Creates the analysis from a row and the stages of its product.
     pub fn new(row: &'a Row, stages: &'a [Stage]) -> Self {
         Self {
             file: &row.file,
@@ -99,7 +99,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// As text, with at most so many lines of the source for each kernel and problem.
+    /// Writes the page as text, with at most `lines` source lines for each kernel and problem.
     pub fn write(&self, lines: usize, out: &mut dyn Write) -> io::Result<()> {
         let [rows, cols, nnz] = [self.num_rows, self.num_cols, self.num_nonzeros]
             .map(|count| count.map_or_else(|| "?".into(), |count| count.to_string()));
@@ -109,7 +109,7 @@ impl<'a> Page<'a> {
         writeln!(
             out,
             "The kernels were executed and y was verified. Instructions, lanes, sectors and turns are counted \
-             exactly; times and caches are modelled: docs/gpu-model.md says how, and how far off."
+             exactly; times and caches are modelled: docs/gpu-model.md describes the model and its errors."
         )?;
         self.stages.iter().try_for_each(|part| part.write(self.modelled_ms, lines, out))
     }
@@ -171,7 +171,7 @@ impl<'a> Part<'a> {
 }
 
 impl Problem {
-    /// The lines that have the most of it; nothing where none has any.
+    /// Writes the lines that contribute most to the problem, or nothing if no line does.
     fn write(&self, lines: &[LineCounts], most: usize, out: &mut dyn Write) -> io::Result<()> {
         let all: u64 = lines.iter().map(self.of).sum();
         let mut worst: Vec<_> = lines.iter().filter(|line| (self.of)(line) > 0).collect();
@@ -192,7 +192,7 @@ impl Problem {
     }
 }
 
-/// What binds a kernel, in words.
+/// Describes the bottleneck of a kernel.
 fn bound(counts: &Counts) -> String {
     let (limit, busy) = counts.limit();
     match limit {
@@ -211,7 +211,7 @@ fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)
 }
 
-/// Four significant digits.
+/// Formats milliseconds with four significant digits.
 fn ms(ms: f64) -> String {
     let digits = (3.0 - ms.max(1e-6).log10().floor()).clamp(0.0, 9.0);
     format!("{ms:.*}", digits as usize)

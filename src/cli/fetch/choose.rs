@@ -1,4 +1,4 @@
-//! Which matrices are wanted.
+//! Determines the requested matrices.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -12,10 +12,10 @@ use crate::fetch::web::Web;
 use crate::fetch::{Settings, index};
 use crate::near::hint;
 
-/// The set that is brought when nothing is named.
+/// The set that is downloaded if the command line names nothing.
 const DEFAULT_SET: &str = "default";
 
-/// What is needed to tell.
+/// The inputs for determining the requested matrices.
 pub struct Choice<'c> {
     pub args: &'c FetchArgs,
     pub datasets: &'c Datasets,
@@ -25,7 +25,7 @@ pub struct Choice<'c> {
 }
 
 impl Choice<'_> {
-    /// The matrices, each once, in the order named.
+    /// Returns the distinct requested matrices in the order of the command line.
     pub fn matrices(&self, stderr: &mut dyn Write) -> Result<Vec<Matrix>> {
         let FetchArgs { words, all, filter, .. } = self.args;
         let mut matrices = match words.is_empty() {
@@ -39,14 +39,14 @@ impl Choice<'_> {
         let mut ids = HashSet::new();
         matrices.retain(|matrix| ids.insert(matrix.id.clone()));
         for matrix in &mut matrices {
-            // The index gives no hashes.
+            // The index contains no hashes, so they are copied from the datasets file.
             let known = self.datasets.matrix(&matrix.id).filter(|_| !self.args.any_archive);
             matrix.sha256 = known.and_then(|known| known.sha256.clone());
         }
         Ok(matrices)
     }
 
-    /// The collection's index, or an old one with a word about that.
+    /// Returns the matrices of the collection's index. Prints a note if the index is old.
     fn collection(&self, stderr: &mut dyn Write) -> Result<Vec<Matrix>> {
         let Settings { sites, pause, .. } = self.settings;
         let (matrices, note) = index::collection(self.web, sites, *pause, &self.cache)?;
@@ -66,7 +66,7 @@ impl Choice<'_> {
             } else if let Some(matrix) = self.datasets.matrix(word) {
                 matrices.push(matrix.clone());
             } else if !is_id(word) {
-                bail!("'{word}' is not GROUP/NAME of letters, digits, _ and -");
+                bail!("'{word}' is not of the form GROUP/NAME with letters, digits, _ and -");
             } else {
                 let index = match &mut collection {
                     Some(index) => index,
@@ -80,7 +80,7 @@ impl Choice<'_> {
     }
 }
 
-/// The ids that words name, for what needs no facts.
+/// Returns the matrix ids that the words select, without reading the index.
 pub fn ids(words: &[String], datasets: &Datasets) -> Result<HashSet<String>> {
     let mut ids = HashSet::new();
     for word in words {
@@ -100,7 +100,8 @@ fn no_set(word: &str, datasets: &Datasets) -> anyhow::Error {
     anyhow!("there is no set '{word}'{}", hint(word, known, whole))
 }
 
-/// With the matrices of that name in other groups, and those that differ in case only.
+/// Creates the error for an unknown matrix, which suggests matrices with the same name in other groups, in any
+/// case, or similar names.
 fn no_matrix(word: &str, index: &[Matrix]) -> anyhow::Error {
     let name = word.split_once('/').map_or(word, |(_, name)| name);
     let namesakes = index.iter().filter(|matrix| matrix.name().eq_ignore_ascii_case(name));
@@ -108,7 +109,7 @@ fn no_matrix(word: &str, index: &[Matrix]) -> anyhow::Error {
     let whole = "https://sparse.tamu.edu lists all of them";
     let hint = match namesakes.is_empty() {
         true => hint(word, index.iter().map(|matrix| matrix.id.as_str()), whole),
-        false => format!("; of this name it has {}", namesakes.join(", ")),
+        false => format!("; matrices with this name: {}", namesakes.join(", ")),
     };
     anyhow!("the collection has no matrix '{word}'{hint}")
 }

@@ -1,4 +1,4 @@
-//! `spmv-bench fetch --list`.
+//! `spmv-bench fetch --list`: prints the sets and the matrices.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use super::megabytes;
 use crate::datasets::Datasets;
 use crate::fetch::plan::{State, WantedMatrix};
 
-/// The named sets.
+/// Prints the named sets with the number of their matrices.
 pub fn sets(datasets: &Datasets, out: &mut dyn Write) -> io::Result<()> {
     let width = datasets.sets().map(|(name, _)| name.len()).max().unwrap_or(0).max(3);
     writeln!(out, "{:<width$}  matrices  source", "set")?;
@@ -20,25 +20,25 @@ pub fn sets(datasets: &Datasets, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The matrices, and how large they are together.
+/// Prints the matrices, and the total size of the missing archives.
 pub fn matrices(tasks: &[WantedMatrix], out: &mut dyn Write) -> io::Result<()> {
     let width = tasks.iter().map(|task| task.matrix.id.len()).max().unwrap_or(0).max(6);
     writeln!(
         out,
         "{:<width$}  {:>11}  {:>11}  {:>13}  {:>10}  {:<7}  kind",
-        "matrix", "rows", "cols", "nnz", "archive MB", "there"
+        "matrix", "rows", "cols", "nnz", "archive MB", "present"
     )?;
     for task in tasks {
         let matrix = &task.matrix;
         let archive = format!("~{}", megabytes(matrix.archive_bytes_estimate()));
-        let there = match &task.state {
+        let present = match &task.state {
             State::Present => "yes",
             State::Missing => "no",
             State::Taken(_) => "taken",
         };
         writeln!(
             out,
-            "{:<width$}  {:>11}  {:>11}  {:>13}  {archive:>10}  {there:<7}  {}",
+            "{:<width$}  {:>11}  {:>11}  {:>13}  {archive:>10}  {present:<7}  {}",
             matrix.id, matrix.rows, matrix.cols, matrix.nnz, matrix.kind
         )?;
     }
@@ -49,5 +49,5 @@ pub fn matrices(tasks: &[WantedMatrix], out: &mut dyn Write) -> io::Result<()> {
     };
     let ((present, _), (missing, bytes)) = (of(true), of(false));
     let megabytes = megabytes(bytes);
-    writeln!(out, "{present} there, {missing} to bring: ~{megabytes} MB of archives")
+    writeln!(out, "{present} present, {missing} to download: ~{megabytes} MB of archives")
 }

@@ -1,8 +1,8 @@
-//! `spmv-bench fetch`: brings matrices of the collection.
+//! `spmv-bench fetch`: downloads matrices of the collection.
 
 pub mod args;
-mod bring;
 mod choose;
+mod download;
 mod list;
 mod progress;
 mod verify;
@@ -59,27 +59,28 @@ fn execute(args: &FetchArgs, env: &mut Env) -> Result<CommandStatus> {
         list::matrices(&tasks, env.stdout)?;
         return Ok(CommandStatus::Ok);
     }
-    bring(args, &matrices, &Fetch { folder: &folder, settings: &settings, web: &web }, env)
+    download(args, &matrices, &Fetch { folder: &folder, settings: &settings, web: &web }, env)
 }
 
-/// Has the folder to itself from the plan to the last file.
-fn bring(
+/// Downloads the matrices. The folder is locked from the planning to the last file.
+fn download(
     args: &FetchArgs,
     matrices: &[Matrix],
     fetch: &Fetch,
     env: &mut Env,
 ) -> Result<CommandStatus> {
-    let mut told = Ok(());
+    let mut written = Ok(());
     let wait = || {
         let to = args.to.display();
-        told = writeln!(env.stderr, "{to}: another fetch is at work there, waiting for its end");
+        written =
+            writeln!(env.stderr, "{to}: another fetch uses this folder, waiting until it ends");
     };
     let lock = fetch.folder.lock(fetch.web, wait)?;
-    told?;
+    written?;
     let mut ledger = Ledger::read(fetch.folder)?;
     ledger.settle(&|| fetch.web.is_interrupted())?;
     let tasks = plan::plan(matrices, fetch.folder, &ledger, fetch.settings.form);
-    let verdict = bring::run(args, &tasks, ledger, fetch, env);
+    let verdict = download::run(args, &tasks, ledger, fetch, env);
     drop(lock);
     verdict
 }
@@ -96,7 +97,7 @@ fn settings(args: &FetchArgs, env: &Env) -> Settings {
     }
 }
 
-/// Bytes as megabytes, of small ones three digits.
+/// Formats bytes as megabytes, with three digits for small numbers.
 fn megabytes(bytes: u64) -> String {
     let digits = if bytes < 1_000_000 { 3 } else { 1 };
     format!("{:.digits$}", bytes as f64 / 1e6)

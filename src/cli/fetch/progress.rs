@@ -1,4 +1,4 @@
-//! Bars on a terminal: one for each download and one for all.
+//! Progress bars on a terminal: one for each running download and one for the total.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -13,7 +13,7 @@ const BAR: &str =
     "{bar:24} {decimal_bytes}/{decimal_total_bytes}, {decimal_bytes_per_sec}: {wide_msg}";
 const TOTAL: &str = "{bar:24} {pos} of {len} matrices, {elapsed}";
 
-/// What is drawn.
+/// The progress bars.
 pub struct Progress<'t> {
     tasks: &'t [&'t WantedMatrix],
     bars: MultiProgress,
@@ -22,7 +22,7 @@ pub struct Progress<'t> {
 }
 
 impl<'t> Progress<'t> {
-    /// Of these tasks, on stderr; nothing when it is not visible.
+    /// Creates the bars for these tasks on stderr. They are hidden unless `visible`.
     pub fn new(tasks: &'t [&'t WantedMatrix], visible: bool) -> Self {
         let target = match visible {
             true => ProgressDrawTarget::stderr(),
@@ -33,7 +33,7 @@ impl<'t> Progress<'t> {
         Self { tasks, bars, total, running: Mutex::default() }
     }
 
-    /// Draws a step; jobs call it.
+    /// Draws a step. It is called by the worker threads.
     pub fn step(&self, step: Step) {
         let mut running = self.running.lock().expect("no job panics while it draws");
         match step {
@@ -56,7 +56,7 @@ impl<'t> Progress<'t> {
         }
     }
 
-    /// Runs `write` while nothing is drawn.
+    /// Hides the bars while `write` runs.
     pub fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
         self.bars.suspend(write)
     }
@@ -70,7 +70,7 @@ impl<'t> Progress<'t> {
         let bar = ProgressBar::no_length().with_style(style(BAR)).with_position(bytes);
         let bar = self.bars.insert_before(&self.total, bar);
         bar.set_message(shown(&self.tasks[number].matrix.id).into_owned());
-        // What was there before is not this run's speed.
+        // The bytes of an earlier run must not count for the speed of this run.
         bar.reset_eta();
         bar
     }

@@ -1,4 +1,4 @@
-//! `spmv-bench fetch --verify`.
+//! `spmv-bench fetch --verify`: verifies the hashes of the downloaded files.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::fetch::ledger::{Ledger, LedgerRow};
 use crate::fetch::verify::{Finding, verify};
 use crate::matrix::archive::is_matrix;
 
-/// What the summary counts.
+/// The numbers of files in the summary.
 #[derive(Default)]
 struct Tally {
     right: usize,
@@ -27,8 +27,8 @@ struct Tally {
     unknown: usize,
 }
 
-/// Hashes the ledger's files, of all matrices or of those named. Files that the ledger does not have, or
-/// none at all, are no success.
+/// Verifies the hashes of the files in the ledger, of all matrices or of the named ones. The status is bad if a
+/// file is wrong, missing or not in the ledger, or if there is no file at all.
 pub fn run(
     args: &FetchArgs,
     datasets: &Datasets,
@@ -39,8 +39,8 @@ pub fn run(
     let shown = folder.path().display();
     ensure!(
         folder.path().is_dir(),
-        "{shown}: there is no such folder to verify; --to names another, and `spmv-bench fetch` without \
-         --verify brings matrices"
+        "{shown}: there is no such folder to verify; use --to for another folder, or `spmv-bench fetch` \
+         without --verify to download matrices"
     );
     let ledger = Ledger::read(folder)?;
     let is_named = |line: &&LedgerRow| args.words.is_empty() || named.contains(&line.matrix);
@@ -50,9 +50,9 @@ pub fn run(
         let finding = find(folder, &ledger, line, &interrupted)?;
         tally.take(&folder.file(&line.file), finding, env.stdout)?;
     }
-    let brought: BTreeSet<&str> = lines(&ledger).map(|line| line.matrix.as_str()).collect();
-    for id in named.iter().filter(|id| !brought.contains(id.as_str())).collect::<BTreeSet<_>>() {
-        writeln!(env.stdout, "{id}: not brought into {}", folder.path().display())?;
+    let downloaded: BTreeSet<&str> = lines(&ledger).map(|line| line.matrix.as_str()).collect();
+    for id in named.iter().filter(|id| !downloaded.contains(id.as_str())).collect::<BTreeSet<_>>() {
+        writeln!(env.stdout, "{id}: not downloaded into {}", folder.path().display())?;
         tally.missing += 1;
     }
     if args.words.is_empty() {
@@ -64,14 +64,15 @@ pub fn run(
     Ok(tally.verdict())
 }
 
-/// A line per file: those of the ledger, and those announced by a run that ended before it entered them.
+/// Returns one line per file: the lines of the ledger, and the pending lines of a run that was killed.
 fn lines(ledger: &Ledger) -> impl Iterator<Item = &LedgerRow> {
     let entered = |file: &str| ledger.owner(file).is_some();
     let pending = ledger.pending().iter().filter(move |line| !entered(&line.file));
     ledger.lines().iter().chain(pending)
 }
 
-/// A file is right as it was entered, or as a run announced it that may have renamed it.
+/// Verifies a file. It is right if it matches its line in the ledger or its pending line: a killed run may
+/// already have renamed the new file.
 fn find(
     folder: &Folder,
     ledger: &Ledger,
@@ -88,7 +89,7 @@ fn find(
     }
 }
 
-/// Tells of the matrices' files in the folder that the ledger does not have, and counts them.
+/// Prints the matrix files in the folder that are not in the ledger. Returns their number.
 fn unknown(folder: &Folder, ledger: &Ledger, out: &mut dyn Write) -> io::Result<usize> {
     let known: BTreeSet<&str> = lines(ledger).map(|line| line.file.as_str()).collect();
     let entries = fs::read_dir(folder.path()).into_iter().flatten().flatten();

@@ -1,4 +1,4 @@
-//! A child process that measures, as its parent has it.
+//! A child process that measures, from the view of its parent.
 
 use std::fmt;
 use std::io;
@@ -19,22 +19,22 @@ use serde::de::DeserializeOwned;
 use super::wire::{Answer, Hello, receive, send};
 use crate::record::run::RunRecord;
 
-/// How often the parent looks up while it waits.
+/// The interval at which a waiting parent checks for interrupts and time limits.
 pub const TICK: Duration = Duration::from_millis(100);
-/// What a child gets to end by itself after an interruption, or when it was killed.
+/// The time that a child has to end after an interrupt or a kill signal.
 pub const LAST_GRACE: Duration = Duration::from_secs(10);
-/// What it gets to be ready in, with its libraries and devices, and to measure bandwidth.
+/// The time limit for starting a child, which opens libraries and devices and measures the bandwidth.
 const START: Duration = Duration::from_secs(600);
 
-/// The exit status of a child that finds no memory.
+/// The exit status of a child that runs out of memory.
 pub const OUT_OF_MEMORY: i32 = 12;
 
-/// An end that was asked for, and when that was.
+/// The error of an interrupted command, with the moment of the interrupt in words.
 #[derive(Debug, thiserror::Error)]
 #[error("interrupted {0}")]
 pub struct Interrupted(pub &'static str);
 
-/// A child that is ready, or at work.
+/// A running child process.
 pub struct Running {
     process: Child,
     pub socket: UnixStream,
@@ -42,10 +42,10 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts a child, and waits until it is ready; what it says of the run.
+    /// Starts a child, and waits until it is ready. Returns it with the run record that it sends.
     ///
     /// # Errors
-    /// When there is none, it refuses the command line, or the parent is interrupted.
+    /// Returns an error if the child cannot be started or refuses the command line, or if the parent is interrupted.
     pub fn start(
         program: &Path,
         hello: &Hello,
@@ -60,7 +60,7 @@ impl Running {
         let listening = std::thread::Builder::new().spawn(listen);
         listening.context("cannot start a thread")?;
         let mut running = Self { process, socket, answers };
-        // A child that has ended already does not answer.
+        // An error is ignored: if the child has already ended, there will be no answer.
         let _ = send(&running.socket, hello);
         let begun = Instant::now();
         loop {
@@ -85,28 +85,29 @@ impl Running {
         }
     }
 
-    /// How the child ended, which answers no more.
+    /// Returns how the child ended, after it has closed its connection.
     pub fn exit_report(&mut self) -> ExitReport {
         exit_report(&mut self.process)
     }
 
-    /// Asks the child to stop; when that was.
+    /// Sends an interrupt to the child. Returns the current time.
     pub fn interrupt(&self) -> Instant {
-        // It may have ended.
+        // An error is ignored, because the child may have ended.
         let _ = kill(Pid::from_raw(self.process.id() as i32), Signal::SIGINT);
         Instant::now()
     }
 }
 
 impl Drop for Running {
-    /// A child that is not at work is ended without loss, and one that is was given up.
+    /// Kills the child. It is either idle, or it has exceeded a time limit.
     fn drop(&mut self) {
         let _ = self.process.kill();
         self.exit_report();
     }
 }
 
-/// Starts this program with those words; the other end of what is its standard input.
+/// Starts this program with these arguments. Returns the process and the socket that is connected to its standard
+/// input.
 fn spawn(program: &Path, words: &[&str]) -> Result<(Child, UnixStream)> {
     let (socket, theirs) = UnixStream::pair()?;
     let process = Command::new(program)
@@ -119,10 +120,10 @@ fn spawn(program: &Path, words: &[&str]) -> Result<(Child, UnixStream)> {
     Ok((process, socket))
 }
 
-/// The single message that a child with those words sends, which ends with it.
+/// Starts a child with these arguments and returns the single message that it sends.
 ///
 /// # Errors
-/// When it sends none within `limit`, or ends before; how, after "the process".
+/// Returns an error if the child sends no message within `limit` or ends before that.
 pub fn ask<M: DeserializeOwned>(program: &Path, words: &[&str], limit: Duration) -> Result<M> {
     let (mut process, socket) = spawn(program, words)?;
     socket.set_read_timeout(Some(limit))?;
@@ -138,8 +139,8 @@ pub fn ask<M: DeserializeOwned>(program: &Path, words: &[&str], limit: Duration)
     }
 }
 
-/// Waits for the end of a child, but not for ever: one that is stuck in a driver does not even end when it
-/// is killed.
+/// Waits for the end of a child for a limited time: a child that is stuck in a driver does not end even when it is
+/// killed.
 fn exit_report(process: &mut Child) -> ExitReport {
     let begun = Instant::now();
     let mut pause = Duration::from_micros(100);
@@ -153,7 +154,7 @@ fn exit_report(process: &mut Child) -> ExitReport {
     ExitReport(None)
 }
 
-/// How a process ended; `None` when it is still there.
+/// The exit status of a process; `None` if it has not ended.
 pub struct ExitReport(Option<ExitStatus>);
 
 impl ExitReport {
@@ -161,7 +162,7 @@ impl ExitReport {
         self.0?.signal()
     }
 
-    /// Whether processes end so when memory is short.
+    /// Returns whether lack of memory typically causes this kind of exit.
     pub fn is_of_memory(&self) -> bool {
         let signals = [Signal::SIGKILL, Signal::SIGABRT];
         signals.iter().any(|&signal| self.signal() == Some(signal as i32))

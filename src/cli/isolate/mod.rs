@@ -1,8 +1,8 @@
-//! Measuring in a child process, so that a library that crashes, a device that is lost and memory that
-//! runs out end a method and not the run.
+//! Measures in child processes, so that a crashing library, a lost device or lack of memory ends a method and not
+//! the whole run.
 //!
-//! The child is kept from matrix to matrix, and replaced when it has ended: starting a process, opening
-//! libraries and compiling kernels anew for each matrix would cost more than many a matrix itself.
+//! A child is used for many matrices, and replaced when it has ended. Starting a process, opening libraries and
+//! compiling kernels for each matrix would take longer than measuring a small matrix.
 
 mod child;
 mod supervisor;
@@ -27,21 +27,21 @@ use supervisor::Supervisor;
 use wire::Hello;
 pub use wire::send;
 
-/// Who carries out tasks.
+/// The process or processes that carry out tasks.
 pub enum Runner<'a> {
     /// This process.
     Here(Box<Session<'a>>),
-    /// One child for each number of threads, because the parallel parts of setups share one thread pool in a process,
-    /// and for each modelled GPU.
+    /// Child processes: one for each modelled GPU, or one for each number of threads, because the parallel parts of
+    /// setups share one thread pool per process.
     Children(Vec<Supervisor<'a>>),
 }
 
 impl<'a> Runner<'a> {
-    /// Gets ready, in a child if `isolate`; and the facts of the run, with the machine's bandwidth if that is
-    /// wanted.
+    /// Prepares the measurement, in child processes if `isolate`. Also returns the run record, which includes the
+    /// machine's bandwidth if `bandwidth`.
     ///
     /// # Errors
-    /// When the command line cannot be run on this machine.
+    /// Returns an error if the command line cannot be run on this machine.
     pub fn start(
         args: &MeasureArgs,
         isolate: bool,
@@ -60,23 +60,23 @@ impl<'a> Runner<'a> {
         Ok((Self::Here(Box::new(session)), record))
     }
 
-    /// Carries out a task; whether it was interrupted.
+    /// Carries out a task. Returns whether it was interrupted.
     ///
     /// # Errors
-    /// When no child can be started.
-    pub fn run(&mut self, task: MatrixTask, tell: &mut dyn FnMut(Event)) -> Result<bool> {
+    /// Returns an error if no child can be started.
+    pub fn run(&mut self, task: MatrixTask, emit: &mut dyn FnMut(Event)) -> Result<bool> {
         match self {
-            Self::Here(session) => Ok(session.carry_out(&task, tell).is_err()),
+            Self::Here(session) => Ok(session.carry_out(&task, emit).is_err()),
             Self::Children(children) => {
                 let is_over = Cell::new(false);
-                let mut tell = |event: Event| {
+                let mut emit = |event: Event| {
                     if let Event::Matrix(report) = &event {
                         is_over.set(report.ended.is_some());
                     }
-                    tell(event);
+                    emit(event);
                 };
                 for child in children.iter_mut().filter(|child| child.has_open(&task)) {
-                    if child.run(task.clone(), &mut tell)? {
+                    if child.run(task.clone(), &mut emit)? {
                         return Ok(true);
                     }
                     if is_over.get() {
@@ -89,7 +89,8 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// The numbers of threads that have methods; none for a single one.
+/// Returns the numbers of threads for which methods are measured. It is empty if no number is given, and has only
+/// the largest number if no method depends on it.
 fn threads(args: &MeasureArgs) -> Result<Vec<usize>> {
     let threads = args.threads();
     let is_needed = threads.len() > 1 && chosen(args)?.iter().any(is_parallel);
@@ -97,7 +98,7 @@ fn threads(args: &MeasureArgs) -> Result<Vec<usize>> {
     Ok(if is_needed { threads } else { most.into_iter().collect() })
 }
 
-/// What each child is to be.
+/// Returns the first message for each child.
 fn hellos(args: &MeasureArgs, hello: Hello) -> Result<Vec<Hello>> {
     let (threads, models) = (threads(args)?, args.models());
     let most = threads.iter().max().copied();
@@ -115,8 +116,8 @@ fn hellos(args: &MeasureArgs, hello: Hello) -> Result<Vec<Hello>> {
     })
 }
 
-/// The children, and the facts of the run. These are the facts of the child with the most threads, with the cells of
-/// all children.
+/// Starts the children. Returns them with the run record, which is that of the child with the most threads, extended
+/// by the cells of all children.
 fn children<'a>(
     program: &Path,
     hellos: Vec<Hello>,

@@ -1,5 +1,5 @@
-//! The parent: keeps a child that measures, replaces it when it ends, and turns its end into a result
-//! of what it was at.
+//! The parent of a measuring child process: replaces the child when it has ended, and records its end as the result
+//! of the method that was running.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -17,22 +17,22 @@ use crate::record::MatrixReport;
 use crate::record::row::{Shape, Status};
 use crate::record::run::{RowKey, RunRecord};
 
-/// What a child gets beyond a method's time to end it by itself.
+/// The time beyond a method's time limit in which a child may end the method itself.
 const GRACE: Duration = Duration::from_secs(1);
-/// How often a child is tried again that ends before it has begun, or with nothing at hand.
+/// The number of attempts with children that end before they are ready, or while no method is running.
 const TRIES: usize = 4;
 
-/// A child, and what it takes to make another.
+/// A child process, and the data to start another one.
 pub struct Supervisor<'a> {
     program: PathBuf,
     hello: Hello,
     interrupted: &'a AtomicBool,
     running: Option<Running>,
-    /// What the first child said of the run.
+    /// The run record of the first child.
     record: RunRecord,
 }
 
-/// How a child's work on a task ended.
+/// The way in which a child's work on a task ended.
 enum Finish {
     Done,
     Interrupted,
@@ -40,10 +40,10 @@ enum Finish {
 }
 
 impl<'a> Supervisor<'a> {
-    /// Starts a child; what it says of the run.
+    /// Starts a child. Returns the supervisor and the run record that the child sends.
     ///
     /// # Errors
-    /// When there is no child, or it refuses the command line.
+    /// Returns an error if the child cannot be started or refuses the command line.
     pub fn start(
         program: PathBuf,
         hello: Hello,
@@ -54,25 +54,25 @@ impl<'a> Supervisor<'a> {
         Ok((Self { program, hello, interrupted, running, record: record.clone() }, record))
     }
 
-    /// Whether it has something of a task to measure.
+    /// Returns whether the child has anything left to measure for a task.
     pub fn has_open(&self, task: &MatrixTask) -> bool {
         self.record.cells.iter().any(|cell| !task.is_done(cell))
     }
 
-    /// Carries out a task, in as many children as it takes; whether it was interrupted.
+    /// Carries out a task with as many children as necessary. Returns whether it was interrupted.
     ///
     /// # Errors
-    /// When no child can be started.
-    pub fn run(&mut self, mut task: MatrixTask, tell: &mut dyn FnMut(Event)) -> Result<bool> {
+    /// Returns an error if no child can be started.
+    pub fn run(&mut self, mut task: MatrixTask, emit: &mut dyn FnMut(Event)) -> Result<bool> {
         let (mut watch, mut idle_ends) = (Watch::begin(), 0);
         loop {
-            let end = match self.attempt(&mut task, &mut watch, tell)? {
+            let end = match self.attempt(&mut task, &mut watch, emit)? {
                 Finish::Done => return Ok(false),
                 Finish::Interrupted => return Ok(true),
                 Finish::Died(end) => end,
             };
             if watch.is_idle() && idle_ends < TRIES {
-                // Another may come further.
+                // No method is the cause, so another child may succeed.
                 idle_ends += 1;
                 continue;
             }
@@ -85,27 +85,27 @@ impl<'a> Supervisor<'a> {
                 task.ended.extend(ended);
             }
             if task.ended.len() == known {
-                // Nothing more of this matrix can be had.
+                // No further progress is possible on this matrix.
                 let (status, reason) = match end {
                     Ended::Failed(reason) => (Status::Failed, reason),
                     Ended::Timeout(reason) => (Status::Timeout, reason),
                 };
                 let (file, run_id) = (task.source.to_string(), &self.record.run_id);
                 let report = MatrixReport::without_groups(file, run_id, status, reason);
-                tell(Event::Matrix(Box::new(report)));
+                emit(Event::Matrix(Box::new(report)));
                 return Ok(false);
             }
         }
     }
 
-    /// Another child; one that the system ends at once, as when memory is short, is not the last word, nor
-    /// is one without the device that the first had.
+    /// Starts another child. Repeats this a few times if the system ends the child at once, for example for lack of
+    /// memory, or if the child does not find the device of the first one.
     fn start_again(&self) -> Result<Running> {
         let started = || {
             let (running, record) = Running::start(&self.program, &self.hello, self.interrupted)?;
             let differing = differences(&self.record, &record).join("; ");
-            let what = "a new child process does not find what the first one found";
-            ensure!(differing.is_empty(), "{what} (then, now): {differing}");
+            let what = "a new child process differs from the first one";
+            ensure!(differing.is_empty(), "{what} (first, new): {differing}");
             Ok(running)
         };
         let mut tries = 1;
@@ -124,12 +124,12 @@ impl<'a> Supervisor<'a> {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// One child's work on a task. What has rows afterwards is noted in the task.
+    /// Lets one child work on a task. Records in the task which cells have rows afterwards.
     fn attempt(
         &mut self,
         task: &mut MatrixTask,
         watch: &mut Watch,
-        tell: &mut dyn FnMut(Event),
+        emit: &mut dyn FnMut(Event),
     ) -> Result<Finish> {
         let running = match self.running.take() {
             Some(running) => running,
@@ -140,25 +140,26 @@ impl<'a> Supervisor<'a> {
         };
         let (interrupted, timeout) = (self.interrupted, self.record.settings.timeout);
         let running = self.running.insert(running);
-        // If the child has ended meanwhile, there will be no answers.
+        // An error is ignored: if the child has ended, there will be no answers.
         let _ = send(&running.socket, task);
         *watch = Watch { was_read: watch.was_read, ..Watch::begin() };
         let mut asked = None::<Instant>;
         let finish = loop {
             let answer = running.answers.recv_timeout(TICK);
-            watch.look();
+            watch.update();
             match answer {
-                Ok(Answer::Told(event)) => {
+                Ok(Answer::Event(event)) => {
                     watch.note(&event, task);
-                    tell(event);
-                    watch.looked = Instant::now();
+                    emit(event);
+                    watch.updated = Instant::now();
                 }
                 Ok(Answer::Done) => return Ok(Finish::Done),
                 Ok(Answer::Interrupted) if is_raised_soon(interrupted) => {
                     break Finish::Interrupted;
                 }
                 Ok(Answer::Interrupted) => {
-                    let reason = format!("the child process was told to end {}", watch.moment());
+                    let reason =
+                        format!("the child process received a signal to end {}", watch.moment());
                     break Finish::Died(Ended::Failed(reason));
                 }
                 Ok(Answer::Lost(reason)) => break Finish::Died(Ended::Failed(reason)),
@@ -171,8 +172,10 @@ impl<'a> Supervisor<'a> {
                     let reason = format!("the child process {exit} {}{cause}", watch.moment());
                     break Finish::Died(Ended::Failed(reason));
                 }
-                // Only what it has said nothing for.
-                Err(RecvTimeoutError::Timeout) if watch.at_it() > timeout.saturating_add(GRACE) => {
+                // The time limit is checked only if no message from the child is waiting.
+                Err(RecvTimeoutError::Timeout)
+                    if watch.time_in_step() > timeout.saturating_add(GRACE) =>
+                {
                     let (limit, moment) = (timeout.as_secs_f64(), watch.moment());
                     let reason = format!("did not end within the {limit} s of --timeout {moment}");
                     break Finish::Died(Ended::Timeout(reason));
@@ -196,7 +199,7 @@ impl<'a> Supervisor<'a> {
     }
 }
 
-/// Whether the parent is interrupted too, as it is when a signal goes to both.
+/// Returns whether the parent is interrupted within a short time, as happens if a signal is sent to both processes.
 fn is_raised_soon(interrupted: &AtomicBool) -> bool {
     let begun = Instant::now();
     while !interrupted.load(Ordering::Relaxed) && begun.elapsed() < GRACE {
@@ -205,35 +208,36 @@ fn is_raised_soon(interrupted: &AtomicBool) -> bool {
     interrupted.load(Ordering::Relaxed)
 }
 
-/// How far a child is with a task.
+/// The progress of a child with a task.
 struct Watch {
-    /// None between methods.
+    /// The current step; `None` between methods.
     step: Option<Step>,
-    /// When the parent last looked, and how long the child has been at the step by then.
-    looked: Instant,
+    /// The time of the last update.
+    updated: Instant,
+    /// The time spent in the current step until the last update.
     at: Duration,
-    /// The turns that methods have had.
+    /// The time of the previous turns of each method.
     spent: HashMap<RowKey, Duration>,
-    /// Whether there will be no methods.
+    /// Whether the matrix has ended without running methods.
     is_over: bool,
-    /// Whether this child or one before it has read the matrix.
+    /// Whether this child or an earlier one has read the matrix.
     was_read: bool,
 }
 
 impl Watch {
     fn begin() -> Self {
-        let (step, looked) = (Some(Step::Load), Instant::now());
+        let (step, updated) = (Some(Step::Load), Instant::now());
         let (at, spent) = (Duration::ZERO, HashMap::new());
-        Self { step, looked, at, spent, is_over: false, was_read: false }
+        Self { step, updated, at, spent, is_over: false, was_read: false }
     }
 
-    /// Counts the time since the last look, but not what this process was stopped for.
-    fn look(&mut self) {
-        self.at += self.looked.elapsed().min(GRACE);
-        self.looked = Instant::now();
+    /// Adds the time since the last update, except time for which this process was suspended.
+    fn update(&mut self) {
+        self.at += self.updated.elapsed().min(GRACE);
+        self.updated = Instant::now();
     }
 
-    /// Takes in what the child has told.
+    /// Updates the progress after an event from the child.
     fn note(&mut self, event: &Event, task: &mut MatrixTask) {
         match event {
             Event::Step(next) => {
@@ -241,7 +245,7 @@ impl Watch {
                     *self.spent.entry(cell).or_default() += self.at;
                 }
             }
-            // The step stays what the child is at, or what it was at when it was told to end.
+            // The current step does not change.
             Event::Final(_) | Event::Partial(_) => return,
             Event::Group(group) => {
                 task.done.extend(group.timed());
@@ -257,8 +261,8 @@ impl Watch {
         self.at = Duration::ZERO;
     }
 
-    /// How long the child has been at this step, with all turns of a method.
-    fn at_it(&self) -> Duration {
+    /// Returns the time that the child has spent in this step, including all turns of the method.
+    fn time_in_step(&self) -> Duration {
         let before = match &self.step {
             Some(Step::Method(cell, _)) => self.spent.get(cell).copied().unwrap_or_default(),
             _ => Duration::ZERO,
@@ -266,12 +270,12 @@ impl Watch {
         before + self.at
     }
 
-    /// Whether no method is at fault when the child ends, nor the matrix.
+    /// Returns whether neither a method nor the matrix is the cause if the child ends now.
     fn is_idle(&self) -> bool {
         self.step.as_ref().is_none_or(|step| self.was_read && step.is_of_matrix())
     }
 
-    /// In words, when something ended.
+    /// Describes the current step for a message.
     fn moment(&self) -> String {
         let step = self.step.as_ref();
         step.map_or_else(|| "between methods".into(), |step| format!("while {}", step.describe()))

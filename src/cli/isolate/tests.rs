@@ -1,5 +1,5 @@
-//! The parent against children that follow a script: this test program, started again with `worker` as the
-//! filter of its tests.
+//! Tests the supervisor with children that follow a script. The children are this test program, started again with
+//! `worker` as the filter of its tests.
 
 use std::fs;
 use std::io;
@@ -59,7 +59,7 @@ fn record(methods: &[&str]) -> RunRecord {
     }
 }
 
-/// A group of one row.
+/// Creates a group with one row.
 fn group(method: &str) -> Event {
     let RowKey { precision, device, method, threads, cache, order } = cell(method);
     let row = Row {
@@ -81,7 +81,7 @@ fn ended() -> Event {
     Event::Matrix(Box::new(report))
 }
 
-/// The matrix is there.
+/// Creates the event that the matrix has been read.
 fn read() -> Event {
     let csr = Csr::new(3, 4, vec![0, 4, 8, 12], [0, 1, 2, 3].repeat(3), vec![1.0; 12]);
     let mut report = MatrixReport::default();
@@ -89,9 +89,9 @@ fn read() -> Event {
     Event::Matrix(Box::new(report))
 }
 
-/// The child. Run as any other test, not under the name that children are given, it does nothing.
+/// The child process. If it is run as an ordinary test, without the program name of children, it does nothing.
 #[test]
-fn a_worker_by_script() {
+fn a_worker_follows_its_script() {
     if std::env::args().next().as_deref() != Some("spmv-bench") {
         return;
     }
@@ -99,13 +99,13 @@ fn a_worker_by_script() {
     let hello: Hello = receive(&socket).unwrap();
     let mut arguments = hello.arguments();
     let script = arguments.next().unwrap().into_string().unwrap();
-    // A byte for each child before this one.
+    // The file contains one byte for each earlier child.
     let before = arguments.next().unwrap();
     let nth = fs::read(&before).unwrap().len();
     fs::write(before, vec![0; nth + 1]).unwrap();
     let ready =
         |methods: &[&str]| send(&socket, &Answer::Ready(Box::new(record(methods)))).unwrap();
-    let tell = |event| send(&socket, &Answer::Told(event)).unwrap();
+    let emit = |event| send(&socket, &Answer::Event(event)).unwrap();
     match (&*script, nth) {
         ("is never ready", _) => loop {
             std::thread::sleep(std::time::Duration::from_secs(1));
@@ -114,58 +114,61 @@ fn a_worker_by_script() {
         _ => ready(&["a", "b"]),
     }
     let task: MatrixTask = receive(&socket).unwrap();
-    tell(Event::Step(Step::Load));
+    emit(Event::Step(Step::Load));
     match (&*script, nth) {
-        ("ends after the matrix", _) => tell(ended()),
+        ("ends after the matrix", _) => emit(ended()),
         ("finds no memory", _) => std::process::exit(OUT_OF_MEMORY),
-        ("ends after a group", 0) => tell(group("a")),
+        ("ends after a group", 0) => emit(group("a")),
         ("ends after a group", _) => {
-            // What the first has told, with its time.
+            // The results of the first child, with their times.
             assert!(task.done.iter().all(|timed| timed.median_ms == Some(0.5)));
             assert!(task.is_done(&cell("a")) && !task.is_done(&cell("b")));
-            tell(group("b"));
+            emit(group("b"));
         }
-        ("ends after each group", _) => tell(group("a")),
+        ("ends after each group", _) => emit(group("a")),
         ("reads it once more" | "reads it once", 0) => {
-            tell(read());
-            tell(group("a"));
+            emit(read());
+            emit(group("a"));
         }
         ("reads it once more", 3) => {
-            tell(read());
-            tell(group("b"));
+            emit(read());
+            emit(group("b"));
         }
         ("reads it once more" | "reads it once", _) => (),
-        ("is told to end", 0) => {
-            tell(read());
-            tell(Event::Step(Step::Method(cell("a"), Turn::Prepare)));
+        ("is interrupted", 0) => {
+            emit(read());
+            emit(Event::Step(Step::Method(cell("a"), Turn::Prepare)));
             send(&socket, &Answer::Interrupted).unwrap();
         }
-        ("is told to end", _) => {
+        ("is interrupted", _) => {
             assert!(task.sizes == Some([3, 4, 12]) && task.end_of(&cell("a")).is_some());
-            tell(group("a"));
-            tell(group("b"));
+            emit(group("a"));
+            emit(group("b"));
         }
-        _ => tell(Event::Step(Step::Method(cell("a"), Turn::Prepare))),
+        _ => emit(Event::Step(Step::Method(cell("a"), Turn::Prepare))),
     }
     std::process::exit(3);
 }
 
-/// What the parent passes on, and its end, with children of that script.
+/// Runs a task with children that follow the script. Returns the results that the supervisor reports, and its end.
 fn run(script: &str) -> (Vec<String>, String) {
     let (interrupted, program) =
         (AtomicBool::new(script == "is never ready"), "/proc/self/exe".into());
     let before = NamedTempFile::new().unwrap();
     let hello = Hello::new(&[script.into(), before.path().into()], "r".into(), false);
-    let mut told = Vec::new();
+    let mut results = Vec::new();
     let ran = Supervisor::start(program, hello, &interrupted).and_then(|(mut supervisor, _)| {
         let task = MatrixTask::whole(&Source::parse("gen:dense,rows=3,cols=4".as_ref())?, true);
         supervisor.run(task, &mut |event| match event {
             Event::Step(_) | Event::Final(_) | Event::Partial(_) => (),
-            Event::Group(group) => told.extend(group.timed().map(|timed| timed.cell.method)),
-            Event::Matrix(report) => told.extend(report.ended.and_then(|row| row.reason)),
+            Event::Group(group) => results.extend(group.timed().map(|timed| timed.cell.method)),
+            Event::Matrix(report) => results.extend(report.ended.and_then(|row| row.reason)),
         })
     });
-    (told, ran.map_or_else(|error| error.to_string(), |interrupted| format!("Ok({interrupted})")))
+    (
+        results,
+        ran.map_or_else(|error| error.to_string(), |interrupted| format!("Ok({interrupted})")),
+    )
 }
 
 #[test]
@@ -174,12 +177,12 @@ fn a_matrix_that_has_its_row_gets_no_second_one() {
 }
 
 #[test]
-fn what_is_told_stays_and_another_child_does_the_rest() {
+fn results_are_kept_and_another_child_measures_the_rest() {
     let both = vec!["a".into(), "b".into()];
     assert_eq!(run("ends after a group"), (both, "Ok(false)".into()));
 }
 
-/// A matrix that could be read once is not at fault.
+/// A matrix that could be read once is not the cause of the failure.
 #[test]
 fn a_matrix_that_cannot_be_read_again_is_tried_a_few_times() {
     let both = vec!["a".into(), "b".into()];
@@ -189,23 +192,23 @@ fn a_matrix_that_cannot_be_read_again_is_tried_a_few_times() {
 }
 
 #[test]
-fn a_child_without_memory_says_so_by_its_status() {
+fn a_child_without_memory_exits_with_a_special_status() {
     let reason =
         "the child process exited with status 12 while reading the matrix, as when memory runs out";
     assert_eq!(run("finds no memory"), (vec![reason.into()], "Ok(false)".into()));
 }
 
 #[test]
-fn a_child_told_to_end_while_its_parent_was_not_is_replaced() {
-    assert_eq!(run("is told to end"), (vec!["a".into(), "b".into()], "Ok(false)".into()));
+fn a_child_is_replaced_if_only_the_child_is_interrupted() {
+    assert_eq!(run("is interrupted"), (vec!["a".into(), "b".into()], "Ok(false)".into()));
 }
 
-/// Not for ever.
+/// The number of attempts is limited.
 #[test]
-fn children_that_end_with_nothing_at_hand_are_tried_a_few_times() {
-    let (told, end) = run("ends after each group");
-    let (last, groups) = told.split_last().unwrap();
-    assert!(groups.iter().all(|method| method == "a") && groups.len() < 9, "{told:?}");
+fn children_that_end_between_methods_are_replaced_a_few_times() {
+    let (results, end) = run("ends after each group");
+    let (last, groups) = results.split_last().unwrap();
+    assert!(groups.iter().all(|method| method == "a") && groups.len() < 9, "{results:?}");
     assert_eq!(
         (&**last, &*end),
         ("the child process exited with status 3 between methods", "Ok(false)")
@@ -213,11 +216,11 @@ fn children_that_end_with_nothing_at_hand_are_tried_a_few_times() {
 }
 
 #[test]
-fn a_child_that_finds_less_than_the_first_does_not_go_on() {
-    let (told, end) = run("finds less the second time");
-    let expected = "a new child process does not find what the first one found (then, now): methods that \
-                    only one has: [\"b\"], []";
-    assert_eq!((told, &*end), (vec![], expected));
+fn a_child_with_fewer_methods_than_the_first_is_refused() {
+    let (results, end) = run("finds less the second time");
+    let expected = "a new child process differs from the first one (first, new): methods in only one \
+                    of them: [\"b\"], []";
+    assert_eq!((results, &*end), (vec![], expected));
 }
 
 #[test]
@@ -226,21 +229,21 @@ fn a_child_that_is_never_ready_can_be_interrupted() {
     assert_eq!(run("is never ready"), (vec![], expected.into()));
 }
 
-/// Children that are a shell: the descriptor 0 is the socket.
+/// The children are shells whose standard input is the socket.
 #[test]
-fn a_child_that_gives_no_answer_is_given_up() {
+fn a_child_without_an_answer_is_an_error() {
     let limit = Duration::from_millis(300);
     let ask = |script| ask::<String>("/bin/sh".as_ref(), &["-c", script], limit);
     for (script, end) in [
         ("exec sleep 100", "the child process did not answer within 0.3 s"),
         ("kill -SEGV $$", "the child process was ended by signal 11 (SIGSEGV)"),
         ("exit 0", "the child process exited with status 0"),
-        // A message of one byte that is not whole.
+        // An incomplete message of one byte.
         (r"printf '\001\000' >&0; exit 3", "the child process exited with status 3"),
     ] {
         assert_eq!(ask(script).unwrap_err().to_string(), end);
     }
-    // "abc" in CBOR, and a library that would not let the process end.
+    // "abc" in CBOR, followed by a process that does not end.
     let script = r"printf '\004\000\000\000\000\000\000\000\143abc' >&0; exec sleep 100";
     assert_eq!(ask(script).unwrap(), "abc");
 }

@@ -1,5 +1,5 @@
-//! What passes between the program and a child of it: messages over a pair of sockets, one of which is
-//! the child's standard input.
+//! The messages between the program and a child process. They are sent over a pair of sockets, one of which is the
+//! child's standard input.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -12,22 +12,22 @@ use serde::de::DeserializeOwned;
 use crate::cli::task::Event;
 use crate::record::run::RunRecord;
 
-/// The first message: what the child is to be.
+/// The first message to the child, which configures it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Hello {
-    /// The command line, as bytes.
+    /// The arguments of the parent, as bytes.
     arguments: Vec<Vec<u8>>,
-    /// What its rows bear.
+    /// The identifier of the run, for the rows.
     pub run_id: String,
-    /// The number of threads that it runs with, of several.
+    /// The number of threads of this child, if the command line has several numbers.
     pub threads: Option<usize>,
-    /// The modelled GPU that it has, of several.
+    /// The modelled GPU of this child, if the command line has several.
     pub model: Option<String>,
-    /// Whether it has only the methods that depend on that number.
+    /// Whether the child runs only the methods that depend on the number of threads.
     pub only_parallel: bool,
-    /// Whether the record that it answers with tells the machine's bandwidth.
+    /// Whether the child measures the machine's bandwidth for the run record.
     pub bandwidth: bool,
-    /// Whether it keeps to itself what the first child has told on stderr.
+    /// Whether the child prints no messages on stderr, because the first child has already printed them.
     pub quiet: bool,
     /// The parent's process id.
     pub parent: u32,
@@ -41,7 +41,7 @@ impl Hello {
         Self { arguments, run_id, threads, model: None, only_parallel, bandwidth, quiet, parent }
     }
 
-    /// The same with one of several numbers of threads, of which `most` is the largest.
+    /// Configures the child for one of several numbers of threads, of which `most` is the largest.
     pub fn with_threads(self, threads: usize, most: usize) -> Self {
         let is_first = threads == most;
         let bandwidth = self.bandwidth && is_first;
@@ -54,40 +54,41 @@ impl Hello {
         }
     }
 
-    /// The same with one of several modelled GPUs.
+    /// Configures the child for one of several modelled GPUs.
     pub fn with_model(self, model: String, is_first: bool) -> Self {
         Self { model: Some(model), quiet: !is_first, ..self }
     }
 
-    /// For another child in the first one's place.
+    /// Configures a child that replaces the first one.
     pub fn again(self) -> Self {
         Self { bandwidth: false, quiet: true, ..self }
     }
 
-    /// The command line.
+    /// Returns the arguments of the parent.
     pub fn arguments(&self) -> impl Iterator<Item = OsString> {
         self.arguments.iter().cloned().map(OsString::from_vec)
     }
 }
 
-/// What the child says; after the first, it is sent a [`MatrixTask`](crate::cli::task::MatrixTask) at a time.
+/// A message from the child. After the first one, the parent sends a
+/// [`MatrixTask`](crate::cli::task::MatrixTask) at a time.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Answer {
-    /// To [`Hello`].
+    /// The answer to [`Hello`] of a child that is ready.
     Ready(Box<RunRecord>),
-    /// To [`Hello`]: why the command line cannot be run.
+    /// The answer to [`Hello`] with the reason why the command line cannot be run.
     Refused(String),
-    /// Of a task.
-    Told(Event),
+    /// An event of a task.
+    Event(Event),
     /// The task is done.
     Done,
     /// The task was interrupted.
     Interrupted,
-    /// The device does nothing more for this process, which ends now; the error.
+    /// The device is lost, with the error. The child ends after this message.
     Lost(String),
 }
 
-/// Sends a message, whole.
+/// Sends a message, preceded by its length in bytes.
 pub fn send(mut to: impl Write, message: &impl Serialize) -> io::Result<()> {
     let mut bytes = vec![0; 8];
     ciborium::into_writer(message, &mut bytes).map_err(io::Error::other)?;
@@ -96,7 +97,7 @@ pub fn send(mut to: impl Write, message: &impl Serialize) -> io::Result<()> {
     to.write_all(&bytes)
 }
 
-/// The next message; an error of the kind `UnexpectedEof` when the other side has ended.
+/// Receives the next message. Returns an error of the kind `UnexpectedEof` if the other side has ended.
 pub fn receive<M: DeserializeOwned>(mut from: impl Read) -> io::Result<M> {
     let mut length = [0; 8];
     from.read_exact(&mut length)?;
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_no_text_and_numbers_that_are_none_arrive() {
+    fn names_that_are_not_utf8_and_nan_are_transferred() {
         let name = OsString::from_vec(b"a\xff\nb.mtx".to_vec());
         let task = MatrixTask::whole(&Source::File(name.into()), true);
         assert_eq!(through(&task).source, task.source);

@@ -1,4 +1,4 @@
-//! The child: measures what it is told to, and tells how far it is.
+//! The child process: carries out the tasks of its parent and sends events back.
 
 use std::fs::{self, File};
 use std::io;
@@ -20,19 +20,20 @@ use crate::cli::session::Session;
 use crate::cli::task::MatrixTask;
 use crate::cli::{CommandStatus, Env};
 
-/// When memory runs out, the system is to end the child, not the program that keeps the results.
+/// The OOM score adjustment of the child: if memory runs out, the system must kill the child, not the parent with
+/// the results.
 const OOM_SCORE: &str = "500";
 
-/// Runs the child, until its parent has no more for it or ends.
+/// Runs the child until its parent has no more tasks or ends.
 pub fn run(env: &mut Env) -> Result<CommandStatus> {
     set_pdeathsig(Signal::SIGKILL)?;
     set_name(c"spmv-bench")?;
-    // It may not be permitted; then the system chooses.
+    // This may not be permitted; then the system chooses the process.
     let _ = fs::write("/proc/self/oom_score_adj", OOM_SCORE);
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let hello: Hello =
         receive(&socket).context("worker is a command that only spmv-bench itself runs")?;
-    // It may have ended before this process asked to end with it.
+    // The parent may have ended before the call of `set_pdeathsig`.
     ensure!(getppid().as_raw() as u32 == hello.parent, "the program that started this has ended");
     take_input_of(hello.parent);
     let mut measure = measure_args(&hello)?;
@@ -57,12 +58,12 @@ pub fn run(env: &mut Env) -> Result<CommandStatus> {
     let record = session.facts(command, &env.date, &env.system, bandwidth);
     send(&socket, &Answer::Ready(Box::new(record)))?;
     while let Ok(task) = receive::<MatrixTask>(&socket) {
-        // Without a parent there is nobody to go on for.
-        let mut tell = |event| match send(&socket, &Answer::Told(event)) {
+        // Without a parent there is no reason to continue.
+        let mut emit = |event| match send(&socket, &Answer::Event(event)) {
             Ok(()) => (),
             Err(_) => std::process::exit(2),
         };
-        match session.carry_out(&task, &mut tell) {
+        match session.carry_out(&task, &mut emit) {
             Ok(()) => send(&socket, &Answer::Done)?,
             Err(Stopped::Interrupted) => send(&socket, &Answer::Interrupted)?,
             Err(Stopped::Lost { reason, .. }) => {
@@ -74,18 +75,18 @@ pub fn run(env: &mut Env) -> Result<CommandStatus> {
     Ok(CommandStatus::Ok)
 }
 
-/// Makes the parent's standard input this process' own, which the socket has been until now: `--mtx /dev/stdin` reads
-/// it. Where it cannot be opened, the socket stays there, and reading it is refused.
+/// Replaces the standard input of this process, which is the socket, by that of the parent, so that
+/// `--mtx /dev/stdin` can read it. If it cannot be opened, the socket remains, and reading it as a matrix is refused.
 fn take_input_of(parent: u32) {
     let mut options = File::options();
-    // A pipe without a writer would not be opened for ever.
+    // Opening a named pipe without a writer would otherwise wait for ever.
     options.read(true).custom_flags(OFlag::O_NONBLOCK.bits());
     if let Ok(input) = options.open(format!("/proc/{parent}/fd/0")) {
         let _ = dup2_stdin(input);
     }
 }
 
-/// The options of the command line that the parent was given.
+/// Parses the measuring options of the parent's command line.
 fn measure_args(hello: &Hello) -> Result<MeasureArgs> {
     let cli = Cli::try_parse_from(hello.arguments())?;
     Ok(match cli.command {

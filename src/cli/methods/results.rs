@@ -1,4 +1,4 @@
-//! `spmv-bench methods --results CSV`: the list beside measured results.
+//! `spmv-bench methods --results CSV`: prints the list of methods with measured results.
 
 use std::io::Write;
 use std::path::Path;
@@ -17,9 +17,9 @@ use crate::report::table::{Cell, Table};
 use crate::report::{lines, matched};
 use crate::scalar::Precision;
 
-/// Prints a Markdown table of the methods that ran in f64 on a corpus, with hot caches, in the natural order and with
-/// the most threads: their speeds over the baselines, setups as
-/// medians in products of the first baseline, memory as medians over that of the CSR arrays.
+/// Prints a Markdown table of the methods that ran in f64 on a corpus, with hot caches, in the natural order and
+/// with the largest number of threads. The columns are the speed-ups over the baselines, the median setup time in
+/// products of the first baseline, and the median additional memory relative to the CSR arrays.
 pub fn table(results: &Path, out: &mut dyn Write) -> Result<()> {
     let all = lines::read(results)?;
     let threads = all.iter().filter_map(|line| line.row.threads).max();
@@ -58,7 +58,7 @@ fn median(values: &[f64]) -> Cell {
     Statistic::Median.of(values).into()
 }
 
-/// Bytes beyond CSR over those of the CSR arrays.
+/// Returns the additional bytes of a method divided by the bytes of the CSR arrays.
 fn beyond_csr(row: &Row) -> Option<f64> {
     let csr = 12 * row.num_nonzeros? + 4 * (row.num_rows? + 1);
     Some(row.extra_bytes? as f64 / csr as f64)

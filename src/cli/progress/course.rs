@@ -1,4 +1,4 @@
-//! How far the work on one matrix is, and about how long it still takes.
+//! The progress of the work on one matrix, and an estimate of its remaining time.
 
 use std::collections::HashMap;
 
@@ -9,14 +9,14 @@ use crate::cli::task::{Event, Step};
 use crate::record::row::Row;
 use crate::record::run::RowKey;
 
-/// Seconds that were expected for some work, and that it took.
+/// The expected and the actual time of some work, in seconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Rate {
     expected: f64,
     used: f64,
 }
 
-/// What the parts of the work on a matrix take over what was expected.
+/// The ratios of actual to expected time for the parts of the work on a matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct Rates {
     prepare: Rate,
@@ -28,28 +28,28 @@ pub struct Course {
     estimate: Estimate,
     was_read: bool,
     open: HashMap<RowKey, Open>,
-    /// What the measuring process is at, and since when.
+    /// The current step and its start time in seconds.
     step: Option<(Step, f64)>,
 }
 
-/// What is left of a method.
+/// The remaining work of a method.
 struct Open {
     is_ready: bool,
     rounds: usize,
 }
 
 impl Rate {
-    /// As expected, which `seconds` of work may correct.
+    /// Creates a ratio of one with the weight of `seconds` of work.
     pub fn after(seconds: f64) -> Self {
         Self { expected: seconds, used: seconds }
     }
 
-    /// With what a part took; what was before counts for `share`.
+    /// Adds the times of a part; the earlier times are multiplied by `share`.
     pub fn with(self, share: f64, expected: f64, used: f64) -> Self {
         Self { expected: share * self.expected + expected, used: share * self.used + used }
     }
 
-    /// The time that work takes over what is expected.
+    /// Returns the ratio of actual to expected time.
     pub fn factor(&self) -> f64 {
         self.used / self.expected
     }
@@ -63,7 +63,7 @@ impl Default for Rates {
 }
 
 impl Rates {
-    /// For the next matrix, which is another.
+    /// Halves the weight of the earlier times before the next matrix.
     pub fn fade(&mut self) {
         self.prepare = self.prepare.with(0.5, 0.0, 0.0);
         self.turn = self.turn.with(0.5, 0.0, 0.0);
@@ -71,14 +71,14 @@ impl Rates {
 }
 
 impl Course {
-    /// The work on the methods that are open.
+    /// Creates the progress of a matrix with these open methods.
     pub fn new(estimate: Estimate, cells: Vec<RowKey>) -> Self {
         let rounds = estimate.rounds;
         let open = cells.into_iter().map(|cell| (cell, Open { is_ready: false, rounds }));
         Self { estimate, was_read: false, open: open.collect(), step: None }
     }
 
-    /// Takes in what is told at the time `now`, and what the step before took.
+    /// Updates the progress after an event at the time `now`, and the rates with the time of the previous step.
     pub fn note(&mut self, event: &Event, now: f64, settings: &Settings, rates: &mut Rates) {
         match event {
             Event::Step(step) => {
@@ -98,7 +98,7 @@ impl Course {
                 self.step = None;
             }
             Event::Final(row) => {
-                // What ends while it is prepared tells nothing of preparations.
+                // The time of a preparation that fails is not representative.
                 self.step = None;
                 row.cell().and_then(|cell| self.open.remove(&cell));
             }
@@ -127,7 +127,7 @@ impl Course {
         }
     }
 
-    /// About how many seconds it still takes.
+    /// Returns the estimated remaining time in seconds.
     pub fn left(&self, now: f64, rates: &Rates) -> f64 {
         let Estimate { read, prepare, turn, .. } = self.estimate;
         let (prepare, turn) = (prepare * rates.prepare.factor(), turn * rates.turn.factor());
@@ -144,8 +144,8 @@ impl Course {
         read + methods - expected.min(now - since)
     }
 
-    /// What is at hand, in words.
-    pub fn at_hand(&self) -> String {
+    /// Describes the current step.
+    pub fn current_step(&self) -> String {
         let Some((step, _)) = &self.step else { return String::new() };
         let Step::Method(cell, turn) = step else { return step.describe() };
         let (precision, device) = (cell.precision.name(), cell.device.name());

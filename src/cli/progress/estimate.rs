@@ -1,4 +1,4 @@
-//! About how long a matrix takes, from its size and the settings: for the time left, for shares of a corpus and for
+//! Estimates the time for a matrix from its size and the settings: for the remaining time, the shards of a corpus and
 //! the plans of experiments.
 
 use std::time::Duration;
@@ -7,35 +7,38 @@ use crate::bench::plan::Settings;
 use crate::matrix::source::Source;
 use crate::method::Device;
 
-/// About how many bytes of a text file make an entry, and how many bytes a compressed byte stands for.
+/// The approximate number of bytes per entry in a text file.
 const BYTES_PER_ENTRY: u64 = 12;
+/// The approximate compression ratio of a compressed file.
 const COMPRESSION: u64 = 4;
-/// Entries that are read, or made, in a second.
+/// The number of entries that are read or generated per second.
 const ENTRIES_PER_SECOND: f64 = 1e7;
-/// Nonzeros that a product multiplies in a second, for a method that nobody has measured.
+/// The number of nonzeros that a product processes per second, for a method with unknown speed.
 const NONZEROS_PER_SECOND: f64 = 1e9;
-/// Products that a setup takes, about; and one verification.
+/// The approximate duration of a setup, in products.
 const SETUP_PRODUCTS: f64 = 30.0;
+/// The approximate duration of a verification, in products.
 const VERIFY_PRODUCTS: f64 = 10.0;
-/// Seconds that a method's preparation and a turn take, however small the matrix is.
+/// The minimum time of a method's preparation, in seconds.
 const PREPARE: f64 = 0.005;
+/// The minimum time of a turn, in seconds.
 const TURN: f64 = 0.007;
 
-/// Seconds that the parts of the work on a matrix take.
+/// The estimated times of the parts of the work on a matrix, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimate {
-    /// Reading it, and making the reference.
+    /// The time for reading the matrix and computing the reference.
     pub read: f64,
-    /// A method's preparation.
+    /// The time for preparing a method.
     pub prepare: f64,
-    /// A method's turn in a round.
+    /// The time for one turn of a method in a round.
     pub turn: f64,
-    /// How many rounds there are.
+    /// The number of rounds.
     pub rounds: usize,
 }
 
 impl Estimate {
-    /// For a matrix of so many entries. It is the same on every machine.
+    /// Estimates the times for a matrix with `entries` entries. The result is the same on every machine.
     pub fn of(entries: u64, settings: &Settings) -> Self {
         let product = entries as f64 / NONZEROS_PER_SECOND;
         let nnz = usize::try_from(entries).unwrap_or(usize::MAX);
@@ -51,13 +54,13 @@ impl Estimate {
         }
     }
 
-    /// Seconds for all of it, with so many methods.
+    /// Returns the total time in seconds for this number of methods.
     pub fn seconds(&self, methods: usize) -> f64 {
         self.read + methods as f64 * (self.prepare + self.rounds as f64 * self.turn)
     }
 }
 
-/// About how many entries a matrix has whose file has so many bytes.
+/// Returns the approximate number of entries of a matrix whose file has `bytes` bytes.
 pub fn entries(source: &Source, bytes: u64) -> u64 {
     match source {
         Source::File(path) if path.extension().is_some_and(|end| end == "gz") => {
@@ -70,7 +73,7 @@ pub fn entries(source: &Source, bytes: u64) -> u64 {
     }
 }
 
-/// A time as one number.
+/// Formats a time as one number with its unit.
 pub fn span(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
@@ -97,7 +100,7 @@ mod tests {
     fn time_limits_bound_the_estimate_and_size_makes_it_grow() {
         let settings = Settings::new(Protocol::MergeSpmv);
         let seconds = |entries| Estimate::of(entries, &settings).seconds(10);
-        // Two seconds of products for each method, and little beside.
+        // Two seconds of products for each method, and little additional time.
         assert!((20.0..22.0).contains(&seconds(100_000)), "{}", seconds(100_000));
         assert!(seconds(100_000_000) > 2.0 * seconds(100_000));
         // 200000 products of ten entries take 2 ms.

@@ -1,5 +1,5 @@
-//! Progress on the terminal: how much of the work is done, how long the rest takes, and what is at hand; of a
-//! single matrix also what became of each method so far.
+//! The progress display on the terminal: the finished share of the work, the remaining time and the current step;
+//! for a single matrix also the results of the methods so far.
 
 mod course;
 pub mod estimate;
@@ -24,15 +24,15 @@ use crate::terminal::shown;
 use estimate::{Estimate, entries};
 use pace::Pace;
 
-/// Characters of the bar.
+/// The width of the bar in characters.
 const BAR: usize = 24;
-/// Lines of the terminal that methods leave free.
+/// The number of terminal lines that the list of methods leaves free.
 const FREE: usize = 4;
 
-/// A matrix, the bytes of its file, and how many of its methods are open.
+/// A matrix, the size of its file in bytes, and the number of its open methods.
 pub type Work<'s> = (&'s Source, u64, usize);
 
-/// A bar on stderr, or nothing where that is no terminal.
+/// A progress bar on stderr, or nothing if it is not visible.
 pub struct Progress(Option<Drawn>);
 
 #[derive(Clone)]
@@ -44,17 +44,17 @@ struct Drawn {
 struct State {
     pace: Pace,
     clock: Instant,
-    /// What became of methods whose group is not complete, if that is shown.
+    /// The results of methods whose group is not complete, if they are displayed.
     methods: Option<Vec<Row>>,
 }
 
 impl Progress {
-    /// Of many matrices.
+    /// Creates the display for many matrices.
     pub fn of_many(works: &[Work], settings: &Settings, visible: bool) -> Self {
         Self::new(works, settings, visible, None)
     }
 
-    /// Of one matrix, with what becomes of its methods.
+    /// Creates the display for one matrix, with the results of its methods.
     pub fn of_one(work: Work, settings: &Settings, visible: bool) -> Self {
         Self::new(&[work], settings, visible, Some(Vec::new()))
     }
@@ -72,7 +72,7 @@ impl Progress {
         let words = state.clone();
         let write = move |_: &ProgressState, to: &mut dyn fmt::Write| {
             let (rows, columns) = Term::stderr().size();
-            // A line that cannot be drawn is drawn at the next time.
+            // An error is ignored, because the text is drawn again soon.
             let _ = to.write_str(&lock(&words).text(rows.into(), columns.into()));
         };
         let style = ProgressStyle::with_template("{words}").expect("a valid template");
@@ -81,14 +81,14 @@ impl Progress {
         Self(Some(Drawn { bar, state }))
     }
 
-    /// A matrix begins, of which these cells are open.
+    /// Starts a matrix with these open cells.
     pub fn begin(&self, source: &Source, bytes: u64, cells: Vec<RowKey>) {
         self.update(|pace, now| {
             pace.begin(source.to_string(), entries(source, bytes), cells, now);
         });
     }
 
-    /// Shows what is told of the matrix.
+    /// Updates the display after an event.
     pub fn note(&self, event: &Event) {
         self.update(|pace, now| pace.note(event, now));
         if let Some(drawn) = &self.0
@@ -102,7 +102,7 @@ impl Progress {
         }
     }
 
-    /// The matrix at hand is done, or one that was done before.
+    /// Ends the current matrix, or counts a matrix that was finished in an earlier run.
     pub fn end(&self) {
         self.update(Pace::end);
     }
@@ -114,7 +114,7 @@ impl Progress {
         change(&mut state.pace, now);
     }
 
-    /// Runs `write` while nothing is drawn.
+    /// Hides the bar while `write` runs.
     pub fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
         match &self.0 {
             Some(drawn) => drawn.bar.suspend(write),
@@ -130,13 +130,13 @@ impl Progress {
     }
 }
 
-/// What a thread that panicked has left is as good as before.
+/// Locks the state, even if another thread has panicked, because the state remains valid.
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl State {
-    /// The bar, what stands behind it and below, on a terminal of so many rows and columns.
+    /// Returns the text of the display for a terminal with this size: the bar, its description and the methods.
     fn text(&self, rows: usize, columns: usize) -> String {
         let now = self.clock.elapsed().as_secs_f64();
         let done = ((self.pace.share(now) * BAR as f64) as usize).min(BAR);

@@ -1,5 +1,5 @@
-//! How far a run over matrices is, and about how long it still takes. What the matrices measured so far took
-//! corrects what is expected of the others.
+//! The progress of a run over several matrices, and an estimate of its remaining time. The times of the finished
+//! matrices correct the expected times of the others.
 
 use std::time::Duration;
 
@@ -9,28 +9,30 @@ use crate::bench::plan::Settings;
 use crate::cli::task::Event;
 use crate::record::run::RowKey;
 
-/// What the expectation is worth against what was seen, as a share of all that is expected. With less, the first
-/// methods would make the time left jump.
+/// The weight of the expectation relative to the measured times, as a share of the total expected time. With a smaller
+/// weight, the remaining time would fluctuate strongly during the first methods.
 const TRUST: f64 = 0.05;
-/// What a matrix counts for the expectation after the next one.
+/// The factor by which the weight of earlier matrices decreases with each matrix.
 const FADE: f64 = 0.8;
 
-/// The matrices of a run.
+/// The progress over the matrices of a run.
 pub struct Pace {
     settings: Settings,
-    /// All, and how many of them are done.
+    /// The number of matrices.
     matrices: usize,
+    /// The number of finished matrices.
     done: usize,
-    /// Seconds that are expected of those done, and of those not begun.
+    /// The expected time of the finished matrices, in seconds.
     behind: f64,
+    /// The expected time of the matrices that have not begun, in seconds.
     ahead: f64,
-    /// Of whole matrices.
+    /// The ratio of actual to expected time of whole matrices.
     rate: Rate,
     rates: Rates,
     current: Option<Current>,
 }
 
-/// The matrix at hand.
+/// The current matrix.
 struct Current {
     name: String,
     expected: f64,
@@ -43,7 +45,7 @@ impl Current {
         self.course.left(now, rates).max(0.0)
     }
 
-    /// Which part of it is done.
+    /// Returns the finished share of the matrix, from 0 to 1.
     fn share(&self, now: f64, rates: &Rates) -> f64 {
         let (used, left) = (now - self.begun, self.left(now, rates));
         if left > 0.0 { used / (used + left) } else { 1.0 }
@@ -51,7 +53,8 @@ impl Current {
 }
 
 impl Pace {
-    /// Of so many matrices, some of which may be done; `ahead` seconds are expected of the others.
+    /// Creates the progress of a run. `matrices` includes matrices that are already finished, and `ahead` is the
+    /// expected time of the others in seconds.
     pub fn new(settings: Settings, matrices: usize, ahead: f64) -> Self {
         Self {
             settings,
@@ -65,7 +68,7 @@ impl Pace {
         }
     }
 
-    /// A matrix begins, some of whose methods are open.
+    /// Starts a matrix with these open cells.
     pub fn begin(&mut self, name: String, entries: u64, cells: Vec<RowKey>, now: f64) {
         let estimate = Estimate::of(entries, &self.settings);
         let expected = estimate.seconds(cells.len());
@@ -74,20 +77,20 @@ impl Pace {
         self.current = Some(Current { name, expected, begun: now, course });
     }
 
-    /// Takes in what is told of the matrix at hand.
+    /// Updates the progress after an event.
     pub fn note(&mut self, event: &Event, now: f64) {
         let Some(current) = &mut self.current else { return };
         current.course.note(event, now, &self.settings, &mut self.rates);
         if let Event::Matrix(report) = event
             && report.ended.is_some()
         {
-            // Nothing is measured on it, so it tells nothing of the others.
+            // Nothing is measured on this matrix, so its time must not affect the estimate for the others.
             self.behind += current.expected;
             self.current = None;
         }
     }
 
-    /// The matrix at hand is done, or one that was done before.
+    /// Ends the current matrix, or counts a matrix that was finished in an earlier run.
     pub fn end(&mut self, now: f64) {
         self.done += 1;
         let Some(Current { expected, begun, .. }) = self.current.take() else { return };
@@ -96,11 +99,11 @@ impl Pace {
         self.behind += expected;
     }
 
-    /// About how many seconds all of it still takes.
+    /// Returns the estimated remaining time of the run in seconds.
     pub fn left(&self, now: f64) -> f64 {
         let Some(current) = &self.current else { return self.ahead * self.rate.factor() };
         let (used, left) = (now - current.begun, current.left(now, &self.rates));
-        // So much of it counts as if it were a matrix of its own.
+        // The finished share of the current matrix counts like a separate matrix.
         let share = current.share(now, &self.rates);
         let fade = 1.0 - (1.0 - FADE) * share;
         left + self.ahead * self.rate.with(fade, current.expected * share, used).factor()
@@ -110,7 +113,7 @@ impl Pace {
         Duration::try_from_secs_f64(self.left(now)).unwrap_or(Duration::MAX)
     }
 
-    /// Which part of the work is done, from 0 to 1.
+    /// Returns the finished share of the work, from 0 to 1.
     pub fn share(&self, now: f64) -> f64 {
         let current = self.current.as_ref();
         let (expected, share) = current
@@ -119,7 +122,7 @@ impl Pace {
         if all > 0.0 { (self.behind + expected * share) / all } else { 1.0 }
     }
 
-    /// In a line.
+    /// Describes the progress in one line.
     pub fn describe(&self, now: f64) -> String {
         let mut words = match self.matrices {
             1 => String::new(),
@@ -128,8 +131,8 @@ impl Pace {
         let percent = (100.0 * self.share(now)).floor();
         words += &format!("{percent} %, {} left", span(self.time_left(now)));
         if let Some(current) = &self.current {
-            let at_hand = current.course.at_hand();
-            let parts = [Some(&current.name).filter(|_| self.matrices != 1), Some(&at_hand)];
+            let step = current.course.current_step();
+            let parts = [Some(&current.name).filter(|_| self.matrices != 1), Some(&step)];
             let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
             words += &parts.map(|part| format!(": {part}")).collect::<String>();
         }

@@ -1,4 +1,4 @@
-//! Runs on a clock of numbers.
+//! Tests the progress estimate with simulated times.
 
 use super::pace::Pace;
 use super::*;
@@ -38,17 +38,17 @@ fn final_row(cell: &RowKey, status: Status) -> Event {
     Event::Final(Box::new(row))
 }
 
-/// A run over matrices of so many entries each, where a turn takes `turn` seconds: the time left that is told at each
-/// event, and when that was.
-fn told(matrices: &[u64], turn: impl Fn(u64) -> f64) -> Vec<(f64, f64)> {
-    let (cells, mut now, mut told) = (cells(10), 0.0, Vec::new());
+/// Simulates a run over matrices with these numbers of entries, in which a turn takes `turn` seconds. Returns the time
+/// of each event and the estimated remaining time.
+fn estimates(matrices: &[u64], turn: impl Fn(u64) -> f64) -> Vec<(f64, f64)> {
+    let (cells, mut now, mut estimates) = (cells(10), 0.0, Vec::new());
     let seconds = |&entries| Estimate::of(entries, &settings()).seconds(10);
     let mut pace = Pace::new(settings(), matrices.len(), matrices.iter().map(seconds).sum());
     for &entries in matrices {
         pace.begin("a".into(), entries, cells.clone(), now);
         let mut at = |event: Event, takes: f64, now: &mut f64| {
             pace.note(&event, *now);
-            told.push((*now, pace.left(*now)));
+            estimates.push((*now, pace.left(*now)));
             *now += takes;
         };
         at(Event::Step(Step::Load), 0.1, &mut now);
@@ -69,17 +69,17 @@ fn told(matrices: &[u64], turn: impl Fn(u64) -> f64) -> Vec<(f64, f64)> {
         }
         pace.end(now);
     }
-    told.push((now, pace.left(now)));
-    told
+    estimates.push((now, pace.left(now)));
+    estimates
 }
 
-/// By a sixth, from the first event to the last, where all takes what is expected.
+/// If everything takes the expected time, the error is at most a sixth from the first to the last event.
 #[test]
-fn the_time_left_is_right_where_the_expectation_is() {
-    let told = told(&[100_000; 5], |_| 1.0);
-    let (end, nothing) = *told.last().unwrap();
+fn the_remaining_time_is_right_if_the_expectation_is() {
+    let estimates = estimates(&[100_000; 5], |_| 1.0);
+    let (end, nothing) = *estimates.last().unwrap();
     assert!(nothing.abs() < 1e-9 && end > 90.0, "{nothing} left at {end}");
-    for (now, left) in told {
+    for (now, left) in estimates {
         let truth = end - now;
         assert!(
             (left - truth).abs() <= truth / 6.0 + 1.0,
@@ -88,13 +88,13 @@ fn the_time_left_is_right_where_the_expectation_is() {
     }
 }
 
-/// A machine that is four times as slow: once two of twenty matrices are done the error is less than a third, and the
-/// time left never jumps.
+/// The machine is four times slower than expected: after two of twenty matrices the error is less than a third, and the
+/// remaining time never jumps.
 #[test]
-fn what_was_measured_corrects_the_expectation() {
-    let told = told(&[100_000; 20], |_| 4.0);
-    let end = told.last().unwrap().0;
-    for pair in told.windows(2) {
+fn measured_times_correct_the_expectation() {
+    let estimates = estimates(&[100_000; 20], |_| 4.0);
+    let end = estimates.last().unwrap().0;
+    for pair in estimates.windows(2) {
         let [(_, before), (now, left)] = [pair[0], pair[1]];
         let truth = end - now;
         assert!(
@@ -107,7 +107,7 @@ fn what_was_measured_corrects_the_expectation() {
     }
 }
 
-/// What is skipped costs nothing, what is too noisy has further rounds.
+/// Skipped methods need no time, and noisy methods have additional rounds.
 #[test]
 fn methods_that_end_early_and_rounds_that_are_added_count() {
     let cells = cells(2);
@@ -138,7 +138,7 @@ fn a_matrix_that_is_not_measured_corrects_nothing() {
 }
 
 #[test]
-fn a_line_tells_what_is_done_what_is_left_and_what_is_at_hand() {
+fn a_line_shows_progress_remaining_time_and_current_step() {
     let step = Event::Step(Step::Method(cells(1).remove(0), Turn::Round { number: 2, of: 6 }));
     let mut one = Pace::new(settings(), 1, 0.0);
     one.begin("a.mtx".into(), 100_000, cells(1), 0.0);
@@ -150,9 +150,9 @@ fn a_line_tells_what_is_done_what_is_left_and_what_is_at_hand() {
     assert_eq!(many.describe(0.0), "1 of 3 matrices, 0 %, 7 min left: a.mtx");
 }
 
-/// On a low terminal the last methods are shown, on a narrow one their names.
+/// A terminal with few lines shows only the last methods, and a narrow one only their names.
 #[test]
-fn methods_stand_below_as_far_as_there_is_room() {
+fn methods_are_listed_below_as_far_as_there_is_room() {
     let rows = ["first", "second", "third method"]
         .map(|name| Row { method_name: Some(name.into()), ..Row::default() });
     let pace = Pace::new(settings(), 1, 0.0);
@@ -167,7 +167,7 @@ fn methods_stand_below_as_far_as_there_is_room() {
 }
 
 #[test]
-fn nothing_is_drawn_where_there_is_no_terminal() {
+fn nothing_is_drawn_without_a_terminal() {
     let source = Source::parse("gen:dense,rows=3,cols=4".as_ref()).unwrap();
     let progress = Progress::of_one((&source, 0, 1), &settings(), false);
     progress.begin(&source, 0, cells(1));

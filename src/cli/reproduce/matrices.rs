@@ -1,5 +1,4 @@
-//! The matrices that an experiment names: real ones of a folder, what stands in for them, and what is
-//! missing.
+//! Finds the matrices that an experiment names: files in a folder or stand-ins, and lists the missing ones.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -16,14 +15,14 @@ use crate::matrix::source::Source;
 use crate::papers::definition::expanded;
 use crate::record::row::matrix_name;
 
-/// What a matrix of the collection begins with that the datasets need not have.
+/// The prefix for a matrix of the collection that may be missing in the datasets file.
 const COLLECTION: &str = "collection:";
-/// Of the matrices of a set, a quick run takes this many, the smallest.
+/// The number of matrices of a set in a quick run; the smallest ones are used.
 const QUICK_OF_A_SET: usize = 6;
-/// Of a generator's list, a quick run takes this many, with both ends.
+/// The number of matrices of a generator's list in a quick run, including the first and the last.
 const QUICK_OF_A_LIST: usize = 4;
 
-/// Where matrices come from.
+/// The available matrices.
 pub struct Library {
     data: PathBuf,
     files: Vec<(Source, u64)>,
@@ -34,25 +33,25 @@ pub struct Library {
     most_entries: u64,
 }
 
-/// A matrix, and about how many entries it has.
+/// A matrix and its approximate number of entries.
 #[derive(Clone)]
 pub struct Found {
     pub source: Source,
     pub entries: u64,
 }
 
-/// What an experiment's words mean here.
+/// The matrices that the words of an experiment select.
 #[derive(Default)]
 pub struct Wanted {
     pub found: Vec<Found>,
-    /// By name, or in words.
+    /// The names of missing matrices, or descriptions.
     pub missing: Vec<String>,
-    /// Those that are too large.
+    /// The matrices that are too large.
     pub left_out: Vec<String>,
 }
 
 impl Library {
-    /// Looks into the folder if it is there.
+    /// Searches the folder for matrices if it exists.
     pub fn open(args: &ReproduceArgs, stderr: &mut dyn Write) -> Result<Self> {
         let &ReproduceArgs { ref data, stand_ins, quick, max_nonzeros, .. } = args;
         let files = if data.is_dir() { find(data, stderr)? } else { Vec::new() };
@@ -65,7 +64,7 @@ impl Library {
         Ok(Self { data, files, by_name, datasets, stand_ins, quick, most_entries })
     }
 
-    /// The matrices that a block's words mean, each once.
+    /// Returns the distinct matrices that the words of a block select.
     pub fn wanted(&self, words: &[String]) -> Result<Wanted> {
         let mut wanted = Wanted::default();
         for word in words {
@@ -112,7 +111,7 @@ impl Library {
         Ok(wanted)
     }
 
-    /// A matrix of the collection that the datasets do not have, if the folder has it.
+    /// Returns a matrix of the collection that need not be in the datasets file, if it is in the folder.
     fn of_collection(&self, word: &str) -> Wanted {
         let id = word.strip_prefix(COLLECTION).unwrap_or(word);
         let found = self.by_name.get(matrix_name(id)).map(|(source, bytes)| Found {
@@ -123,7 +122,7 @@ impl Library {
         Wanted { found: found.into_iter().collect(), missing, ..Wanted::default() }
     }
 
-    /// Every matrix of the folder; without any, every stand-in.
+    /// Returns every matrix of the folder, or every stand-in if the folder is empty and stand-ins are allowed.
     fn corpus(&self) -> Result<Wanted> {
         let of_file = |(source, bytes): &(Source, u64)| Found {
             source: source.clone(),
@@ -137,7 +136,7 @@ impl Library {
                 wanted.found.extend(self.matrix(matrix)?);
             }
         } else if self.files.is_empty() {
-            wanted.missing.push(format!("every matrix: {} has none", self.data.display()));
+            wanted.missing.push(format!("all matrices: {} contains none", self.data.display()));
         }
         self.thin(&mut wanted.found);
         Ok(wanted)
@@ -155,7 +154,7 @@ impl Library {
         Ok(matrices)
     }
 
-    /// The real one, or what stands in for it if that may be.
+    /// Returns the matrix file, or its stand-in if stand-ins are allowed.
     fn matrix(&self, matrix: &Matrix) -> Result<Option<Found>> {
         let entries = matrix.entries;
         if let Some((source, _)) = self.by_name.get(matrix.name()) {
@@ -165,7 +164,7 @@ impl Library {
         Ok(stand_in.map(|source| Found { source, entries }))
     }
 
-    /// In a quick run only the smallest.
+    /// Sorts the matrices by size, and keeps only the smallest ones in a quick run.
     pub fn thin(&self, found: &mut Vec<Found>) {
         found.sort_by_key(|found| found.entries);
         if self.quick {
@@ -180,7 +179,7 @@ fn generated(spec: &str) -> Result<Found> {
     Ok(Found { source, entries })
 }
 
-/// All of a list, or a few of it at even distances.
+/// Returns the whole list, or in a quick run a few evenly spaced elements.
 fn spread(list: Vec<String>, quick: bool) -> Vec<String> {
     if !quick || list.len() <= QUICK_OF_A_LIST {
         return list;

@@ -1,4 +1,4 @@
-//! Measures what of an experiment is not there yet.
+//! Measures the cells of an experiment that have no results yet.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,12 +21,12 @@ use crate::record::run::{Bandwidth, RunRecord};
 use crate::record::stages::StageRow;
 use crate::report::lines::RecordedRow;
 
-/// What there is of an experiment after measuring.
+/// The results of an experiment.
 pub struct Done {
     pub lines: Vec<RecordedRow>,
     pub stages: Vec<StageRow>,
     pub store: Store,
-    /// Ctrl-C.
+    /// Whether the run was interrupted.
     pub interrupted: bool,
     /// Whether a result is wrong or something failed.
     pub bad: bool,
@@ -64,12 +64,12 @@ pub fn measure(
 }
 
 struct Run<'a> {
-    /// Of the experiment.
+    /// The id of the experiment.
     id: &'a str,
     store: Store,
     places: &'a Places,
     quiet: bool,
-    /// By number of threads.
+    /// The measured bandwidths by number of threads.
     bandwidth: BTreeMap<usize, Vec<Bandwidth>>,
 }
 
@@ -82,7 +82,7 @@ impl Plan {
 }
 
 impl Run<'_> {
-    /// From the folders of other experiments.
+    /// Copies existing rows from the folders of other experiments.
     fn take_over(&mut self, plan: &Plan) -> Result<()> {
         if self.places.single && self.places.output.is_some() {
             return Ok(());
@@ -103,7 +103,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The matrices of a batch that are not done; whether it was interrupted.
+    /// Measures the matrices of a batch that have no rows yet. Returns whether it was interrupted.
     fn measure(&mut self, batch: &Batch, env: &mut Env) -> Result<bool> {
         let is_open =
             |source: &&Source| self.store.rows_of(batch.cell(&source.to_string())).is_none();
@@ -131,7 +131,7 @@ impl Run<'_> {
         Ok(false)
     }
 
-    /// Gets ready to measure a batch, in a child where there can be one; `first` is one of its matrices.
+    /// Prepares the measurement of a batch, in a child process if possible; `first` is one of its matrices.
     fn begin<'w>(
         &mut self,
         batch: &Batch,

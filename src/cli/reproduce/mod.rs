@@ -1,4 +1,4 @@
-//! `spmv-bench reproduce`: the experiments of the documents, measured, shown and judged.
+//! `spmv-bench reproduce`: measures the experiments of the papers, prints the results and judges the claims.
 
 pub mod args;
 mod matrices;
@@ -22,13 +22,13 @@ use args::ReproduceArgs;
 use matrices::Library;
 use plan::{Here, Plan};
 
-/// Where results go unless told otherwise.
+/// The default folder for results.
 const RESULTS: &str = "results";
-/// What the folders of modelled runs have after the day.
+/// The part of a folder name after the day that marks a modelled run.
 const MODEL_RUN: &str = "model-";
-/// What the folders of quick runs end with.
+/// The suffix of the folder names of quick runs.
 const QUICK_RUN: &str = "-quick";
-/// What a quick run measures each method for.
+/// The options that limit the time per method in a quick run.
 const QUICK: [(&str, &str); 2] = [("--max-time", "0.05"), ("--rounds", "2")];
 
 /// Runs the command.
@@ -84,12 +84,12 @@ pub fn run(args: &ReproduceArgs, env: &mut Env) -> Result<CommandStatus> {
     show::summary(&summary, env)?;
     ensure!(
         args.dry_run || summary.iter().any(|(_, state)| state.has_run()),
-        "nothing was measured; what is missing is named above"
+        "nothing was measured; the missing matrices or devices are listed above"
     );
     Ok(verdict)
 }
 
-/// The experiments that are asked for.
+/// Returns the requested experiments.
 fn chosen(args: &ReproduceArgs) -> Result<Vec<Experiment>> {
     if !args.all {
         return args.ids.iter().map(|id| Ok(experiment(id)?)).collect();
@@ -100,10 +100,12 @@ fn chosen(args: &ReproduceArgs) -> Result<Vec<Experiment>> {
     Ok(experiments().filter(on_device).collect())
 }
 
-/// The name of the GPU, if any experiment would run on one.
+/// Returns the name of the GPU if any of the experiments needs one, or the reason why there is none.
 fn gpu(device: &DeviceChoice, chosen: &[Experiment], env: &Env) -> Result<String, Unavailable> {
     if let DeviceChoice::Models(_) = device {
-        return Err(Unavailable("its source names no GPU; --device model:NAME models any".into()));
+        return Err(Unavailable(
+            "its source names no GPU; use --device model:NAME to choose one".into(),
+        ));
     }
     let on_gpu = crate::method::Device::Gpu;
     if !device.includes(on_gpu) || !chosen.iter().any(|experiment| experiment.needs(on_gpu)) {
@@ -116,7 +118,7 @@ fn gpu(device: &DeviceChoice, chosen: &[Experiment], env: &Env) -> Result<String
     (env.open_gpu)(number).map(|gpu| gpu.facts().name.clone())
 }
 
-/// What the command line adds to the options of every block.
+/// Returns the options that the command line adds to those of every block.
 fn pace(args: &ReproduceArgs) -> Vec<String> {
     let mut options = Vec::new();
     if args.quick {
@@ -132,12 +134,12 @@ fn pace(args: &ReproduceArgs) -> Vec<String> {
     options.into_iter().flat_map(|(option, value)| [option.to_owned(), value]).collect()
 }
 
-/// Where the results of experiments go, and of which run they are.
+/// The folders for the results of experiments, and the origin of the results.
 struct Places {
     output: Option<PathBuf>,
-    /// Whether `output` is the one experiment's own folder.
+    /// Whether `output` is the folder of a single experiment.
     single: bool,
-    /// Where they go without it.
+    /// The parent folder of the results if `output` is not given.
     results: PathBuf,
     day: String,
     machine: String,
@@ -179,7 +181,7 @@ impl Places {
         }
     }
 
-    /// What a folder's name says after the day: the modelled GPUs, if any, and the machine.
+    /// Returns the part of the folder name after the day: the modelled GPUs, if any, and the machine.
     fn machine_of(&self, experiment: &Experiment) -> String {
         match plan::models(&self.device, experiment) {
             [] => self.machine.clone(),
@@ -188,8 +190,8 @@ impl Places {
     }
 }
 
-/// The newest folder of a machine, if it has rows and no report yet: the run that began it was interrupted, today or
-/// on another day.
+/// Returns the newest folder of a machine if it has rows but no report: its run was interrupted, on this or an earlier
+/// day.
 fn unfinished(folder: &Path, machine: &str) -> Option<PathBuf> {
     let paths = folder.read_dir().ok()?.filter_map(|entry| Some(entry.ok()?.path()));
     let is_own = |path: &PathBuf| {
@@ -201,12 +203,12 @@ fn unfinished(folder: &Path, machine: &str) -> Option<PathBuf> {
     is_open.then_some(newest)
 }
 
-/// What the name of a results folder says after the day.
+/// Returns the part of a folder name after the day.
 fn after_day(name: &str) -> Option<&str> {
     name.get(10..)?.strip_prefix('-')
 }
 
-/// Letters, digits and hyphens.
+/// Converts a name into lower-case letters, digits and hyphens.
 fn slug(name: &str) -> String {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("-").to_ascii_lowercase()

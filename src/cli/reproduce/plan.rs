@@ -1,4 +1,4 @@
-//! The grid of an experiment: command lines and their matrices, and about how long they take.
+//! The plan of an experiment: command lines, their matrices, and the estimated time.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -15,48 +15,48 @@ use crate::papers::store::GridCell;
 
 /// One command line and its matrices.
 pub struct Batch {
-    /// Of `corpus`, without those that name methods and matrices.
+    /// The options of `corpus`, without the methods and matrices.
     pub options: Vec<String>,
-    /// As asked for.
+    /// The methods as in the definition of the experiment.
     pub words: Vec<String>,
-    /// With parameters, as in rows.
+    /// The names of the methods with parameters, as in result rows.
     pub methods: Vec<String>,
     /// The matrices.
     pub found: Vec<Found>,
 }
 
-/// All that an experiment measures here.
+/// Everything that an experiment measures on this machine.
 #[derive(Default)]
 pub struct Plan {
     pub batches: Vec<Batch>,
-    /// Matrices that are not there.
+    /// The missing matrices.
     pub missing: BTreeSet<String>,
-    /// Matrices that are too large.
+    /// The matrices that are too large.
     pub left_out: BTreeSet<String>,
-    /// Whether blocks of the GPU are left out because there is none.
+    /// Whether GPU blocks are skipped because there is no GPU.
     pub waiting: bool,
-    /// Whether it was planned for modelled GPUs.
+    /// Whether the plan is for modelled GPUs.
     pub modelled: bool,
 }
 
-/// What a plan depends on beside the experiment.
+/// The conditions on this machine on which a plan depends.
 pub struct Here<'a> {
     pub library: &'a Library,
     pub device: DeviceChoice,
     pub has_gpu: bool,
     pub cores: usize,
-    /// Added to the options of every block.
+    /// Options that are added to those of every block.
     pub pace: Vec<String>,
 }
 
 impl Here<'_> {
-    /// The modelled GPUs that an experiment runs on.
+    /// Returns the modelled GPUs on which an experiment runs.
     fn models<'e>(&'e self, experiment: &'e Experiment) -> &'e [String] {
         models(&self.device, experiment)
     }
 }
 
-/// The modelled GPUs on which the device runs an experiment: those that it names, or those of the source.
+/// Returns the modelled GPUs on which an experiment runs: those of `--device`, or those of the experiment's source.
 pub fn models<'a>(device: &'a DeviceChoice, experiment: &'a Experiment) -> &'a [String] {
     match device {
         DeviceChoice::Models(names) if names.is_empty() => &experiment.gpus,
@@ -65,7 +65,7 @@ pub fn models<'a>(device: &'a DeviceChoice, experiment: &'a Experiment) -> &'a [
     }
 }
 
-/// The options and those of the pace that they do not give themselves.
+/// Adds the options of the pace that are not already among the options.
 fn with_pace(mut options: Vec<String>, pace: &[String]) -> Vec<String> {
     for pair in pace.chunks(2).filter(|pair| !options.contains(&pair[0])).collect::<Vec<_>>() {
         options.extend_from_slice(pair);
@@ -74,7 +74,7 @@ fn with_pace(mut options: Vec<String>, pace: &[String]) -> Vec<String> {
 }
 
 impl Plan {
-    /// The grid of an experiment.
+    /// Creates the plan of an experiment.
     pub fn of(experiment: &Experiment, here: &Here) -> Result<Self> {
         let modelled = matches!(here.device, DeviceChoice::Models(_));
         let mut plan = Self { modelled, ..Self::default() };
@@ -87,7 +87,7 @@ impl Plan {
             }
             let mut wanted = here.library.wanted(&block.matrices)?;
             if is_modelled {
-                // What is modelled takes as long with any pace.
+                // A quick run of a model needs fewer matrices, because its time limits have no effect.
                 here.library.thin(&mut wanted.found);
             }
             plan.missing.extend(wanted.missing);
@@ -103,37 +103,37 @@ impl Plan {
         Ok(plan)
     }
 
-    /// About how long it takes at most.
+    /// Returns an estimate of the longest time.
     pub fn expected(&self) -> Duration {
         Duration::from_secs_f64(self.batches.iter().map(Batch::expected).sum())
     }
 
-    /// Matrices under one set of options.
+    /// Returns the number of matrices, summed over all batches.
     pub fn cells(&self) -> usize {
         self.batches.iter().map(|batch| batch.found.len()).sum()
     }
 }
 
 impl Batch {
-    /// What a measuring command would understand.
+    /// Parses the options and methods as those of a measuring command.
     pub fn measure(&self) -> Result<MeasureArgs> {
         let methods = ["--methods".to_owned(), self.words.join(",")];
         Ok(MeasureArgs::of(self.options.iter().chain(&methods).cloned())?)
     }
 
-    /// Its command line, for the run's record and for eyes; with methods last.
+    /// Returns the command line for the run record and for display, with the methods last.
     pub fn command(&self) -> Vec<String> {
         let head = ["spmv-bench", "corpus"].map(String::from);
         let methods = ["--methods".to_owned(), self.words.join(",")];
         [&head[..], &self.options, &methods].concat()
     }
 
-    /// One matrix of it.
+    /// Returns the grid cell of one matrix.
     pub fn cell<'a>(&'a self, file: &'a str) -> GridCell<'a> {
         GridCell { options: &self.options, methods: &self.methods, file }
     }
 
-    /// In seconds.
+    /// Returns the estimated time in seconds.
     fn expected(&self) -> f64 {
         let Ok(measure) = self.measure() else { return 0.0 };
         let settings = measure.settings();

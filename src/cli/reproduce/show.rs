@@ -1,4 +1,4 @@
-//! What `reproduce` prints and writes.
+//! The output of `reproduce`: lists, plans, results and summaries.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -17,16 +17,16 @@ use crate::papers::page;
 use crate::papers::verdicts::Verdicts;
 use crate::report::table::{Cell, Table, significant};
 
-/// Characters that a table takes where there is no terminal.
+/// The width of a table in characters if there is no terminal.
 const WIDTH: u16 = 120;
 
-/// A table as the terminal takes it.
+/// Prints a table with the width of the terminal.
 fn print(table: &Table, env: &mut Env) -> io::Result<()> {
     let width = env.width.unwrap_or(WIDTH);
     writeln!(env.stdout, "{}", table.to_text(Some(width)))
 }
 
-/// How much of an experiment can be measured here.
+/// The state of an experiment: which part of it can be measured on this machine.
 pub struct State {
     cells: usize,
     missing: Vec<String>,
@@ -36,7 +36,7 @@ pub struct State {
 }
 
 impl State {
-    /// Of its plan; `reason` says why there is no GPU.
+    /// Creates the state from the plan; `reason` is the reason why there is no GPU.
     pub fn of(plan: &Plan, reason: Option<&str>) -> Self {
         let waiting = plan.waiting.then(|| reason.unwrap_or("no GPU").to_owned());
         let [missing, left_out] =
@@ -44,7 +44,7 @@ impl State {
         Self { cells: plan.cells(), missing, left_out, waiting, modelled: plan.modelled }
     }
 
-    /// Whether anything was measured.
+    /// Returns whether anything was measured.
     pub fn has_run(&self) -> bool {
         self.cells > 0
     }
@@ -70,7 +70,7 @@ impl State {
     }
 }
 
-/// The first few.
+/// Joins the first few names, and adds the number of the others.
 fn abbreviate(names: &[String]) -> String {
     const SHOWN: usize = 5;
     let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
@@ -80,7 +80,7 @@ fn abbreviate(names: &[String]) -> String {
     }
 }
 
-/// All experiments.
+/// Prints a table of all experiments.
 pub fn list(env: &mut Env) -> Result<()> {
     let row = |experiment: Experiment| {
         let devices = [Device::Cpu, Device::Gpu].into_iter().filter(|&d| experiment.needs(d));
@@ -95,11 +95,14 @@ pub fn list(env: &mut Env) -> Result<()> {
     let columns = ["id", "source", "what", "device", "recorded"].map(String::from).to_vec();
     let table = Table { columns, rows: experiments().map(row).collect() };
     print(&table, env)?;
-    writeln!(env.stdout, "reproduce ID --dry-run shows what one takes; --all takes all")?;
+    writeln!(
+        env.stdout,
+        "reproduce ID --dry-run shows the plan of an experiment; reproduce --all runs all experiments"
+    )?;
     Ok(())
 }
 
-/// The runs that are in the folder of results.
+/// Returns the names of an experiment's runs in the folder of results.
 fn recorded(id: &str) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in Path::new(RESULTS).join(id).read_dir()? {
@@ -112,15 +115,15 @@ fn recorded(id: &str) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// The newest run that was not quick and has verdicts, measured or modelled.
+/// Returns the newest measured or modelled run that was not a quick run.
 fn newest(id: &str, modelled: bool) -> Option<String> {
     let is_modelled = |name: &str| after_day(name).is_some_and(|rest| rest.starts_with(MODEL_RUN));
     let is_wanted = |name: &String| !name.ends_with(QUICK_RUN) && is_modelled(name) == modelled;
     recorded(id).ok()?.into_iter().rfind(is_wanted)
 }
 
-/// The claims that were judged in the newest recorded run of each experiment, or else in the newest with modelled
-/// times, as Markdown, with links to the reports.
+/// Prints the judged claims as Markdown with links to the reports: those of the newest measured run of each
+/// experiment, completed by those of its newest modelled run.
 pub fn claims(out: &mut dyn Write) -> Result<()> {
     let columns = ["experiment", "claim", "paper", "here", "verdict"].map(String::from).to_vec();
     let (mut rows, mut links, mut unjudged, mut on_models) = (Vec::new(), Vec::new(), 0, 0);
@@ -158,7 +161,7 @@ pub fn claims(out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// What would be measured.
+/// Prints what would be measured.
 pub fn plan(
     experiment: &Experiment,
     plan: &Plan,
@@ -176,13 +179,16 @@ pub fn plan(
     }
     state.remarks().iter().try_for_each(|remark| writeln!(out, "  {remark}"))?;
     if !state.missing.is_empty() {
-        writeln!(out, "  spmv-bench fetch brings them; --stand-ins does without")?;
+        writeln!(
+            out,
+            "  `spmv-bench fetch` downloads them; --stand-ins uses generated matrices instead"
+        )?;
     }
     writeln!(out, "  expected: up to {}", span(plan.expected()))?;
     Ok(())
 }
 
-/// The claims beside what was measured, on the terminal and, with all views, in the folder.
+/// Prints the claims with the measured values, and writes them with all views into the folder.
 pub fn results(
     experiment: &Experiment,
     done: &Done,
@@ -206,7 +212,7 @@ pub fn results(
     Ok(())
 }
 
-/// One line for each experiment; nothing of a single one that has run, whose table is there.
+/// Prints one line for each experiment, or nothing for a single experiment whose table has been printed.
 pub fn summary(states: &[(&Experiment, State)], env: &mut Env) -> Result<()> {
     match states {
         [] => return Ok(()),

@@ -14,9 +14,9 @@ fn library() -> Library {
     Library::open(&args, &mut Vec::new()).unwrap()
 }
 
-/// The folders of experiments are the list, and each table and figure has one.
+/// Every folder with a definition is in the list of experiments, and each table and figure has one.
 #[test]
-fn the_list_is_what_the_folders_hold() {
+fn the_list_contains_all_defined_experiments() {
     let listed: BTreeSet<String> = experiments().map(|experiment| experiment.id).collect();
     let folders = Path::new(env!("CARGO_MANIFEST_DIR")).join("results").read_dir().unwrap();
     let folders = folders.map(|entry| entry.unwrap().path());
@@ -39,17 +39,17 @@ fn the_list_is_what_the_folders_hold() {
     assert_eq!(listed, expected.into_iter().collect());
 }
 
-/// With stand-ins every matrix is there; every command line is understood; methods that claims and views
-/// speak of are measured.
+/// With stand-ins every matrix is available; every command line is valid; all methods in claims and views are
+/// measured.
 #[test]
-fn definitions_ask_for_what_exists() {
+fn definitions_refer_to_existing_matrices_and_methods() {
     let library = library();
     let here =
         |device| Here { library: &library, device, has_gpu: true, cores: 64, pace: Vec::new() };
     for experiment in experiments() {
         let Experiment { id, claims, views, blocks, .. } = &experiment;
         let plan = Plan::of(&experiment, &here(DeviceChoice::All)).unwrap();
-        // What the datasets lack has no stand-in.
+        // Matrices that are not in the datasets file have no stand-in.
         let is_of_collection = |name: &String| {
             let word = format!("collection:{name}");
             blocks.iter().any(|block| block.matrices.contains(&word))
@@ -73,7 +73,7 @@ fn definitions_ask_for_what_exists() {
 }
 
 #[test]
-fn what_is_given_for_all_yields_to_what_a_block_says() {
+fn options_of_a_block_override_those_of_the_command_line() {
     let library = library();
     let pace = ["--rounds", "2", "--max-time", "0.05"].map(String::from).to_vec();
     let device = DeviceChoice::Cpu;
@@ -86,12 +86,12 @@ fn what_is_given_for_all_yields_to_what_a_block_says() {
 }
 
 #[test]
-fn folders_bear_day_and_machine() {
+fn folder_names_contain_day_and_machine() {
     assert_eq!(slug("AMD EPYC 7742 64-Core  2 cores"), "amd-epyc-7742-64-core-2-cores");
 }
 
 #[test]
-fn an_interrupted_run_goes_on_in_its_folder_on_another_day() {
+fn an_interrupted_run_continues_in_its_folder_on_another_day() {
     let results = tempfile::tempdir().unwrap();
     let places = Places {
         output: None,

@@ -1,4 +1,4 @@
-//! What was measured of some methods becomes a group of rows.
+//! Converts the measurements of several methods into a group of rows.
 
 use super::Session;
 use crate::bench::metrics::compulsory_bytes;
@@ -12,7 +12,7 @@ use crate::record::run::Timed;
 use crate::record::{Group, Reordering};
 
 impl Session<'_> {
-    /// A group with its rows, of what was measured of `choices` on one device.
+    /// Creates a group from the measurements of `choices` on one device.
     pub(in crate::cli) fn group(
         &self,
         circumstances: Circumstances,
@@ -72,7 +72,7 @@ impl Session<'_> {
         group
     }
 
-    /// What is known of a group's circumstances before it is complete.
+    /// Returns the circumstances of a group as far as they are known before it is complete.
     pub(in crate::cli) fn circumstances(
         &self,
         way: Way,
@@ -94,8 +94,8 @@ impl Session<'_> {
     }
 }
 
-/// What became of each of `choices`, some of which had ended before the measurement; where it was interrupted,
-/// only of those that have an outcome.
+/// Combines the measured outcomes with those of methods that had ended before the measurement. If the measurement
+/// was interrupted, returns only the methods that have an outcome.
 pub(super) fn with_ended<'m>(
     choices: Vec<Choice<'m>>,
     measured: Report,

@@ -1,4 +1,4 @@
-//! The methods of a session on one matrix, measured in one way after the other.
+//! Measures the methods of a session on one matrix.
 
 use std::cell::RefCell;
 
@@ -15,14 +15,14 @@ use crate::record::row::Row;
 use crate::record::{Group, MatrixReport};
 
 impl Session<'_> {
-    /// All open methods in one way: a group per device that any of them runs on.
+    /// Measures all open methods with one order, precision and cache state. Creates one group per device.
     pub(super) fn measure<T: Value>(
         &self,
         way: Way,
         ordered: &Result<Ordered, String>,
         report: &MatrixReport,
         task: &MatrixTask,
-        tell: &mut dyn FnMut(Event),
+        emit: &mut dyn FnMut(Event),
     ) -> Result<(), Stopped> {
         let gpu_device = self.gpu_device();
         let cell = |choice: &Choice| way.cell(choice, gpu_device, self.team.len());
@@ -33,13 +33,13 @@ impl Session<'_> {
         if open.is_empty() {
             return Ok(());
         }
-        let tell = RefCell::new(tell);
-        let step = |step| tell.borrow_mut()(Event::Step(step));
+        let emit = RefCell::new(emit);
+        let step = |step| emit.borrow_mut()(Event::Step(step));
         let news = |news: News| match news {
             News::Next(choice, turn) => step(Step::Method(cell(choice), turn)),
             News::Final(choice, outcome) => {
                 let row = Row::new(&report.facts, choice, outcome, &circumstances);
-                tell.borrow_mut()(Event::Final(Box::new(row)));
+                emit.borrow_mut()(Event::Final(Box::new(row)));
             }
         };
         let Self { team, clock, interrupted, settings, .. } = self;
@@ -86,10 +86,10 @@ impl Session<'_> {
                 self.group(circumstances, device, &choices, &report.facts, measured, &task.done);
             let group = Box::new(Group { reordering, ..group });
             if is_interrupted {
-                tell.borrow_mut()(Event::Partial(group));
+                emit.borrow_mut()(Event::Partial(group));
                 return Err(Stopped::Interrupted);
             }
-            tell.borrow_mut()(Event::Group(group));
+            emit.borrow_mut()(Event::Group(group));
         }
         Ok(())
     }
@@ -103,8 +103,7 @@ impl Session<'_> {
         if choices.is_empty() {
             return Ok(Report::default());
         }
-        let gpu =
-            || self.gpu.as_ref().expect("methods of the GPU are chosen only where there is one");
+        let gpu = || self.gpu.as_ref().expect("GPU methods are chosen only if there is a GPU");
         let measured = match device {
             Device::Cpu => trial.on_host(choices),
             Device::Gpu | Device::Model(_) => trial.on_gpu(gpu(), choices),
@@ -118,12 +117,12 @@ impl Session<'_> {
     }
 }
 
-/// The same outcome for each.
+/// Returns a report with the same outcome for every method.
 fn all(choices: &[Choice], outcome: &Outcome) -> Report {
     Report { outcomes: vec![outcome.clone(); choices.len()], ..Report::default() }
 }
 
-/// What becomes of methods whose device was lost under one of them.
+/// Returns the outcomes of methods after the device was lost while one of them was running.
 fn lost(choices: &[Choice], method: &str, reason: &str) -> Report {
     let outcome = |choice: &Choice| match choice.name() == method {
         true => Outcome::Failed(reason.to_owned()),

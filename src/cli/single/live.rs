@@ -1,4 +1,4 @@
-//! What is shown of a matrix while it is measured.
+//! Writes the results of a matrix while it is being measured.
 
 use std::io::{self, Write};
 use std::mem::replace;
@@ -8,28 +8,28 @@ use crate::cli::task::Event;
 use crate::record::write::Reporter;
 use crate::record::{Group, MatrixReport};
 
-/// The report of a matrix as it grows.
+/// The report of a matrix that is being measured.
 pub struct Live<'p, W> {
     pub report: MatrixReport,
     reporter: Reporter<W>,
     progress: &'p Progress,
-    /// Whether each part is written as soon as it is known, not all at the end.
+    /// Whether each part is written as soon as it is complete; otherwise everything is written at the end.
     at_once: bool,
-    /// Whether the matrix itself is written.
+    /// Whether the description of the matrix is written.
     begun: bool,
     partial: Option<Group>,
-    /// Why something could not be written.
+    /// The first write error.
     lost: Option<io::Error>,
 }
 
 impl<'p, W: Write> Live<'p, W> {
-    /// Nothing is known yet.
+    /// Creates an empty report.
     pub fn new(reporter: Reporter<W>, at_once: bool, progress: &'p Progress) -> Self {
         let report = MatrixReport::default();
         Self { report, reporter, progress, at_once, begun: false, partial: None, lost: None }
     }
 
-    /// Takes what is told, and writes what is complete.
+    /// Adds an event to the report and writes what is complete.
     pub fn take(&mut self, event: Event) {
         self.progress.note(&event);
         if self.at_once && self.lost.is_none() {
@@ -49,7 +49,7 @@ impl<'p, W: Write> Live<'p, W> {
     fn write(&mut self, event: &Event) -> io::Result<()> {
         let Self { reporter, progress, begun, .. } = self;
         match event {
-            // A fresh process that reads the matrix again tells it again.
+            // A new child process that reads the matrix again sends this event again.
             Event::Matrix(matrix) if matrix.ended.is_none() && !replace(begun, true) => {
                 progress.suspend(|| reporter.begin(matrix))
             }
@@ -58,17 +58,17 @@ impl<'p, W: Write> Live<'p, W> {
         }
     }
 
-    /// Takes the group that was interrupted into the report.
+    /// Adds the interrupted group to the report.
     pub fn keep_partial(&mut self) {
         if let Some(group) = self.partial.take() {
             self.take(Event::Group(Box::new(group)));
         }
     }
 
-    /// Writes what is not written yet, and gives back who wrote it.
+    /// Writes what is not written yet, and returns the reporter.
     ///
     /// # Errors
-    /// When the output did not take something.
+    /// Returns an error if the output could not be written.
     pub fn end(mut self) -> io::Result<Reporter<W>> {
         match self.lost {
             Some(error) => Err(error),
@@ -106,7 +106,7 @@ mod tests {
         Box::new(Group::of(vec![row]))
     }
 
-    /// What is written of these events, before the end and with it.
+    /// Returns the text that is written for these events before the end, and after it.
     fn written(events: Vec<Event>, at_once: bool) -> [String; 2] {
         let source = Source::parse("gen:dense,rows=3,cols=4".as_ref()).unwrap();
         let settings = Settings::new(Protocol::MergeSpmv);
@@ -140,7 +140,8 @@ mod tests {
         assert_eq!(written(vec![matrix()], true), ["a.mtx\n", "a.mtx\n\n"]);
     }
 
-    /// A process that was replaced has told the matrix, and perhaps a part of a group that is complete now.
+    /// A child process that was replaced has already sent the matrix, and perhaps a part of a group that is
+    /// complete now.
     #[test]
     fn nothing_is_written_twice() {
         let part = || Event::Partial(group(Some("a part")));

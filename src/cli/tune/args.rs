@@ -1,4 +1,4 @@
-//! The command line of `tune`.
+//! The arguments of `tune`.
 
 use std::ffi::OsString;
 
@@ -8,12 +8,12 @@ use crate::cli::args::MeasureArgs;
 
 #[derive(Debug, Args)]
 pub struct TuneArgs {
-    /// What to tune
+    /// The parameters to tune
     #[arg(value_enum)]
     pub what: Tunable,
-    /// Folders, files, matrices of the collection that fetch has brought (GROUP/NAME), generated matrices
-    /// (gen:NAME,KEY=VALUE,…), and generated stand-ins of matrices of the collection (stand-in:SET or
-    /// stand-in:GROUP/NAME; fetch --list shows them)
+    /// Folders, files, downloaded matrices of the collection (GROUP/NAME), generated matrices
+    /// (gen:NAME,KEY=VALUE,…), and generated stand-ins for matrices of the collection (stand-in:SET or
+    /// stand-in:GROUP/NAME; fetch --list lists them)
     #[arg(required = true, value_name = "DIR|FILE|gen:SPEC|stand-in:SET")]
     pub sources: Vec<OsString>,
     #[command(flatten)]
@@ -22,8 +22,8 @@ pub struct TuneArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Tunable {
-    /// CSR-k: the sizes of super-rows and super-super-rows
+    /// The sizes of super-rows and super-super-rows of CSR-k
     CsrK,
-    /// Every combination of the values that --methods names: gpu-merge:block=*:items=*
+    /// Every combination of the parameter values that --methods names, such as gpu-merge:block=*:items=*
     Shapes,
 }

@@ -1,5 +1,5 @@
-//! `spmv-bench tune shapes`: every combination of values that `--methods` names on every matrix, and what
-//! each of them loses as the one for all: what a table of launch shapes needs.
+//! `spmv-bench tune shapes`: measures every combination of the parameter values that `--methods` names on
+//! every matrix, and prints the relative speed of each combination if it were used for all matrices.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use crate::record::row::Row;
 use crate::record::{Group, MatrixReport};
 use crate::scalar::Precision;
 
-/// What is swept unless methods are named.
+/// The default of `--methods`.
 pub const DEFAULT: &[&str] = &[
     "gpu-merge:block=*:items=*",
     "gpu-hola:block=*:items=*:sort=*",
@@ -21,27 +21,27 @@ pub const DEFAULT: &[&str] = &[
     "gpu-csr-vector:lanes=*:block=*",
 ];
 
-/// The methods, each in each precision.
+/// The parameter sweeps, one for each method and precision.
 pub struct Shapes {
     choices: Vec<Choice<'static>>,
     sweeps: Vec<Sweep>,
 }
 
-/// A method in one precision.
+/// The parameter sweep of one method in one precision.
 struct Sweep {
     method: &'static str,
     device: Device,
     precision: Precision,
-    /// With the parameters.
+    /// The names of the method with its parameters, one for each combination.
     names: Vec<String>,
-    /// GFLOP/s by name, for each matrix.
+    /// The speeds in GFLOP/s: for each matrix one value per name.
     speeds: Vec<Vec<f64>>,
-    /// Matrices without a time for some shape.
+    /// The number of matrices for which at least one combination has no time.
     incomplete: usize,
 }
 
 impl Shapes {
-    /// Of these choices, which are sorted by method.
+    /// Creates the sweeps. The choices must be sorted by method.
     pub fn of(choices: &[Choice<'static>], precisions: &[Precision]) -> Self {
         let methods = choices.chunk_by(|a, b| a.method.name == b.method.name);
         let sweep = |(choices, &precision): (&[Choice<'static>], &Precision)| Sweep {
@@ -90,7 +90,7 @@ impl Sweep {
         }
     }
 
-    /// All shapes, the one that loses least first.
+    /// Writes all combinations, the fastest on average first.
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let Self { method, precision, names, speeds, incomplete, .. } = self;
         let (shapes, matrices, precision) = (names.len(), speeds.len(), precision.name());

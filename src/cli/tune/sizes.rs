@@ -1,4 +1,5 @@
-//! `spmv-bench tune csr-k`: csr-k, section 4: every size on every matrix, and what follows from the best.
+//! `spmv-bench tune csr-k`: measures every size on every matrix and derives models of the best size (paper
+//! csr-k, section 4).
 
 use std::io::{self, Write};
 
@@ -11,22 +12,22 @@ use crate::record::tuning::{Size, SizeRow, Sweep};
 use crate::record::{Group, MatrixReport};
 use crate::scalar::Precision;
 
-/// Methods with every size.
+/// The methods whose sizes are tuned.
 pub struct Sizes(Vec<Swept>);
 
-/// A method with every size.
+/// A method with all sizes to measure.
 struct Swept {
-    /// Without sizes.
+    /// The name of the method without the size parameters.
     name: String,
     sizes: Vec<Size>,
-    /// One per size.
+    /// The method with its parameters, one for each size.
     choices: Vec<Choice<'static>>,
-    /// One per precision.
+    /// The results, one for each precision.
     results: Vec<Sweep>,
 }
 
 impl Sizes {
-    /// Of these methods, in these precisions.
+    /// Creates the sizes to measure for these methods in these precisions.
     pub fn of(bases: &[Choice<'static>], precisions: &[Precision]) -> Result<Self> {
         Ok(Self(bases.iter().map(|base| Swept::of(base, precisions)).collect::<Result<_>>()?))
     }
@@ -60,13 +61,13 @@ impl Tuning for Sizes {
 }
 
 impl Swept {
-    /// Every combination of the sizes that are not given.
+    /// Creates every combination of the sizes that the choice does not fix.
     fn of(base: &Choice<'static>, precisions: &[Precision]) -> Result<Self> {
         let Choice { method, given } = base;
         let srs = values(base, "srs");
         ensure!(
             !srs.is_empty(),
-            "--methods {}: it has no parameter srs, which csr-k tunes",
+            "--methods {}: tune csr-k needs a method with the parameter srs",
             method.name
         );
         let mut ssrs: Vec<_> = values(base, "ssrs").into_iter().map(Some).collect();
@@ -89,7 +90,7 @@ impl Swept {
     }
 }
 
-/// What a size may be: the value that is given, or all that the method has.
+/// Returns the values of a size parameter: the given one, or all that the method supports.
 fn values(choice: &Choice<'static>, name: &str) -> Vec<&'static str> {
     match choice.given.iter().find(|(given, _)| *given == name) {
         Some((_, value)) => vec![value],
@@ -104,7 +105,7 @@ fn number(word: &str) -> u32 {
     word.parse().expect("sizes are numbers")
 }
 
-/// The rows of each method that the group holds, in the order of its sizes.
+/// Returns the rows of each method in the group, in the order of its sizes.
 fn by_method<'a>(
     group: &'a Group,
     swept: &'a mut [Swept],

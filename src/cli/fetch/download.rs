@@ -1,4 +1,4 @@
-//! Brings what is missing and tells of each matrix.
+//! Downloads the missing matrices and reports each of them.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -12,18 +12,18 @@ use crate::cli::{CommandStatus, Env};
 use crate::fetch::folder::Folder;
 use crate::fetch::ledger::Ledger;
 use crate::fetch::plan::{State, WantedMatrix};
-use crate::fetch::{Brought, Fetch, FetchError};
+use crate::fetch::{Downloaded, Fetch, FetchError};
 
-/// What the summary counts.
+/// The numbers in the summary.
 #[derive(Default)]
 struct Tally {
-    brought: usize,
+    downloaded: usize,
     present: usize,
     failed: usize,
     archive_bytes: u64,
 }
 
-/// Does the tasks.
+/// Downloads the missing matrices of the tasks.
 pub fn run(
     args: &FetchArgs,
     tasks: &[WantedMatrix],
@@ -42,7 +42,7 @@ pub fn run(
     }
     check_room(&missing, fetch)?;
     let mut tally = Tally { present: present(tasks), failed: taken, ..Tally::default() };
-    bring(args, &missing, ledger, fetch, &mut tally, env)?;
+    download(args, &missing, ledger, fetch, &mut tally, env)?;
     let interrupted = fetch.web.is_interrupted();
     if !args.quiet {
         let seconds = (env.clock.now() - begun).as_secs_f64();
@@ -51,8 +51,8 @@ pub fn run(
     Ok(if tally.failed > 0 || interrupted { CommandStatus::Bad } else { CommandStatus::Ok })
 }
 
-/// Brings what is missing, with a line for each or bars.
-fn bring(
+/// Downloads the missing matrices, and prints a line for each or draws progress bars.
+fn download(
     args: &FetchArgs,
     missing: &[&WantedMatrix],
     ledger: Ledger,
@@ -63,12 +63,12 @@ fn bring(
     let progress = Progress::new(missing, env.terminal && !args.quiet);
     let mut written = Ok(());
     let step = |step| progress.step(step);
-    fetch.bring(missing, ledger, &step, |number, result| {
+    fetch.download(missing, ledger, &step, |number, result| {
         let line = tally.take(&missing[number].matrix.id, result, fetch.folder, args.quiet);
         let Some(line) = line else { return };
-        let told = progress.suspend(|| writeln!(env.stderr, "{line}"));
+        let result = progress.suspend(|| writeln!(env.stderr, "{line}"));
         if written.is_ok() {
-            written = told;
+            written = result;
         }
     });
     progress.end();
@@ -79,7 +79,8 @@ fn present(tasks: &[WantedMatrix]) -> usize {
     tasks.iter().filter(|task| task.state == State::Present).count()
 }
 
-/// Tells what is to be known before, and counts the places that are taken.
+/// Prints the notes about the tasks. Returns the number of matrices that cannot be stored because another file
+/// is in their place.
 fn notes(tasks: &[WantedMatrix], quiet: bool, stderr: &mut dyn Write) -> io::Result<usize> {
     let mut taken = 0;
     for task in tasks {
@@ -88,7 +89,7 @@ fn notes(tasks: &[WantedMatrix], quiet: bool, stderr: &mut dyn Write) -> io::Res
             writeln!(stderr, "{id}: {note}")?;
         }
         if let State::Taken(message) = &task.state {
-            writeln!(stderr, "{id}: not brought: {message}")?;
+            writeln!(stderr, "{id}: not downloaded: {message}")?;
             taken += 1;
         }
     }
@@ -103,20 +104,20 @@ fn announce(
 ) -> io::Result<()> {
     let (to, count, present) = (to.display(), tasks.len(), present(tasks));
     let bytes: u64 = missing.iter().map(|task| task.matrix.archive_bytes_estimate()).sum();
-    let (coming, megabytes) = (missing.len(), megabytes(bytes));
+    let (missing, megabytes) = (missing.len(), megabytes(bytes));
     writeln!(
         stderr,
-        "{to}: {present} of {count} matrices present, {coming} to bring: about {megabytes} MB"
+        "{to}: {present} of {count} matrices present, {missing} to download: about {megabytes} MB"
     )
 }
 
-/// Refuses what the disk cannot hold: all files, and as many archives as are there at once, less what is
-/// there of them.
+/// Returns an error if the disk has too little space for all files and for the archives that exist at the same
+/// time, minus the parts of them that are already downloaded.
 fn check_room(missing: &[&WantedMatrix], fetch: &Fetch) -> Result<()> {
     let sum = |sizes: &mut dyn Iterator<Item = u64>| sizes.fold(0, u64::saturating_add);
     let left = |task: &&WantedMatrix| {
-        let there = fetch.bytes_there(&task.matrix)?;
-        Ok(task.matrix.archive_bytes_estimate().saturating_sub(there))
+        let present = fetch.partial_bytes(&task.matrix)?;
+        Ok(task.matrix.archive_bytes_estimate().saturating_sub(present))
     };
     let mut archives = missing.iter().map(left).collect::<Result<Vec<u64>, FetchError>>()?;
     archives.sort_unstable_by(|a, b| b.cmp(a));
@@ -138,45 +139,45 @@ fn check_room(missing: &[&WantedMatrix], fetch: &Fetch) -> Result<()> {
 }
 
 impl Tally {
-    /// Counts how a task ended, and says it.
+    /// Counts the result of a task and returns the line that reports it.
     fn take(
         &mut self,
         id: &str,
-        result: Result<Brought, FetchError>,
+        result: Result<Downloaded, FetchError>,
         folder: &Folder,
         quiet: bool,
     ) -> Option<String> {
         match result {
-            Ok(brought) => {
-                self.brought += 1;
-                self.archive_bytes += brought.archive_bytes;
-                let files: Vec<String> = brought
+            Ok(result) => {
+                self.downloaded += 1;
+                self.archive_bytes += result.archive_bytes;
+                let files: Vec<String> = result
                     .files
                     .iter()
                     .map(|file| folder.file(file).display().to_string())
                     .collect();
-                let megabytes = megabytes(brought.bytes);
+                let megabytes = megabytes(result.bytes);
                 let line = format!("{id}: {}, {megabytes} MB", files.join(", "));
                 Some(line).filter(|_| !quiet)
             }
             Err(FetchError::Interrupted) => None,
             Err(FetchError::Failed(message)) => {
                 self.failed += 1;
-                Some(format!("{id}: not brought: {message}"))
+                Some(format!("{id}: not downloaded: {message}"))
             }
         }
     }
 
     fn write(&self, seconds: f64, interrupted: bool, stderr: &mut dyn Write) -> io::Result<()> {
-        let Self { brought, present, failed, archive_bytes } = self;
+        let Self { downloaded, present, failed, archive_bytes } = self;
         let megabytes = megabytes(*archive_bytes);
         let stopped = match interrupted {
-            true => "interrupted, what has begun is resumed by the next run; ",
+            true => "interrupted, the next run resumes unfinished downloads; ",
             false => "",
         };
         writeln!(
             stderr,
-            "{stopped}{brought} brought, {present} present, {failed} failed: {megabytes} MB of \
+            "{stopped}{downloaded} downloaded, {present} present, {failed} failed: {megabytes} MB of \
              archives in {seconds:.1} s"
         )
     }
