@@ -75,5 +75,5 @@ fn a_header_that_lies_is_a_row_and_no_panic() {
 #[test]
 fn a_size_that_is_none_is_named() {
     let message = run("--max-memory plenty").result.unwrap_err();
-    assert!(message.contains("'plenty' is no size: write 16GiB, 500M"), "{message}");
+    assert!(message.contains("'plenty' is not a size: write 16GiB, 500M"), "{message}");
 }

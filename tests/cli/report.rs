@@ -37,10 +37,7 @@ fn the_page_alone_is_written_to_a_name_of_a_page() {
     assert_eq!((ran.result, &*ran.stderr), (Ok(CommandStatus::Ok), ""));
     assert!(read(&dir.path().join("new.html")).contains("</html>"));
     for (name, told) in [
-        (
-            "there.html",
-            "there.html is there already: name another file, or replace it with --force",
-        ),
+        ("there.html", "there.html already exists: name another file, or replace it with --force"),
         (
             "new.md",
             "new.md: the report has several files; name a folder, or a page that ends in .html",
@@ -61,9 +58,8 @@ fn the_page_alone_is_written_to_a_name_of_a_page() {
     let before = read(&dir.path().join("DIR/report.md"));
     let error = to("DIR").result.unwrap_err();
     assert!(
-        error.ends_with(
-            "report.html is there already: name another file, or replace it with --force"
-        ),
+        error
+            .ends_with("report.html already exists: name another file, or replace it with --force"),
         "{error}"
     );
     assert_eq!(read(&dir.path().join("DIR/report.md")), before);
