@@ -140,9 +140,9 @@ fn parts_of_the_product_and_the_run_record_are_written() {
         group["stages"][0].as_array().unwrap().iter().map(|s| &s["name"]).collect();
     assert_eq!(stages, ["x gathered", "compute", "tails handed on"]);
     assert_eq!((&group["threads"], &group["rows"][0]["threads"]), (&3.into(), &3.into()));
-    // 1600 rows and 7840 nonzeros make 9440 items. The cuts are behind four nonzeros of row 535, at 3147, and
-    // three of row 1064, at 6294. The first rank lacks x from 535 to 574; the second from 496 to 534 and from
-    // 1064 to 1103; the last from 1025 to 1063.
+    // 1600 rows and 7840 nonzeros are 9440 items. The cuts are after four nonzeros of row 535 (item 3147) and three
+    // of row 1064 (item 6294). The first rank receives x from 535 to 574; the second from 496 to 534 and from 1064 to
+    // 1103; the last from 1025 to 1063.
     let reason = group["rows"][0]["reason"].as_str().unwrap();
     assert!(
         reason.contains(

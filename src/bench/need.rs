@@ -64,8 +64,8 @@ mod tests {
 
     #[test]
     fn a_run_needs_what_it_holds() {
-        // 10 rows, 20 columns, 100 entries in f64: 1200 bytes of entries and 44 of offsets; vectors of
-        // 80 and 160.
+        // 10 rows, 20 columns, 100 entries in f64: 1200 bytes of entries and 44 bytes of offsets; vectors of 80 and 160
+        // bytes.
         let extent = Extent::announced(10, 20, 100, 1);
         assert_eq!((extent.csr(), extent.vectors()), (1244, 240));
         // Two copies of x and y, a mark per element of x, reference and altered reference per element of y; sweeps over

@@ -53,7 +53,9 @@ impl Outcome {
     /// all.
     pub fn noting_part(mut self, number: usize, parts: usize) -> Self {
         if let Self::Ok(measurement) = &mut self {
-            let note = format!("with part {number} of {parts} of the methods, as memory allows");
+            let note = format!(
+                "measured in part {number} of {parts}: memory is too small for all methods at once"
+            );
             measurement.note = Some(match &measurement.note {
                 Some(before) => format!("{before}; {note}"),
                 None => note,
@@ -63,7 +65,7 @@ impl Outcome {
     }
 }
 
-/// The costs of one method on one matrix.
+/// The measured times and memory of one method on one matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measurement {
     /// The time of `prepare` in milliseconds, without the compilation of kernels.

@@ -102,7 +102,7 @@ pub struct Timed {
     pub median_ms: Option<f64>,
 }
 
-/// The matrices of a run.
+/// The shard of a corpus that a run measures, and its matrices.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Corpus {
     /// The shard of the corpus that the run measures.
@@ -210,7 +210,7 @@ pub struct Bandwidth {
     pub threads: usize,
     /// The bytes of the three arrays together.
     pub bytes: usize,
-    /// The rates.
+    /// The measured rates.
     #[serde(flatten)]
     pub peak: Peak,
 }
@@ -220,7 +220,7 @@ pub struct Bandwidth {
 pub struct DeviceBandwidth {
     /// The bytes of the buffer.
     pub bytes: usize,
-    /// The rates.
+    /// The measured rates.
     #[serde(flatten)]
     pub peak: Peak,
 }

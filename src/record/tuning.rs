@@ -98,7 +98,7 @@ pub struct Best<'a> {
     pub file: &'a str,
     /// The mean row length of the matrix.
     pub row_length: f64,
-    /// The size.
+    /// The best size.
     pub size: Size,
     /// The speed with that size.
     pub gflops: f64,

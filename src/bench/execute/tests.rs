@@ -211,7 +211,9 @@ fn methods_that_do_not_fit_together_are_measured_in_parts() {
     let memory: [fn(&Extent) -> u64; 3] = [|_| 4 << 20; 3];
     let (report, log) = measure_in_9_mib(settings(), memory);
     assert_eq!(turns(&log), "|a|a|b|babab|c|c");
-    let part = |number| format!("with part {number} of 2 of the methods, as memory allows");
+    let part = |number| {
+        format!("measured in part {number} of 2: memory is too small for all methods at once")
+    };
     assert_eq!(words(&report), [part(1), part(1), part(2)]);
     // With one round, methods run one by one anyway, so there is no note about memory.
     let (report, _) = measure_in_9_mib(Settings { rounds: 1, ..settings() }, memory);
@@ -243,7 +245,7 @@ fn a_method_ends_when_its_time_limit_is_exceeded() {
 fn cold_samples_are_single_products_and_beta_feeds_back_fresh_values() {
     let cold = Settings { cache: CacheState::Cold, ..settings() };
     assert_eq!(measurement(&measure(cold).0).summary.samples, 6);
-    // β = 1: zeros are wrong, y0 is right.
+    // β = 1: the method returns zeros, but y0 is expected.
     let (report, _) = measure(Settings { beta: 1.0, ..settings() });
     assert!(matches!(report.outcomes[0], Outcome::Wrong { .. }));
 }

@@ -56,7 +56,7 @@ const FASTER: f64 = 2.0;
 const SPEED_ATTEMPTS: usize = 10;
 
 /// Returns the median, or zero if there are no times.
-fn middle(mut times: Vec<Duration>) -> Duration {
+fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
@@ -190,8 +190,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
                 after.push(self.single(ready)?);
             }
             self.verify(ready)?;
-            least = least.min(middle(after));
-            usual = usual.max(middle(before));
+            least = least.min(median(after));
+            usual = usual.max(median(before));
             if least <= usual.saturating_mul(SLOWER).saturating_add(waiting(S::DEVICE)) {
                 return Ok(());
             }
