@@ -1,14 +1,16 @@
 //! One turn of a method in a round: warm-ups, samples, and the checks that make their times trustworthy.
 //!
-//! Only [`Backend::time`] is timed, a batch of products. Changing x and y, verification, the products that refresh the
-//! caches after it, and cache eviction are outside the timed region.
+//! The time of a sample is that of [`Backend::time`]: a batch of products and nothing else. Changes of x and y,
+//! verification, the products that refresh the caches after it, and cache eviction are outside the timed region.
 //!
 //! A library that can detect verification could compute only then. Therefore some samples, chosen at random, follow
-//! a change of x and y at a few places, are timed like all others, and y is verified after them. With β ≠ 0 only the
-//! first product after a change has a reference: it is verified, not timed, and the sample follows. A random number
-//! of products in between exposes a method that is right only in every other product. At the end of the turn, single
-//! products after such changes are timed too. They must not take much longer than products in samples: if they do,
-//! products in samples may have been skipped. Finally y is overwritten and must not change while the method is idle.
+//! a change of x and y at a few places, are timed like all others, and y is verified after them; so it is after the
+//! last sample. With β ≠ 0 only the first product after a change has a reference: it is verified, it is not part of a
+//! sample, and the sample follows. A random number of products in between exposes a method that is right only in every
+//! other product. At the end of the turn, single products after such changes are timed and the last is verified, for
+//! every β. They must not take much longer than products in samples: if they do, products in samples may have been
+//! skipped. Finally y is overwritten and must not change while the method is idle, and a product in a sample must not
+//! be faster than the caches can deliver the bytes that it needs.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
