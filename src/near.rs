@@ -1,14 +1,14 @@
-//! What somebody who mistyped a word may have meant.
+//! Suggestions for mistyped words.
 
-/// No more words than these are suggested.
+/// The maximum number of suggested words.
 const MOST: usize = 3;
-/// How alike two words must be, of 1 for the same.
+/// The minimum similarity of a suggested word, where 1 means equal.
 const ALIKE: f64 = 0.8;
-/// A word of so many letters may be a part of the one that is meant, or differ from it by one slip.
+/// A word of at least so many letters also matches a word that contains it or that differs by one typing error.
 const SLIP: usize = 3;
 
-/// The end of a message about a word that is not known: `; did you mean merge or merge-numa? WHOLE`, where
-/// `whole` says where all known words are; without similar words `; WHOLE`.
+/// Returns the end of a message about an unknown word: `; did you mean merge or merge-numa? WHOLE`, where `whole` says
+/// where all known words are listed; without similar words `; WHOLE`.
 pub fn hint<'k>(word: &str, known: impl IntoIterator<Item = &'k str>, whole: &str) -> String {
     match did_you_mean(word, known) {
         Some(question) => format!("; {question} {whole}"),
@@ -16,7 +16,7 @@ pub fn hint<'k>(word: &str, known: impl IntoIterator<Item = &'k str>, whole: &st
     }
 }
 
-/// `did you mean a, b or c?`, or `None` if no word is similar.
+/// Returns `did you mean a, b or c?`, or `None` if no known word is similar.
 pub fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<String> {
     let near = nearest(word, known);
     let (last, others) = near.split_last()?;
@@ -26,7 +26,7 @@ pub fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) ->
     })
 }
 
-/// The words that are most like the given one, the most similar first.
+/// Returns the words that are most similar to the given one, the most similar first.
 fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<&'k str> {
     let likeness = |other: &'k str| (likeness(word, other), other);
     let mut near: Vec<_> = known.into_iter().map(likeness).collect();
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_names_them_and_the_whole_list() {
+    fn a_message_names_similar_words_and_the_whole_list() {
         let hint = |word| hint(word, KNOWN, "see `list`");
         assert_eq!(hint("merge"), "; did you mean merge, merge-numa or gpu-merge? see `list`");
         assert_eq!(hint("csr6"), "; did you mean csr5? see `list`");

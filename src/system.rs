@@ -1,4 +1,4 @@
-//! What machine this is, read from Linux's own files. Unknown is `None`, never a guess.
+//! The properties of this machine, read from Linux's `/proc` and `/sys`. An unknown property is `None`, never a guess.
 
 pub mod groups;
 pub mod noise;
@@ -15,46 +15,46 @@ use serde::{Deserialize, Serialize};
 const CPU: &str = "/sys/devices/system/cpu";
 const HUGE_PAGES: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
-/// The machine's unchanging facts.
+/// The properties of the machine that do not change during a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct System {
-    /// As the processor names itself.
+    /// The model name of the processor.
     pub cpu: Option<String>,
-    /// CPUs this process may run on, one thread per core first.
+    /// The CPUs on which this process may run, ordered so that the first CPU of every core precedes all other CPUs.
     pub cpus: Vec<usize>,
-    /// How many of `cpus` are on cores of their own.
+    /// The number of cores: so many of the first `cpus` are on different cores.
     pub cores: usize,
-    /// How many CPUs' time this process may use, where a control group bounds that.
+    /// The CPU quota of the control group, in CPUs; `None` if there is no limit.
     #[serde(default)]
     pub cpu_quota: Option<f64>,
-    /// Caches of the first CPU.
+    /// The caches of the first CPU.
     pub caches: Vec<CacheLevel>,
-    /// CPUs of each NUMA node, as the kernel lists them.
+    /// The CPUs of each NUMA node, in the kernel's list format.
     pub numa_nodes: Vec<String>,
-    /// Bytes of memory.
+    /// The size of memory in bytes.
     pub memory_bytes: Option<u64>,
-    /// When the kernel gives memory in huge pages: always, madvise (where a program asks) or never.
+    /// When the kernel uses transparent huge pages: always, madvise (on request of a program) or never.
     pub huge_pages: Option<String>,
-    /// What `GLIBC_TUNABLES` says: `glibc.malloc.hugetlb=1` asks for huge pages in `malloc`, which
-    /// moves products beyond the caches by tens of per cent.
+    /// The value of `GLIBC_TUNABLES`. `glibc.malloc.hugetlb=1` requests huge pages in `malloc`, which changes the
+    /// times of products larger than the caches by tens of per cent.
     pub glibc_tunables: Option<String>,
 }
 
-/// One cache.
+/// A cache of the processor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CacheLevel {
-    /// 1, 2, 3.
+    /// The level: 1, 2 or 3.
     pub level: u32,
-    /// Data, Instruction or Unified.
+    /// The kind: Data, Instruction or Unified.
     pub kind: String,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub bytes: u64,
-    /// The CPUs that share it.
+    /// The CPUs that share it, in the kernel's list format.
     pub shared_by: String,
 }
 
 impl System {
-    /// Reads the facts; call it before the process's threads are pinned.
+    /// Reads the properties. Must be called before the process's threads are pinned.
     pub fn detect() -> Self {
         let (cpus, cores) = cpus();
         Self {
@@ -72,15 +72,15 @@ impl System {
 }
 
 impl System {
-    /// Threads that can run at the same time: one per core, as far as the quota lets them.
+    /// Returns the default number of threads: one per core, limited by the CPU quota.
     pub fn threads(&self) -> usize {
         let quota = self.cpu_quota.map_or(usize::MAX, |quota| quota as usize);
         self.cores.min(quota).max(1)
     }
 }
 
-/// CPUs this process may run on, those that are first on their core before their siblings; and how
-/// many are first.
+/// Returns the CPUs on which this process may run, the first CPU of every core before all siblings, and the number of
+/// cores.
 fn cpus() -> (Vec<usize>, usize) {
     let allowed =
         field("/proc/self/status", "Cpus_allowed_list").map_or(vec![0], |l| parse_list(&l));
@@ -94,7 +94,7 @@ fn cpus() -> (Vec<usize>, usize) {
     (first, cores)
 }
 
-/// `0-2,5` as 0, 1, 2, 5.
+/// Parses a list of CPUs: `0-2,5` is 0, 1, 2, 5.
 fn parse_list(list: &str) -> Vec<usize> {
     let ranges = list.split(',').filter_map(|range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
@@ -112,7 +112,8 @@ fn memory() -> Option<u64> {
     Some(kib.strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
 }
 
-/// Read once: methods ask at each preparation, which is timed.
+/// Returns the caches of the first CPU. They are read once, because methods use them in each preparation, which is
+/// timed.
 fn caches() -> &'static [CacheLevel] {
     static CACHES: OnceLock<Vec<CacheLevel>> = OnceLock::new();
     let cache = |index| {
@@ -127,51 +128,51 @@ fn caches() -> &'static [CacheLevel] {
     CACHES.get_or_init(|| (0..).map_while(cache).collect())
 }
 
-/// The size of the largest cache.
+/// Returns the size of the largest cache in bytes.
 pub fn last_level_cache_bytes() -> Option<u64> {
     caches().iter().map(|cache| cache.bytes).max()
 }
 
-/// The same, or 32 MiB where it is unknown.
+/// Returns the size of the largest cache in bytes, or 32 MiB if it is unknown.
 pub fn cache_bytes() -> u64 {
     last_level_cache_bytes().unwrap_or(32 << 20)
 }
 
-/// The NUMA node of each CPU; `None` where all of the machine is one node. Read once, as the caches.
+/// Returns the NUMA node of each CPU; `None` if the machine has only one node. The nodes are read once.
 pub fn nodes_of(cpus: &[usize]) -> Option<Vec<usize>> {
     static NODES: OnceLock<Vec<String>> = OnceLock::new();
     nodes_among(NODES.get_or_init(numa_nodes), cpus)
 }
 
-/// The same with the nodes' lists of CPUs given.
+/// Returns the NUMA node of each CPU, from the list of CPUs of each node.
 fn nodes_among(nodes: &[String], cpus: &[usize]) -> Option<Vec<usize>> {
     let lists: Vec<_> = nodes.iter().map(|list| parse_list(list)).collect();
     let node_of = |cpu| lists.iter().position(|list| list.contains(cpu));
     if lists.len() < 2 { None } else { cpus.iter().map(node_of).collect() }
 }
 
-/// The node of each page that these addresses lie in, as far as the system has one for it.
+/// Returns the NUMA node of the page that contains each address; `None` for a page that is on no node yet.
 ///
 /// # Errors
-/// When the system does not tell.
+/// Returns an error if the system call fails or is not permitted.
 pub fn nodes_of_pages(pages: &[usize]) -> nix::Result<Vec<Option<usize>>> {
     move_pages(pages, None)
 }
 
-/// Moves the pages to a node as far as the system can; returns where they are then.
+/// Moves pages to a NUMA node as far as possible, and returns the node of each page afterwards.
 ///
 /// # Errors
-/// When the system does not do so, or has no such node.
+/// Returns an error if the system call fails or is not permitted, or if there is no such node.
 pub fn move_pages_to(node: usize, pages: &[usize]) -> nix::Result<Vec<Option<usize>>> {
     move_pages(pages, Some(&vec![node as c_int; pages.len()]))
 }
 
 fn move_pages(pages: &[usize], nodes: Option<&[c_int]>) -> nix::Result<Vec<Option<usize>>> {
-    /// MPOL_MF_MOVE: pages of this process alone.
+    /// MPOL_MF_MOVE: only pages that no other process uses.
     const MOVE: c_int = 2;
     let mut status = vec![-1 as c_int; pages.len()];
     let nodes = nodes.map_or(null(), <[c_int]>::as_ptr);
-    // SAFETY: the arrays are of the length given; an address is not accessed, only looked up.
+    // SAFETY: the arrays have the given length. The addresses are looked up, not accessed.
     let outcome = unsafe {
         syscall(SYS_move_pages, 0, pages.len(), pages.as_ptr(), nodes, status.as_mut_ptr(), MOVE)
     };
@@ -185,7 +186,7 @@ fn numa_nodes() -> Vec<String> {
     (0..).map_while(node).collect()
 }
 
-/// The word in brackets.
+/// Returns the word in brackets.
 fn chosen(modes: &str) -> Option<&str> {
     Some(modes.split_once('[')?.1.split_once(']')?.0)
 }
@@ -194,7 +195,7 @@ fn read(path: &str) -> Option<String> {
     Some(fs::read_to_string(path).ok()?.trim().to_owned())
 }
 
-/// The value after the first `name … :` of a file.
+/// Returns the value after the colon in the first line of a file that begins with `name`.
 fn field(path: &str, name: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let line = text.lines().find(|line| line.starts_with(name))?;
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mode_in_brackets_is_chosen() {
+    fn the_mode_in_brackets_is_selected() {
         assert_eq!(chosen("always [madvise] never"), Some("madvise"));
         assert_eq!(chosen("always"), None);
     }
@@ -222,11 +223,11 @@ mod tests {
     fn nodes_of_cpus() {
         let nodes = ["0-1,4".to_owned(), "2-3".to_owned()];
         assert_eq!(nodes_among(&nodes, &[4, 2, 0]), Some(vec![0, 1, 0]));
-        assert_eq!(nodes_among(&nodes, &[4, 7]), None, "a CPU of no node");
+        assert_eq!(nodes_among(&nodes, &[4, 7]), None, "a CPU without a node");
         assert_eq!(nodes_among(&nodes[..1], &[0]), None);
     }
 
-    /// A sandbox may refuse the call, which is what `Err` is for.
+    /// A sandbox may not permit the system call; then `nodes_of_pages` returns an error.
     #[test]
     fn pages_have_nodes() {
         let memory = vec![1u8; 1 << 20];
@@ -240,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_has_a_cpu_and_as_many_cores_at_most() {
+    fn this_machine_has_a_core_and_not_more_cores_than_cpus() {
         let system = System::detect();
         assert!((1..=system.cpus.len()).contains(&system.cores), "{system:?}");
     }

@@ -1,11 +1,12 @@
-//! Text for a terminal. Names of files, comments of matrices and cells of result files are written by others;
-//! a terminal must show them, and not obey what they contain: move the cursor, retitle the window, or turn the
-//! direction of the text around.
+//! Escapes text for a terminal. Names of files, comments of matrices and cells of result files may come from others
+//! and contain control characters. A terminal must not execute these: they could move the cursor, change the title of
+//! the window, or reverse the direction of the text.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// The text with each character that a terminal obeys as an escape such as `\u{1b}`. Line ends and tabs stay.
+/// Returns the text with each character that controls a terminal replaced by an escape such as `\u{1b}`. Line ends
+/// and tabs are not replaced.
 pub fn shown(text: &str) -> Cow<'_, str> {
     if !text.contains(is_command) {
         return Cow::Borrowed(text);
@@ -20,7 +21,8 @@ pub fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Control characters, and those that reorder the text around them or end its line.
+/// Returns whether a character is a control character (except line end and tab), reorders the text around it or ends
+/// a line.
 fn is_command(character: char) -> bool {
     let reorders = matches!(
         character,
@@ -29,15 +31,15 @@ fn is_command(character: char) -> bool {
     reorders || character.is_control() && !matches!(character, '\n' | '\t')
 }
 
-/// Writes text as [`shown`]; bytes that are no UTF-8 become replacement characters.
+/// A writer that escapes text as [`shown`] does. Bytes that are not valid UTF-8 become replacement characters.
 pub struct Shown<W> {
     to: W,
-    /// The beginning of a character whose other bytes have not come yet.
+    /// The first bytes of a character whose other bytes have not been written yet.
     begun: Vec<u8>,
 }
 
 impl<W: Write> Shown<W> {
-    /// What is written goes there.
+    /// Creates a writer that passes the escaped text to `to`.
     pub fn new(to: W) -> Self {
         Self { to, begun: Vec::new() }
     }
@@ -65,7 +67,7 @@ impl<W: Write> Write for Shown<W> {
     }
 }
 
-/// Whether more bytes can make a character of these.
+/// Returns whether these bytes are the beginning of a valid character.
 fn is_beginning(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }
@@ -78,14 +80,14 @@ mod tests {
     const HARMLESS: &str = "a\\u{1b}]0;title\\u{7}\\u{d}\\u{9b}2J\\u{202e}b\\u{7f}\n\tä";
 
     #[test]
-    fn what_a_terminal_obeys_is_shown() {
+    fn control_characters_are_escaped() {
         assert_eq!(shown(NASTY), HARMLESS);
         assert!(matches!(shown("matrices/größe 1.mtx\n"), Cow::Borrowed(_)));
     }
 
-    /// Written in two parts, whatever the place, it is the same.
+    /// The result does not depend on where the text is split into two writes.
     #[test]
-    fn characters_may_come_in_parts() {
+    fn characters_may_be_written_in_parts() {
         for place in 0..=NASTY.len() {
             let mut to = Vec::new();
             let mut writer = Shown::new(&mut to);

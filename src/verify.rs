@@ -1,10 +1,10 @@
-//! Whether a product is right.
+//! Verifies results of products against a reference of higher precision.
 //!
-//! The reference is accumulated in double-double (both precisions), with s_i = Σ|a_ij||x_j|. A row
-//! passes when |y_i − ref_i| ≤ c·(n_i + 2)·(u·(|α|·s_i + |β·y0_i|) + η·max(1, |α|)), n_i its
-//! entries, u the unit roundoff and η the smallest normal number of the precision: every order of
-//! summation of n_i products, scaled by α and added to β·y0, stays within c = 1 to first order in u;
-//! η allows for products that underflow or are flushed to zero.
+//! The reference is accumulated in double-double for both precisions, with s_i = Σ|a_ij||x_j|. Row i passes if
+//! |y_i − ref_i| ≤ c·(n_i + 2)·(u·(|α|·s_i + |β·y0_i|) + η·max(1, |α|)). Here n_i is the number of its entries, u the
+//! unit roundoff and η the smallest normal number of the method's precision, and c = [`BOUND_FACTOR`]. Every order of
+//! summation of n_i products, scaled by α and added to β·y0, stays within the bound for c = 1 to first order in u.
+//! The term with η allows for products that underflow or are flushed to zero.
 
 use rayon::prelude::*;
 
@@ -12,7 +12,7 @@ use crate::matrix::Csr;
 use crate::matrix::order::Permutation;
 use crate::scalar::Scalar;
 
-/// The constant c: 1 covers the first order of the error, 2 everything.
+/// The constant c: 1 covers the rounding error to first order in u, 2 also the higher orders.
 pub const BOUND_FACTOR: f64 = 2.0;
 
 /// A value of twice the precision of `f64`: the unevaluated sum `high + low`.
@@ -23,7 +23,7 @@ struct DoubleDouble {
 }
 
 impl DoubleDouble {
-    /// Adds the exact product `a · b` (Dekker and Knuth's error-free transformations).
+    /// Adds the exact product `a · b` (error-free transformations by Dekker and Knuth).
     fn add_product(self, a: f64, b: f64) -> Self {
         let product = a * b;
         let product_error = a.mul_add(b, -product);
@@ -35,12 +35,12 @@ impl DoubleDouble {
         Self { high, low: low - (high - sum) }
     }
 
-    /// `self + other`.
+    /// Returns `self + other`.
     fn plus(self, other: Self) -> Self {
         self.add_product(other.high, 1.0).add_product(other.low, 1.0)
     }
 
-    /// `factor · self + addend_a · addend_b`.
+    /// Returns `factor · self + addend_a · addend_b`.
     fn scaled_plus(self, factor: f64, addend_a: f64, addend_b: f64) -> Self {
         Self::default()
             .add_product(factor, self.high)
@@ -53,69 +53,69 @@ impl DoubleDouble {
 #[derive(Clone, Copy, Debug)]
 pub struct ReferenceRow {
     exact: DoubleDouble,
-    /// The bound at c = 1.
+    /// The error bound for c = 1.
     bound: f64,
-    /// How many entries the row has.
+    /// The number of entries of the row.
     entries: f64,
 }
 
-/// What the entries of a row, or of a part of one, add up to.
+/// The sums over the entries of a row or of a part of a row.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RowSum {
     /// Σ a·x.
     sum: DoubleDouble,
     /// Σ |a·x|.
     magnitude: f64,
-    /// How many they are.
+    /// The number of entries.
     entries: f64,
 }
 
-/// What y must be, and how far it may be from it.
+/// The expected y and its error bounds.
 pub struct Reference {
     rows: Vec<ReferenceRow>,
 }
 
-/// A y held against the reference.
+/// The result of comparing a y with the reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
-    /// The worst row's error over its bound at c = 1; infinite when a row is not a number.
+    /// The error of the worst row divided by its bound for c = 1; infinite if a row is NaN.
     pub error_ratio: f64,
-    /// The worst row and its value there and in the reference; `None` for no rows.
+    /// The worst row, its value in y and its value in the reference; `None` if there are no rows.
     pub worst: Option<(usize, f64, f64)>,
 }
 
 impl Reference {
-    /// The reference for y = αAx + βy0. `y0` is read only when β ≠ 0.
+    /// Computes the reference for y = αAx + βy0. `y0` is read only if β ≠ 0.
     pub fn new<T: Scalar>(csr: &Csr<T>, alpha: T, x: &[T], beta: T, y0: &[T]) -> Self {
         let rows = (0..csr.rows).into_par_iter().with_min_len(1024);
         let row = |row| RowSum::of(csr, row, x).row(alpha, beta, old(beta, y0, row));
         Self { rows: rows.map(row).collect() }
     }
 
-    /// The same of rows that were added up before, each whole.
+    /// Computes the reference for y = αAx + βy0 from the sums of whole rows.
     pub fn of_sums<T: Scalar>(sums: &[RowSum], alpha: T, beta: T, y0: &[T]) -> Self {
         let rows = sums.iter().enumerate();
         Self { rows: rows.map(|(row, sum)| sum.row(alpha, beta, old(beta, y0, row))).collect() }
     }
 
-    /// What the permuted matrix must yield from permuted vectors.
+    /// Returns the reference for the permuted matrix and permuted vectors.
     pub fn permuted(&self, permutation: &Permutation) -> Self {
         Self { rows: permutation.apply(&self.rows) }
     }
 
-    /// A row, to be changed.
+    /// Returns a copy of a row.
     pub fn row(&self, row: usize) -> ReferenceRow {
         self.rows[row]
     }
 
-    /// Exchanges rows of the reference for `rows`, which are given by their numbers, so that a second call
-    /// brings back what was there before the first.
+    /// Swaps rows of the reference with `rows`, which are given with their indices. A second call restores the
+    /// reference.
     pub fn exchange(&mut self, rows: &mut [(usize, ReferenceRow)]) {
         rows.iter_mut().for_each(|(row, other)| std::mem::swap(&mut self.rows[*row], other));
     }
 
-    /// The first row whose sum, or a part of it, may exceed the largest number of the precision. What a
-    /// product yields there depends on its order of summation, so nothing can be verified.
+    /// Returns the first row whose sum, or a partial sum of it, may exceed the largest number of the precision. The
+    /// result then depends on the order of summation, so it cannot be verified.
     pub fn overflow<T: Scalar>(&self) -> Option<usize> {
         let largest = T::max_value().widen() * T::UNIT_ROUNDOFF;
         let overflows = |row: &ReferenceRow| {
@@ -125,7 +125,7 @@ impl Reference {
         self.rows.par_iter().position_first(overflows)
     }
 
-    /// Judges a y of `rows` values.
+    /// Compares y, which has one value per row, with the reference.
     pub fn judge<T: Scalar>(&self, y: &[T]) -> Verdict {
         assert_eq!(y.len(), self.rows.len());
         let ratios = self.rows.par_iter().zip(y).enumerate().with_min_len(4096);
@@ -139,13 +139,13 @@ impl Reference {
     }
 }
 
-/// The old y of a row, as far as it counts.
+/// Returns the old y of a row, or zero if β = 0.
 fn old<T: Scalar>(beta: T, y0: &[T], row: usize) -> f64 {
     if beta == T::zero() { 0.0 } else { y0[row].widen() }
 }
 
 impl RowSum {
-    /// Of row `row`, or of what `csr` has of it.
+    /// Adds up row `row`, or the part of it that `csr` contains.
     pub fn of<T: Scalar>(csr: &Csr<T>, row: usize, x: &[T]) -> Self {
         let range = csr.row(row);
         let mut row = Self { entries: range.len() as f64, ..Self::default() };
@@ -157,7 +157,7 @@ impl RowSum {
         row
     }
 
-    /// Together with another part of the row.
+    /// Adds the sums of another part of the same row.
     pub fn plus(self, other: Self) -> Self {
         Self {
             sum: self.sum.plus(other.sum),
@@ -166,12 +166,12 @@ impl RowSum {
         }
     }
 
-    /// As numbers that can be sent.
+    /// Converts the sums to plain numbers, for messages between processes.
     pub fn to_parts(self) -> [f64; 4] {
         [self.sum.high, self.sum.low, self.magnitude, self.entries]
     }
 
-    /// From these numbers.
+    /// Converts the numbers of [`to_parts`](Self::to_parts) back.
     pub fn from_parts([high, low, magnitude, entries]: [f64; 4]) -> Self {
         Self { sum: DoubleDouble { high, low }, magnitude, entries }
     }
@@ -189,8 +189,8 @@ impl RowSum {
 }
 
 impl ReferenceRow {
-    /// The row after the element of x that its entry `value` is multiplied by has changed. The bound allows for
-    /// the element before as well as for that now, and so may be wider than that of a new reference.
+    /// Updates the row after a change of the element of x that its entry `value` is multiplied by. The bound covers
+    /// both the old and the new element, so it may be wider than that of a newly computed reference.
     pub fn change<T: Scalar>(&mut self, alpha: T, value: T, [from, to]: [T; 2]) {
         let (value, from, to) = (value.widen(), from.widen(), to.widen());
         let sum = DoubleDouble::default().add_product(value, to).add_product(-value, from);
@@ -207,12 +207,12 @@ impl ReferenceRow {
 }
 
 impl Verdict {
-    /// Whether every row is within its bound.
+    /// Returns whether every row is within its bound.
     pub fn passes(&self) -> bool {
         self.error_ratio <= BOUND_FACTOR
     }
 
-    /// The worst row in words.
+    /// Describes the worst row in a sentence.
     pub fn describe(&self) -> String {
         let Some((row, got, expected)) = self.worst else { return "no rows".into() };
         let ratio = self.error_ratio;
@@ -230,11 +230,11 @@ mod tests {
 
     #[test]
     fn the_reference_survives_cancellation() {
-        // 1e16 + 1 − 1e16 = 1, which f64 loses.
+        // 1e16 + 1 − 1e16 = 1, which is 0 in f64.
         let csr = Csr::<f64>::from_triplets(1, 3, &[(0, 0, 1e16), (0, 1, 1.0), (0, 2, -1e16)]);
         let reference = Reference::new(&csr, 1.0, &[1.0; 3], 0.0, &[]);
         assert_eq!(reference.rows[0].exact.high, 1.0);
-        // The bound is about 5 · 2^-53 · 2e16 = 11: 0 is a legitimate answer here, 100 is not.
+        // The bound is about 5 · 2^-53 · 2e16 = 11: 0 is an acceptable result here, 100 is not.
         assert!(reference.judge(&[0.0]).passes());
         assert!(!reference.judge(&[100.0]).passes());
     }
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_rows_must_be_zero_and_nothing_is_right_for_nothing() {
+    fn empty_rows_must_be_zero_and_a_matrix_without_rows_passes() {
         let csr = Csr::<f64>::from_triplets(1, 1, &[]);
         assert!(judge(&csr, &[1.0], &[0.0]).passes());
         assert!(!judge(&csr, &[1.0], &[1e-300]).passes());
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(reference.rows[0].exact.high, -26.5);
     }
 
-    /// 1e16 + 1 and then 1 − 1e16: the parts keep what f64 loses, and count as the whole does.
+    /// 1e16 + 1 in one part, 1 − 1e16 in the other: no precision is lost, and the bound is that of the whole row.
     #[test]
     fn a_row_may_be_added_up_in_parts() {
         let part = |a: f64, b: f64| {
@@ -284,7 +284,7 @@ mod tests {
         let row = part(1e16, 1.0).plus(part(1.0, -1e16));
         let reference = Reference::of_sums(&[row], 3.0, 0.5, &[8.0]);
         assert_eq!(reference.rows[0].exact.high, 10.0);
-        // (4 + 2)·u·(3·2e16 + 4), in which the 1s and the 4 are too little to count.
+        // The bound is (4 + 2)·u·(3·2e16 + 4); the summands 1 and 4 are negligible.
         let bound = 6.0 * 2f64.powi(-53) * 6e16;
         assert!((reference.rows[0].bound / bound - 1.0).abs() < 1e-12);
     }

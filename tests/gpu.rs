@@ -335,8 +335,5 @@ fn a_lost_device_ends_the_measurement() {
     };
     assert_eq!(method, "gpu-csr-vector");
     assert!(reason.contains("csr_vector"), "{reason}");
-    assert_eq!(
-        next.to_string(),
-        "bringing the matrix there: the context is lost: a kernel has failed"
-    );
+    assert_eq!(next.to_string(), "uploading the matrix: the context is lost: a kernel has failed");
 }

@@ -1,7 +1,7 @@
-//! What methods of the CPU take is no more than they say, and not much less: every allocation is counted.
-//! MKL's own memory is not seen here.
+//! Checks the memory estimates of CPU methods: a method must not allocate more than its estimate, nor much less. Every
+//! allocation is counted, except those that MKL makes itself.
 
-#[allow(dead_code)] // what products take
+#[allow(dead_code)] // the inputs of products
 #[path = "battery/small.rs"]
 mod small;
 
@@ -17,30 +17,30 @@ use spmv_bench::scalar::Scalar;
 use spmv_bench::simd::Isa;
 use spmv_bench::team::Team;
 
-/// What notes, closures and lists per thread take.
+/// The memory of notes, closures and lists per thread, in bytes.
 const SMALL: u64 = 64 << 10;
-/// No estimate is so many times what was taken of a large matrix, unless that was refused.
+/// The limit of the ratio of estimated to allocated memory for large matrices that the method accepts.
 const LOOSE: u64 = 8;
 const THREADS: usize = 3;
 
-/// The system's allocator, counted.
+/// The system's allocator, with counters.
 struct Counting;
 
 static HELD: AtomicU64 = AtomicU64::new(0);
 static PEAK: AtomicU64 = AtomicU64::new(0);
 
-// SAFETY: the system's allocator does it all.
+// SAFETY: all calls are forwarded to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let held = HELD.fetch_add(layout.size() as u64, Ordering::Relaxed) + layout.size() as u64;
         PEAK.fetch_max(held, Ordering::Relaxed);
-        // SAFETY: the caller's.
+        // SAFETY: the caller fulfils the contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         HELD.fetch_sub(layout.size() as u64, Ordering::Relaxed);
-        // SAFETY: the caller's.
+        // SAFETY: the caller fulfils the contract.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -48,7 +48,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most that `work` held at a time.
+/// Returns the peak memory of `work` in bytes.
 fn peak(work: impl FnOnce()) -> u64 {
     let before = HELD.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
@@ -56,7 +56,7 @@ fn peak(work: impl FnOnce()) -> u64 {
     PEAK.load(Ordering::Relaxed) - before
 }
 
-/// Matrices that are large enough to tell what is taken per entry from what is not.
+/// Matrices that are large enough to distinguish memory per entry from fixed memory.
 const LARGE: [&str; 9] = [
     "grid3d,n=24,points=27",
     "grid2d,n=300,points=5",
@@ -79,7 +79,7 @@ fn choices() -> impl Iterator<Item = Choice<'static>> {
     })
 }
 
-/// Bytes that a method takes for its preparation and a product, and whether it took the matrix.
+/// Returns the peak memory of a method's preparation and one product in bytes, and whether it accepted the matrix.
 fn taken<T: Scalar>(choice: &Choice, csr: &Csr<T>, team: &Team, transpose: bool) -> (u64, bool) {
     let request = Request {
         team,
@@ -114,21 +114,24 @@ fn check<T: Scalar>(name: &str, csr: &Csr<f64>, team: &Team, large: bool) -> Vec
             }
             let (taken, ready) = taken(&choice, &csr, team, transpose);
             let extent = Extent { given: &choice.given, ..Extent::of(&csr, THREADS, transpose) };
-            let said = (choice.method.memory)(&extent);
-            // A parameter may make a method take less.
-            let telling = large && ready && choice.given.is_empty();
-            let telling = telling && !choice.method.name.starts_with("mkl");
-            if taken > said + SMALL || telling && said > LOOSE * taken + SMALL {
-                wrong.push(format!("{name}, {}: {taken} taken, {said} said", choice.name()));
+            let estimated = (choice.method.memory)(&extent);
+            // With a parameter a method may allocate less.
+            let has_upper_limit = large && ready && choice.given.is_empty();
+            let has_upper_limit = has_upper_limit && !choice.method.name.starts_with("mkl");
+            if taken > estimated + SMALL || has_upper_limit && estimated > LOOSE * taken + SMALL {
+                wrong.push(format!(
+                    "{name}, {}: {taken} allocated, {estimated} estimated",
+                    choice.name()
+                ));
             }
         }
     }
     wrong
 }
 
-/// The only test: no other may allocate meanwhile.
+/// This must be the only test in this program, because other tests would allocate memory at the same time.
 #[test]
-fn no_method_takes_more_than_it_says_or_much_less() {
+fn no_method_allocates_more_than_its_estimate_or_much_less() {
     rayon::ThreadPoolBuilder::new().num_threads(THREADS).build_global().unwrap();
     let team = Team::floating(THREADS);
     let small = small::matrices().into_iter().map(|(name, rows, cols, triplets)| {

@@ -1,12 +1,11 @@
-//! mpi-merge as it is run: the program under `mpirun`, on matrices that are awkward to divide. That shares
-//! and products are right rank by rank is tested without MPI, in `src/mpi/tests.rs`; here every row of every
-//! product is verified by the program itself.
+//! Runs mpi-merge under `mpirun` on matrices that are difficult to divide. The program itself verifies every row. The
+//! shares and products of single ranks are tested without MPI in `src/mpi/tests.rs`.
 
 use std::fs;
 use std::process::{Command, Output};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_spmv-bench");
-/// What one process does and what several do must agree in these columns.
+/// The columns in which a run of one process and runs of several processes must agree.
 const FACTS: [&str; 11] = [
     "file",
     "num_rows",
@@ -35,16 +34,16 @@ fn mpirun(ranks: usize, words: &str) -> Output {
         .expect("mpirun, of Open MPI")
 }
 
-/// Rows by the names of their columns.
+/// Rows as maps from column names to cells.
 type Rows = Vec<std::collections::HashMap<String, String>>;
 
 fn rows(output: &Output) -> Rows {
-    let told = [&output.stdout, &output.stderr].map(|told| String::from_utf8_lossy(told));
-    assert!(output.status.success(), "{}", told.concat());
+    let printed = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
+    assert!(output.status.success(), "{}", printed.concat());
     csv::Reader::from_reader(&output.stdout[..]).deserialize().map(Result::unwrap).collect()
 }
 
-/// On any number of ranks, with both ways of gathering x, in both precisions, with α and β.
+/// Checks the results on several numbers of ranks, with both ways of gathering x, in both precisions, with α and β.
 fn check(source: &str) {
     let words = format!(
         "--mtx {source} {QUICK} --rounds 2 --alpha -2 --beta 0.5 --precision both --format csv"
@@ -95,7 +94,7 @@ fn more_ranks_than_nonzeros() {
     check("gen:uniform,rows=3,cols=4,nnz=0");
 }
 
-/// Expanded, with duplicates in both triangles, from one file, in a folder of its own.
+/// The file is expanded and has duplicates in both triangles.
 #[test]
 fn a_symmetric_file_with_duplicates() {
     let dir = tempfile::tempdir().unwrap();
@@ -105,13 +104,13 @@ fn a_symmetric_file_with_duplicates() {
     fs::write(&path, text).unwrap();
     check(path.to_str().unwrap());
     let ran = mpirun(3, &format!("--mtx {} --methods mpi-merge --no-cache", path.display()));
-    let told = String::from_utf8(ran.stderr).unwrap();
-    assert!(told.contains("a.mtx: 2 duplicate entries summed"), "{told}");
+    let stderr = String::from_utf8(ran.stderr).unwrap();
+    assert!(stderr.contains("a.mtx: 2 duplicate entries summed"), "{stderr}");
 }
 
-/// Rank 0 alone writes them; `--quiet` means a line per method here, too.
+/// Only rank 0 writes results. `--quiet` prints a line per method, as without MPI.
 #[test]
-fn results_come_in_several_forms() {
+fn results_are_written_in_several_formats() {
     let dir = tempfile::tempdir().unwrap();
     let file = |name: &str| dir.path().join(name).display().to_string();
     let exports = format!("--export-csv {} --export-markdown {}", file("a.csv"), file("a.md"));
@@ -123,11 +122,11 @@ fn results_come_in_several_forms() {
     let [csv, table] = ["a.csv", "a.md"].map(|name| fs::read_to_string(file(name)).unwrap());
     assert_eq!((csv.lines().count(), csv.matches(",mpi-merge,").count()), (2, 1), "{csv}");
     assert!(table.contains("\n| mpi-merge | PASS | "), "{table}");
-    assert_eq!(mpirun(2, &words).status.code(), Some(2), "the files are there already");
+    assert_eq!(mpirun(2, &words).status.code(), Some(2), "the files exist already");
 }
 
 #[test]
-fn parts_of_the_product_and_the_run_are_told() {
+fn parts_of_the_product_and_the_run_record_are_written() {
     let dir = tempfile::tempdir().unwrap();
     let record = dir.path().join("run.json");
     let words = format!(
@@ -141,9 +140,9 @@ fn parts_of_the_product_and_the_run_are_told() {
         group["stages"][0].as_array().unwrap().iter().map(|s| &s["name"]).collect();
     assert_eq!(stages, ["x gathered", "compute", "tails handed on"]);
     assert_eq!((&group["threads"], &group["rows"][0]["threads"]), (&3.into(), &3.into()));
-    // 1600 rows and 7840 nonzeros make 9440 items. The cuts are behind four nonzeros of row 535, at 3147, and
-    // three of row 1064, at 6294. The first rank lacks x from 535 to 574; the second from 496 to 534 and from
-    // 1064 to 1103; the last from 1025 to 1063.
+    // 1600 rows and 7840 nonzeros are 9440 items. The cuts are after four nonzeros of row 535 (item 3147) and three
+    // of row 1064 (item 6294). The first rank receives x from 535 to 574; the second from 496 to 534 and from 1064 to
+    // 1103; the last from 1025 to 1063.
     let reason = group["rows"][0]["reason"].as_str().unwrap();
     assert!(
         reason.contains(
@@ -161,16 +160,16 @@ fn without_a_launcher_there_is_one_rank() {
     let only = rows(&alone(&format!("{words} mpi-merge")));
     assert!(only[0]["status"] == "ok" && only[0]["reason"].starts_with("1 rank: "), "{only:?}");
     let among = rows(&alone(&format!("{words} seq,mpi-merge")));
-    // The machine's noise may be told behind it.
-    let is_told = among[1]["reason"].starts_with("1 rank, no communication");
-    assert!(among[1]["status"] == "ok" && is_told, "{among:?}");
+    // A note about noise may follow.
+    let has_note = among[1]["reason"].starts_with("1 rank, no communication");
+    assert!(among[1]["status"] == "ok" && has_note, "{among:?}");
     let methods = String::from_utf8(alone("methods").stdout).unwrap();
     assert!(methods.contains(":gather=need|all"));
 }
 
-/// One rank speaks, and the status is its own.
+/// Only one rank prints the error, and its exit status is that of the run.
 #[test]
-fn what_ranks_cannot_do_is_said_once() {
+fn errors_are_printed_by_one_rank_only() {
     let dir = tempfile::tempdir().unwrap();
     let (broken, large) = (dir.path().join("broken.mtx"), dir.path().join("large.mtx"));
     let head = "%%MatrixMarket matrix coordinate real general\n2 2 1\n";
@@ -199,8 +198,8 @@ fn what_ranks_cannot_do_is_said_once() {
         (format!("--methods {name} --mtx nosuch.mtx"), "nosuch.mtx: "),
     ] {
         let ran = mpirun(2, &words);
-        let told = String::from_utf8_lossy(&ran.stderr);
-        assert_eq!((told.matches(expected).count(), ran.status.code()), (1, Some(2)), "{told}");
+        let stderr = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!((stderr.matches(expected).count(), ran.status.code()), (1, Some(2)), "{stderr}");
         assert!(ran.stdout.is_empty(), "{words}");
     }
     for (words, reason) in [

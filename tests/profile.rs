@@ -1,6 +1,5 @@
-//! `scripts/gpu-profile` with a profiler that is made for the test and takes the real one's place:
-//! what it is asked for, what becomes of its table, and the words for what cannot be. Without Python,
-//! tests say so and end.
+//! Tests `scripts/gpu-profile` with a fake profiler: its command lines, the conversion of its table, and the error
+//! messages. Without Python the tests print that they are skipped.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,8 +18,8 @@ use tempfile::TempDir;
 const SHARES: [&str; 3] =
     ["achieved_occupancy", "warp_execution_efficiency", "global_load_efficiency"];
 
-/// Two kernels and a warning within the table; values with and without thousands separators, times in
-/// several units.
+/// Output of a profiler with two kernels and a warning within the table, values with and without thousands
+/// separators, and times in several units.
 const PCSR: &str = r#"==PROF== Connected to process 4711 (/opt/spmv-bench)
 ==PROF== Profiling "pcsr_products" - 0: 0%....50%....100% - 3 passes
 ==PROF== Profiling "pcsr_sums" - 1: 0%....50%....100% - 3 passes
@@ -42,7 +41,8 @@ gpu-pcsr              PASS         0.0100     0.00500     0.1000
 "1","4711","spmv-bench","127.0.0.1","pcsr_sums","1","7","(128, 1, 1)","(4, 1, 1)","0","9.0","Command line profiler metrics","smsp__thread_inst_executed_per_inst_executed.ratio","","24"
 "#;
 
-/// A table of the columns that matter: kernel, then duration with its unit, and the three values.
+/// Returns a profiler's table with the columns that the script reads. `kernels` are name, duration with unit, and the
+/// three shares.
 fn table(kernels: &[(&str, [&str; 2], [&str; 3])]) -> String {
     let mut text = String::from("==PROF== Connected to process 1 (/opt/spmv-bench)\n");
     text += "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n";
@@ -60,7 +60,7 @@ fn table(kernels: &[(&str, [&str; 2], [&str; 3])]) -> String {
     text
 }
 
-/// A row of the GPU, as far as it matters here.
+/// Returns a row of a GPU method with the columns that the script reads.
 fn row(file: &str, method: &str) -> Row {
     Row {
         file: file.into(),
@@ -78,14 +78,14 @@ fn row(file: &str, method: &str) -> Row {
     }
 }
 
-/// A folder with rows as the program writes them, a profiler that prints what stands in the file of the
-/// method's name, or fails, and a program to profile.
+/// A folder with a file of rows, a fake profiler that prints the file named after the method or fails without such a
+/// file, and a program to profile.
 struct Place {
     dir: TempDir,
     python: PathBuf,
 }
 
-/// What the script did.
+/// The result of running the script.
 #[derive(Debug)]
 struct Ran {
     status: Option<i32>,
@@ -97,7 +97,7 @@ impl Place {
         let python =
             Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
         let Some(python) = python.ok().filter(|ran| ran.status.success()) else {
-            // Past the test runner, which keeps back what a passing test prints.
+            // Written directly to stderr, because the test runner captures what a passing test prints.
             let _ = writeln!(std::io::stderr(), "skipped: no python3");
             return None;
         };
@@ -128,13 +128,13 @@ exit 2"#;
         fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// What the profiler prints for a method, and how it ends.
+    /// Sets the profiler's output and exit status for a method.
     fn prints(&self, method: &str, output: &str, status: u8) {
         fs::write(self.path(&format!("{method}.table")), output).unwrap();
         fs::write(self.path(&format!("{method}.status")), status.to_string()).unwrap();
     }
 
-    /// The facts of the run beside the rows.
+    /// Writes the run record next to the rows.
     fn has_record(&self, iterations: &str) {
         let factors = r#""alpha": -1.5, "beta": 0.5"#;
         let settings = format!(r#"{{{factors}, "iterations": {iterations}}}"#);
@@ -157,7 +157,7 @@ exit 2"#;
         Ran { status: ran.status.code(), stderr: String::from_utf8(ran.stderr).unwrap() }
     }
 
-    /// What the profiler was asked for, run by run.
+    /// Returns the command lines of all runs of the profiler.
     fn asked(&self) -> Vec<String> {
         let asked = fs::read_to_string(self.path("asked")).unwrap_or_default();
         asked.lines().map(str::to_owned).collect()
@@ -168,7 +168,7 @@ exit 2"#;
         reader.deserialize().map(Result::unwrap).collect()
     }
 
-    /// The three figures of each row; `None` for an empty cell.
+    /// Returns the three shares of each row; `None` for an empty cell.
     fn shares(&self, name: &str) -> Vec<[Option<f64>; 3]> {
         let number = |cell: &String| (!cell.is_empty()).then(|| cell.parse().unwrap());
         self.read(name).iter().map(|row| SHARES.map(|share| number(&row[share]))).collect()
@@ -178,7 +178,7 @@ exit 2"#;
 const RUN: &str = "rows.csv -o out.csv --spmv-bench bin/spmv-bench";
 
 #[test]
-fn figures_join_their_rows() {
+fn shares_are_added_to_their_rows() {
     let grid = "gen:grid3d,n=4";
     let cpu = Row { device: Some(Device::Cpu), ..row(grid, "seq") };
     let light = Row {
@@ -194,7 +194,7 @@ fn figures_join_their_rows() {
     let Some(place) = Place::new(&rows) else { return };
     fs::write(place.path("m.mtx"), "").unwrap();
     place.prints("gpu-pcsr", PCSR, 0);
-    // The first loads nothing.
+    // The first kernel loads nothing.
     let filling = [
         ("fill", ["0.5", "us"], ["20", "32", "0"]),
         ("light<float>(int, float)", ["0.0015", "msecond"], ["60", "16", "25"]),
@@ -203,7 +203,7 @@ fn figures_join_their_rows() {
     let ran = place.run(RUN);
     assert_eq!(ran.status, Some(0), "{ran:?}");
 
-    // 3000 ns and 1000 ns of pcsr; of light 500 ns and 1500 ns, the loads of the second alone.
+    // Weights: 3000 ns and 1000 ns for pcsr, 500 ns and 1500 ns for light, of which only the second kernel loads.
     let pcsr = [Some(80.0), Some(93.75), Some(70.0)];
     let light = [Some(50.0), Some(62.5), Some(25.0)];
     assert_eq!(place.shares("out.csv"), [[None; 3], pcsr, light, [None; 3], pcsr]);
@@ -227,7 +227,7 @@ fn figures_join_their_rows() {
     assert_eq!(column("method_name")[1..3], ["gpu-pcsr", "gpu-light:level=vector"]);
     assert_eq!(column("precision")[1..3], ["f64", "f32"]);
 
-    // All else is as it was, and both caches' rows share one run.
+    // All other columns are unchanged, and the rows with hot and cold caches share one profiler run.
     let [joined, before] = ["out.csv", "rows.csv"].map(|name| {
         let mut rows = place.read(name);
         rows.iter_mut().for_each(|row| row.retain(|name, _| !SHARES.contains(&name.as_str())));
@@ -252,7 +252,7 @@ fn figures_join_their_rows() {
 }
 
 #[test]
-fn what_is_unknown_is_empty_and_told() {
+fn unknown_shares_are_empty_and_reported() {
     let methods =
         ["gpu-merge", "gpu-pcsr", "gpu-csc", "gpu-coo", "gpu-hola", "gpu-light", "gpu-sell"];
     let rows = methods.map(|method| row("gen:wheel,spokes=9", method));
@@ -286,20 +286,20 @@ fn what_is_unknown_is_empty_and_told() {
     let durations: Vec<_> =
         place.read("out.kernels.csv").iter().map(|row| row["duration_ns"].clone()).collect();
     assert_eq!(durations, ["10.0", "1.0", "", "10.0"]);
-    for told in [
+    for expected in [
         "gen:wheel,spokes=9 gpu-merge f64 false natural: no achieved_occupancy, \
          warp_execution_efficiency, global_load_efficiency; ncu ended with 2; \
          ==ERROR== The application returned an error code (2).; spmv-bench: out of memory\n",
         "ncu ended with 0; ==WARNING== No kernels were profiled.\n",
         "gpu-csc f64 false natural: no warp_execution_efficiency; ncu ended with 0",
     ] {
-        assert!(ran.stderr.contains(told), "{told}: {}", ran.stderr);
+        assert!(ran.stderr.contains(expected), "{expected}: {}", ran.stderr);
     }
     assert!(!ran.stderr.contains("gpu-hola f64 false natural: "), "{}", ran.stderr);
 }
 
 #[test]
-fn the_run_s_settings_and_the_files_place_are_kept() {
+fn settings_of_the_run_and_folders_of_matrices_are_used() {
     let rows = [row("there/a.mtx", "gpu-merge"), row("b.mtx", "gpu-merge")];
     let Some(place) = Place::new(&rows) else { return };
     fs::create_dir_all(place.path("matrices/there")).unwrap();
@@ -320,7 +320,7 @@ fn the_run_s_settings_and_the_files_place_are_kept() {
     assert_eq!(place.shares("rows.profile.csv"), [[Some(60.0), Some(50.0), Some(25.0)]; 2]);
     assert_eq!(place.read("rows.profile.kernels.csv").len(), 2);
 
-    // Once more on its own output: the columns are there once.
+    // Applied to its own output, the script does not add the columns again.
     let again = place.run(
         "rows.profile.csv --spmv-bench bin/spmv-bench -o rows.profile.csv --matrices matrices",
     );
@@ -330,7 +330,7 @@ fn the_run_s_settings_and_the_files_place_are_kept() {
 }
 
 #[test]
-fn figures_of_modelled_products_stay() {
+fn shares_of_modelled_products_are_not_changed() {
     let device = Some(Device::model("h200"));
     let modelled = Row { device, achieved_occupancy: Some(80.0), ..row("b.mtx", "gpu-merge") };
     let Some(place) = Place::new(&[modelled]) else { return };
@@ -340,9 +340,9 @@ fn figures_of_modelled_products_stay() {
     assert!(place.asked().is_empty());
 }
 
-/// The profiler runs the program itself, which must take its words: only the GPU is missing, if anything.
+/// The fake profiler runs the real program, which must accept the options. It may fail only because there is no GPU.
 #[test]
-fn the_program_understands_its_words() {
+fn the_program_accepts_the_options() {
     let turned = Row { transpose: Some(true), order: Some(Order::Rcm), ..row("", "gpu-csc") };
     let rows = [row("", "gpu-light:level=vector"), turned];
     let rows = rows.map(|row| Row { file: "gen:grid2d,n=4".into(), ..row });
@@ -356,24 +356,30 @@ fn the_program_understands_its_words() {
         let mut lines = ran.stderr.lines().filter(|line| line.contains(&format!(" {method} ")));
         let measured = format!("; ncu ended with 0; {method} ");
         let refused = "; ncu ended with 2; spmv-bench: --device gpu: ";
-        let is_told = |line: &str| line.contains(&measured) || line.contains(refused);
-        assert!(lines.any(is_told), "{}", ran.stderr);
+        let is_expected = |line: &str| line.contains(&measured) || line.contains(refused);
+        assert!(lines.any(is_expected), "{}", ran.stderr);
     }
 }
 
 #[test]
-fn what_cannot_run_says_why() {
+fn errors_have_a_reason() {
     let Some(place) = Place::new(&[row("gone.mtx", "gpu-merge")]) else { return };
     fs::write(place.path("other.csv"), "file,method_name\n").unwrap();
-    let refused = |words: &str, told: &str| {
+    let refused = |words: &str, message: &str| {
         let ran = place.run(words);
         assert_eq!(ran.status, Some(2), "{words}: {ran:?}");
-        assert!(ran.stderr.starts_with("gpu-profile: ") && ran.stderr.contains(told), "{ran:?}");
+        assert!(ran.stderr.starts_with("gpu-profile: ") && ran.stderr.contains(message), "{ran:?}");
     };
     refused("absent.csv", "absent.csv: No such file or directory");
-    refused("other.csv", "other.csv: no column precision, transpose, order, device, status;");
-    refused("rows.csv --spmv-bench bin/absent", "bin/absent: no such program; --spmv-bench PATH");
-    refused(RUN, "gone.mtx: no such file; --matrices DIR says where");
+    refused(
+        "other.csv",
+        "other.csv: missing columns: precision, transpose, order, device, status;",
+    );
+    refused(
+        "rows.csv --spmv-bench bin/absent",
+        "bin/absent: no such program; give its path with --spmv-bench",
+    );
+    refused(RUN, "gone.mtx: no such file; give the folder of matrices with --matrices");
     fs::write(place.path("gone.mtx"), "").unwrap();
     refused(
         "rows.csv -o absent/out.csv --spmv-bench bin/spmv-bench",
@@ -385,7 +391,7 @@ fn what_cannot_run_says_why() {
 }
 
 #[test]
-fn without_permission_it_says_what_to_set() {
+fn without_permission_the_message_explains_how_to_get_it() {
     let Some(place) = Place::new(&[row("gen:wheel,spokes=9", "gpu-merge")]) else { return };
     let denied = "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA \
         GPU Performance Counters on the target device 0.\n";

@@ -1,9 +1,9 @@
-//! A change of x at a few random places, and what it makes of the reference.
+//! Changes x at a few random places between samples, and updates the reference to match.
 //!
-//! A library that keeps the result for an x that it has seen, or that computes only when it finds its y
-//! changed, would be timed at doing nothing. So x takes other values between samples, at moments that no method
-//! can foresee. Only a few elements change: writing them costs no time worth mentioning, what else the caches
-//! hold stays there, and only a few rows of the reference have to be computed anew.
+//! A library that caches its result for an x that it has seen before, or that computes only if its y has been
+//! overwritten, would otherwise be timed while it does nothing. Therefore x changes between samples, at moments
+//! that no method can predict. Only a few elements change: writing them takes a negligible time, the other
+//! contents of the caches stay there, and only a few rows of the reference must be recomputed.
 
 use std::collections::BTreeMap;
 
@@ -17,24 +17,24 @@ use crate::matrix::Csr;
 use crate::scalar::Scalar;
 use crate::verify::ReferenceRow;
 
-/// How many elements of x change at most, and how many of y are overwritten at once.
+/// The maximum number of elements of x that change, and of elements of y that [`spoil_few`] overwrites.
 const ELEMENTS: usize = 16;
 
-/// No sum of absolute differences between elements of x and their other values is larger: all are in [-1, 1].
+/// An upper bound of Σ|new − old| over the changed elements of x: all values are in [-1, 1].
 pub const MOST_CHANGE: f64 = 2.0 * ELEMENTS as f64;
 
-/// Other values for a few elements of x, with the rows of the reference that they change.
+/// Alternative values for a few elements of x, with the rows of the reference that depend on them.
 #[derive(Default)]
 pub struct Alteration<T> {
     elements: Vec<(usize, T)>,
     rows: Vec<(usize, ReferenceRow)>,
-    /// Whether x holds the other values now.
+    /// Whether x contains the alternative values now.
     pub is_applied: bool,
 }
 
 impl<T: Scalar> Alteration<T> {
-    /// Chooses elements that have entries, and new values for them in [-1, 1). It passes over the column
-    /// indices once.
+    /// Chooses random elements of x that some entry of the matrix is multiplied by, and new values for them in
+    /// [-1, 1). The plain product needs one pass over the column indices.
     pub fn new(
         csr: &Csr<T>,
         transpose: bool,
@@ -60,8 +60,8 @@ impl<T: Scalar> Alteration<T> {
         Self { elements: elements.into_iter().collect(), rows, is_applied: false }
     }
 
-    /// Exchanges the values of x, and the rows of the reference, for the others: those of before come back with
-    /// the next call. The places in x that changed are returned.
+    /// Swaps the chosen elements of x and the rows of the reference with their alternatives. The next call restores
+    /// them. Returns the indices of the elements of x that changed.
     pub fn toggle(&mut self, inputs: &mut Inputs<T>) -> Vec<usize> {
         for (index, other) in &mut self.elements {
             std::mem::swap(&mut inputs.x[*index], other);
@@ -72,7 +72,7 @@ impl<T: Scalar> Alteration<T> {
     }
 }
 
-/// The rows of A that have entries in those columns.
+/// Computes the altered reference of each row of A that has entries in the columns `elements`.
 fn rows_of_columns<T: Scalar>(
     csr: &Csr<T>,
     inputs: &Inputs<T>,
@@ -93,7 +93,7 @@ fn rows_of_columns<T: Scalar>(
     (0..csr.rows).into_par_iter().with_min_len(1024).filter_map(row).collect()
 }
 
-/// The columns of A that have entries in those rows, which are rows of the transpose.
+/// Computes the altered reference of each column of A, a row of Aᵀ, that has entries in the rows `elements`.
 fn columns_of_rows<T: Scalar>(
     csr: &Csr<T>,
     inputs: &Inputs<T>,
@@ -110,7 +110,7 @@ fn columns_of_rows<T: Scalar>(
     columns.into_iter().collect()
 }
 
-/// Overwrites a few random elements, so that what a product does not write shows.
+/// Overwrites a few random elements, so that a product that does not write them is found wrong.
 pub fn spoil_few<T: Scalar>(y: &mut [T], random: &mut Xoshiro256PlusPlus) {
     for _ in 0..ELEMENTS.min(y.len()) {
         let index = random.random_range(0..y.len());
@@ -118,20 +118,21 @@ pub fn spoil_few<T: Scalar>(y: &mut [T], random: &mut Xoshiro256PlusPlus) {
     }
 }
 
-/// Overwrites all elements with what only `seed` tells.
+/// Overwrites all elements with pseudo-random bits that depend only on `seed`.
 pub fn spoil<T: Scalar>(y: &mut [T], seed: u64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     y.iter_mut().for_each(|value| *value = spoilt(&mut random));
 }
 
-/// Whether all elements are still what [`spoil`] has written, bit for bit.
+/// Returns whether all elements are bitwise equal to what [`spoil`] writes for `seed`.
 pub fn is_spoilt<T: Scalar>(y: &[T], seed: u64) -> bool {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let bits = bytemuck::bytes_of::<T>;
     y.iter().all(|value| bits(value) == bits(&spoilt(&mut random)))
 }
 
-/// NaN, or any other bits, so that no library can know by one value whether it is watched.
+/// Returns NaN or arbitrary bits, each with probability 1/2. A single fixed value would let a library detect that its
+/// result is about to be verified.
 fn spoilt<T: Scalar>(random: &mut Xoshiro256PlusPlus) -> T {
     let bits: u64 = random.random();
     match bits % 2 {

@@ -1,13 +1,13 @@
-//! Time, and the fake that tests put in its place.
+//! The clock of measurements, and a fake clock for tests.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 /// A monotonic clock.
 pub trait Clock {
-    /// Time since some fixed moment.
+    /// Returns the time since some fixed moment.
     fn now(&self) -> Duration;
-    /// Lets time pass.
+    /// Blocks the calling thread for `time`.
     fn pause(&self, time: Duration);
 }
 
@@ -30,7 +30,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock for tests: each look at it takes `step`, and a test's product may add its own time.
+/// A clock for tests: each reading advances it by `step`, and `pause` advances it by any time.
 #[derive(Default)]
 pub struct FakeClock {
     step: Duration,
@@ -38,7 +38,7 @@ pub struct FakeClock {
 }
 
 impl FakeClock {
-    /// Starts at zero.
+    /// Creates a clock that starts at zero.
     pub fn new(step: Duration) -> Self {
         Self { step, now: Cell::default() }
     }

@@ -1,9 +1,10 @@
-//! Measures methods on one matrix. Every method yields a value, whatever becomes of it.
+//! Measures methods on one matrix. Every method yields an [`Outcome`], even if it fails.
 //!
-//! Each method runs once on a small matrix, so that nothing that happens once in a process is timed. Then:
-//! prepare (timed), one product, verify; then rounds in which all methods take turns (see [`turn`]). What was
-//! too noisy takes all its rounds again. All methods are kept ready at once for that; with a single round, each
-//! is dropped before the next is prepared. After an interrupt, methods that have samples keep them.
+//! Each method first runs once on a small matrix, so that one-time initialisation of the process is not timed. Then it
+//! is prepared (timed as setup), multiplies once, and that product is verified. Then follow the rounds, in which all
+//! methods take turns (see [`turn`]). Methods whose times are too noisy repeat all their rounds. Because of the turns
+//! all methods are prepared at the same time; with a single round, each is dropped before the next is prepared. After
+//! an interrupt, methods that have samples report them.
 
 mod contract;
 mod entry;
@@ -36,30 +37,30 @@ use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 pub use trial::Trial;
 
-/// How long products run on a device before the first round, so that its clocks have risen.
+/// How long products run on a device before the first round, so that its clocks reach their level under load.
 const WARM_UP: Duration = Duration::from_millis(200);
 
-/// One matrix on one side.
+/// One matrix on one backend, and the state of its measurement.
 struct Case<'a, 'i, T, S> {
     bench: &'a Bench<'a>,
     csr: &'a Csr<T>,
     round: Round,
     inputs: &'i mut Inputs<T>,
-    /// What x may be changed to in this round, and back.
+    /// The alternative values of x in this round.
     alteration: Alteration<T>,
     random: Xoshiro256PlusPlus,
     backend: S,
     extent: Extent<'a>,
-    /// Bytes that methods which are ready take at most.
+    /// An upper bound of the memory of all prepared methods, in bytes.
     kept: u64,
-    /// The clocks of the device at each time that they were read.
+    /// All readings of the device's clocks.
     clocks: Vec<Clocks>,
-    /// What became of the methods, so far.
+    /// The outcomes so far; `None` for methods that have none yet.
     outcomes: Vec<Option<Outcome>>,
 }
 
-/// A method that takes turns with others.
-type Racer<'a, T, V> = Box<Ready<'a, T, V>>;
+/// A prepared method that takes turns with others.
+type Entrant<'a, T, V> = Box<Ready<'a, T, V>>;
 
 impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
     fn new(bench: &'a Bench<'a>, csr: &'a Csr<T>, inputs: &'i mut Inputs<T>, backend: S) -> Self {
@@ -78,27 +79,27 @@ impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
         }
     }
 
-    /// Measures them all, or until an interrupt.
+    /// Measures all methods, or those before an interrupt.
     fn report(mut self, choices: &'a [Choice]) -> Result<Report, Stopped> {
         self.outcomes = vec![None; choices.len()];
-        let raced = match self.race(choices) {
+        let measured = match self.measure_all(choices) {
             Err(stopped @ Stopped::Lost { .. }) => return Err(stopped),
-            raced => raced,
+            measured => measured,
         };
         let there = |(place, outcome): (usize, Option<_>)| Some((place, outcome?));
         let (places, outcomes) = self.outcomes.into_iter().enumerate().filter_map(there).unzip();
-        let interrupted = raced.err().map(|_| places);
+        let interrupted = measured.err().map(|_| places);
         let (peak, clocks) = (self.backend.peak(), self.clocks);
         Ok(Report { peak, clocks, outcomes, interrupted, ..Report::default() })
     }
 
-    /// Measures methods in as many parts as memory asks for.
-    fn race(&mut self, choices: &'a [Choice]) -> Result<(), Stopped> {
+    /// Measures the methods in as many parts as the available memory requires.
+    fn measure_all(&mut self, choices: &'a [Choice]) -> Result<(), Stopped> {
         let mut warm_up = WARM_UP;
         let takes_turns = self.bench.settings.rounds > 1 && !self.backend.is_modelled();
         let together = if takes_turns { usize::MAX } else { 1 };
         let needs: Vec<_> = choices.iter().map(|choice| self.need(choice)).collect();
-        // What the device does not tell shows when memory is asked for.
+        // If the device does not report its free memory, a failing allocation will show that there is too little.
         let room = self
             .backend
             .room(&self.extent, 0)
@@ -123,7 +124,7 @@ impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
         Ok(())
     }
 
-    /// Bytes that a method takes at most on its side; none if it has no such product.
+    /// Returns an upper bound of the bytes that a method needs on this backend; 0 if it has no such product.
     fn need(&self, choice: &Choice) -> u64 {
         let extent = Extent { given: &choice.given, ..self.extent };
         match choice.method.operations.include(self.bench.settings.transpose) {
@@ -132,33 +133,34 @@ impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
         }
     }
 
-    /// Measures some of them in turns, all ready at once, after the device has worked for `warm_up`.
+    /// Measures the methods at `places` in turns, all prepared at the same time, after the device has run products for
+    /// `warm_up`.
     fn measure(
         &mut self,
         places: &[usize],
         choices: &'a [Choice],
         warm_up: Duration,
     ) -> Result<(), Stopped> {
-        let mut racers = Vec::new();
+        let mut entrants = Vec::new();
         let mut measured = places.iter().try_for_each(|&place| {
-            racers.extend(self.admit(place, &choices[place])?);
+            entrants.extend(self.admit(place, &choices[place])?);
             Ok(())
         });
         if measured.is_ok() {
-            measured = self.take_turns(&mut racers, warm_up);
+            measured = self.take_turns(&mut entrants, warm_up);
         }
         if measured == Err(Stopped::Interrupted) {
-            racers.into_iter().for_each(|ready| self.cut_short(ready));
+            entrants.into_iter().for_each(|ready| self.cut_short(ready));
         }
         measured
     }
 
-    /// Gets a method ready, or tells why it is not.
+    /// Prepares a method, or records why it cannot be measured.
     fn admit(
         &mut self,
         place: usize,
         choice: &'a Choice,
-    ) -> Result<Option<Racer<'a, T, S::Vector>>, Stopped> {
+    ) -> Result<Option<Entrant<'a, T, S::Vector>>, Stopped> {
         self.check_interrupt()?;
         (self.bench.tell)(News::Next(choice, Turn::Prepare));
         match self.enter(place, choice) {
@@ -167,40 +169,40 @@ impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
         }
     }
 
-    /// Lets them take all rounds, and those that are too noisy all rounds again.
+    /// Runs all rounds, and repeats them for methods that are too noisy.
     fn take_turns(
         &mut self,
-        racers: &mut Vec<Racer<'a, T, S::Vector>>,
+        entrants: &mut Vec<Entrant<'a, T, S::Vector>>,
         warm_up: Duration,
     ) -> Result<(), Stopped> {
         if self.backend.is_modelled() {
-            racers.drain(..).for_each(|ready| self.finish(*ready));
+            entrants.drain(..).for_each(|ready| self.finish(*ready));
             return Ok(());
         }
         let (rounds, mut taken) = (self.bench.settings.rounds.max(1), 0);
-        self.load(racers, warm_up)?;
-        while !racers.is_empty() {
-            self.take_rounds(racers, taken + 1..=taken + rounds)?;
-            self.load(racers, Duration::ZERO)?;
+        self.load(entrants, warm_up)?;
+        while !entrants.is_empty() {
+            self.take_rounds(entrants, taken + 1..=taken + rounds)?;
+            self.load(entrants, Duration::ZERO)?;
             let timeout = self.bench.settings.timeout;
-            let is_done = |ready: &mut Racer<_, _>| !ready.again(timeout);
-            racers.extract_if(.., is_done).for_each(|ready| self.finish(*ready));
+            let is_done = |ready: &mut Entrant<_, _>| !ready.again(timeout);
+            entrants.extract_if(.., is_done).for_each(|ready| self.finish(*ready));
             taken += rounds;
         }
         Ok(())
     }
 
-    /// Keeps the device at work for at least `time`, with the first method that is ready, and reads its
-    /// clocks meanwhile. The host needs none of it.
+    /// Runs products of the first method for at least `time`, and reads the device's clocks meanwhile. A method that
+    /// fails is ended, and the next one is used. Does nothing on the host.
     fn load(
         &mut self,
-        racers: &mut Vec<Racer<'a, T, S::Vector>>,
+        entrants: &mut Vec<Entrant<'a, T, S::Vector>>,
         time: Duration,
     ) -> Result<(), Stopped> {
         if S::DEVICE == Device::Cpu {
             return Ok(());
         }
-        while let Some(ready) = racers.first_mut() {
+        while let Some(ready) = entrants.first_mut() {
             (self.bench.tell)(News::Next(ready.choice, Turn::Other));
             let factors = (self.inputs.alpha, self.inputs.beta);
             let end = match guarded(|| self.backend.load(&mut ready.prepared, factors, time)) {
@@ -211,32 +213,32 @@ impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
                 Ok(Err(error)) => error.into(),
                 Err(end) => end,
             };
-            let ready = racers.remove(0);
+            let ready = entrants.remove(0);
             self.end(ready.place, ready.choice, end)?;
         }
         Ok(())
     }
 
-    /// One measurement of each, in rounds of these numbers.
+    /// Runs the rounds with these numbers: in each, every method has one turn.
     fn take_rounds(
         &mut self,
-        racers: &mut Vec<Racer<'a, T, S::Vector>>,
+        entrants: &mut Vec<Entrant<'a, T, S::Vector>>,
         numbers: RangeInclusive<usize>,
     ) -> Result<(), Stopped> {
         let of = *numbers.end();
         for number in numbers {
-            // A ceiling that cannot be measured is one that stays unknown.
-            let _ = self.backend.look_at_peak();
+            // If the bandwidth cannot be measured, it stays unknown.
+            let _ = self.backend.measure_peak();
             let transpose = self.bench.settings.transpose;
             self.alteration = Alteration::new(self.csr, transpose, self.inputs, &mut self.random);
             let mut next = 0;
-            while let Some(ready) = racers.get_mut(next) {
+            while let Some(ready) = entrants.get_mut(next) {
                 self.check_interrupt()?;
                 (self.bench.tell)(News::Next(ready.choice, Turn::Round { number, of }));
                 match self.take_turn(ready) {
                     Ok(()) => next += 1,
                     Err(end) => {
-                        let ready = racers.remove(next);
+                        let ready = entrants.remove(next);
                         self.end(ready.place, ready.choice, end)?;
                     }
                 }
@@ -245,7 +247,7 @@ impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
         self.check_interrupt()
     }
 
-    /// Ends a method, and the measurement if the device has ended with it.
+    /// Records a method that has ended early. Returns an error if the device was lost with it.
     fn end(&mut self, place: usize, choice: &Choice, end: Outcome) -> Result<(), Stopped> {
         if let Outcome::Failed(reason) = &end
             && self.backend.is_lost()
@@ -256,18 +258,18 @@ impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
         Ok(())
     }
 
-    /// Ends a method that has been measured.
+    /// Records a method that has been measured.
     fn finish(&mut self, ready: Ready<'a, T, S::Vector>) {
         let (place, choice) = (ready.place, ready.choice);
-        // Dropping a method may end the process as well.
+        // Reported first, because dropping a method may crash the process.
         (self.bench.tell)(News::Next(choice, Turn::Other));
         let outcome = ready.outcome(self.bench.settings.stages);
         self.settle(place, choice, outcome);
     }
 
-    /// Ends a method because of an interrupt, with the samples that it has; without any, it has no outcome. The
-    /// method that was at hand is told by then, and stays the one that an end of the process is put down to.
-    fn cut_short(&mut self, mut ready: Racer<'a, T, S::Vector>) {
+    /// Records a method after an interrupt, with the samples that it has; without samples it has no outcome. Does not
+    /// report a [`News::Next`]: if the process ends now, the method that was reported last is the cause.
+    fn cut_short(&mut self, mut ready: Entrant<'a, T, S::Vector>) {
         if ready.cut_short(self.bench.settings.rounds.max(1)) {
             let (place, choice) = (ready.place, ready.choice);
             let outcome = ready.outcome(self.bench.settings.stages);
@@ -275,7 +277,7 @@ impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
         }
     }
 
-    /// Notes what became of a method.
+    /// Reports and stores the outcome of a method.
     fn settle(&mut self, place: usize, choice: &Choice, outcome: Outcome) {
         (self.bench.tell)(News::Final(choice, &outcome));
         self.outcomes[place] = Some(outcome);
@@ -312,8 +314,8 @@ impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
             true => Ok(()),
             false => self.backend.rehearse(choice, &request),
         });
-        // An error there shows again below, or has nothing to do with this matrix. Only a lost device ends the
-        // method here, because later errors would not name the cause.
+        // Any other error either occurs again below or does not concern this matrix. Only a lost device ends the method
+        // here, because later errors would not name the cause.
         if let Err(end) = rehearsed.and_then(|done| Ok(done?))
             && self.backend.is_lost()
         {
@@ -347,7 +349,7 @@ impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
         Ok(ready)
     }
 
-    /// Counts the time since `start` as the method's, which may have only so much.
+    /// Adds the time since `start` to the method's total, and returns a timeout if that exceeds its limit.
     fn charge(&self, ready: &mut Ready<'a, T, S::Vector>, start: Duration) -> Result<(), Outcome> {
         let Bench { clock, settings, .. } = *self.bench;
         ready.spent += clock.now().saturating_sub(start);

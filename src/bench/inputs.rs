@@ -1,4 +1,4 @@
-//! What products are computed from, and what they must yield.
+//! The inputs of products, and the reference that results are verified against.
 
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
@@ -10,22 +10,21 @@ use crate::matrix::order::Permutation;
 use crate::scalar::Scalar;
 use crate::verify::Reference;
 
-/// What products are given, and what they must yield.
+/// The inputs of products, and the reference that results are verified against.
 pub struct Inputs<T> {
-    /// Factor of the product.
+    /// The factor α of Ax.
     pub alpha: T,
-    /// Factor of the old y.
+    /// The factor β of the old y.
     pub beta: T,
-    /// The vector that is multiplied.
+    /// The vector x.
     pub x: Vec<T>,
-    /// What y holds before a verified product: with β = 0, NaN, so that a row that is never written
-    /// shows.
+    /// The values that the reference assumes for y before the product. With β = 0 they are NaN and not read.
     pub y0: Vec<T>,
-    /// What a product from `y0` must leave.
+    /// The expected y after a product that started from `y0`, with its error bounds.
     pub reference: Reference,
 }
 
-/// x of `inputs` values and y0 of `outputs`, with α and β.
+/// Returns α, β, x of `inputs` values and y0 of `outputs` values.
 pub fn vectors<T: Scalar>(
     settings: &Settings,
     outputs: usize,
@@ -44,17 +43,17 @@ pub fn vectors<T: Scalar>(
     (alpha, beta, x, y0)
 }
 
-/// Values that one generator of random numbers draws.
+/// The number of values drawn from one random number generator.
 const DRAWN: usize = 1 << 16;
 
-/// Gives the matrix the values that were asked for, the same with any number of threads.
+/// Replaces the matrix's values as `settings` requests. The result does not depend on the number of threads.
 pub fn replace_values(settings: &Settings, csr: &mut Csr<f64>) {
     match settings.values {
         Values::Stored => (),
         Values::Ones => csr.values.fill(1.0),
         Values::Random => {
             csr.values.par_chunks_mut(DRAWN).enumerate().for_each(|(number, values)| {
-                // Other numbers than those of x.
+                // A different seed than that of x.
                 let seed = (!settings.seed).wrapping_add(number as u64);
                 let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
                 values.fill_with(|| random.random_range(-1.0..1.0));
@@ -64,7 +63,7 @@ pub fn replace_values(settings: &Settings, csr: &mut Csr<f64>) {
 }
 
 impl<T: Scalar> Inputs<T> {
-    /// For one matrix.
+    /// Creates the inputs and the reference for one matrix.
     pub fn new(settings: &Settings, csr: &Csr<T>) -> Self {
         let (outputs, inputs) = match settings.transpose {
             false => (csr.rows, csr.cols),
@@ -78,7 +77,7 @@ impl<T: Scalar> Inputs<T> {
         Self { alpha, beta, x, y0, reference }
     }
 
-    /// The same vectors and the same results for the matrix in another order.
+    /// Permutes the vectors and the reference, for the matrix in another order.
     pub fn permuted(self, permutation: &Permutation) -> Self {
         Self {
             x: permutation.apply(&self.x),
@@ -105,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_replaced_as_asked_with_any_number_of_threads() {
+    fn values_are_replaced_as_requested_with_any_number_of_threads() {
         assert!(with(Values::Stored, 1).iter().all(|&value| value == 3.0));
         assert!(with(Values::Ones, 1).iter().all(|&value| value == 1.0));
         let random = with(Values::Random, 1);

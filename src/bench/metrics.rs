@@ -1,34 +1,36 @@
-//! The formulas by which times become rates: one place each.
+//! The formulas that convert times into rates. Times are in milliseconds.
 
 use crate::scalar::Precision;
 
 /// Bytes of a row offset or column index.
 const INDEX: u64 = 4;
 
-/// 2·nnz / t, in 10^9 per second.
+/// Returns 2·nnz / t in GFLOP/s (10^9 operations per second).
 pub fn gflops(nnz: usize, ms: f64) -> f64 {
     2.0 * nnz as f64 / ms / 1e6
 }
 
-/// `bytes` / t, in 10^9 per second.
+/// Returns `bytes` / t in GB/s (10^9 bytes per second).
 pub fn gbs(bytes: u64, ms: f64) -> f64 {
     bytes as f64 / ms / 1e6
 }
 
-/// nnz·(2V + I) + rows·(I + V): merge-spmv's count, with x read once per nonzero.
+/// Returns merge-spmv's byte count, in which x is read once per nonzero: nnz·(2V + I) + rows·(I + V), with V bytes
+/// per value and I bytes per index.
 pub fn effective_bytes(rows: usize, nnz: usize, precision: Precision) -> u64 {
     let value = precision.bytes();
     nnz as u64 * (2 * value + INDEX) + rows as u64 * (INDEX + value)
 }
 
-/// nnz·(V + I) + (rows + 1)·I + cols·V + rows·V: every array once, the basis of the roofline. With
-/// β ≠ 0 y is read as well, which this does not count.
+/// Returns the bytes of every array once: nnz·(V + I) + (rows + 1)·I + cols·V + rows·V, with V bytes per value and I
+/// bytes per index. This is the basis of the roofline. With β ≠ 0 y is read as well, which is not counted.
 pub fn compulsory_bytes(rows: usize, cols: usize, nnz: usize, precision: Precision) -> u64 {
     let value = precision.bytes();
     nnz as u64 * (value + INDEX) + (rows as u64 + 1) * INDEX + (rows + cols) as u64 * value
 }
 
-/// Products after which a setup has paid off against a method without one; `None` when it never does.
+/// Returns the number of products after which a setup has paid off, compared with a baseline method without setup;
+/// `None` if it never does.
 pub fn break_even(setup_ms: f64, product_ms: f64, baseline_ms: f64) -> Option<f64> {
     (product_ms < baseline_ms).then(|| setup_ms / (baseline_ms - product_ms))
 }
@@ -37,7 +39,7 @@ pub fn break_even(setup_ms: f64, product_ms: f64, baseline_ms: f64) -> Option<f6
 mod tests {
     use super::*;
 
-    /// The figures that merge-spmv-readme prints for circuit5M, from times of six digits.
+    /// The figures that merge-spmv's README prints for circuit5M, computed from its times of six digits.
     #[test]
     fn circuit5m() {
         let (rows, nnz) = (5_558_326, 59_524_291);

@@ -1,4 +1,4 @@
-//! plan (pure data) → execute (one matrix) → a value for every method.
+//! Measurement: [`plan`] (settings, pure data) → [`execute`] (one matrix) → [`outcome`] (one value per method).
 
 mod alteration;
 pub mod backend;

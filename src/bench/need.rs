@@ -1,4 +1,4 @@
-//! What a run needs besides its methods: upper bounds, from the size of its matrix.
+//! Upper bounds of the memory that a run needs in addition to its methods, from the size of its matrix. In bytes.
 
 use super::plan::{CacheState, Settings};
 use crate::matrix::order::Order;
@@ -7,27 +7,29 @@ use crate::scalar::Precision;
 use crate::system;
 use crate::verify::ReferenceRow;
 
-/// What small things take, whatever the matrix: notes, closures, lists per thread.
+/// The memory for small allocations that do not depend on the matrix: notes, closures, lists per thread.
 pub const SMALL: u64 = 1 << 20;
-/// The same for one method.
+/// The memory for small allocations of one method.
 pub const SMALL_OF_METHOD: u64 = 64 << 10;
-/// The same for a run on a device, which hands out whole pages, and loads kernels.
+/// The memory for small allocations of a run on a device, which allocates whole pages and loads kernels.
 pub const SMALL_ON_DEVICE: u64 = 64 << 20;
 
-/// Bytes of a row of the reference.
+/// The size of a row of the reference.
 const REFERENCE: u64 = size_of::<ReferenceRow>() as u64;
-/// The same with its number, in a tree.
+/// The size of an altered row of the reference with its index, in a tree.
 const ALTERED: u64 = 2 * (REFERENCE + 8);
 
 impl Extent<'_> {
-    /// What bandwidth is measured on.
+    /// Returns the size of the arrays on which bandwidth is measured.
     pub fn sweeps(&self) -> u64 {
         self.csr() + self.vectors()
     }
 
-    /// A run's own arrays: vectors, reference, what bandwidth is measured on and caches are emptied with.
+    /// Returns the size of a run's own arrays: vectors, reference, and the buffers that measure bandwidth and empty the
+    /// caches.
     pub fn run(&self, settings: &Settings) -> u64 {
-        // Two of x with a mark per element, two of y, and the reference, of which an alteration may change all.
+        // Two copies of x and a mark per element, two copies of y, and the reference. An alteration may copy all its
+        // rows.
         let vectors = 2 * self.vectors() + self.inputs() + self.outputs() * (REFERENCE + ALTERED);
         let reference = if settings.transpose { self.transposed(self.value) } else { 0 };
         let cold = settings.cache == CacheState::Cold;
@@ -35,19 +37,20 @@ impl Extent<'_> {
         vectors + reference.max(self.sweeps() + evictor) + SMALL
     }
 
-    /// What a matrix in f64 and a run in this precision and order hold, ordering and facts included.
+    /// Returns the size of a matrix in f64 and of a run in this precision and order, including the computation of the
+    /// order and of the matrix statistics.
     pub fn all(&self, settings: &Settings, precision: Precision, order: Order) -> u64 {
         let matrices = if order == Order::Natural { 1 } else { 2 };
         let narrow = Self { transpose: settings.transpose, ..self.in_precision(precision) };
         let copies = if precision == Precision::F64 { 0 } else { matrices * narrow.csr() };
-        // Vectors and reference are permuted into new ones.
+        // Vectors and reference are permuted into new arrays.
         let permuted = (matrices - 1) * (self.rows * (8 + REFERENCE) + narrow.vectors());
         let run = copies + narrow.run(settings) + permuted;
         let ordering = (matrices - 1) * self.ordering();
         matrices * self.csr() + run.max(ordering).max(self.transposed(0))
     }
 
-    /// The same on a device, between uploading and the last product; `l2` are the bytes of its cache.
+    /// Returns the memory of a run on a device, from the upload to the last product; `l2` is the size of its L2 cache.
     pub fn run_on_device(&self, settings: &Settings, l2: u64) -> u64 {
         let evictor = if settings.cache == CacheState::Cold { 2 * l2 } else { 0 };
         self.csr() + self.vectors() + self.sweeps() + evictor
@@ -61,24 +64,24 @@ mod tests {
 
     #[test]
     fn a_run_needs_what_it_holds() {
-        // 10 rows, 20 columns, 100 entries in f64: 1200 bytes of entries and 44 of offsets; vectors of
-        // 80 and 160.
+        // 10 rows, 20 columns, 100 entries in f64: 1200 bytes of entries and 44 bytes of offsets; vectors of 80 and 160
+        // bytes.
         let extent = Extent::announced(10, 20, 100, 1);
         assert_eq!((extent.csr(), extent.vectors()), (1244, 240));
-        // Two of x and of y, a mark for each of x, reference and alteration of y; sweeps
-        // over 1484.
+        // Two copies of x and y, a mark per element of x, reference and altered reference per element of y; sweeps over
+        // 1484 bytes.
         let settings = Settings::new(Protocol::MergeSpmv);
         let run = 2 * 240 + 20 + 10 * (32 + 80) + 1484;
         assert_eq!(extent.run(&settings), run + SMALL);
         let all = |precision| extent.all(&settings, precision, Order::Natural);
         assert_eq!(all(Precision::F64), 1244 + run + SMALL);
-        // The copy, 844, and half of the vectors; the rest stays.
+        // The f32 copy (844 bytes) and half the vectors; the other terms stay.
         let narrow = 844 + (240 + 20 + 10 * (32 + 80) + 844 + 120);
         assert_eq!(all(Precision::F32), 1244 + narrow + SMALL);
     }
 
     #[test]
-    fn sizes_that_cannot_be_do_not_overflow() {
+    fn impossible_sizes_do_not_overflow() {
         let hostile = Extent::announced(usize::MAX, usize::MAX, u64::MAX, 1 << 10);
         let settings = Settings::new(Protocol::MergeSpmv);
         for precision in [Precision::F64, Precision::F32] {

@@ -1,4 +1,4 @@
-//! What a measurement yields: a value for every method, whatever became of it.
+//! The results of a measurement: one [`Outcome`] per method, including methods that failed.
 
 use std::time::Duration;
 
@@ -10,27 +10,27 @@ use crate::device::counts::Profile;
 use crate::device::facts::Clocks;
 use crate::memory::{self, Available};
 
-/// What became of one method.
+/// The outcome of one method on one matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// Right, and timed.
+    /// The method was verified and timed.
     Ok(Box<Measurement>),
-    /// It does not take this matrix or is not on this machine.
+    /// The method does not support this matrix or is not available on this machine; with the reason.
     Skipped(String),
-    /// It computed something else.
+    /// A result of the method was wrong, or a check of its times failed.
     Wrong {
-        /// The worst row in words.
+        /// A description of the error, such as the worst row.
         reason: String,
         /// See [`Verdict::error_ratio`](crate::verify::Verdict::error_ratio).
         error_ratio: f64,
     },
-    /// It ended in an error.
+    /// The method ended with this error.
     Failed(String),
-    /// It took longer than it may.
+    /// The method exceeded its time limit; with the times.
     Timeout(String),
 }
 
-/// A time with three significant digits, without an exponent.
+/// Formats a time in seconds with three significant digits, without an exponent.
 fn seconds(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     let digits = (2.0 - seconds.max(1e-9).log10().floor()).max(0.0);
@@ -38,21 +38,24 @@ fn seconds(time: Duration) -> String {
 }
 
 impl Outcome {
-    /// [`Timeout`](Self::Timeout) after all that time.
+    /// Returns a [`Timeout`](Self::Timeout) of a method that has taken `spent`.
     pub fn overdue(settings: &Settings, spent: Duration) -> Self {
         let (spent, limit) = (seconds(spent), settings.timeout.as_secs_f64());
         Self::Timeout(format!("took {spent} s, longer than the {limit} s of --timeout"))
     }
 
-    /// For a method that needs more memory than there is.
+    /// Returns the outcome of a method that needs `need` bytes, more than are available.
     pub fn refused(need: u64, room: Available) -> Self {
         Self::Skipped(memory::refusal("for its format", need, room).unwrap_or_default())
     }
 
-    /// The same of a method that was ready with some of the others only, for want of memory.
+    /// Adds the note that the method was measured with only a part of the methods, because memory was too small for
+    /// all.
     pub fn noting_part(mut self, number: usize, parts: usize) -> Self {
         if let Self::Ok(measurement) = &mut self {
-            let note = format!("with part {number} of {parts} of the methods, as memory allows");
+            let note = format!(
+                "measured in part {number} of {parts}: memory is too small for all methods at once"
+            );
             measurement.note = Some(match &measurement.note {
                 Some(before) => format!("{before}; {note}"),
                 None => note,
@@ -62,51 +65,51 @@ impl Outcome {
     }
 }
 
-/// The costs of one method on one matrix.
+/// The measured times and memory of one method on one matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measurement {
-    /// Time of `prepare`, in milliseconds.
+    /// The time of `prepare` in milliseconds, without the compilation of kernels.
     pub setup_ms: f64,
-    /// Times of the products.
+    /// The times of the products.
     pub summary: Summary,
     /// See [`Prepared::extra_bytes`](crate::method::Prepared::extra_bytes).
     pub extra_bytes: Option<u64>,
     /// See [`Method::matrix_bytes`](crate::method::Method::matrix_bytes).
     pub matrix_bytes: Option<u64>,
-    /// See [`Verdict::error_ratio`](crate::verify::Verdict::error_ratio); the worst of all
-    /// verifications whose x is the same.
+    /// The largest [`Verdict::error_ratio`](crate::verify::Verdict::error_ratio) of all verifications with unaltered x.
     pub error_ratio: f64,
-    /// How many bitwise different y the verifications saw, after the first product and in each round, of those
-    /// whose x is the same.
+    /// The number of bitwise different y in all verifications with unaltered x, after the first product and in each
+    /// round.
     pub distinct_results: usize,
     /// See [`Prepared::library_version`](crate::method::Prepared::library_version).
     pub library_version: Option<String>,
-    /// See [`Prepared::note`](crate::method::Prepared::note), and whether the times stayed noisy.
+    /// See [`Prepared::note`](crate::method::Prepared::note); also says if the times stayed noisy or the method was
+    /// interrupted.
     pub note: Option<String>,
-    /// See [`Stage::occupancy`]: that of the kernel that takes most of the product's time.
+    /// The [`Stage::occupancy`] of the kernel that takes the most time.
     pub occupancy: Option<f64>,
-    /// What a profiler would say, of a product on a modelled device.
+    /// The metrics that a profiler would report, for a product on a modelled device.
     pub profile: Option<Profile>,
-    /// Kernels, fills, copies, graphs and library calls that a product enqueues on a device.
+    /// The number of kernels, fills, copies, graphs and library calls that a product enqueues on a device.
     pub launches: Option<u64>,
-    /// Times of the product's parts, when they were asked for and it has any.
+    /// The times of the product's parts, if they were requested and there are any.
     pub stages: Vec<Stage>,
 }
 
-/// All that was measured on one matrix in one precision.
+/// All measurements of one matrix in one precision on one device.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// The ceiling at the matrix's footprint.
+    /// The peak bandwidth at the matrix's footprint.
     pub peak: Peak,
-    /// Time spent compiling kernels, in milliseconds; `None` where there are none.
+    /// The time spent compiling kernels, in milliseconds; `None` on the host.
     pub compile_ms: Option<f64>,
-    /// The GPU's clocks under load, before the first round and after each, where it tells.
+    /// The GPU's clocks under load, before the first round and after all rounds, where they can be read.
     pub clocks: Vec<Clocks>,
-    /// The least time of a launch on the GPU, in milliseconds.
+    /// The minimum time of a kernel launch on the GPU, in milliseconds.
     pub launch_ms: Option<f64>,
-    /// In the order of the methods asked for.
+    /// The outcomes in the order of the requested methods.
     pub outcomes: Vec<Outcome>,
-    /// When it was interrupted: the places, among the methods asked for, of those that have an outcome all the
-    /// same.
+    /// If the measurement was interrupted, the indices (among the requested methods) of the methods that have an
+    /// outcome.
     pub interrupted: Option<Vec<usize>>,
 }

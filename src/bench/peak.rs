@@ -1,11 +1,11 @@
-//! The bandwidth that this machine reaches now, with these threads, on this many bytes: the ceiling
-//! that products are held against.
+//! The peak bandwidth that this machine reaches with these threads on a given number of bytes. The rates of
+//! products are compared with it.
 //!
-//! On the host two sweeps over three arrays that together are as large as the matrix and its vectors: the STREAM
-//! triad a = b + s·c, and a sum of all three, which only reads, as an SpMV mostly does. Each is
-//! counted by what it names (24 bytes per element); the larger is the ceiling. Inside the region each
-//! thread sweeps its part often enough that entering the region does not count. On a GPU it is likewise the
-//! larger of a copy within its memory and a read-only sweep, on one buffer of that size.
+//! On the host there are two sweeps over three arrays that together are as large as the matrix and its vectors: the
+//! STREAM triad a = b + s·c, and a sum of all three arrays, which only reads, as an SpMV mostly does. Each counts
+//! 24 bytes per element, without the write-allocate traffic of the triad; the higher rate is the peak. Each thread
+//! sweeps its part several times per parallel region, so that the time to enter the region is negligible. On a GPU the
+//! peak is likewise the higher rate of a copy within its memory and a read-only sweep, on one buffer of that size.
 
 use std::fmt;
 use std::hint::black_box;
@@ -20,25 +20,25 @@ use crate::method::Failed;
 use crate::simd::{Isa, Kernel, Vector};
 use crate::team::{DisjointMut, Team};
 
-/// Best rates seen, in GB/s (10^9).
+/// The best rates measured, in GB/s (10^9 bytes per second).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Peak {
-    /// Of the host's cores.
+    /// The rates of the host's cores.
     Host {
-        /// STREAM triad.
+        /// The rate of the STREAM triad.
         triad_gbs: f64,
         /// The rate of a sweep that only reads.
         read_gbs: f64,
     },
-    /// Of a GPU.
+    /// The rates of a GPU.
     Gpu {
-        /// A copy within its memory, bytes read and bytes written.
+        /// The rate of a copy within its memory, counting bytes read and bytes written.
         copy_gbs: f64,
         /// The rate of a sweep that only reads.
         #[serde(default)]
         read_gbs: f64,
-        /// On paper: see [`Facts::nominal_gbs`](crate::device::facts::Facts::nominal_gbs).
+        /// The nominal bandwidth: see [`Facts::nominal_gbs`](crate::device::facts::Facts::nominal_gbs).
         nominal_gbs: f64,
     },
 }
@@ -50,7 +50,7 @@ impl Default for Peak {
 }
 
 impl Peak {
-    /// The ceiling that products are held against: the largest rate measured.
+    /// Returns the peak: the highest rate measured, in GB/s.
     pub fn gbs(&self) -> f64 {
         match *self {
             Self::Host { triad_gbs, read_gbs } => triad_gbs.max(read_gbs),
@@ -58,7 +58,7 @@ impl Peak {
         }
     }
 
-    /// The bandwidth on paper, where it is known.
+    /// Returns the nominal bandwidth of a GPU in GB/s; `None` for the host.
     pub fn nominal_gbs(&self) -> Option<f64> {
         match *self {
             Self::Host { .. } => None,
@@ -80,21 +80,21 @@ impl fmt::Display for Peak {
     }
 }
 
-/// The three arrays, touched first by the threads that sweep them.
+/// The three arrays, first touched by the threads that sweep them, and the best rates.
 pub struct Sweeps {
     arrays: [Vec<f64>; 3],
     triad_gbs: f64,
     read_gbs: f64,
 }
 
-/// A region lasts at least about this long.
+/// The approximate minimum duration of a parallel region.
 const REGION: Duration = Duration::from_micros(200);
 const BYTES_PER_ELEMENT: usize = 24;
-/// The fewest elements of an array that are swept.
+/// The minimum number of elements of an array that are swept.
 const FEWEST: usize = 512;
 
 impl Sweeps {
-    /// Arrays of about `bytes` in all.
+    /// Allocates three arrays of about `bytes` together.
     pub fn new(team: &Team, bytes: usize) -> Self {
         let (len, threads) = (bytes.div_ceil(BYTES_PER_ELEMENT).max(FEWEST), team.len());
         let mut arrays = std::array::from_fn(|_| Vec::<f64>::with_capacity(len));
@@ -111,7 +111,7 @@ impl Sweeps {
         Self { arrays, triad_gbs: 0.0, read_gbs: 0.0 }
     }
 
-    /// Times both sweeps once and keeps the best. `evict` empties the caches outside the time; with
+    /// Times both sweeps once and keeps the best rates. `evict` empties the caches outside the timed region; with
     /// it a region is a single sweep.
     pub fn look(&mut self, team: &Team, clock: &dyn Clock, evict: Option<impl FnMut()>) {
         let [triad_gbs, read_gbs] = self.rates(self.arrays[0].len(), team, clock, evict);
@@ -119,18 +119,18 @@ impl Sweeps {
         self.read_gbs = self.read_gbs.max(read_gbs);
     }
 
-    /// The larger rate of both sweeps over the first `bytes` only, in GB/s.
-    pub fn look_at_part(&mut self, bytes: usize, team: &Team, clock: &dyn Clock) -> f64 {
+    /// Returns the higher rate of both sweeps over the first `bytes` only, in GB/s.
+    pub fn measure_part(&mut self, bytes: usize, team: &Team, clock: &dyn Clock) -> f64 {
         let len = bytes.div_ceil(BYTES_PER_ELEMENT).clamp(FEWEST, self.arrays[0].len());
         self.rates(len, team, clock, None::<fn()>).into_iter().fold(0.0, f64::max)
     }
 
-    /// The best so far.
+    /// Returns the best rates so far.
     pub fn best(&self) -> Peak {
         Peak::Host { triad_gbs: self.triad_gbs, read_gbs: self.read_gbs }
     }
 
-    /// The rates of triad and read over the first `len` elements.
+    /// Returns the rates of triad and read over the first `len` elements, in GB/s.
     fn rates(
         &mut self,
         len: usize,
@@ -138,7 +138,7 @@ impl Sweeps {
         clock: &dyn Clock,
         mut evict: Option<impl FnMut()>,
     ) -> [f64; 2] {
-        // 10 GB/s per thread is a low guess: the repeats are rather too few than too many.
+        // 10 GB/s per thread is a low guess: faster threads only make the region shorter.
         let guess = (len * BYTES_PER_ELEMENT) as f64 / (10e9 * team.len() as f64);
         let repeats = if evict.is_some() { 1.0 } else { (REGION.as_secs_f64() / guess).ceil() };
         let bytes = (len * BYTES_PER_ELEMENT) as f64 * repeats;
@@ -208,8 +208,8 @@ impl Kernel<f64> for Read<'_> {
     type Output = f64;
     #[inline(always)]
     fn run<V: Vector<f64>>(self) -> f64 {
-        // Enough independent sums for the compiler to fill registers and hide additions; three streams
-        // at once, which gives more than one after another, as products read several too.
+        // Enough independent sums for the compiler to fill the registers and hide the latency of additions. Three
+        // streams at once are faster than one after another, and products read several streams too.
         let mut sums = [0.0; 16];
         for _ in 0..self.repeats {
             let [a, b, c] = black_box(self.arrays).map(|array| array.chunks_exact(16));
@@ -223,24 +223,23 @@ impl Kernel<f64> for Read<'_> {
     }
 }
 
-/// A copy within a GPU's memory and a read-only sweep over it, as the host has two sweeps. The memory is
-/// taken only while it is swept.
+/// A copy within a GPU's memory and a read-only sweep over it. The memory is allocated only while it is swept.
 pub struct DeviceSweeps {
     gpu: Gpu,
-    /// Bytes of the buffer.
+    /// The size of the buffer in bytes.
     bytes: usize,
-    /// Sweeps that are timed together.
+    /// The number of sweeps that are timed together.
     repeats: usize,
     copy_gbs: f64,
     read_gbs: f64,
 }
 
-/// What a device is guessed to reach if its bandwidth on paper is unknown, in GB/s.
+/// The assumed bandwidth of a device whose nominal bandwidth is unknown, in GB/s.
 const GUESSED_GBS: f64 = 1000.0;
 const MOST_REPEATS: usize = 100;
 
 impl DeviceSweeps {
-    /// Over a buffer of about `bytes`: one half is copied to the other, and all is read.
+    /// Sweeps over a buffer of about `bytes`: one half is copied to the other, and all of it is read.
     pub fn new(gpu: &Gpu, bytes: usize) -> Self {
         let bytes = bytes.max(8192).next_multiple_of(512);
         let nominal = gpu.facts().nominal_gbs();
@@ -250,15 +249,15 @@ impl DeviceSweeps {
         Self { gpu: gpu.clone(), bytes, repeats, copy_gbs: 0.0, read_gbs: 0.0 }
     }
 
-    /// Times both `looks` times and keeps the best. Reading `evictor` empties the cache outside the time;
-    /// with it a sweep is a single one.
+    /// Times both sweeps `repetitions` times and keeps the best rates. Reading `evictor` empties the cache outside the
+    /// timed region; with it only one sweep is timed at once.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Returns an error if an operation of the device fails.
     pub fn look(
         &mut self,
         probe: &Probe,
-        looks: usize,
+        repetitions: usize,
         evictor: Option<&Buffer<u8>>,
     ) -> Result<(), Failed> {
         let repeats = if evictor.is_some() { 1 } else { self.repeats };
@@ -269,7 +268,7 @@ impl DeviceSweeps {
             evictor.map_or(Ok(()), |evictor| probe.read(evictor, 1))?;
             Ok::<_, Failed>(bytes / probe.time(sweep)?.as_secs_f64() / 1e9)
         };
-        for _ in 0..looks {
+        for _ in 0..repetitions {
             let copy = gbs(&mut || (0..repeats).try_for_each(|_| buffer.copy_half()))?;
             let read = gbs(&mut || probe.read(&buffer, repeats))?;
             (self.copy_gbs, self.read_gbs) = (self.copy_gbs.max(copy), self.read_gbs.max(read));
@@ -277,7 +276,7 @@ impl DeviceSweeps {
         Ok(())
     }
 
-    /// The best so far.
+    /// Returns the best rates so far.
     pub fn best(&self) -> Peak {
         let nominal_gbs = self.gpu.facts().nominal_gbs();
         Peak::Gpu { copy_gbs: self.copy_gbs, read_gbs: self.read_gbs, nominal_gbs }
@@ -289,7 +288,7 @@ mod tests {
     use super::Peak;
 
     #[test]
-    fn the_ceiling_is_the_larger_rate() {
+    fn the_peak_is_the_higher_rate() {
         let gpu = |copy_gbs, read_gbs| Peak::Gpu { copy_gbs, read_gbs, nominal_gbs: 9.0 }.gbs();
         assert_eq!([gpu(2.0, 3.0), gpu(3.0, 2.0)], [3.0, 3.0]);
         let host = |triad_gbs, read_gbs| Peak::Host { triad_gbs, read_gbs }.gbs();

@@ -1,4 +1,4 @@
-//! What to measure and for how long: pure data.
+//! The settings of a measurement: what is measured and for how long. Pure data.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::method::Device;
 use crate::profile::Profiles;
 use crate::simd::Isa;
 
-/// How a published evaluation measured: the settings that the command line starts from.
+/// The measurement protocol of a published evaluation: the defaults of all settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
@@ -21,7 +21,7 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// As on the command line.
+    /// Returns the name used on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::MergeSpmv => "merge-spmv",
@@ -31,7 +31,7 @@ impl Protocol {
     }
 }
 
-/// What the caches hold when a sample begins.
+/// The state of the caches when a sample begins.
 #[derive(
     Clone,
     Copy,
@@ -47,14 +47,14 @@ impl Protocol {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum CacheState {
-    /// What the product before left there: products run one after the other, as in all the papers.
+    /// Products run one after the other, as in all the papers: the caches contain what the previous product left.
     Hot,
-    /// Nothing of the matrix or the vectors: they are evicted before each sample, which is not timed.
+    /// The matrix and the vectors are evicted before each sample; the eviction is not timed.
     Cold,
 }
 
 impl CacheState {
-    /// As in the CSV.
+    /// Returns the name used in CSV files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Hot => "hot",
@@ -63,31 +63,31 @@ impl CacheState {
     }
 }
 
-/// What x is filled with.
+/// The values of x.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Fill {
-    /// Random, uniform in [-1, 1): a product that takes a wrong column is found out.
+    /// Random, uniform in [-1, 1): a product that uses a wrong column is found wrong.
     Random,
     /// All ones.
     Ones,
 }
 
-/// Which values the matrix has when methods see it.
+/// The values that the matrix has when methods receive it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Values {
-    /// Those of the file or the generator; for a pattern file, ones.
+    /// The values of the file or the generator; ones for a pattern file.
     #[default]
     Stored,
-    /// Random, uniform in [-1, 1): no method can gain from values that repeat.
+    /// Random, uniform in [-1, 1): no method can gain from repeated values.
     Random,
     /// All ones.
     Ones,
 }
 
 impl Values {
-    /// As in the CSV.
+    /// Returns the name used in CSV files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Stored => "stored",
@@ -100,54 +100,53 @@ impl Values {
 /// How each method is measured on each matrix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// Where the other fields started from.
+    /// The protocol from which the defaults of the other fields are taken.
     pub protocol: Protocol,
-    /// Products to time; `None`: by the number of nonzeros, see [`Settings::products`].
+    /// The number of products to time; `None`: depends on the number of nonzeros, see [`Settings::products`].
     pub iterations: Option<usize>,
-    /// Untimed products before each round.
+    /// The number of untimed products before the samples of each round.
     pub warmups: usize,
-    /// Products continue, whatever `iterations` says, until their time adds up to this.
+    /// The minimum total time of products, even if `iterations` is reached before.
     #[serde(with = "seconds")]
     pub min_time: Duration,
-    /// No product is begun once the time adds up to this; [`Duration::MAX`]: no bound.
+    /// The total time after which no further sample is begun; [`Duration::MAX`]: no limit.
     #[serde(with = "seconds")]
     pub max_time: Duration,
-    /// All that a method does on a matrix may take this long, setup and verification included;
-    /// [`Duration::MAX`]: no bound.
+    /// The time limit of a method on a matrix, setup and verification included; [`Duration::MAX`]: no limit.
     #[serde(with = "seconds")]
     pub timeout: Duration,
-    /// All methods take turns this many times.
+    /// The number of rounds in which all methods take turns.
     pub rounds: usize,
-    /// Hot or cold.
+    /// The state of the caches when a sample begins.
     pub cache: CacheState,
-    /// Factor of the product.
+    /// The factor α of Ax.
     pub alpha: f64,
-    /// Factor of the old y.
+    /// The factor β of the old y.
     pub beta: f64,
-    /// What x holds.
+    /// The values of x.
     pub x: Fill,
-    /// Which values the matrix has.
+    /// The values of the matrix.
     #[serde(default)]
     pub values: Values,
-    /// For x, for random values of the matrix and, with β ≠ 0, for the old y.
+    /// The seed for x, for random values of the matrix and, with β ≠ 0, for the old y.
     pub seed: u64,
     /// Whether the product is y ← αAᵀx + βy.
     pub transpose: bool,
-    /// The instructions that methods of our own use.
+    /// The instruction set that this program's own methods use.
     pub isa: Isa,
-    /// Whether the parts of products are timed as well, after the samples.
+    /// Whether the parts of products are timed as well, separately after the samples.
     pub stages: bool,
-    /// Whether modelled products run again, each time as if a problem of their kernels were cured.
+    /// Whether modelled products run again without each performance problem of their kernels.
     #[serde(skip)]
     pub explain: bool,
-    /// Bytes that matrices and methods together may take; `None`: what there is.
+    /// The maximum number of bytes for matrices and methods together; `None`: all available memory.
     pub max_memory: Option<u64>,
-    /// What was measured of this machine.
+    /// The stored measurements of this machine.
     #[serde(skip)]
     pub profiles: Profiles,
 }
 
-/// In seconds; no bound is null.
+/// Serialises a duration in seconds; [`Duration::MAX`], no limit, is null.
 mod seconds {
     use std::time::Duration;
 
@@ -165,7 +164,7 @@ mod seconds {
 }
 
 impl Settings {
-    /// The protocol's settings.
+    /// Returns the protocol's settings.
     pub fn new(protocol: Protocol) -> Self {
         let merge_spmv = Self {
             protocol,
@@ -206,8 +205,8 @@ impl Settings {
         }
     }
 
-    /// Products to time on a matrix: merge-spmv's clamp(2^34 / nnz, 100, 200000), 50000 at most on a
-    /// GPU, or the number given.
+    /// Returns the number of products to time on a matrix: `iterations` if set, otherwise merge-spmv's
+    /// clamp(2^34 / nnz, 100, 200000), with at most 50000 on a GPU.
     pub fn products(&self, nnz: usize, device: Device) -> usize {
         let most = match device {
             Device::Cpu => 200_000,
@@ -216,7 +215,7 @@ impl Settings {
         self.iterations.unwrap_or_else(|| ((1 << 34) / nnz.max(1)).clamp(100, most))
     }
 
-    /// One round's share.
+    /// Returns the limits of one round: an equal share of the whole measurement.
     pub fn round(&self, nnz: usize, device: Device) -> Round {
         let rounds = self.rounds.max(1);
         Round {
@@ -229,25 +228,25 @@ impl Settings {
     }
 }
 
-/// The limits of one method's turn.
+/// The limits of one method's turn in a round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Round {
-    /// Products to time.
+    /// The number of products to time.
     pub products: usize,
-    /// At least this long.
+    /// The minimum total time of the products.
     pub min_time: Duration,
-    /// At most about this long.
+    /// The total time after which no further sample is begun.
     pub max_time: Duration,
-    /// Cold: one product per sample.
+    /// The state of the caches; with cold caches a sample is one product.
     pub cache: CacheState,
-    /// Decides how long a sample is.
+    /// The kind of device, which determines the length of a sample.
     pub device: Device,
 }
 
-/// How long a sample of short products lasts at least, and into how many samples a round is cut all the
-/// same if it has so many products. On the host the clock's resolution of some 25 ns and its own cost must
-/// not show. On a GPU the events and the first launch cost microseconds, so samples are longer, and a round
-/// of few products is one sample.
+/// Returns the minimum duration of a sample, and the number of samples that a round has even if they are shorter,
+/// provided that it has so many products. On the host the clock's resolution of about 25 ns and its cost must be
+/// negligible. On a GPU the events and the first launch cost microseconds, so samples are longer, and a round of few
+/// products is one sample.
 const fn sample(device: Device) -> (Duration, usize) {
     match device {
         Device::Cpu => (Duration::from_micros(100), 10),
@@ -256,7 +255,7 @@ const fn sample(device: Device) -> (Duration, usize) {
 }
 
 impl Round {
-    /// Products per sample when one takes about `product`.
+    /// Returns the number of products per sample when a product takes about `product`.
     pub fn batch(&self, product: Duration) -> usize {
         if self.cache == CacheState::Cold {
             return 1;
@@ -266,14 +265,14 @@ impl Round {
         products.min(self.products.div_ceil(samples)).max(1)
     }
 
-    /// About how many samples of `batch` products there will be when a product takes `product`; at least 1.
+    /// Estimates the number of samples of `batch` products when a product takes `product`; at least 1.
     pub fn samples(&self, batch: usize, product: Duration) -> f64 {
         let by_count = self.products as f64 / batch as f64;
         let by_time = self.max_time.as_secs_f64() / (product.as_secs_f64() * batch as f64);
         by_count.min(by_time).max(1.0)
     }
 
-    /// Whether another sample is due after `products` that took `time`.
+    /// Returns whether another sample follows after `products` products that took `time`.
     pub fn goes_on(&self, products: usize, time: Duration) -> bool {
         products == 0 || time < self.max_time && (products < self.products || time < self.min_time)
     }
@@ -303,7 +302,7 @@ mod tests {
     fn a_round_ends_by_count_or_by_time() {
         let second = Duration::from_secs(1);
         let round = Round { products: 10, min_time: second, max_time: 3 * second, ..ROUND };
-        assert!(round.goes_on(0, 9 * second), "one sample at least");
+        assert!(round.goes_on(0, 9 * second), "at least one sample");
         assert!(round.goes_on(10, second / 2), "too short");
         assert!(!round.goes_on(10, second));
         assert!(round.goes_on(9, 2 * second));
@@ -327,7 +326,7 @@ mod tests {
         let micros = Duration::from_micros;
         assert_eq!(round(10_000).batch(micros(3)), 667);
         assert_eq!(round(10_000).batch(micros(2500)), 1);
-        assert_eq!(round(20).batch(micros(3)), 20, "no more than the round has");
+        assert_eq!(round(20).batch(micros(3)), 20, "not more than the round has");
         assert_eq!(Round { cache: CacheState::Cold, ..round(10_000) }.batch(micros(3)), 1);
     }
 }

@@ -1,18 +1,19 @@
-//! From the sizes that were best on each matrix to sizes for any: csr-k, section 4.
+//! Derives super-row sizes for any matrix from the sizes that were best on measured matrices (csr-k, section 4).
 
-/// The least-squares fit of size = constant + slope · ln(row length).
+/// A least-squares fit of size = constant + slope · ln(row length).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LogFit {
     /// The size at one entry per row.
     pub constant: f64,
-    /// What a row e times as long adds.
+    /// The increase of the size for rows that are e times as long.
     pub slope: f64,
-    /// The share of the sizes' variance that the fit explains; `None` when they do not vary.
+    /// The coefficient of determination R²; `None` if all sizes are equal.
     pub r_squared: Option<f64>,
 }
 
 impl LogFit {
-    /// Of (mean row length, size); lengths of 0 are left out, and there must be two others that differ.
+    /// Fits pairs of mean row length and size. Lengths of 0 are ignored. Returns `None` unless there are two different
+    /// lengths.
     pub fn of(points: impl IntoIterator<Item = (f64, f64)>) -> Option<Self> {
         let points = points.into_iter().filter(|&(length, _)| length > 0.0);
         let points: Vec<_> = points.map(|(length, size)| (length.ln(), size)).collect();
@@ -30,7 +31,7 @@ impl LogFit {
     }
 }
 
-/// The constant that the paper takes for CPUs; `None` of nothing.
+/// Returns the geometric mean, which the paper uses as the constant size on CPUs; `None` without sizes.
 pub fn geometric_mean(sizes: impl IntoIterator<Item = f64>) -> Option<f64> {
     let (mut sum, mut count) = (0.0, 0usize);
     for size in sizes {
@@ -40,8 +41,8 @@ pub fn geometric_mean(sizes: impl IntoIterator<Item = f64>) -> Option<f64> {
     (count > 0).then(|| (sum / count as f64).exp())
 }
 
-/// For each index the geometric mean over all lists of its speed, relative to the best of the list. The
-/// lists are of one length.
+/// Returns, for each index, the geometric mean over all lists of the speed relative to the best speed of the list. All
+/// lists have the same length.
 pub fn relative_speeds(speeds: &[&[f64]]) -> Vec<f64> {
     let relative = |list: &[f64], index: usize| {
         list[index] / list.iter().copied().fold(f64::MIN_POSITIVE, f64::max)
@@ -50,7 +51,7 @@ pub fn relative_speeds(speeds: &[&[f64]]) -> Vec<f64> {
     (0..speeds.first().map_or(0, |list| list.len())).filter_map(mean).collect()
 }
 
-/// The index at which they are highest, the first of equals; and that mean.
+/// Returns the index with the highest mean relative speed (the first if several are equal), and that mean.
 pub fn best_constant(speeds: &[&[f64]]) -> Option<(usize, f64)> {
     let means = relative_speeds(speeds).into_iter().enumerate().rev();
     means.max_by(|a, b| a.1.total_cmp(&b.1))
@@ -60,7 +61,7 @@ pub fn best_constant(speeds: &[&[f64]]) -> Option<(usize, f64)> {
 mod tests {
     use super::*;
 
-    /// The paper's formula for Volta gives back its coefficients.
+    /// A fit of points on the paper's formula for Volta returns the formula's coefficients.
     #[test]
     fn a_formula_is_recovered() {
         let fit = LogFit::of([2.0, 3.0, 7.5, 40.0].map(|r: f64| (r, 8.9 - 1.25 * r.ln()))).unwrap();
@@ -70,7 +71,7 @@ mod tests {
 
     /// ln lengths 0, 1, 2 and sizes 1, 5, 3: slope 2/2, mean 3, residuals -1, 2, -1, variance 8.
     #[test]
-    fn a_fit_leaves_the_least_squares() {
+    fn a_fit_minimises_the_squared_error() {
         let e = std::f64::consts::E;
         let fit = LogFit::of([(1.0, 1.0), (e, 5.0), (e * e, 3.0), (0.0, 99.0)]).unwrap();
         assert!((fit.constant - 2.0).abs() < 1e-12 && (fit.slope - 1.0).abs() < 1e-12);
@@ -78,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn too_little_to_fit_is_none() {
+    fn too_few_different_lengths_have_no_fit() {
         assert_eq!(LogFit::of([]), None);
         assert_eq!(LogFit::of([(3.0, 8.0), (3.0, 16.0), (0.0, 4.0)]), None);
         let flat = LogFit::of([(3.0, 8.0), (5.0, 8.0)]).unwrap();
@@ -86,10 +87,10 @@ mod tests {
     }
 
     #[test]
-    fn the_constant_is_the_one_that_loses_least() {
+    fn the_best_constant_has_the_highest_mean_relative_speed() {
         assert!((geometric_mean([32.0, 128.0]).unwrap() - 64.0).abs() < 1e-12);
         assert_eq!(geometric_mean([]), None);
-        // The middle one is never the best; the first loses 4 in one case, the last 2 and 2.
+        // The middle size is never the best. The first is 4 times too slow in one case, the last 2 times in both.
         let speeds: [&[f64]; 2] = [&[100.0, 95.0, 50.0], &[1.0, 3.8, 2.0]];
         let (index, mean) = best_constant(&speeds).unwrap();
         assert_eq!(index, 1);

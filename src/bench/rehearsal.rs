@@ -1,15 +1,14 @@
-//! What happens once in a process and belongs to no method: libraries are opened and start their threads,
-//! and drivers load kernels. So that none of it is in a measured time, each method first runs on a small
-//! matrix.
+//! The small matrix on which each method runs before it is measured. One-time work of the process, such as opening
+//! libraries, starting their threads and loading kernels, happens then and is not part of any measured time.
 
 use crate::matrix::Csr;
 use crate::scalar::Scalar;
 
-/// Rows of the small matrix: enough for MKL 2025.3 to be initialised (measured with 2 threads: the setup of
-/// `mkl-ie` on 90,000 rows took 0.01 ms instead of 2 ms).
+/// The number of rows: enough for MKL 2025.3 to be initialised (measured with 2 threads: the setup of `mkl-ie` on
+/// 90,000 rows then took 0.01 ms instead of 2 ms).
 const ROWS: usize = 64;
 
-/// A small square matrix: five diagonals, and a first row that is full.
+/// Returns a small square matrix with five diagonals and a full first row.
 pub fn matrix<T: Scalar>() -> Csr<T> {
     let near = |row: usize| row.saturating_sub(2)..(row + 3).min(ROWS);
     let cols = |row: usize| if row == 0 { 0..ROWS } else { near(row) };

@@ -2,39 +2,39 @@
 
 use serde::Serialize;
 
-/// A batch of products timed as one.
+/// A batch of products that was timed as a whole.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// Products in the batch.
+    /// The number of products in the batch.
     pub products: usize,
-    /// Time of the whole batch, in seconds.
+    /// The time of the whole batch in seconds.
     pub seconds: f64,
 }
 
-/// Times in milliseconds per product. All but the mean are taken over the samples, each of which is
-/// a batch's mean, so they understate the spread of single products.
+/// Statistics of the times per product, in milliseconds. All but the mean are computed over the samples. Each sample
+/// is the mean of its batch, so the spread of single products is larger than that of the samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// Total time over total products: `avg_spmv_ms`.
+    /// The total time divided by the total number of products: `avg_spmv_ms`.
     pub mean_ms: f64,
     /// The fastest sample.
     pub min_ms: f64,
-    /// The middle sample, or the mean of the two.
+    /// The median of the samples.
     pub median_ms: f64,
     /// The slowest sample.
     pub max_ms: f64,
-    /// Sample standard deviation (n − 1); `None` for a single sample.
+    /// The sample standard deviation (n − 1); `None` for a single sample.
     pub std_dev_ms: Option<f64>,
-    /// 95 % confidence interval of the median, see [`median_interval`]; `None` for fewer than six samples.
+    /// The 95 % confidence interval of the median, see [`median_interval`]; `None` for fewer than six samples.
     pub ci95_ms: Option<(f64, f64)>,
-    /// Number of samples.
+    /// The number of samples.
     pub samples: usize,
-    /// Number of products.
+    /// The number of products.
     pub iterations: usize,
 }
 
 impl Summary {
-    /// `None` when there are no samples.
+    /// Computes the statistics; `None` if there are no samples.
     pub fn of(samples: &[Sample]) -> Option<Self> {
         let mut ms: Vec<f64> =
             samples.iter().map(|s| 1e3 * s.seconds / s.products as f64).collect();
@@ -62,13 +62,13 @@ fn std_dev(values: &[f64]) -> Option<f64> {
     (values.len() > 1).then(|| (squares / (n - 1.0)).sqrt())
 }
 
-/// The 95 % confidence interval of the median of the distribution that `sorted` was drawn from, samples taken as
-/// independent: from the k-th sample from below to the k-th from above, with the greatest k for which fewer than k
-/// of n samples lie below the median with a probability of at most 2.5 % (David & Nagaraja, Order Statistics, 7.1).
-/// It supposes nothing of the distribution and lies between the samples. Below six samples no such k exists.
+/// Returns the 95 % confidence interval of the median of the distribution that `sorted` was drawn from, for
+/// independent samples (David & Nagaraja, Order Statistics, 7.1). It extends from the k-th smallest to the k-th
+/// largest sample, with the greatest k such that fewer than k of n samples lie below the median with a probability of
+/// at most 2.5 %. It makes no assumption about the distribution. For fewer than six samples no such k exists.
 pub fn median_interval(sorted: &[f64]) -> Option<(f64, f64)> {
     let n = sorted.len();
-    // The logarithm of the probability that exactly k samples lie below the median: 2^-n does not fit into an f64.
+    // The logarithm of the probability that exactly k samples lie below the median: 2^-n may underflow in f64.
     let (mut log_exactly, mut fewer, mut k) = (-(n as f64) * 2f64.ln(), 0.0, 0);
     loop {
         fewer += log_exactly.exp();
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn exact_numbers() {
-        // Per product: 1, 2, 3 and 6 ms; the batch of two counts twice in the mean only.
+        // Per product: 1, 2, 3 and 6 ms. The batch of two products has twice the weight in the mean only.
         let of = |products, ms: f64| Sample { products, seconds: ms * 1e-3 };
         let summary = Summary::of(&[of(1, 3.0), of(2, 2.0), of(1, 6.0), of(1, 2.0)]).unwrap();
         assert_eq!((summary.samples, summary.iterations), (4, 5));
@@ -97,7 +97,7 @@ mod tests {
         for (got, expected) in got.into_iter().zip(expected) {
             assert!((got - expected).abs() < 1e-12, "{summary:?}");
         }
-        assert_eq!(summary.ci95_ms, None, "of four samples");
+        assert_eq!(summary.ci95_ms, None, "four samples are too few");
     }
 
     #[test]
@@ -107,24 +107,24 @@ mod tests {
         assert_eq!(Summary::of(&[]), None);
     }
 
-    /// k as in the tables of the binomial distribution with p = 1/2.
+    /// Compares k with tables of the binomial distribution with p = 1/2.
     #[test]
     fn the_interval_of_the_median_equals_the_tables() {
         let k = |n: usize| {
             let sorted: Vec<_> = (1..=n).map(|i| i as f64).collect();
             let (low, high) = median_interval(&sorted)?;
-            assert_eq!(low + high, (n + 1) as f64, "as far from either end");
+            assert_eq!(low + high, (n + 1) as f64, "the interval is symmetric");
             Some(low as usize)
         };
         let tables = [(5, None), (6, Some(1)), (8, Some(1)), (9, Some(2)), (20, Some(6))];
         for (n, expected) in tables.into_iter().chain([(50, Some(18)), (100, Some(40))]) {
-            assert_eq!(k(n), expected, "of {n}");
+            assert_eq!(k(n), expected, "{n} samples");
         }
-        // About n/2 - 0.98 sqrt(n), also where 2^-n does not fit into an f64.
+        // About n/2 - 0.98 sqrt(n), also where 2^-n underflows in f64.
         assert_eq!(k(10_000), Some(4902));
     }
 
-    /// One sample that another program interrupted: the mean is thrice the median.
+    /// Another program interrupted one sample: the mean is three times the median.
     #[test]
     fn an_interruption_moves_neither_the_median_nor_its_interval() {
         let mut samples = vec![Sample { products: 1, seconds: 2e-6 }; 1000];

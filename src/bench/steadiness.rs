@@ -1,16 +1,16 @@
-//! Measures again what was too noisy to tell anything.
+//! Decides which methods are measured again because their times were too noisy.
 
 use super::statistics::{Sample, Summary};
 
-/// A 95 % interval wider than this share of the median is too noisy.
+/// A measurement is too noisy if its 95 % interval is wider than this share of the median.
 pub const WIDEST: f64 = 0.1;
-/// Measurements beyond the first.
+/// The maximum number of measurements after the first.
 const REPEATS: usize = 2;
 
-/// The samples of one method, and the steadiest of the measurements that it took.
+/// The samples of one method, and the steadiest of its measurements.
 #[derive(Default)]
 pub struct Attempts {
-    /// Of the measurement at hand.
+    /// The samples of the current measurement.
     samples: Vec<Sample>,
     /// The summary with the narrowest interval so far.
     steadiest: Option<Summary>,
@@ -18,13 +18,13 @@ pub struct Attempts {
 }
 
 impl Attempts {
-    /// Takes a sample into the measurement at hand.
+    /// Adds a sample to the current measurement.
     pub fn add(&mut self, sample: Sample) {
         self.samples.push(sample);
     }
 
-    /// Ends the measurement at hand, of one sample at least. If all so far were too noisy and another is
-    /// allowed and `affordable`, begins it and returns true.
+    /// Ends the current measurement, which must have at least one sample. If all measurements so far were too noisy,
+    /// and another one is allowed and `affordable`, begins it and returns true.
     pub fn again(&mut self, affordable: bool) -> bool {
         let candidates = [self.steadiest, Summary::of(&std::mem::take(&mut self.samples))];
         let candidates = candidates.into_iter().flatten();
@@ -34,7 +34,7 @@ impl Attempts {
         again
     }
 
-    /// Ends the measurement at hand before its end. It counts only if it is the first; whether there is any.
+    /// Ends the current measurement early. It is used only if it is the first. Returns whether there is a measurement.
     pub fn cut_short(&mut self) -> bool {
         match self.steadiest {
             Some(_) => self.repeats -= 1,
@@ -43,10 +43,10 @@ impl Attempts {
         self.steadiest.is_some()
     }
 
-    /// The steadiest measurement, and a word to the reader if that is noisy as well.
+    /// Returns the steadiest measurement, and a note if that is still too noisy.
     ///
     /// # Panics
-    /// Before a measurement was ended.
+    /// Panics if no measurement was ended.
     pub fn result(&self) -> (Summary, Option<String>) {
         let steadiest = self.steadiest.expect("a measurement was ended");
         let percent = 100.0 * width(&steadiest);
@@ -60,7 +60,7 @@ impl Attempts {
     }
 }
 
-/// Of the 95 % interval, over the median; 0 for a few samples, which have none.
+/// Returns the width of the 95 % interval divided by the median; 0 if there are too few samples for an interval.
 fn width(summary: &Summary) -> f64 {
     summary.ci95_ms.map_or(0.0, |(low, high)| (high - low) / summary.median_ms)
 }

@@ -1,4 +1,4 @@
-//! The few numbers of a matrix that tell what it takes. What is made of them are upper bounds.
+//! The dimensions of a matrix that determine its memory. All sizes computed from them are upper bounds.
 
 use crate::matrix::Csr;
 use crate::matrix::csr::MAX_INDEX;
@@ -6,30 +6,30 @@ use crate::scalar::Precision;
 
 /// Bytes of an index.
 const INDEX: u64 = 4;
-/// The numbers of a matrix that decide what it takes, and who works on it. None exceeds 2³², so that a
-/// product of two and sums of a few do not overflow.
+/// The dimensions of a matrix and the settings that determine how much memory it needs. No number exceeds 2³², so
+/// that a product of two and sums of a few products do not overflow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent<'a> {
-    /// Number of rows.
+    /// The number of rows.
     pub rows: u64,
-    /// Number of columns.
+    /// The number of columns.
     pub cols: u64,
-    /// Entries, or no fewer than there are.
+    /// The number of entries, or an upper bound of it.
     pub nnz: u64,
-    /// Entries of the longest row, or no fewer.
+    /// The number of entries of the longest row, or an upper bound of it.
     pub longest: u64,
-    /// Bytes of a value.
+    /// The size of a value in bytes.
     pub value: u64,
-    /// Threads of the team.
+    /// The number of worker threads.
     pub threads: u64,
-    /// Whether the product is by the transpose.
+    /// Whether products are with the transpose.
     pub transpose: bool,
     /// See [`Request::given`](crate::method::Request::given).
     pub given: &'a [(&'static str, &'static str)],
 }
 
 impl<'a> Extent<'a> {
-    /// Of a matrix that is there.
+    /// Returns the extent of a matrix in memory.
     pub fn of<T>(csr: &Csr<T>, threads: usize, transpose: bool) -> Self {
         Self {
             rows: csr.rows as u64,
@@ -43,7 +43,7 @@ impl<'a> Extent<'a> {
         }
     }
 
-    /// Of a matrix of which only the size is known, with no more than `nnz` entries, in f64.
+    /// Returns the extent of a matrix in f64 that has not been read yet, with at most `nnz` entries.
     pub fn announced(rows: usize, cols: usize, nnz: u64, threads: usize) -> Self {
         Self {
             rows: rows.min(MAX_INDEX) as u64,
@@ -57,59 +57,60 @@ impl<'a> Extent<'a> {
         }
     }
 
-    /// The same in another precision.
+    /// Returns this extent in another precision.
     pub fn in_precision(self, precision: Precision) -> Self {
         Self { value: precision.bytes(), ..self }
     }
 
-    /// The value of a parameter, if it was given.
+    /// Returns the value of a method's parameter, if it was given.
     pub fn word(&self, parameter: &str) -> Option<&'static str> {
         self.given.iter().find(|(name, _)| *name == parameter).map(|(_, value)| *value)
     }
 
-    /// The same for a parameter whose values are numbers.
+    /// Returns the value of a method's numeric parameter, if it was given.
     pub fn number(&self, parameter: &str) -> Option<u64> {
         self.word(parameter).map(|word| word.parse().expect("its values are numbers"))
     }
 
-    /// The CSR arrays.
+    /// Returns the size of the CSR arrays in bytes.
     pub fn csr(&self) -> u64 {
         self.nnz * (self.value + INDEX) + (self.rows + 1) * INDEX
     }
 
-    /// An index per entry.
+    /// Returns the size of one index per entry in bytes.
     pub fn indices(&self) -> u64 {
         self.nnz * INDEX
     }
 
-    /// The transpose, while it is made, with entries of `value` bytes.
+    /// Returns the bytes needed while the transpose is built, with values of `value` bytes.
     pub fn transposed(&self, value: u64) -> u64 {
         let parts = self.threads.min(self.nnz / self.cols.max(1)).max(1);
         self.nnz * (value + INDEX) + (self.cols + 1) * INDEX * (parts + 1)
     }
 
-    /// x and y.
+    /// Returns the size of x and y in bytes.
     pub fn vectors(&self) -> u64 {
         (self.rows + self.cols) * self.value
     }
 
-    /// Elements of x.
+    /// Returns the number of elements of x.
     pub fn inputs(&self) -> u64 {
         if self.transpose { self.rows } else { self.cols }
     }
 
-    /// Elements of y.
+    /// Returns the number of elements of y.
     pub fn outputs(&self) -> u64 {
         if self.transpose { self.cols } else { self.rows }
     }
 
-    /// The graph of A + Aᵀ and what an ordering makes of it, besides the permuted matrix: with groups of
-    /// 96 rows or more, or without any.
+    /// Returns the bytes of the graph of A + Aᵀ and of the ordering computed from it, without the permuted matrix. For
+    /// orderings without groups or with groups of at least 96 rows.
     pub fn ordering(&self) -> u64 {
         self.transposed(0) + 24 * self.nnz + 40 * self.rows
     }
 
-    /// The same with groups that leave the coarser graph nearly as many edges, in lists that grow.
+    /// Returns the bytes of the graph of A + Aᵀ and of the ordering for smaller groups. The coarser graph then has
+    /// nearly as many edges, in lists that grow.
     pub fn ordering_in_small_groups(&self) -> u64 {
         self.transposed(0) + 68 * self.nnz + 60 * self.rows
     }

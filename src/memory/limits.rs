@@ -1,4 +1,4 @@
-//! What memory this process may still take: the least that anybody leaves it.
+//! The memory that this process may still allocate: the smallest of the limits that apply to it.
 
 use std::fs;
 use std::path::Path;
@@ -7,21 +7,21 @@ use nix::sys::resource::{Resource, getrlimit};
 
 use crate::system::groups::{self, MOUNTED, Version};
 
-/// The option that bounds it.
+/// The command-line option that limits memory.
 const MAX_MEMORY: &str = "--max-memory";
 
-/// Memory that may still be taken.
+/// The memory that may still be allocated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Available {
-    /// In bytes.
+    /// The number of bytes.
     pub bytes: u64,
-    /// Who leaves no more.
+    /// The limit that determines it.
     pub by: &'static str,
 }
 
 impl Available {
-    /// To this process, of which `held` bytes count against `most`, the bound that was asked for. What
-    /// the system does not tell is no bound.
+    /// Returns the memory available to this process now. `most` is the limit that the user has set, of which `held`
+    /// bytes are used already. Limits that the system does not report are ignored.
     pub fn now(most: Option<u64>, held: u64) -> Self {
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
         let status = read("/proc/self/status");
@@ -34,7 +34,7 @@ impl Available {
         ])
     }
 
-    /// What to do where it is not enough for a matrix.
+    /// Returns advice for the user if the memory is too small for a matrix.
     pub fn mend(self) -> &'static str {
         match self.by {
             MAX_MEMORY => "raise --max-memory, or take a smaller matrix",
@@ -49,27 +49,28 @@ impl Available {
     }
 }
 
-/// The value of a line `NAME: 123 kB`, in bytes.
+/// Returns the value of a line `NAME: 123 kB`, in bytes.
 fn kib(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.saturating_mul(1024))
 }
 
-/// The limit less what the process has mapped.
+/// Returns the limit of the address space less the size of the process's mappings, in bytes.
 fn left_of_address_space(status: &str) -> Option<u64> {
     let (limit, _) = getrlimit(Resource::RLIMIT_AS).ok()?;
     (limit != nix::libc::RLIM_INFINITY)
         .then(|| limit - limit.min(kib(status, "VmSize").unwrap_or(0)))
 }
 
-/// What the process' groups, which `/proc/self/cgroup` lists, and those above them leave.
+/// Returns the memory that the limits of the process's control groups (listed in `/proc/self/cgroup`) and of their
+/// ancestors leave.
 fn left_by_groups(mounted: &Path, listed: &str) -> Option<u64> {
     let folders = groups::folders(mounted, listed, "memory").into_iter();
     folders.filter_map(|(version, folder)| left_by_group(version, &folder)).min()
 }
 
-/// The limit of one group less what it has taken for good, without pages of files that are given up when
-/// memory is short; `None` without a limit.
+/// Returns the limit of one group less its usage. Cached file pages do not count, because the kernel reclaims them if
+/// memory is short. Returns `None` without a limit.
 fn left_by_group(version: Version, folder: &Path) -> Option<u64> {
     let (limit, usage, prefix) = match version {
         Version::First => ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_"),
@@ -79,7 +80,7 @@ fn left_by_group(version: Version, folder: &Path) -> Option<u64> {
     let number = |name| read(name)?.trim().parse::<u64>().ok();
     let (limit, usage) = (number(limit)?, number(usage)?);
     let stat = read("memory.stat").unwrap_or_default();
-    // A file that was read twice is an active one.
+    // The pages of a file that was read twice are active, and reclaimed as well.
     let files = ["inactive_file ", "active_file "].map(|name| {
         let value = |line: &str| line.strip_prefix(prefix)?.strip_prefix(name)?.trim().parse().ok();
         stat.lines().find_map(value).unwrap_or(0)
@@ -93,7 +94,7 @@ mod tests {
     use crate::system::groups::tests::write;
 
     #[test]
-    fn the_least_bound_is_named() {
+    fn the_smallest_limit_is_named() {
         let bounds = [(None, "a"), (Some(7), "b"), (Some(3), "c"), (Some(9), "d")];
         assert_eq!(Available::least(bounds), Available { bytes: 3, by: "c" });
         assert_eq!(Available::least([(None, "a"); 4]).bytes, u64::MAX);
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_and_those_above_it_bound() {
+    fn a_group_and_its_ancestors_limit_memory() {
         let dir = tempfile::tempdir().unwrap();
         write(
             dir.path(),
@@ -129,16 +130,16 @@ mod tests {
             ],
         );
         let left = |groups| left_by_groups(dir.path(), groups);
-        assert_eq!(left("0::/a/b\n"), Some(700), "of the uppermost");
+        assert_eq!(left("0::/a/b\n"), Some(700), "the limit of the root group");
         write(dir.path(), &[("memory.max", "3000")]);
-        assert_eq!(left("0::/a/b\n"), Some(800), "pages of files are given up");
+        assert_eq!(left("0::/a/b\n"), Some(800), "cached file pages are reclaimed");
         assert_eq!(left("0::/elsewhere\n"), Some(1700), "a path outside the container");
         assert_eq!(left("1:cpu:/a/b\n"), None);
         assert_eq!(left(""), None);
     }
 
     #[test]
-    fn the_first_version_has_its_own_folder_and_names() {
+    fn version_1_has_a_folder_per_controller_and_other_names() {
         let dir = tempfile::tempdir().unwrap();
         write(
             dir.path(),

@@ -1,5 +1,5 @@
-//! How much memory there is, and how much matrices and methods need: so that what does not fit is left
-//! out with its figures before anything is lost to it.
+//! How much memory is available, and how much matrices and methods need. A matrix or method that does not fit is
+//! skipped with these figures, before an allocation fails or the process is killed.
 
 pub mod extent;
 mod limits;
@@ -8,7 +8,7 @@ mod size;
 pub use limits::Available;
 pub use size::Size;
 
-/// What a skipped row says of `what`, which needs `bytes`; `None` if they are there.
+/// Returns the reason for skipping `what`, which needs `bytes`; `None` if the memory is sufficient.
 pub fn refusal(what: &str, bytes: u64, available: Available) -> Option<String> {
     let Available { bytes: left, by } = available;
     (bytes > left).then(|| {
@@ -16,8 +16,8 @@ pub fn refusal(what: &str, bytes: u64, available: Available) -> Option<String> {
     })
 }
 
-/// For each part of a list of needs, which of them are met together: in order, as many in each part as
-/// fit. What alone is too much is in no part; no part has more than `most`.
+/// Splits a list of memory needs into parts that fit into `available` bytes. Returns the indices in each part: in
+/// order, as many as fit, and at most `most`. A need that does not fit alone is in no part.
 pub fn parts(needs: &[u64], available: u64, most: usize) -> Vec<Vec<usize>> {
     let mut parts: Vec<Vec<usize>> = Vec::new();
     let mut left = 0;
@@ -41,7 +41,7 @@ mod tests {
     #[test]
     fn parts_are_as_large_as_fits_and_in_order() {
         let needs = [4, 5, 11, 2, 0, 9, 10, 0];
-        // 4 + 5, then 2 no longer; 2 + 0, then 9 no longer; 9; 10 + 0. 11 never fits.
+        // 4 + 5 (2 does not fit); 2 + 0 (9 does not fit); 9; 10 + 0. 11 never fits.
         let expected: [&[usize]; 4] = [&[0, 1], &[3, 4], &[5], &[6, 7]];
         assert_eq!(parts(&needs, 10, usize::MAX), expected);
         assert_eq!(parts(&needs, 41, usize::MAX), [(0..8).collect::<Vec<_>>()]);

@@ -1,4 +1,4 @@
-//! Sizes as people write them.
+//! Parses and formats sizes in bytes with units.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,15 +7,16 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size(pub u64);
 
-/// Units by what follows their letter: powers of 1000, or of 1024 with `iB` or alone.
+/// The letters of the units: powers of 1024 if the letter is alone or followed by `iB`, powers of 1000 with `B`.
 const LETTERS: &str = "KMGT";
 
-/// `16GiB` and `16G` are 16·2³⁰ bytes, `16GB` is 16·10⁹, and a plain number is bytes; fractions may be.
+/// Parses a size: `16GiB` and `16G` are 16·2³⁰ bytes, `16GB` is 16·10⁹ bytes, and a plain number is in bytes.
+/// Fractions are allowed.
 impl FromStr for Size {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("'{text}' is no size: write 16GiB, 500M or a number of bytes");
+        let wrong = || format!("'{text}' is not a size: write 16GiB, 500M or a number of bytes");
         let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
         let (number, unit) = text.split_at(digits);
         let number: f64 = number.parse().map_err(|_| wrong())?;
@@ -27,7 +28,7 @@ impl FromStr for Size {
             _ if unit.is_empty() || unit == "B" => (1.0, 0),
             _ => return Err(wrong()),
         };
-        // A conversion that is too large saturates.
+        // The conversion saturates for too large numbers.
         Ok(Self((number * base.powi(power)) as u64))
     }
 }
@@ -54,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_read_as_people_write_them() {
+    fn sizes_are_parsed_with_their_units() {
         for (text, bytes) in [
             ("0", 0),
             ("123", 123),
@@ -70,12 +71,12 @@ mod tests {
         }
         for text in ["", "GiB", "-1", "1X", "1GiBs", "1.2.3", "1 2", "1KK", "nan", "1é"] {
             let error = text.parse::<Size>().unwrap_err();
-            assert!(error.starts_with(&format!("'{text}' is no size")), "{error}");
+            assert!(error.starts_with(&format!("'{text}' is not a size")), "{error}");
         }
     }
 
     #[test]
-    fn sizes_are_shown_with_one_digit() {
+    fn sizes_are_formatted_with_one_decimal() {
         let shown = |bytes| Size(bytes).to_string();
         assert_eq!((shown(0), shown(1023)), ("0 bytes".into(), "1023 bytes".into()));
         assert_eq!((shown(1024), shown(1536 << 10)), ("1.0 KiB".into(), "1.5 MiB".into()));

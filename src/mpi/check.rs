@@ -1,4 +1,4 @@
-//! Verification over all ranks: each holds every row that it stores against the reference.
+//! Verification over all ranks: each rank compares every row that it stores with the reference.
 
 use super::partition::Partition;
 use super::ranks::Ranks;
@@ -6,8 +6,9 @@ use crate::matrix::Csr;
 use crate::scalar::Scalar;
 use crate::verify::{Reference, RowSum, Verdict};
 
-/// The reference of the rows that this rank stores. The share's columns are the matrix', `x` is whole, y0
-/// of the rows stored. What other ranks have of the first row comes from them, in higher precision.
+/// Computes the reference of the rows that this rank stores. The column indices of `share` are those of the matrix,
+/// `x` is complete, and `y0` has the rows stored here. Other ranks send their partial sums of the first row in higher
+/// precision.
 pub fn reference<T: Scalar>(
     ranks: &Ranks,
     partition: &Partition,
@@ -26,8 +27,8 @@ pub fn reference<T: Scalar>(
     Reference::of_sums(&sums, alpha, beta, y0)
 }
 
-/// The verdict over the rows of all ranks, the same for each. `first` is the first row that this one
-/// stores.
+/// Returns the verdict over the rows of all ranks, which is the same on every rank. `first` is the first row that this
+/// rank stores.
 pub fn judge<T: Scalar>(ranks: &Ranks, reference: &Reference, y: &[T], first: usize) -> Verdict {
     let Verdict { error_ratio, worst } = reference.judge(y);
     let has_rows = ranks.gather(u8::from(worst.is_some()));

@@ -1,10 +1,10 @@
-//! Which rank owns what of x, and which of it each needs. A rank owns a contiguous part: of a square matrix
-//! the part that it owns of y, so that a product can follow on another; else an even share.
+//! Which elements of x each rank owns, and which it needs. A rank owns a contiguous part of x. For a square matrix it
+//! is the same as its part of y, so that one product can use the result of another; otherwise all parts are equal.
 
 use super::partition::{Partition, even_cuts};
 use crate::matrix::Csr;
 
-/// Where the parts of x begin, and where the last ends.
+/// Returns the beginning of each rank's part of x, and the end of the last.
 pub fn owned_cuts(partition: &Partition, cols: usize) -> Vec<usize> {
     if cols != partition.rows() {
         return even_cuts(cols, partition.ranks());
@@ -13,14 +13,14 @@ pub fn owned_cuts(partition: &Partition, cols: usize) -> Vec<usize> {
     std::iter::once(0).chain(ends).collect()
 }
 
-/// The columns in which a share has entries, ascending.
+/// Returns the columns in which a share has entries, in ascending order.
 pub fn needed<T>(csr: &Csr<T>) -> Vec<u32> {
     let mut touched = vec![false; csr.cols];
     csr.column_indices.iter().for_each(|&column| touched[column as usize] = true);
     (0..csr.cols as u32).filter(|&column| touched[column as usize]).collect()
 }
 
-/// Gives the columns of a share the numbers that they have among those needed.
+/// Replaces the column indices of a share by their positions in `needed`.
 pub fn renumber<T>(csr: &mut Csr<T>, needed: &[u32]) {
     let mut number = vec![0; csr.cols];
     for (local, &column) in (0..).zip(needed) {
@@ -30,13 +30,13 @@ pub fn renumber<T>(csr: &mut Csr<T>, needed: &[u32]) {
     csr.cols = needed.len();
 }
 
-/// Undoes [`renumber`]: the columns of a matrix with `cols` of them.
+/// Reverses [`renumber`], for a matrix with `cols` columns.
 pub fn restore<T>(csr: &mut Csr<T>, needed: &[u32], cols: usize) {
     csr.column_indices.iter_mut().for_each(|column| *column = needed[*column as usize]);
     csr.cols = cols;
 }
 
-/// How many of the ascending `columns` lie in each part.
+/// Returns the number of the ascending `columns` that lie in each part.
 pub fn counts_by_part(columns: &[u32], cuts: &[usize]) -> Vec<i32> {
     let before = |cut: usize| columns.partition_point(|&column| (column as usize) < cut);
     cuts.windows(2).map(|cut| (before(cut[1]) - before(cut[0])) as i32).collect()
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_asked_of_their_owners() {
+    fn columns_are_counted_by_owner() {
         assert_eq!(counts_by_part(&[0, 3, 4, 9], &[0, 4, 4, 9, 10]), [2, 0, 1, 1]);
     }
 

@@ -1,4 +1,4 @@
-//! How x comes to the ranks that multiply by it.
+//! Gathers the elements of x that each rank needs from their owners.
 
 use mpi::Count;
 use mpi::datatype::{Partition as Parts, PartitionMut as PartsMut};
@@ -8,7 +8,7 @@ use super::columns::counts_by_part;
 use super::ranks::Ranks;
 use crate::scalar::Scalar;
 
-/// One side of an exchange: how many values go to or come from each rank, and where they lie.
+/// One side of an exchange: the number of values for or from each rank, and their offsets in the buffer.
 struct Side {
     counts: Vec<Count>,
     places: Vec<Count>,
@@ -20,8 +20,9 @@ impl Side {
         let mut places = Vec::with_capacity(counts.len());
         for &count in &counts {
             places.push(end);
-            end =
-                end.checked_add(count).ok_or("MPI counts no more than 2^31 values of x at once")?;
+            end = end
+                .checked_add(count)
+                .ok_or("MPI cannot exchange more than 2^31 values of x at once")?;
         }
         Ok(Self { counts, places })
     }
@@ -31,19 +32,19 @@ impl Side {
     }
 }
 
-/// A plan by which x is gathered for every product.
+/// The plan by which x is gathered for every product, with its buffers.
 pub struct Gather<T> {
-    /// What this rank needs of x, in the order of its share's columns.
+    /// The elements of x that this rank needs, in the order of its share's columns.
     pub x: Vec<T>,
     plan: Plan<T>,
 }
 
 enum Plan<T> {
-    /// All of x to every rank.
+    /// Every rank receives all of x.
     All(Side),
-    /// To each rank what it asked for.
+    /// Every rank receives only the elements that it needs.
     Need {
-        /// Which of the rank's own values go out, rank by rank.
+        /// The indices of the rank's own elements to send, rank by rank.
         asked: Vec<u32>,
         outgoing: Vec<T>,
         to: Side,
@@ -52,20 +53,21 @@ enum Plan<T> {
 }
 
 impl<T: Scalar + Equivalence> Gather<T> {
-    /// All of x.
+    /// Creates a plan that gathers all of x.
     ///
     /// # Errors
-    /// More values than MPI counts.
+    /// Returns an error if x has more values than MPI can count.
     pub fn all(cuts: &[usize]) -> Result<Self, String> {
         let counts = cuts.windows(2).map(|cut| (cut[1] - cut[0]) as Count).collect();
         let plan = Plan::All(Side::new(counts)?);
         Ok(Self { x: vec![T::zero(); cuts[cuts.len() - 1]], plan })
     }
 
-    /// Asks every rank for those of the `needed` columns that it owns. All ranks must call it.
+    /// Creates a plan that gathers the `needed` columns, and sends each rank the list of those that it owns. All ranks
+    /// must call it.
     ///
     /// # Errors
-    /// More values than MPI counts.
+    /// Returns an error if there are more values than MPI can count.
     pub fn need(ranks: &Ranks, cuts: &[usize], needed: &[u32]) -> Result<Self, String> {
         let from = counts_by_part(needed, cuts);
         let mut to = vec![0; from.len()];
@@ -82,7 +84,7 @@ impl<T: Scalar + Equivalence> Gather<T> {
         Ok(Self { x, plan: Plan::Need { asked, outgoing, to, from } })
     }
 
-    /// Brings together what is needed, given the part of x that this rank owns.
+    /// Gathers the needed elements of x. `owned` is the part of x that this rank owns.
     pub fn run(&mut self, ranks: &Ranks, owned: &[T]) {
         match &mut self.plan {
             Plan::All(from) => {
@@ -98,13 +100,13 @@ impl<T: Scalar + Equivalence> Gather<T> {
         }
     }
 
-    /// Values that come to `rank`, this one, from others.
+    /// Returns the number of values that this rank, `rank`, receives from other ranks.
     pub fn received(&self, rank: usize) -> usize {
         let (Plan::All(from) | Plan::Need { from, .. }) = &self.plan;
         self.x.len() - from.counts[rank] as usize
     }
 
-    /// Bytes kept for it.
+    /// Returns the size of the plan's buffers in bytes.
     pub fn bytes(&self) -> usize {
         size_of_val(&self.x[..])
             + match &self.plan {

@@ -1,4 +1,4 @@
-//! A matrix read by all ranks, each of which keeps its share.
+//! Loads a matrix on all ranks, of which each stores its share.
 
 use std::time::Duration;
 
@@ -14,28 +14,29 @@ use crate::matrix::source::Source;
 use crate::matrix::stats::RowStatistics;
 use crate::record::row::Shape;
 
-/// What all ranks know of a matrix of which each has a share.
+/// The properties of a distributed matrix, which are the same on all ranks.
 pub struct Distributed {
-    /// Which rank has what.
+    /// The division of the matrix among the ranks.
     pub partition: Partition,
-    /// Of the whole matrix.
+    /// The shape of the whole matrix.
     pub shape: Shape,
-    /// Stored entries that were summed into others.
+    /// The number of duplicate entries, which were added to other entries.
     pub duplicates: u64,
-    /// What the collection says of the problem in the file.
+    /// The kind of problem according to the collection's comment in the file.
     pub kind: Option<String>,
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     pub bytes: Option<u64>,
-    /// Time of reading, on the slowest rank.
+    /// The time to read the matrix, on the slowest rank.
     pub read: Duration,
-    /// Time of cutting the merge path, on the slowest rank: a part of the setup.
+    /// The time to divide the merge path, on the slowest rank. It is a part of the setup.
     pub cut: Duration,
 }
 
-/// Reads the matrix and keeps this rank's share (see [`Share::csr`]); all ranks must call it. `expand` as for [`Source::open`].
+/// Reads the matrix and returns this rank's share (see [`Share::csr`]). All ranks must call it. `expand` is as for
+/// [`Source::open`].
 ///
 /// # Errors
-/// What is wrong with the source on the first rank that finds something, the same for all.
+/// Returns the error of the first rank that found one in the source; it is the same on all ranks.
 pub fn load(
     ranks: &Ranks,
     source: &Source,
@@ -53,7 +54,7 @@ pub fn load(
     let share = share(&rows, &partition, ranks.rank());
     let share = ranks.agree(share.map_err(|error| anyhow!("{source}: {error:#}")))?;
     let read = clock.now() - begin - cut;
-    let [read, cut] = ranks.most([read, cut].map(|time| time.as_secs_f64()));
+    let [read, cut] = ranks.max([read, cut].map(|time| time.as_secs_f64()));
     let distributed = Distributed {
         shape: shape(ranks, &partition, &share.csr),
         duplicates: ranks.sum(&[share.duplicates])[0],
@@ -73,7 +74,7 @@ fn share(rows: &Rows, partition: &Partition, rank: usize) -> Result<Share> {
     collector.finish(rows.mirrors()).map_err(anyhow::Error::msg)
 }
 
-/// Rows are as long as they are when duplicates have been summed.
+/// Computes the shape of the matrix after duplicates have been summed.
 fn shape(ranks: &Ranks, partition: &Partition, share: &Csr<f64>) -> Shape {
     let (rows, cols) = (partition.rows(), share.cols);
     let nnz = ranks.sum(&[share.nnz() as u64])[0] as usize;

@@ -1,5 +1,6 @@
-//! The order of events of a measurement, as in [`bench::execute`](crate::bench::execute), by all ranks
-//! together. Each time is the longest of any rank, so that all decide alike how to go on.
+//! Measures a method on all ranks together, with the steps of [`bench::execute`](crate::bench::execute): setup, a
+//! verified product, then rounds of warm-ups and samples with verification after each round. There are no changes of
+//! x between samples. Each time is that of the slowest rank, so that all ranks take the same decisions.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,19 +24,19 @@ use crate::matrix::Csr;
 use crate::method::{Choice, Device};
 use crate::verify::Reference;
 
-/// What a measurement needs from outside.
+/// Everything that a measurement needs from its caller.
 pub struct Bench<'a> {
-    /// The processes.
+    /// The MPI ranks.
     pub ranks: &'a Ranks,
-    /// Time.
+    /// The clock that all times are read from.
     pub clock: &'a dyn Clock,
-    /// Set from outside, on any rank, to stop early.
+    /// Set by a signal handler, on any rank, to stop early.
     pub interrupted: &'a AtomicBool,
-    /// How to measure.
+    /// How the method is measured.
     pub settings: &'a Settings,
 }
 
-/// This rank's part of what products are computed from, and what they must yield.
+/// This rank's part of the inputs of products and of the reference.
 struct Inputs<T> {
     alpha: T,
     beta: T,
@@ -44,21 +45,21 @@ struct Inputs<T> {
     reference: Reference,
 }
 
-/// One matrix in one precision.
+/// The measurement of one matrix in one precision.
 pub struct Trial<'a, T> {
     bench: &'a Bench<'a>,
     matrix: &'a Distributed,
     inputs: Inputs<T>,
-    /// What the timed products write.
+    /// This rank's part of y, which the timed products write.
     y: Vec<T>,
 }
 
-/// A product that was right once.
+/// A prepared product with its measurements so far.
 struct Ready<'p, T> {
     product: Product<'p, T>,
     samples: Vec<Sample>,
     error_ratio: f64,
-    /// Of every y that was verified.
+    /// The hashes of all verified y.
     hashes: BTreeSet<u64>,
 }
 
@@ -69,7 +70,7 @@ enum End {
 }
 
 impl<'a, T: Sent> Trial<'a, T> {
-    /// Makes the vectors, as every run of the seed has them, and the reference.
+    /// Creates the vectors, which depend only on the seed and not on the number of ranks, and the reference.
     pub fn new(bench: &'a Bench<'a>, matrix: &'a Distributed, share: &Csr<T>) -> Self {
         let (ranks, partition) = (bench.ranks, &matrix.partition);
         let (alpha, beta, x, y0) = vectors(bench.settings, partition.rows(), share.cols);
@@ -81,10 +82,10 @@ impl<'a, T: Sent> Trial<'a, T> {
         Self { bench, matrix, inputs: Inputs { alpha, beta, x, y0, reference }, y }
     }
 
-    /// Measures mpi-merge with the parameters given; all ranks must call it, and all have the same outcome.
+    /// Measures mpi-merge with the parameters of `choice`. All ranks must call it and get the same outcome.
     ///
     /// # Errors
-    /// [`Stopped::Interrupted`] when the flag was raised.
+    /// Returns [`Stopped::Interrupted`] if [`Bench::interrupted`] was set.
     pub fn measure(
         &mut self,
         choice: &Choice,
@@ -102,7 +103,7 @@ impl<'a, T: Sent> Trial<'a, T> {
             return Ok(Outcome::Skipped("it has no transposed product".into()));
         }
         let all = choice.given.contains(&("gather", "all"));
-        ranks.meet();
+        ranks.barrier();
         let begin = clock.now();
         let product = Product::new(ranks, &self.matrix.partition, share, all, settings.isa);
         let setup = self.longest(clock.now() - begin) + self.matrix.cut;
@@ -125,7 +126,7 @@ impl<'a, T: Sent> Trial<'a, T> {
         let parts = self.time_parts(&mut ready);
         Measurement {
             setup_ms: 1e3 * setup.as_secs_f64(),
-            summary: Summary::of(&ready.samples).expect("a round takes one sample at least"),
+            summary: Summary::of(&ready.samples).expect("a round has at least one sample"),
             extra_bytes: Some(ranks.sum(&[ready.product.bytes() as u64])[0]),
             matrix_bytes: None,
             error_ratio: ready.error_ratio,
@@ -139,7 +140,7 @@ impl<'a, T: Sent> Trial<'a, T> {
         }
     }
 
-    /// Warm-ups, samples, verification.
+    /// Runs one round: warm-ups, samples and, outside the timed region, verification.
     fn take_turn(&mut self, ready: &mut Ready<T>) -> Result<(), End> {
         let settings = self.bench.settings;
         let round = settings.round(self.matrix.shape.nnz, Device::Cpu);
@@ -157,29 +158,29 @@ impl<'a, T: Sent> Trial<'a, T> {
             spent = self.longest(self.bench.clock.now() - turn);
         }
         if self.inputs.beta != T::zero() {
-            // y has been fed back into itself: only a fresh y0 has a reference.
+            // The products have accumulated into y, but the reference is for one product from y0.
             self.y.copy_from_slice(&self.inputs.y0);
             self.time(ready, 1)?;
         }
         self.verify(ready)
     }
 
-    /// The time of a batch of products on the slowest rank.
+    /// Runs a batch of products between two clock readings, after a barrier. Returns the time of the slowest rank.
     fn time(&mut self, ready: &mut Ready<T>, products: usize) -> Result<Duration, End> {
         let Bench { ranks, clock, interrupted, .. } = *self.bench;
         let Inputs { alpha, beta, ref x, .. } = self.inputs;
-        ranks.meet();
+        ranks.barrier();
         let begin = clock.now();
         for _ in 0..products {
             ready.product.multiply(alpha, x, beta, &mut self.y);
         }
         let time = self.longest(clock.now() - begin);
         let interrupted = u8::from(interrupted.load(Ordering::Relaxed));
-        let [interrupted] = ranks.most([interrupted.into()]);
+        let [interrupted] = ranks.max([interrupted.into()]);
         if interrupted > 0.0 { Err(End::Interrupted) } else { Ok(time) }
     }
 
-    /// Whether all since `begin` took no longer than a method may.
+    /// Returns a timeout if the time since `begin` exceeds the method's limit.
     fn check_time(&self, begin: Duration) -> Result<(), End> {
         let Bench { clock, settings, .. } = *self.bench;
         let spent = self.longest(clock.now() - begin);
@@ -189,9 +190,9 @@ impl<'a, T: Sent> Trial<'a, T> {
         }
     }
 
-    /// Of any rank.
+    /// Returns the largest `time` of all ranks.
     fn longest(&self, time: Duration) -> Duration {
-        let [seconds] = self.bench.ranks.most([time.as_secs_f64()]);
+        let [seconds] = self.bench.ranks.max([time.as_secs_f64()]);
         Duration::from_secs_f64(seconds)
     }
 
@@ -219,7 +220,7 @@ impl<'a, T: Sent> Trial<'a, T> {
             let gathered = clock.now();
             let tail = product.compute(alpha, beta, y);
             let computed = clock.now();
-            product.hand_on(tail, alpha, y);
+            product.exchange_tails(tail, alpha, y);
             [gathered - begin, computed - gathered, clock.now() - computed]
         })
     }
@@ -227,7 +228,7 @@ impl<'a, T: Sent> Trial<'a, T> {
     fn note(&self, product: &Product<T>, parts: &Parts) -> String {
         let ranks = self.bench.ranks;
         let range = |value: usize| {
-            let [least, most] = ranks.most([-(value as f64), value as f64]);
+            let [least, most] = ranks.max([-(value as f64), value as f64]);
             format!("{} to {most}", -least)
         };
         let nonzeros = range(self.matrix.partition.nonzeros(ranks.rank()).len());

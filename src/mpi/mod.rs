@@ -1,10 +1,10 @@
-//! One product on many machines, with the cargo feature `mpi`: the merge path cut over the processes that
-//! MPI calls ranks, as merge-spmv-sc16 cuts it over threads.
+//! One product on many machines (Cargo feature `mpi`): the merge path is divided among MPI ranks (processes), as
+//! merge-spmv-sc16 divides it among threads.
 //!
-//! A matrix may have any number of nonzeros, since offsets into it are 64-bit (`partition`); a rank
-//! keeps its share as a CSR matrix with 32-bit indices (`share`), which it takes from the source itself
-//! (`rows`, `load`). Each product gathers x (`gather`), multiplies along the rank's piece of the path, and
-//! hands what it has of a row that it does not close to the rank that does (`product`).
+//! A matrix may have any number of nonzeros, since offsets into it are 64-bit (`partition`). A rank stores its share
+//! as a CSR matrix with 32-bit indices (`share`), which it reads from the source itself (`rows`, `load`). Each product
+//! gathers x (`gather`), multiplies along the rank's piece of the path, and sends the partial sum of a row that ends
+//! on a later rank to that rank (`product`).
 
 pub mod columns;
 pub mod partition;

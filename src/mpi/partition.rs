@@ -1,8 +1,9 @@
-//! The merge path of the whole matrix cut into a piece per rank: merge-spmv-sc16, III, with processes in
-//! place of threads. Pure; offsets are 64-bit.
+//! Divides the merge path of the whole matrix into one piece per rank: merge-spmv-sc16, section III, with processes
+//! instead of threads. Pure computation; offsets are 64-bit.
 //!
-//! A rank stores the rows whose ends lie in its piece. What it consumes of a row that it does not close
-//! is its tail: it goes to the rank that closes the row, over any number of ranks between.
+//! A rank stores the rows whose ends lie in its piece (it closes them). The entries at the end of its piece that belong
+//! to a row which a later rank closes are its tail. The sum of the tail is sent to that rank, which need not be the
+//! next one.
 
 use std::ops::Range;
 
@@ -10,17 +11,17 @@ use crate::methods::cpu::merge::{Coordinate, search};
 
 const _: () = assert!(usize::BITS == 64, "offsets count more than 2^32 nonzeros");
 
-/// Which rank has what of a matrix.
+/// The division of a matrix among ranks.
 #[derive(Debug)]
 pub struct Partition {
-    /// Where each row ends among all nonzeros.
+    /// The end of each row in the sequence of all nonzeros.
     row_ends: Vec<u64>,
-    /// Where the pieces begin, and where the last one ends.
+    /// The beginnings of all pieces, and the end of the last.
     cuts: Vec<Coordinate>,
 }
 
 impl Partition {
-    /// For rows of these lengths.
+    /// Divides a matrix with these row lengths.
     pub fn new(lengths: Vec<u64>, ranks: usize) -> Self {
         let mut row_ends = lengths;
         let mut nnz = 0;
@@ -35,62 +36,62 @@ impl Partition {
         Self { row_ends, cuts }
     }
 
-    /// How many pieces there are.
+    /// Returns the number of pieces.
     pub fn ranks(&self) -> usize {
         self.cuts.len() - 1
     }
 
-    /// Rows of the matrix.
+    /// Returns the number of rows of the matrix.
     pub fn rows(&self) -> usize {
         self.row_ends.len()
     }
 
-    /// Entries of the matrix.
+    /// Returns the number of entries of the matrix.
     pub fn nnz(&self) -> usize {
         self.row_ends.last().map_or(0, |&end| end as usize)
     }
 
-    /// The number of entries of a row.
+    /// Returns the number of entries of a row.
     pub fn length(&self, row: usize) -> usize {
         self.row_ends[row] as usize - self.begin(row)
     }
 
-    /// The rows that a rank stores.
+    /// Returns the rows that a rank stores.
     pub fn stored(&self, rank: usize) -> Range<usize> {
         self.cuts[rank].row..self.cuts[rank + 1].row
     }
 
-    /// The nonzeros that a rank consumes.
+    /// Returns the nonzeros that a rank multiplies.
     pub fn nonzeros(&self, rank: usize) -> Range<usize> {
         self.cuts[rank].nonzero..self.cuts[rank + 1].nonzero
     }
 
-    /// The rows that a rank has entries of or stores.
+    /// Returns the rows that a rank stores or has entries of.
     pub fn touched(&self, rank: usize) -> Range<usize> {
         let Range { start, end } = self.stored(rank);
         start..end + usize::from(self.has_tail(rank))
     }
 
-    /// Where the rank's part of a row that it touches lies among the row's entries.
+    /// Returns the rank's part of the entries of a row that it touches.
     pub fn part(&self, rank: usize, row: usize) -> Range<usize> {
         let (begin, nonzeros) = (self.begin(row), self.nonzeros(rank));
         let end = nonzeros.end.min(self.row_ends[row] as usize);
         nonzeros.start.max(begin) - begin..end - begin
     }
 
-    /// Whether the rank has entries of a row that it does not close.
+    /// Returns whether the rank has entries of a row that a later rank closes.
     pub fn has_tail(&self, rank: usize) -> bool {
         let Coordinate { row, nonzero } = self.cuts[rank + 1];
         row < self.rows() && nonzero > self.cuts[rank].nonzero.max(self.begin(row))
     }
 
-    /// The rank that closes the row of the rank's tail; `None` without a tail.
+    /// Returns the rank that closes the row of this rank's tail; `None` without a tail.
     pub fn receiver(&self, rank: usize) -> Option<usize> {
         let later = rank + 1..self.ranks();
         self.has_tail(rank).then(|| later.into_iter().find(|&r| !self.stored(r).is_empty()))?
     }
 
-    /// The ranks whose tails belong to the first row that `rank` stores, ascending.
+    /// Returns the ranks whose tails belong to the first row that `rank` stores, in ascending order.
     pub fn senders(&self, rank: usize) -> Vec<usize> {
         (0..rank).filter(|&sender| self.receiver(sender) == Some(rank)).collect()
     }
@@ -100,7 +101,7 @@ impl Partition {
     }
 }
 
-/// `len` cut into as equal parts as whole numbers allow: where they begin, and the end.
+/// Divides `len` into parts whose sizes differ by at most one. Returns their beginnings and the end of the last.
 pub fn even_cuts(len: usize, parts: usize) -> Vec<usize> {
     (0..=parts).map(|part| (len as u128 * part as u128 / parts as u128) as usize).collect()
 }
@@ -114,7 +115,7 @@ mod tests {
         partition.cuts.iter().map(|cut| (cut.row, cut.nonzero)).collect()
     }
 
-    /// 4 rows and 8 nonzeros, three items each: row 2 begins in the second piece and ends in the last.
+    /// 4 rows and 8 nonzeros, three items per rank: row 2 begins in the second piece and ends in the last.
     #[test]
     fn pieces_are_equal_and_rows_are_split() {
         assert_eq!(cuts(&[2, 0, 6, 0], 4), [(0, 0), (1, 2), (2, 4), (2, 7), (4, 8)]);
@@ -129,9 +130,9 @@ mod tests {
         assert_eq!((partition.touched(1), partition.touched(2)), (1..3, 2..3));
     }
 
-    /// The row's end falls to the rank after the one that consumes its last nonzero.
+    /// The row's end lies in the piece after the one that has its last nonzero.
     #[test]
-    fn a_row_may_be_closed_by_a_rank_without_any_of_it() {
+    fn a_row_may_be_closed_by_a_rank_without_entries_of_it() {
         let partition = Partition::new(vec![3, 2], 2);
         assert_eq!(cuts(&[3, 2], 2), [(0, 0), (1, 3), (2, 5)]);
         assert_eq!((partition.receiver(0), partition.senders(1)), (None, vec![]));
@@ -148,7 +149,7 @@ mod tests {
         assert_eq!((partition.receiver(0), partition.touched(2)), (Some(1), 1..1));
     }
 
-    /// 2^32 entries in 2^20 rows: 2^18 rows of 2^12 + 1 items per rank, so every cut is at a row's end.
+    /// 2^32 entries in 2^20 rows: each rank has 2^18 rows of 2^12 + 1 items, so every cut is at the end of a row.
     #[test]
     fn offsets_beyond_32_bits() {
         let partition = Partition::new(vec![1 << 12; 1 << 20], 4);
@@ -164,8 +165,8 @@ mod tests {
         assert_eq!(partition.part(3, (1 << 20) - 1), 0..1 << 12);
     }
 
-    /// Eight rows of 2^31 - 1 entries: 2^34 items, the pieces end 2^33, then 2^34 along the path, and with
-    /// three ranks in the middle of rows.
+    /// Eight rows of 2^31 - 1 entries are 2^34 items. With two ranks the first piece ends after 2^33 items; with three
+    /// ranks pieces end in the middle of rows.
     #[test]
     fn rows_beyond_32_bits_are_split() {
         let row = (1u64 << 31) - 1;
@@ -173,7 +174,7 @@ mod tests {
         assert_eq!((partition.nnz() as u64, partition.stored(0)), ((1 << 34) - 8, 0..4));
         assert_eq!(partition.nonzeros(1), (1 << 33) - 4..(1 << 34) - 8);
         let partition = Partition::new(vec![row; 8], 3);
-        // ceil(2^34 / 3) = 5726623062 = 2 · 2^31 + 1431655766: two rows are closed.
+        // ceil(2^34 / 3) = 5726623062 = 2 · 2^31 + 1431655766: the first rank closes two rows.
         assert_eq!(partition.cuts[1], Coordinate { row: 2, nonzero: 5_726_623_060 });
         assert_eq!(partition.part(0, 2), 0..1_431_655_766);
         assert_eq!(partition.part(1, 2), 1_431_655_766..row as usize);
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn even_cuts_leave_nothing_out() {
+    fn even_cuts_cover_everything() {
         assert_eq!(even_cuts(7, 3), [0, 2, 4, 7]);
         assert_eq!(even_cuts(1, 3), [0, 0, 0, 1]);
     }

@@ -1,4 +1,4 @@
-//! The product over all ranks: gather x, multiply, hand the tails on.
+//! The product over all ranks: gather x, multiply, exchange the sums of tails.
 
 use mpi::Rank;
 use mpi::traits::{Communicator, Destination, Equivalence, Source};
@@ -13,36 +13,36 @@ use crate::methods::cpu::rows::{Operands, Prefetch, prefetch_for};
 use crate::scalar::Scalar;
 use crate::simd::{Isa, Lanes};
 
-/// A value that is computed with and sent.
+/// A value type for computation and for MPI messages.
 pub trait Sent: Scalar + Lanes + Equivalence {}
 impl<T: Scalar + Lanes + Equivalence> Sent for T {}
 
-/// One rank's side of the product.
+/// One rank's part of the product.
 pub struct Product<'a, T> {
     ranks: &'a Ranks,
-    /// With columns as x is gathered.
+    /// The rank's share; its columns are numbered like the gathered x.
     csr: &'a mut Csr<T>,
     isa: Isa,
     prefetch: Prefetch,
     gather: Gather<T>,
-    /// If x is gathered by need.
+    /// The columns that the rank needs, if only these are gathered.
     needed: Option<Vec<u32>>,
     cols: usize,
     tails: Tails,
 }
 
-/// Where the tails go that this rank has to do with.
+/// The ranks to which this rank sends the sum of its tail and from which it receives sums.
 struct Tails {
     to: Option<Rank>,
     from: Vec<Rank>,
 }
 
 impl<'a, T: Sent> Product<'a, T> {
-    /// The plan of a product, given this rank's share of the matrix; all ranks must call it. x is gathered
-    /// as a whole if `all`, else by need, for which the share's columns are renumbered.
+    /// Prepares the product for this rank's share of the matrix. All ranks must call it. If `all`, every rank gathers
+    /// the whole x; otherwise only the elements that it needs, and the columns of the share are renumbered.
     ///
     /// # Errors
-    /// More values than MPI counts.
+    /// Returns an error if there are more values than MPI can count.
     pub fn new(
         ranks: &'a Ranks,
         partition: &Partition,
@@ -68,19 +68,19 @@ impl<'a, T: Sent> Product<'a, T> {
         Ok(Self { ranks, csr, isa, prefetch, gather, needed, cols, tails })
     }
 
-    /// y ← αAx + βy, of the parts of x and y that this rank owns.
+    /// Computes y ← αAx + βy; `x` and `y` are the parts that this rank owns.
     pub fn multiply(&mut self, alpha: T, x: &[T], beta: T, y: &mut [T]) {
         self.gather_x(x);
         let tail = self.compute(alpha, beta, y);
-        self.hand_on(tail, alpha, y);
+        self.exchange_tails(tail, alpha, y);
     }
 
-    /// The first part of a product: communication.
+    /// Gathers x, the first part of a product (communication).
     pub fn gather_x(&mut self, x: &[T]) {
         self.gather.run(self.ranks, x);
     }
 
-    /// The second: without communication. Returns the sum of the tail.
+    /// Multiplies, the second part of a product (no communication). Returns the sum of the tail.
     pub fn compute(&self, alpha: T, beta: T, y: &mut [T]) -> T {
         let path =
             Coordinate { row: 0, nonzero: 0 }..Coordinate { row: y.len(), nonzero: self.csr.nnz() };
@@ -88,9 +88,9 @@ impl<'a, T: Sent> Product<'a, T> {
         consume(self.isa, self.csr, path, operands, y, self.prefetch)
     }
 
-    /// The last: the tail goes to the rank that closes its row, and those of others come. Tails only go to
-    /// higher ranks, so no two wait for each other.
-    pub fn hand_on(&self, tail: T, alpha: T, y: &mut [T]) {
+    /// Exchanges the sums of tails, the last part of a product (communication): sends this rank's sum to the rank that
+    /// closes the row, and adds the sums of others. Sums are only sent to higher ranks, so there is no deadlock.
+    pub fn exchange_tails(&self, tail: T, alpha: T, y: &mut [T]) {
         let world = &self.ranks.world;
         if let Some(to) = self.tails.to {
             world.process_at_rank(to).send(&tail);
@@ -103,19 +103,19 @@ impl<'a, T: Sent> Product<'a, T> {
         fix_up(&carries.collect::<Vec<_>>(), alpha, y);
     }
 
-    /// Values of x that come from other ranks for each product.
+    /// Returns the number of values of x that this rank receives for each product.
     pub fn received(&self) -> usize {
         self.gather.received(self.ranks.rank())
     }
 
-    /// Bytes kept beyond the share and the parts of x and y that are owned.
+    /// Returns the bytes in addition to the share and to the owned parts of x and y.
     pub fn bytes(&self) -> usize {
         self.gather.bytes() + self.needed.as_ref().map_or(0, |needed| size_of_val(&needed[..]))
     }
 }
 
 impl<T> Drop for Product<'_, T> {
-    /// Leaves the share with the matrix' columns.
+    /// Restores the column indices of the share.
     fn drop(&mut self) {
         if let Some(needed) = &self.needed {
             restore(self.csr, needed, self.cols);

@@ -1,4 +1,4 @@
-//! The processes that share a product, and the few ways in which they agree.
+//! The MPI processes that compute a product together, and their collective operations.
 
 use std::thread;
 
@@ -9,87 +9,88 @@ use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives, Equivalence, Root};
 use mpi::{Count, Rank, Threading};
 
-/// Variables in which launchers tell a process its number, and how many they started.
+/// The environment variables in which launchers pass the rank and the number of processes.
 const LAUNCHERS: [[&str; 2]; 2] =
     [["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"], ["PMI_RANK", "PMI_SIZE"]];
 
-/// The number of this process and how many were started together, as far as their launcher tells; nothing
-/// of MPI is begun.
+/// Returns the rank of this process and the number of processes, from the launcher's environment variables, without
+/// initialising MPI; (0, 1) without a launcher.
 pub fn launched() -> (usize, usize) {
     let number = |name| std::env::var(name).ok()?.parse().ok();
-    let told = LAUNCHERS.iter().find_map(|[rank, size]| Some((number(rank)?, number(size)?)));
-    told.unwrap_or((0, 1))
+    let found = LAUNCHERS.iter().find_map(|[rank, size]| Some((number(rank)?, number(size)?)));
+    found.unwrap_or((0, 1))
 }
 
-/// All processes, seen from one of them. Every method but the first is called by all at the same time.
+/// The communicator of all processes. All processes must call its methods together, except `start`, `rank`, `count`
+/// and `library`.
 pub struct Ranks {
-    /// Dropped last but for the universe, which ends MPI.
+    /// Dropped before the universe, whose drop finalises MPI.
     pub(super) world: SimpleCommunicator,
     _universe: Universe,
 }
 
 impl Ranks {
-    /// Begins MPI.
+    /// Initialises MPI.
     ///
     /// # Errors
-    /// When it has begun before.
+    /// Returns an error if MPI was initialised before.
     pub fn start() -> Result<Self> {
         let (universe, _) = mpi::initialize_with_threading(Threading::Funneled)
-            .ok_or_else(|| anyhow!("MPI was begun before"))?;
+            .ok_or_else(|| anyhow!("MPI was initialised before"))?;
         Ok(Self { world: universe.world(), _universe: universe })
     }
 
-    /// The number of this process.
+    /// Returns the rank of this process.
     pub fn rank(&self) -> usize {
         self.world.rank() as usize
     }
 
-    /// How many processes there are.
+    /// Returns the number of processes.
     pub fn count(&self) -> usize {
         self.world.size() as usize
     }
 
-    /// The number of this process among those of its machine.
+    /// Returns the rank of this process among the processes of its machine.
     pub fn rank_on_machine(&self) -> usize {
         self.world.split_shared(self.world.rank()).rank() as usize
     }
 
-    /// The version of the library, such as `Open MPI v4.1.4`.
+    /// Returns the name and version of the MPI library, such as `Open MPI v4.1.4`.
     pub fn library(&self) -> String {
         let version = mpi::environment::library_version().unwrap_or_default();
         version.split(',').next().unwrap_or_default().trim().into()
     }
 
-    /// Waits for all.
-    pub fn meet(&self) {
+    /// Waits until all processes have called this method.
+    pub fn barrier(&self) {
         self.world.barrier();
     }
 
-    /// What each process has.
+    /// Returns the values of all processes.
     pub fn gather<V: Equivalence + Copy>(&self, value: V) -> Vec<V> {
         let mut all = vec![value; self.count()];
         self.world.all_gather_into(&value, &mut all[..]);
         all
     }
 
-    /// The largest that any process has, place by place.
-    pub fn most<const N: usize>(&self, values: [f64; N]) -> [f64; N] {
-        let mut most = values;
-        self.world.all_reduce_into(&values[..], &mut most[..], SystemOperation::max());
-        most
+    /// Returns the element-wise maximum over all processes.
+    pub fn max<const N: usize>(&self, values: [f64; N]) -> [f64; N] {
+        let mut max = values;
+        self.world.all_reduce_into(&values[..], &mut max[..], SystemOperation::max());
+        max
     }
 
-    /// The sum over all processes, place by place.
+    /// Returns the element-wise sum over all processes.
     pub fn sum(&self, values: &[u64]) -> Vec<u64> {
         let mut sum = vec![0; values.len()];
         self.world.all_reduce_into(values, &mut sum[..], SystemOperation::sum());
         sum
     }
 
-    /// What this process made, if every process succeeded.
+    /// Returns this process's value if every process succeeded.
     ///
     /// # Errors
-    /// That of the first process that failed, the same for all.
+    /// Returns the error of the first process that failed, on all processes.
     pub fn agree<V, E: Into<anyhow::Error>>(&self, result: Result<V, E>) -> Result<V> {
         let failed = self.gather(u8::from(result.is_err()));
         let Some(first) = failed.iter().position(|&failed| failed == 1) else {
@@ -99,11 +100,11 @@ impl Ranks {
             Err(error) if first == self.rank() => format!("{:#}", error.into()),
             _ => String::new(),
         };
-        Err(anyhow!(self.tell(first, message)))
+        Err(anyhow!(self.broadcast_text(first, message)))
     }
 
-    /// The text of process `from`.
-    fn tell(&self, from: usize, text: String) -> String {
+    /// Sends the text of process `from` to all processes.
+    fn broadcast_text(&self, from: usize, text: String) -> String {
         let root = self.world.process_at_rank(from as Rank);
         let mut bytes = text.into_bytes();
         let mut size = bytes.len() as Count;
@@ -115,7 +116,7 @@ impl Ranks {
 }
 
 impl Drop for Ranks {
-    /// A process that fails must not leave the others waiting for it.
+    /// Aborts all processes if this one panics, because they would wait for it forever.
     fn drop(&mut self) {
         if thread::panicking() {
             self.world.abort(1);

@@ -1,6 +1,6 @@
-//! Where a rank gets its rows from, without any rank having the whole matrix: a file is read twice, once
-//! for the rows' lengths and once for the share, and generators make the rows asked for. (An R-MAT graph
-//! is drawn whole by each rank for that, but not kept; array files are read whole.)
+//! The source of a rank's rows. No rank needs to store the whole matrix: a file is read twice, once for the row lengths
+//! and once for the share, and generators produce only the requested rows. (Each rank draws an R-MAT graph completely
+//! without storing it; array files are stored completely.)
 
 use std::ops::Range;
 
@@ -10,21 +10,21 @@ use crate::matrix::generate::Generator;
 use crate::matrix::market::{Options, Stream};
 use crate::matrix::source::{LoadError, Loaded, Source};
 
-/// The rows of a matrix.
+/// A source of the rows of a matrix.
 pub enum Rows<'s> {
-    /// In a coordinate file.
+    /// A coordinate file.
     File(Stream),
-    /// By a generator.
+    /// A generator.
     Made(&'s Generator),
-    /// In memory.
+    /// A matrix in memory.
     Whole(Csr<f64>),
 }
 
 impl<'s> Rows<'s> {
-    /// Looks at the source; `expand` as for [`Source::open`].
+    /// Opens the source and reads the header of a file. `expand` is as for [`Source::open`].
     ///
     /// # Errors
-    /// What is wrong with a file so far.
+    /// Returns an error if the file cannot be read or its header is not valid.
     pub fn open(source: &'s Source, expand: bool) -> Result<Self, LoadError> {
         Ok(match source {
             Source::Generated(generator) | Source::StandIn(_, generator) => Self::Made(generator),
@@ -37,7 +37,7 @@ impl<'s> Rows<'s> {
         })
     }
 
-    /// Rows and columns.
+    /// Returns the numbers of rows and columns.
     pub fn shape(&self) -> (usize, usize) {
         match self {
             Self::File(stream) => stream.shape(),
@@ -46,11 +46,11 @@ impl<'s> Rows<'s> {
         }
     }
 
-    /// The entries of each row, as far as rank `rank` counts them: the sum over `ranks` ranks is right.
-    /// And how many of the file's entries were counted.
+    /// Counts the entries of each row in the part of the source that rank `rank` reads; the row lengths are the sums
+    /// over all `ranks` ranks. Also returns the number of entries of the file that were counted.
     ///
     /// # Errors
-    /// What is wrong with the source.
+    /// Returns an error if the source cannot be read or is not valid.
     pub fn lengths(&self, rank: usize, ranks: usize) -> Result<(Vec<u64>, u64), LoadError> {
         let rows = self.shape().0;
         let cuts = even_cuts(rows, ranks);
@@ -72,10 +72,10 @@ impl<'s> Rows<'s> {
         }
     }
 
-    /// Whether all ranks together counted what a file announces.
+    /// Checks that all ranks together counted as many entries as the file's header announces.
     ///
     /// # Errors
-    /// What is wrong with it, if they did not.
+    /// Returns an error that describes the problem if they did not.
     pub fn check(&self, counted: u64) -> Result<(), LoadError> {
         match self {
             Self::File(stream) if counted != stream.size_hint() => Err(stream.defect().into()),
@@ -83,10 +83,11 @@ impl<'s> Rows<'s> {
         }
     }
 
-    /// Hands the entries of some rows, and of a file also those of others, to `take`: row, column, value.
+    /// Passes row, column and value of each entry of `rows` to `take`. For a file, entries of other rows are passed
+    /// too.
     ///
     /// # Errors
-    /// What is wrong with the source.
+    /// Returns an error if the source cannot be read or is not valid.
     pub fn each(
         &self,
         rows: Range<usize>,
@@ -105,12 +106,12 @@ impl<'s> Rows<'s> {
         Ok(())
     }
 
-    /// Whether entries come with their mirror images.
+    /// Returns whether entries are passed together with their mirror images.
     pub fn mirrors(&self) -> bool {
         matches!(self, Self::File(stream) if stream.mirrors())
     }
 
-    /// Bytes of the file.
+    /// Returns the size of the file in bytes; `None` for other sources.
     pub fn file_bytes(&self) -> Option<u64> {
         match self {
             Self::File(stream) => Some(stream.file_bytes()),
@@ -118,7 +119,7 @@ impl<'s> Rows<'s> {
         }
     }
 
-    /// What the collection says of the problem in the file.
+    /// Returns the kind of problem according to the collection's comment in the file.
     pub fn kind(&self) -> Option<String> {
         match self {
             Self::File(stream) => stream.kind().map(Into::into),

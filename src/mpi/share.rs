@@ -1,4 +1,4 @@
-//! What one rank keeps of the matrix, made of the entries of the rows that it touches.
+//! A rank's share of the matrix, built from the entries of the rows that it touches.
 
 use std::ops::Range;
 
@@ -7,43 +7,43 @@ use crate::matrix::Csr;
 use crate::matrix::csr::MAX_INDEX;
 use crate::matrix::market::sum;
 
-/// A rank's part of the matrix.
+/// A rank's share of the matrix.
 pub struct Share {
-    /// The rows that the rank stores and one more: its tail, empty if it has none. Columns are the
-    /// matrix'.
+    /// The rows that the rank stores, and its tail as one more row, which may be empty. Column indices are those of the
+    /// matrix.
     pub csr: Csr<f64>,
-    /// Stored entries that were summed into others.
+    /// The number of duplicate entries, which were added to other entries.
     pub duplicates: u64,
 }
 
-/// A share in the making. While it is read, the rows that are split between ranks are whole in it: only
-/// sorted it shows which of their entries are whose.
+/// Collects the entries of a share. Until all are read, rows that are split between ranks are stored completely: the
+/// rank's part of them is known only after sorting.
 pub struct Collector<'p> {
     partition: &'p Partition,
     rank: usize,
     cols: usize,
-    /// Of the rows touched, and where the last ends.
+    /// The offsets of the rows that the rank touches, and the end of the last.
     offsets: Vec<usize>,
-    /// Where the next entry of each row goes.
+    /// The position of the next entry of each row.
     cursors: Vec<usize>,
     columns: Vec<u32>,
     values: Vec<f64>,
-    /// Entries without room: the rows were shorter when they were counted.
+    /// Whether a row received more entries than were counted.
     surplus: bool,
 }
 
 impl<'p> Collector<'p> {
-    /// For a rank's share of a matrix of `cols` columns.
+    /// Allocates the share of a rank of a matrix with `cols` columns.
     ///
     /// # Errors
-    /// More nonzeros than a rank can index.
+    /// Returns an error if the share has more nonzeros than 32-bit indices allow.
     pub fn new(partition: &'p Partition, rank: usize, cols: usize) -> Result<Self, String> {
         let nonzeros = partition.nonzeros(rank).len();
         if nonzeros > MAX_INDEX {
             let ranks = partition.ranks();
             return Err(format!(
-                "{nonzeros} nonzeros fall to each of {ranks} ranks, which index {MAX_INDEX} at most: \
-                 start more"
+                "each of {ranks} ranks would have {nonzeros} nonzeros, but can index at most {MAX_INDEX}: start \
+                 more ranks"
             ));
         }
         let lengths = partition.touched(rank).map(|row| partition.length(row));
@@ -65,12 +65,12 @@ impl<'p> Collector<'p> {
         })
     }
 
-    /// The rows whose entries it wants.
+    /// Returns the rows whose entries are collected.
     pub fn rows(&self) -> Range<usize> {
         self.partition.touched(self.rank)
     }
 
-    /// Takes an entry, if it is in one of these rows.
+    /// Stores an entry if it is in one of the rows that the rank touches.
     pub fn take(&mut self, row: usize, column: u32, value: f64) {
         let touched = self.rows();
         if !touched.contains(&row) {
@@ -86,11 +86,11 @@ impl<'p> Collector<'p> {
         self.cursors[row] += 1;
     }
 
-    /// The share: every row sorted, duplicates summed in the order in which they came, `mirrored` or not,
-    /// and what is others' of split rows left out.
+    /// Builds the share: sorts every row, sums duplicates in the order in which they were read, and removes the parts
+    /// of split rows that other ranks store. `mirrored` says whether entries were passed with their mirror images.
     ///
     /// # Errors
-    /// Entries that came or did not come as they were counted, and sums that are not finite.
+    /// Returns an error if the number of entries of a row differs from the count before, or a sum is not finite.
     pub fn finish(mut self, mirrored: bool) -> Result<Share, String> {
         let rows = self.rows();
         if self.surplus || self.cursors[..rows.len()] != self.offsets[1..] {
@@ -102,7 +102,7 @@ impl<'p> Collector<'p> {
             duplicates += self.keep_row(row, &mut kept, mirrored)?;
             row_offsets.push(kept as u32);
         }
-        // The tail's row, if it has none.
+        // An empty row for the tail if there is none.
         row_offsets.resize(self.partition.stored(self.rank).len() + 2, kept as u32);
         let (mut column_indices, mut values) = (self.columns, self.values);
         column_indices.truncate(kept);
@@ -113,8 +113,8 @@ impl<'p> Collector<'p> {
         Ok(Share { csr: Csr { rows, cols, row_offsets, column_indices, values }, duplicates })
     }
 
-    /// Puts a row in order and keeps the rank's part of it at `kept`; how many stored entries were summed
-    /// into others of the part. An entry with duplicates is where the first of them is.
+    /// Sorts a row and moves the rank's part of it to the position `kept`. Returns the number of duplicates in that
+    /// part. The sum of duplicates is in the part that contains the first of them.
     fn keep_row(&mut self, row: usize, kept: &mut usize, mirrored: bool) -> Result<u64, String> {
         let at = row - self.rows().start;
         let entries = self.offsets[at]..self.offsets[at + 1];
@@ -136,7 +136,7 @@ impl<'p> Collector<'p> {
                 self.columns[*kept] = column;
                 self.values[*kept] = sum(row, same)?;
                 *kept += 1;
-                // The mirror image of a duplicate is no second one.
+                // The mirror image of a duplicate is not counted as another duplicate.
                 let counts = !mirrored || column as usize <= row;
                 duplicates += if counts { same.len() as u64 - 1 } else { 0 };
             }

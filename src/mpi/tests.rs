@@ -1,5 +1,5 @@
-//! All ranks of a product one after another in this process, without MPI: sources, shares, columns and
-//! tails.
+//! Tests sources, shares, columns and tails without MPI: computes all ranks of a product one after another in this
+//! process.
 
 use std::fs;
 use std::ops::Range;
@@ -17,7 +17,7 @@ use crate::scalar::Scalar;
 use crate::simd::{Isa, Lanes};
 use crate::verify::{Reference, RowSum};
 
-/// Empty rows at both ends and between, a row over all ranks, one entry, none, wide and tall.
+/// Matrices with empty rows at both ends and between, a row over all ranks, one entry, no entry, wide and tall ones.
 const SPECS: [&str; 8] = [
     "gen:hubs,n=60,hubs=1,length=60,others=0,random=3",
     "gen:empty-rows,rows=50,nnz=300,empty=0.5,clusters=3,random=1",
@@ -51,7 +51,7 @@ fn share(rows: &Rows, partition: &Partition, rank: usize) -> Result<Share, Strin
     collector.finish(rows.mirrors())
 }
 
-/// The shares of so many ranks put together must be the matrix that is read at once.
+/// Checks that the shares of `ranks` ranks together are equal to the matrix that is read as a whole.
 fn shares_are_the_matrix(source: &Source, ranks: usize) {
     let whole = source.open(true, ReadBounds::NONE).unwrap().load(None).unwrap();
     let rows = Rows::open(source, true).unwrap();
@@ -80,8 +80,8 @@ fn shares_of_generated_matrices() {
     }
 }
 
-/// Duplicates that lie on both sides of a cut, or in a mirrored file's two triangles, are summed once, in
-/// the order of the file.
+/// Duplicates on both sides of a cut, or in both triangles of a mirrored file, are summed once, in the order of the
+/// file.
 #[test]
 fn shares_of_files() {
     let dir = tempfile::tempdir().unwrap();
@@ -100,7 +100,7 @@ fn shares_of_files() {
     }
 }
 
-/// Several blocks of text, which are counted by different ranks.
+/// The file has several blocks of text, which different ranks count.
 #[test]
 fn shares_of_a_long_file() {
     let dir = tempfile::tempdir().unwrap();
@@ -125,7 +125,7 @@ fn broken_files_and_changing_sources_are_errors() {
     let (lengths, counted) = short.lengths(0, 1).unwrap();
     let message = short.check(counted).unwrap_err().to_string();
     assert!(message.ends_with("a.mtx:3: the file ends after 1 of 2 entries"), "{message}");
-    // A row that was longer, or shorter, when it was counted.
+    // The row was longer, then shorter, when it was counted.
     for lengths in [vec![lengths[0] + 1, lengths[1]], vec![0, 0]] {
         let changed = share(&short, &Partition::new(lengths, 1), 0).err();
         assert_eq!(changed.unwrap(), "the file changed while it was being read");
@@ -136,18 +136,19 @@ fn broken_files_and_changing_sources_are_errors() {
 fn a_share_that_no_rank_can_index_is_refused() {
     let partition = Partition::new(vec![1 << 31; 3], 2);
     let refusal = Collector::new(&partition, 0, 9).err().unwrap();
-    let expected = "3221225473 nonzeros fall to each of 2 ranks, which index 2147483647 at most";
+    let expected =
+        "each of 2 ranks would have 3221225473 nonzeros, but can index at most 2147483647";
     assert!(refusal.starts_with(expected), "{refusal}");
 }
 
-/// One product, as `Product` computes it.
+/// One product, computed as [`super::product`] does.
 struct Product<T> {
     alpha: T,
     beta: T,
     x: Vec<T>,
     y: Vec<T>,
     by_need: bool,
-    /// Whether tails are handed on.
+    /// Whether the sums of tails are exchanged.
     whole: bool,
 }
 
@@ -209,7 +210,7 @@ fn products_are_right<T: Scalar + Lanes>() {
                 let right = whole || !split;
                 for reference in [&reference, &Reference::of_sums(&sums, alpha, beta, &y0)] {
                     let verdict = reference.judge(&product.y);
-                    // Without the tails both lack them.
+                    // Without the exchange of tails, y and the sums both lack them.
                     let passes = verdict.passes();
                     assert!(passes || !right, "{spec} {ranks}: {}", verdict.describe());
                 }
@@ -219,7 +220,8 @@ fn products_are_right<T: Scalar + Lanes>() {
     }
 }
 
-/// Against the whole matrix and against sums of parts; without the fix-up of split rows it is wrong.
+/// Results are compared with the reference of the whole matrix and with that of sums of parts. Without the fix-up of
+/// split rows they are wrong.
 #[test]
 fn products_of_all_ranks_are_right() {
     products_are_right::<f64>();

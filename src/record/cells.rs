@@ -1,6 +1,7 @@
-//! Cells of the CSV files. A spreadsheet takes a cell that begins with `=`, `+`, `-` or `@` for a formula, which
-//! may call programs. Cells with text of others, such as a matrix' kind, may begin so. They get an apostrophe in
-//! front, which spreadsheets show as text; readers here take it off again. Numbers stay as they are.
+//! Writes and reads CSV files so that no cell is a formula. A spreadsheet evaluates a cell that begins with `=`, `+`,
+//! `-` or `@`, and the formula may run programs. Text from other sources, such as the kind of a matrix, could begin
+//! so. Such cells get an apostrophe in front, which spreadsheets take as a mark for text and which the reader in this
+//! module removes. Numbers are not changed.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -9,10 +10,10 @@ use csv::StringRecord;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Rows as CSV text, below a header if asked for.
+/// Converts rows to CSV text, with a header if `with_header`.
 ///
 /// # Errors
-/// When a row is no record.
+/// Returns an error if a row cannot be converted to a CSV record.
 pub fn to_csv<R: Serialize>(rows: &[R], with_header: bool) -> csv::Result<Vec<u8>> {
     let mut plain = csv::WriterBuilder::new().has_headers(with_header).from_writer(Vec::new());
     rows.iter().try_for_each(|row| plain.serialize(row))?;
@@ -25,10 +26,10 @@ pub fn to_csv<R: Serialize>(rows: &[R], with_header: bool) -> csv::Result<Vec<u8
     Ok(guarded.into_inner().map_err(|error| error.into_error())?)
 }
 
-/// The rows of CSV text with a header.
+/// Reads the rows of CSV text with a header.
 ///
 /// # Errors
-/// When it cannot be read, or has other rows.
+/// Returns an error if the text cannot be read or is not of rows `R`.
 pub fn of_csv<R: DeserializeOwned>(text: impl Read) -> csv::Result<Vec<R>> {
     let mut reader = csv::Reader::from_reader(text);
     let headers = reader.headers()?.clone();
@@ -36,7 +37,7 @@ pub fn of_csv<R: DeserializeOwned>(text: impl Read) -> csv::Result<Vec<R>> {
     records.map(|record| unguarded(record?).deserialize(Some(&headers))).collect()
 }
 
-/// A record that was read, with the cells as they were before they were guarded.
+/// Removes the apostrophes from the cells of a record that was read.
 pub fn unguarded(record: StringRecord) -> StringRecord {
     match record.iter().any(|cell| unguard(cell) != cell) {
         true => record.iter().map(unguard).collect(),
@@ -44,7 +45,7 @@ pub fn unguarded(record: StringRecord) -> StringRecord {
     }
 }
 
-/// What stands for a cell in the file.
+/// Returns the text that is written for a cell.
 fn guard(cell: &str) -> Cow<'_, str> {
     match is_formula(cell) && cell.parse::<f64>().is_err() {
         true => Cow::Owned(format!("'{cell}")),
@@ -52,12 +53,13 @@ fn guard(cell: &str) -> Cow<'_, str> {
     }
 }
 
-/// The cell that a text in the file stands for.
+/// Returns the cell for a text that was read.
 fn unguard(text: &str) -> &str {
     text.strip_prefix('\'').filter(|_| is_formula(text)).unwrap_or(text)
 }
 
-/// Whether it begins as a formula, or as one that is guarded. White space does not help: some spreadsheets skip it.
+/// Returns whether a cell begins like a formula, with or without the apostrophe. White space before it is ignored, as
+/// some spreadsheets do.
 fn is_formula(cell: &str) -> bool {
     cell.trim_start_matches(|c: char| c == '\'' || c.is_whitespace())
         .starts_with(['=', '+', '-', '@'])
@@ -71,7 +73,7 @@ mod tests {
         ["=1+1", "+A1", "-A1", "@SUM(A1)", "=HYPERLINK(\"http://a\")", "'=1", "\t=1"];
 
     #[test]
-    fn a_guarded_cell_is_no_formula_and_is_read_as_it_was() {
+    fn a_guarded_cell_is_not_a_formula_and_is_read_unchanged() {
         for cell in FORMULAS {
             assert!(guard(cell).starts_with('\''), "{cell}");
             assert_eq!(unguard(&guard(cell)), cell);
@@ -88,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_come_back_as_they_were() {
+    fn rows_are_read_as_they_were_written() {
         let named = |name: &&str| Named { name: (*name).into(), value: Some(-0.5) };
         let rows: Vec<Named> = FORMULAS.iter().chain(&["a,b\"c\nd", "-7"]).map(named).collect();
         let text = to_csv(&rows, true).unwrap();

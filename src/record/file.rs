@@ -1,4 +1,4 @@
-//! A result file that rows are added to, all rows of a call or none, on disk before the next.
+//! A result file to which rows are appended: all rows of a call or none, and on disk before the call returns.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -8,42 +8,45 @@ use serde::Serialize;
 
 use super::cells::to_csv;
 
-/// A CSV file open for adding rows, by this process alone.
+/// A CSV file that this process has locked to append rows.
 pub struct RowFile {
     file: File,
     path: PathBuf,
-    /// Bytes up to the end of the last whole row.
+    /// The offset of the end of the last complete row, in bytes.
     end: u64,
 }
 
-/// Whether results go to something that is there and no file, such as a pipe or a terminal: it takes rows,
-/// and has none.
+/// Returns whether `path` exists but is not a regular file, such as a pipe or a terminal. Rows can be written to it,
+/// but none can be read.
 pub fn is_no_file(path: &Path) -> bool {
     path.exists() && !path.is_file()
 }
 
-/// Why rows cannot be added.
+/// Why rows cannot be appended.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)] // the path, and what the system says
+#[allow(missing_docs)] // the messages describe the variants; the fields are the path and the system's error
 pub enum RowFileError {
     #[error("cannot open {path} for results: {error}")]
     Closed { path: PathBuf, error: io::Error },
-    #[error("{path} is a symbolic link to nothing: name another file, or remove it")]
+    #[error(
+        "{path} is a symbolic link whose target does not exist: name another file, or remove the link"
+    )]
     Dangling { path: PathBuf },
     #[error("{path}: another process is writing to it")]
     Taken { path: PathBuf },
-    #[error("{path}:{line}: {what}: rows cannot be added to it; name another file")]
+    #[error("{path}:{line}: {what}: rows cannot be appended to this file; name another file")]
     Foreign { path: PathBuf, line: u64, what: String },
-    #[error("cannot write {path}: {error}; what it has is whole: make room, and go on")]
+    #[error(
+        "cannot write {path}: {error}; the rows in it are complete: free disk space, then resume"
+    )]
     Full { path: PathBuf, error: io::Error },
 }
 
 impl RowFile {
-    /// Opens a file of rows `R`, or makes it; what it has is as it was until rows are added. Two processes
-    /// cannot have the same file open.
+    /// Opens and locks a file of rows `R`, or creates it. Its contents do not change until rows are appended.
     ///
     /// # Errors
-    /// When it cannot be opened, another process has it, or it has something else than rows.
+    /// Returns an error if the file cannot be opened, another process has locked it, or it contains anything but rows.
     pub fn open<R: Serialize + Default>(path: &Path) -> Result<Self, RowFileError> {
         let mut file = alone(path)?;
         let mut text = Vec::new();
@@ -57,27 +60,27 @@ impl RowFile {
         Ok(Self { file, path: path.to_owned(), end })
     }
 
-    /// Opens a file, or makes it; all that it has is gone with the first rows that are added.
+    /// Opens and locks a file, or creates it. The first rows that are added replace its contents.
     ///
     /// # Errors
-    /// When it cannot be opened, or another process has it.
+    /// Returns an error if the file cannot be opened or another process has locked it.
     pub fn replace(path: &Path) -> Result<Self, RowFileError> {
         Ok(Self { file: alone(path)?, path: path.to_owned(), end: 0 })
     }
 
-    /// Cuts off a last row that was not written to its end.
+    /// Removes an incomplete last row.
     ///
     /// # Errors
-    /// When the file cannot be cut.
+    /// Returns an error if the file cannot be truncated.
     pub fn cut(&mut self) -> Result<(), RowFileError> {
         let cut = self.file.set_len(self.end);
         cut.map_err(|error| RowFileError::Closed { path: self.path.clone(), error })
     }
 
-    /// The same for a file that is not open, unless another process is at it.
+    /// Removes an incomplete last row from a file that is not open, unless another process has locked it.
     ///
     /// # Errors
-    /// When the file cannot be read, or has such a row and cannot be written.
+    /// Returns an error if the file cannot be read, or if it has an incomplete row and cannot be written.
     pub fn mend<R: Serialize + Default>(path: &Path) -> Result<(), RowFileError> {
         let text = std::fs::read(path);
         let text = text.map_err(|error| RowFileError::Closed { path: path.to_owned(), error })?;
@@ -90,15 +93,15 @@ impl RowFile {
         }
     }
 
-    /// Whether there is nothing in it.
+    /// Returns whether the file has no complete row and no header.
     pub fn is_empty(&self) -> bool {
         self.end == 0
     }
 
-    /// Adds rows, all of them or none, and waits until they are on the disk.
+    /// Appends rows, all of them or none, and waits until they are on disk.
     ///
     /// # Errors
-    /// When the file does not take them.
+    /// Returns an error if the rows cannot be written, for example because the disk is full.
     pub fn add<R: Serialize>(&mut self, rows: &[R]) -> Result<(), RowFileError> {
         if rows.is_empty() {
             return Ok(());
@@ -109,7 +112,7 @@ impl RowFile {
         let place = self.file.seek(SeekFrom::Start(self.end));
         let written = place.and_then(|_| self.file.write_all(&text));
         if let Err(error) = written.and_then(|()| self.file.sync_data()) {
-            // Half a row is cut off now or by the next who adds to the file.
+            // An incomplete row is removed now or, if that fails, before rows are appended the next time.
             let _ = self.cut();
             return Err(RowFileError::Full { path: self.path.clone(), error });
         }
@@ -118,15 +121,15 @@ impl RowFile {
     }
 }
 
-/// A file open for this process alone, or made, with what it has. It is made only where nothing is: a
-/// link to nothing may have been put there by somebody else.
+/// Opens and locks a file, or creates it. It is created only if the path does not exist: a symbolic link without a
+/// target may be an attempt of another user to redirect the output.
 fn alone(path: &Path) -> Result<File, RowFileError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true);
     let opened = match options.open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             options.create_new(true).open(path).or_else(|error| match error.kind() {
-                // Another process may have made it meanwhile.
+                // Another process may have created it meanwhile.
                 io::ErrorKind::AlreadyExists => options.create_new(false).open(path),
                 _ => Err(error),
             })
@@ -141,16 +144,15 @@ fn alone(path: &Path) -> Result<File, RowFileError> {
     })?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(RowFileError::Taken { path: path.to_owned() }),
-        // Some network file systems have no locks; then it is the user who takes care.
+        // Some network file systems have no locks. Then the user must avoid concurrent writers.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
 }
 
-/// What a file of rows `R` has, without a last row that was not written to its end; all of it if it is not
-/// of such rows only.
+/// Reads a file of rows `R` without an incomplete last row. A file with other contents is returned as it is.
 ///
 /// # Errors
-/// When it cannot be read.
+/// Returns an error if the file cannot be read.
 pub fn whole_rows<R: Serialize + Default>(path: &Path) -> io::Result<Vec<u8>> {
     let mut text = std::fs::read(path)?;
     if let Ok(end) = whole::<R>(&text) {
@@ -159,23 +161,25 @@ pub fn whole_rows<R: Serialize + Default>(path: &Path) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// The first line that is not of rows, from 1, and what it has.
+/// The first line that does not belong to a row.
 struct Foreign {
+    /// The number of the line, from 1.
     line: u64,
+    /// The problem in this line.
     what: String,
 }
 
-/// The bytes of CSV text up to the end of the last whole row. A row may have line breaks in its cells, so
-/// that the last line break does not tell; it is whole when it ends in one and has as many cells as the
-/// header. Only the last may be less: elsewhere the text is not of this program.
+/// Returns the length in bytes of CSV text up to the end of the last complete row. Cells may contain line breaks,
+/// so the last line break is not sufficient: a row is complete if it ends with a line break and has as many cells
+/// as the header. Only the last row may be incomplete; otherwise this program did not write the text.
 fn whole<R: Serialize + Default>(text: &[u8]) -> Result<u64, Foreign> {
-    let header = to_csv(&[R::default()], true).expect("memory takes rows");
+    let header = to_csv(&[R::default()], true).expect("rows can be written to memory");
     let header = &header[..=header.iter().position(|&byte| byte == b'\n').expect("a header")];
     if header.starts_with(text) {
         return Ok(if text == header { text.len() as u64 } else { 0 });
     }
     if !text.starts_with(header) {
-        return Err(Foreign { line: 1, what: "other columns than rows have".into() });
+        return Err(Foreign { line: 1, what: "its columns are not those of result rows".into() });
     }
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text);
     let (mut record, mut end, mut cells) = (csv::ByteRecord::new(), 0, None);
@@ -193,9 +197,9 @@ fn whole<R: Serialize + Default>(text: &[u8]) -> Result<u64, Foreign> {
             }
             "a quote that is not closed".into()
         } else if has_end {
-            format!("{found} cells, not {needed}")
+            format!("{found} cells instead of {needed}")
         } else {
-            "a line end of another kind".into()
+            "a line end that is not a single line feed".into()
         };
         let line = record.position().map_or(0, csv::Position::line);
         return Err(Foreign { line, what });
@@ -203,7 +207,7 @@ fn whole<R: Serialize + Default>(text: &[u8]) -> Result<u64, Foreign> {
     Ok(end)
 }
 
-/// Whether text that is no row has lines that are, of so many cells.
+/// Returns whether text that is not a row contains lines that are rows of `cells` cells.
 fn has_rows(text: &[u8], cells: usize) -> bool {
     let lines = text.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n"));
     let mut rows = lines.flat_map(|line| {
@@ -232,9 +236,9 @@ mod tests {
         Named { name: "c", number: 333, value: Some(-1.0) },
     ];
 
-    /// Cut anywhere, it keeps the rows before the cut, and added again they are as they were.
+    /// A file that is truncated anywhere keeps the complete rows, and after appending the others it is as before.
     #[test]
-    fn a_file_cut_anywhere_goes_on_as_if_it_had_not_been() {
+    fn a_file_truncated_anywhere_can_be_continued() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.csv");
         let mut file = RowFile::open::<Named>(&path).unwrap();
@@ -249,7 +253,7 @@ mod tests {
         for cut in 0..=text.len() {
             fs::write(&path, &text[..cut]).unwrap();
             let mut file = RowFile::open::<Named>(&path).unwrap();
-            assert_eq!(fs::read(&path).unwrap(), &text[..cut], "nothing is lost by opening it");
+            assert_eq!(fs::read(&path).unwrap(), &text[..cut], "opening changes nothing");
             file.cut().unwrap();
             let cut = cut as u64;
             let kept = ends.iter().rposition(|&end| end <= cut).unwrap();
@@ -272,31 +276,37 @@ mod tests {
         RowFile::open::<Named>(&path).unwrap();
     }
 
-    /// Somebody else may have put it there; a link to a file is as good as the file.
+    /// Another user may have created the link. A link to an existing file is treated like the file.
     #[test]
-    fn no_file_is_made_where_a_link_leads() {
+    fn no_file_is_created_through_a_link() {
         let folder = tempfile::tempdir().unwrap();
         let [link, target] = ["rows.csv", "target"].map(|name| folder.path().join(name));
         std::os::unix::fs::symlink(&target, &link).unwrap();
         for opened in [RowFile::open::<Named>(&link), RowFile::replace(&link)] {
             let message = opened.err().unwrap().to_string();
-            assert!(message.contains("rows.csv is a symbolic link to nothing: "), "{message}");
+            assert!(
+                message.contains("rows.csv is a symbolic link whose target does not exist: "),
+                "{message}"
+            );
         }
         assert!(!target.exists());
         fs::write(&target, "").unwrap();
         RowFile::open::<Named>(&link).unwrap();
     }
 
-    /// What is not ours stays as it is; what is, in spite of later columns, is only read.
+    /// A file that does not contain rows of this program, or has other columns, is not changed.
     #[test]
-    fn files_of_others_are_refused_and_left_alone() {
+    fn files_with_other_contents_are_refused_and_not_changed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("notes.csv");
         for (text, expected) in [
-            ("notes", ":1: other columns than rows have: "),
-            ("name,number\na,1", ":1: other columns than rows have: "),
-            ("name,number,value\na,1,\nb,2\nc,3,", ":3: 2 cells, not 3: "),
-            ("name,number,value\na,1,\r\nb,2,\r\n", ":2: a line end of another kind: "),
+            ("notes", ":1: its columns are not those of result rows: "),
+            ("name,number\na,1", ":1: its columns are not those of result rows: "),
+            ("name,number,value\na,1,\nb,2\nc,3,", ":3: 2 cells instead of 3: "),
+            (
+                "name,number,value\na,1,\r\nb,2,\r\n",
+                ":2: a line end that is not a single line feed: ",
+            ),
             ("name,number,value\na,1,\n\"b,2,\nc,3,\n", ":3: a quote that is not closed: "),
         ] {
             fs::write(&path, text).unwrap();
@@ -307,9 +317,9 @@ mod tests {
         }
     }
 
-    /// Another process may be writing, and a file that needs no mending may be read-only.
+    /// Another process may still be writing the row. A file without an incomplete row may be read-only.
     #[test]
-    fn mending_cuts_off_what_is_torn_unless_it_is_being_written() {
+    fn an_incomplete_row_is_removed_unless_the_file_is_locked() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.csv");
         let (whole, torn) = ("name,number,value\na,1,\n", "name,number,value\na,1,\nb,2");

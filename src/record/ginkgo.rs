@@ -1,5 +1,5 @@
-//! Results in the form of the benchmarks of Ginkgo (ginkgo-project.github.io): an array with an object per matrix,
-//! whose `spmv` has an object per kernel. It is the form in which most published times of this product are.
+//! Results in the format of Ginkgo's benchmarks (ginkgo-project.github.io): an array with an object per matrix, whose
+//! `spmv` has an object per kernel. Most published SpMV times are in this format.
 
 mod written;
 
@@ -13,10 +13,10 @@ use crate::matrix::order::Order;
 use crate::method::Device;
 use crate::scalar::Precision;
 
-/// What stands before the names of kernels that are not of this program.
+/// The prefix of method names for kernels that another program has measured.
 const PREFIX: &str = "ginkgo:";
 
-/// A matrix with its results. The sizes are in `problem`, in newer files of Ginkgo beside it.
+/// A matrix with its results. Its sizes are in `problem` or, in newer files of Ginkgo, next to `problem`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Matrix {
@@ -28,12 +28,12 @@ pub struct Matrix {
     cols: Option<usize>,
     #[serde(skip_serializing)]
     nonzeros: Option<usize>,
-    /// The order that the matrix was brought into.
+    /// The order into which the matrix was permuted.
     #[serde(skip_serializing_if = "Option::is_none")]
     reordered: Option<String>,
-    /// The kernels; `None` in results of other operations.
+    /// The results by kernel; `None` in results of other operations.
     pub spmv: Option<BTreeMap<String, Kernel>>,
-    /// Why there is nothing, where this program found that.
+    /// The reason why nothing was measured, in files of this program.
     #[serde(skip_serializing_if = "Option::is_none")]
     ended: Option<Kernel>,
 }
@@ -45,7 +45,7 @@ struct Problem {
     group: Option<String>,
     name: Option<String>,
     rows: Option<usize>,
-    /// Some files have one of the two, some have both.
+    /// The number of columns: some files have `cols`, some `columns`, some both.
     cols: Option<usize>,
     columns: Option<usize>,
     nonzeros: Option<usize>,
@@ -62,14 +62,14 @@ struct Distribution {
     skewness: Option<f64>,
 }
 
-/// What became of a kernel.
+/// The result of a kernel.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Kernel {
-    /// The mean of the repetitions, in the file's [`Unit`].
+    /// The mean time of the repetitions, in the file's [`Unit`].
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<f64>,
-    /// Bytes of the matrix as it is stored.
+    /// The bytes of the matrix in the kernel's format.
     #[serde(skip_serializing_if = "Option::is_none")]
     storage: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,15 +77,15 @@ pub struct Kernel {
     completed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-    /// What only this program writes.
+    /// The fields that only this program writes.
     #[serde(rename = "spmv-bench", skip_serializing_if = "Option::is_none")]
-    told: Option<Told>,
+    own: Option<OwnFields>,
 }
 
-/// What the form has no place for and rows need; programs of Ginkgo pass over it.
+/// The fields of rows that Ginkgo's format does not have; Ginkgo's programs ignore them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Told {
+struct OwnFields {
     run_id: String,
     status: Option<Status>,
     precision: Option<Precision>,
@@ -105,7 +105,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// In a sentence.
+    /// Returns the name of the unit, in the plural.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ns => "nanoseconds",
@@ -113,7 +113,7 @@ impl Unit {
         }
     }
 
-    /// In seconds.
+    /// Returns the unit in seconds.
     pub const fn seconds(self) -> f64 {
         match self {
             Self::Ns => 1e-9,
@@ -123,8 +123,8 @@ impl Unit {
 }
 
 impl Matrix {
-    /// What it is called, `place` being its number in the file. A matrix in another order is another one, but for
-    /// the orders that rows tell.
+    /// Returns the name of the matrix, where `place` is its number in the file. A matrix in an order that rows cannot
+    /// represent gets a name of its own.
     pub fn file(&self, place: usize) -> String {
         let Problem { group, name, .. } = &self.problem;
         let group = group.iter().map(|group| format!("{group}/")).collect::<String>();
@@ -137,31 +137,31 @@ impl Matrix {
         }
     }
 
-    /// Stored entries.
+    /// Returns the number of stored entries.
     pub fn nonzeros(&self) -> Option<usize> {
         self.problem.nonzeros.or(self.nonzeros)
     }
 
-    /// Rows, columns and nonzeros, in all places where they may be.
+    /// Returns the numbers of rows, columns and nonzeros from all fields that contain them.
     pub fn sizes(&self) -> impl Iterator<Item = usize> {
         let Problem { rows, cols, columns, .. } = self.problem;
         let sizes = [rows, cols, columns, self.rows, self.cols, self.nonzeros()];
         sizes.into_iter().flatten()
     }
 
-    /// Whether this program wrote it, in seconds.
+    /// Returns whether this program wrote the results; its times are in seconds.
     pub fn is_ours(&self) -> bool {
         let mut kernels = self.spmv.iter().flat_map(BTreeMap::values).chain(&self.ended);
-        kernels.any(|kernel| kernel.told.is_some())
+        kernels.any(|kernel| kernel.own.is_some())
     }
 
-    /// `None` where rows have no word for it.
+    /// Returns the order; `None` if rows cannot represent it.
     fn order(&self) -> Option<Order> {
         let Some(name) = &self.reordered else { return Some(Order::Natural) };
         serde_json::from_value(name.as_str().into()).ok()
     }
 
-    /// A row per kernel.
+    /// Returns a row per kernel.
     pub fn rows(&self, place: usize, unit: Unit) -> Vec<Row> {
         let matrix = self.row(place);
         let order = Some(self.order().unwrap_or_default());
@@ -172,7 +172,7 @@ impl Matrix {
         rows.chain(ended).collect()
     }
 
-    /// What rows tell of the matrix.
+    /// Returns a row with the properties of the matrix.
     fn row(&self, place: usize) -> Row {
         let Problem { rows, cols, columns, .. } = self.problem;
         let Distribution { max, mean, variance, skewness } = self.problem.row_distribution;
@@ -195,31 +195,34 @@ impl Matrix {
 }
 
 impl Kernel {
-    /// Its time, if it came to an end.
+    /// Returns the time, if the kernel completed.
     pub fn measured(&self) -> Option<f64> {
         self.time.filter(|_| self.completed)
     }
 
-    /// The row of a kernel, or of a matrix where there is no name.
+    /// Returns the row of a kernel, or of the matrix if there is no name.
     fn row(&self, name: Option<&String>, matrix: Row, unit: Unit) -> Row {
-        let foreign =
-            Told { device: Some(Device::Gpu), precision: Some(Precision::F64), ..Told::default() };
-        let told = self.told.clone().unwrap_or(foreign);
-        let prefix = if self.told.is_some() { "" } else { PREFIX };
+        let foreign = OwnFields {
+            device: Some(Device::Gpu),
+            precision: Some(Precision::F64),
+            ..OwnFields::default()
+        };
+        let own = self.own.clone().unwrap_or(foreign);
+        let prefix = if self.own.is_some() { "" } else { PREFIX };
         let row = Row {
             method_name: name.map(|name| format!("{prefix}{name}")),
             iterations: self.repetitions,
-            precision: told.precision,
-            device: told.device,
-            threads: told.threads,
-            transpose: told.transpose,
-            cache: told.cache,
-            run_id: told.run_id,
+            precision: own.precision,
+            device: own.device,
+            threads: own.threads,
+            transpose: own.transpose,
+            cache: own.cache,
+            run_id: own.run_id,
             ..matrix
         };
         let Some(time) = self.measured() else {
             let reason = self.error.clone().unwrap_or_else(|| "not completed".into());
-            return row.ended(told.status.unwrap_or(Status::Failed), reason);
+            return row.ended(own.status.unwrap_or(Status::Failed), reason);
         };
         let row = Row { status: Some(Status::Ok), ..row.with_mean(1e3 * unit.seconds() * time) };
         let required = self.storage.zip(row.vector_bytes());

@@ -1,10 +1,10 @@
-//! Numbers of rows that may be infinite. JSON has no infinity and would have null, which means unknown. So infinity
-//! is the text `inf` in every form. In a CSV file that is the usual word for the number.
+//! Serialises numbers that may be infinite. JSON has no infinity: it would become null, which means unknown. Therefore
+//! infinity is the text `inf` in every format, as usual in CSV files.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What may stand for a number. CSV, JSON and the messages between processes all tell which of them it is.
+/// A number or a word; CSV, JSON and the messages between processes distinguish them.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written {
@@ -12,10 +12,10 @@ enum Written {
     Word(String),
 }
 
-/// For `#[serde(with)]`.
+/// Writes an optional number, for `#[serde(with)]`.
 ///
 /// # Errors
-/// When the output does not take it.
+/// Returns an error if the serializer fails.
 pub fn serialize<S: Serializer>(number: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
     let written = |number: f64| match number == f64::INFINITY {
         true => Written::Word("inf".into()),
@@ -24,10 +24,10 @@ pub fn serialize<S: Serializer>(number: &Option<f64>, to: S) -> Result<S::Ok, S:
     number.map(written).serialize(to)
 }
 
-/// For `#[serde(with)]`.
+/// Reads an optional number, for `#[serde(with)]`.
 ///
 /// # Errors
-/// When there is something else than a number, `inf` or `never`.
+/// Returns an error if the text is not a number, `inf` or `never`.
 pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
     Ok(match Option::<Written>::deserialize(from)? {
         None => None,
@@ -35,7 +35,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D:
         Some(Written::Word(word)) if ["inf", "never"].contains(&&word[..]) => Some(f64::INFINITY),
         Some(Written::Word(word)) => {
             return Err(D::Error::custom(format!(
-                "'{word}' is no number, and neither inf nor never"
+                "'{word}' is not a number, and not inf or never"
             )));
         }
     })
@@ -49,7 +49,7 @@ mod tests {
     const NUMBERS: [Option<f64>; 4] = [None, Some(2.5), Some(7.0), Some(f64::INFINITY)];
 
     #[test]
-    fn infinity_is_kept_in_every_form() {
+    fn infinity_is_preserved_in_every_format() {
         let rows = NUMBERS.map(|break_even| Row { break_even, ..Row::default() });
         let csv = to_csv(&rows, true).unwrap();
         assert_eq!(of_csv::<Row>(&csv[..]).unwrap(), rows);
@@ -66,6 +66,6 @@ mod tests {
         let read = |word| of_csv::<Row>(format!("file,run_id,break_even\na,r,{word}\n").as_bytes());
         assert_eq!(read("never").unwrap()[0].break_even, Some(f64::INFINITY));
         let error = read("soon").unwrap_err().to_string();
-        assert!(error.contains("'soon' is no number, and neither inf nor never"), "{error}");
+        assert!(error.contains("'soon' is not a number, and not inf or never"), "{error}");
     }
 }

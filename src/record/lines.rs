@@ -1,5 +1,5 @@
-//! Rows for scripts: one line of `key=value` each, which a regular expression reads. Every line has all keys in the
-//! same order; of what is not known the value is empty.
+//! Rows for scripts: one line of `key=value` pairs each, which a regular expression can parse. Every line has all keys
+//! in the same order; an unknown value is empty.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::matrix::order::Order;
 use crate::method::Device;
 use crate::scalar::Precision;
 
-/// The line of a row, with its end. The rate is of the median.
+/// Returns the line of a row, with a line feed. The rate is computed from the median.
 pub fn line(row: &Row) -> String {
     let number = |value: Option<f64>| value.filter(|v| v.is_finite()).map(|v| v.to_string());
     let text = |value: Option<&str>| value.map(|text| guarded(text).into_owned());
@@ -34,8 +34,8 @@ pub fn line(row: &Row) -> String {
     pairs.join(" ") + "\n"
 }
 
-/// A text as it is, or between quotes where it has a blank, `=` or what must be escaped: quotes, backslashes, line
-/// ends and whatever else a terminal obeys.
+/// Returns the text unchanged, or in quotes with escapes if it contains a blank, `=`, or a character that must be
+/// escaped: quotes, backslashes, line ends and other control characters.
 fn guarded(text: &str) -> Cow<'_, str> {
     let quoted = format!("{text:?}");
     let is_plain = quoted.len() == text.len() + 2 && !text.contains([' ', '=']);
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_known_is_empty_and_numbers_are_plain() {
+    fn unknown_values_are_empty_and_numbers_have_no_exponent() {
         let row = Row {
             file: "a.mtx".into(),
             method_name: Some("seq".into()),
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn no_value_ends_its_line_or_passes_for_another_key() {
+    fn no_value_can_end_its_line_or_imitate_another_key() {
         for (text, shown) in [
             ("größe,1.mtx", "größe,1.mtx"),
             ("", ""),

@@ -1,4 +1,4 @@
-//! The report of one matrix as Markdown: what the text shows, in tables.
+//! The report of one matrix as Markdown tables, with the contents of the text report.
 
 use std::io::{self, Write};
 
@@ -6,10 +6,10 @@ use super::row::{Row, Status};
 use super::text::{columns, heading, meaning, result};
 use super::{Group, MatrixReport};
 
-/// Name and size of the matrix.
+/// Writes the name and the size of the matrix.
 ///
 /// # Errors
-/// When `out` does not take it.
+/// Returns an error if `out` cannot be written.
 pub fn write_matrix(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
     writeln!(out, "## {}\n", plain(&report.facts.file))?;
     let Some(shape) = &report.facts.shape else { return Ok(()) };
@@ -17,10 +17,10 @@ pub fn write_matrix(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()
     writeln!(out, "{rows} rows, {cols} columns, {nonzeros} nonzeros\n")
 }
 
-/// Why nothing was measured, if so.
+/// Writes the reason if nothing was measured.
 ///
 /// # Errors
-/// When `out` does not take it.
+/// Returns an error if `out` cannot be written.
 pub fn write_end(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
     let Some(Row { status: Some(status), reason: Some(reason), .. }) = &report.ended else {
         return Ok(());
@@ -28,10 +28,10 @@ pub fn write_end(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
     writeln!(out, "{}: {}\n", status.name(), plain(reason))
 }
 
-/// A table of the methods in one precision on one device.
+/// Writes a table of the methods of one group.
 ///
 /// # Errors
-/// When `out` does not take it.
+/// Returns an error if `out` cannot be written.
 pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
     let columns = columns(group.peak);
     let names: Vec<_> = columns.iter().map(|column| column.name).collect();
@@ -54,7 +54,7 @@ pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
     writeln!(out, "\n{}\n", meaning(group).join(" "))
 }
 
-/// A text that does not end a cell or a line.
+/// Escapes or replaces characters that would end a table cell or a line.
 fn plain(text: &str) -> String {
     text.replace('|', "\\|").replace(['\n', '\r'], " ")
 }

@@ -1,4 +1,4 @@
-//! What is written: rows, reports and the facts of the run. Nothing here runs anything.
+//! The output of runs: rows, reports and run records, and the writers of their formats. Nothing here measures.
 
 pub mod cells;
 pub mod file;
@@ -29,85 +29,86 @@ use row::{MatrixFacts, Row, Status};
 use run::Library;
 use run::Timed;
 
-/// All that was found out about one matrix.
+/// All results of one matrix.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct MatrixReport {
-    /// Name, shape, statistics.
+    /// The name, the shape and the statistics of the matrix.
     #[serde(flatten)]
     pub facts: MatrixFacts,
-    /// Time to read or generate it.
+    /// The time to read or generate the matrix, in milliseconds.
     pub load_ms: Option<f64>,
-    /// The file's bytes over that time, in 10^6 per second; `None` for a generated matrix.
+    /// The size of the file divided by that time, in MB/s (10^6 bytes per second); `None` for a generated matrix.
     pub load_mbs: Option<f64>,
-    /// Whether it had been parsed before and came from the cache; `load_mbs` then counts the bytes of
-    /// the CSR arrays.
+    /// Whether the matrix was read from the cache of parsed matrices; `load_mbs` then counts the bytes of the CSR
+    /// arrays.
     pub from_cache: bool,
-    /// What is worth telling of that.
+    /// A note about reading the matrix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Entries summed into others.
+    /// The number of duplicate entries, which were added to other entries.
     pub duplicates: u64,
-    /// One per order, precision, kind of caches, device and number of threads.
+    /// One group per order, precision, cache state, device and number of threads.
     pub groups: Vec<Group>,
-    /// Why there are no groups.
+    /// The row that gives the reason if nothing was measured.
     pub ended: Option<Row>,
 }
 
-/// A matrix brought into another order before any method saw it.
+/// The reordering of a matrix before it was passed to any method.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Reordering {
-    /// Time of finding the order and permuting the matrix.
+    /// The time to compute the order and to permute the matrix, in milliseconds.
     pub order_ms: f64,
-    /// The farthest that an entry lay from the diagonal, and lies now.
+    /// The bandwidth (the largest distance of an entry from the diagonal) before and after.
     pub bandwidth: [usize; 2],
 }
 
-/// The rows that may be compared: one matrix, order, precision and device, hot or cold, and one number of threads.
+/// Rows that may be compared with each other: they share matrix, order, precision, device, cache state and number of
+/// threads.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Group {
     /// The precision.
     pub precision: Precision,
-    /// Where the methods ran.
+    /// The device on which the methods ran.
     pub device: Device,
-    /// Threads of the team.
+    /// The number of worker threads.
     pub threads: usize,
-    /// Hot or cold.
+    /// The state of the caches.
     pub cache: CacheState,
     /// The order of the matrix.
     pub order: Order,
-    /// What that has cost and changed, unless it is the natural one.
+    /// The cost and the effect of the reordering; `None` for the natural order.
     #[serde(flatten)]
     pub reordering: Option<Reordering>,
-    /// Compulsory bytes of a product.
+    /// The compulsory bytes of a product.
     pub footprint: u64,
-    /// The ceiling at that footprint; `None` when it was not measured.
+    /// The peak bandwidth at that footprint; `None` if it was not measured.
     pub peak: Option<Peak>,
-    /// Time spent compiling kernels for these rows, in milliseconds; part of no other time.
+    /// The time spent compiling kernels for these rows, in milliseconds. It is not part of any other time.
     pub compile_ms: Option<f64>,
-    /// The GPU's clocks while products ran, where it tells.
+    /// The GPU's clocks while products ran, where they can be read.
     pub clocks: Vec<Clocks>,
-    /// The libraries of the host that the process has opened so far.
+    /// The host libraries that the process has opened so far.
     pub libraries: Vec<Library>,
-    /// One per method.
+    /// One row per method.
     pub rows: Vec<Row>,
-    /// For each row the times of its product's parts, when they were asked for.
+    /// For each row the times of the parts of a product, if they were requested.
     pub stages: Vec<Vec<Stage>>,
 }
 
 impl Group {
-    /// What it has rows of.
+    /// Returns the key and the time of each row.
     pub fn timed(&self) -> impl Iterator<Item = Timed> {
         self.rows.iter().filter_map(Row::timed)
     }
 
-    /// The index of the fastest row.
+    /// Returns the index of the row with the smallest time.
     pub fn fastest(&self) -> Option<usize> {
         let timed =
             self.rows.iter().enumerate().filter_map(|(k, row)| Some((k, row.typical_ms()?)));
         timed.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(k, _)| k)
     }
 
-    /// The other methods whose 95 % intervals begin below the end of that of the fastest.
+    /// Returns the other methods whose 95 % intervals overlap that of the fastest method.
     pub fn as_fast_as_the_fastest(&self) -> impl Iterator<Item = &str> {
         let fastest = self.fastest();
         let end = fastest.and_then(|index| Some(self.rows[index].interval_ms()?.1));
@@ -120,8 +121,8 @@ impl Group {
 }
 
 impl Group {
-    /// Says in the row of a method that chooses among others how far it is from the fastest, `others` with their
-    /// times among them, which were measured before.
+    /// Adds to the row of `chooser`, a method that selects one of several methods, how far it is from the fastest
+    /// method. `others` are methods with their times that were measured before.
     pub fn note_gap_to_fastest(&mut self, chooser: &str, others: &[(String, f64)]) {
         let here =
             self.rows.iter().filter_map(|row| Some((row.method_name.clone()?, row.typical_ms()?)));
@@ -140,19 +141,19 @@ impl Group {
 }
 
 impl MatrixReport {
-    /// Of a matrix that was not measured at all.
+    /// Creates the report of a matrix that was not measured.
     pub fn without_groups(file: String, run_id: &str, status: Status, reason: String) -> Self {
         let facts = MatrixFacts { file, ..MatrixFacts::default() };
         let ended = Some(Row::of_matrix(&facts, run_id).ended(status, reason));
         Self { facts, ended, ..Self::default() }
     }
 
-    /// Whether not even its name is known, because nothing was told of it.
+    /// Returns whether the report is empty, so that not even the name of the matrix is known.
     pub fn is_unknown(&self) -> bool {
         self.facts.file.is_empty()
     }
 
-    /// What stderr is told of the matrix.
+    /// Returns the warnings about the matrix for stderr.
     pub fn warnings(&self) -> Vec<String> {
         let (file, duplicates) = (&self.facts.file, self.duplicates);
         let summed =
@@ -161,22 +162,22 @@ impl MatrixReport {
         summed.into_iter().chain(note).collect()
     }
 
-    /// All rows of the matrix.
+    /// Returns all rows of the matrix.
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
         self.groups.iter().flat_map(|group| &group.rows).chain(&self.ended)
     }
 
-    /// Whether the matrix has a single row or column, or none: merge-spmv leaves such out.
+    /// Returns whether the matrix has at most one row or column; merge-spmv skips such matrices.
     pub fn is_trivial(&self) -> bool {
         self.facts.shape.as_ref().is_some_and(|shape| shape.rows <= 1 || shape.cols <= 1)
     }
 
-    /// Why there is nothing but the name.
+    /// Returns the reason if nothing was measured.
     pub fn unreadable(&self) -> Option<&str> {
         self.ended.as_ref().and_then(|row| row.reason.as_deref())
     }
 
-    /// Whether a result is wrong or something failed.
+    /// Returns whether any row is wrong, failed or exceeded its time limit.
     pub fn is_bad(&self) -> bool {
         self.rows()
             .any(|row| matches!(row.status, Some(Status::Wrong | Status::Failed | Status::Timeout)))
@@ -185,7 +186,7 @@ impl MatrixReport {
 
 #[cfg(test)]
 impl Group {
-    /// Rows of one thread of the CPU, in f64, without parts.
+    /// Creates a group of rows in f64 on one CPU thread, without stages.
     pub fn of(rows: Vec<Row>) -> Self {
         Self {
             precision: Precision::F64,
@@ -215,7 +216,7 @@ mod tests {
             precision: Some(Precision::F64),
             device: Some(Device::Cpu),
             status: Some(Status::Ok),
-            // Of a run that another program interrupted once.
+            // The mean of a run that another program interrupted once.
             avg_spmv_ms: Some(if name == "first" { 9.0 * median } else { median }),
             median_ms: Some(median),
             ci95_low_ms: Some(low),
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fastest_is_so_by_its_median_and_others_may_not_be_told_apart() {
+    fn the_fastest_has_the_smallest_median_and_intervals_may_overlap() {
         let rows =
             [("second", [2.0, 1.75, 2.5]), ("first", [1.0, 0.5, 1.75]), ("last", [4.0, 2.0, 8.0])];
         let group = Group::of(rows.map(|(name, times)| row(name, times)).to_vec());
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chooser_is_set_off_by_medians() {
+    fn a_chooser_is_compared_by_medians() {
         let rows = [row("auto", [2.0, 2.0, 2.0]), row("first", [1.0, 1.0, 1.0])];
         let mut group = Group::of(rows.to_vec());
         ["auto", "first"].iter().for_each(|chooser| group.note_gap_to_fastest(chooser, &[]));

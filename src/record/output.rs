@@ -1,5 +1,6 @@
-//! Where results go that are written whole: to stdout, to a pipe or device, or beside their place under a name that
-//! nobody can foresee, which is renamed at the end. What is there already stays, unless it is to be replaced.
+//! The output of results that are written as a whole: to stdout, to a pipe or device, or to a temporary file with an
+//! unpredictable name in the folder of the output file, which is renamed at the end. An existing file is replaced only
+//! on request.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -13,43 +14,45 @@ use crate::cache::{PUBLIC, folder_of};
 
 /// Why a file cannot be written.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)] // the path, and what the system says
+#[allow(missing_docs)] // the messages describe the variants; the fields are the path and the system's error
 pub enum OutputError {
-    #[error("{path} is there already: name another file, or replace it with --force")]
+    #[error("{path} already exists: name another file, or replace it with --force")]
     Exists { path: PathBuf },
-    #[error("{path} is a symbolic link to nothing: name another file, or remove it")]
+    #[error(
+        "{path} is a symbolic link whose target does not exist: name another file, or remove the link"
+    )]
     Dangling { path: PathBuf },
     #[error("cannot write {path}: {error}")]
     Failed { path: PathBuf, error: io::Error },
 }
 
-/// A place for results.
+/// The destination of results.
 pub struct Output<'a> {
     to: To<'a>,
     path: PathBuf,
     force: bool,
-    /// Whether anything was written.
+    /// Whether anything has been written.
     begun: bool,
 }
 
 enum To<'a> {
     Stdout(&'a mut dyn Write),
     Device(File),
-    /// The file beside the path; `None` once it has its name.
-    Beside(Option<NamedTempFile>),
+    /// The temporary file in the folder of the path; `None` after it was renamed or discarded.
+    Temporary(Option<NamedTempFile>),
 }
 
-/// Refuses a path that has something already, unless `force`. An empty file may be replaced: nothing is lost.
+/// Checks that `path` can be written: that it does not exist, is empty, is not a regular file, or `force` is set.
 ///
 /// # Errors
-/// What is there.
+/// Returns an error if a file exists, the path is a symbolic link without a target, or its folder does not exist.
 pub fn check(path: &Path, force: bool) -> Result<(), OutputError> {
     let path_of = || path.to_owned();
     match path.metadata() {
         Ok(there) if !there.is_file() || there.len() == 0 || force => Ok(()),
         Ok(_) => Err(OutputError::Exists { path: path_of() }),
         Err(_) if path.is_symlink() => Err(OutputError::Dangling { path: path_of() }),
-        // Nothing is measured for a folder that is not there.
+        // A missing folder is an error before anything is measured.
         Err(error) if !folder_of(path).is_dir() => {
             Err(OutputError::Failed { path: path_of(), error })
         }
@@ -58,10 +61,10 @@ pub fn check(path: &Path, force: bool) -> Result<(), OutputError> {
 }
 
 impl<'a> Output<'a> {
-    /// The file of that name, or stdout.
+    /// Opens the output file, or uses stdout if there is no path.
     ///
     /// # Errors
-    /// Those of [`check`], and when nothing can be written there.
+    /// Returns an error if [`check`] fails or the output cannot be opened.
     pub fn open(
         path: Option<&Path>,
         force: bool,
@@ -73,59 +76,56 @@ impl<'a> Output<'a> {
         Self::file(path, force)
     }
 
-    /// The file of that name.
+    /// Opens the output file.
     ///
     /// # Errors
-    /// Those of [`check`], and when nothing can be written there.
+    /// Returns an error if [`check`] fails or the output cannot be opened.
     pub fn file(path: &Path, force: bool) -> Result<Self, OutputError> {
         check(path, force)?;
         let failed = |error| OutputError::Failed { path: path.to_owned(), error };
         let to = match is_no_file(path) {
             true => To::Device(OpenOptions::new().write(true).open(path).map_err(failed)?),
-            false => To::Beside(Some(beside(path).map_err(failed)?)),
+            false => To::Temporary(Some(temporary_file(path).map_err(failed)?)),
         };
         Ok(Self { to, path: path.to_owned(), force, begun: false })
     }
 
-    /// Gives the file its name, when all is written.
+    /// Renames the temporary file to the output file, after everything was written.
     ///
     /// # Errors
-    /// When the disk does not take it, or somebody else has made a file of that name meanwhile; then the file keeps
-    /// the other name, which the error tells.
+    /// Returns an error if writing fails, or if a file of that name was created meanwhile. The temporary file is then
+    /// not removed, and the error gives its name.
     pub fn finish(mut self) -> Result<(), OutputError> {
         let finished = self.flush().and_then(|()| self.rename());
         finished.map_err(|error| OutputError::Failed { path: self.path.clone(), error })
     }
 
-    /// Leaves the path as it was.
+    /// Discards what was written and leaves the path unchanged.
     pub fn discard(mut self) {
-        if let To::Beside(beside) = &mut self.to {
-            beside.take();
+        if let To::Temporary(temporary) = &mut self.to {
+            temporary.take();
         }
     }
 
     fn rename(&mut self) -> io::Result<()> {
-        let To::Beside(beside) = &mut self.to else { return Ok(()) };
-        let Some(beside) = beside.take() else { return Ok(()) };
-        beside.as_file().sync_data()?;
+        let To::Temporary(temporary) = &mut self.to else { return Ok(()) };
+        let Some(temporary) = temporary.take() else { return Ok(()) };
+        temporary.as_file().sync_data()?;
         let is_empty = self.path.metadata().is_ok_and(|there| there.len() == 0);
         let renamed = match self.force || is_empty {
-            true => beside.persist(&self.path),
-            false => beside.persist_noclobber(&self.path),
+            true => temporary.persist(&self.path),
+            false => temporary.persist_noclobber(&self.path),
         };
         let Err(PersistError { error, file }) = renamed else { return Ok(()) };
         let (_, kept) = file.keep()?;
-        Err(io::Error::new(
-            error.kind(),
-            format!("{error}; what was written is in {}", kept.display()),
-        ))
+        Err(io::Error::new(error.kind(), format!("{error}; the results are in {}", kept.display())))
     }
 }
 
-/// Writes a file whole, or leaves its place as it was.
+/// Writes a complete file, or leaves the path unchanged if `write` fails.
 ///
 /// # Errors
-/// Those of [`Output`], and those of `write`.
+/// Returns an error if the output cannot be opened, written or renamed, or if `write` fails.
 pub fn write_whole<R>(
     path: &Path,
     force: bool,
@@ -141,7 +141,7 @@ pub fn write_whole<R>(
     }
 }
 
-fn beside(path: &Path) -> io::Result<NamedTempFile> {
+fn temporary_file(path: &Path) -> io::Result<NamedTempFile> {
     let mut prefix = path.file_name().unwrap_or_default().to_owned();
     prefix.push(format!(".{}-", std::process::id()));
     let permissions = Permissions::from_mode(PUBLIC);
@@ -154,7 +154,7 @@ impl Write for Output<'_> {
         match &mut self.to {
             To::Stdout(to) => to.write(bytes),
             To::Device(to) => to.write(bytes),
-            To::Beside(to) => to.as_mut().map_or(Ok(bytes.len()), |to| to.write(bytes)),
+            To::Temporary(to) => to.as_mut().map_or(Ok(bytes.len()), |to| to.write(bytes)),
         }
     }
 
@@ -162,13 +162,13 @@ impl Write for Output<'_> {
         match &mut self.to {
             To::Stdout(to) => to.flush(),
             To::Device(to) => to.flush(),
-            To::Beside(to) => to.as_mut().map_or(Ok(()), Write::flush),
+            To::Temporary(to) => to.as_mut().map_or(Ok(()), Write::flush),
         }
     }
 }
 
 impl Drop for Output<'_> {
-    /// A run that ends in an error leaves the results that it has; without any, the file that was there stays.
+    /// Keeps the results so far of a run that ends with an error. Without results, an existing file is not changed.
     fn drop(&mut self) {
         if self.begun {
             let _ = self.rename();
@@ -187,21 +187,21 @@ mod tests {
         written.map_err(|error| error.to_string())
     }
 
-    /// The names in a folder.
+    /// Returns the names of the files in a folder.
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap();
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
     }
 
     #[test]
-    fn what_is_there_is_replaced_only_by_force() {
+    fn an_existing_file_is_replaced_only_by_force() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         write(&path, false, "mine").unwrap();
         let refused = write(&path, false, "other").unwrap_err();
         assert!(
             refused
-                .ends_with("a.csv is there already: name another file, or replace it with --force")
+                .ends_with("a.csv already exists: name another file, or replace it with --force")
         );
         assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
         write(&path, true, "other").unwrap();
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_reads_half_a_file_and_an_error_leaves_none() {
+    fn no_incomplete_file_is_visible_and_an_error_leaves_none() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         let failed = write_whole(&path, false, |out| {
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_is_told_before_anything_is_measured() {
+    fn a_missing_folder_is_an_error_before_anything_is_measured() {
         let folder = tempfile::tempdir().unwrap();
         let refused = check(&folder.path().join("absent/a.csv"), false).unwrap_err().to_string();
         assert!(refused.contains("absent/a.csv: No such file or directory"), "{refused}");
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_appears_meanwhile_is_left_alone() {
+    fn a_file_that_is_created_meanwhile_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         let written = write_whole(&path, false, |out| {
@@ -245,7 +245,7 @@ mod tests {
         });
         let message = written.unwrap_err().to_string();
         assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
-        let (_, kept) = message.split_once("; what was written is in ").unwrap();
+        let (_, kept) = message.split_once("; the results are in ").unwrap();
         assert_eq!(fs::read_to_string(kept).unwrap(), "ours");
     }
 
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_and_stdout_take_all_and_links_to_nothing_none() {
+    fn devices_and_stdout_are_written_and_links_without_target_are_refused() {
         write("/dev/null".as_ref(), false, "gone").unwrap();
         let mut stdout = Vec::new();
         let mut output = Output::open(None, false, &mut stdout).unwrap();
@@ -274,7 +274,10 @@ mod tests {
         std::os::unix::fs::symlink(folder.path().join("target"), &link).unwrap();
         for force in [false, true] {
             let refused = write(&link, force, "").unwrap_err();
-            assert!(refused.contains("a.csv is a symbolic link to nothing: "), "{refused}");
+            assert!(
+                refused.contains("a.csv is a symbolic link whose target does not exist: "),
+                "{refused}"
+            );
         }
     }
 }

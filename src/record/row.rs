@@ -1,4 +1,4 @@
-//! The row: one matrix × method × precision, with the columns that scripts outside rely on.
+//! A row of results: one matrix × method × precision. External scripts rely on its columns.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,24 +12,24 @@ use crate::matrix::stats::RowStatistics;
 use crate::method::{Choice, Device};
 use crate::scalar::Precision;
 
-/// What became of a method on a matrix.
+/// The status of a method on a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// Right, and timed.
+    /// The method was verified and timed.
     Ok,
-    /// Not for this matrix or machine.
+    /// The method does not support this matrix or is not available on this machine.
     Skipped,
-    /// A result outside its bound.
+    /// A result exceeded its error bound, or a check of the times failed.
     Wrong,
-    /// An error.
+    /// The method ended with an error.
     Failed,
-    /// More time than a method may have.
+    /// The method exceeded its time limit.
     Timeout,
 }
 
 impl Status {
-    /// As in the CSV.
+    /// Returns the name used in CSV files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -41,80 +41,81 @@ impl Status {
     }
 }
 
-/// The facts of a matrix that every row of it repeats. Unknown is `None`: an empty cell.
+/// The properties of a matrix, which every row of it repeats. An unknown property is `None`, an empty cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MatrixFacts {
-    /// As given.
+    /// The file or generator specification as given on the command line.
     pub file: String,
-    /// `None` if it could not be read.
+    /// The size and the row statistics; `None` if the matrix could not be read.
     #[serde(flatten)]
     pub shape: Option<Shape>,
     /// See [`pattern_symmetry`](crate::matrix::stats::pattern_symmetry).
     pub pattern_symmetry: Option<f64>,
-    /// The collection's word for the problem, or that there is no file.
+    /// The kind of problem according to the collection, or a note that the matrix is generated.
     pub kind: Option<String>,
     /// See [`distinct_values`](crate::matrix::stats::distinct_values).
     pub distinct_values: Option<usize>,
-    /// Where the values are from.
+    /// The source of the values.
     pub values: Option<Values>,
 }
 
-/// What is known once a matrix is in memory.
+/// The properties that are known when a matrix is in memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shape {
-    /// Rows.
+    /// The number of rows.
     pub rows: usize,
-    /// Columns.
+    /// The number of columns.
     pub cols: usize,
-    /// Stored entries.
+    /// The number of stored entries.
     pub nnz: usize,
-    /// Of the rows' lengths.
+    /// The statistics of the row lengths.
     pub row_length: RowStatistics,
 }
 
 impl Shape {
-    /// Rows, columns and nonzeros.
+    /// Returns the numbers of rows, columns and nonzeros.
     pub fn sizes(&self) -> [usize; 3] {
         [self.rows, self.cols, self.nnz]
     }
 
-    /// Of a matrix.
+    /// Computes the shape of a matrix.
     pub fn of<T>(csr: &Csr<T>) -> Self {
         let (rows, cols, nnz) = (csr.rows, csr.cols, csr.nnz());
         Self { rows, cols, nnz, row_length: RowStatistics::of(csr) }
     }
 }
 
-/// The circumstances that all methods of a matrix and precision share.
+/// The settings and measurements that all methods of a matrix and precision share.
 #[derive(Clone, Copy, Debug)]
 pub struct Circumstances<'a> {
     /// The precision.
     pub precision: Precision,
-    /// Threads of the team.
+    /// The number of worker threads.
     pub threads: usize,
-    /// Hot or cold.
+    /// The state of the caches.
     pub cache: CacheState,
-    /// Whether the product was by the transpose.
+    /// Whether products are with the transpose.
     pub transpose: bool,
     /// The order of the matrix.
     pub order: Order,
-    /// Time of bringing it into that order.
+    /// The time to compute that order and to permute the matrix, in milliseconds.
     pub order_ms: Option<f64>,
-    /// The ceiling, in GB/s.
+    /// The measured peak bandwidth in GB/s; 0 if it could not be measured.
     pub peak_gbs: f64,
-    /// What methods of the GPU run on.
+    /// The device on which methods of the GPU run.
     pub gpu: Device,
-    /// The least time of a launch on the GPU, in milliseconds.
+    /// The minimum time of a kernel launch on the GPU, in milliseconds.
     pub launch_ms: Option<f64>,
-    /// Time per product of plain parallel CSR, which setups are set off against; `None` for that method itself.
+    /// The time per product of plain parallel CSR in milliseconds, the baseline for `break_even`; `None` for that
+    /// method itself.
     pub baseline_ms: Option<f64>,
-    /// The run.
+    /// The identifier of the run.
     pub run_id: &'a str,
 }
 
-/// One row, column by column. The first 13 columns are merge-spmv's, in its order.
+/// One row; the fields are the columns. The first 13 columns are those of merge-spmv, in its order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)] // columns that came later
+#[serde(default)] // older files lack later columns
 #[allow(missing_docs)] // each column is explained in docs/csv.md
 pub struct Row {
     pub file: String,
@@ -149,7 +150,7 @@ pub struct Row {
     pub compulsory_gbs: Option<f64>,
     pub percent_of_peak: Option<f64>,
     pub extra_bytes: Option<u64>,
-    /// Infinite where the setup never pays off.
+    /// Infinite if the setup never pays off.
     #[serde(with = "super::infinite")]
     pub break_even: Option<f64>,
     pub error_ratio: Option<f64>,
@@ -179,7 +180,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// The row of a matrix on which no method ran.
+    /// Creates the row of a matrix on which no method ran.
     pub fn of_matrix(matrix: &MatrixFacts, run_id: &str) -> Self {
         let shape = matrix.shape.as_ref();
         let statistics = shape.map(|shape| &shape.row_length);
@@ -204,7 +205,7 @@ impl Row {
         }
     }
 
-    /// What it is the row of; `None` for that of a matrix.
+    /// Returns the key of the row within its matrix; `None` for the row of a matrix without methods.
     pub fn cell(&self) -> Option<RowKey> {
         Some(RowKey {
             precision: self.precision?,
@@ -216,71 +217,72 @@ impl Row {
         })
     }
 
-    /// Rows, columns and nonzeros of its matrix, if that was read.
+    /// Returns the numbers of rows, columns and nonzeros of the matrix, if it was read.
     pub fn sizes(&self) -> Option<[usize; 3]> {
         Some([self.num_rows?, self.num_cols?, self.num_nonzeros?])
     }
 
-    /// The same with its time.
+    /// Returns the key of the row with its time.
     pub fn timed(&self) -> Option<Timed> {
         Some(Timed { cell: self.cell()?, median_ms: self.typical_ms() })
     }
 
-    /// The time of a product that comparisons use: the median over the samples, which an interruption by another
-    /// program does not move; the mean where a file has no median.
+    /// Returns the time of a product for comparisons, in milliseconds: the median over the samples, which is robust
+    /// against interruptions by other programs, or the mean in files without a median.
     pub fn typical_ms(&self) -> Option<f64> {
         self.median_ms.or(self.avg_spmv_ms)
     }
 
-    /// A rate of this row, which follows from the mean time, as it follows from [`typical_ms`](Self::typical_ms).
+    /// Converts a rate of this row, which was computed from the mean time, to the rate for
+    /// [`typical_ms`](Self::typical_ms).
     pub fn typical(&self, rate: f64) -> Option<f64> {
         Some(rate * self.avg_spmv_ms? / self.typical_ms()?)
     }
 
-    /// GFLOP/s by [`typical_ms`](Self::typical_ms).
+    /// Returns GFLOP/s for [`typical_ms`](Self::typical_ms).
     pub fn typical_gflops(&self) -> Option<f64> {
         self.typical(self.gflops?)
     }
 
-    /// The 95 % confidence interval of the median, in milliseconds.
+    /// Returns the 95 % confidence interval of the median, in milliseconds.
     pub fn interval_ms(&self) -> Option<(f64, f64)> {
         let (low, high) = (self.ci95_low_ms?, self.ci95_high_ms?);
         (low.is_finite() && high.is_finite() && low <= high).then_some((low, high))
     }
 
-    /// Half of it, in percent of the median.
+    /// Returns half the width of the 95 % confidence interval, in percent of the median.
     pub fn uncertainty(&self) -> Option<f64> {
         let (low, high) = self.interval_ms()?;
         Some(50.0 * (high - low) / self.typical_ms()?)
     }
 
-    /// Whether the matrix has so few different values that one byte can stand for each; `None` in files that do not
-    /// tell how many there are.
+    /// Returns whether the matrix has at most 256 different values, so that one byte can represent each; `None` in
+    /// files without that number.
     pub fn values_repeat(&self) -> Option<bool> {
         self.values.map(|_| self.distinct_values.is_some_and(|values| values <= 256))
     }
 
-    /// Right, and timed.
+    /// Returns whether the method was verified and timed.
     pub fn is_ok(&self) -> bool {
         self.status == Some(Status::Ok)
     }
 
-    /// Whether it tells of a wrong result or an error.
+    /// Returns whether the method was wrong, failed or exceeded its time limit.
     pub fn is_bad(&self) -> bool {
         matches!(self.status, Some(Status::Wrong | Status::Failed | Status::Timeout))
     }
 
-    /// Whether the matrix has a single row or column, or none: merge-spmv leaves such out.
+    /// Returns whether the matrix has at most one row or column; merge-spmv skips such matrices.
     pub fn is_trivial(&self) -> bool {
         self.num_rows.is_some_and(|rows| rows <= 1) || self.num_cols.is_some_and(|cols| cols <= 1)
     }
 
-    /// A row without measurements.
+    /// Sets the status and the reason of a row without measurements.
     pub fn ended(self, status: Status, reason: String) -> Self {
         Self { status: Some(status), reason: Some(reason), ..self }
     }
 
-    /// The row of a method.
+    /// Creates the row of a method from its outcome.
     pub fn new(
         matrix: &MatrixFacts,
         choice: &Choice,
@@ -357,7 +359,7 @@ impl Row {
         }
     }
 
-    /// With the mean time of a product, and the rates that follow from it where the sizes are known.
+    /// Sets the mean time of a product, and the rates computed from it if the sizes are known.
     pub fn with_mean(self, ms: f64) -> Self {
         let sizes = self.sizes().zip(self.precision);
         let rate = |bytes: fn([usize; 3], Precision) -> u64| {
@@ -374,13 +376,14 @@ impl Row {
         }
     }
 
-    /// Bytes of x and y.
+    /// Returns the bytes of x and y.
     pub fn vector_bytes(&self) -> Option<u64> {
         Some((self.num_rows? + self.num_cols?) as u64 * self.precision?.bytes())
     }
 }
 
-/// `cant` of `ufl_mtx/cant.mtx.gz` and of `stand-in:Williams/cant`; a generator's specification whole.
+/// Returns the name of a matrix: `cant` for `ufl_mtx/cant.mtx.gz` and for `stand-in:Williams/cant`, and the complete
+/// specification of a generator.
 pub fn matrix_name(file: &str) -> &str {
     if file.starts_with("gen:") {
         return file;

@@ -1,4 +1,4 @@
-//! What does not change within a run: the companion of a result file.
+//! The run record: everything that does not change within a run, stored next to the result file.
 
 use std::collections::BTreeSet;
 
@@ -13,68 +13,68 @@ use crate::scalar::Precision;
 use crate::system::System;
 use crate::system::noise::Readings;
 
-/// The facts of a run.
+/// The properties of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunRecord {
-    /// The rows' `run_id`.
+    /// The `run_id` of the rows.
     pub run_id: String,
-    /// When the run began, UTC.
+    /// The time at which the run began, in UTC.
     pub date: String,
-    /// This program's version.
+    /// The version of this program.
     pub version: String,
-    /// The source revision it was built from, with `-modified` if it was changed since.
+    /// The source revision from which this program was built, with `-modified` if there were uncommitted changes.
     pub revision: String,
     /// The command line.
     pub command: Vec<String>,
     /// The machine.
     pub system: System,
-    /// The CPU of each thread.
+    /// The CPU to which each thread is pinned.
     pub pinned_to: Vec<usize>,
     /// How each method was measured.
     pub settings: Settings,
-    /// Whether the mirrored half of symmetric files was stored too.
+    /// Whether symmetric files were expanded to both triangles.
     pub expand: bool,
-    /// The order that matrices were brought into. Of several it is the first, as the kind of caches in the settings
-    /// is; each cell tells its own.
+    /// The order into which matrices were permuted. If there were several, this is the first one (and the cache state
+    /// in the settings likewise); `cells` lists all.
     pub order: Order,
-    /// What each matrix has rows of, in their order.
+    /// The keys of the rows that each matrix has, in order.
     pub cells: Vec<RowKey>,
-    /// The GPU, if a method of the run needed one and it is there.
+    /// The GPU, if a method of the run needed one and it was available.
     pub gpu: Option<GpuRecord>,
-    /// Vendors' libraries that methods asked for, or why they are absent. Each is opened when the first method
-    /// that needs it is prepared.
+    /// The vendor libraries that methods needed, or why they were not found. Each is opened when the first method that
+    /// needs it is prepared.
     pub libraries: Vec<Library>,
-    /// Bandwidth at the start of the run, all threads.
+    /// The bandwidth at the start of the run, with all threads.
     pub bandwidth: Vec<Bandwidth>,
-    /// The matrices, if there are several.
+    /// The matrices of the run, if there are several.
     pub corpus: Option<Corpus>,
-    /// The times at which the run was begun, and gone on with.
+    /// The sessions of the run: its start and each resumption.
     pub sessions: Vec<Session>,
-    /// The `run_id` of the runs that `merge` joined, if it did.
+    /// The `run_id` of each run that `merge` has joined to this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub joined: Vec<String>,
 }
 
 impl RunRecord {
-    /// Whether a row with that `run_id` can be the run's.
+    /// Returns whether a row with this `run_id` belongs to the run.
     pub fn has_row_of(&self, run_id: &str) -> bool {
         self.run_id == run_id || self.joined.iter().any(|joined| joined == run_id)
     }
 }
 
-/// What has a row of its own for each matrix.
+/// The key of a row within its matrix.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RowKey {
     /// The precision.
     pub precision: Precision,
-    /// Where the method runs.
+    /// The device on which the method runs.
     pub device: Device,
-    /// The method, with the parameters given.
+    /// The name of the method with its parameters.
     pub method: String,
-    /// Threads of a method of the CPU.
+    /// The number of threads of a CPU method.
     #[serde(default)]
     pub threads: Option<usize>,
-    /// Hot or cold.
+    /// The state of the caches.
     #[serde(default)]
     pub cache: Option<CacheState>,
     /// The order of the matrix.
@@ -83,91 +83,91 @@ pub struct RowKey {
 }
 
 impl RowKey {
-    /// Whether a row belongs to this cell. The record of an older version does not tell threads, caches and order; then
-    /// these are not compared.
+    /// Returns whether a row has this key. Run records of older versions lack threads, caches and order; these are then
+    /// not compared.
     pub fn has(&self, row: &Self) -> bool {
         let Self { threads, cache, order, .. } = self;
-        let told =
+        let known =
             Self { threads: threads.and(row.threads), cache: cache.and(row.cache), ..row.clone() };
-        *self == Self { order: order.and(row.order), ..told }
+        *self == Self { order: order.and(row.order), ..known }
     }
 }
 
-/// A cell that has its row.
+/// The key of a row with its time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timed {
-    /// The cell.
+    /// The key.
     pub cell: RowKey,
-    /// Median time of a product in milliseconds, if there is one.
+    /// The median time of a product in milliseconds, if it was measured.
     pub median_ms: Option<f64>,
 }
 
-/// The matrices of a run.
+/// The shard of a corpus that a run measures, and its matrices.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Corpus {
-    /// Which share of all matrices.
+    /// The shard of the corpus that the run measures.
     pub shard: Shard,
-    /// How many matrices all shards have.
+    /// The number of matrices of all shards together.
     pub matrices: usize,
-    /// A hash of all their names and sizes: shards of one corpus have the same.
+    /// A hash of the names and sizes of all matrices; it is equal for all shards of a corpus.
     pub hash: String,
-    /// Those of this run: the place among all, and the name as in rows.
+    /// The matrices of this run: the index among all matrices, and the name used in rows.
     pub files: Vec<(usize, String)>,
 }
 
-/// One of several shares of a corpus.
+/// One of several parts of a corpus that are measured separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
-    /// From 1.
+    /// The number of the shard, from 1.
     pub number: usize,
-    /// How many there are.
+    /// The number of shards.
     pub of: usize,
 }
 
-/// A stretch of a run: from its beginning, or a resumption, to its end.
+/// A session of a run, from its start or a resumption to its end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Session {
-    /// When it began, UTC.
+    /// The time at which the session began, in UTC.
     pub date: String,
-    /// What else the machine did then.
+    /// The readings of the machine at the beginning.
     pub begin: Readings,
-    /// The same at its end; `None` if it did not come to an end of its own.
+    /// The readings of the machine at the end; `None` if the session did not end normally.
     pub end: Option<Readings>,
 }
 
-/// A GPU in a run.
+/// The GPU of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct GpuRecord {
-    /// What it is.
+    /// The properties of the GPU.
     #[serde(flatten)]
     pub facts: Facts,
-    /// Its bandwidth on paper.
+    /// The nominal bandwidth in GB/s.
     pub nominal_gbs: f64,
-    /// Bandwidth at the start of the run.
+    /// The bandwidth at the start of the run.
     #[serde(default)]
     pub bandwidth: Vec<DeviceBandwidth>,
-    /// The least time of a launch, in microseconds: that of a kernel that does nothing, of many in a row.
+    /// The minimum time of a kernel launch, in microseconds: the time per launch in a sequence of empty kernels.
     #[serde(default)]
     pub launch_us: Option<f64>,
-    /// What its clocks were under load; `None` until the run ends, or when nobody tells.
+    /// The clocks under load; `None` until the run ends, or if they cannot be read.
     pub clocks: Option<ClockRange>,
 }
 
-/// The clocks that were read while products ran, several times per matrix.
+/// The range of the clocks that were read while products ran, several times per matrix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClockRange {
-    /// Lowest and highest of the multiprocessors.
+    /// The lowest and highest clock of the multiprocessors, in MHz.
     pub multiprocessor_mhz: [u32; 2],
-    /// Lowest and highest of the memory.
+    /// The lowest and highest clock of the memory, in MHz.
     pub memory_mhz: [u32; 2],
-    /// Highest temperature in degrees Celsius.
+    /// The highest temperature in degrees Celsius.
     pub temperature: Option<u32>,
-    /// See [`Clocks::throttled_by`]; from all readings.
+    /// The union of [`Clocks::throttled_by`] over all readings.
     pub throttled_by: BTreeSet<String>,
 }
 
 impl ClockRange {
-    /// Of all readings; `None` when there is none.
+    /// Returns the range of all readings; `None` if there are none.
     pub fn of<'a>(readings: impl Iterator<Item = &'a Clocks> + Clone) -> Option<Self> {
         let range = |clock: fn(&Clocks) -> u32| {
             let clocks = readings.clone().map(clock);
@@ -181,7 +181,7 @@ impl ClockRange {
         })
     }
 
-    /// Of both.
+    /// Returns the union of two ranges.
     pub fn join(a: Option<Self>, b: Option<Self>) -> Option<Self> {
         let (Some(a), Some(b)) = (&a, &b) else { return a.or(b) };
         let range = |a: [u32; 2], b: [u32; 2]| [a[0].min(b[0]), a[1].max(b[1])];
@@ -194,23 +194,23 @@ impl ClockRange {
     }
 }
 
-/// A vendor's library.
+/// A vendor library.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Library {
-    /// For example `MKL 2025.3.1`.
+    /// The name and version, for example `MKL 2025.3.1`.
     pub name: String,
-    /// Where it was found, or how to get it.
+    /// The path where it was found, or how to install it.
     pub place: String,
 }
 
-/// A measured bandwidth.
+/// A measured bandwidth of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bandwidth {
-    /// Threads that swept.
+    /// The number of threads.
     pub threads: usize,
-    /// Bytes of the three arrays together.
+    /// The bytes of the three arrays together.
     pub bytes: usize,
-    /// The rates.
+    /// The measured rates.
     #[serde(flatten)]
     pub peak: Peak,
 }
@@ -218,14 +218,14 @@ pub struct Bandwidth {
 /// A measured bandwidth of a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeviceBandwidth {
-    /// Bytes that were swept.
+    /// The bytes of the buffer.
     pub bytes: usize,
-    /// The rates.
+    /// The measured rates.
     #[serde(flatten)]
     pub peak: Peak,
 }
 
-/// The revision that this program was built from.
+/// The source revision from which this program was built.
 pub const REVISION: &str = git_version::git_version!(
     args = ["--always", "--abbrev=12", "--dirty=-modified"],
     fallback = "unknown"

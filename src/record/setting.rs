@@ -1,4 +1,4 @@
-//! What rows must have in common to be compared.
+//! The settings that rows must share to be compared.
 
 use std::fmt;
 
@@ -11,26 +11,26 @@ use crate::method::Device;
 use crate::methods::METHODS;
 use crate::scalar::Precision;
 
-/// How rows were measured, as far as they tell.
+/// The settings with which rows were measured, as far as they are recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Setting {
     /// The precision.
     pub precision: Option<Precision>,
-    /// Where the methods ran.
+    /// The device on which the methods ran.
     pub device: Option<Device>,
-    /// Threads of the run's parallel methods.
+    /// The number of threads of the run's parallel methods.
     pub threads: Option<usize>,
-    /// Hot or cold.
+    /// The state of the caches.
     pub cache: Option<CacheState>,
     /// The order of the matrix.
     pub order: Option<Order>,
-    /// Whether the product was by the transpose.
+    /// Whether products are with the transpose.
     pub transpose: bool,
 }
 
 impl Setting {
-    /// The setting of a row. `most` is the largest number of threads of its run: methods that always have one thread are
-    /// measured beside it.
+    /// Returns the setting of a row. `most` is the largest number of threads in its run. Sequential methods are
+    /// compared with methods that have that many threads.
     pub fn of(row: &Row, most: Option<usize>) -> Self {
         let name = row.method_name.as_deref().and_then(|name| name.split(':').next());
         let method = METHODS.iter().find(|method| Some(method.name) == name);
@@ -70,7 +70,8 @@ impl From<&RowKey> for Setting {
 }
 
 impl fmt::Display for Setting {
-    /// `f64, CPU, 2 threads, hot cache`, and what is not as usual.
+    /// Writes for example `f64, CPU, 2 threads, hot cache`; the order and the transpose only if they differ from the
+    /// default.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let threads = |threads| format!("{threads} thread{}", if threads == 1 { "" } else { "s" });
         let order = self.order.filter(|&order| order != Order::Natural);

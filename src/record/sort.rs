@@ -1,4 +1,4 @@
-//! The order of the rows in tables for people.
+//! The order of the rows in text and Markdown tables.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -6,20 +6,20 @@ use std::cmp::Ordering;
 use super::Group;
 use super::row::Row;
 
-/// By what the rows of a table are sorted.
+/// The criterion by which the rows of a table are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Sort {
-    /// As the methods run: in the order of `spmv-bench methods`
+    /// The order in which the methods run: that of `spmv-bench methods`
     #[default]
     Command,
     /// The fastest first by the median; methods without a time last
     Speed,
-    /// By the methods' names
+    /// By the names of the methods
     Name,
 }
 
 impl Sort {
-    /// The group with its rows in that order, each with its stages.
+    /// Returns the group with its rows, and their stages, in this order.
     pub fn of(self, group: &Group) -> Cow<'_, Group> {
         let by: fn(&Row, &Row) -> Ordering = match self {
             Self::Command => return Cow::Borrowed(group),
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_move_with_their_stages() {
+    fn rows_are_sorted_with_their_stages() {
         for (sort, expected) in [
             (Sort::Command, ["merge", "csr5", "seq", "coo"]),
             (Sort::Speed, ["seq", "merge", "coo", "csr5"]),

@@ -1,4 +1,4 @@
-//! The parts of products, a row each.
+//! The parts of products, with one row per part.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,8 +7,7 @@ use super::{Group, MatrixReport};
 use crate::device::Stage;
 use crate::scalar::Precision;
 
-/// One part of a method's product: a kernel, or the call of a library. The columns that [`Row`] has mean
-/// what they mean there.
+/// One part of a method's product: a kernel or a library call. Columns that [`Row`] also has have the same meaning.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)] // see above
 pub struct StageRow {
@@ -17,9 +16,9 @@ pub struct StageRow {
     pub precision: Option<Precision>,
     pub num_nonzeros: Option<usize>,
     pub row_length_mean: Option<f64>,
-    /// The kernel or call.
+    /// The kernel or library call.
     pub stage: String,
-    /// Milliseconds per product.
+    /// The time per product in milliseconds.
     pub ms: f64,
     /// See [`Stage::occupancy`].
     pub occupancy: Option<f64>,
@@ -27,7 +26,8 @@ pub struct StageRow {
 }
 
 impl StageRow {
-    /// Those of a matrix, in the order in which each product runs them; none where they were not asked for.
+    /// Returns the stages of all methods on a matrix, in the order in which a product runs them; none unless they were
+    /// requested.
     pub fn all(report: &MatrixReport) -> Vec<Self> {
         let of_group = |group: &Group| {
             let stages = group.rows.iter().zip(&group.stages);
@@ -77,8 +77,8 @@ mod tests {
         };
         let report = MatrixReport { groups: vec![group], ..MatrixReport::default() };
         let rows = StageRow::all(&report);
-        let told: Vec<_> = rows.iter().map(|r| (&r.method_name[..], &r.stage[..], r.ms)).collect();
-        assert_eq!(told, [("one", "k", 1.0), ("three", "s", 2.0), ("three", "k", 3.0)]);
+        let found: Vec<_> = rows.iter().map(|r| (&r.method_name[..], &r.stage[..], r.ms)).collect();
+        assert_eq!(found, [("one", "k", 1.0), ("three", "s", 2.0), ("three", "k", 3.0)]);
         assert_eq!((&rows[0].file[..], rows[0].num_nonzeros), ("a.mtx", Some(7)));
         assert_eq!(rows[0].occupancy, Some(0.5));
     }

@@ -1,4 +1,4 @@
-//! The report of one matrix for people, in the spirit of merge-spmv's.
+//! The report of one matrix as text, similar to that of merge-spmv.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use crate::method::Device;
 use crate::record::row::{MatrixFacts, Row, Shape, Status};
 use crate::record::setting::Setting;
 
-/// Statistics and degree histogram of the matrix.
+/// Writes the statistics and the degree histogram of the matrix.
 pub fn write_matrix(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
     let MatrixFacts { file, shape, kind, .. } = &report.facts;
     writeln!(out, "{file}{}", load_note(report))?;
@@ -49,7 +49,7 @@ fn write_histogram(out: &mut dyn Write, shape: &Shape) -> io::Result<()> {
     Ok(())
 }
 
-/// A table of the methods in one precision on one device, the fastest marked.
+/// Writes a table of the methods of one group, with a mark at the fastest.
 pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
     writeln!(out, "\n{}", heading(group))?;
     let columns = columns(group.peak);
@@ -71,7 +71,7 @@ pub fn write_group(out: &mut dyn Write, group: &Group) -> io::Result<()> {
     meaning.iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
-/// Why nothing was measured, if so.
+/// Writes the reason if nothing was measured.
 pub fn write_end(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
     if let Some(Row { status: Some(status), reason: Some(reason), .. }) = &report.ended {
         writeln!(out, "{}: {reason}", status.name())?;
@@ -79,7 +79,7 @@ pub fn write_end(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
     writeln!(out)
 }
 
-/// What all rows of a table share.
+/// Returns the heading of a table: the settings and measurements that all its rows share.
 pub fn heading(group: &Group) -> String {
     let Group { peak, footprint, .. } = group;
     let setting = Setting::from(group);
@@ -95,7 +95,7 @@ pub fn heading(group: &Group) -> String {
     format!("{setting}{facts}")
 }
 
-/// What is said below times that nobody measured; nothing of a real device.
+/// Returns a note that times are modelled, with the error of the model; `None` for a real device.
 pub fn modelled(device: Device) -> Option<String> {
     let file = DeviceFile::find(device.model_name()?).ok();
     let error = match file.and_then(|file| file.validated_percent()) {
@@ -103,17 +103,17 @@ pub fn modelled(device: Device) -> Option<String> {
             "in the median they are {percent:.0} % off published times of this GPU, and more than a factor of 1.5 for \
              some methods"
         ),
-        None => "they were not held against measured times of this GPU".into(),
+        None => "they have not been compared with measured times of this GPU".into(),
     };
     Some(format!("Times are modelled, not measured: {error}; see docs/gpu-model.md."))
 }
 
-/// The width of a method's name.
+/// The width of the column of method names, in characters.
 const NAME: usize = 21;
 
-/// A number that the table shows of each method.
+/// A numeric column of the table.
 pub struct Column {
-    /// With its unit.
+    /// The name with the unit.
     pub name: &'static str,
     width: usize,
     digits: usize,
@@ -121,16 +121,16 @@ pub struct Column {
 }
 
 impl Column {
-    /// A row's number, as it is shown.
+    /// Formats the number of a row.
     pub fn show(&self, row: &Row) -> String {
         cell((self.of)(row), self.digits)
     }
 }
 
-/// The number of a row, if it has one.
+/// A function that returns the number of a row, if it has one.
 type Number = Box<dyn Fn(&Row) -> Option<f64>>;
 
-/// The numbers of the table, from left to right.
+/// Returns the numeric columns of the table, from left to right.
 pub fn columns(peak: Option<Peak>) -> Vec<Column> {
     let column = |name, width, digits, of: fn(&Row) -> Option<f64>| Column {
         name,
@@ -155,7 +155,7 @@ pub fn columns(peak: Option<Peak>) -> Vec<Column> {
     columns
 }
 
-/// Cells to the right, each in its width.
+/// Formats cells, each right-aligned in its width.
 fn line(cells: impl Iterator<Item = (String, usize)>) -> String {
     cells.map(|(cell, width)| format!(" {cell:>width$}")).collect()
 }
@@ -165,7 +165,7 @@ fn head(columns: &[Column]) -> String {
     format!("{:<NAME$} {:<7}{names}", "method", "result")
 }
 
-/// The lines of methods whose group is not complete, below the names of their numbers.
+/// Returns the table lines of methods whose group is not complete, below a line with the column names.
 pub fn lines_of(rows: &[Row]) -> Vec<String> {
     let columns = columns(None);
     let lines = rows.iter().map(|row| row_line(row, &columns, ""));
@@ -184,7 +184,7 @@ fn row_line(row: &Row, columns: &[Column], mark: &str) -> String {
     format!("{name:<NAME$} {result:<7}{}{mark}{reason}", line(cells))
 }
 
-/// How a row ended.
+/// Returns the result of a row in one word.
 pub fn result(row: &Row) -> &'static str {
     match row.status {
         Some(Status::Ok) => "PASS",
@@ -194,7 +194,8 @@ pub fn result(row: &Row) -> &'static str {
     }
 }
 
-/// What the columns are, and what must be known to compare the methods; nothing where none has a time.
+/// Returns the explanation of the columns, and notes that are needed to compare the methods; nothing if no method has
+/// a time.
 pub fn meaning(group: &Group) -> Vec<String> {
     if group.fastest().is_none() {
         return Vec::new();
@@ -205,8 +206,9 @@ pub fn meaning(group: &Group) -> Vec<String> {
         "over the peak; % CSR: the same with the matrix as CSR, above 100 % where a form is smaller.",
     ];
     let close = group.as_fast_as_the_fastest().collect::<Vec<_>>().join(", ");
-    let close = (!close.is_empty())
-        .then(|| format!("Not told apart from the fastest, as the intervals overlap: {close}."));
+    let close = (!close.is_empty()).then(|| {
+        format!("Not distinguishable from the fastest, because the intervals overlap: {close}.")
+    });
     let modelled = modelled(group.device);
     modelled.into_iter().chain(lines.map(String::from)).chain(close).collect()
 }
@@ -218,7 +220,7 @@ fn load_note(report: &MatrixReport) -> String {
     format!(" (loaded{from} in {ms:.1} ms{rate})")
 }
 
-/// Unknown is a dash.
+/// Formats a number; an unknown one is a dash.
 pub fn cell(value: Option<f64>, digits: usize) -> String {
     value.map_or("-".into(), |value| format!("{value:.digits$}"))
 }

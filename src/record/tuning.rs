@@ -1,4 +1,4 @@
-//! What `tune` writes: a row per matrix and size, and what follows from them.
+//! The output of `tune`: a row per matrix and size, and the rules derived from them.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -12,16 +12,16 @@ use crate::matrix::order::Order;
 use crate::method::Device;
 use crate::scalar::Precision;
 
-/// The sizes that a row was measured with.
+/// The super-row sizes with which a row was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Rows in a super-row.
+    /// The number of rows in a super-row.
     pub srs: u32,
-    /// Super-rows in a super-super-row, for methods that have those.
+    /// The number of super-rows in a super-super-row, for methods that have them.
     pub ssrs: Option<u32>,
 }
 
-/// One matrix × method × size × precision. The columns mean what they mean in [`Row`].
+/// One matrix × method × size × precision. The columns have the same meaning as in [`Row`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[allow(missing_docs)] // see above
 pub struct SizeRow {
@@ -29,7 +29,7 @@ pub struct SizeRow {
     pub num_rows: Option<usize>,
     pub num_nonzeros: Option<usize>,
     pub row_length_mean: Option<f64>,
-    /// Without its sizes.
+    /// The name of the method without its sizes.
     pub method_name: Option<String>,
     pub srs: Option<u32>,
     pub ssrs: Option<u32>,
@@ -46,8 +46,8 @@ pub struct SizeRow {
 }
 
 impl SizeRow {
-    /// What of a row tells about its sizes; `of` is its method without them, `None` for the row of a
-    /// matrix that was not measured.
+    /// Creates the row from a result row. `of` is the name of the method without sizes, and the sizes; `None` for the
+    /// row of a matrix that was not measured.
     pub fn new(row: &Row, of: Option<(String, Size)>) -> Self {
         let sizes = of.as_ref().map(|(_, sizes)| *sizes);
         Self {
@@ -72,14 +72,14 @@ impl SizeRow {
     }
 }
 
-/// One method in one precision, with every size on every matrix.
+/// The times of one method in one precision, with every size on every matrix.
 pub struct Sweep {
     method_name: String,
     /// The precision.
     pub precision: Precision,
     sizes: Vec<Size>,
     cases: Vec<Case>,
-    /// Matrices without a time for some size.
+    /// The number of matrices without a time for some size.
     incomplete: usize,
 }
 
@@ -87,41 +87,41 @@ pub struct Sweep {
 struct Case {
     file: String,
     row_length: f64,
-    /// By size.
+    /// The speed with each size.
     gflops: Vec<f64>,
 }
 
-/// The size at which the method is the fastest on a matrix, the first of equals.
+/// The size with which the method is the fastest on a matrix; the first one if several are equal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Best<'a> {
-    /// As in the row.
+    /// The name of the matrix.
     pub file: &'a str,
-    /// The mean, of the matrix.
+    /// The mean row length of the matrix.
     pub row_length: f64,
-    /// The size.
+    /// The best size.
     pub size: Size,
-    /// At that size.
+    /// The speed with that size.
     pub gflops: f64,
 }
 
-/// What follows from the best of one of the sizes.
+/// The rule for one of the sizes, derived from the best sizes on all matrices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    /// The size: `srs` or `ssrs`.
+    /// The name of the size: `srs` or `ssrs`.
     pub name: &'static str,
-    /// The formula, if row lengths differ.
+    /// The formula, if the matrices have different row lengths.
     pub fit: Option<LogFit>,
-    /// The constant.
+    /// The geometric mean of the best sizes, as a constant size.
     pub mean: f64,
 }
 
 impl Sweep {
-    /// Without any matrix yet.
+    /// Creates a sweep without matrices.
     pub fn new(method_name: String, precision: Precision, sizes: Vec<Size>) -> Self {
         Self { method_name, precision, sizes, cases: Vec::new(), incomplete: 0 }
     }
 
-    /// Takes a matrix with its mean row length and the speeds, one per size, as far as they are known.
+    /// Adds a matrix with its mean row length and the speed with each size, `None` if unknown.
     pub fn take(
         &mut self,
         file: &str,
@@ -137,7 +137,7 @@ impl Sweep {
         }
     }
 
-    /// On each matrix.
+    /// Returns the best size on each matrix.
     pub fn best(&self) -> impl Iterator<Item = Best<'_>> {
         self.cases.iter().map(|case| {
             let Case { file, row_length, gflops } = case;
@@ -147,7 +147,7 @@ impl Sweep {
         })
     }
 
-    /// For each size that the method has.
+    /// Returns the rule for each size that the method has.
     pub fn rules(&self) -> Vec<Rule> {
         let rule = |name, size: fn(&Best) -> Option<u32>| {
             let point = |best: Best| Some((best.row_length, f64::from(size(&best)?)));
@@ -159,7 +159,7 @@ impl Sweep {
         srs.into_iter().chain(rule("ssrs", |best| best.size.ssrs)).collect()
     }
 
-    /// What it stands on.
+    /// Returns the heading: the method, and the numbers of sizes and matrices.
     pub fn heading(&self) -> Vec<String> {
         let Self { method_name, precision, sizes, cases, incomplete } = self;
         let (count, matrices, precision) = (sizes.len(), cases.len(), precision.name());
@@ -168,20 +168,20 @@ impl Sweep {
         [heading].into_iter().chain((*incomplete > 0).then_some(left_out)).collect()
     }
 
-    /// What follows for other matrices.
+    /// Returns the rules for other matrices.
     pub fn conclusions(&self) -> Vec<String> {
-        let mut told: Vec<_> = self.rules().iter().flat_map(Rule::told).collect();
+        let mut lines: Vec<_> = self.rules().iter().flat_map(Rule::lines).collect();
         let speeds: Vec<_> = self.cases.iter().map(|case| &case.gflops[..]).collect();
         if let Some((best, share)) = best_constant(&speeds) {
             let (constant, percent) = (self.sizes[best], 100.0 * share);
-            told.push(format!(
+            lines.push(format!(
                 "{constant} for all: {percent:.1} % of each matrix' best in the geometric mean"
             ));
         }
-        told
+        lines
     }
 
-    /// All of it.
+    /// Writes the heading, the best size on each matrix and the rules.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         self.heading().iter().try_for_each(|line| writeln!(out, "{line}"))?;
         writeln!(out, "{:>10} {:>6} {:>6} {:>10}  matrix", "nnz/row", "srs", "ssrs", "GFLOP/s")?;
@@ -195,7 +195,7 @@ impl Sweep {
 }
 
 impl Rule {
-    fn told(&self) -> Vec<String> {
+    fn lines(&self) -> Vec<String> {
         let Self { name, fit, mean } = self;
         let formula = fit.map(|LogFit { constant, slope, r_squared }| {
             let (sign, slope) = if slope < 0.0 { ('-', -slope) } else { ('+', slope) };
@@ -207,7 +207,7 @@ impl Rule {
     }
 }
 
-/// As on the command line.
+/// Writes the sizes as on the command line.
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "srs={}", self.srs)?;
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_best_sizes_and_their_rules_are_told() {
+    fn the_best_sizes_and_their_rules_are_written() {
         let sizes = [(8, 4), (8, 16), (32, 4)].map(|(srs, ssrs)| Size { srs, ssrs: Some(ssrs) });
         let mut sweep = Sweep::new("csr3".into(), Precision::F64, sizes.to_vec());
         sweep.take("short", Some(1.0), [Some(1.0), Some(1.5), Some(2.0)]);
@@ -238,7 +238,7 @@ mod tests {
             "geometric mean of the best srs: 16.0",
             "ssrs = round(4.000 + 12.000 ln(nnz/row)), R^2 1.000",
             "geometric mean of the best ssrs: 8.0",
-            // Relative speeds 3/4 and 1, or 1 and 3/4: of equal constants the first is named.
+            // Relative speeds 3/4 and 1, or 1 and 3/4: the first of equally good constants is reported.
             "srs=8:ssrs=16 for all: 86.6 % of each matrix' best in the geometric mean",
             "\n",
         ];
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_measured_is_no_rule() {
+    fn without_measurements_there_is_no_rule() {
         let sizes = vec![Size { srs: 8, ssrs: None }];
         let mut out = Vec::new();
         Sweep::new("csr2".into(), Precision::F32, sizes).write(&mut out).unwrap();

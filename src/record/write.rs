@@ -1,4 +1,4 @@
-//! Reports in each of their forms, flushed after each row, table or matrix.
+//! Writes reports in each format, and flushes the output after each row, table or matrix.
 
 use std::io::{self, Write};
 use std::mem::replace;
@@ -10,10 +10,10 @@ use super::sort::Sort;
 use super::{Group, MatrixReport, ginkgo, lines, markdown, text};
 use crate::terminal::Shown;
 
-/// The form of the output.
+/// The format of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// For people.
+    /// Text to read.
     Text,
     /// One line of `key=value` per row, for scripts.
     Lines,
@@ -21,14 +21,14 @@ pub enum Format {
     Csv,
     /// One object per matrix, one per line.
     Json,
-    /// The tables of the text in Markdown.
+    /// The tables of the text format as Markdown.
     Md,
-    /// As the benchmarks of Ginkgo write it: one array with an object per matrix.
+    /// The format of Ginkgo's benchmarks: one array with an object per matrix.
     Ginkgo,
 }
 
 impl Format {
-    /// As on the command line.
+    /// Returns the name used on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -40,18 +40,19 @@ impl Format {
         }
     }
 
-    /// Whether a file in this form may have the ending of the other: both are JSON, or both are text.
+    /// Returns whether a file in this format may have the file extension of the format `named`: both are JSON or both
+    /// text.
     pub fn may_end_as(self, named: Self) -> bool {
         let alike = [(Self::Ginkgo, Self::Json), (Self::Lines, Self::Text)];
         self == named || alike.contains(&(self, named))
     }
 
-    /// Whether each part of it is worth showing before the next is there.
+    /// Returns whether each part is displayed as soon as it is complete.
     pub fn is_written_at_once(self) -> bool {
         matches!(self, Self::Text | Self::Lines)
     }
 
-    /// The form that a file's name tells by its ending.
+    /// Returns the format for the extension of a file name.
     pub fn of_name(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()? {
             "txt" => Some(Self::Text),
@@ -63,18 +64,18 @@ impl Format {
     }
 }
 
-/// Writes reports in one form.
+/// Writes reports in one format.
 pub struct Reporter<W> {
     format: Format,
-    /// Of the rows of tables.
+    /// The order of the rows in tables.
     sort: Sort,
     to: W,
-    /// Whether the header of the CSV is there, or the beginning of the array.
+    /// Whether the header of the CSV or the beginning of the JSON array has been written.
     begun: bool,
 }
 
 impl<W: Write> Reporter<W> {
-    /// A writer of that form.
+    /// Creates a writer for one format.
     pub fn new(format: Format, sort: Sort, to: W) -> Self {
         Self { format, sort, to, begun: false }
     }
@@ -82,17 +83,17 @@ impl<W: Write> Reporter<W> {
     /// Writes one matrix.
     ///
     /// # Errors
-    /// When the output does not take it.
+    /// Returns an error if the output cannot be written.
     pub fn report(&mut self, report: &MatrixReport) -> io::Result<()> {
         self.begin(report)?;
         report.groups.iter().try_for_each(|group| self.group(group))?;
         self.end(report)
     }
 
-    /// Writes what can be said of a matrix before anything is measured on it.
+    /// Writes the part of a matrix's report that is known before anything is measured.
     ///
     /// # Errors
-    /// When the output does not take it.
+    /// Returns an error if the output cannot be written.
     pub fn begin(&mut self, report: &MatrixReport) -> io::Result<()> {
         let out = &mut Shown::new(&mut self.to);
         match self.format {
@@ -103,10 +104,10 @@ impl<W: Write> Reporter<W> {
         self.to.flush()
     }
 
-    /// Writes a group of the matrix that was begun.
+    /// Writes a group of the current matrix.
     ///
     /// # Errors
-    /// When the output does not take it.
+    /// Returns an error if the output cannot be written.
     pub fn group(&mut self, group: &Group) -> io::Result<()> {
         let out = &mut Shown::new(&mut self.to);
         match self.format {
@@ -118,10 +119,10 @@ impl<W: Write> Reporter<W> {
         self.to.flush()
     }
 
-    /// Writes what remains of the matrix that was begun.
+    /// Writes the rest of the current matrix.
     ///
     /// # Errors
-    /// When the output does not take it.
+    /// Returns an error if the output cannot be written.
     pub fn end(&mut self, report: &MatrixReport) -> io::Result<()> {
         let out = &mut Shown::new(&mut self.to);
         match self.format {
@@ -140,7 +141,7 @@ impl<W: Write> Reporter<W> {
         self.to.flush()
     }
 
-    /// Each row is whole before the next.
+    /// Writes and flushes each row separately, so that a killed run leaves complete rows.
     fn rows(&mut self, rows: &[Row]) -> io::Result<()> {
         for row in rows {
             let text = match self.format {
@@ -153,11 +154,11 @@ impl<W: Write> Reporter<W> {
         Ok(())
     }
 
-    /// Writes what comes after the last matrix, and gives back where everything went. An array has its end only
-    /// then: what a run had written when it was killed, or ended with an error, lacks `]`.
+    /// Writes the end of the output and returns the underlying writer. Only this ends a JSON array: the output of a run
+    /// that was killed or ended with an error lacks the `]`.
     ///
     /// # Errors
-    /// When the output does not take it.
+    /// Returns an error if the output cannot be written.
     pub fn finish(mut self) -> io::Result<W> {
         if self.format == Format::Ginkgo {
             self.to.write_all(if self.begun { b"\n]\n" } else { b"[\n]\n" })?;

@@ -1,22 +1,22 @@
-//! Control groups: what containers and batch systems bound a process by, in both of the kernel's versions.
+//! Control groups, with which containers and batch systems limit a process, in both versions of the kernel interface.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where the groups are mounted.
+/// The folder where control groups are mounted.
 pub const MOUNTED: &str = "/sys/fs/cgroup";
 
-/// The kernel's two interfaces.
+/// The version of the kernel's control group interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
-    /// A tree of groups for each controller.
+    /// Version 1: a tree of groups for each controller.
     First,
-    /// One tree for all.
+    /// Version 2: one tree for all controllers.
     Second,
 }
 
-/// The folders of the groups that `/proc/self/cgroup`, whose text is `groups`, says the process is in as
-/// far as `controller` goes, and of those above them. Not all need exist.
+/// Returns the folders of the process's groups for `controller` and of all their ancestors. `groups` is the text of
+/// `/proc/self/cgroup`. Not all of the folders need exist.
 pub fn folders(mounted: &Path, groups: &str, controller: &str) -> Vec<(Version, PathBuf)> {
     let of_line = |line: &str| {
         let mut fields = line.splitn(3, ':').skip(1);
@@ -28,14 +28,14 @@ pub fn folders(mounted: &Path, groups: &str, controller: &str) -> Vec<(Version, 
             }
             _ => return None,
         };
-        // In a container the path may be one outside; the groups above it are there at least.
+        // In a container the path may be outside the mounted tree, but its ancestors exist.
         let path = path.strip_prefix("/").unwrap_or(path);
         Some(path.ancestors().map(|path| (version, root.join(path))).collect::<Vec<_>>())
     };
     groups.lines().filter_map(of_line).flatten().collect()
 }
 
-/// How many CPUs' time the process may use, if that is bounded; may be a fraction.
+/// Returns the CPU quota of the process in CPUs, which may be a fraction; `None` without a limit.
 pub fn cpu_quota() -> Option<f64> {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     least_quota(Path::new(MOUNTED), &groups)
@@ -50,7 +50,7 @@ fn least_quota(mounted: &Path, groups: &str) -> Option<f64> {
             }
             Version::Second => read("cpu.max")?,
         };
-        // No bound is `max` or −1.
+        // `max` or −1 means that there is no limit.
         let (quota, period) = text.trim().split_once(' ')?;
         let (quota, period) = (quota.parse::<f64>().ok()?, period.parse::<f64>().ok()?);
         (quota > 0.0 && period > 0.0).then_some(quota / period)
@@ -62,7 +62,7 @@ fn least_quota(mounted: &Path, groups: &str) -> Option<f64> {
 pub(crate) mod tests {
     use super::*;
 
-    /// Files with these texts, as the system shows a group.
+    /// Writes files with these texts, in the layout of a control group.
     pub fn write(folder: &Path, files: &[(&str, &str)]) {
         for (name, text) in files {
             let path = folder.join(name);
@@ -72,7 +72,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_least_quota_of_a_group_and_those_above_counts() {
+    fn the_smallest_quota_of_a_group_and_its_ancestors_applies() {
         let dir = tempfile::tempdir().unwrap();
         let quota = |groups| least_quota(dir.path(), groups);
         write(dir.path(), &[("a/b/cpu.max", "max 100000\n"), ("a/cpu.max", "150000 100000\n")]);

@@ -1,36 +1,36 @@
-//! What else the machine does: how much of it others took, how fast its clocks run. Unknown is `None`.
+//! Readings of what else runs on the machine: stolen CPU time, load and clock rates. An unknown reading is `None`.
 
 use serde::{Deserialize, Serialize};
 
 use super::read;
 
-/// Ticks of `/proc/stat` per second: fixed on Linux, whatever the kernel's own rate.
+/// The ticks of `/proc/stat` per second. Linux fixes them independently of the kernel's timer rate.
 const TICKS: f64 = 100.0;
 
-/// Readings at one moment.
+/// The readings at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Readings {
-    /// Seconds of all CPUs since the machine's start.
+    /// The time of all CPUs since the machine's start, in seconds.
     pub cpu_s: Option<f64>,
-    /// Those of them in which a CPU had work but the hypervisor ran something else.
+    /// The part of it, in seconds, in which a CPU had work but the hypervisor ran something else.
     pub steal_s: Option<f64>,
-    /// Mean number of threads that wanted to run in the last 1, 5 and 15 minutes.
+    /// The load average: the mean number of runnable threads in the last 1, 5 and 15 minutes.
     pub load_average: Option<[f64; 3]>,
-    /// The slowest and the fastest CPU at the moment.
+    /// The clock rates of the slowest and the fastest CPU, in MHz.
     pub cpu_mhz: Option<[f64; 2]>,
 }
 
 impl Readings {
-    /// Now.
+    /// Takes the readings now.
     pub fn now() -> Self {
         let text = |path: &str| read(path).unwrap_or_default();
         Self::of(&text("/proc/stat"), &text("/proc/loadavg"), &text("/proc/cpuinfo"))
     }
 
-    /// Of what the kernel's files `stat`, `loadavg` and `cpuinfo` say.
+    /// Parses the texts of the kernel's files `stat`, `loadavg` and `cpuinfo`.
     fn of(stat: &str, loadavg: &str, cpuinfo: &str) -> Self {
         let ticks = stat.lines().find_map(|line| line.strip_prefix("cpu "));
-        // user, nice, system, idle, iowait, irq, softirq, steal; guests' time is in user's.
+        // user, nice, system, idle, iowait, irq, softirq, steal. The time of guests is part of the user time.
         let ticks: Option<Vec<f64>> = ticks
             .and_then(|line| line.split_whitespace().take(8).map(|n| n.parse().ok()).collect());
         let ticks = ticks.filter(|ticks| ticks.len() == 8);
@@ -44,7 +44,7 @@ impl Readings {
         }
     }
 
-    /// The share of the CPUs' time from `begin` to here that the hypervisor gave to others.
+    /// Returns the share of the CPU time since `begin` that the hypervisor gave to other guests.
     pub fn stolen_since(&self, begin: &Self) -> Option<f64> {
         let all = self.cpu_s? - begin.cpu_s?;
         let stolen = self.steal_s? - begin.steal_s?;
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernels_words_are_understood() {
+    fn the_kernels_files_are_parsed() {
         let stat = "cpu  100 50 25 800 10 5 5 5 7 0\ncpu0 1 1 1 1 1 1 1 1\n";
         let cpuinfo = "processor : 0\ncpu MHz\t\t: 2596.1\nprocessor : 1\ncpu MHz\t\t: 3100.5\n";
         let readings = Readings::of(stat, "0.50 1.25 2.00 3/99 1234\n", cpuinfo);
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_does_not_tell_is_unknown() {
+    fn readings_that_are_missing_are_unknown() {
         assert_eq!(Readings::of("", "", "model name : a CPU"), Readings::default());
         assert_eq!(Readings::of("cpu  1 2 3", "a b c", "").cpu_s, None);
         assert_eq!(Readings::default().stolen_since(&Readings::default()), None);

@@ -73,7 +73,7 @@ fn a_disk_that_becomes_full_and_has_room_again() {
     let ran = place.run(&words("--output tiny/out.csv"));
     assert_eq!(ran.status, Some(2), "{ran:?}");
     let message = "spmv-bench: cannot write tiny/out.csv: No space left on device (os error 28); \
-                   what it has is whole: make room, and go on\n";
+                   the rows in it are complete: free disk space, then resume\n";
     assert_eq!(ran.stderr, message);
     let there = place.read("tiny/out.csv");
     assert!((6..48).contains(&rows(&there).len()), "{there}");

@@ -94,7 +94,7 @@ fn two_runs_do_not_write_one_file() {
     let second = place.run(&format!("corpus matrices {EXACT} seq --format json --output out.json"));
     first.kill().unwrap();
     first.wait().unwrap();
-    let message = "spmv-bench: out.json.run.json is there already: name another file, or replace it with --force\n";
+    let message = "spmv-bench: out.json.run.json already exists: name another file, or replace it with --force\n";
     assert_eq!((second.status, &*second.stderr), (Some(2), message));
     assert_eq!(place.read("out.json.run.json"), record);
 }

@@ -121,7 +121,7 @@ fn files_that_cannot_be_resumed_are_refused() {
     fs::write(place.path("out.csv"), notes).unwrap();
     for more in ["", "--resume"] {
         let ran = place.run(&words(more));
-        let message = "spmv-bench: out.csv:1: other columns than rows have: ";
+        let message = "spmv-bench: out.csv:1: its columns are not those of result rows: ";
         assert!(ran.stderr.starts_with(message), "{ran:?}");
         assert_eq!(place.read("out.csv"), notes);
     }

@@ -35,7 +35,7 @@ fn merged_shards_are_the_whole_corpus() {
     assert_eq!((resumed.status, place.read("all.csv")), (Some(0), before), "{resumed:?}");
     let merged = place.run("merge out-1.csv out-2.csv out-3.csv --output all.csv");
     assert_eq!(merged.status, Some(2));
-    assert!(merged.stderr.contains("all.csv is there already"), "{merged:?}");
+    assert!(merged.stderr.contains("all.csv already exists"), "{merged:?}");
 }
 
 /// A matrix has moved from one shard to another, with a row in each of them and one in both.

@@ -36,7 +36,7 @@ fn kernels_are_stored_with_the_programs() {
 
 #[test]
 fn a_build_that_is_too_large_or_has_no_kernels_is_refused() {
-    for (mib, told) in [(57, "is to stay below 56 MiB"), (0, "no kernel was compiled")] {
+    for (mib, told) in [(57, "must stay below 56 MiB"), (0, "no kernel was compiled")] {
         let (_, ran) = build(mib);
         assert!(ran.status == Some(2) && ran.stderr.contains(told), "{ran:?}");
     }

@@ -41,7 +41,7 @@ fn a_step_runs_once_unless_it_is_named() {
     assert!(!place.path("out/shapes.csv").exists() && place.path("out/verify.csv").exists());
     let unknown = place.run("out nothing");
     assert_eq!(unknown.status, Some(2));
-    assert!(unknown.stderr.contains("there is no step nothing"), "{unknown:?}");
+    assert!(unknown.stderr.contains("unknown step nothing"), "{unknown:?}");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn without_a_gpu_or_a_program_nothing_runs() {
     assert_eq!((ran.status, &*ran.stderr), (Some(2), "gpu-check: no GPU: no CUDA driver\n"));
     fs::remove_file(place.path("target/gpu-check/spmv-bench")).unwrap();
     let ran = place.run("out");
-    assert!(ran.status == Some(2) && ran.stderr.contains("--build makes it"), "{ran:?}");
+    assert!(ran.status == Some(2) && ran.stderr.contains("--build to create it"), "{ran:?}");
     assert_eq!(place.asked(), [""; 0]);
 }
 

@@ -108,8 +108,8 @@ fn one_run_writes_several_formats() {
 fn exports_are_checked_before_anything_is_measured() {
     let dir = folder(&[("a.mtx", SMALL), ("there.csv", "mine\n")]);
     for (words, expected) in [
-        ("--mtx DIR/a.mtx --export-csv DIR/there.csv", "there.csv is there already"),
-        ("corpus DIR/a.mtx --export-csv DIR/there.csv", "there.csv is there already"),
+        ("--mtx DIR/a.mtx --export-csv DIR/there.csv", "there.csv already exists"),
+        ("corpus DIR/a.mtx --export-csv DIR/there.csv", "there.csv already exists"),
         ("--mtx DIR/a.mtx --export-json DIR/a.mtx --force", "is a matrix that is measured"),
         (
             "--mtx DIR/a.mtx --export-json DIR/x --export-markdown DIR/./x",
@@ -216,7 +216,7 @@ fn lists_can_be_written_to_a_file() {
         assert!(!expected.is_empty());
         assert_eq!(read(&dir, file), expected, "{words}");
         let refused = run_in(&dir, words).result.unwrap_err();
-        assert!(refused.contains("is there already"), "{words}: {refused}");
+        assert!(refused.contains("already exists"), "{words}: {refused}");
     }
     for (words, expected) in [
         ("compare DIR/a.csv DIR/b.csv -o DIR/b.csv --force", "b.csv is an input file"),
@@ -225,7 +225,7 @@ fn lists_can_be_written_to_a_file() {
         ("system -o DIR/s.csv", "has the extension of csv, but this command writes text, json"),
         ("system -o DIR/out.md --format json", "has the extension of md, but --format is json"),
         ("system -o DIR/a.csv --format json", "has the extension of csv, but --format is json"),
-        ("system -o DIR/out", "out is there already"),
+        ("system -o DIR/out", "out already exists"),
     ] {
         let error = run_in(&dir, words).result.unwrap_err();
         assert!(error.contains(expected), "{words}: {error}");

@@ -107,7 +107,7 @@ fn text_of_one_matrix() {
             ±: half the 95 % confidence interval of the median, in percent of it. Rates are of the median.
             % peak: the bytes that a product must read and write, with the matrix in the method's own form, x and y,
             over the peak; % CSR: the same with the matrix as CSR, above 100 % where a form is smaller.
-            Not told apart from the fastest, as the intervals overlap: csr-rows, merge.
+            Not distinguishable from the fastest, because the intervals overlap: csr-rows, merge.
 
         "#]],
     );

@@ -75,5 +75,5 @@ fn a_wrong_header_causes_a_row_and_no_panic() {
 #[test]
 fn an_invalid_size_is_reported() {
     let message = run("--max-memory plenty").result.unwrap_err();
-    assert!(message.contains("'plenty' is no size: write 16GiB, 500M"), "{message}");
+    assert!(message.contains("'plenty' is not a size: write 16GiB, 500M"), "{message}");
 }

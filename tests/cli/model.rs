@@ -90,7 +90,8 @@ fn every_output_states_that_times_are_modelled() {
     }
     let ran = run(&format!("{GRID} --device model:h200 --methods gpu-csr-vector --stages"));
     assert!(ran.stdout.contains("f64, h200, modelled, hot cache"), "{}", ran.stdout);
-    let unknown = "modelled, not measured: they were not held against measured times of this GPU";
+    let unknown =
+        "modelled, not measured: they have not been compared with measured times of this GPU";
     assert!(ran.stdout.contains(unknown), "{}", ran.stdout);
     let known = run(&format!("{GRID} --device model:v100 --methods gpu-csr-vector")).stdout;
     assert!(known.contains("12 % off published times of this GPU"), "{known}");

@@ -37,10 +37,7 @@ fn a_path_that_ends_in_html_gets_only_the_page() {
     assert_eq!((ran.result, &*ran.stderr), (Ok(CommandStatus::Ok), ""));
     assert!(read(&dir.path().join("new.html")).contains("</html>"));
     for (name, expected) in [
-        (
-            "there.html",
-            "there.html is there already: name another file, or replace it with --force",
-        ),
+        ("there.html", "there.html already exists: name another file, or replace it with --force"),
         (
             "new.md",
             "new.md: a report has several files; use a folder, or a page that ends in .html",
@@ -58,9 +55,8 @@ fn a_path_that_ends_in_html_gets_only_the_page() {
     let before = read(&dir.path().join("DIR/report.md"));
     let error = to("DIR").result.unwrap_err();
     assert!(
-        error.ends_with(
-            "report.html is there already: name another file, or replace it with --force"
-        ),
+        error
+            .ends_with("report.html already exists: name another file, or replace it with --force"),
         "{error}"
     );
     assert_eq!(read(&dir.path().join("DIR/report.md")), before);

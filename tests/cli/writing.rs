@@ -41,7 +41,7 @@ fn no_command_replaces_a_file_without_force() {
         };
         let refused = run_in(&dir, &format!("{words} {exact}")).result.unwrap_err();
         let expected =
-            format!("{name} is there already: name another file, or replace it with --force");
+            format!("{name} already exists: name another file, or replace it with --force");
         assert!(refused.ends_with(&expected), "{words}: {refused}");
         assert_eq!(read(&dir, name), "mine\n", "{words}");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "{words}");
@@ -62,7 +62,7 @@ fn results_are_not_replaced_by_a_table() {
     let before = [read(&dir, "all.csv"), read(&dir, "all.csv.run.json")];
     let refused =
         run_in(&dir, &format!("--mtx DIR/a.mtx -o DIR/all.csv {EXACT}")).result.unwrap_err();
-    assert!(refused.contains("all.csv is there already"), "{refused}");
+    assert!(refused.contains("all.csv already exists"), "{refused}");
     let refused =
         run_in(&dir, &format!("corpus DIR/a.mtx -o DIR/all.csv {EXACT}")).result.unwrap_err();
     assert!(refused.contains("all.csv already has results: continue with --resume"), "{refused}");

@@ -48,7 +48,10 @@ fn methods_that_do_not_fit_on_the_gpu_are_skipped_and_others_run() {
     assert!(reason.contains(words) && reason.ends_with("(free on the GPU)"), "{reason}");
     let Outcome::Ok(light) = outcome_of("gpu-light") else { panic!("gpu-light fits") };
     let note = light.note.as_deref().unwrap();
-    assert!(note.starts_with("with part ") && note.ends_with("as memory allows"), "{note}");
+    assert!(
+        note.starts_with("measured in part ") && note.ends_with("for all methods at once"),
+        "{note}"
+    );
 }
 
 /// Returns the device bytes in addition to CSR that a method allocates at most during its setup, even if that fails.

@@ -1,5 +1,5 @@
-//! A method whose products are left out where nobody seems to look. Computing takes a millisecond on a fake clock,
-//! and leaving it out a microsecond.
+//! A method that skips products unless it detects that they are verified (a liar). On a fake clock, computing a product
+//! takes a millisecond and skipping it a microsecond.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -17,39 +17,40 @@ use spmv_bench::method::{Code, Method, Prepared};
 use spmv_bench::methods::METHODS;
 use spmv_bench::team::Team;
 
-/// What a product that is computed takes, and one that is not.
+/// The time of a product that is computed.
 pub const HONEST: Duration = Duration::from_millis(1);
+/// The time of a product that is skipped.
 const SKIPPED: Duration = Duration::from_micros(1);
 
-/// A condition under which a product is computed; places are taken modulo the vectors' lengths.
+/// A condition under which a product is computed. Indices are modulo the length of the vector.
 #[derive(Clone, Copy, Debug)]
 pub enum When {
-    /// y is not a number there.
+    /// y is NaN at this index.
     Nan(usize),
-    /// y is not what the product before has left there.
+    /// y at this index differs from the result of the previous product.
     YChanged(usize),
-    /// x is not what the product before was given there.
+    /// x at this index differs from the x of the previous product.
     XChanged(usize),
-    /// Anything of x or y has changed.
+    /// Any element of x or y differs from that after the previous product.
     AnyChange,
-    /// Such an x was never given before.
+    /// This x is different from all previous ones.
     NewX,
-    /// It is one of the first so many products.
+    /// The product is one of the first so many.
     First(usize),
     /// The number of the product is a multiple of this.
     Multiple(usize),
 }
 
-/// What happens in products that are not computed.
+/// What a skipped product does.
 #[derive(Clone, Copy, Debug)]
 pub enum Otherwise {
-    /// Nothing.
+    /// It does nothing.
     Nothing,
-    /// y becomes zero.
+    /// It sets y to zero.
     Zero,
 }
 
-/// A product is computed under any of the conditions.
+/// The behaviour of a method: a product is computed if any of the conditions holds.
 #[derive(Clone, Debug)]
 pub struct Liar {
     pub when: Vec<When>,
@@ -72,7 +73,7 @@ impl Clock for SharedClock {
     }
 }
 
-/// What a liar knows of the products so far.
+/// The state that a liar stores about previous products.
 #[derive(Default)]
 struct Memory {
     products: usize,
@@ -108,7 +109,7 @@ fn hash(x: &[f64]) -> u64 {
     hasher.finish()
 }
 
-/// y ← αAx + βy, row by row.
+/// Computes y ← αAx + βy, row by row.
 fn compute(csr: &Csr<f64>, alpha: f64, x: &[f64], beta: f64, y: &mut [f64]) {
     for (row, y) in y.iter_mut().enumerate() {
         let entry = |k: usize| csr.values()[k] * x[csr.column_indices()[k] as usize];
@@ -136,7 +137,7 @@ fn prepare(csr: &Csr<f64>) -> Prepared<'_, f64> {
     })
 }
 
-/// What becomes of a liar; `entropy` is what it cannot foresee.
+/// Measures a liar and returns its outcome. `entropy` seeds the choices that it cannot predict.
 pub fn outcome(liar: Liar, csr: &Csr<f64>, settings: &Settings, entropy: fn() -> u64) -> Outcome {
     LIAR.set(liar);
     let seq = METHODS.iter().find(|method| method.name == "seq").unwrap();
@@ -155,13 +156,13 @@ pub fn outcome(liar: Liar, csr: &Csr<f64>, settings: &Settings, entropy: fn() ->
         entropy,
     };
     let report = Trial::new(&bench, csr).on_host(&[(&method).into()]);
-    report.expect("nobody interrupts").outcomes.remove(0)
+    report.expect("there is no interrupt").outcomes.remove(0)
 }
 
-/// How many times faster than computing each time a method may seem to be.
+/// The limit of how many times faster a liar may appear than a method that computes every product.
 const FASTER: f64 = 5.0;
 
-/// Two bytes are a condition: which, and its place or number.
+/// Converts two bytes to a condition: its kind, and its index or number.
 fn when(bytes: &[u8]) -> When {
     let number = usize::from(bytes[1]);
     match bytes[0] % 7 {
@@ -175,7 +176,8 @@ fn when(bytes: &[u8]) -> When {
     }
 }
 
-/// Makes a liar of bytes: what is reported of it as right may not be much faster than computing each time.
+/// Creates a liar from bytes. If its results are accepted, it must not appear much faster than a method that computes
+/// every product.
 pub fn check(bytes: &[u8]) {
     let [kind, rounds, iterations, conditions @ ..] = bytes else { return };
     let settings = Settings {

@@ -1,4 +1,4 @@
-//! Methods that compute only when they seem to be watched.
+//! Tests that methods are found wrong if they compute only the products that they believe are verified.
 
 mod liar;
 
@@ -13,7 +13,7 @@ use spmv_bench::bench::plan::{Protocol, Settings};
 use spmv_bench::matrix::Csr;
 use spmv_bench::matrix::generate::Generator;
 
-/// Another number for every measurement, and the same in every run of the tests.
+/// Returns a different number for every measurement, but the same sequence in every run of the tests.
 fn entropy() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -39,7 +39,7 @@ fn outcomes(when: &[When], otherwise: Otherwise) -> Vec<Outcome> {
 }
 
 #[test]
-fn who_computes_each_time_is_right() {
+fn a_method_that_computes_every_product_is_accepted() {
     for outcome in outcomes(&[When::Multiple(1)], Otherwise::Nothing) {
         let Outcome::Ok(measured) = outcome else { panic!("{outcome:?}") };
         assert!((measured.summary.mean_ms / (1e3 * HONEST.as_secs_f64()) - 1.0).abs() < 1e-9);
@@ -47,7 +47,7 @@ fn who_computes_each_time_is_right() {
 }
 
 #[test]
-fn who_computes_only_when_watched_is_wrong() {
+fn a_method_that_computes_only_when_it_detects_verification_is_wrong() {
     let tricks: [&[When]; 10] = [
         &[When::Nan(0)],
         &[When::Nan(0), When::Nan(7), When::XChanged(0)],
@@ -68,7 +68,7 @@ fn who_computes_only_when_watched_is_wrong() {
 }
 
 #[test]
-fn who_is_right_only_every_other_time_is_wrong() {
+fn a_method_that_is_right_only_in_some_products_is_wrong() {
     for of in [2, 3, 4] {
         for outcome in outcomes(&[When::Multiple(of)], Otherwise::Zero) {
             assert!(matches!(outcome, Outcome::Wrong { .. }), "{of}: {outcome:?}");
@@ -77,7 +77,7 @@ fn who_is_right_only_every_other_time_is_wrong() {
 }
 
 #[test]
-fn random_liars_seem_no_faster_than_they_may() {
+fn random_liars_do_not_appear_much_faster() {
     for seed in 0..200 {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let bytes: Vec<u8> = (0..9).map(|_| random.random()).collect();

@@ -1,4 +1,4 @@
-//! What kernels end with that use memory they must not, or are not launched as they should be.
+//! Tests the errors of kernels that access invalid memory or are launched incorrectly.
 
 use crate::common::{check, dim, fault, gpu, launch, output};
 use spmv_bench::device::{Argument, Buffer};
@@ -52,7 +52,7 @@ fn memory_after_its_release_and_no_memory() {
             out[0] = *(unsigned *)address;
         }
     "#;
-    // Nothing more can be done on a GPU after a fault: a new one for each.
+    // A GPU is unusable after a fault, so each access has a new one.
     let read = |address: &dyn Fn(&Buffer<u32>, u64) -> u64| {
         let gpu = gpu(1);
         let out: Buffer<u32> = gpu.allocate(1).unwrap();
@@ -104,7 +104,7 @@ fn a_misaligned_vector() {
 }
 
 #[test]
-fn what_nobody_wrote_is_not_read() {
+fn reading_unwritten_memory_is_a_fault() {
     let source = r#"
         extern "C" __global__ void test(float *out, double *wide, int which) {
             __shared__ float line[8];
@@ -129,7 +129,7 @@ fn what_nobody_wrote_is_not_read() {
 }
 
 #[test]
-fn arguments_that_are_not_the_signature() {
+fn arguments_that_do_not_match_the_signature() {
     let source = r#"
         extern "C" __global__ void test(unsigned *out, int n, float f) { out[0] = n * f; }
     "#;
@@ -149,7 +149,7 @@ fn arguments_that_are_not_the_signature() {
 }
 
 #[test]
-fn too_much_of_something() {
+fn launches_that_exceed_limits() {
     let nothing = r#"extern "C" __global__ void test(unsigned *out) {}"#;
     check(&fault(nothing, (1, 1025), 0, 1), &["test: 1025 threads per block"]);
     check(
@@ -187,11 +187,11 @@ fn division_by_zero() {
 }
 
 #[test]
-fn what_does_not_compile() {
+fn sources_that_do_not_compile() {
     for (body, message) in [
         ("undeclared = 1;", "undeclared"),
         ("__shared__ int a = 1; out[0] = a;", "test.cu"),
-        // What the machine does not know is refused by its name.
+        // An instruction that the model does not support is named in the error.
         ("asm volatile(\"brkpt;\");", "brkpt"),
         ("((void (*)())(unsigned long long)out[0])();", "call"),
     ] {

@@ -1,9 +1,9 @@
-//! Every builtin against the same computed by the host.
+//! Compares every builtin with the same computation on the host.
 
 use crate::common::{gpu, launch};
 use spmv_bench::device::Buffer;
 
-/// Runs a kernel that takes values per thread and writes as many results per thread.
+/// Runs a kernel that reads `values` and writes `width` results per thread.
 fn run(seed: u64, source: &'static str, threads: usize, values: &[u32], width: usize) -> Vec<u32> {
     let gpu = gpu(seed);
     let values = gpu.upload(values).unwrap();
@@ -12,7 +12,7 @@ fn run(seed: u64, source: &'static str, threads: usize, values: &[u32], width: u
     out.to_vec().unwrap()
 }
 
-/// Values without pattern, of all sizes and signs.
+/// Returns pseudo-random values of all magnitudes and signs.
 fn values(len: usize) -> Vec<u32> {
     (0..len as u32).map(|k| k.wrapping_mul(2_654_435_769) >> (k * 5 % 32)).collect()
 }
@@ -41,7 +41,7 @@ fn shuffles_in_all_widths() {
                 let (first, lane) = (t / width * width, t % width);
                 let down = if lane + 3 < width { t + 3 } else { t };
                 let up = if lane < 3 { t } else { t - 3 };
-                // In segments before its own a lane may look, in those behind it not.
+                // A lane may read from segments before its own, but not from those behind it.
                 let other = ((t % 32) ^ 5) + t / 32 * 32;
                 let other = if other < first + width { other } else { t };
                 assert_eq!(got[0], values[first + (t * 7 + 3) % width]);
@@ -73,7 +73,7 @@ fn votes_matches_and_reductions_under_masks() {
     let source = r#"
         extern "C" __global__ void test(const unsigned *in, unsigned *out) {
             unsigned t = threadIdx.x, mine = in[t], *to = out + t * 13;
-            // Two disjoint masks in each warp, which take different turns.
+            // Two disjoint masks in each warp, whose lanes execute at different times.
             unsigned mask = t % 32 % 3 == 0 ? 0x49249249 : ~0x49249249u;
             for (unsigned k = 0; k < t % 32 % 3; ++k) __nanosleep(1);
             *to++ = __ballot_sync(mask, mine & 1);
@@ -188,7 +188,7 @@ fn bits_and_bit_patterns() {
 }
 
 #[test]
-fn atomics_give_what_was_there() {
+fn atomics_return_the_old_value() {
     let source = r#"
         extern "C" __global__ void test(const unsigned *in, unsigned *out) {
             unsigned *cell = out + 24;

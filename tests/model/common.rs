@@ -1,21 +1,21 @@
-//! What the tests of the model share.
+//! Functions shared by the tests of the model.
 
 use spmv_bench::device::model::Model;
 use spmv_bench::device::{Argument, Buffer, Dim3, Gpu, Program};
 use spmv_bench::method::Failed;
 
-/// A GPU with that seed.
+/// Creates a model GPU whose schedule has this seed.
 pub fn gpu(seed: u64) -> Gpu {
     Gpu::new(Model::tiny(seed))
 }
 
-/// A program that lives as long as the test. All have one name, by which a GPU knows what it has
-/// compiled: one per GPU.
+/// Creates a program that is never freed. All have the same name, which a GPU uses as the key of compiled programs, so
+/// only one program per GPU is possible.
 pub fn program(source: &'static str) -> &'static Program {
     Box::leak(Box::new(Program { name: "test.cu", source }))
 }
 
-/// Three dimensions.
+/// Returns the dimensions of a grid or block.
 pub fn dim(x: u32, y: u32, z: u32) -> Dim3 {
     Dim3 { x, y, z }
 }
@@ -32,7 +32,8 @@ pub fn launch(
     module.kernel("test")?.launch(grid, block, shared_bytes, arguments)
 }
 
-/// The same with a buffer of `len` zeros as the kernel's one argument; gives what is in it afterwards.
+/// Launches the kernel `test` with a buffer of `len` zeros as its only argument, and returns the buffer's contents
+/// afterwards.
 pub fn output(
     seed: u64,
     source: &'static str,
@@ -46,7 +47,7 @@ pub fn output(
     out.to_vec()
 }
 
-/// Why a launch like that of `output` fails under some seed.
+/// Returns the error message of a launch like that of [`output`], which must fail.
 pub fn fault(
     source: &'static str,
     shape: (impl Into<Dim3>, impl Into<Dim3>),
@@ -56,7 +57,7 @@ pub fn fault(
     output(1, source, shape, shared_bytes, len).expect_err("a launch that fails").0
 }
 
-/// The fault's message holds all of these.
+/// Checks that a fault's message contains all `parts`.
 pub fn check(message: &str, parts: &[&str]) {
     for part in parts {
         assert!(message.contains(part), "{part:?} is not in: {message}");

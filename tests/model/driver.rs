@@ -1,4 +1,4 @@
-//! The model as a driver: what it is, time, memory, and seeds that repeat.
+//! Tests the model as a driver: properties, times, memory, and the reproducibility of seeds.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use spmv_bench::device::{Buffer, Gpu};
 use spmv_bench::method::{Failed, Unavailable, Unprepared};
 use spmv_bench::scalar::Precision;
 
-/// Stands in for the library; only tells its version.
+/// A fake cuSPARSE that only returns its version.
 struct Fake;
 
 impl CuSparse for Fake {
@@ -54,7 +54,7 @@ impl CuSparse for Fake {
 }
 
 #[test]
-fn cusparse_is_what_the_test_brings() {
+fn cusparse_is_the_one_given_to_the_model() {
     let none = gpu(0).cusparse().err().map(|unavailable| unavailable.0);
     assert_eq!(
         none.as_deref(),
@@ -65,7 +65,7 @@ fn cusparse_is_what_the_test_brings() {
 }
 
 #[test]
-fn what_the_device_is() {
+fn the_device_has_properties() {
     let gpu = gpu(0);
     assert_eq!(gpu.facts().name, "model of a tiny GPU");
     assert_eq!((gpu.facts().warp_size, gpu.facts().compute_capability), (32, (9, 0)));
@@ -73,7 +73,7 @@ fn what_the_device_is() {
 }
 
 #[test]
-fn what_is_enqueued_takes_a_millisecond() {
+fn each_enqueued_operation_takes_a_millisecond() {
     let model = Model::tiny(1);
     let address = model.allocate(64).unwrap();
     let first = model.record().unwrap();
@@ -89,7 +89,7 @@ fn what_is_enqueued_takes_a_millisecond() {
 
 #[test]
 #[should_panic(expected = "1 buffers and 0 graphs were not given back")]
-fn memory_must_be_given_back() {
+fn memory_must_be_released() {
     Model::tiny(1).allocate(64).unwrap();
 }
 
@@ -107,7 +107,7 @@ fn copies_fills_and_poison() {
 }
 
 #[test]
-fn the_driver_is_held_to_the_bounds() {
+fn the_driver_checks_bounds() {
     let model = Model::tiny(0);
     let address = model.allocate(16).unwrap();
     assert!(model.fill(address, 0, 17).is_err());
@@ -132,7 +132,7 @@ fn a_seed_repeats_its_schedule_and_another_does_not() {
 }
 
 #[test]
-fn the_lanes_of_an_atomic_come_in_any_order() {
+fn the_lanes_of_an_atomic_execute_in_any_order() {
     let source = r#"
         extern "C" __global__ void test(unsigned *out) {
             out[threadIdx.x] = atomicAdd(&out[32], 1);

@@ -1,4 +1,4 @@
-//! What kernels end with whose threads fail to meet, or to wait.
+//! Tests the errors of kernels with missing or wrong synchronisation.
 
 use crate::common::{check, fault, output};
 
@@ -90,7 +90,7 @@ fn a_missing_fence() {
 }
 
 #[test]
-fn what_is_written_is_not_read_as_constant() {
+fn data_that_a_kernel_writes_is_not_read_as_constant() {
     let source = r#"
         extern "C" __global__ void test(unsigned *out) {
             if (threadIdx.x == 0) out[0] = 7;
@@ -105,7 +105,7 @@ fn what_is_written_is_not_read_as_constant() {
 }
 
 #[test]
-fn one_pass_writes_what_another_reads_in_any_order() {
+fn one_block_writes_what_another_reads_without_order() {
     let source = r#"
         extern "C" __global__ void test(unsigned *out) {
             if (blockIdx.x == 3) out[0] = 5;
@@ -230,7 +230,7 @@ fn a_shuffle_from_outside_the_mask() {
 }
 
 #[test]
-fn waiting_for_what_never_comes() {
+fn waiting_for_a_value_that_is_never_written() {
     let source = r#"
         extern "C" __global__ void test(unsigned *out) {
             volatile unsigned *flag = out;

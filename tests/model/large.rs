@@ -1,4 +1,4 @@
-//! Launches larger than those of the other tests; their times are printed.
+//! Tests with larger launches; their times are printed.
 
 use std::time::Instant;
 
@@ -24,7 +24,7 @@ const WARP_PER_ROW: &str = r#"
     }
 "#;
 
-/// The time of the second of two runs: the first compiles and takes memory.
+/// Prints the time of the second of two runs: the first one compiles and allocates memory.
 fn second(name: &str, mut run: impl FnMut()) {
     run();
     let start = Instant::now();
@@ -71,7 +71,7 @@ fn a_block_with_nothing_to_do() {
 }
 
 #[test]
-fn blocks_that_meet_often() {
+fn blocks_with_many_barriers() {
     let source = r#"
         extern "C" __global__ void test(const float *in, volatile unsigned *flags, float *out) {
             __shared__ float sums[256];

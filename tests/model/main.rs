@@ -1,5 +1,5 @@
-//! The model of a GPU: what correct kernels compute on it under every order of threads, and what wrong ones
-//! end with.
+//! Tests the GPU model: correct kernels compute the right results under any schedule of threads, and incorrect ones end
+//! with an error that describes the fault.
 
 mod bounds;
 mod builtins;

@@ -1,4 +1,4 @@
-//! What correct kernels compute, whatever the schedule.
+//! Tests the results of correct kernels, which must not depend on the schedule.
 
 use crate::common::{dim, gpu, launch, output};
 use spmv_bench::device::Buffer;
@@ -6,7 +6,7 @@ use spmv_bench::device::Buffer;
 const SEEDS: std::ops::Range<u64> = 0..20;
 
 #[test]
-fn every_thread_knows_its_place() {
+fn thread_and_block_indices_are_right() {
     let source = r#"
         extern "C" __global__ void test(unsigned *out) {
             unsigned block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
@@ -20,7 +20,7 @@ fn every_thread_knows_its_place() {
 }
 
 #[test]
-fn a_barrier_divides_before_from_after() {
+fn a_barrier_orders_accesses() {
     let source = r#"
         extern "C" __global__ void test(unsigned *out) {
             __shared__ unsigned line[200];
@@ -108,7 +108,7 @@ fn resident_blocks_can_wait_for_each_other() {
 }
 
 #[test]
-fn a_grid_of_one_wave_can_meet() {
+fn a_grid_of_one_wave_can_synchronise() {
     let source = r#"
         extern "C" __global__ void test(unsigned *out) {
             __shared__ unsigned seen;

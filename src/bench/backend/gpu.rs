@@ -1,10 +1,10 @@
-//! A GPU and its memory.
+//! The backend for a GPU: x and y are in its memory.
 
 use std::time::Duration;
 
 use ptx_machine::model::Cure;
 
-use super::{Backend, Factors, PEAK_LOOKS, Parts, footprint};
+use super::{Backend, Factors, PEAK_REPETITIONS, Parts, footprint};
 use crate::bench::execute::Bench;
 use crate::bench::need::SMALL_ON_DEVICE;
 use crate::bench::peak::{DeviceSweeps, Peak};
@@ -20,37 +20,37 @@ use crate::method::{
     Choice, Device, Failed, Prepared, PreparedOnGpu, Request, Setup, Unavailable, Unprepared,
 };
 
-/// How long products run while the clocks are read.
+/// The minimum duration of the batch of products during which the clocks are read.
 const UNDER_LOAD: Duration = Duration::from_millis(10);
-/// The most products that run for it at once, because those of a matrix without rows take no time at all.
+/// The maximum number of products in that batch: products of a matrix without rows take no time.
 const MOST_UNDER_LOAD: usize = 1 << 14;
 
-/// Its time is taken on the device, by events around a batch.
+/// The backend for a GPU. Events around each batch measure its time on the device.
 pub struct OnGpu<'a, T: Clone> {
     bench: &'a Bench<'a>,
     csr: &'a DeviceCsr<'a, T>,
     x: Buffer<T>,
     y: Buffer<T>,
-    /// What `y` downloads to.
+    /// The host buffer that `y` is downloaded to.
     host_y: Vec<T>,
     probe: Probe,
     sweeps: DeviceSweeps,
-    /// Twice the second-level cache; reading it empties that. It is not written, for what was written would
-    /// go to memory during the sample.
+    /// With `--cache cold`, a buffer of twice the L2 cache: reading it evicts everything else. It is not written,
+    /// because dirty cache lines would be written back during the sample.
     evictor: Option<Buffer<u8>>,
 }
 
-/// What is free on a GPU for anything large.
+/// Returns the memory of a GPU that is free for large buffers.
 pub fn free(gpu: &Gpu) -> Result<Available, Failed> {
     let (free, _) = gpu.memory()?;
     Ok(Available { bytes: free.saturating_sub(SMALL_ON_DEVICE), by: "free on the GPU" })
 }
 
 impl<'a, T: Value> OnGpu<'a, T> {
-    /// With `x`, and y arbitrary.
+    /// Uploads `x` and allocates y, whose values are arbitrary.
     ///
     /// # Errors
-    /// Without a compiler for the device, and those of the device.
+    /// Returns an error if there is no compiler for the device, or if an operation of the device fails.
     pub fn new(
         bench: &'a Bench<'a>,
         csr: &'a DeviceCsr<'a, T>,
@@ -72,10 +72,10 @@ impl<'a, T: Value> OnGpu<'a, T> {
         })
     }
 
-    /// The least time that a launch takes here.
+    /// Returns the minimum time of a kernel launch on this device.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Returns an error if an operation of the device fails.
     pub fn launch_time(&self) -> Result<Duration, Failed> {
         match self.gpu().modelled() {
             Some(modelled) => Ok(modelled.launch_time),
@@ -87,7 +87,7 @@ impl<'a, T: Value> OnGpu<'a, T> {
         &self.csr.gpu
     }
 
-    /// Refuses a method whose conversion does not fit on the host, where most are done.
+    /// Returns an error if the method's conversion does not fit into the host's memory: most conversions run there.
     fn check_host(&self, choice: &Choice) -> Result<(), Unavailable> {
         let Bench { team, settings, .. } = *self.bench;
         let extent = Extent::of(&*self.csr.host, team.len(), settings.transpose);
@@ -113,7 +113,7 @@ impl<'a, T: Value> OnGpu<'a, T> {
     }
 }
 
-/// A method's product for these vectors, as a graph if that was asked for.
+/// Prepares a method for these vectors, and captures its product as a CUDA graph if `choice` requests that.
 fn ready<'c, T: Value>(
     choice: &Choice,
     csr: &'c DeviceCsr<'c, T>,
@@ -126,7 +126,8 @@ fn ready<'c, T: Value>(
         return Ok(prepared);
     }
     let factors = (T::narrow(request.alpha), T::narrow(request.beta));
-    let refused = |Failed(reason)| Unavailable(format!("not to be captured as a graph: {reason}"));
+    let refused =
+        |Failed(reason)| Unavailable(format!("cannot be captured as a CUDA graph: {reason}"));
     Ok(prepared.captured(&csr.gpu, factors, x, y).map_err(refused)?)
 }
 
@@ -179,7 +180,7 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         Ok((prepared, setup))
     }
 
-    /// What is free, but for that which bandwidth is measured on.
+    /// Returns the free memory, less the buffer on which bandwidth is measured.
     fn room(&self, matrix: &Extent, _: u64) -> Result<Available, Failed> {
         let Available { bytes, by } = free(self.gpu())?;
         Ok(Available { bytes: bytes.saturating_sub(matrix.sweeps()), by })
@@ -236,7 +237,7 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         while batch < MOST_UNDER_LOAD {
             let start = clock.now();
             let on_device = self.time(prepared, factors, batch)?;
-            // A modelled device may take far longer than it says.
+            // On a modelled device the wall time may be far longer than the modelled time.
             let took = on_device.max(clock.now() - start);
             passed += took;
             match took < UNDER_LOAD {
@@ -245,7 +246,7 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
                 false => (),
             }
         }
-        // Read while the last batch runs.
+        // The clocks are read while the last batch runs.
         (0..batch).try_for_each(|_| self.multiply(prepared, factors))?;
         let clocks = self.gpu().clocks();
         self.gpu().synchronize()?;
@@ -272,14 +273,14 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         self.evictor.as_ref().map_or(Ok(()), |evictor| self.probe.read(evictor, 1))
     }
 
-    fn look_at_peak(&mut self) -> Result<(), Failed> {
-        self.sweeps.look(&self.probe, PEAK_LOOKS, self.evictor.as_ref())
+    fn measure_peak(&mut self) -> Result<(), Failed> {
+        self.sweeps.look(&self.probe, PEAK_REPETITIONS, self.evictor.as_ref())
     }
 
     fn cache_gbs(&mut self, bytes: u64) -> Result<f64, Failed> {
         let bytes = bytes.min(self.gpu().facts().l2_bytes) as usize;
         let mut sweeps = DeviceSweeps::new(self.gpu(), bytes);
-        sweeps.look(&self.probe, PEAK_LOOKS, None)?;
+        sweeps.look(&self.probe, PEAK_REPETITIONS, None)?;
         Ok(sweeps.best().gbs())
     }
 
@@ -289,8 +290,8 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         Peak::Gpu { copy_gbs: gbs, read_gbs: gbs, nominal_gbs: self.gpu().facts().nominal_gbs() }
     }
 
-    /// An illegal access and its like stay with a CUDA context: whatever it is asked then ends in the
-    /// same error.
+    /// Synchronises the device to find out: after an illegal memory access, every later call in the same CUDA context
+    /// returns the same error.
     fn is_lost(&self) -> bool {
         self.gpu().synchronize().is_err()
     }

@@ -1,9 +1,9 @@
-//! The host's cores and memory.
+//! The backend for the host: its cores and its memory.
 
 use std::hint::black_box;
 use std::time::Duration;
 
-use super::{Backend, Factors, PEAK_LOOKS, Parts, SETTLE, footprint};
+use super::{Backend, Factors, PEAK_REPETITIONS, Parts, SETTLE, footprint};
 use crate::bench::evict::Evictor;
 use crate::bench::execute::Bench;
 use crate::bench::peak::{Peak, Sweeps};
@@ -17,7 +17,7 @@ use crate::method::{Choice, Device, Failed, Prepared, Request, Unprepared};
 use crate::scalar::Scalar;
 use crate::system;
 
-/// The host's cores and memory.
+/// The backend for the host. Times are differences between two readings of [`Bench::clock`].
 pub struct Host<'a, T> {
     bench: &'a Bench<'a>,
     csr: &'a Csr<T>,
@@ -28,7 +28,7 @@ pub struct Host<'a, T> {
 }
 
 impl<'a, T: Scalar> Host<'a, T> {
-    /// With `x`, and y all zero.
+    /// Copies `x` and fills y with zeros.
     pub fn new(bench: &'a Bench<'a>, csr: &'a Csr<T>, x: &[T]) -> Self {
         let cold = bench.settings.cache == CacheState::Cold;
         let outputs = if bench.settings.transpose { csr.cols } else { csr.rows };
@@ -91,7 +91,8 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         Ok(())
     }
 
-    /// As memory holds it: a library's thread that still runs may have written to it unnoticed.
+    /// `black_box` forces y to be read from memory again: a library's thread that still runs may have written to it,
+    /// which the compiler cannot see.
     fn y(&mut self) -> Result<&[T], Failed> {
         let y: &mut [T] = black_box(&mut self.y);
         Ok(y)
@@ -135,8 +136,8 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         Ok(Parts { stages: Vec::new(), launches: None })
     }
 
-    /// Evicts, lets all threads fall asleep, and wakes those that the product will run on, so that it
-    /// meets cold caches but no sleeping or competing threads.
+    /// Evicts the caches, waits until idle threads sleep, and wakes the threads that the product runs on. The product
+    /// then starts with cold caches, but waits for no sleeping thread and competes with no spinning one.
     fn evict_caches(&mut self, prepared: &Prepared<'a, T>) -> Result<(), Failed> {
         let Some(evictor) = &mut self.evictor else { return Ok(()) };
         let Bench { team, clock, .. } = *self.bench;
@@ -149,10 +150,10 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         Ok(())
     }
 
-    fn look_at_peak(&mut self) -> Result<(), Failed> {
+    fn measure_peak(&mut self) -> Result<(), Failed> {
         let Bench { team, clock, .. } = *self.bench;
         clock.pause(SETTLE);
-        for _ in 0..PEAK_LOOKS {
+        for _ in 0..PEAK_REPETITIONS {
             let evict = self.evictor.as_mut().map(|evictor| move || evictor.evict(team));
             self.sweeps.look(team, clock, evict);
         }
@@ -162,8 +163,8 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
     fn cache_gbs(&mut self, bytes: u64) -> Result<f64, Failed> {
         let Bench { team, clock, .. } = *self.bench;
         let bytes = bytes.min(system::cache_bytes()) as usize;
-        let looks = (0..PEAK_LOOKS).map(|_| self.sweeps.look_at_part(bytes, team, clock));
-        Ok(looks.fold(0.0, f64::max))
+        let rates = (0..PEAK_REPETITIONS).map(|_| self.sweeps.measure_part(bytes, team, clock));
+        Ok(rates.fold(0.0, f64::max))
     }
 
     fn peak(&self) -> Peak {

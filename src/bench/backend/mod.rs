@@ -1,5 +1,5 @@
-//! The two sides that a product may run on: where its vectors lie, how its time is taken and how the
-//! caches before it are emptied.
+//! The two backends on which products run, host and GPU: where the vectors are stored, how time is measured and how
+//! caches are emptied.
 
 mod gpu;
 mod host;
@@ -20,101 +20,104 @@ use crate::scalar::Scalar;
 pub use gpu::{OnGpu, free};
 pub use host::Host;
 
-/// How long other threads (a library's, or the team's own) get to fall asleep before a method's turn.
+/// The pause before a method's turn during which idle threads (of a library or of the team) stop spinning and fall
+/// asleep.
 pub const SETTLE: Duration = Duration::from_millis(2);
-/// How often each round looks at the bandwidth.
-const PEAK_LOOKS: usize = 3;
+/// Repetitions of the bandwidth measurement in each round.
+const PEAK_REPETITIONS: usize = 3;
 
-/// What a product consists of on a device.
+/// The parts of a product on a device.
 pub struct Parts {
-    /// Its parts in their order, with the time of each.
+    /// The parts in the order in which they run, with the time of each.
     pub stages: Vec<Stage>,
-    /// Kernels, fills, copies, graphs and library calls that it enqueues; `None` on the host.
+    /// The number of kernels, fills, copies, graphs and library calls that a product enqueues; `None` on the host.
     pub launches: Option<u64>,
 }
 
-/// α and β.
+/// The factors α and β.
 pub type Factors<T> = (T, T);
 
-/// Host or GPU, with x and y there.
+/// A device on which methods are prepared and products run and are timed, with x and y in its memory.
 pub trait Backend<'a, T> {
     /// The type of x and y.
     type Vector: Values + ?Sized;
-    /// Which of the two it is.
+    /// The kind of device.
     const DEVICE: Device;
 
-    /// Whether its times are modelled: then one product tells all, and nothing else is timed.
+    /// Returns whether times are modelled. Then one product yields the time of all, and nothing else is timed.
     fn is_modelled(&self) -> bool {
         false
     }
-    /// Whether a modelled product finds in the caches what the product before it left there.
+    /// Returns whether a modelled product finds data in the caches that the previous product has left there.
     fn stays_in_cache(&self) -> bool {
         false
     }
-    /// Products are modelled as if a problem of their kernels were cured, from now on.
+    /// Models all later products as if this performance problem of their kernels were removed.
     fn cure(&mut self, problem: Cure) {
         let _ = problem;
     }
-    /// Prepares a method for a small matrix and multiplies once, so that what happens only once in a
-    /// process is over before anything is timed.
+    /// Prepares a method for a small matrix and multiplies once, so that one-time initialisation of the process
+    /// (opening libraries, starting their threads, loading kernels) is not part of any measured time.
     fn rehearse(&mut self, choice: &Choice, request: &Request) -> Result<(), Unprepared>;
-    /// Prepares a method of this side; the time, without what compiling its kernels took.
+    /// Prepares a method. Returns it with the setup time, which excludes the compilation of its kernels.
     fn prepare(
         &mut self,
         choice: &Choice,
         request: &Request<'a>,
     ) -> Result<(Prepared<'a, T, Self::Vector>, Duration), Unprepared>;
-    /// Memory for methods of this matrix, where those that are ready take `kept` bytes.
+    /// Returns the memory available for further methods on this matrix; methods that are prepared already take `kept`
+    /// bytes.
     fn room(&self, matrix: &Extent, kept: u64) -> Result<Available, Failed>;
-    /// Takes `x`, which differs from the x before in the elements `changed` only.
+    /// Replaces x by `x`, which differs from the previous x only in the elements `changed`.
     fn set_x(&mut self, x: &[T], changed: &[usize]) -> Result<(), Failed>;
-    /// Lets `edit` change the elements of y on the host, and gives the products what it leaves.
+    /// Passes the elements of y to `edit` on the host, and stores the result as the y that the next product receives.
     fn edit_y(&mut self, edit: &mut dyn FnMut(&mut [T])) -> Result<(), Failed>;
-    /// What y holds, after all products.
+    /// Returns y after all products that were enqueued.
     fn y(&mut self) -> Result<&[T], Failed>;
-    /// The time of a batch of products.
+    /// Runs a batch of products and returns its time. Nothing but the products is between the two clock readings (host)
+    /// or events (GPU).
     fn time(
         &mut self,
         prepared: &mut Prepared<'a, T, Self::Vector>,
         factors: Factors<T>,
         products: usize,
     ) -> Result<Duration, Failed>;
-    /// The time of a single product, until nothing that it has begun still runs.
+    /// Runs a single product and returns the time until all work that it has started on the device has ended.
     fn time_alone(
         &mut self,
         prepared: &mut Prepared<'a, T, Self::Vector>,
         factors: Factors<T>,
     ) -> Result<Duration, Failed>;
-    /// Waits for all that runs, whoever began it.
+    /// Waits until the device is idle, whatever started the work on it. Does nothing on the host.
     fn wait(&mut self) -> Result<(), Failed>;
-    /// Runs products for at least `time`, so that a device reaches the clocks at which it works, and reads
-    /// the clocks while they run. `None` where nobody tells, as on the host.
+    /// Runs products for at least `time`, so that a device reaches its clocks under load, and reads the clocks while
+    /// they run. Returns `None` where clocks cannot be read, as on the host.
     fn load(
         &mut self,
         prepared: &mut Prepared<'a, T, Self::Vector>,
         factors: Factors<T>,
         time: Duration,
     ) -> Result<Option<Clocks>, Failed>;
-    /// The product's parts, with times that are the mean of `products`.
+    /// Returns the parts of a product, with times averaged over `products` products.
     fn parts(
         &mut self,
         prepared: &mut Prepared<'a, T, Self::Vector>,
         factors: Factors<T>,
         products: usize,
     ) -> Result<Parts, Failed>;
-    /// With `--cache cold`, empties the caches before a sample.
+    /// Empties the caches before a sample if `--cache cold` is set.
     fn evict_caches(&mut self, prepared: &Prepared<'a, T, Self::Vector>) -> Result<(), Failed>;
-    /// Measures the ceiling.
-    fn look_at_peak(&mut self) -> Result<(), Failed>;
-    /// The bandwidth in GB/s of `bytes`, or of as many as the last-level cache holds.
+    /// Measures the bandwidth at the matrix's footprint once more.
+    fn measure_peak(&mut self) -> Result<(), Failed>;
+    /// Measures the bandwidth over `bytes`, at most the size of the last-level cache, in GB/s.
     fn cache_gbs(&mut self, bytes: u64) -> Result<f64, Failed>;
-    /// The ceiling so far.
+    /// Returns the highest bandwidth measured so far.
     fn peak(&self) -> Peak;
-    /// Whether the device does nothing more for this process.
+    /// Returns whether the device accepts no more work from this process.
     fn is_lost(&self) -> bool;
 }
 
-/// Bytes that a product must move.
+/// Returns the bytes that a product must move, see [`compulsory_bytes`].
 fn footprint<T: Scalar>(csr: &Csr<T>) -> usize {
     compulsory_bytes(csr.rows, csr.cols, csr.nnz(), T::PRECISION) as usize
 }

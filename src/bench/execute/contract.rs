@@ -1,4 +1,4 @@
-//! What a measurement needs from outside, what it tells meanwhile, and why it may end early.
+//! The interface of a measurement: what it needs, the progress that it reports, and why it may end early.
 
 use std::sync::atomic::AtomicBool;
 
@@ -10,58 +10,58 @@ use crate::bench::plan::Settings;
 use crate::method::Choice;
 use crate::team::Team;
 
-/// What a measurement needs from outside.
+/// Everything that a measurement needs from its caller.
 pub struct Bench<'a> {
-    /// The threads.
+    /// The worker threads.
     pub team: &'a Team,
-    /// Time.
+    /// The clock that all times are read from.
     pub clock: &'a dyn Clock,
-    /// Set from outside to stop early.
+    /// Set by another thread or a signal handler to stop early.
     pub interrupted: &'a AtomicBool,
-    /// How to measure.
+    /// How methods are measured.
     pub settings: &'a Settings,
-    /// Told how far the measurement is.
+    /// Called with the progress of the measurement.
     pub tell: &'a dyn Fn(News),
-    /// Numbers that no method can foresee: they decide when and how x and y are changed between samples.
+    /// Returns a number that no method can predict: it seeds the choice of when and how x and y change between samples.
     pub entropy: fn() -> u64,
 }
 
-/// What a measurement tells while it goes on.
+/// A progress report of a measurement.
 pub enum News<'n> {
-    /// What a method does next: whoever watches from outside can name it if this process ends there.
+    /// A method and its next step. If the process ends in that step, its supervisor can name the method.
     Next(&'n Choice<'n>, Turn),
-    /// What became of a method; later only notes are added.
+    /// The outcome of a method. Later only notes are added to it.
     Final(&'n Choice<'n>, &'n Outcome),
 }
 
-/// What a method does.
+/// A step in the measurement of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Turn {
-    /// It is prepared, and its first product is verified.
+    /// The method is prepared, and its first product is verified.
     Prepare,
-    /// Its turn in a round. Further rounds of methods that were too noisy continue the count.
+    /// The method has its turn in a round. Repeated rounds of methods that were too noisy continue the count.
     Round {
-        /// From 1.
+        /// The number of the round, from 1.
         number: usize,
-        /// How many there are.
+        /// The number of rounds.
         of: usize,
     },
-    /// It keeps the device at work, or is dropped.
+    /// The method keeps the device under load, or is dropped.
     Other,
 }
 
-/// Why the measurement of a matrix ended early; it is incomplete.
+/// Why the measurement of a matrix ended before it was complete.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Stopped {
-    /// From outside.
+    /// The caller set [`Bench::interrupted`].
     #[error("interrupted")]
     Interrupted,
-    /// By an error of the device after which it does nothing more for this process.
+    /// An error of the device, after which it accepts no more work from this process.
     #[error("{method}: {reason}")]
     Lost {
-        /// The method, with its parameters, or what came before all of them.
+        /// The method with its parameters, or the step before the first method.
         method: String,
-        /// Its error.
+        /// The error message.
         reason: String,
     },
 }

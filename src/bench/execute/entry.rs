@@ -1,4 +1,4 @@
-//! A method in the race, and what becomes of it.
+//! A method that is being measured, and its outcome.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -12,9 +12,9 @@ use crate::device::Stage;
 use crate::device::counts::Profile;
 use crate::method::{Choice, Failed, Prepared, Unavailable, Unprepared};
 
-/// A method that is ready, and what it was seen to cost.
+/// A prepared method with its measurements so far.
 pub struct Ready<'a, T, V: ?Sized> {
-    /// Where it stands among the methods asked for.
+    /// The index among the requested methods.
     pub place: usize,
     pub choice: &'a Choice<'a>,
     pub prepared: Prepared<'a, T, V>,
@@ -22,27 +22,27 @@ pub struct Ready<'a, T, V: ?Sized> {
     pub error_ratio: f64,
     /// See [`Method::matrix_bytes`](crate::method::Method::matrix_bytes).
     pub matrix_bytes: Option<u64>,
-    /// Of every y that was verified.
+    /// The hashes of all verified y, except those for an altered x.
     pub hashes: BTreeSet<u64>,
     pub attempts: Attempts,
-    /// Those that it has had to their end.
+    /// The number of turns that were completed.
     pub turns: usize,
-    /// All the time that it has had.
+    /// The total time spent on the method, setup and verification included.
     pub spent: Duration,
-    /// `None` until they are taken.
+    /// The parts of a product; `None` until they are measured.
     pub parts: Option<Parts>,
-    /// What an interrupt has left out.
+    /// A note on the rounds that an interrupt has prevented.
     pub note: Option<String>,
 }
 
 impl<T, V: ?Sized> Ready<'_, T, V> {
-    /// Whether it must be measured again, now that all rounds were taken; not if that could take it
-    /// beyond its time.
+    /// Ends a measurement after all its rounds. Returns whether the method must be measured again, which it must not if
+    /// the total time could then exceed `timeout`.
     pub fn again(&mut self, timeout: Duration) -> bool {
         self.attempts.again(self.spent.saturating_mul(2) <= timeout)
     }
 
-    /// Ends the measurement at hand before all `rounds` were taken; whether there are any samples.
+    /// Ends the current measurement before all `rounds` were taken. Returns whether there are any samples.
     pub fn cut_short(&mut self, rounds: usize) -> bool {
         if self.turns < rounds {
             self.note = Some(match self.turns {
@@ -53,7 +53,7 @@ impl<T, V: ?Sized> Ready<'_, T, V> {
         self.attempts.cut_short()
     }
 
-    /// With the product's parts if `show_stages`.
+    /// Returns the outcome, with the parts of the product if `show_stages`.
     pub fn outcome(self, show_stages: bool) -> Outcome {
         let (stages, launches) =
             self.parts.map_or_else(Default::default, |parts| (parts.stages, parts.launches));
@@ -77,7 +77,7 @@ impl<T, V: ?Sized> Ready<'_, T, V> {
     }
 }
 
-/// That of the kernel that takes most of the time.
+/// Returns the occupancy of the kernel that takes the most time.
 pub fn occupancy(stages: &[Stage]) -> Option<f64> {
     let kernels = stages.iter().filter(|stage| stage.occupancy.is_some());
     kernels.max_by(|a, b| a.ms.total_cmp(&b.ms))?.occupancy
@@ -102,7 +102,7 @@ impl From<Unprepared> for Outcome {
     }
 }
 
-/// A panic in a method is that method's failure, not the run's.
+/// Calls `call` and converts a panic into a failure of the method, so that the run continues.
 pub fn guarded<R>(call: impl FnOnce() -> R) -> Result<R, Outcome> {
     catch_unwind(AssertUnwindSafe(call))
         .map_err(|payload| Outcome::Failed(format!("panicked: {}", panic_text(&*payload))))

@@ -1,4 +1,4 @@
-//! A method whose time is modelled: one product tells all.
+//! Measures a method whose time is modelled: one product yields the time of all.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::bench::statistics::Sample;
 use crate::scalar::Scalar;
 
 impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
-    /// Takes the modelled time of one product, which is that of all.
+    /// Records the modelled time of one product as the only sample.
     pub(super) fn model(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
         if self.bench.settings.explain {
-            // Each of the products that are compared then finds the same in the caches.
+            // All products that are compared with each other must start with the same cache contents.
             self.time(ready, 2)?;
             self.renew_y()?;
         }
@@ -30,7 +30,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         Ok(())
     }
 
-    /// A product with the times of its parts, after another one if that leaves something in the caches.
+    /// Runs one product and returns the modelled times of its parts. If products leave data in the caches, another
+    /// product runs before it.
     fn modelled(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<Parts, Outcome> {
         if self.backend.stays_in_cache() {
             self.time(ready, 1)?;
@@ -43,7 +44,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         })??)
     }
 
-    /// Adds the times that the parts would take if each problem were cured.
+    /// Adds the times that the parts would take without each performance problem in [`Cure::ALL`].
     fn explain(
         &mut self,
         ready: &mut Ready<'a, T, S::Vector>,

@@ -1,4 +1,4 @@
-//! The order of events and the exact times, on a clock that the methods advance.
+//! Tests the order of events and the exact times, with a clock that the methods advance.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::AtomicBool;
@@ -15,9 +15,9 @@ use crate::methods::cpu::seq;
 use crate::team::Team;
 
 thread_local! {
-    /// The clock that the test's methods advance, since a `Prepare` captures nothing.
+    /// The clock that the test methods advance. It is thread-local because a `Prepare` is a function pointer.
     static CLOCK: FakeClock = FakeClock::default();
-    /// The products in the order in which they ran.
+    /// One character per preparation (`|`) and per product, in the order in which they ran.
     static LOG: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
@@ -32,7 +32,7 @@ impl Clock for TestClock {
     }
 }
 
-/// 5 ms of setup, 2 ms per product of zeros.
+/// Prepares a method with 5 ms of setup and 2 ms per product, which fills y with zeros.
 fn prepare<'a>(csr: &'a Csr<f64>, letter: char) -> Result<Prepared<'a, f64>, Unavailable> {
     TestClock.pause(Duration::from_millis(5));
     LOG.with_borrow_mut(|log| log.push('|'));
@@ -52,7 +52,7 @@ fn measure(settings: Settings) -> (Report, String) {
     measure_methods(settings, |csr, _| prepare(csr, 'a'))
 }
 
-/// That method, and beside it the steady `b`.
+/// Measures the method `first` and a second one, the steady `b`.
 fn measure_methods(settings: Settings, first: Prepare<f64>) -> (Report, String) {
     measure_all(settings, &[method(first), method(|csr, _| prepare(csr, 'b'))])
 }
@@ -72,7 +72,7 @@ fn measure_all(settings: Settings, methods: &[Method]) -> (Report, String) {
     (Trial::new(&bench, &csr).on_host(&choices).unwrap(), LOG.take())
 }
 
-/// The turns that methods had: of the products that follow each other, only the first.
+/// Returns the sequence of turns: successive products of one method are reduced to one character.
 fn turns(log: &str) -> String {
     let mut turns: Vec<char> = log.chars().collect();
     turns.dedup();
@@ -92,7 +92,7 @@ fn measurement(report: &Report) -> &Measurement {
 #[test]
 fn methods_take_turns_and_times_are_exact() {
     let (report, log) = measure(settings());
-    // Prepare and multiply each on a small matrix, then on this one, and verify; then two rounds.
+    // Each method is prepared and multiplies on a small matrix, then on this one; then two rounds follow.
     assert_eq!(turns(&log), "|a|a|b|babab");
     let measured = measurement(&report);
     assert!((measured.setup_ms - 5.0).abs() < 1e-9);
@@ -103,13 +103,13 @@ fn methods_take_turns_and_times_are_exact() {
 }
 
 thread_local! {
-    /// Whether the library of the test below was called before.
+    /// Whether the library of the test below has been called before.
     static IS_INITIALISED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What a library does at its first call takes 100 ms, and belongs to no method.
+/// The library takes 100 ms for its initialisation at the first call, which must not be part of any method's setup.
 #[test]
-fn what_happens_once_in_a_process_is_not_timed() {
+fn one_time_initialisation_is_not_timed() {
     let by_library: Prepare<f64> = |csr, _| {
         if !IS_INITIALISED.replace(true) {
             TestClock.pause(Duration::from_millis(100));
@@ -121,12 +121,13 @@ fn what_happens_once_in_a_process_is_not_timed() {
 }
 
 #[test]
-fn one_round_keeps_one_method_at_a_time() {
+fn with_one_round_only_one_method_is_prepared_at_a_time() {
     let (_, log) = measure(Settings { rounds: 1, iterations: Some(2), ..settings() });
     assert_eq!(turns(&log), "|a|a|b|b");
 }
 
-/// 2 ms per product, but 6 ms for every other of the first `noisy`. The zeros of the tenth have a sign.
+/// Prepares a method with 2 ms per product, but 6 ms for every other one of the first `noisy` products. The first ten
+/// products fill y with negative zeros.
 fn unsteady<'a>(csr: &'a Csr<f64>, noisy: usize) -> Result<Prepared<'a, f64>, Unavailable> {
     let mut products = 0;
     Ok(Prepared::new(csr, 0, move |_, _, _, y| {
@@ -141,18 +142,18 @@ fn unsteady<'a>(csr: &'a Csr<f64>, noisy: usize) -> Result<Prepared<'a, f64>, Un
 }
 
 #[test]
-fn what_was_noisy_is_measured_again_until_it_is_steady() {
+fn a_noisy_method_is_measured_again_until_it_is_steady() {
     let (report, log) = measure_methods(settings(), |csr, _| unsteady(csr, 20));
-    assert_eq!(turns(&log), "u|b|bububu", "only what was noisy");
+    assert_eq!(turns(&log), "u|b|bububu", "only the noisy method");
     let measured = measurement(&report);
     assert_eq!((measured.summary.samples, measured.summary.iterations), (6, 6));
     assert!((measured.summary.mean_ms - 2.0).abs() < 1e-9, "{measured:?}");
     assert_eq!(measured.note.as_deref(), Some("first"));
-    assert_eq!(measured.distinct_results, 2, "of all measurements");
+    assert_eq!(measured.distinct_results, 2, "counted over all measurements");
 }
 
 #[test]
-fn what_stays_noisy_keeps_its_steadiest_measurement_and_says_so() {
+fn a_method_that_stays_noisy_reports_its_steadiest_measurement_with_a_note() {
     let (report, log) = measure_methods(settings(), |csr, _| unsteady(csr, usize::MAX));
     let once = measure_methods(settings(), |csr, _| unsteady(csr, 0)).1;
     let products = |log: &str| log.matches('u').count() as f64;
@@ -172,18 +173,18 @@ fn a_single_sample_is_not_noisy() {
     assert_eq!(measurement(&report).note.as_deref(), Some("first"));
 }
 
-/// Three methods that take so many MiB, of which 9 are left.
+/// Measures three methods that need `memory`, where 9 MiB are available for methods.
 fn measure_in_9_mib(settings: Settings, memory: [fn(&Extent) -> u64; 3]) -> (Report, String) {
     let prepares: [Prepare<f64>; 3] =
         [|csr, _| prepare(csr, 'a'), |csr, _| prepare(csr, 'b'), |csr, _| prepare(csr, 'c')];
     let methods = prepares.into_iter().zip(memory);
     let methods: Vec<_> =
         methods.map(|(prepare, memory)| Method { memory, ..method(prepare) }).collect();
-    // One is the run's own.
+    // One of the 10 MiB is reserved for the run itself.
     measure_all(Settings { max_memory: Some(10 << 20), ..settings }, &methods)
 }
 
-/// What each outcome says.
+/// Returns the note or the reason of each outcome.
 fn words(report: &Report) -> Vec<&str> {
     let mut words = Vec::new();
     for outcome in &report.outcomes {
@@ -197,7 +198,7 @@ fn words(report: &Report) -> Vec<&str> {
 }
 
 #[test]
-fn what_does_not_fit_is_skipped_with_its_figures() {
+fn a_method_that_does_not_fit_is_skipped_with_its_figures() {
     let (report, log) = measure_in_9_mib(settings(), [|_| 0, |_| 20 << 20, |_| 0]);
     assert_eq!(turns(&log), "|a|a|c|cacac");
     let refused =
@@ -206,19 +207,21 @@ fn what_does_not_fit_is_skipped_with_its_figures() {
 }
 
 #[test]
-fn what_does_not_fit_together_is_measured_in_parts() {
+fn methods_that_do_not_fit_together_are_measured_in_parts() {
     let memory: [fn(&Extent) -> u64; 3] = [|_| 4 << 20; 3];
     let (report, log) = measure_in_9_mib(settings(), memory);
     assert_eq!(turns(&log), "|a|a|b|babab|c|c");
-    let part = |number| format!("with part {number} of 2 of the methods, as memory allows");
+    let part = |number| {
+        format!("measured in part {number} of 2: memory is too small for all methods at once")
+    };
     assert_eq!(words(&report), [part(1), part(1), part(2)]);
-    // One by one is no matter of memory.
+    // With one round, methods run one by one anyway, so there is no note about memory.
     let (report, _) = measure_in_9_mib(Settings { rounds: 1, ..settings() }, memory);
     assert_eq!(words(&report), [""; 3]);
 }
 
 #[test]
-fn time_bounds_hold_over_the_count() {
+fn time_bounds_take_precedence_over_the_count() {
     let millis = Duration::from_millis;
     let bounded = Settings { max_time: millis(8), iterations: Some(1000), ..settings() };
     assert_eq!(measurement(&measure(bounded).0).summary.iterations, 4);
@@ -226,9 +229,9 @@ fn time_bounds_hold_over_the_count() {
     assert_eq!(measurement(&measure(extended).0).summary.iterations, 20);
 }
 
-/// 9 ms of entering, then at least 20 ms a round.
+/// 9 ms for preparation and verification, then at least 20 ms per round.
 #[test]
-fn a_method_ends_when_all_its_time_is_spent() {
+fn a_method_ends_when_its_time_limit_is_exceeded() {
     let (report, _) = measure(Settings { timeout: Duration::from_millis(20), ..settings() });
     let Outcome::Timeout(reason) = &report.outcomes[0] else { panic!("{report:?}") };
     let took = reason.strip_prefix("took ").and_then(|rest| rest.split(' ').next()).unwrap();
@@ -242,15 +245,16 @@ fn a_method_ends_when_all_its_time_is_spent() {
 fn cold_samples_are_single_products_and_beta_feeds_back_fresh_values() {
     let cold = Settings { cache: CacheState::Cold, ..settings() };
     assert_eq!(measurement(&measure(cold).0).summary.samples, 6);
-    // β = 1: zeros are wrong, y0 is right.
+    // β = 1: the method returns zeros, but y0 is expected.
     let (report, _) = measure(Settings { beta: 1.0, ..settings() });
     assert!(matches!(report.outcomes[0], Outcome::Wrong { .. }));
 }
 
-/// Raised by the product of the test below, as from outside.
+/// The interrupt flag of the test below, set by a product.
 static FLAG: AtomicBool = AtomicBool::new(false);
 
-/// What becomes of a method whose `at`-th product on the matrix is interrupted, and of one that is absent.
+/// Returns the outcomes of a method whose `at`-th product on the matrix sets the interrupt flag, and of a method that
+/// is absent.
 fn interrupted_at(at: usize) -> (Vec<String>, Option<Vec<usize>>) {
     thread_local!(static AT: Cell<usize> = const { Cell::new(0) });
     AT.set(at);
@@ -280,9 +284,9 @@ fn interrupted_at(at: usize) -> (Vec<String>, Option<Vec<usize>>) {
     (words(&report).into_iter().map(String::from).collect(), report.interrupted)
 }
 
-/// What there are samples of is told with them, what has ended as it has, and the others are left out.
+/// Methods with samples report them, methods that have ended keep their outcome, and the others have none.
 #[test]
-fn an_interrupt_ends_the_measurement_and_leaves_what_there_is() {
+fn after_an_interrupt_the_results_so_far_are_reported() {
     assert_eq!(interrupted_at(0), (vec![], Some(vec![])), "before the first method");
     assert_eq!(interrupted_at(1), (vec![], Some(vec![])), "while the first is prepared");
     let noted = |note: &str| (vec![note.into(), "absent".into()], Some(vec![0, 1]));
@@ -291,12 +295,12 @@ fn an_interrupt_ends_the_measurement_and_leaves_what_there_is() {
     assert_eq!(notes[0], noted(first));
     assert!(notes.contains(&noted(second)), "{notes:?}");
     let whole = (vec![String::new(), "absent".into()], None);
-    assert_eq!(notes.last(), Some(&whole), "it had no so many products");
+    assert_eq!(notes.last(), Some(&whole), "there were fewer products than that");
 }
 
-/// Vectors and results are the natural matrix', so a wrong matrix shows, whatever its own product is.
+/// Vectors and reference are those of the natural matrix, so a wrongly permuted matrix gives wrong results.
 #[test]
-fn a_matrix_that_was_permuted_wrongly_is_found_out() {
+fn a_matrix_that_was_permuted_wrongly_is_detected() {
     let triplets = [(0, 0, 1.0), (0, 2, 2.0), (1, 2, 3.0), (2, 0, 4.0)];
     let natural = Csr::<f64>::from_triplets(3, 3, &triplets);
     let permutation = Permutation::new(vec![2, 0, 1]).unwrap();

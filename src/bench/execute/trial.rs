@@ -1,4 +1,4 @@
-//! One matrix, on whichever device its methods run.
+//! The measurement of one matrix on the host and on GPUs, with the same inputs.
 
 use std::time::Duration;
 
@@ -20,10 +20,10 @@ use crate::scalar::Scalar;
 #[cfg(doc)]
 use crate::verify::Reference;
 
-/// What a device can be lost at before any method is.
-const UPLOAD: &str = "bringing the matrix there";
+/// The step named in the message if the device is lost before the first method.
+const UPLOAD: &str = "uploading the matrix";
 
-/// One matrix, multiplied by the same x wherever its methods run.
+/// One matrix, multiplied by the same x on every device.
 pub struct Trial<'a, T> {
     bench: &'a Bench<'a>,
     csr: &'a Csr<T>,
@@ -31,13 +31,13 @@ pub struct Trial<'a, T> {
 }
 
 impl<'a, T: Scalar> Trial<'a, T> {
-    /// Makes the vectors and the reference.
+    /// Creates the vectors and the reference.
     pub fn new(bench: &'a Bench<'a>, csr: &'a Csr<T>) -> Self {
         Self { bench, csr, inputs: Inputs::new(bench.settings, csr) }
     }
 
-    /// For `csr`, which is `natural` brought into another order. Vectors and reference are `natural`'s,
-    /// permuted: a matrix that was permuted wrongly yields wrong results.
+    /// Creates a trial of `csr`, which is `natural` in another order. Vectors and reference are those of `natural`,
+    /// permuted, so that a matrix that was permuted wrongly yields wrong results.
     pub fn reordered(
         bench: &'a Bench<'a>,
         natural: &Csr<T>,
@@ -47,8 +47,8 @@ impl<'a, T: Scalar> Trial<'a, T> {
         Self { bench, csr, inputs: Inputs::new(bench.settings, natural).permuted(permutation) }
     }
 
-    /// The first row of which no product can be verified: see [`Reference::overflow`]. If there is none, that
-    /// of the largest value if other elements of x may make it one.
+    /// Returns the first row whose product cannot be verified, see [`Reference::overflow`]. If there is none, returns
+    /// the row of the largest matrix value if altered elements of x could make that row overflow.
     pub fn overflow(&self) -> Option<usize> {
         self.inputs.reference.overflow::<T>().or_else(|| self.overflow_of_altered())
     }
@@ -65,10 +65,10 @@ impl<'a, T: Scalar> Trial<'a, T> {
         })
     }
 
-    /// Measures methods of the CPU, until the flag is raised.
+    /// Measures methods of the CPU, until [`Bench::interrupted`] is set.
     ///
     /// # Errors
-    /// None: the host is not lost.
+    /// Never returns an error: the host cannot be lost.
     pub fn on_host(&mut self, choices: &[Choice]) -> Result<Report, Stopped> {
         let side = Host::new(self.bench, self.csr, &self.inputs.x);
         Case::new(self.bench, self.csr, &mut self.inputs, side).report(choices)
@@ -76,12 +76,12 @@ impl<'a, T: Scalar> Trial<'a, T> {
 }
 
 impl<T: Value> Trial<'_, T> {
-    /// Measures methods of the GPU. All are skipped where the matrix does not fit, and without a compiler for
-    /// the device. Any other error before the first method is a failure of each method, if the device is
-    /// still there. Ends when the flag is raised.
+    /// Measures methods of the GPU, until [`Bench::interrupted`] is set. All methods are skipped if the matrix does not
+    /// fit into the GPU's memory or if there is no compiler for the device. Any other error before the first method is
+    /// reported as a failure of every method, unless the device is lost.
     ///
     /// # Errors
-    /// When the device was lost.
+    /// Returns an error if the device was lost.
     pub fn on_gpu(&mut self, gpu: &Gpu, choices: &[Choice]) -> Result<Report, Stopped> {
         let compiled = gpu.compile_time();
         let failed = |Failed(reason)| {
@@ -119,7 +119,7 @@ impl<T: Value> Trial<'_, T> {
 }
 
 impl<T: Value> Trial<'_, T> {
-    /// Why the matrix and the vectors do not fit on the GPU.
+    /// Returns the reason if the matrix and the vectors do not fit into the GPU's memory.
     fn refused_by(&self, gpu: &Gpu) -> Result<Option<String>, Failed> {
         let Bench { team, settings, .. } = *self.bench;
         let extent = Extent::of(self.csr, team.len(), settings.transpose);

@@ -1,10 +1,16 @@
-//! One round of a method: warm-ups, samples, and what makes their times trustworthy.
+//! One turn of a method in a round: warm-ups, samples, and the checks that make their times trustworthy.
 //!
-//! A library that knows when it is verified could compute only then. So some samples, which no method can foresee,
-//! follow a change of x and y at a few places, are timed like all others, and are verified afterwards. A random
-//! number of products between them finds a product that is right only every other time. At the end of the turn
-//! single products follow such a change as well. They may not take much longer than those in samples, which could
-//! have been left out. At last y must stay what it is while the method has nothing to do.
+//! The time of a sample is that of [`Backend::time`]: a batch of products and nothing else. Changes of x and y,
+//! verification, the products that refresh the caches after it, and cache eviction are outside the timed region.
+//!
+//! A library that can detect verification could compute only then. Therefore some samples, chosen at random, follow
+//! a change of x and y at a few places, are timed like all others, and y is verified after them; so it is after the
+//! last sample. With β ≠ 0 only the first product after a change has a reference: it is verified, it is not part of a
+//! sample, and the sample follows. A random number of products in between exposes a method that is right only in every
+//! other product. At the end of the turn, single products after such changes are timed and the last is verified, for
+//! every β. They must not take much longer than products in samples: if they do, products in samples may have been
+//! skipped. Finally y is overwritten and must not change while the method is idle, and a product in a sample must not
+//! be faster than the caches can deliver the bytes that it needs.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -22,22 +28,23 @@ use crate::bench::statistics::{Sample, Summary};
 use crate::method::Device;
 use crate::scalar::Scalar;
 
-/// Products that the times of stages are the mean of.
+/// The number of products over which the times of stages are averaged.
 const STAGE_PRODUCTS: usize = 20;
 
-/// How many samples of a turn follow a change, on average.
+/// The mean number of samples in a turn that follow a change.
 const CHANGES: f64 = 2.0;
 
-/// Half of the single products after changes at the end of a turn, of which the middle one counts, and how often they
-/// are tried if they are slow.
+/// Half the number of single products after changes at the end of a turn; their median time is used.
 const PAIRS: RangeInclusive<usize> = 1..=3;
+/// How often these products are timed at most, if they are too slow.
 const ATTEMPTS: usize = 8;
-/// A turn of fewer products has as few single ones as possible.
+/// A turn of fewer products than this has as few single products as possible.
 const FEW: usize = 10;
 
-/// A single product after a change takes at most so many times as long as one of a sample, and some time more for
-/// what it has to wait for: a few elements that are in another core's cache, or that the device is idle.
+/// How many times as long as a product in a sample a single product after a change may take, plus [`waiting`].
 const SLOWER: u32 = 4;
+/// Returns the extra time that a single product may take because changed elements are in another core's cache (host)
+/// or because the device was idle (GPU).
 const fn waiting(device: Device) -> Duration {
     match device {
         Device::Cpu => Duration::from_micros(50),
@@ -45,18 +52,19 @@ const fn waiting(device: Device) -> Duration {
     }
 }
 
-/// How much faster than the caches' measured bandwidth a product may be, and how often that is measured at most.
+/// How many times the measured bandwidth of the caches a product may reach.
 const FASTER: f64 = 2.0;
-const SPEED_LOOKS: usize = 10;
+/// How often that bandwidth is measured at most, before a product is rejected as too fast.
+const SPEED_ATTEMPTS: usize = 10;
 
-/// The median, and nothing without times.
-fn middle(mut times: Vec<Duration>) -> Duration {
+/// Returns the median, or zero if there are no times.
+fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
 impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
-    /// Takes the turn, and leaves x as it was. An interrupt shortens it, but all checks are made.
+    /// Takes a turn and restores x. An interrupt shortens the turn, but all checks are made.
     pub(super) fn take_turn(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
         let taken = self.turn(ready);
         ready.turns += usize::from(!self.interrupted());
@@ -82,7 +90,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         self.check_rest(ready)?;
         self.check_speed(ready, typical)?;
         if ready.parts.is_none() {
-            // One product is enough to tell which kernel is the longest.
+            // One product is enough to find the longest kernel.
             let products = if settings.stages { STAGE_PRODUCTS } else { 1 };
             let factors = (self.inputs.alpha, self.inputs.beta);
             ready.parts = Some(self.backend.parts(&mut ready.prepared, factors, products)?);
@@ -90,8 +98,9 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         self.charge(ready, start)
     }
 
-    /// Products of a sample when a single one took about `product`. On a device that time contains what a
-    /// product in a batch does not have, so a batch that is not counted tells how long they are.
+    /// Returns the number of products per sample, where a single product took about `product`. On a device that time
+    /// includes latency that products in a batch do not have. There a first batch, which is not a sample, measures the
+    /// time per product.
     fn batch(
         &mut self,
         ready: &mut Ready<'a, T, S::Vector>,
@@ -105,7 +114,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         Ok(self.round.batch(trial / batch as u32))
     }
 
-    /// Takes the samples; the time of a product in the middle one of them. `product` is about the time of one.
+    /// Takes the samples and returns the median of their times per product. `product` is the approximate time of one.
     fn take_samples(
         &mut self,
         ready: &mut Ready<'a, T, S::Vector>,
@@ -116,7 +125,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         let chance = (CHANGES / self.round.samples(batch, product)).min(1.0);
         let left = self.bench.settings.timeout.saturating_sub(ready.spent);
         let begin = clock.now();
-        // Eviction is outside a sample's time but not outside the turn's. Verification is outside both.
+        // Eviction is not part of a sample's time, but of the time that `min_time` and `max_time` limit. Changes of x,
+        // verification and refreshing products are part of neither.
         let (mut products, mut spent, mut samples) = (0, Duration::ZERO, Vec::new());
         while self.round.goes_on(products, spent)
             && clock.now() - begin <= left
@@ -155,9 +165,9 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         Ok(Duration::from_secs_f64(typical / 1e3))
     }
 
-    /// Times products that run alone after a change, until x is as it was, and verifies the last. They may not take
-    /// much longer than those of samples, or on the CPU than single ones before which nothing changes: these wait
-    /// as long where other programs hold the cores.
+    /// Times products that run alone, each after a change of x, and verifies the last one. After the last change x has
+    /// its original values again. These products must not take much longer than products in samples or, on the CPU,
+    /// than single products without a change before them: other programs on the cores delay both equally.
     fn take_singles(
         &mut self,
         ready: &mut Ready<'a, T, S::Vector>,
@@ -165,7 +175,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     ) -> Result<(), Outcome> {
         let (mut least, mut usual) = (Duration::MAX, typical);
         for _ in 0..ATTEMPTS {
-            // Where a turn has few products, most of its samples follow a change already.
+            // In a turn with few products, most samples follow a change already.
             let (few, applied) = (self.round.products < FEW, self.alteration.is_applied);
             let pairs = if few { usize::from(!applied) } else { self.random.random_range(PAIRS) };
             let count = 2 * pairs + usize::from(applied);
@@ -182,36 +192,36 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
                 after.push(self.single(ready)?);
             }
             self.verify(ready)?;
-            least = least.min(middle(after));
-            usual = usual.max(middle(before));
+            least = least.min(median(after));
+            usual = usual.max(median(before));
             if least <= usual.saturating_mul(SLOWER).saturating_add(waiting(S::DEVICE)) {
                 return Ok(());
             }
         }
         let us = |time: Duration| 1e6 * time.as_secs_f64();
         let reason = format!(
-            "a product after a change of x takes {:.1} us, and one without {:.1} us: it does not compute \
-             each time, or goes on after its end",
+            "a product after a change of x takes {:.1} us, and one without {:.1} us: the method does not compute \
+             in every call, or continues to work after it has returned",
             us(least),
             us(usual)
         );
         Err(Outcome::Wrong { reason, error_ratio: ready.error_ratio })
     }
 
-    /// The time of a product that runs alone.
+    /// Returns the time of a product that runs alone.
     fn single(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<Duration, Outcome> {
         let factors = (self.inputs.alpha, self.inputs.beta);
         Ok(guarded(|| self.backend.time_alone(&mut ready.prepared, factors))??)
     }
 
-    /// Brings back into the caches what verification has displaced, by one product or two: if it were always one, a
-    /// method could know which of its products are verified.
+    /// Runs one or two products, which bring the data that verification has displaced back into the caches. The
+    /// number is random so that a method cannot predict which of its products are verified.
     fn refresh(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
         let products = self.random.random_range(1..=2);
         self.time(ready, products).map(|_| ())
     }
 
-    /// Looks whether anything writes to y after the products have ended.
+    /// Checks that nothing writes to y after the products have returned.
     fn check_rest(&mut self, ready: &Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
         let seed = self.random.random();
         self.backend.edit_y(&mut |y| spoil(y, seed))?;
@@ -221,11 +231,11 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             return Ok(());
         }
         let reason =
-            "y changed after the last product had returned: work goes on after its end".into();
+            "y changed after the last product had returned: the method continues to work".into();
         Err(Outcome::Wrong { reason, error_ratio: ready.error_ratio })
     }
 
-    /// Holds the time of a product against that which the caches need for the bytes that it must move.
+    /// Checks that a product is not faster than the caches can deliver the bytes that it must move.
     fn check_speed(
         &mut self,
         ready: &Ready<'a, T, S::Vector>,
@@ -233,13 +243,13 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     ) -> Result<(), Outcome> {
         let bytes = self.least_bytes(ready);
         let gbs = gbs(bytes, 1e3 * typical.as_secs_f64());
-        // A clock that has not moved tells nothing.
+        // A typical time of zero means that the clock has not advanced, which is not evidence.
         if gbs <= self.backend.peak().gbs() || typical.is_zero() {
             return Ok(());
         }
         let mut ceiling = 0.0;
-        for _ in 0..SPEED_LOOKS {
-            // A ceiling that cannot be measured is one that stays unknown.
+        for _ in 0..SPEED_ATTEMPTS {
+            // Without a measured bandwidth there is nothing to compare with.
             let Ok(in_cache) = self.backend.cache_gbs(bytes) else { return Ok(()) };
             ceiling = in_cache.max(ceiling);
             if gbs <= FASTER * ceiling {
@@ -247,13 +257,14 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             }
         }
         let reason = format!(
-            "a product would move its {bytes} bytes at {gbs:.0} GB/s, but the caches reach {ceiling:.0}: it \
-             does not compute each time"
+            "a product would move its {bytes} bytes at {gbs:.0} GB/s, but the caches reach {ceiling:.0} GB/s: the \
+             method does not compute in every call"
         );
         Err(Outcome::Wrong { reason, error_ratio: ready.error_ratio })
     }
 
-    /// Bytes that a product moves at the least: a library that does not tell what it keeps has to look at each entry.
+    /// Returns the minimum number of bytes that a product moves. A library whose storage is unknown must read at
+    /// least one byte per entry.
     fn least_bytes(&self, ready: &Ready<'a, T, S::Vector>) -> u64 {
         let matrix = match ready.prepared.extra_bytes.and(ready.matrix_bytes) {
             Some(bytes) => bytes.min(self.extent.csr()),
@@ -262,8 +273,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         matrix + self.extent.outputs() * self.extent.value
     }
 
-    /// Gives the method the x of which some elements have `changed`, and overwrites a few elements of y, or all where
-    /// the product reads them. Little time may pass here: idle threads fall asleep.
+    /// Passes x, whose elements `changed` are new, to the backend, and overwrites a few elements of y. If the product
+    /// reads y (β ≠ 0), restores all of y0 instead. This must be quick, because idle threads fall asleep.
     fn apply(&mut self, changed: &[usize]) -> Result<(), Outcome> {
         self.backend.set_x(&self.inputs.x, changed)?;
         if self.inputs.beta != T::zero() {
@@ -273,7 +284,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         Ok(backend.edit_y(&mut |y| spoil_few(y, random))?)
     }
 
-    /// Makes y what the reference is for, or overwrites all of it where a product does not read it.
+    /// Sets y to y0 if the product reads it (β ≠ 0); otherwise overwrites all of y with random bits.
     pub(super) fn renew_y(&mut self) -> Result<(), Outcome> {
         let seed = self.random.random();
         let Self { inputs, backend, .. } = self;
@@ -284,11 +295,11 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         Ok(edited?)
     }
 
-    /// Verifies what y holds.
+    /// Verifies y against the reference.
     pub(super) fn verify(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
         let y = self.backend.y()?;
         let verdict = self.inputs.reference.judge(y);
-        // What is reported does not depend on chance.
+        // An altered x is random. It is left out here so that reported values are reproducible.
         if !self.alteration.is_applied {
             ready.hashes.insert(xxh3_64(bytemuck::cast_slice(y)));
             ready.error_ratio = ready.error_ratio.max(verdict.error_ratio);

@@ -1,6 +1,6 @@
-//! Reports in Ginkgo's form. Times are in seconds.
+//! Converts reports to Ginkgo's format. Times are in seconds.
 
-use super::{Distribution, Kernel, Matrix, Problem, Told};
+use super::{Distribution, Kernel, Matrix, OwnFields, Problem};
 use crate::matrix::order::Order;
 use crate::record::MatrixReport;
 use crate::record::row::{MatrixFacts, Row, matrix_name};
@@ -14,7 +14,7 @@ impl Kernel {
             repetitions: row.iterations,
             completed: row.is_ok(),
             error: row.reason.clone().filter(|_| !row.is_ok()),
-            told: Some(Told {
+            own: Some(OwnFields {
                 run_id: row.run_id.clone(),
                 status: row.status,
                 precision: row.precision,

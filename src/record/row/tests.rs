@@ -1,9 +1,9 @@
-//! Rows as they are written and read.
+//! Tests of the names of matrices.
 
 use super::*;
 
 #[test]
-fn a_matrix_is_named_without_place_and_ending() {
+fn a_matrix_is_named_without_folder_and_extension() {
     for (file, name) in [
         ("ufl_mtx/cant.mtx.gz", "cant"),
         ("cant.mtx", "cant"),
