@@ -163,11 +163,9 @@ impl<T: Scalar> BlockRows<'_, T> {
 fn sum_of<T: Scalar, const R: usize, const C: usize>(mut columns: [[T; R]; C]) -> [T; R] {
     let mut left = C;
     while left > 1 {
-        for j in 0..left / 2 {
-            for i in 0..R {
-                let other = columns[left - 1 - j][i];
-                columns[j][i] += other;
-            }
+        let (first, last) = columns[..left].split_at_mut(left.div_ceil(2));
+        for (column, other) in first.iter_mut().zip(last.iter().rev()) {
+            column.iter_mut().zip(other).for_each(|(sum, other)| *sum += *other);
         }
         left = left.div_ceil(2);
     }
@@ -178,10 +176,8 @@ fn sum_of<T: Scalar, const R: usize, const C: usize>(mut columns: [[T; R]; C]) -
 #[inline(always)]
 fn transposed<T: Scalar, const R: usize, const C: usize>(rows: [[T; C]; R]) -> [[T; R]; C] {
     let mut columns = [[T::zero(); R]; C];
-    for i in 0..R {
-        for j in 0..C {
-            columns[j][i] = rows[i][j];
-        }
+    for (j, column) in columns.iter_mut().enumerate() {
+        column.iter_mut().zip(&rows).for_each(|(value, row)| *value = row[j]);
     }
     columns
 }
