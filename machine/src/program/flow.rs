@@ -63,6 +63,26 @@ pub fn mark(code: &mut [Instruction], blocks: &[Block]) {
     }
 }
 
+/// Writes where the stretches of the marked blocks begin, and how many instructions they have.
+pub fn mark_stretches(code: &mut [Instruction]) {
+    let mut end = code.len();
+    for at in (0..code.len()).rev() {
+        let follows = at > 0 && !code[at].leads && !ends_stretch(&code[at - 1].operation);
+        // Lanes may come to it one after the other, so it stands alone.
+        if !follows || code[at].operation.together().is_some() {
+            code[at].stretch = (end - at) as u32;
+            end = at;
+        }
+    }
+}
+
+/// Whether other lanes or warps may go on after it, or who watches is told more of it.
+fn ends_stretch(operation: &Operation) -> bool {
+    let jumps = matches!(operation, Operation::Branch { .. } | Operation::Exit | Operation::Trap);
+    let pauses = matches!(operation, Operation::Sleep) || operation.together().is_some();
+    jumps || pauses || operation.accesses_memory()
+}
+
 /// All blocks in the order of their ranks; those that nothing leads to come last.
 fn order(blocks: &[Block]) -> Vec<usize> {
     let mut within = vec![true; blocks.len()];

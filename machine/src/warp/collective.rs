@@ -6,7 +6,7 @@ use super::{Group, Warp};
 use crate::arithmetic::Type;
 use crate::block::{BARRIERS, Block};
 use crate::fault::{Fault, Kind};
-use crate::lanes::{LANES, Mask, Slot, lanes, put};
+use crate::lanes::{LANES, Mask, Slot, each, lanes, put, which};
 use crate::observer::Observer;
 use crate::program::{Barrier, Question, Shuffle, Source, Update, Vote};
 
@@ -16,6 +16,7 @@ impl<O: Observer> Engine<'_, O> {
     ///
     /// # Errors
     /// Lanes that name others than they should, or that wait for lanes that never come.
+    #[inline(always)]
     pub fn gathered(
         &mut self,
         block: &Block,
@@ -27,6 +28,7 @@ impl<O: Observer> Engine<'_, O> {
         self.gather(block, warp, &members, mask)
     }
 
+    #[inline(always)]
     fn gather(
         &mut self,
         block: &Block,
@@ -52,8 +54,8 @@ impl<O: Observer> Engine<'_, O> {
         }
         let here = warp.mask;
         let first = members[here.trailing_zeros() as usize];
-        let same = lanes(here).all(|lane| members[lane] == first);
-        if same && first & warp.exists == here {
+        let others = here & which(|lane| members[lane] != first);
+        if others == 0 && first & warp.exists == here {
             return Ok(Some(here));
         }
         let mut complete = 0;
@@ -129,6 +131,7 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     /// Whether it was done now.
+    #[inline(always)]
     pub fn shuffle(
         &mut self,
         block: &Block,
@@ -142,10 +145,10 @@ impl<O: Observer> Engine<'_, O> {
         let row = |slot: Slot| &warp.registers.words[usize::from(slot)];
         let (values, by, clamp) = (row(shuffle.of), row(shuffle.by), row(shuffle.clamp));
         let mut in_range = 0;
-        let result = std::array::from_fn(|lane| {
+        let result = each(|lane| {
             let source = source(shuffle.source, lane as u32, by[lane], clamp[lane]);
             in_range |= Mask::from(source.is_some()) << lane;
-            let source = source.map_or(lane, |source| source as usize);
+            let source = source.unwrap_or(lane as u32) as usize % LANES;
             // What a lane has that takes no part is open.
             if met >> source & 1 == 1 { values[source] } else { u32::MAX }
         });
@@ -158,6 +161,7 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     /// Whether it was done now.
+    #[inline(always)]
     pub fn vote(
         &mut self,
         block: &Block,
@@ -174,7 +178,7 @@ impl<O: Observer> Engine<'_, O> {
         let members = warp.registers.words[usize::from(members)];
         let among = |lane: usize| members[lane] & met;
         if vote == Vote::Ballot {
-            let ballots = std::array::from_fn(|lane| holds & among(lane));
+            let ballots = each(|lane| holds & among(lane));
             put(&mut warp.registers, to, met, &ballots);
             return Ok(true);
         }
@@ -183,7 +187,7 @@ impl<O: Observer> Engine<'_, O> {
             Vote::Any => holds & among(lane) != 0,
             _ => holds & among(lane) == 0 || holds & among(lane) == among(lane),
         };
-        let answers = lanes(met).fold(0, |mask, lane| mask | Mask::from(answer(lane)) << lane);
+        let answers = met & which(answer);
         let predicate = &mut warp.registers.predicates[usize::from(to)];
         *predicate = *predicate & !met | answers;
         Ok(true)
@@ -211,7 +215,7 @@ impl<O: Observer> Engine<'_, O> {
             lanes(members[lane] & met).filter(equal).fold(0, |mask, other| mask | 1 << other)
         };
         let among = |lane: usize| members[lane] & met;
-        let result = std::array::from_fn(|lane| match all {
+        let result = each(|lane| match all {
             _ if met >> lane & 1 == 0 => 0,
             Some(_) if same(lane) != among(lane) => 0,
             _ => same(lane),
@@ -240,7 +244,7 @@ impl<O: Observer> Engine<'_, O> {
         };
         let members = warp.registers.words[usize::from(members)];
         let values = warp.registers.words[usize::from(of)];
-        let result = std::array::from_fn(|lane| {
+        let result = each(|lane| {
             let among = lanes(members[lane] & met).map(|other| values[other]);
             among.reduce(|sum, value| narrow(update, kind, sum, value, 0)).unwrap_or_default()
         });
