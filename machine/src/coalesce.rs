@@ -99,8 +99,11 @@ fn repeats(addresses: &[u64; LANES], mask: Mask) -> Mask {
 pub fn wavefronts(offsets: &[u64; LANES], mask: Mask, bytes: usize) -> u32 {
     let at_once = LANES * BANK_BYTES / bytes.max(BANK_BYTES);
     let group = Mask::MAX >> (LANES - at_once);
-    let groups = (0..LANES).step_by(at_once).map(|first| mask & group << first);
-    groups.map(|lanes| turns(offsets, lanes, bytes)).sum()
+    let mut sum = 0;
+    for first in (0..LANES).step_by(at_once) {
+        sum += turns(offsets, mask & group << first, bytes);
+    }
+    sum
 }
 
 /// The most different words that some of the lanes need of one bank.

@@ -179,7 +179,7 @@ impl Call<'_> {
     }
 }
 
-/// What a function says of each lane. A loop, because closures in `std::array::from_fn` and in `map` are
+/// What a function says of each lane. A loop, because closures in `std::array::from_fn`, `map` and `fold` are
 /// often compiled on their own, without the wide vector instructions of the function around them.
 #[inline(always)]
 pub fn each<B: Copy + Default>(mut f: impl FnMut(usize) -> B) -> [B; LANES] {
@@ -193,7 +193,11 @@ pub fn each<B: Copy + Default>(mut f: impl FnMut(usize) -> B) -> [B; LANES] {
 /// The lanes for which something holds.
 #[inline(always)]
 pub fn which(holds: impl Fn(usize) -> bool) -> Mask {
-    (0..LANES).fold(0, |mask, lane| mask | Mask::from(holds(lane)) << lane)
+    let mut mask = 0;
+    for lane in 0..LANES {
+        mask |= Mask::from(holds(lane)) << lane;
+    }
+    mask
 }
 
 /// Writes the lanes of `mask`.

@@ -199,6 +199,33 @@ mod tests {
     }
 
     #[test]
+    fn stretches_end_where_others_may_go_on() {
+        use Operation::{Branch, Exit, Fence, Sleep, WarpBarrier};
+        let stretches = |operations: &[Operation], leads: usize| {
+            let instruction = |(at, &operation)| {
+                let leads = at == leads;
+                Instruction {
+                    operation,
+                    guard: None,
+                    leads,
+                    stretch: 0,
+                    place: 0,
+                    line: 0,
+                    rank: 0,
+                }
+            };
+            let mut code: Vec<_> = operations.iter().enumerate().map(instruction).collect();
+            mark_stretches(&mut code);
+            code.iter().map(|instruction| instruction.stretch).collect::<Vec<_>>()
+        };
+        let branch = Branch { target: 0 };
+        assert_eq!(stretches(&[Fence, Fence, branch, Fence, Exit], 0), [3, 0, 0, 2, 0]);
+        assert_eq!(stretches(&[Fence, Fence, Sleep, Exit], 1), [1, 2, 0, 1], "a block begins");
+        let barrier = WarpBarrier { members: 0 };
+        assert_eq!(stretches(&[Fence, barrier, barrier, Exit], 0), [1, 1, 1, 1], "lanes meet");
+    }
+
+    #[test]
     fn every_block_has_a_place() {
         assert_eq!(ordered(&[&[], &[0]]), [0, 1]);
         // A loop with two heads.

@@ -179,10 +179,11 @@ fn bytes_mut<'a>(
 #[inline(always)]
 fn side_by_side(offsets: &[usize; LANES], mask: Mask, access: &Access) -> bool {
     let bytes = usize::from(access.bytes);
-    let apart = |lane: usize| offsets[lane] ^ offsets[0].wrapping_add(lane * bytes);
-    mask == Mask::MAX
-        && access.count == 1
-        && (0..LANES).fold(0, |apart_so_far, lane| apart_so_far | apart(lane)) == 0
+    let mut apart = 0;
+    for (lane, offset) in offsets.iter().enumerate() {
+        apart |= offset ^ offsets[0].wrapping_add(lane * bytes);
+    }
+    mask == Mask::MAX && access.count == 1 && apart == 0
 }
 
 /// Reads memory into registers.
@@ -240,7 +241,10 @@ fn gather<const N: usize, B: Bits>(
     of: impl Fn([u8; N]) -> B,
 ) -> [B; LANES] {
     let at = each(|lane| if mask >> lane & 1 == 1 { offsets[lane] } else { 0 });
-    let last = at.iter().fold(0, |last, &at| last.max(at));
+    let mut last = 0;
+    for &at in &at {
+        last = last.max(at);
+    }
     assert!(last.checked_add(beyond + N).is_some_and(|end| end <= memory.len()));
     let first = memory.as_ptr().wrapping_add(beyond).cast::<[u8; N]>();
     // SAFETY: no lane reads beyond the bytes of the last one, which are within the memory.
@@ -260,19 +264,10 @@ fn deposit(
     if side_by_side(offsets, mask, access) && bytes == if access.wide { 8 } else { 4 } {
         let slot = usize::from(access.registers[0]);
         let memory = &mut memory[offsets[0]..offsets[0] + LANES * bytes];
-        if access.wide {
-            let elements = memory.as_chunks_mut::<8>().0.iter_mut();
-            return elements.zip(&registers.doubles[slot]).fold(false, |changes, (bytes, lane)| {
-                let old = u64::from_le_bytes(std::mem::replace(bytes, lane.to_le_bytes()));
-                changes | (old != *lane)
-            });
-        } else {
-            let elements = memory.as_chunks_mut::<4>().0.iter_mut();
-            return elements.zip(&registers.words[slot]).fold(false, |changes, (bytes, lane)| {
-                let old = u32::from_le_bytes(std::mem::replace(bytes, lane.to_le_bytes()));
-                changes | (old != *lane)
-            });
-        }
+        return match access.wide {
+            true => overwrite_all(memory, &registers.doubles[slot], u64::to_le_bytes),
+            false => overwrite_all(memory, &registers.words[slot], u32::to_le_bytes),
+        };
     }
     let mut changes = false;
     for (k, &slot) in access.registers[..usize::from(access.count)].iter().enumerate() {
@@ -290,6 +285,21 @@ fn deposit(
                 _ => overwrite(memory, [value as u8]),
             };
         }
+    }
+    changes
+}
+
+/// Writes a whole row to the memory that it fills; whether that changes it.
+#[inline(always)]
+fn overwrite_all<const N: usize, B: Bits>(
+    memory: &mut [u8],
+    row: &[B; LANES],
+    bytes_of: impl Fn(B) -> [u8; N],
+) -> bool {
+    let mut changes = false;
+    for (bytes, &value) in memory.as_chunks_mut().0.iter_mut().zip(row) {
+        changes |= *bytes != bytes_of(value);
+        *bytes = bytes_of(value);
     }
     changes
 }

@@ -144,13 +144,12 @@ impl<O: Observer> Engine<'_, O> {
         };
         let row = |slot: Slot| &warp.registers.words[usize::from(slot)];
         let (values, by, clamp) = (row(shuffle.of), row(shuffle.by), row(shuffle.clamp));
-        let mut in_range = 0;
+        let sources = sources(shuffle.source, by, clamp);
+        let in_range = which(|lane| sources[lane] != NOWHERE);
         let result = each(|lane| {
-            let source = source(shuffle.source, lane as u32, by[lane], clamp[lane]);
-            in_range |= Mask::from(source.is_some()) << lane;
-            let source = source.unwrap_or(lane as u32) as usize % LANES;
+            let source = if sources[lane] == NOWHERE { lane } else { sources[lane] as usize };
             // What a lane has that takes no part is open.
-            if met >> source & 1 == 1 { values[source] } else { u32::MAX }
+            if met >> (source % LANES) & 1 == 1 { values[source % LANES] } else { u32::MAX }
         });
         put(&mut warp.registers, shuffle.to, met, &result);
         if let Some(predicate) = shuffle.in_range {
@@ -303,17 +302,25 @@ impl<O: Observer> Engine<'_, O> {
     }
 }
 
-/// The lane that a shuffle reads; `None` when it is out of range.
+/// What stands for a lane that is out of range.
+const NOWHERE: u32 = u32::MAX;
+
+/// By lane, the lane that a shuffle reads.
 #[inline(always)]
-fn source(source: Source, lane: u32, by: u32, clamp: u32) -> Option<u32> {
-    let (by, segment) = (by & 31, clamp >> 8 & 31);
-    let limit = lane & segment | clamp & 31 & !segment;
-    let first = lane & segment;
+fn sources(source: Source, by: &[u32; LANES], clamp: &[u32; LANES]) -> [u32; LANES] {
+    let segment = |lane: usize| clamp[lane] >> 8 & 31;
+    let first = |lane: usize| lane as u32 & segment(lane);
+    let limit = |lane: usize| first(lane) | clamp[lane] & 31 & !segment(lane);
+    let by = |lane: usize| by[lane] & 31;
+    let up_to_limit = |lane, source| if source <= limit(lane) { source } else { NOWHERE };
     match source {
-        Source::Up => lane.checked_sub(by).filter(|&lane| lane >= limit),
-        Source::Down => Some(lane + by).filter(|&lane| lane <= limit),
-        Source::Butterfly => Some(lane ^ by).filter(|&lane| lane <= limit),
-        Source::Index => Some(first | by & !segment).filter(|&lane| lane <= limit),
+        Source::Up => each(|lane| {
+            let (at, by) = (lane as u32, by(lane));
+            if at >= by + limit(lane) { at - by } else { NOWHERE }
+        }),
+        Source::Down => each(|lane| up_to_limit(lane, lane as u32 + by(lane))),
+        Source::Butterfly => each(|lane| up_to_limit(lane, lane as u32 ^ by(lane))),
+        Source::Index => each(|lane| up_to_limit(lane, first(lane) | by(lane) & !segment(lane))),
     }
 }
 
@@ -323,6 +330,10 @@ mod tests {
 
     #[test]
     fn shuffles_read_within_their_segments() {
+        let source = |source, lane: usize, by, clamp| {
+            let read = sources(source, &[by; LANES], &[clamp; LANES])[lane];
+            (read != NOWHERE).then_some(read)
+        };
         // __shfl_down_sync(mask, value, 1, 8): c = (32 - 8) << 8 | 31.
         let clamp = 24 << 8 | 31;
         assert_eq!(source(Source::Down, 6, 1, clamp), Some(7));
