@@ -1,7 +1,7 @@
 //! Comparisons (PTX ISA, sections 9.7.6): a relation between two values for each lane.
 
 use crate::arithmetic::Type;
-use crate::lanes::{Flushed, LANES, Lane, Mask, Registers, Slot};
+use crate::lanes::{Flushed, LANES, Lane, Mask, Registers, Slot, which};
 
 /// A relation. Those of floating-point numbers are false where one is not a number, unless their name
 /// says `OrNaN`.
@@ -67,8 +67,7 @@ impl Relation {
             y: &[T::Bits; LANES],
             holds: impl Fn(T, T) -> bool,
         ) -> Mask {
-            let bit = |lane: usize| Mask::from(holds(T::of(x[lane]), T::of(y[lane]))) << lane;
-            (0..LANES).fold(0, |mask, lane| mask | bit(lane))
+            which(|lane| holds(T::of(x[lane]), T::of(y[lane])))
         }
         // What is not equal to itself is not a number.
         #[allow(clippy::eq_op)]

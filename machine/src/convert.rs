@@ -1,6 +1,6 @@
 //! Conversions between types (PTX ISA, section 9.7.9.21, `cvt`).
 
-use crate::lanes::{LANES, Mask, Registers, Slot, put};
+use crate::lanes::{LANES, Mask, Registers, Slot, each, put};
 
 /// A number's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,22 +82,25 @@ impl Conversion {
     ) {
         let operand: [u64; LANES] = match of_is_wide {
             true => registers.doubles[usize::from(of)],
-            false => registers.words[usize::from(of)].map(u64::from),
+            false => {
+                let words = &registers.words[usize::from(of)];
+                each(|lane| words[lane].into())
+            }
         };
         let result = match (self.from, self.to) {
             (Number::Unsigned(width), Number::Unsigned(_) | Number::Signed(_))
                 if !self.saturates =>
             {
-                operand.map(|bits| self.narrowed(bits & ones(width)))
+                each(|lane| self.narrowed(operand[lane] & ones(width)))
             }
             (Number::Signed(width), Number::Unsigned(_) | Number::Signed(_)) if !self.saturates => {
-                operand.map(|bits| self.narrowed(extended(bits, width) as u64))
+                each(|lane| self.narrowed(extended(operand[lane], width) as u64))
             }
-            _ => operand.map(|bits| self.of(bits)),
+            _ => each(|lane| self.of(operand[lane])),
         };
         match to_is_wide {
             true => put::<u64>(registers, to, mask, &result),
-            false => put::<u32>(registers, to, mask, &result.map(|bits| bits as u32)),
+            false => put::<u32>(registers, to, mask, &each(|lane| result[lane] as u32)),
         }
     }
 

@@ -143,7 +143,7 @@ impl Call<'_> {
     #[inline(always)]
     pub fn one<A: Lane, R: Lane>(self, f: impl Fn(A) -> R) {
         let x = self.row::<A>(0);
-        let result = std::array::from_fn(|lane| f(A::of(x[lane])).bits());
+        let result = each(|lane| f(A::of(x[lane])).bits());
         self.put::<R::Bits>(result);
     }
 
@@ -151,7 +151,7 @@ impl Call<'_> {
     #[inline(always)]
     pub fn two<A: Lane, B: Lane, R: Lane>(self, f: impl Fn(A, B) -> R) {
         let (x, y) = (self.row::<A>(0), self.row::<B>(1));
-        let result = std::array::from_fn(|lane| f(A::of(x[lane]), B::of(y[lane])).bits());
+        let result = each(|lane| f(A::of(x[lane]), B::of(y[lane])).bits());
         self.put::<R::Bits>(result);
     }
 
@@ -159,8 +159,7 @@ impl Call<'_> {
     #[inline(always)]
     pub fn three<A: Lane, B: Lane, C: Lane, R: Lane>(self, f: impl Fn(A, B, C) -> R) {
         let (x, y, z) = (self.row::<A>(0), self.row::<B>(1), self.row::<C>(2));
-        let result =
-            std::array::from_fn(|lane| f(A::of(x[lane]), B::of(y[lane]), C::of(z[lane])).bits());
+        let result = each(|lane| f(A::of(x[lane]), B::of(y[lane]), C::of(z[lane])).bits());
         self.put::<R::Bits>(result);
     }
 
@@ -169,9 +168,8 @@ impl Call<'_> {
     pub fn four<A: Lane, B: Lane, C: Lane, D: Lane, R: Lane>(self, f: impl Fn(A, B, C, D) -> R) {
         let (x, y) = (self.row::<A>(0), self.row::<B>(1));
         let (z, w) = (self.row::<C>(2), self.row::<D>(3));
-        let result = std::array::from_fn(|lane| {
-            f(A::of(x[lane]), B::of(y[lane]), C::of(z[lane]), D::of(w[lane])).bits()
-        });
+        let result =
+            each(|lane| f(A::of(x[lane]), B::of(y[lane]), C::of(z[lane]), D::of(w[lane])).bits());
         self.put::<R::Bits>(result);
     }
 
@@ -179,6 +177,27 @@ impl Call<'_> {
     fn put<B: Bits>(self, result: [B; LANES]) {
         put(self.registers, self.to, self.mask, &result);
     }
+}
+
+/// What a function says of each lane. A loop, because closures in `std::array::from_fn`, `map` and `fold` are
+/// often compiled on their own, without the wide vector instructions of the function around them.
+#[inline(always)]
+pub fn each<B: Copy + Default>(mut f: impl FnMut(usize) -> B) -> [B; LANES] {
+    let mut all = [B::default(); LANES];
+    for (lane, value) in all.iter_mut().enumerate() {
+        *value = f(lane);
+    }
+    all
+}
+
+/// The lanes for which something holds.
+#[inline(always)]
+pub fn which(holds: impl Fn(usize) -> bool) -> Mask {
+    let mut mask = 0;
+    for lane in 0..LANES {
+        mask |= Mask::from(holds(lane)) << lane;
+    }
+    mask
 }
 
 /// Writes the lanes of `mask`.

@@ -30,6 +30,7 @@ pub mod program;
 pub mod ptx;
 pub mod race;
 mod random;
+mod vectors;
 pub mod warp;
 
 pub use fault::Fault;

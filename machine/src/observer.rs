@@ -28,10 +28,11 @@ pub enum Action {
 
 /// Watches a launch. All methods do nothing unless they are written.
 pub trait Observer {
-    /// A warp executes an instruction with these lanes active, of which its guard may exclude some.
+    /// A warp executes the stretch that begins at an instruction with these lanes active, of which guards
+    /// may exclude some. It is told before what the last instruction of the stretch accesses.
     #[inline(always)]
-    fn executed(&mut self, warp: WarpId, instruction: usize, active: Mask) {
-        let _ = (warp, instruction, active);
+    fn executed(&mut self, warp: WarpId, first: usize, active: Mask) {
+        let _ = (warp, first, active);
     }
 
     /// A warp accesses global memory: `bytes` bytes for each lane of `mask`.

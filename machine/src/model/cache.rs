@@ -37,20 +37,17 @@ impl Cache {
         let first = ((hash * self.sets) >> 32) as usize * WAYS;
         let set = &mut self.entries[first..first + WAYS];
         let new = u64::from(sectors) | if writes { u64::from(sectors) << 4 } else { 0 };
-        match set.iter().position(|entry| entry >> 8 == line + 1) {
-            Some(place) => {
-                let entry = set[place];
-                set.copy_within(..place, 1);
-                set[0] = entry | new;
-                Found { hits: (entry & SECTORS) as u8 & sectors, written_back: 0 }
+        // It comes to the first place, and each moves on by one up to the place where it was.
+        let mut moving = (line + 1) << 8 | new;
+        for place in 0..WAYS {
+            let entry = std::mem::replace(&mut set[place], moving);
+            if entry >> 8 == line + 1 {
+                set[0] |= entry;
+                return Found { hits: (entry & SECTORS) as u8 & sectors, written_back: 0 };
             }
-            None => {
-                let oldest = set[WAYS - 1];
-                set.copy_within(..WAYS - 1, 1);
-                set[0] = (line + 1) << 8 | new;
-                Found { hits: 0, written_back: (oldest >> 4 & SECTORS).count_ones() }
-            }
+            moving = entry;
         }
+        Found { hits: 0, written_back: (moving >> 4 & SECTORS).count_ones() }
     }
 
     /// Sectors that memory does not have yet, which it has from now on.

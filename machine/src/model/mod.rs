@@ -1,8 +1,10 @@
 //! The time that a GPU would need, modelled from what its warps did.
 
 pub mod cache;
+pub mod calendar;
 pub mod cure;
 pub mod gpu;
+pub mod multiprocessor;
 pub mod recorder;
 pub mod replay;
 pub mod trace;
@@ -10,4 +12,5 @@ pub mod trace;
 pub use cure::Cure;
 pub use gpu::Gpu;
 pub use recorder::{Counts, Recorder};
-pub use replay::{BlockTrace, Memories, Traffic};
+pub use replay::{Memories, Traffic};
+pub use trace::BlockTrace;

@@ -2,10 +2,9 @@
 
 use super::cure::Cure;
 use super::gpu::Gpu;
-use super::replay::BlockTrace;
-use super::trace::{Path, Trace};
+use super::trace::{BlockTrace, Path, Trace};
 use crate::coalesce::{LINE, Lines, SECTOR, wavefronts};
-use crate::lanes::{LANES, Mask, lanes};
+use crate::lanes::{LANES, Mask, which};
 use crate::observer::{Action, Observer, WarpId};
 use crate::program::{Kernel, Operation, Space};
 
@@ -39,16 +38,50 @@ struct Cost {
     waits: bool,
 }
 
+/// Words that a trace gets room for at most before it needs them.
+const MOST_ROOM: usize = 1024;
+
+/// The traces of the blocks that run.
+struct Running {
+    /// Warps of a block.
+    warps: usize,
+    blocks: Vec<BlockTrace>,
+    /// The block of the last instruction among those.
+    latest: usize,
+    /// Words that a trace gets room for: as many as the longest of the block before had.
+    room: usize,
+}
+
+impl Running {
+    #[inline(always)]
+    fn trace(&mut self, warp: WarpId) -> &mut Trace {
+        let latest = self.blocks.get(self.latest);
+        if latest.is_none_or(|block| block.number != warp.block) {
+            self.find(warp.block);
+        }
+        &mut self.blocks[self.latest].warps[usize::from(warp.warp)]
+    }
+
+    /// Makes a block the latest, and a new one of what has not run yet.
+    fn find(&mut self, number: u32) {
+        let place = self.blocks.iter().position(|block| block.number == number);
+        self.latest = place.unwrap_or_else(|| {
+            let warps = (0..self.warps).map(|_| Trace::with_room(self.room)).collect();
+            self.blocks.push(BlockTrace { number, warps });
+            self.blocks.len() - 1
+        });
+    }
+}
+
 /// Watches a launch of one kernel.
 pub struct Recorder<'a> {
     costs: Vec<Cost>,
     cure: Cure,
     /// By instruction.
     counts: Vec<Counts>,
-    warps: usize,
-    running: Vec<BlockTrace>,
-    /// The block of the last instruction among those.
-    latest: usize,
+    /// By instruction: the end of the stretch that begins there, and the warps and lanes that executed it.
+    stretches: Vec<(usize, u64, u64)>,
+    running: Running,
     /// Takes what a block did when it has ended.
     take: Box<dyn FnMut(BlockTrace) + 'a>,
 }
@@ -68,53 +101,49 @@ impl<'a> Recorder<'a> {
             .iter()
             .zip(waits)
             .map(|(instruction, waits)| Cost { waits, ..cost(&instruction.operation, gpu) });
+        let mut stretches = vec![(0, 0, 0); kernel.code.len()];
+        kernel.stretches().for_each(|stretch| stretches[stretch.start].0 = stretch.end);
         Self {
             costs: costs.collect(),
             cure,
             counts: vec![Counts::default(); kernel.code.len()],
-            warps,
-            running: Vec::new(),
-            latest: 0,
+            stretches,
+            running: Running { warps, blocks: Vec::new(), latest: 0, room: 0 },
             take: Box::new(take),
         }
     }
 
     /// What was counted, by instruction.
-    pub fn end(self) -> Vec<Counts> {
-        self.counts
-    }
-
-    fn trace(&mut self, warp: WarpId) -> &mut Trace {
-        let found = self.running.get(self.latest).is_some_and(|block| block.number == warp.block);
-        if !found {
-            let place = self.running.iter().position(|block| block.number == warp.block);
-            self.latest = place.unwrap_or_else(|| {
-                let warps = vec![Trace::default(); self.warps];
-                self.running.push(BlockTrace { number: warp.block, warps });
-                self.running.len() - 1
-            });
+    pub fn end(mut self) -> Vec<Counts> {
+        for (first, &(end, warps, lanes)) in self.stretches.iter().enumerate() {
+            for counts in self.counts[..end].iter_mut().skip(first) {
+                (counts.warps, counts.lanes) = (warps, lanes);
+            }
         }
-        &mut self.running[self.latest].warps[usize::from(warp.warp)]
+        self.counts
     }
 }
 
 impl Observer for Recorder<'_> {
-    fn executed(&mut self, warp: WarpId, instruction: usize, active: Mask) {
-        let counts = &mut self.counts[instruction];
-        counts.warps += 1;
-        counts.lanes += u64::from(active.count_ones());
-        let cost = self.costs[instruction];
+    #[inline(always)]
+    fn executed(&mut self, warp: WarpId, first: usize, active: Mask) {
+        let (end, warps, lanes) = &mut self.stretches[first];
+        *warps += 1;
+        *lanes += u64::from(active.count_ones());
         let part = match self.cure {
             Cure::IdleLanes => f64::from(active.count_ones()) / LANES as f64,
             _ => 1.0,
         };
-        let trace = self.trace(warp);
-        if cost.waits {
-            trace.wait();
+        let trace = self.running.trace(warp);
+        for cost in &self.costs[first..*end] {
+            if cost.waits {
+                trace.wait();
+            }
+            trace.work(part * cost.slots, part * cost.cycles);
         }
-        trace.work(part * cost.slots, part * cost.cycles);
     }
 
+    #[inline(always)]
     fn global(
         &mut self,
         warp: WarpId,
@@ -147,9 +176,10 @@ impl Observer for Recorder<'_> {
         };
         let contends = path == Path::Atomic && self.cure != Cure::Contention;
         let same = if contends { most_at_one(addresses, mask) } else { 0 };
-        self.trace(warp).global(path, turns, same, lines.get(), answers);
+        self.running.trace(warp).global(path, turns, same, lines.get(), answers);
     }
 
+    #[inline(always)]
     fn shared(
         &mut self,
         warp: WarpId,
@@ -170,32 +200,35 @@ impl Observer for Recorder<'_> {
         counts.needed_wavefronts += u64::from(needed);
         counts.bytes += asked;
         let turns = if self.cure == Cure::BankConflicts { needed } else { turns };
-        self.trace(warp).shared(turns);
+        self.running.trace(warp).shared(turns);
     }
 
     fn barrier(&mut self, block: u32) {
-        let place = self.running.iter().position(|running| running.number == block);
-        let warps = place.map(|place| &mut self.running[place].warps);
+        let place = self.running.blocks.iter().position(|running| running.number == block);
+        let warps = place.map(|place| &mut self.running.blocks[place].warps);
         warps.into_iter().flatten().for_each(Trace::barrier);
     }
 
     fn ended(&mut self, block: u32) {
-        if let Some(place) = self.running.iter().position(|running| running.number == block) {
-            let mut ended = self.running.swap_remove(place);
+        if let Some(place) = self.running.blocks.iter().position(|running| running.number == block)
+        {
+            let mut ended = self.running.blocks.swap_remove(place);
             ended.warps.iter_mut().for_each(Trace::end);
+            let longest = ended.warps.iter().map(Trace::words).max();
+            self.running.room = longest.unwrap_or_default().min(MOST_ROOM);
             (self.take)(ended);
         }
     }
 }
 
 /// The most lanes that access one address.
+#[inline(always)]
 fn most_at_one(addresses: &[u64; LANES], mask: Mask) -> u32 {
     let mut left = mask;
     let mut most = 0;
     while left != 0 {
         let address = addresses[left.trailing_zeros() as usize];
-        let same = lanes(left).filter(|&lane| addresses[lane] == address);
-        let same = same.fold(0, |same, lane| same | 1 << lane);
+        let same = left & which(|lane| addresses[lane] == address);
         most = most.max(Mask::count_ones(same));
         left &= !same;
     }

@@ -9,60 +9,19 @@
 //! or as its warps' own waiting where too few of them are resident to hide it, with its tail, without any
 //! rule that says which it is.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
 use super::cache::Cache;
+use super::calendar::Calendar;
 use super::gpu::Gpu;
-use super::trace::{Path, Step, Trace, line};
-use crate::coalesce::SECTOR;
+use super::multiprocessor::{Clock, Multiprocessor, Running};
+use super::trace::{BlockTrace, Path, Step};
+use crate::coalesce::{SECTOR, line};
 
 /// Cycles for which warps of one multiprocessor run before those of the next: what they do to the shared
 /// cache is out of order by no more.
 const WINDOW: f64 = 1000.0;
-/// Cycles of one entry of a calendar.
-const STRETCH: f64 = 128.0;
-
-/// What a block did.
-#[derive(Debug, Default)]
-pub struct BlockTrace {
-    /// Its number in the grid.
-    pub number: u32,
-    /// What its warps did.
-    pub warps: Vec<Trace>,
-}
-
-/// How much of something passes in a cycle, and how much of each stretch of time is taken.
-struct Calendar {
-    capacity: f64,
-    taken: Vec<f64>,
-}
-
-impl Calendar {
-    fn new(per_cycle: f64) -> Self {
-        Self { capacity: per_cycle * STRETCH, taken: Vec::new() }
-    }
-
-    /// Takes what is free from `time` on until it has all; when it begins and when it ends.
-    fn take(&mut self, time: f64, amount: f64) -> (f64, f64) {
-        let first = (time / STRETCH) as usize;
-        let when = |at: usize| if at == first { time } else { at as f64 * STRETCH };
-        let (mut at, mut left, mut begin) = (first, amount, None);
-        loop {
-            if at >= self.taken.len() {
-                self.taken.resize(at + 1024, 0.0);
-            }
-            let free = self.capacity - self.taken[at];
-            if free > 0.0 {
-                let begin = *begin.get_or_insert_with(|| when(at));
-                self.taken[at] += left.min(free);
-                left -= free;
-                if left <= 0.0 {
-                    return (begin, when(at));
-                }
-            }
-            at += 1;
-        }
-    }
-}
-
 /// What passed through the caches in a launch, in sectors, and what bounds its time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Traffic {
@@ -129,7 +88,7 @@ impl Memories {
             l2: &mut self.l2,
             l2_time: Calendar::new(gpu.l2_bytes_per_cycle),
             memory_time: Calendar::new(gpu.memory_bytes_per_cycle),
-            atomics: std::collections::HashMap::new(),
+            atomics: HashMap::default(),
             traffic: Traffic::default(),
         };
         let all = (0..gpu.multiprocessors).map(|_| multiprocessor()).collect();
@@ -139,52 +98,21 @@ impl Memories {
     }
 }
 
-/// A multiprocessor with its blocks.
-struct Multiprocessor {
-    places: Vec<Running>,
-    l1: Cache,
-    lsu: Calendar,
-    issue: Calendar,
-    /// When the last of its warps so far has ended.
-    end: f64,
-}
-
-/// A resident block, or a free place.
+/// Spreads the numbers of lines, which nobody chooses to collide.
 #[derive(Default)]
-struct Running {
-    block: BlockTrace,
-    warps: Vec<Clock>,
-    /// Warps that have come to the barrier, and those that have not ended.
-    arrived: usize,
-    live: usize,
-    /// When it has begun.
-    start: f64,
-}
+struct LineHasher(u64);
 
-/// Where a warp is in its trace, and in time.
-#[derive(Clone, Copy, Default)]
-struct Clock {
-    at: usize,
-    time: f64,
-    /// When the last of its loads comes.
-    pending: f64,
-    waits: bool,
-    ended: bool,
-}
-
-impl Running {
-    fn begin(&mut self, block: BlockTrace, time: f64) {
-        let clock = Clock { time, ..Clock::default() };
-        (self.arrived, self.live) = (0, block.warps.len());
-        self.start = time;
-        self.warps = vec![clock; block.warps.len()];
-        self.block = block;
+impl Hasher for LineHasher {
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("lines are numbers of 64 bits")
     }
 
-    /// The warp that is furthest behind, and its time.
-    fn next(&self) -> Option<(usize, f64)> {
-        let runs = self.warps.iter().enumerate().filter(|(_, clock)| !clock.waits && !clock.ended);
-        runs.map(|(k, clock)| (k, clock.time)).min_by(|a, b| a.1.total_cmp(&b.1))
+    fn write_u64(&mut self, line: u64) {
+        self.0 = line.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }
 
@@ -195,7 +123,7 @@ struct Replay<'a> {
     l2_time: Calendar,
     memory_time: Calendar,
     /// By line: when the last atomic operation on it is done, and how many there were.
-    atomics: std::collections::HashMap<u64, (f64, u64)>,
+    atomics: HashMap<u64, (f64, u64), BuildHasherDefault<LineHasher>>,
     traffic: Traffic,
 }
 
@@ -235,14 +163,7 @@ impl Replay<'_> {
         until: f64,
     ) -> bool {
         loop {
-            let nexts = multiprocessor.places.iter().enumerate();
-            let nexts = nexts.filter_map(|(place, running)| {
-                let (warp, time) = running.next()?;
-                Some((place, warp, time))
-            });
-            let Some((place, warp, time)) = nexts.min_by(|a, b| a.2.total_cmp(&b.2)) else {
-                return false;
-            };
+            let Some((place, warp, time)) = multiprocessor.next() else { return false };
             if time >= until {
                 return true;
             }
@@ -272,6 +193,7 @@ impl Replay<'_> {
                 }
                 running.arrived = 0;
             }
+            running.find_next();
         }
     }
 
@@ -386,20 +308,5 @@ impl Replay<'_> {
         *free = free.max(now) + f64::from(same) * self.gpu.atomic_cycles;
         self.traffic.same_line = self.traffic.same_line.max(*count);
         *free
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// 128 pass in a stretch of 128 cycles.
-    #[test]
-    fn what_does_not_pass_in_a_stretch_takes_the_next_ones() {
-        let mut calendar = Calendar::new(1.0);
-        assert_eq!(calendar.take(10.0, 100.0), (10.0, 10.0));
-        assert_eq!(calendar.take(10.0, 300.0), (10.0, 3.0 * STRETCH));
-        assert_eq!(calendar.take(0.0, 112.0), (3.0 * STRETCH, 3.0 * STRETCH));
-        assert_eq!(calendar.take(0.0, 1.0), (4.0 * STRETCH, 4.0 * STRETCH));
     }
 }

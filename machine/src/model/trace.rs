@@ -22,6 +22,15 @@ pub struct Trace {
     outstanding: bool,
 }
 
+/// What a block did.
+#[derive(Debug, Default)]
+pub struct BlockTrace {
+    /// Its number in the grid.
+    pub number: u32,
+    /// What its warps did.
+    pub warps: Vec<Trace>,
+}
+
 /// How a request goes through the caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Path {
@@ -43,7 +52,7 @@ pub enum Step<'a> {
     /// Instructions: the schedulers' slots that they take, and the cycles until the next can follow.
     Work { slots: f64, cycles: f64 },
     /// An access to global memory: how many wavefronts its lanes need, the most lanes that update one
-    /// address, and its lines with their sectors.
+    /// address, and its lines as [`Lines`](crate::coalesce::Lines) has them.
     Global { path: Path, wavefronts: u32, same: u32, lines: &'a [u64] },
     /// An access to shared memory in so many wavefronts.
     Shared { wavefronts: u32 },
@@ -53,12 +62,17 @@ pub enum Step<'a> {
     Barrier,
 }
 
-/// A line and its sectors, from a word of [`Step::Global`].
-pub fn line(word: u64) -> (u64, u8) {
-    (word >> 8, word as u8)
-}
-
 impl Trace {
+    /// An empty one with room for so many words.
+    pub fn with_room(words: usize) -> Self {
+        Self { words: Vec::with_capacity(words), ..Self::default() }
+    }
+
+    /// How many words it has.
+    pub fn words(&self) -> usize {
+        self.words.len()
+    }
+
     /// Instructions that do not access memory. Long work is told in pieces, between which other warps have theirs.
     pub fn work(&mut self, slots: f64, cycles: f64) {
         self.work.0 += slots;
@@ -69,14 +83,7 @@ impl Trace {
     }
 
     /// An access to global memory.
-    pub fn global(
-        &mut self,
-        path: Path,
-        wavefronts: u32,
-        same: u32,
-        lines: &[(u64, u8)],
-        answers: bool,
-    ) {
+    pub fn global(&mut self, path: Path, wavefronts: u32, same: u32, lines: &[u64], answers: bool) {
         self.flush();
         let head = GLOBAL
             | (path as u64) << KIND
@@ -84,7 +91,7 @@ impl Trace {
             | u64::from(wavefronts) << 16
             | u64::from(same) << 32;
         self.words.push(head);
-        self.words.extend(lines.iter().map(|&(line, sectors)| line << 8 | u64::from(sectors)));
+        self.words.extend_from_slice(lines);
         self.outstanding |= answers;
     }
 

@@ -77,6 +77,7 @@ pub(super) fn kernel<'a>(module: &Module<'a>, entry: &Entry<'a>) -> Result<Kerne
     let blocks = flow::blocks(&kernel.code);
     schedule::schedule(&mut kernel.code, &blocks);
     flow::mark(&mut kernel.code, &blocks);
+    flow::mark_stretches(&mut kernel.code);
     slots::allocate(&mut kernel, &blocks);
     Ok(kernel)
 }
@@ -166,7 +167,15 @@ impl<'a> Decoder<'a> {
 
     pub(super) fn push(&mut self, operation: Operation) {
         let (guard, place, line) = self.current;
-        self.code.push(Instruction { operation, guard, leads: false, place, line, rank: 0 });
+        self.code.push(Instruction {
+            operation,
+            guard,
+            leads: false,
+            stretch: 0,
+            place,
+            line,
+            rank: 0,
+        });
     }
 
     /// An instruction of the table of [`arithmetic`].

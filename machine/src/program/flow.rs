@@ -63,6 +63,26 @@ pub fn mark(code: &mut [Instruction], blocks: &[Block]) {
     }
 }
 
+/// Writes where the stretches of the marked blocks begin, and how many instructions they have.
+pub fn mark_stretches(code: &mut [Instruction]) {
+    let mut end = code.len();
+    for at in (0..code.len()).rev() {
+        let follows = at > 0 && !code[at].leads && !ends_stretch(&code[at - 1].operation);
+        // Lanes may come to it one after the other, so it stands alone.
+        if !follows || code[at].operation.together().is_some() {
+            code[at].stretch = (end - at) as u32;
+            end = at;
+        }
+    }
+}
+
+/// Whether other lanes or warps may go on after it, or who watches is told more of it.
+fn ends_stretch(operation: &Operation) -> bool {
+    let jumps = matches!(operation, Operation::Branch { .. } | Operation::Exit | Operation::Trap);
+    let pauses = matches!(operation, Operation::Sleep) || operation.together().is_some();
+    jumps || pauses || operation.accesses_memory()
+}
+
 /// All blocks in the order of their ranks; those that nothing leads to come last.
 fn order(blocks: &[Block]) -> Vec<usize> {
     let mut within = vec![true; blocks.len()];
@@ -176,6 +196,33 @@ mod tests {
         // 1 heads the outer loop of 1, 2, 3 and 4; 2 the inner of 2 and 3.
         let order = ordered(&[&[1], &[5, 2], &[4, 3], &[2], &[1], &[]]);
         assert_eq!(order, [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn stretches_end_where_others_may_go_on() {
+        use Operation::{Branch, Exit, Fence, Sleep, WarpBarrier};
+        let stretches = |operations: &[Operation], leads: usize| {
+            let instruction = |(at, &operation)| {
+                let leads = at == leads;
+                Instruction {
+                    operation,
+                    guard: None,
+                    leads,
+                    stretch: 0,
+                    place: 0,
+                    line: 0,
+                    rank: 0,
+                }
+            };
+            let mut code: Vec<_> = operations.iter().enumerate().map(instruction).collect();
+            mark_stretches(&mut code);
+            code.iter().map(|instruction| instruction.stretch).collect::<Vec<_>>()
+        };
+        let branch = Branch { target: 0 };
+        assert_eq!(stretches(&[Fence, Fence, branch, Fence, Exit], 0), [3, 0, 0, 2, 0]);
+        assert_eq!(stretches(&[Fence, Fence, Sleep, Exit], 1), [1, 2, 0, 1], "a block begins");
+        let barrier = WarpBarrier { members: 0 };
+        assert_eq!(stretches(&[Fence, barrier, barrier, Exit], 0), [1, 1, 1, 1], "lanes meet");
     }
 
     #[test]

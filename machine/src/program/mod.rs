@@ -148,6 +148,9 @@ pub struct Instruction {
     pub guard: Option<(Slot, bool)>,
     /// Whether a basic block begins here.
     pub leads: bool,
+    /// Where a stretch begins: how many instructions it has; 0 elsewhere. A warp that begins a stretch
+    /// executes all of it with the same lanes, as only its last instruction may change what follows.
+    pub stretch: u32,
     /// Where it comes from: see [`Kernel::places`].
     pub place: u32,
     /// Its line in the PTX text.
@@ -184,6 +187,12 @@ impl Kernel {
     /// By instruction: whether it uses a register that a load from global memory may still be bringing.
     pub fn waits(&self) -> Vec<bool> {
         waits::waits(&self.code)
+    }
+
+    /// The stretches of its code, by their first and the number of their instructions.
+    pub fn stretches(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
+        let begin = self.code.iter().enumerate().filter(|(_, instruction)| instruction.stretch > 0);
+        begin.map(|(at, instruction)| at..at + instruction.stretch as usize)
     }
 
     /// Whether it uses that variable of its program.

@@ -4,7 +4,7 @@ use super::run::Engine;
 use super::{Warp, element};
 use crate::block::Block;
 use crate::fault::Fault;
-use crate::lanes::{LANES, Mask, lanes};
+use crate::lanes::{Bits, LANES, Mask, Registers, each, lanes, put, which};
 use crate::memory::{GLOBAL, LOCAL_WINDOW, SHARED_WINDOW, WINDOW};
 use crate::observer::{Action, Observer, WarpId};
 use crate::program::{Access, Address, Order, Space};
@@ -22,11 +22,12 @@ impl Warp {
     #[inline(always)]
     pub fn addresses(&self, address: Address) -> [u64; LANES] {
         let register = usize::from(address.register);
-        match address.wide {
-            true => self.registers.doubles[register]
-                .map(|base| base.wrapping_add(address.offset as u64)),
-            false => self.registers.words[register]
-                .map(|base| u64::from(base.wrapping_add(address.offset as u32))),
+        if address.wide {
+            let base = &self.registers.doubles[register];
+            each(|lane| base[lane].wrapping_add(address.offset as u64))
+        } else {
+            let base = &self.registers.words[register];
+            each(|lane| base[lane].wrapping_add(address.offset as u32).into())
         }
     }
 }
@@ -40,10 +41,8 @@ pub fn places(space: Space, addresses: &[u64; LANES], mask: Mask) -> [(Place, Ma
         Space::Shared => [(Place::Shared, mask, 0), none, none],
         Space::Local => [(Place::Local, mask, 0), none, none],
         Space::Generic => {
-            let within = |window: u64| {
-                let inside = |&lane: &usize| addresses[lane].wrapping_sub(window) < WINDOW;
-                lanes(mask).filter(inside).fold(0, |mask, lane| mask | 1 << lane)
-            };
+            let within =
+                |window: u64| mask & which(|lane| addresses[lane].wrapping_sub(window) < WINDOW);
             let (shared, local) = (within(SHARED_WINDOW), within(LOCAL_WINDOW));
             [
                 (Place::Global, mask & !shared & !local, 0),
@@ -76,7 +75,7 @@ impl<O: Observer> Engine<'_, O> {
             if mask == 0 {
                 continue;
             }
-            let addresses = addresses.map(|address| address.wrapping_sub(window));
+            let addresses = each(|lane| addresses[lane].wrapping_sub(window));
             self.check_bounds(block, warp, place, action, &addresses, mask, size)?;
             self.observe(block, warp, place, action, &addresses, mask, size);
             if CHECKS && place != Place::Local {
@@ -110,7 +109,7 @@ impl<O: Observer> Engine<'_, O> {
             if mask == 0 {
                 continue;
             }
-            let addresses = addresses.map(|address| address.wrapping_sub(window));
+            let addresses = each(|lane| addresses[lane].wrapping_sub(window));
             self.check_bounds(block, warp, place, Action::Store, &addresses, mask, size)?;
             self.observe(block, warp, place, Action::Store, &addresses, mask, size);
             let offsets = self.offsets(place, &addresses);
@@ -133,11 +132,11 @@ impl<O: Observer> Engine<'_, O> {
     #[inline(always)]
     pub fn offsets(&self, place: Place, addresses: &[u64; LANES]) -> [usize; LANES] {
         match place {
-            Place::Global => addresses.map(|address| address.wrapping_sub(GLOBAL) as usize),
-            Place::Shared => addresses.map(|address| address as usize),
+            Place::Global => each(|lane| addresses[lane].wrapping_sub(GLOBAL) as usize),
+            Place::Shared => each(|lane| addresses[lane] as usize),
             Place::Local => {
                 let bytes = self.kernel.local_bytes;
-                std::array::from_fn(|lane| addresses[lane] as usize + lane * bytes)
+                each(|lane| addresses[lane] as usize + lane * bytes)
             }
         }
     }
@@ -180,16 +179,17 @@ fn bytes_mut<'a>(
 #[inline(always)]
 fn side_by_side(offsets: &[usize; LANES], mask: Mask, access: &Access) -> bool {
     let bytes = usize::from(access.bytes);
-    let apart = |lane: usize| offsets[lane] ^ offsets[0].wrapping_add(lane * bytes);
-    mask == Mask::MAX
-        && access.count == 1
-        && (0..LANES).fold(0, |apart_so_far, lane| apart_so_far | apart(lane)) == 0
+    let mut apart = 0;
+    for (lane, offset) in offsets.iter().enumerate() {
+        apart |= offset ^ offsets[0].wrapping_add(lane * bytes);
+    }
+    mask == Mask::MAX && access.count == 1 && apart == 0
 }
 
 /// Reads memory into registers.
 #[inline(always)]
 fn fetch(
-    registers: &mut crate::lanes::Registers,
+    registers: &mut Registers,
     memory: &[u8],
     offsets: &[usize; LANES],
     mask: Mask,
@@ -211,31 +211,50 @@ fn fetch(
         return;
     }
     for (k, &slot) in access.registers[..usize::from(access.count)].iter().enumerate() {
-        let slot = usize::from(slot);
-        let at = |lane: usize| &memory[offsets[lane] + k * bytes..];
         match (access.wide, bytes) {
-            (true, 8) => lanes(mask).for_each(|lane| {
-                let bytes = at(lane).first_chunk().expect("within bounds");
-                registers.doubles[slot][lane] = u64::from_le_bytes(*bytes);
-            }),
-            (false, 4) => lanes(mask).for_each(|lane| {
-                let bytes = at(lane).first_chunk().expect("within bounds");
-                registers.words[slot][lane] = u32::from_le_bytes(*bytes);
-            }),
-            (true, _) => lanes(mask).for_each(|lane| {
-                registers.doubles[slot][lane] = element(at(lane), bytes, access.signed);
-            }),
-            (false, _) => lanes(mask).for_each(|lane| {
-                registers.words[slot][lane] = element(at(lane), bytes, access.signed) as u32;
+            (true, 8) => {
+                let values = gather(memory, offsets, mask, k * bytes, u64::from_le_bytes);
+                put(registers, slot, mask, &values);
+            }
+            (false, 4) => {
+                let values = gather(memory, offsets, mask, k * bytes, u32::from_le_bytes);
+                put(registers, slot, mask, &values);
+            }
+            _ => lanes(mask).for_each(|lane| {
+                let value = element(&memory[offsets[lane] + k * bytes..], bytes, access.signed);
+                match access.wide {
+                    true => registers.doubles[usize::from(slot)][lane] = value,
+                    false => registers.words[usize::from(slot)][lane] = value as u32,
+                }
             }),
         }
     }
 }
 
+/// By lane of `mask`, the `N` bytes that are `beyond` its offset; something for all other lanes.
+#[inline(always)]
+fn gather<const N: usize, B: Bits>(
+    memory: &[u8],
+    offsets: &[usize; LANES],
+    mask: Mask,
+    beyond: usize,
+    of: impl Fn([u8; N]) -> B,
+) -> [B; LANES] {
+    let at = each(|lane| if mask >> lane & 1 == 1 { offsets[lane] } else { 0 });
+    let mut last = 0;
+    for &at in &at {
+        last = last.max(at);
+    }
+    assert!(last.checked_add(beyond + N).is_some_and(|end| end <= memory.len()));
+    let first = memory.as_ptr().wrapping_add(beyond).cast::<[u8; N]>();
+    // SAFETY: no lane reads beyond the bytes of the last one, which are within the memory.
+    each(|lane| of(unsafe { *first.byte_add(at[lane]) }))
+}
+
 /// Writes registers to memory; whether that changes it.
 #[inline(always)]
 fn deposit(
-    registers: &crate::lanes::Registers,
+    registers: &Registers,
     memory: &mut [u8],
     offsets: &[usize; LANES],
     mask: Mask,
@@ -245,19 +264,10 @@ fn deposit(
     if side_by_side(offsets, mask, access) && bytes == if access.wide { 8 } else { 4 } {
         let slot = usize::from(access.registers[0]);
         let memory = &mut memory[offsets[0]..offsets[0] + LANES * bytes];
-        if access.wide {
-            let elements = memory.as_chunks_mut::<8>().0.iter_mut();
-            return elements.zip(&registers.doubles[slot]).fold(false, |changes, (bytes, lane)| {
-                let old = u64::from_le_bytes(std::mem::replace(bytes, lane.to_le_bytes()));
-                changes | (old != *lane)
-            });
-        } else {
-            let elements = memory.as_chunks_mut::<4>().0.iter_mut();
-            return elements.zip(&registers.words[slot]).fold(false, |changes, (bytes, lane)| {
-                let old = u32::from_le_bytes(std::mem::replace(bytes, lane.to_le_bytes()));
-                changes | (old != *lane)
-            });
-        }
+        return match access.wide {
+            true => overwrite_all(memory, &registers.doubles[slot], u64::to_le_bytes),
+            false => overwrite_all(memory, &registers.words[slot], u32::to_le_bytes),
+        };
     }
     let mut changes = false;
     for (k, &slot) in access.registers[..usize::from(access.count)].iter().enumerate() {
@@ -267,13 +277,38 @@ fn deposit(
                 true => registers.doubles[slot][lane],
                 false => registers.words[slot][lane].into(),
             };
-            let at = offsets[lane] + k * bytes;
-            let (memory, value) = (&mut memory[at..at + bytes], &value.to_le_bytes()[..bytes]);
-            changes |= memory != value;
-            memory.copy_from_slice(value);
+            let memory = &mut memory[offsets[lane] + k * bytes..];
+            changes |= match bytes {
+                8 => overwrite(memory, value.to_le_bytes()),
+                4 => overwrite(memory, (value as u32).to_le_bytes()),
+                2 => overwrite(memory, (value as u16).to_le_bytes()),
+                _ => overwrite(memory, [value as u8]),
+            };
         }
     }
     changes
+}
+
+/// Writes a whole row to the memory that it fills; whether that changes it.
+#[inline(always)]
+fn overwrite_all<const N: usize, B: Bits>(
+    memory: &mut [u8],
+    row: &[B; LANES],
+    bytes_of: impl Fn(B) -> [u8; N],
+) -> bool {
+    let mut changes = false;
+    for (bytes, &value) in memory.as_chunks_mut().0.iter_mut().zip(row) {
+        changes |= *bytes != bytes_of(value);
+        *bytes = bytes_of(value);
+    }
+    changes
+}
+
+/// Writes the first bytes of memory; whether that changes them.
+#[inline(always)]
+fn overwrite<const N: usize>(memory: &mut [u8], value: [u8; N]) -> bool {
+    let bytes = memory.first_chunk_mut().expect("within bounds");
+    std::mem::replace(bytes, value) != value
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::run::Engine;
 use crate::arithmetic::Type;
 use crate::block::Block;
 use crate::fault::Fault;
-use crate::lanes::{LANES, Mask};
+use crate::lanes::{LANES, Mask, each};
 use crate::observer::{Action, Observer};
 use crate::program::{Atomic, Order, Update};
 
@@ -28,7 +28,7 @@ impl<O: Observer> Engine<'_, O> {
             if mask == 0 {
                 continue;
             }
-            let addresses = addresses.map(|address| address.wrapping_sub(window));
+            let addresses = each(|lane| addresses[lane].wrapping_sub(window));
             self.check_bounds(block, warp, place, action, &addresses, mask, size)?;
             self.observe(block, warp, place, action, &addresses, mask, size);
             let offsets = self.offsets(place, &addresses);

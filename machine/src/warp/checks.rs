@@ -5,7 +5,7 @@ use super::access::Place;
 use super::run::Engine;
 use crate::block::Block;
 use crate::fault::{Fault, Kind};
-use crate::lanes::{LANES, Mask, lanes};
+use crate::lanes::{LANES, Mask, lanes, which};
 use crate::memory::GLOBAL;
 use crate::observer::{Action, Observer};
 use crate::program::{Access, Order};
@@ -27,12 +27,9 @@ impl<O: Observer> Engine<'_, O> {
     ) -> Result<(), Box<Fault>> {
         let (start, bytes) = self.windows[warp.at];
         let last = bytes.wrapping_sub(size as u64);
-        let (mut outside, mut misaligned) = (0, 0);
-        for (lane, &address) in addresses.iter().enumerate() {
-            outside |=
-                Mask::from(bytes < size as u64 || address.wrapping_sub(start) > last) << lane;
-            misaligned |= Mask::from(address & (size as u64 - 1) != 0) << lane;
-        }
+        let too_small = bytes < size as u64;
+        let outside = which(|lane| too_small || addresses[lane].wrapping_sub(start) > last);
+        let misaligned = which(|lane| addresses[lane] & (size as u64 - 1) != 0);
         if misaligned & mask != 0 {
             let lane = (misaligned & mask).trailing_zeros() as usize;
             let verb = verb(action);

@@ -6,7 +6,7 @@ use super::{Group, Warp};
 use crate::arithmetic::Type;
 use crate::block::{BARRIERS, Block};
 use crate::fault::{Fault, Kind};
-use crate::lanes::{LANES, Mask, Slot, lanes, put};
+use crate::lanes::{LANES, Mask, Slot, each, lanes, put, which};
 use crate::observer::Observer;
 use crate::program::{Barrier, Question, Shuffle, Source, Update, Vote};
 
@@ -16,6 +16,7 @@ impl<O: Observer> Engine<'_, O> {
     ///
     /// # Errors
     /// Lanes that name others than they should, or that wait for lanes that never come.
+    #[inline(always)]
     pub fn gathered(
         &mut self,
         block: &Block,
@@ -27,6 +28,7 @@ impl<O: Observer> Engine<'_, O> {
         self.gather(block, warp, &members, mask)
     }
 
+    #[inline(always)]
     fn gather(
         &mut self,
         block: &Block,
@@ -52,8 +54,8 @@ impl<O: Observer> Engine<'_, O> {
         }
         let here = warp.mask;
         let first = members[here.trailing_zeros() as usize];
-        let same = lanes(here).all(|lane| members[lane] == first);
-        if same && first & warp.exists == here {
+        let others = here & which(|lane| members[lane] != first);
+        if others == 0 && first & warp.exists == here {
             return Ok(Some(here));
         }
         let mut complete = 0;
@@ -129,6 +131,7 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     /// Whether it was done now.
+    #[inline(always)]
     pub fn shuffle(
         &mut self,
         block: &Block,
@@ -141,13 +144,12 @@ impl<O: Observer> Engine<'_, O> {
         };
         let row = |slot: Slot| &warp.registers.words[usize::from(slot)];
         let (values, by, clamp) = (row(shuffle.of), row(shuffle.by), row(shuffle.clamp));
-        let mut in_range = 0;
-        let result = std::array::from_fn(|lane| {
-            let source = source(shuffle.source, lane as u32, by[lane], clamp[lane]);
-            in_range |= Mask::from(source.is_some()) << lane;
-            let source = source.map_or(lane, |source| source as usize);
+        let sources = sources(shuffle.source, by, clamp);
+        let in_range = which(|lane| sources[lane] != NOWHERE);
+        let result = each(|lane| {
+            let source = if sources[lane] == NOWHERE { lane } else { sources[lane] as usize };
             // What a lane has that takes no part is open.
-            if met >> source & 1 == 1 { values[source] } else { u32::MAX }
+            if met >> (source % LANES) & 1 == 1 { values[source % LANES] } else { u32::MAX }
         });
         put(&mut warp.registers, shuffle.to, met, &result);
         if let Some(predicate) = shuffle.in_range {
@@ -158,6 +160,7 @@ impl<O: Observer> Engine<'_, O> {
     }
 
     /// Whether it was done now.
+    #[inline(always)]
     pub fn vote(
         &mut self,
         block: &Block,
@@ -174,7 +177,7 @@ impl<O: Observer> Engine<'_, O> {
         let members = warp.registers.words[usize::from(members)];
         let among = |lane: usize| members[lane] & met;
         if vote == Vote::Ballot {
-            let ballots = std::array::from_fn(|lane| holds & among(lane));
+            let ballots = each(|lane| holds & among(lane));
             put(&mut warp.registers, to, met, &ballots);
             return Ok(true);
         }
@@ -183,7 +186,7 @@ impl<O: Observer> Engine<'_, O> {
             Vote::Any => holds & among(lane) != 0,
             _ => holds & among(lane) == 0 || holds & among(lane) == among(lane),
         };
-        let answers = lanes(met).fold(0, |mask, lane| mask | Mask::from(answer(lane)) << lane);
+        let answers = met & which(answer);
         let predicate = &mut warp.registers.predicates[usize::from(to)];
         *predicate = *predicate & !met | answers;
         Ok(true)
@@ -211,7 +214,7 @@ impl<O: Observer> Engine<'_, O> {
             lanes(members[lane] & met).filter(equal).fold(0, |mask, other| mask | 1 << other)
         };
         let among = |lane: usize| members[lane] & met;
-        let result = std::array::from_fn(|lane| match all {
+        let result = each(|lane| match all {
             _ if met >> lane & 1 == 0 => 0,
             Some(_) if same(lane) != among(lane) => 0,
             _ => same(lane),
@@ -240,7 +243,7 @@ impl<O: Observer> Engine<'_, O> {
         };
         let members = warp.registers.words[usize::from(members)];
         let values = warp.registers.words[usize::from(of)];
-        let result = std::array::from_fn(|lane| {
+        let result = each(|lane| {
             let among = lanes(members[lane] & met).map(|other| values[other]);
             among.reduce(|sum, value| narrow(update, kind, sum, value, 0)).unwrap_or_default()
         });
@@ -299,17 +302,25 @@ impl<O: Observer> Engine<'_, O> {
     }
 }
 
-/// The lane that a shuffle reads; `None` when it is out of range.
+/// What stands for a lane that is out of range.
+const NOWHERE: u32 = u32::MAX;
+
+/// By lane, the lane that a shuffle reads.
 #[inline(always)]
-fn source(source: Source, lane: u32, by: u32, clamp: u32) -> Option<u32> {
-    let (by, segment) = (by & 31, clamp >> 8 & 31);
-    let limit = lane & segment | clamp & 31 & !segment;
-    let first = lane & segment;
+fn sources(source: Source, by: &[u32; LANES], clamp: &[u32; LANES]) -> [u32; LANES] {
+    let segment = |lane: usize| clamp[lane] >> 8 & 31;
+    let first = |lane: usize| lane as u32 & segment(lane);
+    let limit = |lane: usize| first(lane) | clamp[lane] & 31 & !segment(lane);
+    let by = |lane: usize| by[lane] & 31;
+    let up_to_limit = |lane, source| if source <= limit(lane) { source } else { NOWHERE };
     match source {
-        Source::Up => lane.checked_sub(by).filter(|&lane| lane >= limit),
-        Source::Down => Some(lane + by).filter(|&lane| lane <= limit),
-        Source::Butterfly => Some(lane ^ by).filter(|&lane| lane <= limit),
-        Source::Index => Some(first | by & !segment).filter(|&lane| lane <= limit),
+        Source::Up => each(|lane| {
+            let (at, by) = (lane as u32, by(lane));
+            if at >= by + limit(lane) { at - by } else { NOWHERE }
+        }),
+        Source::Down => each(|lane| up_to_limit(lane, lane as u32 + by(lane))),
+        Source::Butterfly => each(|lane| up_to_limit(lane, lane as u32 ^ by(lane))),
+        Source::Index => each(|lane| up_to_limit(lane, first(lane) | by(lane) & !segment(lane))),
     }
 }
 
@@ -319,6 +330,10 @@ mod tests {
 
     #[test]
     fn shuffles_read_within_their_segments() {
+        let source = |source, lane: usize, by, clamp| {
+            let read = sources(source, &[by; LANES], &[clamp; LANES])[lane];
+            (read != NOWHERE).then_some(read)
+        };
         // __shfl_down_sync(mask, value, 1, 8): c = (32 - 8) << 8 | 31.
         let clamp = 24 << 8 | 31;
         assert_eq!(source(Source::Down, 6, 1, clamp), Some(7));

@@ -8,7 +8,7 @@ mod run;
 
 pub use run::{Engine, Pause};
 
-use crate::lanes::{LANES, Mask, Registers};
+use crate::lanes::{LANES, Mask, Registers, each};
 use crate::program::{Bank, Constant, Instruction, Kernel, Question, Special, Vote};
 use crate::race;
 
@@ -36,6 +36,8 @@ pub struct Warp {
     pub exited: Mask,
     /// What orders its accesses.
     pub clock: race::Clock,
+    /// Whether it has begun before, in the same place and launch.
+    begun: bool,
     /// Local memory, a lane's after the other's.
     local: Vec<u8>,
     /// What it has asked at the barrier that it waits at.
@@ -88,7 +90,10 @@ impl Warp {
         (self.patience, self.favour) = (PATIENCE, 0);
         self.others.clear();
         self.clock = race::Clock::default();
-        for &(bank, slot, constant) in &kernel.constants {
+        // Nothing writes to the others, and the warps of a place have the same number in every block.
+        let again = std::mem::replace(&mut self.begun, true);
+        let changes = |constant| !again || matches!(constant, Constant::Special(Special::Block(_)));
+        for &(bank, slot, constant) in kernel.constants.iter().filter(|(.., c)| changes(*c)) {
             let slot = usize::from(slot);
             let values = self.constant(constant, block, start);
             match bank {
@@ -97,7 +102,7 @@ impl Warp {
                     self.registers.predicates[slot] =
                         lanes.fold(0, |mask, (lane, &value)| mask | Mask::from(value != 0) << lane);
                 }
-                Bank::Word => self.registers.words[slot] = values.map(|value| value as u32),
+                Bank::Word => self.registers.words[slot] = each(|lane| values[lane] as u32),
                 Bank::Double => self.registers.doubles[slot] = values,
             }
         }
@@ -111,9 +116,7 @@ impl Warp {
             }
             Constant::Address(variable) => start.variables[variable],
             Constant::Special(special) => {
-                return std::array::from_fn(|lane| {
-                    u64::from(self.special(special, lane, block, start))
-                });
+                return each(|lane| u64::from(self.special(special, lane, block, start)));
             }
         };
         [value; LANES]

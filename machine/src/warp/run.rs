@@ -1,16 +1,18 @@
 //! The execution of a warp's instructions, one after the other.
 
 use super::{Group, Warp, thread_index};
-use crate::arithmetic::{self, Function};
+use crate::arithmetic::Function;
 use crate::block::Block;
-use crate::compare::compare;
 use crate::fault::{Fault, Kind};
-use crate::lanes::{Call, LANES, Mask, lanes, put};
+use crate::lanes::{Call, LANES, Mask, each, lanes, put};
 use crate::memory::Memory;
 use crate::observer::{Observer, WarpId};
 use crate::program::{Comparison, Kernel, Logic, Operation};
 use crate::race::{Releases, Word};
 use crate::random::Random;
+#[cfg(target_arch = "x86_64")]
+use crate::vectors::{Avx2, Avx512};
+use crate::vectors::{Plain, Vectors};
 
 /// Jumps back after which a warp lets others run.
 const JUMPS: u32 = 4096;
@@ -72,16 +74,34 @@ impl<O: Observer> Engine<'_, O> {
     ) -> Result<Pause, Box<Fault>> {
         #[cfg(target_arch = "x86_64")]
         {
-            if is_x86_feature_detected!("avx2")
-                && is_x86_feature_detected!("fma")
+            let all_have = is_x86_feature_detected!("fma")
+                && is_x86_feature_detected!("bmi1")
                 && is_x86_feature_detected!("bmi2")
-                && is_x86_feature_detected!("lzcnt")
-            {
+                && is_x86_feature_detected!("lzcnt");
+            let has_512 = is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl");
+            if all_have && has_512 {
+                // SAFETY: the processor has these instructions.
+                return unsafe { self.run_with_avx512::<CHECKS>(block, warp) };
+            }
+            if all_have && is_x86_feature_detected!("avx2") {
                 // SAFETY: the processor has these instructions.
                 return unsafe { self.run_with_avx2::<CHECKS>(block, warp) };
             }
         }
-        self.go::<CHECKS>(block, warp)
+        self.go::<CHECKS, Plain>(block, warp)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma,bmi1,bmi2,lzcnt,popcnt")]
+    fn run_with_avx512<const CHECKS: bool>(
+        &mut self,
+        block: &mut Block,
+        warp: &mut Warp,
+    ) -> Result<Pause, Box<Fault>> {
+        self.go::<CHECKS, Avx512>(block, warp)
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -91,11 +111,11 @@ impl<O: Observer> Engine<'_, O> {
         block: &mut Block,
         warp: &mut Warp,
     ) -> Result<Pause, Box<Fault>> {
-        self.go::<CHECKS>(block, warp)
+        self.go::<CHECKS, Avx2>(block, warp)
     }
 
     #[inline(always)]
-    fn go<const CHECKS: bool>(
+    fn go<const CHECKS: bool, V: Vectors>(
         &mut self,
         block: &mut Block,
         warp: &mut Warp,
@@ -118,21 +138,23 @@ impl<O: Observer> Engine<'_, O> {
             if CHECKS && instruction.operation.accesses_memory() && self.is_interrupted() {
                 return Ok(Pause::Yielded);
             }
-            self.steps += 1;
-            self.observer.executed(id, at, warp.mask);
+            if instruction.stretch > 0 {
+                self.steps += u64::from(instruction.stretch);
+                self.observer.executed(id, at, warp.mask);
+            }
             match instruction.operation {
                 Operation::Compute { function, kind, to, of, .. } => {
                     if CHECKS && matches!(function, Function::Div | Function::Rem) {
                         self.check_divisor(block, warp, at, mask, kind.is_wide(), of[1])?;
                     }
                     let registers = &mut warp.registers;
-                    arithmetic::execute(function, kind, Call { registers, mask, to, of });
+                    V::compute(function, kind, Call { registers, mask, to, of });
                 }
                 Operation::Convert { conversion, to, of } => {
-                    conversion.execute(&mut warp.registers, mask, to, of);
+                    V::convert(conversion, &mut warp.registers, mask, to, of);
                 }
                 Operation::Compare { relation, kind, of, result } => {
-                    let holds = compare(&warp.registers, relation, kind, of);
+                    let holds = V::compare(&warp.registers, relation, kind, of);
                     conclude(&mut warp.registers.predicates, mask, holds, result);
                 }
                 Operation::Select { wide, to, of, by: (by, negated) } => {
@@ -347,8 +369,8 @@ fn assign(predicate: &mut Mask, mask: Mask, value: Mask) {
 }
 
 #[inline(always)]
-fn chosen_from<B: Copy>(chosen: Mask, x: &[B; LANES], y: &[B; LANES]) -> [B; LANES] {
-    std::array::from_fn(|lane| if chosen >> lane & 1 == 1 { x[lane] } else { y[lane] })
+fn chosen_from<B: Copy + Default>(chosen: Mask, x: &[B; LANES], y: &[B; LANES]) -> [B; LANES] {
+    each(|lane| if chosen >> lane & 1 == 1 { x[lane] } else { y[lane] })
 }
 
 #[inline(always)]
