@@ -10,7 +10,7 @@ use crate::fetch::folder::DATA;
 
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
-    /// Experiments, or your own definitions, written like results/*/experiment.toml
+    /// Experiments, or your own definitions, written like experiments/*.toml
     #[arg(value_name = "ID|FILE.toml")]
     pub ids: Vec<String>,
     /// All experiments of the list
