@@ -1,6 +1,7 @@
 //! The experiments: what each table and figure of the five documents, and some experiments of this project,
 //! measure, show and claim. The definitions are in `experiments/ID.toml`. No code here runs a method.
 
+pub mod bibliography;
 pub mod claim;
 pub mod definition;
 pub mod judge;
