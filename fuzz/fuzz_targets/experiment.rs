@@ -24,9 +24,9 @@ use spmv_fuzz::Bench;
 /// Rows that were recorded, of several shapes.
 const RECORDED: [&str; 4] = [
     include_str!("../../results/csrk-tune/2026-11-21-amd-epyc-2-cores/rows.csv"),
-    include_str!("../../results/sc16-fig5/2026-11-21-amd-epyc-2-cores/rows.csv"),
-    include_str!("../../results/sc16-table1/2026-11-21-amd-epyc-2-cores/rows.csv"),
-    include_str!("../../results/five-gpu-table1/2026-11-21-amd-epyc-2-cores/rows.csv"),
+    include_str!("../../results/sc16-fig5/2026-11-23-amd-epyc-2-cores/rows.csv"),
+    include_str!("../../results/sc16-table1/2026-11-23-amd-epyc-2-cores/rows.csv"),
+    include_str!("../../results/five-gpu-table1/2026-11-23-amd-epyc-2-cores/rows.csv"),
 ];
 /// Of each.
 const ROWS: usize = 8;

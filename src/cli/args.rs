@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::cite::CiteArgs;
 use super::compare::CompareArgs;
 use super::corpus::share::shard;
 use super::explain::ExplainArgs;
@@ -121,6 +122,10 @@ pub enum Command {
     Reproduce(ReproduceArgs),
     /// Lists the methods with their sources and parameters
     Methods(MethodsArgs),
+    /// Prints the BibTeX entries of the sources of methods, each once, sorted by key
+    ///
+    /// A method of this project or of a library has an entry for the software.
+    Cite(CiteArgs),
     /// Describes the machine: CPU, caches, NUMA nodes, memory, libraries, measured bandwidth
     System(SystemArgs),
     /// Measures a GPU and writes a device file for its performance model: --device model:FILE.toml

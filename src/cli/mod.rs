@@ -3,6 +3,7 @@
 mod args;
 mod cache;
 mod choice;
+mod cite;
 mod compare;
 mod corpus;
 mod explain;
@@ -109,6 +110,7 @@ pub fn ends_in_order(args: impl IntoIterator<Item = OsString>) -> bool {
                 | Command::Merge(_)
                 | Command::Report(_)
                 | Command::Methods(_)
+                | Command::Cite(_)
                 | Command::System(_)
                 | Command::GpuFile(_)
                 | Command::Library { .. }
@@ -152,6 +154,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<Co
         Some(Command::Explain(args)) => explain::run(&args, env),
         Some(Command::Reproduce(args)) => reproduce::run(&args, env),
         Some(Command::Methods(args)) => methods::run(&args, env),
+        Some(Command::Cite(args)) => cite::run(&args, env),
         Some(Command::System(args)) => system::run(&args, env),
         Some(Command::GpuFile(args)) => gpu_file::run(&args, env),
         Some(Command::Generate(args)) => generate::run(&args, env),

@@ -24,7 +24,7 @@ const MOST: usize = 10_000;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
-    /// The name of the experiment's folder.
+    /// The name of the experiment's file, without extension, and of the folder of its results.
     #[serde(skip)]
     pub id: String,
     /// The title of the experiment.
@@ -133,16 +133,14 @@ pub enum DefinitionError {
 }
 
 impl Experiment {
-    /// Reads a definition from a file. Its ID is the file's name without extension, or the folder's name if the
-    /// file is `experiment.toml`.
+    /// Reads a definition from a file. Its ID is the file's name without extension.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read or is invalid.
     pub fn read(path: &Path) -> Result<Self, DefinitionError> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| DefinitionError::Unreadable { path: path.to_owned(), error })?;
-        let stem = path.file_stem().filter(|stem| *stem != "experiment");
-        let name = stem.or_else(|| path.parent()?.file_name()).unwrap_or("experiment".as_ref());
+        let name = path.file_stem().unwrap_or_default();
         let experiment = Self::parse(&name.to_string_lossy(), &path.display().to_string(), &text)?;
         let Some(file) = &experiment.published else { return Ok(experiment) };
         let path = path.with_file_name(file);

@@ -1,6 +1,7 @@
 //! The experiments: what each table and figure of the five documents, and some experiments of this project,
-//! measure, show and claim. The definitions are in `results/ID/experiment.toml`. No code here runs a method.
+//! measure, show and claim. The definitions are in `experiments/ID.toml`. No code here runs a method.
 
+pub mod bibliography;
 pub mod claim;
 pub mod definition;
 pub mod judge;
@@ -11,10 +12,10 @@ pub mod verdicts;
 use crate::near::hint;
 use definition::{DefinitionError, Experiment};
 
-/// Builds the list of experiments from the names of their folders.
+/// Builds the list of experiments from the names of their files.
 macro_rules! experiments {
     ($($id:literal),* $(,)?) => {
-        &[$(($id, include_str!(concat!("../../results/", $id, "/experiment.toml")))),*]
+        &[$(($id, include_str!(concat!("../../experiments/", $id, ".toml")))),*]
     };
 }
 
@@ -71,12 +72,12 @@ const EXPERIMENTS: &[(&str, &str)] = experiments![
 ];
 
 /// The published times, which only one experiment uses.
-const PUBLISHED: &str = include_str!("../../results/model-validation/published.csv");
+const PUBLISHED: &str = include_str!("../../experiments/published.csv");
 
 /// Returns the built-in experiments.
 pub fn experiments() -> impl Iterator<Item = Experiment> {
     EXPERIMENTS.iter().map(|(id, text)| {
-        let experiment = Experiment::parse(id, &format!("{id}/experiment.toml"), text);
+        let experiment = Experiment::parse(id, &format!("{id}.toml"), text);
         let experiment = experiment.expect("a test parses all definitions");
         match &experiment.published {
             Some(file) => {

@@ -106,6 +106,20 @@ fn instruction_sets_are_forced_and_recorded() {
 }
 
 #[test]
+fn sources_of_methods_and_papers_are_cited_once() {
+    let keys = |words: &str| {
+        let text = run(words).stdout;
+        let entries = text.lines().filter_map(|line| line.strip_prefix('@')?.split_once('{'));
+        entries.map(|(_, key)| key.trim_end_matches(',').to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(keys("cite merge seq csr5"), ["liu-vinter-2015", "merge-spmv-sc16"]);
+    assert_eq!(keys("cite mkl-* csr-k auto"), ["csr-k", "merge-spmv-sc16", "mkl", "spmv-bench"]);
+    assert!(keys("cite all").len() > 20);
+    let error = run("cite merge-spmv-sc61").result.unwrap_err();
+    assert!(error.contains("is not a key of docs/papers.bib: there is no method"), "{error}");
+}
+
+#[test]
 fn the_documents_show_the_table_of_the_recorded_run_and_name_every_method() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let document = std::fs::read_to_string(root.join("docs/methods.md")).unwrap();

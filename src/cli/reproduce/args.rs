@@ -10,7 +10,7 @@ use crate::fetch::folder::DATA;
 
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
-    /// Experiments, or files with your own definitions in the format of results/*/experiment.toml
+    /// Experiments, or files with your own definitions in the format of experiments/*.toml
     #[arg(value_name = "ID|FILE.toml")]
     pub ids: Vec<String>,
     /// Run all experiments

@@ -1,4 +1,4 @@
-//! The plain parallel CSR product: each thread multiplies whole rows.
+//! The plain parallel CSR product (row splitting, merge-spmv-sc16, section II): each thread multiplies whole rows.
 //!
 //! Thread t owns contiguous rows with about an equal share of the nonzeros. It starts at the first row that
 //! begins at or after nonzero t·nnz/T, where T is the number of threads, and ends where thread t + 1
@@ -19,7 +19,7 @@ use crate::team::DisjointMut;
 /// The method `csr-rows`.
 pub const METHOD: Method = Method {
     name: "csr-rows",
-    source: "the papers' row-parallel CSR",
+    source: "merge-spmv-sc16, II: row splitting",
     summary: "whole rows per thread, balanced by nonzeros in each product; SIMD within a row",
     parameters: &[],
     operations: Operations::Plain,

@@ -17,7 +17,7 @@ use crate::method::{
 /// The method `gpu-csr-scalar`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-csr-scalar",
-    source: "five-gpu-algorithms, IV-A; Bell and Garland 2009",
+    source: "five-gpu-algorithms, IV-A; Bell & Garland 2009",
     summary: "a thread per row",
     parameters: &[Parameter {
         name: "block",

@@ -18,7 +18,7 @@ use crate::method::{
 /// The method `gpu-csr-vector`, which the module documentation describes.
 pub const METHOD: Method = Method {
     name: "gpu-csr-vector",
-    source: "five-gpu-algorithms, IV-B; Bell and Garland 2009; cusp",
+    source: "five-gpu-algorithms, IV-B; Bell & Garland 2009; cusp",
     summary: "a vector of 2 to 32 threads per row, by the mean row length",
     parameters: &[
         Parameter {

@@ -1,0 +1,41 @@
+//! `spmv-bench cite`: the BibTeX entries of the sources of methods.
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use super::choice::{MethodName, matching};
+use super::{CommandStatus, Env};
+use crate::papers::bibliography::{Entry, entries};
+
+#[derive(Debug, Args)]
+pub struct CiteArgs {
+    /// Methods by name or glob (merge, 'gpu-*'), papers by the short name in their experiments' source (csr-k), or all
+    #[arg(required = true, value_name = "METHOD|PAPER|all", value_parser = MethodName,
+          hide_possible_values = true)]
+    pub words: Vec<String>,
+}
+
+/// Runs the command.
+pub fn run(args: &CiteArgs, env: &mut Env) -> Result<CommandStatus> {
+    let mut keys = Vec::new();
+    for word in &args.words {
+        keys.extend(cited(word)?);
+    }
+    for entry in entries().filter(|entry| keys.contains(&entry.key)) {
+        writeln!(env.stdout, "{}\n", entry.text)?;
+    }
+    Ok(CommandStatus::Ok)
+}
+
+/// Returns the keys of the entries that a word selects.
+fn cited(word: &str) -> Result<Vec<&'static str>> {
+    let keys = entries().map(|entry| entry.key);
+    let named: Vec<_> = keys.filter(|key| word == "all" || word == *key).collect();
+    if !named.is_empty() {
+        return Ok(named);
+    }
+    let methods =
+        matching(word).with_context(|| format!("{word} is not a key of docs/papers.bib"))?;
+    let is_cited = |entry: &Entry| methods.iter().any(|method| entry.is_cited_in(method.source));
+    Ok(entries().filter(is_cited).map(|entry| entry.key).collect())
+}

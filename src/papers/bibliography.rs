@@ -1,0 +1,63 @@
+//! The bibliography, `docs/papers.bib`: the publications and libraries that the sources of methods and experiments cite.
+
+/// The text of the bibliography: a paragraph per entry, sorted by key.
+const BIBLIOGRAPHY: &str = include_str!("../../docs/papers.bib");
+
+/// The beginning of the comment above an entry whose sources cite it by other words than its key.
+const CITED_AS: &str = "% cited as: ";
+
+/// An entry of the bibliography.
+pub struct Entry {
+    /// The key, which is also the short name of a paper: `merge-spmv-sc16`.
+    pub key: &'static str,
+    /// The words by which sources cite the entry: `Bell & Garland 2009`.
+    cited_as: &'static str,
+    /// The entry in BibTeX.
+    pub text: &'static str,
+}
+
+impl Entry {
+    /// Returns whether a source, such as `merge-spmv-sc16, Table 1`, cites the entry.
+    pub fn is_cited_in(&self, source: &str) -> bool {
+        source.contains(self.cited_as)
+    }
+}
+
+/// Returns all entries, sorted by key.
+pub fn entries() -> impl Iterator<Item = Entry> {
+    BIBLIOGRAPHY.split("\n\n").filter_map(|paragraph| {
+        let start = paragraph.find('@')?;
+        let (comment, text) = paragraph.split_at(start);
+        let key = text.split(['{', ',']).nth(1)?;
+        let cited_as = comment.strip_prefix(CITED_AS).map_or(key, str::trim_end);
+        Some(Entry { key, cited_as, text: text.trim_end() })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::methods::METHODS;
+    use crate::papers::experiments;
+
+    #[test]
+    fn every_method_cites_an_entry_and_every_entry_is_cited() {
+        let methods: Vec<_> = METHODS.iter().map(|method| method.source.to_owned()).collect();
+        for source in &methods {
+            assert!(entries().any(|entry| entry.is_cited_in(source)), "{source}");
+        }
+        let sources: Vec<_> =
+            experiments().map(|experiment| experiment.source).chain(methods).collect();
+        for entry in entries() {
+            assert!(sources.iter().any(|source| entry.is_cited_in(source)), "{}", entry.key);
+        }
+    }
+
+    #[test]
+    fn entries_are_sorted_and_complete() {
+        let keys: Vec<_> = entries().map(|entry| entry.key).collect();
+        assert!(keys.is_sorted_by(|a, b| a < b), "{keys:?}");
+        assert_eq!(keys.len(), BIBLIOGRAPHY.matches("\n@").count());
+        assert!(entries().all(|entry| entry.text.ends_with("\n}")));
+    }
+}
