@@ -171,7 +171,7 @@ fn an_archive_must_have_the_known_sha256() {
     assert_eq!(place.run(&["T/tiny", "--any-archive"]).status, Some(0));
     std::fs::write(place.path("my.toml"), datasets.replace(&sha256, "00")).unwrap();
     let ran = place.run(&["T/tiny"]);
-    let expected = "my.toml:7: T/tiny: sha256 has 64 digits of 0 to 9 and a to f, not '00'\n";
+    let expected = "my.toml:7: T/tiny: sha256 must have 64 digits (0 to 9, a to f), not '00'\n";
     assert!(ran.status == Some(2) && ran.stderr.ends_with(expected), "{ran:?}");
 }
 

@@ -73,7 +73,7 @@ fn a_set_of_stand_ins_is_mirrored_fetched_and_measured() {
     let other = format!("id = \"S/mesh\"\nsha256 = \"{}\"", "0".repeat(64));
     fs::write(place.path("my.toml"), STAND_INS.replace("id = \"S/mesh\"", &other)).unwrap();
     let refused = place.run(&["--filter", "rows>0"]);
-    assert!(refused.status == Some(1) && refused.stderr.contains("is 0000"), "{refused:?}");
+    assert!(refused.status == Some(1) && refused.stderr.contains("gives 0000"), "{refused:?}");
     let taken = place.run(&["--filter", "rows>0", "--any-archive"]);
     assert!(taken.stderr.contains("0 downloaded, 3 present"), "{taken:?}");
     let corpus = |what: &[&str]| {

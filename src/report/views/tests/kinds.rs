@@ -51,7 +51,7 @@ fn speedups() {
             without a time: slow on 1 matrix
             min, max, mean: time of the method / time of fast; above 1 fast is faster
             small: % best: in percent of 1 matrix on which every method has a time (without any time: gone)
-            large: % best: of 1 matrix on which every method has a time (none has gone)
+            large: % best: in percent of 1 matrix on which every method has a time (without any time: gone)
             | part  | method | matrices |   min |  max | harmonic mean | % better than fast | % best |
             |-------|--------|----------|-------|------|---------------|--------------------|--------|
             | small | base   |        2 | 0.500 | 2.00 |         0.800 |               50.0 |      0 |
