@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, JoinHandle};
 
 use crossbeam_utils::CachePadded;
@@ -55,6 +55,18 @@ pub struct Team {
     _leader: PhantomData<Cell<*const ()>>,
 }
 
+/// The CPUs on which the first leader could run before it was pinned.
+static UNPINNED: OnceLock<CpuSet> = OnceLock::new();
+
+/// Lets the calling thread run on all CPUs of the process. A new thread inherits the single CPU of a leader that starts
+/// it, so it would take turns with the leader instead of running at the same time.
+pub fn unpin() {
+    if let Some(cpus) = UNPINNED.get() {
+        // A failure leaves the thread where it is, which costs time only.
+        let _ = sched_setaffinity(Pid::from_raw(0), cpus);
+    }
+}
+
 impl Team {
     /// Creates a team with one thread on each of `cpus`. The calling thread becomes the leader, on the first CPU.
     ///
@@ -62,6 +74,7 @@ impl Team {
     /// Returns an error if the system does not allow the calling thread to be pinned.
     pub fn pinned(cpus: &[usize]) -> nix::Result<Self> {
         let unpinned = sched_getaffinity(Pid::from_raw(0))?;
+        UNPINNED.get_or_init(|| unpinned);
         pin(cpus[0])?;
         let mut team = Self::start(cpus.len(), cpus, SPINS);
         team.unpinned = Some(unpinned);
@@ -318,7 +331,13 @@ mod tests {
     fn dropping_the_team_restores_the_leaders_affinity() {
         let before = sched_getaffinity(Pid::from_raw(0)).unwrap();
         let cpu = (0..CpuSet::count()).find(|&cpu| before.is_set(cpu).unwrap()).unwrap();
-        drop(Team::pinned(&[cpu]).unwrap());
+        let team = Team::pinned(&[cpu]).unwrap();
+        let other = thread::spawn(|| {
+            unpin();
+            sched_getaffinity(Pid::from_raw(0)).unwrap()
+        });
+        assert_eq!(other.join().unwrap(), before, "an unpinned thread has all CPUs");
+        drop(team);
         assert_eq!(sched_getaffinity(Pid::from_raw(0)).unwrap(), before);
     }
 }

@@ -13,6 +13,7 @@ use ptx_machine::{Fault, Kernel, Launch, Machine};
 use crate::device::counts::{Busy, Counts, LineCounts};
 use crate::device::cuda::usage::Usage;
 use crate::device::kernel::HEADERS;
+use crate::team::unpin;
 
 /// Traces of blocks that wait until the caches get to them.
 const BLOCKS_AHEAD: usize = 64;
@@ -73,8 +74,10 @@ impl Timing {
         };
         let (sender, blocks) = sync_channel(BLOCKS_AHEAD);
         let (counted, traffic) = thread::scope(|scope| {
-            let replay =
-                scope.spawn(|| memories.replay(gpu, blocks.into_iter(), resident, shared_bytes));
+            let replay = scope.spawn(|| {
+                unpin();
+                memories.replay(gpu, blocks.into_iter(), resident, shared_bytes)
+            });
             // Nobody takes them when the other thread has panicked, which shows when it is joined.
             let mut recorder = Recorder::new(start.kernel, gpu, *cure, warps, move |block| {
                 drop(sender.send(block))
