@@ -54,7 +54,8 @@ pub(super) fn kernel<'a>(module: &Module<'a>, entry: &Entry<'a>) -> Result<Kerne
         entry.labels.iter().map(|&(name, statement)| (name, starts[statement])).collect();
     for (branch, label, line) in std::mem::take(&mut decoder.branches) {
         let target = labels.get(label);
-        let target = target.ok_or_else(|| Error::at(module.text, line, "this label is not defined"))?;
+        let target =
+            target.ok_or_else(|| Error::at(module.text, line, "this label is not defined"))?;
         decoder.code[branch].operation = Operation::Branch { target: *target as u32 };
     }
     let names = &decoder.names;

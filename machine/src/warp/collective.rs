@@ -77,8 +77,10 @@ impl<O: Observer> Engine<'_, O> {
             }
             if let Some(other) = lanes(needed).find(|&other| members[other] != own) {
                 let other = members[other];
-                let what =
-                    format!("{} with different masks {own:#010x} and {other:#010x}", self.together(at));
+                let what = format!(
+                    "{} with different masks {own:#010x} and {other:#010x}",
+                    self.together(at)
+                );
                 return Err(self.fault(Kind::Synchronisation, block, warp, lane, what));
             }
             complete |= 1 << lane;
