@@ -188,7 +188,7 @@ impl<O: Observer> Engine<'_, O> {
             return Ok(());
         }
         let place = self.describe(place, address);
-        let what = format!("reads {size} uninitialised bytes {place}");
+        let what = format!("reads {size} bytes that were never written, {place}");
         Err(self.fault(Kind::Uninitialised, block, warp, lane, what))
     }
 
