@@ -317,8 +317,8 @@ impl Clock {
 }
 
 impl Releases {
-    /// Records an atomic or volatile write of a word. An atomic update (`updates`) continues the previous release of the
-    /// word; a volatile write replaces it.
+    /// Records an atomic or volatile write of a word. An atomic update (`updates`) continues the previous release of
+    /// the word; a volatile write replaces it.
     pub fn write(&mut self, address: u64, thread: &Thread, updates: bool) {
         let fenced = thread.clock.fenced[usize::from(thread.thread % WARP)];
         let before = if updates { self.0.get(&address).cloned() } else { None };

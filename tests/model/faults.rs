@@ -216,7 +216,8 @@ fn a_caller_outside_its_mask() {
     check(
         &fault(source, (1, 32), 0, 1),
         &[
-            "thread (31,0,0): __any_sync with the mask 0x7fffffff, which does not contain the calling lane, at test.cu:3",
+            "thread (31,0,0): __any_sync with the mask 0x7fffffff,",
+            "which does not contain the calling lane, at test.cu:3",
         ],
     );
 }

@@ -57,16 +57,16 @@ impl Memories {
         Self { l2: Cache::new(gpu.l2_bytes) }
     }
 
-    /// Records that a copy or a fill has written lines to the second-level cache. Lines from the host are also in memory;
-    /// the others are dirty and are written back later.
+    /// Records that a copy or a fill has written lines to the second-level cache. Lines from the host are also in
+    /// memory; the others are dirty and are written back later.
     pub fn write(&mut self, first_line: u64, lines: u64, from_host: bool) {
         (first_line..first_line + lines).for_each(|line| {
             self.l2.access(line, 0xf, !from_host);
         });
     }
 
-    /// Replays the blocks of a launch, which start in the order of the iterator. `per_multiprocessor` blocks are resident
-    /// on a multiprocessor at a time and use `shared_bytes` bytes of shared memory together.
+    /// Replays the blocks of a launch, which start in the order of the iterator. `per_multiprocessor` blocks are
+    /// resident on a multiprocessor at a time and use `shared_bytes` bytes of shared memory together.
     pub fn replay(
         &mut self,
         gpu: &Gpu,

@@ -137,7 +137,8 @@ impl<'a> Names<'a> {
         Some((bank, slot))
     }
 
-    /// Returns a new register without a name. If there are more than [`Slot`] can number, the decoder rejects the kernel.
+    /// Returns a new register without a name. If there are more than [`Slot`] can number, the decoder rejects the
+    /// kernel.
     pub fn new_register(&mut self, bank: Bank) -> Slot {
         let count = &mut self.counts[bank as usize];
         *count += 1;

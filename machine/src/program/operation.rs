@@ -28,8 +28,8 @@ pub enum Operation {
     Shuffle(Shuffle),
     /// A vote on a predicate of all member lanes (`vote.sync`).
     Vote { vote: Vote, to: Slot, of: (Slot, bool), members: Slot },
-    /// The lanes with equal values (`match.sync`): for each lane the mask of those with its value. With `all`, it is the
-    /// mask of all members if all values are equal, else 0, and the inner register receives whether they are.
+    /// The lanes with equal values (`match.sync`): for each lane the mask of those with its value. With `all`, it is
+    /// the mask of all members if all values are equal, else 0, and the inner register receives whether they are.
     Match { all: Option<Option<Slot>>, wide: bool, to: Slot, of: Slot, members: Slot },
     /// A reduction of the values of all member lanes (`redux.sync`).
     Reduce { update: Update, kind: Type, to: Slot, of: Slot, members: Slot },

@@ -258,8 +258,8 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// Returns whether the memory already contains the value that a lane is about to write. Such a write is not reported
-    /// as a race with another write.
+    /// Returns whether the memory already contains the value that a lane is about to write. Such a write is not
+    /// reported as a race with another write.
     fn holds(
         &self,
         block: &Block,

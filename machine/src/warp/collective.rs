@@ -259,7 +259,8 @@ impl<O: Observer> Engine<'_, O> {
     /// Called when a warp reaches a barrier of its block.
     ///
     /// # Errors
-    /// Returns an error if the barrier does not exist, or if other warps wait for the whole block at another instruction.
+    /// Returns an error if the barrier does not exist, or if other warps wait for the whole block at another
+    /// instruction.
     pub fn arrive(
         &mut self,
         block: &mut Block,

@@ -147,7 +147,8 @@ impl Warp {
         }
     }
 
-    /// Writes the result of a barrier's reduction: `asked` threads took part, and the predicate of `hold` of them is true.
+    /// Writes the result of a barrier's reduction: `asked` threads took part, and the predicate of `hold` of them is
+    /// true.
     pub fn answer(&mut self, asked: u32, hold: u32) {
         let Some(Question { vote, to, .. }) = self.question.take() else { return };
         let to = usize::from(to);

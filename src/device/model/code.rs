@@ -24,8 +24,9 @@ pub struct Code {
 const LOG: &str = "\n// log: ";
 
 impl Code {
-    /// Compiles `program`, or the text `source` in its place, with NVRTC for an architecture. `VALUE_T` and the constants
-    /// are defined. The result is cached. Without a compiler, a cached result of any other compiler is used.
+    /// Compiles `program`, or the text `source` in its place, with NVRTC for an architecture. `VALUE_T` and the
+    /// constants are defined. The result is cached. Without a compiler, a cached result of any other compiler is
+    /// used.
     ///
     /// # Errors
     /// Returns an error if there is neither a compiler nor a cached result, if the program does not compile, or if its

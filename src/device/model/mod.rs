@@ -92,8 +92,8 @@ impl Loaded {
 }
 
 impl Model {
-    /// Creates a GPU with these properties and limits. With a seed, every access is checked and the warps run in a random
-    /// order.
+    /// Creates a GPU with these properties and limits. With a seed, every access is checked and the warps run in a
+    /// random order.
     pub fn new(facts: Facts, limits: Limits, seed: Option<u64>) -> Self {
         // The gaps between buffers need additional memory.
         let room = usize::try_from(facts.memory_bytes).unwrap_or(usize::MAX).saturating_mul(2);

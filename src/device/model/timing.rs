@@ -51,7 +51,8 @@ impl Timing {
         self.cure = problem;
     }
 
-    /// Executes a launch while another thread replays the traces of its warps. Returns the modelled time and the counts.
+    /// Executes a launch while another thread replays the traces of its warps. Returns the modelled time and the
+    /// counts.
     ///
     /// # Errors
     /// Returns the error of the launch.

@@ -58,7 +58,8 @@ pub fn text(facts: &Facts, measured: &Measured, day: &str) -> String {
     };
     let double_cycles = measured.double_cycles * issued_per_cycle;
     format!(
-        "# {name}, measured by `spmv-bench gpu-file` on {day} ({driver}). Values without a note are reported by the driver.
+        "# {name}, measured by `spmv-bench gpu-file` on {day} ({driver}). Values without a note are
+# reported by the driver.
 name = {quoted}
 compute_capability = \"{major}.{minor}\"
 {compiled_for}multiprocessors = {multiprocessors}
@@ -86,10 +87,10 @@ l1_latency = {l1_latency:.1}
 l2_latency = {l2_latency:.1}
 memory_latency = {memory_latency:.1}
 
-# The bandwidth of the L2 cache in GB/s (10^9 bytes per second): measured by reading half of the capacity above.
+# The bandwidth of the L2 cache in GB/s (10^9 bytes per second): measured by reading half of l2_kib_per_copy.
 l2_gbs = {l2_gbs:.0}
 
-# The bandwidth of memory in GB/s: measured with a copy of 32 times the size of the L2 cache.
+# The bandwidth of memory in GB/s: measured with a copy of 32 times l2_kib_per_copy.
 memory_gbs = {memory_gbs:.0}
 # The width and the clock of the memory bus, whose theoretical bandwidth has two transfers per clock, and the size.
 memory_bus_bits = {memory_bus_bits}
