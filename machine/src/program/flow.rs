@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn loops_within_loops_stay_together() {
-        // 1 heads the outer loop of 1, 2, 3 and 4; 2 the inner of 2 and 3.
+        // 1 is the head of the outer loop of 1, 2, 3 and 4; 2 is the head of the inner loop of 2 and 3.
         let order = ordered(&[&[1], &[5, 2], &[4, 3], &[2], &[1], &[]]);
         assert_eq!(order, [0, 1, 2, 3, 4, 5]);
     }

@@ -90,18 +90,18 @@ pub struct Kernel {
 /// The bank of a register, which depends on its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Bank {
-    /// One bit.
+    /// Predicates: one bit for each lane.
     Predicate,
-    /// At most 32 bits.
+    /// Registers of at most 32 bits.
     Word,
-    /// 64 bits.
+    /// Registers of 64 bits.
     Double,
 }
 
 /// The value of a constant register, which no instruction writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Constant {
-    /// These bits.
+    /// A literal value.
     Bits(u64),
     /// Bytes of the arguments: their offset, their number, and whether they are sign-extended.
     Argument(usize, u8, bool),
@@ -124,9 +124,9 @@ pub enum Special {
     GridShape(u8),
     /// The lane in its warp.
     Lane,
-    /// The warp in its block.
+    /// The index of the warp in its block.
     Warp,
-    /// Bit `lane`.
+    /// The mask of this lane.
     LaneMask,
     /// The mask of the lower lanes.
     LowerLanes,

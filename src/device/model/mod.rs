@@ -333,7 +333,7 @@ impl Model {
     }
 }
 
-/// The memory of a modelled GPU as the host sees it.
+/// Access of the host to the memory of a modelled GPU.
 pub struct HostAccess(Rc<RefCell<Machine>>);
 
 impl HostAccess {
