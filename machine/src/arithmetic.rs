@@ -1,13 +1,13 @@
-//! What arithmetic and logical instructions compute: a table of name, operands, types and result (PTX ISA,
-//! sections 9.7.1 to 9.7.8). `T` is the type that the instruction's name ends in.
+//! Arithmetic and logical instructions: a table with their names, operands, types and results (PTX ISA, sections
+//! 9.7.1 to 9.7.8). `T` is the type at the end of the instruction's name.
 //!
-//! Floating-point results are those of IEEE 754 with fused multiply-add, as PTX demands of `.rn`; the bits
-//! of a result that is not a number are open. Instructions that PTX only approximates (`.approx`) give the
-//! nearest number here, which its bounds of errors allow.
+//! Floating-point results are those of IEEE 754 with fused multiply-add, as PTX requires for `.rn`. The bits of a
+//! NaN result are unspecified. Approximate instructions (`.approx`) return the nearest number, which is within the
+//! error bounds of PTX.
 
 use crate::lanes::{Call, Flushed, Lane};
 
-/// Types of operands. The types of bits without a meaning, `.b32`, are those of unsigned integers.
+/// The type of an instruction. Untyped bits such as `.b32` are treated as unsigned integers.
 #[allow(non_camel_case_types)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
@@ -24,7 +24,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// The type of that name, without its point; a type of bits is that of unsigned integers.
+    /// Returns the type with a PTX name, without the leading dot. Untyped bits are unsigned integers.
     pub fn find(name: &str) -> Option<Self> {
         Some(match name {
             "u16" | "b16" => Self::u16,
@@ -39,19 +39,19 @@ impl Type {
         })
     }
 
-    /// Whether it is the floating-point type of 64 bits.
+    /// Returns whether this is the double-precision type.
     pub fn is_double(self) -> bool {
         self == Self::f64
     }
 
-    /// Whether it has 64 bits.
+    /// Returns whether the type has 64 bits.
     pub fn is_wide(self) -> bool {
         matches!(self, Self::u64 | Self::i64 | Self::f64)
     }
 }
 
 impl Function {
-    /// Whether no machine instruction stands behind it: it only gives a value another name.
+    /// Returns whether the function costs no machine instruction, because it only renames registers.
     pub fn is_free(self) -> bool {
         use Function::{HighHalf, LowHalf, Move, Pack};
         matches!(self, Move | Pack | LowHalf | HighHalf)
@@ -80,11 +80,11 @@ macro_rules! widths {
     };
 }
 
-/// How many registers of which width an instruction takes: true for 64 bits.
+/// The register sizes of an instruction: true for 64 bits.
 pub struct Shape {
-    /// Of the result.
+    /// The size of the result.
     pub result: bool,
-    /// Of the operands.
+    /// The sizes of the operands.
     pub operands: Vec<bool>,
 }
 
@@ -95,13 +95,13 @@ fn wide<L: Lane>() -> bool {
 macro_rules! table {
     ($($function:ident $name:literal $operands:tt -> $result:ty,
         $($kind:ident)+ => $body:block)*) => {
-        /// The functions of the table.
+        /// The function of an instruction, named after PTX.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Function {
             $(#[doc = $name] $function,)*
         }
 
-        /// The function of that name for a type.
+        /// Returns the function with a PTX name and type.
         pub fn find(name: &str, kind: Type) -> Option<Function> {
             match (name, kind) {
                 $($(($name, Type::$kind) => Some(Function::$function),)+)*
@@ -109,7 +109,7 @@ macro_rules! table {
             }
         }
 
-        /// The registers that it takes.
+        /// Returns the register sizes of a function.
         pub fn shape(function: Function, kind: Type) -> Shape {
             match (function, kind) {
                 $($((Function::$function, Type::$kind) => {
@@ -117,11 +117,11 @@ macro_rules! table {
                     type T = $kind;
                     Shape { result: wide::<$result>(), operands: widths! $operands }
                 })+)*
-                _ => unreachable!("`find` gives no other pairs"),
+                _ => unreachable!("`find` returns no other pair"),
             }
         }
 
-        /// Computes it for the lanes of a call.
+        /// Computes a function for the lanes of a call.
         #[inline(always)]
         pub fn execute(function: Function, kind: Type, call: Call) {
             match (function, kind) {
@@ -130,7 +130,7 @@ macro_rules! table {
                     type T = $kind;
                     apply!(call, $body, $result, $operands)
                 })+)*
-                _ => unreachable!("`find` gives no other pairs"),
+                _ => unreachable!("`find` returns no other pair"),
             }
         }
     };
@@ -275,27 +275,27 @@ table! {
     CopySign "copysign" (x: T, y: T) -> T, f32 f64 => { y.copysign(x) }
 }
 
-/// Two registers as one number, the first below the second.
+/// Joins two registers into one number of 64 bits.
 #[inline(always)]
 fn both(low: u32, high: u32) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
 
-/// So many ones, at most 64.
+/// Returns a number whose `length` lowest bits are 1 (at most 64).
 #[inline(always)]
 fn ones(length: u32) -> u64 {
     if length >= 64 { !0 } else { (1 << length) - 1 }
 }
 
-/// Integers with the types of half and of twice their width.
+/// An integer type with the types of half and twice its width.
 trait Integer: Sized {
-    /// Half as wide; of the same width where none is needed.
+    /// The type of half the width, or of the same width if no instruction needs it.
     type Half;
-    /// Twice as wide; of the same width where none is needed.
+    /// The type of twice the width, or of the same width if no instruction needs it.
     type Wide;
-    /// The whole product.
+    /// Returns the full product.
     fn product(self, other: Self) -> Self::Wide;
-    /// The upper half of the product.
+    /// Returns the upper half of the product.
     fn high(self, other: Self) -> Self;
 }
 
@@ -324,9 +324,9 @@ integers! {
     i64: i32, i64, i128;
 }
 
-/// Floating-point numbers with PTX's minimum.
+/// A floating-point type with the minimum of PTX.
 trait Float: Sized {
-    /// The smaller one; a number where one is not a number; -0 is below +0.
+    /// Returns the minimum. If one operand is NaN, returns the other one. -0 is smaller than +0.
     fn smaller(self, other: Self) -> Self;
 }
 

@@ -1,52 +1,52 @@
-//! A resident block: its shared memory and its barriers.
+//! A resident thread block: its shared memory and its barriers.
 
 use crate::memory::POISON;
 use crate::program::Kernel;
 use crate::race::{Acquired, Word};
 
-/// Barriers of a block.
+/// The number of barriers of a block.
 pub const BARRIERS: usize = 16;
 
-/// A block that runs.
+/// A running block.
 #[derive(Default)]
 pub struct Block {
-    /// Its number in the grid.
+    /// The linear index of the block in the grid.
     pub number: u32,
-    /// Its index in the grid.
+    /// The index of the block in the grid, by dimension.
     pub index: [u32; 3],
-    /// Shared memory, with gaps between its arrays.
+    /// The shared memory, with gaps between its arrays, which no access may touch.
     pub shared: Vec<u8>,
-    /// By byte of shared memory: whether it was written. Empty where nobody asks.
+    /// Whether each byte of shared memory was written; empty without checks.
     pub written: Vec<bool>,
-    /// By word of shared memory: who accessed it. Empty where nobody asks.
+    /// The last accesses to each word of shared memory; empty without checks.
     pub words: Vec<Word>,
-    /// Barriers of the whole block so far.
+    /// The number of barriers of the whole block so far.
     pub epoch: u32,
-    /// What its threads have acquired.
+    /// The releases that the threads of the block have acquired.
     pub acquired: Vec<Acquired>,
-    /// Warps that have not ended.
+    /// The number of warps that have not exited.
     pub live: usize,
-    /// What waits at each barrier.
+    /// The state of each barrier.
     pub barriers: [Barrier; BARRIERS],
 }
 
 /// A barrier of a block.
 #[derive(Clone, Debug, Default)]
 pub struct Barrier {
-    /// Threads that have arrived.
+    /// The number of threads that have arrived.
     pub threads: usize,
-    /// Threads that were asked, and those for which it holds.
+    /// The number of threads that took part in the reduction of their predicates (`barrier.red`).
     pub asked: u32,
-    /// See [`asked`](Self::asked).
+    /// The number of these threads whose predicate is true.
     pub hold: u32,
-    /// Warps that wait.
+    /// The numbers of the waiting warps.
     pub waiting: Vec<u16>,
-    /// The instruction at which the first arrived, and how many threads it expects.
+    /// The barrier instruction of the first warp that arrived, and the number of threads that it expects.
     pub first: Option<(usize, usize)>,
 }
 
 impl Block {
-    /// Begins anew. With `checks` its shared memory is remembered word by word.
+    /// Starts a block of the grid. With `checks` the accesses to its shared memory are recorded.
     pub fn begin(
         &mut self,
         number: u32,

@@ -1,38 +1,39 @@
-//! What one access of a warp costs the memory system: sectors of global memory, and turns of the banks of
-//! shared memory. These are exact quantities, those of the profiler's counters of the same names.
+//! The memory transactions of one access of a warp: the sectors of global memory and the wavefronts of shared memory.
+//! They are exact and correspond to the profiler's counters of the same names.
 
 use crate::lanes::{LANES, Mask, lanes, which};
 
-/// Bytes of a line of the caches.
+/// The size of a cache line in bytes.
 pub const LINE: u64 = 128;
-/// Bytes of a sector: what is moved at least.
+/// The size of a sector in bytes, which is the smallest unit of transfer.
 pub const SECTOR: u64 = 32;
-/// Banks of shared memory, each four bytes wide.
+/// The number of banks of shared memory.
 const BANKS: usize = 32;
+/// The width of a bank in bytes.
 const BANK_BYTES: usize = 4;
 
-/// The lines that an access touches, each as a word of [`line`].
+/// The cache lines that an access touches, each encoded as for [`line`].
 pub struct Lines {
     lines: [u64; LANES],
     count: usize,
 }
 
-/// A line's number, and one bit for each of its four sectors, from a word that holds both.
+/// Decodes a word into the number of a cache line and a mask of its four sectors.
 pub fn line(word: u64) -> (u64, u8) {
     (word >> 8, word as u8)
 }
 
 impl Lines {
-    /// Those of the lanes of `mask`, each of which accesses bytes of one sector.
+    /// Returns the lines of an access by the lanes in `mask`. Each lane accesses bytes of one sector.
     #[inline(always)]
     pub fn of(addresses: &[u64; LANES], mask: Mask) -> Self {
         let mut found = Self { lines: [0; LANES], count: 0 };
-        // By the hash of a line: one more than its place.
+        // A hash table: the position of a line in `lines`, plus one; 0 for none.
         let mut places = [0u8; 2 * LANES];
         for lane in lanes(mask & !repeats(addresses, mask)) {
             let (line, sector) = (addresses[lane] / LINE, addresses[lane] % LINE / SECTOR);
             match found.lines[..found.count].last_mut() {
-                // Most lanes touch the line of the lane before.
+                // Most lanes touch the same line as the previous lane.
                 Some(last) if *last >> 8 == line => *last |= 1 << sector,
                 _ => found.add(line, 1 << sector, &mut places),
             }
@@ -40,7 +41,7 @@ impl Lines {
         found
     }
 
-    /// Adds a sector to its line, which may be a new one.
+    /// Adds a sector to its line, and the line if it is new.
     #[inline(always)]
     fn add(&mut self, line: u64, sector: u64, places: &mut [u8; 2 * LANES]) {
         let mut hash = (line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize;
@@ -56,12 +57,12 @@ impl Lines {
         places[hash] = self.count as u8;
     }
 
-    /// The lines, in the order in which the lanes touch them first.
+    /// Returns the lines in the order in which the lanes touch them first.
     pub fn get(&self) -> &[u64] {
         &self.lines[..self.count]
     }
 
-    /// Leaves only the first `count` sectors, as if the others' data were in these.
+    /// Removes all sectors but the first `count`.
     pub fn keep_sectors(&mut self, count: u32) {
         let mut left = count;
         let mut lines = 0;
@@ -76,25 +77,26 @@ impl Lines {
         self.count = lines;
     }
 
-    /// How many sectors they have together.
+    /// Returns the total number of sectors.
     pub fn sectors(&self) -> u32 {
         self.get().iter().map(|&word| sectors(word)).sum()
     }
 }
 
-/// How many sectors a word names.
+/// Returns the number of sectors in a word.
 fn sectors(word: u64) -> u32 {
     line(word).1.count_ones()
 }
 
-/// The lanes that touch the sector of the lane before, which is active.
+/// Returns the lanes that touch the same sector as the previous lane, if that lane is active.
 #[inline(always)]
 fn repeats(addresses: &[u64; LANES], mask: Mask) -> Mask {
     which(|lane| (addresses[lane] ^ addresses[lane.saturating_sub(1)]) < SECTOR) & mask << 1
 }
 
-/// The turns that the banks of shared memory need for an access of `bytes` bytes for each lane. Lanes that
-/// together move 128 bytes are served at once where no two of them need different words of one bank.
+/// Returns the number of wavefronts of an access to shared memory with `bytes` bytes for each lane. Lanes that
+/// together access 128 bytes need one wavefront if they have no bank conflict, that is, if no two of them access
+/// different words of one bank.
 #[inline(always)]
 pub fn wavefronts(offsets: &[u64; LANES], mask: Mask, bytes: usize) -> u32 {
     let at_once = LANES * BANK_BYTES / bytes.max(BANK_BYTES);
@@ -106,12 +108,12 @@ pub fn wavefronts(offsets: &[u64; LANES], mask: Mask, bytes: usize) -> u32 {
     sum
 }
 
-/// The most different words that some of the lanes need of one bank.
+/// Returns the wavefronts of a group of lanes: the maximum number of different words in one bank.
 #[inline(always)]
 fn turns(offsets: &[u64; LANES], mask: Mask, bytes: usize) -> u32 {
-    // By bank: one more than the word that was needed first, and how many were needed.
+    // For each bank: its first accessed word, plus one, and the number of different words.
     let (mut firsts, mut needed) = ([0u32; BANKS], [0u8; BANKS]);
-    // Words of banks that had another one before.
+    // Words that are not the first one of their bank.
     let (mut others, mut count) = ([0u32; LANES], 0);
     let mut most = 0;
     for lane in lanes(mask) {
@@ -153,7 +155,7 @@ mod tests {
         assert_eq!(sectors(addresses(|lane| 4 * lane + 16)), 5);
         assert_eq!(sectors(addresses(|_| 64)), 1);
         assert_eq!(sectors(addresses(|lane| 4096 * lane)), 32);
-        // Back and forth between two lines.
+        // The lanes alternate between two lines.
         assert_eq!(sectors(addresses(|lane| lane % 2 * 4096)), 2);
         assert_eq!(found(&Lines::of(&addresses(|lane| 128 * lane), 0b101)), [(0, 1), (2, 1)]);
         assert_eq!(found(&Lines::of(&addresses(|_| 64), 0b1010)), [(0, 0b100)]);
@@ -164,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn banks_serve_different_words_in_turns() {
+    fn different_words_of_a_bank_need_separate_wavefronts() {
         let all = |bytes, of: fn(u64) -> u64| wavefronts(&addresses(of), !0, bytes);
         assert_eq!(all(4, |lane| 4 * lane), 1);
         assert_eq!(all(4, |_| 12), 1, "one word for all");
@@ -173,7 +175,7 @@ mod tests {
         assert_eq!(all(8, |lane| 8 * lane), 2);
         assert_eq!(all(16, |lane| 16 * lane), 4);
         assert_eq!(wavefronts(&addresses(|lane| 128 * lane), 0b11, 4), 2);
-        assert_eq!(all(4, |lane| lane % 3 * 128), 3, "words that come back");
+        assert_eq!(all(4, |lane| lane % 3 * 128), 3, "repeated words");
         assert_eq!(all(2, |lane| 2 * lane), 1, "two lanes in a word");
     }
 }

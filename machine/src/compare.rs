@@ -1,10 +1,10 @@
-//! Comparisons (PTX ISA, sections 9.7.6): a relation between two values for each lane.
+//! Comparisons (PTX ISA, section 9.7.6): a relation between two values for each lane.
 
 use crate::arithmetic::Type;
 use crate::lanes::{Flushed, LANES, Lane, Mask, Registers, Slot, which};
 
-/// A relation. Those of floating-point numbers are false where one is not a number, unless their name
-/// says `OrNaN`.
+/// A relation between two values. If an operand is NaN, the relations with `OrNaN` in their names are true and the
+/// others are false.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// `eq`
@@ -31,14 +31,14 @@ pub enum Relation {
     GreaterOrNaN,
     /// `geu`
     GreaterOrEqualOrNaN,
-    /// `num`: both are numbers.
+    /// `num`: neither operand is NaN.
     Numbers,
-    /// `nan`: one is not a number.
+    /// `nan`: at least one operand is NaN.
     SomeNaN,
 }
 
 impl Relation {
-    /// The relation of that name.
+    /// Returns the relation with a PTX name.
     pub fn find(name: &str) -> Option<Self> {
         Some(match name {
             "eq" => Self::Equal,
@@ -69,7 +69,7 @@ impl Relation {
         ) -> Mask {
             which(|lane| holds(T::of(x[lane]), T::of(y[lane])))
         }
-        // What is not equal to itself is not a number.
+        // Only NaN is not equal to itself.
         #[allow(clippy::eq_op)]
         let nan = |x: T, y: T| x != x || y != y;
         match self {
@@ -91,7 +91,7 @@ impl Relation {
     }
 }
 
-/// The lanes, of all, where the relation holds between two registers.
+/// Returns the lanes in which a relation between two registers holds, for active and inactive lanes.
 #[inline(always)]
 pub fn compare(registers: &Registers, relation: Relation, kind: Type, [x, y]: [Slot; 2]) -> Mask {
     let words = |slot: Slot| &registers.words[usize::from(slot)];

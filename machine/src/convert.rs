@@ -2,50 +2,50 @@
 
 use crate::lanes::{LANES, Mask, Registers, Slot, each, put};
 
-/// A number's type.
+/// The type of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
-    /// An integer without a sign, of so many bits.
+    /// An unsigned integer with this number of bits.
     Unsigned(u32),
-    /// An integer with a sign, of so many bits.
+    /// A signed integer with this number of bits.
     Signed(u32),
-    /// A floating-point number of so many bits.
+    /// A floating-point number with this number of bits.
     Float(u32),
 }
 
-/// How a number that the target cannot hold is rounded.
+/// The rounding mode for numbers that the target type cannot represent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
-    /// To the nearest, in a tie to the even one.
+    /// To nearest, ties to even.
     Nearest,
-    /// Towards zero.
+    /// Toward zero.
     Zero,
-    /// Towards negative infinity.
+    /// Toward negative infinity.
     Down,
-    /// Towards positive infinity.
+    /// Toward positive infinity.
     Up,
 }
 
-/// A conversion.
+/// A conversion between two types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conversion {
-    /// What the operand is.
+    /// The type of the operand.
     pub from: Number,
-    /// What the result is.
+    /// The type of the result.
     pub to: Number,
-    /// How it is rounded.
+    /// The rounding mode.
     pub rounding: Rounding,
-    /// Whether the result is a whole number, though of a floating-point type.
+    /// Whether the result is rounded to an integer although its type is floating-point.
     pub whole: bool,
-    /// Whether integers beyond the target's range become its ends, and floating-point numbers are brought
-    /// between 0 and 1.
+    /// Whether integers are clamped to the range of the target type, and floating-point numbers to the range 0 to 1
+    /// (`.sat`).
     pub saturates: bool,
-    /// Whether subnormal numbers of single precision count as zero.
+    /// Whether subnormal single-precision numbers are replaced by zero (`.ftz`).
     pub flushes: bool,
 }
 
 impl Number {
-    /// The type of that name; a type of bits without a meaning is an unsigned integer.
+    /// Returns the type with a PTX name. Untyped bits are unsigned integers.
     pub fn find(name: &str) -> Option<Self> {
         let bits = name.get(1..)?.parse().ok()?;
         match (name.as_bytes()[0], bits) {
@@ -56,7 +56,7 @@ impl Number {
         }
     }
 
-    /// Its width in bits.
+    /// Returns the width in bits.
     pub fn bits(self) -> u32 {
         match self {
             Self::Unsigned(bits) | Self::Signed(bits) | Self::Float(bits) => bits,
@@ -65,13 +65,13 @@ impl Number {
 }
 
 impl Conversion {
-    /// Whether it only takes bits away or fills them in.
+    /// Returns whether both types are integers, so that the conversion only truncates or extends.
     pub fn is_between_integers(self) -> bool {
         let integer = |number| !matches!(number, Number::Float(_));
         integer(self.from) && integer(self.to)
     }
 
-    /// Converts the lanes of `mask`. The registers may be wider than the types.
+    /// Converts the values of the lanes in `mask`. The registers may be wider than the types.
     #[inline(always)]
     pub fn execute(
         self,
@@ -104,7 +104,7 @@ impl Conversion {
         }
     }
 
-    /// The lowest bits, as many as the integer that is wanted has, with its sign in those above.
+    /// Truncates to the width of the target integer and extends its sign.
     #[inline(always)]
     fn narrowed(self, bits: u64) -> u64 {
         match self.to {
@@ -113,7 +113,7 @@ impl Conversion {
         }
     }
 
-    /// The result for one lane, from the bits of a register to the bits of a register.
+    /// Converts the bits of one lane's register.
     #[inline(always)]
     fn of(self, bits: u64) -> u64 {
         match self.from {
@@ -122,7 +122,7 @@ impl Conversion {
             Number::Float(32) => {
                 let value = self.flushed(f32::from_bits(bits as u32));
                 match self.to {
-                    // Nothing is rounded, and the bits of what is not a number stay.
+                    // Nothing is rounded, and a NaN keeps its bits.
                     Number::Float(32) if !self.whole && !self.saturates => {
                         u64::from(value.to_bits())
                     }
@@ -133,7 +133,7 @@ impl Conversion {
         }
     }
 
-    /// An integer converted; to an integer only where it saturates.
+    /// Converts an integer. Conversions to integers come here only if they saturate.
     fn of_integer(self, value: i128) -> u64 {
         match self.to {
             Number::Unsigned(width) => value.clamp(0, i128::from(ones(width))) as u64,
@@ -179,7 +179,7 @@ impl Conversion {
             },
         };
         match self.to {
-            // A conversion to integers always saturates, and what is not a number becomes 0.
+            // A conversion of a floating-point number to an integer always saturates, and NaN becomes 0.
             Number::Unsigned(width) => (value as u64).min(ones(width)),
             Number::Signed(width) => {
                 let most = ones(width - 1) as i64;
@@ -193,7 +193,7 @@ impl Conversion {
         }
     }
 
-    /// A double rounded to single precision.
+    /// Rounds a double to single precision.
     fn single(self, value: f64) -> f32 {
         let nearest = value as f32;
         let exact = f64::from(nearest);
@@ -229,13 +229,13 @@ fn toward_zero_64(value: f64) -> f64 {
     if value > 0.0 { value.next_down() } else { value.next_up() }
 }
 
-/// So many ones.
+/// Returns a number whose `width` lowest bits are 1.
 #[inline(always)]
 fn ones(width: u32) -> u64 {
     u64::MAX >> (64 - width)
 }
 
-/// The lowest bits as an integer with a sign.
+/// Interprets the `width` lowest bits as a signed integer.
 #[inline(always)]
 fn extended(bits: u64, width: u32) -> i64 {
     (bits << (64 - width)) as i64 >> (64 - width)

@@ -1,42 +1,43 @@
-//! What ends a launch.
+//! The errors that end a launch.
 
 use std::fmt;
 
-/// The kinds of faults.
+/// The kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// An access to bytes that are in no buffer and in no array.
+    /// An access to bytes outside all buffers and arrays.
     OutOfBounds,
-    /// An access to an address that is no multiple of its size.
+    /// An access to an address that is not a multiple of the access size.
     Misaligned,
-    /// A read of bytes that nobody wrote.
+    /// A read of bytes that were never written.
     Uninitialised,
-    /// An access that another thread's is not ordered with.
+    /// A data race with an access of another thread.
     Race,
-    /// A barrier, a shuffle or a vote that not all come to that should, or not in the same place.
+    /// A barrier, shuffle or vote that not all of the expected threads reach, or that they reach at different
+    /// instructions.
     Synchronisation,
-    /// Threads that wait for ever.
+    /// Threads that wait forever.
     Deadlock,
-    /// A launch that the kernel or the GPU does not allow.
+    /// A launch with invalid parameters.
     Launch,
-    /// A division of integers by zero.
+    /// An integer division by zero.
     Division,
-    /// The kernel's own wish, or an address that it may not use.
+    /// A `trap` instruction.
     Trap,
 }
 
-/// What a kernel did that CUDA leaves undefined, by whom and where.
+/// An error of a kernel, with the thread and the source line where it happened.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
-    /// Its kind.
+    /// The kind of the fault.
     pub kind: Kind,
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
-    /// The block and the thread, where it was a thread.
+    /// The indices of the block and of the thread; `None` if the launch itself is invalid.
     pub thread: Option<([u32; 3], [u32; 3])>,
-    /// What happened.
+    /// The description of the error, which continues a sentence that starts with the thread.
     pub what: String,
-    /// The line of the source.
+    /// The file and line of the source, for example `merge.cu:42`.
     pub place: Option<String>,
 }
 

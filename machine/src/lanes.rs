@@ -1,31 +1,30 @@
-//! The registers of a warp, and functions of one lane applied to all of them.
+//! The registers of a warp, and helpers that apply a function of one lane to all lanes.
 //!
-//! A register holds the values of all 32 lanes side by side, so that the compiler makes vector instructions
-//! of the loops over lanes.
+//! A register stores the values of all 32 lanes contiguously, so that the compiler vectorises the loops over lanes.
 
-/// Lanes of a warp.
+/// The number of lanes of a warp.
 pub const LANES: usize = 32;
-/// One bit for each lane.
+/// A set of lanes: one bit for each lane.
 pub type Mask = u32;
-/// The number of a register in its bank.
+/// The index of a register in its bank.
 pub type Slot = u16;
 
-/// The registers of a warp: one bank for each width.
+/// The registers of a warp: one bank for each register size.
 #[derive(Clone, Debug, Default)]
 pub struct Registers {
-    /// One bit for each lane.
+    /// The predicate registers, with one bit for each lane.
     pub predicates: Vec<Mask>,
-    /// Registers of at most 32 bits.
+    /// The registers of at most 32 bits.
     pub words: Vec<[u32; LANES]>,
-    /// Registers of 64 bits.
+    /// The registers of 64 bits.
     pub doubles: Vec<[u64; LANES]>,
 }
 
-/// The bits of a register of one lane.
+/// The type of one lane's bits in a register: `u32` or `u64`.
 pub trait Bits: Copy + Default + PartialEq {
-    /// The registers of this width.
+    /// Returns the bank of registers of this size.
     fn bank(registers: &Registers) -> &[[Self; LANES]];
-    /// The same, to be changed.
+    /// Returns the mutable bank of registers of this size.
     fn bank_mut(registers: &mut Registers) -> &mut [[Self; LANES]];
 }
 
@@ -53,13 +52,13 @@ impl Bits for u64 {
     }
 }
 
-/// A value of one lane as an instruction's type reads it.
+/// The type of one lane's value in an instruction.
 pub trait Lane: Copy {
-    /// The register that holds it.
+    /// The type of the register's bits.
     type Bits: Bits;
-    /// The value that a register holds; bits above its width do not count.
+    /// Returns the value of a register's bits. Bits above the width of the type are ignored.
     fn of(bits: Self::Bits) -> Self;
-    /// The bits of a register that holds it.
+    /// Returns the value as the bits of a register.
     fn bits(self) -> Self::Bits;
 }
 
@@ -97,8 +96,8 @@ macro_rules! floats {
 }
 floats!(f32: u32, f64: u64);
 
-/// A single-precision number whose subnormal values count as zero of the same sign, as operand and as
-/// result: the modifier `.ftz`.
+/// A single-precision number with the modifier `.ftz`: subnormal operands and results are replaced by zero of the
+/// same sign.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Flushed(pub f32);
 
@@ -121,15 +120,15 @@ impl Lane for Flushed {
     }
 }
 
-/// Where an instruction finds its operands and puts its result, and for which lanes.
+/// The registers and lanes of an instruction.
 pub struct Call<'a> {
-    /// The warp's registers.
+    /// The registers of the warp.
     pub registers: &'a mut Registers,
-    /// The lanes that execute it.
+    /// The lanes that execute the instruction.
     pub mask: Mask,
-    /// The register of the result.
+    /// The destination register.
     pub to: Slot,
-    /// The registers of the operands.
+    /// The operand registers.
     pub of: [Slot; 4],
 }
 
@@ -139,7 +138,7 @@ impl Call<'_> {
         &T::Bits::bank(self.registers)[usize::from(self.of[operand])]
     }
 
-    /// The result of a function of one operand.
+    /// Writes the result of a function of one operand.
     #[inline(always)]
     pub fn one<A: Lane, R: Lane>(self, f: impl Fn(A) -> R) {
         let x = self.row::<A>(0);
@@ -147,7 +146,7 @@ impl Call<'_> {
         self.put::<R::Bits>(result);
     }
 
-    /// The result of a function of two operands.
+    /// Writes the result of a function of two operands.
     #[inline(always)]
     pub fn two<A: Lane, B: Lane, R: Lane>(self, f: impl Fn(A, B) -> R) {
         let (x, y) = (self.row::<A>(0), self.row::<B>(1));
@@ -155,7 +154,7 @@ impl Call<'_> {
         self.put::<R::Bits>(result);
     }
 
-    /// The result of a function of three operands.
+    /// Writes the result of a function of three operands.
     #[inline(always)]
     pub fn three<A: Lane, B: Lane, C: Lane, R: Lane>(self, f: impl Fn(A, B, C) -> R) {
         let (x, y, z) = (self.row::<A>(0), self.row::<B>(1), self.row::<C>(2));
@@ -163,7 +162,7 @@ impl Call<'_> {
         self.put::<R::Bits>(result);
     }
 
-    /// The result of a function of four operands.
+    /// Writes the result of a function of four operands.
     #[inline(always)]
     pub fn four<A: Lane, B: Lane, C: Lane, D: Lane, R: Lane>(self, f: impl Fn(A, B, C, D) -> R) {
         let (x, y) = (self.row::<A>(0), self.row::<B>(1));
@@ -179,8 +178,8 @@ impl Call<'_> {
     }
 }
 
-/// What a function says of each lane. A loop, because closures in `std::array::from_fn`, `map` and `fold` are
-/// often compiled on their own, without the wide vector instructions of the function around them.
+/// Returns the results of a function for all lanes. It is a loop because closures in `std::array::from_fn`, `map`
+/// and `fold` are often compiled separately, without the vector instructions of the enclosing function.
 #[inline(always)]
 pub fn each<B: Copy + Default>(mut f: impl FnMut(usize) -> B) -> [B; LANES] {
     let mut all = [B::default(); LANES];
@@ -190,7 +189,7 @@ pub fn each<B: Copy + Default>(mut f: impl FnMut(usize) -> B) -> [B; LANES] {
     all
 }
 
-/// The lanes for which something holds.
+/// Returns the lanes for which a condition holds.
 #[inline(always)]
 pub fn which(holds: impl Fn(usize) -> bool) -> Mask {
     let mut mask = 0;
@@ -200,7 +199,7 @@ pub fn which(holds: impl Fn(usize) -> bool) -> Mask {
     mask
 }
 
-/// Writes the lanes of `mask`.
+/// Writes the values of the lanes in `mask` to a register. The other lanes keep their values.
 #[inline(always)]
 pub fn put<B: Bits>(registers: &mut Registers, to: Slot, mask: Mask, values: &[B; LANES]) {
     let row = &mut B::bank_mut(registers)[usize::from(to)];
@@ -213,7 +212,7 @@ pub fn put<B: Bits>(registers: &mut Registers, to: Slot, mask: Mask, values: &[B
     }
 }
 
-/// The lanes of a mask, in order.
+/// Returns the lanes of a mask in ascending order.
 #[inline(always)]
 pub fn lanes(mut mask: Mask) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {

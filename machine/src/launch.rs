@@ -1,4 +1,4 @@
-//! A launch: blocks become resident, and their warps take turns.
+//! The execution of a launch: blocks become resident, and their warps run in turns on one thread of the host.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,34 +14,37 @@ use crate::race::{Acquired, Releases, Word};
 use crate::random::Random;
 use crate::warp::{Engine, Pause, Start, Warp, thread_index};
 
-/// Looks of each warp at what others may change, without any change, until none is expected any more.
+/// The polls per ready warp without any change after which a deadlock is reported. A poll is an instruction that
+/// may wait for another warp, for example a volatile load.
 const IDLE_POLLS: u64 = 1000;
-/// The same until it is taken for granted that they wait for a block that has not begun.
+/// The polls per ready warp without any change after which another block starts, because the warps may wait for a
+/// block that has not started.
 const FEW_POLLS: u64 = 50;
-/// Instructions that all warps execute with checks without any change until none is expected any more; the
-/// same for each byte of memory in use, as a single thread may read all of it before it writes.
+/// With checks: the instructions of all warps without any change after which an endless loop is reported.
 const IDLE_STEPS: u64 = 1 << 20;
+/// The number that is added to [`IDLE_STEPS`] for each byte of memory in use, because a single thread may read all
+/// of the memory before it writes.
 const IDLE_STEPS_PER_BYTE: u64 = 16;
-/// Threads that a block may have.
+/// The maximum number of threads per block.
 const MOST_THREADS: usize = 1024;
 
-/// A GPU without its caches: memory, and what executes kernels.
+/// A GPU without caches: its global memory and the execution of kernels.
 pub struct Machine {
     /// Global memory.
     pub memory: Memory,
-    /// By word of global memory: who accessed it.
+    /// The last accesses to each word (4 bytes) of global memory; empty without checks.
     words: Vec<Word>,
-    /// Decides all that CUDA leaves open; `None` for one block after the other, as far as they do not wait
-    /// for each other, and without the checks that take time.
+    /// The seed of the random decisions wherever CUDA does not define an order. `None` switches off the expensive
+    /// checks and runs warps and blocks in a fixed order.
     seed: Option<u64>,
     launches: u32,
 }
 
-/// What is launched, and how.
+/// A kernel launch.
 pub struct Launch<'a> {
-    /// Kernel, arguments and shapes.
+    /// The kernel, its arguments, and the shapes of grid and block.
     pub start: Start<'a>,
-    /// Blocks that the whole GPU holds at once.
+    /// The maximum number of resident blocks on the whole GPU.
     pub resident: usize,
 }
 
@@ -52,11 +55,12 @@ struct Resident {
     warps: Vec<Warp>,
 }
 
-/// The warps that can run.
+/// The warps that are ready to run.
 enum Queue {
-    /// Whichever is drawn.
+    /// The next warp is chosen at random. The elements are the positions of block and warp.
     Drawn(Vec<(usize, usize)>, Random),
-    /// Those that have executed the fewest instructions: the number of these, block and warp.
+    /// The next warp is the one that has executed the fewest instructions. The elements are this number and the
+    /// positions of block and warp.
     Fewest(BinaryHeap<Reverse<(u64, usize, usize)>>),
 }
 
@@ -91,25 +95,26 @@ impl Queue {
 }
 
 impl Machine {
-    /// A machine with `room` bytes of memory. With a seed it checks what CUDA leaves undefined, and draws
-    /// the order in which warps run.
+    /// Creates a machine with `room` bytes of memory. With a seed it detects all undefined behaviour that it can, and
+    /// runs the warps in a random order.
     pub fn new(room: usize, seed: Option<u64>) -> Self {
         let memory = Memory::new(room, seed.is_some());
         Self { memory, words: Vec::new(), seed, launches: 0 }
     }
 
-    /// Runs a kernel to its end.
+    /// Runs a kernel until all of its threads have exited.
     ///
     /// # Errors
-    /// What the kernel does that CUDA leaves undefined, and what the launch may not ask for.
+    /// Returns an error if the kernel has undefined behaviour, or if the launch has too many threads per block or
+    /// too few bytes of arguments.
     pub fn launch(&mut self, launch: &Launch) -> Result<(), Box<Fault>> {
         self.observed(launch, &mut Nobody)
     }
 
-    /// The same while a recorder watches.
+    /// Runs a kernel until all of its threads have exited, and records it.
     ///
     /// # Errors
-    /// As [`Self::launch`].
+    /// Returns the same errors as [`Self::launch`].
     pub fn record(&mut self, launch: &Launch, recorder: &mut Recorder) -> Result<(), Box<Fault>> {
         self.observed(launch, recorder)
     }
@@ -165,16 +170,16 @@ impl Machine {
     }
 }
 
-/// What a launch may ask for.
+/// Checks the number of threads per block and the size of the arguments.
 fn check(launch: &Launch) -> Result<(), Box<Fault>> {
     let Start { kernel, arguments, shape, .. } = &launch.start;
     let threads = shape.iter().map(|&n| n as usize).product::<usize>();
     let most = kernel.max_threads.unwrap_or(MOST_THREADS);
     let taken = kernel.parameters.last().map_or(0, Parameter::end);
     let what = if threads > most {
-        format!("{threads} threads per block, of {most}")
+        format!("{threads} threads per block, but at most {most} are allowed")
     } else if arguments.len() < taken {
-        format!("{} bytes of arguments, of {taken}", arguments.len())
+        format!("{} bytes of arguments, but the kernel takes {taken}", arguments.len())
     } else {
         return Ok(());
     };
@@ -182,22 +187,23 @@ fn check(launch: &Launch) -> Result<(), Box<Fault>> {
     Err(Box::new(Fault { kind: Kind::Launch, kernel, thread: None, what, place: None }))
 }
 
-/// A launch that runs.
+/// The state of a running launch.
 struct Run<'a, O> {
     engine: Engine<'a, O>,
     launch: &'a Launch<'a>,
     queue: Queue,
-    /// Blocks of the grid, and how many of them have begun.
+    /// The number of blocks in the grid.
     blocks: usize,
+    /// The number of blocks that have started.
     begun: usize,
-    /// Blocks that are to be resident.
+    /// The number of blocks that should be resident now.
     wanted: usize,
     residents: Vec<Resident>,
-    /// Places among the residents whose block has ended.
+    /// The positions in `residents` whose block has ended.
     free: Vec<usize>,
-    /// Looks at what others may change since anything changed.
+    /// The polls of all warps since the last change.
     polls: u64,
-    /// Instructions that all had executed when anything changed last.
+    /// The number of instructions that had been executed at the last change.
     changed: u64,
 }
 
@@ -217,11 +223,12 @@ impl<O: Observer> Run<'_, O> {
         }
     }
 
-    /// Blocks that run.
+    /// Returns the number of resident blocks that have not ended.
     fn active(&self) -> usize {
         self.residents.len() - self.free.len()
     }
 
+    /// Starts the next block of the grid. Its warps count as if they had executed `steps` instructions.
     fn begin_block(&mut self, steps: u64) {
         let place = self.free.pop().unwrap_or_else(|| {
             self.residents.push(Resident::default());
@@ -241,7 +248,7 @@ impl<O: Observer> Run<'_, O> {
         self.begun += 1;
     }
 
-    /// Runs a warp until it pauses.
+    /// Runs a warp until it yields, waits at a barrier, or exits.
     fn turn(&mut self, steps: u64, place: usize, number: usize) -> Result<(), Box<Fault>> {
         let Resident { block, warps } = &mut self.residents[place];
         let warp = &mut warps[number];
@@ -276,19 +283,23 @@ impl<O: Observer> Run<'_, O> {
         Ok(())
     }
 
-    /// A warp has let others run: more blocks become resident where there is a reason.
+    /// Called when a warp has yielded. Starts further blocks if the GPU has room for them, so that a warp that waits
+    /// for a block that has not started makes progress.
+    ///
+    /// # Errors
+    /// Returns an error if nothing has changed for so long that a deadlock or an endless loop is assumed.
     fn lend(&mut self, steps: u64, place: usize, number: usize) -> Result<(), Box<Fault>> {
         let room = self.begun < self.blocks && self.active() < self.launch.resident;
         let ready = 1 + self.queue.len() as u64;
         let still = self.engine.steps - self.changed;
         let patience = IDLE_STEPS + IDLE_STEPS_PER_BYTE * self.engine.memory.held().0;
         match &self.queue {
-            // All that the GPU holds run at the same time.
+            // As many blocks as the GPU can hold run at the same time.
             Queue::Fewest(_) if room => {
                 self.wanted += 1;
                 self.begin_block(if self.begun < self.launch.resident { 0 } else { steps });
             }
-            // They may wait for a block that has not begun.
+            // The warps may wait for a block that has not started.
             _ if self.polls > FEW_POLLS * ready && room => {
                 self.polls = 0;
                 self.wanted += 1;
@@ -300,7 +311,7 @@ impl<O: Observer> Run<'_, O> {
         Ok(())
     }
 
-    /// All that a barrier waits for have come.
+    /// Releases the warps at a barrier when all expected threads have arrived.
     fn open(&mut self, place: usize, number: usize, expected: usize, steps: u64) {
         let Resident { block, warps } = &mut self.residents[place];
         let barrier = std::mem::take(&mut block.barriers[number]);
@@ -317,15 +328,16 @@ impl<O: Observer> Run<'_, O> {
         }
     }
 
-    /// A warp does not come to an end.
+    /// Returns the fault of a warp in an endless loop.
     fn endless(&self, place: usize, number: usize) -> Box<Fault> {
         let Resident { block, warps } = &self.residents[place];
         let lane = warps[number].mask.trailing_zeros() as usize % LANES;
-        let what = "runs without end: nothing has changed for long".into();
+        let what = "is in an endless loop (nothing has changed for a long time)".into();
         self.engine.fault(Kind::Deadlock, block, &warps[number], lane, what)
     }
 
-    /// No warp can run, or none changes anything: the first that waits, and what for.
+    /// Returns the fault of a deadlock: the first warp that waits at a barrier and the thread that is missing there,
+    /// or else the first running warp.
     fn standstill(&mut self) -> Box<Fault> {
         let Self { residents, free, engine, .. } = self;
         let mut active =
@@ -342,7 +354,7 @@ impl<O: Observer> Run<'_, O> {
             let waits = |warp: &&Warp| warp.exited != warp.exists;
             let warp = resident.warps.iter().find(waits).expect("a warp runs");
             let lane = warp.mask.trailing_zeros() as usize % LANES;
-            let what = "waits for ever: all threads that can run repeat themselves,".into();
+            let what = "waits forever (no running thread makes progress)".into();
             return engine.fault(Kind::Deadlock, &resident.block, warp, lane, what);
         };
         let other = &resident.warps[missing];
@@ -350,19 +362,20 @@ impl<O: Observer> Run<'_, O> {
         let [x, y, z] = thread_index((missing * LANES + lane) as u16, engine.shape);
         let doing = match other.exited == other.exists {
             true => "has exited".to_owned(),
-            false => format!("goes on at {}", engine.kernel.place(other.at)),
+            false => format!("is at {}", engine.kernel.place(other.at)),
         };
-        let what = format!("__syncthreads lacks thread ({x},{y},{z}), which {doing};");
+        let what = format!("__syncthreads waits for thread ({x},{y},{z}), which {doing};");
         let mut fault =
             engine.fault(Kind::Synchronisation, &resident.block, &resident.warps[first], 0, what);
-        // It stands behind the barrier already.
+        // The waiting warp is already at the instruction after the barrier.
         let at = resident.warps[first].at - 1;
         fault.place = Some(engine.kernel.place(at).to_owned());
         fault
     }
 }
 
-/// The warps that met at a barrier of a part of the block know what the others did before.
+/// Orders the accesses of warps that have met at a barrier of a part of the block: what each of them did before the
+/// barrier happens before what the others do after it.
 fn exchange(block: &mut Block, warps: &mut [Warp], barrier: &Barrier) {
     let releases: Vec<_> = barrier
         .waiting

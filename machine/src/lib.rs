@@ -1,19 +1,20 @@
-//! A machine that executes PTX: the kernels of a GPU, exactly, on a CPU.
+//! A machine that executes GPU kernels in the form of PTX on the CPU, with exact results.
 //!
-//! [`Program::parse`] reads what NVRTC makes of CUDA C++; [`Machine::launch`] executes a kernel of it, warp
-//! by warp. Results are those of an IEEE machine with fused multiply-add, as PTX demands. With a seed the
-//! machine checks every access: its bounds and alignment, whether the bytes were written, and whether
-//! anything orders it with those of other threads ([`race`]); and it draws the order in which warps run.
-//! An [`Observer`] sees every instruction and every access, for those who count and model.
+//! [`Program::parse`] reads the PTX that NVRTC generates from CUDA C++. [`Machine::launch`] executes one of its
+//! kernels, warp by warp. The results are those of IEEE 754 arithmetic with fused multiply-add, as PTX requires.
+//! Every access is checked for its bounds and alignment. With a seed, the machine also detects reads of
+//! uninitialised bytes and data races ([`race`]), and runs the warps in a random order. An [`Observer`] is notified
+//! of the executed instructions and the memory accesses, to count them or to model their time.
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
-//! | [`ptx`] | the syntax: text to statements |
-//! | [`program`] | kernels with resolved registers, and the order in which diverged lanes meet again |
-//! | [`lanes`], [`arithmetic`], [`compare`], [`convert`] | what instructions compute, for 32 lanes at a time |
-//! | [`memory`], [`race`] | global memory, and what orders accesses to it |
+//! | [`ptx`] | the syntax: parses the text into statements |
+//! | [`program`] | kernels with resolved registers, and the order in which diverged lanes run and reconverge |
+//! | [`lanes`], [`arithmetic`], [`compare`], [`convert`] | the results of instructions, for 32 lanes at a time |
+//! | [`memory`], [`race`] | global memory, and the detection of data races |
 //! | [`warp`], [`block`], [`launch`] | the execution |
-//! | [`fault`], [`observer`] | what the outside learns of it |
+//! | [`coalesce`], [`model`] | sectors and bank conflicts of accesses, and the model of the execution time |
+//! | [`fault`], [`observer`] | the errors of kernels, and the interface of observers |
 
 pub mod arithmetic;
 pub mod block;

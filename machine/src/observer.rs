@@ -1,41 +1,42 @@
-//! What is told to those who watch a launch.
+//! The interface through which an observer is notified of the instructions and accesses of a launch.
 
 use crate::lanes::{LANES, Mask};
 
-/// A warp of a launch.
+/// The identity of a warp in a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WarpId {
-    /// The block's number in the grid.
+    /// The linear index of the block in the grid.
     pub block: u32,
-    /// The warp's number in the block.
+    /// The index of the warp in the block.
     pub warp: u16,
 }
 
-/// What an access does.
+/// The kind of a memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// It reads.
+    /// An ordinary load.
     Load,
-    /// It reads what no kernel writes, or what only this block reads.
+    /// A load of read-only data (`ld.global.nc`).
     ReadOnly,
-    /// It reads past the first-level cache.
+    /// A load that bypasses the first-level cache.
     Strong,
-    /// It writes.
+    /// A store.
     Store,
-    /// It does both at once; whether the old value is asked for.
+    /// An atomic operation. The flag is true if it returns the old value.
     Atomic(bool),
 }
 
-/// Watches a launch. All methods do nothing unless they are written.
+/// Receives the events of a launch. The default methods do nothing.
 pub trait Observer {
-    /// A warp executes the stretch that begins at an instruction with these lanes active, of which guards
-    /// may exclude some. It is told before what the last instruction of the stretch accesses.
+    /// Called when a warp executes the stretch of instructions that begins at `first` with the lanes `active`. Guards
+    /// of single instructions may exclude some of these lanes. The accesses of the stretch's last instruction are
+    /// reported after this call. See [`Instruction::stretch`](crate::program::Instruction::stretch).
     #[inline(always)]
     fn executed(&mut self, warp: WarpId, first: usize, active: Mask) {
         let _ = (warp, first, active);
     }
 
-    /// A warp accesses global memory: `bytes` bytes for each lane of `mask`.
+    /// Called when a warp accesses global memory: `bytes` bytes for each lane of `mask`.
     #[inline(always)]
     fn global(
         &mut self,
@@ -49,7 +50,7 @@ pub trait Observer {
         let _ = (warp, instruction, action, bytes, addresses, mask);
     }
 
-    /// The same for the shared memory of its block, by offsets.
+    /// Called when a warp accesses shared memory: `bytes` bytes at an offset for each lane of `mask`.
     #[inline(always)]
     fn shared(
         &mut self,
@@ -63,20 +64,20 @@ pub trait Observer {
         let _ = (warp, instruction, action, bytes, offsets, mask);
     }
 
-    /// A block has ended.
+    /// Called when all warps of a block have exited.
     #[inline(always)]
     fn ended(&mut self, block: u32) {
         let _ = block;
     }
 
-    /// A block's warps have met at a barrier.
+    /// Called when the warps that a barrier of the block expects have arrived.
     #[inline(always)]
     fn barrier(&mut self, block: u32) {
         let _ = block;
     }
 }
 
-/// Nobody watches.
+/// An observer that ignores all events.
 pub struct Nobody;
 
 impl Observer for Nobody {}

@@ -1,79 +1,80 @@
-//! Data races: two accesses to the same bytes by different threads, one of which writes, that nothing
-//! orders (PTX ISA, chapter 8, the memory consistency model).
+//! Detection of data races. A data race is a pair of accesses to the same bytes by different threads, at least one of
+//! them a write, that are not ordered by happens-before (PTX ISA, chapter 8, the memory consistency model).
 //!
-//! Of every word of memory the last write and the last read are remembered, each with the moment at which
-//! it happened. An earlier access is ordered before a later one by the end of a launch, by the program
-//! order of a thread, by a barrier of the block, by a barrier of the warp, and by a release that the later
-//! thread acquired: a fence and then an atomic or volatile write by the one, an atomic or volatile read of
-//! that word and then a fence by the other, and chains of these. A warp's lanes are not taken to run in step.
+//! The last write and the last read of each word of memory are recorded, each with a [`Moment`]. An earlier access
+//! happens before a later one in these cases: a launch ends between them; the same thread makes both; a barrier of the
+//! block or of the warp is between them; or the later thread acquires a release of the earlier thread. A release is a
+//! fence followed by an atomic or volatile write. An acquire is an atomic or volatile read of that word followed by a
+//! fence. Chains of these are followed. The lanes of a warp are not assumed to run in lockstep.
 //!
-//! Accesses to different bytes of a word do not race; of several such accesses the last one is remembered.
-//! Where several threads have read a word since it was written, one moment stands for all of them, so that
-//! a race with one of several reads is found for certain only within the same block.
+//! Accesses to different bytes of a word do not race; only the last of them is recorded. If several threads have read
+//! a word since its last write, one moment represents all of them. A race with one of several reads is therefore
+//! only detected with certainty within a block.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Lanes of a warp.
+/// The number of lanes of a warp.
 const WARP: u16 = 32;
 
-/// A thread or several.
+/// The thread or threads that made an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Who {
+    /// One thread of the block.
     Thread(u16),
-    /// Several of this warp.
+    /// Several threads of one warp.
     Warp(u16),
-    /// Several of the block, or of several blocks.
+    /// Several threads of different warps or blocks.
     Many,
 }
 
-/// When an access happened, and by whom.
+/// The time of an access and the thread that made it.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
     launch: u32,
     block: u32,
-    /// Barriers of the block before it.
+    /// The number of barriers of the block before the access.
     epoch: u32,
-    /// Barriers and fences of the warp before it.
+    /// The number of barriers and fences of the warp before the access.
     step: u32,
     who: Who,
-    /// Whether it is an atomic or volatile one.
+    /// Whether the access is atomic or volatile.
     strong: bool,
-    /// Which bytes of the word it touches, one bit for each.
+    /// The accessed bytes of the word, one bit for each.
     bytes: u8,
 }
 
-/// What is remembered of a word.
+/// The recorded accesses to one word of memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Word {
     write: Option<Moment>,
     read: Option<Moment>,
 }
 
-/// What a warp has waited for.
+/// The logical clock of a warp, which advances at barriers and fences.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
-    /// Barriers and fences so far.
+    /// The number of barriers and fences so far.
     step: u32,
-    /// By lane: the step after its last barrier.
+    /// For each lane: the step after its last barrier.
     synced: [u32; 32],
-    /// By lane: the step after its last fence; 0 before any.
+    /// For each lane: the step after its last fence; 0 before the first.
     fenced: [u32; 32],
-    /// By lane: what it has read of releases since its last fence.
+    /// The releases that each lane has read since its last fence, as pairs of a lane and a release.
     seen: Vec<(u16, Rc<Release>)>,
 }
 
-/// What a thread had done when it released it.
+/// A release: it covers the accesses that happened before it in the releasing thread.
 #[derive(Debug)]
 pub struct Release {
     block: u32,
     epoch: u32,
     thread: u16,
-    /// Its fence.
+    /// The step after the fence of the releasing thread.
     fenced: u32,
-    /// Its last barrier of the warp.
+    /// The step after the last barrier of the warp before the release.
     synced: u32,
-    /// What was released to it before, and the release that was in the same word.
+    /// The releases that the thread had acquired before, and the previous release in the same word.
     earlier: Vec<Rc<Release>>,
 }
 
@@ -87,63 +88,67 @@ pub struct Acquired {
 }
 
 impl Acquired {
-    /// What a warp has acquired by a barrier that it has come to now.
+    /// Returns a release that a warp acquires at a barrier now.
     pub fn by_warp(release: Rc<Release>, epoch: u32, warp: u16, clock: &Clock) -> Self {
         Self { release, epoch, step: clock.step, thread: warp * WARP }
     }
 }
 
-/// The releases of a launch by the addresses that they were written to.
+/// The releases of a launch, by the address of the written word.
 #[derive(Default)]
 pub struct Releases(HashMap<u64, Rc<Release>>);
 
-/// The thread that makes an access, and what orders it.
+/// The thread that makes an access, with the state that decides the order.
 pub struct Thread<'a> {
-    /// The launch's number.
+    /// The number of the launch.
     pub launch: u32,
-    /// The block's number.
+    /// The number of the block.
     pub block: u32,
-    /// Barriers of the block so far.
+    /// The number of barriers of the block so far.
     pub epoch: u32,
-    /// The thread's number in the block.
+    /// The number of the thread in the block.
     pub thread: u16,
-    /// Which bytes of a word it accesses, one bit for each.
+    /// The accessed bytes of the word, one bit for each.
     pub bytes: u8,
-    /// Its warp's.
+    /// The clock of the warp.
     pub clock: &'a Clock,
-    /// Its block's.
+    /// The releases that threads of the block have acquired.
     pub acquired: &'a [Acquired],
 }
 
-/// The other access of a race.
+/// The earlier access of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Other {
-    /// Whether it wrote.
+    /// Whether the access was a write.
     pub wrote: bool,
-    /// Its block.
+    /// The number of the block.
     pub block: u32,
-    /// Its thread in that block, where it was a single one.
+    /// The number of the thread in the block; `None` for several threads.
     pub thread: Option<u16>,
 }
 
 impl Other {
-    /// Whose access it was, in words.
+    /// Describes the thread or threads of the access.
     pub fn by(&self) -> String {
         match self.thread {
             Some(thread) => format!("thread {thread} of block {}", self.block),
-            None => format!("several threads, one of them of block {}", self.block),
+            None => format!("several threads, one of them in block {}", self.block),
         }
     }
 }
 
 impl Thread<'_> {
+    /// Returns the moment of an access by this thread now.
     fn moment(&self, strong: bool) -> Moment {
         let &Self { launch, block, epoch, bytes, .. } = self;
         let (step, who) = (self.clock.step, Who::Thread(self.thread));
         Moment { launch, block, epoch, step, who, strong, bytes }
     }
 
-    /// Notes a read; the write that it races with, if any.
+    /// Records a read.
+    ///
+    /// # Errors
+    /// Returns the earlier write if the read races with it.
     pub fn read(&self, word: &mut Word, strong: bool) -> Result<(), Other> {
         let now = self.moment(strong);
         self.check(word.write, now, true)?;
@@ -159,7 +164,10 @@ impl Thread<'_> {
         Ok(())
     }
 
-    /// Notes a write; the access that it races with, if any.
+    /// Records a write.
+    ///
+    /// # Errors
+    /// Returns the earlier access if the write races with it.
     pub fn write(&self, word: &mut Word, strong: bool) -> Result<(), Other> {
         let now = self.moment(strong);
         self.check(word.write, now, true)?;
@@ -168,12 +176,13 @@ impl Thread<'_> {
         Ok(())
     }
 
-    /// Whether anything was written in this launch, which a read of what nobody writes must not see.
+    /// Returns the last write to a word if it happened in this launch. A read-only load of such a word is an error.
     pub fn was_written(&self, word: &Word) -> Option<Other> {
         let write = word.write.filter(|write| write.launch == self.launch)?;
         Some(other(&write, true))
     }
 
+    /// Returns an error if an access now races with the earlier one.
     fn check(&self, earlier: Option<Moment>, now: Moment, wrote: bool) -> Result<(), Other> {
         match earlier {
             Some(earlier)
@@ -187,12 +196,12 @@ impl Thread<'_> {
         }
     }
 
-    /// Whether an access touches the same bytes in the same launch.
+    /// Returns whether the earlier access was in the same launch and touched some of the same bytes.
     fn may_meet(&self, earlier: &Moment) -> bool {
         earlier.launch == self.launch && earlier.bytes & self.bytes != 0
     }
 
-    /// Whether something orders an access of this launch before what the thread does now.
+    /// Returns whether an access of this launch happens before the thread's current instruction.
     fn comes_after(&self, earlier: &Moment) -> bool {
         if earlier.block == self.block {
             let own = earlier.who == Who::Thread(self.thread);
@@ -221,7 +230,7 @@ impl Thread<'_> {
         }
     }
 
-    /// What was released to this thread: acquired by itself, or by another before a barrier.
+    /// Returns the releases that the thread has acquired itself, or that other threads acquired before a barrier.
     fn known(&self) -> impl Iterator<Item = &Rc<Release>> {
         let lane = usize::from(self.thread % WARP);
         let reaches = move |acquired: &&Acquired| {
@@ -242,6 +251,7 @@ fn other(moment: &Moment, wrote: bool) -> Other {
     Other { wrote, block: moment.block, thread }
 }
 
+/// Returns the warp if all threads of an access are in one.
 fn warp(who: Who) -> Option<u16> {
     match who {
         Who::Thread(thread) => Some(thread / WARP),
@@ -250,7 +260,7 @@ fn warp(who: Who) -> Option<u16> {
     }
 }
 
-/// Who has made one of two accesses.
+/// Returns the smallest set of threads that contains those of both accesses.
 fn joined(earlier: &Moment, now: &Moment) -> Who {
     let same_block = earlier.block == now.block;
     if same_block && earlier.who == now.who {
@@ -263,7 +273,7 @@ fn joined(earlier: &Moment, now: &Moment) -> Who {
 }
 
 impl Release {
-    /// Whether an access comes before it by what orders the releasing thread's own block.
+    /// Returns whether an access happens before the release because of the order within the releasing thread's block.
     fn covers(&self, access: &Moment) -> bool {
         access.block == self.block
             && (access.epoch < self.epoch
@@ -273,13 +283,13 @@ impl Release {
 }
 
 impl Clock {
-    /// The lanes of a mask have waited for each other.
+    /// Records a barrier of the lanes in `mask`.
     pub fn barrier(&mut self, mask: u32) {
         self.step += 1;
         crate::lanes::lanes(mask).for_each(|lane| self.synced[lane] = self.step);
     }
 
-    /// All that a warp has done before the barrier that it has come to now.
+    /// Returns a release that covers everything the warp did before the barrier at which it is now.
     pub fn release(&self, block: u32, epoch: u32, warp: u16, acquired: &[Acquired]) -> Rc<Release> {
         let thread = warp * WARP;
         let reader = Thread { launch: 0, block, epoch, thread, bytes: 0, clock: self, acquired };
@@ -288,8 +298,8 @@ impl Clock {
         Rc::new(Release { block, epoch, thread, fenced, synced, earlier })
     }
 
-    /// The lanes of a mask execute a fence; what they acquire by it, for the block whose barriers are
-    /// counted by `epoch`.
+    /// Records a fence of the lanes in `mask`. Returns the releases that the lanes acquire by it. `epoch` is the number
+    /// of barriers of the block so far.
     pub fn fence(&mut self, mask: u32, warp: u16, epoch: u32) -> Vec<Acquired> {
         let step = self.step;
         self.step += 1;
@@ -307,8 +317,8 @@ impl Clock {
 }
 
 impl Releases {
-    /// A thread writes a word by an atomic or volatile access: an atomic one (`updates`) keeps what is
-    /// released there.
+    /// Records an atomic or volatile write of a word. An atomic update (`updates`) continues the previous release of
+    /// the word; a volatile write replaces it.
     pub fn write(&mut self, address: u64, thread: &Thread, updates: bool) {
         let fenced = thread.clock.fenced[usize::from(thread.thread % WARP)];
         let before = if updates { self.0.get(&address).cloned() } else { None };
@@ -331,7 +341,7 @@ impl Releases {
         self.0.insert(address, Rc::new(release));
     }
 
-    /// A thread reads a word by an atomic or volatile access.
+    /// Records an atomic or volatile read of a word.
     pub fn read(&self, address: u64, lane: u16, clock: &mut Clock) {
         let Some(release) = self.0.get(&address) else { return };
         let known = |(by, other): &(u16, Rc<Release>)| *by == lane && Rc::ptr_eq(other, release);
@@ -340,7 +350,7 @@ impl Releases {
         }
     }
 
-    /// Forgets all of them: a launch is over.
+    /// Removes all releases at the end of a launch.
     pub fn clear(&mut self) {
         self.0.clear();
     }

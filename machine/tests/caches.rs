@@ -1,4 +1,4 @@
-//! Which caches the loads of hand-written PTX go through, as the model replays them.
+//! Tests of the model: the caches that loads in hand-written PTX use.
 
 use ptx_machine::model::{Cure, Gpu, Memories, Recorder, Traffic};
 use ptx_machine::{Launch, Machine, Program, Start};
@@ -25,7 +25,7 @@ fn gpu() -> Gpu {
     }
 }
 
-/// One warp loads the same 32 neighbouring words twice.
+/// Replays a kernel in which one warp loads the same 32 contiguous words twice.
 fn twice(load: &str) -> Traffic {
     let text = format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry test(.param .u64 in, .param .u64 out)\n{{\n\
@@ -59,8 +59,8 @@ fn twice(load: &str) -> Traffic {
 }
 
 #[test]
-fn loads_go_through_the_caches_that_they_name() {
-    // Sectors that the first-level cache was asked for, and had.
+fn loads_use_the_caches_that_their_modifiers_select() {
+    // The sectors requested from the first-level cache, and the hits.
     for (load, l1) in [
         ("ld.global.u32", (8, 4)),
         ("ld.global.ca.u32", (8, 4)),
@@ -70,10 +70,10 @@ fn loads_go_through_the_caches_that_they_name() {
     ] {
         let traffic = twice(load);
         assert_eq!(traffic.l1, l1, "{load}");
-        // Four sectors come from memory once; the second load finds them in one cache or the other.
+        // Four sectors are read from memory once; the second load hits in one of the caches.
         let (loaded, stored) = (if l1.0 == 0 { 8 } else { 4 }, 4);
         assert_eq!((traffic.l2.0, traffic.read), (loaded + stored, 4), "{load}");
-        // Both loads are asked for before the first has come, as a compiler would.
+        // The second load is issued before the first completes, because the scheduler moves it up.
         assert!((500.0..560.0).contains(&traffic.cycles), "{load}: {}", traffic.cycles);
     }
 }

@@ -1,9 +1,9 @@
-//! Every arithmetic and logical instruction, in hand-written PTX, against plain Rust on the values at the
-//! edges of its types and on random ones.
+//! Tests of the arithmetic and logical instructions: compares hand-written PTX with plain Rust for boundary values
+//! and random values.
 
 use ptx_machine::{Launch, Machine, Program, Start};
 
-/// Values at the edges: of integers, and of floating-point numbers of both sizes.
+/// Returns boundary values of integers and of floating-point numbers of both sizes.
 fn edges() -> Vec<u64> {
     let mut values: Vec<u64> =
         vec![0, 1, 2, 3, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256];
@@ -19,7 +19,7 @@ fn edges() -> Vec<u64> {
     values
 }
 
-/// Four operands for each of many lanes.
+/// Returns four operands for each thread.
 fn operands() -> Vec<[u64; 4]> {
     let edges = edges();
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
@@ -40,9 +40,9 @@ fn operands() -> Vec<[u64; 4]> {
     all
 }
 
-/// What a statement leaves in `%d7`, `%w7` and `%p7`, which finds its operands in `%d0` to `%d3`, their
-/// low halves in `%w0` to `%w3` and low quarters in `%h0` to `%h3`, and whether they are odd in `%p0` to
-/// `%p3`.
+/// Executes a statement and returns the registers `%d7`, `%w7` and `%p7` for each thread. The operands are in `%d0` to
+/// `%d3`, their low 32 bits in `%w0` to `%w3`, their low 16 bits in `%h0` to `%h3`, and whether they are odd in `%p0`
+/// to `%p3`.
 fn run(statement: &str, operands: &[[u64; 4]]) -> Vec<(u64, u32, bool)> {
     let mut text = String::from(
         ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry test(.param .u64 in, .param .u64 \
@@ -92,7 +92,7 @@ fn run(statement: &str, operands: &[[u64; 4]]) -> Vec<(u64, u32, bool)> {
     bytes.chunks_exact(16).map(row).collect()
 }
 
-/// A result of 64 bits.
+/// Asserts that a statement returns the expected result of 64 bits.
 fn doubles(statement: &str, expected: impl Fn([u64; 4]) -> u64) {
     let operands = operands();
     for (given, (found, _, _)) in operands.iter().zip(run(statement, &operands)) {
@@ -100,7 +100,7 @@ fn doubles(statement: &str, expected: impl Fn([u64; 4]) -> u64) {
     }
 }
 
-/// A result of 32 bits, of the low halves of the operands.
+/// Asserts that a statement with operands of 32 bits returns the expected result of 32 bits.
 fn words(statement: &str, expected: impl Fn([u32; 4]) -> u32) {
     let operands = operands();
     for (given, (_, found, _)) in operands.iter().zip(run(statement, &operands)) {
@@ -109,7 +109,7 @@ fn words(statement: &str, expected: impl Fn([u32; 4]) -> u32) {
     }
 }
 
-/// A result of 32 bits, of whole operands.
+/// Asserts that a statement with operands of 64 bits returns the expected result of 32 bits.
 fn mixed(statement: &str, expected: impl Fn([u64; 4]) -> u32) {
     let operands = operands();
     for (given, (_, found, _)) in operands.iter().zip(run(statement, &operands)) {
@@ -117,7 +117,7 @@ fn mixed(statement: &str, expected: impl Fn([u64; 4]) -> u32) {
     }
 }
 
-/// A predicate.
+/// Asserts that a statement returns the expected predicate.
 fn predicates(statement: &str, expected: impl Fn([u64; 4]) -> bool) {
     let operands = operands();
     for (given, (_, _, found)) in operands.iter().zip(run(statement, &operands)) {
@@ -125,7 +125,7 @@ fn predicates(statement: &str, expected: impl Fn([u64; 4]) -> bool) {
     }
 }
 
-/// A result of 16 bits, of the low quarters of the operands.
+/// Asserts that a statement with operands of 16 bits returns the expected result of 16 bits.
 fn halves(statement: &str, expected: impl Fn([u16; 4]) -> u16) {
     let statement = format!("{statement} cvt.u32.u16 %w7, %h7;");
     let operands = operands();
@@ -135,7 +135,7 @@ fn halves(statement: &str, expected: impl Fn([u16; 4]) -> u16) {
     }
 }
 
-/// Single-precision numbers; any that is none is as good as any other.
+/// Asserts that a statement returns the expected single-precision number. All NaNs count as equal.
 fn singles(statement: &str, expected: impl Fn([f32; 4]) -> f32) {
     let operands = operands();
     for (given, (_, found, _)) in operands.iter().zip(run(statement, &operands)) {
@@ -146,7 +146,7 @@ fn singles(statement: &str, expected: impl Fn([f32; 4]) -> f32) {
     }
 }
 
-/// The same in double precision.
+/// Asserts that a statement returns the expected double-precision number. All NaNs count as equal.
 fn floats(statement: &str, expected: impl Fn([f64; 4]) -> f64) {
     let operands = operands();
     for (given, (found, _, _)) in operands.iter().zip(run(statement, &operands)) {
@@ -228,7 +228,7 @@ fn bits() {
         let (low, high) = (x.to_le_bytes(), y.to_le_bytes());
         u32::from_le_bytes([sign(low[0]), sign(high[3]), low[0], low[0]])
     });
-    // A field bit by bit, as PTX describes it.
+    // Extracts a field bit by bit, as PTX defines it.
     let field = |x: u64, position: u64, length: u64, bits: u64, signed: bool| {
         let (position, length) = (position & 255, length & 255);
         let bit = |at: u64| x >> at & 1;
@@ -451,7 +451,7 @@ fn conversions() {
             if single.is_nan() { 0 } else { single.to_bits() }
         },
     );
-    // Towards zero: never larger, and the next one is.
+    // Toward zero: the result is not larger than the value, but the next number is.
     let operands = operands();
     let found = run("cvt.rz.f32.f64 %w7, %d0;", &operands);
     for ([x, ..], (_, found, _)) in operands.iter().zip(found) {

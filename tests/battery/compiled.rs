@@ -41,19 +41,19 @@ enum Scope {
 
 /// The major version of the compiler, the architecture, and the scope: a smaller one where the other compiler or an
 /// architecture of the same generation covers the rest. Whether a block can be launched depends on registers and static
-/// shared memory, whose limits are equal on all of these; all combinations are compiled for the oldest architecture of
-/// the newest compiler.
+/// shared memory, whose limits are equal on all of these. So every value of every parameter is compiled for the oldest
+/// and the two newest generations, and all combinations for the oldest architecture of the newest compiler.
 const ARCHITECTURES: [(u32, (u32, u32), Scope); 12] = [
     (12, (6, 0), Scope::Values),
-    (12, (7, 0), Scope::Values),
+    (12, (7, 0), Scope::Defaults),
     (12, (7, 5), Scope::Defaults),
     (12, (8, 0), Scope::Defaults),
     (13, (7, 5), Scope::Combinations),
-    (13, (8, 0), Scope::Values),
+    (13, (8, 0), Scope::Defaults),
     (13, (8, 6), Scope::Defaults),
     (13, (8, 9), Scope::Defaults),
     (13, (9, 0), Scope::Values),
-    (13, (10, 0), Scope::Values),
+    (13, (10, 0), Scope::Defaults),
     (13, (10, 3), Scope::Defaults),
     (13, (12, 0), Scope::Values),
 ];

@@ -64,12 +64,12 @@ fn memory_after_its_release_and_no_memory() {
         &read(&|_, gone| gone + 8),
         &["reads 4 bytes at offset 8 of a released buffer of 40 bytes"],
     );
-    check(&read(&|_, _| 0), &["reads 4 bytes at address 0x0, which is in no buffer"]);
-    check(&read(&|_, _| 1 << 50), &["at address 0x4000000000000, which is in no buffer"]);
+    check(&read(&|_, _| 0), &["reads 4 bytes at address 0x0, which is not in any buffer"]);
+    check(&read(&|_, _| 1 << 50), &["at address 0x4000000000000, which is not in any buffer"]);
     check(
         &read(&|out, _| out.address() + 1),
         &[
-            "reads 4 bytes at offset 1 of a buffer of 4 bytes, which is not aligned to them at test.cu:4",
+            "reads 4 bytes at offset 1 of a buffer of 4 bytes: the address is not a multiple of 4, at test.cu:4",
         ],
     );
 }
@@ -82,7 +82,7 @@ fn nothing_works_after_a_fault() {
     launch(&gpu, source, (1, 1), 0, &[&out]).unwrap();
     let module = gpu.compile::<f32>(crate::common::program(source), &[]).unwrap();
     let kernel = module.kernel("test").unwrap();
-    check(&kernel.launch(1, 1, 0, &[&0u64]).unwrap_err().0, &["in no buffer"]);
+    check(&kernel.launch(1, 1, 0, &[&0u64]).unwrap_err().0, &["not in any buffer"]);
     check(&kernel.launch(1, 1, 0, &[&out]).unwrap_err().0, &["the context is lost"]);
     assert!(out.to_vec().is_err() && gpu.synchronize().is_err());
 }
@@ -98,7 +98,7 @@ fn a_misaligned_vector() {
     check(
         &fault(source, (1, 1), 0, 8),
         &[
-            "reads 16 bytes at offset 4 of a buffer of 32 bytes, which is not aligned to them at test.cu:3",
+            "reads 16 bytes at offset 4 of a buffer of 32 bytes: the address is not a multiple of 16, at test.cu:3",
         ],
     );
 }
@@ -122,9 +122,15 @@ fn reading_unwritten_memory_is_a_fault() {
         launch(&gpu, source, (1, 8), 0, &arguments).map(|()| out.to_vec().unwrap())
     };
     let message = |which| run(which).unwrap_err().0;
-    check(&message(0), &["reads 4 bytes that nobody wrote at offset 0 of the shared array `line`"]);
-    check(&message(1), &["reads 8 bytes that nobody wrote at offset 0 of a buffer of 64 bytes"]);
-    check(&message(2), &["reads 8 bytes that nobody wrote"]);
+    check(
+        &message(0),
+        &["reads 4 bytes that were never written, at offset 0 of the shared array `line`"],
+    );
+    check(
+        &message(1),
+        &["reads 8 bytes that were never written, at offset 0 of a buffer of 64 bytes"],
+    );
+    check(&message(2), &["reads 8 bytes that were never written"]);
     assert!(run(3).unwrap().iter().all(|value| value.is_nan()));
 }
 
@@ -154,14 +160,19 @@ fn launches_that_exceed_limits() {
     check(&fault(nothing, (1, 1025), 0, 1), &["test: 1025 threads per block"]);
     check(
         &fault(nothing, (1, 1), 50_000, 1),
-        &["test: 50000 bytes of shared memory per block, 50000 of them dynamic, of 49152"],
+        &[
+            "test: 50000 bytes of shared memory per block, 50000 of them dynamic, but at most 49152 are allowed",
+        ],
     );
     for source in [
         r#"extern "C" __global__ void __launch_bounds__(2 * (3 + 1), 1) test(unsigned *out) {}"#,
         r#"extern "C" __global__ __launch_bounds__(8) void test(unsigned *out) {}"#,
     ] {
         assert!(output(1, source, (1, 8), 0, 1).is_ok());
-        assert_eq!(fault(source, (1, 9), 0, 1), "test: 9 threads per block, of 8");
+        assert_eq!(
+            fault(source, (1, 9), 0, 1),
+            "test: 9 threads per block, but at most 8 are allowed"
+        );
     }
     let source = r#"
         extern "C" __global__ void test(unsigned *out) {
@@ -174,7 +185,9 @@ fn launches_that_exceed_limits() {
     assert!(output(1, source, (1, 1), 1 << 14, 1).is_ok());
     check(
         &fault(source, (1, 1), (1 << 14) + 4, 1),
-        &["test: 49156 bytes of shared memory per block, 16388 of them dynamic, of 49152"],
+        &[
+            "test: 49156 bytes of shared memory per block, 16388 of them dynamic, but at most 49152 are allowed",
+        ],
     );
 }
 

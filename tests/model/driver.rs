@@ -88,7 +88,7 @@ fn each_enqueued_operation_takes_a_millisecond() {
 }
 
 #[test]
-#[should_panic(expected = "1 buffers and 0 graphs were not given back")]
+#[should_panic(expected = "1 buffers and 0 graphs were not released")]
 fn memory_must_be_released() {
     Model::tiny(1).allocate(64).unwrap();
 }

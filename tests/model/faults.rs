@@ -18,7 +18,7 @@ fn a_missing_barrier() {
             &output(seed, source, (1, 64), 0, 64).unwrap_err().0,
             &[
                 "the shared array `line` of 256 bytes, which thread ",
-                "nothing orders the two at test.cu:",
+                "nothing orders the two accesses at test.cu:",
             ],
         );
     }
@@ -40,7 +40,12 @@ fn a_missing_warp_barrier() {
     "#;
     check(
         &fault(source, (1, 32), 0, 32),
-        &["writes 4 bytes at offset ", "`line`", "which thread ", "read: nothing orders the two"],
+        &[
+            "writes 4 bytes at offset ",
+            "`line`",
+            "which thread ",
+            "read: data race, nothing orders the two accesses",
+        ],
     );
 }
 
@@ -52,7 +57,7 @@ fn a_sum_without_an_atomic() {
     for seed in 0..20 {
         check(
             &output(seed, source, (4, 64), 0, 2).unwrap_err().0,
-            &["of a buffer of 8 bytes, which ", "nothing orders the two at test.cu:2"],
+            &["of a buffer of 8 bytes, which ", "nothing orders the two accesses at test.cu:2"],
         );
     }
 }
@@ -98,10 +103,7 @@ fn data_that_a_kernel_writes_is_not_read_as_constant() {
             if (threadIdx.x == 1) out[1] = __ldg(out);
         }
     "#;
-    check(
-        &fault(source, (1, 2), 0, 2),
-        &["as if no kernel wrote them", "thread 0 of block 0 wrote"],
-    );
+    check(&fault(source, (1, 2), 0, 2), &["as read-only data", "thread 0 of block 0 wrote"]);
 }
 
 #[test]
@@ -143,7 +145,7 @@ fn a_barrier_after_some_returned() {
         &fault(source, (6, 64), 0, 1),
         &[
             "block (3,0,0) thread (32,0,0): ",
-            "__syncthreads lacks",
+            "__syncthreads waits for",
             "lane 8 has exited; at test.cu:4",
         ],
     );
@@ -159,7 +161,7 @@ fn a_barrier_that_others_wait_for_elsewhere() {
     "#;
     check(
         &fault(source, (1, 64), 0, 1),
-        &["thread (33,0,0): __syncwarp lacks", "lane 0 has exited; at test.cu:4"],
+        &["thread (33,0,0): __syncwarp waits for", "lane 0 has exited; at test.cu:4"],
     );
 }
 
@@ -172,7 +174,7 @@ fn a_shuffle_without_a_lane_of_its_mask() {
     "#;
     check(
         &fault(source, (1, 32), 0, 1),
-        &["__shfl_down_sync lacks the lanes 0x00000080: lane 7 has exited; at test.cu:3"],
+        &["__shfl_down_sync waits for the lanes 0x00000080: lane 7 has exited; at test.cu:3"],
     );
 }
 
@@ -186,7 +188,7 @@ fn a_shuffle_in_two_branches() {
     "#;
     check(
         &fault(source, (1, 32), 0, 1),
-        &["lacks the lanes 0x", " waits in __shfl_xor_sync at test.cu:"],
+        &["waits for the lanes 0x", " waits in __shfl_xor_sync at test.cu:"],
     );
 }
 
@@ -200,7 +202,7 @@ fn lanes_with_different_masks() {
     "#;
     check(
         &fault(source, (1, 32), 0, 1),
-        &["__ballot_sync with the masks 0xffffffff and 0x0000ffff at test.cu:4"],
+        &["__ballot_sync with different masks 0xffffffff and 0x0000ffff at test.cu:4"],
     );
 }
 
@@ -214,7 +216,8 @@ fn a_caller_outside_its_mask() {
     check(
         &fault(source, (1, 32), 0, 1),
         &[
-            "thread (31,0,0): __any_sync with the mask 0x7fffffff, in which the caller is not, at test.cu:3",
+            "thread (31,0,0): __any_sync with the mask 0x7fffffff,",
+            "which does not contain the calling lane, at test.cu:3",
         ],
     );
 }
@@ -240,14 +243,14 @@ fn waiting_for_a_value_that_is_never_written() {
     "#;
     check(
         &fault(source, (2, 40), 0, 1),
-        &["test: block (", "__syncthreads lacks thread (3,0,0), which goes on at test.cu:4"],
+        &["test: block (", "__syncthreads waits for thread (3,0,0), which is at test.cu:4"],
     );
     let source = r#"
         extern "C" __global__ void test(unsigned *out) {
             while (atomicAdd(out, 0) == 0) __nanosleep(100);
         }
     "#;
-    check(&fault(source, (1, 40), 0, 1), &["thread (0,0,0): waits for ever", " at test.cu:3"]);
+    check(&fault(source, (1, 40), 0, 1), &["thread (0,0,0): waits forever", " at test.cu:3"]);
 }
 
 #[test]
@@ -257,7 +260,7 @@ fn a_loop_without_end() {
             for (unsigned k = 0; k < 8; k = out[k % 8]) out[0] += k;
         }
     "#;
-    check(&fault(source, (1, 1), 0, 8), &["thread (0,0,0): runs without end", "at test.cu:3"]);
+    check(&fault(source, (1, 1), 0, 8), &["thread (0,0,0): is in an endless loop", "at test.cu:3"]);
 }
 
 #[test]
@@ -269,5 +272,5 @@ fn a_loop_of_shuffles_without_end() {
             out[0] = sum;
         }
     "#;
-    check(&fault(source, (1, 32), 0, 8), &["runs without end"]);
+    check(&fault(source, (1, 32), 0, 8), &["is in an endless loop"]);
 }

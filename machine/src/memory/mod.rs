@@ -1,4 +1,4 @@
-//! Global memory: buffers with gaps between them, and what is known of every byte.
+//! Global memory: buffers with gaps between them, and a record of which bytes were written.
 
 mod regions;
 
@@ -9,30 +9,30 @@ use regions::Regions;
 
 /// The address of the first byte of global memory.
 pub const GLOBAL: u64 = 0x7000_0000_0000;
-/// Where shared memory begins among generic addresses.
+/// The generic address of the first byte of shared memory.
 pub const SHARED_WINDOW: u64 = 0x0100_0000_0000;
-/// Where local memory begins among generic addresses.
+/// The generic address of the first byte of local memory.
 pub const LOCAL_WINDOW: u64 = 0x0200_0000_0000;
-/// Bytes of the windows of shared and of local memory.
+/// The size of the windows of shared and local memory in bytes.
 pub const WINDOW: u64 = 1 << 32;
-/// What memory holds that nobody wrote: not a number, or an index out of every range.
+/// The value of bytes that were never written: it yields NaN as a number and an index out of range.
 pub const POISON: u8 = 0xff;
 
 /// Global memory.
 pub struct Memory {
     bytes: Vec<u8>,
     regions: Regions,
-    /// One bit for each byte: whether it was written. Empty where nobody asks.
+    /// One bit for each byte: whether it was written; empty without checks.
     written: Vec<u8>,
     checks: bool,
 }
 
-/// An access to bytes that are in no buffer.
+/// The error of an access by the host outside all buffers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outside {
-    /// How many bytes.
+    /// The number of accessed bytes.
     pub bytes: usize,
-    /// Where they are, in words.
+    /// The description of the address.
     pub place: String,
 }
 
@@ -45,18 +45,18 @@ impl fmt::Display for Outside {
 impl std::error::Error for Outside {}
 
 impl Memory {
-    /// Empty memory that hands out at most `room` bytes, gaps included. With `checks` it knows which bytes
-    /// were written, and uses released memory again as late as possible.
+    /// Creates a memory of `room` bytes, gaps included, without buffers. With `checks` it records which bytes were
+    /// written, and reuses released memory as late as possible.
     pub fn new(room: usize, checks: bool) -> Self {
         Self { bytes: Vec::new(), regions: Regions::new(room, checks), written: Vec::new(), checks }
     }
 
-    /// Whether it knows which bytes were written.
+    /// Returns whether the memory records which bytes were written.
     pub fn checks(&self) -> bool {
         self.checks
     }
 
-    /// A new buffer; `None` when there is no room for it.
+    /// Allocates a buffer and returns its address; `None` if there is not enough memory.
     pub fn allocate(&mut self, bytes: usize) -> Option<u64> {
         let offset = self.regions.allocate(bytes)?;
         let end = (offset + bytes).next_multiple_of(64);
@@ -71,35 +71,35 @@ impl Memory {
         Some(GLOBAL + offset as u64)
     }
 
-    /// Ends a buffer; false when none begins there.
+    /// Releases a buffer. Returns false if no buffer starts at this address.
     pub fn release(&mut self, address: u64) -> bool {
         self.regions.release(address.wrapping_sub(GLOBAL) as usize)
     }
 
-    /// Buffers that were not released.
+    /// Returns the number of buffers that have not been released.
     pub fn buffers(&self) -> usize {
         self.regions.buffers()
     }
 
-    /// Bytes of all buffers, now and at most so far.
+    /// Returns the total size of all buffers in bytes: now, and the maximum so far.
     pub fn held(&self) -> (u64, u64) {
         self.regions.held()
     }
 
-    /// The buffer around `bytes` bytes at an address: its first offset and its size.
+    /// Returns the offset and the size of the buffer that contains `bytes` bytes at an address.
     pub fn buffer(&self, address: u64, bytes: usize) -> Option<(usize, usize)> {
         let offset = address.wrapping_sub(GLOBAL);
         let (start, size) = self.regions.around(usize::try_from(offset).ok()?)?;
         (offset as usize + bytes <= start + size).then_some((start, size))
     }
 
-    /// Where an address is, in words.
+    /// Describes an address by the nearest buffer.
     pub fn describe(&self, address: u64) -> String {
         match self.regions.nearest(address.wrapping_sub(GLOBAL)) {
             Some((distance, bytes, nature)) => {
                 format!("at offset {distance} of a {nature} of {bytes} bytes")
             }
-            None => format!("at address {address:#x}, which is in no buffer"),
+            None => format!("at address {address:#x}, which is not in any buffer"),
         }
     }
 
@@ -111,7 +111,7 @@ impl Memory {
         Ok(offset..offset + bytes)
     }
 
-    /// Copies from the host.
+    /// Copies bytes from the host.
     pub fn upload(&mut self, from: &[u8], to: u64) -> Result<(), Outside> {
         let range = self.range(to, from.len())?;
         self.mark_written(range.start, range.len());
@@ -119,13 +119,13 @@ impl Memory {
         Ok(())
     }
 
-    /// Copies to the host.
+    /// Copies bytes to the host.
     pub fn download(&self, from: u64, to: &mut [u8]) -> Result<(), Outside> {
         to.copy_from_slice(&self.bytes[self.range(from, to.len())?]);
         Ok(())
     }
 
-    /// Writes the same byte everywhere.
+    /// Sets `bytes` bytes to the same value.
     pub fn fill(&mut self, to: u64, byte: u8, bytes: usize) -> Result<(), Outside> {
         let range = self.range(to, bytes)?;
         self.mark_written(range.start, range.len());
@@ -133,7 +133,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Copies within the memory; what was not written is not written in the copy either.
+    /// Copies bytes within the memory. Uninitialised bytes stay uninitialised in the copy.
     pub fn copy(&mut self, from: u64, to: u64, bytes: usize) -> Result<(), Outside> {
         let (from, to) = (self.range(from, bytes)?, self.range(to, bytes)?);
         if self.checks {
@@ -146,22 +146,22 @@ impl Memory {
         Ok(())
     }
 
-    /// All bytes, by their offsets.
+    /// Returns all bytes, indexed by their offset.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The same, to be written.
+    /// Returns all bytes for writing, indexed by their offset.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
     }
 
-    /// Whether all of these bytes were written.
+    /// Returns whether all bytes of a range were written.
     pub fn is_written(&self, offset: usize, bytes: usize) -> bool {
         (offset..offset + bytes).all(|at| self.written[at / 8] >> (at % 8) & 1 == 1)
     }
 
-    /// Notes that these bytes were written.
+    /// Records that the bytes of a range were written.
     pub fn mark_written(&mut self, offset: usize, bytes: usize) {
         if !self.checks {
             return;
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_host_is_held_to_the_bounds() {
+    fn accesses_of_the_host_are_checked() {
         let mut memory = Memory::new(1 << 20, true);
         let address = memory.allocate(10).unwrap();
         assert_eq!(memory.upload(&[1; 8], address + 2), Ok(()));
@@ -195,11 +195,11 @@ mod tests {
         assert!(memory.release(address) && !memory.release(address));
         let outside = memory.download(address, &mut [0]).unwrap_err();
         assert_eq!(outside.to_string(), "1 bytes at offset 0 of a released buffer of 10 bytes");
-        assert_eq!(memory.describe(3), "at address 0x3, which is in no buffer");
+        assert_eq!(memory.describe(3), "at address 0x3, which is not in any buffer");
     }
 
     #[test]
-    fn it_knows_what_was_written() {
+    fn written_bytes_are_recorded() {
         let mut memory = Memory::new(1 << 20, true);
         let (a, b) = (memory.allocate(100).unwrap(), memory.allocate(100).unwrap());
         let offset = |address: u64| (address - GLOBAL) as usize;

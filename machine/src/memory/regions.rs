@@ -1,21 +1,21 @@
-//! Where buffers are in global memory.
+//! The allocation of buffers in global memory.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Bytes between two buffers that no access may touch.
+/// The size of the gap between two buffers in bytes. No access may touch it.
 const GAP: usize = 256;
-/// Buffers begin at a multiple of it, as those of CUDA do.
+/// The alignment of buffers in bytes, which is that of CUDA.
 const ALIGNMENT: usize = 256;
-/// How far from a buffer an address may be that is described by it.
+/// The maximum distance in bytes at which an address is described relative to a buffer.
 const NEAR: usize = 1 << 20;
 
-/// What a range of memory is.
+/// The state of a range of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nature {
-    /// In use.
+    /// An allocated buffer.
     Buffer,
-    /// No longer in use.
+    /// A released buffer.
     Released,
 }
 
@@ -28,13 +28,14 @@ impl fmt::Display for Nature {
     }
 }
 
-/// The ranges of memory.
+/// The allocated and released ranges of memory.
 pub struct Regions {
     room: usize,
-    /// Whether released memory is used again as late as possible, so that accesses to it are found.
+    /// Whether released memory is reused as late as possible, so that accesses to it are detected.
     late: bool,
-    /// Size and nature by offset. A released range stays until another takes its place.
+    /// Size and state of each range by offset. A released range is stored until a new buffer overlaps it.
     regions: BTreeMap<usize, (usize, Nature)>,
+    /// The end of the newest buffer.
     top: usize,
     buffers: usize,
     held: u64,
@@ -46,7 +47,7 @@ impl Regions {
         Self { room, late, regions: BTreeMap::new(), top: 0, buffers: 0, held: 0, peak: 0 }
     }
 
-    /// The offset of a new buffer.
+    /// Allocates a buffer and returns its offset; `None` if there is not enough memory.
     pub fn allocate(&mut self, bytes: usize) -> Option<usize> {
         if self.buffers == 0 {
             self.top = 0;
@@ -69,8 +70,8 @@ impl Regions {
         Some(offset)
     }
 
-    /// Behind the newest buffer or in the first gap that is wide enough; which of both first depends on
-    /// what released memory is for.
+    /// Returns the offset for a new buffer: the first gap that is large enough. If released memory is reused late, the
+    /// space after the newest buffer is tried first.
     fn place(&self, bytes: usize) -> Option<usize> {
         let live = || self.regions.iter().filter(|(_, (_, nature))| *nature == Nature::Buffer);
         let behind = |end: usize| (end + GAP).next_multiple_of(ALIGNMENT);
@@ -83,7 +84,7 @@ impl Regions {
         starts.find(|&start| start.saturating_add(bytes).saturating_add(GAP) <= limit(start))
     }
 
-    /// Ends a buffer.
+    /// Releases a buffer. Returns false if no buffer starts at this offset.
     pub fn release(&mut self, offset: usize) -> bool {
         match self.regions.get_mut(&offset) {
             Some((bytes, nature)) if *nature == Nature::Buffer => {
@@ -104,13 +105,13 @@ impl Regions {
         (self.held, self.peak)
     }
 
-    /// The buffer that an offset is in: where it begins and its size.
+    /// Returns the offset and the size of the buffer that contains an offset.
     pub fn around(&self, offset: usize) -> Option<(usize, usize)> {
         let (&start, &(bytes, nature)) = self.regions.range(..=offset).next_back()?;
         (nature == Nature::Buffer && offset < start + bytes).then_some((start, bytes))
     }
 
-    /// The range around an offset or next to it: the offset in it, its size and nature.
+    /// Returns the nearest range: the distance from its start, its size and its state. `None` if none is near.
     pub fn nearest(&self, offset: u64) -> Option<(i64, usize, Nature)> {
         let offset = usize::try_from(offset).ok()?;
         let before = self.regions.range(..=offset).next_back();
@@ -129,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn released_memory_is_used_again_when_the_end_is_reached() {
+    fn released_memory_is_reused_when_the_end_is_reached() {
         let size = 4096;
         let mut regions = Regions::new(4 * size, true);
         let first = regions.allocate(size).unwrap();
@@ -139,7 +140,7 @@ mod tests {
         assert!(regions.release(second));
         assert_eq!(regions.allocate(size + 1), None);
         let small = regions.allocate(100).unwrap();
-        assert!(small > third, "the end first");
+        assert!(small > third, "the space after the newest buffer is used first");
         assert_eq!(regions.allocate(size), Some(second));
         assert_eq!(regions.around(second + size - 1), Some((second, size)));
         assert_eq!(regions.around(second + size), None);
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn where_memory_counts_it_is_used_again_at_once() {
+    fn without_checks_released_memory_is_reused_at_once() {
         let mut regions = Regions::new(1 << 20, false);
         let first = regions.allocate(1000).unwrap();
         regions.allocate(1000).unwrap();

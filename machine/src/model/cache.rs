@@ -1,43 +1,43 @@
-//! A cache with lines of four sectors, of which the least recently used leaves.
+//! A set-associative cache with lines of four sectors and least-recently-used replacement.
 
 use crate::coalesce::LINE;
 
-/// Places of a set.
+/// The number of ways of a set.
 const WAYS: usize = 16;
-/// One bit for each sector of a line.
+/// The mask of the sectors of a line.
 const SECTORS: u64 = 0xf;
 
-/// A cache. An entry is the line's number and one, a bit for each sector that has been written, and one for
-/// each that is there; the most recent of a set stands first.
+/// A cache. An entry contains, from high to low bits, the number of the line plus one, the mask of the dirty sectors,
+/// and the mask of the valid sectors. The most recently used entry of a set is the first.
 pub struct Cache {
     sets: u64,
     entries: Vec<u64>,
 }
 
-/// What an access finds.
+/// The result of an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// The sectors that are there.
+    /// The mask of the accessed sectors that were valid.
     pub hits: u8,
-    /// How many sectors had to leave that memory does not have yet.
+    /// The number of dirty sectors that were evicted and written back to memory.
     pub written_back: u32,
 }
 
 impl Cache {
-    /// An empty cache of so many bytes; one set at least.
+    /// Creates an empty cache of `bytes` bytes, with at least one set.
     pub fn new(bytes: usize) -> Self {
         let sets = (bytes / LINE as usize / WAYS).max(1);
         Self { sets: sets as u64, entries: vec![0; sets * WAYS] }
     }
 
-    /// Accesses sectors of a line, which are there afterwards.
+    /// Accesses sectors of a line, which are valid afterwards, and dirty if `writes`.
     pub fn access(&mut self, line: u64, sectors: u8, writes: bool) -> Found {
-        // Sets are chosen by a hash, as on GPUs, so that no stride prefers one.
+        // The set is chosen by a hash, as on GPUs, so that strided accesses use all sets.
         let hash = line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let first = ((hash * self.sets) >> 32) as usize * WAYS;
         let set = &mut self.entries[first..first + WAYS];
         let new = u64::from(sectors) | if writes { u64::from(sectors) << 4 } else { 0 };
-        // It comes to the first place, and each moves on by one up to the place where it was.
+        // The line moves to the first way; the entries before its old way move by one.
         let mut moving = (line + 1) << 8 | new;
         for place in 0..WAYS {
             let entry = std::mem::replace(&mut set[place], moving);
@@ -50,7 +50,7 @@ impl Cache {
         Found { hits: 0, written_back: (moving >> 4 & SECTORS).count_ones() }
     }
 
-    /// Sectors that memory does not have yet, which it has from now on.
+    /// Writes back all dirty sectors and returns their number.
     pub fn write_back(&mut self) -> u64 {
         self.entries.iter_mut().fold(0, |count, entry| {
             let written = *entry >> 4 & SECTORS;
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn sectors_are_there_once_they_were_accessed() {
+    fn accessed_sectors_are_valid() {
         let mut cache = Cache::new(1 << 16);
         assert_eq!(hits(&mut cache, 7, 0b0011), 0);
         assert_eq!(hits(&mut cache, 7, 0b0110), 0b0010);
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_recently_used_line_leaves() {
+    fn the_least_recently_used_line_is_evicted() {
         let mut cache = Cache::new(0);
         (0..WAYS as u64).for_each(|line| assert_eq!(hits(&mut cache, line, 1), 0));
         assert_eq!(hits(&mut cache, 0, 1), 1);

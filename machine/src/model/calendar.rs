@@ -1,21 +1,23 @@
-//! What passes through a part of the GPU in a cycle.
+//! Reservation of the throughput of a unit of the GPU, for example of the memory bus.
 
-/// Cycles of one entry of a calendar.
+/// The number of cycles of one entry of a calendar.
 const STRETCH: f64 = 128.0;
 
-/// How much of something passes in a cycle, and how much of each stretch of time is taken.
+/// The reservations of a unit with a limited throughput.
 pub struct Calendar {
+    /// The amount that can be reserved in each entry.
     capacity: f64,
+    /// The amount that is reserved in each entry.
     taken: Vec<f64>,
 }
 
 impl Calendar {
-    /// One of which nothing is taken.
+    /// Creates a calendar without reservations for a unit with a throughput of `per_cycle`.
     pub fn new(per_cycle: f64) -> Self {
         Self { capacity: per_cycle * STRETCH, taken: Vec::new() }
     }
 
-    /// Takes what is free from `time` on until it has all; when it begins and when it ends.
+    /// Reserves `amount` from the first free capacity at or after `time`. Returns when the reservation begins and ends.
     pub fn take(&mut self, time: f64, amount: f64) -> (f64, f64) {
         let first = (time / STRETCH) as usize;
         let when = |at: usize| if at == first { time } else { at as f64 * STRETCH };
@@ -42,9 +44,9 @@ impl Calendar {
 mod tests {
     use super::*;
 
-    /// 128 pass in a stretch of 128 cycles.
+    /// With a throughput of 1 per cycle, each entry has a capacity of 128.
     #[test]
-    fn what_does_not_pass_in_a_stretch_takes_the_next_ones() {
+    fn a_reservation_continues_in_the_next_entries() {
         let mut calendar = Calendar::new(1.0);
         assert_eq!(calendar.take(10.0, 100.0), (10.0, 10.0));
         assert_eq!(calendar.take(10.0, 300.0), (10.0, 3.0 * STRETCH));

@@ -1,26 +1,26 @@
-//! What a launch would take if one of its problems were cured: the same traces, but for that.
+//! What-if analysis: the performance problems that a launch can be modelled without.
 
-/// A problem that a launch is replayed without. What a warp does after it is the same, so this tells what a cure
-/// may bring at most in time, and not how to reach it.
+/// A performance problem that a launch is replayed without. The warps still execute the same instructions, so the
+/// difference in time is an upper bound for what a better kernel could gain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cure {
-    /// None: the launch as it is.
+    /// No problem is removed.
     #[default]
     Nothing,
-    /// Requests touch no more sectors than hold the bytes that they ask for.
+    /// Uncoalesced accesses: a request is replayed with the minimum number of sectors for its bytes.
     WastedSectors,
-    /// Warps execute as many instructions as they would with all lanes active.
+    /// Divergence: the cost of an instruction is multiplied by the fraction of its lanes that are active.
     IdleLanes,
-    /// No two lanes need different words of one bank of shared memory.
+    /// Bank conflicts of shared memory.
     BankConflicts,
-    /// No two atomic operations wait for each other.
+    /// Atomic operations on the same cache line that wait for each other.
     Contention,
-    /// Registers and shared memory limit the resident blocks no more.
+    /// The limits on resident blocks by registers and shared memory.
     Occupancy,
 }
 
 impl Cure {
-    /// All but [`Nothing`](Self::Nothing).
+    /// All problems, without [`Nothing`](Self::Nothing).
     pub const ALL: [Self; 5] = [
         Self::WastedSectors,
         Self::IdleLanes,
@@ -29,7 +29,7 @@ impl Cure {
         Self::Occupancy,
     ];
 
-    /// The problem in words.
+    /// Returns the name of the problem.
     pub const fn problem(self) -> &'static str {
         match self {
             Self::Nothing => "nothing",

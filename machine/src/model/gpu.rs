@@ -1,42 +1,41 @@
-//! What the times of a GPU depend on.
+//! The parameters of a modelled GPU.
 
-/// Facts of a GPU. Cycles are those of the multiprocessors' clock.
+/// The parameters of a GPU. Cycles are those of the multiprocessors' clock.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gpu {
-    /// Streaming multiprocessors.
+    /// The number of multiprocessors.
     pub multiprocessors: usize,
-    /// Their clock under load, in MHz.
+    /// The clock of the multiprocessors under load, in MHz.
     pub clock_mhz: f64,
-    /// Warp instructions that a multiprocessor can issue in a cycle.
+    /// The number of warp instructions that a multiprocessor issues per cycle.
     pub issued_per_cycle: f64,
-    /// Cycles for which a double-precision instruction of a warp occupies a scheduler's units.
+    /// The number of cycles for which a double-precision instruction of a warp occupies a scheduler.
     pub double_cycles: f64,
-    /// Bytes of first-level cache and shared memory together.
+    /// The size of the first-level cache of a multiprocessor in bytes, including shared memory if they share an array.
     pub l1_bytes: usize,
-    /// Whether shared memory is taken from these bytes.
+    /// Whether shared memory is a part of the first-level cache.
     pub l1_has_shared: bool,
-    /// Whether ordinary loads from global memory go through the first-level cache; those of read-only
-    /// data always do.
+    /// Whether ordinary loads from global memory use the first-level cache. Loads of read-only data always use it.
     pub l1_caches_loads: bool,
-    /// Bytes of second-level cache that a multiprocessor finds the same data in: half of all where each
-    /// half keeps its own copy.
+    /// The capacity of the second-level cache for data of one multiprocessor in bytes: half of the cache if each half
+    /// stores its own copies.
     pub l2_bytes: usize,
-    /// Cycles from a load to its use, when its data are in the first-level cache.
+    /// The latency of a load in cycles if the data are in the first-level cache.
     pub l1_latency: f64,
-    /// The same for the second-level cache.
+    /// The latency of a load in cycles if the data are in the second-level cache.
     pub l2_latency: f64,
-    /// The same for memory.
+    /// The latency of a load in cycles if the data are in memory.
     pub memory_latency: f64,
-    /// Bytes per cycle that the second-level cache delivers to all multiprocessors.
+    /// The bandwidth of the second-level cache in bytes per cycle.
     pub l2_bytes_per_cycle: f64,
-    /// Bytes per cycle that memory delivers, as measured by reading or copying.
+    /// The bandwidth of memory in bytes per cycle, as measured with a copy.
     pub memory_bytes_per_cycle: f64,
-    /// Sectors of 32 bytes that memory delivers at least.
+    /// The smallest number of 32-byte sectors that memory transfers at once.
     pub fetched_sectors: u32,
-    /// Cycles between two atomic operations on the same address.
+    /// The number of cycles between two atomic operations on the same cache line.
     pub atomic_cycles: f64,
-    /// Microseconds from the end of a kernel to the beginning of the next.
+    /// The time from the end of a kernel to the start of the next, in microseconds.
     pub launch_us: f64,
-    /// The same between the kernels of a graph.
+    /// The time from the end of a kernel of a graph to the start of the next, in microseconds.
     pub graph_launch_us: f64,
 }

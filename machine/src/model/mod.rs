@@ -1,4 +1,4 @@
-//! The time that a GPU would need, modelled from what its warps did.
+//! The performance model: records a trace of every warp and replays the traces to model the time on a GPU.
 
 pub mod cache;
 pub mod calendar;

@@ -1,25 +1,25 @@
-//! A multiprocessor that is replayed: its blocks, and which of their warps goes on.
+//! The state of a multiprocessor in a replay: its resident blocks, and the choice of the next warp.
 
 use super::cache::Cache;
 use super::calendar::Calendar;
 use super::trace::BlockTrace;
 
-/// A multiprocessor with its blocks.
+/// A multiprocessor with its resident blocks.
 pub struct Multiprocessor {
-    /// As many as blocks can be resident.
+    /// One place for each block that can be resident.
     pub places: Vec<Running>,
     /// The first-level cache.
     pub l1: Cache,
-    /// The load and store unit.
+    /// The reservations of the load/store unit, in wavefronts.
     pub lsu: Calendar,
-    /// The schedulers.
+    /// The reservations of the issue slots of the schedulers.
     pub issue: Calendar,
-    /// When the last of its warps so far has ended.
+    /// The time at which the last warp so far has ended, in cycles.
     pub end: f64,
 }
 
 impl Multiprocessor {
-    /// Of all places, the warp that is furthest behind, and its time; of several the first.
+    /// Returns the place, the warp and the time of the warp with the earliest time. Ties go to the first.
     pub fn next(&self) -> Option<(usize, usize, f64)> {
         let nexts = self.places.iter().enumerate().filter_map(|(place, running)| {
             let (warp, time) = running.next?;
@@ -32,37 +32,37 @@ impl Multiprocessor {
 /// A resident block, or a free place.
 #[derive(Default)]
 pub struct Running {
-    /// What the block does.
+    /// The trace of the block.
     pub block: BlockTrace,
-    /// How far its warps are.
+    /// The progress of each warp.
     pub warps: Vec<Clock>,
-    /// Warps that have come to the barrier.
+    /// The number of warps that wait at the barrier.
     pub arrived: usize,
-    /// Warps that have not ended.
+    /// The number of warps that have not ended.
     pub live: usize,
-    /// When it has begun.
+    /// The time at which the block started, in cycles.
     pub start: f64,
-    /// The warp that is furthest behind of those that can go on, and its time.
+    /// The warp with the earliest time among those that neither wait nor have ended, and its time.
     pub next: Option<(usize, f64)>,
 }
 
-/// Where a warp is in its trace, and in time.
+/// The progress of a warp: its position in the trace and its time.
 #[derive(Clone, Copy, Default)]
 pub struct Clock {
-    /// The step that comes next.
+    /// The position of the next step in the trace.
     pub at: usize,
-    /// When it comes.
+    /// The time of the next step, in cycles.
     pub time: f64,
-    /// When the last of its loads comes.
+    /// The time at which the last outstanding load completes, in cycles.
     pub pending: f64,
-    /// Whether it waits at a barrier.
+    /// Whether the warp waits at a barrier.
     pub waits: bool,
-    /// Whether nothing follows.
+    /// Whether the warp has ended.
     pub ended: bool,
 }
 
 impl Running {
-    /// A block takes the place.
+    /// Starts a block in this place.
     pub fn begin(&mut self, block: BlockTrace, time: f64) {
         let clock = Clock { time, ..Clock::default() };
         (self.arrived, self.live) = (0, block.warps.len());
@@ -73,7 +73,7 @@ impl Running {
         self.find_next();
     }
 
-    /// Looks for the warp that is furthest behind; of several the first.
+    /// Updates [`next`](Self::next). Ties go to the first warp.
     pub fn find_next(&mut self) {
         let runs = self.warps.iter().enumerate().filter(|(_, clock)| !clock.waits && !clock.ended);
         self.next = runs.map(|(k, clock)| (k, clock.time)).min_by(|a, b| a.1.total_cmp(&b.1));
@@ -84,7 +84,7 @@ impl Running {
 mod tests {
     use super::*;
 
-    /// Of warps that are equally far behind, the first goes on, in the first place that has one.
+    /// Of warps with equal times, the first warp in the first place runs.
     #[test]
     fn ties_go_to_the_first() {
         let running = |times: &[f64], waits: usize| {

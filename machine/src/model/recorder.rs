@@ -1,4 +1,4 @@
-//! Watches a launch: counts what its instructions do, and notes what its time depends on.
+//! The observer of the performance model: counts the work of each instruction and records the traces of warps.
 
 use super::cure::Cure;
 use super::gpu::Gpu;
@@ -8,51 +8,52 @@ use crate::lanes::{LANES, Mask, which};
 use crate::observer::{Action, Observer, WarpId};
 use crate::program::{Kernel, Operation, Space};
 
-/// Exact counts of one instruction.
+/// The exact counts of one instruction in a launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Warps that executed it.
+    /// The number of times that a warp executed it.
     pub warps: u64,
-    /// Lanes that did.
+    /// The number of times that a lane executed it.
     pub lanes: u64,
-    /// Sectors of global memory that its accesses touch.
+    /// The number of sectors of global memory that its accesses touch.
     pub sectors: u64,
-    /// The fewest sectors that could hold the bytes that its accesses ask for.
+    /// The minimum number of sectors for the bytes that its accesses request.
     pub needed_sectors: u64,
-    /// Bytes that its lanes ask for, of any memory.
+    /// The number of bytes that its lanes request from global and shared memory.
     pub bytes: u64,
-    /// Turns of the banks of shared memory.
+    /// The number of wavefronts of shared memory.
     pub wavefronts: u64,
-    /// The fewest turns that could move the bytes that its lanes ask for.
+    /// The minimum number of wavefronts for the bytes that its lanes request.
     pub needed_wavefronts: u64,
 }
 
-/// What an instruction costs whoever executes it.
+/// The cost of an instruction without its memory access.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Cost {
-    /// Slots of the schedulers.
+    /// The number of issue slots.
     slots: f64,
-    /// Cycles until the next instruction of the warp can follow.
+    /// The number of cycles until the next instruction of the warp can issue.
     cycles: f64,
-    /// Whether it needs what was loaded.
+    /// Whether it waits for the outstanding loads.
     waits: bool,
 }
 
-/// Words that a trace gets room for at most before it needs them.
+/// The maximum number of words for which memory is reserved when a trace is created.
 const MOST_ROOM: usize = 1024;
 
-/// The traces of the blocks that run.
+/// The traces of the running blocks.
 struct Running {
-    /// Warps of a block.
+    /// The number of warps per block.
     warps: usize,
     blocks: Vec<BlockTrace>,
-    /// The block of the last instruction among those.
+    /// The index of the block that executed the last instruction.
     latest: usize,
-    /// Words that a trace gets room for: as many as the longest of the block before had.
+    /// The number of words for which memory is reserved: the length of the longest trace of the previous block.
     room: usize,
 }
 
 impl Running {
+    /// Returns the trace of a warp.
     #[inline(always)]
     fn trace(&mut self, warp: WarpId) -> &mut Trace {
         let latest = self.blocks.get(self.latest);
@@ -62,7 +63,7 @@ impl Running {
         &mut self.blocks[self.latest].warps[usize::from(warp.warp)]
     }
 
-    /// Makes a block the latest, and a new one of what has not run yet.
+    /// Selects a block, and creates it if it has not run yet.
     fn find(&mut self, number: u32) {
         let place = self.blocks.iter().position(|block| block.number == number);
         self.latest = place.unwrap_or_else(|| {
@@ -73,21 +74,22 @@ impl Running {
     }
 }
 
-/// Watches a launch of one kernel.
+/// Records a launch of one kernel.
 pub struct Recorder<'a> {
     costs: Vec<Cost>,
     cure: Cure,
-    /// By instruction.
+    /// The counts of each instruction.
     counts: Vec<Counts>,
-    /// By instruction: the end of the stretch that begins there, and the warps and lanes that executed it.
+    /// For each instruction: the end of the stretch that starts there, and the numbers of warps and lanes that executed
+    /// it.
     stretches: Vec<(usize, u64, u64)>,
     running: Running,
-    /// Takes what a block did when it has ended.
+    /// Receives the trace of each block when it has ended.
     take: Box<dyn FnMut(BlockTrace) + 'a>,
 }
 
 impl<'a> Recorder<'a> {
-    /// A watcher of blocks of `warps` warps, whose traces `take` gets, without the problem that is cured.
+    /// Creates a recorder for blocks of `warps` warps that leaves out the problem `cure`. `take` receives the traces.
     pub fn new(
         kernel: &Kernel,
         gpu: &Gpu,
@@ -113,7 +115,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// What was counted, by instruction.
+    /// Returns the counts of each instruction.
     pub fn end(mut self) -> Vec<Counts> {
         for (first, &(end, warps, lanes)) in self.stretches.iter().enumerate() {
             for counts in self.counts[..end].iter_mut().skip(first) {
@@ -221,7 +223,7 @@ impl Observer for Recorder<'_> {
     }
 }
 
-/// The most lanes that access one address.
+/// Returns the maximum number of lanes that access the same address.
 #[inline(always)]
 fn most_at_one(addresses: &[u64; LANES], mask: Mask) -> u32 {
     let mut left = mask;
@@ -235,8 +237,8 @@ fn most_at_one(addresses: &[u64; LANES], mask: Mask) -> u32 {
     most
 }
 
-/// What an instruction costs. 64-bit integer instructions are two of 32 bits each; moves between registers,
-/// parameters and address spaces are none.
+/// Returns the cost of an instruction. A 64-bit integer instruction counts as two of 32 bits. Moves between registers
+/// and conversions between integers are free.
 fn cost(operation: &Operation, gpu: &Gpu) -> Cost {
     let of = |slots: f64, cycles: f64| Cost { slots, cycles, waits: false };
     match operation {

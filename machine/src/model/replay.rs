@@ -1,13 +1,11 @@
-//! The time of a launch: the traces of its warps, replayed with caches, clocks and what passes through the
-//! GPU in a cycle.
+//! The replay of a launch: computes its time from the traces of its warps with caches, latencies and throughputs.
 //!
-//! Every warp has a clock. Instructions advance it by the cycles until the next can follow; a wait advances
-//! it to the time when the slowest of the outstanding loads has come. A load takes the latency of the cache
-//! that has it, and waits its turn wherever something passes only so much in a cycle: the wavefronts of a
-//! multiprocessor's load and store unit, its schedulers, the second-level cache, and memory. Those are
-//! calendars: how much of each stretch of time is taken. So a launch takes as long as the scarcest of them,
-//! or as its warps' own waiting where too few of them are resident to hide it, with its tail, without any
-//! rule that says which it is.
+//! Every warp has a clock. An instruction advances it by the cycles until the next one can issue. A wait advances it
+//! to the time when the slowest outstanding load completes. A load has the latency of the cache that contains its
+//! data. It also reserves throughput of each unit that it uses (see [`Calendar`]): the load/store unit and the issue
+//! slots of the multiprocessor, the second-level cache, and memory. The time of a launch is therefore limited by the
+//! unit with the least free throughput, or by latency if too few warps are resident to hide it. The tail of the last
+//! blocks is included. No formula decides which limit applies.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -19,55 +17,56 @@ use super::multiprocessor::{Clock, Multiprocessor, Running};
 use super::trace::{BlockTrace, Path, Step};
 use crate::coalesce::{SECTOR, line};
 
-/// Cycles for which warps of one multiprocessor run before those of the next: what they do to the shared
-/// cache is out of order by no more.
+/// The number of cycles for which one multiprocessor is replayed before the next. The accesses of different
+/// multiprocessors to the second-level cache are out of order by at most this time.
 const WINDOW: f64 = 1000.0;
-/// What passed through the caches in a launch, in sectors, and what bounds its time.
+
+/// The traffic of a launch in sectors, and its time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Traffic {
-    /// Asked of the first-level caches, and found there.
+    /// The sectors requested from the first-level caches, and the hits among them.
     pub l1: (u64, u64),
-    /// Asked of the second-level cache, and found there.
+    /// The sectors requested from the second-level cache, and the hits among them.
     pub l2: (u64, u64),
-    /// Read from memory.
+    /// The sectors read from memory.
     pub read: u64,
-    /// Written to memory.
+    /// The sectors written to memory.
     pub written: u64,
-    /// Wavefronts of all load and store units.
+    /// The wavefronts of all load/store units.
     pub wavefronts: u64,
-    /// Slots of all schedulers.
+    /// The issue slots used on all multiprocessors.
     pub slots: f64,
-    /// The most atomic operations on one line.
+    /// The maximum number of atomic operations on one cache line.
     pub same_line: u64,
-    /// Cycles from the beginning to the end.
+    /// The duration of the launch in cycles.
     pub cycles: f64,
-    /// The same until a multiprocessor has nothing left, on average over all of them.
+    /// The mean over all multiprocessors of the time at which their last block ends, in cycles.
     pub mean_cycles: f64,
-    /// Cycles from the beginning of each warp to its end, added up.
+    /// The sum over all warps of the cycles from start to end.
     pub warp_cycles: f64,
 }
 
-/// The second-level cache, which keeps what it has from launch to launch.
+/// The second-level cache, whose contents persist between launches.
 pub struct Memories {
     l2: Cache,
 }
 
 impl Memories {
-    /// Empty ones.
+    /// Creates an empty cache.
     pub fn new(gpu: &Gpu) -> Self {
         Self { l2: Cache::new(gpu.l2_bytes) }
     }
 
-    /// Data come into the second-level cache by a copy or a fill, not by a kernel. Those that come from the
-    /// host are in memory as well; the others still have to be written there.
+    /// Records that a copy or a fill has written lines to the second-level cache. Lines from the host are also in
+    /// memory; the others are dirty and are written back later.
     pub fn write(&mut self, first_line: u64, lines: u64, from_host: bool) {
         (first_line..first_line + lines).for_each(|line| {
             self.l2.access(line, 0xf, !from_host);
         });
     }
 
-    /// Replays a launch: its blocks in the order in which they begin, `per_multiprocessor` of them at a
-    /// time, which together take so many bytes of shared memory.
+    /// Replays the blocks of a launch, which start in the order of the iterator. `per_multiprocessor` blocks are
+    /// resident on a multiprocessor at a time and use `shared_bytes` bytes of shared memory together.
     pub fn replay(
         &mut self,
         gpu: &Gpu,
@@ -98,7 +97,7 @@ impl Memories {
     }
 }
 
-/// Spreads the numbers of lines, which nobody chooses to collide.
+/// A fast hash function for the numbers of cache lines.
 #[derive(Default)]
 struct LineHasher(u64);
 
@@ -116,19 +115,19 @@ impl Hasher for LineHasher {
     }
 }
 
-/// A launch that is replayed.
+/// The state of a replay.
 struct Replay<'a> {
     gpu: &'a Gpu,
     l2: &'a mut Cache,
     l2_time: Calendar,
     memory_time: Calendar,
-    /// By line: when the last atomic operation on it is done, and how many there were.
+    /// For each cache line: the time at which the last atomic operation completes, and the number of operations.
     atomics: HashMap<u64, (f64, u64), BuildHasherDefault<LineHasher>>,
     traffic: Traffic,
 }
 
 impl Replay<'_> {
-    /// Runs all blocks; when each multiprocessor has nothing left.
+    /// Replays all blocks. Returns the time at which each multiprocessor has finished its last block.
     fn run(
         &mut self,
         mut all: Vec<Multiprocessor>,
@@ -155,7 +154,7 @@ impl Replay<'_> {
         }
     }
 
-    /// Runs a multiprocessor's warps up to a time. Whether any is left.
+    /// Replays the warps of a multiprocessor up to a time. Returns whether any warp is left.
     fn window(
         &mut self,
         multiprocessor: &mut Multiprocessor,
@@ -197,7 +196,7 @@ impl Replay<'_> {
         }
     }
 
-    /// Runs a warp until it has waited for memory, or comes to a barrier, or ends.
+    /// Replays a warp until it has waited for memory, reaches a barrier, or ends.
     fn warp(
         &mut self,
         multiprocessor: &mut Multiprocessor,
@@ -242,7 +241,7 @@ impl Replay<'_> {
         }
     }
 
-    /// Takes the lines of a request through the caches; when all are there.
+    /// Sends the lines of a request through the caches. Returns the time at which all data are available.
     fn request(&mut self, l1: &mut Cache, now: f64, path: Path, same: u32, lines: &[u64]) -> f64 {
         let through_l1 = match path {
             Path::Load => self.gpu.l1_caches_loads,
@@ -273,7 +272,8 @@ impl Replay<'_> {
         done
     }
 
-    /// Takes sectors through the second-level cache, and from memory where it lacks them.
+    /// Sends the sectors of a line to the second-level cache, and to memory if they are missing there. Returns the time
+    /// at which they are available.
     fn beyond_l1(&mut self, now: f64, line: u64, sectors: u8, writes: bool) -> f64 {
         let bytes = |sectors: u32| f64::from(sectors) * SECTOR as f64;
         let found = self.l2.access(line, sectors, writes);
@@ -301,7 +301,7 @@ impl Replay<'_> {
         self.memory_time.take(came, bytes(fetched)).1 + beyond
     }
 
-    /// Atomic operations on one line are done one after the other.
+    /// Executes atomic operations on a line, which are serialised. Returns the time at which they are complete.
     fn atomic(&mut self, line: u64, now: f64, same: u32) -> f64 {
         let (free, count) = self.atomics.entry(line).or_default();
         *count += u64::from(same);

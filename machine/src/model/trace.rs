@@ -1,79 +1,79 @@
-//! What a warp did, as far as its time depends on it: the model replays it with caches and clocks.
+//! The trace of a warp: the steps that its time depends on, encoded in words of 64 bits.
 
-/// The number of bits that tell the kind of a word.
+/// The number of bits for the kind of a word.
 const KIND: u32 = 3;
 const WORK: u64 = 0;
 const GLOBAL: u64 = 1;
 const SHARED: u64 = 2;
 const WAIT: u64 = 3;
 const BARRIER: u64 = 4;
-/// Cycles and slots of work are counted in eighths.
+/// The resolution of cycles and slots: they are stored in eighths.
 const PARTS: f64 = 8.0;
-/// Cycles of work that a warp does without a look at the others.
+/// The number of cycles of work after which a step is ended, so that other warps can reserve issue slots in between.
 const PIECE: f64 = 128.0;
 
-/// What a warp did, in order.
+/// The trace of a warp.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
     words: Vec<u64>,
-    /// Work that is not among the words yet: slots and cycles.
+    /// The slots and cycles of work that have not been encoded yet.
     work: (f64, f64),
-    /// Whether a load has not been waited for.
+    /// Whether a load is outstanding.
     outstanding: bool,
 }
 
-/// What a block did.
+/// The trace of a block.
 #[derive(Debug, Default)]
 pub struct BlockTrace {
-    /// Its number in the grid.
+    /// The linear index of the block in the grid.
     pub number: u32,
-    /// What its warps did.
+    /// The traces of its warps.
     pub warps: Vec<Trace>,
 }
 
-/// How a request goes through the caches.
+/// The path of a request through the caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Path {
-    /// Through both, as memory that is written.
+    /// An ordinary load: through the first-level cache if the GPU caches such loads there.
     Load,
-    /// Through both, as memory that nobody writes.
+    /// A load of read-only data: always through the first-level cache.
     ReadOnly,
-    /// Through the second-level cache alone.
+    /// A load that bypasses the first-level cache.
     Strong,
-    /// To the second-level cache.
+    /// A store to the second-level cache.
     Store,
-    /// At the second-level cache.
+    /// An atomic operation at the second-level cache.
     Atomic,
 }
 
-/// One thing that a warp did.
+/// A step of a trace.
 #[derive(Debug, PartialEq)]
 pub enum Step<'a> {
-    /// Instructions: the schedulers' slots that they take, and the cycles until the next can follow.
+    /// Instructions: their issue slots, and the cycles until the next instruction can issue.
     Work { slots: f64, cycles: f64 },
-    /// An access to global memory: how many wavefronts its lanes need, the most lanes that update one
-    /// address, and its lines as [`Lines`](crate::coalesce::Lines) has them.
+    /// An access to global memory: the number of wavefronts, the maximum number of lanes that update the same address,
+    /// and the lines as encoded by [`Lines`](crate::coalesce::Lines).
     Global { path: Path, wavefronts: u32, same: u32, lines: &'a [u64] },
-    /// An access to shared memory in so many wavefronts.
+    /// An access to shared memory with its number of wavefronts.
     Shared { wavefronts: u32 },
-    /// All loads must have come.
+    /// A wait for all outstanding loads.
     Wait,
-    /// The block's warps meet.
+    /// A barrier of the block.
     Barrier,
 }
 
 impl Trace {
-    /// An empty one with room for so many words.
+    /// Creates an empty trace with memory for `words` words.
     pub fn with_room(words: usize) -> Self {
         Self { words: Vec::with_capacity(words), ..Self::default() }
     }
 
-    /// How many words it has.
+    /// Returns the length in words.
     pub fn words(&self) -> usize {
         self.words.len()
     }
 
-    /// Instructions that do not access memory. Long work is told in pieces, between which other warps have theirs.
+    /// Appends instructions. Long sequences become several steps, between which other warps can run.
     pub fn work(&mut self, slots: f64, cycles: f64) {
         self.work.0 += slots;
         self.work.1 += cycles;
@@ -82,7 +82,7 @@ impl Trace {
         }
     }
 
-    /// An access to global memory.
+    /// Appends an access to global memory. `answers` is true if the warp receives a value.
     pub fn global(&mut self, path: Path, wavefronts: u32, same: u32, lines: &[u64], answers: bool) {
         self.flush();
         let head = GLOBAL
@@ -95,13 +95,13 @@ impl Trace {
         self.outstanding |= answers;
     }
 
-    /// An access to shared memory.
+    /// Appends an access to shared memory.
     pub fn shared(&mut self, wavefronts: u32) {
         self.flush();
         self.words.push(SHARED | u64::from(wavefronts) << KIND);
     }
 
-    /// What follows needs what was loaded.
+    /// Appends a wait if a load is outstanding.
     pub fn wait(&mut self) {
         if std::mem::take(&mut self.outstanding) {
             self.flush();
@@ -109,18 +109,19 @@ impl Trace {
         }
     }
 
-    /// The block's warps meet.
+    /// Appends a barrier of the block.
     pub fn barrier(&mut self) {
         self.flush();
         self.words.push(BARRIER);
     }
 
-    /// Nothing follows.
+    /// Completes the trace, with a wait if a load is outstanding.
     pub fn end(&mut self) {
         self.wait();
         self.flush();
     }
 
+    /// Encodes the pending work.
     fn flush(&mut self) {
         let (slots, cycles) = std::mem::take(&mut self.work);
         if slots + cycles > 0.0 {
@@ -129,7 +130,7 @@ impl Trace {
         }
     }
 
-    /// The step at a place, and the place of the next.
+    /// Returns the step at a position and the position of the next step; `None` at the end.
     pub fn step(&self, at: usize) -> Option<(Step<'_>, usize)> {
         let &word = self.words.get(at)?;
         let rest = word >> KIND;
@@ -165,7 +166,7 @@ mod tests {
     use crate::coalesce::Lines;
 
     #[test]
-    fn what_was_noted_comes_back() {
+    fn encoded_steps_are_decoded() {
         let mut trace = Trace::default();
         trace.wait();
         trace.work(1.5, 4.0);

@@ -1,4 +1,4 @@
-//! Statements of PTX to instructions of the machine.
+//! The decoder: converts PTX statements into instructions of the machine.
 
 use std::collections::HashMap;
 
@@ -14,24 +14,24 @@ use crate::lanes::Slot;
 use crate::memory::{LOCAL_WINDOW, SHARED_WINDOW};
 use crate::ptx::{Entry, Error, Module, Operand, Place, Statement};
 
-/// Turns the statements of a kernel into instructions, one after the other.
+/// Converts the statements of one kernel.
 pub(super) struct Decoder<'a> {
     pub names: Names<'a>,
-    /// What the statements so far became.
+    /// The instructions so far.
     code: Vec<Instruction>,
-    /// The statement's own, for the instructions that it becomes.
+    /// The guard, source place and line of the current statement.
     current: (Option<(Slot, bool)>, u32, u32),
-    /// Branches and the labels that they go to.
+    /// The branches: the index of the instruction, the label, and the line.
     branches: Vec<(usize, &'a str, usize)>,
 }
 
-/// What is wrong with an instruction.
+/// The reason why an instruction is rejected.
 pub(super) type Reason = String;
 
-/// The instructions of a kernel.
+/// Decodes a kernel.
 ///
 /// # Errors
-/// The first instruction that the machine does not know.
+/// Returns an error for the first instruction that is not supported.
 pub(super) fn kernel<'a>(module: &Module<'a>, entry: &Entry<'a>) -> Result<Kernel, Error> {
     let first_line = entry.statements.first().map_or(1, |statement| statement.line);
     let names = Names::new(module, entry).map_err(|why| Error::at(module.text, first_line, why))?;
@@ -47,14 +47,15 @@ pub(super) fn kernel<'a>(module: &Module<'a>, entry: &Entry<'a>) -> Result<Kerne
             .map_err(|why| Error::at(module.text, statement.line, why))?;
     }
     starts.push(decoder.code.len());
-    // A kernel may end with a label, or without an instruction that ends it.
+    // A kernel may end with a label or without `ret`.
     decoder.current = (None, 0, entry.statements.last().map_or(0, |last| last.line as u32));
     decoder.push(Operation::Exit);
     let labels: HashMap<_, _> =
         entry.labels.iter().map(|&(name, statement)| (name, starts[statement])).collect();
     for (branch, label, line) in std::mem::take(&mut decoder.branches) {
         let target = labels.get(label);
-        let target = target.ok_or_else(|| Error::at(module.text, line, "this label is nowhere"))?;
+        let target =
+            target.ok_or_else(|| Error::at(module.text, line, "this label is not defined"))?;
         decoder.code[branch].operation = Operation::Branch { target: *target as u32 };
     }
     let names = &decoder.names;
@@ -82,7 +83,7 @@ pub(super) fn kernel<'a>(module: &Module<'a>, entry: &Entry<'a>) -> Result<Kerne
     Ok(kernel)
 }
 
-/// Numbers for places in the source.
+/// The table of places in the source, which assigns them numbers.
 #[derive(Default)]
 struct Places {
     numbers: HashMap<Place, u32>,
@@ -156,7 +157,7 @@ impl<'a> Decoder<'a> {
             ("ret" | "exit", []) => Operation::Exit,
             ("nanosleep", [_]) => Operation::Sleep,
             ("trap", []) => Operation::Trap,
-            // They only tell caches what comes.
+            // These are only hints for caches.
             ("prefetch" | "prefetchu" | "applypriority" | "discard", _) => return Ok(()),
             ("call", _) => return Err("calls of functions are not supported".into()),
             _ => self.arithmetic(&parts, operands)?,
@@ -178,13 +179,13 @@ impl<'a> Decoder<'a> {
         });
     }
 
-    /// An instruction of the table of [`arithmetic`].
+    /// Decodes an instruction in the table of [`arithmetic`].
     fn arithmetic(
         &mut self,
         parts: &[&str],
         operands: &[Operand<'a>],
     ) -> Result<Operation, Reason> {
-        let (last, modifiers) = parts.split_last().expect("a part at least");
+        let (last, modifiers) = parts.split_last().expect("at least one part");
         let exact = Type::find(last).ok_or_else(unknown)?;
         let single = exact == Type::f32;
         let floating = single || exact == Type::f64;
@@ -227,7 +228,7 @@ impl<'a> Decoder<'a> {
         Ok(Operation::Compute { function, kind, wide, to, of: registers })
     }
 
-    /// `mov`, which also takes registers apart and puts them together.
+    /// Decodes `mov`, which can also split a register into halves and join them.
     fn mov(&mut self, parts: &[&str], to: &Operand<'a>, of: &Operand<'a>) -> Result<(), Reason> {
         if let Operand::Name("%clock" | "%clock_hi" | "%clock64" | "%globaltimer") = of {
             let wide = kind(parts)?.is_wide();
@@ -258,7 +259,7 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Between addresses of a space and generic ones.
+    /// Decodes `cvta`, which converts between the addresses of a state space and generic addresses.
     fn convert_address(
         &mut self,
         parts: &[&str],
@@ -374,7 +375,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// The type that an instruction's name ends in.
+/// Returns the type at the end of an instruction's name.
 pub(super) fn kind(parts: &[&str]) -> Result<Type, Reason> {
     parts.last().and_then(|last| Type::find(last)).ok_or_else(unknown)
 }
@@ -384,9 +385,9 @@ pub(super) fn unknown() -> Reason {
 }
 
 pub(super) fn miscounted() -> Reason {
-    "this instruction takes another number of operands".into()
+    "this instruction has the wrong number of operands".into()
 }
 
 pub(super) fn misfit(name: &str) -> Reason {
-    format!("the register {name} has another size")
+    format!("the register {name} has the wrong size")
 }

@@ -1,26 +1,26 @@
 //! Basic blocks, and the order in which diverged lanes execute them.
 //!
-//! Lanes of a warp that go different ways meet again where their ways join. The machine finds that place
-//! by an order of the blocks in which a block comes before all that can follow it, loops kept together:
-//! of the lanes that can go on, those at the lowest rank go first, so that nobody passes a join while
-//! others have not come to it (thread frontiers: Diamos et al., SIMD re-convergence at thread frontiers,
-//! MICRO 2011). The order is Bourdoncle's weak topological order: the components that reach each other form
-//! a loop, which is ordered again without its head.
+//! Lanes of a warp that diverge at a branch reconverge where their paths join. The machine uses thread frontiers
+//! (Diamos et al., SIMD re-convergence at thread frontiers, MICRO 2011): every basic block has a rank, a block comes
+//! before its successors except at the back edges of loops, and the blocks of a loop have consecutive ranks. Of the
+//! lanes that can run, those at the lowest rank run first, so that no lane passes a join while others have not
+//! reached it. The order is Bourdoncle's weak topological order: each strongly connected component is a loop, whose
+//! blocks are ordered again without its head.
 
 use super::{Instruction, Operation};
 
-/// A basic block: its instructions and the blocks that can follow.
+/// A basic block: a range of instructions and its successors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
-    /// The first instruction.
+    /// The index of the first instruction.
     pub start: usize,
-    /// The instruction after the last.
+    /// The index after the last instruction.
     pub end: usize,
-    /// The numbers of the blocks that can follow.
+    /// The numbers of the successors.
     pub next: Vec<usize>,
 }
 
-/// The blocks of a kernel.
+/// Returns the basic blocks of a kernel.
 pub fn blocks(code: &[Instruction]) -> Vec<Block> {
     let mut leads = vec![false; code.len() + 1];
     leads[0] = true;
@@ -54,7 +54,7 @@ pub fn blocks(code: &[Instruction]) -> Vec<Block> {
     blocks
 }
 
-/// Marks the instructions that lead a block, and writes every instruction's rank.
+/// Marks the first instruction of each basic block, and sets the rank of every instruction.
 pub fn mark(code: &mut [Instruction], blocks: &[Block]) {
     for (rank, &block) in order(blocks).iter().enumerate() {
         let Block { start, end, .. } = blocks[block];
@@ -63,12 +63,12 @@ pub fn mark(code: &mut [Instruction], blocks: &[Block]) {
     }
 }
 
-/// Writes where the stretches of the marked blocks begin, and how many instructions they have.
+/// Sets the lengths of the stretches within the marked blocks (see [`Instruction::stretch`]).
 pub fn mark_stretches(code: &mut [Instruction]) {
     let mut end = code.len();
     for at in (0..code.len()).rev() {
         let follows = at > 0 && !code[at].leads && !ends_stretch(&code[at - 1].operation);
-        // Lanes may come to it one after the other, so it stands alone.
+        // The lanes may arrive at a collective instruction one after another, so it is a stretch of its own.
         if !follows || code[at].operation.together().is_some() {
             code[at].stretch = (end - at) as u32;
             end = at;
@@ -76,14 +76,14 @@ pub fn mark_stretches(code: &mut [Instruction]) {
     }
 }
 
-/// Whether other lanes or warps may go on after it, or who watches is told more of it.
+/// Returns whether other lanes or warps may run after the operation, or the observer is notified of its accesses.
 fn ends_stretch(operation: &Operation) -> bool {
     let jumps = matches!(operation, Operation::Branch { .. } | Operation::Exit | Operation::Trap);
     let pauses = matches!(operation, Operation::Sleep) || operation.together().is_some();
     jumps || pauses || operation.accesses_memory()
 }
 
-/// All blocks in the order of their ranks; those that nothing leads to come last.
+/// Returns all blocks in the order of their ranks. Unreachable blocks come last.
 fn order(blocks: &[Block]) -> Vec<usize> {
     let mut within = vec![true; blocks.len()];
     let mut order = Vec::new();
@@ -92,23 +92,23 @@ fn order(blocks: &[Block]) -> Vec<usize> {
     order
 }
 
-/// Appends the blocks of `within` that the roots lead to, which are then no longer within.
+/// Appends the blocks of `within` that are reachable from the roots, and removes them from `within`.
 fn arrange(blocks: &[Block], roots: &[usize], within: &mut [bool], order: &mut Vec<usize>) {
-    // They come out last first.
+    // The components are in reverse order.
     for component in components(blocks, roots, within).into_iter().rev() {
         let (&head, rest) = component.split_first().expect("a component is not empty");
         order.push(head);
         let mut inside = vec![false; blocks.len()];
         rest.iter().for_each(|&block| inside[block] = true);
-        // A loop with several heads has blocks that the first one does not lead to.
+        // In a loop with several heads, some blocks are not reachable from the first one.
         let roots: Vec<_> = blocks[head].next.iter().chain(rest).copied().collect();
         arrange(blocks, &roots, &mut inside, order);
     }
 }
 
-/// The strongly connected components of what the roots lead to within `within`, each with the block that
-/// was reached first at its head, and after those that it leads to (Tarjan, Depth-first search and linear
-/// graph algorithms, 1972).
+/// Returns the strongly connected components that are reachable from the roots within `within`. The first block of
+/// each is the one that was visited first. A component comes after its successors (Tarjan, Depth-first search and
+/// linear graph algorithms, 1972).
 fn components(blocks: &[Block], roots: &[usize], within: &mut [bool]) -> Vec<Vec<usize>> {
     #[derive(Clone, Copy)]
     struct Visit {
@@ -119,7 +119,7 @@ fn components(blocks: &[Block], roots: &[usize], within: &mut [bool]) -> Vec<Vec
     let mut visits: Vec<Option<Visit>> = vec![None; blocks.len()];
     let (mut open, mut components, mut count) = (Vec::new(), Vec::new(), 0);
     let mut roots = roots.iter();
-    // Blocks on the way, each with the number of its successors that were followed.
+    // The stack of the depth-first search: blocks with the number of successors visited.
     let mut way: Vec<(usize, usize)> = Vec::new();
     loop {
         let Some(&mut (block, ref mut followed)) = way.last_mut() else {
@@ -140,7 +140,7 @@ fn components(blocks: &[Block], roots: &[usize], within: &mut [bool]) -> Vec<Vec
             Some(next) if within[next] => match visits[next] {
                 None => way.push((next, 0)),
                 Some(seen) if seen.open => {
-                    let visit = visits[block].as_mut().expect("it is on the way");
+                    let visit = visits[block].as_mut().expect("it is on the stack");
                     visit.lowest = visit.lowest.min(seen.number);
                 }
                 Some(_) => (),
@@ -148,9 +148,9 @@ fn components(blocks: &[Block], roots: &[usize], within: &mut [bool]) -> Vec<Vec
             Some(_) => (),
             None => {
                 way.pop();
-                let visit = visits[block].expect("it was on the way");
+                let visit = visits[block].expect("it was on the stack");
                 if let Some(&(before, _)) = way.last() {
-                    let before = visits[before].as_mut().expect("it is on the way");
+                    let before = visits[before].as_mut().expect("it is on the stack");
                     before.lowest = before.lowest.min(visit.lowest);
                 }
                 if visit.lowest == visit.number {
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn a_join_comes_after_both_branches() {
         assert_eq!(ordered(&[&[2, 1], &[3], &[3], &[]]), [0, 1, 2, 3]);
-        // The text has the join before one of the branches.
+        // In the text, the join precedes one of the branches.
         assert_eq!(ordered(&[&[3, 1], &[2], &[], &[2]]).last(), Some(&2));
     }
 
@@ -193,13 +193,13 @@ mod tests {
 
     #[test]
     fn loops_within_loops_stay_together() {
-        // 1 heads the outer loop of 1, 2, 3 and 4; 2 the inner of 2 and 3.
+        // 1 is the head of the outer loop of 1, 2, 3 and 4; 2 is the head of the inner loop of 2 and 3.
         let order = ordered(&[&[1], &[5, 2], &[4, 3], &[2], &[1], &[]]);
         assert_eq!(order, [0, 1, 2, 3, 4, 5]);
     }
 
     #[test]
-    fn stretches_end_where_others_may_go_on() {
+    fn stretches_end_where_other_lanes_or_warps_may_run() {
         use Operation::{Branch, Exit, Fence, Sleep, WarpBarrier};
         let stretches = |operations: &[Operation], leads: usize| {
             let instruction = |(at, &operation)| {
@@ -220,13 +220,13 @@ mod tests {
         };
         let branch = Branch { target: 0 };
         assert_eq!(stretches(&[Fence, Fence, branch, Fence, Exit], 0), [3, 0, 0, 2, 0]);
-        assert_eq!(stretches(&[Fence, Fence, Sleep, Exit], 1), [1, 2, 0, 1], "a block begins");
+        assert_eq!(stretches(&[Fence, Fence, Sleep, Exit], 1), [1, 2, 0, 1], "a block starts");
         let barrier = WarpBarrier { members: 0 };
         assert_eq!(stretches(&[Fence, barrier, barrier, Exit], 0), [1, 1, 1, 1], "lanes meet");
     }
 
     #[test]
-    fn every_block_has_a_place() {
+    fn every_block_has_a_rank() {
         assert_eq!(ordered(&[&[], &[0]]), [0, 1]);
         // A loop with two heads.
         let order = ordered(&[&[1, 2], &[2, 3], &[1, 3], &[]]);

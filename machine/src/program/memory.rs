@@ -1,4 +1,4 @@
-//! Statements that access memory.
+//! Decoding of the statements that access memory.
 
 use super::decode::{Decoder, Reason, miscounted, misfit, unknown};
 use super::names::Symbol;
@@ -7,14 +7,14 @@ use crate::arithmetic::{self, Type};
 use crate::convert::Number;
 use crate::ptx::{Base, Operand};
 
-/// What the modifiers of an access say.
+/// The modifiers of an access.
 struct Modifiers {
-    /// `None` for parameters.
+    /// The state space; `None` for parameters.
     space: Option<Space>,
     order: Order,
     past_l1: bool,
     count: u8,
-    /// All others.
+    /// All other modifiers.
     rest: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ impl Modifiers {
                 "nc" => read.order = Order::ReadOnly,
                 "v2" => read.count = 2,
                 "v4" => read.count = 4,
-                // Scopes, and what is said to caches, change no result.
+                // Scopes and cache hints do not change the result.
                 "weak" | "cta" | "cluster" | "gpu" | "sys" => (),
                 "cg" | "cv" => read.past_l1 = true,
                 "ca" | "cs" | "lu" | "wb" | "wt" => (),
@@ -53,7 +53,7 @@ impl Modifiers {
 }
 
 impl Update {
-    /// The update of that name.
+    /// Returns the update with a PTX name.
     pub fn find(name: &str) -> Option<Self> {
         Some(match name {
             "add" => Self::Add,
@@ -70,14 +70,14 @@ impl Update {
         })
     }
 
-    /// Whether the order of several does not matter, for integers.
+    /// Returns whether several updates of integers give the same result in every order.
     pub fn reduces(self) -> bool {
         matches!(self, Self::Add | Self::Min | Self::Max | Self::And | Self::Or | Self::Xor)
     }
 }
 
 impl<'a> Decoder<'a> {
-    /// `ld`, from memory or from the parameters.
+    /// Decodes `ld` from memory or from the parameters.
     pub fn load(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Result<(), Reason> {
         let [to, address] = operands else { return Err(miscounted()) };
         let (modifiers, number) = split(parts)?;
@@ -87,7 +87,7 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// `st`.
+    /// Decodes `st`.
     pub fn store(&mut self, parts: &[&str], operands: &[Operand<'a>]) -> Result<Operation, Reason> {
         let [address, of] = operands else { return Err(miscounted()) };
         let (modifiers, number) = split(parts)?;
@@ -135,7 +135,7 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Parameters never change, so that registers hold them from the beginning.
+    /// Decodes `ld.param` as a move from a register that contains the parameter from the start of the kernel.
     fn load_parameter(
         &mut self,
         number: Number,
@@ -144,7 +144,7 @@ impl<'a> Decoder<'a> {
     ) -> Result<(), Reason> {
         let &Operand::Address(Base::Name(name), offset) = address else { return Err(unknown()) };
         let Some(Symbol::Parameter(at, size)) = self.names.symbol(name) else {
-            return Err("only parameters themselves can be loaded, by their names".into());
+            return Err("parameters can only be loaded by their names".into());
         };
         let targets = match to {
             Operand::Vector(targets) => &targets[..],
@@ -168,13 +168,13 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// `atom`, and `red`, which does not give the old value.
+    /// Decodes `atom`, and `red`, which does not return the old value.
     pub fn atomic(
         &mut self,
         parts: &[&str],
         operands: &[Operand<'a>],
     ) -> Result<Operation, Reason> {
-        let (last, parts) = parts.split_last().expect("a part at least");
+        let (last, parts) = parts.split_last().expect("at least one part");
         let modifiers = Modifiers::read(&parts[1..]);
         let [update] = &modifiers.rest[..] else { return Err(unknown()) };
         let update = Update::find(update).ok_or_else(unknown)?;
@@ -223,7 +223,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// The modifiers between an instruction's name and its type, and the type.
+/// Returns the modifiers between an instruction's name and its type, and the type.
 fn split(parts: &[&str]) -> Result<(Modifiers, Number), Reason> {
     let (last, parts) = parts.split_last().ok_or_else(unknown)?;
     let number = Number::find(last).ok_or_else(unknown)?;

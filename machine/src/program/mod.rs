@@ -1,4 +1,4 @@
-//! A kernel as the machine executes it: instructions with registers resolved to places in their banks.
+//! Kernels in the form that the machine executes: instructions whose registers are resolved to indices of banks.
 
 mod decode;
 mod flow;
@@ -19,41 +19,42 @@ pub use operation::{
     Source, Space, Update, Vote, Wide,
 };
 
-/// A program: all that a PTX text defines.
+/// A program: the kernels and variables of a PTX text.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
-    /// Kernels.
+    /// The kernels.
     pub kernels: Vec<Kernel>,
-    /// Variables in global and constant memory.
+    /// The variables in global and constant memory.
     pub variables: Vec<Variable>,
 }
 
 /// A variable in memory.
 #[derive(Clone, Debug)]
 pub struct Variable {
-    /// Its symbol.
+    /// The symbol in PTX.
     pub name: String,
-    /// Where it begins in its space; in global and constant memory the module's loading decides.
+    /// The offset in the state space; unused for variables in global and constant memory, which are placed when the
+    /// module is loaded.
     pub offset: usize,
-    /// Its size.
+    /// The size in bytes.
     pub bytes: usize,
-    /// What it holds at the beginning, followed by zeros.
+    /// The first bytes of the initial value; the others are zero.
     pub initial: Vec<u8>,
 }
 
 /// A parameter of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// Where it lies among the bytes of the arguments.
+    /// The offset in the bytes of the arguments.
     pub offset: usize,
-    /// Its size.
+    /// The size in bytes.
     pub bytes: usize,
-    /// Whether it is a floating-point number, and no integer, pointer or structure.
+    /// Whether the parameter is a floating-point number, not an integer, pointer or structure.
     pub is_float: bool,
 }
 
 impl Parameter {
-    /// Where it ends among the bytes of the arguments.
+    /// Returns the offset after the parameter in the bytes of the arguments.
     pub fn end(&self) -> usize {
         self.offset + self.bytes
     }
@@ -62,109 +63,110 @@ impl Parameter {
 /// A kernel.
 #[derive(Clone, Debug, Default)]
 pub struct Kernel {
-    /// Its name.
+    /// The name of the kernel.
     pub name: String,
-    /// Instructions in order; the last one does not fall through.
+    /// The instructions in order; the last one does not fall through.
     pub code: Vec<Instruction>,
-    /// Its parameters, in order.
+    /// The parameters in order.
     pub parameters: Vec<Parameter>,
-    /// The most threads that a block may have, where the kernel says it.
+    /// The maximum number of threads per block, if the kernel declares it.
     pub max_threads: Option<usize>,
-    /// Registers in each bank: predicates, words, doubles.
+    /// The number of registers in each bank: predicates, words, doubles.
     pub registers: [usize; 3],
-    /// Registers that hold the same value throughout.
+    /// The registers that are constant during the execution.
     pub constants: Vec<(Bank, Slot, Constant)>,
-    /// Arrays in shared memory, by their offsets, which leave gaps that no access may touch.
+    /// The arrays in shared memory. Their offsets leave gaps that no access may touch.
     pub shared: Vec<Variable>,
-    /// The end of the shared arrays; dynamic shared memory begins here.
+    /// The offset of dynamic shared memory, after the arrays.
     pub shared_end: usize,
-    /// Bytes of shared memory that the arrays take on a GPU, without the gaps.
+    /// The size of the arrays in shared memory without the gaps, as on a GPU, in bytes.
     pub shared_bytes: usize,
-    /// Bytes of local memory of a thread.
+    /// The size of the local memory of a thread in bytes.
     pub local_bytes: usize,
-    /// Places in the source, as [`Instruction::place`] numbers them.
+    /// The places in the source, indexed by [`Instruction::place`].
     pub places: Vec<String>,
 }
 
-/// The three sizes of registers.
+/// The bank of a register, which depends on its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Bank {
-    /// One bit.
+    /// Predicates: one bit for each lane.
     Predicate,
-    /// At most 32 bits.
+    /// Registers of at most 32 bits.
     Word,
-    /// 64 bits.
+    /// Registers of 64 bits.
     Double,
 }
 
-/// What a register holds that no instruction writes.
+/// The value of a constant register, which no instruction writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Constant {
-    /// These bits.
+    /// A literal value.
     Bits(u64),
-    /// Bytes of the arguments, from an offset: how many, and whether the sign fills those above.
+    /// Bytes of the arguments: their offset, their number, and whether they are sign-extended.
     Argument(usize, u8, bool),
-    /// The address of a variable of the module.
+    /// The address of a variable of the module, by its number.
     Address(usize),
     /// A special register.
     Special(Special),
 }
 
-/// A special register that does not change while a block runs (PTX ISA, section 10).
+/// A special register that is constant while a block runs (PTX ISA, section 10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Special {
     /// The thread's index in its block, by dimension.
     Thread(u8),
-    /// The shape of a block.
+    /// The number of threads per block, by dimension.
     BlockShape(u8),
     /// The block's index in the grid.
     Block(u8),
-    /// The shape of the grid.
+    /// The number of blocks, by dimension.
     GridShape(u8),
-    /// The lane.
+    /// The lane in its warp.
     Lane,
-    /// The warp in its block.
+    /// The index of the warp in its block.
     Warp,
-    /// Bit `lane`.
+    /// The mask of this lane.
     LaneMask,
-    /// The bits of lower lanes.
+    /// The mask of the lower lanes.
     LowerLanes,
-    /// The bits of lower lanes and of this one.
+    /// The mask of the lower lanes and this one.
     LowerLanesAndThis,
-    /// The bits of higher lanes.
+    /// The mask of the higher lanes.
     HigherLanes,
-    /// The bits of higher lanes and of this one.
+    /// The mask of the higher lanes and this one.
     HigherLanesAndThis,
-    /// Bytes of dynamic shared memory.
+    /// The size of the dynamic shared memory in bytes.
     DynamicShared,
 }
 
 /// An instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct Instruction {
-    /// What it does.
+    /// The operation.
     pub operation: Operation,
-    /// The predicate that says which lanes execute it, and whether it is negated.
+    /// The predicate that selects the lanes, and whether it is negated.
     pub guard: Option<(Slot, bool)>,
-    /// Whether a basic block begins here.
+    /// Whether a basic block starts here.
     pub leads: bool,
-    /// Where a stretch begins: how many instructions it has; 0 elsewhere. A warp that begins a stretch
-    /// executes all of it with the same lanes, as only its last instruction may change what follows.
+    /// The number of instructions of the stretch that starts here; 0 if none does. A stretch is a sequence of
+    /// instructions that a warp executes with the same active lanes, because only its last instruction can branch, wait
+    /// or access memory.
     pub stretch: u32,
-    /// Where it comes from: see [`Kernel::places`].
+    /// The index of its place in the source: see [`Kernel::places`].
     pub place: u32,
-    /// Its line in the PTX text.
+    /// The line in the PTX text, from 1.
     pub line: u32,
-    /// The order in which diverged lanes go on: those at the lowest rank first, so that they meet where
-    /// their paths join.
+    /// The priority of diverged lanes: those at the lowest rank run first, so that lanes reconverge where their paths
+    /// join.
     pub rank: u32,
 }
 
 impl Program {
-    /// The kernels of a PTX text.
+    /// Parses a PTX text.
     ///
     /// # Errors
-    /// What is no PTX, and the first instruction or declaration that the machine does not know.
+    /// Returns an error if the text is not PTX, or for the first instruction or declaration that is not supported.
     pub fn parse(text: &str) -> Result<Self, ptx::Error> {
         let module = ptx::parse(text)?;
         let mut program = Self::default();
@@ -184,23 +186,23 @@ impl Program {
 }
 
 impl Kernel {
-    /// By instruction: whether it uses a register that a load from global memory may still be bringing.
+    /// Returns for each instruction whether it uses a register for which a load from global memory may be outstanding.
     pub fn waits(&self) -> Vec<bool> {
         waits::waits(&self.code)
     }
 
-    /// The stretches of its code, by their first and the number of their instructions.
+    /// Returns the stretches of the code as ranges of instructions.
     pub fn stretches(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
         let begin = self.code.iter().enumerate().filter(|(_, instruction)| instruction.stretch > 0);
         begin.map(|(at, instruction)| at..at + instruction.stretch as usize)
     }
 
-    /// Whether it uses that variable of its program.
+    /// Returns whether the kernel uses a variable of its program.
     pub fn uses(&self, variable: usize) -> bool {
         self.constants.iter().any(|(_, _, constant)| *constant == Constant::Address(variable))
     }
 
-    /// The file and the line that an instruction stands in, wherever it was inlined.
+    /// Returns the file and the line of an instruction's source, without the call through which it was inlined.
     pub fn line(&self, instruction: usize) -> (&str, usize) {
         let place = self.place(instruction);
         let place = place.split(' ').next().unwrap_or(place);
@@ -208,13 +210,14 @@ impl Kernel {
         (file, line.parse().unwrap_or(0))
     }
 
-    /// Where an instruction comes from: `merge.cu:42`, with the call through which it was inlined.
+    /// Returns the place of an instruction in the source, for example `merge.cu:42`, with the call through which it was
+    /// inlined.
     pub fn place(&self, instruction: usize) -> &str {
         &self.places[self.code[instruction].place as usize]
     }
 }
 
-/// A place in words.
+/// Formats a place in the source.
 fn place_name(module: &ptx::Module, place: Place) -> String {
     let name = |(file, line): (u64, u64)| {
         let path = module.files.iter().find(|(number, _)| *number == file);

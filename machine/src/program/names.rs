@@ -1,4 +1,4 @@
-//! What names mean in a kernel: registers, special registers, variables and parameters.
+//! Name resolution in a kernel: registers, special registers, variables and parameters.
 
 use std::collections::HashMap;
 
@@ -6,49 +6,49 @@ use super::{Bank, Constant, Parameter, Special, Variable};
 use crate::lanes::Slot;
 use crate::ptx;
 
-/// Bytes between two shared arrays that no access may touch.
+/// The minimum gap between two shared arrays in bytes. No access may touch it.
 const GAP: usize = 256;
-/// The period of the banks of shared memory in bytes, which the gaps keep.
+/// The size of one row of all banks of shared memory in bytes. The gaps do not change the bank of an element.
 const BANKS: usize = 128;
 
-/// Where a variable is.
+/// The location of a variable or parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symbol {
-    /// In shared memory, at this offset.
+    /// An offset in shared memory.
     Shared(usize),
-    /// In local memory, at this offset.
+    /// An offset in local memory.
     Local(usize),
     /// A variable of the module, by its number.
     Module(usize),
-    /// A parameter: where it begins among the arguments, and its size.
+    /// A parameter: its offset in the arguments and its size in bytes.
     Parameter(usize, usize),
 }
 
-/// The names of a kernel, with the registers that it has used so far.
+/// The names of a kernel, and the registers that have been assigned so far.
 pub struct Names<'a> {
     declared: HashMap<&'a str, (Bank, Option<u64>)>,
     registers: HashMap<&'a str, (Bank, Slot)>,
     constants: HashMap<(Bank, Constant), Slot>,
     symbols: HashMap<&'a str, Symbol>,
-    /// Registers in each bank.
+    /// The number of registers in each bank.
     pub counts: [usize; 3],
-    /// Arrays in shared memory.
+    /// The arrays in shared memory.
     pub shared: Vec<Variable>,
-    /// Where dynamic shared memory begins.
+    /// The offset of dynamic shared memory.
     pub shared_end: usize,
-    /// Bytes that the shared arrays take without gaps.
+    /// The size of the shared arrays without gaps, in bytes.
     pub shared_bytes: usize,
-    /// Bytes of local memory.
+    /// The size of local memory per thread, in bytes.
     pub local_bytes: usize,
-    /// Where parameters lie.
+    /// The parameters in order.
     pub parameters: Vec<Parameter>,
 }
 
 impl<'a> Names<'a> {
-    /// The names of a kernel of `module`.
+    /// Collects the names of a kernel of `module`.
     ///
     /// # Errors
-    /// A declaration of registers that the machine does not have.
+    /// Returns an error if a declared register type is not supported.
     pub fn new(module: &ptx::Module<'a>, entry: &ptx::Entry<'a>) -> Result<Self, String> {
         let mut names = Self {
             declared: HashMap::new(),
@@ -101,7 +101,7 @@ impl<'a> Names<'a> {
             }
             let packed = self.shared_bytes.next_multiple_of(variable.alignment);
             self.shared_bytes = packed + variable.bytes;
-            // As far into a row of the banks as without the gap.
+            // The array starts in the same bank as without the gap.
             let offset = (self.shared_end + GAP).next_multiple_of(BANKS) + packed % BANKS;
             self.shared_end = offset + variable.bytes;
             self.symbols.insert(variable.name, Symbol::Shared(offset));
@@ -112,7 +112,7 @@ impl<'a> Names<'a> {
                 initial: Vec::new(),
             });
         }
-        // Dynamic shared memory has all the names that are declared for it.
+        // All shared variables outside kernels are names of the dynamic shared memory.
         let packed = self.shared_bytes.next_multiple_of(16);
         self.shared_end = (self.shared_end + GAP).next_multiple_of(BANKS) + packed % BANKS;
         for variable in module.variables.iter().filter(|variable| variable.space == "shared") {
@@ -120,7 +120,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The register of that name, if one is declared.
+    /// Returns the register with a name, if it is declared.
     pub fn register(&mut self, name: &'a str) -> Option<(Bank, Slot)> {
         if let Some(&known) = self.registers.get(name) {
             return Some(known);
@@ -137,14 +137,15 @@ impl<'a> Names<'a> {
         Some((bank, slot))
     }
 
-    /// A register that has no name. When there are more than [`Slot`] can tell, the kernel is refused.
+    /// Returns a new register without a name. If there are more than [`Slot`] can number, the decoder rejects the
+    /// kernel.
     pub fn new_register(&mut self, bank: Bank) -> Slot {
         let count = &mut self.counts[bank as usize];
         *count += 1;
         (*count - 1) as Slot
     }
 
-    /// The register that holds a constant.
+    /// Returns the register of a constant.
     pub fn constant(&mut self, bank: Bank, constant: Constant) -> Slot {
         match self.constants.get(&(bank, constant)) {
             Some(&slot) => slot,
@@ -156,12 +157,12 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Where the variable of that name is.
+    /// Returns the location of the variable with a name.
     pub fn symbol(&self, name: &str) -> Option<Symbol> {
         self.symbols.get(name).copied()
     }
 
-    /// All constants with their registers, in the order of these.
+    /// Returns all constants with their registers, sorted by register.
     pub fn constants(&self) -> Vec<(Bank, Slot, Constant)> {
         let constants = self.constants.iter();
         let mut constants: Vec<_> =
@@ -171,7 +172,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The special register of that name.
+/// Returns the special register with a name.
 pub fn special(name: &str) -> Option<Special> {
     let dimension = |last: &str| ["x", "y", "z"].iter().position(|d| *d == last).map(|d| d as u8);
     if let Some((register, last)) = name.split_once('.') {

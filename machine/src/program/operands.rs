@@ -1,19 +1,19 @@
-//! The registers of an instruction: one list for all that looks at them.
+//! The registers of an instruction: a visitor for the passes that read or replace them.
 
 use super::{Address, Atomic, Bank, Barrier, Instruction, Operation, Question, Shuffle, Vote};
 use crate::lanes::Slot;
 
-/// What an instruction does with a register.
+/// The use of a register by an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
-    /// It reads it.
+    /// The instruction reads the register.
     Read,
-    /// It writes it.
+    /// The instruction writes the register.
     Write,
 }
 
 impl Bank {
-    /// The bank of registers of 64 bits, or of 32.
+    /// Returns the bank of registers of 64 bits (`wide`) or 32 bits.
     pub fn of(wide: bool) -> Self {
         if wide { Self::Double } else { Self::Word }
     }
@@ -26,7 +26,7 @@ impl Address {
 }
 
 impl Instruction {
-    /// Shows each register to `see`, which may put another in its place: those that are read first.
+    /// Calls `see` for each register, first those that are read. `see` may replace the register.
     pub fn registers(&mut self, see: &mut impl FnMut(Bank, &mut Slot, Use)) {
         use Bank::{Double, Predicate, Word};
         use Use::{Read, Write};

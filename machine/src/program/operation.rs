@@ -1,52 +1,53 @@
-//! What instructions do, with registers resolved to places in their banks.
+//! The operations of instructions, with registers resolved to indices of banks.
 
 use crate::arithmetic::{Function, Type};
 use crate::compare::Relation;
 use crate::convert::Conversion;
 use crate::lanes::Slot;
 
-/// What an instruction does.
+/// The operation of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub enum Operation {
-    /// Arithmetic or logic on numbers.
+    /// An arithmetic or logical function of numbers.
     Compute { function: Function, kind: Type, wide: Wide, to: Slot, of: [Slot; 4] },
-    /// A conversion; the flags say whether a register has 64 bits.
+    /// A conversion. The flags are true for registers of 64 bits.
     Convert { conversion: Conversion, to: (Slot, bool), of: (Slot, bool) },
     /// A comparison of two numbers, whose result is a predicate (`setp`).
     Compare { relation: Relation, kind: Type, of: [Slot; 2], result: Comparison },
-    /// One of two values, by a predicate.
+    /// The selection of one of two values by a predicate (`selp`).
     Select { wide: bool, to: Slot, of: [Slot; 2], by: (Slot, bool) },
     /// A logical operation on two predicates.
     Logic { logic: Logic, to: Slot, of: [(Slot, bool); 2] },
-    /// Each active lane loads from memory into its registers.
+    /// A load from memory into registers.
     Load(Access),
-    /// Each active lane stores its registers to memory.
+    /// A store of registers to memory.
     Store(Access),
-    /// An operation on memory that nothing comes between.
+    /// An atomic operation on memory.
     Atomic(Atomic),
     /// An exchange of values between lanes.
     Shuffle(Shuffle),
-    /// A question to all lanes.
+    /// A vote on a predicate of all member lanes (`vote.sync`).
     Vote { vote: Vote, to: Slot, of: (Slot, bool), members: Slot },
-    /// Whose values are the same: for each lane those that have its own, or all if all have it.
+    /// The lanes with equal values (`match.sync`): for each lane the mask of those with its value. With `all`, it is
+    /// the mask of all members if all values are equal, else 0, and the inner register receives whether they are.
     Match { all: Option<Option<Slot>>, wide: bool, to: Slot, of: Slot, members: Slot },
-    /// One value from those of all lanes.
+    /// A reduction of the values of all member lanes (`redux.sync`).
     Reduce { update: Update, kind: Type, to: Slot, of: Slot, members: Slot },
-    /// The lanes that are executing this.
+    /// The mask of the active lanes.
     ActiveMask { to: Slot },
-    /// A barrier of lanes.
+    /// A barrier of the lanes of a warp (`__syncwarp`).
     WarpBarrier { members: Slot },
-    /// A barrier of a block, or of as many threads of it as said.
+    /// A barrier of a block, or of a number of its threads.
     Barrier(Barrier),
-    /// Orders the accesses to memory before it and after it.
+    /// A memory fence.
     Fence,
-    /// Goes on elsewhere: the number of an instruction.
+    /// A branch to the instruction with this index.
     Branch { target: u32 },
-    /// The threads of the active lanes end.
+    /// The end of the threads of the active lanes.
     Exit,
-    /// The warp lets other warps run (`nanosleep`).
+    /// Yields to other warps (`nanosleep`).
     Sleep,
-    /// A clock that never stands still.
+    /// A read of a clock register, which advances with every read.
     Clock { wide: bool, to: Slot },
     /// Ends the launch with an error.
     Trap,
@@ -55,128 +56,128 @@ pub enum Operation {
 /// A barrier of threads of a block.
 #[derive(Clone, Copy, Debug)]
 pub struct Barrier {
-    /// The register of its number.
+    /// The register with the number of the barrier.
     pub number: Slot,
-    /// The register of how many threads meet; `None` for the whole block.
+    /// The register with the number of threads; `None` for the whole block.
     pub threads: Option<Slot>,
-    /// Whether the threads wait for each other.
+    /// Whether the threads wait; false for `barrier.arrive`.
     pub waits: bool,
-    /// A question to all threads that meet.
+    /// The reduction of a predicate over all threads at the barrier (`barrier.red`).
     pub question: Option<Question>,
 }
 
-/// A question to all threads that meet at a barrier.
+/// The reduction of a predicate over all threads at a barrier.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
-    /// [`Vote::All`], [`Vote::Any`], or [`Vote::Ballot`] for how many.
+    /// The kind of reduction: [`Vote::All`], [`Vote::Any`], or [`Vote::Ballot`] for the number of threads.
     pub vote: Vote,
-    /// The predicate that is asked for, and whether it is negated.
+    /// The predicate, and whether it is negated.
     pub of: (Slot, bool),
-    /// The register of the answer: a predicate, or a word for how many.
+    /// The destination: a predicate, or a word for the number of threads.
     pub to: Slot,
 }
 
-/// Which registers of a [`Operation::Compute`] have 64 bits.
+/// The register sizes of an [`Operation::Compute`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wide {
-    /// Whether the result's register has 64 bits.
+    /// Whether the result has 64 bits.
     pub to: bool,
-    /// How many operands there are.
+    /// The number of operands.
     pub count: u8,
-    /// One bit for each operand.
+    /// One bit for each operand: whether it has 64 bits.
     pub of: u8,
 }
 
-/// What becomes of a comparison.
+/// The destinations of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparison {
-    /// The predicate that it is written to.
+    /// The predicate for the result.
     pub to: Slot,
-    /// The predicate that its negation is written to.
+    /// The predicate for the negated result.
     pub negated: Option<Slot>,
-    /// What it is combined with before: the operation, a predicate and whether that is negated.
+    /// The operation that combines the result with another predicate, this predicate, and whether it is negated.
     pub with: Option<(Logic, Slot, bool)>,
 }
 
-/// The logical operations on two predicates.
+/// A logical operation on two predicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Logic {
-    /// True where both predicates are.
+    /// True if both predicates are true.
     And,
-    /// True where at least one of them is.
+    /// True if at least one of them is true.
     Or,
-    /// True where exactly one of them is.
+    /// True if exactly one of them is true.
     Xor,
-    /// The first predicate, whatever the second one is.
+    /// The first predicate; the second one is ignored.
     First,
 }
 
-/// The memory that an access names (PTX ISA, state spaces).
+/// The state space of an access (PTX ISA, section 5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
-    /// The memory of the device, which all threads share.
+    /// Global memory, which all threads share.
     Global,
-    /// Memory of the device that no kernel writes.
+    /// Constant memory, which no kernel writes.
     Constant,
     /// The shared memory of a block.
     Shared,
-    /// Memory of a single thread.
+    /// The local memory of a thread.
     Local,
-    /// Global, shared or local memory, whichever the address lies in.
+    /// Global, shared or local memory, depending on the address.
     Generic,
 }
 
-/// An address: a register, or a constant one, and the bytes that are added.
+/// An address: a register plus a constant offset.
 #[derive(Clone, Copy, Debug)]
 pub struct Address {
-    /// The register that the address is counted from.
+    /// The base register.
     pub register: Slot,
-    /// Whether it has 64 bits.
+    /// Whether the base register has 64 bits.
     pub wide: bool,
-    /// The bytes that are added.
+    /// The offset in bytes.
     pub offset: i64,
 }
 
-/// How an access to memory is ordered among those of other threads.
+/// The memory order of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Not at all; a race with another thread is an error.
+    /// Weak: a data race with another thread is an error.
     Weak,
-    /// The same, and nobody writes there while the kernel runs (`ld.global.nc`).
+    /// A weak read of data that no thread writes while the kernel runs (`ld.global.nc`).
     ReadOnly,
-    /// Seen by others at some time (`.volatile`, `.relaxed`).
+    /// Strong but without ordering of other accesses (`.volatile`, `.relaxed`).
     Relaxed,
-    /// The same, and what the writer released before is seen afterwards (`.acquire`).
+    /// Strong; accesses after it see what the writer released (`.acquire`).
     Acquire,
-    /// The same, and what was written before is seen by those that acquire it (`.release`).
+    /// Strong; threads that acquire it see what was written before it (`.release`).
     Release,
 }
 
-/// A load or a store of up to four elements that lie side by side.
+/// A load or a store of up to four contiguous elements per lane.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
-    /// Which memory it accesses.
+    /// The state space.
     pub space: Space,
-    /// The address, by lane.
+    /// The address of the first element.
     pub address: Address,
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub bytes: u8,
-    /// How many elements a lane accesses, from 1 to 4.
+    /// The number of elements per lane: 1, 2 or 4.
     pub count: u8,
-    /// Whether registers have 64 bits.
+    /// Whether the registers have 64 bits.
     pub wide: bool,
-    /// Whether the sign fills the bits of the register above the element.
+    /// Whether an element is sign-extended in its register.
     pub signed: bool,
-    /// The registers that are loaded or stored, one for each element.
+    /// The registers, one for each element.
     pub registers: [Slot; 4],
-    /// See [`Order`].
+    /// The memory order.
     pub order: Order,
-    /// Whether it passes by the first-level cache (`.cg`, `.cv`), which changes no result.
+    /// Whether the access bypasses the first-level cache (`.cg`, `.cv`), which does not change the result.
     pub past_l1: bool,
 }
 
 impl Operation {
-    /// What lanes do together, as CUDA calls it.
+    /// Returns the CUDA name of a collective operation, which lanes of a warp execute together; `None` for others.
     pub fn together(&self) -> Option<&'static str> {
         Some(match self {
             Self::Shuffle(shuffle) => match shuffle.source {
@@ -207,27 +208,27 @@ impl Operation {
         })
     }
 
-    /// Whether it reads or writes memory.
+    /// Returns whether the operation reads or writes memory.
     pub fn accesses_memory(&self) -> bool {
         matches!(self, Self::Load(_) | Self::Store(_) | Self::Atomic(_))
     }
 }
 
 impl Order {
-    /// Whether it is ordered among those of other threads.
+    /// Returns whether the access is strong, so that it does not race with other strong accesses.
     pub fn is_strong(self) -> bool {
         matches!(self, Self::Relaxed | Self::Acquire | Self::Release)
     }
 }
 
 impl Access {
-    /// Bytes of all elements.
+    /// Returns the size of all elements of a lane in bytes.
     pub fn size(&self) -> usize {
         usize::from(self.bytes) * usize::from(self.count)
     }
 }
 
-/// What an atomic operation does with the old value and its operand.
+/// The function of an atomic operation, which computes the new value from the old one and the operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Update {
     Add,
@@ -237,76 +238,76 @@ pub enum Update {
     Or,
     Xor,
     Exchange,
-    /// Exchanges where the old value is the second operand.
+    /// Writes the second operand if the old value is equal to the first.
     CompareAndSwap,
-    /// One more, and 0 beyond the operand.
+    /// Adds 1, and wraps to 0 if the old value is not below the operand.
     Increment,
-    /// One less, and the operand below 0 or beyond it.
+    /// Subtracts 1, and wraps to the operand if the old value is 0 or above the operand.
     Decrement,
 }
 
-/// An atomic operation on one element.
+/// An atomic operation on one element per lane.
 #[derive(Clone, Copy, Debug)]
 pub struct Atomic {
-    /// Shared, global or generic.
+    /// The state space: shared, global or generic.
     pub space: Space,
-    /// The address, by lane.
+    /// The address of the element.
     pub address: Address,
-    /// What becomes of the old value.
+    /// The function.
     pub update: Update,
     /// The type of the element.
     pub kind: Type,
     /// Whether the element has 64 bits.
     pub wide: bool,
-    /// The register of the old value, where it is asked for.
+    /// The register for the old value, if the operation returns it.
     pub to: Option<Slot>,
-    /// The operand; for [`Update::CompareAndSwap`] first what is compared, then what is written.
+    /// The operand twice; for [`Update::CompareAndSwap`] the compared value and the new value.
     pub of: [Slot; 2],
-    /// See [`Order`].
+    /// The memory order.
     pub order: Order,
 }
 
-/// The lane that a shuffle reads.
+/// The source lane of a shuffle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// So many lanes lower.
+    /// The lane at a distance below.
     Up,
-    /// So many lanes higher.
+    /// The lane at a distance above.
     Down,
-    /// With these bits flipped.
+    /// The lane whose number differs in the bits of a mask.
     Butterfly,
-    /// The lane of this number.
+    /// The lane with a given number.
     Index,
 }
 
 /// An exchange of values between lanes (PTX ISA, section 9.7.9.6).
 #[derive(Clone, Copy, Debug)]
 pub struct Shuffle {
-    /// The lane that is read.
+    /// The source lane.
     pub source: Source,
-    /// The register that receives the value.
+    /// The destination register.
     pub to: Slot,
-    /// The predicate that says whether that lane was in range.
+    /// The predicate that receives whether the source lane is in range.
     pub in_range: Option<Slot>,
-    /// The register whose value is exchanged.
+    /// The register that is read.
     pub of: Slot,
-    /// The lane, or the distance to it.
+    /// The register with the number of the lane, the distance or the mask.
     pub by: Slot,
-    /// The mask of segments and the limit.
+    /// The register with the segment mask and the limit.
     pub clamp: Slot,
-    /// The lanes that take part.
+    /// The register with the mask of the member lanes.
     pub members: Slot,
 }
 
-/// A question to all lanes that take part.
+/// The kind of a vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vote {
-    /// Whether it holds for all.
+    /// Whether the predicate is true in all lanes.
     All,
-    /// Whether it holds for one.
+    /// Whether the predicate is true in any lane.
     Any,
-    /// Whether it is the same for all.
+    /// Whether the predicate is the same in all lanes.
     Uniform,
-    /// For which it holds.
+    /// The mask of the lanes in which the predicate is true.
     Ballot,
 }

@@ -1,7 +1,7 @@
-//! The order of instructions within a basic block as an assembler would choose it: loads as early as what
-//! they depend on allows, so that several are on their way at the same time. NVRTC leaves that to the
-//! assembler; without it, modelled times would contain waits that the hardware does not know. Results do
-//! not change: what depends on each other stays in order.
+//! Instruction scheduling within a basic block, as the assembler would do it: loads are placed as early as their
+//! dependences allow, so that several are outstanding at the same time. NVRTC leaves this to the assembler. Without
+//! it, modelled times would include waits that do not occur on the hardware. The results do not change, because
+//! dependent instructions stay in order.
 
 use std::collections::HashMap;
 
@@ -10,15 +10,15 @@ use super::operands::Use;
 use super::{Bank, Instruction, Operation, Order, Space};
 use crate::lanes::Slot;
 
-/// What instructions may not pass each other at, one bit each.
+/// The resources whose accesses must stay in order, one bit each.
 const GLOBAL: u8 = 1;
 const SHARED: u8 = 2;
 const LOCAL: u8 = 4;
-/// The order of what lanes do together.
+/// The order of collective instructions.
 const TOGETHER: u8 = 8;
 const ALL: u8 = GLOBAL | SHARED | LOCAL | TOGETHER;
 
-/// Puts the instructions of every block in that order.
+/// Schedules the instructions of every block.
 pub fn schedule(code: &mut [Instruction], blocks: &[Block]) {
     for block in blocks {
         let last = code[block.end - 1].operation;
@@ -32,7 +32,7 @@ pub fn schedule(code: &mut [Instruction], blocks: &[Block]) {
     }
 }
 
-/// What an instruction reads and what it writes of the things that have an order.
+/// Returns the ordered resources that an instruction reads and those that it writes.
 fn effects(operation: &Operation) -> (u8, u8) {
     let of = |space: Space| match space {
         Space::Global => GLOBAL,
@@ -62,7 +62,7 @@ fn effects(operation: &Operation) -> (u8, u8) {
     }
 }
 
-/// About how many cycles later the result of an instruction can be used.
+/// Returns the approximate latency of an instruction in cycles.
 fn latency(operation: &Operation) -> u32 {
     match operation {
         Operation::Load(access) if access.space == Space::Shared => 12,
@@ -73,10 +73,10 @@ fn latency(operation: &Operation) -> u32 {
     }
 }
 
-/// The numbers of the instructions in the new order.
+/// Returns the indices of the instructions in the new order (list scheduling by the critical path).
 fn order(code: &mut [Instruction]) -> Vec<usize> {
     let followers = followers(code);
-    // The longest way to the end of the block.
+    // The length of the critical path from each instruction to the end of the block.
     let mut heights = vec![0; code.len()];
     for at in (0..code.len()).rev() {
         let ways = followers[at].iter().map(|&(next, cycles)| heights[next] + cycles);
@@ -102,7 +102,7 @@ fn order(code: &mut [Instruction]) -> Vec<usize> {
     }
 }
 
-/// By instruction: those that must come after it, and at least how many cycles after it.
+/// Returns for each instruction those that must follow it, with the minimum number of cycles between them.
 fn followers(code: &mut [Instruction]) -> Vec<Vec<(usize, u32)>> {
     let mut followers: Vec<Vec<(usize, u32)>> = vec![Vec::new(); code.len()];
     let mut writers: HashMap<(Bank, Slot), usize> = HashMap::new();

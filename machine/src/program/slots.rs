@@ -1,12 +1,12 @@
-//! Places for registers: PTX uses a new register for almost every value; those that are never needed at
-//! the same time share a place here, so that a warp's registers stay in the processor's cache.
+//! Register allocation. PTX uses a new register for almost every value. Registers that are never live at the same
+//! time share a slot, so that the registers of a warp stay in the cache of the host processor.
 
 use super::flow::Block;
 use super::operands::Use;
 use super::{Bank, Instruction, Kernel};
 use crate::lanes::Slot;
 
-/// A set of registers: of the three banks, one after the other.
+/// A set of registers of all banks.
 #[derive(Clone, PartialEq)]
 struct Set(Vec<u64>);
 
@@ -30,9 +30,9 @@ impl Set {
     }
 }
 
-/// Numbers for the registers of all banks.
+/// The numbering of the registers of all banks.
 struct Numbers {
-    /// The first number of each bank, and the end.
+    /// The first number of each bank, and the total number.
     first: [usize; 4],
 }
 
@@ -42,13 +42,13 @@ impl Numbers {
     }
 }
 
-/// Gives registers places that they share with others, and counts the places of each bank.
+/// Assigns slots to the registers, and sets the number of slots in each bank (linear scan).
 pub fn allocate(kernel: &mut Kernel, blocks: &[Block]) {
     let [predicates, words, doubles] = kernel.registers;
     let first = [0, predicates, predicates + words, predicates + words + doubles];
     let numbers = Numbers { first };
     let mut spans = spans(&mut kernel.code, blocks, &numbers);
-    // What holds the same value throughout is needed throughout.
+    // Constant registers are live everywhere.
     for &(bank, slot, _) in &kernel.constants {
         spans[numbers.of(bank, slot)] = Some((0, usize::MAX));
     }
@@ -58,7 +58,7 @@ pub fn allocate(kernel: &mut Kernel, blocks: &[Block]) {
         let mut order: Vec<_> =
             range.filter_map(|register| Some((spans[register]?, register))).collect();
         order.sort();
-        // By place: the end of the span that took it last.
+        // For each slot: the end of the last live range in it.
         let mut ends: Vec<usize> = Vec::new();
         for ((start, end), register) in order {
             let place = ends.iter().position(|&end| end < start).unwrap_or_else(|| {
@@ -78,8 +78,8 @@ pub fn allocate(kernel: &mut Kernel, blocks: &[Block]) {
     }
 }
 
-/// From where to where each register is needed, in the order of the text: twice an instruction's number
-/// for what it reads, one more for what it writes.
+/// Returns the live range of each register in the order of the code. The positions are twice the index of the
+/// instruction for reads, plus one for writes.
 fn spans(
     code: &mut [Instruction],
     blocks: &[Block],
@@ -106,7 +106,7 @@ fn spans(
     spans
 }
 
-/// The registers that are needed at the beginning of each block.
+/// Returns the registers that are live at the start of each block.
 fn live(code: &mut [Instruction], blocks: &[Block], numbers: &Numbers) -> Vec<Set> {
     let empty = Set(vec![0; numbers.first[3].div_ceil(64)]);
     let mut live = vec![empty.clone(); blocks.len()];
@@ -128,8 +128,8 @@ fn live(code: &mut [Instruction], blocks: &[Block], numbers: &Numbers) -> Vec<Se
     }
 }
 
-/// What is needed before an instruction, from what is needed after it. A guarded one keeps the old value
-/// in some lanes.
+/// Updates the set of live registers from after an instruction to before it. A guarded instruction does not end a
+/// live range, because the lanes that do not execute it keep the old value.
 fn step(instruction: &mut Instruction, set: &mut Set, numbers: &Numbers) {
     let guarded = instruction.guard.is_some();
     for wanted in [Use::Write, Use::Read] {

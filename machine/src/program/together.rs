@@ -1,4 +1,4 @@
-//! Statements that lanes execute together: shuffles, barriers and matches.
+//! Decoding of collective statements: shuffles, barriers and matches.
 
 use super::decode::{Decoder, Reason, kind, miscounted, unknown};
 use super::{Bank, Barrier, Operation, Question, Shuffle, Source, Vote};
@@ -57,7 +57,7 @@ impl<'a> Decoder<'a> {
         Ok(Operation::Barrier(Barrier { number, threads, waits, question: None }))
     }
 
-    /// A barrier that asks all threads.
+    /// Decodes a barrier with a reduction of a predicate.
     fn asking_barrier(
         &mut self,
         name: &str,

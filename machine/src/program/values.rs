@@ -1,4 +1,4 @@
-//! The registers of operands.
+//! Decoding of operands to registers.
 
 use super::decode::{Decoder, Reason, misfit, unknown};
 use super::names::{Symbol, special};
@@ -7,7 +7,7 @@ use crate::lanes::{LANES, Slot};
 use crate::ptx::Operand;
 
 impl<'a> Decoder<'a> {
-    /// The register that holds an operand, of 32 or of 64 bits.
+    /// Returns the register of an operand of 64 bits (`wide`) or 32 bits.
     pub(super) fn value(&mut self, operand: &Operand<'a>, wide: bool) -> Result<Slot, Reason> {
         let bank = Bank::of(wide);
         match *operand {
@@ -31,7 +31,7 @@ impl<'a> Decoder<'a> {
                             "the address of the parameter {name} is not supported"
                         ));
                     }
-                    None => return Err(format!("{name} is neither declared nor known")),
+                    None => return Err(format!("{name} is not declared")),
                 };
                 Ok(self.names.constant(bank, constant))
             }
@@ -39,25 +39,25 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The register of a result of 32 or of 64 bits.
+    /// Returns the destination register of a result of 64 bits (`wide`) or 32 bits.
     pub(super) fn result(&mut self, operand: &Operand<'a>, wide: bool) -> Result<Slot, Reason> {
         self.target(operand, Bank::of(wide))
     }
 
-    /// The register of a result; `_` is one that nobody reads.
+    /// Returns the destination register of a result. `_` is a new register that is never read.
     pub(super) fn target(&mut self, operand: &Operand<'a>, bank: Bank) -> Result<Slot, Reason> {
         match *operand {
             Operand::Name("_") => Ok(self.names.new_register(bank)),
             Operand::Name(name) => match self.names.register(name) {
                 Some((found, slot)) if found == bank => Ok(slot),
                 Some(_) => Err(misfit(name)),
-                None => Err(format!("{name} is no register")),
+                None => Err(format!("{name} is not a register")),
             },
-            _ => Err("the result is no register".into()),
+            _ => Err("the result is not a register".into()),
         }
     }
 
-    /// A register of at least that width, or a constant of it, and whether it has 64 bits.
+    /// Returns the register of an operand, which may be wider than its type, and whether it has 64 bits.
     pub(super) fn any_width(
         &mut self,
         operand: &Operand<'a>,
@@ -75,7 +75,7 @@ impl<'a> Decoder<'a> {
         Ok((self.value(operand, wide)?, wide))
     }
 
-    /// A predicate and whether it is negated; 0 and 1 are predicates too.
+    /// Returns the register of a predicate and whether it is negated. The constants 0 and 1 are valid predicates.
     pub(super) fn predicate(&mut self, operand: &Operand<'a>) -> Result<(Slot, bool), Reason> {
         match *operand {
             Operand::Name(name) => Ok((self.predicate_named(name)?, false)),
@@ -90,7 +90,7 @@ impl<'a> Decoder<'a> {
     pub(super) fn predicate_named(&mut self, name: &'a str) -> Result<Slot, Reason> {
         match self.names.register(name) {
             Some((Bank::Predicate, slot)) => Ok(slot),
-            _ => Err(format!("{name} is no predicate")),
+            _ => Err(format!("{name} is not a predicate")),
         }
     }
 }

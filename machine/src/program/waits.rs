@@ -1,4 +1,4 @@
-//! Where a warp must wait for what it has loaded.
+//! The instructions at which a warp must wait for its loads.
 
 use std::collections::HashSet;
 
@@ -6,8 +6,8 @@ use super::operands::Use;
 use super::{Bank, Instruction, Operation, Space, flow};
 use crate::lanes::Slot;
 
-/// By instruction: whether it uses, on some way to it, a register that a load from global memory has not
-/// brought yet for certain.
+/// Returns for each instruction whether, on some path to it, it uses a register for which a load from global memory
+/// may be outstanding (a forward dataflow analysis).
 pub fn waits(code: &[Instruction]) -> Vec<bool> {
     let blocks = flow::blocks(code);
     let mut code = code.to_vec();
@@ -23,7 +23,7 @@ pub fn waits(code: &[Instruction]) -> Vec<bool> {
             code[at].registers(&mut |bank, slot, purpose| registers.push(((bank, *slot), purpose)));
             if registers.iter().any(|(register, _)| pending.contains(register)) {
                 waits[at] = true;
-                // All that was asked for has come.
+                // The wait is for all outstanding loads.
                 pending.clear();
             }
             if loads {

@@ -1,24 +1,24 @@
-//! PTX text to tokens.
+//! The lexer: splits PTX text into tokens.
 
 use super::Error;
 
-/// A token and the line that it is in.
+/// A token with its line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Token<'a> {
-    /// What it is.
+    /// The kind and the text of the token.
     pub kind: Kind<'a>,
-    /// Its line in the text, from 1.
+    /// The line in the text, from 1.
     pub line: usize,
 }
 
-/// The kinds of tokens.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind<'a> {
-    /// A name: of an instruction with its modifiers, a directive, a register, a label, a symbol.
+    /// A name: an instruction with its modifiers, a directive, a register, a label, or a symbol.
     Word(&'a str),
     /// An integer or the bits of a floating-point number, as written.
     Number(&'a str),
-    /// What stands between quotation marks.
+    /// A string, without its quotation marks.
     Text(&'a str),
     /// Any other character.
     Mark(char),
@@ -32,7 +32,7 @@ fn continues_word(c: char) -> bool {
     begins_word(c) || c.is_ascii_digit()
 }
 
-/// The length of the word that `text` begins with. Two colons belong to it, as in `shared::cta`.
+/// Returns the length of the word at the start of `text`. Double colons are a part of a word, as in `shared::cta`.
 fn word_length(text: &str) -> usize {
     let end = |from: usize| {
         text[from..].find(|c| !continues_word(c)).map_or(text.len(), |length| from + length)
@@ -44,10 +44,10 @@ fn word_length(text: &str) -> usize {
     length
 }
 
-/// The tokens of `text`, without white space and comments.
+/// Returns the tokens of `text` without white space and comments.
 ///
 /// # Errors
-/// A comment or a text that does not end.
+/// Returns an error if a comment or a string is not terminated.
 pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, Error> {
     let (mut rest, mut line) = (text, 1);
     let mut tokens = Vec::new();
@@ -55,12 +55,15 @@ pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, Error> {
         let length = match first {
             _ if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
             _ if rest.starts_with("/*") => {
-                rest.find("*/").ok_or_else(|| Error::at(text, line, "this comment has no end"))? + 2
+                rest.find("*/")
+                    .ok_or_else(|| Error::at(text, line, "this comment is not terminated"))?
+                    + 2
             }
             _ if first.is_whitespace() => first.len_utf8(),
             '"' => {
                 let end = rest[1..].find('"');
-                let end = end.ok_or_else(|| Error::at(text, line, "this text has no end"))?;
+                let end =
+                    end.ok_or_else(|| Error::at(text, line, "this string is not terminated"))?;
                 tokens.push(Token { kind: Kind::Text(&rest[1..=end]), line });
                 end + 2
             }
@@ -90,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_numbers_texts_and_marks() {
+    fn words_numbers_strings_and_marks() {
         let kinds: Vec<_> = tokens("@!%p1 ld.global.u32 %r2, [%rd3+-4]; // end\n\"a b\"").unwrap();
         let of = |kind, line| Token { kind, line };
         assert_eq!(
@@ -121,9 +124,9 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_end_is_named_with_its_line() {
+    fn unterminated_comments_and_strings_are_errors() {
         let error = tokens("\n/* never").unwrap_err();
-        assert_eq!(error.to_string(), "line 2: this comment has no end: `/* never`");
+        assert_eq!(error.to_string(), "line 2: this comment is not terminated: `/* never`");
         assert!(tokens("\"never").is_err());
     }
 }

@@ -1,114 +1,114 @@
-//! The syntax of PTX: text to statements with their operands, meanings not yet looked at.
+//! The syntax of PTX: parses the text into statements with their operands, without interpreting them.
 
 mod lexer;
 mod parser;
 
 use std::fmt;
 
-/// A module: one PTX text.
+/// A parsed PTX text.
 #[derive(Debug, Default)]
 pub struct Module<'a> {
-    /// The text itself.
+    /// The text.
     pub text: &'a str,
-    /// The architecture that it was made for: `sm_90`.
+    /// The target architecture, for example `sm_90`.
     pub target: &'a str,
-    /// Source files by the number that `.loc` uses.
+    /// The source files with the numbers that `.loc` uses.
     pub files: Vec<(u64, &'a str)>,
-    /// Variables outside functions, in global or constant memory.
+    /// The variables outside functions.
     pub variables: Vec<Variable<'a>>,
-    /// Kernels.
+    /// The kernels.
     pub entries: Vec<Entry<'a>>,
 }
 
-/// A variable in memory.
+/// A variable or a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable<'a> {
-    /// Its symbol.
+    /// The symbol.
     pub name: &'a str,
-    /// The memory that it lies in.
+    /// The state space, for example `shared`.
     pub space: &'a str,
-    /// The type of its elements: `.f32`.
+    /// The type of the elements, for example `.f32`.
     pub kind: &'a str,
-    /// Its alignment in bytes.
+    /// The alignment in bytes.
     pub alignment: usize,
-    /// Its size in bytes; 0 for an array whose size the launch decides.
+    /// The size in bytes; 0 for an array without a declared size (dynamic shared memory).
     pub bytes: usize,
-    /// Its first bytes at the beginning; all others are zero in global and constant memory.
+    /// The first bytes of the initial value; in global and constant memory the others are zero.
     pub initial: Vec<u8>,
 }
 
 /// A kernel.
 #[derive(Debug, Default)]
 pub struct Entry<'a> {
-    /// Its name.
+    /// The name of the kernel.
     pub name: &'a str,
-    /// Its parameters, in order: name, alignment and size in bytes.
+    /// The parameters in order.
     pub parameters: Vec<Variable<'a>>,
-    /// The most threads that a block may have, where the kernel says it (`.maxntid`, `.reqntid`).
+    /// The maximum number of threads per block, if the kernel declares it (`.maxntid`, `.reqntid`).
     pub max_threads: Option<usize>,
-    /// Declared registers.
+    /// The declarations of registers.
     pub registers: Vec<Registers<'a>>,
-    /// Variables in shared and local memory.
+    /// The variables in shared and local memory.
     pub variables: Vec<Variable<'a>>,
-    /// Instructions in order.
+    /// The instructions in order.
     pub statements: Vec<Statement<'a>>,
-    /// Labels: name and the number of the statement that they stand before.
+    /// The labels: the name and the index of the next statement.
     pub labels: Vec<(&'a str, usize)>,
 }
 
 /// A declaration of registers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Registers<'a> {
-    /// The name; without its number where there are several.
+    /// The name, without the number if several registers are declared.
     pub name: &'a str,
-    /// How many there are, numbered from 0; `None` for one that has this very name.
+    /// The number of registers, numbered from 0; `None` for a single register with exactly this name.
     pub count: Option<u64>,
-    /// Their type: `.b32`.
+    /// The type, for example `.b32`.
     pub kind: &'a str,
 }
 
 /// An instruction.
 #[derive(Debug)]
 pub struct Statement<'a> {
-    /// Its line in the PTX text, from 1.
+    /// The line in the PTX text, from 1.
     pub line: usize,
-    /// Where it comes from in the source.
+    /// The place in the source.
     pub place: Place,
-    /// The predicate that says which threads execute it, and whether it is negated.
+    /// The predicate that selects the threads, and whether it is negated.
     pub guard: Option<(&'a str, bool)>,
-    /// Name and modifiers: `ld.global.nc.f64`.
+    /// The name with its modifiers, for example `ld.global.nc.f64`.
     pub opcode: &'a str,
-    /// What follows.
+    /// The operands.
     pub operands: Vec<Operand<'a>>,
 }
 
-/// A line of the source: file and line, and those of the call through which it was inlined last.
+/// A place in the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// The file's number and the line; 0 where nothing is known.
+    /// The number of the file and the line; 0 if unknown.
     pub at: (u64, u64),
-    /// The same of the call.
+    /// The file and line of the call through which it was inlined.
     pub inlined_at: Option<(u64, u64)>,
 }
 
 /// An operand.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand<'a> {
-    /// A register or a special register, `%r1` or `%tid.x`, or the symbol of a variable or a label.
+    /// A register (`%r1`), a special register (`%tid.x`), or the symbol of a variable or a label.
     Name(&'a str),
-    /// The same, negated: `!%p1`.
+    /// A negated predicate: `!%p1`.
     Not(&'a str),
-    /// A number: the bits of a 64-bit integer, or of a floating-point number of its own size.
+    /// The bits of an integer of 64 bits, or of a floating-point number of the size in its notation.
     Number(u64),
-    /// An address: a register, a symbol or a number, and the bytes that are added.
+    /// An address: a base and an offset in bytes.
     Address(Base<'a>, i64),
-    /// Several in braces.
+    /// Several operands in braces.
     Vector(Vec<Operand<'a>>),
-    /// Two results: `%r1|%p2`.
+    /// Two destinations: `%r1|%p2`.
     Pair(&'a str, &'a str),
 }
 
-/// What an address begins with.
+/// The base of an address.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Base<'a> {
     /// A register or a symbol.
@@ -117,19 +117,19 @@ pub enum Base<'a> {
     Number(u64),
 }
 
-/// What is wrong with a text.
+/// An error in a PTX text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Error {
     /// The line, from 1.
     pub line: usize,
-    /// What it says.
+    /// The text of the line.
     pub text: String,
-    /// What is wrong with it.
+    /// The description of the error.
     pub reason: String,
 }
 
 impl Error {
-    /// `reason` for what stands in that line of `text`.
+    /// Creates an error for a line of `text`.
     pub fn at(text: &str, line: usize, reason: impl Into<String>) -> Self {
         let text = text.lines().nth(line.saturating_sub(1)).unwrap_or_default().trim();
         Self { line, text: text.to_owned(), reason: reason.into() }
@@ -144,10 +144,10 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Reads a module.
+/// Parses a PTX text.
 ///
 /// # Errors
-/// What is no PTX, and declarations that the machine does not know.
+/// Returns an error if the text is not PTX or contains a declaration that is not supported.
 pub fn parse(text: &str) -> Result<Module<'_>, Error> {
     parser::Parser::new(text)?.module()
 }

@@ -1,27 +1,27 @@
-//! Tokens to a module.
+//! The parser: builds a module from tokens.
 
 use super::lexer::{Kind, Token, tokens};
 use super::{Base, Entry, Error, Module, Operand, Place, Registers, Statement, Variable};
 
-/// Reads tokens from the first to the last.
+/// A recursive-descent parser.
 pub struct Parser<'a> {
     text: &'a str,
     tokens: Vec<Token<'a>>,
     at: usize,
-    /// Of the statements that follow.
+    /// The place in the source of the next statements.
     place: Place,
 }
 
-/// Spaces that variables may be declared in.
+/// The state spaces of variables.
 const SPACES: [&str; 4] = [".global", ".const", ".shared", ".local"];
 
 impl<'a> Parser<'a> {
-    /// A parser of `text`.
+    /// Creates a parser for `text`.
     pub fn new(text: &'a str) -> Result<Self, Error> {
         Ok(Self { text, tokens: tokens(text)?, at: 0, place: Place::default() })
     }
 
-    /// The whole module.
+    /// Parses the whole module.
     pub fn module(mut self) -> Result<Module<'a>, Error> {
         let mut module = Module { text: self.text, ..Module::default() };
         while let Some(token) = self.next() {
@@ -51,7 +51,7 @@ impl<'a> Parser<'a> {
         Ok(module)
     }
 
-    /// What follows `.entry`.
+    /// Parses a kernel after `.entry`.
     fn entry(&mut self) -> Result<Entry<'a>, Error> {
         let mut entry = Entry { name: self.word()?, ..Entry::default() };
         if self.takes('(') {
@@ -76,7 +76,7 @@ impl<'a> Parser<'a> {
         Ok(entry)
     }
 
-    /// The number of threads of a shape such as `128, 1, 1`.
+    /// Parses a shape such as `128, 1, 1` and returns its number of threads.
     fn product(&mut self) -> Result<usize, Error> {
         let mut product = self.number()?;
         while self.takes(',') {
@@ -85,7 +85,7 @@ impl<'a> Parser<'a> {
         Ok(product as usize)
     }
 
-    /// Statements up to the brace that ends the kernel; braces within it only group.
+    /// Parses the statements up to the closing brace of the kernel. Inner braces are ignored.
     fn body(&mut self, entry: &mut Entry<'a>) -> Result<(), Error> {
         self.place = Place::default();
         let mut depth = 1;
@@ -113,13 +113,13 @@ impl<'a> Parser<'a> {
                 Kind::Word(opcode) if !opcode.starts_with('.') => {
                     self.statement(entry, token.line, None, opcode)?;
                 }
-                _ => return Err(self.refused(token, "this is no statement of PTX")),
+                _ => return Err(self.refused(token, "this is not a PTX statement")),
             }
         }
         Ok(())
     }
 
-    /// What follows an instruction's name.
+    /// Parses the operands of an instruction.
     fn statement(
         &mut self,
         entry: &mut Entry<'a>,
@@ -153,17 +153,17 @@ impl<'a> Parser<'a> {
             Kind::Number(text) => Ok(Operand::Number(self.value(token, text)?)),
             Kind::Word(name) if self.takes('|') => Ok(Operand::Pair(name, self.word()?)),
             Kind::Word(name) => Ok(Operand::Name(name)),
-            _ => Err(self.refused(token, "this is no operand")),
+            _ => Err(self.refused(token, "this is not an operand")),
         }
     }
 
-    /// What follows `[`.
+    /// Parses an address after `[`.
     fn address(&mut self) -> Result<Operand<'a>, Error> {
         let token = self.needed()?;
         let base = match token.kind {
             Kind::Word(name) => Base::Name(name),
             Kind::Number(text) => Base::Number(self.value(token, text)?),
-            _ => return Err(self.refused(token, "this is no address")),
+            _ => return Err(self.refused(token, "this is not an address")),
         };
         let mut offset = 0;
         if self.takes('+') {
@@ -177,7 +177,7 @@ impl<'a> Parser<'a> {
         Ok(Operand::Address(base, offset))
     }
 
-    /// What follows the space of a variable: `.align 8 .b8 name[16] = {1, 2}`.
+    /// Parses a variable after its state space: `.align 8 .b8 name[16] = {1, 2}`.
     fn variable(&mut self, space: &'a str) -> Result<Variable<'a>, Error> {
         let (mut alignment, mut kind) = (None, None);
         let name = loop {
@@ -200,14 +200,14 @@ impl<'a> Parser<'a> {
         Ok(Variable { name, space, kind, alignment, bytes, initial })
     }
 
-    /// The length of an array, with its closing bracket.
+    /// Parses the length of an array and the closing bracket.
     fn length(&mut self) -> Result<usize, Error> {
         let length = self.number()? as usize;
         self.mark(']')?;
         Ok(length)
     }
 
-    /// The bytes of numbers that each take `element` bytes.
+    /// Parses initial values and returns them as numbers of `element` bytes each.
     fn initial(&mut self, element: usize) -> Result<Vec<u8>, Error> {
         let several = self.takes('{');
         let mut bytes = Vec::new();
@@ -226,13 +226,13 @@ impl<'a> Parser<'a> {
         Ok(bytes)
     }
 
-    /// The size of a type such as `.f64`.
+    /// Returns the size in bytes of a type such as `.f64`.
     fn bytes_of(&self, kind: &str) -> Option<usize> {
         let bits: usize = kind.strip_prefix(['.'])?.get(1..)?.parse().ok()?;
         matches!(bits, 8 | 16 | 32 | 64).then_some(bits / 8)
     }
 
-    /// What follows `.reg`.
+    /// Parses a declaration after `.reg`.
     fn registers(&mut self, entry: &mut Entry<'a>) -> Result<(), Error> {
         let kind = self.word()?;
         loop {
@@ -248,7 +248,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What follows `.loc`: file, line and column, and where it was inlined.
+    /// Parses a place after `.loc`: file, line and column, and the place of the inlined call.
     fn loc(&mut self, line: usize) -> Result<(), Error> {
         self.place = Place { at: (self.number()?, self.number()?), inlined_at: None };
         while let Some(token) = self.tokens.get(self.at).copied()
@@ -270,7 +270,7 @@ impl<'a> Parser<'a> {
 
     fn needed(&mut self) -> Result<Token<'a>, Error> {
         let last = self.tokens.last().map_or(1, |token| token.line);
-        self.next().ok_or_else(|| Error::at(self.text, last, "the text ends too early"))
+        self.next().ok_or_else(|| Error::at(self.text, last, "the text ends unexpectedly"))
     }
 
     fn word(&mut self) -> Result<&'a str, Error> {
@@ -297,7 +297,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The value of a number as PTX writes it (PTX ISA, section 4.5).
+    /// Parses a number in the notation of PTX (PTX ISA, section 4.5).
     fn value(&self, token: Token<'a>, text: &str) -> Result<u64, Error> {
         let digits = text.trim_end_matches('U');
         let value = match digits.as_bytes() {
@@ -308,10 +308,10 @@ impl<'a> Parser<'a> {
             [b'0', _, ..] => u64::from_str_radix(digits, 8),
             _ => digits.parse(),
         };
-        value.map_err(|_| self.refused(token, "this is no number of at most 64 bits"))
+        value.map_err(|_| self.refused(token, "this is not a number of at most 64 bits"))
     }
 
-    /// Whether the next token is this one, which is then read.
+    /// Consumes the next token if it is this mark. Returns whether it was.
     fn takes(&mut self, mark: char) -> bool {
         let found = self.tokens.get(self.at).is_some_and(|token| token.kind == Kind::Mark(mark));
         self.at += usize::from(found);
@@ -332,7 +332,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Skips up to the end of what the next brace begins.
+    /// Skips a section in braces.
     fn skip_braces(&mut self) -> Result<(), Error> {
         let mut depth = 0;
         loop {

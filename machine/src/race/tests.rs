@@ -1,4 +1,4 @@
-//! Two accesses, and what orders them.
+//! Tests of the race detection with pairs of accesses.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn two_writes_by_two_threads_race() {
     let race = Other { wrote: true, block: 0, thread: Some(3) };
     assert_eq!(thread(0, 4, &clock, &[]).write(&mut word, false), Err(race));
     assert_eq!(thread(1, 3, &clock, &[]).read(&mut word, false), Err(race));
-    // In a later launch they are ordered.
+    // A later launch is ordered after this one.
     let later = Thread { launch: 2, ..thread(1, 3, &clock, &[]) };
     assert_eq!(later.write(&mut word, false), Ok(()));
 }
@@ -32,7 +32,7 @@ fn a_write_races_with_one_of_several_reads() {
 }
 
 #[test]
-fn halves_of_a_word_are_no_race() {
+fn accesses_to_different_halves_of_a_word_do_not_race() {
     let (clock, mut word) = (Clock::default(), Word::default());
     let half = |number: u16, bytes| Thread { bytes, ..thread(0, number, &clock, &[]) };
     half(1, 0b0011).write(&mut word, false).unwrap();
@@ -52,7 +52,7 @@ fn atomics_race_only_with_other_accesses() {
 }
 
 #[test]
-fn a_barrier_of_the_warp_orders_its_lanes_alone() {
+fn a_barrier_of_a_warp_orders_only_its_own_lanes() {
     let (mut clock, mut word) = (Clock::default(), Word::default());
     thread(0, 1, &clock, &[]).write(&mut word, false).unwrap();
     assert!(thread(0, 2, &clock, &[]).read(&mut word, false).is_err());
@@ -64,8 +64,8 @@ fn a_barrier_of_the_warp_orders_its_lanes_alone() {
     assert!(thread(0, 33, &clock, &[]).read(&mut word, false).is_err(), "another warp");
 }
 
-/// Thread 0 of block 0 writes data, perhaps a fence, then the flag; thread 0 of block 1 reads the
-/// flag, perhaps a fence, then the data.
+/// Message passing: thread 0 of block 0 writes the data, executes a fence if `writer_fences`, and writes the flag.
+/// Thread 0 of block 1 reads the flag, executes a fence if `reader_fences`, and reads the data.
 fn message(writer_fences: bool, reader_fences: bool) -> Result<(), Other> {
     let (mut from, mut to) = (Clock::default(), Clock::default());
     let (mut data, mut flag, mut releases) =
@@ -84,14 +84,14 @@ fn message(writer_fences: bool, reader_fences: bool) -> Result<(), Other> {
 }
 
 #[test]
-fn a_missing_fence_is_found() {
+fn a_missing_fence_is_detected() {
     assert_eq!(message(true, true), Ok(()));
     assert!(message(false, true).is_err());
     assert!(message(true, false).is_err());
 }
 
 #[test]
-fn what_was_acquired_is_released_again() {
+fn a_release_includes_what_its_thread_acquired() {
     let (mut first, mut second, mut third) = (Clock::default(), Clock::default(), Clock::default());
     let (mut data, mut releases) = (Word::default(), Releases::default());
     thread(0, 0, &first, &[]).write(&mut data, false).unwrap();

@@ -1,4 +1,4 @@
-//! Loads and stores: where they are, whether they may be, and the bytes.
+//! Loads and stores: addresses, bounds checks, and the transfer of bytes between registers and memory.
 
 use super::run::Engine;
 use super::{Warp, element};
@@ -9,7 +9,7 @@ use crate::memory::{GLOBAL, LOCAL_WINDOW, SHARED_WINDOW, WINDOW};
 use crate::observer::{Action, Observer, WarpId};
 use crate::program::{Access, Address, Order, Space};
 
-/// Which memory the bytes of a warp's access are in, and for which lanes.
+/// The memory that an access touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Global,
@@ -18,7 +18,7 @@ pub enum Place {
 }
 
 impl Warp {
-    /// By lane, where an access is.
+    /// Returns the address of each lane.
     #[inline(always)]
     pub fn addresses(&self, address: Address) -> [u64; LANES] {
         let register = usize::from(address.register);
@@ -32,7 +32,8 @@ impl Warp {
     }
 }
 
-/// The memories that an access is in, each with its lanes and the offset that its addresses have there.
+/// Returns the memories that an access touches, each with its lanes and the start of its window, which is subtracted
+/// from the addresses.
 #[inline(always)]
 pub fn places(space: Space, addresses: &[u64; LANES], mask: Mask) -> [(Place, Mask, u64); 3] {
     let none = (Place::Global, 0, 0);
@@ -54,7 +55,7 @@ pub fn places(space: Space, addresses: &[u64; LANES], mask: Mask) -> [(Place, Ma
 }
 
 impl<O: Observer> Engine<'_, O> {
-    /// Executes a load: checks it, tells who watches, and fetches the bytes.
+    /// Executes a load: checks it, notifies the observer, and copies the bytes to the registers.
     #[inline(always)]
     pub fn load<const CHECKS: bool>(
         &mut self,
@@ -94,7 +95,7 @@ impl<O: Observer> Engine<'_, O> {
         Ok(())
     }
 
-    /// Executes a store: checks it, tells who watches, and writes the bytes.
+    /// Executes a store: checks it, notifies the observer, and writes the bytes.
     #[inline(always)]
     pub fn store<const CHECKS: bool>(
         &mut self,
@@ -114,7 +115,7 @@ impl<O: Observer> Engine<'_, O> {
             self.observe(block, warp, place, Action::Store, &addresses, mask, size);
             let offsets = self.offsets(place, &addresses);
             if CHECKS && place != Place::Local {
-                // Lane by lane, so that each sees what those before it have written.
+                // Lane by lane, so that each check sees the writes of the previous lanes.
                 for lane in lanes(mask) {
                     self.check_write(block, warp, place, lane, addresses[lane], access)?;
                     let bytes = bytes_mut(self.memory, block, &mut warp.local, place);
@@ -128,7 +129,7 @@ impl<O: Observer> Engine<'_, O> {
         Ok(())
     }
 
-    /// By lane, the offset among the bytes of a memory.
+    /// Returns the offset of each lane's address in the bytes of a memory.
     #[inline(always)]
     pub fn offsets(&self, place: Place, addresses: &[u64; LANES]) -> [usize; LANES] {
         match place {
@@ -141,6 +142,7 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
+    /// Notifies the observer of an access to global or shared memory.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     pub fn observe(
@@ -175,7 +177,7 @@ fn bytes_mut<'a>(
     }
 }
 
-/// Whether the lanes access elements that lie side by side, in order.
+/// Returns whether all 32 lanes access one element each, contiguously and in order.
 #[inline(always)]
 fn side_by_side(offsets: &[usize; LANES], mask: Mask, access: &Access) -> bool {
     let bytes = usize::from(access.bytes);
@@ -186,7 +188,7 @@ fn side_by_side(offsets: &[usize; LANES], mask: Mask, access: &Access) -> bool {
     mask == Mask::MAX && access.count == 1 && apart == 0
 }
 
-/// Reads memory into registers.
+/// Loads from memory into the registers of the lanes in `mask`.
 #[inline(always)]
 fn fetch(
     registers: &mut Registers,
@@ -231,7 +233,7 @@ fn fetch(
     }
 }
 
-/// By lane of `mask`, the `N` bytes that are `beyond` its offset; something for all other lanes.
+/// Returns for each lane of `mask` the `N` bytes at its offset plus `beyond`, and arbitrary values for other lanes.
 #[inline(always)]
 fn gather<const N: usize, B: Bits>(
     memory: &[u8],
@@ -247,11 +249,11 @@ fn gather<const N: usize, B: Bits>(
     }
     assert!(last.checked_add(beyond + N).is_some_and(|end| end <= memory.len()));
     let first = memory.as_ptr().wrapping_add(beyond).cast::<[u8; N]>();
-    // SAFETY: no lane reads beyond the bytes of the last one, which are within the memory.
+    // SAFETY: `last` is the largest offset, and the assertion checks that its bytes are within the memory.
     each(|lane| of(unsafe { *first.byte_add(at[lane]) }))
 }
 
-/// Writes registers to memory; whether that changes it.
+/// Stores the registers of the lanes in `mask`. Returns whether this changes the memory.
 #[inline(always)]
 fn deposit(
     registers: &Registers,
@@ -289,7 +291,7 @@ fn deposit(
     changes
 }
 
-/// Writes a whole row to the memory that it fills; whether that changes it.
+/// Writes the values of all lanes contiguously. Returns whether this changes the memory.
 #[inline(always)]
 fn overwrite_all<const N: usize, B: Bits>(
     memory: &mut [u8],
@@ -304,7 +306,7 @@ fn overwrite_all<const N: usize, B: Bits>(
     changes
 }
 
-/// Writes the first bytes of memory; whether that changes them.
+/// Overwrites the first `N` bytes. Returns whether this changes them.
 #[inline(always)]
 fn overwrite<const N: usize>(memory: &mut [u8], value: [u8; N]) -> bool {
     let bytes = memory.first_chunk_mut().expect("within bounds");
@@ -316,7 +318,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn generic_addresses_are_told_apart() {
+    fn generic_addresses_are_assigned_to_their_memories() {
         let mut addresses = [GLOBAL; LANES];
         (addresses[1], addresses[2]) = (SHARED_WINDOW + 8, LOCAL_WINDOW);
         let places = places(Space::Generic, &addresses, 0b1111);

@@ -1,4 +1,4 @@
-//! Atomic operations: lane by lane.
+//! Atomic operations, which are executed lane by lane.
 
 use super::Warp;
 use super::access::{Place, places};
@@ -11,7 +11,7 @@ use crate::observer::{Action, Observer};
 use crate::program::{Atomic, Order, Update};
 
 impl<O: Observer> Engine<'_, O> {
-    /// An atomic operation of the lanes of `mask`.
+    /// Executes an atomic operation for the lanes of `mask`.
     pub fn atomic<const CHECKS: bool>(
         &mut self,
         block: &mut Block,
@@ -20,7 +20,7 @@ impl<O: Observer> Engine<'_, O> {
         mask: Mask,
     ) -> Result<(), Box<Fault>> {
         let addresses = warp.addresses(atomic.address);
-        // Which lane comes first is open; flipped bits of their numbers turn any two of them round.
+        // The order of the lanes is undefined. Flipping random bits of their numbers can reverse the order of any two.
         let flips = self.random.as_mut().map_or(0, |random| random.below(LANES as u32) as usize);
         let size = if atomic.wide { 8 } else { 4 };
         let action = Action::Atomic(atomic.to.is_some());
@@ -50,6 +50,7 @@ impl<O: Observer> Engine<'_, O> {
         Ok(())
     }
 
+    /// Checks that the bytes were written and that the operation races with no other access.
     #[allow(clippy::too_many_arguments)]
     fn check_update(
         &mut self,
@@ -85,6 +86,7 @@ impl<O: Observer> Engine<'_, O> {
         Ok(())
     }
 
+    /// Updates the memory for one lane, and writes the old value to the destination register.
     fn update(
         &mut self,
         block: &mut Block,
@@ -126,7 +128,7 @@ impl<O: Observer> Engine<'_, O> {
 
 macro_rules! update {
     ($name:ident, $bits:ty, $signed:ident: $signed_type:ty, $float:ident: $float_type:ty) => {
-        /// The new value, from the old one and the operands.
+        /// Returns the new value for an old value and the operands.
         pub fn $name(update: Update, kind: Type, old: $bits, x: $bits, y: $bits) -> $bits {
             let signed = kind == Type::$signed;
             match update {

@@ -1,4 +1,4 @@
-//! What CUDA leaves undefined, checked at every access: bounds, alignment, bytes that nothing has written, and races.
+//! The checks of accesses for undefined behaviour: bounds, alignment, uninitialised bytes, and data races.
 
 use super::Warp;
 use super::access::Place;
@@ -12,7 +12,7 @@ use crate::program::{Access, Order};
 use crate::race::{Other, Thread, Word};
 
 impl<O: Observer> Engine<'_, O> {
-    /// Every lane's access is aligned, and within one buffer or array.
+    /// Checks that the access of every lane is aligned and within one buffer or array.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     pub fn check_bounds(
@@ -34,7 +34,7 @@ impl<O: Observer> Engine<'_, O> {
             let lane = (misaligned & mask).trailing_zeros() as usize;
             let verb = verb(action);
             let what = format!(
-                "{verb} {size} bytes {}, which is not aligned to them",
+                "{verb} {size} bytes {}: the address is not a multiple of {size},",
                 self.describe(place, addresses[lane])
             );
             return Err(self.fault(Kind::Misaligned, block, warp, lane, what));
@@ -45,7 +45,7 @@ impl<O: Observer> Engine<'_, O> {
         Ok(())
     }
 
-    /// Looks for the buffers that the lanes access.
+    /// Finds the buffers that the lanes access, and caches the last one for this instruction.
     #[cold]
     #[allow(clippy::too_many_arguments)]
     fn find_windows(
@@ -71,7 +71,7 @@ impl<O: Observer> Engine<'_, O> {
         Ok(())
     }
 
-    /// The buffer or array around an access.
+    /// Returns the start and the size of the buffer or array that contains an access.
     fn window(&self, place: Place, address: u64, size: usize) -> Option<(u64, u64)> {
         let fits = |start: u64, bytes: u64| {
             let within = address >= start && address + size as u64 <= start + bytes;
@@ -92,11 +92,11 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// Where an address is, in words.
+    /// Describes an address by the nearest buffer or array.
     pub fn describe(&self, place: Place, address: u64) -> String {
         match place {
             Place::Global => self.memory.describe(address),
-            Place::Local => format!("at offset {address} of the thread's own arrays"),
+            Place::Local => format!("at offset {address} of the thread's local memory"),
             Place::Shared => {
                 let distance = |offset: usize| address as i64 - offset as i64;
                 let arrays = self.kernel.shared.iter().filter(|array| array.bytes > 0);
@@ -124,6 +124,7 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
+    /// Checks that a lane reads initialised bytes and that the read does not race with a write.
     #[allow(clippy::too_many_arguments)]
     pub fn check_read(
         &mut self,
@@ -148,8 +149,8 @@ impl<O: Observer> Engine<'_, O> {
                 let place = self.describe(place, address);
                 let (size, by) = (access.size(), other.by());
                 let what = format!(
-                    "reads {size} bytes {place} as if no kernel wrote them while it runs (`__ldg`, or \
-                     `const` and `__restrict__`), but {by} wrote them:"
+                    "reads {size} bytes {place} as read-only data (`__ldg`, or `const` and \
+                     `__restrict__`), but {by} wrote them in the same launch,"
                 );
                 return Err(self.fault(Kind::Race, block, warp, lane, what));
             }
@@ -169,7 +170,7 @@ impl<O: Observer> Engine<'_, O> {
         Ok(())
     }
 
-    /// All bytes were written by somebody.
+    /// Checks that all bytes were written.
     pub fn check_written(
         &self,
         block: &Block,
@@ -187,10 +188,11 @@ impl<O: Observer> Engine<'_, O> {
             return Ok(());
         }
         let place = self.describe(place, address);
-        let what = format!("reads {size} bytes that nobody wrote {place}");
+        let what = format!("reads {size} bytes that were never written, {place}");
         Err(self.fault(Kind::Uninitialised, block, warp, lane, what))
     }
 
+    /// Checks that a write of a lane does not race with another access.
     pub fn check_write(
         &mut self,
         block: &mut Block,
@@ -220,7 +222,7 @@ impl<O: Observer> Engine<'_, O> {
         Ok(())
     }
 
-    /// Notes an access of a lane to the words of some bytes; the other access of a race.
+    /// Records an access of a lane to all words that it touches. Returns the earlier access if there is a race.
     pub fn note(
         &mut self,
         block: &mut Block,
@@ -248,7 +250,7 @@ impl<O: Observer> Engine<'_, O> {
         touched.find_map(|word| access(&thread, word).err())
     }
 
-    /// Notes that bytes were written.
+    /// Records that bytes were written.
     pub fn mark_written(&mut self, block: &mut Block, place: Place, address: u64, size: usize) {
         match place {
             Place::Global => self.memory.mark_written((address - GLOBAL) as usize, size),
@@ -256,7 +258,8 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// Whether the memory holds what a lane is about to write: several that write the same do no harm.
+    /// Returns whether the memory already contains the value that a lane is about to write. Such a write is not
+    /// reported as a race with another write.
     fn holds(
         &self,
         block: &Block,
@@ -280,7 +283,7 @@ impl<O: Observer> Engine<'_, O> {
         })
     }
 
-    /// The thread of a lane, for what orders its accesses.
+    /// Returns the thread of a lane for the race detection.
     pub fn thread<'a>(&self, block: &'a Block, warp: &'a Warp, lane: usize) -> Thread<'a> {
         Thread {
             launch: self.launch,
@@ -293,6 +296,7 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
+    /// Returns the fault of a data race.
     #[cold]
     #[allow(clippy::too_many_arguments)]
     pub fn race(
@@ -310,8 +314,9 @@ impl<O: Observer> Engine<'_, O> {
         let place = self.describe(place, address);
         let by = other.by();
         let action = if other.wrote { "wrote" } else { "read" };
-        let what =
-            format!("{verb} {size} bytes {place}, which {by} {action}: nothing orders the two");
+        let what = format!(
+            "{verb} {size} bytes {place}, which {by} {action}: data race, nothing orders the two accesses"
+        );
         self.fault(Kind::Race, block, warp, lane, what)
     }
 }
@@ -324,7 +329,7 @@ fn verb(action: Action) -> &'static str {
     }
 }
 
-/// The name of an array in the source: `_ZZ5mergeE5items` is `items` in the function `merge`.
+/// Returns the name of an array in the source: `_ZZ5mergeE5items` is `items` in the function `merge`.
 fn array_name(symbol: &str) -> &str {
     let name = symbol.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('_');
     let ends = name.char_indices().filter(|&(_, c)| c == 'E').map(|(at, _)| &name[at + 1..]);

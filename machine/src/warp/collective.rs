@@ -1,4 +1,5 @@
-//! What lanes do together: shuffles, votes and barriers (PTX ISA, sections 9.7.9.6 and 9.7.13).
+//! Collective instructions of the lanes of a warp: shuffles, votes and barriers (PTX ISA, sections 9.7.9.6 and
+//! 9.7.13).
 
 use super::atomic::narrow;
 use super::run::{Arrival, Engine, Pause};
@@ -11,11 +12,12 @@ use crate::observer::Observer;
 use crate::program::{Barrier, Question, Shuffle, Source, Update, Vote};
 
 impl<O: Observer> Engine<'_, O> {
-    /// The lanes of `mask` come to what the lanes of their masks `members` do together. Those whose lanes
-    /// have all come, with whom it is done; or `None` when others go on first.
+    /// Called when the lanes of `mask` reach a collective instruction, whose member mask each lane has in the register
+    /// `members`. Returns the lanes all of whose members have arrived and for which the instruction is executed now.
+    /// Returns `None` if other lanes must run first.
     ///
     /// # Errors
-    /// Lanes that name others than they should, or that wait for lanes that never come.
+    /// Returns an error if the member masks are inconsistent or if a lane waits for lanes that never arrive.
     #[inline(always)]
     pub fn gathered(
         &mut self,
@@ -28,6 +30,7 @@ impl<O: Observer> Engine<'_, O> {
         self.gather(block, warp, &members, mask)
     }
 
+    /// Implements [`Self::gathered`] with the member mask of each lane.
     #[inline(always)]
     fn gather(
         &mut self,
@@ -37,7 +40,7 @@ impl<O: Observer> Engine<'_, O> {
         mask: Mask,
     ) -> Result<Option<Mask>, Box<Fault>> {
         let at = warp.at;
-        // Those whom the guard leaves out go on alone.
+        // The lanes that the guard excludes continue on their own.
         let skipping = warp.mask & !mask;
         if skipping != 0 {
             warp.others.push(Group { at: at + 1, mask: skipping, waits: false });
@@ -63,7 +66,7 @@ impl<O: Observer> Engine<'_, O> {
             let own = members[lane];
             if own >> lane & 1 == 0 {
                 let what = format!(
-                    "{} with the mask {own:#010x}, in which the caller is not,",
+                    "{} with the mask {own:#010x}, which does not contain the calling lane,",
                     self.together(at)
                 );
                 return Err(self.fault(Kind::Synchronisation, block, warp, lane, what));
@@ -74,8 +77,10 @@ impl<O: Observer> Engine<'_, O> {
             }
             if let Some(other) = lanes(needed).find(|&other| members[other] != own) {
                 let other = members[other];
-                let what =
-                    format!("{} with the masks {own:#010x} and {other:#010x}", self.together(at));
+                let what = format!(
+                    "{} with different masks {own:#010x} and {other:#010x}",
+                    self.together(at)
+                );
                 return Err(self.fault(Kind::Synchronisation, block, warp, lane, what));
             }
             complete |= 1 << lane;
@@ -91,10 +96,10 @@ impl<O: Observer> Engine<'_, O> {
         Ok(Some(complete))
     }
 
-    /// Other lanes of the warp go on, as these have ended or wait.
+    /// Switches to another group of lanes, because the running lanes have exited or wait.
     ///
     /// # Errors
-    /// All of them wait.
+    /// Returns an error if all groups wait.
     pub fn next_group(&mut self, block: &Block, warp: &mut Warp) -> Result<(), Box<Fault>> {
         match warp.lowest(&self.kernel.code) {
             Some((k, _)) => {
@@ -106,12 +111,12 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// What the lanes of a warp do together at an instruction, as CUDA calls it.
+    /// Returns the CUDA name of the collective instruction at `at`.
     fn together(&self, at: usize) -> &'static str {
         self.kernel.code[at].operation.together().expect("lanes wait for others there")
     }
 
-    /// All lanes of the warp wait: the first of them, and whom it waits for.
+    /// Returns the fault of a warp whose lanes all wait: the first waiting lane and a lane that is missing.
     fn stuck(&self, block: &Block, warp: &mut Warp) -> Box<Fault> {
         let waiting = warp.others[0];
         (warp.at, warp.mask) = (waiting.at, waiting.mask);
@@ -126,11 +131,11 @@ impl<O: Observer> Engine<'_, O> {
             None => "has exited".into(),
         };
         let what = self.together(waiting.at);
-        let what = format!("{what} lacks the lanes {lacking:#010x}: lane {other} {doing};");
+        let what = format!("{what} waits for the lanes {lacking:#010x}: lane {other} {doing};");
         self.fault(Kind::Synchronisation, block, warp, lane, what)
     }
 
-    /// Whether it was done now.
+    /// Executes a shuffle. Returns false if other lanes must run first.
     #[inline(always)]
     pub fn shuffle(
         &mut self,
@@ -148,7 +153,7 @@ impl<O: Observer> Engine<'_, O> {
         let in_range = which(|lane| sources[lane] != NOWHERE);
         let result = each(|lane| {
             let source = if sources[lane] == NOWHERE { lane } else { sources[lane] as usize };
-            // What a lane has that takes no part is open.
+            // The value of a lane that does not take part is undefined.
             if met >> (source % LANES) & 1 == 1 { values[source % LANES] } else { u32::MAX }
         });
         put(&mut warp.registers, shuffle.to, met, &result);
@@ -159,7 +164,7 @@ impl<O: Observer> Engine<'_, O> {
         Ok(true)
     }
 
-    /// Whether it was done now.
+    /// Executes a vote. Returns false if other lanes must run first.
     #[inline(always)]
     pub fn vote(
         &mut self,
@@ -192,7 +197,7 @@ impl<O: Observer> Engine<'_, O> {
         Ok(true)
     }
 
-    /// Whether it was done now.
+    /// Executes `match.sync`. Returns false if other lanes must run first.
     pub fn match_values(
         &mut self,
         block: &Block,
@@ -229,7 +234,7 @@ impl<O: Observer> Engine<'_, O> {
         Ok(true)
     }
 
-    /// Whether it was done now.
+    /// Executes `redux.sync`. Returns false if other lanes must run first.
     pub fn reduce(
         &mut self,
         block: &Block,
@@ -251,7 +256,11 @@ impl<O: Observer> Engine<'_, O> {
         Ok(true)
     }
 
-    /// A warp comes to a barrier of its block.
+    /// Called when a warp reaches a barrier of its block.
+    ///
+    /// # Errors
+    /// Returns an error if the barrier does not exist, or if other warps wait for the whole block at another
+    /// instruction.
     pub fn arrive(
         &mut self,
         block: &mut Block,
@@ -268,7 +277,7 @@ impl<O: Observer> Engine<'_, O> {
         let of = |slot: Slot| warp.registers.words[usize::from(slot)][lane] as usize;
         let number = of(met.number);
         if number >= BARRIERS {
-            let what = format!("a barrier of number {number}, of {BARRIERS}");
+            let what = format!("uses barrier {number}, but a block has only {BARRIERS} barriers,");
             return Err(self.fault(Kind::Synchronisation, block, warp, lane, what));
         }
         let whole = self.shape.iter().product::<u32>() as usize;
@@ -276,15 +285,16 @@ impl<O: Observer> Engine<'_, O> {
         match block.barriers[number].first {
             Some((at, other)) if at != warp.at && expected == whole && other == whole => {
                 let place = self.kernel.place(at);
-                let what =
-                    format!("a barrier in a branch, while others wait in another at {place},");
+                let what = format!(
+                    "waits at a barrier in a branch, while other warps wait at another barrier at {place},"
+                );
                 return Err(self.fault(Kind::Synchronisation, block, warp, lane, what));
             }
             Some(_) => (),
             None => block.barriers[number].first = Some((warp.at, expected)),
         }
         let barrier = &mut block.barriers[number];
-        // Whole warps arrive, as far as the count is concerned.
+        // A barrier with a count counts whole warps.
         barrier.threads +=
             if expected == whole { warp.exists.count_ones() as usize } else { LANES };
         if !met.waits {
@@ -302,10 +312,10 @@ impl<O: Observer> Engine<'_, O> {
     }
 }
 
-/// What stands for a lane that is out of range.
+/// The source lane of a shuffle that is out of range.
 const NOWHERE: u32 = u32::MAX;
 
-/// By lane, the lane that a shuffle reads.
+/// Returns for each lane the lane that a shuffle reads, or [`NOWHERE`].
 #[inline(always)]
 fn sources(source: Source, by: &[u32; LANES], clamp: &[u32; LANES]) -> [u32; LANES] {
     let segment = |lane: usize| clamp[lane] >> 8 & 31;

@@ -1,4 +1,7 @@
-//! A warp: its registers, and where its lanes are.
+//! A warp: its registers, and the groups of its lanes with their next instructions.
+//!
+//! Lanes diverge at branches. One group of lanes runs at a time. The group at the lowest rank runs first, so that
+//! groups reconverge where their paths join (see [`Instruction::rank`]).
 
 mod access;
 mod atomic;
@@ -12,69 +15,70 @@ use crate::lanes::{LANES, Mask, Registers, each};
 use crate::program::{Bank, Constant, Instruction, Kernel, Question, Special, Vote};
 use crate::race;
 
-/// Jumps back after which lanes that wait for their turn get it: a loop may wait for them.
+/// The number of backward jumps after which another group of lanes runs, because a loop may wait for it.
 const PATIENCE: u32 = 256;
-/// As many jumps back as a look at what others may change counts for.
+/// The number of backward jumps that one poll counts as.
 const POLL: u32 = 32;
 
 /// A warp of a resident block.
 #[derive(Default)]
 pub struct Warp {
-    /// Its number in the block.
+    /// The index of the warp in the block.
     pub number: u16,
-    /// What its lanes compute with.
+    /// The registers of all lanes.
     pub registers: Registers,
-    /// The next instruction of the lanes that go on now.
+    /// The next instruction of the running lanes.
     pub at: usize,
-    /// The lanes that go on now.
+    /// The running lanes.
     pub mask: Mask,
-    /// All others that have not exited.
+    /// The groups of the other lanes that have not exited.
     others: Vec<Group>,
-    /// The lanes that there are: fewer than 32 in a block's last warp.
+    /// The lanes that have a thread; the last warp of a block may have fewer than 32.
     pub exists: Mask,
-    /// The lanes that have ended.
+    /// The lanes that have exited.
     pub exited: Mask,
-    /// What orders its accesses.
+    /// The logical clock that orders the accesses of the warp.
     pub clock: race::Clock,
-    /// Whether it has begun before, in the same place and launch.
+    /// Whether this object has already been used for a warp of the same launch.
     begun: bool,
-    /// Local memory, a lane's after the other's.
+    /// The local memory of all lanes, one lane after another.
     local: Vec<u8>,
-    /// What it has asked at the barrier that it waits at.
+    /// The reduction at the barrier where the warp waits (`barrier.red`).
     question: Option<Question>,
-    /// Jumps back until others get their turn.
+    /// The number of backward jumps until another group runs.
     patience: u32,
-    /// Blocks for which the order of ranks does not count, as these lanes have waited long.
+    /// The number of basic blocks for which the running lanes keep running whatever the ranks are, because they have
+    /// waited long.
     favour: u32,
 }
 
-/// Lanes that are at the same instruction and do not go on now.
+/// A group of lanes at the same instruction that does not run now.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Group {
     at: usize,
     mask: Mask,
-    /// Whether they wait there for others to come.
+    /// Whether the lanes wait there for other lanes of the warp.
     waits: bool,
 }
 
-/// What a block's registers begin with.
+/// The values that the registers of a block are initialised with.
 pub struct Start<'a> {
     /// The kernel.
     pub kernel: &'a Kernel,
-    /// The bytes of its arguments.
+    /// The bytes of the arguments.
     pub arguments: &'a [u8],
-    /// Addresses of the module's variables.
+    /// The addresses of the module's variables.
     pub variables: &'a [u64],
-    /// The shape of the grid.
+    /// The number of blocks by dimension.
     pub grid: [u32; 3],
-    /// The shape of a block.
+    /// The number of threads per block by dimension.
     pub shape: [u32; 3],
-    /// Bytes of dynamic shared memory.
+    /// The size of the dynamic shared memory in bytes.
     pub dynamic_shared: usize,
 }
 
 impl Warp {
-    /// Begins anew as a warp of a block, with the constants of the launch in its registers.
+    /// Starts a warp of a block and initialises its constant registers.
     pub fn begin(&mut self, number: u16, block: [u32; 3], start: &Start) {
         let kernel = start.kernel;
         let threads = start.shape.iter().product::<u32>() as usize;
@@ -90,7 +94,8 @@ impl Warp {
         (self.patience, self.favour) = (PATIENCE, 0);
         self.others.clear();
         self.clock = race::Clock::default();
-        // Nothing writes to the others, and the warps of a place have the same number in every block.
+        // Only the block's index changes: no instruction writes constant registers, and this object always has the same
+        // warp index.
         let again = std::mem::replace(&mut self.begun, true);
         let changes = |constant| !again || matches!(constant, Constant::Special(Special::Block(_)));
         for &(bank, slot, constant) in kernel.constants.iter().filter(|(.., c)| changes(*c)) {
@@ -108,6 +113,7 @@ impl Warp {
         }
     }
 
+    /// Returns the value of a constant for each lane.
     fn constant(&self, constant: Constant, block: [u32; 3], start: &Start) -> [u64; LANES] {
         let value = match constant {
             Constant::Bits(bits) => bits,
@@ -122,6 +128,7 @@ impl Warp {
         [value; LANES]
     }
 
+    /// Returns the value of a special register in a lane.
     fn special(&self, special: Special, lane: usize, block: [u32; 3], start: &Start) -> u32 {
         let lower = (1u32 << lane) - 1;
         match special {
@@ -140,7 +147,8 @@ impl Warp {
         }
     }
 
-    /// The barrier that it waits at opens: how many threads were asked, and for how many it holds.
+    /// Writes the result of a barrier's reduction: `asked` threads took part, and the predicate of `hold` of them is
+    /// true.
     pub fn answer(&mut self, asked: u32, hold: u32) {
         let Some(Question { vote, to, .. }) = self.question.take() else { return };
         let to = usize::from(to);
@@ -152,13 +160,13 @@ impl Warp {
         self.registers.predicates[to] = if holds { Mask::MAX } else { 0 };
     }
 
-    /// The number of a lane's thread in the block.
+    /// Returns the linear index of a lane's thread in the block.
     pub fn thread(&self, lane: usize) -> u16 {
         self.number * LANES as u16 + lane as u16
     }
 
-    /// At the beginning of a block: lanes that are there too go on together with these, and lanes at a
-    /// lower rank go first. Whether others go on now.
+    /// Called at the start of a basic block. Merges the groups at the same instruction into the running lanes, and
+    /// switches to a group with a lower rank. Returns whether it has switched.
     fn converge(&mut self, code: &[Instruction]) -> bool {
         let here = self.at;
         let mut k = 0;
@@ -184,26 +192,27 @@ impl Warp {
         }
     }
 
-    /// Of the lanes that could go on, those at the lowest rank: their group and the rank.
+    /// Returns the index and the rank of the group with the lowest rank among those that do not wait.
     fn lowest(&self, code: &[Instruction]) -> Option<(usize, u32)> {
         let ready = self.others.iter().enumerate().filter(|(_, group)| !group.waits);
         ready.map(|(k, group)| (k, code[group.at].rank)).min_by_key(|&(_, rank)| rank)
     }
 
-    /// Lets a group go on in place of the present lanes.
+    /// Runs a group instead of the running lanes.
     fn switch(&mut self, k: usize) {
         let Group { at, mask, .. } = self.others[k];
         self.others[k] = Group { at: self.at, mask: self.mask, waits: false };
         (self.at, self.mask) = (at, mask);
     }
 
-    /// Steps over an instruction that looks at what others may change.
+    /// Advances past an instruction that polls memory.
     fn polled(&mut self) {
         self.at += 1;
         self.patience = self.patience.saturating_sub(POLL);
     }
 
-    /// When a loop has taken long: lanes that wait for their turn get it, those that waited longest first.
+    /// Called at backward jumps while other groups exist. After many jumps it switches to the group that has waited
+    /// longest.
     fn tire(&mut self) {
         self.patience = self.patience.saturating_sub(1);
         if self.patience > 0 {
@@ -212,19 +221,19 @@ impl Warp {
         (self.patience, self.favour) = (PATIENCE, PATIENCE);
         if let Some(k) = self.others.iter().position(|group| !group.waits) {
             self.switch(k);
-            // What went on until now goes to the end.
+            // The lanes that ran until now go to the end of the queue.
             self.others[k..].rotate_left(1);
         }
     }
 }
 
-/// A thread's index by dimensions, from its number in a block of that shape.
+/// Returns the index of a thread by dimension, from its linear index in a block of this shape.
 pub fn thread_index(thread: u16, [x, y, _]: [u32; 3]) -> [u32; 3] {
     let thread = u32::from(thread);
     [thread % x, thread / x % y, thread / x / y]
 }
 
-/// An element of memory as the bits of a register.
+/// Returns the element at the start of `memory` as the bits of a register.
 #[inline(always)]
 pub fn element(memory: &[u8], bytes: usize, signed: bool) -> u64 {
     let mut bits = [0; 8];

@@ -1,4 +1,4 @@
-//! The execution of a warp's instructions, one after the other.
+//! The interpreter: executes the instructions of a warp.
 
 use super::{Group, Warp, thread_index};
 use crate::arithmetic::Function;
@@ -14,59 +14,59 @@ use crate::random::Random;
 use crate::vectors::{Avx2, Avx512};
 use crate::vectors::{Plain, Vectors};
 
-/// Jumps back after which a warp lets others run.
+/// The number of backward jumps after which a warp yields.
 const JUMPS: u32 = 4096;
 
-/// Why a warp stops.
+/// The reason why a warp stops running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
-    /// Others shall run.
+    /// The warp yields to other warps.
     Yielded,
-    /// It has looked at what others may change, and they shall run before it looks again.
+    /// The warp has polled memory and yields, so that other warps can change it.
     Polled,
-    /// It waits at the barrier of that number for so many threads.
+    /// The warp waits at a barrier: the number of the barrier and the expected number of threads.
     Barrier(usize, usize),
-    /// All its lanes have ended.
+    /// All lanes have exited.
     Exited,
 }
 
-/// What a warp runs with.
+/// The state that all warps of a launch share.
 pub struct Engine<'a, O> {
-    /// What runs.
+    /// The kernel.
     pub kernel: &'a Kernel,
     /// Global memory.
     pub memory: &'a mut Memory,
-    /// By word of global memory: who accessed it. Empty where nobody asks.
+    /// The last accesses to each word of global memory; empty without checks.
     pub words: &'a mut [Word],
-    /// What threads have released.
+    /// The releases of all threads.
     pub releases: Releases,
-    /// The launch's number.
+    /// The number of the launch.
     pub launch: u32,
-    /// The shape of a block.
+    /// The number of threads per block by dimension.
     pub shape: [u32; 3],
-    /// Bytes of dynamic shared memory.
+    /// The size of the dynamic shared memory in bytes.
     pub dynamic_shared: usize,
-    /// By instruction: the buffer or array that it accessed last, by its first address and its size.
+    /// For each instruction: the first address and the size of the buffer or array that it accessed last.
     pub windows: Vec<(u64, u64)>,
-    /// Who watches.
+    /// The observer.
     pub observer: &'a mut O,
-    /// Draws when a warp lets others run before an access; `None` for as late as possible.
+    /// The generator that decides when a warp yields before an access; `None` to yield as late as possible.
     pub random: Option<Random>,
-    /// Accesses until it does.
+    /// The number of accesses until the next yield.
     pub credit: u32,
-    /// Whether anything has changed that a waiting thread could wait for.
+    /// Whether a change has happened that another thread could wait for.
     pub progress: bool,
-    /// What the clock showed last.
+    /// The last value of the clock registers.
     pub clock: u64,
-    /// Instructions executed so far.
+    /// The number of warp instructions executed so far.
     pub steps: u64,
 }
 
 impl<O: Observer> Engine<'_, O> {
-    /// Runs a warp until it stops. With `CHECKS` every access is held against what others do.
+    /// Runs a warp until it stops. With `CHECKS` every access is checked for uninitialised bytes and data races.
     ///
     /// # Errors
-    /// What CUDA leaves undefined.
+    /// Returns an error if the kernel has undefined behaviour.
     pub fn run<const CHECKS: bool>(
         &mut self,
         block: &mut Block,
@@ -77,17 +77,18 @@ impl<O: Observer> Engine<'_, O> {
             let all_have = is_x86_feature_detected!("fma")
                 && is_x86_feature_detected!("bmi1")
                 && is_x86_feature_detected!("bmi2")
-                && is_x86_feature_detected!("lzcnt");
+                && is_x86_feature_detected!("lzcnt")
+                && is_x86_feature_detected!("popcnt");
             let has_512 = is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vl");
             if all_have && has_512 {
-                // SAFETY: the processor has these instructions.
+                // SAFETY: the processor has the instructions of this function and of `Avx512`.
                 return unsafe { self.run_with_avx512::<CHECKS>(block, warp) };
             }
             if all_have && is_x86_feature_detected!("avx2") {
-                // SAFETY: the processor has these instructions.
+                // SAFETY: the processor has the instructions of this function and of `Avx2`.
                 return unsafe { self.run_with_avx2::<CHECKS>(block, warp) };
             }
         }
@@ -114,6 +115,7 @@ impl<O: Observer> Engine<'_, O> {
         self.go::<CHECKS, Avx2>(block, warp)
     }
 
+    /// The interpreter loop, compiled for the instruction set `V`.
     #[inline(always)]
     fn go<const CHECKS: bool, V: Vectors>(
         &mut self,
@@ -250,7 +252,8 @@ impl<O: Observer> Engine<'_, O> {
                 }
                 Operation::Trap if mask != 0 => {
                     let lane = mask.trailing_zeros() as usize;
-                    return Err(self.fault(Kind::Trap, block, warp, lane, "traps".into()));
+                    let what = "executes a trap instruction".into();
+                    return Err(self.fault(Kind::Trap, block, warp, lane, what));
                 }
                 Operation::Trap => (),
                 Operation::Branch { target } => {
@@ -291,7 +294,7 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// Whether others shall run before the next access.
+    /// Decides at random whether the warp yields before the next access.
     fn is_interrupted(&mut self) -> bool {
         let Some(random) = &mut self.random else { return false };
         if self.credit > 0 {
@@ -303,6 +306,7 @@ impl<O: Observer> Engine<'_, O> {
         true
     }
 
+    /// Checks that no lane divides by zero.
     fn check_divisor(
         &self,
         block: &Block,
@@ -327,7 +331,7 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// What a lane did at the warp's present instruction.
+    /// Returns a fault of a lane at the warp's current instruction.
     #[cold]
     pub fn fault(
         &self,
@@ -348,21 +352,23 @@ impl<O: Observer> Engine<'_, O> {
     }
 }
 
-/// What becomes of a warp that comes to a barrier of its block.
+/// The result when a warp arrives at a barrier of its block.
 pub enum Arrival {
-    /// Other lanes of the warp go on, and these wait for them.
+    /// Other lanes of the warp run first, because not all lanes have arrived.
     Elsewhere,
-    /// It does not wait.
+    /// The warp continues without waiting (`barrier.arrive`).
     GoesOn,
-    /// It waits.
+    /// The warp waits.
     Waits(Pause),
 }
 
+/// Negates a predicate if `negated`.
 #[inline(always)]
 fn flipped(mask: Mask, negated: bool) -> Mask {
     if negated { !mask } else { mask }
 }
 
+/// Writes the lanes of `mask` to a predicate.
 #[inline(always)]
 fn assign(predicate: &mut Mask, mask: Mask, value: Mask) {
     *predicate = *predicate & !mask | value & mask;
@@ -373,6 +379,7 @@ fn chosen_from<B: Copy + Default>(chosen: Mask, x: &[B; LANES], y: &[B; LANES]) 
     each(|lane| if chosen >> lane & 1 == 1 { x[lane] } else { y[lane] })
 }
 
+/// Writes the result of a comparison to its predicates.
 #[inline(always)]
 fn conclude(predicates: &mut [Mask], mask: Mask, holds: Mask, result: Comparison) {
     let with = result

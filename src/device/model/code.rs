@@ -1,4 +1,4 @@
-//! Programs as PTX, with what their kernels use of a multiprocessor.
+//! Compilation of programs to PTX, with the resource usage of their kernels.
 
 use std::convert::Infallible;
 
@@ -14,22 +14,23 @@ use crate::scalar::Precision;
 
 /// A program that the machine can execute.
 pub struct Code {
-    /// Its kernels.
+    /// The kernels.
     pub ptx: Ptx,
-    /// What they use on the GPU that they were compiled for.
+    /// The resource usage of each kernel on the GPU that it was compiled for.
     pub usage: Vec<Usage>,
 }
 
-/// What separates the PTX from the compiler's log in the cache.
+/// The prefix of the lines of the compiler's log, which are stored after the PTX in the cache.
 const LOG: &str = "\n// log: ";
 
 impl Code {
-    /// `program`, or `source` in its place, with `VALUE_T` and the constants defined, compiled by NVRTC for
-    /// that architecture or kept from an earlier run, by whatever compiler where there is none now.
+    /// Compiles `program`, or the text `source` in its place, with NVRTC for an architecture. `VALUE_T` and the
+    /// constants are defined. The result is cached. Without a compiler, a cached result of any other compiler is
+    /// used.
     ///
     /// # Errors
-    /// Without a compiler: how to get one. What it says about the program. PTX that the machine does not
-    /// know.
+    /// Returns an error if there is neither a compiler nor a cached result, if the program does not compile, or if its
+    /// PTX is not supported.
     pub fn compile(
         architecture: (u32, u32),
         program: &Program,
@@ -53,15 +54,16 @@ impl Code {
             }
             Err(refusal) => cache.get_or(&of_any, || Err(refusal))?,
         };
-        let text = String::from_utf8(text).map_err(|_| Failed("PTX that is no text".into()))?;
+        let text =
+            String::from_utf8(text).map_err(|_| Failed("the PTX is not valid UTF-8".into()))?;
         let log: Vec<_> = text.split(LOG).skip(1).collect();
         let ptx = Ptx::parse(&text)
-            .map_err(|error| Failed(format!("{}: the PTX of it: {error}", program.name)))?;
+            .map_err(|error| Failed(format!("{}: error in the PTX: {error}", program.name)))?;
         Ok(Self { ptx, usage: Usage::of(&log.join("\n")) })
     }
 }
 
-/// The PTX, followed by the log as comments.
+/// Returns the PTX, followed by the compiler's log as comments.
 fn annotated(compiled: &Compiled) -> String {
     let log = compiled.log.lines().map(|line| format!("{LOG}{line}"));
     std::iter::once(compiled.ptx.clone()).chain(log).collect()

@@ -1,4 +1,4 @@
-//! What a modelled GPU is: a file of facts (`devices/*.toml`), each with its source in a comment.
+//! Device files (`devices/*.toml`): the parameters of a modelled GPU, each with its source in a comment.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::device::facts::Facts;
 use crate::method::Unavailable;
 use crate::near::hint;
 
-/// The files that belong to the program, by name.
+/// The built-in files, by name.
 const KNOWN: [(&str, &str); 9] = [
     ("k40m", include_str!("../../../devices/k40m.toml")),
     ("gtx1080", include_str!("../../../devices/gtx1080.toml")),
@@ -23,14 +23,14 @@ const KNOWN: [(&str, &str); 9] = [
     ("h200", include_str!("../../../devices/h200.toml")),
 ];
 
-/// The facts of a GPU as in its file, where each is explained.
+/// The contents of a device file, whose comments explain each key.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceFile {
     name: String,
     #[serde(deserialize_with = "version")]
     compute_capability: (u32, u32),
-    /// The architecture that kernels are compiled for, where no compiler supports the GPU's own.
+    /// The architecture that kernels are compiled for if no compiler supports that of the GPU.
     #[serde(default, deserialize_with = "maybe_version")]
     compiled_for: Option<(u32, u32)>,
     multiprocessors: u32,
@@ -59,15 +59,15 @@ pub struct DeviceFile {
 }
 
 impl DeviceFile {
-    /// The names of the files that belong to the program.
+    /// Returns the names of the built-in files.
     pub fn names() -> impl Iterator<Item = &'static str> {
         KNOWN.into_iter().map(|(name, _)| name)
     }
 
-    /// The facts that belong to a name, or that are in a file whose name ends in `.toml`.
+    /// Loads the built-in file with a name, or the file at a path that ends in `.toml`.
     ///
     /// # Errors
-    /// An unknown name; what is wrong with the file, with its line.
+    /// Returns an error if the name is unknown, or if the file cannot be read or is not valid, with its line.
     pub fn find(name: &str) -> Result<Self, Unavailable> {
         if name.ends_with(".toml") {
             let refused = |error: String| Unavailable(format!("{name}: {error}"));
@@ -78,7 +78,7 @@ impl DeviceFile {
         let known = KNOWN.into_iter().find(|(known, _)| *known == name);
         let (_, text) = known.ok_or_else(|| {
             let all = Self::names().collect::<Vec<_>>().join(", ");
-            let all = format!("there are {all}, and files whose names end in .toml");
+            let all = format!("the models are {all}, and files whose names end in .toml");
             Unavailable(format!("there is no model '{name}'{}", hint(name, Self::names(), &all)))
         })?;
         Self::parse(text).map_err(|error| Unavailable(format!("devices/{name}.toml: {error}")))
@@ -96,23 +96,23 @@ impl DeviceFile {
             ("memory_mib", file.memory_mib as f64),
         ];
         match positive.iter().find(|(_, value)| !(*value > 0.0 && value.is_finite())) {
-            Some((key, value)) => Err(format!("{key} = {value}: it must be larger than 0")),
+            Some((key, value)) => Err(format!("{key} = {value}: it must be greater than 0")),
             None => Ok(file),
         }
     }
 
-    /// How far modelled times are off published ones of this GPU, in the median and in percent; `None` where nobody has
-    /// held them against each other.
+    /// Returns the median difference between modelled and published times of this GPU in percent; `None` if they have
+    /// not been compared.
     pub fn validated_percent(&self) -> Option<f64> {
         self.validated_percent
     }
 
-    /// The architecture that kernels are compiled for.
+    /// Returns the architecture that kernels are compiled for.
     pub fn architecture(&self) -> (u32, u32) {
         self.compiled_for.unwrap_or(self.compute_capability)
     }
 
-    /// The GPU as methods see it.
+    /// Returns the properties of the GPU, as a driver would report them.
     pub fn facts(&self) -> Facts {
         let limits = self.limits();
         Facts {
@@ -135,14 +135,14 @@ impl DeviceFile {
         }
     }
 
-    /// What decides how many blocks are resident.
+    /// Returns the limits on resident blocks.
     pub fn limits(&self) -> Limits {
         Limits::of(self.compute_capability)
     }
 
-    /// What decides the time.
+    /// Returns the parameters of the performance model.
     pub fn gpu(&self) -> Gpu {
-        // GB/s over MHz: thousands of bytes per cycle.
+        // GB/s divided by MHz gives thousands of bytes per cycle.
         let per_cycle = |gbs: f64| 1e3 * gbs / self.clock_mhz;
         Gpu {
             multiprocessors: self.multiprocessors as usize,
@@ -166,6 +166,7 @@ impl DeviceFile {
     }
 }
 
+/// Deserialises a compute capability such as "9.0".
 fn version<'de, D: serde::Deserializer<'de>>(from: D) -> Result<(u32, u32), D::Error> {
     let text = String::deserialize(from)?;
     let parsed = text.split_once('.').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
@@ -183,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_programs_own_files_are_sound() {
+    fn the_values_of_the_built_in_files_are_plausible() {
         for name in DeviceFile::names() {
             let file = DeviceFile::find(name).unwrap();
             let (gpu, facts) = (file.gpu(), file.facts());
@@ -191,14 +192,14 @@ mod tests {
                 gpu.l1_latency < gpu.l2_latency && gpu.l2_latency < gpu.memory_latency,
                 "{name}"
             );
-            let on_paper = facts.nominal_gbs();
-            assert!((0.5..1.0).contains(&(file.memory_gbs / on_paper)), "{name}: {on_paper}");
+            let nominal = facts.nominal_gbs();
+            assert!((0.5..1.0).contains(&(file.memory_gbs / nominal)), "{name}: {nominal}");
             assert!(file.memory_gbs < file.l2_gbs, "{name}");
         }
     }
 
     #[test]
-    fn files_that_are_wrong_are_refused_with_their_line() {
+    fn invalid_files_are_rejected() {
         let text = KNOWN[0].1;
         let refusal =
             |from: &str, to: &str| DeviceFile::parse(&text.replace(from, to)).unwrap_err();

@@ -1,4 +1,4 @@
-//! A modelled GPU as a device: what is enqueued runs at once.
+//! The driver interface of a modelled GPU. Enqueued work runs immediately.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -43,7 +43,7 @@ impl Driver for Model {
 
     fn release(&self, address: Address) {
         let released = self.machine.borrow_mut().memory.release(address);
-        assert!(released, "{address:#x} is released and no buffer");
+        assert!(released, "the released address {address:#x} is not that of a buffer");
     }
 
     fn upload(&self, from: &[u8], to: Address) -> Result<(), Failed> {
@@ -133,8 +133,8 @@ impl Driver for Model {
     }
 
     fn end_capture(&self) -> Result<GraphId, Failed> {
-        let noted = self.capture.take().ok_or_else(|| Failed("no capture has begun".into()))?;
-        Ok(self.graphs.add(noted))
+        let work = self.capture.take().ok_or_else(|| Failed("no capture has begun".into()))?;
+        Ok(self.graphs.add(work))
     }
 
     fn launch_graph(&self, graph: GraphId) -> Result<(), Failed> {
@@ -154,7 +154,7 @@ impl Driver for Model {
     }
 
     fn synchronize(&self) -> Result<(), Failed> {
-        self.check_no_capture("waiting")?;
+        self.check_no_capture("waiting for the device")?;
         self.check_alive()
     }
 
@@ -196,8 +196,7 @@ impl Driver for Model {
     }
 
     fn cusparse(&self) -> Result<&dyn CuSparse, Unavailable> {
-        self.check_no_capture("what stands in for cuSPARSE")
-            .map_err(|Failed(why)| Unavailable(why))?;
+        self.check_no_capture("a call of cuSPARSE").map_err(|Failed(why)| Unavailable(why))?;
         let refusal = "cuSPARSE's kernels are machine code, which the model cannot execute";
         self.cusparse.as_deref().ok_or_else(|| Unavailable(refusal.into()))
     }

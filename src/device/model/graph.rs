@@ -1,4 +1,4 @@
-//! Work that a capture notes instead of running it.
+//! Graphs: work that a capture records instead of running it.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,17 +7,17 @@ use crate::device::Dim3;
 use crate::device::driver::{Address, ArgumentKind, GraphId, KernelId, RawArgument};
 use crate::method::Failed;
 
-/// Something enqueued.
+/// An enqueued operation.
 pub enum Work {
-    /// See [`Driver::fill`](crate::device::driver::Driver::fill).
+    /// A fill: see [`Driver::fill`](crate::device::driver::Driver::fill).
     Fill(Address, u8, usize),
-    /// See [`Driver::copy`](crate::device::driver::Driver::copy).
+    /// A copy: see [`Driver::copy`](crate::device::driver::Driver::copy).
     Copy(Address, Address, usize),
-    /// See [`Driver::launch`](crate::device::driver::Driver::launch).
+    /// A launch: see [`Driver::launch`](crate::device::driver::Driver::launch).
     Launch(KernelId, Dim3, Dim3, u32, Vec<Value>),
 }
 
-/// An argument's value as it was at the launch or at the capture.
+/// The value of an argument at the time of the launch or of the capture.
 pub struct Value {
     bytes: Vec<u8>,
     kind: ArgumentKind,
@@ -25,51 +25,51 @@ pub struct Value {
 
 impl From<&RawArgument> for Value {
     fn from(&RawArgument { value, bytes, kind }: &RawArgument) -> Self {
-        // SAFETY: an argument points to as many bytes as it says, which live until the call returns.
+        // SAFETY: `value` points to `bytes` bytes, which stay valid until the call returns.
         let bytes = unsafe { std::slice::from_raw_parts(value.cast::<u8>(), bytes) }.to_vec();
         Self { bytes, kind }
     }
 }
 
 impl Value {
-    /// Its bytes.
+    /// Returns the bytes of the value.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Whether it is a floating-point number, and no integer or pointer.
+    /// Returns whether the value is a floating-point number, not an integer or a pointer.
     pub fn is_float(&self) -> bool {
         self.kind == ArgumentKind::Float
     }
 }
 
-/// What was captured; identifiers are indices. `None` stands where a graph was given back.
+/// The captured graphs, indexed by their identifiers. `None` marks a released graph.
 #[derive(Default)]
 pub struct Graphs(RefCell<Vec<Option<Rc<Vec<Work>>>>>);
 
 impl Graphs {
-    /// Keeps what a capture noted.
+    /// Stores the work of a capture as a graph.
     pub fn add(&self, work: Vec<Work>) -> GraphId {
         let mut graphs = self.0.borrow_mut();
         graphs.push(Some(Rc::new(work)));
         GraphId(graphs.len() - 1)
     }
 
-    /// The work of a graph.
+    /// Returns the work of a graph.
     ///
     /// # Errors
-    /// It was given back.
+    /// Returns an error if the graph was released.
     pub fn get(&self, graph: GraphId) -> Result<Rc<Vec<Work>>, Failed> {
         let work = self.0.borrow()[graph.0].clone();
-        work.ok_or_else(|| Failed("a graph that was given back".into()))
+        work.ok_or_else(|| Failed("the graph was released".into()))
     }
 
-    /// Gives a graph back.
+    /// Releases a graph.
     pub fn release(&self, graph: GraphId) {
         self.0.borrow_mut()[graph.0] = None;
     }
 
-    /// Graphs that were not given back.
+    /// Returns the number of graphs that have not been released.
     pub fn count(&self) -> usize {
         self.0.borrow().iter().flatten().count()
     }

@@ -1,4 +1,4 @@
-//! A GPU that is modelled: its kernels run in the machine of [`ptx_machine`], exactly, on the CPU.
+//! A modelled GPU: its kernels are executed exactly on the CPU by [`ptx_machine`], and their times are modelled.
 
 mod code;
 mod device_file;
@@ -30,51 +30,52 @@ use graph::{Graphs, Value, Work};
 use occupancy::Limits;
 use timing::{Timed, Timing};
 
-/// What everything takes that is enqueued where times are not modelled.
+/// The time of every enqueued operation if times are not modelled.
 const TICK: Duration = Duration::from_millis(1);
 
 /// A modelled GPU.
 pub struct Model {
     facts: Facts,
     limits: Limits,
-    /// Most blocks of a kernel that a multiprocessor holds at once.
+    /// An additional limit on the resident blocks of a multiprocessor.
     most_blocks: u32,
     machine: Rc<RefCell<Machine>>,
     modules: RefCell<Vec<Rc<Loaded>>>,
     kernels: RefCell<Vec<(Rc<Loaded>, usize)>>,
-    /// What kernels are compiled for.
+    /// The architecture that kernels are compiled for.
     architecture: (u32, u32),
-    /// What its times follow from; `None` where everything takes the same.
+    /// The device name and the performance model; `None` if every operation takes [`TICK`].
     timing: Option<(Device, RefCell<Timing>)>,
-    /// The time of all that was enqueued so far, on the device and on the host.
+    /// The modelled time of all work so far.
     now: Cell<Duration>,
+    /// The time that the host needed to execute and model the launches so far.
     host_time: Cell<Duration>,
-    /// What the latest launch did.
+    /// The counts of the last launch.
     counts: RefCell<Option<Counts>>,
-    /// What a capture that has begun has noted.
+    /// The recorded work of the current capture, if one has begun.
     capture: RefCell<Option<Vec<Work>>>,
     graphs: Graphs,
     cusparse: Option<Box<dyn CuSparse>>,
     rewrite: Option<Box<Rewrite>>,
     clocks: Option<Clocks>,
-    /// Whether a kernel has failed, after which a device does nothing more.
+    /// Whether a kernel has failed. The device rejects all further work then, as with CUDA.
     lost: Cell<bool>,
 }
 
-/// A program, precision and constants that are asked for ↦ the text that is compiled in its place.
+/// A function that maps a program with its precision and constants to the text that is compiled instead.
 type Rewrite = dyn Fn(&Program, Precision, &[(&'static str, usize)]) -> String;
 
-/// A program in the machine.
+/// A compiled program on the device.
 struct Loaded {
     name: &'static str,
     source: String,
     code: Code,
-    /// Addresses of its variables.
+    /// The addresses of its variables; 0 for unused ones.
     variables: Vec<Address>,
 }
 
 impl Loaded {
-    /// How many variables take memory.
+    /// Returns the number of variables that occupy memory.
     fn in_memory(&self) -> usize {
         self.variables.iter().filter(|&&address| address != 0).count()
     }
@@ -91,10 +92,10 @@ impl Loaded {
 }
 
 impl Model {
-    /// A GPU of these facts and limits. With a seed every access is checked, and the order in which warps
-    /// run is drawn from it.
+    /// Creates a GPU with these properties and limits. With a seed, every access is checked and the warps run in a
+    /// random order.
     pub fn new(facts: Facts, limits: Limits, seed: Option<u64>) -> Self {
-        // Gaps between buffers take more than the GPU would need.
+        // The gaps between buffers need additional memory.
         let room = usize::try_from(facts.memory_bytes).unwrap_or(usize::MAX).saturating_mul(2);
         Self {
             architecture: facts.compute_capability,
@@ -117,7 +118,7 @@ impl Model {
         }
     }
 
-    /// The GPU of a file, whose times are modelled, under the name by which it was asked for.
+    /// Creates a GPU from a device file, with modelled times. `name` is the name in `--device`.
     pub fn of_file(name: &str, file: &DeviceFile) -> Self {
         let timing = (Device::model(name), RefCell::new(Timing::new(file.gpu())));
         let mut model = Self::new(file.facts(), file.limits(), None);
@@ -126,7 +127,7 @@ impl Model {
         model
     }
 
-    /// An invented GPU that checks everything, for tests: so small that small matrices fill it.
+    /// Creates an imaginary GPU with all checks for tests. It is so small that small matrices fill it.
     pub fn tiny(seed: u64) -> Self {
         let facts = Facts {
             name: "model of a tiny GPU".into(),
@@ -158,30 +159,30 @@ impl Model {
         tiny
     }
 
-    /// Its memory, for what stands in for a library.
+    /// Returns access to the memory of the device for a fake library.
     pub fn host_access(&self) -> HostAccess {
         HostAccess(self.machine.clone())
     }
 
-    /// The same with something that stands in for cuSPARSE.
+    /// Sets a fake cuSPARSE.
     pub fn with_cusparse(mut self, cusparse: Box<dyn CuSparse>) -> Self {
         self.cusparse = Some(cusparse);
         self
     }
 
-    /// The same with so many bytes of memory.
+    /// Sets the size of the memory in bytes.
     pub fn with_room_for(mut self, bytes: u64) -> Self {
         self.facts.memory_bytes = bytes;
         self
     }
 
-    /// Tells, at any time, the most bytes that buffers have had together.
+    /// Returns a function that returns the maximum total size of all buffers so far, in bytes.
     pub fn peak(&self) -> impl Fn() -> u64 + use<> {
         let machine = self.machine.clone();
         move || machine.borrow().memory.held().1
     }
 
-    /// The same where `rewrite` gives the text that is compiled in place of every program's.
+    /// Sets a function that returns the text to compile instead of each program's text.
     pub fn rewriting(
         mut self,
         rewrite: impl Fn(&Program, Precision, &[(&'static str, usize)]) -> String + 'static,
@@ -190,18 +191,18 @@ impl Model {
         self
     }
 
-    /// The same that tells these clocks.
+    /// Sets the clocks that the device reports.
     pub fn with_clocks(mut self, clocks: Clocks) -> Self {
         self.clocks = Some(clocks);
         self
     }
 
-    /// Notes `work` for a graph; `false` when nothing is captured, and it is to run.
+    /// Records `work` if a capture has begun. Returns false if not, so that the caller runs the work.
     fn captured(&self, work: impl FnOnce() -> Work) -> bool {
         self.capture.borrow_mut().as_mut().map(|noted| noted.push(work())).is_some()
     }
 
-    /// Refuses what waits or allocates while work is captured, as CUDA does.
+    /// Returns an error if a capture has begun. As with CUDA, work that waits or allocates cannot be captured.
     fn check_no_capture(&self, what: &str) -> Result<(), Failed> {
         match &*self.capture.borrow() {
             Some(_) => Err(Failed(format!("{what} cannot be captured"))),
@@ -216,7 +217,7 @@ impl Model {
         }
     }
 
-    /// Takes note of what is enqueued, and of the bytes that it moves.
+    /// Advances the time for an operation that transfers `bytes` bytes.
     fn enqueue(&self, bytes: usize, in_graph: bool) -> Result<(), Failed> {
         let takes = self.timing.as_ref().map_or(TICK, |(_, timing)| {
             let timing = timing.borrow();
@@ -227,7 +228,7 @@ impl Model {
         self.check_alive()
     }
 
-    /// Data come into memory by another way than a kernel.
+    /// Informs the performance model that a copy or a fill has written memory.
     fn written(&self, to: Address, bytes: usize, from_host: bool) {
         if let Some((_, timing)) = &self.timing {
             timing.borrow_mut().written(to, bytes, from_host);
@@ -267,7 +268,8 @@ impl Model {
         let most = self.facts.shared_bytes_per_block;
         if shared > most as usize {
             return Err(Failed(format!(
-                "{}: {shared} bytes of shared memory per block, {shared_bytes} of them dynamic, of {most}",
+                "{}: {shared} bytes of shared memory per block, {shared_bytes} of them dynamic, but at most {most} are \
+                 allowed",
                 kernel.name
             )));
         }
@@ -299,7 +301,7 @@ impl Model {
             most_per_multiprocessor: self.limits.most_blocks(threads) as usize,
         };
         self.execute(&timed).map_err(|fault| {
-            // What is not launched does no harm.
+            // A launch with invalid parameters does not damage the context.
             self.lost.set(fault.kind != Kind::Launch);
             Failed(fault.to_string())
         })
@@ -316,7 +318,7 @@ impl Model {
         Ok(())
     }
 
-    /// Puts the variables of a program into memory: those that its kernels use.
+    /// Allocates and initialises the variables that the kernels of a program use.
     fn load(&self, name: &'static str, source: String, code: Code) -> Result<Loaded, Failed> {
         let mut variables = vec![0; code.ptx.variables.len()];
         for (number, variable) in code.ptx.variables.iter().enumerate() {
@@ -331,28 +333,28 @@ impl Model {
     }
 }
 
-/// The memory of a modelled GPU as the host sees it.
+/// Access of the host to the memory of a modelled GPU.
 pub struct HostAccess(Rc<RefCell<Machine>>);
 
 impl HostAccess {
-    /// Copies from memory.
+    /// Copies bytes from the device.
     ///
     /// # Errors
-    /// What is not in one buffer.
+    /// Returns an error if the bytes are not in one buffer.
     pub fn download(&self, from: Address, to: &mut [u8]) -> Result<(), Failed> {
         self.0.borrow().memory.download(from, to).map_err(outside)
     }
 
-    /// Copies to memory.
+    /// Copies bytes to the device.
     ///
     /// # Errors
-    /// What is not in one buffer.
+    /// Returns an error if the bytes are not in one buffer.
     pub fn upload(&self, from: &[u8], to: Address) -> Result<(), Failed> {
         self.0.borrow_mut().memory.upload(from, to).map_err(outside)
     }
 }
 
-/// The bytes of arguments as a kernel finds them.
+/// Returns the bytes of the arguments in the layout of the kernel's parameters, whose sizes and kinds they must match.
 fn packed(kernel: &Kernel, values: &[Value]) -> Result<Vec<u8>, Failed> {
     let (name, parameters) = (&kernel.name, &kernel.parameters);
     if values.len() != parameters.len() {
@@ -380,18 +382,18 @@ fn kind_in_words((bytes, is_float): (usize, bool)) -> String {
 }
 
 fn outside(error: ptx_machine::memory::Outside) -> Failed {
-    Failed(format!("the host uses {error}"))
+    Failed(format!("the host accesses {error}"))
 }
 
 impl Drop for Model {
-    /// What a method does not give back is lost for all others.
+    /// Checks in tests that all buffers and graphs were released. A leak would reduce the memory for other methods.
     fn drop(&mut self) {
         let of_modules: usize = self.modules.borrow().iter().map(|loaded| loaded.in_memory()).sum();
         let left = self.machine.borrow().memory.buffers() - of_modules;
         let graphs = self.graphs.count();
         assert!(
             left + graphs == 0 || self.timing.is_some() || std::thread::panicking(),
-            "{left} buffers and {graphs} graphs were not given back"
+            "{left} buffers and {graphs} graphs were not released"
         );
     }
 }

@@ -1,33 +1,34 @@
-//! How many blocks a multiprocessor holds at once (CUDA C++ Programming Guide, section 5.2.3 and the
-//! table of compute capabilities; CUDA occupancy calculator).
+//! Occupancy: the number of blocks that can be resident on a multiprocessor (CUDA C++ Programming Guide, section
+//! 5.2.3 and the table of compute capabilities; CUDA occupancy calculator).
 
 use crate::device::cuda::usage::Usage;
 
-/// What a multiprocessor has, and in which pieces it gives it.
+/// The resources of a multiprocessor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// Threads.
+    /// The maximum number of resident threads.
     pub threads: u32,
-    /// Blocks.
+    /// The maximum number of resident blocks.
     pub blocks: u32,
-    /// Registers of 32 bits.
+    /// The number of 32-bit registers.
     pub registers: u32,
-    /// Bytes of shared memory for blocks.
+    /// The size of the shared memory for blocks, in bytes.
     pub shared: u32,
-    /// Bytes of shared memory that each block takes beside its own.
+    /// The shared memory that the system reserves for each block, in bytes.
     pub shared_reserved: u32,
 }
 
+/// The number of threads of a warp.
 const WARP: u32 = 32;
-/// Registers come in pieces of this many for a warp.
+/// The allocation unit of registers for a warp.
 const REGISTER_PIECE: u32 = 256;
-/// Warps get registers from one of four parts of the multiprocessor.
+/// The number of partitions of a multiprocessor, each with a quarter of the registers. A warp uses one partition.
 const PARTS: u32 = 4;
-/// Shared memory comes in pieces of this many bytes.
+/// The allocation unit of shared memory in bytes.
 const SHARED_PIECE: u32 = 256;
 
 impl Limits {
-    /// Those of a compute capability (CUDA C++ Programming Guide, table of technical specifications).
+    /// Returns the limits of a compute capability (CUDA C++ Programming Guide, table of technical specifications).
     pub fn of(compute_capability: (u32, u32)) -> Self {
         let (threads, blocks, shared_kib) = match compute_capability {
             (..=4, _) => (2048, 16, 48),
@@ -47,12 +48,13 @@ impl Limits {
         Self { threads, blocks, registers: 64 << 10, shared: shared_kib << 10, shared_reserved }
     }
 
-    /// Blocks of `threads` threads of a kernel that needs no registers and no shared memory.
+    /// Returns the number of resident blocks of `threads` threads without the limits by registers and shared memory.
     pub fn most_blocks(&self, threads: u32) -> u32 {
         (self.threads / threads.next_multiple_of(WARP)).min(self.blocks)
     }
 
-    /// Blocks of `threads` threads of a kernel, with so many bytes of dynamic shared memory.
+    /// Returns the number of resident blocks of `threads` threads of a kernel with `dynamic_shared` bytes of dynamic
+    /// shared memory.
     pub fn blocks(&self, usage: &Usage, threads: u32, dynamic_shared: u32) -> u32 {
         let warps = threads.div_ceil(WARP);
         let per_warp = (usage.registers.max(1) * WARP).next_multiple_of(REGISTER_PIECE);
@@ -76,11 +78,11 @@ mod tests {
     }
 
     #[test]
-    fn each_resource_can_be_the_scarce_one() {
+    fn each_resource_can_limit_the_occupancy() {
         assert_eq!(blocks(32, 0, 128), 16, "threads");
         assert_eq!(blocks(32, 0, 32), 32, "blocks");
         assert_eq!(blocks(64, 0, 128), 8, "registers");
-        assert_eq!(blocks(40, 0, 256), 6, "registers in pieces");
+        assert_eq!(blocks(40, 0, 256), 6, "registers in allocation units");
         assert_eq!(blocks(16, 48 << 10, 128), 4, "shared memory");
         assert_eq!(blocks(255, 0, 1024), 0, "a block that does not fit");
     }

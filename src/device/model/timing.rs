@@ -1,4 +1,4 @@
-//! How long a launch takes on a modelled GPU, and what it did.
+//! The modelled time and the counts of a launch.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::sync_channel;
@@ -15,47 +15,48 @@ use crate::device::cuda::usage::Usage;
 use crate::device::kernel::HEADERS;
 use crate::team::unpin;
 
-/// Traces of blocks that wait until the caches get to them.
+/// The maximum number of blocks whose traces wait for the replay.
 const BLOCKS_AHEAD: usize = 64;
 
-/// What is known of time on a GPU, with what its second-level cache holds.
+/// The performance model of a GPU, with the state of its second-level cache.
 pub struct Timing {
     gpu: Gpu,
     memories: Memories,
     cure: Cure,
 }
 
-/// A launch, as it is timed.
+/// A launch with the information for its model.
 pub struct Timed<'l> {
     /// The launch.
     pub launch: &'l Launch<'l>,
-    /// What its kernel uses.
+    /// The resource usage of the kernel.
     pub usage: &'l Usage,
-    /// Blocks that a multiprocessor holds at once.
+    /// The maximum number of resident blocks on a multiprocessor.
     pub per_multiprocessor: usize,
-    /// The program's file and its text.
+    /// The name of the program's file and its text.
     pub source: (&'l str, &'l str),
-    /// Warps that a multiprocessor holds at the most.
+    /// The maximum number of resident warps on a multiprocessor.
     pub most_warps: usize,
-    /// Those that it would hold if they needed no registers and no shared memory.
+    /// The maximum number of resident blocks on a multiprocessor without the limits by registers and shared memory.
     pub most_per_multiprocessor: usize,
 }
 
 impl Timing {
-    /// A GPU with empty caches.
+    /// Creates the model of a GPU with empty caches.
     pub fn new(gpu: Gpu) -> Self {
         Self { memories: Memories::new(&gpu), gpu, cure: Cure::Nothing }
     }
 
-    /// Launches are timed as if a problem were cured, from now on.
+    /// Models all further launches without a performance problem.
     pub fn cure(&mut self, problem: Cure) {
         self.cure = problem;
     }
 
-    /// Executes a launch while another thread takes what its warps did through the caches; its time and counts.
+    /// Executes a launch while another thread replays the traces of its warps. Returns the modelled time and the
+    /// counts.
     ///
     /// # Errors
-    /// Those of the launch.
+    /// Returns the error of the launch.
     pub fn run(
         &mut self,
         machine: &mut Machine,
@@ -78,7 +79,7 @@ impl Timing {
                 unpin();
                 memories.replay(gpu, blocks.into_iter(), resident, shared_bytes)
             });
-            // Nobody takes them when the other thread has panicked, which shows when it is joined.
+            // Sending fails only if the other thread has panicked, which is reported when it is joined.
             let mut recorder = Recorder::new(start.kernel, gpu, *cure, warps, move |block| {
                 drop(sender.send(block))
             });
@@ -99,23 +100,23 @@ impl Timing {
         Ok((time, with_traffic(exact, &traffic, gpu)))
     }
 
-    /// The time between the kernels of a stream, or of a graph.
+    /// Returns the time between two kernels of a stream, or of a graph.
     pub fn gap(&self, in_graph: bool) -> Duration {
         let us = if in_graph { self.gpu.graph_launch_us } else { self.gpu.launch_us };
         Duration::from_secs_f64(1e-6 * us)
     }
 
-    /// The rate of memory in GB/s.
+    /// Returns the bandwidth of memory in GB/s.
     pub fn memory_gbs(&self) -> f64 {
         self.gpu.memory_bytes_per_cycle * self.gpu.clock_mhz / 1e3
     }
 
-    /// The time in which `bytes` bytes pass the memory's bus.
+    /// Returns the time to transfer `bytes` bytes at the bandwidth of memory.
     pub fn moving(&self, bytes: usize) -> Duration {
         Duration::from_secs_f64(bytes as f64 / (1e9 * self.memory_gbs()))
     }
 
-    /// Data come to memory by a copy, from the host or not, or by a fill, through the second-level cache.
+    /// Records that a copy or a fill has written memory through the second-level cache.
     pub fn written(&mut self, to: u64, bytes: usize, from_host: bool) {
         let lines = (to + bytes as u64).div_ceil(LINE) - to / LINE;
         self.memories.write(to / LINE, lines, from_host);
@@ -127,7 +128,7 @@ impl Timing {
     }
 }
 
-/// The exact counts of a launch.
+/// Sums the exact counts of all instructions.
 fn exact(kernel: &Kernel, counted: &[ptx_machine::model::Counts]) -> Counts {
     let mut sum = Counts::default();
     for (instruction, counts) in kernel.code.iter().zip(counted) {
@@ -159,7 +160,7 @@ fn exact(kernel: &Kernel, counted: &[ptx_machine::model::Counts]) -> Counts {
     sum
 }
 
-/// What was counted of each line of the source.
+/// Sums the counts of the instructions of each line of the source.
 fn lines(
     kernel: &Kernel,
     counted: &[ptx_machine::model::Counts],
@@ -186,7 +187,7 @@ fn lines(
     in_full.collect()
 }
 
-/// The same with what the caches did.
+/// Adds the results of the replay to the exact counts.
 fn with_traffic(exact: Counts, traffic: &Traffic, gpu: &Gpu) -> Counts {
     let multiprocessors = gpu.multiprocessors as f64;
     let (read_bytes, written_bytes) = (SECTOR * traffic.read, SECTOR * traffic.written);

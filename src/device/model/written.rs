@@ -1,25 +1,27 @@
-//! The file of a device that was measured: every number with its source, in the order of the others of `devices`.
+//! The device file of a measured GPU. It has the same keys and order as the files in `devices`, and the source of each
+//! value in a comment.
 
 use crate::device::facts::Facts;
 use crate::device::gauge::Measured;
 
-/// The first compute capability that has all that the kernels use: atomic addition of doubles.
+/// The first compute capability for which the kernels can be compiled, because they use atomic additions of doubles.
 const FIRST_COMPILED: (u32, u32) = (6, 0);
 
-/// What neither a driver tells nor [`measure`](crate::device::gauge::measure) can see: published of an architecture.
+/// The published properties of an architecture that neither the driver reports nor
+/// [`measure`](crate::device::gauge::measure) can measure.
 struct Architecture {
-    /// Warp instructions that a multiprocessor issues in a cycle.
+    /// The number of warp instructions that a multiprocessor issues per cycle.
     issued_per_cycle: f64,
-    /// Whether shared memory is taken from the first-level cache.
+    /// Whether shared memory is a part of the first-level cache.
     l1_has_shared: bool,
-    /// Copies of what is read that the second-level cache keeps.
+    /// The number of copies of the same data in the second-level cache.
     l2_copies: u64,
-    /// Sectors of 32 bytes that memory delivers at least.
+    /// The smallest number of 32-byte sectors that memory transfers at once.
     fetched_sectors: u32,
 }
 
 impl Architecture {
-    /// Of a compute capability, after NVIDIA's programming guides and white papers.
+    /// Returns the properties for a compute capability, from NVIDIA's programming guides and white papers.
     fn of(compute_capability: (u32, u32)) -> Self {
         let is_unified = compute_capability >= (7, 0);
         Self {
@@ -31,12 +33,12 @@ impl Architecture {
     }
 }
 
-/// KiB of the second-level cache that hold data which a multiprocessor uses.
+/// Returns the capacity of the second-level cache for data of one multiprocessor in KiB.
 pub fn l2_kib_per_copy(facts: &Facts) -> usize {
     (facts.l2_bytes / Architecture::of(facts.compute_capability).l2_copies / 1024) as usize
 }
 
-/// The text of the file; `day` is when it was measured.
+/// Returns the text of the file. `day` is the date of the measurement.
 pub fn text(facts: &Facts, measured: &Measured, day: &str) -> String {
     let Facts { name, compute_capability: (major, minor), multiprocessors, .. } = facts;
     let Architecture { issued_per_cycle, l1_has_shared, l2_copies, fetched_sectors } =
@@ -50,56 +52,57 @@ pub fn text(facts: &Facts, measured: &Measured, day: &str) -> String {
     let &Measured { launch_us, graph_launch_us, .. } = measured;
     let compiled_for = match facts.compute_capability {
         older if older < FIRST_COMPILED => {
-            "# The first that the kernels are compiled for.\ncompiled_for = \"6.0\"\n"
+            "# The oldest architecture for which the kernels can be compiled.\ncompiled_for = \"6.0\"\n"
         }
         _ => "",
     };
     let double_cycles = measured.double_cycles * issued_per_cycle;
     format!(
-        "# {name}, by `spmv-bench gpu-file` on {day} ({driver}). What is not annotated is what the driver says.
+        "# {name}, measured by `spmv-bench gpu-file` on {day} ({driver}). Values without a note are
+# reported by the driver.
 name = {quoted}
 compute_capability = \"{major}.{minor}\"
 {compiled_for}multiprocessors = {multiprocessors}
-# In MHz; while the rest was measured.
+# In MHz; the clock during the measurements.
 clock_mhz = {clock_mhz:.0}
 
-# Warp instructions that a multiprocessor issues in a cycle: published of the architecture. The cycles for which one
-# of double precision occupies a scheduler: measured.
+# The number of warp instructions that a multiprocessor issues per cycle: published for the architecture. The cycles for
+# which a double-precision instruction occupies a scheduler: measured.
 issued_per_cycle = {issued_per_cycle}
 double_cycles = {double_cycles:.1}
 
-# The first-level cache of a multiprocessor: the largest ring of loads that it holds, measured in steps of 8 KiB; whether
-# shared memory is taken from it: published of the architecture; whether ordinary loads go through it: measured.
+# The L1 cache of a multiprocessor: the largest ring of addresses that it can hold, measured in steps of 8 KiB. Whether
+# shared memory is a part of it: published for the architecture. Whether ordinary loads use it: measured.
 l1_kib = {l1_kib}
 l1_has_shared = {l1_has_shared}
 l1_caches_loads = {l1_caches_loads}
 
-# The second-level cache, and how much of it holds data that a multiprocessor uses; the architecture keeps {l2_copies} of
-# each (published).
+# The L2 cache, and the capacity for data of one multiprocessor. The number of copies of the same data in the cache is
+# {l2_copies}: published for the architecture.
 l2_kib = {l2_kib}
 l2_kib_per_copy = {per_copy}
 
-# Cycles from a load to its use when the data are in the first-level cache, the second-level cache, in memory: measured.
+# The latency of a load in cycles if the data are in the L1 cache, in the L2 cache, or in memory: measured.
 l1_latency = {l1_latency:.1}
 l2_latency = {l2_latency:.1}
 memory_latency = {memory_latency:.1}
 
-# GB/s (10^9) that the second-level cache delivers: measured, reading half of a copy.
+# The bandwidth of the L2 cache in GB/s (10^9 bytes per second): measured by reading half of l2_kib_per_copy.
 l2_gbs = {l2_gbs:.0}
 
-# GB/s that memory delivers: measured, of a copy of 32 times as much as the second-level cache holds.
+# The bandwidth of memory in GB/s: measured with a copy of 32 times l2_kib_per_copy.
 memory_gbs = {memory_gbs:.0}
-# Its bus and clock, which give the bandwidth on paper at two transfers per clock; its size.
+# The width and the clock of the memory bus, whose theoretical bandwidth has two transfers per clock, and the size.
 memory_bus_bits = {memory_bus_bits}
 memory_clock_mhz = {memory_clock_mhz}
 memory_mib = {memory_mib}
-# Sectors of 32 bytes that memory delivers at least: published of the architecture.
+# The smallest number of 32-byte sectors that memory transfers at once: published for the architecture.
 fetched_sectors = {fetched_sectors}
 
-# Cycles between two atomic operations on one word of the second-level cache: measured.
+# The cycles between two atomic operations on one word in the L2 cache: measured.
 atomic_cycles = {atomic_cycles:.2}
-# Microseconds from the end of a kernel to the beginning of the next, the time of an empty one included; the second for
-# kernels of a graph: measured.
+# The microseconds from the end of a kernel to the start of the next, including the time of an empty kernel, and the
+# same for kernels of a graph: measured.
 launch_us = {launch_us:.2}
 graph_launch_us = {graph_launch_us:.2}
 "

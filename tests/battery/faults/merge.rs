@@ -36,7 +36,7 @@ pub const FAULTS: &[Fault] = &[
         "gpu-merge",
         "__shfl_up_sync(ALL_LANES, sum, distance)",
         "__shfl_up_sync(0x7fffffffu, sum, distance)",
-        By("in which the caller is not"),
+        By("which does not contain the calling lane"),
     ),
     (
         "gpu-merge:block=32",

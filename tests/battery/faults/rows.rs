@@ -28,13 +28,13 @@ pub const FAULTS: &[Fault] = &[
         "gpu-csr-vector",
         "sum = vector_sum<LANES>",
         "if (row < rows) __syncthreads(); sum = vector_sum<LANES>",
-        By("lacks thread (96,0,0), which has exited"),
+        By("waits for thread (96,0,0), which has exited"),
     ),
     (
         "gpu-csr-vector",
         "sum = vector_sum<LANES>(ALL_LANES, sum)",
         "sum = vector_sum<LANES>(0xffffu, sum)",
-        By("in which the caller is not"),
+        By("which does not contain the calling lane"),
     ),
     (
         "gpu-csr-adaptive",
@@ -57,7 +57,7 @@ pub const FAULTS: &[Fault] = &[
         "gpu-light:level=vector:lanes=8",
         "vector_mask<TOGETHER>()",
         "ALL_LANES",
-        By("lacks the lanes"),
+        By("waits for the lanes"),
     ),
     (
         "gpu-light",

@@ -27,7 +27,7 @@ pub const FAULTS: &[Fault] = &[
         "gpu-tile",
         "__shfl_down_sync(ALL_LANES, sum, SIDE)",
         "__shfl_down_sync(0xffffu, sum, SIDE)",
-        By("in which the caller is not"),
+        By("which does not contain the calling lane"),
     ),
     // Faults in the formats.
     (
@@ -68,7 +68,7 @@ pub const FAULTS: &[Fault] = &[
         "gpu-tile",
         "__shfl_sync(ALL_LANES, vector_sum",
         "__shfl_sync(0xffffu, vector_sum",
-        By("in which the caller is not"),
+        By("which does not contain the calling lane"),
     ),
     ("gpu-tile", "exists && tile.indices[mine] == tile.row", "exists", Somehow),
     (
