@@ -128,11 +128,11 @@ impl CacheFolder {
         key: &Key,
         make: impl FnOnce() -> Result<Vec<u8>, E>,
     ) -> Result<Vec<u8>, E> {
-        if let Some((entry, _)) = self.kept(key) {
+        if let Some((entry, _)) = self.get(key) {
             return Ok(entry);
         }
         let entry = make()?;
-        self.keep(key, &entry);
+        self.put(key, &entry);
         Ok(entry)
     }
 
@@ -142,7 +142,7 @@ impl CacheFolder {
     }
 
     /// Returns the entry of `key` and its age. Returns `None` if it is absent, damaged or not trusted.
-    pub fn kept(&self, key: &Key) -> Option<(Vec<u8>, Duration)> {
+    pub fn get(&self, key: &Key) -> Option<(Vec<u8>, Duration)> {
         let path = self.path(key)?;
         let file = if self.shared { File::open(path).ok()? } else { open_own(&path).ok()? };
         let age = file.metadata().ok()?.modified().ok()?.elapsed().unwrap_or_default();
@@ -150,7 +150,7 @@ impl CacheFolder {
     }
 
     /// Stores the entry of `key`. Failures are ignored.
-    pub fn keep(&self, key: &Key, entry: &[u8]) {
+    pub fn put(&self, key: &Key, entry: &[u8]) {
         let Some(path) = self.path(key) else { return };
         let write = |file: &mut File| {
             file.write_all(&Sha256::digest(entry))?;

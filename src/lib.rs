@@ -14,7 +14,7 @@
 //! | [`system`] | facts about the machine | – |
 //! | [`near`] | suggestions for mistyped words | – |
 //! | [`terminal`] | escapes the control characters of text from files before it is printed | – |
-//! | [`device`] | the GPU: memory, kernels, time; backed by CUDA or by a model that executes PTX on the CPU | bench (peak bandwidth), cache, matrix, method, methods (vendor libraries), near |
+//! | [`device`] | the GPU: memory, kernels, time; backed by CUDA or by a model that executes PTX on the CPU | bench (peak bandwidth), cache, matrix, method, methods (vendor libraries), near, team |
 //! | [`memory`] | how much memory is available and how much is needed | matrix, system |
 //! | [`method`] | the definition of a method | device, matrix, memory, profile, simd, team |
 //! | [`methods`] | `METHODS`, the list of all methods; one file per algorithm | device, matrix, memory, method, profile, simd, system, team |
@@ -56,3 +56,83 @@ pub mod system;
 pub mod team;
 pub mod terminal;
 pub mod verify;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    use walkdir::WalkDir;
+
+    type Names = BTreeSet<String>;
+
+    /// Returns the names that follow `crate::` in the code of a file, without comments and unit tests.
+    fn imports(text: &str) -> Names {
+        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let code = lines.collect::<Vec<_>>().join("\n");
+        let words = |text: &str| {
+            let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+            words.map(String::from).collect::<Vec<_>>()
+        };
+        let of_path = |path: &str| match path.strip_prefix('{') {
+            Some(list) => words(list.split('}').next().unwrap_or_default()),
+            None => words(path).into_iter().take(1).collect(),
+        };
+        code.split("crate::").skip(1).flat_map(of_path).collect()
+    }
+
+    /// Returns the modules that the files of a module use.
+    fn used_by(module: &str, all: &Names) -> Names {
+        let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let files = WalkDir::new(src.join(module))
+            .into_iter()
+            .filter_map(|entry| Some(entry.ok()?.into_path()));
+        let files = files.chain([src.join(module).with_extension("rs")]);
+        let is_code = |path: &Path| {
+            let is_test = path.iter().any(|part| part == "tests" || part == "tests.rs");
+            path.is_file()
+                && path.extension().is_some_and(|extension| extension == "rs")
+                && !is_test
+        };
+        let texts =
+            files.filter(|path| is_code(path)).map(|path| fs::read_to_string(path).unwrap());
+        let used: Names = texts.flat_map(|text| imports(&text)).collect();
+        let others = used.intersection(all).filter(|name| *name != module && *name != "scalar");
+        others.cloned().collect()
+    }
+
+    /// The map of modules above lists exactly the modules that each module uses.
+    #[test]
+    fn the_map_shows_the_imports() {
+        let rows = include_str!("lib.rs").lines().filter_map(|line| {
+            let (name, rest) = line.strip_prefix("//! | ")?.split_once(" | ")?;
+            let (_, uses) = rest.strip_suffix(" |")?.rsplit_once(" | ")?;
+            let name = name.trim_matches(['[', ']', '`']).trim_start_matches("mod@");
+            (!["module", "---"].contains(&name)).then_some((name, uses))
+        });
+        let rows: Vec<_> = rows.collect();
+        let all: Names = rows.iter().map(|(name, _)| (*name).to_owned()).collect();
+        assert!(all.len() > 20, "{all:?}");
+        for (name, uses) in rows {
+            let used = used_by(name, &all);
+            let listed: Names = match uses.strip_prefix("all others but ") {
+                Some(but) => all
+                    .iter()
+                    .filter(|other| ![name, but, "scalar"].contains(&&***other))
+                    .cloned()
+                    .collect(),
+                None => uses
+                    .split(", ")
+                    .map(|part| part.split(" (").next().unwrap().to_owned())
+                    .filter(|part| part != "–")
+                    .collect(),
+            };
+            assert_eq!(
+                used, listed,
+                "the modules that `{name}` uses, and those in the map of src/lib.rs"
+            );
+        }
+    }
+}

@@ -119,7 +119,7 @@ fn precompiled(folder: &Path) {
     let (elsewhere, cache) = (folder.join("elsewhere"), folder.join("cache"));
     let unit = Unit::new(target.architecture, &PROGRAM, Precision::F32, &[]);
     let cubin = nvrtc.compile(&unit).unwrap().cubin;
-    Precompiled::keep(&elsewhere, target.architecture, nvrtc, &unit, &cubin).unwrap();
+    Precompiled::store(&elsewhere, target.architecture, nvrtc, &unit, &cubin).unwrap();
     // SAFETY: this is the only test of the process.
     unsafe { std::env::set_var("SPMV_BENCH_KERNELS", &elsewhere) };
     let gpu = cuda::open(None).unwrap();

@@ -75,7 +75,7 @@ fn on_gpu(
         clock,
         interrupted: &AtomicBool::new(false),
         settings,
-        tell: &|_| (),
+        report: &|_| (),
         entropy: || 1,
     };
     Trial::new(&bench, csr).on_gpu(gpu, choices)

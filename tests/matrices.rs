@@ -94,7 +94,7 @@ fn check<T: Value>(name: &str, csr: &Csr<T>, device: Device) {
         clock: &SystemClock::default(),
         interrupted: &AtomicBool::new(false),
         settings: &settings,
-        tell: &|_| (),
+        report: &|_| (),
         entropy: || 1,
     };
     let of_device = METHODS.iter().filter(|method| method.device() == device);

@@ -1,5 +1,5 @@
-//! The definition of an experiment: refused with its name, or its plan, its claims and its views of
-//! recorded rows can be shown.
+//! Parses the definition of an experiment. It is rejected with the name of its file, or its plan, its claims and its
+//! views of recorded rows can be shown.
 
 #![no_main]
 
@@ -11,34 +11,34 @@ use std::time::Duration;
 
 use libfuzzer_sys::{Corpus, fuzz_target};
 use spmv_bench::bench::clock::FakeClock;
-use spmv_bench::cli::{self, World};
+use spmv_bench::cli::{self, Env};
 use spmv_bench::method::Unavailable;
 use spmv_bench::papers::definition::Experiment;
 use spmv_bench::papers::page;
 use spmv_bench::papers::verdicts::Verdicts;
-use spmv_bench::report::lines::{self, Line};
+use spmv_bench::report::lines::{self, RecordedRow};
 use spmv_bench::system::System;
 use spmv_bench::system::noise::Readings;
 use spmv_fuzz::Bench;
 
-/// Rows that were recorded, of several shapes.
+/// Recorded rows of several kinds.
 const RECORDED: [&str; 4] = [
     include_str!("../../results/csrk-tune/2026-11-21-amd-epyc-2-cores/rows.csv"),
     include_str!("../../results/sc16-fig5/2026-11-23-amd-epyc-2-cores/rows.csv"),
     include_str!("../../results/sc16-table1/2026-11-23-amd-epyc-2-cores/rows.csv"),
     include_str!("../../results/five-gpu-table1/2026-11-23-amd-epyc-2-cores/rows.csv"),
 ];
-/// Of each.
+/// The number of rows that are used of each file.
 const ROWS: usize = 8;
 
 static BENCH: LazyLock<Bench> = LazyLock::new(Bench::default);
-static LINES: LazyLock<Vec<Line>> = LazyLock::new(|| {
-    let some = |text: &str| {
-        let some: Vec<_> = text.lines().take(1 + ROWS).collect();
-        let path = BENCH.put("rows.csv", some.join("\n").as_bytes());
+static LINES: LazyLock<Vec<RecordedRow>> = LazyLock::new(|| {
+    let first = |text: &str| {
+        let first: Vec<_> = text.lines().take(1 + ROWS).collect();
+        let path = BENCH.put("rows.csv", first.join("\n").as_bytes());
         lines::read(&path).expect("recorded rows")
     };
-    RECORDED.into_iter().flat_map(some).collect()
+    RECORDED.into_iter().flat_map(first).collect()
 });
 static SYSTEM: LazyLock<System> = LazyLock::new(System::detect);
 
@@ -58,10 +58,10 @@ fuzz_target!(|text: &str| -> Corpus {
     Corpus::Keep
 });
 
-/// `reproduce --dry-run`, whose refusals name what is wrong.
+/// Runs `reproduce --dry-run` on the definition.
 fn plan(text: &str) {
     let file = BENCH.put("a.toml", text.as_bytes());
-    let mut world = World {
+    let mut env = Env {
         stdout: &mut sink(),
         stderr: &mut sink(),
         terminal: false,
@@ -80,5 +80,5 @@ fn plan(text: &str) {
     };
     let words = ["spmv-bench", "reproduce", "--dry-run", "--data", "no/such/folder"];
     let words = words.map(OsString::from).into_iter().chain([file.into_os_string()]);
-    let _ = cli::run(words, &mut world);
+    let _ = cli::run(words, &mut env);
 }

@@ -8,7 +8,7 @@ use crate::fault::{Fault, Kind};
 use crate::lanes::LANES;
 use crate::memory::Memory;
 use crate::model::Recorder;
-use crate::observer::{Nobody, Observer};
+use crate::observer::{NullObserver, Observer};
 use crate::program::Parameter;
 use crate::race::{Acquired, Releases, Word};
 use crate::random::Random;
@@ -108,7 +108,7 @@ impl Machine {
     /// Returns an error if the kernel has undefined behaviour, or if the launch has too many threads per block or
     /// too few bytes of arguments.
     pub fn launch(&mut self, launch: &Launch) -> Result<(), Box<Fault>> {
-        self.observed(launch, &mut Nobody)
+        self.observed(launch, &mut NullObserver)
     }
 
     /// Runs a kernel until all of its threads have exited, and records it.
@@ -292,7 +292,7 @@ impl<O: Observer> Run<'_, O> {
         let room = self.begun < self.blocks && self.active() < self.launch.resident;
         let ready = 1 + self.queue.len() as u64;
         let still = self.engine.steps - self.changed;
-        let patience = IDLE_STEPS + IDLE_STEPS_PER_BYTE * self.engine.memory.held().0;
+        let patience = IDLE_STEPS + IDLE_STEPS_PER_BYTE * self.engine.memory.allocated_bytes().0;
         match &self.queue {
             // As many blocks as the GPU can hold run at the same time.
             Queue::Fewest(_) if room => {

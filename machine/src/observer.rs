@@ -78,6 +78,6 @@ pub trait Observer {
 }
 
 /// An observer that ignores all events.
-pub struct Nobody;
+pub struct NullObserver;
 
-impl Observer for Nobody {}
+impl Observer for NullObserver {}

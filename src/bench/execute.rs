@@ -162,7 +162,7 @@ impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
         choice: &'a Choice,
     ) -> Result<Option<Entrant<'a, T, S::Vector>>, Stopped> {
         self.check_interrupt()?;
-        (self.bench.tell)(News::Next(choice, Turn::Prepare));
+        (self.bench.report)(News::Next(choice, Turn::Prepare));
         match self.enter(place, choice) {
             Ok(ready) => Ok(Some(Box::new(ready))),
             Err(end) => self.end(place, choice, end).map(|()| None),
@@ -203,7 +203,7 @@ impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
             return Ok(());
         }
         while let Some(ready) = entrants.first_mut() {
-            (self.bench.tell)(News::Next(ready.choice, Turn::Other));
+            (self.bench.report)(News::Next(ready.choice, Turn::Other));
             let factors = (self.inputs.alpha, self.inputs.beta);
             let end = match guarded(|| self.backend.load(&mut ready.prepared, factors, time)) {
                 Ok(Ok(clocks)) => {
@@ -234,7 +234,7 @@ impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
             let mut next = 0;
             while let Some(ready) = entrants.get_mut(next) {
                 self.check_interrupt()?;
-                (self.bench.tell)(News::Next(ready.choice, Turn::Round { number, of }));
+                (self.bench.report)(News::Next(ready.choice, Turn::Round { number, of }));
                 match self.take_turn(ready) {
                     Ok(()) => next += 1,
                     Err(end) => {
@@ -262,7 +262,7 @@ impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
     fn finish(&mut self, ready: Ready<'a, T, S::Vector>) {
         let (place, choice) = (ready.place, ready.choice);
         // Reported first, because dropping a method may crash the process.
-        (self.bench.tell)(News::Next(choice, Turn::Other));
+        (self.bench.report)(News::Next(choice, Turn::Other));
         let outcome = ready.outcome(self.bench.settings.stages);
         self.settle(place, choice, outcome);
     }
@@ -279,7 +279,7 @@ impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
 
     /// Reports and stores the outcome of a method.
     fn settle(&mut self, place: usize, choice: &Choice, outcome: Outcome) {
-        (self.bench.tell)(News::Final(choice, &outcome));
+        (self.bench.report)(News::Final(choice, &outcome));
         self.outcomes[place] = Some(outcome);
     }
 

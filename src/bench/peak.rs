@@ -113,7 +113,7 @@ impl Sweeps {
 
     /// Times both sweeps once and keeps the best rates. `evict` empties the caches outside the timed region; with
     /// it a region is a single sweep.
-    pub fn look(&mut self, team: &Team, clock: &dyn Clock, evict: Option<impl FnMut()>) {
+    pub fn measure(&mut self, team: &Team, clock: &dyn Clock, evict: Option<impl FnMut()>) {
         let [triad_gbs, read_gbs] = self.rates(self.arrays[0].len(), team, clock, evict);
         self.triad_gbs = self.triad_gbs.max(triad_gbs);
         self.read_gbs = self.read_gbs.max(read_gbs);
@@ -254,7 +254,7 @@ impl DeviceSweeps {
     ///
     /// # Errors
     /// Returns an error if an operation of the device fails.
-    pub fn look(
+    pub fn measure(
         &mut self,
         probe: &Probe,
         repetitions: usize,

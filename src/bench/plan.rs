@@ -273,7 +273,7 @@ impl Round {
     }
 
     /// Returns whether another sample follows after `products` products that took `time`.
-    pub fn goes_on(&self, products: usize, time: Duration) -> bool {
+    pub fn continues(&self, products: usize, time: Duration) -> bool {
         products == 0 || time < self.max_time && (products < self.products || time < self.min_time)
     }
 }
@@ -302,11 +302,11 @@ mod tests {
     fn a_round_ends_by_count_or_by_time() {
         let second = Duration::from_secs(1);
         let round = Round { products: 10, min_time: second, max_time: 3 * second, ..ROUND };
-        assert!(round.goes_on(0, 9 * second), "at least one sample");
-        assert!(round.goes_on(10, second / 2), "too short");
-        assert!(!round.goes_on(10, second));
-        assert!(round.goes_on(9, 2 * second));
-        assert!(!round.goes_on(9, 3 * second), "too long");
+        assert!(round.continues(0, 9 * second), "at least one sample");
+        assert!(round.continues(10, second / 2), "too short");
+        assert!(!round.continues(10, second));
+        assert!(round.continues(9, 2 * second));
+        assert!(!round.continues(9, 3 * second), "too long");
     }
 
     #[test]

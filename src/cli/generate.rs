@@ -54,7 +54,7 @@ fn write_file(args: &GenerateArgs, file: &Path, env: &mut Env) -> Result<()> {
             (loaded.csr.rows, loaded.csr.cols, loaded.csr.nnz())
         }
         Source::Generated(generator) | Source::StandIn(_, generator) => {
-            let kind = source.made_kind().unwrap_or_default();
+            let kind = source.generator_kind().unwrap_or_default();
             let refusal =
                 refusal("to generate", generator.bytes_for_rows(), Available::now(None, 0));
             ensure!(refusal.is_none(), "{source}: {}", refusal.unwrap_or_default());
@@ -100,7 +100,7 @@ fn write_mirror(args: &GenerateArgs, folder: &Path, env: &mut Env) -> Result<()>
 }
 
 fn add(folder: &Path, matrix: &Matrix, source: &Source) -> io::Result<u64> {
-    let kind = source.made_kind().unwrap_or_default();
+    let kind = source.generator_kind().unwrap_or_default();
     match source {
         Source::StandIn(_, generator) => mirror::add(folder, matrix, generator, &kind),
         _ => unreachable!("a mirror contains only stand-ins"),

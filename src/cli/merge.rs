@@ -14,7 +14,7 @@ use super::run_facts::Recording;
 use super::written::{beside, is_same_file};
 use super::{CommandStatus, Env};
 use crate::record::cells::to_csv;
-use crate::record::file::is_no_file;
+use crate::record::file::is_not_regular_file;
 use crate::record::output::{self, Output};
 use crate::record::row::Row;
 use crate::record::run::{ClockRange, Corpus, GpuRecord, RunRecord, Shard};
@@ -49,7 +49,7 @@ pub fn run(args: &MergeArgs, env: &mut Env) -> Result<CommandStatus> {
     let missing = missing(&parts, &rows);
     let (record, rows) = join(&parts, rows);
     match &args.output {
-        Some(path) if !is_no_file(path) => {
+        Some(path) if !is_not_regular_file(path) => {
             for part in &args.files {
                 let is_part = is_same_file(path, part);
                 ensure!(

@@ -161,7 +161,7 @@ fn report_of(source: &Source, matrix: &Distributed) -> MatrixReport {
             file: source.to_string(),
             shape: Some(matrix.shape.clone()),
             pattern_symmetry: None,
-            kind: source.made_kind().or_else(|| matrix.kind.clone()),
+            kind: source.generator_kind().or_else(|| matrix.kind.clone()),
             ..MatrixFacts::default()
         },
         load_ms: Some(1e3 * read),

@@ -74,7 +74,7 @@ pub fn run(args: &ReportArgs, env: &mut Env) -> Result<CommandStatus> {
                 writeln!(env.stderr, "{}", path.display())?;
             }
         }
-        None => write!(env.stdout, "{}", shown(&overview::glance(&files).to_text(env.width)))?,
+        None => write!(env.stdout, "{}", shown(&overview::main_tables(&files).to_text(env.width)))?,
     }
     Ok(CommandStatus::Ok)
 }

@@ -10,7 +10,7 @@ use super::session::Session;
 use super::system;
 use crate::cache;
 use crate::device::facts::Clocks;
-use crate::record::file::is_no_file;
+use crate::record::file::is_not_regular_file;
 use crate::record::run::{self, Bandwidth, ClockRange, GpuRecord, Library, REVISION, RunRecord};
 use crate::record::{Group, MatrixReport};
 use crate::system::System;
@@ -183,7 +183,7 @@ impl Recording {
     pub fn write(&self) -> Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
         let json = serde_json::to_string_pretty(&self.record)? + "\n";
-        let written = if is_no_file(path) {
+        let written = if is_not_regular_file(path) {
             std::fs::write(path, json)
         } else {
             cache::replace(path, |file| file.write_all(json.as_bytes()))

@@ -149,7 +149,7 @@ impl<'a> Session<'a> {
             Err(error) => return self.unread(&task.source, &error, emit),
         };
         let facts = facts(&task.source, &mut loaded);
-        loaded.keep(bounds);
+        loaded.write_to_cache(bounds);
         replace_values(&self.settings, &mut loaded.csr);
         let (values, distinct) = (self.settings.values, distinct_values(&loaded.csr.values));
         let facts = MatrixFacts { values: Some(values), distinct_values: distinct, ..facts };
@@ -220,12 +220,12 @@ impl<'a> Session<'a> {
 
     /// Returns the reason why a matrix, including the memory to measure it, does not fit into memory.
     fn too_large(&self, opened: &Opened) -> Option<String> {
-        let available = Available::now(self.settings.max_memory, opened.held());
+        let available = Available::now(self.settings.max_memory, opened.stream_bytes());
         let refusal = |need| {
             let refusal = memory::refusal("to load and run", need, available)?;
-            Some(format!("{refusal}; {}", available.mend()))
+            Some(format!("{refusal}; {}", available.advice()))
         };
-        if let Some(reason) = refusal(opened.bytes_to_announce()) {
+        if let Some(reason) = refusal(opened.bytes_for_size_hint()) {
             return Some(reason);
         }
         let SizeHint { rows, cols, nnz, scratch } = opened.size_hint()?;

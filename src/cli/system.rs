@@ -117,7 +117,7 @@ pub fn device(gpu: &DeviceGpu) -> DeviceSpeed {
     let fitting = [l2 / 2, 4 * l2, 32 * l2].into_iter().filter(|&size| size as u64 <= free / 4);
     let at = |bytes| {
         let mut sweeps = DeviceSweeps::new(gpu, bytes);
-        sweeps.look(&probe, REPETITIONS, None).ok()?;
+        sweeps.measure(&probe, REPETITIONS, None).ok()?;
         Some(DeviceBandwidth { bytes, peak: sweeps.best() })
     };
     let launch_us = probe.launch_time().ok().map(|time| 1e6 * time.as_secs_f64());
@@ -128,7 +128,7 @@ pub fn device(gpu: &DeviceGpu) -> DeviceSpeed {
 pub fn bandwidth(team: &Team, clock: &dyn Clock, sizes: &[usize]) -> Vec<Bandwidth> {
     let at = |&bytes: &usize| {
         let mut sweeps = Sweeps::new(team, bytes);
-        (0..REPETITIONS).for_each(|_| sweeps.look(team, clock, None::<fn()>));
+        (0..REPETITIONS).for_each(|_| sweeps.measure(team, clock, None::<fn()>));
         Bandwidth { threads: team.len(), bytes, peak: sweeps.best() }
     };
     sizes.iter().map(at).collect()

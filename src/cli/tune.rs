@@ -19,7 +19,7 @@ use super::{CommandStatus, Env};
 use crate::method::Choice;
 use crate::record::MatrixReport;
 use crate::record::cells::to_csv;
-use crate::record::file::{RowFile, is_no_file};
+use crate::record::file::{RowFile, is_not_regular_file};
 use crate::record::output;
 use crate::record::sort::Sort;
 use args::{Tunable, TuneArgs};
@@ -47,7 +47,7 @@ impl Rows {
     fn open(measure: &MeasureArgs) -> Result<Self> {
         let Some(path) = &measure.output else { return Ok(Self(None)) };
         output::check(path, measure.force)?;
-        Ok(Self(Some(match is_no_file(path) {
+        Ok(Self(Some(match is_not_regular_file(path) {
             true => {
                 let device = OpenOptions::new().write(true).open(path);
                 let device = device.with_context(|| format!("cannot write {}", path.display()))?;

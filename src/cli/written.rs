@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 
 use super::args::MeasureArgs;
 use crate::matrix::source::Source;
-use crate::record::file::is_no_file;
+use crate::record::file::is_not_regular_file;
 use crate::record::output::{self, Output, OutputError};
 use crate::record::write::{Format, Reporter};
 
@@ -80,7 +80,7 @@ impl MeasureArgs {
 
     /// Returns the path of the run record: from `--run-record`, or next to the output file.
     pub fn record_path(&self) -> Option<PathBuf> {
-        let output = self.output.as_deref().filter(|path| !is_no_file(path));
+        let output = self.output.as_deref().filter(|path| !is_not_regular_file(path));
         self.run_record.clone().or_else(|| output.map(beside))
     }
 
@@ -112,7 +112,7 @@ impl MeasureArgs {
     /// Returns an error with the first such file.
     pub fn check_files<'s>(&self, measured: impl Iterator<Item = &'s Source>) -> Result<()> {
         let mut written = self.written();
-        written.retain(|(_, path)| !is_no_file(path));
+        written.retain(|(_, path)| !is_not_regular_file(path));
         for (place, (what, path)) in written.iter().enumerate() {
             let other = written[..place].iter().find(|(_, other)| is_same_file(path, other));
             if let Some((other, _)) = other {

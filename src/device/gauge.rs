@@ -230,7 +230,7 @@ impl Gauge {
 
     fn memory_gbs(&self, l2: usize) -> Result<f64, Failed> {
         let mut sweeps = DeviceSweeps::new(&self.gpu, 32 * l2);
-        sweeps.look(&self.probe, REPETITIONS, None)?;
+        sweeps.measure(&self.probe, REPETITIONS, None)?;
         let Peak::Gpu { copy_gbs, .. } = sweeps.best() else {
             return Err(Failed("the bandwidth of the device was measured on the host".into()));
         };

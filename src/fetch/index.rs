@@ -31,14 +31,14 @@ pub fn collection(
     let addresses: Vec<String> = sites.iter().map(Site::index).collect();
     let key = Key::of(addresses.iter().map(String::as_str));
     let stored =
-        cache.kept(&key).and_then(|(bytes, age)| Some((parse(&bytes, "ssstats.csv").ok()?, age)));
+        cache.get(&key).and_then(|(bytes, age)| Some((parse(&bytes, "ssstats.csv").ok()?, age)));
     let stored = match stored {
         Some((matrices, age)) if age < FRESH => return Ok((matrices, None)),
         other => other,
     };
     let downloaded = download(web, &addresses, pause).and_then(|(bytes, address)| {
         let matrices = parse(&bytes, &address)?;
-        cache.keep(&key, &bytes);
+        cache.put(&key, &bytes);
         Ok(matrices)
     });
     match (downloaded, stored) {

@@ -182,11 +182,11 @@ impl Source {
 
     /// Returns the kind of problem from the file's comment, or the description of the generator.
     pub fn kind(&self, loaded: &Loaded) -> Option<String> {
-        self.made_kind().or_else(|| loaded.market.as_ref()?.kind.clone())
+        self.generator_kind().or_else(|| loaded.market.as_ref()?.kind.clone())
     }
 
     /// Returns the description of the generator; `None` for a file.
-    pub fn made_kind(&self) -> Option<String> {
+    pub fn generator_kind(&self) -> Option<String> {
         match self {
             Self::File(_) => None,
             Self::Generated(generator) => Some(format!("generated: {generator}")),
@@ -205,7 +205,7 @@ impl Opened<'_> {
     }
 
     /// Returns the memory that [`size_hint`](Self::size_hint) needs, in bytes.
-    pub fn bytes_to_announce(&self) -> u64 {
+    pub fn bytes_for_size_hint(&self) -> u64 {
         match self {
             Self::File { .. } => 0,
             Self::Generated(generator) => generator.bytes_for_rows(),
@@ -213,9 +213,9 @@ impl Opened<'_> {
     }
 
     /// Returns the memory in bytes that already holds the contents of a stream.
-    pub fn held(&self) -> u64 {
+    pub fn stream_bytes(&self) -> u64 {
         match self {
-            Self::File { file, .. } => file.held(),
+            Self::File { file, .. } => file.stream_bytes(),
             Self::Generated(_) => 0,
         }
     }

@@ -35,7 +35,7 @@ impl Available {
     }
 
     /// Returns advice for the user if the memory is too small for a matrix.
-    pub fn mend(self) -> &'static str {
+    pub fn advice(self) -> &'static str {
         match self.by {
             MAX_MEMORY => "raise --max-memory, or take a smaller matrix",
             _ => "take a smaller matrix, or a machine with more memory",
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(Available::least([(None, "a"); 4]).bytes, u64::MAX);
         let asked = Available::now(Some(100), 40);
         assert_eq!(asked, Available { bytes: 60, by: "--max-memory" });
-        assert!(asked.mend().starts_with("raise --max-memory"));
+        assert!(asked.advice().starts_with("raise --max-memory"));
         assert_eq!(Available::now(Some(100), 101).bytes, 0);
         assert!(Available::now(None, 0).bytes > 1 << 20, "this machine has memory");
     }

@@ -98,23 +98,23 @@ impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
     }
 
     /// Sets the note that is shown with the result.
-    pub fn noting(self, note: impl Into<String>) -> Self {
+    pub fn with_note(self, note: impl Into<String>) -> Self {
         Self { note: Some(note.into()), ..self }
     }
 
     /// Sets how many bytes of the CSR arrays the product reads in addition to its own arrays.
-    pub fn reading_csr(self, bytes: u64) -> Self {
+    pub fn with_csr_bytes(self, bytes: u64) -> Self {
         Self { csr_bytes: Some(bytes), ..self }
     }
 
     /// Marks the product as computed by version `version` of a library, which uses `extra_bytes` of memory.
-    pub fn by_library(self, version: &str, extra_bytes: Option<u64>) -> Self {
+    pub fn with_library(self, version: &str, extra_bytes: Option<u64>) -> Self {
         Self { extra_bytes, library_version: Some(version.into()), ..self }
     }
 
     /// Sets a function that wakes the library's threads. A sample with cold caches then need not start with
     /// sleeping threads as well.
-    pub fn woken_by(self, wake: fn()) -> Self {
+    pub fn with_wake(self, wake: fn()) -> Self {
         Self { wake: Some(wake), ..self }
     }
 

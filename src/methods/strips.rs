@@ -16,7 +16,7 @@ use crate::matrix::order::Permutation;
 use crate::memory::extent::Extent;
 use crate::method::{Parameter, Request, Unavailable};
 use crate::scalar::Scalar;
-use crate::simd::MOST_LANES;
+use crate::simd::MAX_LANES;
 use crate::team::DisjointMut;
 
 /// The arrangement of the strips in memory.
@@ -163,7 +163,7 @@ impl<T: Scalar> Strips<T> {
     /// # Errors
     /// Returns an error that names the first invariant that does not hold.
     pub fn check(&self, cols: usize) -> anyhow::Result<()> {
-        ensure!((1..=MOST_LANES).contains(&self.lanes), "LANES: {} lanes", self.lanes);
+        ensure!((1..=MAX_LANES).contains(&self.lanes), "LANES: {} lanes", self.lanes);
         let places = self.values.len();
         ensure!(
             places == self.column_indices.len(),

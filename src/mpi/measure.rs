@@ -151,7 +151,7 @@ impl<'a, T: Sent> Trial<'a, T> {
         }
         let batch = round.batch(product);
         let (turn, mut products, mut spent) = (self.bench.clock.now(), 0, Duration::ZERO);
-        while round.goes_on(products, spent) {
+        while round.continues(products, spent) {
             let time = self.time(ready, batch)?;
             ready.samples.push(Sample { products: batch, seconds: time.as_secs_f64() });
             products += batch;

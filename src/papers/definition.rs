@@ -146,14 +146,14 @@ impl Experiment {
         let path = path.with_file_name(file);
         let text = std::fs::read_to_string(&path)
             .map_err(|error| DefinitionError::Unreadable { path: path.clone(), error })?;
-        experiment.knowing(&path.display().to_string(), &text)
+        experiment.with_published(&path.display().to_string(), &text)
     }
 
     /// Adds the published times of a text. `file` is the name of the text in messages.
     ///
     /// # Errors
     /// Returns an error if the text is invalid.
-    pub fn knowing(self, file: &str, text: &str) -> Result<Self, DefinitionError> {
+    pub fn with_published(self, file: &str, text: &str) -> Result<Self, DefinitionError> {
         let wrong = |what| DefinitionError::Content { file: file.to_owned(), what };
         Ok(Self { known: Published::parse(text).map_err(wrong)?, ..self })
     }

@@ -81,7 +81,7 @@ pub fn experiments() -> impl Iterator<Item = Experiment> {
         let experiment = experiment.expect("a test parses all definitions");
         match &experiment.published {
             Some(file) => {
-                experiment.clone().knowing(file, PUBLISHED).expect("a test parses the file")
+                experiment.clone().with_published(file, PUBLISHED).expect("a test parses the file")
             }
             None => experiment,
         }

@@ -72,11 +72,11 @@ impl Store {
             runs: BTreeMap::new(),
         };
         if store.rows_path().is_file() {
-            RowFile::mend::<Row>(&store.rows_path())?;
+            RowFile::repair::<Row>(&store.rows_path())?;
             lines::read(&store.rows_path())?.into_iter().for_each(|line| store.index(line));
         }
         if store.stages_path().is_file() {
-            RowFile::mend::<StageRow>(&store.stages_path())?;
+            RowFile::repair::<StageRow>(&store.stages_path())?;
             let stages = of_csv(fs::File::open(store.stages_path())?);
             store.stages = stages.with_context(|| store.stages_path().display().to_string())?;
         }

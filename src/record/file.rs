@@ -18,7 +18,7 @@ pub struct RowFile {
 
 /// Returns whether `path` exists but is not a regular file, such as a pipe or a terminal. Rows can be written to it,
 /// but none can be read.
-pub fn is_no_file(path: &Path) -> bool {
+pub fn is_not_regular_file(path: &Path) -> bool {
     path.exists() && !path.is_file()
 }
 
@@ -81,7 +81,7 @@ impl RowFile {
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, or if it has an incomplete row and cannot be written.
-    pub fn mend<R: Serialize + Default>(path: &Path) -> Result<(), RowFileError> {
+    pub fn repair<R: Serialize + Default>(path: &Path) -> Result<(), RowFileError> {
         let text = std::fs::read(path);
         let text = text.map_err(|error| RowFileError::Closed { path: path.to_owned(), error })?;
         if !whole::<R>(&text).is_ok_and(|end| end < text.len() as u64) {
@@ -153,7 +153,7 @@ fn alone(path: &Path) -> Result<File, RowFileError> {
 ///
 /// # Errors
 /// Returns an error if the file cannot be read.
-pub fn whole_rows<R: Serialize + Default>(path: &Path) -> io::Result<Vec<u8>> {
+pub fn complete_rows<R: Serialize + Default>(path: &Path) -> io::Result<Vec<u8>> {
     let mut text = std::fs::read(path)?;
     if let Ok(end) = whole::<R>(&text) {
         text.truncate(end as usize);
@@ -312,7 +312,7 @@ mod tests {
             fs::write(&path, text).unwrap();
             let message = RowFile::open::<Named>(&path).err().unwrap().to_string();
             assert!(message.contains(expected), "{message}");
-            RowFile::mend::<Named>(&path).unwrap();
+            RowFile::repair::<Named>(&path).unwrap();
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
     }
@@ -326,10 +326,10 @@ mod tests {
         fs::write(&path, torn).unwrap();
         let writing = fs::File::open(&path).unwrap();
         writing.lock().unwrap();
-        RowFile::mend::<Named>(&path).unwrap();
+        RowFile::repair::<Named>(&path).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), torn);
         drop(writing);
-        RowFile::mend::<Named>(&path).unwrap();
+        RowFile::repair::<Named>(&path).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), whole);
     }
 }

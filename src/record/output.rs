@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile, PersistError};
 
-use super::file::is_no_file;
+use super::file::is_not_regular_file;
 use crate::cache::{PUBLIC, folder_of};
 
 /// Why a file cannot be written.
@@ -83,7 +83,7 @@ impl<'a> Output<'a> {
     pub fn file(path: &Path, force: bool) -> Result<Self, OutputError> {
         check(path, force)?;
         let failed = |error| OutputError::Failed { path: path.to_owned(), error };
-        let to = match is_no_file(path) {
+        let to = match is_not_regular_file(path) {
             true => To::Device(OpenOptions::new().write(true).open(path).map_err(failed)?),
             false => To::Temporary(Some(temporary_file(path).map_err(failed)?)),
         };

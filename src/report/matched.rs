@@ -48,7 +48,7 @@ pub fn ratios<'a>(of: &Fastest<'a>, over: &Fastest) -> Vec<(&'a RecordedRow, f64
 }
 
 /// Returns the fastest rows among those that are selected, correct and timed.
-pub fn meant<'a>(lines: &[&'a RecordedRow], select: &Select) -> Fastest<'a> {
+pub fn selected<'a>(lines: &[&'a RecordedRow], select: &Select) -> Fastest<'a> {
     fastest(lines.iter().copied().filter(|line| select.meets(line)))
 }
 
@@ -60,7 +60,7 @@ pub fn speeds<'a>(
     of: &Select,
     over: &Select,
 ) -> Vec<(&'a RecordedRow, f64)> {
-    ratios(&meant(lines, of), &meant(lines, over))
+    ratios(&selected(lines, of), &selected(lines, over))
 }
 
 /// Returns a number of each selected row that is correct and timed, in the order of the rows; rows without the
@@ -83,8 +83,8 @@ pub fn best_share(
     among: &[Select],
     slower: f64,
 ) -> Option<(f64, usize)> {
-    let others: Vec<_> = among.iter().map(|select| meant(lines, select)).collect();
-    let wins = meant(lines, of).into_iter().filter_map(|(key, (_, ms))| {
+    let others: Vec<_> = among.iter().map(|select| selected(lines, select)).collect();
+    let wins = selected(lines, of).into_iter().filter_map(|(key, (_, ms))| {
         let times = others.iter().map(|other| Some(other.get(&key)?.1));
         let times: Option<Vec<_>> = times.collect();
         Some(times?.iter().all(|&other| slower * ms <= other))

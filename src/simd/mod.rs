@@ -74,7 +74,7 @@ pub trait Vector<T>: Copy {
     /// The number of values per register.
     const LANES: usize;
     /// The mask in which the bits of all lanes are set.
-    const ALL: Mask = Mask::MAX >> (MOST_LANES - Self::LANES);
+    const ALL: Mask = Mask::MAX >> (MAX_LANES - Self::LANES);
     /// Returns a register of zeros.
     /// # Safety
     /// The machine supports the instruction set of the register.
@@ -134,7 +134,7 @@ pub trait Vector<T>: Copy {
 }
 
 /// The number of lanes of the widest register.
-pub const MOST_LANES: usize = 16;
+pub const MAX_LANES: usize = 16;
 
 /// The register types of a precision. CSR kernels use the narrow ones because rows are short. Formats that
 /// assign one row to each lane use the widest.
@@ -359,7 +359,7 @@ mod tests {
                         assert!(!V::load(values.as_ptr()).finite(), "{bad:?} in lane {lanes}");
                     }
                 }
-                assert!(ramp.finite() && V::LANES <= MOST_LANES);
+                assert!(ramp.finite() && V::LANES <= MAX_LANES);
                 assert_eq!(V::fused(values[1], values[2], values[3]).widen(), 10.0);
             }
         }

@@ -52,7 +52,7 @@ fn outcome_of(method: &Method) -> Outcome {
         clock: &FakeClock::new(Duration::from_micros(3)),
         interrupted: &AtomicBool::new(false),
         settings: &Settings { iterations: Some(20), ..Settings::new(Protocol::MergeSpmv) },
-        tell: &|_| (),
+        report: &|_| (),
         entropy: || 1,
     };
     Trial::new(&bench, &csr).on_host(&[method.into()]).unwrap().outcomes.remove(0)

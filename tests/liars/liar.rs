@@ -152,7 +152,7 @@ pub fn outcome(liar: Liar, csr: &Csr<f64>, settings: &Settings, entropy: fn() ->
         clock: &SharedClock,
         interrupted: &AtomicBool::new(false),
         settings,
-        tell: &|_| (),
+        report: &|_| (),
         entropy,
     };
     let report = Trial::new(&bench, csr).on_host(&[(&method).into()]);

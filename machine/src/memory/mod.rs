@@ -82,8 +82,8 @@ impl Memory {
     }
 
     /// Returns the total size of all buffers in bytes: now, and the maximum so far.
-    pub fn held(&self) -> (u64, u64) {
-        self.regions.held()
+    pub fn allocated_bytes(&self) -> (u64, u64) {
+        self.regions.allocated_bytes()
     }
 
     /// Returns the offset and the size of the buffer that contains `bytes` bytes at an address.

@@ -101,7 +101,7 @@ impl Regions {
         self.buffers
     }
 
-    pub fn held(&self) -> (u64, u64) {
+    pub fn allocated_bytes(&self) -> (u64, u64) {
         (self.held, self.peak)
     }
 
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(regions.around(second + size - 1), Some((second, size)));
         assert_eq!(regions.around(second + size), None);
         assert!([first, second, third, small].iter().all(|&offset| regions.release(offset)));
-        assert_eq!((regions.buffers(), regions.held()), (0, (0, 3 * 4096 + 100)));
+        assert_eq!((regions.buffers(), regions.allocated_bytes()), (0, (0, 3 * 4096 + 100)));
     }
 
     #[test]

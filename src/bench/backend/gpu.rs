@@ -274,13 +274,13 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
     }
 
     fn measure_peak(&mut self) -> Result<(), Failed> {
-        self.sweeps.look(&self.probe, PEAK_REPETITIONS, self.evictor.as_ref())
+        self.sweeps.measure(&self.probe, PEAK_REPETITIONS, self.evictor.as_ref())
     }
 
     fn cache_gbs(&mut self, bytes: u64) -> Result<f64, Failed> {
         let bytes = bytes.min(self.gpu().facts().l2_bytes) as usize;
         let mut sweeps = DeviceSweeps::new(self.gpu(), bytes);
-        sweeps.look(&self.probe, PEAK_REPETITIONS, None)?;
+        sweeps.measure(&self.probe, PEAK_REPETITIONS, None)?;
         Ok(sweeps.best().gbs())
     }
 

@@ -155,7 +155,7 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         clock.pause(SETTLE);
         for _ in 0..PEAK_REPETITIONS {
             let evict = self.evictor.as_mut().map(|evictor| move || evictor.evict(team));
-            self.sweeps.look(team, clock, evict);
+            self.sweeps.measure(team, clock, evict);
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ pub struct Bench<'a> {
     /// How methods are measured.
     pub settings: &'a Settings,
     /// Called with the progress of the measurement.
-    pub tell: &'a dyn Fn(News),
+    pub report: &'a dyn Fn(News),
     /// Returns a number that no method can predict: it seeds the choice of when and how x and y change between samples.
     pub entropy: fn() -> u64,
 }

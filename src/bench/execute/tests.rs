@@ -65,7 +65,7 @@ fn measure_all(settings: Settings, methods: &[Method]) -> (Report, String) {
         clock: &TestClock,
         interrupted: &AtomicBool::new(false),
         settings: &settings,
-        tell: &|_| (),
+        report: &|_| (),
         entropy: || 1,
     };
     let choices: Vec<_> = methods.iter().map(Choice::from).collect();
@@ -138,7 +138,7 @@ fn unsteady<'a>(csr: &'a Csr<f64>, noisy: usize) -> Result<Prepared<'a, f64>, Un
         products += 1;
         Ok(())
     })
-    .noting("first"))
+    .with_note("first"))
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn interrupted_at(at: usize) -> (Vec<String>, Option<Vec<usize>>) {
         clock: &TestClock,
         interrupted: &FLAG,
         settings: &settings(),
-        tell: &|_| (),
+        report: &|_| (),
         entropy: || 1,
     };
     let methods = [method(by_product), method(|_, _| Err(Unavailable("absent".into())))];
@@ -311,7 +311,7 @@ fn a_matrix_that_was_permuted_wrongly_is_detected() {
             clock: &TestClock,
             interrupted: &AtomicBool::new(false),
             settings: &settings,
-            tell: &|_| (),
+            report: &|_| (),
             entropy: || 1,
         };
         let is_right = |csr: &Csr<f64>| {

@@ -128,7 +128,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         // Eviction is not part of a sample's time, but of the time that `min_time` and `max_time` limit. Changes of x,
         // verification and refreshing products are part of neither.
         let (mut products, mut spent, mut samples) = (0, Duration::ZERO, Vec::new());
-        while self.round.goes_on(products, spent)
+        while self.round.continues(products, spent)
             && clock.now() - begin <= left
             && !self.interrupted()
         {
@@ -152,7 +152,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             products += batch;
             if changes && !feeds_back {
                 self.verify(ready)?;
-                if self.round.goes_on(products, spent) {
+                if self.round.continues(products, spent) {
                     self.refresh(ready)?;
                 }
             }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use super::same::differences_of_shares;
 use crate::cli::args::CorpusArgs;
 use crate::matrix::source::Source;
-use crate::record::file::{RowFile, is_no_file, whole_rows};
+use crate::record::file::{RowFile, complete_rows, is_not_regular_file};
 use crate::record::row::Row;
 use crate::record::run::{RowKey, RunRecord};
 use crate::record::write::Format;
@@ -41,7 +41,7 @@ pub fn open(args: &CorpusArgs, format: Format) -> Result<(Option<RowFile>, Begun
         measure.exports.refuse(why)?;
     }
     let nothing = Begun::default();
-    let Some(path) = measure.output.as_ref().filter(|path| !is_no_file(path)) else {
+    let Some(path) = measure.output.as_ref().filter(|path| !is_not_regular_file(path)) else {
         return measure.check_new().map(|()| (None, nothing));
     };
     if format != Format::Csv {
@@ -121,7 +121,7 @@ pub fn read_record(path: &Path) -> Result<RunRecord> {
 pub fn read_rows(path: &Path, run: &RunRecord) -> Result<HashMap<String, Vec<Row>>> {
     let shown = path.display();
     let mut rows: HashMap<String, Vec<Row>> = HashMap::new();
-    let text = whole_rows::<Row>(path).with_context(|| format!("cannot read {shown}"))?;
+    let text = complete_rows::<Row>(path).with_context(|| format!("cannot read {shown}"))?;
     if text.is_empty() {
         return Ok(rows); // a shard without matrices
     }

@@ -59,7 +59,7 @@ impl Session<'_> {
             clock: *clock,
             interrupted,
             settings,
-            tell: &news,
+            report: &news,
             entropy: rand::random,
         };
         let mut trial =

@@ -39,14 +39,14 @@ impl Precompiled {
     /// Returns the machine code of `unit` if its entry exists and is complete.
     pub fn get(&self, unit: &Unit) -> Option<Vec<u8>> {
         let key = unit.key();
-        let (entry, _) = self.kernels.iter().find_map(|(_, kernels)| kernels.kept(&key))?;
+        let (entry, _) = self.kernels.iter().find_map(|(_, kernels)| kernels.get(&key))?;
         let mut cubin = Vec::new();
         ZlibDecoder::new(&*entry).read_to_end(&mut cubin).ok()?;
         Some(cubin)
     }
 
     /// Adds the machine code of `unit`, made by `compiler` for an architecture, to `folder`.
-    pub fn keep(
+    pub fn store(
         folder: &Path,
         architecture: (u32, u32),
         compiler: &Nvrtc,
@@ -56,7 +56,7 @@ impl Precompiled {
         let mut entry = ZlibEncoder::new(Vec::new(), Compression::best());
         entry.write_all(cubin)?;
         let kernels = CacheFolder::shared(place(folder, architecture, compiler.version()));
-        kernels.keep(&unit.key(), &entry.finish()?);
+        kernels.put(&unit.key(), &entry.finish()?);
         Ok(())
     }
 }

@@ -28,7 +28,7 @@ impl Driver for Model {
 
     fn memory(&self) -> Result<(u64, u64), Failed> {
         self.check_alive()?;
-        let (held, _) = self.machine.borrow().memory.held();
+        let (held, _) = self.machine.borrow().memory.allocated_bytes();
         let room = self.facts.memory_bytes;
         Ok((room.saturating_sub(held), room))
     }
@@ -36,7 +36,7 @@ impl Driver for Model {
     fn allocate(&self, bytes: usize) -> Result<Address, Failed> {
         self.check_no_capture("an allocation")?;
         let memory = &mut self.machine.borrow_mut().memory;
-        let room = memory.held().0 + bytes as u64 <= self.facts.memory_bytes;
+        let room = memory.allocated_bytes().0 + bytes as u64 <= self.facts.memory_bytes;
         let address = room.then(|| memory.allocate(bytes)).flatten();
         address.ok_or_else(|| Failed(format!("out of memory for {bytes} bytes")))
     }

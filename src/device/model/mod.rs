@@ -179,7 +179,7 @@ impl Model {
     /// Returns a function that returns the maximum total size of all buffers so far, in bytes.
     pub fn peak(&self) -> impl Fn() -> u64 + use<> {
         let machine = self.machine.clone();
-        move || machine.borrow().memory.held().1
+        move || machine.borrow().memory.allocated_bytes().1
     }
 
     /// Sets a function that returns the text to compile instead of each program's text.

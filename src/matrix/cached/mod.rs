@@ -151,7 +151,7 @@ impl Loaded {
     /// Writes the matrix to the cache if it was just parsed and a cache is used. A failure only results in a
     /// note. The entry is on the disk when this returns, so that nothing is written while products are timed.
     /// The file is read again within `bounds` to compute its hash.
-    pub fn keep(&mut self, bounds: ReadBounds) {
+    pub fn write_to_cache(&mut self, bounds: ReadBounds) {
         let Some(pending) = self.pending.take() else { return };
         if let Err(error) = pending.write(self, bounds) {
             let place = pending.place.display();

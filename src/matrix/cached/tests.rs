@@ -36,7 +36,7 @@ impl Place {
 
     fn load(&self, expand: bool) -> Loaded {
         let mut loaded = self.cache.load(&self.path(), expand).unwrap();
-        loaded.keep(ReadBounds::NONE);
+        loaded.write_to_cache(ReadBounds::NONE);
         loaded
     }
 
@@ -92,7 +92,7 @@ fn the_computed_symmetry_is_cached_too() {
     let place = Place::new(&TEXT.replace("symmetric", "general"));
     let mut first = place.cache.load(&place.path(), true).unwrap();
     assert_eq!(first.pattern_symmetry(), Some(1.0 / 3.0));
-    first.keep(ReadBounds::NONE);
+    first.write_to_cache(ReadBounds::NONE);
     assert_eq!(place.load(true).market.unwrap().symmetry, Some(1.0 / 3.0));
 }
 
@@ -102,7 +102,7 @@ fn a_cached_number_is_restored_bit_for_bit() {
     let place = Place::new(TEXT);
     let mut loaded = place.cache.load(&place.path(), true).unwrap();
     loaded.market.as_mut().unwrap().symmetry = Some(0.9963930635838151);
-    loaded.keep(ReadBounds::NONE);
+    loaded.write_to_cache(ReadBounds::NONE);
     assert_eq!(place.load(true).market.unwrap().symmetry, Some(0.9963930635838151));
 }
 
@@ -142,7 +142,7 @@ fn a_file_that_changes_while_it_is_read_is_not_cached() {
     let place = Place::new(TEXT);
     let mut loaded = place.cache.load(&place.path(), true).unwrap();
     place.write(&TEXT.replace("3 2 5", "3 2 6"), Duration::from_secs(1_000_001));
-    loaded.keep(ReadBounds::NONE);
+    loaded.write_to_cache(ReadBounds::NONE);
     let note = loaded.note.unwrap();
     assert!(note.ends_with(": the file changed while it was read"), "{note}");
     assert_eq!(place.entries(), [""; 0].map(PathBuf::from));
@@ -165,7 +165,7 @@ fn a_file_that_changes_without_a_new_time_is_not_cached() {
     place.write(TEXT, ahead);
     let mut loaded = place.cache.load(&place.path(), true).unwrap();
     place.write(&TEXT.replace("3 2 5", "3 2 6"), ahead);
-    loaded.keep(ReadBounds::NONE);
+    loaded.write_to_cache(ReadBounds::NONE);
     assert!(place.load(true).csr.values.contains(&6.0));
 }
 
@@ -277,7 +277,7 @@ fn an_entry_that_shrinks_while_it_is_read_is_damaged() {
 fn a_file_whose_hashing_is_interrupted_is_not_cached() {
     let place = Place::new(TEXT);
     let mut loaded = place.cache.load(&place.path(), true).unwrap();
-    loaded.keep(ReadBounds::new(&AtomicBool::new(true), u64::MAX, ""));
+    loaded.write_to_cache(ReadBounds::new(&AtomicBool::new(true), u64::MAX, ""));
     assert!(place.entries().is_empty());
     let note = loaded.note.unwrap();
     assert!(note.ends_with(": interrupted while it was read"), "{note}");

@@ -60,7 +60,7 @@ impl<'c> Input<'c> {
     }
 
     /// Returns the number of bytes that are stored in memory.
-    pub fn held(&self) -> u64 {
+    pub fn stream_bytes(&self) -> u64 {
         if self.is_stream() { self.size } else { 0 }
     }
 

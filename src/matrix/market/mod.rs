@@ -127,8 +127,8 @@ impl<'c> Opened<'c> {
     }
 
     /// Returns the memory in bytes that holds the contents of a stream; 0 for a file.
-    pub fn held(&self) -> u64 {
-        self.text.input.held()
+    pub fn stream_bytes(&self) -> u64 {
+        self.text.input.stream_bytes()
     }
 
     /// Returns the size of the matrix according to the header of the file.
@@ -185,7 +185,7 @@ fn parse(text: &Text, options: &Options) -> Result<Market, Stop> {
     let mut lines = text.lines(options.chunk);
     let (header, kind) = Header::read(&mut lines)?;
     header.check_entries(&lines)?;
-    let needs = size_hint(&header, text, options).bytes().saturating_add(text.input.held());
+    let needs = size_hint(&header, text, options).bytes().saturating_add(text.input.stream_bytes());
     text.input.bounds().allow(needs).map_err(Fault::from)?;
     let entries = match header.format {
         Format::Coordinate => {

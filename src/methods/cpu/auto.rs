@@ -42,7 +42,7 @@ fn prepare<'a, T: Scalar + Lanes>(
     let takes = |(name, _): &&(&str, _)| method.parameters.iter().any(|known| known.name == *name);
     let given = request.given.iter().filter(takes).copied().collect();
     let picked = Choice { method: &method, given }.name();
-    Ok(prepared.noting(format!("picked {picked}")).reading_csr(csr_bytes))
+    Ok(prepared.with_note(format!("picked {picked}")).with_csr_bytes(csr_bytes))
 }
 
 fn choose<T>(csr: &Csr<T>, expected_products: usize) -> Method {

@@ -47,7 +47,7 @@ fn prepare<'a, T: Scalar + Lanes>(
         multiply(csr, &pieces, team, isa, Operands { alpha, x, beta }, y);
         Ok(())
     })
-    .noting(format!("blocks of {shape}")))
+    .with_note(format!("blocks of {shape}")))
 }
 
 /// Computes y ← αAx + βy, with one piece of the rows per thread.

@@ -46,7 +46,7 @@ fn prepare<'a, T: AtomicAdd + Lanes>(
         };
         return Ok(Prepared::new(csr, bytes, product)
             .transposing(true)
-            .reading_csr(csr.entry_bytes()));
+            .with_csr_bytes(csr.entry_bytes()));
     }
     let mut carries = Carries::new(team.len());
     Ok(Prepared::new(csr, bytes + carries.bytes(), move |alpha, x, beta, y| {
@@ -54,7 +54,7 @@ fn prepare<'a, T: AtomicAdd + Lanes>(
         carries.add_product(coordinates, team, isa, Operands { alpha, x, beta }, y);
         Ok(())
     })
-    .reading_csr(csr.entry_bytes()))
+    .with_csr_bytes(csr.entry_bytes()))
 }
 
 /// Computes y += αAᵀx.

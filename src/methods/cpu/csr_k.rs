@@ -83,7 +83,7 @@ pub fn prepare<'a, T: Scalar + Lanes>(
     match RowOrder::of(csr, request) {
         RowOrder::BandK(coarsening) => permuted_product(csr, coarsening, sizes, request),
         RowOrder::Natural(None) => natural_product(csr, sizes, request),
-        RowOrder::Natural(Some(note)) => natural_product(csr, sizes, request).noting(note),
+        RowOrder::Natural(Some(note)) => natural_product(csr, sizes, request).with_note(note),
     }
 }
 
@@ -101,7 +101,7 @@ fn natural_product<'a, T: Scalar + Lanes>(
         matrix.multiply(Operands { alpha, x, beta }, y, team, isa);
         Ok(())
     })
-    .reading_csr(csr.bytes())
+    .with_csr_bytes(csr.bytes())
 }
 
 /// Prepares the product in Band-k order: each product permutes x, computes Listing 1, and un-permutes y.

@@ -11,7 +11,7 @@ use crate::matrix::Csr;
 use crate::method::{Code, Method, Operations, Prepared, Request, Setup, Unavailable};
 use crate::methods::strips::{self, Strips};
 use crate::scalar::Scalar;
-use crate::simd::{Lanes, MOST_LANES};
+use crate::simd::{Lanes, MAX_LANES};
 
 /// The method `ell`.
 pub const METHOD: Method = Method {
@@ -37,5 +37,5 @@ fn prepare<'a, T: Scalar + Lanes>(
 /// Returns the number of places from one entry of a row to the next: an odd number of registers, because
 /// with powers of two all entries of a row would map to the same cache set.
 pub fn pitch(rows: usize) -> usize {
-    (rows.div_ceil(MOST_LANES) | 1) * MOST_LANES
+    (rows.div_ceil(MAX_LANES) | 1) * MAX_LANES
 }

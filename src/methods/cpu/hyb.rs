@@ -55,7 +55,7 @@ fn prepare<'a, T: Scalar + Lanes>(
         carries.add_product(rest.coordinates(), team, isa, added, y);
         Ok(())
     };
-    Ok(Prepared::new(csr, bytes, product).noting(note))
+    Ok(Prepared::new(csr, bytes, product).with_note(note))
 }
 
 impl<T: Scalar> Rest<T> {

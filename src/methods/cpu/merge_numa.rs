@@ -100,7 +100,7 @@ fn prepare_on<'a, T: Scalar + Lanes>(
         fix_up(parts.iter().map(|part| &part.carry), alpha, y);
         Ok(())
     };
-    Ok(Prepared::new(csr, extra_bytes, product).noting(note))
+    Ok(Prepared::new(csr, extra_bytes, product).with_note(note))
 }
 
 impl<'a, T: Scalar> Part<'a, T> {

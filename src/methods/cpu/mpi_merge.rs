@@ -37,5 +37,5 @@ fn prepare<'a, T: Scalar + Lanes>(
         consume(isa, csr, path, Operands { alpha, x, beta }, y, prefetch);
         Ok(())
     };
-    Ok(Prepared::new(csr, 0, product).noting("1 rank, no communication"))
+    Ok(Prepared::new(csr, 0, product).with_note("1 rank, no communication"))
 }

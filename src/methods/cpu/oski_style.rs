@@ -60,7 +60,7 @@ fn prepare<'a, T: Scalar + Lanes>(
         multiply(csr, &pieces, team, isa, Operands { alpha, x, beta }, y);
         Ok(())
     };
-    Ok(Prepared::new(csr, bytes, product).noting(note))
+    Ok(Prepared::new(csr, bytes, product).with_note(note))
 }
 
 /// Returns the shape with the greatest P / F.

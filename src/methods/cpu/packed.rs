@@ -39,7 +39,7 @@ use crate::matrix::Csr;
 use crate::memory::extent::Extent;
 use crate::method::{Code, Method, Operations, Parameter, Prepared, Request, Setup, Unavailable};
 use crate::scalar::Scalar;
-use crate::simd::{Lanes, MOST_LANES};
+use crate::simd::{Lanes, MAX_LANES};
 use crate::team::DisjointMut;
 use build::{Packing, pack};
 use kernel::Multiply;
@@ -115,7 +115,7 @@ fn prepare<'a, T: Scalar + Lanes>(
         }
         Ok(())
     })
-    .reading_csr(longest_bytes))
+    .with_csr_bytes(longest_bytes))
 }
 
 /// Returns an upper bound of the bytes of the streams (bands of values with holes, or values with fewer
@@ -137,8 +137,8 @@ fn cut<T>(csr: &Csr<T>, nonzeros: usize) -> Vec<Range<usize>> {
     while start < csr.rows {
         let full = (csr.row_offsets[start] as usize / nonzeros + 1) * nonzeros;
         let end = csr.row_offsets.partition_point(|&offset| (offset as usize) < full);
-        let many = end - start >= 4 * MOST_LANES;
-        let end = if many { end.next_multiple_of(MOST_LANES) } else { end };
+        let many = end - start >= 4 * MAX_LANES;
+        let end = if many { end.next_multiple_of(MAX_LANES) } else { end };
         let end = end.clamp(start + 1, start + WINDOW_ROWS).min(csr.rows);
         windows.push(start..end);
         start = end;

@@ -46,7 +46,7 @@ fn prepare<'a, T: Scalar + MulAcc>(
         }
         Ok(())
     };
-    Ok(Prepared::new(csr, 0, product).by_library(&version(), extra_bytes))
+    Ok(Prepared::new(csr, 0, product).with_library(&version(), extra_bytes))
 }
 
 /// Returns the version of sprs that this program is built with, read from the lock file.

@@ -16,7 +16,7 @@ use crate::methods::debug_check;
 use crate::methods::fill::recompute_non_finite;
 use crate::methods::strips::{Layout, Strip, Strips, entries};
 use crate::scalar::Scalar;
-use crate::simd::{Kernel, Lanes, MOST_LANES, Vector, prefetch};
+use crate::simd::{Kernel, Lanes, MAX_LANES, Vector, prefetch};
 use crate::team::DisjointMut;
 
 /// The prefetch distance in places. Columns that are far apart are more streams than the hardware
@@ -53,7 +53,7 @@ impl<T: Scalar + Lanes> Strips<T> {
             });
             Ok(())
         })
-        .noting(note)
+        .with_note(note)
     }
 }
 
@@ -77,11 +77,11 @@ impl<T: Scalar> Kernel<T> for StripRows<'_, T> {
     #[inline(always)]
     fn run<V: Vector<T>>(self) {
         assert_eq!(V::LANES, self.strips.lanes);
-        let mut sums = [T::zero(); MOST_LANES];
+        let mut sums = [T::zero(); MAX_LANES];
         for index in self.share.clone() {
             let strip = self.strips.strip(index);
             // SAFETY: `strip` is one of the strips and has as many lanes as V, which by LANES are at most
-            // `MOST_LANES`.
+            // `MAX_LANES`.
             let finite = unsafe {
                 let sum: V = self.sum(strip);
                 sum.store(sums.as_mut_ptr());

@@ -40,9 +40,9 @@ fn prepare<'a, T: Value>(
     let offsets = csr.row_offsets.to_vec()?;
     let picked = |method: &Method| {
         let prepare = method.prepare_on_gpu::<T>().expect("a method of the GPU");
-        let prepared = prepare(csr, request)?.noting(format!("picked {}", method.name));
+        let prepared = prepare(csr, request)?.with_note(format!("picked {}", method.name));
         let csr_bytes = method.csr_bytes(csr.host.bytes(), &prepared);
-        Ok(prepared.reading_csr(csr_bytes))
+        Ok(prepared.with_csr_bytes(csr_bytes))
     };
     if !is_regular(&offsets) {
         return picked(&hola::METHOD);

@@ -111,5 +111,5 @@ fn prepare<'a, T: Value>(
         let left: [&dyn Argument; 5] = [&seams, &first_rows, &carries, y, &alpha];
         add_carries.launch((seams as usize).div_ceil(SEAMS_BLOCK), SEAMS_BLOCK, 0, &left)
     })
-    .noting(note))
+    .with_note(note))
 }

@@ -72,7 +72,7 @@ fn prepare<'a, T: Value>(
             &[&csr.rows(), &offsets, &columns, &values, x, y, &alpha, &beta],
         )
     });
-    Ok(product.noting(format!("blocks of {shape}, {lanes} threads per row of blocks")))
+    Ok(product.with_note(format!("blocks of {shape}, {lanes} threads per row of blocks")))
 }
 
 /// Converts the matrix to blocks of the requested shape.

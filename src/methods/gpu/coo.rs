@@ -65,7 +65,7 @@ fn prepare<'a, T: Value>(
         let DeviceCsr { column_indices, values, .. } = csr;
         adding.run((&row_indices, column_indices, values), alpha, x, y)
     })
-    .reading_csr(csr.host.entry_bytes()))
+    .with_csr_bytes(csr.host.entry_bytes()))
 }
 
 /// The launch that adds the products of coordinate entries to y.

@@ -52,7 +52,7 @@ fn prepare<'a, T: Value>(
     let host = csr.download()?;
     let width = host.row_lengths().max().unwrap_or(0) as usize;
     let (ell, note) = Ell::new(csr, &host, width, kernel, block)?;
-    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| ell.run(alpha, x, beta, y)).noting(note))
+    Ok(Prepared::on_gpu(csr, move |alpha, x, beta, y| ell.run(alpha, x, beta, y)).with_note(note))
 }
 
 /// Returns the requested number of threads per block.

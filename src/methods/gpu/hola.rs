@@ -206,7 +206,7 @@ fn prepare<'a, T: Value>(
         hola.run(csr, (alpha, x, beta), y, &nothing)
     });
     Ok(match note {
-        Some(note) => product.noting(note),
+        Some(note) => product.with_note(note),
         None => product,
     })
 }

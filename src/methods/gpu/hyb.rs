@@ -51,5 +51,5 @@ fn prepare<'a, T: Value>(
         ell.run(alpha, x, beta, y)?;
         adding.run((&row_indices, &column_indices, &values), alpha, x, y)
     });
-    Ok(product.noting(note))
+    Ok(product.with_note(note))
 }

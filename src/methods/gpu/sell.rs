@@ -58,5 +58,5 @@ fn prepare<'a, T: Value>(
             &[&csr.rows(), &offsets, &order, &column_indices, &values, x, y, &alpha, &beta],
         )
     });
-    Ok(product.noting(note))
+    Ok(product.with_note(note))
 }

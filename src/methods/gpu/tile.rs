@@ -104,5 +104,5 @@ fn prepare<'a, T: Value>(
         add_units.launch(grid, block, 0, &[&sizes[..], &matrix, &vectors].concat())?;
         add_apart.run((&apart.0, &apart.1, &apart.2), alpha, x, y)
     })
-    .noting(tiles.describe()))
+    .with_note(tiles.describe()))
 }

@@ -65,7 +65,7 @@ where
     let product = move |alpha: T, x: &Buffer<T>, beta: T, y: &mut Buffer<T>| {
         operation.multiply(alpha, x, beta, y)
     };
-    let prepared = Prepared::on_gpu(csr, product).by_library(&sparse.version(), None);
+    let prepared = Prepared::on_gpu(csr, product).with_library(&sparse.version(), None);
     Ok(prepared.transposing(transpose))
 }
 

@@ -66,7 +66,7 @@ fn prepare<'a, T: Value>(
     };
     let call = Call { algorithm: Algorithm::BsrAlg1, preprocess: false };
     let prepared = cusparse::prepare(csr, request, call, format, arrays)?;
-    Ok(prepared.noting(format!("blocks of {shape}")))
+    Ok(prepared.with_note(format!("blocks of {shape}")))
 }
 
 /// Converts the matrix to blocks of the requested or cheapest shape; each block is stored column by column.

@@ -43,7 +43,7 @@ fn prepare<'a, T: Value, const SECOND: bool>(
     let algorithm = if SECOND { Algorithm::CooAlg2 } else { Algorithm::CooAlg1 };
     let call = Call { algorithm, preprocess: false };
     let prepared = cusparse::prepare(csr, request, call, format, row_indices)?;
-    Ok(prepared.reading_csr(csr.host.entry_bytes()))
+    Ok(prepared.with_csr_bytes(csr.host.entry_bytes()))
 }
 
 fn row_indices(row_offsets: &[u32]) -> Vec<u32> {

@@ -71,6 +71,6 @@ fn prepare<'a, T: Scalar + Routines>(
         Ok(())
     })
     .transposing(transpose)
-    .by_library(&mkl.version, None)
-    .woken_by(mkl::wake))
+    .with_library(&mkl.version, None)
+    .with_wake(mkl::wake))
 }

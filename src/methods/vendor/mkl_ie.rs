@@ -67,7 +67,7 @@ fn prepare<'a, T: Scalar + Routines, const OPTIMISE: bool>(
     }
     let product = move |alpha, x: &[T], beta, y: &mut [T]| matrix.multiply(alpha, x, beta, y);
     let prepared = Prepared::new(csr, 0, product).transposing(request.transpose);
-    Ok(prepared.by_library(&mkl.version, None).woken_by(mkl::wake))
+    Ok(prepared.with_library(&mkl.version, None).with_wake(mkl::wake))
 }
 
 impl Matrix {

@@ -25,7 +25,7 @@ pub(super) struct Entries<'a> {
     pub(super) repeated: usize,
     /// The settings in which several runs measured the same matrix and method, so that each run has its own
     /// setting.
-    pub(super) set_apart: BTreeSet<String>,
+    pub(super) split_by_run: BTreeSet<String>,
 }
 
 impl<'a> OverviewRow<'a> {
@@ -52,8 +52,8 @@ impl<'a> Entries<'a> {
             seen.insert((entry.run(), &row.file, entry.line.method(), setting))
         });
         let repeated = before - entries.len();
-        let set_apart = set_apart(&mut entries);
-        Self { files, all: entries, repeated, set_apart }
+        let split_by_run = split_by_run(&mut entries);
+        Self { files, all: entries, repeated, split_by_run }
     }
 
     /// Returns each setting with its rows, in the order of their first appearance.
@@ -113,7 +113,7 @@ fn setting(
 
 /// If several runs have a row of the same matrix and method in one setting, gives each run its own setting,
 /// because a mean over runs would hide the differences between them. Returns the settings that were split.
-fn set_apart(entries: &mut [OverviewRow]) -> BTreeSet<String> {
+fn split_by_run(entries: &mut [OverviewRow]) -> BTreeSet<String> {
     let mut runs = BTreeMap::new();
     let mut apart = BTreeSet::new();
     for entry in entries.iter().filter(|entry| !entry.setting.is_empty()) {

@@ -26,7 +26,7 @@ pub fn page(files: &[ResultFile]) -> Page {
 }
 
 /// Returns a page with only the main tables, for a terminal.
-pub fn glance(files: &[ResultFile]) -> Page {
+pub fn main_tables(files: &[ResultFile]) -> Page {
     with_settings(&Entries::of(files), settings::main_tables)
 }
 

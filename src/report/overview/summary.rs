@@ -79,7 +79,7 @@ fn remarks(entries: &Entries) -> Vec<String> {
             "Left out because the same run has an earlier row of the same matrix and method: {repeated} of the rows."
         ));
     }
-    for setting in &entries.set_apart {
+    for setting in &entries.split_by_run {
         remarks.push(format!(
             "Several runs measured the same matrices and methods ({setting}); each run is shown separately. \
              `spmv-bench compare` compares two of them."

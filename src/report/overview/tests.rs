@@ -87,7 +87,7 @@ fn rows_that_may_not_be_compared_have_separate_sections() {
     ];
     for (other, change) in changes {
         let rows = [row("a.mtx", "merge", 1.0), change(row("a.mtx", "merge", 2.0))];
-        let page = glance(&[file("a.csv", rows)]);
+        let page = main_tables(&[file("a.csv", rows)]);
         assert_eq!(titles(&page), ["What was measured", SETTING, other]);
     }
 }
@@ -111,14 +111,14 @@ fn uncertain_times_are_counted_at_the_top() {
 fn runs_with_the_same_measurements_are_separate_and_others_together() {
     let first = file("a.csv", [row("a.mtx", "merge", 1.0)]);
     let again = file("b.csv", [of_run("r2", row("x/a.mtx.gz", "merge", 2.0))]);
-    let page = glance(&[first.clone(), again]);
+    let page = main_tables(&[first.clone(), again]);
     let [one, two] = ["r1", "r2"].map(|run| format!("{SETTING}, run {run}"));
     assert_eq!(titles(&page), ["What was measured", &one, &two]);
     assert!(page.lead[1].starts_with("Several runs measured the same matrices"), "{page:?}");
     let more = file("b.csv", [of_run("r2", row("b.mtx", "merge", 2.0))]);
-    assert_eq!(titles(&glance(&[first.clone(), more])), ["What was measured", SETTING]);
+    assert_eq!(titles(&main_tables(&[first.clone(), more])), ["What was measured", SETTING]);
     let copy = ResultFile { name: "copy.csv".into(), ..first.clone() };
-    let page = glance(&[first, copy]);
+    let page = main_tables(&[first, copy]);
     assert_eq!(titles(&page), ["What was measured", SETTING]);
     assert!(page.lead[1].ends_with("matrix and method: 1 of the rows."), "{page:?}");
 }
@@ -146,7 +146,7 @@ fn reasons_that_differ_in_numbers_are_one() {
         skipped("c.mtx", "dia", "no\nMKL"),
         Row { method_name: None, ..skipped("d/d.mtx", "", "d/d.mtx:1: field complex") },
     ];
-    let page = glance(&[file("a.csv", rows)]);
+    let page = main_tables(&[file("a.csv", rows)]);
     let expected = [
         "stores … times (… for …); the limit is 3 | 2 | ell, dia | a, b",
         "no MKL | 1 | dia | c",

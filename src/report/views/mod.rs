@@ -77,8 +77,8 @@ impl Recorded<'_> {
 
     fn foot_of(&self, lines: &[&RecordedRow]) -> String {
         let timed: Vec<_> = lines.iter().copied().filter(|line| time(line).is_some()).collect();
-        let stands_on = Shown::of(&timed, &Conditions::default(), &[], &[]).stands_on();
-        join([stands_on, origin(&timed, &self.runs)], "; ")
+        let summary = Shown::of(&timed, &Conditions::default(), &[], &[]).summary();
+        join([summary, origin(&timed, &self.runs)], "; ")
     }
 }
 

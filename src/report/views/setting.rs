@@ -52,10 +52,11 @@ fn word(line: &RecordedRow, setting: &str) -> Option<String> {
 /// Returns a note if the rows that `select` selects differ in method or setting, so that only the fastest on each
 /// matrix is used.
 pub(super) fn note_on_choice(lines: &[&RecordedRow], select: &Select) -> Option<String> {
-    let meant: Vec<_> = lines.iter().copied().filter(|line| select.meets(line)).collect();
+    let selected: Vec<_> = lines.iter().copied().filter(|line| select.meets(line)).collect();
     let comparable: Vec<_> = SETTINGS.into_iter().filter(|name| *name != "precision").collect();
-    let settings = varying(&meant, &comparable);
-    let kinds = grouped(meant, |line| join([line.method().into(), setting(line, &settings)], " "));
+    let settings = varying(&selected, &comparable);
+    let kinds =
+        grouped(selected, |line| join([line.method().into(), setting(line, &settings)], " "));
     let names = join(kinds.iter().map(|kind| kind.0.clone()), ", ");
     (kinds.len() > 1).then(|| format!("{select}: on each matrix the fastest of {names}"))
 }

@@ -68,7 +68,7 @@ impl<'a> Shown<'a> {
         over: &Select,
     ) -> (Fastest<'a>, Vec<String>) {
         let met: Vec<_> = lines.iter().copied().filter(|line| conditions.meet(line)).collect();
-        let times = matched::meant(&met, over);
+        let times = matched::selected(&met, over);
         let known: BTreeSet<_> = times.keys().map(|key| key.0).collect();
         let matrices = self.matrices();
         let lacking = matrices.iter().filter(|(matrix, _)| !known.contains(matrix)).count();
@@ -78,7 +78,7 @@ impl<'a> Shown<'a> {
     }
 
     /// Describes the number of matrices and stand-ins and the common settings, in one sentence.
-    pub fn stands_on(&self) -> String {
+    pub fn summary(&self) -> String {
         let matrices = self.matrices();
         let of_all = count(matrices.len(), "matrix");
         let matrices = match matrices.iter().filter(|(matrix, _)| matrix.1).count() {

@@ -7,7 +7,7 @@ use super::shown::Shown;
 use super::{Part, parts};
 use crate::report::View;
 use crate::report::lines::RecordedRow;
-use crate::report::matched::{best_share, meant, speeds};
+use crate::report::matched::{best_share, selected, speeds};
 use crate::report::select::{Conditions, Select};
 use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
@@ -96,7 +96,7 @@ impl OfPart<'_> {
     }
 
     fn last_row(&self) -> Vec<Cell> {
-        let matrices = meant(&self.lines, self.of).len();
+        let matrices = selected(&self.lines, self.of).len();
         let mut row = vec![Cell::text(self.name), Cell::text(self.of.to_string()), matrices.into()];
         let means = self.kinds.cells(&[], Statistic::HarmonicMean);
         row.extend([Cell::Empty, Cell::Empty, Cell::Empty].into_iter().chain(means));
@@ -111,7 +111,7 @@ impl OfPart<'_> {
     /// Returns the methods with a time on any matrix, and those without.
     fn among(&self) -> (Vec<Select>, Vec<Select>) {
         let all = self.over.iter().chain([self.of]).cloned();
-        all.partition(|select| !meant(&self.lines, select).is_empty())
+        all.partition(|select| !selected(&self.lines, select).is_empty())
     }
 
     fn note(&self) -> String {

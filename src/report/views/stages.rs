@@ -42,7 +42,7 @@ impl Stages {
         let matrices = grouped(&products, |product| &product.matrix).len();
         let meaning = "stage 1, 2, …: the kernels of a product in the order in which they run; the table \
                        has their names";
-        let stands_on =
+        let summary =
             format!("{} of {}", count(products.len(), "product"), count(matrices, "matrix"));
         let value = Axis::linear("time per nonzero (ns)");
         let series = (0..most).map(|place| BarSeries {
@@ -52,7 +52,7 @@ impl Stages {
         });
         View {
             title: self.title.clone(),
-            notes: vec![stands_on, meaning.into()],
+            notes: vec![summary, meaning.into()],
             table: Some(table(&products)),
             chart: Some(Chart::Bars(Bars {
                 value,

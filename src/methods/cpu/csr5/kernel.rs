@@ -11,7 +11,7 @@ use super::Shape;
 use super::format::{Chunk, DIRTY};
 use crate::methods::cpu::rows::{Operands, scale};
 use crate::scalar::Scalar;
-use crate::simd::{Kernel, MOST_LANES, Mask, Vector};
+use crate::simd::{Kernel, MAX_LANES, Mask, Vector};
 
 /// The number of flags in a word.
 const WORD: usize = u64::BITS as usize;
@@ -155,7 +155,7 @@ unsafe fn segmented_sum<T: Scalar, V: Vector<T>, const FEW: bool>(
         let y_offsets = chunk.y_offsets.as_ptr().add(tile * V::LANES);
         let flags = chunk.flags.as_ptr().add(tile * shape.words());
         let rows = Rows { alpha, y, offsets: offsets(chunk, tile) };
-        let mut next_flags: [u32; MOST_LANES] = [0; MOST_LANES];
+        let mut next_flags: [u32; MAX_LANES] = [0; MAX_LANES];
         for (lane, flag) in next_flags[..V::LANES].iter_mut().enumerate() {
             *flag = u32::from(*y_offsets.add(lane));
         }
@@ -288,11 +288,11 @@ impl<V> Segments<V> {
     /// # Safety
     /// For each lane that has had a flag, `flags` contains a flag of the tile.
     #[inline(always)]
-    unsafe fn add_open<T: Scalar>(self, flags: &[u32; MOST_LANES], rows: &Rows<T>) -> T
+    unsafe fn add_open<T: Scalar>(self, flags: &[u32; MAX_LANES], rows: &Rows<T>) -> T
     where
         V: Vector<T>,
     {
-        let (mut firsts, mut lasts) = ([T::zero(); MOST_LANES], [T::zero(); MOST_LANES]);
+        let (mut firsts, mut lasts) = ([T::zero(); MAX_LANES], [T::zero(); MAX_LANES]);
         // SAFETY: the arrays have as many elements as any register has lanes; the flags are guaranteed by
         // the caller.
         unsafe {

@@ -2,7 +2,7 @@
 //!
 //! | name | invariant |
 //! |---|---|
-//! | WIDTH | the window is packed for registers of 1 to `MOST_LANES` values |
+//! | WIDTH | the window is packed for registers of 1 to `MAX_LANES` values |
 //! | ROWS | all stored rows are in the window; each row is stored exactly once, unless it is too long |
 //! | BANDS | x has a column for each row of a band and each of its diagonals |
 //! | SLICES | the numbers of slices, of steps, of lanes of the partial steps, of masks and of blocks agree with the segments; a partial step has fewer lanes than a register |
@@ -16,7 +16,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::window::{Band, Columns, Factors, MAX_HEIGHT, Segment, Slice, Window};
 use crate::matrix::Csr;
-use crate::simd::{MOST_LANES, Mask};
+use crate::simd::{MAX_LANES, Mask};
 
 impl<T> Window<T> {
     /// Checks the invariants of a window that was packed from `csr`. Rows with more than `longest` entries
@@ -26,7 +26,7 @@ impl<T> Window<T> {
     /// Returns an error that names the first invariant that does not hold.
     pub fn check(&self, csr: &Csr<T>, longest: usize) -> Result<()> {
         let width = self.width;
-        ensure!((1..=MOST_LANES).contains(&width), "WIDTH: registers of {width} values");
+        ensure!((1..=MAX_LANES).contains(&width), "WIDTH: registers of {width} values");
         let mut walk = Walk::new(self);
         for band in &self.bands {
             walk.band(band, csr.cols)?;

@@ -7,7 +7,7 @@
 use super::window::{Columns, Factors, MAX_HEIGHT, Slice, Window};
 use crate::methods::cpu::rows::Operands;
 use crate::scalar::Scalar;
-use crate::simd::{Index, Kernel, MOST_LANES, Vector};
+use crate::simd::{Index, Kernel, MAX_LANES, Vector};
 
 /// The kernel for one window: y ← αAx + βy for its rows.
 pub struct Multiply<'a, T> {
@@ -168,8 +168,8 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
                     }
                     self.factor += V::LANES;
                 }
-                let mut sums = [T::zero(); MOST_LANES];
-                // SAFETY: by WIDTH no register has more than `MOST_LANES` values.
+                let mut sums = [T::zero(); MAX_LANES];
+                // SAFETY: by WIDTH no register has more than `MAX_LANES` values.
                 unsafe { sum.store(sums.as_mut_ptr()) };
                 for (sum, y) in sums.iter().zip(&mut self.y[row..row + V::LANES]) {
                     self.operands.store(*sum, y);
@@ -233,8 +233,8 @@ impl<T: Scalar, I: Index, F: Source<T>> Reader<'_, T, I, F> {
         let rows = &self.window.block_rows[self.block..self.block + blocks];
         self.block += blocks;
         for (r, sum) in sums.into_iter().enumerate() {
-            let mut values = [T::zero(); MOST_LANES];
-            // SAFETY: by WIDTH no register has more than `MOST_LANES` values.
+            let mut values = [T::zero(); MAX_LANES];
+            // SAFETY: by WIDTH no register has more than `MAX_LANES` values.
             unsafe { sum.store(values.as_mut_ptr()) };
             for (&row, &value) in rows.iter().zip(&values) {
                 // SAFETY: by ROWS all rows of a block are in the window, and `run` checked the length of y.

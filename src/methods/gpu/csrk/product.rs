@@ -25,11 +25,11 @@ pub fn prepare<'a, T: Value>(
     let note = plan.note(row_length(csr));
     Ok(match RowOrder::of(&csr.host, request) {
         RowOrder::BandK(coarsening) => {
-            permuted_product(csr, &module, plan, coarsening)?.noting(note)
+            permuted_product(csr, &module, plan, coarsening)?.with_note(note)
         }
-        RowOrder::Natural(None) => natural_product(csr, &module, plan)?.noting(note),
+        RowOrder::Natural(None) => natural_product(csr, &module, plan)?.with_note(note),
         RowOrder::Natural(Some(why)) => {
-            natural_product(csr, &module, plan)?.noting(format!("{why}; {note}"))
+            natural_product(csr, &module, plan)?.with_note(format!("{why}; {note}"))
         }
     })
 }
@@ -47,7 +47,7 @@ fn natural_product<'a, T: Value>(
         let DeviceCsr { row_offsets, column_indices, values, .. } = csr;
         groups.multiply([row_offsets, column_indices, values], [x, y, &alpha, &beta])
     })
-    .reading_csr(csr.host.bytes()))
+    .with_csr_bytes(csr.host.bytes()))
 }
 
 /// Permutes the matrix into Band-k order and prepares the product, which permutes x before and un-permutes y after.

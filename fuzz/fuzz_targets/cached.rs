@@ -1,5 +1,5 @@
-//! The file of a kept matrix: damaged anyhow, it is refused or gives bit for bit what was stored; forged
-//! with right checksums, it is refused or gives a valid matrix.
+//! Loads the file of a cached matrix. A damaged file is rejected, or loads bit for bit what was stored. A forged file
+//! with correct checksums is rejected, or loads a valid matrix.
 
 #![no_main]
 
@@ -9,30 +9,31 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
-use spmv_bench::cache::Cache;
-use spmv_bench::matrix::kept::Kept;
+use spmv_bench::cache::CacheFolder;
+use spmv_bench::matrix::bounds::ReadBounds;
+use spmv_bench::matrix::cached::MatrixCache;
 use spmv_bench::matrix::source::Loaded;
 use spmv_fuzz::{Bench, alone, assert_same_csr, check_csr};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Summed duplicates, a kind, mirrored entries; all ones; no entries.
+/// Files with summed duplicates, a kind and mirrored entries; with ones only; without entries.
 const TEXTS: [&str; 3] = [
     "%%MatrixMarket matrix coordinate real symmetric\n% kind: a kind\n3 3 4\n1 1 2\n2 1 3\n2 1 1\n3 2 5\n",
     "%%MatrixMarket matrix coordinate pattern general\n2 40 3\n1 1\n2 40\n2 7\n",
     "%%MatrixMarket matrix coordinate real general\n5 0 0\n",
 ];
-/// Magic number, length and checksum of the head.
+/// The size of magic number, header length and header checksum in bytes.
 const PRELUDE: usize = 24;
 const ALIGNMENT: usize = 64;
 const SIZES: [u64; 4] = [i32::MAX as u64, u32::MAX as u64, 1 << 62, u64::MAX];
 
 static PLACES: LazyLock<Vec<Place>> = LazyLock::new(|| TEXTS.map(Place::new).into());
 
-/// A file and its entry.
+/// A matrix file and its file in the cache.
 struct Place {
     bench: Bench,
-    kept: Kept,
-    /// The entry's file and what is in it.
+    cache: MatrixCache,
+    /// The file in the cache and its contents.
     entry: std::path::PathBuf,
     whole: Vec<u8>,
     loaded: Loaded,
@@ -42,20 +43,20 @@ impl Place {
     fn new(text: &str) -> Self {
         let bench = Bench::default();
         bench.put("a.mtx", text.as_bytes());
-        let kept = Kept::of(Cache::at(bench.path("kept")));
-        let mut loaded = kept.load(&bench.path("a.mtx"), true).expect("the text is right");
-        loaded.keep();
-        let entry = kept.list().expect("a folder").remove(0).path;
+        let cache = MatrixCache::of(CacheFolder::at(bench.path("cache")));
+        let mut loaded = cache.load(&bench.path("a.mtx"), true).expect("the text is right");
+        loaded.write_to_cache(ReadBounds::NONE);
+        let entry = cache.list().expect("a folder").remove(0).path;
         let whole = fs::read(&entry).expect("the entry was written");
-        Self { bench, kept, entry, whole, loaded }
+        Self { bench, cache, entry, whole, loaded }
     }
 
-    /// What becomes of the file if this is its entry.
+    /// Loads the matrix file while the file in the cache has these contents.
     fn load(&self, entry: &[u8]) -> Loaded {
         fs::write(&self.entry, entry).expect("a file is written");
         let file: &Path = &self.bench.path("a.mtx");
-        let loaded = alone(|| self.kept.load(file, true)).expect("the file is right");
-        assert!(self.kept.list().is_ok_and(|listed| listed.len() == 1));
+        let loaded = alone(|| self.cache.load(file, true)).expect("the file is right");
+        assert!(self.cache.list().is_ok_and(|listed| listed.len() == 1));
         check_csr(&loaded.csr);
         loaded
     }
@@ -81,11 +82,11 @@ fuzz_target!(|input: &[u8]| {
         assert_same_csr(&loaded.csr, &place.loaded.csr);
         assert_eq!(loaded.market, place.loaded.market);
     }
-    // One of another file is no damage.
+    // A forged entry may belong to another file, which is not reported as damage.
     assert!(!damaged || loaded.from_cache || loaded.note.is_some());
 });
 
-/// The entry with bytes changed, cut off or added, as the input says three bytes at a time.
+/// Returns the entry with bytes changed, removed or added. Three bytes of the input define each edit.
 fn edited(whole: &[u8], input: &[u8]) -> Vec<u8> {
     let mut entry = whole.to_vec();
     for &[place, further, bits] in input.as_chunks().0 {
@@ -99,8 +100,7 @@ fn edited(whole: &[u8], input: &[u8]) -> Vec<u8> {
     entry
 }
 
-/// An entry with other sizes and other arrays, and checksums that are right for them; or one whose head is
-/// the input itself.
+/// Returns an entry with other sizes and arrays and with correct checksums, or one whose header is the input itself.
 fn forged(place: &Place, input: &[u8]) -> Option<Vec<u8>> {
     let (&[rows, cols, nnz, flags], rest) = input.split_first_chunk()?;
     if flags & 1 == 1 {
@@ -127,7 +127,7 @@ fn forged(place: &Place, input: &[u8]) -> Option<Vec<u8>> {
     Some(assembled(head.to_string().as_bytes(), &arrays))
 }
 
-/// So many bytes of the input, with zeros behind its end, but not many.
+/// Removes up to 4096 bytes from the input, padded with zeros at its end.
 fn take(rest: &mut &[u8], length: u64) -> Vec<u8> {
     let length = length.min(1 << 12) as usize;
     let (taken, left) = rest.split_at(length.min(rest.len()));
