@@ -33,6 +33,8 @@
 //! A method does not read the clock, write files or produce CSV. It uses another method only where one is built from
 //! the other. `record` does not run methods.
 
+#![warn(missing_docs)]
+
 pub mod bench;
 pub mod cache;
 pub mod cli;

@@ -8,7 +8,7 @@
 use crate::lanes::{Call, Flushed, Lane};
 
 /// The type of an instruction. Untyped bits such as `.b32` are treated as unsigned integers.
-#[allow(non_camel_case_types)]
+#[allow(non_camel_case_types, missing_docs)] // the names are those of Rust's types
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     u16,

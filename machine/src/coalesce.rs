@@ -12,7 +12,7 @@ const BANKS: usize = 32;
 /// The width of a bank in bytes.
 const BANK_BYTES: usize = 4;
 
-/// The cache lines that an access touches, each encoded as for [`line`].
+/// The cache lines that an access touches, each encoded as for [`line`](fn@line).
 pub struct Lines {
     lines: [u64; LANES],
     count: usize,

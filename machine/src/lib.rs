@@ -16,6 +16,8 @@
 //! | [`coalesce`], [`model`] | sectors and bank conflicts of accesses, and the model of the execution time |
 //! | [`fault`], [`observer`] | the errors of kernels, and the interface of observers |
 
+#![warn(missing_docs)]
+
 pub mod arithmetic;
 pub mod block;
 pub mod coalesce;

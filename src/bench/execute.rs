@@ -2,7 +2,7 @@
 //!
 //! Each method first runs once on a small matrix, so that one-time initialisation of the process is not timed. Then it
 //! is prepared (timed as setup), multiplies once, and that product is verified. Then follow the rounds, in which all
-//! methods take turns (see [`turn`]). Methods whose times are too noisy repeat all their rounds. Because of the turns
+//! methods take turns (see `turn`). Methods whose times are too noisy repeat all their rounds. Because of the turns
 //! all methods are prepared at the same time; with a single round, each is dropped before the next is prepared. After
 //! an interrupt, methods that have samples report them.
 

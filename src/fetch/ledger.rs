@@ -17,8 +17,9 @@ use super::verify::{Finding, verify};
 use crate::cache;
 use crate::datasets::is_id;
 
-/// The file names of the ledger and of the pending lines.
+/// The name of the ledger: the file with a line for each downloaded file.
 pub const LEDGER: &str = "ledger.csv";
+/// The name of the file with the lines of files that are about to be renamed to their final names.
 pub const PENDING: &str = "pending.csv";
 
 /// A line of the ledger: a file that was downloaded.

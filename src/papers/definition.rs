@@ -196,7 +196,7 @@ impl Block {
     /// Returns the device on which the methods of the block run.
     ///
     /// # Panics
-    /// Panics on a block that [`check`](Self::check) has not checked.
+    /// Panics on a block that `check` has not checked.
     pub fn device(&self) -> Device {
         devices(&self.methods[0]).next().expect("checked when it was parsed")
     }

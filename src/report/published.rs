@@ -23,7 +23,7 @@ struct Time {
 }
 
 impl Published {
-    /// Parses a CSV file with the columns of [`Time`]. Further columns, such as the source of a time, are
+    /// Parses a CSV file with the columns of `Time`. Further columns, such as the source of a time, are
     /// ignored.
     ///
     /// # Errors

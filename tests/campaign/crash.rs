@@ -229,7 +229,7 @@ fn a_run_is_not_continued_with_another_library_version() {
     let ran = run("2", "--resume");
     assert_eq!((ran.status, place.read("out.csv")), (Some(2), cut), "{ran:?}");
     assert!(ran.stderr.contains("the run began with MKL 1 ("), "{ran:?}");
-    assert!(ran.stderr.contains(", and now it is MKL 2 ("), "{ran:?}");
+    assert!(ran.stderr.contains(", but now uses MKL 2 ("), "{ran:?}");
     assert_eq!(run("1", "--resume").status, Some(0));
 }
 

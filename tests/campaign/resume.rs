@@ -53,7 +53,10 @@ fn other_settings_are_refused_with_the_difference() {
         ("--warmups 9", "warmups: 5, 9"),
         ("--x ones", "x: \"random\", \"ones\""),
         ("--order rcm", "cache\"], [\"f64, CPU, 1 thread, hot cache, order rcm\"]"),
-        ("--order natural,rcm", "only one has: [], [\"f64, CPU, 1 thread, hot cache, order rcm\"]"),
+        (
+            "--order natural,rcm",
+            "only one of them: [], [\"f64, CPU, 1 thread, hot cache, order rcm\"]",
+        ),
         ("--methods merge,sell", "methods in only one of them: [], [\"sell\"]"),
         ("--no-expand", "expand: true, false"),
         ("--shard 1/2", "shard: 1/1, 1/2"),

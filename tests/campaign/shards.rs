@@ -98,7 +98,7 @@ fn shards_of_different_runs_are_refused() {
             "out-1.csv and fewer.csv are not shards of the same matrices: the names or sizes of the 7 and 6",
         ),
         ("no-record.csv", "cannot read the run record no-record.csv.run.json"),
-        ("absent.csv", "cannot read absent.csv.run.json"),
+        ("absent.csv", "cannot read the run record absent.csv.run.json"),
     ] {
         let merged = place.run(&format!("merge {files}"));
         assert_eq!((merged.status, &*merged.stdout), (Some(2), ""), "{files}: {merged:?}");

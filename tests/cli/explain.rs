@@ -116,7 +116,7 @@ fn methods_that_cannot_be_explained_are_refused() {
     let grid = "gen:grid2d,n=8";
     assert!(error(&format!("merge {grid}")).contains("merge does not run on a GPU"));
     assert!(error(&format!("gpu-csr-* {grid}")).contains("choose one"));
-    assert!(error(&format!("gpu-ell {grid} --device gpu")).contains("only modelled GPUs"));
+    assert!(error(&format!("gpu-ell {grid} --device gpu")).contains("needs a modelled GPU"));
     assert!(error(&format!("gpu-ell {grid} --device model:a100,h200")).contains("choose one"));
     assert!(error(&format!("gpu-ell {grid} --precision both")).contains("one precision"));
     assert!(error("gpu-ell nowhere.mtx").contains("nowhere.mtx"));

@@ -47,6 +47,7 @@ pub enum Path {
 }
 
 /// A step of a trace.
+#[allow(missing_docs)] // the variants describe their fields
 #[derive(Debug, PartialEq)]
 pub enum Step<'a> {
     /// Instructions: their issue slots, and the cycles until the next instruction can issue.

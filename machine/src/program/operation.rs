@@ -6,6 +6,7 @@ use crate::convert::Conversion;
 use crate::lanes::Slot;
 
 /// The operation of an instruction.
+#[allow(missing_docs)] // the types of the fields are documented; `to` is the result and `of` are the operands
 #[derive(Clone, Copy, Debug)]
 pub enum Operation {
     /// An arithmetic or logical function of numbers.
@@ -229,6 +230,7 @@ impl Access {
 }
 
 /// The function of an atomic operation, which computes the new value from the old one and the operand.
+#[allow(missing_docs)] // the names are those of PTX
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Update {
     Add,

@@ -79,7 +79,7 @@ impl MatrixCache {
         Self(cache)
     }
 
-    /// Loads the matrix of a file from its cache entry, or parses the file; [`Loaded::keep`] then writes the
+    /// Loads the matrix of a file from its cache entry, or parses the file; [`Loaded::write_to_cache`] then writes the
     /// entry. Problems with the entry only result in a note.
     ///
     /// # Errors
