@@ -16,7 +16,7 @@ const MOST_ROWS: u64 = 1 << 16;
 const MAX_INDEX: u64 = i32::MAX as u64;
 const CHUNKS: [usize; 6] = [0, 2, 7, 30, 300, 1 << 20];
 
-/// A folder.
+/// A temporary folder for the files of a fuzz target.
 pub struct Bench(TempDir);
 
 /// The one thread that asks, for speed and so that what is found repeats.
@@ -45,7 +45,7 @@ impl Bench {
         self.0.path().join(name)
     }
 
-    /// Writes a file.
+    /// Writes a file into the folder and returns its path.
     pub fn put(&self, name: &str, bytes: &[u8]) -> PathBuf {
         let path = self.path(name);
         std::fs::write(&path, bytes).expect("a file is written");

@@ -7,7 +7,7 @@ use crate::race::{Acquired, Word};
 /// The number of barriers of a block.
 pub const BARRIERS: usize = 16;
 
-/// A running block.
+/// The state of a resident block: shared memory, barriers and the ordering of its accesses.
 #[derive(Default)]
 pub struct Block {
     /// The linear index of the block in the grid.

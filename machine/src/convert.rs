@@ -18,11 +18,11 @@ pub enum Number {
 pub enum Rounding {
     /// To nearest, ties to even.
     Nearest,
-    /// Toward zero.
+    /// Rounds toward zero (`.rz`).
     Zero,
-    /// Toward negative infinity.
+    /// Rounds toward negative infinity (`.rm`).
     Down,
-    /// Toward positive infinity.
+    /// Rounds toward positive infinity (`.rp`).
     Up,
 }
 

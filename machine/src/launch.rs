@@ -40,7 +40,7 @@ pub struct Machine {
     launches: u32,
 }
 
-/// A kernel launch.
+/// The arguments of a launch: kernel, parameters, shapes and the number of resident blocks.
 pub struct Launch<'a> {
     /// The kernel, its arguments, and the shapes of grid and block.
     pub start: Start<'a>,

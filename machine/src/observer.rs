@@ -20,7 +20,7 @@ pub enum Action {
     ReadOnly,
     /// A load that bypasses the first-level cache.
     Strong,
-    /// A store.
+    /// A store of registers to memory.
     Store,
     /// An atomic operation. The flag is true if it returns the old value.
     Atomic(bool),

@@ -14,7 +14,7 @@ use crate::matrix::source::{LoadError, Loaded, Source};
 pub enum Rows<'s> {
     /// A coordinate file.
     File(Stream),
-    /// A generator.
+    /// A generated matrix.
     Made(&'s Generator),
     /// A matrix in memory.
     Whole(Csr<f64>),

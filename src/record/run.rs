@@ -96,7 +96,7 @@ impl RowKey {
 /// The key of a row with its time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timed {
-    /// The key.
+    /// What was timed.
     pub cell: RowKey,
     /// The median time of a product in milliseconds, if it was measured.
     pub median_ms: Option<f64>,

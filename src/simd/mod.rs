@@ -81,29 +81,30 @@ pub trait Vector<T>: Copy {
     unsafe fn zero() -> Self;
     /// Loads `values[0..LANES]`.
     /// # Safety
-    /// As for `zero`, and the values are readable.
+    /// The machine supports the instruction set of the register, and the values are readable.
     unsafe fn load(values: *const T) -> Self;
     /// Returns `value` in every lane.
     /// # Safety
-    /// As for `zero`.
+    /// The machine supports the instruction set of the register.
     unsafe fn splat(value: T) -> Self;
     /// Gathers `x[columns[0..LANES]]`.
     /// # Safety
-    /// As for `zero`, and the column indices and the elements of `x` at these indices are readable.
+    /// The machine supports the instruction set of the register, and the column indices and the elements of `x` at
+    /// these indices are readable.
     unsafe fn gather<I: Index>(x: *const T, columns: *const I) -> Self;
     /// Returns `self · factor + addend`, lane by lane.
     /// # Safety
-    /// As for `zero`.
+    /// The machine supports the instruction set of the register.
     unsafe fn mul_add(self, factor: Self, addend: Self) -> Self;
     /// Returns `self` in the lanes whose bit in `mask` is set, and `other` in the rest. The lowest bit is
     /// that of the first lane.
     /// # Safety
-    /// As for `zero`.
+    /// The machine supports the instruction set of the register.
     unsafe fn select(self, other: Self, mask: Mask) -> Self;
     /// Returns `self · factor + addend` in the lanes whose bit is set. The others return `addend`
     /// unchanged, even if their product is NaN.
     /// # Safety
-    /// As for `zero`.
+    /// The machine supports the instruction set of the register.
     #[inline(always)]
     unsafe fn mul_add_where(self, mask: Mask, factor: Self, addend: Self) -> Self {
         // SAFETY: the same contract.
@@ -111,7 +112,7 @@ pub trait Vector<T>: Copy {
     }
     /// Returns `self · factor + addend` in the first `lanes` lanes, fewer than `LANES`, and `addend` in the rest.
     /// # Safety
-    /// As for `zero`.
+    /// The machine supports the instruction set of the register.
     #[inline(always)]
     unsafe fn mul_add_first(self, lanes: usize, factor: Self, addend: Self) -> Self {
         // SAFETY: the same contract.
@@ -119,15 +120,15 @@ pub trait Vector<T>: Copy {
     }
     /// Returns the sum of all lanes.
     /// # Safety
-    /// As for `zero`.
+    /// The machine supports the instruction set of the register.
     unsafe fn sum(self) -> T;
     /// Writes the lanes to `values[0..LANES]`.
     /// # Safety
-    /// As for `zero`, and the values are writable.
+    /// The machine supports the instruction set of the register, and the values are writable.
     unsafe fn store(self, values: *mut T);
     /// Returns whether all lanes are finite.
     /// # Safety
-    /// As for `zero`.
+    /// The machine supports the instruction set of the register.
     unsafe fn finite(self) -> bool;
     /// Returns `a · b + c` of single values, for loops that the compiler vectorises.
     fn fused(a: T, b: T, c: T) -> T;

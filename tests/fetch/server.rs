@@ -10,11 +10,11 @@ use std::time::Duration;
 /// A reply to a request. Unless stated otherwise, range requests are supported.
 #[derive(Clone, Debug)]
 pub enum Reply {
-    /// The file.
+    /// The requested file or range of it.
     File,
     /// The whole file, even for a range request, without a validator.
     Plain,
-    /// This status.
+    /// A response with this status and without a file.
     Status(u16),
     /// This status with a Retry-After header of this many seconds.
     Later(u16, u32),

@@ -44,7 +44,7 @@ pub enum When {
 /// What a skipped product does.
 #[derive(Clone, Copy, Debug)]
 pub enum Otherwise {
-    /// It does nothing.
+    /// The product leaves y as it is.
     Nothing,
     /// It sets y to zero.
     Zero,

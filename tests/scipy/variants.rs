@@ -1,7 +1,7 @@
 //! What files may have, and what scipy's fast and its Python reader make of it beside this one; the signs are
 //! those of `Read::compared`.
 
-/// Signs and text.
+/// The sign of the expected comparison and the text of each file.
 pub const VARIANTS: &[(&str, &str)] = &[
     ("==", "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 2 1.5\n2 3 -2\n"),
     ("==", "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 2 1.5\n2 3 -2"),

@@ -60,7 +60,7 @@ impl Parameter {
     }
 }
 
-/// A kernel.
+/// A decoded kernel, ready to be executed.
 #[derive(Clone, Debug, Default)]
 pub struct Kernel {
     /// The name of the kernel.
@@ -140,7 +140,7 @@ pub enum Special {
     DynamicShared,
 }
 
-/// An instruction.
+/// A decoded instruction of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Instruction {
     /// The operation.

@@ -23,7 +23,7 @@ pub struct Module<'a> {
 /// A variable or a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable<'a> {
-    /// The symbol.
+    /// The name of the variable.
     pub name: &'a str,
     /// The state space, for example `shared`.
     pub space: &'a str,
@@ -37,7 +37,7 @@ pub struct Variable<'a> {
     pub initial: Vec<u8>,
 }
 
-/// A kernel.
+/// A kernel as parsed: an `.entry` directive with its body.
 #[derive(Debug, Default)]
 pub struct Entry<'a> {
     /// The name of the kernel.
@@ -113,7 +113,7 @@ pub enum Operand<'a> {
 pub enum Base<'a> {
     /// A register or a symbol.
     Name(&'a str),
-    /// A number.
+    /// The bits of an integer or floating-point literal.
     Number(u64),
 }
 

@@ -106,7 +106,7 @@ pub struct Series {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
-    /// As separate marks.
+    /// Each point is a separate mark.
     #[default]
     Dots,
     /// As marks that are joined by a line.

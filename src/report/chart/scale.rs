@@ -21,7 +21,7 @@ pub struct Scale {
 pub struct Tick {
     /// Its position in the picture.
     pub at: f64,
-    /// Its label.
+    /// The text at the tick.
     pub label: String,
 }
 

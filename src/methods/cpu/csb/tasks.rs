@@ -38,7 +38,7 @@ pub enum Work {
     Runs {
         /// The index of the block in the line.
         block: usize,
-        /// The runs.
+        /// The runs of nonzeros, as ranges in the arrays of the format.
         nonzeros: Vec<Range<usize>>,
     },
 }

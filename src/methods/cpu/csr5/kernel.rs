@@ -34,7 +34,7 @@ static CONSECUTIVE: [u32; 256] = {
 /// The kernel for the tiles of a chunk: y ← βy + αAx. It returns the sum of the chunk's first row instead
 /// of adding it.
 pub struct Tiles<'a, T> {
-    /// The tiles.
+    /// The tiles of the calling thread.
     pub chunk: &'a Chunk<T>,
     /// The shape of the tiles.
     pub shape: Shape,
