@@ -5,7 +5,7 @@ use clap::Args;
 
 use super::choice::{MethodName, matching};
 use super::{CommandStatus, Env};
-use crate::papers::bibliography::{Entry, entries};
+use crate::papers::bibliography::{BibEntry, entries};
 
 #[derive(Debug, Args)]
 pub struct CiteArgs {
@@ -36,6 +36,6 @@ fn cited(word: &str) -> Result<Vec<&'static str>> {
     }
     let methods =
         matching(word).with_context(|| format!("{word} is not a key of docs/papers.bib"))?;
-    let is_cited = |entry: &Entry| methods.iter().any(|method| entry.is_cited_in(method.source));
+    let is_cited = |entry: &BibEntry| methods.iter().any(|method| entry.is_cited_in(method.source));
     Ok(entries().filter(is_cited).map(|entry| entry.key).collect())
 }
