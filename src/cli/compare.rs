@@ -13,7 +13,7 @@ use super::report::GinkgoArgs;
 use super::written::{OutputArgs, form};
 use super::{CommandStatus, Env};
 use crate::near::hint;
-use crate::report::compare::facts::differences;
+use crate::record::facts::differences_to_compare;
 use crate::report::compare::{Compared, Comparison};
 use crate::report::lines::{self, RecordedRow};
 use crate::report::select::Select;
@@ -132,7 +132,7 @@ fn check_facts(
 ) -> Result<()> {
     let (facts_a, facts_b) = (facts(a, env)?, facts(b, env)?);
     let (Some(facts_a), Some(facts_b)) = (facts_a, facts_b) else { return Ok(()) };
-    for difference in differences(&facts_a, &facts_b) {
+    for difference in differences_to_compare(&facts_a, &facts_b) {
         let (fact, in_a, in_b) = (difference.fact, difference.in_a, difference.in_b);
         let (a, b) = (a.0.display(), b.0.display());
         let message = format!("{fact} is {in_a} in the run of {a} and {in_b} in that of {b}");

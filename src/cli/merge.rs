@@ -8,12 +8,12 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 
 use super::corpus::results::{open_cells, read_record, read_rows};
-use super::corpus::same::differences;
 use super::corpus::share::is_share;
 use super::run_facts::Recording;
 use super::written::{beside, is_same_file};
 use super::{CommandStatus, Env};
 use crate::record::cells::to_csv;
+use crate::record::facts::differences_to_join;
 use crate::record::file::is_not_regular_file;
 use crate::record::output::{self, Output};
 use crate::record::row::Row;
@@ -116,7 +116,7 @@ fn check(parts: &[Part]) -> Result<()> {
                  differ"
             );
         }
-        let differing = differences(&first.record, &other.record);
+        let differing = differences_to_join(&first.record, &other.record);
         ensure!(
             differing.is_empty(),
             "{a} and {b} were measured with different settings: {}",

@@ -1,7 +1,6 @@
 //! Compares two result files row by row: which rows became faster, slower, or wrong.
 
 pub mod error;
-pub mod facts;
 pub mod losses;
 pub mod pair;
 pub mod ratio;

@@ -5,15 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::lines::RecordedRow;
-
-/// Returns the name of the processor on which rows of a device were measured, if the run record contains it.
-pub fn machine(record: &Value, device: &str) -> Option<String> {
-    if device == "gpu" {
-        return Some(record["gpu"]["name"].as_str()?.to_owned());
-    }
-    let system = &record["system"];
-    Some(format!("{}, {} cores", system["cpu"].as_str()?, system["cores"].as_u64()?))
-}
+use crate::record::facts::machine;
 
 /// Returns the machines of these rows, each with the first and last day of its runs, from the run records.
 pub fn origin(lines: &[&RecordedRow], runs: &[&Value]) -> String {

@@ -1,7 +1,6 @@
 //! `spmv-bench corpus`: measures every matrix below a folder, or several named ones.
 
 pub mod results;
-pub mod same;
 pub mod share;
 mod tally;
 

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
-use super::same::differences_of_shares;
 use crate::cli::args::CorpusArgs;
 use crate::matrix::source::Source;
+use crate::record::facts::differences_to_resume;
 use crate::record::file::{RowFile, complete_rows, is_not_regular_file};
 use crate::record::row::Row;
 use crate::record::run::{RowKey, RunRecord};
@@ -82,7 +82,7 @@ impl Begun {
     /// Returns an error with the differences if the settings or the machine have changed.
     pub fn continue_run(&mut self, now: RunRecord, output: Option<&PathBuf>) -> Result<RunRecord> {
         let Some(then) = self.record.take() else { return Ok(now) };
-        let differing = differences_of_shares(&then, &now);
+        let differing = differences_to_resume(&then, &now);
         ensure!(
             differing.is_empty(),
             "{} was measured with different settings (first in the file, then now): {}",

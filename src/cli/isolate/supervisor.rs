@@ -11,9 +11,9 @@ use anyhow::{Result, bail, ensure};
 
 use super::child::{LAST_GRACE, Running, TICK};
 use super::wire::{Answer, Hello, send};
-use crate::cli::corpus::same::differences;
 use crate::cli::task::{Ended, Event, MatrixTask, Step};
 use crate::record::MatrixReport;
+use crate::record::facts::differences_to_join;
 use crate::record::row::{Shape, Status};
 use crate::record::run::{RowKey, RunRecord};
 
@@ -103,7 +103,7 @@ impl<'a> Supervisor<'a> {
     fn start_again(&self) -> Result<Running> {
         let started = || {
             let (running, record) = Running::start(&self.program, &self.hello, self.interrupted)?;
-            let differing = differences(&self.record, &record).join("; ");
+            let differing = differences_to_join(&self.record, &record).join("; ");
             let what = "a new child process differs from the first one";
             ensure!(differing.is_empty(), "{what} (first, new): {differing}");
             Ok(running)

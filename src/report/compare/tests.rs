@@ -1,9 +1,7 @@
 use std::slice::from_ref;
 
 use expect_test::expect;
-use serde_json::json;
 
-use super::facts::differences;
 use super::ratio::Judgement::{self, Faster, Same, Slower, Unknown};
 use super::*;
 use crate::bench::plan::{CacheState, Values};
@@ -280,16 +278,6 @@ fn rows_of_older_files_have_the_defaults_of_their_time() {
     assert_eq!(judgement(&old, &new), (1.0, Same));
     let cold = Row { cache: Some(CacheState::Cold), ..new };
     assert!(refusal(&[old], &[cold]).contains("cache hot"));
-}
-
-#[test]
-fn facts_that_both_runs_record_are_compared() {
-    let a = json!({"expand": true, "settings": {"alpha": 1.0, "rounds": 5, "max_time": 2.0}});
-    let b = json!({"settings": {"alpha": 2.0, "rounds": 5, "max_time": null}, "gpu": null});
-    let found = differences(&a, &b);
-    let found: Vec<_> = found.iter().map(|d| (d.fact, d.option)).collect();
-    assert_eq!(found, [("alpha", Some("--alpha")), ("max_time", None)]);
-    assert!(differences(&a, &a).is_empty());
 }
 
 /// Compressing values makes the method 4 times as fast where they repeat, and not faster elsewhere.

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::record::facts::machine;
 use crate::record::ginkgo::Unit;
 use crate::report::lines::{self, LinesError, RecordedRow};
-use crate::report::origin::machine;
 
 /// A result file and the record of the run that wrote it.
 #[derive(Clone, Debug, Default)]

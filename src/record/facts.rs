@@ -1,0 +1,213 @@
+//! The facts of a run in its record, and what follows if two runs differ in one of them.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::run::{Corpus, RowKey, RunRecord};
+use super::setting::Setting;
+use Effect::{Build, Machine, Product, Rows, Times};
+
+/// The meaning of a difference in a fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effect {
+    /// The runs computed different products.
+    Product,
+    /// Times may differ for this reason.
+    Times,
+    /// The runs may have different rows, or rows that differ in a column.
+    Rows,
+    /// The runs were of different builds of this program.
+    Build,
+    /// The runs were on different machines.
+    Machine,
+}
+
+/// A fact of a run.
+struct Fact {
+    name: &'static str,
+    /// The JSON pointer to the fact in the run record.
+    place: &'static str,
+    /// The option that sets the fact.
+    option: Option<&'static str>,
+    effect: Effect,
+}
+
+const fn fact(name: &'static str, place: &'static str, effect: Effect) -> Fact {
+    Fact { name, place, option: None, effect }
+}
+
+const fn setting(
+    name: &'static str,
+    place: &'static str,
+    option: &'static str,
+    effect: Effect,
+) -> Fact {
+    Fact { name, place, option: Some(option), effect }
+}
+
+/// The facts of a run that affect its rows or times. [`RunRecord::cells`] and [`RunRecord::libraries`] are compared
+/// as sets in addition.
+const FACTS: [Fact; 26] = [
+    setting("alpha", "/settings/alpha", "--alpha", Product),
+    setting("beta", "/settings/beta", "--beta", Product),
+    setting("values", "/settings/values", "--values", Product),
+    setting("expand", "/expand", "--no-expand", Product),
+    fact("version", "/version", Build),
+    fact("revision", "/revision", Build),
+    fact("cpu", "/system/cpu", Machine),
+    fact("cores", "/system/cores", Machine),
+    fact("huge_pages", "/system/huge_pages", Times),
+    fact("glibc_tunables", "/system/glibc_tunables", Times),
+    fact("pinned_to", "/pinned_to", Times),
+    fact("gpu", "/gpu/name", Times),
+    setting("protocol", "/settings/protocol", "--protocol", Times),
+    setting("rounds", "/settings/rounds", "--rounds", Times),
+    setting("iterations", "/settings/iterations", "--iterations", Times),
+    setting("warmups", "/settings/warmups", "--warmups", Times),
+    setting("min_time", "/settings/min_time", "--min-time", Times),
+    setting("max_time", "/settings/max_time", "--max-time", Times),
+    setting("timeout", "/settings/timeout", "--timeout", Rows),
+    setting("max_memory", "/settings/max_memory", "--max-memory", Rows),
+    setting("cache", "/settings/cache", "--cache", Rows),
+    setting("x", "/settings/x", "--x", Times),
+    setting("seed", "/settings/seed", "--seed", Times),
+    setting("transpose", "/settings/transpose", "--transpose", Rows),
+    setting("isa", "/settings/isa", "--isa", Times),
+    setting("stages", "/settings/stages", "--stages", Times),
+];
+
+/// A fact that two runs record with different values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// The name of the fact.
+    pub fact: &'static str,
+    /// The value in A.
+    pub in_a: Value,
+    /// The value in B.
+    pub in_b: Value,
+    /// The option that sets the fact, if the two runs computed different products.
+    pub option: Option<&'static str>,
+}
+
+/// Returns the differences that matter if the times of two runs (the contents of `FILE.run.json`) are compared. Facts
+/// that one of them lacks, because its version is older, are ignored.
+pub fn differences_to_compare(a: &Value, b: &Value) -> Vec<Difference> {
+    let compared = FACTS.iter().filter(|fact| !matches!(fact.effect, Rows | Build));
+    let differing = compared.filter_map(|fact| {
+        let (in_a, in_b) = (a.pointer(fact.place)?.clone(), b.pointer(fact.place)?.clone());
+        let option = fact.option.filter(|_| fact.effect == Product);
+        (in_a != in_b).then_some(Difference { fact: fact.name, in_a, in_b, option })
+    });
+    differing.collect()
+}
+
+/// Returns descriptions of all differences between two runs. Only if there are none may the rows of both be in one
+/// file.
+pub fn differences_to_join(a: &RunRecord, b: &RunRecord) -> Vec<String> {
+    let [json_a, json_b] =
+        [a, b].map(|run| serde_json::to_value(run).expect("it has no other keys"));
+    let of_facts = FACTS
+        .iter()
+        .map(|fact| (fact.name, [&json_a, &json_b].map(|run| joined(run.pointer(fact.place)))));
+    let names = |run: &RunRecord| run.libraries.iter().map(|one| one.name.clone()).collect();
+    // The libraries of a run that has just begun are not known yet.
+    let are_known = !a.libraries.is_empty() && !b.libraries.is_empty();
+    let of_libraries = are_known.then(|| ("libraries", [a, b].map(names)));
+    let of_cells = |of: fn(&RowKey) -> String| {
+        let [in_a, in_b] = [a, b].map(|run| run.cells.iter().map(of).collect::<BTreeSet<_>>());
+        [&in_a - &in_b, &in_b - &in_a].map(|only| only.into_iter().collect())
+    };
+    let of_cells = [
+        ("settings in only one of them", of_cells(|cell| Setting::from(cell).to_string())),
+        ("methods in only one of them", of_cells(|cell| cell.method.clone())),
+    ];
+    let all = of_facts.chain(of_libraries).chain(of_cells);
+    let differing = all.filter(|(_, [in_a, in_b])| in_a != in_b);
+    differing.map(|(name, [in_a, in_b])| format!("{name}: {in_a}, {in_b}")).collect()
+}
+
+/// Returns descriptions of the differences because of which a run cannot be continued: those of
+/// [`differences_to_join`], and other shards of the corpus.
+pub fn differences_to_resume(then: &RunRecord, now: &RunRecord) -> Vec<String> {
+    let [in_then, in_now] = [then, now].map(|run| {
+        let shard = |Corpus { shard, .. }: &Corpus| format!("{}/{}", shard.number, shard.of);
+        run.corpus.as_ref().map(shard).unwrap_or_default()
+    });
+    let shards = (in_then != in_now).then(|| format!("shard: {in_then}, {in_now}"));
+    differences_to_join(then, now).into_iter().chain(shards).collect()
+}
+
+/// Returns whether two runs were of the same build of this program on the same machine.
+pub fn have_same_origin(a: &Value, b: &Value) -> bool {
+    let mut facts = FACTS.iter().filter(|fact| matches!(fact.effect, Build | Machine));
+    facts.all(|fact| a.pointer(fact.place) == b.pointer(fact.place))
+}
+
+/// Describes the build and the machine of a run.
+pub fn origin(run: &Value) -> String {
+    let revision = run["revision"].as_str().unwrap_or("unknown");
+    format!("revision {revision} on {}", machine(run, "cpu").unwrap_or("an unknown machine".into()))
+}
+
+/// Returns the name of the processor on which rows of a device were measured, if the run record contains it.
+pub fn machine(run: &Value, device: &str) -> Option<String> {
+    if device == "gpu" {
+        return Some(run["gpu"]["name"].as_str()?.to_owned());
+    }
+    let system = &run["system"];
+    Some(format!("{}, {} cores", system["cpu"].as_str()?, system["cores"].as_u64()?))
+}
+
+/// Returns the value that must be the same in all runs of a file. The CPUs to which threads are pinned may differ, but
+/// not their number.
+fn joined(value: Option<&Value>) -> Value {
+    match value {
+        Some(Value::Array(cpus)) => format!("{} CPUs", cpus.len()).into(),
+        value => value.cloned().unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::bench::plan::{Protocol, Settings};
+
+    #[test]
+    fn every_setting_is_a_fact() {
+        let settings = serde_json::to_value(Settings::new(Protocol::MergeSpmv)).unwrap();
+        let keys: BTreeSet<_> =
+            settings.as_object().unwrap().keys().map(|key| format!("/settings/{key}")).collect();
+        let places = FACTS.iter().map(|fact| fact.place.to_owned());
+        let places = places.filter(|place| place.starts_with("/settings/")).collect();
+        assert_eq!(keys, places);
+    }
+
+    #[test]
+    fn facts_that_both_runs_record_are_compared() {
+        let a = json!({"expand": true, "settings": {"alpha": 1.0, "rounds": 5, "max_time": 2.0}});
+        let b = json!({"settings": {"alpha": 2.0, "rounds": 5, "max_time": null}, "gpu": null});
+        let found = differences_to_compare(&a, &b);
+        let found: Vec<_> = found.iter().map(|d| (d.fact, d.option)).collect();
+        assert_eq!(found, [("alpha", Some("--alpha")), ("max_time", None)]);
+        assert!(differences_to_compare(&a, &a).is_empty());
+    }
+
+    #[test]
+    fn the_origin_is_the_build_and_the_machine() {
+        let run = json!({"revision": "1", "system": {"cpu": "a CPU", "cores": 2}, "expand": true});
+        assert_eq!(origin(&run), "revision 1 on a CPU, 2 cores");
+        for (name, other, same) in [
+            ("expand", json!(false), true),
+            ("revision", json!("2"), false),
+            ("system", json!({}), false),
+        ] {
+            let mut of_other = run.clone();
+            of_other[name] = other;
+            assert_eq!(have_same_origin(&run, &of_other), same, "{name}");
+        }
+        assert_eq!(origin(&json!({})), "revision unknown on an unknown machine");
+    }
+}
