@@ -8,6 +8,9 @@ use crate::method::Device;
 use crate::profile::Profiles;
 use crate::simd::Isa;
 
+/// The largest permitted number of rounds.
+pub const MAX_ROUNDS: u32 = 1000;
+
 /// The measurement protocol of a published evaluation: the defaults of all settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]

@@ -22,9 +22,7 @@ use super::tune::args::TuneArgs;
 use super::written::OutputArgs;
 use crate::matrix::generate::forms;
 use crate::record::run::Shard;
-pub use measure::{
-    DeviceChoice, MeasureArgs, PrecisionChoice, device, finite, seconds, whole, whole_from,
-};
+pub use measure::{MeasureArgs, PrecisionChoice, device, finite, seconds, whole, whole_from};
 
 /// The matrix that is measured if the command line names none.
 const DEFAULT_MATRIX: &str = "gen:grid2d,n=1000,points=5,random=1";

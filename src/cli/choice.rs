@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 
 use super::Env;
-use super::args::{DeviceChoice, MeasureArgs};
+use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::device::Gpu;
 use crate::device::model::{DeviceFile, Model};
 use crate::method::{Choice, Device, GRAPH, Method, Unavailable};
@@ -20,33 +20,33 @@ use crate::near::hint;
 ///
 /// # Errors
 /// Returns an error if the command line requires a GPU and there is none, or if no method is left.
-pub fn methods(args: &MeasureArgs, env: &mut Env) -> Result<(Vec<Choice<'static>>, Option<Gpu>)> {
-    let mut choices = chosen(args)?;
+pub fn methods(run: &RunSettings, env: &mut Env) -> Result<(Vec<Choice<'static>>, Option<Gpu>)> {
+    let mut choices = chosen(run)?;
     if !choices.iter().any(is_on_gpu) {
         return Ok((choices, None));
     }
     ensure!(
-        args.models().len() <= 1,
+        run.models().len() <= 1,
         "--device {}: several modelled GPUs are measured in separate child processes, which --no-isolate and tune do \
          not use: choose one",
-        args.device
+        run.device
     );
-    if let Some(name) = args.models().first() {
+    if let Some(name) = run.models().first() {
         let file = DeviceFile::find(name).map_err(|Unavailable(reason)| anyhow!(reason))?;
         return Ok((choices, Some(Gpu::new(Model::of_file(name, &file)))));
     }
-    let reason = match (env.open_gpu)(args.gpu()) {
+    let reason = match (env.open_gpu)(run.gpu) {
         Ok(gpu) => return Ok((choices, Some(gpu))),
         Err(Unavailable(reason)) => reason,
     };
-    if let Some(demand) = demand(args)? {
+    if let Some(demand) = demand(run)? {
         bail!(
             "{demand}: {reason}; GPU methods need an NVIDIA GPU and its driver, or \
              --device model:h200"
         );
     }
     choices.retain(|choice| !is_on_gpu(choice));
-    if !args.quiet {
+    if !run.quiet {
         writeln!(
             env.stderr,
             "GPU methods are skipped: {reason}; --device model:h200 runs them on a modelled GPU"
@@ -56,15 +56,15 @@ pub fn methods(args: &MeasureArgs, env: &mut Env) -> Result<(Vec<Choice<'static>
 }
 
 /// Returns the methods that the command line selects.
-pub fn chosen(args: &MeasureArgs) -> Result<Vec<Choice<'static>>> {
-    let mut choices = select(args.methods.as_deref().unwrap_or(&["*".into()]))?;
-    choices.retain(|choice| args.device.includes(choice.method.device()));
-    choices.retain(|choice| !args.only_parallel || is_parallel(choice));
-    if args.methods.is_none() {
-        choices.retain(|choice| choice.method.operations.include(args.transpose));
+pub fn chosen(run: &RunSettings) -> Result<Vec<Choice<'static>>> {
+    let mut choices = select(run.methods.as_deref().unwrap_or(&["*".into()]))?;
+    choices.retain(|choice| run.device.includes(choice.method.device()));
+    choices.retain(|choice| !run.only_parallel || is_parallel(choice));
+    if run.methods.is_none() {
+        choices.retain(|choice| choice.method.operations.include(run.settings.transpose));
     }
-    ensure!(!choices.is_empty(), "none of these methods runs on --device {}", args.device);
-    if args.graphs {
+    ensure!(!choices.is_empty(), "none of these methods runs on --device {}", run.device);
+    if run.graphs {
         choices = choices.into_iter().flat_map(with_graph).collect();
     }
     Ok(choices)
@@ -72,14 +72,14 @@ pub fn chosen(args: &MeasureArgs) -> Result<Vec<Choice<'static>>> {
 
 /// Returns the part of the command line that requires a GPU, if any. A pattern that also matches CPU methods does
 /// not require one.
-fn demand(args: &MeasureArgs) -> Result<Option<String>> {
-    if let Some(number) = args.gpu() {
+fn demand(run: &RunSettings) -> Result<Option<String>> {
+    if let Some(number) = run.gpu {
         return Ok(Some(format!("GPU {number}")));
     }
-    if args.device != DeviceChoice::All {
-        return Ok(Some(format!("--device {}", args.device)));
+    if run.device != DeviceChoice::All {
+        return Ok(Some(format!("--device {}", run.device)));
     }
-    for word in args.methods.iter().flatten() {
+    for word in run.methods.iter().flatten() {
         if select(std::slice::from_ref(word))?.iter().all(is_on_gpu) {
             return Ok(Some(format!("--methods {word}")));
         }

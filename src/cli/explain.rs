@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use anyhow::{Result, bail, ensure};
 use clap::Args;
 
-use super::args::{DeviceChoice, MeasureArgs, PrecisionChoice, SystemFormat, device, whole};
+use super::args::{PrecisionChoice, SystemFormat, device, whole};
 use super::choice::{MethodName, select};
 use super::progress::Progress;
 use super::session::Session;
@@ -15,10 +15,12 @@ use super::single::of_matrix;
 use super::sources::source;
 use super::written::{OutputArgs, form};
 use super::{CommandStatus, Env};
-use crate::bench::plan::CacheState;
+use crate::bench::plan::{CacheState, Protocol, Settings};
+use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::matrix::source::Source;
 use crate::method::Device;
 use crate::record::MatrixReport;
+use crate::scalar::Precision;
 use page::Page;
 
 #[derive(Debug, Args)]
@@ -55,8 +57,8 @@ pub struct ExplainArgs {
 }
 
 impl ExplainArgs {
-    /// Returns the arguments with which `spmv-bench MATRIX` would measure the same product.
-    fn measure(&self) -> Result<MeasureArgs> {
+    /// Returns the settings of the run that explains the product.
+    fn run_settings(&self) -> Result<RunSettings> {
         let DeviceChoice::Models(names) = &self.device else {
             bail!("--device {}: explain needs a modelled GPU such as model:h200", self.device)
         };
@@ -72,22 +74,31 @@ impl ExplainArgs {
             choice.name()
         );
         let precision = match self.precision {
-            PrecisionChoice::F64 => "f64",
-            PrecisionChoice::F32 => "f32",
+            PrecisionChoice::F64 => Precision::F64,
+            PrecisionChoice::F32 => Precision::F32,
             PrecisionChoice::Both => bail!("--precision both: choose one precision"),
         };
-        let device = self.device.to_string();
-        let mut words = vec!["--methods", &self.method, "--device", &device, "--quiet", "--stages"];
-        words.extend(["--precision", precision, "--cache", self.cache.name()]);
-        words.extend(self.transpose.then_some("--transpose"));
-        Ok(MeasureArgs::of(words.into_iter().map(String::from))?)
+        let settings = Settings {
+            cache: self.cache,
+            transpose: self.transpose,
+            stages: true,
+            explain: true,
+            ..Settings::new(Protocol::MergeSpmv)
+        };
+        Ok(RunSettings {
+            methods: Some(vec![self.method.clone()]),
+            device: self.device.clone(),
+            precisions: vec![precision],
+            quiet: true,
+            ..RunSettings::new(settings)
+        })
     }
 }
 
 /// Runs the command.
 pub fn run(args: &ExplainArgs, env: &mut Env) -> Result<CommandStatus> {
     let format = form(args.format, args.output.output.as_deref(), SystemFormat::Text)?;
-    let measure = args.measure()?;
+    let settings = args.run_settings()?;
     let matrix = args.matrix.as_ref().or(args.mtx.as_ref()).expect("one of them is required");
     let source = source(matrix, None)?;
     let read = match &source {
@@ -95,8 +106,7 @@ pub fn run(args: &ExplainArgs, env: &mut Env) -> Result<CommandStatus> {
         _ => Vec::new(),
     };
     args.output.check(&read)?;
-    let mut session = Session::start(&measure, env)?;
-    session.settings.explain = true;
+    let mut session = Session::start(&settings, env)?;
     let progress = Progress::of_many(&[], &session.settings, false);
     let run = session.run(&source, false, &progress);
     if run.interrupted {

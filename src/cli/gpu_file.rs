@@ -3,9 +3,10 @@
 use anyhow::{Result, bail};
 use clap::Args;
 
-use super::args::{DeviceChoice, device};
+use super::args::device;
 use super::written::OutputArgs;
 use super::{CommandStatus, Env};
+use crate::bench::run::DeviceChoice;
 use crate::device::Gpu;
 use crate::device::gauge::measure;
 use crate::device::model::{DeviceFile, Model, written};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 
-use super::corpus::results::{open_cells, read_record, read_rows};
+use super::corpus::results::{read_record, read_rows};
 use super::corpus::share::is_share;
 use super::run_facts::Recording;
 use super::written::{beside, is_same_file};
@@ -17,7 +17,7 @@ use crate::record::facts::differences_to_join;
 use crate::record::file::is_not_regular_file;
 use crate::record::output::{self, Output};
 use crate::record::row::Row;
-use crate::record::run::{ClockRange, Corpus, GpuRecord, RunRecord, Shard};
+use crate::record::run::{ClockRange, Corpus, GpuRecord, RunRecord, Shard, open_cells};
 
 #[derive(Debug, Args)]
 pub struct MergeArgs {

@@ -74,8 +74,6 @@ pub struct Env<'a> {
     pub readings: fn() -> Readings,
     /// The file of this program, from which child processes are started. `None`: there are no child processes.
     pub program: Option<PathBuf>,
-    /// The arguments of the process, including the program's name.
-    pub arguments: Vec<OsString>,
     /// Opens the GPU with this number, or the first GPU.
     pub open_gpu: &'a dyn Fn(Option<usize>) -> Result<Gpu, Unavailable>,
     /// The folder of the machine's bandwidth profiles. `None`: no profile is measured.
@@ -128,7 +126,6 @@ pub fn ends_in_order(args: impl IntoIterator<Item = OsString>) -> bool {
 pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<CommandStatus> {
     let args: Vec<OsString> = args.into_iter().collect();
     let words: Vec<String> = args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    env.arguments.clone_from(&args);
     if let Some(misspelt) = named::misspelt_command(&args) {
         return Err(misspelt);
     }

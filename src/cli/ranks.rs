@@ -106,7 +106,7 @@ fn measure(
     ranks.agree(measure.check_files([&source].into_iter()))?;
     ranks.agree(measure.check_new())?;
     let interrupted = env.interrupted;
-    let mut session = ranks.agree(Session::start(measure, env))?;
+    let mut session = ranks.agree(Session::start(&measure.run_settings(), env))?;
     let reporters = leader.then(|| reporters(measure, env.stdout)).transpose();
     let reporters = ranks.agree(reporters)?.unwrap_or_default();
     let record = || {

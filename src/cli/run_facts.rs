@@ -11,7 +11,9 @@ use super::system;
 use crate::cache;
 use crate::device::facts::Clocks;
 use crate::record::file::is_not_regular_file;
-use crate::record::run::{self, Bandwidth, ClockRange, GpuRecord, Library, REVISION, RunRecord};
+use crate::record::run::{
+    self, Bandwidth, ClockRange, GpuRecord, Library, REVISION, RunRecord, VERSION,
+};
 use crate::record::{Group, MatrixReport};
 use crate::system::System;
 use crate::system::noise::Readings;
@@ -39,7 +41,7 @@ impl Session<'_> {
         RunRecord {
             run_id: self.run_id.clone(),
             date: date.clone(),
-            version: env!("CARGO_PKG_VERSION").into(),
+            version: VERSION.into(),
             revision: REVISION.into(),
             command,
             system: machine.clone(),

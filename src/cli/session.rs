@@ -8,7 +8,6 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::args::MeasureArgs;
 use super::ordered::Ordered;
 use super::progress::Progress;
 use super::system::DeviceSpeed;
@@ -18,6 +17,7 @@ use crate::bench::clock::Clock;
 use crate::bench::execute::Stopped;
 use crate::bench::inputs::replace_values;
 use crate::bench::plan::{CacheState, Settings};
+use crate::bench::run::RunSettings;
 use crate::device::Gpu;
 use crate::matrix::Csr;
 use crate::matrix::bounds::ReadBounds;
@@ -50,7 +50,7 @@ pub struct Session<'a> {
     pub(super) gpu: Option<Gpu>,
     /// The speed of the GPU, measured at the start.
     pub(super) device: DeviceSpeed,
-    precisions: &'static [Precision],
+    precisions: Vec<Precision>,
     pub(super) settings: Settings,
     pub(super) expand: bool,
     kept: Option<MatrixCache>,
@@ -71,37 +71,35 @@ pub struct Run {
 }
 
 impl<'a> Session<'a> {
-    /// Checks the arguments and starts the threads.
-    pub fn start(args: &MeasureArgs, env: &mut Env<'a>) -> Result<Self> {
-        let (choices, gpu) = choice::methods(args, env)?;
-        let threads = args.threads();
+    /// Checks the settings and starts the threads.
+    pub fn start(run: &RunSettings, env: &mut Env<'a>) -> Result<Self> {
+        let (choices, gpu) = choice::methods(run, env)?;
         ensure!(
-            threads.len() <= 1,
+            run.threads.len() <= 1,
             "--threads: several numbers are measured in separate child processes, which --no-isolate, tune and \
              mpi-merge do not use: choose one number"
         );
-        let team = team(threads.first().copied(), env)?;
-        let settings = args.settings();
+        let team = team(run.threads.first().copied(), env)?;
+        let settings = &run.settings;
         ensure!(
             Isa::available().contains(&settings.isa),
             "--isa: this CPU does not support these instructions"
         );
-        let precisions = args.precisions();
-        let profiles = install::profiles(&choices, precisions, settings.isa, args.quiet, env)?;
+        let profiles = install::profiles(&choices, &run.precisions, settings.isa, run.quiet, env)?;
         Ok(Self {
             choices,
             gpu,
             device: DeviceSpeed::default(),
-            precisions,
-            settings: Settings { profiles, ..settings },
+            precisions: run.precisions.clone(),
+            settings: Settings { profiles, ..settings.clone() },
             team,
             run_id: env.run_id.clone(),
             readings: env.readings,
             is_worker: false,
-            expand: !args.no_expand,
-            kept: env.matrices.clone().filter(|_| !args.no_cache),
-            orders: args.orders(),
-            caches: args.caches(),
+            expand: run.expand,
+            kept: env.matrices.clone().filter(|_| run.matrix_cache),
+            orders: run.orders.clone(),
+            caches: run.caches.clone(),
             clock: env.clock,
             interrupted: env.interrupted,
         })

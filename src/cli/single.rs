@@ -38,7 +38,8 @@ pub fn run(args: &SingleArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     let format = measure.format_of_one()?;
     let path = measure.record_path();
     let bandwidth = measure.wants_bandwidth();
-    let (mut runner, facts) = Runner::start(measure, !args.no_isolate, bandwidth, command, env)?;
+    let (mut runner, facts) =
+        Runner::start(&measure.run_settings(), !args.no_isolate, bandwidth, command, env)?;
     let cells = facts.cells.clone();
     let reporter = measure.reporter(format, env.stdout)?;
     let mut exporters = measure.exporters()?;

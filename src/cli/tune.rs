@@ -10,12 +10,13 @@ use std::io::{self, Write};
 use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 
-use super::args::{DeviceChoice, MeasureArgs};
+use super::args::MeasureArgs;
 use super::progress::Progress;
 use super::session::Session;
 use super::single::of_matrix;
 use super::sources::sources;
 use super::{CommandStatus, Env};
+use crate::bench::run::DeviceChoice;
 use crate::method::Choice;
 use crate::record::MatrixReport;
 use crate::record::cells::to_csv;
@@ -75,7 +76,7 @@ pub fn run(args: TuneArgs, command: Vec<String>, env: &mut Env) -> Result<Comman
     let sources = sources(&args.sources, measure.datasets.as_deref(), env.stderr)?;
     measure.check_files(sources.iter().map(|(source, _)| source))?;
     measure.check_new()?;
-    let mut session = Session::start(&measure, env)?;
+    let mut session = Session::start(&measure.run_settings(), env)?;
     let (choices, precisions) = (&session.choices, measure.precisions());
     let mut tuning: Box<dyn Tuning> = match args.what {
         Tunable::CsrK => Box::new(sizes::Sizes::of(choices, precisions)?),

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::claim::Claim;
-use crate::bench::plan::{CacheState, Protocol};
+use crate::bench::plan::{CacheState, MAX_ROUNDS, Protocol, Settings};
+use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::device::model::DeviceFile;
 use crate::matrix::order::Order;
 use crate::method::{Device, Unavailable};
@@ -201,50 +202,44 @@ impl Block {
         devices(&self.methods[0]).next().expect("checked when it was parsed")
     }
 
-    /// Returns the options of the command `corpus` for each combination of the lists, without the methods and
-    /// matrices. Numbers of threads above `cores` are left out. A GPU block runs on its own models if it has
-    /// some, otherwise on each of `models`, or on a real GPU if that is empty too.
-    pub fn options(&self, cores: usize, models: &[String]) -> Vec<Vec<String>> {
+    /// Returns the settings of a run for each combination of the lists. Numbers of threads above `cores` are left out.
+    /// A GPU block runs on its own models if it has some, otherwise on each of `models`, or on a real GPU if that is
+    /// empty too.
+    pub fn runs(&self, cores: usize, models: &[String]) -> Vec<RunSettings> {
         let models = if self.models.is_empty() { models } else { &self.models };
-        let on = |device: String| [pair("--device", &device), self.common_options()].concat();
-        let mut options: Vec<_> = match models {
-            [] => vec![on(self.device().name().into())],
-            models => models.iter().map(|name| on(format!("model:{name}"))).collect(),
+        let devices = match models {
+            [] if self.device() == Device::Cpu => vec![DeviceChoice::Cpu],
+            [] => vec![DeviceChoice::Gpu(None)],
+            models => models.iter().map(|name| DeviceChoice::Models(vec![name.clone()])).collect(),
         };
-        let mut multiply = |values: Vec<Vec<String>>| {
-            let with_each = |words: &Vec<String>| {
-                let words = words.clone();
-                values.iter().map(move |value| [&words[..], value].concat()).collect::<Vec<_>>()
-            };
-            options = options.iter().flat_map(with_each).collect();
-        };
-        multiply(
-            self.precision.iter().map(|precision| pair("--precision", precision.name())).collect(),
-        );
-        multiply(self.threads(cores));
-        multiply(
-            self.order.iter().map(|order| unless("natural", "--order", order.name())).collect(),
-        );
-        multiply(self.cache.iter().map(|cache| unless("hot", "--cache", cache.name())).collect());
-        multiply(self.transpose.iter().map(|&by| flag(by, "--transpose")).collect());
-        options
-    }
-
-    fn common_options(&self) -> Vec<String> {
-        let protocol = self.protocol.map(|protocol| pair("--protocol", protocol.name()));
-        let rounds = self.rounds.map(|rounds| pair("--rounds", &rounds.to_string()));
-        let iterations = self.iterations.map(|count| pair("--iterations", &count.to_string()));
-        let flags = [flag(!self.expand, "--no-expand"), flag(self.stages, "--stages")];
-        let given = [protocol, rounds, iterations].into_iter().flatten();
-        given.chain(flags).flatten().collect()
-    }
-
-    fn threads(&self, cores: usize) -> Vec<Vec<String>> {
-        if self.threads.is_empty() {
-            return vec![Vec::new()];
+        let methods = Some(self.methods.clone());
+        let whole = RunSettings::new(self.settings());
+        let mut runs = vec![RunSettings { methods, expand: self.expand, ..whole }];
+        multiply(&mut runs, &devices, |run, device| run.device = device.clone());
+        multiply(&mut runs, &self.precision, |run, &one| run.precisions = vec![one]);
+        if !self.threads.is_empty() {
+            let threads: Vec<_> = self.threads.iter().filter(|&&n| n <= cores).collect();
+            multiply(&mut runs, &threads, |run, &&n| run.threads = vec![n]);
         }
-        let there = self.threads.iter().filter(|&&threads| threads <= cores);
-        there.map(|threads| pair("--threads", &threads.to_string())).collect()
+        multiply(&mut runs, &self.order, |run, &one| run.orders = vec![one]);
+        multiply(&mut runs, &self.cache, |run, &one| {
+            run.caches = vec![one];
+            run.settings.cache = one;
+        });
+        multiply(&mut runs, &self.transpose, |run, &is| run.settings.transpose = is);
+        runs
+    }
+
+    fn settings(&self) -> Settings {
+        let protocol = Settings::new(self.protocol.unwrap_or(Protocol::MergeSpmv));
+        let [rounds, iterations] =
+            [self.rounds, self.iterations].map(|number| number.map(|number| number as usize));
+        Settings {
+            rounds: rounds.unwrap_or(protocol.rounds),
+            iterations: iterations.or(protocol.iterations),
+            stages: self.stages,
+            ..protocol
+        }
     }
 
     fn check(&self) -> Result<(), String> {
@@ -267,6 +262,15 @@ impl Block {
                 .into());
         }
         known_models(&self.models)?;
+        for (name, number, most) in
+            [("rounds", self.rounds, MAX_ROUNDS), ("iterations", self.iterations, u32::MAX)]
+        {
+            if let Some(number) = number.filter(|number| !(1..=most).contains(number)) {
+                return Err(format!(
+                    "{name} = {number}: it must be a whole number from 1 to {most}"
+                ));
+            }
+        }
         if self.matrices.is_empty() {
             return Err("a block lists no matrices".into());
         }
@@ -302,16 +306,21 @@ fn devices(word: &str) -> impl Iterator<Item = Device> + use<> {
     methods.map(|method| method.device())
 }
 
-fn pair(option: &str, value: &str) -> Vec<String> {
-    vec![option.to_owned(), value.to_owned()]
-}
-
-fn unless(default: &str, option: &str, value: &str) -> Vec<String> {
-    if value == default { Vec::new() } else { pair(option, value) }
-}
-
-fn flag(given: bool, option: &str) -> Vec<String> {
-    if given { vec![option.to_owned()] } else { Vec::new() }
+/// Replaces each run by one for each value.
+fn multiply<T>(
+    runs: &mut Vec<RunSettings>,
+    values: &[T],
+    set: impl Fn(&mut RunSettings, &T) + Copy,
+) {
+    let with_each = |run: &RunSettings| {
+        let run = run.clone();
+        values.iter().map(move |value| {
+            let mut run = run.clone();
+            set(&mut run, value);
+            run
+        })
+    };
+    *runs = runs.iter().flat_map(with_each).collect();
 }
 
 /// Returns the words that a word with lists stands for: `gen:a,n={1,2}` is `gen:a,n=1` and `gen:a,n=2`. Several

@@ -1,19 +1,22 @@
 //! The measurements of an experiment in a folder: `rows.csv`, `stages.csv` if the stages of products were timed
 //! too, and in `runs/` the records of the runs that the rows come from. Rows are complete or missing, and so are
-//! the measurements of a matrix under one set of options.
+//! the measurements of a matrix with one combination of settings.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::bench::plan::Settings;
 use crate::record::MatrixReport;
 use crate::record::cells::of_csv;
+use crate::record::facts::{has_settings, have_same_origin, origin};
 use crate::record::file::RowFile;
 use crate::record::row::Row;
+use crate::record::run::{RowKey, open_cells};
 use crate::record::stages::StageRow;
 use crate::report::lines::{self, RecordedRow};
 
@@ -28,33 +31,26 @@ pub struct Store {
     runs: BTreeMap<String, Value>,
 }
 
-/// A matrix under one set of options.
+/// A matrix that is measured with one combination of settings.
 #[derive(Clone, Copy, Debug)]
 pub struct GridCell<'a> {
-    /// The options of the command `corpus`, without those for methods and matrices.
-    pub options: &'a [String],
-    /// The methods with their parameters, as in rows.
-    pub methods: &'a [String],
+    /// How each method is measured.
+    pub settings: &'a Settings,
+    /// Whether symmetric files are expanded.
+    pub expand: bool,
+    /// The name of the GPU, if a method runs on a real one.
+    pub gpu: Option<&'a str>,
+    /// The keys of the rows of the matrix.
+    pub rows: &'a [RowKey],
     /// The file of the matrix, as in rows.
     pub file: &'a str,
 }
 
-/// The facts that must be the same for all runs of a folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
-    /// The revision of the source code that the program was built from.
-    pub revision: String,
-    /// The processor and its number of cores.
-    pub machine: String,
-}
-
-impl Origin {
-    /// Returns the origin of a run from its record.
-    fn of(run: &Value) -> Self {
-        let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), String::from);
-        let system = &run["system"];
-        let machine = format!("{}, {} cores", word(&system["cpu"]), system["cores"]);
-        Self { revision: word(&run["revision"]), machine }
+impl GridCell<'_> {
+    /// Returns whether a run measured with these settings.
+    fn is_of(&self, run: &Value) -> bool {
+        let is_gpu = self.gpu.is_none_or(|name| run["gpu"]["name"].as_str() == Some(name));
+        is_gpu && has_settings(run, self.settings, self.expand)
     }
 }
 
@@ -111,21 +107,22 @@ impl Store {
         self.runs.values()
     }
 
-    /// Returns the rows of a cell if a single run has all of its methods. If a run found that the matrix cannot
-    /// be measured, returns only the row that gives the reason.
+    /// Returns the rows of a cell if a single run has all of them. If a run found that the matrix cannot be measured,
+    /// returns only the row that gives the reason.
     pub fn rows_of(&self, cell: GridCell) -> Option<Vec<&RecordedRow>> {
-        self.runs.iter().filter(|(_, run)| options_of(run) == cell.options).find_map(
-            |(run_id, _)| {
-                let places = self.places.get(&(run_id.clone(), cell.file.to_owned()))?;
-                let rows = places.iter().map(|&place| &self.lines[place]);
-                let of_matrix = rows.clone().find(|line| line.row.method_name.is_none());
-                if let Some(line) = of_matrix {
-                    return Some(vec![line]);
-                }
-                let row = |method: &String| rows.clone().find(|line| line.method() == method);
-                cell.methods.iter().map(row).collect()
-            },
-        )
+        let mut runs = self.runs.iter().filter(|(_, run)| cell.is_of(run));
+        runs.find_map(|(run_id, _)| {
+            let places = self.places.get(&(run_id.clone(), cell.file.to_owned()))?;
+            let lines = || places.iter().map(|&place| &self.lines[place]);
+            if open_cells(lines().map(|line| &line.row), cell.rows).is_some() {
+                return None;
+            }
+            let of_matrix = lines().find(|line| line.row.method_name.is_none());
+            let is_own = |line: &&RecordedRow| {
+                line.row.cell().is_some_and(|row| cell.rows.iter().any(|cell| cell.has(&row)))
+            };
+            Some(of_matrix.map_or_else(|| lines().filter(is_own).collect(), |line| vec![line]))
+        })
     }
 
     /// Returns the stages of the products of a cell.
@@ -135,15 +132,16 @@ impl Store {
         self.stages.iter().filter(own).collect()
     }
 
-    /// Copies the rows of a cell from another folder, if they are of the given origin. Returns whether it did.
+    /// Copies the rows of a cell from another folder, if their run has the same origin as `here`. Returns whether it
+    /// did.
     ///
     /// # Errors
     /// Returns an error if the rows cannot be written.
-    pub fn take(&mut self, other: &Self, cell: GridCell, origin: &Origin) -> Result<bool> {
+    pub fn take(&mut self, other: &Self, cell: GridCell, here: &Value) -> Result<bool> {
         let Some(rows) = other.rows_of(cell) else { return Ok(false) };
         let run_id = &rows[0].row.run_id;
         let run = &other.runs[run_id];
-        if Origin::of(run) != *origin {
+        if !have_same_origin(run, here) {
             return Ok(false);
         }
         fs::create_dir_all(self.folder.join("runs"))?;
@@ -180,25 +178,20 @@ impl Store {
         Ok(())
     }
 
-    /// Checks that rows of this origin may be added to those in the folder.
+    /// Checks that rows of a run with the origin of `here` may be added to those in the folder.
     ///
     /// # Errors
     /// Returns an error if the folder has rows of another origin.
-    pub fn check_origin(&self, origin: &Origin) -> Result<()> {
-        for run in self.runs.values() {
-            let there = Origin::of(run);
-            ensure!(
-                there == *origin,
-                "{} has rows of revision {} on {}; this is revision {} on {}: remove the folder, or \
-                 name another with --output",
+    pub fn check_origin(&self, here: &Value) -> Result<()> {
+        let other = self.runs.values().find(|run| !have_same_origin(run, here));
+        other.map_or(Ok(()), |other| {
+            bail!(
+                "{} has rows of {}; this is {}: remove the folder, or name another with --output",
                 self.folder.display(),
-                there.revision,
-                there.machine,
-                origin.revision,
-                origin.machine
-            );
-        }
-        Ok(())
+                origin(other),
+                origin(here)
+            )
+        })
     }
 
     fn index(&mut self, line: RecordedRow) {
@@ -212,14 +205,6 @@ impl Store {
 /// none.
 fn write<R: Serialize + Default>(path: &Path, rows: &[&R]) -> Result<()> {
     if rows.is_empty() { Ok(()) } else { Ok(RowFile::open::<R>(path)?.add(rows)?) }
-}
-
-/// Returns the options on the command line of a run, without those for methods and matrices.
-fn options_of(run: &Value) -> Vec<String> {
-    let words = run["command"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let words: Vec<_> = words.skip_while(|word| !word.starts_with("--")).collect();
-    let end = words.iter().position(|word| *word == "--methods").unwrap_or(words.len());
-    words[..end].iter().map(|word| (*word).to_owned()).collect()
 }
 
 #[cfg(test)]

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::run::{Corpus, RowKey, RunRecord};
 use super::setting::Setting;
+use crate::bench::plan::{Protocol, Settings};
 use Effect::{Build, Machine, Product, Rows, Times};
 
 /// The meaning of a difference in a fact.
@@ -138,6 +140,28 @@ pub fn differences_to_resume(then: &RunRecord, now: &RunRecord) -> Vec<String> {
     differences_to_join(then, now).into_iter().chain(shards).collect()
 }
 
+/// Returns whether a run measured with these settings. A run of an older version that lacks one of them did not.
+pub fn has_settings(run: &Value, settings: &Settings, expand: bool) -> bool {
+    let recorded = Settings::deserialize(&run["settings"]);
+    run["expand"].as_bool() == Some(expand) && recorded.is_ok_and(|recorded| recorded == *settings)
+}
+
+/// Returns the options on a command line that selects these settings. Options that a protocol sets are left out.
+pub fn options(settings: &Settings, expand: bool) -> Vec<String> {
+    let own = json!({ "settings": settings, "expand": expand });
+    let mut usual = json!({ "settings": Settings::new(settings.protocol), "expand": true });
+    usual["settings"]["protocol"] = json!(Protocol::MergeSpmv);
+    let words = |fact: &Fact| {
+        let (option, value) = (fact.option?.to_owned(), own.pointer(fact.place)?);
+        (usual.pointer(fact.place) != Some(value)).then(|| match value {
+            Value::Bool(_) => vec![option],
+            Value::String(text) => vec![option, text.clone()],
+            value => vec![option, value.to_string()],
+        })
+    };
+    FACTS.iter().filter_map(words).flatten().collect()
+}
+
 /// Returns whether two runs were of the same build of this program on the same machine.
 pub fn have_same_origin(a: &Value, b: &Value) -> bool {
     let mut facts = FACTS.iter().filter(|fact| matches!(fact.effect, Build | Machine));
@@ -170,10 +194,7 @@ fn joined(value: Option<&Value>) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
-    use crate::bench::plan::{Protocol, Settings};
 
     #[test]
     fn every_setting_is_a_fact() {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::row::Row;
 use crate::bench::peak::Peak;
 use crate::bench::plan::{CacheState, Settings};
 use crate::device::facts::{Clocks, Facts};
@@ -91,6 +92,18 @@ impl RowKey {
             Self { threads: threads.and(row.threads), cache: cache.and(row.cache), ..row.clone() };
         *self == Self { order: order.and(row.order), ..known }
     }
+}
+
+/// Returns the cells without a row, given the rows of a matrix in a run. Returns `None` if nothing is left to measure:
+/// every cell has its row, or there is a row that tells why the matrix cannot be measured.
+pub fn open_cells<'r>(
+    rows: impl IntoIterator<Item = &'r Row>,
+    cells: &[RowKey],
+) -> Option<Vec<RowKey>> {
+    let done: Vec<_> = rows.into_iter().map(Row::cell).collect::<Option<_>>()?;
+    let is_open = |cell: &&RowKey| !done.iter().any(|done| cell.has(done));
+    let open: Vec<_> = cells.iter().filter(is_open).cloned().collect();
+    (!open.is_empty()).then_some(open)
 }
 
 /// The key of a row with its time.
@@ -224,6 +237,9 @@ pub struct DeviceBandwidth {
     #[serde(flatten)]
     pub peak: Peak,
 }
+
+/// The version of this program.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The source revision from which this program was built.
 pub const REVISION: &str = git_version::git_version!(

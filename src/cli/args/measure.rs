@@ -1,19 +1,19 @@
 //! The arguments that all measuring commands have in common.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::{Args, Parser};
+use clap::Args;
 
-use crate::bench::plan::{CacheState, Fill, Protocol, Settings, Values};
+use crate::bench::plan::{CacheState, Fill, MAX_ROUNDS, Protocol, Settings, Values};
+use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::cli::choice::MethodName;
 use crate::cli::written::ExportArgs;
 use crate::device::model::DeviceFile;
 use crate::matrix::order::Order;
 use crate::memory::Size;
-use crate::method::{Device, Unavailable};
+use crate::method::Unavailable;
 use crate::record::sort::Sort;
 use crate::record::write::Format;
 use crate::scalar::Precision;
@@ -47,9 +47,6 @@ pub struct MeasureArgs {
     /// fewer if a control group (cgroup) limits the CPU time]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = whole::<usize>)]
     pub threads: Vec<usize>,
-    /// Whether methods that do not depend on the number of threads are skipped.
-    #[arg(skip)]
-    pub only_parallel: bool,
     /// The published measurement protocol whose settings are used; the options below override single settings
     #[arg(long, value_enum, default_value = "merge-spmv")]
     pub protocol: Protocol,
@@ -76,7 +73,7 @@ pub struct MeasureArgs {
     pub max_memory: Option<Size>,
     /// Number of rounds; in each round every method is measured in turn. With 1, each method is measured
     /// completely before the next one, and only one is in memory at a time [default: 6]
-    #[arg(long, value_name = "N", value_parser = whole_from(1, 1000))]
+    #[arg(long, value_name = "N", value_parser = whole_from(1, MAX_ROUNDS))]
     pub rounds: Option<u32>,
     /// State of the CPU or GPU caches before each timed sample; several may be given: hot,cold [default: hot,
     /// or cold if the protocol requires it]
@@ -161,42 +158,6 @@ pub enum PrecisionChoice {
     Both,
 }
 
-/// The devices on which methods run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DeviceChoice {
-    Cpu,
-    /// The GPU with this number, or the one that `--gpu` selects.
-    Gpu(Option<usize>),
-    /// Modelled GPUs, by name or device file. An empty list occurs only with `reproduce` and stands for the
-    /// GPUs of each experiment's source.
-    Models(Vec<String>),
-    All,
-}
-
-impl DeviceChoice {
-    /// Returns whether methods of `device` run.
-    pub fn includes(&self, device: Device) -> bool {
-        match self {
-            Self::Cpu => device == Device::Cpu,
-            Self::Gpu(_) | Self::Models(_) => device == Device::Gpu,
-            Self::All => true,
-        }
-    }
-}
-
-impl fmt::Display for DeviceChoice {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Self::Cpu => write!(f, "cpu"),
-            Self::Gpu(None) => write!(f, "gpu"),
-            Self::Gpu(Some(number)) => write!(f, "{number}"),
-            Self::Models(names) if names.is_empty() => write!(f, "model"),
-            Self::Models(names) => write!(f, "model:{}", names.join(",")),
-            Self::All => write!(f, "all"),
-        }
-    }
-}
-
 /// Parses the value of `--device`.
 pub fn device(text: &str) -> Result<DeviceChoice, String> {
     if let Some(names) = text.strip_prefix("model:") {
@@ -219,34 +180,26 @@ pub fn device(text: &str) -> Result<DeviceChoice, String> {
 }
 
 impl MeasureArgs {
-    /// Parses the arguments of a measuring command, without the program's name.
-    ///
-    /// # Errors
-    /// Returns an error if an argument is not valid.
-    pub fn of(words: impl Iterator<Item = String>) -> Result<Self, clap::Error> {
-        /// A parser for these arguments only.
-        #[derive(Parser)]
-        #[command(no_binary_name = true)]
-        struct Words {
-            #[command(flatten)]
-            measure: MeasureArgs,
-        }
-        Words::try_parse_from(words).map(|words| words.measure)
-    }
-
-    /// Returns the number of the GPU that the arguments select, if they select one.
-    pub fn gpu(&self) -> Option<usize> {
-        match self.device {
+    /// Returns the settings of the run that the arguments describe.
+    pub fn run_settings(&self) -> RunSettings {
+        let gpu = match self.device {
             DeviceChoice::Gpu(Some(number)) => Some(number),
             _ => self.gpu,
-        }
-    }
-
-    /// Returns the names of the selected modelled GPUs.
-    pub fn models(&self) -> &[String] {
-        match &self.device {
-            DeviceChoice::Models(names) => names,
-            _ => &[],
+        };
+        RunSettings {
+            methods: self.methods.clone(),
+            graphs: self.graphs,
+            only_parallel: false,
+            device: self.device.clone(),
+            gpu,
+            precisions: self.precisions().to_vec(),
+            threads: self.threads(),
+            orders: self.orders(),
+            caches: self.caches(),
+            settings: self.settings(),
+            expand: !self.no_expand,
+            matrix_cache: !self.no_cache,
+            quiet: self.quiet,
         }
     }
 

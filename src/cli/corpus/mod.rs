@@ -17,7 +17,7 @@ use super::{CommandStatus, Env};
 use crate::record::MatrixReport;
 use crate::record::file::RowFile;
 use crate::record::row::Row;
-use crate::record::run::RunRecord;
+use crate::record::run::{RunRecord, open_cells};
 use crate::record::write::Format;
 use share::Share;
 use tally::Tally;
@@ -39,7 +39,8 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     }
     let path = measure.record_path();
     let bandwidth = measure.wants_bandwidth() && begun.record.is_none();
-    let (mut runner, now) = Runner::start(measure, !args.no_isolate, bandwidth, command, env)?;
+    let (mut runner, now) =
+        Runner::start(&measure.run_settings(), !args.no_isolate, bandwidth, command, env)?;
     let now = RunRecord { corpus: Some(share.corpus), ..now };
     let facts = begun.continue_run(now, measure.output.as_ref())?;
     let cells = facts.cells.clone();
@@ -50,15 +51,14 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     }
     let mut recording = Recording::begin(path, facts, env.readings, measure.quiet, env.stderr)?;
     recording.write()?;
-    let open =
-        |source| results::open_cells(begun.rows_of(source), &cells).map_or(0, |open| open.len());
+    let open = |source| open_cells(begun.rows_of(source), &cells).map_or(0, |open| open.len());
     let works = share.sources.iter().map(|(source, bytes)| (source, *bytes, open(source)));
     let visible = env.terminal && !measure.quiet;
     let progress = Progress::of_many(&works.collect::<Vec<_>>(), &measure.settings(), visible);
     let (mut tally, mut interrupted) = (Tally::of(&cells), false);
     for (source, bytes) in &share.sources {
         let existing = begun.rows_of(source);
-        let Some(open) = results::open_cells(existing, &cells) else {
+        let Some(open) = open_cells(existing, &cells) else {
             tally.take(existing.iter());
             progress.end();
             continue;

@@ -10,7 +10,7 @@ use crate::matrix::source::Source;
 use crate::record::facts::differences_to_resume;
 use crate::record::file::{RowFile, complete_rows, is_not_regular_file};
 use crate::record::row::Row;
-use crate::record::run::{RowKey, RunRecord};
+use crate::record::run::RunRecord;
 use crate::record::write::Format;
 use crate::report::lines::{self, RecordedRow};
 
@@ -92,16 +92,6 @@ impl Begun {
         let sessions = [then.sessions, now.sessions].concat();
         Ok(RunRecord { sessions, corpus: now.corpus, ..then })
     }
-}
-
-/// Returns the cells (method and setting) that have no row yet, given the existing rows of a matrix. Returns
-/// `None` if nothing is left to measure.
-pub fn open_cells(rows: &[Row], cells: &[RowKey]) -> Option<Vec<RowKey>> {
-    let of_matrix = rows.iter().any(|row| row.method_name.is_none());
-    let done: Vec<_> = rows.iter().filter_map(Row::cell).collect();
-    let open: Vec<_> =
-        cells.iter().filter(|cell| !done.iter().any(|done| cell.has(done))).cloned().collect();
-    (!of_matrix && !open.is_empty()).then_some(open)
 }
 
 /// Reads the record of a run.

@@ -45,7 +45,7 @@ impl Running {
     /// Starts a child, and waits until it is ready. Returns it with the run record that it sends.
     ///
     /// # Errors
-    /// Returns an error if the child cannot be started or refuses the command line, or if the parent is interrupted.
+    /// Returns an error if the child cannot be started or refuses the run, or if the parent is interrupted.
     pub fn start(
         program: &Path,
         hello: &Hello,

@@ -17,10 +17,10 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::Env;
-use super::args::MeasureArgs;
 use super::choice::{chosen, is_parallel};
 use super::session::Session;
 use super::task::{Event, MatrixTask};
+use crate::bench::run::RunSettings;
 use crate::record::run::RunRecord;
 pub use child::{Interrupted, OUT_OF_MEMORY, ask};
 use supervisor::Supervisor;
@@ -37,24 +37,24 @@ pub enum Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    /// Prepares the measurement, in child processes if `isolate`. Also returns the run record, which includes the
+    /// Prepares a run, in child processes if `isolate`. Also returns the run record, which includes the
     /// machine's bandwidth if `bandwidth`.
     ///
     /// # Errors
-    /// Returns an error if the command line cannot be run on this machine.
+    /// Returns an error if the run is not possible on this machine.
     pub fn start(
-        args: &MeasureArgs,
+        run: &RunSettings,
         isolate: bool,
         bandwidth: bool,
         command: Vec<String>,
         env: &mut Env<'a>,
     ) -> Result<(Self, RunRecord)> {
         if let Some(program) = env.program.clone().filter(|_| isolate) {
-            let hello = Hello::new(&env.arguments, env.run_id.clone(), bandwidth);
-            let (children, record) = children(&program, hellos(args, hello)?, env)?;
+            let hello = Hello::new(run.clone(), env.run_id.clone(), bandwidth);
+            let (children, record) = children(&program, hellos(hello)?, env)?;
             return Ok((Self::Children(children), RunRecord { command, ..record }));
         }
-        let mut session = Session::start(args, env)?;
+        let mut session = Session::start(run, env)?;
         let bandwidth = session.bandwidth(bandwidth, &env.system);
         let record = session.facts(command, &env.date, &env.system, bandwidth);
         Ok((Self::Here(Box::new(session)), record))
@@ -91,16 +91,15 @@ impl<'a> Runner<'a> {
 
 /// Returns the numbers of threads for which methods are measured. It is empty if no number is given, and has only
 /// the largest number if no method depends on it.
-fn threads(args: &MeasureArgs) -> Result<Vec<usize>> {
-    let threads = args.threads();
-    let is_needed = threads.len() > 1 && chosen(args)?.iter().any(is_parallel);
-    let most = threads.iter().max().copied();
-    Ok(if is_needed { threads } else { most.into_iter().collect() })
+fn threads(run: &RunSettings) -> Result<Vec<usize>> {
+    let is_needed = run.threads.len() > 1 && chosen(run)?.iter().any(is_parallel);
+    let most = run.threads.iter().max().copied();
+    Ok(if is_needed { run.threads.clone() } else { most.into_iter().collect() })
 }
 
 /// Returns the first message for each child.
-fn hellos(args: &MeasureArgs, hello: Hello) -> Result<Vec<Hello>> {
-    let (threads, models) = (threads(args)?, args.models());
+fn hellos(hello: Hello) -> Result<Vec<Hello>> {
+    let (threads, models) = (threads(&hello.run)?, hello.run.models());
     let most = threads.iter().max().copied();
     Ok(match most {
         _ if models.len() > 1 => {

@@ -43,7 +43,7 @@ impl<'a> Supervisor<'a> {
     /// Starts a child. Returns the supervisor and the run record that the child sends.
     ///
     /// # Errors
-    /// Returns an error if the child cannot be started or refuses the command line.
+    /// Returns an error if the child cannot be started or refuses the run.
     pub fn start(
         program: PathBuf,
         hello: Hello,

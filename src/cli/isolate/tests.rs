@@ -15,6 +15,7 @@ use super::supervisor::Supervisor;
 use super::wire::{Answer, Hello, receive, send};
 use crate::bench::execute::Turn;
 use crate::bench::plan::{CacheState, Protocol, Settings};
+use crate::bench::run::RunSettings;
 use crate::cli::task::{Event, MatrixTask, Step};
 use crate::matrix::Csr;
 use crate::matrix::order::Order;
@@ -97,10 +98,8 @@ fn a_worker_follows_its_script() {
     }
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned().unwrap());
     let hello: Hello = receive(&socket).unwrap();
-    let mut arguments = hello.arguments();
-    let script = arguments.next().unwrap().into_string().unwrap();
     // The file contains one byte for each earlier child.
-    let before = arguments.next().unwrap();
+    let [script, before] = <[String; 2]>::try_from(hello.run.methods.unwrap()).unwrap();
     let nth = fs::read(&before).unwrap().len();
     fs::write(before, vec![0; nth + 1]).unwrap();
     let ready =
@@ -155,7 +154,10 @@ fn run(script: &str) -> (Vec<String>, String) {
     let (interrupted, program) =
         (AtomicBool::new(script == "is never ready"), "/proc/self/exe".into());
     let before = NamedTempFile::new().unwrap();
-    let hello = Hello::new(&[script.into(), before.path().into()], "r".into(), false);
+    let words = vec![script.to_owned(), before.path().to_str().unwrap().to_owned()];
+    let settings = RunSettings::new(Settings::new(Protocol::MergeSpmv));
+    let run = RunSettings { methods: Some(words), ..settings };
+    let hello = Hello::new(run, "r".into(), false);
     let mut results = Vec::new();
     let ran = Supervisor::start(program, hello, &interrupted).and_then(|(mut supervisor, _)| {
         let task = MatrixTask::whole(&Source::parse("gen:dense,rows=3,cols=4".as_ref())?, true);

@@ -1,72 +1,56 @@
 //! The messages between the program and a child process. They are sent over a pair of sockets, one of which is the
 //! child's standard input.
 
-use std::ffi::OsString;
 use std::io::{self, Read, Write};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use serde::Deserialize;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::cli::task::Event;
 use crate::record::run::RunRecord;
 
 /// The first message to the child, which configures it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Hello {
-    /// The arguments of the parent, as bytes.
-    arguments: Vec<Vec<u8>>,
+    /// What the child measures. It prints no messages if the first child has already printed them.
+    pub run: RunSettings,
     /// The identifier of the run, for the rows.
     pub run_id: String,
-    /// The number of threads of this child, if the command line has several numbers.
-    pub threads: Option<usize>,
-    /// The modelled GPU of this child, if the command line has several.
-    pub model: Option<String>,
-    /// Whether the child runs only the methods that depend on the number of threads.
-    pub only_parallel: bool,
     /// Whether the child measures the machine's bandwidth for the run record.
     pub bandwidth: bool,
-    /// Whether the child prints no messages on stderr, because the first child has already printed them.
-    pub quiet: bool,
     /// The parent's process id.
     pub parent: u32,
 }
 
 impl Hello {
-    pub fn new(arguments: &[OsString], run_id: String, bandwidth: bool) -> Self {
-        let arguments = arguments.iter().map(|word| word.as_bytes().to_vec()).collect();
-        let parent = std::process::id();
-        let (threads, only_parallel, quiet) = (None, false, false);
-        Self { arguments, run_id, threads, model: None, only_parallel, bandwidth, quiet, parent }
+    pub fn new(run: RunSettings, run_id: String, bandwidth: bool) -> Self {
+        Self { run, run_id, bandwidth, parent: std::process::id() }
     }
 
     /// Configures the child for one of several numbers of threads, of which `most` is the largest.
-    pub fn with_threads(self, threads: usize, most: usize) -> Self {
+    pub fn with_threads(mut self, threads: usize, most: usize) -> Self {
+        self.run.threads = vec![threads];
         let is_first = threads == most;
-        let bandwidth = self.bandwidth && is_first;
-        Self {
-            threads: Some(threads),
-            only_parallel: !is_first,
-            bandwidth,
-            quiet: !is_first,
-            ..self
-        }
+        self.run.only_parallel = !is_first;
+        self.run.quiet |= !is_first;
+        self.bandwidth &= is_first;
+        self
     }
 
     /// Configures the child for one of several modelled GPUs.
-    pub fn with_model(self, model: String, is_first: bool) -> Self {
-        Self { model: Some(model), quiet: !is_first, ..self }
+    pub fn with_model(mut self, model: String, is_first: bool) -> Self {
+        self.run.device = DeviceChoice::Models(vec![model]);
+        self.run.quiet |= !is_first;
+        self
     }
 
     /// Configures a child that replaces the first one.
-    pub fn again(self) -> Self {
-        Self { bandwidth: false, quiet: true, ..self }
-    }
-
-    /// Returns the arguments of the parent.
-    pub fn arguments(&self) -> impl Iterator<Item = OsString> {
-        self.arguments.iter().cloned().map(OsString::from_vec)
+    pub fn again(mut self) -> Self {
+        self.run.quiet = true;
+        self.bandwidth = false;
+        self
     }
 }
 
@@ -76,7 +60,7 @@ impl Hello {
 pub enum Answer {
     /// The answer to [`Hello`] of a child that is ready.
     Ready(Box<RunRecord>),
-    /// The answer to [`Hello`] with the reason why the command line cannot be run.
+    /// The answer to [`Hello`] with the reason why the run is not possible.
     Refused(String),
     /// An event of a task.
     Event(Event),
@@ -111,6 +95,9 @@ pub fn receive<M: DeserializeOwned>(mut from: impl Read) -> io::Result<M> {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+
     use super::*;
     use crate::cli::task::{MatrixTask, Step};
     use crate::matrix::source::Source;

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::args::{DeviceChoice, device, finite, seconds};
+use crate::bench::run::DeviceChoice;
+use crate::cli::args::{device, finite, seconds};
 use crate::fetch::folder::DATA;
 
 #[derive(Debug, Args)]

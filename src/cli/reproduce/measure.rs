@@ -7,8 +7,8 @@ use anyhow::{Context, Result};
 
 use super::Places;
 use super::plan::{Batch, Plan};
+use crate::bench::run::RunSettings;
 use crate::cli::Env;
-use crate::cli::args::MeasureArgs;
 use crate::cli::isolate::Runner;
 use crate::cli::run_facts::Recording;
 use crate::cli::task::MatrixTask;
@@ -113,10 +113,10 @@ impl Run<'_> {
             return Ok(false);
         }
         self.store.check_origin(&self.places.origin)?;
-        let (mut runner, mut recording) = self.begin(batch, open[0], env)?;
+        let (mut runner, mut recording) = self.begin(batch, env)?;
         for (number, source) in open.iter().enumerate() {
             if !self.quiet {
-                let options = batch.options.join(" ");
+                let options = batch.options().join(" ");
                 let (number, all) = (number + 1, open.len());
                 writeln!(env.stderr, "  {number}/{all} {source} {options}")?;
             }
@@ -131,23 +131,15 @@ impl Run<'_> {
         Ok(false)
     }
 
-    /// Prepares the measurement of a batch, in a child process if possible; `first` is one of its matrices.
-    fn begin<'w>(
-        &mut self,
-        batch: &Batch,
-        first: &Source,
-        env: &mut Env<'w>,
-    ) -> Result<(Runner<'w>, Recording)> {
-        let measure = MeasureArgs { quiet: self.quiet, ..batch.measure()? };
-        let quiet = self.quiet.then(|| "--quiet".to_owned());
-        let words = batch.command().into_iter().chain(quiet).chain([first.to_string()]);
-        env.arguments = words.map(Into::into).collect();
+    /// Prepares the measurement of a batch, in a child process if possible.
+    fn begin<'w>(&mut self, batch: &Batch, env: &mut Env<'w>) -> Result<(Runner<'w>, Recording)> {
+        let run = RunSettings { quiet: self.quiet, ..batch.run.clone() };
         let run_id = format!("{}-{}-{}", env.run_id, self.id, self.store.runs().count() + 1);
         let path = self.store.run_path(&run_id);
-        let threads = measure.threads.first().copied().unwrap_or_else(|| env.system.threads());
+        let threads = run.threads.first().copied().unwrap_or_else(|| env.system.threads());
         let bandwidth = self.bandwidth.get(&threads).cloned();
         let of_world = std::mem::replace(&mut env.run_id, run_id.clone());
-        let started = Runner::start(&measure, true, bandwidth.is_none(), batch.command(), env);
+        let started = Runner::start(&run, true, bandwidth.is_none(), batch.command(), env);
         env.run_id = of_world;
         let (runner, facts) = started?;
         let bandwidth = self.bandwidth.entry(threads).or_insert(facts.bandwidth).clone();

@@ -7,16 +7,17 @@ mod plan;
 mod show;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use serde_json::{Value, json};
 
-use super::args::DeviceChoice;
-use super::{CommandStatus, Env};
+use super::{CommandStatus, Env, Interrupted};
+use crate::bench::run::DeviceChoice;
 use crate::method::Unavailable;
 use crate::papers::definition::Experiment;
-use crate::papers::store::Origin;
 use crate::papers::{experiment, experiments};
-use crate::record::run::REVISION;
+use crate::record::run::{REVISION, VERSION};
 use crate::system::System;
 use args::ReproduceArgs;
 use matrices::Library;
@@ -28,8 +29,10 @@ const RESULTS: &str = "results";
 const MODEL_RUN: &str = "model-";
 /// The suffix of the folder names of quick runs.
 const QUICK_RUN: &str = "-quick";
-/// The options that limit the time per method in a quick run.
-const QUICK: [(&str, &str); 2] = [("--max-time", "0.05"), ("--rounds", "2")];
+/// The time per method in a quick run.
+const QUICK_TIME: Duration = Duration::from_millis(50);
+/// The number of rounds in a quick run.
+const QUICK_ROUNDS: u32 = 2;
 
 /// Runs the command.
 pub fn run(args: &ReproduceArgs, env: &mut Env) -> Result<CommandStatus> {
@@ -45,13 +48,14 @@ pub fn run(args: &ReproduceArgs, env: &mut Env) -> Result<CommandStatus> {
     let here = Here {
         library: &library,
         device: args.device.clone(),
-        has_gpu: gpu.is_ok(),
+        gpu: gpu.as_ref().ok().cloned(),
         cores: env.system.threads(),
-        pace: pace(args),
+        rounds: args.quick.then_some(QUICK_ROUNDS),
+        max_time: args.max_time.or(args.quick.then_some(QUICK_TIME)),
     };
-    let places = Places::of(args, env, gpu.as_ref().ok().map(String::as_str));
+    let places = Places::of(args, env, here.gpu.as_deref());
     let mut verdict = CommandStatus::Ok;
-    let mut summary = Vec::new();
+    let (mut summary, mut failed) = (Vec::new(), Vec::new());
     for (number, experiment) in chosen.iter().enumerate() {
         let plan = Plan::of(experiment, &here)?;
         let waiting = gpu.as_ref().err().map(|Unavailable(reason)| reason.as_str());
@@ -66,7 +70,14 @@ pub fn run(args: &ReproduceArgs, env: &mut Env) -> Result<CommandStatus> {
                 writeln!(env.stderr, "{number}/{all} {}: {}", experiment.id, experiment.title)?;
             }
             let folder = places.of_experiment(experiment);
-            let done = measure::measure(experiment, &plan, &folder, &places, args.quiet, env)?;
+            let done = measure::measure(experiment, &plan, &folder, &places, args.quiet, env);
+            let done = match done {
+                Err(error) if chosen.len() > 1 && !error.is::<Interrupted>() => {
+                    failed.push(format!("{}: {error:#}", experiment.id));
+                    continue;
+                }
+                done => done?,
+            };
             if done.interrupted {
                 writeln!(
                     env.stderr,
@@ -82,6 +93,13 @@ pub fn run(args: &ReproduceArgs, env: &mut Env) -> Result<CommandStatus> {
         summary.push((experiment, state));
     }
     show::summary(&summary, env)?;
+    ensure!(
+        failed.is_empty(),
+        "{} of {} experiments could not be measured completely: {}",
+        failed.len(),
+        chosen.len(),
+        failed.join("; ")
+    );
     ensure!(
         args.dry_run || summary.iter().any(|(_, state)| state.has_run()),
         "nothing was measured; the missing matrices or devices are listed above"
@@ -118,23 +136,7 @@ fn gpu(device: &DeviceChoice, chosen: &[Experiment], env: &Env) -> Result<String
     (env.open_gpu)(number).map(|gpu| gpu.facts().name.clone())
 }
 
-/// Returns the options that the command line adds to those of every block.
-fn pace(args: &ReproduceArgs) -> Vec<String> {
-    let mut options = Vec::new();
-    if args.quick {
-        options.extend(QUICK.map(|(option, value)| (option, value.to_owned())));
-    }
-    if let Some(seconds) = args.max_time {
-        options.retain(|(option, _)| *option != "--max-time");
-        options.push(("--max-time", seconds.as_secs_f64().to_string()));
-    }
-    if let DeviceChoice::Gpu(Some(number)) = args.device {
-        options.push(("--gpu", number.to_string()));
-    }
-    options.into_iter().flat_map(|(option, value)| [option.to_owned(), value]).collect()
-}
-
-/// The folders for the results of experiments, and the origin of the results.
+/// The folders for the results of experiments.
 struct Places {
     output: Option<PathBuf>,
     /// Whether `output` is the folder of a single experiment.
@@ -144,7 +146,8 @@ struct Places {
     day: String,
     machine: String,
     device: DeviceChoice,
-    origin: Origin,
+    /// The facts of a run record that state the origin of the results.
+    origin: Value,
 }
 
 impl Places {
@@ -160,10 +163,9 @@ impl Places {
             day: env.date.get(..10).unwrap_or(&env.date).to_owned(),
             machine: machine.join("-") + if args.quick { QUICK_RUN } else { "" },
             device: args.device.clone(),
-            origin: Origin {
-                revision: REVISION.to_owned(),
-                machine: format!("{cpu}, {cores} cores"),
-            },
+            origin: json!({
+                "version": VERSION, "revision": REVISION, "system": env.system,
+            }),
         }
     }
 

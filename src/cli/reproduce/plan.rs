@@ -1,4 +1,4 @@
-//! The plan of an experiment: command lines, their matrices, and the estimated time.
+//! The plan of an experiment: its runs, their matrices, and the estimated time.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -6,21 +6,25 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::matrices::{Found, Library};
-use crate::cli::args::{DeviceChoice, MeasureArgs};
-use crate::cli::choice;
+use crate::bench::run::{DeviceChoice, RunSettings};
+use crate::cli::choice::chosen;
 use crate::cli::progress::estimate::Estimate;
+use crate::cli::task::Way;
+use crate::matrix::order::Order;
 use crate::method::Device;
-use crate::papers::definition::Experiment;
+use crate::papers::definition::{Block, Experiment};
 use crate::papers::store::GridCell;
+use crate::record::facts;
+use crate::record::run::RowKey;
 
-/// One command line and its matrices.
+/// One run and its matrices.
 pub struct Batch {
-    /// The options of `corpus`, without the methods and matrices.
-    pub options: Vec<String>,
-    /// The methods as in the definition of the experiment.
-    pub words: Vec<String>,
-    /// The names of the methods with parameters, as in result rows.
-    pub methods: Vec<String>,
+    /// What is measured, and how: in one order, precision and cache state.
+    pub run: RunSettings,
+    /// The keys of the rows of each matrix.
+    pub rows: Vec<RowKey>,
+    /// The name of the GPU, if a method runs on a real one.
+    gpu: Option<String>,
     /// The matrices.
     pub found: Vec<Found>,
 }
@@ -43,16 +47,32 @@ pub struct Plan {
 pub struct Here<'a> {
     pub library: &'a Library,
     pub device: DeviceChoice,
-    pub has_gpu: bool,
+    /// The name of the GPU, if there is one.
+    pub gpu: Option<String>,
     pub cores: usize,
-    /// Options that are added to those of every block.
-    pub pace: Vec<String>,
+    /// The number of rounds of blocks that state none.
+    pub rounds: Option<u32>,
+    /// The limit of the time per method, in place of that of the protocol.
+    pub max_time: Option<Duration>,
 }
 
 impl Here<'_> {
     /// Returns the modelled GPUs on which an experiment runs.
     fn models<'e>(&'e self, experiment: &'e Experiment) -> &'e [String] {
         models(&self.device, experiment)
+    }
+
+    /// Returns the settings of the runs of a block.
+    fn runs(&self, block: &Block, models: &[String]) -> Vec<RunSettings> {
+        let block = Block { rounds: block.rounds.or(self.rounds), ..block.clone() };
+        let mut runs = block.runs(self.cores, models);
+        for run in &mut runs {
+            run.settings.max_time = self.max_time.unwrap_or(run.settings.max_time);
+            if let DeviceChoice::Gpu(number) = self.device {
+                run.gpu = number;
+            }
+        }
+        runs
     }
 }
 
@@ -65,14 +85,6 @@ pub fn models<'a>(device: &'a DeviceChoice, experiment: &'a Experiment) -> &'a [
     }
 }
 
-/// Adds the options of the pace that are not already among the options.
-fn with_pace(mut options: Vec<String>, pace: &[String]) -> Vec<String> {
-    for pair in pace.chunks(2).filter(|pair| !options.contains(&pair[0])).collect::<Vec<_>>() {
-        options.extend_from_slice(pair);
-    }
-    options
-}
-
 impl Plan {
     /// Creates the plan of an experiment.
     pub fn of(experiment: &Experiment, here: &Here) -> Result<Self> {
@@ -81,7 +93,7 @@ impl Plan {
         for block in experiment.blocks.iter().filter(|block| here.device.includes(block.device())) {
             let models = here.models(experiment);
             let is_modelled = !(models.is_empty() && block.models.is_empty());
-            if block.device() == Device::Gpu && !is_modelled && !here.has_gpu {
+            if block.device() == Device::Gpu && !is_modelled && here.gpu.is_none() {
                 plan.waiting = true;
                 continue;
             }
@@ -92,12 +104,8 @@ impl Plan {
             }
             plan.missing.extend(wanted.missing);
             plan.left_out.extend(wanted.left_out);
-            let methods: Vec<_> =
-                choice::select(&block.methods)?.iter().map(|choice| choice.name()).collect();
-            for options in block.options(here.cores, models) {
-                let options = with_pace(options, &here.pace);
-                let (words, methods) = (block.methods.clone(), methods.clone());
-                plan.batches.push(Batch { options, words, methods, found: wanted.found.clone() });
+            for run in here.runs(block, models) {
+                plan.batches.push(Batch::of(run, wanted.found.clone(), here)?);
             }
         }
         Ok(plan)
@@ -115,30 +123,51 @@ impl Plan {
 }
 
 impl Batch {
-    /// Parses the options and methods as those of a measuring command.
-    pub fn measure(&self) -> Result<MeasureArgs> {
-        let methods = ["--methods".to_owned(), self.words.join(",")];
-        Ok(MeasureArgs::of(self.options.iter().chain(&methods).cloned())?)
+    fn of(run: RunSettings, found: Vec<Found>, here: &Here) -> Result<Self> {
+        let device = run.models().first().map_or(Device::Gpu, |name| Device::model(name));
+        let threads = run.threads.first().copied().unwrap_or(here.cores);
+        let (order, precision, cache) = (run.orders[0], run.precisions[0], run.caches[0]);
+        let way = Way { order, precision, cache };
+        let choices = chosen(&run)?;
+        let rows: Vec<_> = choices.iter().map(|choice| way.cell(choice, device, threads)).collect();
+        let is_on_gpu = rows.iter().any(|row| row.device == Device::Gpu);
+        let gpu = here.gpu.clone().filter(|_| is_on_gpu);
+        Ok(Self { run, rows, gpu, found })
+    }
+
+    /// Returns the options of the command `corpus` that describe the settings, without the methods.
+    pub fn options(&self) -> Vec<String> {
+        let RunSettings { device, gpu, settings, expand, precisions, threads, orders, .. } =
+            &self.run;
+        let pair = |option: &str, value: String| vec![option.to_owned(), value];
+        let gpu = gpu.map(|number| pair("--gpu", number.to_string()));
+        let threads = threads.iter().map(|threads| pair("--threads", threads.to_string()));
+        let orders = orders.iter().filter(|&&order| order != Order::Natural);
+        let orders = orders.map(|order| pair("--order", order.name().into()));
+        let settings = facts::options(settings, *expand);
+        let first = [pair("--device", device.to_string())].into_iter().chain(gpu);
+        let precision = pair("--precision", precisions[0].name().into());
+        first.chain([settings, precision]).chain(threads).chain(orders).flatten().collect()
     }
 
     /// Returns the command line for the run record and for display, with the methods last.
     pub fn command(&self) -> Vec<String> {
         let head = ["spmv-bench", "corpus"].map(String::from);
-        let methods = ["--methods".to_owned(), self.words.join(",")];
-        [&head[..], &self.options, &methods].concat()
+        let methods = self.run.methods.iter().flatten().cloned().collect::<Vec<_>>().join(",");
+        [&head[..], &self.options(), &["--methods".to_owned(), methods]].concat()
     }
 
     /// Returns the grid cell of one matrix.
     pub fn cell<'a>(&'a self, file: &'a str) -> GridCell<'a> {
-        GridCell { options: &self.options, methods: &self.methods, file }
+        let RunSettings { settings, expand, .. } = &self.run;
+        GridCell { settings, expand: *expand, gpu: self.gpu.as_deref(), rows: &self.rows, file }
     }
 
     /// Returns the estimated time in seconds.
     fn expected(&self) -> f64 {
-        let Ok(measure) = self.measure() else { return 0.0 };
-        let settings = measure.settings();
-        let of_matrix =
-            |found: &Found| Estimate::of(found.entries, &settings).seconds(self.methods.len());
+        let of_matrix = |found: &Found| {
+            Estimate::of(found.entries, &self.run.settings).seconds(self.rows.len())
+        };
         self.found.iter().map(of_matrix).sum()
     }
 }

@@ -171,8 +171,8 @@ pub fn plan(
     let Experiment { id, title, source, .. } = experiment;
     writeln!(out, "{id}: {title} ({source})")?;
     for batch in &plan.batches {
-        let Batch { methods, found, .. } = batch;
-        let (matrices, methods) = (found.len(), methods.len());
+        let Batch { rows, found, .. } = batch;
+        let (matrices, methods) = (found.len(), rows.len());
         writeln!(out, "  {matrices} matrices x {methods} methods: {}", batch.command().join(" "))?;
         let names: Vec<_> = found.iter().map(|found| found.source.to_string()).collect();
         writeln!(out, "    {}", names.join(" "))?;

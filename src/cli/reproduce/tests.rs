@@ -3,7 +3,9 @@ use std::path::Path;
 
 use clap::Parser;
 
+use super::plan::Batch;
 use super::*;
+use crate::bench::run::RunSettings;
 use crate::cli::args::{Cli, Command};
 use crate::cli::choice;
 use crate::papers::definition::Experiment;
@@ -23,16 +25,28 @@ fn every_definition_is_listed() {
     assert_eq!(listed, defined, "EXPERIMENTS in src/papers/mod.rs, and the folder experiments");
 }
 
-/// With stand-ins every matrix is available; every command line is valid; all methods in claims and views are
-/// measured.
+fn here(library: &Library, device: DeviceChoice) -> Here<'_> {
+    let gpu = Some("a GPU".into());
+    Here { library, device, gpu, cores: 64, rounds: None, max_time: None }
+}
+
+/// Parses the command that a plan shows for a batch.
+fn parsed(batch: &Batch) -> RunSettings {
+    let words = batch.command().into_iter().chain(["a.mtx".into()]);
+    let Ok(Cli { command: Some(Command::Corpus(args)), .. }) = Cli::try_parse_from(words) else {
+        panic!("{:?}", batch.command())
+    };
+    args.measure.run_settings()
+}
+
+/// With stand-ins every matrix is available; every command that is shown selects the same run; all methods in claims
+/// and views are measured.
 #[test]
 fn definitions_refer_to_existing_matrices_and_methods() {
     let library = library();
-    let here =
-        |device| Here { library: &library, device, has_gpu: true, cores: 64, pace: Vec::new() };
     for experiment in experiments() {
         let Experiment { id, claims, views, blocks, .. } = &experiment;
-        let plan = Plan::of(&experiment, &here(DeviceChoice::All)).unwrap();
+        let plan = Plan::of(&experiment, &here(&library, DeviceChoice::All)).unwrap();
         // Matrices that are not in the datasets file have no stand-in.
         let is_of_collection = |name: &String| {
             let word = format!("collection:{name}");
@@ -41,7 +55,7 @@ fn definitions_refer_to_existing_matrices_and_methods() {
         let is_complete = plan.missing.iter().all(is_of_collection) && plan.cells() > 0;
         assert!(is_complete, "{id}: {:?}", plan.missing);
         for batch in &plan.batches {
-            batch.measure().unwrap_or_else(|error| panic!("{id}: {error}"));
+            assert_eq!(parsed(batch), batch.run, "{id}");
         }
         let methods: Vec<String> = blocks
             .iter()
@@ -57,16 +71,14 @@ fn definitions_refer_to_existing_matrices_and_methods() {
 }
 
 #[test]
-fn options_of_a_block_override_those_of_the_command_line() {
-    let library = library();
-    let pace = ["--rounds", "2", "--max-time", "0.05"].map(String::from).to_vec();
-    let device = DeviceChoice::Cpu;
-    let here = Here { library: &library, device, has_gpu: false, cores: 1, pace };
-    let experiment = experiment("determinism").unwrap();
-    let plan = Plan::of(&experiment, &here).unwrap();
-    let options = plan.batches[0].options.join(" ");
-    assert!(options.contains("--rounds 20") && !options.contains("--rounds 2 "), "{options}");
-    assert!(options.contains("--max-time 0.05"), "{options}");
+fn a_block_overrides_the_rounds_of_the_command_line() {
+    let (library, max_time) = (library(), Duration::from_millis(50));
+    let here = here(&library, DeviceChoice::Cpu);
+    let here = Here { rounds: Some(2), max_time: Some(max_time), cores: 1, ..here };
+    let run = |id| Plan::of(&experiment(id).unwrap(), &here).unwrap().batches.remove(0).run;
+    let [stated, usual] = ["determinism", "roofline"].map(run);
+    assert_eq!((stated.settings.rounds, stated.settings.max_time), (20, max_time));
+    assert_eq!((usual.settings.rounds, usual.settings.max_time), (2, max_time));
 }
 
 #[test]
@@ -84,7 +96,7 @@ fn an_interrupted_run_continues_in_its_folder_on_another_day() {
         day: "2026-03-02".into(),
         machine: "a-cpu".into(),
         device: DeviceChoice::Models(Vec::new()),
-        origin: Origin { revision: String::new(), machine: String::new() },
+        origin: Value::Null,
     };
     let of_day = |day: &str| results.path().join("x").join(format!("{day}-a-cpu"));
     let begun = |folder: &str| {

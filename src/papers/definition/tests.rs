@@ -10,11 +10,8 @@ fn models_run_methods_of_the_gpu() {
         ))
     };
     let experiment = block("gpu-coo", "'v100', 'a100'").unwrap();
-    let devices: Vec<_> = experiment.blocks[0]
-        .options(2, &[])
-        .into_iter()
-        .map(|options| options[1].clone())
-        .collect();
+    let runs = experiment.blocks[0].runs(2, &[]);
+    let devices: Vec<_> = runs.iter().map(|run| run.device.to_string()).collect();
     assert_eq!(devices, ["model:v100", "model:a100"]);
     assert!(!experiment.needs(Device::Gpu), "no real GPU is needed");
     assert!(block("merge", "'v100'").unwrap_err().contains("models are for methods of the GPU"));
@@ -33,14 +30,20 @@ fn lists_multiply_and_the_machine_bounds_threads() {
     let lists = "precision = ['f64', 'f32']\nthreads = [1, 2, 4]\norder = ['natural', 'rcm']\n";
     let rest = "protocol = 'csr-k'\nexpand = false\n";
     let experiment = parse(&format!("{BLOCK}{lists}{rest}")).unwrap();
-    let options = experiment.blocks[0].options(2, &[]);
-    assert_eq!(options.len(), 2 * 2 * 2, "4 threads are more than the cores");
-    let words: Vec<_> = options.iter().map(|words| words.join(" ")).collect();
-    let common = "--device cpu --protocol csr-k --no-expand";
-    assert_eq!(words[0], format!("{common} --precision f64 --threads 1"));
-    assert_eq!(words[7], format!("{common} --precision f32 --threads 2 --order rcm"));
-    let plain = parse(BLOCK).unwrap().blocks[0].options(2, &[]);
-    assert_eq!(plain, [["--device", "cpu", "--precision", "f64"].map(String::from)]);
+    let runs = experiment.blocks[0].runs(2, &[]);
+    assert_eq!(runs.len(), 2 * 2 * 2, "4 threads are more than the cores");
+    let common = RunSettings {
+        methods: Some(vec!["merge".into(), "mkl-*".into()]),
+        device: DeviceChoice::Cpu,
+        expand: false,
+        ..RunSettings::new(Settings::new(Protocol::CsrK))
+    };
+    assert_eq!(runs[0], RunSettings { threads: vec![1], ..common.clone() });
+    let last = RunSettings { threads: vec![2], orders: vec![Order::Rcm], ..common.clone() };
+    assert_eq!(runs[7], RunSettings { precisions: vec![Precision::F32], ..last });
+    let plain =
+        RunSettings { settings: Settings::new(Protocol::MergeSpmv), expand: true, ..common };
+    assert_eq!(parse(BLOCK).unwrap().blocks[0].runs(2, &[]), [plain]);
 }
 
 #[test]
@@ -57,6 +60,8 @@ fn what_is_not_understood_is_refused() {
     let both = "x.toml: a block lists methods of both CPU and GPU: split it into two blocks";
     assert_eq!(error(&methods("['merge', 'gpu-merge']")), both);
     assert!(error(&format!("{BLOCK}order = []\n")).contains("an empty list"));
+    let rounds = "x.toml: rounds = 1001: it must be a whole number from 1 to 1000";
+    assert_eq!(error(&format!("{BLOCK}rounds = 1001\n")), rounds);
     let claim = "[[claim]]\ntext = 't'\npaper = '1'\n\
                  measured.share = { of = 'seq', meets = 'num_rows > 1' }\n";
     let neither = "x.toml: claim 't' needs either holds or unjudged";

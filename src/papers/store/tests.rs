@@ -1,59 +1,92 @@
-use super::*;
-use crate::record::row::{MatrixFacts, Row, Status};
+use serde_json::json;
 
-fn words(text: &str) -> Vec<String> {
-    text.split_whitespace().map(String::from).collect()
+use super::*;
+use crate::bench::plan::{CacheState, Protocol};
+use crate::matrix::order::Order;
+use crate::method::Device;
+use crate::record::row::{MatrixFacts, Row, Status};
+use crate::scalar::Precision;
+
+fn key(method: &str) -> RowKey {
+    RowKey {
+        precision: Precision::F64,
+        device: Device::Cpu,
+        method: method.into(),
+        threads: Some(2),
+        cache: Some(CacheState::Hot),
+        order: Some(Order::Natural),
+    }
 }
 
 fn report(run_id: &str, file: &str, methods: &[&str]) -> MatrixReport {
-    let row = |method: &&str| Row {
-        file: file.into(),
-        method_name: Some((*method).into()),
-        status: Some(Status::Ok),
-        avg_spmv_ms: Some(1.0),
-        run_id: run_id.into(),
-        ..Row::default()
+    let row = |method: &&str| {
+        let RowKey { precision, device, method, threads, cache, order } = key(method);
+        Row {
+            file: file.into(),
+            precision: Some(precision),
+            device: Some(device),
+            method_name: Some(method),
+            threads,
+            cache,
+            order,
+            status: Some(Status::Ok),
+            avg_spmv_ms: Some(1.0),
+            run_id: run_id.into(),
+            ..Row::default()
+        }
     };
     let mut report = MatrixReport::default();
     report.groups.push(crate::record::Group::of(methods.iter().map(row).collect()));
     report
 }
 
-fn begin(recorded: &mut Store, run_id: &str, options: &str, revision: &str) {
-    let command = words(&format!("spmv-bench corpus {options} --methods a,b"));
-    let system = serde_json::json!({ "cpu": "a CPU", "cores": 2 });
-    let run = serde_json::json!({ "command": command, "revision": revision, "system": system });
+fn settings() -> Settings {
+    Settings::new(Protocol::MergeSpmv)
+}
+
+fn here(revision: &str) -> Value {
+    json!({ "revision": revision, "system": { "cpu": "a CPU", "cores": 2 } })
+}
+
+fn begin(recorded: &mut Store, run_id: &str, revision: &str) {
+    let mut run = here(revision);
+    run["settings"] = json!(settings());
+    run["expand"] = json!(true);
     fs::create_dir_all(recorded.folder.join("runs")).unwrap();
     fs::write(recorded.run_path(run_id), run.to_string()).unwrap();
     recorded.begin(run_id).unwrap();
 }
 
-fn origin() -> Origin {
-    Origin { revision: "1".into(), machine: "a CPU, 2 cores".into() }
+fn cell<'a>(settings: &'a Settings, rows: &'a [RowKey], file: &'a str) -> GridCell<'a> {
+    GridCell { settings, expand: true, gpu: None, rows, file }
 }
 
-/// Returns the number of rows of a cell with the methods a and b.
-fn rows(recorded: &Store, options: &str, file: &str) -> Option<usize> {
-    let (options, methods) = (words(options), words("a b"));
-    let cell = GridCell { options: &options, methods: &methods, file };
-    recorded.rows_of(cell).map(|rows| rows.len())
+/// Returns the number of rows of a matrix with the methods a and b.
+fn rows(recorded: &Store, settings: &Settings, file: &str) -> Option<usize> {
+    recorded.rows_of(cell(settings, &["a", "b"].map(key), file)).map(|rows| rows.len())
 }
 
 #[test]
 fn cells_are_complete_or_missing_also_after_reopening() {
     let dir = tempfile::tempdir().unwrap();
     let mut recorded = Store::open(dir.path()).unwrap();
-    begin(&mut recorded, "r1", "--device cpu", "1");
+    begin(&mut recorded, "r1", "1");
     recorded.append(&report("r1", "x.mtx", &["a", "b", "c"])).unwrap();
     recorded.append(&report("r1", "y.mtx", &["a"])).unwrap();
     let unreadable = MatrixFacts { file: "z.mtx".into(), ..MatrixFacts::default() };
     let row = Row::of_matrix(&unreadable, "r1").ended(Status::Failed, "broken".into());
     recorded.append(&MatrixReport { ended: Some(row), ..MatrixReport::default() }).unwrap();
     for recorded in [recorded, Store::open(dir.path()).unwrap()] {
-        assert_eq!(rows(&recorded, "--device cpu", "x.mtx"), Some(2), "c was not asked for");
-        assert_eq!(rows(&recorded, "--device cpu", "y.mtx"), None, "b is missing");
-        assert_eq!(rows(&recorded, "--device cpu", "z.mtx"), Some(1), "it cannot be read");
-        assert_eq!(rows(&recorded, "--device cpu --fp32", "x.mtx"), None, "other options");
+        assert_eq!(rows(&recorded, &settings(), "x.mtx"), Some(2), "c was not asked for");
+        assert_eq!(rows(&recorded, &settings(), "y.mtx"), None, "b is missing");
+        assert_eq!(rows(&recorded, &settings(), "z.mtx"), Some(1), "it cannot be read");
+        let other = Settings { rounds: 1, ..settings() };
+        assert_eq!(rows(&recorded, &other, "x.mtx"), None, "other settings");
+        let other = ["a", "b"].map(|method| RowKey { threads: Some(1), ..key(method) });
+        assert!(recorded.rows_of(cell(&settings(), &other, "x.mtx")).is_none());
+        let (settings, both) = (settings(), ["a", "b"].map(key));
+        let on_gpu = GridCell { gpu: Some("a GPU"), ..cell(&settings, &both, "x.mtx") };
+        assert!(recorded.rows_of(on_gpu).is_none());
     }
 }
 
@@ -61,7 +94,7 @@ fn cells_are_complete_or_missing_also_after_reopening() {
 fn an_incomplete_last_row_is_removed() {
     let dir = tempfile::tempdir().unwrap();
     let mut recorded = Store::open(dir.path()).unwrap();
-    begin(&mut recorded, "r1", "--device cpu", "1");
+    begin(&mut recorded, "r1", "1");
     recorded.append(&report("r1", "x.mtx", &["a", "b"])).unwrap();
     let whole = fs::read_to_string(recorded.rows_path()).unwrap();
     fs::write(recorded.rows_path(), format!("{whole}y.mtx,1,\"2")).unwrap();
@@ -69,28 +102,25 @@ fn an_incomplete_last_row_is_removed() {
     assert_eq!(fs::read_to_string(recorded.rows_path()).unwrap(), whole);
     recorded.append(&report("r1", "y.mtx", &["a", "b"])).unwrap();
     let recorded = Store::open(dir.path()).unwrap();
-    assert_eq!(rows(&recorded, "--device cpu", "y.mtx"), Some(2));
+    assert_eq!(rows(&recorded, &settings(), "y.mtx"), Some(2));
 }
 
 #[test]
 fn rows_of_the_same_origin_are_copied_and_others_refused() {
     let [from, to] = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let mut other = Store::open(from.path()).unwrap();
-    begin(&mut other, "r1", "--device cpu", "1");
+    begin(&mut other, "r1", "1");
     other.append(&report("r1", "x.mtx", &["a", "b"])).unwrap();
-    begin(&mut other, "r2", "--device cpu", "2");
+    begin(&mut other, "r2", "2");
     other.append(&report("r2", "y.mtx", &["a", "b"])).unwrap();
     let mut recorded = Store::open(to.path()).unwrap();
-    let (options, methods) = (words("--device cpu"), words("a b"));
-    let mut take = |file| {
-        let cell = GridCell { options: &options, methods: &methods, file };
-        recorded.take(&other, cell, &origin()).unwrap()
-    };
+    let (settings, both) = (settings(), ["a", "b"].map(key));
+    let mut take = |file| recorded.take(&other, cell(&settings, &both, file), &here("1")).unwrap();
     assert_eq!(["x.mtx", "y.mtx", "z.mtx"].map(&mut take), [true, false, false]);
     let recorded = Store::open(to.path()).unwrap();
-    assert_eq!(rows(&recorded, "--device cpu", "x.mtx"), Some(2));
-    recorded.check_origin(&origin()).unwrap();
-    let error = other.check_origin(&origin()).unwrap_err().to_string();
+    assert_eq!(rows(&recorded, &settings, "x.mtx"), Some(2));
+    recorded.check_origin(&here("1")).unwrap();
+    let error = other.check_origin(&here("1")).unwrap_err().to_string();
     assert!(
         error.contains("has rows of revision 2 on a CPU, 2 cores; this is revision 1"),
         "{error}"
