@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::bench::plan::Settings;
+use crate::bench::run::RunSettings;
 use crate::record::MatrixReport;
 use crate::record::cells::of_csv;
 use crate::record::facts::{has_settings, have_same_origin, origin};
@@ -34,10 +34,8 @@ pub struct Store {
 /// A matrix that is measured with one combination of settings.
 #[derive(Clone, Copy, Debug)]
 pub struct GridCell<'a> {
-    /// How each method is measured.
-    pub settings: &'a Settings,
-    /// Whether symmetric files are expanded.
-    pub expand: bool,
+    /// The settings of the run that measures it.
+    pub run: &'a RunSettings,
     /// The name of the GPU, if a method runs on a real one.
     pub gpu: Option<&'a str>,
     /// The keys of the rows of the matrix.
@@ -47,10 +45,10 @@ pub struct GridCell<'a> {
 }
 
 impl GridCell<'_> {
-    /// Returns whether a run measured with these settings.
+    /// Returns whether a recorded run measured with the settings, and on the GPU.
     fn is_of(&self, run: &Value) -> bool {
-        let is_gpu = self.gpu.is_none_or(|name| run["gpu"]["name"].as_str() == Some(name));
-        is_gpu && has_settings(run, self.settings, self.expand)
+        let is_gpu = self.gpu.is_none_or(|name| run["gpu"]["name"] == name);
+        is_gpu && has_settings(run, self.run)
     }
 }
 

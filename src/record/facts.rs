@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 use super::run::{Corpus, RowKey, RunRecord};
 use super::setting::Setting;
 use crate::bench::plan::{Protocol, Settings};
+use crate::bench::run::RunSettings;
+use crate::matrix::order::Order;
 use Effect::{Build, Machine, Product, Rows, Times};
 
 /// The meaning of a difference in a fact.
@@ -35,48 +37,44 @@ struct Fact {
     effect: Effect,
 }
 
-const fn fact(name: &'static str, place: &'static str, effect: Effect) -> Fact {
-    Fact { name, place, option: None, effect }
-}
-
-const fn setting(
+const fn fact(
     name: &'static str,
     place: &'static str,
-    option: &'static str,
+    option: Option<&'static str>,
     effect: Effect,
 ) -> Fact {
-    Fact { name, place, option: Some(option), effect }
+    Fact { name, place, option, effect }
 }
 
 /// The facts of a run that affect its rows or times. [`RunRecord::cells`] and [`RunRecord::libraries`] are compared
 /// as sets in addition.
 const FACTS: [Fact; 26] = [
-    setting("alpha", "/settings/alpha", "--alpha", Product),
-    setting("beta", "/settings/beta", "--beta", Product),
-    setting("values", "/settings/values", "--values", Product),
-    setting("expand", "/expand", "--no-expand", Product),
-    fact("version", "/version", Build),
-    fact("revision", "/revision", Build),
-    fact("cpu", "/system/cpu", Machine),
-    fact("cores", "/system/cores", Machine),
-    fact("huge_pages", "/system/huge_pages", Times),
-    fact("glibc_tunables", "/system/glibc_tunables", Times),
-    fact("pinned_to", "/pinned_to", Times),
-    fact("gpu", "/gpu/name", Times),
-    setting("protocol", "/settings/protocol", "--protocol", Times),
-    setting("rounds", "/settings/rounds", "--rounds", Times),
-    setting("iterations", "/settings/iterations", "--iterations", Times),
-    setting("warmups", "/settings/warmups", "--warmups", Times),
-    setting("min_time", "/settings/min_time", "--min-time", Times),
-    setting("max_time", "/settings/max_time", "--max-time", Times),
-    setting("timeout", "/settings/timeout", "--timeout", Rows),
-    setting("max_memory", "/settings/max_memory", "--max-memory", Rows),
-    setting("cache", "/settings/cache", "--cache", Rows),
-    setting("x", "/settings/x", "--x", Times),
-    setting("seed", "/settings/seed", "--seed", Times),
-    setting("transpose", "/settings/transpose", "--transpose", Rows),
-    setting("isa", "/settings/isa", "--isa", Times),
-    setting("stages", "/settings/stages", "--stages", Times),
+    fact("alpha", "/settings/alpha", Some("--alpha"), Product),
+    fact("beta", "/settings/beta", Some("--beta"), Product),
+    fact("values", "/settings/values", Some("--values"), Product),
+    fact("expand", "/expand", Some("--no-expand"), Product),
+    fact("version", "/version", None, Build),
+    fact("revision", "/revision", None, Build),
+    fact("cpu", "/system/cpu", None, Machine),
+    fact("cores", "/system/cores", None, Machine),
+    fact("huge_pages", "/system/huge_pages", None, Times),
+    fact("glibc_tunables", "/system/glibc_tunables", None, Times),
+    fact("pinned_to", "/pinned_to", None, Times),
+    fact("gpu", "/gpu/name", None, Times),
+    fact("protocol", "/settings/protocol", Some("--protocol"), Times),
+    fact("rounds", "/settings/rounds", Some("--rounds"), Times),
+    fact("iterations", "/settings/iterations", Some("--iterations"), Times),
+    fact("warmups", "/settings/warmups", Some("--warmups"), Times),
+    fact("min_time", "/settings/min_time", Some("--min-time"), Times),
+    fact("max_time", "/settings/max_time", Some("--max-time"), Times),
+    fact("timeout", "/settings/timeout", Some("--timeout"), Rows),
+    fact("max_memory", "/settings/max_memory", Some("--max-memory"), Rows),
+    fact("cache", "/settings/cache", Some("--cache"), Rows),
+    fact("x", "/settings/x", Some("--x"), Times),
+    fact("seed", "/settings/seed", Some("--seed"), Times),
+    fact("transpose", "/settings/transpose", Some("--transpose"), Rows),
+    fact("isa", "/settings/isa", Some("--isa"), Times),
+    fact("stages", "/settings/stages", Some("--stages"), Times),
 ];
 
 /// A fact that two runs record with different values.
@@ -140,14 +138,29 @@ pub fn differences_to_resume(then: &RunRecord, now: &RunRecord) -> Vec<String> {
     differences_to_join(then, now).into_iter().chain(shards).collect()
 }
 
-/// Returns whether a run measured with these settings. A run of an older version that lacks one of them did not.
-pub fn has_settings(run: &Value, settings: &Settings, expand: bool) -> bool {
-    let recorded = Settings::deserialize(&run["settings"]);
-    run["expand"].as_bool() == Some(expand) && recorded.is_ok_and(|recorded| recorded == *settings)
+/// Returns whether a recorded run measured with these settings. A run of an older version that lacks one did not.
+pub fn has_settings(record: &Value, run: &RunSettings) -> bool {
+    let settings = Settings::deserialize(&record["settings"]);
+    record["expand"].as_bool() == Some(run.expand)
+        && settings.is_ok_and(|settings| settings == run.settings)
 }
 
-/// Returns the options on a command line that selects these settings. Options that a protocol sets are left out.
-pub fn options(settings: &Settings, expand: bool) -> Vec<String> {
+/// Returns the options on a command line that selects the settings of a run, without the methods. Options that its
+/// protocol sets are left out.
+pub fn options(run: &RunSettings) -> Vec<String> {
+    let pair = |option: &str, value: String| vec![option.to_owned(), value];
+    let device = pair("--device", run.device.to_string());
+    let gpu = run.gpu.map(|number| pair("--gpu", number.to_string()));
+    let precisions = run.precisions.iter().map(|one| pair("--precision", one.name().into()));
+    let threads = run.threads.iter().map(|threads| pair("--threads", threads.to_string()));
+    let orders = run.orders.iter().filter(|&&order| order != Order::Natural);
+    let orders = orders.map(|order| pair("--order", order.name().into()));
+    let first = [device].into_iter().chain(gpu).chain(changed_settings(run));
+    first.chain(precisions).chain(threads).chain(orders).flatten().collect()
+}
+
+/// Returns the options for the settings that differ from those of the protocol.
+fn changed_settings(RunSettings { settings, expand, .. }: &RunSettings) -> Vec<Vec<String>> {
     let own = json!({ "settings": settings, "expand": expand });
     let mut usual = json!({ "settings": Settings::new(settings.protocol), "expand": true });
     usual["settings"]["protocol"] = json!(Protocol::MergeSpmv);
@@ -159,7 +172,7 @@ pub fn options(settings: &Settings, expand: bool) -> Vec<String> {
             value => vec![option, value.to_string()],
         })
     };
-    FACTS.iter().filter_map(words).flatten().collect()
+    FACTS.iter().filter_map(words).collect()
 }
 
 /// Returns whether two runs were of the same build of this program on the same machine.

@@ -17,6 +17,7 @@ use crate::papers::definition::Experiment;
 use crate::papers::experiments;
 use crate::papers::store::Store;
 use crate::record::MatrixReport;
+use crate::record::facts::options;
 use crate::record::run::{Bandwidth, RunRecord};
 use crate::record::stages::StageRow;
 use crate::report::lines::RecordedRow;
@@ -116,7 +117,7 @@ impl Run<'_> {
         let (mut runner, mut recording) = self.begin(batch, env)?;
         for (number, source) in open.iter().enumerate() {
             if !self.quiet {
-                let options = batch.options().join(" ");
+                let options = options(&batch.run).join(" ");
                 let (number, all) = (number + 1, open.len());
                 writeln!(env.stderr, "  {number}/{all} {source} {options}")?;
             }

@@ -22,6 +22,7 @@ use crate::system::System;
 use args::ReproduceArgs;
 use matrices::Library;
 use plan::{Here, Plan};
+use show::State;
 
 /// The default folder for results.
 const RESULTS: &str = "results";
@@ -54,12 +55,11 @@ pub fn run(args: &ReproduceArgs, env: &mut Env) -> Result<CommandStatus> {
         max_time: args.max_time.or(args.quick.then_some(QUICK_TIME)),
     };
     let places = Places::of(args, env, here.gpu.as_deref());
-    let mut verdict = CommandStatus::Ok;
-    let (mut summary, mut failed) = (Vec::new(), Vec::new());
+    let waiting = gpu.as_ref().err().map(|Unavailable(reason)| reason.as_str());
+    let (mut summary, mut failed, mut bad) = (Vec::new(), Vec::new(), false);
     for (number, experiment) in chosen.iter().enumerate() {
         let plan = Plan::of(experiment, &here)?;
-        let waiting = gpu.as_ref().err().map(|Unavailable(reason)| reason.as_str());
-        let state = show::State::of(&plan, waiting);
+        let state = State::of(&plan, waiting);
         if args.dry_run {
             show::plan(experiment, &plan, &state, env.stdout)?;
             continue;
@@ -70,41 +70,53 @@ pub fn run(args: &ReproduceArgs, env: &mut Env) -> Result<CommandStatus> {
                 writeln!(env.stderr, "{number}/{all} {}: {}", experiment.id, experiment.title)?;
             }
             let folder = places.of_experiment(experiment);
-            let done = measure::measure(experiment, &plan, &folder, &places, args.quiet, env);
-            let done = match done {
+            match measure::measure(experiment, &plan, &folder, &places, args.quiet, env) {
                 Err(error) if chosen.len() > 1 && !error.is::<Interrupted>() => {
                     failed.push(format!("{}: {error:#}", experiment.id));
                     continue;
                 }
-                done => done?,
-            };
-            if done.interrupted {
-                writeln!(
-                    env.stderr,
-                    "interrupted: the same command continues where this one ended"
-                )?;
-                return Ok(CommandStatus::Bad);
+                Err(error) => return Err(error),
+                Ok(done) if done.interrupted => {
+                    writeln!(
+                        env.stderr,
+                        "interrupted: the same command continues where this one ended"
+                    )?;
+                    return Ok(CommandStatus::Bad);
+                }
+                Ok(done) => {
+                    bad |= done.bad;
+                    show::results(experiment, &done, &state, args.quick, &folder, env)?;
+                }
             }
-            if done.bad {
-                verdict = CommandStatus::Bad;
-            }
-            show::results(experiment, &done, &state, args.quick, &folder, env)?;
         }
         summary.push((experiment, state));
     }
-    show::summary(&summary, env)?;
+    conclude(&summary, &failed, args, env)?;
+    Ok(if bad { CommandStatus::Bad } else { CommandStatus::Ok })
+}
+
+/// Prints the summary.
+///
+/// # Errors
+/// Returns an error with the reasons if experiments failed, or if nothing was measured.
+fn conclude(
+    summary: &[(&Experiment, State)],
+    failed: &[String],
+    args: &ReproduceArgs,
+    env: &mut Env,
+) -> Result<()> {
+    show::summary(summary, env)?;
+    let (count, all) = (failed.len(), failed.len() + summary.len());
     ensure!(
         failed.is_empty(),
-        "{} of {} experiments could not be measured completely: {}",
-        failed.len(),
-        chosen.len(),
+        "{count} of {all} experiments could not be measured completely: {}",
         failed.join("; ")
     );
     ensure!(
         args.dry_run || summary.iter().any(|(_, state)| state.has_run()),
         "nothing was measured; the missing matrices or devices are listed above"
     );
-    Ok(verdict)
+    Ok(())
 }
 
 /// Returns the requested experiments.

@@ -10,11 +10,10 @@ use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::cli::choice::chosen;
 use crate::cli::progress::estimate::Estimate;
 use crate::cli::task::Way;
-use crate::matrix::order::Order;
 use crate::method::Device;
 use crate::papers::definition::{Block, Experiment};
 use crate::papers::store::GridCell;
-use crate::record::facts;
+use crate::record::facts::options;
 use crate::record::run::RowKey;
 
 /// One run and its matrices.
@@ -135,32 +134,16 @@ impl Batch {
         Ok(Self { run, rows, gpu, found })
     }
 
-    /// Returns the options of the command `corpus` that describe the settings, without the methods.
-    pub fn options(&self) -> Vec<String> {
-        let RunSettings { device, gpu, settings, expand, precisions, threads, orders, .. } =
-            &self.run;
-        let pair = |option: &str, value: String| vec![option.to_owned(), value];
-        let gpu = gpu.map(|number| pair("--gpu", number.to_string()));
-        let threads = threads.iter().map(|threads| pair("--threads", threads.to_string()));
-        let orders = orders.iter().filter(|&&order| order != Order::Natural);
-        let orders = orders.map(|order| pair("--order", order.name().into()));
-        let settings = facts::options(settings, *expand);
-        let first = [pair("--device", device.to_string())].into_iter().chain(gpu);
-        let precision = pair("--precision", precisions[0].name().into());
-        first.chain([settings, precision]).chain(threads).chain(orders).flatten().collect()
-    }
-
     /// Returns the command line for the run record and for display, with the methods last.
     pub fn command(&self) -> Vec<String> {
         let head = ["spmv-bench", "corpus"].map(String::from);
         let methods = self.run.methods.iter().flatten().cloned().collect::<Vec<_>>().join(",");
-        [&head[..], &self.options(), &["--methods".to_owned(), methods]].concat()
+        [&head[..], &options(&self.run), &["--methods".to_owned(), methods]].concat()
     }
 
     /// Returns the grid cell of one matrix.
     pub fn cell<'a>(&'a self, file: &'a str) -> GridCell<'a> {
-        let RunSettings { settings, expand, .. } = &self.run;
-        GridCell { settings, expand: *expand, gpu: self.gpu.as_deref(), rows: &self.rows, file }
+        GridCell { run: &self.run, gpu: self.gpu.as_deref(), rows: &self.rows, file }
     }
 
     /// Returns the estimated time in seconds.

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::bench::plan::{CacheState, Protocol};
+use crate::bench::plan::{CacheState, Protocol, Settings};
 use crate::matrix::order::Order;
 use crate::method::Device;
 use crate::record::row::{MatrixFacts, Row, Status};
@@ -40,8 +40,8 @@ fn report(run_id: &str, file: &str, methods: &[&str]) -> MatrixReport {
     report
 }
 
-fn settings() -> Settings {
-    Settings::new(Protocol::MergeSpmv)
+fn settings() -> RunSettings {
+    RunSettings::new(Settings::new(Protocol::MergeSpmv))
 }
 
 fn here(revision: &str) -> Value {
@@ -50,19 +50,19 @@ fn here(revision: &str) -> Value {
 
 fn begin(recorded: &mut Store, run_id: &str, revision: &str) {
     let mut run = here(revision);
-    run["settings"] = json!(settings());
+    run["settings"] = json!(settings().settings);
     run["expand"] = json!(true);
     fs::create_dir_all(recorded.folder.join("runs")).unwrap();
     fs::write(recorded.run_path(run_id), run.to_string()).unwrap();
     recorded.begin(run_id).unwrap();
 }
 
-fn cell<'a>(settings: &'a Settings, rows: &'a [RowKey], file: &'a str) -> GridCell<'a> {
-    GridCell { settings, expand: true, gpu: None, rows, file }
+fn cell<'a>(run: &'a RunSettings, rows: &'a [RowKey], file: &'a str) -> GridCell<'a> {
+    GridCell { run, gpu: None, rows, file }
 }
 
 /// Returns the number of rows of a matrix with the methods a and b.
-fn rows(recorded: &Store, settings: &Settings, file: &str) -> Option<usize> {
+fn rows(recorded: &Store, settings: &RunSettings, file: &str) -> Option<usize> {
     recorded.rows_of(cell(settings, &["a", "b"].map(key), file)).map(|rows| rows.len())
 }
 
@@ -80,7 +80,7 @@ fn cells_are_complete_or_missing_also_after_reopening() {
         assert_eq!(rows(&recorded, &settings(), "x.mtx"), Some(2), "c was not asked for");
         assert_eq!(rows(&recorded, &settings(), "y.mtx"), None, "b is missing");
         assert_eq!(rows(&recorded, &settings(), "z.mtx"), Some(1), "it cannot be read");
-        let other = Settings { rounds: 1, ..settings() };
+        let other = RunSettings { expand: false, ..settings() };
         assert_eq!(rows(&recorded, &other, "x.mtx"), None, "other settings");
         let other = ["a", "b"].map(|method| RowKey { threads: Some(1), ..key(method) });
         assert!(recorded.rows_of(cell(&settings(), &other, "x.mtx")).is_none());
