@@ -116,7 +116,7 @@ pub enum Command {
     /// that another experiment measured on the same day and machine.
     ///
     /// Exit status: 0 if all results are correct, whatever the verdicts, 1 if a result is wrong or a method
-    /// failed, 2 if the command could not run.
+    /// failed, 2 if the command or an experiment could not run.
     Reproduce(ReproduceArgs),
     /// Lists the methods with their sources and parameters
     Methods(MethodsArgs),
