@@ -5,12 +5,13 @@ use std::fs::File;
 use std::io::Write;
 use std::time::Duration;
 
-use reqwest::StatusCode;
-use reqwest::header::{
+use ureq::http::StatusCode;
+use ureq::http::header::{
     CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderName, LAST_MODIFIED, RETRY_AFTER,
 };
 
 use super::FetchError;
+use super::client::Resume;
 use super::folder::Folder;
 use super::pace::Pace;
 use super::part::{Origin, Part};
@@ -122,8 +123,8 @@ impl Download<'_> {
     fn once(&self, address: &str, pace: &Pace) -> Result<(), Miss> {
         let origin = self.part.origin().filter(|origin| origin.validator.is_some());
         let bytes = self.part.bytes();
-        let validator = origin.as_ref().and_then(|origin| origin.validator.as_deref());
-        let resume = validator.map(|validator| (bytes, validator));
+        let validator = origin.as_ref().and_then(|origin| origin.validator.clone());
+        let resume = validator.map(|validator| Resume { bytes, validator });
         let answer = self.web.get(address, resume, &pace.waited).map_err(passing)?;
         match (answer.status, origin) {
             (200, _) => {

@@ -5,6 +5,7 @@
 //! of the downloaded files, and a lock. A file outside the hidden folder is always complete and checked.
 
 pub mod address;
+mod client;
 mod contents;
 mod download;
 pub mod folder;
@@ -16,6 +17,7 @@ mod pace;
 mod part;
 pub mod place;
 pub mod plan;
+mod proxy;
 mod reading;
 mod temporary;
 mod unpack;
