@@ -7,7 +7,7 @@ use ureq::http::{Response, Uri};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Body, Proxy};
 
-use super::FetchError;
+use super::error::FetchError;
 use super::proxy::Agents;
 
 /// The largest number of consecutive redirects.

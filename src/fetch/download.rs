@@ -10,8 +10,8 @@ use ureq::http::header::{
     CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderName, LAST_MODIFIED, RETRY_AFTER,
 };
 
-use super::FetchError;
 use super::client::Resume;
+use super::error::FetchError;
 use super::folder::Folder;
 use super::pace::Pace;
 use super::part::{Origin, Part};

@@ -9,7 +9,7 @@ use std::time::Duration;
 use nix::fcntl::OFlag;
 use nix::sys::statvfs::statvfs;
 
-use super::FetchError;
+use super::error::FetchError;
 use super::ledger::{LEDGER, Ledger, PENDING};
 use super::part::Part;
 use super::temporary::SUFFIX;

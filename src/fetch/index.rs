@@ -3,9 +3,9 @@
 use std::fs;
 use std::time::Duration;
 
-use super::FetchError;
 use super::address::Site;
 use super::download::Download;
+use super::error::FetchError;
 use super::folder::Folder;
 use super::part::Part;
 use super::web::Web;

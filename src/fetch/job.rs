@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 
 use super::download::Download;
+use super::error::FetchError;
 use super::ledger::{Ledger, LedgerRow};
 use super::part::Part;
 use super::plan::{Form, WantedMatrix};
 use super::unpack::{Damage, Unpacked, Wanted, unpack};
-use super::{Downloaded, Fetch, FetchError, Step};
+use super::{Downloaded, Fetch, Step};
 
 /// The data that all worker threads share.
 pub struct Job<'j> {

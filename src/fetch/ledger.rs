@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::FetchError;
+use super::error::FetchError;
 use super::folder::{Folder, sync};
 use super::plan::Form;
 use super::verify::{Finding, verify};

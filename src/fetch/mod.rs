@@ -8,6 +8,7 @@ pub mod address;
 mod client;
 mod contents;
 mod download;
+mod error;
 pub mod folder;
 pub mod index;
 mod job;
@@ -25,12 +26,12 @@ pub mod verify;
 pub mod web;
 
 use std::collections::BTreeMap;
-use std::io;
-use std::path::Path;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
+
+pub use error::FetchError;
 
 use crate::datasets::Matrix;
 use address::Site;
@@ -71,24 +72,6 @@ impl Settings {
     pub fn most_archive_bytes(&self, matrix: &Matrix) -> u64 {
         let expected = matrix.archive_bytes_estimate().saturating_mul(ARCHIVE_MARGIN);
         self.most_archive.unwrap_or(expected.saturating_add(ARCHIVE_ALLOWANCE))
-    }
-}
-
-/// The reason why a download failed.
-#[derive(Debug, thiserror::Error)]
-pub enum FetchError {
-    /// The user has interrupted the run.
-    #[error("interrupted")]
-    Interrupted,
-    /// An error with this message.
-    #[error("{0}")]
-    Failed(String),
-}
-
-impl FetchError {
-    /// Creates the error of a file operation, such as `cannot write ufl_mtx/a.mtx: …`.
-    fn file(verb: &str, path: &Path, error: &io::Error) -> Self {
-        Self::Failed(format!("cannot {verb} {}: {error}", path.display()))
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::OFlag;
 use serde::{Deserialize, Serialize};
 
-use super::FetchError;
+use super::error::FetchError;
 
 /// A partially downloaded file and its note.
 pub struct Part {

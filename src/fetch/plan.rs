@@ -176,7 +176,8 @@ fn check(matrix: &Matrix, file: &str, folder: &Folder, form: Form) -> Result<(),
         Form::Mtx => Head::read(BufReader::new(opened), &shown),
         Form::Archive => unpack::head(opened, matrix.name(), &shown),
     };
-    head?.check_shape(matrix).map_err(|message| format!("{shown}: {message}"))
+    let checked = head.and_then(|head| head.check_shape(matrix).map_err(|error| error.of(&shown)));
+    checked.map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

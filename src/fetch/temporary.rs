@@ -8,7 +8,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 use tempfile::{Builder, NamedTempFile, TempPath};
 
-use super::FetchError;
+use super::error::FetchError;
 use crate::cache::hex;
 
 /// The suffix of unfinished files.

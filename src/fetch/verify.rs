@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 use sha2::{Digest, Sha256};
 
-use super::FetchError;
+use super::error::FetchError;
 use super::folder::Folder;
 use super::ledger::LedgerRow;
 use crate::cache::hex;

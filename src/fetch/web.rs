@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use ureq::http::HeaderMap;
 
-use super::FetchError;
 use super::client::{Client, Resume};
+use super::error::FetchError;
 use super::pace::Waited;
 
 /// The interval at which the interrupt flag is checked.

@@ -1,0 +1,66 @@
+//! The errors of downloads.
+
+use std::io;
+use std::path::Path;
+
+use crate::matrix::market::Defect;
+
+/// The reason why a download failed.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    /// The user has interrupted the run.
+    #[error("interrupted")]
+    Interrupted,
+    /// An error with this message.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl FetchError {
+    /// Creates the error of a file operation, such as `cannot write ufl_mtx/a.mtx: …`.
+    pub(super) fn file(verb: &str, path: &Path, error: &io::Error) -> Self {
+        Self::Failed(format!("cannot {verb} {}: {error}", path.display()))
+    }
+}
+
+/// The reason why a file does not contain the expected matrix, and its line.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}:{} {mismatch}", line.map_or(String::new(), |line| format!("{line}:")))]
+pub(super) struct ContentsError {
+    file: String,
+    line: Option<u64>,
+    mismatch: Mismatch,
+}
+
+/// The difference between a file and the expected matrix.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Mismatch {
+    #[error(transparent)]
+    Io(io::Error),
+    #[error(transparent)]
+    Defect(Defect),
+    #[error("it does not contain {0}/{0}.mtx")]
+    Absent(String),
+    #[error("it ends before the size line")]
+    NoSizeLine,
+    #[error("a line of its header is too long")]
+    LongLine,
+    #[error("{} x {}, but {id} has {} x {}", found.0, found.1, wanted.0, wanted.1)]
+    Shape { found: (u64, u64), id: String, wanted: (u64, u64) },
+    #[error("{found} entries, but a file of {id} stores {wanted}")]
+    Entries { found: u64, id: String, wanted: String },
+    #[error("{found} entry lines, but its size line specifies {wanted}")]
+    EntryLines { found: u64, wanted: u64 },
+}
+
+impl Mismatch {
+    /// Returns the error for a whole file.
+    pub fn of(self, file: &str) -> ContentsError {
+        ContentsError { file: file.to_owned(), line: None, mismatch: self }
+    }
+
+    /// Returns the error for a line, counted from 1.
+    pub fn at(self, file: &str, line: u64) -> ContentsError {
+        ContentsError { file: file.to_owned(), line: Some(line), mismatch: self }
+    }
+}
