@@ -7,7 +7,7 @@ use ureq::http::{Response, Uri};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Body, Proxy};
 
-use super::error::FetchError;
+use super::error::WebError;
 use super::proxy::Agents;
 
 /// The largest number of consecutive redirects.
@@ -30,13 +30,13 @@ pub struct Resume {
 
 impl Client {
     /// Creates a client with the proxies of the environment variables and the certificates of the system.
-    pub fn new(timeout: Duration) -> Result<Self, FetchError> {
+    pub fn new(timeout: Duration) -> Result<Self, WebError> {
         // This fails if a provider is installed already, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let (certificates, no_https) = match certificates() {
             Ok(certificates) => (certificates, None),
             // A system without certificates can still use http.
-            Err(message) => (Vec::new(), Some(message)),
+            Err(error) => (Vec::new(), Some(error.to_string())),
         };
         let roots = RootCerts::new_with_certs(&certificates);
         let tls = TlsConfig::builder().root_certs(roots).build();
@@ -48,8 +48,8 @@ impl Client {
             let config = config.timeout_per_write(Some(timeout)).timeout_per_read(Some(timeout));
             config.timeout_recv_response(Some(timeout)).build()
         };
-        let agents = Agents::new(|name| std::env::var(name).ok(), config);
-        Ok(Self { agents: agents.map_err(FetchError::Failed)?, no_https, timeout })
+        let agents = Agents::new(|name| std::env::var(name).ok(), config)?;
+        Ok(Self { agents, no_https, timeout })
     }
 
     /// Returns how long a connection may be silent.
@@ -65,8 +65,8 @@ impl Client {
     /// Requests an address. Redirects are followed, but not from https to http.
     ///
     /// # Errors
-    /// Returns a message if there is no response.
-    pub fn get(&self, address: &str, resume: Option<&Resume>) -> Result<Response<Body>, String> {
+    /// Returns an error if there is no response.
+    pub fn get(&self, address: &str, resume: Option<&Resume>) -> Result<Response<Body>, WebError> {
         let mut uri = parse(address)?;
         for _ in 0..=MOST_REDIRECTS {
             let response = self.request(&uri, resume)?;
@@ -76,47 +76,45 @@ impl Client {
                 None => return Ok(response),
             }
         }
-        Err(format!("more than {MOST_REDIRECTS} redirects"))
+        Err(WebError::Redirects(MOST_REDIRECTS))
     }
 
-    fn request(&self, uri: &Uri, resume: Option<&Resume>) -> Result<Response<Body>, String> {
+    fn request(&self, uri: &Uri, resume: Option<&Resume>) -> Result<Response<Body>, WebError> {
         let mut request = self.agents.of(uri).get(uri);
         if let Some(Resume { bytes, validator }) = resume {
             request = request.header(RANGE, format!("bytes={bytes}-")).header(IF_RANGE, validator);
         }
-        request.call().map_err(|error| self.describe(error))
+        request.call().map_err(|error| self.failure(error))
     }
 
-    /// Returns an error as a text.
-    pub fn describe(&self, error: ureq::Error) -> String {
+    /// Converts an error of the library.
+    pub fn failure(&self, error: ureq::Error) -> WebError {
         match error {
-            ureq::Error::Timeout(_) => {
-                format!("no data received for {} s", self.timeout.as_secs_f64())
-            }
-            ureq::Error::Io(error) => error.to_string(),
-            other => other.to_string(),
+            ureq::Error::Timeout(_) => WebError::Silence(self.timeout.as_secs_f64()),
+            ureq::Error::Io(error) => WebError::Io(error),
+            other => WebError::Http(other),
         }
     }
 }
 
 /// Returns the system's certificates of certificate authorities.
-fn certificates() -> Result<Vec<Certificate<'static>>, String> {
+fn certificates() -> Result<Vec<Certificate<'static>>, WebError> {
     let found = rustls_native_certs::load_native_certs();
     if !found.certs.is_empty() {
         let owned = found.certs.iter().map(|found| Certificate::from_der(found).to_owned());
         return Ok(owned.collect());
     }
     let errors: Vec<String> = found.errors.iter().map(ToString::to_string).collect();
-    let fix = "install the package ca-certificates, or name a file of them in SSL_CERT_FILE";
-    Err(format!("the system has no CA certificates: {fix} ({})", errors.join("; ")))
+    Err(WebError::NoCertificates(errors.join("; ")))
 }
 
-fn parse(address: &str) -> Result<Uri, String> {
-    address.parse().map_err(|error| format!("'{}' is not valid: {error}", address.escape_debug()))
+fn parse(address: &str) -> Result<Uri, WebError> {
+    let invalid = |error| WebError::Address { address: address.escape_debug().to_string(), error };
+    address.parse().map_err(invalid)
 }
 
 /// Returns the address that a redirect leads to, unless it leads from https to another protocol.
-fn redirected(from: &Uri, location: &str) -> Result<Uri, String> {
+fn redirected(from: &Uri, location: &str) -> Result<Uri, WebError> {
     let scheme = from.scheme_str().unwrap_or_default();
     let host = from.authority().map_or("", |authority| authority.as_str());
     let to = match location.parse::<Uri>() {
@@ -129,7 +127,7 @@ fn redirected(from: &Uri, location: &str) -> Result<Uri, String> {
         }
     };
     match scheme == "https" && to.scheme_str() != Some("https") {
-        true => Err(format!("the redirect from https to {to} is refused")),
+        true => Err(WebError::Downgrade(to)),
         false => Ok(to),
     }
 }

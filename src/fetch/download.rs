@@ -11,7 +11,7 @@ use ureq::http::header::{
 };
 
 use super::client::Resume;
-use super::error::FetchError;
+use super::error::{FetchError, PaceError};
 use super::folder::Folder;
 use super::pace::Pace;
 use super::part::{Origin, Part};
@@ -222,7 +222,8 @@ impl Download<'_> {
             written.map_err(|e| self.full(total, FetchError::file("write", path, &e)))?;
             bytes += piece.len() as u64;
             (self.watch)(bytes, total);
-            pace.take(&mut window, piece.len()).map_err(Miss::Refused)?;
+            let taken = pace.take(&mut window, piece.len());
+            taken.map_err(|error| Miss::Refused(error.to_string()))?;
             pace.check().map_err(late)?;
             if bytes - checked > BETWEEN_CHECKS {
                 self.check_room(bytes, total)?;
@@ -253,8 +254,8 @@ fn passing(error: FetchError) -> Miss {
 }
 
 /// Creates the failure for a download that exceeded its total time.
-fn late(message: String) -> Miss {
-    Miss::Here(FetchError::Failed(message))
+fn late(error: PaceError) -> Miss {
+    Miss::Here(FetchError::Failed(error.to_string()))
 }
 
 fn refusal(status: u16, headers: &HeaderMap) -> Miss {

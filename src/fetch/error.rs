@@ -3,6 +3,9 @@
 use std::io;
 use std::path::Path;
 
+use ureq::http::Uri;
+use ureq::http::uri::InvalidUri;
+
 use crate::matrix::market::Defect;
 
 /// The reason why a download failed.
@@ -21,6 +24,53 @@ impl FetchError {
     pub(super) fn file(verb: &str, path: &Path, error: &io::Error) -> Self {
         Self::Failed(format!("cannot {verb} {}: {error}", path.display()))
     }
+}
+
+impl From<WebError> for FetchError {
+    fn from(error: WebError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+impl From<ContentsError> for FetchError {
+    fn from(error: ContentsError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+/// The reason why a request failed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum WebError {
+    #[error("{name} is '{value}', which is not a proxy such as http://host:port")]
+    Proxy { name: &'static str, value: String },
+    #[error(
+        "the system has no CA certificates: install the package ca-certificates, or name a file of them in \
+         SSL_CERT_FILE ({0})"
+    )]
+    NoCertificates(String),
+    #[error("'{address}' is not valid: {error}")]
+    Address { address: String, error: InvalidUri },
+    #[error("the redirect from https to {0} is refused")]
+    Downgrade(Uri),
+    #[error("more than {0} redirects")]
+    Redirects(usize),
+    #[error("no data received for {0} s")]
+    Silence(f64),
+    #[error(transparent)]
+    Io(io::Error),
+    #[error(transparent)]
+    Http(ureq::Error),
+    #[error("the thread that reads the connection ended unexpectedly")]
+    Thread,
+}
+
+/// The reason why a download is too slow.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum PaceError {
+    #[error("{received} bytes in {seconds:.1} s are less than {least} bytes per second")]
+    Slow { received: u64, seconds: f64, least: u64 },
+    #[error("the download took longer than {0} s, the maximum for its expected size")]
+    Late(u64),
 }
 
 /// The reason why a file does not contain the expected matrix, and its line.

@@ -10,7 +10,6 @@ use nix::fcntl::OFlag;
 use nix::sys::statvfs::statvfs;
 
 use super::error::FetchError;
-use super::ledger::{LEDGER, Ledger, PENDING};
 use super::part::Part;
 use super::temporary::SUFFIX;
 use super::web::Web;
@@ -18,6 +17,10 @@ use crate::datasets::Matrix;
 
 /// The default folder for downloading matrices and for finding downloaded matrices.
 pub const DATA: &str = "ufl_mtx";
+/// The name of the ledger: the file with a line for each downloaded file.
+pub(super) const LEDGER: &str = "ledger.csv";
+/// The name of the file with the lines of files that are about to be renamed to their final names.
+pub(super) const PENDING: &str = "pending.csv";
 /// The name of the hidden folder.
 const STATE: &str = ".spmv-bench";
 /// The suffix of partial archives.
@@ -26,6 +29,25 @@ const PART: &str = ".tar.gz.part";
 const MARGIN: u64 = 64 << 20;
 /// The time between two attempts to lock the folder.
 const LOCK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The form in which a matrix is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// The unpacked matrix.
+    Mtx,
+    /// The archive.
+    Archive,
+}
+
+impl Form {
+    /// Returns the suffix of the file names.
+    pub const fn suffix(self) -> &'static str {
+        match self {
+            Self::Mtx => ".mtx",
+            Self::Archive => ".tar.gz",
+        }
+    }
+}
 
 /// A folder of matrices.
 #[derive(Clone, Debug)]
@@ -140,22 +162,6 @@ impl Folder {
         Err(FetchError::Failed(message))
     }
 
-    /// Checks whether a file may be written for a matrix: it does not exist, or it was downloaded for that
-    /// matrix.
-    pub(super) fn may_write(
-        &self,
-        name: &str,
-        id: &str,
-        ledger: &Ledger,
-    ) -> Result<(), FetchError> {
-        let path = self.file(name);
-        if path.symlink_metadata().is_err() || ledger.owner(name) == Some(id) {
-            return Ok(());
-        }
-        let path = path.display();
-        Err(FetchError::Failed(format!("{path} exists and does not belong to {id}: move it away")))
-    }
-
     /// Renames a complete file from the hidden folder into this one, after its contents are on the disk.
     pub(super) fn rename(&self, from: &Path, name: &str) -> Result<(), FetchError> {
         let to = self.file(name);
@@ -173,13 +179,13 @@ impl Folder {
     ///
     /// # Errors
     /// Returns an error if the size cannot be determined or the path is not a regular file.
-    pub(super) fn bytes(&self, name: &str) -> Result<Option<u64>, String> {
+    pub(super) fn bytes(&self, name: &str) -> Result<Option<u64>, FetchError> {
         let path = self.file(name);
         match path.metadata() {
             Ok(metadata) if metadata.is_file() => Ok(Some(metadata.len())),
-            Ok(_) => Err(format!("{} is not a regular file", path.display())),
+            Ok(_) => Err(FetchError::Failed(format!("{} is not a regular file", path.display()))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(format!("cannot read {}: {error}", path.display())),
+            Err(error) => Err(FetchError::file("read", &path, &error)),
         }
     }
 }

@@ -13,6 +13,8 @@ use ureq::unversioned::transport::{
 };
 use ureq::{Agent, Error, Proxy, ProxyProtocol};
 
+use super::error::WebError;
+
 /// The agents that send requests, each through its own proxy or none.
 pub struct Agents {
     http: Agent,
@@ -26,13 +28,13 @@ impl Agents {
     /// Creates the agents. `variable` returns the value of an environment variable.
     ///
     /// # Errors
-    /// Returns a message if a variable does not name a proxy.
+    /// Returns an error if a variable does not name a proxy.
     pub fn new(
         variable: impl Fn(&str) -> Option<String>,
         config: impl Fn(Option<Proxy>) -> Config,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, WebError> {
         let of = |name: &str| variable(name).or_else(|| variable(&name.to_ascii_lowercase()));
-        let proxy = |name: &str| match of(name).filter(|value| !value.is_empty()) {
+        let proxy = |name: &'static str| match of(name).filter(|value| !value.is_empty()) {
             Some(value) => parse(name, &value).map(Some),
             None => Ok(None),
         };
@@ -58,11 +60,9 @@ impl Agents {
     }
 }
 
-fn parse(name: &str, value: &str) -> Result<Proxy, String> {
-    Proxy::new(value).map_err(|_| {
-        let value = value.escape_debug();
-        format!("{name} is '{value}', which is not a proxy such as http://host:port")
-    })
+fn parse(name: &'static str, value: &str) -> Result<Proxy, WebError> {
+    let value_shown = || value.escape_debug().to_string();
+    Proxy::new(value).map_err(|_| WebError::Proxy { name, value: value_shown() })
 }
 
 /// Returns whether a host is in a list of hosts, domains with all their hosts, and networks such as 10.0.0.0/8.
@@ -191,7 +191,7 @@ mod tests {
         let config = |proxy| Agent::config_builder().proxy(proxy).build();
         let of = |name: &str, value: &str| {
             let variable = |asked: &str| (asked == name).then(|| value.to_owned());
-            Agents::new(variable, config).err()
+            Agents::new(variable, config).err().map(|error| error.to_string())
         };
         let expected = "HTTPS_PROXY is 'x://y', which is not a proxy such as http://host:port";
         assert_eq!(of("https_proxy", "x://y").as_deref(), Some(expected));

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use ureq::http::HeaderMap;
 
 use super::client::{Client, Resume};
-use super::error::FetchError;
+use super::error::{FetchError, WebError};
 use super::pace::Waited;
 
 /// The interval at which the interrupt flag is checked.
@@ -40,7 +40,7 @@ enum Arrival {
     Head(u16, HeaderMap),
     Piece(Vec<u8>),
     End,
-    Failed(String),
+    Failed(WebError),
 }
 
 struct Arrivals<'w> {
@@ -90,15 +90,15 @@ impl<'w> Web<'w> {
         let (client, address) = (self.client.clone(), address.to_owned());
         // The thread ends when the receiver is dropped or its read ends. An interrupt does not wait for it.
         thread::spawn(move || {
-            if let Err(message) = read(&client, &address, resume.as_ref(), &sender) {
-                let _ = sender.send(Arrival::Failed(message));
+            if let Err(error) = read(&client, &address, resume.as_ref(), &sender) {
+                let _ = sender.send(Arrival::Failed(error));
             }
         });
         let (interrupted, waited) = (self.interrupted, waited.clone());
         let arrivals = Arrivals { receiver, interrupted, waited };
         match arrivals.next()? {
             Arrival::Head(status, headers) => Ok(Answer { status, headers, arrivals }),
-            Arrival::Failed(message) => Err(FetchError::Failed(message)),
+            Arrival::Failed(error) => Err(error.into()),
             Arrival::Piece(_) | Arrival::End => unreachable!("the head is sent first"),
         }
     }
@@ -127,7 +127,7 @@ impl Answer<'_> {
     pub fn piece(&mut self) -> Result<Option<Vec<u8>>, FetchError> {
         match self.arrivals.next()? {
             Arrival::Piece(bytes) => Ok(Some(bytes)),
-            Arrival::Failed(message) => Err(FetchError::Failed(message)),
+            Arrival::Failed(error) => Err(error.into()),
             Arrival::End => Ok(None),
             Arrival::Head(..) => unreachable!("a head is sent once"),
         }
@@ -145,11 +145,7 @@ impl Arrivals<'_> {
             match arrival {
                 Ok(arrival) => return Ok(arrival),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(FetchError::Failed(
-                        "the thread that reads the connection ended unexpectedly".into(),
-                    ));
-                }
+                Err(RecvTimeoutError::Disconnected) => return Err(WebError::Thread.into()),
             }
         }
         Err(FetchError::Interrupted)
@@ -162,7 +158,7 @@ fn read(
     address: &str,
     resume: Option<&Resume>,
     sender: &SyncSender<Arrival>,
-) -> Result<(), String> {
+) -> Result<(), WebError> {
     let (head, body) = client.get(address, resume)?.into_parts();
     let (mut body, mut piece) = (body.into_reader(), vec![0; PIECE]);
     let mut arrival = Arrival::Head(head.status.as_u16(), head.headers);
@@ -173,7 +169,7 @@ fn read(
                 break;
             }
             Ok(bytes) => Arrival::Piece(piece[..bytes].to_vec()),
-            Err(error) => return Err(client.describe(error.into())),
+            Err(error) => return Err(client.failure(error.into())),
         };
     }
     Ok(())

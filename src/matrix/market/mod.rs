@@ -42,7 +42,7 @@ pub use write::{Head, write, write_block, write_head};
 
 use super::Csr;
 use super::bounds::ReadBounds;
-use super::source::SizeHint;
+use super::size::SizeHint;
 use error::{Fault, Stop};
 use header::{Format, Header};
 use text::Text;
