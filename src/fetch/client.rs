@@ -18,7 +18,8 @@ pub struct Client {
     agents: Agents,
     /// The reason why https cannot be used, if it cannot.
     no_https: Option<String>,
-    timeout: Duration,
+    /// The time for which a connection may be silent.
+    pub timeout: Duration,
 }
 
 /// The part of a file that is requested: the data after the first bytes, if the file is still the same version.
@@ -50,11 +51,6 @@ impl Client {
         };
         let agents = Agents::new(|name| std::env::var(name).ok(), config)?;
         Ok(Self { agents, no_https, timeout })
-    }
-
-    /// Returns how long a connection may be silent.
-    pub fn timeout(&self) -> Duration {
-        self.timeout
     }
 
     /// Returns the reason why an address cannot be used, if there is one.

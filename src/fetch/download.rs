@@ -74,7 +74,7 @@ impl Download<'_> {
     }
 
     fn first_of(&self, addresses: impl IntoIterator<Item = String>) -> Result<String, FetchError> {
-        let pace = Pace::new(self.web.timeout(), self.most);
+        let pace = Pace::new(self.web.client.timeout, self.most);
         let mut answers = Vec::new();
         for address in addresses {
             match self.one(&address, &pace) {
@@ -91,7 +91,7 @@ impl Download<'_> {
 
     /// Downloads from one address, with repeated attempts as long as they may succeed.
     fn one(&self, address: &str, pace: &Pace) -> Result<(), Miss> {
-        if let Some(reason) = self.web.refusal(address) {
+        if let Some(reason) = self.web.client.refusal(address) {
             return Err(Miss::Refused(reason.to_owned()));
         }
         let (mut tries, mut small_tries, mut furthest) = (0, 0, self.part.bytes());
@@ -219,7 +219,7 @@ impl Download<'_> {
         while let Some(piece) = answer.piece().map_err(passing)? {
             self.check_size(bytes + piece.len() as u64)?;
             let written = file.write_all(&piece);
-            written.map_err(|e| self.full(total, FetchError::file("write", path, &e)))?;
+            written.map_err(|error| self.full(total, FetchError::file("write", path)(error)))?;
             bytes += piece.len() as u64;
             (self.watch)(bytes, total);
             let taken = pace.take(&mut window, piece.len());
@@ -248,14 +248,14 @@ fn pauses(tries: u32, asked: Option<u32>) -> u32 {
 /// Converts a connection error into a temporary failure, except an interrupt.
 fn passing(error: FetchError) -> Miss {
     match error {
-        FetchError::Failed(message) => Miss::Passing(message, None),
         FetchError::Interrupted => Miss::Here(error),
+        other => Miss::Passing(other.to_string(), None),
     }
 }
 
 /// Creates the failure for a download that exceeded its total time.
 fn late(error: PaceError) -> Miss {
-    Miss::Here(FetchError::Failed(error.to_string()))
+    Miss::Here(error.into())
 }
 
 fn refusal(status: u16, headers: &HeaderMap) -> Miss {

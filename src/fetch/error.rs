@@ -14,33 +14,30 @@ pub enum FetchError {
     /// The user has interrupted the run.
     #[error("interrupted")]
     Interrupted,
+    /// A request failed.
+    #[error(transparent)]
+    Web(#[from] WebError),
+    /// A server is too slow.
+    #[error(transparent)]
+    Pace(#[from] PaceError),
+    /// A file does not contain the expected matrix.
+    #[error(transparent)]
+    Contents(#[from] ContentsError),
     /// An error with this message.
     #[error("{0}")]
     Failed(String),
 }
 
 impl FetchError {
-    /// Creates the error of a file operation, such as `cannot write ufl_mtx/a.mtx: …`.
-    pub(super) fn file(verb: &str, path: &Path, error: &io::Error) -> Self {
-        Self::Failed(format!("cannot {verb} {}: {error}", path.display()))
-    }
-}
-
-impl From<WebError> for FetchError {
-    fn from(error: WebError) -> Self {
-        Self::Failed(error.to_string())
-    }
-}
-
-impl From<ContentsError> for FetchError {
-    fn from(error: ContentsError) -> Self {
-        Self::Failed(error.to_string())
+    /// Returns a function that creates the error of a file operation, such as `cannot write ufl_mtx/a.mtx: …`.
+    pub(super) fn file(verb: &str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self::Failed(format!("cannot {verb} {}: {error}", path.display()))
     }
 }
 
 /// The reason why a request failed.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum WebError {
+pub enum WebError {
     #[error("{name} is '{value}', which is not a proxy such as http://host:port")]
     Proxy { name: &'static str, value: String },
     #[error(
@@ -66,7 +63,7 @@ pub(super) enum WebError {
 
 /// The reason why a download is too slow.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum PaceError {
+pub enum PaceError {
     #[error("{received} bytes in {seconds:.1} s are less than {least} bytes per second")]
     Slow { received: u64, seconds: f64, least: u64 },
     #[error("the download took longer than {0} s, the maximum for its expected size")]
@@ -76,7 +73,7 @@ pub(super) enum PaceError {
 /// The reason why a file does not contain the expected matrix, and its line.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}:{} {mismatch}", line.map_or(String::new(), |line| format!("{line}:")))]
-pub(super) struct ContentsError {
+pub struct ContentsError {
     file: String,
     line: Option<u64>,
     mismatch: Mismatch,

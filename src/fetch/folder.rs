@@ -95,7 +95,7 @@ impl Folder {
     /// Returns an error if the folder cannot be created or locked, or if waiting is interrupted.
     pub fn lock(&self, web: &Web, wait: impl FnOnce()) -> Result<File, FetchError> {
         let state = self.path.join(STATE);
-        fs::create_dir_all(&state).map_err(|error| FetchError::file("create", &state, &error))?;
+        fs::create_dir_all(&state).map_err(FetchError::file("create", &state))?;
         if state.is_symlink() {
             let state = state.display();
             return Err(FetchError::Failed(format!("{state} is a symbolic link: remove it")));
@@ -104,8 +104,7 @@ impl Folder {
         // The name is predictable because all runs must find the file. So a symbolic link is not followed.
         let mut options = File::options();
         options.write(true).create(true).truncate(false).custom_flags(OFlag::O_NOFOLLOW.bits());
-        let file =
-            options.open(&path).map_err(|error| FetchError::file("create", &path, &error))?;
+        let file = options.open(&path).map_err(FetchError::file("create", &path))?;
         let mut wait = Some(wait);
         loop {
             match file.try_lock() {
@@ -114,7 +113,7 @@ impl Folder {
                     return Ok(file);
                 }
                 Err(TryLockError::Error(error)) => {
-                    return Err(FetchError::file("lock", &path, &error));
+                    return Err(FetchError::file("lock", &path)(error));
                 }
                 Err(TryLockError::WouldBlock) => {
                     if let Some(wait) = wait.take() {
@@ -145,9 +144,8 @@ impl Folder {
     /// # Errors
     /// Returns an error if the system does not report the free space.
     pub fn room(&self) -> Result<u64, FetchError> {
-        let stats = statvfs(&self.path).map_err(|error| {
-            FetchError::file("determine the free space of", &self.path, &error.into())
-        })?;
+        let stats = statvfs(&self.path).map_err(io::Error::from);
+        let stats = stats.map_err(FetchError::file("determine the free space of", &self.path))?;
         let free = stats.blocks_available().saturating_mul(stats.fragment_size());
         Ok(free.saturating_sub(MARGIN))
     }
@@ -167,7 +165,7 @@ impl Folder {
         let to = self.file(name);
         let synced = File::open(from).and_then(|file| file.sync_data());
         let renamed = synced.and_then(|()| fs::rename(from, &to));
-        renamed.map_err(|error| FetchError::file("rename to", &to, &error))
+        renamed.map_err(FetchError::file("rename to", &to))
     }
 
     /// Waits until the directory entries are on the disk.
@@ -185,7 +183,7 @@ impl Folder {
             Ok(metadata) if metadata.is_file() => Ok(Some(metadata.len())),
             Ok(_) => Err(FetchError::Failed(format!("{} is not a regular file", path.display()))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(FetchError::file("read", &path, &error)),
+            Err(error) => Err(FetchError::file("read", &path)(error)),
         }
     }
 }
@@ -195,7 +193,7 @@ pub(super) fn sync(folder: &Path) -> Result<(), FetchError> {
     match File::open(folder).and_then(|folder| folder.sync_all()) {
         // Some network file systems do not support this and report an invalid input.
         Err(error) if error.kind() != io::ErrorKind::InvalidInput => {
-            Err(FetchError::file("write", folder, &error))
+            Err(FetchError::file("write", folder)(error))
         }
         _ => Ok(()),
     }

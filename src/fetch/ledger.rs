@@ -99,7 +99,7 @@ impl Ledger {
         lines.sort_by(|a, b| (&a.matrix, &a.file).cmp(&(&b.matrix, &b.file)));
         write(&self.path(), &self.lines)?;
         let path = self.folder.state(PENDING);
-        fs::remove_file(&path).map_err(|error| FetchError::file("remove", &path, &error))
+        fs::remove_file(&path).map_err(FetchError::file("remove", &path))
     }
 
     /// Moves pending lines of an earlier run into the ledger if their files exist and are correct; drops the
@@ -135,7 +135,7 @@ fn read(path: &Path) -> Result<Vec<LedgerRow>, FetchError> {
     };
     let bytes = match fs::metadata(path).and_then(regular) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        other => other.map_err(|error| FetchError::file("read", path, &error))?,
+        other => other.map_err(FetchError::file("read", path))?,
     };
     let mut reader = csv::Reader::from_reader(&bytes[..]);
     let headers = csv::StringRecord::from(COLUMNS.to_vec());
@@ -166,6 +166,6 @@ fn write(path: &Path, lines: &[LedgerRow]) -> Result<(), FetchError> {
         writer.into_inner().map_err(|error| error.into_error())
     };
     let written = text().and_then(|text| cache::replace(path, |file| file.write_all(&text)));
-    written.map_err(|error| FetchError::file("write", path, &error))?;
+    written.map_err(FetchError::file("write", path))?;
     sync(path.parent().unwrap_or(path))
 }

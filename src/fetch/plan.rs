@@ -154,7 +154,7 @@ fn found(matrix: Matrix, file: String, folder: &Folder, form: Form) -> WantedMat
 fn check(matrix: &Matrix, file: &str, folder: &Folder, form: Form) -> Result<(), FetchError> {
     let path = folder.file(file);
     let shown = path.display().to_string();
-    let opened = File::open(&path).map_err(|error| FetchError::file("read", &path, &error))?;
+    let opened = File::open(&path).map_err(FetchError::file("read", &path))?;
     let head = match form {
         Form::Mtx => Head::read(BufReader::new(opened), &shown),
         Form::Archive => unpack::head(opened, matrix.name(), &shown),

@@ -61,8 +61,8 @@ impl Agents {
 }
 
 fn parse(name: &'static str, value: &str) -> Result<Proxy, WebError> {
-    let value_shown = || value.escape_debug().to_string();
-    Proxy::new(value).map_err(|_| WebError::Proxy { name, value: value_shown() })
+    let wrong = |_| WebError::Proxy { name, value: value.escape_debug().to_string() };
+    Proxy::new(value).map_err(wrong)
 }
 
 /// Returns whether a host is in a list of hosts, domains with all their hosts, and networks such as 10.0.0.0/8.
@@ -108,7 +108,8 @@ impl Connector for Forwarding {
         chained: Option<()>,
     ) -> Result<Option<Forwarded>, Error> {
         let transport = TcpConnector::default().connect(details, chained)?;
-        let origin = format!("http://{}", details.uri.authority().map_or("", |host| host.as_str()));
+        let host = details.uri.authority().map_or("", |authority| authority.as_str());
+        let origin = format!("http://{}", host.rsplit('@').next().unwrap_or_default());
         let login = self.0.username().map(|user| {
             let login = format!("{user}:{}", self.0.password().unwrap_or_default());
             format!("Proxy-Authorization: Basic {}\r\n", BASE64_STANDARD.encode(login))

@@ -88,7 +88,7 @@ pub fn unpack(
     folder: &Folder,
     web: &Web,
 ) -> Result<Unpacked, Damage> {
-    let file = File::open(archive).map_err(|error| FetchError::file("open", archive, &error))?;
+    let file = File::open(archive).map_err(FetchError::file("open", archive))?;
     let (mut tar, ration) = reading::open(Hashing::new(file));
     let mut unpacking = Unpacking { wanted, folder, web, matrix: None, aux: Vec::new() };
     for entry in tar.entries().map_err(unreadable)? {

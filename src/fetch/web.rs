@@ -22,7 +22,7 @@ const AHEAD: usize = 16;
 
 /// Requests that end if the run is interrupted.
 pub struct Web<'w> {
-    client: Arc<Client>,
+    pub(super) client: Arc<Client>,
     interrupted: &'w AtomicBool,
 }
 
@@ -57,16 +57,6 @@ impl<'w> Web<'w> {
     /// Returns an error if an environment variable does not name a valid proxy.
     pub fn new(timeout: Duration, interrupted: &'w AtomicBool) -> Result<Self, FetchError> {
         Ok(Self { client: Arc::new(Client::new(timeout)?), interrupted })
-    }
-
-    /// Returns how long a connection may be silent.
-    pub fn timeout(&self) -> Duration {
-        self.client.timeout()
-    }
-
-    /// Returns the reason why an address cannot be used, if there is one.
-    pub fn refusal(&self, address: &str) -> Option<&str> {
-        self.client.refusal(address)
     }
 
     /// Returns whether the run is interrupted.
