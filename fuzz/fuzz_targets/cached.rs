@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use spmv_bench::cache::CacheFolder;
 use spmv_bench::matrix::bounds::ReadBounds;
 use spmv_bench::matrix::cached::MatrixCache;
-use spmv_bench::matrix::source::Loaded;
+use spmv_bench::matrix::loaded::Loaded;
 use spmv_fuzz::{Bench, alone, assert_same_csr, check_csr};
 use xxhash_rust::xxh3::xxh3_64;
 

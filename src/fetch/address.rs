@@ -1,6 +1,6 @@
 //! The web addresses of the collection and of its mirrors.
 
-use reqwest::Url;
+use ureq::http::Uri;
 
 use crate::datasets::Matrix;
 
@@ -23,11 +23,11 @@ impl Site {
     /// # Errors
     /// Returns an error if the text is not an http or https URL.
     pub fn mirror(text: &str) -> Result<Self, String> {
-        let url = Url::parse(text)
-            .map_err(|_| "it is not a web address such as http://host/path".to_owned())?;
-        match url.scheme() {
-            "http" | "https" => Ok(Self(text.trim_end_matches('/').to_owned())),
-            other => Err(format!("{other} is not supported, only http and https")),
+        let uri = text.parse::<Uri>().ok();
+        match uri.as_ref().and_then(Uri::scheme_str) {
+            Some("http" | "https") => Ok(Self(text.trim_end_matches('/').to_owned())),
+            Some(other) => Err(format!("{other} is not supported, only http and https")),
+            None => Err("it is not a web address such as http://host/path".into()),
         }
     }
 

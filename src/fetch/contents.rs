@@ -1,88 +1,38 @@
 //! Checks whether a Matrix Market file contains the requested matrix, while the file is being unpacked: the
 //! banner, the size line, and the number of entry lines.
 
-use std::io::BufRead;
+use std::io::{BufRead, Read};
+use std::mem::take;
 
+use super::error::{ContentsError, Mismatch};
 use crate::datasets::Matrix;
-
-/// The longest permitted line in the header of a file, in bytes.
-const LONGEST_LINE: usize = 1 << 16;
+use crate::matrix::market::{Banner, Defect, LONGEST_LINE, Sizes, Symmetry};
 
 /// The header of a Matrix Market file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Head {
-    stored: Stored,
-    pub rows: u64,
-    pub cols: u64,
-    /// The number of entry lines; `None` for an array, where it follows from the size.
-    entries: Option<u64>,
-}
-
-/// The part of the matrix that the file stores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stored {
-    All,
-    Triangle,
-    /// A triangle without the diagonal.
-    StrictTriangle,
+    symmetry: Symmetry,
+    sizes: Sizes,
 }
 
 /// A parser that reads the header line by line.
 #[derive(Default)]
 struct HeadReader {
     lines: u64,
-    /// Whether the file is an array, and which part of the matrix it stores.
-    banner: Option<(bool, Stored)>,
+    banner: Option<Banner>,
 }
 
 impl HeadReader {
     /// Parses a line. Returns the header after its last line.
-    fn take(&mut self, line: &[u8]) -> Result<Option<Head>, String> {
+    fn take(&mut self, line: &[u8]) -> Result<Option<Head>, Defect> {
         self.lines += 1;
-        let line = String::from_utf8_lossy(line);
-        let Some((array, stored)) = self.banner else {
-            self.banner = Some(banner(&line)?);
+        let Some(banner) = &self.banner else {
+            self.banner = Some(Banner::parse(line)?);
             return Ok(None);
         };
-        if line.starts_with('%') || line.trim().is_empty() {
-            return Ok(None);
-        }
-        let sizes: Option<Vec<u64>> =
-            line.split_whitespace().map(|word| word.parse().ok()).collect();
-        match (sizes.as_deref(), array) {
-            (Some(&[rows, cols]), true) => Ok(Some(Head { stored, rows, cols, entries: None })),
-            (Some(&[rows, cols, entries]), false) => {
-                Ok(Some(Head { stored, rows, cols, entries: Some(entries) }))
-            }
-            _ => Err(format!("{} is not a size line", shown(&line))),
-        }
+        let sizes = banner.sizes(line)?;
+        Ok(sizes.map(|sizes| Head { symmetry: banner.symmetry, sizes }))
     }
-}
-
-fn banner(line: &str) -> Result<(bool, Stored), String> {
-    let words = line.to_ascii_lowercase();
-    let words: Vec<&str> = words.split_whitespace().collect();
-    let ["%%matrixmarket", "matrix", format, _, symmetry] = words[..] else {
-        let line = shown(line);
-        return Err(format!("the first line must begin with %%MatrixMarket matrix, not {line}"));
-    };
-    let array = match format {
-        "array" => true,
-        "coordinate" => false,
-        _ => return Err(format!("unknown format {}", shown(format))),
-    };
-    let stored = match symmetry {
-        "general" => Stored::All,
-        "symmetric" | "hermitian" => Stored::Triangle,
-        "skew-symmetric" => Stored::StrictTriangle,
-        _ => return Err(format!("unknown symmetry {}", shown(symmetry))),
-    };
-    Ok((array, stored))
-}
-
-/// Escapes and shortens a line for a message.
-fn shown(line: &str) -> String {
-    format!("`{:.40}`", line.trim().escape_debug().to_string())
 }
 
 impl Head {
@@ -90,19 +40,19 @@ impl Head {
     ///
     /// # Errors
     /// Returns an error with the line number if the header is not valid.
-    pub fn read(mut from: impl BufRead, file: &str) -> Result<Self, String> {
+    pub fn read(mut from: impl BufRead, file: &str) -> Result<Self, ContentsError> {
         let mut reader = HeadReader::default();
         loop {
             let mut line = Vec::new();
-            let mut limited = std::io::Read::take(&mut from, LONGEST_LINE as u64);
-            limited.read_until(b'\n', &mut line).map_err(|error| format!("{file}: {error}"))?;
-            if line.is_empty() {
-                return Err(format!("{file}: it ends before the size line"));
+            let mut limited = Read::take(&mut from, LONGEST_LINE as u64);
+            let read = limited.read_until(b'\n', &mut line);
+            if read.map_err(|error| Mismatch::Io(error).of(file))? == 0 {
+                return Err(Mismatch::NoSizeLine.of(file));
             }
             let head = reader.take(&line);
-            match head.map_err(|message| format!("{file}:{}: {message}", reader.lines))? {
-                Some(head) => return Ok(head),
-                None => continue,
+            let head = head.map_err(|defect| Mismatch::Defect(defect).at(file, reader.lines))?;
+            if let Some(head) = head {
+                return Ok(head);
             }
         }
     }
@@ -111,30 +61,29 @@ impl Head {
     ///
     /// # Errors
     /// Returns an error with both sizes if they differ.
-    pub fn check_shape(&self, matrix: &Matrix) -> Result<(), String> {
-        let (Self { rows, cols, .. }, Matrix { id, .. }) = (self, matrix);
-        match (*rows, *cols) == (matrix.rows, matrix.cols) {
+    pub fn check_shape(&self, matrix: &Matrix) -> Result<(), Mismatch> {
+        let found = (self.sizes.rows, self.sizes.cols);
+        let wanted = (matrix.rows, matrix.cols);
+        match found == wanted {
             true => Ok(()),
-            false => {
-                Err(format!("{rows} x {cols}, but {id} has {} x {}", matrix.rows, matrix.cols))
-            }
+            false => Err(Mismatch::Shape { found, id: matrix.id.clone(), wanted }),
         }
     }
 
     /// Checks whether the number of entries is possible for the matrix.
-    fn check_entries(&self, matrix: &Matrix) -> Result<(), String> {
-        let Some(entries) = self.entries else { return Ok(()) };
+    fn check_entries(&self, matrix: &Matrix) -> Result<(), Mismatch> {
+        let Some(found) = self.sizes.entries else { return Ok(()) };
         let all = matrix.entries;
-        let (least, most) = match self.stored {
-            Stored::All => (all, all),
-            Stored::Triangle => (all.div_ceil(2), all.saturating_add(matrix.rows) / 2),
-            Stored::StrictTriangle => (all / 2, all / 2),
+        let (least, most) = match self.symmetry {
+            Symmetry::General => (all, all),
+            Symmetry::Symmetric => (all.div_ceil(2), all.saturating_add(matrix.rows) / 2),
+            Symmetry::SkewSymmetric => (all / 2, all / 2),
         };
-        if (least..=most).contains(&entries) {
+        if (least..=most).contains(&found) {
             return Ok(());
         }
         let wanted = if least == most { format!("{least}") } else { format!("{least} to {most}") };
-        Err(format!("{entries} entries, but a file of {} stores {wanted}", matrix.id))
+        Err(Mismatch::Entries { found, id: matrix.id.clone(), wanted })
     }
 }
 
@@ -167,11 +116,11 @@ impl<'m> Contents<'m> {
     ///
     /// # Errors
     /// Returns an error if they do not belong to the matrix.
-    pub fn take(&mut self, bytes: &[u8]) -> Result<(), String> {
+    pub fn take(&mut self, bytes: &[u8]) -> Result<(), ContentsError> {
         for piece in bytes.split_inclusive(|&byte| byte == b'\n') {
             match &mut self.stage {
                 Stage::Head(_, line) if line.len() + piece.len() > LONGEST_LINE => {
-                    return Err(format!("{}: a line of its header is too long", self.file));
+                    return Err(Mismatch::LongLine.of(&self.file));
                 }
                 Stage::Head(_, line) => {
                     line.extend_from_slice(piece);
@@ -193,18 +142,15 @@ impl<'m> Contents<'m> {
     }
 
     /// Parses the current line of the header.
-    fn head_line(&mut self) -> Result<(), String> {
+    fn head_line(&mut self) -> Result<(), ContentsError> {
         let Stage::Head(reader, line) = &mut self.stage else { return Ok(()) };
-        let head = reader.take(&std::mem::take(line)).and_then(|head| match head {
-            Some(head) => {
-                head.check_shape(self.matrix)?;
-                head.check_entries(self.matrix)?;
-                Ok(Some(head))
-            }
-            None => Ok(None),
+        let head = reader.take(&take(line)).map_err(Mismatch::Defect).and_then(|head| {
+            let Some(head) = head else { return Ok(None) };
+            head.check_shape(self.matrix)?;
+            head.check_entries(self.matrix)?;
+            Ok(Some(head))
         });
-        let head = head.map_err(|message| format!("{}:{}: {message}", self.file, reader.lines))?;
-        if let Some(head) = head {
+        if let Some(head) = head.map_err(|mismatch| mismatch.at(&self.file, reader.lines))? {
             self.stage = Stage::Entries { head, found: 0, known: false };
         }
         Ok(())
@@ -214,22 +160,18 @@ impl<'m> Contents<'m> {
     ///
     /// # Errors
     /// Returns an error if the number of entry lines differs from the size line.
-    pub fn end(mut self) -> Result<(), String> {
+    pub fn end(mut self) -> Result<(), ContentsError> {
         if matches!(&self.stage, Stage::Head(_, line) if !line.is_empty()) {
             self.head_line()?;
         }
-        match self.stage {
-            Stage::Entries { head: Head { entries: Some(entries), .. }, found, .. }
-                if found != entries =>
-            {
-                Err(format!(
-                    "{}: {found} entry lines, but its size line specifies {entries}",
-                    self.file
-                ))
-            }
-            Stage::Entries { .. } => Ok(()),
-            Stage::Head(..) => Err(format!("{}: it ends before the size line", self.file)),
-        }
+        let mismatch = match self.stage {
+            Stage::Head(..) => Mismatch::NoSizeLine,
+            Stage::Entries { head, found, .. } => match head.sizes.entries {
+                Some(wanted) if found != wanted => Mismatch::EntryLines { found, wanted },
+                _ => return Ok(()),
+            },
+        };
+        Err(mismatch.of(&self.file))
     }
 }
 
@@ -245,8 +187,8 @@ mod tests {
     fn check(text: &str, matrix: &Matrix) -> Result<(), String> {
         let of = |size: usize| {
             let mut contents = Contents::of(matrix, "m.mtx".into());
-            text.as_bytes().chunks(size).try_for_each(|piece| contents.take(piece))?;
-            contents.end()
+            let taken = text.as_bytes().chunks(size).try_for_each(|piece| contents.take(piece));
+            taken.and_then(|()| contents.end()).map_err(|error| error.to_string())
         };
         let result = of(text.len().max(1));
         assert_eq!(of(1), result);
@@ -280,9 +222,12 @@ mod tests {
         for (text, expected) in [
             (String::new(), "m.mtx: it ends before the size line"),
             ("%%MatrixMarket matrix coordinate real general\n%\n".into(), "m.mtx: it ends before"),
-            ("<html>".into(), "m.mtx:1: the first line must begin with %%MatrixMarket matrix, not"),
-            (general("2 3", ""), "m.mtx:4: `2 3` is not a size line"),
-            (general("2 3 -2", ""), "m.mtx:4: `2 3 -2` is not a size line"),
+            ("<html>".into(), "m.mtx:1: the first line must be like `%%MatrixMarket matrix"),
+            (
+                general("2 3", ""),
+                "m.mtx:4: the size line must contain rows, columns, entries, not `2 3`",
+            ),
+            (general("2 3 -2", ""), "m.mtx:4: the number of entries must be a whole number"),
             (general("3 2 2", ""), "m.mtx:4: 3 x 2, but G/m has 2 x 3"),
             (general("2 3 3", ""), "m.mtx:4: 3 entries, but a file of G/m stores 2"),
             (general("2 3 2", "1 1 1\n"), "m.mtx: 1 entry lines, but its size line specifies 2"),
@@ -304,16 +249,21 @@ mod tests {
 
     #[test]
     fn only_the_header_is_read() {
-        let text = coordinate("general", "2 3 2", "anything");
-        let head = Head::read(text.as_bytes(), "m.mtx").unwrap();
-        assert_eq!((head.rows, head.cols), (2, 3));
-        let long = "x".repeat(LONGEST_LINE * 2);
-        assert!(
-            Head::read(long.as_bytes(), "m.mtx").unwrap_err().starts_with("m.mtx:1: the first")
-        );
-        assert_eq!(
-            Head::read("".as_bytes(), "m.mtx").unwrap_err(),
-            "m.mtx: it ends before the size line"
-        );
+        let read = |text: &str| Head::read(text.as_bytes(), "m.mtx");
+        let sizes = read(&coordinate("general", "2 3 2", "anything")).unwrap().sizes;
+        assert_eq!((sizes.rows, sizes.cols), (2, 3));
+        let error = |text: &str| read(text).unwrap_err().to_string();
+        assert!(error(&"x".repeat(LONGEST_LINE * 2)).starts_with("m.mtx:1: the first"));
+        assert_eq!(error(""), "m.mtx: it ends before the size line");
+    }
+
+    /// The collection has complex matrices, and matrices that are too large for the benchmark.
+    #[test]
+    fn matrices_that_cannot_be_measured_are_accepted() {
+        let complex = "%%MatrixMarket matrix coordinate complex hermitian\n2 2 1\n2 1 1 1\n";
+        assert_eq!(check(complex, &matrix(2, 2, 2)), Ok(()));
+        let large = coordinate("general", "9999999999 1 9999999999", "");
+        let error = check(&large, &matrix(9_999_999_999, 1, 9_999_999_999)).unwrap_err();
+        assert_eq!(error, "m.mtx: 0 entry lines, but its size line specifies 9999999999");
     }
 }

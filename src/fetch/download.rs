@@ -5,12 +5,13 @@ use std::fs::File;
 use std::io::Write;
 use std::time::Duration;
 
-use reqwest::StatusCode;
-use reqwest::header::{
+use ureq::http::StatusCode;
+use ureq::http::header::{
     CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderName, LAST_MODIFIED, RETRY_AFTER,
 };
 
-use super::FetchError;
+use super::client::Resume;
+use super::error::{FetchError, PaceError};
 use super::folder::Folder;
 use super::pace::Pace;
 use super::part::{Origin, Part};
@@ -73,7 +74,7 @@ impl Download<'_> {
     }
 
     fn first_of(&self, addresses: impl IntoIterator<Item = String>) -> Result<String, FetchError> {
-        let pace = Pace::new(self.web.timeout(), self.most);
+        let pace = Pace::new(self.web.client.timeout, self.most);
         let mut answers = Vec::new();
         for address in addresses {
             match self.one(&address, &pace) {
@@ -90,7 +91,7 @@ impl Download<'_> {
 
     /// Downloads from one address, with repeated attempts as long as they may succeed.
     fn one(&self, address: &str, pace: &Pace) -> Result<(), Miss> {
-        if let Some(reason) = self.web.refusal(address) {
+        if let Some(reason) = self.web.client.refusal(address) {
             return Err(Miss::Refused(reason.to_owned()));
         }
         let (mut tries, mut small_tries, mut furthest) = (0, 0, self.part.bytes());
@@ -122,8 +123,8 @@ impl Download<'_> {
     fn once(&self, address: &str, pace: &Pace) -> Result<(), Miss> {
         let origin = self.part.origin().filter(|origin| origin.validator.is_some());
         let bytes = self.part.bytes();
-        let validator = origin.as_ref().and_then(|origin| origin.validator.as_deref());
-        let resume = validator.map(|validator| (bytes, validator));
+        let validator = origin.as_ref().and_then(|origin| origin.validator.clone());
+        let resume = validator.map(|validator| Resume { bytes, validator });
         let answer = self.web.get(address, resume, &pace.waited).map_err(passing)?;
         match (answer.status, origin) {
             (200, _) => {
@@ -218,10 +219,11 @@ impl Download<'_> {
         while let Some(piece) = answer.piece().map_err(passing)? {
             self.check_size(bytes + piece.len() as u64)?;
             let written = file.write_all(&piece);
-            written.map_err(|e| self.full(total, FetchError::file("write", path, &e)))?;
+            written.map_err(|error| self.full(total, FetchError::file("write", path)(error)))?;
             bytes += piece.len() as u64;
             (self.watch)(bytes, total);
-            pace.take(&mut window, piece.len()).map_err(Miss::Refused)?;
+            let taken = pace.take(&mut window, piece.len());
+            taken.map_err(|error| Miss::Refused(error.to_string()))?;
             pace.check().map_err(late)?;
             if bytes - checked > BETWEEN_CHECKS {
                 self.check_room(bytes, total)?;
@@ -246,14 +248,14 @@ fn pauses(tries: u32, asked: Option<u32>) -> u32 {
 /// Converts a connection error into a temporary failure, except an interrupt.
 fn passing(error: FetchError) -> Miss {
     match error {
-        FetchError::Failed(message) => Miss::Passing(message, None),
         FetchError::Interrupted => Miss::Here(error),
+        other => Miss::Passing(other.to_string(), None),
     }
 }
 
 /// Creates the failure for a download that exceeded its total time.
-fn late(message: String) -> Miss {
-    Miss::Here(FetchError::Failed(message))
+fn late(error: PaceError) -> Miss {
+    Miss::Here(error.into())
 }
 
 fn refusal(status: u16, headers: &HeaderMap) -> Miss {

@@ -9,8 +9,7 @@ use std::time::Duration;
 use nix::fcntl::OFlag;
 use nix::sys::statvfs::statvfs;
 
-use super::FetchError;
-use super::ledger::{LEDGER, Ledger, PENDING};
+use super::error::FetchError;
 use super::part::Part;
 use super::temporary::SUFFIX;
 use super::web::Web;
@@ -18,6 +17,10 @@ use crate::datasets::Matrix;
 
 /// The default folder for downloading matrices and for finding downloaded matrices.
 pub const DATA: &str = "ufl_mtx";
+/// The name of the ledger: the file with a line for each downloaded file.
+pub(super) const LEDGER: &str = "ledger.csv";
+/// The name of the file with the lines of files that are about to be renamed to their final names.
+pub(super) const PENDING: &str = "pending.csv";
 /// The name of the hidden folder.
 const STATE: &str = ".spmv-bench";
 /// The suffix of partial archives.
@@ -26,6 +29,25 @@ const PART: &str = ".tar.gz.part";
 const MARGIN: u64 = 64 << 20;
 /// The time between two attempts to lock the folder.
 const LOCK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The form in which a matrix is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// The unpacked matrix.
+    Mtx,
+    /// The archive.
+    Archive,
+}
+
+impl Form {
+    /// Returns the suffix of the file names.
+    pub const fn suffix(self) -> &'static str {
+        match self {
+            Self::Mtx => ".mtx",
+            Self::Archive => ".tar.gz",
+        }
+    }
+}
 
 /// A folder of matrices.
 #[derive(Clone, Debug)]
@@ -73,7 +95,7 @@ impl Folder {
     /// Returns an error if the folder cannot be created or locked, or if waiting is interrupted.
     pub fn lock(&self, web: &Web, wait: impl FnOnce()) -> Result<File, FetchError> {
         let state = self.path.join(STATE);
-        fs::create_dir_all(&state).map_err(|error| FetchError::file("create", &state, &error))?;
+        fs::create_dir_all(&state).map_err(FetchError::file("create", &state))?;
         if state.is_symlink() {
             let state = state.display();
             return Err(FetchError::Failed(format!("{state} is a symbolic link: remove it")));
@@ -82,8 +104,7 @@ impl Folder {
         // The name is predictable because all runs must find the file. So a symbolic link is not followed.
         let mut options = File::options();
         options.write(true).create(true).truncate(false).custom_flags(OFlag::O_NOFOLLOW.bits());
-        let file =
-            options.open(&path).map_err(|error| FetchError::file("create", &path, &error))?;
+        let file = options.open(&path).map_err(FetchError::file("create", &path))?;
         let mut wait = Some(wait);
         loop {
             match file.try_lock() {
@@ -92,7 +113,7 @@ impl Folder {
                     return Ok(file);
                 }
                 Err(TryLockError::Error(error)) => {
-                    return Err(FetchError::file("lock", &path, &error));
+                    return Err(FetchError::file("lock", &path)(error));
                 }
                 Err(TryLockError::WouldBlock) => {
                     if let Some(wait) = wait.take() {
@@ -123,9 +144,8 @@ impl Folder {
     /// # Errors
     /// Returns an error if the system does not report the free space.
     pub fn room(&self) -> Result<u64, FetchError> {
-        let stats = statvfs(&self.path).map_err(|error| {
-            FetchError::file("determine the free space of", &self.path, &error.into())
-        })?;
+        let stats = statvfs(&self.path).map_err(io::Error::from);
+        let stats = stats.map_err(FetchError::file("determine the free space of", &self.path))?;
         let free = stats.blocks_available().saturating_mul(stats.fragment_size());
         Ok(free.saturating_sub(MARGIN))
     }
@@ -140,28 +160,12 @@ impl Folder {
         Err(FetchError::Failed(message))
     }
 
-    /// Checks whether a file may be written for a matrix: it does not exist, or it was downloaded for that
-    /// matrix.
-    pub(super) fn may_write(
-        &self,
-        name: &str,
-        id: &str,
-        ledger: &Ledger,
-    ) -> Result<(), FetchError> {
-        let path = self.file(name);
-        if path.symlink_metadata().is_err() || ledger.owner(name) == Some(id) {
-            return Ok(());
-        }
-        let path = path.display();
-        Err(FetchError::Failed(format!("{path} exists and does not belong to {id}: move it away")))
-    }
-
     /// Renames a complete file from the hidden folder into this one, after its contents are on the disk.
     pub(super) fn rename(&self, from: &Path, name: &str) -> Result<(), FetchError> {
         let to = self.file(name);
         let synced = File::open(from).and_then(|file| file.sync_data());
         let renamed = synced.and_then(|()| fs::rename(from, &to));
-        renamed.map_err(|error| FetchError::file("rename to", &to, &error))
+        renamed.map_err(FetchError::file("rename to", &to))
     }
 
     /// Waits until the directory entries are on the disk.
@@ -173,13 +177,13 @@ impl Folder {
     ///
     /// # Errors
     /// Returns an error if the size cannot be determined or the path is not a regular file.
-    pub(super) fn bytes(&self, name: &str) -> Result<Option<u64>, String> {
+    pub(super) fn bytes(&self, name: &str) -> Result<Option<u64>, FetchError> {
         let path = self.file(name);
         match path.metadata() {
             Ok(metadata) if metadata.is_file() => Ok(Some(metadata.len())),
-            Ok(_) => Err(format!("{} is not a regular file", path.display())),
+            Ok(_) => Err(FetchError::Failed(format!("{} is not a regular file", path.display()))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(format!("cannot read {}: {error}", path.display())),
+            Err(error) => Err(FetchError::file("read", &path)(error)),
         }
     }
 }
@@ -189,7 +193,7 @@ pub(super) fn sync(folder: &Path) -> Result<(), FetchError> {
     match File::open(folder).and_then(|folder| folder.sync_all()) {
         // Some network file systems do not support this and report an invalid input.
         Err(error) if error.kind() != io::ErrorKind::InvalidInput => {
-            Err(FetchError::file("write", folder, &error))
+            Err(FetchError::file("write", folder)(error))
         }
         _ => Ok(()),
     }

@@ -3,9 +3,9 @@
 use std::fs;
 use std::time::Duration;
 
-use super::FetchError;
 use super::address::Site;
 use super::download::Download;
+use super::error::FetchError;
 use super::folder::Folder;
 use super::part::Part;
 use super::web::Web;
@@ -43,19 +43,17 @@ pub fn collection(
     });
     match (downloaded, stored) {
         (Ok(matrices), _) => Ok((matrices, None)),
-        (Err(FetchError::Failed(message)), Some((matrices, age))) => {
+        (Err(FetchError::Interrupted), _) => Err(FetchError::Interrupted),
+        (Err(error), Some((matrices, age))) => {
             let days = age.as_secs() / (24 * 3600);
-            Ok((
-                matrices,
-                Some(format!(
-                    "the stored index is {days} days old and cannot be updated: {message}"
-                )),
-            ))
+            let note =
+                format!("the stored index is {days} days old and cannot be updated: {error}");
+            Ok((matrices, Some(note)))
         }
-        (Err(FetchError::Failed(message)), None) => Err(FetchError::Failed(format!(
-            "the collection's index cannot be downloaded: {message}"
-        ))),
-        (Err(interrupted), _) => Err(interrupted),
+        (Err(error), None) => {
+            let message = format!("the collection's index cannot be downloaded: {error}");
+            Err(FetchError::Failed(message))
+        }
     }
 }
 
@@ -67,14 +65,14 @@ fn download(
 ) -> Result<(Vec<u8>, String), FetchError> {
     let temp_dir = std::env::temp_dir();
     let own = tempfile::tempdir();
-    let own = own.map_err(|error| FetchError::file("create a folder in", &temp_dir, &error))?;
+    let own = own.map_err(FetchError::file("create a folder in", &temp_dir))?;
     let folder = Folder::new(own.path());
     let part = Part::at(folder.file("ssstats.csv.part"));
     let (most, watch) = (MOST_BYTES, &|_, _| {});
     let download = Download { web, part: &part, folder: &folder, pause, most, watch };
     let address = download.run(addresses.iter().cloned())?;
     let bytes = fs::read(part.path());
-    let bytes = bytes.map_err(|error| FetchError::file("read", part.path(), &error))?;
+    let bytes = bytes.map_err(FetchError::file("read", part.path()))?;
     Ok((bytes, address))
 }
 

@@ -6,15 +6,43 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 
 use super::download::Download;
-use super::ledger::{Ledger, LedgerRow};
+use super::error::FetchError;
+use super::folder::{Folder, Form};
+use super::ledger::Ledger;
 use super::part::Part;
-use super::plan::{Form, WantedMatrix};
+use super::plan::WantedMatrix;
+use super::row::LedgerRow;
+use super::settings::Settings;
 use super::unpack::{Damage, Unpacked, Wanted, unpack};
-use super::{Downloaded, Fetch, FetchError, Step};
+use super::web::Web;
+
+/// The files that were downloaded for a matrix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Downloaded {
+    /// The file names in the folder, the matrix first.
+    pub files: Vec<String>,
+    /// The total size of the files in bytes.
+    pub bytes: u64,
+    /// The size of the archive in bytes.
+    pub archive_bytes: u64,
+}
+
+/// The progress of a task. The first value of each variant is the number of the task.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// The number of archive bytes that are downloaded, and the total number if it is known.
+    At(usize, u64, Option<u64>),
+    /// The archive is complete and is being unpacked.
+    Unpacking(usize),
+    /// The task has ended.
+    Ended(usize),
+}
 
 /// The data that all worker threads share.
 pub struct Job<'j> {
-    pub fetch: &'j Fetch<'j>,
+    pub folder: &'j Folder,
+    pub settings: &'j Settings,
+    pub web: &'j Web<'j>,
     pub ledger: &'j Mutex<Ledger>,
     pub watch: &'j (dyn Fn(Step) + Sync),
 }
@@ -27,7 +55,7 @@ impl Job<'_> {
         next: &AtomicUsize,
         results: Sender<(usize, Result<Downloaded, FetchError>)>,
     ) {
-        while !self.fetch.web.is_interrupted() {
+        while !self.web.is_interrupted() {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(task) = tasks.get(number) else { return };
             let result = self.one(number, task);
@@ -39,7 +67,7 @@ impl Job<'_> {
     }
 
     fn one(&self, number: usize, task: &WantedMatrix) -> Result<Downloaded, FetchError> {
-        let Fetch { folder, settings, web } = *self.fetch;
+        let Self { folder, settings, web, .. } = *self;
         let part = folder.part(&task.matrix);
         let watch = |bytes, total| (self.watch)(Step::At(number, bytes, total));
         let (pause, most) = (settings.pause, settings.most_archive_bytes(&task.matrix));
@@ -69,13 +97,14 @@ impl Job<'_> {
         unpacked: &Unpacked,
         address: &str,
     ) -> Result<Downloaded, Damage> {
-        let (folder, id) = (self.fetch.folder, &task.matrix.id);
+        let (folder, id) = (self.folder, &task.matrix.id);
         let mut ledger = self.ledger.lock().expect("no job panics with the ledger");
         task.matrix.check_archive(&unpacked.archive_sha256).map_err(Damage::Archive)?;
-        ledger.check_archive(id, &unpacked.archive_sha256).map_err(Damage::Archive)?;
+        let checked = ledger.check_archive(id, &unpacked.archive_sha256);
+        checked.map_err(|error| Damage::Archive(error.to_string()))?;
         let files = self.files(task, part, unpacked, address);
         for (_, line) in &files {
-            folder.may_write(&line.file, id, &ledger)?;
+            ledger.may_write(&line.file, id)?;
         }
         let lines: Vec<LedgerRow> = files.iter().map(|(_, line)| line.clone()).collect();
         let downloaded = Downloaded {
@@ -101,7 +130,7 @@ impl Job<'_> {
         address: &str,
     ) -> Vec<(&'p Path, LedgerRow)> {
         let Unpacked { files, archive_bytes, archive_sha256 } = unpacked;
-        let settings = self.fetch.settings;
+        let settings = self.settings;
         let line = |file: String, bytes, sha256: &str| LedgerRow {
             matrix: task.matrix.id.clone(),
             file,

@@ -8,40 +8,11 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
-use super::FetchError;
-use super::folder::{Folder, sync};
-use super::plan::Form;
+use super::error::FetchError;
+use super::folder::{Folder, Form, LEDGER, PENDING, sync};
+use super::row::{COLUMNS, LedgerRow};
 use super::verify::{Finding, verify};
 use crate::cache;
-use crate::datasets::is_id;
-
-/// The name of the ledger: the file with a line for each downloaded file.
-pub const LEDGER: &str = "ledger.csv";
-/// The name of the file with the lines of files that are about to be renamed to their final names.
-pub const PENDING: &str = "pending.csv";
-
-/// A line of the ledger: a file that was downloaded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LedgerRow {
-    /// `GROUP/NAME`.
-    pub matrix: String,
-    /// The name of the file in the folder.
-    pub file: String,
-    /// The size of the file in bytes.
-    pub bytes: u64,
-    /// The SHA-256 of the file in hexadecimal digits.
-    pub sha256: String,
-    /// The size of the archive in bytes.
-    pub archive_bytes: u64,
-    /// The SHA-256 of the archive in hexadecimal digits.
-    pub archive_sha256: String,
-    /// The URL of the archive.
-    pub address: String,
-    /// The time of the download in UTC, such as `2026-11-21T04:15:00Z`.
-    pub date: String,
-}
 
 /// The ledger of a folder and its pending lines.
 #[derive(Clone, Debug)]
@@ -86,18 +57,29 @@ impl Ledger {
         self.lines.iter().find(|line| line.file == file).map(|line| line.matrix.as_str())
     }
 
+    /// Checks whether a file may be written for a matrix: it does not exist, or it was downloaded for that
+    /// matrix.
+    pub(super) fn may_write(&self, name: &str, id: &str) -> Result<(), FetchError> {
+        let path = self.folder.file(name);
+        if path.symlink_metadata().is_err() || self.owner(name) == Some(id) {
+            return Ok(());
+        }
+        let path = path.display();
+        Err(FetchError::Failed(format!("{path} exists and does not belong to {id}: move it away")))
+    }
+
     /// Checks whether an archive is the same as at an earlier download of the matrix.
-    pub(super) fn check_archive(&self, id: &str, sha256: &str) -> Result<(), String> {
+    pub(super) fn check_archive(&self, id: &str, sha256: &str) -> Result<(), FetchError> {
         let other = |line: &&LedgerRow| line.matrix == id && line.archive_sha256 != sha256;
         match self.lines.iter().find(other) {
             None => Ok(()),
-            Some(line) => Err(format!(
+            Some(line) => Err(FetchError::Failed(format!(
                 "it has changed: its SHA-256 is {sha256}, and it was {} on {}; to accept it, remove the \
                  lines of {id} from {}",
                 line.archive_sha256,
                 line.date,
                 self.path().display()
-            )),
+            ))),
         }
     }
 
@@ -117,7 +99,7 @@ impl Ledger {
         lines.sort_by(|a, b| (&a.matrix, &a.file).cmp(&(&b.matrix, &b.file)));
         write(&self.path(), &self.lines)?;
         let path = self.folder.state(PENDING);
-        fs::remove_file(&path).map_err(|error| FetchError::file("remove", &path, &error))
+        fs::remove_file(&path).map_err(FetchError::file("remove", &path))
     }
 
     /// Moves pending lines of an earlier run into the ledger if their files exist and are correct; drops the
@@ -153,7 +135,7 @@ fn read(path: &Path) -> Result<Vec<LedgerRow>, FetchError> {
     };
     let bytes = match fs::metadata(path).and_then(regular) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        other => other.map_err(|error| FetchError::file("read", path, &error))?,
+        other => other.map_err(FetchError::file("read", path))?,
     };
     let mut reader = csv::Reader::from_reader(&bytes[..]);
     let headers = csv::StringRecord::from(COLUMNS.to_vec());
@@ -184,23 +166,6 @@ fn write(path: &Path, lines: &[LedgerRow]) -> Result<(), FetchError> {
         writer.into_inner().map_err(|error| error.into_error())
     };
     let written = text().and_then(|text| cache::replace(path, |file| file.write_all(&text)));
-    written.map_err(|error| FetchError::file("write", path, &error))?;
+    written.map_err(FetchError::file("write", path))?;
     sync(path.parent().unwrap_or(path))
-}
-
-/// The columns of the ledger and of the pending lines.
-const COLUMNS: [&str; 8] =
-    ["matrix", "file", "bytes", "sha256", "archive_bytes", "archive_sha256", "address", "date"];
-
-impl LedgerRow {
-    /// Checks the names in the line, because files are written and hashed under these names.
-    fn check(&self) -> Result<(), String> {
-        if !is_id(&self.matrix) {
-            return Err(format!("'{}' is not of the form GROUP/NAME", self.matrix.escape_debug()));
-        }
-        if self.file.is_empty() || self.file.contains('/') || self.file.starts_with('.') {
-            return Err(format!("'{}' is not a valid file name", self.file.escape_debug()));
-        }
-        Ok(())
-    }
 }

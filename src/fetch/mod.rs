@@ -5,8 +5,10 @@
 //! of the downloaded files, and a lock. A file outside the hidden folder is always complete and checked.
 
 pub mod address;
+mod client;
 mod contents;
 mod download;
+mod error;
 pub mod folder;
 pub mod index;
 mod job;
@@ -16,101 +18,30 @@ mod pace;
 mod part;
 pub mod place;
 pub mod plan;
+mod proxy;
 mod reading;
+pub mod row;
+mod settings;
 mod temporary;
 mod unpack;
 pub mod verify;
 pub mod web;
 
 use std::collections::BTreeMap;
-use std::io;
-use std::path::Path;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Mutex, mpsc};
 use std::thread;
-use std::time::Duration;
+
+pub use error::FetchError;
+pub use job::{Downloaded, Step};
+pub use settings::Settings;
 
 use crate::datasets::Matrix;
-use address::Site;
 use folder::Folder;
 use job::Job;
 use ledger::Ledger;
-use plan::{Form, WantedMatrix};
+use plan::WantedMatrix;
 use web::Web;
-
-/// The settings of a download.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The sites from which archives are requested, in this order.
-    pub sites: Vec<Site>,
-    /// The number of matrices that are downloaded at the same time.
-    pub jobs: usize,
-    /// The pause before the second attempt; it doubles before each further attempt.
-    pub pause: Duration,
-    /// Whether the matrix or the whole archive is stored.
-    pub form: Form,
-    /// Whether the other files in the archive are stored too.
-    pub aux: bool,
-    /// The date for the ledger, in UTC, such as `2026-11-21T04:15:00Z`.
-    pub date: String,
-    /// The largest permitted size of an archive in bytes, if the user specifies it.
-    pub most_archive: Option<u64>,
-}
-
-/// The largest permitted ratio of an archive's size to the estimate. Archives have up to 1.7 times the estimated
-/// size of their matrix; the other files in them are as large as the matrix or a few times larger.
-const ARCHIVE_MARGIN: u64 = 8;
-/// Bytes permitted in addition: sequences of further matrices can be hundreds of times larger than a small
-/// matrix.
-const ARCHIVE_ALLOWANCE: u64 = 256 << 20;
-
-impl Settings {
-    /// Returns the largest permitted size of a matrix's archive in bytes.
-    pub fn most_archive_bytes(&self, matrix: &Matrix) -> u64 {
-        let expected = matrix.archive_bytes_estimate().saturating_mul(ARCHIVE_MARGIN);
-        self.most_archive.unwrap_or(expected.saturating_add(ARCHIVE_ALLOWANCE))
-    }
-}
-
-/// The reason why a download failed.
-#[derive(Debug, thiserror::Error)]
-pub enum FetchError {
-    /// The user has interrupted the run.
-    #[error("interrupted")]
-    Interrupted,
-    /// An error with this message.
-    #[error("{0}")]
-    Failed(String),
-}
-
-impl FetchError {
-    /// Creates the error of a file operation, such as `cannot write ufl_mtx/a.mtx: …`.
-    fn file(verb: &str, path: &Path, error: &io::Error) -> Self {
-        Self::Failed(format!("cannot {verb} {}: {error}", path.display()))
-    }
-}
-
-/// The files that were downloaded for a matrix.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Downloaded {
-    /// The file names in the folder, the matrix first.
-    pub files: Vec<String>,
-    /// The total size of the files in bytes.
-    pub bytes: u64,
-    /// The size of the archive in bytes.
-    pub archive_bytes: u64,
-}
-
-/// The progress of a task. The first value of each variant is the number of the task.
-#[derive(Clone, Copy, Debug)]
-pub enum Step {
-    /// The number of archive bytes that are downloaded, and the total number if it is known.
-    At(usize, u64, Option<u64>),
-    /// The archive is complete and is being unpacked.
-    Unpacking(usize),
-    /// The task has ended.
-    Ended(usize),
-}
 
 /// The environment of a download.
 pub struct Fetch<'f> {
@@ -155,11 +86,12 @@ impl Fetch<'_> {
         watch: &(dyn Fn(Step) + Sync),
         mut done: impl FnMut(usize, Result<Downloaded, FetchError>),
     ) {
-        let job = Job { fetch: self, ledger: &Mutex::new(ledger), watch };
+        let Self { folder, settings, web } = *self;
+        let job = Job { folder, settings, web, ledger: &Mutex::new(ledger), watch };
         let next = AtomicUsize::new(0);
         let (results, arrivals) = mpsc::channel();
         thread::scope(|scope| {
-            for _ in 0..self.settings.jobs.min(tasks.len()) {
+            for _ in 0..settings.jobs.min(tasks.len()) {
                 let results = results.clone();
                 scope.spawn(|| job.work(tasks, &next, results));
             }

@@ -5,6 +5,8 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use super::error::PaceError;
+
 /// The minimum speed of a connection in bytes per second, measured over windows of the connection's timeout.
 pub const LEAST_RATE: u64 = 1 << 10;
 /// The minimum mean speed in bytes per second, over all attempts, for an archive of the largest permitted size.
@@ -50,20 +52,18 @@ impl Pace {
     ///
     /// # Errors
     /// Returns an error if the connection is too slow.
-    pub fn take(&self, window: &mut Window, bytes: usize) -> Result<(), String> {
+    pub fn take(&self, window: &mut Window, bytes: usize) -> Result<(), PaceError> {
         window.bytes += bytes as u64;
         let time = self.waited.get().saturating_sub(window.begun);
         if time < self.window {
             return Ok(());
         }
         let received = std::mem::replace(window, self.window()).bytes;
-        if received as f64 >= LEAST_RATE as f64 * time.as_secs_f64() {
-            return Ok(());
-        }
         let seconds = time.as_secs_f64();
-        Err(format!(
-            "{received} bytes in {seconds:.1} s are less than {LEAST_RATE} bytes per second"
-        ))
+        match received as f64 >= LEAST_RATE as f64 * seconds {
+            true => Ok(()),
+            false => Err(PaceError::Slow { received, seconds, least: LEAST_RATE }),
+        }
     }
 
     /// Adds a pause to the total time.
@@ -75,12 +75,11 @@ impl Pace {
     ///
     /// # Errors
     /// Returns an error if the time limit for the whole download is exceeded.
-    pub fn check(&self) -> Result<(), String> {
-        if self.waited.get().saturating_add(self.paused.get()) <= self.most {
-            return Ok(());
+    pub fn check(&self) -> Result<(), PaceError> {
+        match self.waited.get().saturating_add(self.paused.get()) <= self.most {
+            true => Ok(()),
+            false => Err(PaceError::Late(self.most.as_secs())),
         }
-        let seconds = self.most.as_secs();
-        Err(format!("the download took longer than {seconds} s, the maximum for its expected size"))
     }
 }
 
@@ -130,7 +129,8 @@ mod tests {
             second(&pace);
             pace.check().unwrap();
             second(&pace);
-            assert!(pace.check().unwrap_err().contains(&format!("longer than {seconds} s")));
+            let late = pace.check().unwrap_err().to_string();
+            assert!(late.contains(&format!("longer than {seconds} s")));
         }
     }
 }

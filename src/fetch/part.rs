@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::OFlag;
 use serde::{Deserialize, Serialize};
 
-use super::FetchError;
+use super::error::FetchError;
 
 /// A partially downloaded file and its note.
 pub struct Part {
@@ -56,15 +56,15 @@ impl Part {
         self.discard()?;
         let note = serde_json::to_vec(origin).expect("an origin has only texts and a number");
         let noted = created(&self.note).and_then(|mut file| file.write_all(&note));
-        noted.map_err(|error| FetchError::file("write", &self.note, &error))?;
-        created(&self.path).map_err(|error| FetchError::file("create", &self.path, &error))
+        noted.map_err(FetchError::file("write", &self.note))?;
+        created(&self.path).map_err(FetchError::file("create", &self.path))
     }
 
     /// Opens the file to append to it.
     pub fn append(&self) -> Result<File, FetchError> {
         let mut options = OpenOptions::new();
         options.append(true).custom_flags(OFlag::O_NOFOLLOW.bits());
-        options.open(&self.path).map_err(|error| FetchError::file("open", &self.path, &error))
+        options.open(&self.path).map_err(FetchError::file("open", &self.path))
     }
 
     /// Removes the file and then its note. A note without a file is ignored.
@@ -72,7 +72,7 @@ impl Part {
         for path in [&self.path, &self.note] {
             match fs::remove_file(path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(FetchError::file("remove", path, &error));
+                    return Err(FetchError::file("remove", path)(error));
                 }
                 _ => {}
             }

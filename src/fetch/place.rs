@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::FetchError;
+use super::error::FetchError;
 use super::folder::Folder;
 use super::ledger::Ledger;
 

@@ -6,33 +6,16 @@ use std::io::BufReader;
 use std::path::Path;
 
 use super::contents::Head;
-use super::folder::Folder;
-use super::ledger::{Ledger, LedgerRow};
+use super::error::FetchError;
+use super::folder::{Folder, Form};
+use super::ledger::Ledger;
+use super::row::LedgerRow;
 use super::unpack;
 use crate::datasets::Matrix;
 use crate::matrix::archive::is_matrix;
 
 /// The suffix for further files of an archive whose names would otherwise be those of matrix files.
 const AUX: &str = ".aux";
-
-/// The form in which a matrix is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// The unpacked matrix.
-    Mtx,
-    /// The archive.
-    Archive,
-}
-
-impl Form {
-    /// Returns the suffix of the file names.
-    pub const fn suffix(self) -> &'static str {
-        match self {
-            Self::Mtx => ".mtx",
-            Self::Archive => ".tar.gz",
-        }
-    }
-}
 
 /// A requested matrix.
 #[derive(Clone, Debug)]
@@ -114,7 +97,7 @@ fn task(
                 (State::Missing, Some(note))
             }
             Ok(None) => (State::Missing, None),
-            Err(message) => (State::Taken(message), None),
+            Err(error) => (State::Taken(error.to_string()), None),
         };
         return WantedMatrix { matrix, file, state, note };
     }
@@ -157,26 +140,26 @@ fn found(matrix: Matrix, file: String, folder: &Folder, form: Form) -> WantedMat
                 );
                 (State::Present, Some(note))
             }
-            Err(message) => {
-                let message = format!("{message}; move that file away, or choose another folder");
+            Err(error) => {
+                let message = format!("{error}; move that file away, or choose another folder");
                 (State::Taken(message), None)
             }
         },
-        Err(message) => (State::Taken(message), None),
+        Err(error) => (State::Taken(error.to_string()), None),
     };
     WantedMatrix { matrix, file, state, note }
 }
 
 /// Checks whether a file has the numbers of rows and columns of the matrix.
-fn check(matrix: &Matrix, file: &str, folder: &Folder, form: Form) -> Result<(), String> {
+fn check(matrix: &Matrix, file: &str, folder: &Folder, form: Form) -> Result<(), FetchError> {
     let path = folder.file(file);
     let shown = path.display().to_string();
-    let opened = File::open(&path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    let opened = File::open(&path).map_err(FetchError::file("read", &path))?;
     let head = match form {
         Form::Mtx => Head::read(BufReader::new(opened), &shown),
         Form::Archive => unpack::head(opened, matrix.name(), &shown),
     };
-    head?.check_shape(matrix).map_err(|message| format!("{shown}: {message}"))
+    head?.check_shape(matrix).map_err(|mismatch| mismatch.of(&shown).into())
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 use tempfile::{Builder, NamedTempFile, TempPath};
 
-use super::FetchError;
+use super::error::FetchError;
 use crate::cache::hex;
 
 /// The suffix of unfinished files.
@@ -44,14 +44,14 @@ impl Writing {
         // The permissions are those of any new file of the user, not those of a temporary file.
         builder.suffix(SUFFIX).permissions(Permissions::from_mode(0o666));
         let file = builder.tempfile_in(folder);
-        let file = file.map_err(|error| FetchError::file("create a file in", folder, &error))?;
+        let file = file.map_err(FetchError::file("create a file in", folder))?;
         Ok(Self { file, name: name.to_owned(), bytes: 0, sha256: Sha256::new() })
     }
 
     /// Appends a piece to the file.
     pub fn write(&mut self, piece: &[u8]) -> Result<(), FetchError> {
         let written = self.file.as_file_mut().write_all(piece);
-        written.map_err(|error| FetchError::file("write", self.file.path(), &error))?;
+        written.map_err(FetchError::file("write", self.file.path()))?;
         self.sha256.update(piece);
         self.bytes += piece.len() as u64;
         Ok(())
@@ -61,7 +61,7 @@ impl Writing {
     pub fn finish(self) -> Result<Temporary, FetchError> {
         let Self { file, name, bytes, sha256 } = self;
         let synced = file.as_file().sync_data();
-        synced.map_err(|error| FetchError::file("write", file.path(), &error))?;
+        synced.map_err(FetchError::file("write", file.path()))?;
         Ok(Temporary { path: file.into_temp_path(), name, bytes, sha256: hex(sha256) })
     }
 }

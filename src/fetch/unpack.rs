@@ -7,8 +7,8 @@ use std::path::Path;
 
 use tar::Entry;
 
-use super::FetchError;
 use super::contents::{Contents, Head};
+use super::error::{ContentsError, FetchError, Mismatch};
 use super::folder::Folder;
 use super::reading::{self, Hashing};
 use super::temporary::{Temporary, Writing};
@@ -57,6 +57,12 @@ impl From<FetchError> for Damage {
     }
 }
 
+impl From<ContentsError> for Damage {
+    fn from(error: ContentsError) -> Self {
+        Self::Archive(error.to_string())
+    }
+}
+
 /// Returns the approximate size of the matrix file in bytes.
 pub fn bytes_estimate(matrix: &Matrix) -> u64 {
     let value = if matrix.binary { 0 } else { USUAL_VALUE };
@@ -82,7 +88,7 @@ pub fn unpack(
     folder: &Folder,
     web: &Web,
 ) -> Result<Unpacked, Damage> {
-    let file = File::open(archive).map_err(|error| FetchError::file("open", archive, &error))?;
+    let file = File::open(archive).map_err(FetchError::file("open", archive))?;
     let (mut tar, ration) = reading::open(Hashing::new(file));
     let mut unpacking = Unpacking { wanted, folder, web, matrix: None, aux: Vec::new() };
     for entry in tar.entries().map_err(unreadable)? {
@@ -92,7 +98,8 @@ pub fn unpack(
     }
     let read = reading::end(tar).map_err(unreadable)?;
     let Some(matrix) = unpacking.matrix else {
-        return Err(Damage::Archive(absent(wanted.matrix.name())));
+        let absent = Mismatch::Absent(wanted.matrix.name().to_owned());
+        return Err(Damage::Archive(absent.to_string()));
     };
     let files = matrix.into_iter().chain(unpacking.aux).collect();
     Ok(Unpacked { files, archive_bytes: read.bytes, archive_sha256: hex(read.sha256) })
@@ -102,9 +109,9 @@ pub fn unpack(
 ///
 /// # Errors
 /// Returns an error if the archive does not contain the matrix or its header is not valid.
-pub fn head(archive: File, name: &str, shown: &str) -> Result<Head, String> {
+pub fn head(archive: File, name: &str, shown: &str) -> Result<Head, ContentsError> {
     let (mut tar, ration) = reading::open(archive);
-    let unreadable = |error: io::Error| format!("{shown}: {error}");
+    let unreadable = |error: io::Error| Mismatch::Io(error).of(shown);
     for entry in tar.entries().map_err(unreadable)? {
         ration.contents();
         let mut entry = entry.map_err(unreadable)?;
@@ -114,11 +121,7 @@ pub fn head(archive: File, name: &str, shown: &str) -> Result<Head, String> {
         io::copy(&mut entry, &mut io::sink()).map_err(unreadable)?;
         ration.headers();
     }
-    Err(format!("{shown}: {}", absent(name)))
-}
-
-fn absent(name: &str) -> String {
-    format!("it does not contain {name}/{name}.mtx")
+    Err(Mismatch::Absent(name.to_owned()).of(shown))
 }
 
 /// The state of unpacking an archive.
@@ -167,10 +170,10 @@ impl Unpacking<'_> {
             false => None,
         };
         self.copy(entry, |piece| {
-            contents.take(piece).map_err(Damage::Archive)?;
+            contents.take(piece)?;
             writing.as_mut().map_or(Ok(()), |writing| Ok(writing.write(piece)?))
         })?;
-        contents.end().map_err(Damage::Archive)?;
+        contents.end()?;
         self.matrix = Some(writing.map(Writing::finish).transpose()?);
         Ok(())
     }

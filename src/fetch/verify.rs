@@ -5,9 +5,9 @@ use std::io::{self, Read};
 
 use sha2::{Digest, Sha256};
 
-use super::FetchError;
+use super::error::FetchError;
 use super::folder::Folder;
-use super::ledger::LedgerRow;
+use super::row::LedgerRow;
 use crate::cache::hex;
 
 /// The result of verifying a file.
@@ -32,7 +32,7 @@ pub fn verify(
 ) -> Result<Finding, FetchError> {
     match folder.bytes(&line.file) {
         Ok(None) => return Ok(Finding::Missing),
-        Err(message) => return Ok(Finding::Wrong(message)),
+        Err(error) => return Ok(Finding::Wrong(error.to_string())),
         Ok(Some(bytes)) if bytes != line.bytes => {
             let wrong = format!("{bytes} bytes, not {}", line.bytes);
             return Ok(Finding::Wrong(wrong));

@@ -5,12 +5,11 @@ use std::fmt;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use super::Csr;
 use super::bounds::ReadBounds;
-use super::cached::{MatrixCache, Pending};
 use super::generate::{Generator, SpecError};
-use super::market::{self, Market, MarketError};
-use super::stats::pattern_symmetry;
+use super::loaded::Loaded;
+use super::market::{self, MarketError};
+use super::size::SizeHint;
 
 /// The source of a matrix: a file or a generator (`gen:…`).
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -54,29 +53,6 @@ impl TryFrom<Plain> for Source {
     }
 }
 
-/// The size of a matrix, as far as it is known before the matrix is read or generated.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SizeHint {
-    /// The number of rows.
-    pub rows: usize,
-    /// The number of columns.
-    pub cols: usize,
-    /// An upper bound on the number of entries.
-    pub nnz: u64,
-    /// An upper bound on the temporary memory for reading or generating the matrix, in bytes, without the CSR
-    /// arrays and the file.
-    pub scratch: u64,
-}
-
-impl SizeHint {
-    /// Returns an upper bound on the memory for reading or generating the matrix, in bytes, including the CSR
-    /// arrays.
-    pub fn bytes(&self) -> u64 {
-        let csr = (size_of::<u32>() + size_of::<f64>()) as u64 * self.nnz;
-        csr + size_of::<u32>() as u64 * (self.rows as u64 + 1) + self.scratch
-    }
-}
-
 /// A source that is ready to be read. Its file, if it has one, is open.
 pub enum Opened<'a> {
     /// A file or a stream.
@@ -90,37 +66,6 @@ pub enum Opened<'a> {
     },
     /// A generator, which has no file.
     Generated(&'a Generator),
-}
-
-/// A matrix together with facts about its file.
-#[derive(Debug)]
-pub struct Loaded {
-    /// The matrix.
-    pub csr: Csr<f64>,
-    /// The facts about the file; `None` for a generated matrix.
-    pub market: Option<Facts>,
-    /// The size in bytes of the file or, if the matrix was read from the cache, of the CSR arrays; `None` for a
-    /// generated matrix.
-    pub bytes: Option<u64>,
-    /// Whether the matrix was read from the cache.
-    pub from_cache: bool,
-    /// A message for the user if the cache could not be used.
-    pub note: Option<String>,
-    /// The cache entry to write; `None` if the matrix is not to be cached.
-    pub(super) pending: Option<Pending>,
-}
-
-/// Facts about a file that the matrix alone does not show.
-#[derive(Clone, Debug, PartialEq, serde::Deserialize, serde::Serialize)]
-pub struct Facts {
-    /// The number of entries that were added to an earlier entry in the same position.
-    pub duplicates: u64,
-    /// Whether the pattern is symmetric because a symmetric or skew-symmetric file was expanded.
-    pub mirrored: bool,
-    /// The kind of problem, from the file's comment `% kind: …`.
-    pub kind: Option<String>,
-    /// The symmetry of the pattern, once it has been computed; it is stored in the cache.
-    pub(super) symmetry: Option<f64>,
 }
 
 /// The reason why a matrix could not be read or generated.
@@ -218,62 +163,6 @@ impl Opened<'_> {
             Self::File { file, .. } => file.stream_bytes(),
             Self::Generated(_) => 0,
         }
-    }
-
-    /// Reads or generates the matrix. A file is read from `cache` if possible; a stream is never cached.
-    ///
-    /// # Errors
-    /// Returns the first defect of the file and its line, or the reason why the matrix cannot be generated.
-    pub fn load(self, cache: Option<&MatrixCache>) -> Result<Loaded, LoadError> {
-        match self {
-            Self::File { file, path, expand } => match cache.filter(|_| !file.is_stream()) {
-                Some(cache) => Ok(cache.load_within(path, expand, file.bounds())?),
-                None => Ok(Loaded::of(file.read()?, expand)),
-            },
-            Self::Generated(generator) => Ok(Loaded::new(generator.generate()?)),
-        }
-    }
-}
-
-impl Loaded {
-    /// Returns the [`pattern_symmetry`]. It is computed only if neither the file's banner nor the cache
-    /// determines it.
-    pub fn pattern_symmetry(&mut self) -> Option<f64> {
-        let Some(market) = &mut self.market else { return pattern_symmetry(&self.csr) };
-        if market.mirrored && self.csr.nnz() > 0 {
-            return Some(1.0);
-        }
-        market.symmetry = market.symmetry.or_else(|| pattern_symmetry(&self.csr));
-        market.symmetry
-    }
-
-    pub(super) fn new(csr: Csr<f64>) -> Self {
-        Self { csr, market: None, bytes: None, from_cache: false, note: None, pending: None }
-    }
-
-    /// Reads a file without the cache.
-    ///
-    /// # Errors
-    /// Returns the first defect of the file and its line.
-    pub fn read(path: &Path, expand: bool) -> Result<Self, MarketError> {
-        Self::read_within(path, expand, ReadBounds::NONE)
-    }
-
-    /// Reads a file without the cache, within `bounds`.
-    ///
-    /// # Errors
-    /// Returns the first defect of the file and its line, or the reason why `bounds` stopped the reading.
-    pub fn read_within(path: &Path, expand: bool, bounds: ReadBounds) -> Result<Self, MarketError> {
-        let options = market::Options { expand, ..market::Options::default() };
-        Ok(Self::of(market::Opened::open(path, &options, bounds)?.read()?, expand))
-    }
-
-    fn of(market: Market, expand: bool) -> Self {
-        let Market { csr, duplicates, kind, symmetry, file_bytes, .. } = market;
-        let mirrored = expand && symmetry != market::Symmetry::General;
-        let facts = Facts { duplicates, mirrored, kind, symmetry: None };
-        let bytes = Some(file_bytes);
-        Self { market: Some(facts), bytes, ..Self::new(csr) }
     }
 }
 

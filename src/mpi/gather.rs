@@ -5,6 +5,7 @@ use mpi::datatype::{Partition as Parts, PartitionMut as PartsMut};
 use mpi::traits::{CommunicatorCollectives, Equivalence};
 
 use super::columns::counts_by_part;
+use super::error::MpiError;
 use super::ranks::Ranks;
 use crate::scalar::Scalar;
 
@@ -15,14 +16,12 @@ struct Side {
 }
 
 impl Side {
-    fn new(counts: Vec<Count>) -> Result<Self, String> {
+    fn new(counts: Vec<Count>) -> Result<Self, MpiError> {
         let mut end: Count = 0;
         let mut places = Vec::with_capacity(counts.len());
         for &count in &counts {
             places.push(end);
-            end = end
-                .checked_add(count)
-                .ok_or("MPI cannot exchange more than 2^31 values of x at once")?;
+            end = end.checked_add(count).ok_or(MpiError::ManyValues)?;
         }
         Ok(Self { counts, places })
     }
@@ -57,7 +56,7 @@ impl<T: Scalar + Equivalence> Gather<T> {
     ///
     /// # Errors
     /// Returns an error if x has more values than MPI can count.
-    pub fn all(cuts: &[usize]) -> Result<Self, String> {
+    pub fn all(cuts: &[usize]) -> Result<Self, MpiError> {
         let counts = cuts.windows(2).map(|cut| (cut[1] - cut[0]) as Count).collect();
         let plan = Plan::All(Side::new(counts)?);
         Ok(Self { x: vec![T::zero(); cuts[cuts.len() - 1]], plan })
@@ -68,14 +67,13 @@ impl<T: Scalar + Equivalence> Gather<T> {
     ///
     /// # Errors
     /// Returns an error if there are more values than MPI can count.
-    pub fn need(ranks: &Ranks, cuts: &[usize], needed: &[u32]) -> Result<Self, String> {
+    pub fn need(ranks: &Ranks, cuts: &[usize], needed: &[u32]) -> Result<Self, MpiError> {
         let from = counts_by_part(needed, cuts);
         let mut to = vec![0; from.len()];
         ranks.world.all_to_all_into(&from[..], &mut to[..]);
         let (from, to) = (Side::new(from), Side::new(to));
         let sides = from.and_then(|from| Ok((from, to?)));
-        let (from, to) =
-            ranks.agree(sides.map_err(anyhow::Error::msg)).map_err(|e| e.to_string())?;
+        let (from, to) = ranks.agree(sides).map_err(|_| MpiError::ManyValues)?;
         let mut asked = vec![0u32; to.len()];
         exchange(ranks, (needed, &from), (&mut asked, &to));
         let first = cuts[ranks.rank()] as u32;

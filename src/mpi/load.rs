@@ -68,10 +68,9 @@ pub fn load(
 }
 
 fn share(rows: &Rows, partition: &Partition, rank: usize) -> Result<Share> {
-    let mut collector =
-        Collector::new(partition, rank, rows.shape().1).map_err(anyhow::Error::msg)?;
+    let mut collector = Collector::new(partition, rank, rows.shape().1)?;
     rows.each(collector.rows(), |row, column, value| collector.take(row, column, value))?;
-    collector.finish(rows.mirrors()).map_err(anyhow::Error::msg)
+    Ok(collector.finish(rows.mirrors())?)
 }
 
 /// Computes the shape of the matrix after duplicates have been summed.

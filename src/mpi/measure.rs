@@ -107,7 +107,7 @@ impl<'a, T: Sent> Trial<'a, T> {
         let begin = clock.now();
         let product = Product::new(ranks, &self.matrix.partition, share, all, settings.isa);
         let setup = self.longest(clock.now() - begin) + self.matrix.cut;
-        let product = product.map_err(|reason| End::Outcome(Outcome::Failed(reason)))?;
+        let product = product.map_err(|error| End::Outcome(Outcome::Failed(error.to_string())))?;
         let (samples, hashes) = (Vec::new(), BTreeSet::new());
         let mut ready = Ready { product, samples, error_ratio: 0.0, hashes };
         self.y.copy_from_slice(&self.inputs.y0);

@@ -11,6 +11,8 @@ pub mod partition;
 pub mod rows;
 pub mod share;
 
+mod error;
+
 #[cfg(feature = "mpi")]
 mod check;
 #[cfg(feature = "mpi")]

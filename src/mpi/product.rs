@@ -4,6 +4,7 @@ use mpi::Rank;
 use mpi::traits::{Communicator, Destination, Equivalence, Source};
 
 use super::columns::{needed, owned_cuts, renumber, restore};
+use super::error::MpiError;
 use super::gather::Gather;
 use super::partition::Partition;
 use super::ranks::Ranks;
@@ -49,7 +50,7 @@ impl<'a, T: Sent> Product<'a, T> {
         csr: &'a mut Csr<T>,
         all: bool,
         isa: Isa,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, MpiError> {
         let (rank, cols) = (ranks.rank(), csr.cols);
         let cuts = owned_cuts(partition, cols);
         let needed = (!all).then(|| needed(csr));

@@ -7,8 +7,9 @@ use std::ops::Range;
 use super::partition::even_cuts;
 use crate::matrix::Csr;
 use crate::matrix::generate::Generator;
+use crate::matrix::loaded::Loaded;
 use crate::matrix::market::{Options, Stream};
-use crate::matrix::source::{LoadError, Loaded, Source};
+use crate::matrix::source::{LoadError, Source};
 
 /// A source of the rows of a matrix.
 pub enum Rows<'s> {

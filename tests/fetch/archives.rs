@@ -87,7 +87,7 @@ fn archives_of_something_else_are_refused() {
         ),
         (
             matrix("hello\n"),
-            "tiny.mtx:1: the first line must begin with %%MatrixMarket matrix, not `hello`",
+            "tiny.mtx:1: the first line must be like `%%MatrixMarket matrix coordinate real general`, not `hello`",
         ),
         (matrix(""), "tiny.mtx: it ends before the size line"),
     ] {

@@ -161,9 +161,9 @@ impl Tally {
                 Some(line).filter(|_| !quiet)
             }
             Err(FetchError::Interrupted) => None,
-            Err(FetchError::Failed(message)) => {
+            Err(error) => {
                 self.failed += 1;
-                Some(format!("{id}: not downloaded: {message}"))
+                Some(format!("{id}: not downloaded: {error}"))
             }
         }
     }

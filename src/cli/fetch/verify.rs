@@ -13,7 +13,8 @@ use crate::cli::{CommandStatus, Env};
 use crate::datasets::Datasets;
 use crate::fetch::FetchError;
 use crate::fetch::folder::Folder;
-use crate::fetch::ledger::{Ledger, LedgerRow};
+use crate::fetch::ledger::Ledger;
+use crate::fetch::row::LedgerRow;
 use crate::fetch::verify::{Finding, verify};
 use crate::matrix::archive::is_matrix;
 

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytemuck::allocation::try_zeroed_vec;
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
@@ -16,10 +16,9 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Stamp, now};
 use crate::cache::{Unusable, open_own};
 use crate::matrix::Csr;
-use crate::matrix::source::{Facts, Loaded};
+use crate::matrix::loaded::{Facts, Loaded, Stamp};
 
 /// The magic number. It must change whenever the file format changes or the reader returns another matrix.
 const MAGIC: u64 = u64::from_be_bytes(*b"spmvcsr3");
@@ -248,4 +247,9 @@ impl fmt::Display for Problem {
             Self::Damaged(how) => write!(f, "{how}"),
         }
     }
+}
+
+/// Returns the current time since 1970.
+pub fn now() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

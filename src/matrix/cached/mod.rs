@@ -16,16 +16,17 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 use nix::sys::statvfs::statvfs;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::bounds::ReadBounds;
+use super::loaded::{Loaded, Pending, Stamp};
 use super::market::MarketError;
-use super::source::{Loaded, Source};
+use super::source::{LoadError, Opened, Source};
 use crate::cache::{CacheFolder, Contents, Key, create_private_folder, replace_private};
-use entry::{CachedMatrix, Problem};
+use entry::{CachedMatrix, Problem, now};
 
 /// The resolution of modification times: a file may change again within it and keep its time.
 const TIME_STEP: Duration = Duration::from_secs(2);
@@ -39,26 +40,6 @@ const PIECE: usize = 1 << 20;
 /// The folder of cached matrices.
 #[derive(Clone, Debug)]
 pub struct MatrixCache(CacheFolder);
-
-/// A cache entry that is still to be written, for a matrix that was just parsed.
-#[derive(Debug)]
-pub(super) struct Pending {
-    /// The path of the entry.
-    place: PathBuf,
-    /// The path of the parsed file.
-    source: PathBuf,
-    stamp: Stamp,
-    /// The hash of the contents before they were parsed, if the modification time is not conclusive.
-    hash: Option<u64>,
-}
-
-/// The size and the modification time of a file, by which a change is detected.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Deserialize, serde::Serialize)]
-struct Stamp {
-    bytes: u64,
-    /// The modification time since 1970.
-    modified: Duration,
-}
 
 /// A cached matrix as shown in a list.
 #[derive(Debug)]
@@ -147,6 +128,22 @@ impl fmt::Display for MatrixCache {
     }
 }
 
+impl Opened<'_> {
+    /// Reads or generates the matrix. A file is read from `cache` if possible; a stream is never cached.
+    ///
+    /// # Errors
+    /// Returns the first defect of the file and its line, or the reason why the matrix cannot be generated.
+    pub fn load(self, cache: Option<&MatrixCache>) -> Result<Loaded, LoadError> {
+        match self {
+            Self::File { file, path, expand } => match cache.filter(|_| !file.is_stream()) {
+                Some(cache) => Ok(cache.load_within(path, expand, file.bounds())?),
+                None => Ok(Loaded::of(file.read()?, expand)),
+            },
+            Self::Generated(generator) => Ok(Loaded::new(generator.generate()?)),
+        }
+    }
+}
+
 impl Loaded {
     /// Writes the matrix to the cache if it was just parsed and a cache is used. A failure only results in a
     /// note. The entry is on the disk when this returns, so that nothing is written while products are timed.
@@ -230,9 +227,4 @@ fn hash_of(path: &Path, bounds: ReadBounds) -> io::Result<u64> {
             bytes => hash.update(&piece[..bytes]),
         }
     }
-}
-
-/// Returns the current time since 1970.
-fn now() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

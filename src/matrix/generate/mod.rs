@@ -25,7 +25,7 @@ pub use spec::{FORMS, forms};
 
 use super::csr::{Csr, MAX_INDEX};
 use super::market::{Head, write_block, write_head};
-use super::source::SizeHint;
+use super::size::SizeHint;
 use blocks::{Block, Blocks};
 use pattern::Pattern;
 
@@ -98,7 +98,8 @@ impl Generator {
 
     /// Prepares the generation of the whole matrix. Returns an error if 32-bit indices are too small for it.
     fn blocks(&self) -> Result<Blocks<'_>, SpecError> {
-        let blocks = self.pattern.check_entries().and_then(|()| Blocks::new(self));
+        let blocks =
+            self.pattern.check_entries().and_then(|()| Blocks::new(&self.pattern, self.random));
         let blocks = blocks.and_then(|blocks| match blocks.nnz() {
             Some(nnz) if nnz > MAX_INDEX => Err(pattern::too_many(nnz)),
             _ => Ok(blocks),
@@ -125,7 +126,8 @@ impl Generator {
         rows: Range<usize>,
         mut take: impl FnMut(usize, &[u32], &[f64]),
     ) -> Result<(), SpecError> {
-        let blocks = Blocks::new(self).map_err(|problem| self.refused(problem))?;
+        let blocks =
+            Blocks::new(&self.pattern, self.random).map_err(|problem| self.refused(problem))?;
         let taken: Result<(), Infallible> = blocks.each_of(rows, |block| {
             for (row, ends) in (block.first_row..).zip(block.row_offsets.windows(2)) {
                 let entries = ends[0] as usize..ends[1] as usize;

@@ -5,22 +5,21 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::chunk::{Chunk, Parser, Ranges, Store, parse_all};
-use super::error::{Fault, Reason};
-use super::header::{Field, Header, too_many};
-use super::memory::Arena;
+use super::chunk::{Chunk, Entries, Parser, Ranges, Store, parse_all};
+use super::error::{Defect, Fault, Stop};
+use super::header::{Field, Header, check_count};
+use super::memory::{self, Arena};
 use super::text::Block;
-use super::{Entries, Options, Stop, memory};
-use crate::matrix::csr::{Csr, MAX_INDEX};
+use crate::matrix::Csr;
 
 /// Parses the entries of a file in the coordinate format and builds the matrix.
 pub fn coordinate<'a>(
     header: &Header,
-    options: &Options,
+    expand: bool,
     most_entries: u64,
     blocks: impl Iterator<Item = io::Result<Block<'a>>> + Send,
 ) -> Result<Entries, Stop> {
-    let mirror = header.symmetry.mirror_sign().filter(|_| options.expand);
+    let mirror = header.symmetry.mirror_sign().filter(|_| expand);
     // The number in the header may be wrong, so the length of the text limits the allocation.
     let entries = header.stored.min(most_entries) as usize * if mirror.is_some() { 2 } else { 1 };
     let mut rows = memory::scratch(entries)?;
@@ -55,10 +54,7 @@ fn assemble(
     chunks: &[Chunk],
 ) -> Result<(Csr<f64>, u64), Fault> {
     let nnz: usize = chunks.iter().map(|chunk| chunk.rows.len()).sum();
-    if nnz > MAX_INDEX {
-        let message = too_many(nnz, "nonzeros");
-        return Err(Fault::whole(Reason::Unsupported(message)));
-    }
+    check_count(nnz as u64, "nonzeros")?;
     let mut csr = Csr {
         rows: header.rows,
         cols: header.cols,
@@ -223,7 +219,7 @@ impl Slot<'_> {
             for same in sorted.chunk_by(|a, b| a.0 == b.0) {
                 let (row, col) = (self.first_row + row, same[0].0);
                 self.column_indices[remaining] = col;
-                let value = sum(row, same).map_err(|m| Fault::whole(Reason::Broken(m)))?;
+                let value = sum(row, same)?;
                 self.values[remaining] = value;
                 remaining += 1;
                 // The mirror image of a duplicate is not counted again.
@@ -241,16 +237,20 @@ fn advance(cursor: &mut u32) -> usize {
     *cursor as usize - 1
 }
 
-/// Sums entries (column, value) that have the same position in row `row`. Returns an error message if the
-/// sum is not finite.
-pub fn sum(row: usize, same: &[(u32, f64)]) -> Result<f64, String> {
+/// Sums entries (column, value) that have the same position in row `row`.
+///
+/// # Errors
+/// Returns an error if the sum is not finite.
+pub fn sum(row: usize, same: &[(u32, f64)]) -> Result<f64, Defect> {
     let (col, first) = same[0];
     let sum = same[1..].iter().fold(first, |sum, entry| sum + entry.1);
-    if sum.is_finite() {
-        return Ok(sum);
+    match sum.is_finite() {
+        true => Ok(sum),
+        false => {
+            let (count, sum) = (same.len(), sum.to_string());
+            Err(Defect::Sum { count, row: row + 1, col: col + 1, sum })
+        }
     }
-    let place = format!("row {}, column {}", row + 1, col + 1);
-    Err(format!("the {} entries in {place} sum to {sum}", same.len()))
 }
 
 /// Removes the gaps between the slots that summed duplicates have left.

@@ -5,12 +5,15 @@ use std::io;
 
 use rayon::prelude::*;
 
-use super::Stop;
 use super::entry::{self, Entry};
+use super::error::Stop;
 use super::header::{Field, Header, Symmetry};
+use super::line::line_at;
 use super::memory::Arena;
-use super::scan::{self, WINDOW, Window};
-use super::text::{Block, line_at};
+use super::scan;
+use super::text::Block;
+use super::window::{WINDOW, Window};
+use crate::matrix::Csr;
 
 /// The division of the rows into ranges of `1 << shift` rows, so that the entries of a range can be placed
 /// within a cache, and the index of a row within its range fits into 16 bits.
@@ -57,6 +60,14 @@ pub struct Chunk<'a> {
     /// The number of entries in the text, without mirrored ones.
     pub stored: u64,
     /// The size of the text in bytes.
+    pub bytes: u64,
+}
+
+/// The result of parsing the lines after the size line.
+pub struct Entries {
+    pub csr: Csr<f64>,
+    pub duplicates: u64,
+    /// The size of these lines in bytes.
     pub bytes: u64,
 }
 

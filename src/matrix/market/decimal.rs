@@ -1,7 +1,7 @@
 //! The conversion of decimal numbers to the nearest `f64`. A fast path handles the numbers of most files;
 //! `fast_float2` handles all others. Both round correctly.
 
-use super::scan::{Window, eight_digits};
+use super::window::{Window, eight_digits};
 
 /// Parses the number at `at` and rounds it correctly. Returns `None` if it is invalid or not finite.
 #[inline(always)]

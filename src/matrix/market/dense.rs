@@ -3,18 +3,19 @@
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::chunk::parse_all;
-use super::error::{Fault, Reason};
-use super::header::{Field, Header, Symmetry, too_many};
-use super::scan::{self, Window};
-use super::text::{Block, line_at};
-use super::{Entries, Options, Stop, entry, memory};
-use crate::matrix::csr::{Csr, MAX_INDEX};
+use super::chunk::{Entries, parse_all};
+use super::error::{Fault, Stop};
+use super::header::{Field, Header, Symmetry, check_count};
+use super::line::line_at;
+use super::text::Block;
+use super::window::Window;
+use super::{entry, memory, scan};
+use crate::matrix::Csr;
 
 /// Parses the elements of a file in the array format and builds the matrix.
 pub fn array<'a>(
     header: &Header,
-    options: &Options,
+    expand: bool,
     blocks: impl Iterator<Item = io::Result<Block<'a>>> + Send,
 ) -> Result<Entries, Stop> {
     let found = AtomicU64::new(0);
@@ -32,7 +33,7 @@ pub fn array<'a>(
     if elements.len() as u64 != header.stored {
         return Err(Stop::Defect);
     }
-    let csr = by_rows(header, options.expand, &elements)?;
+    let csr = by_rows(header, expand, &elements)?;
     Ok(Entries { csr, duplicates: 0, bytes })
 }
 
@@ -98,10 +99,7 @@ fn by_rows(header: &Header, expand: bool, elements: &[f64]) -> Result<Csr<f64>, 
         _ => 0,
     };
     let nnz = if mirrored { 2 * elements.len() - diagonal } else { elements.len() };
-    if nnz > MAX_INDEX {
-        let reason = Reason::Unsupported(too_many(nnz, "nonzeros"));
-        return Err(Fault::whole(reason));
-    }
+    check_count(nnz as u64, "nonzeros")?;
     let mut row_offsets = memory::zeros(header.rows + 1)?;
     let mut column_indices = Vec::with_capacity(nnz);
     let mut values = Vec::with_capacity(nnz);

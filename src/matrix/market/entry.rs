@@ -1,8 +1,9 @@
 //! The complete parser of one line of entries. It accepts all valid forms and returns a message for every
 //! defect. `scan` is the faster parser for lines in the usual form.
 
-use super::error::{quote, shown};
+use super::error::{Defect, quote, shown};
 use super::header::{Field, Header, Symmetry};
+use super::line::tokens;
 
 /// An entry of the matrix. Indices start at 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,27 +22,19 @@ impl Entry {
     }
 }
 
-/// Returns the words of a line up to a comment.
-pub fn tokens(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(u8::is_ascii_whitespace)
-        .filter(|word| !word.is_empty())
-        .take_while(|word| word[0] != b'%')
-}
-
 /// Parses a line of the coordinate format. Returns `None` if the line is blank or a comment.
-pub fn coordinate(line: &[u8], header: &Header) -> Result<Option<Entry>, String> {
+pub fn coordinate(line: &[u8], header: &Header) -> Result<Option<Entry>, Defect> {
     let mut words = tokens(line);
     let Some(row) = words.next() else {
         return Ok(None);
     };
-    let col =
-        words.next().ok_or_else(|| format!("the column index is missing after {}", quote(row)))?;
+    let col = words.next().ok_or_else(|| Defect::ColumnMissing(quote(row)))?;
     let row = index(row, "row", header.rows)?;
     let col = index(col, "column", header.cols)?;
     let value = match header.field {
         Field::Pattern => 1.0,
         field => {
-            let word = words.next().ok_or("the value is missing after the indices")?;
+            let word = words.next().ok_or(Defect::ValueMissing)?;
             let value = number(word, field)?;
             check_diagonal(row, col, value, word, header)?;
             value
@@ -52,47 +45,43 @@ pub fn coordinate(line: &[u8], header: &Header) -> Result<Option<Entry>, String>
 }
 
 /// Parses a line of the array format. Returns `None` if the line is blank or a comment.
-pub fn element(line: &[u8], header: &Header) -> Result<Option<f64>, String> {
+pub fn element(line: &[u8], header: &Header) -> Result<Option<f64>, Defect> {
     let mut words = tokens(line);
     let Some(word) = words.next() else {
         return Ok(None);
     };
     let value = number(word, header.field)?;
     match words.next() {
-        Some(word) => Err(format!("unexpected {}: an array has one value per line", quote(word))),
+        Some(word) => Err(Defect::SurplusElement(quote(word))),
         None => Ok(Some(value)),
     }
 }
 
-fn index(word: &[u8], what: &str, size: usize) -> Result<u32, String> {
+fn index(word: &[u8], what: &'static str, size: usize) -> Result<u32, Defect> {
     if !word.iter().all(u8::is_ascii_digit) {
-        let word = quote(word);
-        return Err(format!("{what} index {word} is not a positive whole number"));
+        return Err(Defect::Index { what, word: quote(word) });
     }
     let value = word.iter().fold(0u64, |value, digit| {
         value.saturating_mul(10).saturating_add(u64::from(digit - b'0'))
     });
     match value {
-        0 => Err(format!("{what} index 0: indices start at 1")),
+        0 => Err(Defect::IndexZero { what }),
         _ if value <= size as u64 => Ok((value - 1) as u32),
-        _ => {
-            let (value, plural) = (shown(word, 40), if what == "row" { "rows" } else { "columns" });
-            Err(format!("{what} index {value} exceeds {size} {plural}"))
-        }
+        _ => Err(Defect::IndexTooLarge { what, index: shown(word, 40), size }),
     }
 }
 
 /// Parses a value. The exponent letters of Fortran (`d`, `D`) are accepted.
-fn number(word: &[u8], field: Field) -> Result<f64, String> {
+fn number(word: &[u8], field: Field) -> Result<f64, Defect> {
     let text: String = word
         .iter()
         .map(|&byte| if matches!(byte, b'd' | b'D') { 'e' } else { char::from(byte) })
         .collect();
     match text.parse::<f64>() {
-        Err(_) => Err(format!("value {} is not a number", quote(word))),
-        Ok(value) if !value.is_finite() => Err(format!("value {} is not finite", quote(word))),
+        Err(_) => Err(Defect::NotNumber(quote(word))),
+        Ok(value) if !value.is_finite() => Err(Defect::NotFinite(quote(word))),
         Ok(value) if value < 0.0 && field == Field::UnsignedInteger => {
-            Err(format!("value {} is negative in an unsigned-integer matrix", quote(word)))
+            Err(Defect::Negative(quote(word)))
         }
         Ok(value) => Ok(value),
     }
@@ -104,24 +93,20 @@ fn check_diagonal(
     value: f64,
     word: &[u8],
     header: &Header,
-) -> Result<(), String> {
+) -> Result<(), Defect> {
     if header.symmetry == Symmetry::SkewSymmetric && row == col && value != 0.0 {
-        let (at, word) = (row + 1, quote(word));
-        return Err(format!(
-            "diagonal entry ({at}, {at}) of a skew-symmetric matrix must be 0, not {word}"
-        ));
+        return Err(Defect::Diagonal { at: row + 1, word: quote(word) });
     }
     Ok(())
 }
 
-fn no_more<'a>(mut words: impl Iterator<Item = &'a [u8]>, header: &Header) -> Result<(), String> {
+fn no_more<'a>(mut words: impl Iterator<Item = &'a [u8]>, header: &Header) -> Result<(), Defect> {
     let Some(word) = words.next() else {
         return Ok(());
     };
-    let (word, field) = (quote(word), header.field.name());
-    let entry = match header.field {
+    let wanted = match header.field {
         Field::Pattern => "row and column",
         _ => "row, column and value",
     };
-    Err(format!("unexpected {word}: an entry of a {field} matrix has only {entry}"))
+    Err(Defect::SurplusWord { word: quote(word), field: header.field.name(), wanted })
 }

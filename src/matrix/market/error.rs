@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::matrix::bounds::ReadStop;
+use crate::matrix::csr::MAX_INDEX;
 
 /// The reason why a file could not be read, as in `webbase-1M.mtx:17: row index 1000006 exceeds 1000005 rows`.
 #[derive(Debug)]
@@ -17,28 +18,106 @@ pub struct MarketError {
 #[derive(Debug)]
 pub(super) struct Fault {
     /// The line, counted from 1; `None` if the reason applies to the whole file.
-    pub line: Option<u64>,
-    pub reason: Reason,
+    line: Option<u64>,
+    reason: Reason,
 }
 
-#[derive(Debug)]
-pub(super) enum Reason {
-    Io(io::Error),
-    /// The file is valid but not supported.
-    Unsupported(String),
-    Broken(String),
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+enum Reason {
+    Io(#[from] io::Error),
+    Defect(#[from] Defect),
+}
+
+/// The reason why parsing stopped early.
+pub(super) enum Stop {
+    /// A line of the entries is invalid; `defect` finds the first such line.
+    Defect,
+    Fault(Fault),
+}
+
+/// A defect of a file, or a property that is not supported. Words of the file are given as by [`quote`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Defect {
+    #[error("the file is empty")]
+    Empty,
+    #[error("the first line must be like `%%MatrixMarket matrix coordinate real general`, not {0}")]
+    NoBanner(String),
+    #[error("the banner lacks the {what} ({supported})")]
+    BannerWordMissing { what: &'static str, supported: String },
+    #[error("unknown {what} {word}, it must be one of {supported}")]
+    UnknownBannerWord { what: &'static str, word: String, supported: String },
+    #[error("{what} `{word}` is not supported, only {supported}")]
+    UnsupportedBannerWord { what: &'static str, word: &'static str, supported: String },
+    #[error("unexpected {0} in the banner")]
+    SurplusBannerWord(String),
+    #[error("the array format cannot have the field `pattern`")]
+    PatternArray,
+    #[error("a pattern has no values and cannot be skew-symmetric")]
+    SkewSymmetricPattern,
+    #[error("the file ends before the size line")]
+    NoSizeLine,
+    #[error("no size line within the first {0} bytes")]
+    LongHead(u64),
+    #[error("the size line must contain {wanted}, not {line}")]
+    SizeLine { wanted: String, line: String },
+    #[error("the number of {things} must be a whole number of at least 0, not {word}")]
+    Size { things: &'static str, word: String },
+    #[error("{count} {things} are too many: 32-bit indices allow at most {MAX_INDEX}")]
+    TooMany { count: String, things: &'static str },
+    #[error("a {symmetry} matrix must be square, not {rows} x {cols}")]
+    NotSquare { symmetry: &'static str, rows: u64, cols: u64 },
+    #[error("the line has more than {0} bytes")]
+    LongLine(usize),
+    #[error("the column index is missing after {0}")]
+    ColumnMissing(String),
+    #[error("the value is missing after the indices")]
+    ValueMissing,
+    #[error("{what} index {word} is not a positive whole number")]
+    Index { what: &'static str, word: String },
+    #[error("{what} index 0: indices start at 1")]
+    IndexZero { what: &'static str },
+    #[error("{what} index {index} exceeds {size} {what}s")]
+    IndexTooLarge { what: &'static str, index: String, size: usize },
+    #[error("value {0} is not a number")]
+    NotNumber(String),
+    #[error("value {0} is not finite")]
+    NotFinite(String),
+    #[error("value {0} is negative in an unsigned-integer matrix")]
+    Negative(String),
+    #[error("diagonal entry ({at}, {at}) of a skew-symmetric matrix must be 0, not {word}")]
+    Diagonal { at: u32, word: String },
+    #[error("unexpected {word}: an entry of a {field} matrix has only {wanted}")]
+    SurplusWord { word: String, field: &'static str, wanted: &'static str },
+    #[error("unexpected {0}: an array has one value per line")]
+    SurplusElement(String),
+    #[error("there are more entries than the {0} given in the size line")]
+    SurplusEntries(u64),
+    #[error("the file ends after {found} of {stored} entries")]
+    EntriesMissing { found: u64, stored: u64 },
+    #[error("the {count} entries in row {row}, column {col} sum to {sum}")]
+    Sum { count: usize, row: usize, col: u32, sum: String },
+    #[error("the file changed while it was being read")]
+    Changed,
+    #[error("an array of {0} bytes for this matrix does not fit in memory")]
+    Memory(u64),
 }
 
 impl MarketError {
-    pub(super) fn new(path: &Path, fault: Fault) -> Self {
-        let path = path.to_owned();
-        Self { path, fault }
+    pub(super) fn new(path: &Path, fault: impl Into<Fault>) -> Self {
+        Self { path: path.to_owned(), fault: fault.into() }
     }
 
     /// Returns whether the file may be valid but is not supported: it has complex values, contains a vector, is
     /// too large for 32-bit indices, or does not fit in memory.
     pub fn is_unsupported(&self) -> bool {
-        matches!(self.fault.reason, Reason::Unsupported(_))
+        match &self.fault.reason {
+            Reason::Io(error) => matches!(ReadStop::of(error), Some(ReadStop::Memory { .. })),
+            Reason::Defect(defect) => matches!(
+                defect,
+                Defect::UnsupportedBannerWord { .. } | Defect::TooMany { .. } | Defect::Memory(_)
+            ),
+        }
     }
 
     /// Returns whether the user interrupted the reading, so that nothing is known about the file.
@@ -54,38 +133,39 @@ impl fmt::Display for MarketError {
         if let Some(line) = self.fault.line {
             write!(f, "{line}:")?;
         }
-        match &self.fault.reason {
-            Reason::Io(error) => write!(f, " {error}"),
-            Reason::Unsupported(message) | Reason::Broken(message) => write!(f, " {message}"),
-        }
+        write!(f, " {}", self.fault.reason)
     }
 }
 
 impl std::error::Error for MarketError {}
 
 impl Fault {
-    pub fn whole(reason: Reason) -> Self {
-        Self { line: None, reason }
-    }
-
-    pub fn at(line: u64, reason: Reason) -> Self {
-        let line = Some(line);
-        Self { line, reason }
+    pub fn at(line: u64, defect: Defect) -> Self {
+        Self { line: Some(line), reason: defect.into() }
     }
 }
 
 impl From<io::Error> for Fault {
     fn from(error: io::Error) -> Self {
-        Self::whole(match ReadStop::of(&error) {
-            Some(stop @ ReadStop::Memory { .. }) => Reason::Unsupported(stop.to_string()),
-            _ => Reason::Io(error),
-        })
+        Self { line: None, reason: error.into() }
     }
 }
 
 impl From<ReadStop> for Fault {
     fn from(stop: ReadStop) -> Self {
         io::Error::from(stop).into()
+    }
+}
+
+impl From<Defect> for Fault {
+    fn from(defect: Defect) -> Self {
+        Self { line: None, reason: defect.into() }
+    }
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
     }
 }
 
@@ -117,6 +197,6 @@ pub(super) fn shown(token: &[u8], most: usize) -> String {
 }
 
 /// Returns a piece of the file as text, with control characters, which a terminal would execute, replaced.
-pub(super) fn printable(text: &[u8]) -> String {
+fn printable(text: &[u8]) -> String {
     String::from_utf8_lossy(text).replace(char::is_control, "\u{fffd}")
 }

@@ -1,9 +1,7 @@
 //! The header of a Matrix Market file: the banner, comments and the size line.
 
-use std::fmt::Display;
-
-use super::entry::tokens;
-use super::error::{Fault, Reason, quote, shown};
+use super::error::{Defect, Fault, quote, shown};
+use super::line::{after_banner, tokens};
 use super::text::Lines;
 use crate::matrix::csr::MAX_INDEX;
 
@@ -70,6 +68,24 @@ pub enum Format {
     Array,
 }
 
+/// The meaning of the banner, the first line.
+#[derive(Clone, Debug)]
+pub struct Banner {
+    format: Format,
+    /// The type of the values, or the reason why it is not supported.
+    field: Result<Field, Defect>,
+    pub symmetry: Symmetry,
+}
+
+/// The numbers of the size line.
+#[derive(Clone, Copy, Debug)]
+pub struct Sizes {
+    pub rows: u64,
+    pub cols: u64,
+    /// The number of entries; `None` for an array, which contains all elements.
+    pub entries: Option<u64>,
+}
+
 /// The contents of the header.
 #[derive(Clone, Copy, Debug)]
 pub struct Header {
@@ -88,14 +104,12 @@ pub struct Header {
 pub const LONGEST_HEAD: u64 = 16 << 20;
 /// The number of bytes to which the kind of problem is truncated.
 const LONGEST_KIND: usize = 200;
-const BANNER: &[u8] = b"%%MatrixMarket";
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 // The words of the banner with their meanings. A word with the meaning `None` is not supported.
-const OBJECTS: &[(&str, Option<()>)] = &[("matrix", Some(())), ("vector", None)];
-const FORMATS: &[(&str, Option<Format>)] =
+const OBJECTS: Words<()> = &[("matrix", Some(())), ("vector", None)];
+const FORMATS: Words<Format> =
     &[("coordinate", Some(Format::Coordinate)), ("array", Some(Format::Array))];
-const FIELDS: &[(&str, Option<Field>)] = &[
+const FIELDS: Words<Field> = &[
     ("real", Some(Field::Real)),
     ("double", Some(Field::Real)),
     ("integer", Some(Field::Integer)),
@@ -103,143 +117,127 @@ const FIELDS: &[(&str, Option<Field>)] = &[
     ("pattern", Some(Field::Pattern)),
     ("complex", None),
 ];
-const SYMMETRIES: &[(&str, Option<Symmetry>)] = &[
+const SYMMETRIES: Words<Symmetry> = &[
     ("general", Some(Symmetry::General)),
     ("symmetric", Some(Symmetry::Symmetric)),
     ("skew-symmetric", Some(Symmetry::SkewSymmetric)),
     ("hermitian", Some(Symmetry::Symmetric)),
 ];
 
+type Words<T> = &'static [(&'static str, Option<T>)];
+
+impl Banner {
+    /// Parses the first line.
+    pub fn parse(line: &[u8]) -> Result<Self, Defect> {
+        let words = after_banner(line).ok_or_else(|| Defect::NoBanner(quote(line.trim_ascii())))?;
+        let mut words = tokens(words);
+        choose(words.next(), "object", OBJECTS)?;
+        let format = choose(words.next(), "format", FORMATS)?;
+        let field = match choose(words.next(), "field", FIELDS) {
+            Err(defect @ Defect::UnsupportedBannerWord { .. }) => Err(defect),
+            other => Ok(other?),
+        };
+        let symmetry = choose(words.next(), "symmetry", SYMMETRIES)?;
+        match (format, &field, symmetry, words.next()) {
+            (_, _, _, Some(word)) => Err(Defect::SurplusBannerWord(quote(word))),
+            (Format::Array, Ok(Field::Pattern), ..) => Err(Defect::PatternArray),
+            (_, Ok(Field::Pattern), Symmetry::SkewSymmetric, _) => {
+                Err(Defect::SkewSymmetricPattern)
+            }
+            _ => Ok(Self { format, field, symmetry }),
+        }
+    }
+
+    /// Parses a line after the banner. Returns `None` if it is blank or a comment.
+    pub fn sizes(&self, line: &[u8]) -> Result<Option<Sizes>, Defect> {
+        let wanted: &[&str] = match self.format {
+            Format::Coordinate => &["rows", "columns", "entries"],
+            Format::Array => &["rows", "columns"],
+        };
+        let found = tokens(line).count();
+        if found == 0 {
+            return Ok(None);
+        }
+        if found != wanted.len() {
+            let (wanted, line) = (wanted.join(", "), quote(line.trim_ascii()));
+            return Err(Defect::SizeLine { wanted, line });
+        }
+        let sizes = tokens(line).zip(wanted).map(|(word, things)| size(word, things));
+        let sizes = sizes.collect::<Result<Vec<_>, _>>()?;
+        let (rows, cols, entries) = (sizes[0], sizes[1], sizes.get(2).copied());
+        if self.symmetry != Symmetry::General && rows != cols {
+            return Err(Defect::NotSquare { symmetry: self.symmetry.name(), rows, cols });
+        }
+        Ok(Some(Sizes { rows, cols, entries }))
+    }
+}
+
 impl Header {
     /// Reads up to and including the size line. Returns also the kind of problem from the comment `% kind: …`.
     pub fn read(lines: &mut Lines) -> Result<(Self, Option<String>), Fault> {
-        let (format, field, symmetry) = banner(lines)?;
-        let (sizes, kind) = sizes(lines, format)?;
-        let header = Self {
-            format,
-            field,
-            symmetry,
-            rows: sizes[0] as usize,
-            cols: sizes[1] as usize,
-            stored: match format {
-                Format::Coordinate => sizes[2],
-                Format::Array => elements(symmetry, sizes[0], sizes[1]),
-            },
-            bytes: lines.bytes,
-        };
-        let name = symmetry.name();
-        if symmetry != Symmetry::General && header.rows != header.cols {
-            let (rows, cols) = (header.rows, header.cols);
-            return Err(
-                lines.broken(format!("a {name} matrix must be square, not {rows} x {cols}"))
-            );
-        }
-        Ok((header, kind))
+        let banner = Banner::parse(lines.next()?.ok_or(Defect::Empty)?);
+        let banner = banner.map_err(|defect| lines.fault(defect))?;
+        let field = banner.field.clone().map_err(|defect| lines.fault(defect))?;
+        let (sizes, kind) = sizes(lines, &banner)?;
+        let Sizes { rows, cols, entries } = sizes;
+        let counts = [(rows, "rows"), (cols, "columns"), (entries.unwrap_or(0), "entries")];
+        let checked = counts.into_iter().try_for_each(|(count, things)| check_count(count, things));
+        checked.map_err(|defect| lines.fault(defect))?;
+        let Banner { format, symmetry, .. } = banner;
+        let stored = entries.unwrap_or_else(|| elements(symmetry, rows, cols));
+        let (rows, cols, bytes) = (rows as usize, cols as usize, lines.bytes);
+        Ok((Self { format, field, symmetry, rows, cols, stored, bytes }, kind))
     }
 
     /// Checks that 32-bit indices suffice for the entries. The last line read must be the size line.
     pub fn check_entries(&self, lines: &Lines) -> Result<(), Fault> {
-        match self.stored > MAX_INDEX as u64 {
-            true => Err(lines.unsupported(too_many(self.stored, "entries"))),
-            false => Ok(()),
-        }
+        check_count(self.stored, "entries").map_err(|defect| lines.fault(defect))
     }
 }
 
-/// Returns the error message for more rows, columns or entries than 32-bit indices allow.
-pub fn too_many(count: impl Display, things: &str) -> String {
-    format!("{count} {things} are too many: 32-bit indices allow at most {MAX_INDEX}")
-}
-
-/// Returns whether the text begins with the first word of a Matrix Market banner.
-pub fn is_banner(text: &[u8]) -> bool {
-    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-    let first = text.split(u8::is_ascii_whitespace).next();
-    first.is_some_and(|word| word.eq_ignore_ascii_case(BANNER))
-}
-
-fn banner(lines: &mut Lines) -> Result<(Format, Field, Symmetry), Fault> {
-    let Some(line) = lines.next()? else {
-        let reason = Reason::Broken("the file is empty".into());
-        return Err(Fault::whole(reason));
-    };
-    let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).to_vec();
-    if !is_banner(&line) {
-        let example = "`%%MatrixMarket matrix coordinate real general`";
-        let found = quote(line.trim_ascii());
-        return Err(lines.broken(format!("the first line must be like {example}, not {found}")));
+/// Checks that 32-bit indices suffice for this number of rows, columns or entries.
+pub fn check_count(count: u64, things: &'static str) -> Result<(), Defect> {
+    match count > MAX_INDEX as u64 {
+        true => Err(Defect::TooMany { count: count.to_string(), things }),
+        false => Ok(()),
     }
-    let mut words = tokens(&line[BANNER.len()..]);
-    choose(lines, words.next(), "object", OBJECTS)?;
-    let format = choose(lines, words.next(), "format", FORMATS)?;
-    let field = choose(lines, words.next(), "field", FIELDS)?;
-    let symmetry = choose(lines, words.next(), "symmetry", SYMMETRIES)?;
-    match (format, field, symmetry, words.next()) {
-        (_, _, _, Some(word)) => Err(format!("unexpected {} in the banner", quote(word))),
-        (Format::Array, Field::Pattern, ..) => {
-            Err("the array format cannot have the field `pattern`".into())
-        }
-        (_, Field::Pattern, Symmetry::SkewSymmetric, _) => {
-            Err("a pattern has no values and cannot be skew-symmetric".into())
-        }
-        _ => Ok((format, field, symmetry)),
-    }
-    .map_err(|message| lines.broken(message))
 }
 
 /// Returns the meaning of one word of the banner.
 fn choose<T: Copy>(
-    lines: &Lines,
     word: Option<&[u8]>,
-    what: &str,
-    choices: &[(&str, Option<T>)],
-) -> Result<T, Fault> {
-    let supported: Vec<&str> = choices.iter().filter(|c| c.1.is_some()).map(|c| c.0).collect();
-    let supported = supported.join(", ");
+    what: &'static str,
+    choices: Words<T>,
+) -> Result<T, Defect> {
+    let supported = choices.iter().filter(|choice| choice.1.is_some());
+    let supported = supported.map(|choice| choice.0).collect::<Vec<_>>().join(", ");
     let Some(word) = word else {
-        return Err(lines.broken(format!("the banner lacks the {what} ({supported})")));
+        return Err(Defect::BannerWordMissing { what, supported });
     };
-    let known = choices.iter().find(|c| word.eq_ignore_ascii_case(c.0.as_bytes()));
-    match known {
+    match choices.iter().find(|choice| word.eq_ignore_ascii_case(choice.0.as_bytes())) {
         Some((_, Some(meaning))) => Ok(*meaning),
-        Some((name, None)) => {
-            Err(lines.unsupported(format!("{what} `{name}` is not supported, only {supported}")))
-        }
-        None => {
-            let word = quote(word);
-            Err(lines.broken(format!("unknown {what} {word}, it must be one of {supported}")))
-        }
+        Some(&(word, None)) => Err(Defect::UnsupportedBannerWord { what, word, supported }),
+        None => Err(Defect::UnknownBannerWord { what, word: quote(word), supported }),
     }
 }
 
-/// Reads up to and including the size line. Returns its numbers (two for an array) and the kind of problem.
-fn sizes(lines: &mut Lines, format: Format) -> Result<(Vec<u64>, Option<String>), Fault> {
+/// Reads up to and including the size line. Returns its numbers and the kind of problem.
+fn sizes(lines: &mut Lines, banner: &Banner) -> Result<(Sizes, Option<String>), Fault> {
     let mut kind = None;
-    let line = loop {
+    loop {
         let Some(line) = lines.next()? else {
-            return Err(lines.broken("the file ends before the size line".into()));
+            return Err(lines.fault(Defect::NoSizeLine));
         };
-        if tokens(line).next().is_some() {
-            break line.to_vec();
+        let found = kind_in_comment(line);
+        let sizes = banner.sizes(line).map_err(|defect| lines.fault(defect))?;
+        if let Some(sizes) = sizes {
+            return Ok((sizes, kind));
         }
-        kind = kind.or_else(|| kind_in_comment(line));
+        kind = kind.or(found);
         if lines.bytes > LONGEST_HEAD {
-            let message = format!("no size line within the first {LONGEST_HEAD} bytes");
-            return Err(lines.broken(message));
+            return Err(lines.fault(Defect::LongHead(LONGEST_HEAD)));
         }
-    };
-    let wanted: &[&str] = match format {
-        Format::Coordinate => &["rows", "columns", "entries"],
-        Format::Array => &["rows", "columns"],
-    };
-    if tokens(&line).count() != wanted.len() {
-        let (wanted, found) = (wanted.join(", "), quote(line.trim_ascii()));
-        return Err(lines.broken(format!("the size line must contain {wanted}, not {found}")));
     }
-    let sizes = tokens(&line).zip(wanted);
-    let sizes =
-        sizes.map(|(token, things)| size(lines, token, things)).collect::<Result<_, _>>()?;
-    Ok((sizes, kind))
 }
 
 /// Returns the printable text after `% kind:`, truncated if it is long.
@@ -249,18 +247,12 @@ fn kind_in_comment(line: &[u8]) -> Option<String> {
     (!kind.is_empty()).then(|| shown(kind, LONGEST_KIND))
 }
 
-fn size(lines: &Lines, token: &[u8], things: &str) -> Result<u64, Fault> {
-    let digits = std::str::from_utf8(token).ok();
+fn size(word: &[u8], things: &'static str) -> Result<u64, Defect> {
+    let digits = std::str::from_utf8(word).ok();
     let Some(digits) = digits.filter(|text| text.bytes().all(|c| c.is_ascii_digit())) else {
-        let token = quote(token);
-        return Err(lines.broken(format!(
-            "the number of {things} must be a whole number of at least 0, not {token}"
-        )));
+        return Err(Defect::Size { things, word: quote(word) });
     };
-    match digits.parse() {
-        Ok(size) if size <= MAX_INDEX as u64 => Ok(size),
-        _ => Err(lines.unsupported(too_many(shown(token, 40), things))),
-    }
+    digits.parse().map_err(|_| Defect::TooMany { count: shown(word, 40), things })
 }
 
 /// Returns the number of elements that an array stores.

@@ -10,10 +10,11 @@ use std::path::Path;
 use nix::libc::O_NONBLOCK;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::header;
-use super::text::{GZIP_MAGIC, LONGEST_LINE};
+use super::line::{LONGEST_LINE, after_banner};
 use crate::matrix::bounds::{ReadBounds, ReadStop};
 
+/// The first bytes of gzip data.
+pub const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// The buffer size in bytes for streams and compressed files.
 const PIECE: usize = 1 << 17;
 /// The interval between checks of the interrupt flag while waiting for a stream, in milliseconds.
@@ -168,5 +169,5 @@ fn wait(stream: &File, bounds: ReadBounds) -> io::Result<()> {
 /// Returns whether the first line, as far as it has been read, can be the first line of a matrix.
 fn may_be_a_matrix(bytes: &[u8]) -> bool {
     let is_begun = bytes.len() <= LONGEST_LINE && !bytes.contains(&b'\n');
-    is_begun || bytes.starts_with(&GZIP_MAGIC) || header::is_banner(bytes)
+    is_begun || bytes.starts_with(&GZIP_MAGIC) || after_banner(bytes).is_some()
 }

@@ -5,16 +5,14 @@ use std::sync::Mutex;
 use nix::sys::mman::{MmapAdvise, madvise};
 use num_traits::Zero;
 
-use super::error::{Fault, Reason};
+use super::error::{Defect, Fault};
 
 /// Allocates `size` zeros, or returns an error if they do not fit in memory. The pages are used only when they
 /// are written.
 pub fn zeros<T: Zero + Clone>(size: usize) -> Result<Vec<T>, Fault> {
     // `vec!` gets zeroed pages from the system but aborts if there is no memory, so this is checked first.
     if Vec::<T>::new().try_reserve_exact(size).is_err() {
-        let bytes = size as u64 * size_of::<T>() as u64;
-        let message = format!("an array of {bytes} bytes for this matrix does not fit in memory");
-        return Err(Fault::whole(Reason::Unsupported(message)));
+        return Err(Defect::Memory(size as u64 * size_of::<T>() as u64).into());
     }
     Ok(vec![T::zero(); size])
 }

@@ -15,10 +15,13 @@ mod entry;
 mod error;
 mod header;
 mod input;
+mod line;
 mod memory;
+mod options;
 mod scan;
 mod stream;
 mod text;
+mod window;
 mod write;
 
 #[cfg(test)]
@@ -28,34 +31,21 @@ use std::path::{Path, PathBuf};
 
 #[cfg(any(feature = "mpi", test))]
 pub(crate) use build::sum;
+pub(crate) use error::Defect;
 pub use error::MarketError;
+pub(crate) use header::{Banner, Sizes};
 pub use header::{Field, Symmetry};
+pub(crate) use line::LONGEST_LINE;
+pub use options::Options;
 pub use stream::Stream;
 pub use write::{Head, write, write_block, write_head};
 
 use super::Csr;
 use super::bounds::ReadBounds;
-use super::source::SizeHint;
-use error::Fault;
+use super::size::SizeHint;
+use error::{Fault, Stop};
 use header::{Format, Header};
 use text::Text;
-
-/// The options for reading a file.
-#[derive(Clone, Copy, Debug)]
-pub struct Options {
-    /// Whether a symmetric or skew-symmetric file is expanded to the whole matrix. Otherwise only the stored
-    /// triangle is returned.
-    pub expand: bool,
-    /// The approximate size in bytes of the chunks of text that a thread parses. It does not affect the result.
-    pub chunk: usize,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        // The entries of a chunk of this size fit into the second-level cache of a core.
-        Self { expand: true, chunk: 1 << 20 }
-    }
-}
 
 /// A matrix and the facts that its file states about it.
 #[derive(Debug)]
@@ -112,7 +102,7 @@ impl<'c> Opened<'c> {
         bounds: ReadBounds<'c>,
     ) -> Result<Self, MarketError> {
         let text = Text::open(path, bounds);
-        let text = text.map_err(|error| MarketError::new(path, error.into()))?;
+        let text = text.map_err(|error| MarketError::new(path, error))?;
         Ok(Self { path: path.to_owned(), text, options: *options })
     }
 
@@ -168,19 +158,6 @@ fn size_hint(header: &Header, text: &Text, options: &Options) -> SizeHint {
     SizeHint { rows: header.rows, cols: header.cols, nnz, scratch }
 }
 
-/// The reason why parsing stopped early.
-enum Stop {
-    /// A line of the entries is invalid; `defect` finds the first such line.
-    Defect,
-    Fault(Fault),
-}
-
-impl From<Fault> for Stop {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
-    }
-}
-
 fn parse(text: &Text, options: &Options) -> Result<Market, Stop> {
     let mut lines = text.lines(options.chunk);
     let (header, kind) = Header::read(&mut lines)?;
@@ -189,9 +166,9 @@ fn parse(text: &Text, options: &Options) -> Result<Market, Stop> {
     text.input.bounds().allow(needs).map_err(Fault::from)?;
     let entries = match header.format {
         Format::Coordinate => {
-            build::coordinate(&header, options, text.most_entries(), lines.remainder())?
+            build::coordinate(&header, options.expand, text.most_entries(), lines.remainder())?
         }
-        Format::Array => dense::array(&header, options, lines.remainder())?,
+        Format::Array => dense::array(&header, options.expand, lines.remainder())?,
     };
     Ok(Market {
         csr: entries.csr,
@@ -203,12 +180,4 @@ fn parse(text: &Text, options: &Options) -> Result<Market, Stop> {
         text_bytes: header.bytes + entries.bytes,
         file_bytes: text.input.size(),
     })
-}
-
-/// The result of parsing the lines after the size line.
-struct Entries {
-    csr: Csr<f64>,
-    duplicates: u64,
-    /// The size of these lines in bytes.
-    bytes: u64,
 }

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use super::chunk::entries;
 use super::entry::Entry;
-use super::error::Fault;
+use super::error::{Fault, MarketError};
 use super::header::{Field, Format, Header};
+use super::options::Options;
 use super::text::Text;
-use super::{MarketError, Options, defect, memory};
+use super::{defect, memory};
 use crate::matrix::bounds::ReadBounds;
 
 /// An open coordinate file whose header has been read. It may have more entries than 32-bit indices allow.

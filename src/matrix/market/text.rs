@@ -6,14 +6,12 @@ use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::error::{Fault, Reason, name_damage};
-use super::input::{Input, InputReader};
+use super::error::{Defect, Fault, name_damage};
+use super::input::{GZIP_MAGIC, Input, InputReader};
+use super::line::{LONGEST_LINE, line_at};
 use crate::matrix::archive;
 use crate::matrix::bounds::ReadBounds;
 
-/// The largest length of a line in bytes, without its end. The format itself allows 1024 characters.
-pub const LONGEST_LINE: usize = 1 << 16;
-pub const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// The number of bytes that are read at a time to find the end of the last line of a block.
 const TAIL: usize = 1 << 12;
 /// The block size of tar archives in bytes.
@@ -188,16 +186,6 @@ fn inflate(decoder: &mut impl Read, carry: &mut Vec<u8>, size: usize) -> io::Res
     }
 }
 
-/// Returns the line that begins at `at`, with its end, or `None` if it is longer than allowed.
-pub fn line_at(text: &[u8], at: usize) -> Option<&[u8]> {
-    let rest = &text[at..];
-    let near = &rest[..rest.len().min(LONGEST_LINE + 1)];
-    match near.iter().position(|&byte| byte == b'\n') {
-        Some(end) => Some(&rest[..=end]),
-        None => (near.len() <= LONGEST_LINE).then_some(rest),
-    }
-}
-
 /// A reader of one file within an archive.
 struct Member<'a> {
     /// The number of bytes before the file that have not been skipped yet.
@@ -232,7 +220,7 @@ pub struct Lines<'a> {
     /// The position of the next line in `block`.
     at: usize,
     /// The number of the last line that was returned, from 1.
-    pub line: u64,
+    line: u64,
     /// The total size in bytes of the lines returned so far.
     pub bytes: u64,
 }
@@ -249,21 +237,16 @@ impl<'a> Lines<'a> {
         }
         self.line += 1;
         let Some(line) = line_at(&self.block, self.at) else {
-            return Err(self.broken(format!("the line has more than {LONGEST_LINE} bytes")));
+            return Err(self.fault(Defect::LongLine(LONGEST_LINE)));
         };
         self.at += line.len();
         self.bytes += line.len() as u64;
         Ok(Some(line))
     }
 
-    /// Returns the fault of an invalid file, at the last line that was returned.
-    pub fn broken(&self, message: String) -> Fault {
-        Fault::at(self.line, Reason::Broken(message))
-    }
-
-    /// Returns the fault of a valid but unsupported file, at the last line that was returned.
-    pub fn unsupported(&self, message: String) -> Fault {
-        Fault::at(self.line, Reason::Unsupported(message))
+    /// Returns the fault of the last line that was returned.
+    pub fn fault(&self, defect: Defect) -> Fault {
+        Fault::at(self.line, defect)
     }
 
     /// Returns the text after the last line that was returned, in blocks.

@@ -9,8 +9,9 @@
 //! and not by degrees in the current graph, so that groups stay balanced for unsymmetric patterns.
 
 use super::graph::{Graph, Groups};
+use super::permutation::Permutation;
 use super::rcm::reverse_cuthill_mckee;
-use super::{Csr, Permutation};
+use crate::matrix::Csr;
 
 /// The number of rows in a super-row: the paper's constant for CPUs (section 4.2).
 pub const SUPER_ROW: usize = 96;

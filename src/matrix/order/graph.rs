@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::Csr;
+use crate::matrix::Csr;
 
 /// The number of rows that one task merges.
 const ROWS_PER_TASK: usize = 4096;

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::Csr;
+use crate::matrix::Csr;
 use crate::scalar::Scalar;
 
 /// The number of rows that one task copies.

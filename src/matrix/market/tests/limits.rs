@@ -1,7 +1,7 @@
 //! Tests of the limits for files, and of messages, which must not repeat long parts of a file.
 
+use super::super::LONGEST_LINE;
 use super::super::header::LONGEST_HEAD;
-use super::super::text::LONGEST_LINE;
 use super::{CHUNKS, gzip, read_text};
 
 const BANNER: &str = "%%MatrixMarket matrix coordinate real general\n";

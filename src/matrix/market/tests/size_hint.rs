@@ -3,7 +3,7 @@
 use super::super::Opened;
 use super::{Options, gzip};
 use crate::matrix::bounds::ReadBounds;
-use crate::matrix::source::SizeHint;
+use crate::matrix::size::SizeHint;
 
 /// Returns the size hint of a file with this name and contents. An error message is returned without the folder.
 fn of(name: &str, contents: &[u8], expand: bool) -> Result<SizeHint, String> {

@@ -1,0 +1,102 @@
+//! A matrix in memory with the facts about its file.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::Csr;
+use super::bounds::ReadBounds;
+use super::market::{self, Market, MarketError};
+use super::stats::pattern_symmetry;
+
+/// A matrix together with facts about its file.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The matrix.
+    pub csr: Csr<f64>,
+    /// The facts about the file; `None` for a generated matrix.
+    pub market: Option<Facts>,
+    /// The size in bytes of the file or, if the matrix was read from the cache, of the CSR arrays; `None` for a
+    /// generated matrix.
+    pub bytes: Option<u64>,
+    /// Whether the matrix was read from the cache.
+    pub from_cache: bool,
+    /// A message for the user if the cache could not be used.
+    pub note: Option<String>,
+    /// The cache entry to write; `None` if the matrix is not to be cached.
+    pub(super) pending: Option<Pending>,
+}
+
+/// Facts about a file that the matrix alone does not show.
+#[derive(Clone, Debug, PartialEq, serde::Deserialize, serde::Serialize)]
+pub struct Facts {
+    /// The number of entries that were added to an earlier entry in the same position.
+    pub duplicates: u64,
+    /// Whether the pattern is symmetric because a symmetric or skew-symmetric file was expanded.
+    pub mirrored: bool,
+    /// The kind of problem, from the file's comment `% kind: …`.
+    pub kind: Option<String>,
+    /// The symmetry of the pattern, once it has been computed; it is stored in the cache.
+    pub(super) symmetry: Option<f64>,
+}
+
+/// A cache entry that is still to be written, for a matrix that was just parsed.
+#[derive(Debug)]
+pub(super) struct Pending {
+    /// The path of the entry.
+    pub place: PathBuf,
+    /// The path of the parsed file.
+    pub source: PathBuf,
+    pub stamp: Stamp,
+    /// The hash of the contents before they were parsed, if the modification time is not conclusive.
+    pub hash: Option<u64>,
+}
+
+/// The size and the modification time of a file, by which a change is detected.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Deserialize, serde::Serialize)]
+pub(super) struct Stamp {
+    pub bytes: u64,
+    /// The modification time since 1970.
+    pub modified: Duration,
+}
+
+impl Loaded {
+    /// Returns the [`pattern_symmetry`]. It is computed only if neither the file's banner nor the cache
+    /// determines it.
+    pub fn pattern_symmetry(&mut self) -> Option<f64> {
+        let Some(market) = &mut self.market else { return pattern_symmetry(&self.csr) };
+        if market.mirrored && self.csr.nnz() > 0 {
+            return Some(1.0);
+        }
+        market.symmetry = market.symmetry.or_else(|| pattern_symmetry(&self.csr));
+        market.symmetry
+    }
+
+    pub(super) fn new(csr: Csr<f64>) -> Self {
+        Self { csr, market: None, bytes: None, from_cache: false, note: None, pending: None }
+    }
+
+    /// Reads a file without the cache.
+    ///
+    /// # Errors
+    /// Returns the first defect of the file and its line.
+    pub fn read(path: &Path, expand: bool) -> Result<Self, MarketError> {
+        Self::read_within(path, expand, ReadBounds::NONE)
+    }
+
+    /// Reads a file without the cache, within `bounds`.
+    ///
+    /// # Errors
+    /// Returns the first defect of the file and its line, or the reason why `bounds` stopped the reading.
+    pub fn read_within(path: &Path, expand: bool, bounds: ReadBounds) -> Result<Self, MarketError> {
+        let options = market::Options { expand, ..market::Options::default() };
+        Ok(Self::of(market::Opened::open(path, &options, bounds)?.read()?, expand))
+    }
+
+    pub(super) fn of(market: Market, expand: bool) -> Self {
+        let Market { csr, duplicates, kind, symmetry, file_bytes, .. } = market;
+        let mirrored = expand && symmetry != market::Symmetry::General;
+        let facts = Facts { duplicates, mirrored, kind, symmetry: None };
+        let bytes = Some(file_bytes);
+        Self { market: Some(facts), bytes, ..Self::new(csr) }
+    }
+}

@@ -1,0 +1,18 @@
+//! The errors of the distributed product.
+
+use crate::matrix::csr::MAX_INDEX;
+use crate::matrix::market::Defect;
+
+/// The reason why a rank cannot take part in the product.
+#[derive(Debug, thiserror::Error)]
+pub enum MpiError {
+    #[error(
+        "each of {ranks} ranks would have {nonzeros} nonzeros, but can index at most {MAX_INDEX}: start more ranks"
+    )]
+    ManyNonzeros { ranks: usize, nonzeros: usize },
+    #[cfg(feature = "mpi")]
+    #[error("MPI cannot exchange more than 2^31 values of x at once")]
+    ManyValues,
+    #[error(transparent)]
+    Entries(#[from] Defect),
+}
