@@ -22,9 +22,10 @@
 //! | [`verify`] | reference product, error bound, verdict | matrix |
 //! | [`mod@bench`] | plans and executes the measurements; a result for every method | device, matrix, memory, method, profile, simd, system, team, verify |
 //! | [`record`] | the row, its CSV, JSON and text, the facts of a run | bench (results), cache, device, matrix, method, methods, system, terminal |
-//! | [`report`] | recorded rows as tables and charts, and the comparison of two files | bench, cache, matrix, memory, method, methods, near, record |
+//! | [`report`] | recorded rows as tables and charts, and the comparison of two files | bench, cache, filter, matrix, memory, method, methods, near, record |
 //! | [`papers`] | the experiments of the papers: what is measured, shown and claimed | bench, device, matrix, method, methods, near, record, report |
-//! | [`datasets`] | the matrix collection: facts of its matrices, named sets, filters | near |
+//! | [`filter`] | the language of filters, which select matrices and recorded rows | near |
+//! | [`datasets`] | the matrix collection: facts of its matrices, named sets | filter |
 //! | [`fetch`] | downloads matrices of the collection | cache, datasets, matrix |
 //! | [`cli`] | one file per verb | all others but verify |
 //!
@@ -41,6 +42,7 @@ pub mod cli;
 pub mod datasets;
 pub mod device;
 pub mod fetch;
+pub mod filter;
 pub mod matrix;
 pub mod memory;
 pub mod method;
