@@ -1,7 +1,7 @@
 //! The fields of matrices that filters can use.
 
 use super::Matrix;
-use crate::filter::{Field, Kind, Value};
+use crate::filter::{Field, Filtered};
 
 /// The description of the grammar, for help texts.
 pub const FORMS: &str = "rows, cols, nnz, entries, archive (estimated bytes) or symmetry (of the \
@@ -9,16 +9,7 @@ pub const FORMS: &str = "rows, cols, nnz, entries, archive (estimated bytes) or 
      with =, != or ~ (contains) and a text; square, symmetric (A = A^T), binary, real, complex; joined \
      by &&, ||, ! and parentheses";
 
-/// A field of matrices, as the function that returns its value.
-#[derive(Clone, Copy, Debug)]
-pub enum MatrixField {
-    /// A number.
-    Number(fn(&Matrix) -> Option<f64>),
-    /// A text.
-    Word(fn(&Matrix) -> &str),
-    /// A property.
-    Property(fn(&Matrix) -> bool),
-}
+type MatrixField = Field<Matrix>;
 
 const FIELDS: &[(&str, MatrixField)] = &[
     ("rows", MatrixField::Number(|matrix| Some(matrix.rows as f64))),
@@ -37,11 +28,13 @@ const FIELDS: &[(&str, MatrixField)] = &[
     ("complex", MatrixField::Property(|matrix| !matrix.real)),
 ];
 
-impl Field for MatrixField {
-    type Item = Matrix;
+impl Filtered for Matrix {
+    type Number = fn(&Self) -> Option<f64>;
+    type Word = fn(&Self) -> &str;
+    type Property = fn(&Self) -> bool;
 
-    fn find(name: &str) -> Option<Self> {
-        FIELDS.iter().find(|(known, _)| *known == name).map(|(_, field)| *field)
+    fn field(name: &str) -> Option<Field<Self>> {
+        FIELDS.iter().find(|(known, _)| *known == name).map(|(_, field)| field.clone())
     }
 
     fn names() -> impl Iterator<Item = &'static str> {
@@ -52,19 +45,25 @@ impl Field for MatrixField {
         format!("one of {}", Self::names().collect::<Vec<_>>().join(", "))
     }
 
-    fn kind(&self) -> Kind {
-        match self {
-            Self::Number(_) => Kind::Number,
-            Self::Word(_) => Kind::Word,
-            Self::Property(_) => Kind::Property,
-        }
+    fn number(&self, field: &Self::Number) -> Option<f64> {
+        field(self)
     }
 
-    fn value<'m>(&self, matrix: &'m Matrix) -> Value<'m> {
-        match self {
-            Self::Number(number) => Value::Number(number(matrix)),
-            Self::Word(word) => Value::Word(word(matrix)),
-            Self::Property(has) => Value::Property(has(matrix)),
-        }
+    fn word(&self, field: &Self::Word) -> &str {
+        field(self)
+    }
+
+    fn has(&self, property: &Self::Property) -> bool {
+        property(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_names_every_field() {
+        assert!(Matrix::names().all(|name| FORMS.contains(name)));
     }
 }

@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub use definition::Member;
-use fields::MatrixField;
 
 use crate::filter::Filter;
 
@@ -181,7 +180,7 @@ pub enum Matrices {
     /// A list of matrices in this order.
     Members(Vec<Member>),
     /// All matrices that pass a filter.
-    Filter(Filter<MatrixField>),
+    Filter(Filter<Matrix>),
 }
 
 /// The matrices and sets of the built-in datasets and of the user's file.

@@ -1,20 +1,24 @@
 //! Filters: conditions on items, as in `nnz < 1e7 && (kind ~ circuit || !square)`. The same language selects matrices
-//! and recorded rows; a [`Field`] connects it with the items.
+//! and recorded rows.
 
 mod parse;
 
-use std::fmt::{self, Display};
+use std::fmt::{self, Debug, Display};
 use std::str::FromStr;
 
 use serde::Deserialize;
 
-/// A field of items that conditions can name.
-pub trait Field: Sized {
-    /// The type of the items.
-    type Item;
+/// An item that filters can select by its fields.
+pub trait Filtered: Clone + Debug {
+    /// Identifies a field that is a number.
+    type Number: Clone + Debug;
+    /// Identifies a field that is a text.
+    type Word: Clone + Debug;
+    /// Identifies a property that an item has or does not have.
+    type Property: Clone + Debug;
 
     /// Returns the field of that name.
-    fn find(name: &str) -> Option<Self>;
+    fn field(name: &str) -> Option<Field<Self>>;
 
     /// Returns the names of all fields.
     fn names() -> impl Iterator<Item = &'static str>;
@@ -22,64 +26,54 @@ pub trait Field: Sized {
     /// Describes the valid names, for messages.
     fn expected() -> String;
 
-    /// Returns the kind of the field's values.
-    fn kind(&self) -> Kind;
+    /// Returns a number, or `None` if it is unknown.
+    fn number(&self, field: &Self::Number) -> Option<f64>;
 
-    /// Returns the value of an item, which is of the field's kind.
-    fn value<'i>(&self, item: &'i Self::Item) -> Value<'i>;
+    /// Returns a text.
+    fn word(&self, field: &Self::Word) -> &str;
+
+    /// Whether the item has a property.
+    fn has(&self, property: &Self::Property) -> bool;
 }
 
-/// The kind of a field's values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A number, which may be unknown.
-    Number,
-    /// A text.
-    Word,
-    /// A property that an item has or does not have.
-    Property,
+/// A field of items of the type `T`.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)] // explained at the types of the trait
+pub enum Field<T: Filtered> {
+    Number(T::Number),
+    Word(T::Word),
+    Property(T::Property),
 }
 
-/// The value of a field.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value<'i> {
-    /// A number, or `None` if it is unknown.
-    Number(Option<f64>),
-    /// A text.
-    Word(&'i str),
-    /// Whether the item has the property.
-    Property(bool),
-}
-
-/// A condition on items whose fields are of the type `F`. Filters with the same text are equal.
+/// A condition on items of the type `T`. Filters with the same text are equal.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(try_from = "String", bound = "F: Field")]
-pub struct Filter<F> {
+#[serde(try_from = "String", bound = "")]
+pub struct Filter<T: Filtered> {
     text: String,
-    rule: Rule<F>,
+    rule: Rule<T>,
 }
 
 #[derive(Clone, Debug)]
-enum Rule<F> {
+enum Rule<T: Filtered> {
     All(Vec<Self>),
     Any(Vec<Self>),
     Not(Box<Self>),
-    Number(F, fn(&f64, &f64) -> bool, f64),
-    Word(F, fn(&str, &str) -> bool, String),
-    Property(F),
+    Number(T::Number, fn(&f64, &f64) -> bool, f64),
+    Word(T::Word, fn(&str, &str) -> bool, String),
+    Property(T::Property),
 }
 
 /// The reason why a text is not a valid filter, and the position.
 #[derive(Debug, PartialEq, thiserror::Error)]
 #[error("filter, character {column}: expected {allowed}, but found {found}")]
 pub struct FilterError {
-    /// The position of the error in characters, counted from 1.
-    pub column: usize,
+    /// The position in characters, from 1.
+    column: usize,
     found: String,
     allowed: String,
 }
 
-impl<F: Field> Filter<F> {
+impl<T: Filtered> Filter<T> {
     /// Parses the filter that is the end of `text`, from the byte `start` on.
     ///
     /// # Errors
@@ -89,64 +83,53 @@ impl<F: Field> Filter<F> {
     }
 
     /// Returns whether an item meets the condition. A comparison with an unknown number is false.
-    pub fn passes(&self, item: &F::Item) -> bool {
+    pub fn passes(&self, item: &T) -> bool {
         self.rule.holds(item)
     }
 
-    /// Returns the fields that the condition uses.
-    pub fn fields(&self) -> Vec<&F> {
-        self.rule.fields()
+    /// Returns the fields whose numbers are compared.
+    pub fn numbers(&self) -> Vec<&T::Number> {
+        self.rule.numbers()
     }
 
-    /// Returns the filter that an item passes if it passes both filters.
-    pub fn and(&self, other: &Self) -> Self
-    where
-        F: Clone,
-    {
-        let texts = [self, other].map(|filter| match &filter.rule {
+    /// Returns the filter that is passed by the items that pass both filters.
+    pub fn and(&self, other: &Self) -> Self {
+        let both = [self, other].map(Clone::clone);
+        let texts = both.iter().filter(|filter| !filter.text.is_empty());
+        let texts = texts.map(|filter| match filter.rule {
             Rule::Any(_) => format!("({filter})"),
             _ => filter.to_string(),
         });
-        let [left, right] = &texts;
-        let sign = if left.is_empty() || right.is_empty() { "" } else { " && " };
-        let rule = Rule::All(vec![self.rule.clone(), other.rule.clone()]);
-        Self { text: format!("{left}{sign}{right}"), rule }
+        let text = texts.collect::<Vec<_>>().join(" && ");
+        Self { text, rule: Rule::All(both.map(|filter| filter.rule).into()) }
     }
 }
 
-impl<F> Filter<F> {
-    /// Whether every item passes because there is no condition.
-    pub fn is_empty(&self) -> bool {
-        self.text.is_empty()
-    }
-}
-
-impl<F: Field> Rule<F> {
-    fn holds(&self, item: &F::Item) -> bool {
+impl<T: Filtered> Rule<T> {
+    fn holds(&self, item: &T) -> bool {
         match self {
             Self::All(rules) => rules.iter().all(|rule| rule.holds(item)),
             Self::Any(rules) => rules.iter().any(|rule| rule.holds(item)),
             Self::Not(rule) => !rule.holds(item),
             Self::Number(field, compare, right) => {
-                matches!(field.value(item), Value::Number(Some(left)) if compare(&left, right))
+                item.number(field).is_some_and(|left| compare(&left, right))
             }
-            Self::Word(field, compare, right) => {
-                matches!(field.value(item), Value::Word(left) if compare(left, right))
-            }
-            Self::Property(field) => field.value(item) == Value::Property(true),
+            Self::Word(field, compare, right) => compare(item.word(field), right),
+            Self::Property(property) => item.has(property),
         }
     }
 
-    fn fields(&self) -> Vec<&F> {
+    fn numbers(&self) -> Vec<&T::Number> {
         match self {
-            Self::All(rules) | Self::Any(rules) => rules.iter().flat_map(Self::fields).collect(),
-            Self::Not(rule) => rule.fields(),
-            Self::Number(field, ..) | Self::Word(field, ..) | Self::Property(field) => vec![field],
+            Self::All(rules) | Self::Any(rules) => rules.iter().flat_map(Self::numbers).collect(),
+            Self::Not(rule) => rule.numbers(),
+            Self::Number(field, ..) => vec![field],
+            Self::Word(..) | Self::Property(_) => Vec::new(),
         }
     }
 }
 
-impl<F: Field> FromStr for Filter<F> {
+impl<T: Filtered> FromStr for Filter<T> {
     type Err = FilterError;
 
     fn from_str(text: &str) -> Result<Self, FilterError> {
@@ -154,7 +137,7 @@ impl<F: Field> FromStr for Filter<F> {
     }
 }
 
-impl<F: Field> TryFrom<String> for Filter<F> {
+impl<T: Filtered> TryFrom<String> for Filter<T> {
     type Error = FilterError;
 
     fn try_from(text: String) -> Result<Self, FilterError> {
@@ -163,20 +146,20 @@ impl<F: Field> TryFrom<String> for Filter<F> {
 }
 
 /// The filter that every item passes.
-impl<F> Default for Filter<F> {
+impl<T: Filtered> Default for Filter<T> {
     fn default() -> Self {
         Self { text: String::new(), rule: Rule::All(Vec::new()) }
     }
 }
 
-impl<F> PartialEq for Filter<F> {
+impl<T: Filtered> PartialEq for Filter<T> {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text
     }
 }
 
 /// Writes the text that the filter was parsed from.
-impl<F> Display for Filter<F> {
+impl<T: Filtered> Display for Filter<T> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(&self.text)
     }

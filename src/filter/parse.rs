@@ -1,14 +1,14 @@
 //! The recursive-descent parser of filters. The lowest precedence is that of ||, followed by &&, ! and
 //! parentheses.
 
-use super::{Field, FilterError, Kind, Rule};
+use super::{Field, FilterError, Filtered, Rule};
 use crate::near::did_you_mean;
 
 /// The largest depth of ! and parentheses; deeper nesting could overflow the stack.
 const MAX_DEPTH: usize = 64;
 
 /// An operator and the function that it stands for.
-type Operator<T> = (&'static str, fn(&T, &T) -> bool);
+type Operator<V> = (&'static str, fn(&V, &V) -> bool);
 
 /// The operators on numbers. Longer ones precede their prefixes.
 const OF_NUMBERS: &[Operator<f64>] = &[
@@ -26,7 +26,7 @@ fn contains(text: &str, part: &str) -> bool {
 }
 
 /// Parses the filter that is the end of `text`, from the byte `start` on.
-pub(super) fn rule<F: Field>(text: &str, start: usize) -> Result<Rule<F>, FilterError> {
+pub(super) fn rule<T: Filtered>(text: &str, start: usize) -> Result<Rule<T>, FilterError> {
     let mut parser = Parser { text, at: start, depth: 0 };
     let rule = parser.any()?;
     match parser.rest().is_empty() {
@@ -44,20 +44,20 @@ struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
-    fn any<F: Field>(&mut self) -> Result<Rule<F>, FilterError> {
+    fn any<T: Filtered>(&mut self) -> Result<Rule<T>, FilterError> {
         self.joined("||", Self::all, Rule::Any)
     }
 
-    fn all<F: Field>(&mut self) -> Result<Rule<F>, FilterError> {
+    fn all<T: Filtered>(&mut self) -> Result<Rule<T>, FilterError> {
         self.joined("&&", Self::one, Rule::All)
     }
 
-    fn joined<F: Field>(
+    fn joined<T: Filtered>(
         &mut self,
         sign: &str,
-        part: fn(&mut Self) -> Result<Rule<F>, FilterError>,
-        join: fn(Vec<Rule<F>>) -> Rule<F>,
-    ) -> Result<Rule<F>, FilterError> {
+        part: fn(&mut Self) -> Result<Rule<T>, FilterError>,
+        join: fn(Vec<Rule<T>>) -> Rule<T>,
+    ) -> Result<Rule<T>, FilterError> {
         let mut parts = vec![part(self)?];
         while self.takes(sign) {
             parts.push(part(self)?);
@@ -65,7 +65,7 @@ impl<'t> Parser<'t> {
         Ok(if parts.len() == 1 { parts.remove(0) } else { join(parts) })
     }
 
-    fn one<F: Field>(&mut self) -> Result<Rule<F>, FilterError> {
+    fn one<T: Filtered>(&mut self) -> Result<Rule<T>, FilterError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(self.misfit("at most 64 levels of ! and parentheses"));
@@ -83,33 +83,33 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses a comparison or a property.
-    fn plain<F: Field>(&mut self) -> Result<Rule<F>, FilterError> {
+    fn plain<T: Filtered>(&mut self) -> Result<Rule<T>, FilterError> {
         let end = self.rest().find(|c: char| !c.is_ascii_alphanumeric() && !"_:".contains(c));
         let name = &self.rest()[..end.unwrap_or(self.rest().len())];
-        let Some(field) = F::find(name) else {
-            let mut misfit = self.misfit(&format!("{}, ! or (", F::expected()));
-            misfit.found.extend(did_you_mean(name, F::names()).map(|it| format!(" ({it})")));
+        let Some(field) = T::field(name) else {
+            let mut misfit = self.misfit(&format!("{}, ! or (", T::expected()));
+            misfit.found.extend(did_you_mean(name, T::names()).map(|it| format!(" ({it})")));
             return Err(misfit);
         };
         self.at += name.len();
-        Ok(match field.kind() {
-            Kind::Property => Rule::Property(field),
-            Kind::Number => {
+        Ok(match field {
+            Field::Property(property) => Rule::Property(property),
+            Field::Number(field) => {
                 let compare = self.operator(OF_NUMBERS, "<, <=, >, >=, = or !=")?;
                 Rule::Number(field, compare, self.number()?)
             }
-            Kind::Word => {
+            Field::Word(field) => {
                 let compare = self.operator(OF_WORDS, "=, != or ~")?;
                 Rule::Word(field, compare, self.word()?.to_owned())
             }
         })
     }
 
-    fn operator<T: ?Sized>(
+    fn operator<V: ?Sized>(
         &mut self,
-        operators: &[Operator<T>],
+        operators: &[Operator<V>],
         allowed: &str,
-    ) -> Result<fn(&T, &T) -> bool, FilterError> {
+    ) -> Result<fn(&V, &V) -> bool, FilterError> {
         let taken = operators.iter().find(|(sign, _)| self.takes(sign));
         taken.map(|(_, compare)| *compare).ok_or_else(|| self.misfit(allowed))
     }

@@ -1,6 +1,5 @@
 use super::*;
 use crate::datasets::Matrix;
-use crate::datasets::fields::MatrixField;
 
 fn matrix() -> Matrix {
     Matrix {
@@ -11,7 +10,7 @@ fn matrix() -> Matrix {
     }
 }
 
-fn parse(text: &str) -> Result<Filter<MatrixField>, FilterError> {
+fn parse(text: &str) -> Result<Filter<Matrix>, FilterError> {
     text.parse()
 }
 

@@ -1,5 +1,6 @@
 //! Selections of rows, such as `merge where order = natural && num_nonzeros < 6e6`.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
 
@@ -7,7 +8,7 @@ use glob::{Pattern, PatternError};
 
 use super::column::Column;
 use super::lines::RecordedRow;
-use crate::filter::{Field, Filter, FilterError, Kind, Value};
+use crate::filter::{Field, Filter, FilterError, Filtered};
 
 /// Selects the rows of a method, or of several methods by a glob, that meet conditions.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
@@ -20,16 +21,7 @@ pub struct Select {
 }
 
 /// Conditions on rows: `precision = f64 && num_nonzeros < 6e6`. Every row meets the default.
-pub type Conditions = Filter<RowField>;
-
-/// A field of rows that conditions can use.
-#[derive(Clone, Debug)]
-pub enum RowField {
-    /// A column of numbers.
-    Number(Column),
-    /// A column of words.
-    Word(&'static str),
-}
+pub type Conditions = Filter<RecordedRow>;
 
 /// The reason why a text is not a valid selection.
 #[derive(Debug, thiserror::Error)]
@@ -54,9 +46,11 @@ impl Select {
 
     /// Returns the text of the selection with further conditions added.
     pub fn narrowed(&self, conditions: &Conditions) -> String {
-        let all = self.conditions.and(conditions);
         let method = self.method.as_str();
-        if all.is_empty() { method.to_owned() } else { format!("{method} where {all}") }
+        match self.conditions.and(conditions).to_string() {
+            all if all.is_empty() => method.to_owned(),
+            all => format!("{method} where {all}"),
+        }
     }
 
     /// Whether rows of the method of that name may be selected, whatever their parameters.
@@ -76,22 +70,14 @@ impl Select {
     }
 }
 
-impl Conditions {
-    /// Returns the columns whose numbers are compared.
-    pub fn columns(&self) -> impl Iterator<Item = &Column> {
-        self.fields().into_iter().filter_map(|field| match field {
-            RowField::Number(column) => Some(column),
-            RowField::Word(_) => None,
-        })
-    }
-}
+impl Filtered for RecordedRow {
+    type Number = Column;
+    type Word = &'static str;
+    type Property = Infallible;
 
-impl Field for RowField {
-    type Item = RecordedRow;
-
-    fn find(name: &str) -> Option<Self> {
-        let word = WORDS.iter().find(|word| **word == name).map(|word| Self::Word(word));
-        word.or_else(|| name.parse().ok().map(Self::Number))
+    fn field(name: &str) -> Option<Field<Self>> {
+        let word = WORDS.into_iter().find(|word| *word == name).map(Field::Word);
+        word.or_else(|| name.parse().ok().map(Field::Number))
     }
 
     fn names() -> impl Iterator<Item = &'static str> {
@@ -102,20 +88,20 @@ impl Field for RowField {
         "a column of docs/csv.md".into()
     }
 
-    fn kind(&self) -> Kind {
-        match self {
-            Self::Number(_) => Kind::Number,
-            Self::Word(_) => Kind::Word,
+    fn number(&self, column: &Column) -> Option<f64> {
+        column.of_line(self)
+    }
+
+    /// Returns the word in a column. A word that is unknown is empty.
+    fn word(&self, column: &&'static str) -> &str {
+        match *column {
+            "matrix" => self.matrix(),
+            column => self.cell(column).unwrap_or_default(),
         }
     }
 
-    /// Returns the number or the word in a row. A word that is unknown is empty.
-    fn value<'r>(&self, row: &'r RecordedRow) -> Value<'r> {
-        match self {
-            Self::Number(column) => Value::Number(column.of_line(row)),
-            Self::Word("matrix") => Value::Word(row.matrix()),
-            Self::Word(column) => Value::Word(row.cell(column).unwrap_or_default()),
-        }
+    fn has(&self, property: &Infallible) -> bool {
+        match *property {}
     }
 }
 

@@ -6,7 +6,8 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::cli::args::{seconds, whole_from};
-use crate::datasets::fields::{FORMS, MatrixField};
+use crate::datasets::Matrix;
+use crate::datasets::fields::FORMS;
 use crate::fetch::address::Site;
 use crate::fetch::folder::DATA;
 use crate::filter::Filter;
@@ -25,7 +26,7 @@ pub struct FetchArgs {
     #[arg(long, value_name = "EXPR",
               long_help = format!("Select only matrices of the named sets, or of the whole collection, that pass \
               a filter such as 'nnz<1e7 && kind~circuit'. A filter consists of {FORMS}"))]
-    pub filter: Option<Filter<MatrixField>>,
+    pub filter: Option<Filter<Matrix>>,
     /// A file that defines further matrices and sets, in the format of the project's datasets.toml
     #[arg(long, value_name = "FILE")]
     pub datasets: Option<PathBuf>,
