@@ -8,6 +8,7 @@
 //! | [`scalar`] | the two precisions | – |
 //! | [`cache`] | files that only save time | – |
 //! | [`near`] | suggestions for mistyped words | – |
+//! | [`filter`] | the language of filters, which select matrices and recorded rows | near |
 //! | [`team`] | pinned threads with a cheap fork and join | – |
 //! | [`terminal`] | escapes the control characters of text from files before it is printed | – |
 //! | [`simd`] | vector instructions chosen at run time | – |
@@ -23,9 +24,9 @@
 //! | [`mod@bench`] | plans and executes the measurements; a result for every method | device, matrix, memory, method, profile, simd, system, team, verify |
 //! | [`record`] | the row, its CSV, JSON and text, the facts of a run | bench (results), cache, device, matrix, method, methods, system, terminal |
 //! | `mpi` | one product on many processes, behind the feature `mpi`: partition, product, measurement | bench, device, matrix, method, methods, record, simd, verify |
-//! | [`report`] | recorded rows as tables and charts, and the comparison of two files | bench, cache, matrix, memory, method, methods, near, record |
+//! | [`report`] | recorded rows as tables and charts, and the comparison of two files | bench, cache, filter, matrix, memory, method, methods, near, record |
 //! | [`papers`] | the experiments of the papers: what is measured, shown and claimed | bench, device, matrix, method, methods, near, record, report |
-//! | [`datasets`] | the matrix collection: facts of its matrices, named sets, filters | near |
+//! | [`datasets`] | the matrix collection: facts of its matrices, named sets | filter |
 //! | [`fetch`] | downloads matrices of the collection | cache, datasets, matrix |
 //! | [`cli`] | one file per verb | all others but library and verify |
 //!
@@ -42,6 +43,7 @@ pub mod cli;
 pub mod datasets;
 pub mod device;
 pub mod fetch;
+pub mod filter;
 pub mod library;
 pub mod matrix;
 pub mod memory;

@@ -31,7 +31,7 @@ pub struct CompareArgs {
     #[arg(value_name = "B.csv")]
     pub b: PathBuf,
     /// Compare only methods with these names or patterns, separated by commas, optionally with conditions:
-    /// 'merge,mkl*', '* where cache = hot and num_nonzeros > 1e6'
+    /// 'merge,mkl*', '* where cache = hot && num_nonzeros > 1e6'
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub methods: Vec<Select>,
     /// Exit with status 1 if a row that is ok in A is not ok in B, or if the mean of a method or of all methods

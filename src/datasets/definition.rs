@@ -9,7 +9,6 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
-use super::filter::Filter;
 use super::{Datasets, DatasetsError, Matrices, Matrix, Set, is_id};
 
 /// A member of a set: the id of a matrix and the facts that the source of the set prints about it.
@@ -206,7 +205,9 @@ impl Place<'_> {
         let matrices = match (table.members, table.filter) {
             (Some(members), None) => Matrices::Members(self.members(name, members, known)?),
             (None, Some(filter)) => {
-                let parsed = Filter::parse(filter.get_ref())
+                let parsed = filter
+                    .get_ref()
+                    .parse()
                     .map_err(|error| self.wrong(filter.span(), format!("set {name}: {error}")))?;
                 Matrices::Filter(parsed)
             }

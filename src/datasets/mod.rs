@@ -1,15 +1,16 @@
-//! The known matrices: facts about matrices of the collection, named sets of them, and filters. This module
-//! does not access the network or read matrices.
+//! The known matrices: facts about matrices of the collection, and named sets of them. This module does
+//! not access the network or read matrices.
 
 mod definition;
-pub mod filter;
+pub mod fields;
 pub mod index;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub use definition::Member;
-use filter::Filter;
+
+use crate::filter::Filter;
 
 /// The estimated number of bytes of an archive per stored entry without a value (2.4 to 4.6 in 17 files).
 pub const ARCHIVE_BYTES_PER_POSITION: f64 = 2.9;
@@ -179,7 +180,7 @@ pub enum Matrices {
     /// A list of matrices in this order.
     Members(Vec<Member>),
     /// All matrices that pass a filter.
-    Filter(Filter),
+    Filter(Filter<Matrix>),
 }
 
 /// The matrices and sets of the built-in datasets and of the user's file.

@@ -60,7 +60,7 @@ pub struct Judgement {
 /// too short to judge by.
 pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool) -> Judgement {
     let lines: Vec<&RecordedRow> =
-        lines.iter().filter(|line| claim.conditions.meet(line)).collect();
+        lines.iter().filter(|line| claim.conditions.passes(line)).collect();
     let lines = of_one_model(&lines, claim.gpu.as_ref().or(gpus.first()));
     let Measured { number, lines: used } = measure(&claim.measured, &lines, 1.0);
     let model = Model::of(&used);
@@ -141,7 +141,7 @@ fn measure<'a>(quantity: &Quantity, lines: &[&'a RecordedRow], slower: f64) -> M
         }
         Quantity::Share { of, meets } => {
             let right = lines.iter().copied().filter(|line| line.is_ok() && of.meets(line));
-            let met = right.map(|line| (line, f64::from(u8::from(meets.meet(line)))));
+            let met = right.map(|line| (line, f64::from(u8::from(meets.passes(line)))));
             share(met.collect(), |met| met > 0.5)
         }
     }

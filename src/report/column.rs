@@ -143,6 +143,11 @@ impl Column {
         RATES.contains(name) || TIMES.contains(name)
     }
 
+    /// Returns the names of all columns except `gen:KEY`.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        KNOWN.iter().map(|known| known.0)
+    }
+
     fn known(&self) -> &'static Known {
         KNOWN.iter().find(|known| known.0 == self.0).expect("checked when it was parsed")
     }
@@ -204,19 +209,14 @@ impl Column {
     }
 }
 
-/// Returns the error message about a column that is neither in [`KNOWN`] nor in `others`.
-pub(super) fn unknown(name: &str, others: &[&'static str]) -> String {
-    let names = KNOWN.iter().map(|known| known.0).chain(others.iter().copied());
-    format!("there is no column '{name}'{}", hint(name, names, WHOLE))
-}
-
 impl FromStr for Column {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
         let known = name.starts_with("gen:") || KNOWN.iter().any(|known| known.0 == name);
         let column = known.then(|| Self(name.to_owned()));
-        column.ok_or_else(|| unknown(name, &[]))
+        let unknown = || format!("there is no column '{name}'{}", hint(name, Self::names(), WHOLE));
+        column.ok_or_else(unknown)
     }
 }
 

@@ -1,12 +1,14 @@
-//! Selections of rows, such as `merge where order = natural and num_nonzeros < 6e6`.
+//! Selections of rows, such as `merge where order = natural && num_nonzeros < 6e6`.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
 
-use glob::Pattern;
+use glob::{Pattern, PatternError};
 
-use super::column::{Column, unknown};
+use super::column::Column;
 use super::lines::RecordedRow;
+use crate::filter::{Field, Filter, FilterError, Filtered};
 
 /// Selects the rows of a method, or of several methods by a glob, that meet conditions.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
@@ -18,35 +20,18 @@ pub struct Select {
     conditions: Conditions,
 }
 
-/// Conditions that a row must all meet: `precision = f64 and num_nonzeros < 6e6`. Every row meets an empty list.
-#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
-#[serde(try_from = "String")]
-pub struct Conditions(Vec<Condition>);
+/// Conditions on rows: `precision = f64 && num_nonzeros < 6e6`. Every row meets the default.
+pub type Conditions = Filter<RecordedRow>;
 
-#[derive(Clone, Debug, PartialEq)]
-struct Condition {
-    left: Left,
-    comparison: Comparison,
-    right: String,
-}
-
-/// The left side of a condition.
-#[derive(Clone, Debug, PartialEq)]
-enum Left {
-    /// A column of numbers, compared with a number.
-    Number(Column),
-    /// A column of words, compared with a word.
-    Word(String),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Comparison {
-    Equal,
-    NotEqual,
-    Less,
-    AtMost,
-    Greater,
-    AtLeast,
+/// The reason why a text is not a valid selection.
+#[derive(Debug, thiserror::Error)]
+pub enum SelectError {
+    /// The glob is invalid.
+    #[error("'{0}': {1}")]
+    Method(String, PatternError),
+    /// The conditions are invalid.
+    #[error(transparent)]
+    Conditions(#[from] FilterError),
 }
 
 /// The columns of words. `matrix` is the file name without folder and extension.
@@ -56,14 +41,16 @@ const WORDS: [&str; 9] =
 impl Select {
     /// Whether a row is selected.
     pub fn meets(&self, line: &RecordedRow) -> bool {
-        self.names(line.method()) && self.conditions.meet(line)
+        self.names(line.method()) && self.conditions.passes(line)
     }
 
     /// Returns the text of the selection with further conditions added.
     pub fn narrowed(&self, conditions: &Conditions) -> String {
-        let all = self.conditions.and(conditions);
         let method = self.method.as_str();
-        if all.is_empty() { method.to_owned() } else { format!("{method} where {all}") }
+        match self.conditions.and(conditions).to_string() {
+            all if all.is_empty() => method.to_owned(),
+            all => format!("{method} where {all}"),
+        }
     }
 
     /// Whether rows of the method of that name may be selected, whatever their parameters.
@@ -83,155 +70,61 @@ impl Select {
     }
 }
 
-impl Conditions {
-    /// Whether a row meets all conditions.
-    pub fn meet(&self, line: &RecordedRow) -> bool {
-        self.0.iter().all(|condition| condition.meets(line))
+impl Filtered for RecordedRow {
+    type Number = Column;
+    type Word = &'static str;
+    type Property = Infallible;
+
+    fn field(name: &str) -> Option<Field<Self>> {
+        let word = WORDS.into_iter().find(|word| *word == name).map(Field::Word);
+        word.or_else(|| name.parse().ok().map(Field::Number))
     }
 
-    /// Returns the conditions of both lists.
-    pub fn and(&self, other: &Self) -> Self {
-        Self([&self.0[..], &other.0].concat())
+    fn names() -> impl Iterator<Item = &'static str> {
+        Column::names().chain(WORDS)
     }
 
-    /// Returns the columns whose numbers are compared.
-    pub fn columns(&self) -> impl Iterator<Item = &Column> {
-        self.0.iter().filter_map(|condition| match &condition.left {
-            Left::Number(column) => Some(column),
-            Left::Word(_) => None,
-        })
+    fn expected() -> String {
+        "a column of docs/csv.md".into()
     }
 
-    /// Whether there are no conditions, so that all rows meet them.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    fn number(&self, column: &Column) -> Option<f64> {
+        column.of_line(self)
     }
-}
 
-impl Condition {
-    /// Whether a row meets the condition. An unknown number never does.
-    fn meets(&self, line: &RecordedRow) -> bool {
-        match &self.left {
-            Left::Number(column) => {
-                let right: f64 = self.right.parse().expect("checked when it was parsed");
-                let left = column.of_line(line);
-                left.is_some_and(|left| match self.comparison {
-                    Comparison::Equal => left == right,
-                    Comparison::NotEqual => left != right,
-                    Comparison::Less => left < right,
-                    Comparison::AtMost => left <= right,
-                    Comparison::Greater => left > right,
-                    Comparison::AtLeast => left >= right,
-                })
-            }
-            Left::Word(column) => {
-                let left = match &column[..] {
-                    "matrix" => Some(line.matrix()),
-                    column => line.cell(column),
-                };
-                let equal = left.unwrap_or_default() == self.right;
-                equal == (self.comparison == Comparison::Equal)
-            }
+    /// Returns the word in a column. A word that is unknown is empty.
+    fn word(&self, column: &&'static str) -> &str {
+        match *column {
+            "matrix" => self.matrix(),
+            column => self.cell(column).unwrap_or_default(),
         }
+    }
+
+    fn has(&self, property: &Infallible) -> bool {
+        match *property {}
     }
 }
 
 impl FromStr for Select {
-    type Err = String;
+    type Err = SelectError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (method, conditions) = text.split_once(" where ").unwrap_or((text, ""));
-        let pattern = Pattern::new(method.trim()).map_err(|error| format!("'{text}': {error}"))?;
-        Ok(Self { text: text.to_owned(), method: pattern, conditions: conditions.parse()? })
-    }
-}
-
-impl FromStr for Conditions {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.split(" and ").map(str::trim).filter(|part| !part.is_empty());
-        Ok(Self(parts.map(str::parse).collect::<Result<_, _>>()?))
-    }
-}
-
-impl FromStr for Condition {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let words: Vec<_> = text.split_whitespace().collect();
-        let [left, comparison, right] = words[..] else {
-            return Err(format!(
-                "the condition '{text}' must have the form COLUMN < VALUE, with spaces around the operator"
-            ));
+    fn from_str(text: &str) -> Result<Self, SelectError> {
+        const WHERE: &str = " where ";
+        let (method, conditions) = match text.find(WHERE) {
+            Some(at) => (&text[..at], Conditions::parse_end(text, at + WHERE.len())?),
+            None => (text, Conditions::default()),
         };
-        let comparison = match comparison {
-            "=" => Comparison::Equal,
-            "!=" => Comparison::NotEqual,
-            "<" => Comparison::Less,
-            "<=" => Comparison::AtMost,
-            ">" => Comparison::Greater,
-            ">=" => Comparison::AtLeast,
-            other => {
-                return Err(format!(
-                    "the condition '{text}': '{other}' is not one of =, !=, <, <=, > and >="
-                ));
-            }
-        };
-        let is_word = WORDS.contains(&left);
-        if is_word && !matches!(comparison, Comparison::Equal | Comparison::NotEqual) {
-            return Err(format!(
-                "the condition '{text}': the column {left} contains words, which can be compared only with = and !="
-            ));
-        }
-        let number = || left.parse().map(Left::Number).map_err(|_| unknown(left, &WORDS));
-        let left = if is_word { Left::Word(left.into()) } else { number()? };
-        if !is_word && right.parse::<f64>().is_err() {
-            return Err(format!("the condition '{text}': '{right}' is not a number"));
-        }
-        Ok(Self { left, comparison, right: right.to_owned() })
+        let method = Pattern::new(method.trim())
+            .map_err(|error| SelectError::Method(text.to_owned(), error))?;
+        Ok(Self { text: text.to_owned(), method, conditions })
     }
 }
 
 impl TryFrom<String> for Select {
-    type Error = String;
+    type Error = SelectError;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, SelectError> {
         text.parse()
-    }
-}
-
-impl TryFrom<String> for Conditions {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-/// Writes the conditions in the form in which they are parsed.
-impl fmt::Display for Conditions {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let conditions: Vec<_> = self.0.iter().map(Condition::to_string).collect();
-        f.write_str(&conditions.join(" and "))
-    }
-}
-
-impl fmt::Display for Condition {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let left = match &self.left {
-            Left::Number(column) => column.name(),
-            Left::Word(column) => column,
-        };
-        let comparison = match self.comparison {
-            Comparison::Equal => "=",
-            Comparison::NotEqual => "!=",
-            Comparison::Less => "<",
-            Comparison::AtMost => "<=",
-            Comparison::Greater => ">",
-            Comparison::AtLeast => ">=",
-        };
-        write!(f, "{left} {comparison} {}", self.right)
     }
 }
 
@@ -265,34 +158,35 @@ mod tests {
         assert!(meets("csr2:srs=96"));
         assert!(meets("csr2:*"));
         assert!(!meets("csr2"), "another choice of parameters");
-        assert!(meets("csr2* where num_nonzeros < 601 and order = band-k"));
+        assert!(meets("csr2* where num_nonzeros < 601 && order = band-k"));
         assert!(!meets("csr2* where num_nonzeros < 600"));
-        assert!(meets("csr2* where num_nonzeros <= 600 and variance >= 10"));
+        assert!(meets("csr2* where num_nonzeros <= 600 && variance >= 10"));
         assert!(!meets("csr2* where variance > 10"));
-        assert!(meets("* where matrix = cant and order != natural"));
+        assert!(meets("* where matrix = cant && order != natural"));
         assert!(!meets("* where gflops < 1e9"), "unknown");
         assert!(!meets("* where precision = f64"), "unknown");
     }
 
     #[test]
     fn errors_name_the_invalid_part() {
-        let error = |text: &str| text.parse::<Select>().unwrap_err();
-        assert!(
-            error("merge where nnz < 3").starts_with("there is no column 'nnz'; docs/csv.md lists")
-        );
-        let like = "there is no column 'cahce'; did you mean cache? docs/csv.md lists";
-        assert!(error("merge where cahce = hot").starts_with(like));
-        for (text, problem) in [
-            ("num_rows 3", " must have the form COLUMN < VALUE, with spaces around the operator"),
-            ("num_rows ~ 3", ": '~' is not one of =, !=, <, <=, > and >="),
-            ("num_rows < x", ": 'x' is not a number"),
+        for (conditions, column, problem) in [
+            ("nnz < 3", 13, "a column of docs/csv.md, ! or (, but found 'nnz'"),
             (
-                "order < rcm",
-                ": the column order contains words, which can be compared only with = and !=",
+                "cahce = hot",
+                13,
+                "a column of docs/csv.md, ! or (, but found 'cahce' (did you mean cache?)",
+            ),
+            ("num_rows 3", 22, "<, <=, >, >=, = or !=, but found '3'"),
+            ("order < rcm", 19, "=, != or ~, but found '<'"),
+            (
+                "order = rcm and num_rows < 3",
+                25,
+                "&& or ||, but found 'and' (write &&, or put a text with 'and' in quotes)",
             ),
         ] {
-            let message = error(&format!("merge where {text}"));
-            assert_eq!(message, format!("the condition '{text}'{problem}"));
+            let error = format!("merge where {conditions}").parse::<Select>().unwrap_err();
+            let expected = format!("filter, character {column}: expected {problem}");
+            assert_eq!(error.to_string(), expected);
         }
     }
 }

@@ -6,9 +6,11 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::cli::args::{seconds, whole_from};
-use crate::datasets::filter::{FORMS, Filter};
+use crate::datasets::Matrix;
+use crate::datasets::fields::FORMS;
 use crate::fetch::address::Site;
 use crate::fetch::folder::DATA;
+use crate::filter::Filter;
 use crate::memory::Size;
 
 #[derive(Debug, Args)]
@@ -21,10 +23,10 @@ pub struct FetchArgs {
     pub all: bool,
     /// Select only matrices of the named sets, or of the whole collection, that pass a filter such as
     /// 'nnz<1e7 && kind~circuit'
-    #[arg(long, value_name = "EXPR", value_parser = filter,
+    #[arg(long, value_name = "EXPR",
               long_help = format!("Select only matrices of the named sets, or of the whole collection, that pass \
               a filter such as 'nnz<1e7 && kind~circuit'. A filter consists of {FORMS}"))]
-    pub filter: Option<Filter>,
+    pub filter: Option<Filter<Matrix>>,
     /// A file that defines further matrices and sets, in the format of the project's datasets.toml
     #[arg(long, value_name = "FILE")]
     pub datasets: Option<PathBuf>,
@@ -71,10 +73,6 @@ pub struct FetchArgs {
     /// Print only errors to stderr
     #[arg(long, short)]
     pub quiet: bool,
-}
-
-fn filter(text: &str) -> Result<Filter, String> {
-    Filter::parse(text).map_err(|error| error.to_string())
 }
 
 fn positive_seconds(text: &str) -> Result<Duration, String> {

@@ -114,7 +114,7 @@ fn beyond_the_model(claim: &Claim) -> Option<&'static str> {
         Quantity::Correlation { between, .. } | Quantity::Farther { between, .. } => {
             between.iter().find_map(relative)
         }
-        Quantity::Share { meets, .. } => meets.columns().find_map(absolute),
+        Quantity::Share { meets, .. } => meets.numbers().into_iter().find_map(absolute),
     };
-    of_quantity.or_else(|| claim.conditions.columns().find_map(absolute))
+    of_quantity.or_else(|| claim.conditions.numbers().into_iter().find_map(absolute))
 }

@@ -116,7 +116,7 @@ fn missing_numbers_have_a_reason() {
     assert_eq!(why("unheard", ""), "no row of unheard");
     assert_eq!(why("gpu-merge:block=*", ""), "gpu-merge:block=* runs on a GPU");
     let large = why("ours where order != rcm", "where = 'num_nonzeros > 1e6'");
-    assert_eq!(large, "no row of ours where order != rcm and num_nonzeros > 1e6");
+    assert_eq!(large, "no row of ours where order != rcm && num_nonzeros > 1e6");
 }
 
 /// Returns the rows as if they came from a model.

@@ -81,7 +81,7 @@ fn of<'a>(
     pair: &[Column; 2],
 ) -> Correlation<'a> {
     let [x, y] = pair;
-    let numbers = series.numbers(x).into_iter().filter(|(line, _)| conditions.meet(line));
+    let numbers = series.numbers(x).into_iter().filter(|(line, _)| conditions.passes(line));
     let points = numbers.filter_map(|(line, x)| Some((x, y.of_line(line)?)));
     let points: Vec<_> = points.filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
     let name = join([part.to_owned(), format!("{} – {}", y.label(), x.label())], ": ");

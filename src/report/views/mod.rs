@@ -114,8 +114,8 @@ pub enum Spec {
 pub struct Part {
     /// The name in the table and the legend.
     pub name: String,
-    /// The conditions that its rows meet.
-    #[serde(rename = "where")]
+    /// The conditions that its rows meet; without any, all rows of the view.
+    #[serde(default, rename = "where")]
     pub conditions: Conditions,
 }
 
@@ -164,7 +164,7 @@ impl Spec {
         let (conditions, (of, over)) = (self.conditions(), self.named());
         let is_meant = |line: &&RecordedRow| {
             let selected = || of.iter().chain(&over).any(|select| select.meets(line));
-            conditions.meet(line) && (of.is_empty() || selected())
+            conditions.passes(line) && (of.is_empty() || selected())
         };
         recorded.lines.iter().copied().filter(is_meant).collect()
     }

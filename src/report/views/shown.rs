@@ -37,7 +37,7 @@ impl<'a> Shown<'a> {
         of: &[Select],
         along: &[&str],
     ) -> Self {
-        let met = lines.iter().copied().filter(|line| conditions.meet(line));
+        let met = lines.iter().copied().filter(|line| conditions.passes(line));
         let (measured, unmeasured): (Vec<_>, Vec<_>) =
             met.partition(|line| !line.method().is_empty());
         let first = |line: &RecordedRow| of.iter().position(|select| select.meets(line));
@@ -67,7 +67,7 @@ impl<'a> Shown<'a> {
         conditions: &Conditions,
         over: &Select,
     ) -> (Fastest<'a>, Vec<String>) {
-        let met: Vec<_> = lines.iter().copied().filter(|line| conditions.meet(line)).collect();
+        let met: Vec<_> = lines.iter().copied().filter(|line| conditions.passes(line)).collect();
         let times = matched::selected(&met, over);
         let known: BTreeSet<_> = times.keys().map(|key| key.0).collect();
         let matrices = self.matrices();

@@ -36,7 +36,7 @@ struct Swept<'a> {
 
 impl Sizes {
     pub(super) fn view(&self, lines: &[&RecordedRow]) -> View {
-        let met = lines.iter().copied().filter(|line| self.conditions.meet(line));
+        let met = lines.iter().copied().filter(|line| self.conditions.passes(line));
         let sized = met.filter_map(|line| Some((line, self.size(line)?)));
         let sized: Vec<_> = sized.collect();
         let lines: Vec<_> = sized.iter().map(|(line, _)| *line).collect();

@@ -43,7 +43,7 @@ impl Speedups {
             "min, max, mean: time of the method / time of {of}; above 1 {of} is faster"
         ));
         for (name, conditions) in parts(&self.conditions, &self.split) {
-            let met = shown.lines.iter().copied().filter(|line| conditions.meet(line)).collect();
+            let met = shown.lines.iter().copied().filter(|line| conditions.passes(line)).collect();
             let part = OfPart { kinds, of, name, lines: met, over: &self.over };
             rows.extend(part.rows());
             let on_choices = all.iter().filter_map(|select| note_on_choice(&part.lines, select));

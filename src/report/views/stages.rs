@@ -75,7 +75,7 @@ impl Stages {
         };
         let products = grouped(rows.iter().copied(), key).into_iter();
         let products = products.map(|(_, stages)| (line(stages[0]), stages));
-        let met = products.filter(|(line, _)| self.conditions.meet(line));
+        let met = products.filter(|(line, _)| self.conditions.passes(line));
         let place = |line: &RecordedRow| self.of.iter().position(|select| select.meets(line));
         let met = met.filter(|(line, _)| self.of.is_empty() || place(line).is_some());
         let mut met: Vec<_> = met.collect();

@@ -113,7 +113,7 @@ fn parts_have_a_note_if_they_contain_several_rows_per_matrix() {
     let choice = "x: on each matrix the fastest of x 1 thread, x 2 threads";
     let one = "{ name = 'one', where = 'threads = 1' }";
     assert!(!notes(one).contains("fastest of"), "{}", notes(one));
-    let all = format!("{one}, {{ name = 'all', where = '' }}, {{ name = 'again', where = '' }}");
+    let all = format!("{one}, {{ name = 'all' }}, {{ name = 'again' }}");
     assert_eq!(notes(&all).matches(choice).count(), 1, "{}", notes(&all));
 }
 

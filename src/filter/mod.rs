@@ -1,0 +1,169 @@
+//! Filters: conditions on items, as in `nnz < 1e7 && (kind ~ circuit || !square)`. The same language selects matrices
+//! and recorded rows.
+
+mod parse;
+
+use std::fmt::{self, Debug, Display};
+use std::str::FromStr;
+
+use serde::Deserialize;
+
+/// An item that filters can select by its fields.
+pub trait Filtered: Clone + Debug {
+    /// Identifies a field that is a number.
+    type Number: Clone + Debug;
+    /// Identifies a field that is a text.
+    type Word: Clone + Debug;
+    /// Identifies a property that an item has or does not have.
+    type Property: Clone + Debug;
+
+    /// Returns the field of that name.
+    fn field(name: &str) -> Option<Field<Self>>;
+
+    /// Returns the names of all fields.
+    fn names() -> impl Iterator<Item = &'static str>;
+
+    /// Describes the valid names, for messages.
+    fn expected() -> String;
+
+    /// Returns a number, or `None` if it is unknown.
+    fn number(&self, field: &Self::Number) -> Option<f64>;
+
+    /// Returns a text.
+    fn word(&self, field: &Self::Word) -> &str;
+
+    /// Whether the item has a property.
+    fn has(&self, property: &Self::Property) -> bool;
+}
+
+/// A field of items of the type `T`.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)] // explained at the types of the trait
+pub enum Field<T: Filtered> {
+    Number(T::Number),
+    Word(T::Word),
+    Property(T::Property),
+}
+
+/// A condition on items of the type `T`. Filters with the same text are equal.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "String", bound = "")]
+pub struct Filter<T: Filtered> {
+    text: String,
+    rule: Rule<T>,
+}
+
+#[derive(Clone, Debug)]
+enum Rule<T: Filtered> {
+    All(Vec<Self>),
+    Any(Vec<Self>),
+    Not(Box<Self>),
+    Number(T::Number, fn(&f64, &f64) -> bool, f64),
+    Word(T::Word, fn(&str, &str) -> bool, String),
+    Property(T::Property),
+}
+
+/// The reason why a text is not a valid filter, and the position.
+#[derive(Debug, PartialEq, thiserror::Error)]
+#[error("filter, character {column}: expected {allowed}, but found {found}")]
+pub struct FilterError {
+    /// The position in characters, from 1.
+    column: usize,
+    found: String,
+    allowed: String,
+}
+
+impl<T: Filtered> Filter<T> {
+    /// Parses the filter that is the end of `text`, from the byte `start` on.
+    ///
+    /// # Errors
+    /// Returns the position in `text` of the first invalid word, and the words that are valid there.
+    pub fn parse_end(text: &str, start: usize) -> Result<Self, FilterError> {
+        Ok(Self { text: text[start..].trim().to_owned(), rule: parse::rule(text, start)? })
+    }
+
+    /// Returns whether an item meets the condition. A comparison with an unknown number is false.
+    pub fn passes(&self, item: &T) -> bool {
+        self.rule.holds(item)
+    }
+
+    /// Returns the fields whose numbers are compared.
+    pub fn numbers(&self) -> Vec<&T::Number> {
+        self.rule.numbers()
+    }
+
+    /// Returns the filter that is passed by the items that pass both filters.
+    pub fn and(&self, other: &Self) -> Self {
+        let both = [self, other].map(Clone::clone);
+        let texts = both.iter().filter(|filter| !filter.text.is_empty());
+        let texts = texts.map(|filter| match filter.rule {
+            Rule::Any(_) => format!("({filter})"),
+            _ => filter.to_string(),
+        });
+        let text = texts.collect::<Vec<_>>().join(" && ");
+        Self { text, rule: Rule::All(both.map(|filter| filter.rule).into()) }
+    }
+}
+
+impl<T: Filtered> Rule<T> {
+    fn holds(&self, item: &T) -> bool {
+        match self {
+            Self::All(rules) => rules.iter().all(|rule| rule.holds(item)),
+            Self::Any(rules) => rules.iter().any(|rule| rule.holds(item)),
+            Self::Not(rule) => !rule.holds(item),
+            Self::Number(field, compare, right) => {
+                item.number(field).is_some_and(|left| compare(&left, right))
+            }
+            Self::Word(field, compare, right) => compare(item.word(field), right),
+            Self::Property(property) => item.has(property),
+        }
+    }
+
+    fn numbers(&self) -> Vec<&T::Number> {
+        match self {
+            Self::All(rules) | Self::Any(rules) => rules.iter().flat_map(Self::numbers).collect(),
+            Self::Not(rule) => rule.numbers(),
+            Self::Number(field, ..) => vec![field],
+            Self::Word(..) | Self::Property(_) => Vec::new(),
+        }
+    }
+}
+
+impl<T: Filtered> FromStr for Filter<T> {
+    type Err = FilterError;
+
+    fn from_str(text: &str) -> Result<Self, FilterError> {
+        Self::parse_end(text, 0)
+    }
+}
+
+impl<T: Filtered> TryFrom<String> for Filter<T> {
+    type Error = FilterError;
+
+    fn try_from(text: String) -> Result<Self, FilterError> {
+        text.parse()
+    }
+}
+
+/// The filter that every item passes.
+impl<T: Filtered> Default for Filter<T> {
+    fn default() -> Self {
+        Self { text: String::new(), rule: Rule::All(Vec::new()) }
+    }
+}
+
+impl<T: Filtered> PartialEq for Filter<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+/// Writes the text that the filter was parsed from.
+impl<T: Filtered> Display for Filter<T> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests;
