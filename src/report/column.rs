@@ -1,4 +1,4 @@
-//! Numeric columns of rows, including numbers that are computed from several columns, and their names on axes.
+//! The numbers of rows: numeric columns, and numbers that are computed from several columns.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,6 +9,8 @@ use super::lines::RecordedRow;
 use super::table::Cell;
 use crate::bench::metrics::compulsory_bytes;
 use crate::near::hint;
+use crate::record::column::{Axis, ColumnInfo, Kind, Measure, SETUP, Value};
+use crate::record::row::Row;
 
 /// The name of a number that rows have: a column of the file, a number that follows from several columns, or
 /// `gen:KEY`, a number from the generator's specification.
@@ -16,86 +18,93 @@ use crate::near::hint;
 #[serde(try_from = "String")]
 pub struct Column(String);
 
-/// A column name, the label of its axis with the unit, and whether that axis is logarithmic.
-type Known = (&'static str, &'static str, bool);
+/// A number that is computed from a row, with what is known about it.
+pub type Derived = (ColumnInfo, fn(&RecordedRow) -> Option<f64>);
 
-/// All columns except `gen:KEY`.
-const KNOWN: &[Known] = &[
-    ("num_rows", "rows", true),
-    ("num_cols", "columns", true),
-    ("num_nonzeros", "nonzeros", true),
-    ("row_length_mean", "nonzeros per row", true),
-    ("row_length_std_dev", "standard deviation of row lengths", true),
-    ("row_length_variation", "variation of row lengths", true),
-    ("row_length_skewness", "skewness of row lengths", false),
-    ("max_row_length", "longest row", true),
-    ("empty_rows", "empty rows", false),
-    ("variance", "variance of row lengths", true),
-    ("pattern_symmetry", "pattern symmetry", false),
-    ("setup_ms", "setup (ms)", true),
-    ("avg_spmv_ms", "mean time per product (ms)", true),
-    ("min_ms", "minimum time per product (ms)", true),
-    ("median_ms", "median time per product (ms)", true),
-    ("max_ms", "maximum time per product (ms)", true),
-    ("order_ms", "time of ordering (ms)", true),
-    ("gflops", "GFLOP/s", false),
-    ("effective_GBs", "effective GB/s", false),
-    ("compulsory_GBs", "compulsory GB/s", false),
-    ("percent_of_peak", "% of peak bandwidth, as CSR", false),
-    ("required_percent_of_peak", "% of peak bandwidth", false),
-    ("required_bytes", "bytes of a product", true),
-    ("distinct_values", "distinct values", true),
-    ("uncertainty", "half the 95 % interval (%)", true),
-    ("extra_bytes", "bytes beyond CSR", true),
-    ("break_even", "products until the setup has paid off", true),
-    ("error_ratio", "error / bound", true),
-    ("threads", "threads", false),
-    ("occupancy", "occupancy", false),
-    ("distinct_results", "bitwise different results", false),
-    ("achieved_occupancy", "achieved occupancy (%)", false),
-    ("warp_execution_efficiency", "warp execution efficiency (%)", false),
-    ("global_load_efficiency", "global load efficiency (%)", false),
-    ("memory_bytes", "bytes read from memory and written to it", true),
-    ("published_ms", "published time (ms)", true),
-    ("waited_ms", "modelled time with launching and waiting (ms)", true),
-    ("published_ratio", "modelled / published time", true),
-    ("published_error", "error against the published time (%)", false),
-    ("setup_products", "setup (products of the same method)", true),
-    ("ns_per_nonzero", "time per nonzero (ns)", true),
-    ("extra_bytes_per_nonzero", "bytes beyond CSR per nonzero", true),
-    ("intensity", "FLOP per compulsory byte", true),
-    ("empty_percent", "empty rows (%)", false),
+/// The numbers that conditions and experiments can use in addition to the columns of rows.
+pub const DERIVED: &[Derived] = &[
+    (
+        derived("uncertainty", "Half the 95 % interval, in percent of the median.")
+            .log("half the 95 % interval (%)")
+            .not_modelled("noise: it has none"),
+        |line| line.row.uncertainty(),
+    ),
+    (
+        derived("setup_products", "The setup in products of the same method.")
+            .log("setup (products of the same method)")
+            .not_modelled(SETUP),
+        |line| Some(line.row.setup_ms? / line.row.typical_ms()?),
+    ),
+    (
+        derived("ns_per_nonzero", "The time per nonzero, in nanoseconds.")
+            .time("time per nonzero (ns)"),
+        |line| per_nonzero(line, 1e6 * line.row.typical_ms()?),
+    ),
+    (
+        derived("extra_bytes_per_nonzero", "`extra_bytes` / nonzeros.")
+            .log("bytes beyond CSR per nonzero"),
+        |line| per_nonzero(line, line.row.extra_bytes? as f64),
+    ),
+    (
+        derived("intensity", "The floating-point operations per byte of `compulsory_GBs`.")
+            .log("FLOP per compulsory byte"),
+        intensity,
+    ),
+    (
+        derived("empty_percent", "The empty rows, in percent of all rows.")
+            .linear("empty rows (%)"),
+        |line| Some(100.0 * line.row.empty_rows? as f64 / line.row.num_rows? as f64),
+    ),
+    (
+        derived("published_ms", "In experiments with published times: the published time.")
+            .log("published time (ms)"),
+        |line| line.added.published_ms,
+    ),
+    (
+        derived("waited_ms", "The median plus the published time's `waiting_ms`.")
+            .time("modelled time with launching and waiting (ms)"),
+        waited_ms,
+    ),
+    (
+        derived("published_ratio", "`waited_ms` / `published_ms`.")
+            .log("modelled / published time"),
+        published_ratio,
+    ),
+    (
+        derived("published_error", "The error of `waited_ms` against `published_ms`, in percent.")
+            .linear("error against the published time (%)"),
+        |line| Some(100.0 * (published_ratio(line)? - 1.0).abs()),
+    ),
 ];
+
+const fn derived(name: &'static str, meaning: &'static str) -> ColumnInfo {
+    ColumnInfo::of::<Option<f64>>(name, meaning)
+}
+
+fn per_nonzero(line: &RecordedRow, number: f64) -> Option<f64> {
+    let nonzeros = line.row.num_nonzeros.filter(|&nonzeros| nonzeros > 0)?;
+    Some(number / nonzeros as f64)
+}
+
+fn intensity(line: &RecordedRow) -> Option<f64> {
+    let [rows, cols, nonzeros] = line.row.sizes()?;
+    let bytes = compulsory_bytes(rows, cols, nonzeros, line.row.precision?);
+    Some(2.0 * nonzeros as f64 / bytes as f64)
+}
+
+fn waited_ms(line: &RecordedRow) -> Option<f64> {
+    Some(line.row.typical_ms()? + line.added.waiting_ms?)
+}
+
+fn published_ratio(line: &RecordedRow) -> Option<f64> {
+    Some(waited_ms(line)? / line.added.published_ms?)
+}
+
+/// The beginning of the name of a number from the generator's specification.
+const GENERATOR: &str = "gen:";
 
 /// The end of the message about an unknown column.
 const WHOLE: &str = "docs/csv.md lists the columns";
-
-/// The columns whose numbers are integers.
-const COUNTS: &[&str] = &[
-    "num_rows",
-    "num_cols",
-    "num_nonzeros",
-    "max_row_length",
-    "empty_rows",
-    "extra_bytes",
-    "required_bytes",
-    "memory_bytes",
-    "distinct_values",
-    "threads",
-    "distinct_results",
-];
-
-/// The rates: columns that are inversely proportional to the time of a product.
-const RATES: &[&str] =
-    &["gflops", "effective_GBs", "compulsory_GBs", "percent_of_peak", "required_percent_of_peak"];
-
-/// The columns that contain the time of a product.
-const TIMES: &[&str] =
-    &["avg_spmv_ms", "min_ms", "median_ms", "max_ms", "waited_ms", "ns_per_nonzero"];
-
-/// The columns, in addition to the rates, where a greater number is better.
-const MORE_IS_BETTER: &[&str] =
-    &["occupancy", "achieved_occupancy", "warp_execution_efficiency", "global_load_efficiency"];
 
 impl Column {
     /// Returns the column of that name. Panics if there is no such column.
@@ -110,15 +119,12 @@ impl Column {
 
     /// Returns the label of an axis that shows the column, with its unit.
     pub fn label(&self) -> &str {
-        match self.0.strip_prefix("gen:") {
-            Some(key) => key,
-            None => self.known().1,
-        }
+        self.axis().map_or(&self.0[GENERATOR.len()..], |axis| axis.label)
     }
 
     /// Whether an axis of this column is logarithmic.
     pub fn is_log(&self) -> bool {
-        self.0.starts_with("gen:") || self.known().2
+        self.axis().is_none_or(|axis| axis.is_log)
     }
 
     /// Returns a number of this column as a table cell.
@@ -128,61 +134,52 @@ impl Column {
 
     /// Whether the numbers of this column are integers.
     pub fn is_count(&self) -> bool {
-        COUNTS.contains(&&self.0[..])
+        self.info().is_some_and(|info| info.kind == Kind::Count)
     }
 
     /// Whether a greater number is better.
     pub fn more_is_better(&self) -> bool {
-        let name = &&self.0[..];
-        RATES.contains(name) || MORE_IS_BETTER.contains(name)
+        matches!(self.measure(), Measure::Rate | Measure::Efficiency)
     }
 
     /// Whether the column is the time of a product or a rate that follows from it.
     pub fn is_timed(&self) -> bool {
-        let name = &&self.0[..];
-        RATES.contains(name) || TIMES.contains(name)
+        matches!(self.measure(), Measure::Time | Measure::Rate)
     }
 
-    fn known(&self) -> &'static Known {
-        KNOWN.iter().find(|known| known.0 == self.0).expect("checked when it was parsed")
+    /// Returns the reason why modelled rows do not have this number, if they do not.
+    pub fn not_modelled(&self) -> Option<&'static str> {
+        self.info()?.not_modelled
+    }
+
+    /// Returns the facts about the column; `None` for a number of the generator's specification.
+    fn info(&self) -> Option<&'static ColumnInfo> {
+        numbers().find(|info| info.name == self.0)
+    }
+
+    fn axis(&self) -> Option<Axis> {
+        self.info()?.axis
+    }
+
+    fn measure(&self) -> Measure {
+        self.info().map_or(Measure::Other, |info| info.measure)
     }
 
     /// Returns the number in a row, or `None` if it is unknown. Rates are computed from the median time, like all
     /// numbers that are compared.
     pub fn of_line(&self, line: &RecordedRow) -> Option<f64> {
+        if let Some(key) = self.0.strip_prefix(GENERATOR) {
+            return line.generator(key)?.parse().ok();
+        }
+        if let Some((_, compute)) = DERIVED.iter().find(|(info, _)| info.name == self.0) {
+            return compute(line);
+        }
         let row = &line.row;
-        let per_nonzero = |number: f64| {
-            let nonzeros = row.num_nonzeros.filter(|&nonzeros| nonzeros > 0)?;
-            Some(number / nonzeros as f64)
-        };
-        match &self.0[..] {
-            "median_ms" => row.typical_ms(),
-            "gflops" => row.typical(row.gflops?),
-            "effective_GBs" => row.typical(row.effective_gbs?),
-            "compulsory_GBs" => row.typical(row.compulsory_gbs?),
-            "percent_of_peak" => row.typical(row.percent_of_peak?),
-            "required_percent_of_peak" => row.typical(row.required_percent_of_peak?),
-            "setup_products" => Some(row.setup_ms? / row.typical_ms()?),
-            "ns_per_nonzero" => per_nonzero(1e6 * row.typical_ms()?),
-            "extra_bytes_per_nonzero" => per_nonzero(row.extra_bytes? as f64),
-            "uncertainty" => row.uncertainty(),
-            "waited_ms" => Some(row.typical_ms()? + line.number("waiting_ms")?),
-            "published_ratio" => Some(
-                (row.typical_ms()? + line.number("waiting_ms")?) / line.number("published_ms")?,
-            ),
-            "published_error" => {
-                Some(100.0 * (Self::of("published_ratio").of_line(line)? - 1.0).abs())
-            }
-            "empty_percent" => Some(100.0 * row.empty_rows? as f64 / row.num_rows? as f64),
-            "intensity" => {
-                let (rows, cols, nonzeros) = (row.num_rows?, row.num_cols?, row.num_nonzeros?);
-                let bytes = compulsory_bytes(rows, cols, nonzeros, row.precision?);
-                Some(2.0 * nonzeros as f64 / bytes as f64)
-            }
-            name => match name.strip_prefix("gen:") {
-                Some(key) => line.generator(key)?.parse().ok(),
-                None => line.number(name),
-            },
+        let number = || row.value(&self.0).and_then(Value::number);
+        match self.measure() {
+            _ if self.0 == "median_ms" => row.typical_ms(),
+            Measure::Rate => row.typical(number()?),
+            _ => number(),
         }
     }
 
@@ -194,7 +191,7 @@ impl Column {
         let number = self.of_line(line)?;
         let ends = match &self.0[..] {
             "median_ms" => Some((low, high)),
-            name if RATES.contains(&name) && low > 0.0 => {
+            _ if self.measure() == Measure::Rate && low > 0.0 => {
                 let work = number * line.row.typical_ms()?;
                 Some((work / high, work / low))
             }
@@ -204,9 +201,20 @@ impl Column {
     }
 }
 
-/// Returns the error message about a column that is neither in [`KNOWN`] nor in `others`.
-pub(super) fn unknown(name: &str, others: &[&'static str]) -> String {
-    let names = KNOWN.iter().map(|known| known.0).chain(others.iter().copied());
+/// Returns the facts about all columns and derived numbers that are numbers with an axis.
+fn numbers() -> impl Iterator<Item = &'static ColumnInfo> {
+    let derived = DERIVED.iter().map(|(info, _)| info);
+    Row::COLUMNS.iter().chain(derived).filter(|info| info.axis.is_some())
+}
+
+/// Returns the names of the columns of words.
+pub(super) fn word_columns() -> impl Iterator<Item = &'static str> {
+    Row::COLUMNS.iter().filter(|info| info.is_word).map(|info| info.name)
+}
+
+/// Returns the error message about a column that is neither a number nor in `others`.
+pub(super) fn unknown(name: &str, others: impl Iterator<Item = &'static str>) -> String {
+    let names = numbers().map(|info| info.name).chain(others);
     format!("there is no column '{name}'{}", hint(name, names, WHOLE))
 }
 
@@ -214,9 +222,9 @@ impl FromStr for Column {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let known = name.starts_with("gen:") || KNOWN.iter().any(|known| known.0 == name);
+        let known = name.starts_with(GENERATOR) || numbers().any(|info| info.name == name);
         let column = known.then(|| Self(name.to_owned()));
-        column.ok_or_else(|| unknown(name, &[]))
+        column.ok_or_else(|| unknown(name, std::iter::empty()))
     }
 }
 

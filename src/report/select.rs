@@ -5,8 +5,9 @@ use std::str::FromStr;
 
 use glob::Pattern;
 
-use super::column::{Column, unknown};
+use super::column::{Column, unknown, word_columns};
 use super::lines::RecordedRow;
+use crate::record::column::Value;
 
 /// Selects the rows of a method, or of several methods by a glob, that meet conditions.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
@@ -49,9 +50,8 @@ enum Comparison {
     AtLeast,
 }
 
-/// The columns of words. `matrix` is the file name without folder and extension.
-const WORDS: [&str; 9] =
-    ["matrix", "precision", "device", "transpose", "cache", "order", "status", "kind", "bound_by"];
+/// The word that is no column: the file name without folder and extension.
+const MATRIX: &str = "matrix";
 
 impl Select {
     /// Whether a row is selected.
@@ -126,8 +126,8 @@ impl Condition {
             }
             Left::Word(column) => {
                 let left = match &column[..] {
-                    "matrix" => Some(line.matrix()),
-                    column => line.cell(column),
+                    MATRIX => Some(line.matrix()),
+                    column => line.row.value(column).and_then(Value::text),
                 };
                 let equal = left.unwrap_or_default() == self.right;
                 equal == (self.comparison == Comparison::Equal)
@@ -178,13 +178,14 @@ impl FromStr for Condition {
                 ));
             }
         };
-        let is_word = WORDS.contains(&left);
+        let word_columns = || word_columns().chain([MATRIX]);
+        let is_word = word_columns().any(|column| column == left);
         if is_word && !matches!(comparison, Comparison::Equal | Comparison::NotEqual) {
             return Err(format!(
                 "the condition '{text}': the column {left} contains words, which can be compared only with = and !="
             ));
         }
-        let number = || left.parse().map(Left::Number).map_err(|_| unknown(left, &WORDS));
+        let number = || left.parse().map(Left::Number).map_err(|_| unknown(left, word_columns()));
         let left = if is_word { Left::Word(left.into()) } else { number()? };
         if !is_word && right.parse::<f64>().is_err() {
             return Err(format!("the condition '{text}': '{right}' is not a number"));
