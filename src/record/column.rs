@@ -32,6 +32,8 @@ pub struct ColumnInfo {
 /// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
+    /// A name, which every row has.
+    Name,
     /// Any text.
     Text,
     /// A text that matches a regular expression.
@@ -179,7 +181,7 @@ pub trait ColumnType {
 }
 
 impl ColumnType for String {
-    const KIND: Kind = Kind::Text;
+    const KIND: Kind = Kind::Name;
 
     fn value(&self) -> Option<Value<'_>> {
         (!self.is_empty()).then_some(Value::Text(self))

@@ -39,6 +39,7 @@ fn guarded(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::row::Status;
     use super::*;
 
     #[test]
