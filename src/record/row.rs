@@ -1,18 +1,19 @@
 //! A row of results: one matrix × method × precision. External scripts rely on its columns.
 
 mod facts;
-mod new;
+mod measured;
+mod times;
 
 use serde::{Deserialize, Serialize};
 
 use super::column::{ColumnInfo, ColumnType, SETUP, Value, columns};
-use super::run::{RowKey, Timed};
+use super::run::RowKey;
 use crate::bench::plan::{CacheState, Values};
 use crate::matrix::order::Order;
 use crate::method::Device;
 use crate::scalar::Precision;
 pub use facts::{MatrixFacts, Shape, matrix_name};
-pub use new::Circumstances;
+pub use measured::Circumstances;
 
 /// The status of a method on a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -75,7 +76,7 @@ columns! {
         avg_spmv_ms: Option<f64> [time("mean time per product (ms)")],
         /// 2·nnz / `avg_spmv_ms`, in 10⁹ per second.
         gflops: Option<f64> [rate("GFLOP/s")],
-        /// merge-spmv's count of bytes / `avg_spmv_ms`, in 10⁹ per second: nnz·(2V + I) + rows·(I + V) bytes, with V
+        /// The bytes that merge-spmv counts / `avg_spmv_ms`, in 10⁹ per second: nnz·(2V + I) + rows·(I + V) bytes, with V
         /// bytes per value and I = 4 bytes per index; x is counted once per nonzero.
         #[serde(rename = "effective_GBs")]
         effective_gbs: Option<f64> [rate("effective GB/s")],
@@ -112,8 +113,8 @@ columns! {
         samples: Option<usize> [],
         /// The number of timed products.
         iterations: Option<usize> [],
-        /// nnz·(V + I) + (rows + 1)·I + (rows + cols)·V bytes, each array of CSR, x and y once, / `avg_spmv_ms`, in 10⁹
-        /// per second.
+        /// The bytes of each array of CSR, x and y once / `avg_spmv_ms`, in 10⁹ per second: nnz·(V + I) + (rows + 1)·I
+        /// + (rows + cols)·V bytes.
         #[serde(rename = "compulsory_GBs")]
         compulsory_gbs: Option<f64> [rate("compulsory GB/s")],
         /// `compulsory_GBs` in percent of the measured peak: the bytes are those of CSR, whatever the method stores.
@@ -212,40 +213,6 @@ impl Row {
     /// Returns the numbers of rows, columns and nonzeros of the matrix, if it was read.
     pub fn sizes(&self) -> Option<[usize; 3]> {
         Some([self.num_rows?, self.num_cols?, self.num_nonzeros?])
-    }
-
-    /// Returns the key of the row with its time.
-    pub fn timed(&self) -> Option<Timed> {
-        Some(Timed { cell: self.cell()?, median_ms: self.typical_ms() })
-    }
-
-    /// Returns the time of a product for comparisons, in milliseconds: the median over the samples, which is robust
-    /// against interruptions by other programs, or the mean in files without a median.
-    pub fn typical_ms(&self) -> Option<f64> {
-        self.median_ms.or(self.avg_spmv_ms)
-    }
-
-    /// Converts a rate of this row, which was computed from the mean time, to the rate for
-    /// [`typical_ms`](Self::typical_ms).
-    pub fn typical(&self, rate: f64) -> Option<f64> {
-        Some(rate * self.avg_spmv_ms? / self.typical_ms()?)
-    }
-
-    /// Returns GFLOP/s for [`typical_ms`](Self::typical_ms).
-    pub fn typical_gflops(&self) -> Option<f64> {
-        self.typical(self.gflops?)
-    }
-
-    /// Returns the 95 % confidence interval of the median, in milliseconds.
-    pub fn interval_ms(&self) -> Option<(f64, f64)> {
-        let (low, high) = (self.ci95_low_ms?, self.ci95_high_ms?);
-        (low.is_finite() && high.is_finite() && low <= high).then_some((low, high))
-    }
-
-    /// Returns half the width of the 95 % confidence interval, in percent of the median.
-    pub fn uncertainty(&self) -> Option<f64> {
-        let (low, high) = self.interval_ms()?;
-        Some(50.0 * (high - low) / self.typical_ms()?)
     }
 
     /// Returns whether the matrix has at most 256 different values, so that one byte can represent each; `None` in

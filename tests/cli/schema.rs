@@ -17,7 +17,7 @@ use spmv_bench::device::model::Model;
 use spmv_bench::record::column::{ColumnInfo, Kind};
 use spmv_bench::record::row::Row;
 use spmv_bench::record::run::{Bandwidth, DeviceBandwidth, RunRecord};
-use spmv_bench::report::column::DERIVED;
+use spmv_bench::report::derived::DERIVED;
 
 use super::env::run_on;
 use super::folder;
