@@ -4,7 +4,7 @@ mod value;
 
 pub use value::{ColumnType, Value};
 
-/// The facts about a column. Rows, JSON Schema, documents, reports and the judgement of claims use the same facts.
+/// The facts about a column. Rows, schemas, documents, reports and the judgement of claims use the same facts.
 #[derive(Clone, Copy, Debug)]
 pub struct ColumnInfo {
     /// The name in files, conditions and experiments.
@@ -17,13 +17,9 @@ pub struct ColumnInfo {
     pub min: Option<u32>,
     /// The largest possible number.
     pub max: Option<u32>,
-    /// Whether conditions can compare the column with a word.
-    pub is_word: bool,
-    /// The axis of the numbers; `None` if reports cannot use the column as a number.
-    pub axis: Option<Axis>,
-    /// What the numbers measure.
-    pub measure: Measure,
-    /// Why the column cannot be judged by modelled rows, if it cannot.
+    /// How conditions and reports use the column.
+    pub role: Role,
+    /// The reason why models do not provide the number, if they do not.
     pub not_modelled: Option<&'static str>,
 }
 
@@ -48,108 +44,82 @@ pub enum Kind {
     NumberOrInfinity,
 }
 
-/// The axis that shows the numbers of a column.
-#[derive(Clone, Copy, Debug)]
-pub struct Axis {
-    /// The label, with the unit.
-    pub label: &'static str,
-    /// Whether the axis is logarithmic.
-    pub is_log: bool,
-}
-
-/// What the numbers of a column measure.
+/// How conditions and reports use a column. Numbers have the label of their axis, with the unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
-    /// The time of a product.
-    Time,
-    /// A rate: it is inversely proportional to the time of a product, and a greater one is better.
-    Rate,
-    /// The use of a resource, of which more is better.
-    Efficiency,
-    /// Anything else.
-    Other,
+pub enum Role {
+    /// They do not use it.
+    Unused,
+    /// A word, which conditions compare.
+    Word,
+    /// A number on a linear axis.
+    Linear(&'static str),
+    /// A number on a logarithmic axis.
+    Log(&'static str),
+    /// The time of a product, on a logarithmic axis.
+    Time(&'static str),
+    /// A rate, on a linear axis: it is inversely proportional to the time of a product, and a greater one is better.
+    Rate(&'static str),
+    /// A number on a linear axis of which a greater one is better.
+    Efficiency(&'static str),
 }
 
-/// The reason why models do not judge setups.
+impl Role {
+    /// Returns the label of the axis; `None` if the column is not used as a number.
+    pub const fn label(self) -> Option<&'static str> {
+        match self {
+            Self::Unused | Self::Word => None,
+            Self::Linear(label) | Self::Log(label) | Self::Time(label) => Some(label),
+            Self::Rate(label) | Self::Efficiency(label) => Some(label),
+        }
+    }
+}
+
+/// The reason why models do not provide numbers of setups.
 pub const SETUP: &str = "setups: it leaves out the host's work and the copies to the GPU";
 
-/// These functions return the column with one fact changed; the table of columns lists them in brackets.
 impl ColumnInfo {
-    /// Creates the facts of a column of type `T` that reports do not use, with no negative numbers.
-    pub const fn of<T: ColumnType>(name: &'static str, meaning: &'static str) -> Self {
-        let meaning = meaning.trim_ascii_start();
+    /// Creates the facts of a column of type `T`, with no negative numbers.
+    pub const fn of<T: ColumnType>(name: &'static str, meaning: &'static str, role: Role) -> Self {
         let is_number = matches!(T::KIND, Kind::Count | Kind::Number);
         Self {
             name,
-            meaning,
+            meaning: meaning.trim_ascii_start(),
             kind: T::KIND,
             min: if is_number { Some(0) } else { None },
             max: None,
-            is_word: false,
-            axis: None,
-            measure: Measure::Other,
+            role,
             not_modelled: None,
         }
     }
 
-    /// Words that conditions can compare.
-    pub const fn word(self) -> Self {
-        Self { is_word: true, ..self }
-    }
-
-    /// Words that conditions can compare, each one of these.
+    /// Returns the column with these words only.
     pub const fn one_of(self, words: &'static [&'static str]) -> Self {
-        Self { kind: Kind::Words(words), ..self.word() }
+        Self { kind: Kind::Words(words), ..self }
     }
 
-    /// Numbers on a linear axis.
-    pub const fn linear(self, label: &'static str) -> Self {
-        Self { axis: Some(Axis { label, is_log: false }), ..self }
-    }
-
-    /// Numbers on a logarithmic axis.
-    pub const fn log(self, label: &'static str) -> Self {
-        Self { axis: Some(Axis { label, is_log: true }), ..self }
-    }
-
-    /// Times of a product, on a logarithmic axis.
-    pub const fn time(self, label: &'static str) -> Self {
-        Self { measure: Measure::Time, ..self.log(label) }
-    }
-
-    /// Rates, on a linear axis.
-    pub const fn rate(self, label: &'static str) -> Self {
-        Self { measure: Measure::Rate, ..self.linear(label) }
-    }
-
-    /// Numbers of which greater ones are better, on a linear axis.
-    pub const fn efficiency(self, label: &'static str) -> Self {
-        Self { measure: Measure::Efficiency, ..self.linear(label) }
-    }
-
-    /// Numbers that may be negative.
+    /// Returns the column with negative numbers.
     pub const fn signed(self) -> Self {
         Self { min: None, ..self }
     }
 
-    /// Numbers up to a limit.
+    /// Returns the column with a largest number.
     pub const fn at_most(self, max: u32) -> Self {
         Self { max: Some(max), ..self }
     }
 
-    /// Numbers that may be infinite.
+    /// Returns the column with infinity.
     pub const fn or_infinity(self) -> Self {
         Self { kind: Kind::NumberOrInfinity, ..self }
     }
 
-    /// Numbers that a modelled GPU does not provide, for this reason.
+    /// Returns the column without numbers of models, for this reason.
     pub const fn not_modelled(self, reason: &'static str) -> Self {
         Self { not_modelled: Some(reason), ..self }
     }
 }
 
-/// Defines the struct of a row by its columns. A column consists of its meaning as doc comment, its name, its type, and
-/// the functions of [`ColumnInfo`] that describe it further. The attributes are those of serde.
+/// Defines the struct of a row by its columns. A column consists of its meaning as a doc comment, its name, its type,
+/// its role, and further facts by functions of [`ColumnInfo`]. The attributes are those of serde.
 macro_rules! columns {
     (
         $(#[$outer:meta])*
@@ -157,7 +127,7 @@ macro_rules! columns {
             $(#[doc = $doc:literal])+
             $(#[serde(rename = $name:literal)])?
             $(#[serde(with = $with:literal)])?
-            $field:ident: $type:ty [$($fact:ident($($argument:expr),*)),*],
+            $field:ident: $type:ty = $role:expr $(, $fact:ident($($argument:expr)?))*;
         )*}
     ) => {
         $(#[$outer])*
@@ -170,11 +140,10 @@ macro_rules! columns {
 
         impl $row {
             /// The facts about all columns, in the order of the file.
-            pub const COLUMNS: &[ColumnInfo] = &[$(
-                ColumnInfo::of::<$type>(
-                    $crate::record::column::name_of!($field $($name)?), concat!($($doc),+)
-                )$(.$fact($($argument),*))*
-            ),*];
+            pub const COLUMNS: &[ColumnInfo] = &[$({
+                let name = $crate::record::column::name_of!($field $($name)?);
+                ColumnInfo::of::<$type>(name, concat!($($doc),+), $role)$(.$fact($($argument)?))*
+            }),*];
 
             /// Returns the value in the column of that name, or `None` if it is unknown or there is no such column.
             pub fn value(&self, column: &str) -> Option<Value<'_>> {

@@ -6,6 +6,7 @@ mod times;
 
 use serde::{Deserialize, Serialize};
 
+use super::column::Role::{Efficiency, Linear, Log, Rate, Time, Unused, Word};
 use super::column::{ColumnInfo, ColumnType, SETUP, Value, columns};
 use super::run::RowKey;
 use crate::bench::plan::{CacheState, Values};
@@ -52,148 +53,140 @@ columns! {
     pub struct Row {
         /// The matrix' file as given, or `gen:…` for a generated matrix; bytes of a name that are not valid text appear
         /// as `\xff`.
-        file: String [],
+        file: String = Unused;
         /// The rows of the matrix in memory.
-        num_rows: Option<usize> [log("rows")],
+        num_rows: Option<usize> = Log("rows");
         /// The columns of the matrix in memory.
-        num_cols: Option<usize> [log("columns")],
+        num_cols: Option<usize> = Log("columns");
         /// The stored entries of the matrix in memory: symmetric files are expanded, duplicates summed, explicit zeros
         /// kept.
-        num_nonzeros: Option<usize> [log("nonzeros")],
+        num_nonzeros: Option<usize> = Log("nonzeros");
         /// The mean number of entries per row.
-        row_length_mean: Option<f64> [log("nonzeros per row")],
+        row_length_mean: Option<f64> = Log("nonzeros per row");
         /// The population standard deviation of the number of entries per row.
-        row_length_std_dev: Option<f64> [log("standard deviation of row lengths")],
+        row_length_std_dev: Option<f64> = Log("standard deviation of row lengths");
         /// `row_length_std_dev` / `row_length_mean`.
-        row_length_variation: Option<f64> [log("variation of row lengths")],
+        row_length_variation: Option<f64> = Log("variation of row lengths");
         /// The third standardised moment of the number of entries per row.
-        row_length_skewness: Option<f64> [linear("skewness of row lengths"), signed()],
+        row_length_skewness: Option<f64> = Linear("skewness of row lengths"), signed();
         /// The method with the parameters that were given; empty in the row of a matrix without results.
-        method_name: Option<String> [],
+        method_name: Option<String> = Unused;
         /// The time of everything that is done once per matrix, in milliseconds.
-        setup_ms: Option<f64> [log("setup (ms)"), not_modelled(SETUP)],
+        setup_ms: Option<f64> = Log("setup (ms)"), not_modelled(SETUP);
         /// The time of one product in milliseconds: the total time of all timed products over their number.
-        avg_spmv_ms: Option<f64> [time("mean time per product (ms)")],
+        avg_spmv_ms: Option<f64> = Time("mean time per product (ms)");
         /// 2·nnz / `avg_spmv_ms`, in 10⁹ per second.
-        gflops: Option<f64> [rate("GFLOP/s")],
-        /// The bytes that merge-spmv counts / `avg_spmv_ms`, in 10⁹ per second: nnz·(2V + I) + rows·(I + V) bytes, with V
-        /// bytes per value and I = 4 bytes per index; x is counted once per nonzero.
+        gflops: Option<f64> = Rate("GFLOP/s");
+        /// The bytes that merge-spmv counts / `avg_spmv_ms`, in 10⁹ per second: nnz·(2V + I) + rows·(I + V) bytes, with
+        /// V bytes per value and I = 4 bytes per index; x is counted once per nonzero.
         #[serde(rename = "effective_GBs")]
-        effective_gbs: Option<f64> [rate("effective GB/s")],
+        effective_gbs: Option<f64> = Rate("effective GB/s");
         /// The precision of values and vectors: `f64` or `f32`.
-        precision: Option<Precision> [word()],
+        precision: Option<Precision> = Word;
         /// Where the method ran: `cpu`, `gpu` or `model:NAME` for a modelled GPU, whose times are not measured.
-        device: Option<Device> [word()],
+        device: Option<Device> = Word;
         /// The threads that computed; empty on a GPU.
-        threads: Option<usize> [linear("threads")],
+        threads: Option<usize> = Linear("threads");
         /// Whether the product is y = αAᵀx + βy.
-        transpose: Option<bool> [word()],
+        transpose: Option<bool> = Word;
         /// `ok` (verified and timed), `skipped` (not possible for this matrix or machine), `wrong` (outside the error
         /// bound), `failed` (an error, or the process ended), `timeout` (longer than `--timeout`).
-        status: Option<Status> [word()],
+        status: Option<Status> = Word;
         /// Why the status is not `ok`; in an `ok` row: remarks of the method, what it chose or could not do, and
         /// whether its times stayed noisy.
-        reason: Option<String> [],
+        reason: Option<String> = Unused;
         /// The smallest of the samples, in milliseconds; a sample is the mean of a batch of products.
-        min_ms: Option<f64> [time("minimum time per product (ms)")],
+        min_ms: Option<f64> = Time("minimum time per product (ms)");
         /// The median of the samples, in milliseconds.
-        median_ms: Option<f64> [time("median time per product (ms)")],
+        median_ms: Option<f64> = Time("median time per product (ms)");
         /// The largest of the samples, in milliseconds.
-        max_ms: Option<f64> [time("maximum time per product (ms)")],
+        max_ms: Option<f64> = Time("maximum time per product (ms)");
         /// The standard deviation of the samples, in milliseconds.
-        std_dev_ms: Option<f64> [],
+        std_dev_ms: Option<f64> = Unused;
         /// The lower end of the 95 % confidence interval of the median, in milliseconds. The interval is from the k-th
         /// smallest to the k-th largest sample (order statistics): it assumes no distribution and always lies within
         /// the samples. Empty for fewer than six samples. In files without the column `values`: the interval of the
         /// mean, Student's t.
-        ci95_low_ms: Option<f64> [signed()],
+        ci95_low_ms: Option<f64> = Unused, signed();
         /// The upper end of that interval, in milliseconds.
-        ci95_high_ms: Option<f64> [],
+        ci95_high_ms: Option<f64> = Unused;
         /// The number of samples, which are timed batches.
-        samples: Option<usize> [],
+        samples: Option<usize> = Unused;
         /// The number of timed products.
-        iterations: Option<usize> [],
+        iterations: Option<usize> = Unused;
         /// The bytes of each array of CSR, x and y once / `avg_spmv_ms`, in 10⁹ per second: nnz·(V + I) + (rows + 1)·I
         /// + (rows + cols)·V bytes.
         #[serde(rename = "compulsory_GBs")]
-        compulsory_gbs: Option<f64> [rate("compulsory GB/s")],
+        compulsory_gbs: Option<f64> = Rate("compulsory GB/s");
         /// `compulsory_GBs` in percent of the measured peak: the bytes are those of CSR, whatever the method stores.
-        percent_of_peak: Option<f64> [rate("% of peak bandwidth, as CSR")],
+        percent_of_peak: Option<f64> = Rate("% of peak bandwidth, as CSR");
         /// The bytes that the method keeps beyond CSR, x and y; empty if a library does not report it.
-        extra_bytes: Option<u64> [log("bytes beyond CSR")],
+        extra_bytes: Option<u64> = Log("bytes beyond CSR");
         /// The number of products after which the setup has paid off against `csr-rows`, on a GPU against
         /// `gpu-csr-vector`; `inf` (in JSON a text) if it never does; empty if one of the two has no time, and for
         /// these two methods themselves. Files that were written before `inf` was introduced have an empty cell in its
         /// place.
         #[serde(with = "super::infinite")]
-        break_even: Option<f64> [
-            log("products until the setup has paid off"), or_infinity(), not_modelled(SETUP)
-        ],
+        break_even: Option<f64> = Log("products until the setup has paid off"), or_infinity(), not_modelled(SETUP);
         /// The largest error of a row over its bound without the factor 2.
-        error_ratio: Option<f64> [log("error / bound")],
+        error_ratio: Option<f64> = Log("error / bound");
         /// The number of entries of the longest row.
-        max_row_length: Option<u32> [log("longest row")],
+        max_row_length: Option<u32> = Log("longest row");
         /// The number of rows without entries.
-        empty_rows: Option<usize> [linear("empty rows")],
+        empty_rows: Option<usize> = Linear("empty rows");
         /// The squared standard deviation of the row lengths.
-        variance: Option<f64> [log("variance of row lengths")],
+        variance: Option<f64> = Log("variance of row lengths");
         /// The share of entries whose mirrored position is an entry too; only for square matrices.
-        pattern_symmetry: Option<f64> [linear("pattern symmetry"), at_most(1)],
+        pattern_symmetry: Option<f64> = Linear("pattern symmetry"), at_most(1);
         /// The collection's description of the problem, if the file contains it; for a generated matrix the generator,
         /// and the matrix for which it is a stand-in.
-        kind: Option<String> [word()],
+        kind: Option<String> = Word;
         /// `hot` if products run back to back, `cold` if the caches are evicted before each sample.
-        cache: Option<CacheState> [word()],
+        cache: Option<CacheState> = Word;
         /// The order of rows and columns: `natural`, `rcm` or `band-k`.
-        order: Option<Order> [word()],
+        order: Option<Order> = Word;
         /// The version of the library that computed.
-        library_version: Option<String> [],
-        /// The name of the run; the facts of the run contain the same name.
-        run_id: String [],
+        library_version: Option<String> = Unused;
+        /// The name of the run, which the facts of the run contain too.
+        run_id: String = Unused;
         /// The time of ordering and permuting in milliseconds, which is part of no method's time; empty for `natural`.
-        order_ms: Option<f64> [log("time of ordering (ms)"), not_modelled(SETUP)],
+        order_ms: Option<f64> = Log("time of ordering (ms)"), not_modelled(SETUP);
         /// On a GPU, for the kernel that takes most of the product: the resident threads of a multiprocessor as a share
         /// of the maximum (from the driver, by registers, shared memory and block); empty for libraries.
-        occupancy: Option<f64> [efficiency("occupancy"), at_most(1)],
+        occupancy: Option<f64> = Efficiency("occupancy"), at_most(1);
         /// The number of bitwise different y among the verified products with the seeded x, after the first product
         /// and in each round: 1 if a method repeats its result.
-        distinct_results: Option<usize> [
-            linear("bitwise different results"),
-            not_modelled("repeatability: its atomic operations have the same order every time")
-        ],
+        distinct_results: Option<usize> = Linear("bitwise different results"),
+            not_modelled("repeatability: its atomic operations have the same order every time");
         /// On a GPU, the number of kernels, fills, copies, graphs and library calls of a product; a library call counts
         /// as one, whatever it launches.
-        launches: Option<u64> [],
+        launches: Option<u64> = Unused;
         /// `launches` times the smallest time of a launch on that GPU, in milliseconds: a product that takes only a
         /// little longer is limited by its launches.
-        launch_floor_ms: Option<f64> [],
+        launch_floor_ms: Option<f64> = Unused;
         /// The number of bitwise different values of the matrix, up to 65,536; empty if there are more, because
         /// counting them would take as much memory as the matrix.
-        distinct_values: Option<usize> [log("distinct values")],
+        distinct_values: Option<usize> = Log("distinct values");
         /// `stored`, or what replaced the values with `--values`: `random` or `ones`.
-        values: Option<Values> [],
+        values: Option<Values> = Unused;
         /// The bytes that a product must read and write: the matrix as the method stores it, x and y, each once; empty
         /// if a library does not report what it stores.
-        required_bytes: Option<u64> [log("bytes of a product")],
+        required_bytes: Option<u64> = Log("bytes of a product");
         /// `required_bytes` / `avg_spmv_ms` in percent of the measured peak.
-        required_percent_of_peak: Option<f64> [rate("% of peak bandwidth")],
+        required_percent_of_peak: Option<f64> = Rate("% of peak bandwidth");
         /// Resident warps in percent of the maximum, modelled for a modelled GPU. For several kernels, this and the two
         /// following columns are the mean, weighted with their times; for real GPUs `scripts/gpu-profile` fills them
         /// in.
-        achieved_occupancy: Option<f64> [efficiency("achieved occupancy (%)")],
+        achieved_occupancy: Option<f64> = Efficiency("achieved occupancy (%)");
         /// Active lanes in percent of all lanes, counted for a modelled GPU.
-        warp_execution_efficiency: Option<f64> [
-            efficiency("warp execution efficiency (%)"), at_most(100)
-        ],
+        warp_execution_efficiency: Option<f64> = Efficiency("warp execution efficiency (%)"), at_most(100);
         /// Requested bytes in percent of the bytes of the loaded sectors, counted for a modelled GPU.
-        global_load_efficiency: Option<f64> [efficiency("global load efficiency (%)")],
+        global_load_efficiency: Option<f64> = Efficiency("global load efficiency (%)");
         /// The bytes that a modelled product reads from memory and writes to it.
-        memory_bytes: Option<u64> [log("bytes read from memory and written to it")],
+        memory_bytes: Option<u64> = Log("bytes read from memory and written to it");
         /// What limits the longest kernel of a modelled product: `memory`, `L2`, `L1`, `issue`, `atomics`, `latency`,
         /// or `imbalance` between multiprocessors.
-        bound_by: Option<String> [
-            one_of(&["memory", "L2", "L1", "issue", "atomics", "latency", "imbalance"])
-        ],
+        bound_by: Option<String> = Word, one_of(&["memory", "L2", "L1", "issue", "atomics", "latency", "imbalance"]);
     }
 }
 

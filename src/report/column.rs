@@ -9,7 +9,7 @@ use super::derived::DERIVED;
 use super::lines::RecordedRow;
 use super::table::Cell;
 use crate::near::hint;
-use crate::record::column::{Axis, ColumnInfo, Kind, Measure, Value};
+use crate::record::column::{ColumnInfo, Kind, Role, Value};
 use crate::record::row::Row;
 
 /// The name of a number that rows have: a column of the file, a number that follows from several columns, or
@@ -37,12 +37,12 @@ impl Column {
 
     /// Returns the label of an axis that shows the column, with its unit.
     pub fn label(&self) -> &str {
-        self.axis().map_or(&self.0[GENERATOR.len()..], |axis| axis.label)
+        self.role().label().unwrap_or(&self.0[GENERATOR.len()..])
     }
 
     /// Whether an axis of this column is logarithmic.
     pub fn is_log(&self) -> bool {
-        self.axis().is_none_or(|axis| axis.is_log)
+        self.info().is_none_or(|info| matches!(info.role, Role::Log(_) | Role::Time(_)))
     }
 
     /// Returns a number of this column as a table cell.
@@ -57,12 +57,12 @@ impl Column {
 
     /// Whether a greater number is better.
     pub fn more_is_better(&self) -> bool {
-        matches!(self.measure(), Measure::Rate | Measure::Efficiency)
+        matches!(self.role(), Role::Rate(_) | Role::Efficiency(_))
     }
 
     /// Whether the column is the time of a product or a rate that follows from it.
     pub fn is_timed(&self) -> bool {
-        matches!(self.measure(), Measure::Time | Measure::Rate)
+        matches!(self.role(), Role::Time(_) | Role::Rate(_))
     }
 
     /// Returns the reason why modelled rows do not have this number, if they do not.
@@ -75,12 +75,8 @@ impl Column {
         numbers().find(|info| info.name == self.0)
     }
 
-    fn axis(&self) -> Option<Axis> {
-        self.info()?.axis
-    }
-
-    fn measure(&self) -> Measure {
-        self.info().map_or(Measure::Other, |info| info.measure)
+    fn role(&self) -> Role {
+        self.info().map_or(Role::Unused, |info| info.role)
     }
 
     /// Returns the number in a row, or `None` if it is unknown. Rates are computed from the median time, like all
@@ -94,9 +90,9 @@ impl Column {
         }
         let row = &line.row;
         let number = || row.value(&self.0).and_then(Value::number);
-        match self.measure() {
+        match self.role() {
             _ if self.0 == "median_ms" => row.typical_ms(),
-            Measure::Rate => row.typical(number()?),
+            Role::Rate(_) => row.typical(number()?),
             _ => number(),
         }
     }
@@ -109,7 +105,7 @@ impl Column {
         let number = self.of_line(line)?;
         let ends = match &self.0[..] {
             "median_ms" => Some((low, high)),
-            _ if self.measure() == Measure::Rate && low > 0.0 => {
+            _ if matches!(self.role(), Role::Rate(_)) && low > 0.0 => {
                 let work = number * line.row.typical_ms()?;
                 Some((work / high, work / low))
             }
@@ -119,15 +115,15 @@ impl Column {
     }
 }
 
-/// Returns the facts about all columns and derived numbers that are numbers with an axis.
+/// Returns the facts about all columns and derived numbers that are used as numbers.
 fn numbers() -> impl Iterator<Item = &'static ColumnInfo> {
     let derived = DERIVED.iter().map(|(info, _)| info);
-    Row::COLUMNS.iter().chain(derived).filter(|info| info.axis.is_some())
+    Row::COLUMNS.iter().chain(derived).filter(|info| info.role.label().is_some())
 }
 
 /// Returns the names of the columns of words.
 pub(super) fn word_columns() -> impl Iterator<Item = &'static str> {
-    Row::COLUMNS.iter().filter(|info| info.is_word).map(|info| info.name)
+    Row::COLUMNS.iter().filter(|info| info.role == Role::Word).map(|info| info.name)
 }
 
 /// Returns the error message about a column that is neither a number nor in `others`.
