@@ -3,35 +3,30 @@
 
 use std::borrow::Cow;
 
-use super::row::{Row, Status};
-use crate::bench::plan::CacheState;
-use crate::matrix::order::Order;
-use crate::method::Device;
-use crate::scalar::Precision;
+use super::column::Value;
+use super::row::Row;
+
+/// The columns in a line; the keys of `file` and `method_name` are `matrix` and `method`.
+const COLUMNS: &str = "file method_name precision device threads cache order status median_ms min_ms ci95_low_ms \
+                       ci95_high_ms setup_ms gflops reason";
 
 /// Returns the line of a row, with a line feed. The rate is computed from the median.
 pub fn line(row: &Row) -> String {
-    let number = |value: Option<f64>| value.filter(|v| v.is_finite()).map(|v| v.to_string());
-    let text = |value: Option<&str>| value.map(|text| guarded(text).into_owned());
-    let pairs = [
-        ("matrix", text(Some(&row.file))),
-        ("method", text(row.method_name.as_deref())),
-        ("precision", text(row.precision.map(Precision::name))),
-        ("device", text(row.device.map(Device::name))),
-        ("threads", row.threads.map(|threads| threads.to_string())),
-        ("cache", text(row.cache.map(CacheState::name))),
-        ("order", text(row.order.map(Order::name))),
-        ("status", text(row.status.map(Status::name))),
-        ("median_ms", number(row.median_ms)),
-        ("min_ms", number(row.min_ms)),
-        ("ci95_low_ms", number(row.ci95_low_ms)),
-        ("ci95_high_ms", number(row.ci95_high_ms)),
-        ("setup_ms", number(row.setup_ms)),
-        ("gflops", number(row.typical_gflops())),
-        ("reason", text(row.reason.as_deref())),
-    ];
-    let pairs = pairs.map(|(key, value)| format!("{key}={}", value.unwrap_or_default()));
-    pairs.join(" ") + "\n"
+    let row = Row { gflops: row.typical_gflops(), ..row.clone() };
+    let pairs = COLUMNS.split(' ').map(|column| {
+        let key = match column {
+            "file" => "matrix",
+            "method_name" => "method",
+            _ => column,
+        };
+        let value = match row.value(column) {
+            Some(Value::Text(text)) => guarded(text),
+            Some(Value::Number(number)) if number.is_finite() => number.to_string().into(),
+            _ => "".into(),
+        };
+        format!("{key}={value}")
+    });
+    pairs.collect::<Vec<_>>().join(" ") + "\n"
 }
 
 /// Returns the text unchanged, or in quotes with escapes if it contains a blank, `=`, or a character that must be
@@ -44,6 +39,7 @@ fn guarded(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::row::Status;
     use super::*;
 
     #[test]

@@ -1,6 +1,7 @@
 //! The output of runs: rows, reports and run records, and the writers of their formats. Nothing here measures.
 
 pub mod cells;
+pub mod column;
 pub mod facts;
 pub mod file;
 pub mod ginkgo;

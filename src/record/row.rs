@@ -1,16 +1,20 @@
 //! A row of results: one matrix × method × precision. External scripts rely on its columns.
 
+mod facts;
+mod measured;
+mod times;
+
 use serde::{Deserialize, Serialize};
 
-use super::run::{RowKey, Timed};
-use crate::bench::metrics;
-use crate::bench::outcome::{Measurement, Outcome};
+use super::column::Role::{Efficiency, Linear, Log, Rate, Time, Unused, Word};
+use super::column::{ColumnInfo, ColumnType, SETUP, Value, columns};
+use super::run::RowKey;
 use crate::bench::plan::{CacheState, Values};
-use crate::matrix::Csr;
 use crate::matrix::order::Order;
-use crate::matrix::stats::RowStatistics;
-use crate::method::{Choice, Device};
+use crate::method::Device;
 use crate::scalar::Precision;
+pub use facts::{MatrixFacts, Shape, matrix_name};
+pub use measured::Circumstances;
 
 /// The status of a method on a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -41,170 +45,152 @@ impl Status {
     }
 }
 
-/// The properties of a matrix, which every row of it repeats. An unknown property is `None`, an empty cell.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct MatrixFacts {
-    /// The file or generator specification as given on the command line.
-    pub file: String,
-    /// The size and the row statistics; `None` if the matrix could not be read.
-    #[serde(flatten)]
-    pub shape: Option<Shape>,
-    /// See [`pattern_symmetry`](crate::matrix::stats::pattern_symmetry).
-    pub pattern_symmetry: Option<f64>,
-    /// The kind of problem according to the collection, or a note that the matrix is generated.
-    pub kind: Option<String>,
-    /// See [`distinct_values`](crate::matrix::stats::distinct_values).
-    pub distinct_values: Option<usize>,
-    /// The source of the values.
-    pub values: Option<Values>,
-}
-
-/// The properties that are known when a matrix is in memory.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Shape {
-    /// The number of rows.
-    pub rows: usize,
-    /// The number of columns.
-    pub cols: usize,
-    /// The number of stored entries.
-    pub nnz: usize,
-    /// The statistics of the row lengths.
-    pub row_length: RowStatistics,
-}
-
-impl Shape {
-    /// Returns the numbers of rows, columns and nonzeros.
-    pub fn sizes(&self) -> [usize; 3] {
-        [self.rows, self.cols, self.nnz]
+columns! {
+    /// One row; the fields are the columns. The first 13 columns are those of merge-spmv, in its order. New columns are
+    /// added at the end, so that older files, which lack them, can be read.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[serde(default)]
+    pub struct Row {
+        /// The matrix' file as given, or `gen:…` for a generated matrix; bytes of a name that are not valid text appear
+        /// as `\xff`.
+        file: String = Unused;
+        /// The rows of the matrix in memory.
+        num_rows: Option<usize> = Log("rows");
+        /// The columns of the matrix in memory.
+        num_cols: Option<usize> = Log("columns");
+        /// The stored entries of the matrix in memory: symmetric files are expanded, duplicates summed, explicit zeros
+        /// kept.
+        num_nonzeros: Option<usize> = Log("nonzeros");
+        /// The mean number of entries per row.
+        row_length_mean: Option<f64> = Log("nonzeros per row");
+        /// The population standard deviation of the number of entries per row.
+        row_length_std_dev: Option<f64> = Log("standard deviation of row lengths");
+        /// `row_length_std_dev` / `row_length_mean`.
+        row_length_variation: Option<f64> = Log("variation of row lengths");
+        /// The third standardised moment of the number of entries per row.
+        row_length_skewness: Option<f64> = Linear("skewness of row lengths"), signed();
+        /// The method with the parameters that were given; empty in the row of a matrix without results.
+        method_name: Option<String> = Unused;
+        /// The time of everything that is done once per matrix, in milliseconds.
+        setup_ms: Option<f64> = Log("setup (ms)"), not_modelled(SETUP);
+        /// The time of one product in milliseconds: the total time of all timed products over their number.
+        avg_spmv_ms: Option<f64> = Time("mean time per product (ms)");
+        /// 2·nnz / `avg_spmv_ms`, in 10⁹ per second.
+        gflops: Option<f64> = Rate("GFLOP/s");
+        /// The bytes that merge-spmv counts / `avg_spmv_ms`, in 10⁹ per second: nnz·(2V + I) + rows·(I + V) bytes, with
+        /// V bytes per value and I = 4 bytes per index; x is counted once per nonzero.
+        #[serde(rename = "effective_GBs")]
+        effective_gbs: Option<f64> = Rate("effective GB/s");
+        /// The precision of values and vectors: `f64` or `f32`.
+        precision: Option<Precision> = Word;
+        /// Where the method ran: `cpu`, `gpu` or `model:NAME` for a modelled GPU, whose times are not measured.
+        device: Option<Device> = Word;
+        /// The threads that computed; empty on a GPU.
+        threads: Option<usize> = Linear("threads");
+        /// Whether the product is y = αAᵀx + βy.
+        transpose: Option<bool> = Word;
+        /// `ok` (verified and timed), `skipped` (not possible for this matrix or machine), `wrong` (outside the error
+        /// bound), `failed` (an error, or the process ended), `timeout` (longer than `--timeout`).
+        status: Option<Status> = Word;
+        /// Why the status is not `ok`; in an `ok` row: remarks of the method, what it chose or could not do, and
+        /// whether its times stayed noisy.
+        reason: Option<String> = Unused;
+        /// The smallest of the samples, in milliseconds; a sample is the mean of a batch of products.
+        min_ms: Option<f64> = Time("minimum time per product (ms)");
+        /// The median of the samples, in milliseconds.
+        median_ms: Option<f64> = Time("median time per product (ms)");
+        /// The largest of the samples, in milliseconds.
+        max_ms: Option<f64> = Time("maximum time per product (ms)");
+        /// The standard deviation of the samples, in milliseconds.
+        std_dev_ms: Option<f64> = Unused;
+        /// The lower end of the 95 % confidence interval of the median, in milliseconds. The interval is from the k-th
+        /// smallest to the k-th largest sample (order statistics): it assumes no distribution and always lies within
+        /// the samples. Empty for fewer than six samples. In files without the column `values`: the interval of the
+        /// mean, Student's t.
+        ci95_low_ms: Option<f64> = Unused, signed();
+        /// The upper end of that interval, in milliseconds.
+        ci95_high_ms: Option<f64> = Unused;
+        /// The number of samples, which are timed batches.
+        samples: Option<usize> = Unused;
+        /// The number of timed products.
+        iterations: Option<usize> = Unused;
+        /// The bytes of each array of CSR, x and y once / `avg_spmv_ms`, in 10⁹ per second: nnz·(V + I) + (rows + 1)·I
+        /// + (rows + cols)·V bytes.
+        #[serde(rename = "compulsory_GBs")]
+        compulsory_gbs: Option<f64> = Rate("compulsory GB/s");
+        /// `compulsory_GBs` in percent of the measured peak: the bytes are those of CSR, whatever the method stores.
+        percent_of_peak: Option<f64> = Rate("% of peak bandwidth, as CSR");
+        /// The bytes that the method keeps beyond CSR, x and y; empty if a library does not report it.
+        extra_bytes: Option<u64> = Log("bytes beyond CSR");
+        /// The number of products after which the setup has paid off against `csr-rows`, on a GPU against
+        /// `gpu-csr-vector`; `inf` (in JSON a text) if it never does; empty if one of the two has no time, and for
+        /// these two methods themselves. Files that were written before `inf` was introduced have an empty cell in its
+        /// place.
+        #[serde(with = "super::infinite")]
+        break_even: Option<f64> = Log("products until the setup has paid off"), or_infinity(), not_modelled(SETUP);
+        /// The largest error of a row over its bound without the factor 2.
+        error_ratio: Option<f64> = Log("error / bound");
+        /// The number of entries of the longest row.
+        max_row_length: Option<u32> = Log("longest row");
+        /// The number of rows without entries.
+        empty_rows: Option<usize> = Linear("empty rows");
+        /// The squared standard deviation of the row lengths.
+        variance: Option<f64> = Log("variance of row lengths");
+        /// The share of entries whose mirrored position is an entry too; only for square matrices.
+        pattern_symmetry: Option<f64> = Linear("pattern symmetry"), at_most(1);
+        /// The collection's description of the problem, if the file contains it; for a generated matrix the generator,
+        /// and the matrix for which it is a stand-in.
+        kind: Option<String> = Word;
+        /// `hot` if products run back to back, `cold` if the caches are evicted before each sample.
+        cache: Option<CacheState> = Word;
+        /// The order of rows and columns: `natural`, `rcm` or `band-k`.
+        order: Option<Order> = Word;
+        /// The version of the library that computed.
+        library_version: Option<String> = Unused;
+        /// The name of the run, which the facts of the run contain too.
+        run_id: String = Unused;
+        /// The time of ordering and permuting in milliseconds, which is part of no method's time; empty for `natural`.
+        order_ms: Option<f64> = Log("time of ordering (ms)"), not_modelled(SETUP);
+        /// On a GPU, for the kernel that takes most of the product: the resident threads of a multiprocessor as a share
+        /// of the maximum (from the driver, by registers, shared memory and block); empty for libraries.
+        occupancy: Option<f64> = Efficiency("occupancy"), at_most(1);
+        /// The number of bitwise different y among the verified products with the seeded x, after the first product
+        /// and in each round: 1 if a method repeats its result.
+        distinct_results: Option<usize> = Linear("bitwise different results"),
+            not_modelled("repeatability: its atomic operations have the same order every time");
+        /// On a GPU, the number of kernels, fills, copies, graphs and library calls of a product; a library call counts
+        /// as one, whatever it launches.
+        launches: Option<u64> = Unused;
+        /// `launches` times the smallest time of a launch on that GPU, in milliseconds: a product that takes only a
+        /// little longer is limited by its launches.
+        launch_floor_ms: Option<f64> = Unused;
+        /// The number of bitwise different values of the matrix, up to 65,536; empty if there are more, because
+        /// counting them would take as much memory as the matrix.
+        distinct_values: Option<usize> = Log("distinct values");
+        /// `stored`, or what replaced the values with `--values`: `random` or `ones`.
+        values: Option<Values> = Unused;
+        /// The bytes that a product must read and write: the matrix as the method stores it, x and y, each once; empty
+        /// if a library does not report what it stores.
+        required_bytes: Option<u64> = Log("bytes of a product");
+        /// `required_bytes` / `avg_spmv_ms` in percent of the measured peak.
+        required_percent_of_peak: Option<f64> = Rate("% of peak bandwidth");
+        /// Resident warps in percent of the maximum, modelled for a modelled GPU. For several kernels, this and the two
+        /// following columns are the mean, weighted with their times; for real GPUs `scripts/gpu-profile` fills them
+        /// in.
+        achieved_occupancy: Option<f64> = Efficiency("achieved occupancy (%)");
+        /// Active lanes in percent of all lanes, counted for a modelled GPU.
+        warp_execution_efficiency: Option<f64> = Efficiency("warp execution efficiency (%)"), at_most(100);
+        /// Requested bytes in percent of the bytes of the loaded sectors, counted for a modelled GPU.
+        global_load_efficiency: Option<f64> = Efficiency("global load efficiency (%)");
+        /// The bytes that a modelled product reads from memory and writes to it.
+        memory_bytes: Option<u64> = Log("bytes read from memory and written to it");
+        /// What limits the longest kernel of a modelled product: `memory`, `L2`, `L1`, `issue`, `atomics`, `latency`,
+        /// or `imbalance` between multiprocessors.
+        bound_by: Option<String> = Word, one_of(&["memory", "L2", "L1", "issue", "atomics", "latency", "imbalance"]);
     }
-
-    /// Computes the shape of a matrix.
-    pub fn of<T>(csr: &Csr<T>) -> Self {
-        let (rows, cols, nnz) = (csr.rows, csr.cols, csr.nnz());
-        Self { rows, cols, nnz, row_length: RowStatistics::of(csr) }
-    }
-}
-
-/// The settings and measurements that all methods of a matrix and precision share.
-#[derive(Clone, Copy, Debug)]
-pub struct Circumstances<'a> {
-    /// The precision.
-    pub precision: Precision,
-    /// The number of worker threads.
-    pub threads: usize,
-    /// The state of the caches.
-    pub cache: CacheState,
-    /// Whether products are with the transpose.
-    pub transpose: bool,
-    /// The order of the matrix.
-    pub order: Order,
-    /// The time to compute that order and to permute the matrix, in milliseconds.
-    pub order_ms: Option<f64>,
-    /// The measured peak bandwidth in GB/s; 0 if it could not be measured.
-    pub peak_gbs: f64,
-    /// The device on which methods of the GPU run.
-    pub gpu: Device,
-    /// The minimum time of a kernel launch on the GPU, in milliseconds.
-    pub launch_ms: Option<f64>,
-    /// The time per product of plain parallel CSR in milliseconds, the baseline for `break_even`; `None` for that
-    /// method itself.
-    pub baseline_ms: Option<f64>,
-    /// The identifier of the run.
-    pub run_id: &'a str,
-}
-
-/// One row; the fields are the columns. The first 13 columns are those of merge-spmv, in its order.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)] // older files lack later columns
-#[allow(missing_docs)] // each column is explained in docs/csv.md
-pub struct Row {
-    pub file: String,
-    pub num_rows: Option<usize>,
-    pub num_cols: Option<usize>,
-    pub num_nonzeros: Option<usize>,
-    pub row_length_mean: Option<f64>,
-    pub row_length_std_dev: Option<f64>,
-    pub row_length_variation: Option<f64>,
-    pub row_length_skewness: Option<f64>,
-    pub method_name: Option<String>,
-    pub setup_ms: Option<f64>,
-    pub avg_spmv_ms: Option<f64>,
-    pub gflops: Option<f64>,
-    #[serde(rename = "effective_GBs")]
-    pub effective_gbs: Option<f64>,
-    pub precision: Option<Precision>,
-    pub device: Option<Device>,
-    pub threads: Option<usize>,
-    pub transpose: Option<bool>,
-    pub status: Option<Status>,
-    pub reason: Option<String>,
-    pub min_ms: Option<f64>,
-    pub median_ms: Option<f64>,
-    pub max_ms: Option<f64>,
-    pub std_dev_ms: Option<f64>,
-    pub ci95_low_ms: Option<f64>,
-    pub ci95_high_ms: Option<f64>,
-    pub samples: Option<usize>,
-    pub iterations: Option<usize>,
-    #[serde(rename = "compulsory_GBs")]
-    pub compulsory_gbs: Option<f64>,
-    pub percent_of_peak: Option<f64>,
-    pub extra_bytes: Option<u64>,
-    /// Infinite if the setup never pays off.
-    #[serde(with = "super::infinite")]
-    pub break_even: Option<f64>,
-    pub error_ratio: Option<f64>,
-    pub max_row_length: Option<u32>,
-    pub empty_rows: Option<usize>,
-    pub variance: Option<f64>,
-    pub pattern_symmetry: Option<f64>,
-    pub kind: Option<String>,
-    pub cache: Option<CacheState>,
-    pub order: Option<Order>,
-    pub library_version: Option<String>,
-    pub run_id: String,
-    pub order_ms: Option<f64>,
-    pub occupancy: Option<f64>,
-    pub distinct_results: Option<usize>,
-    pub launches: Option<u64>,
-    pub launch_floor_ms: Option<f64>,
-    pub distinct_values: Option<usize>,
-    pub values: Option<Values>,
-    pub required_bytes: Option<u64>,
-    pub required_percent_of_peak: Option<f64>,
-    pub achieved_occupancy: Option<f64>,
-    pub warp_execution_efficiency: Option<f64>,
-    pub global_load_efficiency: Option<f64>,
-    pub memory_bytes: Option<u64>,
-    pub bound_by: Option<String>,
 }
 
 impl Row {
-    /// Creates the row of a matrix on which no method ran.
-    pub fn of_matrix(matrix: &MatrixFacts, run_id: &str) -> Self {
-        let shape = matrix.shape.as_ref();
-        let statistics = shape.map(|shape| &shape.row_length);
-        Self {
-            file: matrix.file.clone(),
-            num_rows: shape.map(|s| s.rows),
-            num_cols: shape.map(|s| s.cols),
-            num_nonzeros: shape.map(|s| s.nnz),
-            row_length_mean: statistics.and_then(|s| s.mean),
-            row_length_std_dev: statistics.and_then(|s| s.std_dev),
-            row_length_variation: statistics.and_then(|s| s.variation),
-            row_length_skewness: statistics.and_then(|s| s.skewness),
-            max_row_length: statistics.map(|s| s.max),
-            empty_rows: statistics.map(|s| s.empty),
-            variance: statistics.and_then(|s| s.variance),
-            pattern_symmetry: matrix.pattern_symmetry,
-            kind: matrix.kind.clone(),
-            distinct_values: matrix.distinct_values,
-            values: matrix.values,
-            run_id: run_id.to_owned(),
-            ..Self::default()
-        }
-    }
-
     /// Returns the key of the row within its matrix; `None` for the row of a matrix without methods.
     pub fn cell(&self) -> Option<RowKey> {
         Some(RowKey {
@@ -220,40 +206,6 @@ impl Row {
     /// Returns the numbers of rows, columns and nonzeros of the matrix, if it was read.
     pub fn sizes(&self) -> Option<[usize; 3]> {
         Some([self.num_rows?, self.num_cols?, self.num_nonzeros?])
-    }
-
-    /// Returns the key of the row with its time.
-    pub fn timed(&self) -> Option<Timed> {
-        Some(Timed { cell: self.cell()?, median_ms: self.typical_ms() })
-    }
-
-    /// Returns the time of a product for comparisons, in milliseconds: the median over the samples, which is robust
-    /// against interruptions by other programs, or the mean in files without a median.
-    pub fn typical_ms(&self) -> Option<f64> {
-        self.median_ms.or(self.avg_spmv_ms)
-    }
-
-    /// Converts a rate of this row, which was computed from the mean time, to the rate for
-    /// [`typical_ms`](Self::typical_ms).
-    pub fn typical(&self, rate: f64) -> Option<f64> {
-        Some(rate * self.avg_spmv_ms? / self.typical_ms()?)
-    }
-
-    /// Returns GFLOP/s for [`typical_ms`](Self::typical_ms).
-    pub fn typical_gflops(&self) -> Option<f64> {
-        self.typical(self.gflops?)
-    }
-
-    /// Returns the 95 % confidence interval of the median, in milliseconds.
-    pub fn interval_ms(&self) -> Option<(f64, f64)> {
-        let (low, high) = (self.ci95_low_ms?, self.ci95_high_ms?);
-        (low.is_finite() && high.is_finite() && low <= high).then_some((low, high))
-    }
-
-    /// Returns half the width of the 95 % confidence interval, in percent of the median.
-    pub fn uncertainty(&self) -> Option<f64> {
-        let (low, high) = self.interval_ms()?;
-        Some(50.0 * (high - low) / self.typical_ms()?)
     }
 
     /// Returns whether the matrix has at most 256 different values, so that one byte can represent each; `None` in
@@ -277,121 +229,8 @@ impl Row {
         self.num_rows.is_some_and(|rows| rows <= 1) || self.num_cols.is_some_and(|cols| cols <= 1)
     }
 
-    /// Sets the status and the reason of a row without measurements.
-    pub fn ended(self, status: Status, reason: String) -> Self {
-        Self { status: Some(status), reason: Some(reason), ..self }
-    }
-
-    /// Creates the row of a method from its outcome.
-    pub fn new(
-        matrix: &MatrixFacts,
-        choice: &Choice,
-        outcome: &Outcome,
-        circumstances: &Circumstances,
-    ) -> Self {
-        let row = Self {
-            method_name: Some(choice.name()),
-            precision: Some(circumstances.precision),
-            device: Some(choice.method.runs_on(circumstances.gpu)),
-            threads: choice.method.threads(circumstances.threads),
-            transpose: Some(circumstances.transpose),
-            cache: Some(circumstances.cache),
-            order: Some(circumstances.order),
-            order_ms: circumstances.order_ms,
-            ..Self::of_matrix(matrix, circumstances.run_id)
-        };
-        match outcome {
-            Outcome::Skipped(reason) => row.ended(Status::Skipped, reason.clone()),
-            Outcome::Failed(reason) => row.ended(Status::Failed, reason.clone()),
-            Outcome::Timeout(reason) => row.ended(Status::Timeout, reason.clone()),
-            Outcome::Wrong { reason, error_ratio } => {
-                Self { error_ratio: Some(*error_ratio), ..row.ended(Status::Wrong, reason.clone()) }
-            }
-            Outcome::Ok(measurement) => row.measured(measurement, circumstances),
-        }
-    }
-
-    fn measured(self, measurement: &Measurement, circumstances: &Circumstances) -> Self {
-        let summary = &measurement.summary;
-        let ms = summary.mean_ms;
-        let [rows, cols, nnz] = self.sizes().expect("a measured matrix was read");
-        let compulsory = metrics::compulsory_bytes(rows, cols, nnz, circumstances.precision);
-        // A peak that could not be measured is 0.
-        let peak_gbs = Some(circumstances.peak_gbs).filter(|&peak| peak > 0.0);
-        let stored = measurement.matrix_bytes.zip(self.vector_bytes());
-        let required = stored.map(|(matrix, vectors)| matrix + vectors);
-        let percent_of_peak = |bytes| Some(100.0 * metrics::gbs(bytes, ms) / peak_gbs?);
-        let floor = |(launches, launch_ms)| launches as f64 * launch_ms;
-        let pays_off = |baseline| {
-            let products = metrics::break_even(measurement.setup_ms, summary.median_ms, baseline);
-            products.unwrap_or(f64::INFINITY)
-        };
-        let profile = measurement.profile.as_ref();
-        Self {
-            status: Some(Status::Ok),
-            setup_ms: Some(measurement.setup_ms),
-            min_ms: Some(summary.min_ms),
-            median_ms: Some(summary.median_ms),
-            max_ms: Some(summary.max_ms),
-            std_dev_ms: summary.std_dev_ms,
-            ci95_low_ms: summary.ci95_ms.map(|ci| ci.0),
-            ci95_high_ms: summary.ci95_ms.map(|ci| ci.1),
-            samples: Some(summary.samples),
-            iterations: Some(summary.iterations),
-            percent_of_peak: percent_of_peak(compulsory),
-            extra_bytes: measurement.extra_bytes,
-            break_even: circumstances.baseline_ms.map(pays_off),
-            error_ratio: Some(measurement.error_ratio),
-            occupancy: measurement.occupancy,
-            distinct_results: Some(measurement.distinct_results),
-            launches: measurement.launches,
-            launch_floor_ms: measurement.launches.zip(circumstances.launch_ms).map(floor),
-            required_bytes: required,
-            required_percent_of_peak: required.and_then(percent_of_peak),
-            achieved_occupancy: profile.and_then(|profile| profile.achieved_occupancy),
-            warp_execution_efficiency: profile.and_then(|p| p.warp_execution_efficiency),
-            global_load_efficiency: profile.and_then(|profile| profile.global_load_efficiency),
-            memory_bytes: profile.map(|profile| profile.memory_bytes),
-            bound_by: profile.map(|profile| profile.bound_by.to_owned()),
-            library_version: measurement.library_version.clone(),
-            reason: measurement.note.clone(),
-            ..self.with_mean(ms)
-        }
-    }
-
-    /// Sets the mean time of a product, and the rates computed from it if the sizes are known.
-    pub fn with_mean(self, ms: f64) -> Self {
-        let sizes = self.sizes().zip(self.precision);
-        let rate = |bytes: fn([usize; 3], Precision) -> u64| {
-            sizes.map(|(sizes, precision)| metrics::gbs(bytes(sizes, precision), ms))
-        };
-        Self {
-            avg_spmv_ms: Some(ms),
-            gflops: self.num_nonzeros.map(|nnz| metrics::gflops(nnz, ms)),
-            effective_gbs: rate(|[rows, _, nnz], p| metrics::effective_bytes(rows, nnz, p)),
-            compulsory_gbs: rate(|[rows, cols, nnz], p| {
-                metrics::compulsory_bytes(rows, cols, nnz, p)
-            }),
-            ..self
-        }
-    }
-
     /// Returns the bytes of x and y.
     pub fn vector_bytes(&self) -> Option<u64> {
         Some((self.num_rows? + self.num_cols?) as u64 * self.precision?.bytes())
     }
 }
-
-/// Returns the name of a matrix: `cant` for `ufl_mtx/cant.mtx.gz` and for `stand-in:Williams/cant`, and the complete
-/// specification of a generator.
-pub fn matrix_name(file: &str) -> &str {
-    if file.starts_with("gen:") {
-        return file;
-    }
-    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
-    let endings = [".mtx.gz", ".tar.gz", ".mtx"];
-    endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
-}
-
-#[cfg(test)]
-mod tests;

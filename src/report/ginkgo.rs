@@ -3,8 +3,7 @@
 
 use std::path::Path;
 
-use super::lines::{self, LinesError, RecordedRow};
-use crate::record::cells::to_csv;
+use super::lines::{LinesError, RecordedRow};
 use crate::record::ginkgo::{Matrix, Unit};
 
 /// The limit for numbers of rows, columns and nonzeros: a larger matrix would have more bytes than an integer can
@@ -66,9 +65,8 @@ pub fn parse(
     let (unit, why) = unit(&times(&matrices), given, matrices.iter().any(Matrix::is_ours))
         .map_err(|what| LinesError::Unit { path: path.to_owned(), what })?;
     let rows = (1..).zip(&matrices).flat_map(|(place, matrix)| matrix.rows(place, unit));
-    let csv = to_csv(&rows.collect::<Vec<_>>(), true).expect("memory takes rows");
     let note = format!("The times of `{}` are taken as {}: {why}.", path.display(), unit.name());
-    Ok((lines::parse(path, &csv)?, note))
+    Ok((rows.map(RecordedRow::from).collect(), note))
 }
 
 /// Returns the times of the kernels that were measured.

@@ -1,22 +1,37 @@
 //! Reads result files as rows.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use csv::StringRecord;
+use serde::Deserialize;
 
 use super::ginkgo;
+use crate::method::Device;
 use crate::record::cells::unguarded;
 use crate::record::ginkgo::Unit;
 use crate::record::row::{Row, matrix_name};
 
-/// A row of a result file, including columns that other programs added to it.
+/// A row of a result file.
 #[derive(Clone, Debug)]
 pub struct RecordedRow {
-    /// The columns that this program defines.
+    /// The columns of all result files.
     pub row: Row,
-    cells: StringRecord,
-    headers: Arc<StringRecord>,
+    /// The columns of some files.
+    pub added: Added,
+}
+
+/// The columns that only some result files have.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Added {
+    /// The published time of the product, in milliseconds.
+    pub published_ms: Option<f64>,
+    /// The part of the published time that is launching and waiting, in milliseconds.
+    pub waiting_ms: Option<f64>,
+    /// The number of rows in a super-row, in files of `tune`.
+    pub srs: Option<u32>,
+    /// The number of super-rows in a super-super-row, in files of `tune`.
+    pub ssrs: Option<u32>,
 }
 
 /// Why a file cannot be read as rows.
@@ -98,22 +113,19 @@ pub fn parse(path: &Path, text: &[u8]) -> Result<Vec<RecordedRow>, LinesError> {
     let malformed = |line, what| LinesError::Malformed { path: path.to_owned(), line, what };
     let no_header = |error: csv::Error| malformed(1, error.to_string());
     let mut reader = csv::Reader::from_reader(text);
-    let headers = Arc::new(reader.headers().map_err(no_header)?.clone());
+    let headers = reader.headers().map_err(no_header)?.clone();
     for needed in ["file", "method_name", "avg_spmv_ms", "run_id"] {
         if headers.iter().all(|header| header != needed) {
             return Err(malformed(1, format!("no column {needed}")));
         }
     }
-    let mut lines = Vec::new();
-    for record in reader.records() {
-        let cells = record.map(unguarded);
-        let read = cells.and_then(|cells| Ok((cells.deserialize(Some(&headers))?, cells)));
-        let (row, cells) = read.map_err(|error| {
+    let lines = reader.records().map(|record| {
+        let line = record.and_then(|record| RecordedRow::read(record, &headers));
+        line.map_err(|error| {
             malformed(error.position().map_or(0, csv::Position::line), describe(&error, &headers))
-        })?;
-        lines.push(RecordedRow { row, cells, headers: Arc::clone(&headers) });
-    }
-    Ok(lines)
+        })
+    });
+    lines.collect()
 }
 
 /// Returns the error message, with the name of the column where it is known.
@@ -128,24 +140,12 @@ fn describe(error: &csv::Error, headers: &StringRecord) -> String {
 }
 
 impl RecordedRow {
-    /// Returns the text in a column, or `None` if it is empty or there is no such column.
-    pub fn cell(&self, column: &str) -> Option<&str> {
-        let index = self.headers.iter().position(|header| header == column)?;
-        self.cells.get(index).filter(|cell| !cell.is_empty())
-    }
-
-    /// Returns the number in a column, or `None` if there is none.
-    pub fn number(&self, column: &str) -> Option<f64> {
-        self.cell(column)?.parse().ok()
-    }
-
-    /// Returns the row with one more column.
-    pub fn with(mut self, column: &str, cell: Option<String>) -> Self {
-        let mut headers = StringRecord::clone(&self.headers);
-        headers.push_field(column);
-        self.headers = Arc::new(headers);
-        self.cells.push_field(&cell.unwrap_or_default());
-        self
+    fn read(record: StringRecord, headers: &StringRecord) -> csv::Result<Self> {
+        let cells = unguarded(record);
+        Ok(Self {
+            row: cells.deserialize(Some(headers))?,
+            added: cells.deserialize(Some(headers))?,
+        })
     }
 
     /// Whether the result is correct and has a time.
@@ -161,6 +161,11 @@ impl RecordedRow {
     /// Returns the method with its parameters, or an empty string for a matrix that was not measured.
     pub fn method(&self) -> &str {
         self.row.method_name.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the name of the device, or an empty string if it is unknown.
+    pub fn device(&self) -> &'static str {
+        self.row.device.map_or("", Device::name)
     }
 
     /// Returns the name of the matrix: its file name without folders and extensions, or its generator.
@@ -186,15 +191,8 @@ impl RecordedRow {
 }
 
 impl From<Row> for RecordedRow {
-    /// Converts a row as if it had been written to a file and read back.
     fn from(row: Row) -> Self {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        writer.serialize(&row).expect("a row is plain");
-        let text = writer.into_inner().expect("memory takes all");
-        let mut reader = csv::Reader::from_reader(&text[..]);
-        let headers = Arc::new(reader.headers().expect("the row's own").clone());
-        let cells = reader.records().next().expect("one row").expect("the row's own");
-        Self { row, cells, headers }
+        Self { row, added: Added::default() }
     }
 }
 

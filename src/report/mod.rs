@@ -4,6 +4,7 @@
 pub mod chart;
 pub mod column;
 pub mod compare;
+pub mod derived;
 pub mod ginkgo;
 pub mod lines;
 pub mod matched;

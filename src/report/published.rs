@@ -49,21 +49,17 @@ impl Published {
         Ok(Self(times))
     }
 
-    /// Adds the columns `published_ms` and `waiting_ms` to the rows, if there are published times.
+    /// Adds the published times to the rows that have one.
     pub fn join(&self, lines: Vec<RecordedRow>) -> Vec<RecordedRow> {
-        let joined = |line: RecordedRow| {
-            let device = line.cell("device").unwrap_or_default();
-            let key = [line.matrix(), device, line.method()].map(str::to_owned);
-            let time = self.0.get(&key);
-            let cell = |number: fn(&Time) -> f64| time.map(|time| number(time).to_string());
-            let (published, waiting) =
-                (cell(|time| time.published_ms), cell(|time| time.waiting_ms));
-            line.with("published_ms", published).with("waiting_ms", waiting)
+        let joined = |mut line: RecordedRow| {
+            let key = [line.matrix(), line.device(), line.method()].map(str::to_owned);
+            if let Some(Time { published_ms, waiting_ms, .. }) = self.0.get(&key) {
+                line.added.published_ms = Some(*published_ms);
+                line.added.waiting_ms = Some(*waiting_ms);
+            }
+            line
         };
-        match self.0.is_empty() {
-            true => lines,
-            false => lines.into_iter().map(joined).collect(),
-        }
+        lines.into_iter().map(joined).collect()
     }
 }
 

@@ -6,9 +6,10 @@ use std::str::FromStr;
 
 use glob::{Pattern, PatternError};
 
-use super::column::Column;
+use super::column::{Column, word_columns};
 use super::lines::RecordedRow;
 use crate::filter::{Field, Filter, FilterError, Filtered};
+use crate::record::column::Value;
 
 /// Selects the rows of a method, or of several methods by a glob, that meet conditions.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
@@ -34,9 +35,8 @@ pub enum SelectError {
     Conditions(#[from] FilterError),
 }
 
-/// The columns of words. `matrix` is the file name without folder and extension.
-const WORDS: [&str; 9] =
-    ["matrix", "precision", "device", "transpose", "cache", "order", "status", "kind", "bound_by"];
+/// The word that is no column: the file name without folder and extension.
+const MATRIX: &str = "matrix";
 
 impl Select {
     /// Whether a row is selected.
@@ -70,18 +70,23 @@ impl Select {
     }
 }
 
+/// Returns the names of all words of a row.
+fn words() -> impl Iterator<Item = &'static str> {
+    word_columns().chain([MATRIX])
+}
+
 impl Filtered for RecordedRow {
     type Number = Column;
     type Word = &'static str;
     type Property = Infallible;
 
     fn field(name: &str) -> Option<Field<Self>> {
-        let word = WORDS.into_iter().find(|word| *word == name).map(Field::Word);
+        let word = words().find(|word| *word == name).map(Field::Word);
         word.or_else(|| name.parse().ok().map(Field::Number))
     }
 
     fn names() -> impl Iterator<Item = &'static str> {
-        Column::names().chain(WORDS)
+        Column::names().chain(words())
     }
 
     fn expected() -> String {
@@ -95,8 +100,8 @@ impl Filtered for RecordedRow {
     /// Returns the word in a column. A word that is unknown is empty.
     fn word(&self, column: &&'static str) -> &str {
         match *column {
-            "matrix" => self.matrix(),
-            column => self.cell(column).unwrap_or_default(),
+            MATRIX => self.matrix(),
+            column => self.row.value(column).and_then(Value::text).unwrap_or_default(),
         }
     }
 

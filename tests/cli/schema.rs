@@ -1,21 +1,23 @@
 //! Checks the output for other programs against `schema/`, and reads it with the example for pandas in `docs/csv.md`.
 //! Without jsonschema and pandas in .venv, that test is skipped with a message.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use serde_json::Value;
+use expect_test::expect_file;
+use serde_json::{Value, json};
 use spmv_bench::bench::clock::SystemClock;
 use spmv_bench::bench::peak::Peak;
 use spmv_bench::device::Gpu;
 use spmv_bench::device::facts::Clocks;
 use spmv_bench::device::model::Model;
+use spmv_bench::record::column::{ColumnInfo, Kind};
 use spmv_bench::record::row::Row;
 use spmv_bench::record::run::{Bandwidth, DeviceBandwidth, RunRecord};
+use spmv_bench::report::derived::DERIVED;
 
 use super::env::run_on;
 use super::folder;
@@ -30,20 +32,65 @@ fn read(path: &str) -> String {
     fs::read_to_string(Path::new(ROOT).join(path)).unwrap()
 }
 
-/// The table in `docs/csv.md`, the rows and their schema have the same columns.
+/// Returns the facts about a column as JSON Schema.
+fn property(column: &ColumnInfo) -> Value {
+    let (word, pandas) = match column.kind {
+        Kind::Name | Kind::Text | Kind::Pattern(_) | Kind::Words(_) => ("string", "string"),
+        Kind::Boolean => ("boolean", "boolean"),
+        Kind::Count => ("integer", "Int64"),
+        Kind::Number | Kind::NumberOrInfinity => ("number", "Float64"),
+    };
+    let mut form = match column.kind {
+        Kind::Name => json!({"type": word}),
+        _ => json!({"type": [word, "null"]}),
+    };
+    let limits = [("minimum", column.min), ("maximum", column.max)];
+    for (name, limit) in limits.into_iter().filter(|(_, limit)| limit.is_some()) {
+        form[name] = json!(limit);
+    }
+    match column.kind {
+        Kind::Pattern(pattern) => form["pattern"] = pattern.into(),
+        Kind::Words(words) => {
+            form["enum"] = words.iter().copied().map(Some).chain([None]).collect();
+        }
+        Kind::NumberOrInfinity => form = json!({"anyOf": [form, {"const": "inf"}]}),
+        _ => (),
+    }
+    form["description"] = column.meaning.into();
+    form["x-pandas"] = pandas.into();
+    form
+}
+
+/// The properties in `schema/row.schema.json` follow from the table of columns; `UPDATE_EXPECT=1` writes them.
 #[test]
-fn columns_are_the_same_in_docs_rows_and_schema() {
-    let document = read("docs/csv.md");
-    let (_, table) = document.split_once("| column | meaning |").unwrap();
-    let lines = table.lines().skip(2).take_while(|line| line.starts_with('|'));
-    let names =
-        lines.flat_map(|line| line.split('|').nth(1).unwrap().split('`').skip(1).step_by(2));
-    let schema: Value = serde_json::from_str(&read("schema/row.schema.json")).unwrap();
-    let row = serde_json::to_value(Row::default()).unwrap();
-    let keys =
-        |object: &Value| object.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
-    assert_eq!(keys(&schema["properties"]), keys(&row));
-    assert_eq!(names.map(String::from).collect::<BTreeSet<_>>(), keys(&row));
+fn the_schema_of_rows_follows_from_the_columns() {
+    let schema = read("schema/row.schema.json");
+    let (head, _) = schema.split_once("  \"properties\"").unwrap();
+    let line = |column: &ColumnInfo| format!("    \"{}\": {}", column.name, property(column));
+    let properties = Row::COLUMNS.iter().map(line).collect::<Vec<_>>().join(",\n");
+    let names: Value = Row::COLUMNS.iter().map(|column| column.name).collect();
+    let expected =
+        format!("{head}  \"properties\": {{\n{properties}\n  }},\n  \"required\": {names}\n}}\n");
+    expect_file!["../../schema/row.schema.json"].assert_eq(&expected);
+}
+
+/// The tables in `docs/csv.md` follow from the tables of columns; `UPDATE_EXPECT=1` writes them.
+#[test]
+fn the_documented_columns_are_those_of_rows() {
+    let derived: Vec<_> = DERIVED.iter().map(|(column, _)| *column).collect();
+    let document = with_table(&read("docs/csv.md"), "columns", Row::COLUMNS);
+    let document = with_table(&document, "derived columns", &derived);
+    expect_file!["../../docs/csv.md"].assert_eq(&document);
+}
+
+/// Returns the document with the table of these columns between the comments of that name.
+fn with_table(document: &str, name: &str, columns: &[ColumnInfo]) -> String {
+    let [begin, end] = ["begin", "end"].map(|place| format!("<!-- {place} of {name} -->\n"));
+    let (before, rest) = document.split_once(&begin).unwrap();
+    let (_, after) = rest.split_once(&end).unwrap();
+    let line = |column: &ColumnInfo| format!("| `{}` | {} |\n", column.name, column.meaning);
+    let lines: String = columns.iter().map(line).collect();
+    format!("{before}{begin}\n| column | meaning |\n|---|---|\n{lines}\n{end}{after}")
 }
 
 /// Writes the results of a modelled GPU that reports its clocks.

@@ -72,40 +72,12 @@ impl Model {
     }
 }
 
-/// How reliable a column of modelled rows is.
-enum Worth {
-    /// A fact of the matrix or the format, or an exact count of the modelled GPU.
-    Exact,
-    /// The time of a product, or a rate that follows from it.
-    Timed,
-    /// Not modelled, for the reason given.
-    None(&'static str),
-}
-
-fn worth(column: &Column) -> Worth {
-    match column.name() {
-        "setup_ms" | "setup_products" | "break_even" | "order_ms" => {
-            Worth::None("setups: it leaves out the host's work and the copies to the GPU")
-        }
-        "distinct_results" => {
-            Worth::None("repeatability: its atomic operations have the same order every time")
-        }
-        "uncertainty" => Worth::None("noise: it has none"),
-        _ if column.is_timed() => Worth::Timed,
-        _ => Worth::Exact,
-    }
-}
-
 /// Returns the reason if a claim needs more than ratios of modelled times and counts.
 fn beyond_the_model(claim: &Claim) -> Option<&'static str> {
-    let absolute = |column: &Column| match worth(column) {
-        Worth::Exact => None,
-        Worth::Timed => Some("times alone: it can judge only their ratios"),
-        Worth::None(reason) => Some(reason),
-    };
-    let relative = |column: &Column| match worth(column) {
-        Worth::Exact | Worth::Timed => None,
-        Worth::None(reason) => Some(reason),
+    let relative = Column::not_modelled;
+    let absolute = |column: &Column| {
+        let alone = "times alone: it can judge only their ratios";
+        relative(column).or_else(|| column.is_timed().then_some(alone))
     };
     let of_quantity = match &claim.measured {
         Quantity::Speed { .. } | Quantity::Faster { .. } | Quantity::Best { .. } => None,

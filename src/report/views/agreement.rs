@@ -114,7 +114,7 @@ impl Agreement {
     fn orders(&self, cases: &[&Case]) -> Vec<String> {
         let mut by_device = BTreeMap::<_, BTreeMap<_, Vec<(f64, f64)>>>::new();
         for case in cases {
-            let matrices = by_device.entry(case.line.cell("device").unwrap_or_default());
+            let matrices = by_device.entry(case.line.device());
             let of_matrix = matrices.or_default().entry(matrix(case.line)).or_default();
             of_matrix.push((case.published_ms, case.modelled_ms));
         }
@@ -147,7 +147,7 @@ impl Agreement {
                 "largest error {number}: {} on {}, {}: {} ms modelled, {} ms published, ratio {:.2}",
                 line.method(),
                 label(matrix(line)),
-                line.cell("device").unwrap_or_default(),
+                line.device(),
                 significant(*modelled_ms),
                 significant(*published_ms),
                 case.ratio()

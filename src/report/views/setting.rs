@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::record::column::Value;
 use crate::report::lines::RecordedRow;
 use crate::report::matched::Matrix;
 use crate::report::select::Select;
@@ -41,11 +42,10 @@ pub(super) fn shared(lines: &[&RecordedRow], setting: &str) -> Option<String> {
 
 /// Returns the text of a setting of a row. There is no text for a product that is not transposed.
 fn word(line: &RecordedRow, setting: &str) -> Option<String> {
-    let cell = line.cell(setting)?;
-    match setting {
-        "transpose" => (cell == "true").then(|| "transposed".into()),
-        "threads" => Some(count(cell.parse().ok()?, "thread")),
-        _ => Some(cell.into()),
+    match (setting, line.row.value(setting)?) {
+        ("transpose", value) => (value == Value::Text("true")).then(|| "transposed".into()),
+        ("threads", value) => Some(count(value.number()? as usize, "thread")),
+        (_, value) => Some(value.text()?.into()),
     }
 }
 

@@ -68,9 +68,9 @@ impl Sizes {
             let pairs = sizes.iter().filter_map(|part| part.split_once('='));
             pairs.into_iter().find(|pair| pair.0 == name).map(|pair| pair.1)
         };
-        let size = |name| of_name(name).or_else(|| line.cell(name))?.parse().ok();
-        let srs = size("srs").filter(|_| others.join(":") == self.method)?;
-        Some(Size { srs, ssrs: size("ssrs") })
+        let size = |name, column| of_name(name).map_or(column, |text| text.parse().ok());
+        let srs = size("srs", line.added.srs).filter(|_| others.join(":") == self.method)?;
+        Some(Size { srs, ssrs: size("ssrs", line.added.ssrs) })
     }
 
     fn sweep<'a>(&self, setting: String, rows: &[(&'a RecordedRow, Size)]) -> Option<Swept<'a>> {

@@ -3,6 +3,7 @@
 use expect_test::expect;
 
 use super::*;
+use crate::report::lines::Added;
 
 /// Two runs on two threads take 2 and 8 ms; the geometric mean is 4.
 #[test]
@@ -271,10 +272,9 @@ fn setups_that_never_pay_off_are_left_out_of_correlations() {
 fn agreement_compares_modelled_with_published_times() {
     let modelled = |file: &str, method: &str, ms: f64, published: f64| {
         let device = Some(Device::model("v100"));
-        let line =
-            RecordedRow::from(Row { device, threads: None, ..row(file, 1000, method, ms - 0.01) });
-        let cells = [("published_ms", published), ("waiting_ms", 0.01)];
-        cells.into_iter().fold(line, |line, (name, ms)| line.with(name, Some(ms.to_string())))
+        let row = Row { device, threads: None, ..row(file, 1000, method, ms - 0.01) };
+        let (published_ms, waiting_ms) = (Some(published), Some(0.01));
+        RecordedRow { row, added: Added { published_ms, waiting_ms, ..Added::default() } }
     };
     let lines = [
         modelled("a.mtx", "one", 1.1, 1.0),
