@@ -74,15 +74,8 @@ impl Store {
             let stages = of_csv(fs::File::open(store.stages_path())?);
             store.stages = stages.with_context(|| store.stages_path().display().to_string())?;
         }
-        for run_id in
-            store.lines.iter().map(|line| line.row.run_id.clone()).collect::<BTreeSet<_>>()
-        {
-            let path = store.run_path(&run_id);
-            let text = fs::read_to_string(&path);
-            let text = text.with_context(|| format!("cannot read {}", path.display()))?;
-            let run = serde_json::from_str(&text);
-            store.runs.insert(run_id, run.with_context(|| path.display().to_string())?);
-        }
+        let run_ids: BTreeSet<_> = store.lines.iter().map(|line| line.row.run_id.clone()).collect();
+        run_ids.iter().try_for_each(|run_id| store.begin(run_id))?;
         Ok(store)
     }
 
@@ -145,21 +138,21 @@ impl Store {
         fs::create_dir_all(self.folder.join("runs"))?;
         fs::copy(other.run_path(run_id), self.run_path(run_id))?;
         self.runs.insert(run_id.clone(), run.clone());
-        let stages: Vec<_> = other.stages_of(cell).into_iter().cloned().collect();
-        write(&self.stages_path(), &stages.iter().collect::<Vec<_>>())?;
-        self.stages.extend(stages);
-        write(&self.rows_path(), &rows.iter().map(|line| &line.row).collect::<Vec<_>>())?;
-        rows.into_iter().for_each(|line| self.index(line.clone()));
+        let stages = other.stages_of(cell).into_iter().cloned().collect();
+        self.add(rows.into_iter().cloned().collect(), stages)?;
         Ok(true)
     }
 
     /// Registers a run whose record has been written to [`run_path`](Self::run_path).
     ///
     /// # Errors
-    /// Returns an error if the record cannot be read.
+    /// Returns an error if the record cannot be read or is invalid.
     pub fn begin(&mut self, run_id: &str) -> Result<()> {
-        let text = fs::read_to_string(self.run_path(run_id))?;
-        self.runs.insert(run_id.to_owned(), serde_json::from_str(&text)?);
+        let path = self.run_path(run_id);
+        let text = fs::read_to_string(&path);
+        let text = text.with_context(|| format!("cannot read {}", path.display()))?;
+        let run = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
+        self.runs.insert(run_id.to_owned(), run);
         Ok(())
     }
 
@@ -168,11 +161,14 @@ impl Store {
     /// # Errors
     /// Returns an error if the rows cannot be written.
     pub fn append(&mut self, report: &MatrixReport) -> Result<()> {
-        let stages = StageRow::all(report);
+        self.add(report.rows().cloned().map(RecordedRow::from).collect(), StageRow::all(report))
+    }
+
+    fn add(&mut self, lines: Vec<RecordedRow>, stages: Vec<StageRow>) -> Result<()> {
         write(&self.stages_path(), &stages.iter().collect::<Vec<_>>())?;
         self.stages.extend(stages);
-        write(&self.rows_path(), &report.rows().collect::<Vec<_>>())?;
-        report.rows().for_each(|row| self.index(RecordedRow::from(row.clone())));
+        write(&self.rows_path(), &lines.iter().map(|line| &line.row).collect::<Vec<_>>())?;
+        lines.into_iter().for_each(|line| self.index(line));
         Ok(())
     }
 

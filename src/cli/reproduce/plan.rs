@@ -56,11 +56,6 @@ pub struct Here<'a> {
 }
 
 impl Here<'_> {
-    /// Returns the modelled GPUs on which an experiment runs.
-    fn models<'e>(&'e self, experiment: &'e Experiment) -> &'e [String] {
-        models(&self.device, experiment)
-    }
-
     /// Returns the settings of the runs of a block.
     fn runs(&self, block: &Block, models: &[String]) -> Vec<RunSettings> {
         let block = Block { rounds: block.rounds.or(self.rounds), ..block.clone() };
@@ -90,7 +85,7 @@ impl Plan {
         let modelled = matches!(here.device, DeviceChoice::Models(_));
         let mut plan = Self { modelled, ..Self::default() };
         for block in experiment.blocks.iter().filter(|block| here.device.includes(block.device())) {
-            let models = here.models(experiment);
+            let models = models(&here.device, experiment);
             let is_modelled = !(models.is_empty() && block.models.is_empty());
             if block.device() == Device::Gpu && !is_modelled && here.gpu.is_none() {
                 plan.waiting = true;
