@@ -93,10 +93,15 @@ impl Range {
     }
 }
 
-impl FromStr for Range {
-    type Err = String;
+/// The error that a text is not a range.
+#[derive(Debug, thiserror::Error)]
+#[error("holds = '{0}' must have the form '> 1', '< 1' or '0.9 to 1.1'")]
+pub struct RangeError(String);
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl FromStr for Range {
+    type Err = RangeError;
+
+    fn from_str(text: &str) -> Result<Self, RangeError> {
         let number = |word: &str| word.trim().parse::<f64>().ok();
         let range = if let Some(low) = text.strip_prefix('>') {
             number(low).map(|low| Self { low, high: f64::INFINITY })
@@ -106,16 +111,14 @@ impl FromStr for Range {
             let ends = text.split_once(" to ");
             ends.and_then(|(low, high)| Some(Self { low: number(low)?, high: number(high)? }))
         };
-        range.ok_or_else(|| {
-            format!("holds = '{text}' must have the form '> 1', '< 1' or '0.9 to 1.1'")
-        })
+        range.ok_or_else(|| RangeError(text.to_owned()))
     }
 }
 
 impl TryFrom<String> for Range {
-    type Error = String;
+    type Error = RangeError;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, RangeError> {
         text.parse()
     }
 }
@@ -146,7 +149,7 @@ mod tests {
         assert!(contains("< -0.5", -0.6) && !contains("< -0.5", -0.5));
         assert!(contains("0.9 to 1.1", 1.0) && !contains("0.9 to 1.1", 1.1));
         assert!(!contains("> 1", f64::NAN));
-        let error = "about 1".parse::<Range>().unwrap_err();
+        let error = "about 1".parse::<Range>().unwrap_err().to_string();
         assert_eq!(error, "holds = 'about 1' must have the form '> 1', '< 1' or '0.9 to 1.1'");
     }
 }
