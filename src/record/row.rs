@@ -114,8 +114,8 @@ columns! {
         samples: Option<usize> = Unused;
         /// The number of timed products.
         iterations: Option<usize> = Unused;
-        /// The bytes of each array of CSR, x and y once / `avg_spmv_ms`, in 10⁹ per second: nnz·(V + I) + (rows + 1)·I
-        /// + (rows + cols)·V bytes.
+        /// The bytes of each array of CSR, x and y once / `avg_spmv_ms`, in 10⁹ per second:
+        /// nnz·(V + I) + (rows + 1)·I + (rows + cols)·V bytes, with V and I as in `effective_GBs`.
         #[serde(rename = "compulsory_GBs")]
         compulsory_gbs: Option<f64> = Rate("compulsory GB/s");
         /// `compulsory_GBs` in percent of the measured peak: the bytes are those of CSR, whatever the method stores.
