@@ -1,5 +1,35 @@
 //! `spmv-bench`: the reference benchmark for sparse matrix-vector multiplication.
 //!
+//! A program can read a matrix, multiply by it with any method, and verify the product:
+//!
+//! ```
+//! use spmv_bench::matrix::market;
+//! use spmv_bench::method::Request;
+//! use spmv_bench::methods;
+//! use spmv_bench::team::Team;
+//! use spmv_bench::verify::Reference;
+//!
+//! # let file = tempfile::NamedTempFile::with_suffix(".mtx")?;
+//! # std::fs::write(&file, "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 3\n2 1 4\n")?;
+//! # let path = file.path();
+//! let csr = market::read(path, &market::Options::default())?.csr;
+//! let team = Team::floating(2);
+//! let merge = methods::named("merge").ok_or("there is no such method")?;
+//! let prepare = merge.prepare::<f64>().ok_or("it is not a CPU method")?;
+//! let mut prepared = prepare(&csr, &Request::new(&team))?;
+//!
+//! let x = vec![1.0; csr.cols()];
+//! let mut y = vec![0.0; csr.rows()];
+//! prepared.multiply(1.0, &x, 0.0, &mut y)?; // y ← 1·Ax + 0·y
+//! assert_eq!(y, [3.0, 4.0]);
+//!
+//! let verdict = Reference::new(&csr, 1.0, &x, 0.0, &[]).judge(&y);
+//! assert!(verdict.passes(), "{}", verdict.describe());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! `examples/multiply.rs` does this for a file and a method of the command line.
+//!
 //! The modules, and which other modules each of them uses (without tests, and without [`scalar`], which most modules
 //! use). A module uses only modules above it:
 //!

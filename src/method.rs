@@ -144,7 +144,22 @@ pub struct Request<'a> {
     pub given: &'a [(&'static str, &'static str)],
 }
 
-impl Request<'_> {
+impl<'a> Request<'a> {
+    /// Returns the request for y ← Ax on this team, for 1000 products without parameters, with the best instructions
+    /// of this machine.
+    pub fn new(team: &'a Team) -> Self {
+        Self {
+            team,
+            isa: Isa::detect(),
+            transpose: false,
+            alpha: 1.0,
+            beta: 0.0,
+            expected_products: 1000,
+            profile: None,
+            given: &[],
+        }
+    }
+
     /// Returns the value of a parameter, or `None` if it was not given.
     pub fn word(&self, parameter: &str) -> Option<&'static str> {
         self.given.iter().find(|(name, _)| *name == parameter).map(|(_, value)| *value)
@@ -158,6 +173,23 @@ impl Request<'_> {
 }
 
 /// A method together with the parameters that the user gave.
+///
+/// ```
+/// use spmv_bench::method::{Choice, Request};
+/// use spmv_bench::{matrix::Csr, methods, team::Team};
+///
+/// let method = methods::named("csr5").unwrap();
+/// let choice = Choice { method, given: vec![("sigma", "8")] };
+/// assert_eq!(choice.name(), "csr5:sigma=8");
+///
+/// let (csr, team) = (Csr::from_triplets(1, 1, &[(0, 0, 2.0)]), Team::floating(1));
+/// let request = Request { alpha: 0.5, given: &choice.given, ..Request::new(&team) };
+/// let mut prepared = method.prepare::<f64>().unwrap()(&csr, &request)?;
+/// let mut y = [0.0];
+/// prepared.multiply(0.5, &[3.0], 0.0, &mut y)?;
+/// assert_eq!(y, [3.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Choice<'m> {
     /// The method without its parameters.

@@ -25,7 +25,7 @@ use spmv_bench::device::{Gpu, Program};
 use spmv_bench::matrix::Csr;
 use spmv_bench::matrix::generate::Generator;
 use spmv_bench::method::{Choice, Device, GRAPH};
-use spmv_bench::methods::METHODS;
+use spmv_bench::methods::{self, METHODS};
 use spmv_bench::scalar::Precision;
 use spmv_bench::team::Team;
 
@@ -291,7 +291,7 @@ fn hola_reports_how_many_warps_empty_rows_divert() {
     let gpu = Gpu::new(Model::tiny(8));
     let note = |rows, triplets: &[(usize, usize, f64)]| {
         let csr = Csr::<f64>::from_triplets(rows, 9, triplets);
-        let method = METHODS.iter().find(|method| method.name == "gpu-hola").unwrap();
+        let method = methods::named("gpu-hola").unwrap();
         let choice = Choice { method, given: vec![("empty-rows", "count")] };
         let report = on_gpu(&SystemClock::default(), &settings(), &gpu, &csr, &[choice]);
         let outcome = report.unwrap().outcomes.remove(0);

@@ -14,7 +14,6 @@ use spmv_bench::memory::extent::Extent;
 use spmv_bench::method::{Choice, Device, Request};
 use spmv_bench::methods::METHODS;
 use spmv_bench::scalar::Scalar;
-use spmv_bench::simd::Isa;
 use spmv_bench::team::Team;
 
 /// The memory of notes, closures and lists per thread, in bytes.
@@ -81,16 +80,7 @@ fn choices() -> impl Iterator<Item = Choice<'static>> {
 
 /// Returns the peak memory of a method's preparation and one product in bytes, and whether it accepted the matrix.
 fn taken<T: Scalar>(choice: &Choice, csr: &Csr<T>, team: &Team, transpose: bool) -> (u64, bool) {
-    let request = Request {
-        team,
-        isa: Isa::detect(),
-        transpose,
-        alpha: 2.0,
-        beta: 0.0,
-        expected_products: 1000,
-        profile: None,
-        given: &choice.given,
-    };
+    let request = Request { transpose, alpha: 2.0, given: &choice.given, ..Request::new(team) };
     let (inputs, outputs) =
         if transpose { (csr.rows(), csr.cols()) } else { (csr.cols(), csr.rows()) };
     let (x, mut y) = (vec![T::one(); inputs], vec![T::zero(); outputs]);

@@ -189,16 +189,9 @@ fn products<T: Scalar>(
     (x, y0): (&[T], &[T]),
 ) -> Vec<Vec<T>> {
     let &Asked { isa, factors: (alpha, beta), .. } = asked;
-    let request = Request {
-        team,
-        isa,
-        transpose,
-        alpha,
-        beta,
-        expected_products: 100,
-        profile: None,
-        given: &choice.given,
-    };
+    let (expected_products, given) = (100, &choice.given[..]);
+    let request =
+        Request { isa, transpose, alpha, beta, expected_products, given, ..Request::new(team) };
     let prepare = choice.method.prepare::<T>().expect("a method of the CPU");
     let mut prepared = match prepare(csr, &request) {
         Ok(prepared) => prepared,

@@ -121,10 +121,10 @@ fn text(methods: &[&Method], out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn markdown(entries: &[MethodSummary]) -> String {
-    let columns = ["name", "device", "setup", "parameters", "summary", "source"];
+    let columns = ["name", "device", "product", "setup", "summary", "parameters", "source"];
     let cells = |entry: &MethodSummary| {
-        let MethodSummary { name, device, setup, parameters, summary, source, .. } = entry;
-        [name, device, setup, &parameters[..], summary, source].map(Cell::text).to_vec()
+        let MethodSummary { name, device, product, setup, summary, parameters, source, .. } = entry;
+        [name, device, product, setup, summary, &parameters[..], source].map(Cell::text).to_vec()
     };
     Table::new(columns, entries.iter().map(cells).collect()).to_markdown()
 }

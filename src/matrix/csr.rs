@@ -15,6 +15,16 @@ pub const MAX_INDEX: usize = i32::MAX as usize;
 ///
 /// The products access `x` and `y` without bounds checks because they rely on these invariants. Therefore
 /// only this crate can access the fields; other crates use [`Csr::new`], which checks the invariants.
+///
+/// ```
+/// use spmv_bench::matrix::Csr;
+///
+/// let csr = Csr::new(2, 3, vec![0, 2, 3], vec![0, 2, 1], vec![1.0, 2.0, 3.0]).unwrap();
+/// assert_eq!(csr.row(0), 0..2);
+/// let same = Csr::from_triplets(2, 3, &[(0, 0, 1.0), (1, 1, 3.0), (0, 2, 2.0)]);
+/// assert_eq!(csr, same);
+/// assert!(Csr::new(2, 3, vec![0, 2, 3], vec![2, 0, 1], vec![1.0; 3]).is_none()); // not ascending
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Csr<T> {
     /// The number of rows, at most [`MAX_INDEX`].

@@ -12,6 +12,16 @@ use super::market::{self, MarketError};
 use super::size::SizeHint;
 
 /// The source of a matrix: a file or a generator (`gen:…`).
+///
+/// ```
+/// use spmv_bench::matrix::bounds::ReadBounds;
+/// use spmv_bench::matrix::source::Source;
+///
+/// let source = Source::parse("gen:grid2d,n=100,points=5".as_ref())?;
+/// let matrix = source.open(true, ReadBounds::NONE)?.load(None)?;
+/// assert_eq!(matrix.csr.rows(), 100 * 100);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(into = "Plain", try_from = "Plain")]
 pub enum Source {

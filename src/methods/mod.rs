@@ -90,6 +90,11 @@ pub const METHODS: &[Method] = &[
     vendor::cusparse_sell::METHOD,
 ];
 
+/// Returns the method with this name.
+pub fn named(name: &str) -> Option<&'static Method> {
+    METHODS.iter().find(|method| method.name == name)
+}
+
 /// The baselines with which the other methods are compared, the best of each device first. A speed-up over
 /// a single baseline misleads where that baseline is slow, so reports also show the ratio to the fastest
 /// baseline of each matrix.

@@ -8,7 +8,7 @@ use super::run::RowKey;
 use crate::bench::plan::CacheState;
 use crate::matrix::order::Order;
 use crate::method::Device;
-use crate::methods::METHODS;
+use crate::methods;
 use crate::scalar::Precision;
 
 /// The settings with which rows were measured, as far as they are recorded.
@@ -33,7 +33,7 @@ impl Setting {
     /// compared with methods that have that many threads.
     pub fn of(row: &Row, most: Option<usize>) -> Self {
         let name = row.method_name.as_deref().and_then(|name| name.split(':').next());
-        let method = METHODS.iter().find(|method| Some(method.name) == name);
+        let method = name.and_then(methods::named);
         let is_parallel = method.is_some_and(|method| method.threads(2) == Some(2));
         let threads = if is_parallel { row.threads } else { most.filter(|&threads| threads > 0) };
         Self {

@@ -9,7 +9,7 @@ use spmv_bench::device::model::Model;
 use spmv_bench::device::{Gpu, Program};
 use spmv_bench::matrix::Csr;
 use spmv_bench::method::{Choice, Failed, Unavailable, Unprepared};
-use spmv_bench::methods::METHODS;
+use spmv_bench::methods;
 use spmv_bench::verify::Reference;
 
 use super::product::{Asked, Place, products};
@@ -138,7 +138,7 @@ fn symptom_of(
 
 fn choice(text: &str) -> Choice<'static> {
     let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
-    let method = METHODS.iter().find(|method| method.name == name).expect("a method's name");
+    let method = methods::named(name).expect("a method's name");
     let given =
         parameters.split(':').filter_map(|text| text.split_once('=')).map(|(name, value)| {
             let parameter = method.parameters.iter().find(|p| p.name == name).expect("a parameter");

@@ -90,16 +90,9 @@ pub fn products<T: Value>(
         Place::Team(team, isa) => (*team, *isa),
         Place::Gpu(_) => (&one, Isa::Portable),
     };
-    let request = Request {
-        team,
-        isa,
-        transpose,
-        alpha,
-        beta,
-        expected_products: 10,
-        profile: None,
-        given: &choice.given,
-    };
+    let (expected_products, given) = (10, &choice.given[..]);
+    let request =
+        Request { isa, transpose, alpha, beta, expected_products, given, ..Request::new(team) };
     let (alpha, beta) = (T::narrow(alpha), T::narrow(beta));
     match place {
         Place::Team(..) => {

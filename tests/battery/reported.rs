@@ -3,9 +3,8 @@
 use crossbeam_utils::CachePadded;
 use spmv_bench::matrix::Csr;
 use spmv_bench::method::{Choice, Prepared, Request, Unavailable};
-use spmv_bench::methods::METHODS;
+use spmv_bench::methods;
 use spmv_bench::profile::Profile;
-use spmv_bench::simd::Isa;
 use spmv_bench::team::Team;
 
 use super::small::Triplet;
@@ -19,12 +18,10 @@ fn prepared<R>(
     (threads, transpose, profile): (usize, bool, Option<&Profile>),
     read: impl Fn(Prepared<f64>) -> R,
 ) -> Result<R, Unavailable> {
-    let method = METHODS.iter().find(|method| method.name == name).unwrap();
+    let method = methods::named(name).unwrap();
     let choice = Choice { method, given: given.to_vec() };
-    let (team, isa) = (&Team::floating(threads), Isa::detect());
-    let (alpha, beta, expected_products) = (1.0, 0.0, 10);
-    let given = &choice.given;
-    let request = Request { team, isa, transpose, alpha, beta, expected_products, profile, given };
+    let (team, given, expected_products) = (Team::floating(threads), &choice.given[..], 10);
+    let request = Request { transpose, expected_products, profile, given, ..Request::new(&team) };
     method.prepare::<f64>().unwrap()(csr, &request).map(read)
 }
 

@@ -27,7 +27,7 @@ mod writing;
 use std::fs;
 use std::path::Path;
 
-use expect_test::{Expect, expect};
+use expect_test::{Expect, expect, expect_file};
 use spmv_bench::cli::CommandStatus;
 use tempfile::TempDir;
 
@@ -49,6 +49,21 @@ const SMALL: &str =
 
 fn check(text: &str, dir: &Path, expected: Expect) {
     expected.assert_eq(&text.replace(dir.to_str().unwrap(), "DIR"));
+}
+
+/// Compares parts of a document, each between `<!-- NAME -->` and `<!-- end of NAME -->`, with what the program prints.
+/// `UPDATE_EXPECT=1` writes them.
+fn check_parts(document: &str, parts: &[(&str, &str)]) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(document);
+    let mut text = fs::read_to_string(&path).unwrap();
+    for (name, printed) in parts {
+        assert!(printed.lines().count() > 10, "{printed}");
+        let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->"));
+        let (before, rest) = text.split_once(&begin).unwrap();
+        let (_, after) = rest.split_once(&end).unwrap();
+        text = format!("{before}{begin}{printed}{end}{after}");
+    }
+    expect_file![path].assert_eq(&text);
 }
 
 /// A profile is measured once for the methods that need it, and again if its file is damaged.

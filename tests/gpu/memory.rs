@@ -9,7 +9,6 @@ use spmv_bench::matrix::generate::Generator;
 use spmv_bench::matrix::order::band_k::{Coarsening, band_k};
 use spmv_bench::memory::extent::Extent;
 use spmv_bench::method::{Choice, Method, Request};
-use spmv_bench::simd::Isa;
 use spmv_bench::team::Team;
 
 use super::fake_cusparse::FakeCuSparse;
@@ -60,16 +59,8 @@ fn taken(choice: &Choice, csr: &Csr<f64>, transpose: bool) -> u64 {
     let peak = model.peak();
     let csr = DeviceCsr::upload(&Gpu::new(model), csr).unwrap();
     let held = peak();
-    let request = Request {
-        team: &Team::floating(1),
-        isa: Isa::detect(),
-        transpose,
-        alpha: 1.0,
-        beta: 0.0,
-        expected_products: 1000,
-        profile: None,
-        given: &choice.given,
-    };
+    let team = Team::floating(1);
+    let request = Request { transpose, given: &choice.given, ..Request::new(&team) };
     let _ = choice.method.prepare_on_gpu::<f64>().unwrap()(&csr, &request);
     peak() - held
 }

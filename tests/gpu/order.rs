@@ -10,8 +10,8 @@ use spmv_bench::device::Gpu;
 use spmv_bench::device::facts::Clocks;
 use spmv_bench::device::model::Model;
 use spmv_bench::device::probe::Probe;
-use spmv_bench::method::{Choice, GRAPH, Method};
-use spmv_bench::methods::METHODS;
+use spmv_bench::method::{Choice, GRAPH};
+use spmv_bench::methods;
 
 use super::fake_cusparse::FakeCuSparse;
 use super::recorder::Recorder;
@@ -22,7 +22,7 @@ fn recorded(name: &str, graph: bool, settings: &Settings) -> (Measurement, Strin
     let clock = FakeClock::new(Duration::from_millis(1));
     let clocks = Clocks { multiprocessor_mhz: 1700, ..Clocks::default() };
     let (recorder, log) = Recorder::new(Model::tiny(1).with_clocks(clocks));
-    let method = METHODS.iter().find(|method| method.name == name).unwrap();
+    let method = methods::named(name).unwrap();
     let given = if graph { vec![(GRAPH.name, "on")] } else { vec![] };
     let choices = [Choice { method, given }];
     let mut report = on_gpu(&clock, settings, &Gpu::new(recorder), &grid(), &choices).unwrap();
@@ -69,8 +69,7 @@ fn opening_a_library_is_not_setup() {
     let model = FakeCuSparse::on(Model::tiny(1));
     let (recorder, _) = Recorder::new(model);
     let gpu = Gpu::new(recorder.opening_slowly(clock.clone()));
-    let named = |method: &&Method| method.name == "cusparse-csr";
-    let choices = [Choice::from(METHODS.iter().find(named).unwrap())];
+    let choices = [Choice::from(methods::named("cusparse-csr").unwrap())];
     let mut report = on_gpu(&*clock, &settings(), &gpu, &grid(), &choices).unwrap();
     let Outcome::Ok(measured) = report.outcomes.remove(0) else { panic!("{report:?}") };
     assert_eq!(measured.setup_ms, 1.0);
@@ -81,7 +80,7 @@ fn work_in_another_stream_is_waited_for() {
     let (recorder, _) = Recorder::new(Model::tiny(1));
     let gpu = Gpu::new(recorder.working_elsewhere());
     let clock = FakeClock::new(Duration::from_millis(1));
-    let choices = [Choice::from(METHODS.iter().find(|m| m.name == "gpu-csr-scalar").unwrap())];
+    let choices = [Choice::from(methods::named("gpu-csr-scalar").unwrap())];
     let report = on_gpu(&clock, &settings(), &gpu, &grid(), &choices).unwrap();
     let Outcome::Wrong { reason, .. } = &report.outcomes[0] else { panic!("{report:?}") };
     assert!(reason.starts_with("a product after a change of x takes 21000.0 us"), "{reason}");

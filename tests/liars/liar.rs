@@ -14,7 +14,7 @@ use spmv_bench::bench::plan::{Protocol, Settings};
 use spmv_bench::matrix::Csr;
 use spmv_bench::matrix::generate::Generator;
 use spmv_bench::method::{Code, Method, Prepared};
-use spmv_bench::methods::METHODS;
+use spmv_bench::methods;
 use spmv_bench::team::Team;
 
 /// The time of a product that is computed.
@@ -140,7 +140,7 @@ fn prepare(csr: &Csr<f64>) -> Prepared<'_, f64> {
 /// Measures a liar and returns its outcome. `entropy` seeds the choices that it cannot predict.
 pub fn outcome(liar: Liar, csr: &Csr<f64>, settings: &Settings, entropy: fn() -> u64) -> Outcome {
     LIAR.set(liar);
-    let seq = METHODS.iter().find(|method| method.name == "seq").unwrap();
+    let seq = methods::named("seq").unwrap();
     let code = Code::Cpu {
         parallel: false,
         f64: |csr, _| Ok(prepare(csr)),

@@ -56,7 +56,6 @@ fn choose<T>(csr: &Csr<T>, expected_products: usize) -> Method {
 mod tests {
     use super::*;
     use crate::matrix::generate::Generator;
-    use crate::simd::Isa;
     use crate::team::Team;
 
     /// Returns the note about the choice for an n × n grid.
@@ -66,16 +65,8 @@ mod tests {
         given: &[(&'static str, &'static str)],
     ) -> String {
         let grid = Generator::parse(&format!("grid2d,n={n}")).unwrap().generate().unwrap();
-        let request = Request {
-            team: &Team::floating(1),
-            isa: Isa::detect(),
-            transpose: false,
-            alpha: 1.0,
-            beta: 0.0,
-            expected_products,
-            profile: None,
-            given,
-        };
+        let team = Team::floating(1);
+        let request = Request { expected_products, given, ..Request::new(&team) };
         prepare::<f64>(&grid, &request).unwrap().note.unwrap()
     }
 

@@ -242,17 +242,7 @@ mod tests {
         team: &'a Team,
         given: &'a [(&'static str, &'static str)],
     ) -> Prepared<'a, f64> {
-        let (alpha, beta, isa) = (1.5, -0.5, Isa::detect());
-        let request = Request {
-            team,
-            isa,
-            transpose: false,
-            alpha,
-            beta,
-            expected_products: 1,
-            profile: None,
-            given,
-        };
+        let request = Request { alpha: 1.5, beta: -0.5, given, ..Request::new(team) };
         method.prepare::<f64>().unwrap()(csr, &request).unwrap()
     }
 

@@ -190,7 +190,6 @@ fn describe<T: Scalar>(parts: &[Part<T>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simd::Isa;
     use crate::team::Team;
     use crate::verify::Reference;
 
@@ -198,16 +197,7 @@ mod tests {
     fn note(nodes: Option<Vec<usize>>, threads: usize, triplets: &[(usize, usize, f64)]) -> String {
         let csr = Csr::<f64>::from_triplets(30, 300, triplets);
         let team = Team::floating(threads);
-        let request = Request {
-            team: &team,
-            isa: Isa::detect(),
-            transpose: false,
-            alpha: 2.0,
-            beta: -1.0,
-            expected_products: 1,
-            profile: None,
-            given: &[],
-        };
+        let request = Request { alpha: 2.0, beta: -1.0, ..Request::new(&team) };
         let x: Vec<f64> = (0..300).map(|k| (k as f64).sin()).collect();
         let y0 = [0.5; 30];
         let mut prepared = prepare_on(nodes.clone(), &csr, &request).unwrap();

@@ -67,7 +67,7 @@ impl<T: Scalar> BlockRows<'_, T> {
         for (index, (offsets, y)) in offsets.zip(y.chunks_mut(R)).enumerate() {
             let blocks = offsets[0] as usize..offsets[1] as usize;
             // SAFETY: by BLOCKS a block row has the blocks between its offsets; by SHAPE `run` selected their shape.
-            let sums = if R >= C {
+            let sums = if const { R >= C } {
                 sum_of(unsafe { self.sum::<V, true, C, R>(blocks) })
             } else {
                 sum_of(transposed(unsafe { self.sum::<V, false, R, C>(blocks) }))

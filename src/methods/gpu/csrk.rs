@@ -199,20 +199,11 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simd::Isa;
     use crate::team::Team;
 
     fn plan(given: &[(&'static str, &'static str)], case: usize) -> Plan {
-        let request = Request {
-            team: &Team::floating(1),
-            isa: Isa::Portable,
-            transpose: false,
-            alpha: 1.0,
-            beta: 0.0,
-            expected_products: 1,
-            profile: None,
-            given,
-        };
+        let team = Team::floating(1);
+        let request = Request { given, ..Request::new(&team) };
         Plan::new(&request, "csrk_3", case, &[("srs", 15), ("ssrs", 7)])
     }
 

@@ -217,16 +217,7 @@ mod tests {
 
     fn shape(nnz: usize, given: &[(&'static str, &'static str)]) -> (usize, usize, usize) {
         let team = crate::team::Team::floating(1);
-        let request = Request {
-            team: &team,
-            isa: crate::simd::Isa::Portable,
-            transpose: false,
-            alpha: 1.0,
-            beta: 0.0,
-            expected_products: 1,
-            profile: None,
-            given,
-        };
+        let request = Request { given, ..Request::new(&team) };
         let shape = Shape::of(nnz, &request);
         (shape.block, shape.items, shape.blocks(nnz))
     }
