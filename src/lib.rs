@@ -18,7 +18,7 @@
 //! | [`memory`] | how much memory is available and how much is needed | matrix, system |
 //! | [`method`] | the definition of a method | device, matrix, memory, profile, simd, team |
 //! | [`methods`] | `METHODS`, the list of all methods; one file per algorithm | device, matrix, memory, method, profile, simd, system, team |
-//! | `mpi` | one product on many processes, behind the feature `mpi`: partition, product, measurement | bench, device, matrix, method, methods, record, simd, verify |
+//! | `mpi` | one product on many processes, behind the feature `mpi`: partition, product, backend | bench, device, matrix, memory, method, methods, record, simd, system, verify |
 //! | [`verify`] | reference product, error bound, verdict | matrix |
 //! | [`mod@bench`] | plans and executes the measurements; a result for every method | device, matrix, memory, method, profile, simd, system, team, verify |
 //! | [`record`] | the row, its CSV, JSON and text, the facts of a run | bench (results), cache, device, matrix, method, methods, system, terminal |

@@ -12,13 +12,13 @@ pub mod rows;
 pub mod share;
 
 #[cfg(feature = "mpi")]
+mod backend;
+#[cfg(feature = "mpi")]
 mod check;
 #[cfg(feature = "mpi")]
 mod gather;
 #[cfg(feature = "mpi")]
 mod load;
-#[cfg(feature = "mpi")]
-mod measure;
 #[cfg(feature = "mpi")]
 mod parts;
 #[cfg(feature = "mpi")]
@@ -30,8 +30,8 @@ mod tests;
 
 #[cfg(feature = "mpi")]
 pub use {
+    backend::measure_on_ranks,
     load::{Distributed, load},
-    measure::{Bench, Trial},
     product::Sent,
     ranks::{Ranks, launched},
 };

@@ -9,6 +9,7 @@ use crate::bench::clock::{Clock, FakeClock};
 use crate::bench::outcome::Measurement;
 use crate::bench::plan::{CacheState, Protocol, Settings};
 use crate::device::Stage;
+use crate::matrix::Csr;
 use crate::matrix::order::Permutation;
 use crate::method::{Code, Method, Prepare, Prepared, Unavailable};
 use crate::methods::cpu::seq;
