@@ -307,7 +307,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
             alpha: settings.alpha,
             beta: settings.beta,
             expected_products: settings.products(self.extent.nnz as usize, S::DEVICE),
-            profile: settings.profiles.of(T::PRECISION),
+            profile: self.bench.profile,
             given: &choice.given,
         };
         let need = self.need(choice);

@@ -178,9 +178,9 @@ fn groups(
     share: &Csr<f64>,
     report: &mut MatrixReport,
 ) -> Result<(), Stopped> {
-    let bench = session.bench(&session.settings, &|_| ());
     let choices = &session.choices;
     for &precision in precisions {
+        let bench = session.bench(precision, &session.settings, &|_| ());
         let measured = match precision {
             Precision::F64 => measure_on_ranks(&bench, ranks, matrix, share, choices),
             Precision::F32 => match ranks.agree(narrowed::<f32>(share).map_err(Error::msg)) {

@@ -53,14 +53,8 @@ impl<'a> Steps<'a> {
         }
         let [least, most] = ranks.max([-own, own]);
         let note = note(ranks.count(), longest, [-least, most]);
-        let stage = |(name, ms): (&&str, _)| Stage {
-            name: (*name).into(),
-            ms,
-            occupancy: None,
-            counts: None,
-            cured: Vec::new(),
-        };
-        let stages = NAMES.iter().zip(longest).map(stage).collect();
+        let stage = |(name, ms): (&str, _)| Stage { name: name.into(), ms, ..Stage::default() };
+        let stages = NAMES.into_iter().zip(longest).map(stage).collect();
         Ok(Parts { stages, launches: None, note: Some(note) })
     }
 

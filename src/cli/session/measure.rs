@@ -13,6 +13,7 @@ use crate::device::buffer::Value;
 use crate::method::{Choice, Device};
 use crate::record::row::Row;
 use crate::record::{Group, MatrixReport};
+use crate::scalar::Precision;
 
 impl Session<'_> {
     /// Measures all open methods with one order, precision and cache state. Creates one group per device.
@@ -53,7 +54,7 @@ impl Session<'_> {
             + matrix.as_ref().map_or(0, InPrecision::bytes);
         let max_memory = self.settings.max_memory.map(|most| most.saturating_sub(held));
         let settings = Settings { max_memory, cache: way.cache, ..self.settings.clone() };
-        let bench = self.bench(&settings, &news);
+        let bench = self.bench(way.precision, &settings, &news);
         let mut trial =
             matrix.as_ref().map_err(Clone::clone).and_then(|matrix| matrix.trial(&bench));
         for device in [Device::Cpu, gpu_device] {
@@ -86,14 +87,16 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Returns what a measurement with these settings needs.
+    /// Returns what a measurement in a precision with these settings needs.
     pub(in crate::cli) fn bench<'b>(
         &'b self,
+        precision: Precision,
         settings: &'b Settings,
         report: &'b dyn Fn(News),
     ) -> Bench<'b> {
         let Self { team, clock, interrupted, .. } = self;
-        Bench { team, clock: *clock, interrupted, settings, report, entropy: rand::random }
+        let profile = self.profiles.get(&precision);
+        Bench { team, clock: *clock, interrupted, settings, profile, report, entropy: rand::random }
     }
 
     fn on_device<T: Value>(
