@@ -9,6 +9,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::check::{alteration, judge, reference};
+use super::columns::restored;
 use super::load::Distributed;
 use super::parts::Steps;
 use super::product::{Product, Sent};
@@ -141,8 +142,9 @@ impl<'a, T: Sent> Backend<'a, T> for Distribution<'a, T> {
         request: &Request<'a>,
     ) -> Result<(Prepared<'a, T>, Duration), Unprepared> {
         let Self { bench: Bench { clock, .. }, ranks, matrix, share, .. } = *self;
+        let copy = || restored(share, &matrix.columns, matrix.shape.cols);
         let (csr, needed, numbering) = match request.word("gather") {
-            Some("all") => (Cow::Owned(matrix.restored(share)), None, Duration::ZERO),
+            Some("all") => (Cow::Owned(copy()), None, Duration::ZERO),
             _ => (Cow::Borrowed(share), Some(&matrix.columns[..]), matrix.numbering),
         };
         ranks.barrier();

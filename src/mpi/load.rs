@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 
-use super::columns::{needed, owned_cuts, renumber, restored};
+use super::columns::{needed, owned_cuts, renumber};
 use super::partition::Partition;
 use super::ranks::Ranks;
 use super::rows::Rows;
@@ -44,11 +44,6 @@ impl Distributed {
     /// Returns the elements of x that a rank owns.
     pub fn owned(&self, rank: usize) -> Range<usize> {
         self.cuts[rank]..self.cuts[rank + 1]
-    }
-
-    /// Returns a copy of the share with the column indices of the matrix.
-    pub fn restored<T: Clone>(&self, share: &Csr<T>) -> Csr<T> {
-        restored(share, &self.columns, self.shape.cols)
     }
 }
 
@@ -97,10 +92,9 @@ pub fn load(
 }
 
 fn share(rows: &Rows, partition: &Partition, rank: usize) -> Result<Share> {
-    let mut collector =
-        Collector::new(partition, rank, rows.shape().1).map_err(anyhow::Error::msg)?;
+    let mut collector = Collector::new(partition, rank, rows.shape().1)?;
     rows.each(collector.rows(), |row, column, value| collector.take(row, column, value))?;
-    collector.finish(rows.mirrors()).map_err(anyhow::Error::msg)
+    collector.finish(rows.mirrors())
 }
 
 /// Computes the shape of the matrix after duplicates have been summed.

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use anyhow::{Error, Result, bail};
+
 use super::partition::Partition;
 use crate::matrix::Csr;
 use crate::matrix::csr::MAX_INDEX;
@@ -37,14 +39,14 @@ impl<'p> Collector<'p> {
     ///
     /// # Errors
     /// Returns an error if the share has more nonzeros than 32-bit indices allow.
-    pub fn new(partition: &'p Partition, rank: usize, cols: usize) -> Result<Self, String> {
+    pub fn new(partition: &'p Partition, rank: usize, cols: usize) -> Result<Self> {
         let nonzeros = partition.nonzeros(rank).len();
         if nonzeros > MAX_INDEX {
             let ranks = partition.ranks();
-            return Err(format!(
+            bail!(
                 "each of {ranks} ranks would have {nonzeros} nonzeros, but can index at most {MAX_INDEX}: start \
                  more ranks"
-            ));
+            );
         }
         let lengths = partition.touched(rank).map(|row| partition.length(row));
         let mut offsets = vec![0];
@@ -91,10 +93,10 @@ impl<'p> Collector<'p> {
     ///
     /// # Errors
     /// Returns an error if the number of entries of a row differs from the count before, or a sum is not finite.
-    pub fn finish(mut self, mirrored: bool) -> Result<Share, String> {
+    pub fn finish(mut self, mirrored: bool) -> Result<Share> {
         let rows = self.rows();
         if self.surplus || self.cursors[..rows.len()] != self.offsets[1..] {
-            return Err("the file changed while it was being read".into());
+            bail!("the file changed while it was being read");
         }
         let (mut kept, mut duplicates) = (0, 0);
         let mut row_offsets = vec![0];
@@ -115,7 +117,7 @@ impl<'p> Collector<'p> {
 
     /// Sorts a row and moves the rank's part of it to the position `kept`. Returns the number of duplicates in that
     /// part. The sum of duplicates is in the part that contains the first of them.
-    fn keep_row(&mut self, row: usize, kept: &mut usize, mirrored: bool) -> Result<u64, String> {
+    fn keep_row(&mut self, row: usize, kept: &mut usize, mirrored: bool) -> Result<u64> {
         let at = row - self.rows().start;
         let entries = self.offsets[at]..self.offsets[at + 1];
         let part = self.partition.part(self.rank, row);
@@ -134,7 +136,7 @@ impl<'p> Collector<'p> {
             if part.contains(&position) {
                 let column = same[0].0;
                 self.columns[*kept] = column;
-                self.values[*kept] = sum(row, same)?;
+                self.values[*kept] = sum(row, same).map_err(Error::msg)?;
                 *kept += 1;
                 // The mirror image of a duplicate is not counted as another duplicate.
                 let counts = !mirrored || column as usize <= row;

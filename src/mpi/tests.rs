@@ -45,7 +45,7 @@ fn partition(rows: &Rows, ranks: usize) -> Partition {
     Partition::new(lengths, ranks)
 }
 
-fn share(rows: &Rows, partition: &Partition, rank: usize) -> Result<Share, String> {
+fn share(rows: &Rows, partition: &Partition, rank: usize) -> anyhow::Result<Share> {
     let mut collector = Collector::new(partition, rank, rows.shape().1).unwrap();
     rows.each(collector.rows(), |row, col, value| collector.take(row, col, value)).unwrap();
     collector.finish(rows.mirrors())
@@ -128,14 +128,14 @@ fn broken_files_and_changing_sources_are_errors() {
     // The row was longer, then shorter, when it was counted.
     for lengths in [vec![lengths[0] + 1, lengths[1]], vec![0, 0]] {
         let changed = share(&short, &Partition::new(lengths, 1), 0).err();
-        assert_eq!(changed.unwrap(), "the file changed while it was being read");
+        assert_eq!(changed.unwrap().to_string(), "the file changed while it was being read");
     }
 }
 
 #[test]
 fn a_share_that_no_rank_can_index_is_refused() {
     let partition = Partition::new(vec![1 << 31; 3], 2);
-    let refusal = Collector::new(&partition, 0, 9).err().unwrap();
+    let refusal = Collector::new(&partition, 0, 9).err().unwrap().to_string();
     let expected =
         "each of 2 ranks would have 3221225473 nonzeros, but can index at most 2147483647";
     assert!(refusal.starts_with(expected), "{refusal}");
