@@ -53,7 +53,7 @@
 //! | [`verify`] | reference product, error bound, verdict | matrix |
 //! | [`mod@bench`] | plans and executes the measurements; a result for every method | device, matrix, memory, method, profile, simd, system, team, verify |
 //! | [`record`] | the row, its CSV, JSON and text, the facts of a run | bench (results), cache, device, matrix, method, methods, system, terminal |
-//! | `mpi` | one product on many processes, behind the feature `mpi`: partition, product, measurement | bench, device, matrix, method, methods, record, simd, verify |
+//! | `mpi` | one product on many processes, behind the feature `mpi`: partition, product, backend | bench, device, matrix, memory, method, methods, record, simd, system, verify |
 //! | [`report`] | recorded rows as tables and charts, and the comparison of two files | bench, cache, filter, matrix, memory, method, methods, near, record |
 //! | [`papers`] | the experiments of the papers: what is measured, shown and claimed | bench, device, matrix, method, methods, near, record, report |
 //! | [`datasets`] | the matrix collection: facts of its matrices, named sets | filter |

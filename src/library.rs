@@ -1,10 +1,11 @@
 //! Finds and opens shared libraries.
 
-use std::error::Error;
+use std::error::Error as _;
 use std::ffi::{OsStr, c_int};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use libloading::Error;
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
 use nix::unistd::geteuid;
 
@@ -51,8 +52,8 @@ fn wheel_folders(environment: &Path) -> Vec<PathBuf> {
 /// ends, and libraries opened later can use its symbols.
 ///
 /// # Errors
-/// Returns the loader's message if the library cannot be opened.
-pub fn open(folder: Option<&Path>, name: &str) -> Result<Library, String> {
+/// Returns an error if the library cannot be opened; see [`words`].
+pub fn open(folder: Option<&Path>, name: &str) -> Result<Library, Error> {
     open_as(RTLD_GLOBAL, folder, name)
 }
 
@@ -60,20 +61,19 @@ pub fn open(folder: Option<&Path>, name: &str) -> Result<Library, String> {
 /// which define the same symbols, would call each other.
 ///
 /// # Errors
-/// Returns the loader's message if the library cannot be opened.
-pub fn open_local(folder: Option<&Path>, name: &str) -> Result<Library, String> {
+/// Returns an error if the library cannot be opened; see [`words`].
+pub fn open_local(folder: Option<&Path>, name: &str) -> Result<Library, Error> {
     open_as(RTLD_LOCAL, folder, name)
 }
 
-fn open_as(visibility: c_int, folder: Option<&Path>, name: &str) -> Result<Library, String> {
+fn open_as(visibility: c_int, folder: Option<&Path>, name: &str) -> Result<Library, Error> {
     let path = folder.map_or_else(|| PathBuf::from(name), |folder| folder.join(name));
     // SAFETY: opening a library runs its initialisers; this program only opens libraries that it names itself.
     unsafe { Library::open(Some(AsRef::<OsStr>::as_ref(&path)), RTLD_NOW | visibility) }
-        .map_err(|error| words(&error))
 }
 
 /// Returns the loader's message, which `libloading` stores as the source of its error.
-pub fn words(error: &libloading::Error) -> String {
+pub fn words(error: &Error) -> String {
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 

@@ -1,8 +1,6 @@
 //! The machine's profile: the speed of multiplying register blocks of each shape, by which `oski-style`
 //! chooses a shape. It is measured once per machine and is not part of the setup of any matrix.
 
-use crate::scalar::Precision;
-
 /// The largest number of rows, and of columns, of a block.
 pub const MAX_BLOCK_SIDE: usize = 8;
 
@@ -29,24 +27,6 @@ impl Profile {
             *speed = f64::from_le_bytes(*word);
         }
         speeds.iter().all(|speed| speed.is_finite() && *speed > 0.0).then_some(profile)
-    }
-}
-
-/// The profile of each precision, where it has been measured.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[allow(missing_docs)] // the fields are named by precision
-pub struct Profiles {
-    pub f64: Option<Profile>,
-    pub f32: Option<Profile>,
-}
-
-impl Profiles {
-    /// Returns the profile of a precision, if it has been measured.
-    pub fn of(&self, precision: Precision) -> Option<&Profile> {
-        match precision {
-            Precision::F64 => self.f64.as_ref(),
-            Precision::F32 => self.f32.as_ref(),
-        }
     }
 }
 

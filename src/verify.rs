@@ -167,6 +167,14 @@ impl RowSum {
         row
     }
 
+    /// Returns these sums after a change of the element of x that the entry `value` is multiplied by: the sum then
+    /// contains the difference, and the magnitude that of the new product.
+    pub fn changed<T: Scalar>(self, value: T, [from, to]: [T; 2]) -> Self {
+        let (value, from, to) = (value.widen(), from.widen(), to.widen());
+        let sum = self.sum.add_product(value, to).add_product(-value, from);
+        Self { sum, magnitude: self.magnitude + (value * to).abs(), ..self }
+    }
+
     /// Adds the sums of another part of the same row.
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -199,15 +207,15 @@ impl RowSum {
 }
 
 impl ReferenceRow {
-    /// Updates the row after a change of the element of x that its entry `value` is multiplied by. The bound covers
-    /// both the old and the new element, so it may be wider than that of a newly computed reference.
-    pub fn change<T: Scalar>(&mut self, alpha: T, value: T, [from, to]: [T; 2]) {
-        let (value, from, to) = (value.widen(), from.widen(), to.widen());
-        let sum = DoubleDouble::default().add_product(value, to).add_product(-value, from);
-        let magnitude = (value * to).abs();
-        let change = RowSum { sum, magnitude, entries: self.entries }.row(alpha, T::zero(), 0.0);
-        self.exact = self.exact.plus(change.exact);
-        self.bound += change.bound;
+    /// Returns the row after changes of x, whose effects [`RowSum::changed`] has added up. The bound covers both the old
+    /// and the new elements, so it may be wider than that of a newly computed reference.
+    pub fn changed<T: Scalar>(self, alpha: T, change: RowSum) -> Self {
+        let change = RowSum { entries: self.entries, ..change }.row(alpha, T::zero(), 0.0);
+        Self {
+            exact: self.exact.plus(change.exact),
+            bound: self.bound + change.bound,
+            entries: self.entries,
+        }
     }
 
     fn error_ratio(&self, y: f64) -> f64 {

@@ -76,6 +76,7 @@ fn on_gpu(
         interrupted: &AtomicBool::new(false),
         settings,
         report: &|_| (),
+        profile: None,
         entropy: || 1,
     };
     Trial::new(&bench, csr).on_gpu(gpu, choices)

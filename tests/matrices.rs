@@ -95,6 +95,7 @@ fn check<T: Value>(name: &str, csr: &Csr<T>, device: Device) {
         interrupted: &AtomicBool::new(false),
         settings: &settings,
         report: &|_| (),
+        profile: None,
         entropy: || 1,
     };
     let of_device = METHODS.iter().filter(|method| method.device() == device);

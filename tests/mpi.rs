@@ -211,3 +211,12 @@ fn errors_are_printed_by_one_rank_only() {
         assert_eq!((&row["status"][..], &row["reason"][..]), ("skipped", reason));
     }
 }
+
+/// The ranks reach the limit at different times, but end at the same point.
+#[test]
+fn a_time_limit_ends_the_method_on_all_ranks() {
+    let words = "--timeout 0.01 --methods mpi-merge:gather=* --format csv";
+    let ran = mpirun(3, &format!("--mtx gen:grid2d,n=9 {QUICK} {words}"));
+    let lines = String::from_utf8(ran.stdout).unwrap();
+    assert_eq!((lines.matches(",timeout,\"took ").count(), ran.status.code()), (2, Some(1)));
+}

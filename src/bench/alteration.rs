@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use super::inputs::Inputs;
 use crate::matrix::Csr;
 use crate::scalar::Scalar;
-use crate::verify::ReferenceRow;
+use crate::verify::{ReferenceRow, RowSum};
 
 /// The maximum number of elements of x that change, and of elements of y that [`spoil_few`] overwrites.
 const ELEMENTS: usize = 16;
@@ -32,32 +32,52 @@ pub struct Alteration<T> {
     pub is_applied: bool,
 }
 
+/// Elements of x by their indices, each with its old and its new value.
+pub type Elements<T> = BTreeMap<usize, [T; 2]>;
+
+/// Chooses random elements of `x` that some of the `nnz` entries of the matrix is multiplied by, and new values for them
+/// in [-1, 1). `index_of` returns the element that an entry is multiplied by.
+pub fn choose<T: Scalar>(
+    nnz: usize,
+    index_of: impl Fn(usize) -> usize,
+    x: &[T],
+    random: &mut Xoshiro256PlusPlus,
+) -> Elements<T> {
+    let mut element = || {
+        let index = index_of(random.random_range(0..nnz));
+        (index, [x[index], T::narrow(random.random_range(-1.0..1.0))])
+    };
+    (0..ELEMENTS.min(nnz)).map(|_| element()).collect()
+}
+
 impl<T: Scalar> Alteration<T> {
-    /// Chooses random elements of x that some entry of the matrix is multiplied by, and new values for them in
-    /// [-1, 1). The plain product needs one pass over the column indices.
+    /// Chooses elements and new values for them. The plain product needs one pass over the column indices.
     pub fn new(
         csr: &Csr<T>,
         transpose: bool,
         inputs: &Inputs<T>,
         random: &mut Xoshiro256PlusPlus,
     ) -> Self {
-        if csr.nnz() == 0 {
-            return Self { elements: Vec::new(), rows: Vec::new(), is_applied: false };
+        let index_of = |entry: usize| match transpose {
+            false => csr.column_indices[entry] as usize,
+            true => csr.row_offsets.partition_point(|&begin| begin as usize <= entry) - 1,
+        };
+        let elements = choose(csr.nnz(), index_of, &inputs.x, random);
+        match transpose {
+            false => Self::of(inputs, &elements, changes_of_rows(csr, &elements)),
+            true => Self::of(inputs, &elements, changes_of_columns(csr, &elements).into_par_iter()),
         }
-        let mut element = || {
-            let entry = random.random_range(0..csr.nnz());
-            let index = match transpose {
-                false => csr.column_indices[entry] as usize,
-                true => csr.row_offsets.partition_point(|&begin| begin as usize <= entry) - 1,
-            };
-            (index, T::narrow(random.random_range(-1.0..1.0)))
-        };
-        let elements: BTreeMap<usize, T> = (0..ELEMENTS).map(|_| element()).collect();
-        let rows = match transpose {
-            false => rows_of_columns(csr, inputs, &elements),
-            true => columns_of_rows(csr, inputs, &elements),
-        };
-        Self { elements: elements.into_iter().collect(), rows, is_applied: false }
+    }
+
+    /// Creates the alteration of `elements`, which has the effects `changes` on the rows of the result.
+    pub fn of(
+        inputs: &Inputs<T>,
+        elements: &Elements<T>,
+        changes: impl ParallelIterator<Item = (usize, RowSum)>,
+    ) -> Self {
+        let row = |(row, change)| (row, inputs.reference.row(row).changed(inputs.alpha, change));
+        let elements = elements.iter().map(|(&index, &[_, new])| (index, new)).collect();
+        Self { elements, rows: changes.map(row).collect(), is_applied: false }
     }
 
     /// Swaps the chosen elements of x and the rows of the reference with their alternatives. The next call restores
@@ -72,49 +92,42 @@ impl<T: Scalar> Alteration<T> {
     }
 }
 
-/// Computes the altered reference of each row of A that has entries in the columns `elements`.
-fn rows_of_columns<T: Scalar>(
+/// Returns the rows of A that have entries in the columns `elements`, with the effect of the change on each.
+pub fn changes_of_rows<T: Scalar>(
     csr: &Csr<T>,
-    inputs: &Inputs<T>,
-    elements: &BTreeMap<usize, T>,
-) -> Vec<(usize, ReferenceRow)> {
+    elements: &Elements<T>,
+) -> impl ParallelIterator<Item = (usize, RowSum)> {
     let mut is_changed = vec![false; csr.cols];
     elements.keys().for_each(|&col| is_changed[col] = true);
-    let row = |row: usize| {
+    let row = move |row: usize| {
         let entries = csr.row(row).map(|entry| (csr.column_indices[entry] as usize, entry));
         let mut changed = entries.filter(|&(col, _)| is_changed[col]).peekable();
         changed.peek()?;
-        let mut new = inputs.reference.row(row);
-        for (col, entry) in changed {
-            new.change(inputs.alpha, csr.values[entry], [inputs.x[col], elements[&col]]);
-        }
-        Some((row, new))
+        let change = |sum: RowSum, (col, entry)| sum.changed(csr.values[entry], elements[&col]);
+        Some((row, changed.fold(RowSum::default(), change)))
     };
-    (0..csr.rows).into_par_iter().with_min_len(1024).filter_map(row).collect()
+    (0..csr.rows).into_par_iter().with_min_len(1024).filter_map(row)
 }
 
-/// Computes the altered reference of each column of A, a row of Aᵀ, that has entries in the rows `elements`.
-fn columns_of_rows<T: Scalar>(
-    csr: &Csr<T>,
-    inputs: &Inputs<T>,
-    elements: &BTreeMap<usize, T>,
-) -> Vec<(usize, ReferenceRow)> {
-    let mut columns = BTreeMap::new();
-    for (&row, &to) in elements {
+/// Returns the columns of A, the rows of Aᵀ, that have entries in the rows `elements`, with the effect of the change on
+/// each.
+fn changes_of_columns<T: Scalar>(csr: &Csr<T>, elements: &Elements<T>) -> BTreeMap<usize, RowSum> {
+    let mut columns = BTreeMap::<_, RowSum>::new();
+    for (&row, &values) in elements {
         for entry in csr.row(row) {
-            let col = csr.column_indices[entry] as usize;
-            let new = columns.entry(col).or_insert_with(|| inputs.reference.row(col));
-            new.change(inputs.alpha, csr.values[entry], [inputs.x[row], to]);
+            let change = columns.entry(csr.column_indices[entry] as usize).or_default();
+            *change = change.changed(csr.values[entry], values);
         }
     }
-    columns.into_iter().collect()
+    columns
 }
 
-/// Overwrites a few random elements, so that a product that does not write them is found wrong.
-pub fn spoil_few<T: Scalar>(y: &mut [T], random: &mut Xoshiro256PlusPlus) {
+/// Overwrites a few elements, which depend only on `seed`, so that a product that does not write them is found wrong.
+pub fn spoil_few<T: Scalar>(y: &mut [T], seed: u64) {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     for _ in 0..ELEMENTS.min(y.len()) {
         let index = random.random_range(0..y.len());
-        y[index] = spoilt(random);
+        y[index] = spoilt(&mut random);
     }
 }
 

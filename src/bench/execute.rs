@@ -26,7 +26,6 @@ use super::outcome::{Outcome, Report};
 use super::plan::Round;
 use super::steadiness::Attempts;
 use crate::device::facts::Clocks;
-use crate::matrix::Csr;
 use crate::memory::extent::Extent;
 use crate::memory::{self, Available};
 use crate::method::{Choice, Device, Request};
@@ -43,7 +42,6 @@ const WARM_UP: Duration = Duration::from_millis(200);
 /// One matrix on one backend, and the state of its measurement.
 struct Case<'a, 'i, T, S> {
     bench: &'a Bench<'a>,
-    csr: &'a Csr<T>,
     round: Round,
     inputs: &'i mut Inputs<T>,
     /// The alternative values of x in this round.
@@ -62,26 +60,35 @@ struct Case<'a, 'i, T, S> {
 /// A prepared method that takes turns with others.
 type Entrant<'a, T, V> = Box<Ready<'a, T, V>>;
 
-impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
-    fn new(bench: &'a Bench<'a>, csr: &'a Csr<T>, inputs: &'i mut Inputs<T>, backend: S) -> Self {
-        Self {
-            bench,
-            csr,
-            round: bench.settings.round(csr.nnz(), S::DEVICE),
-            inputs,
-            alteration: Alteration::default(),
-            random: Xoshiro256PlusPlus::seed_from_u64((bench.entropy)()),
-            backend,
-            extent: Extent::of(csr, bench.team.len(), bench.settings.transpose),
-            kept: 0,
-            clocks: Vec::new(),
-            outcomes: Vec::new(),
-        }
-    }
+/// Measures methods on a backend, until [`Bench::interrupted`] is set. `extent` is that of the matrix.
+///
+/// # Errors
+/// Returns an error if the device was lost.
+pub fn measure<'a, T: Scalar, S: Backend<'a, T>>(
+    bench: &'a Bench<'a>,
+    extent: Extent<'a>,
+    inputs: &mut Inputs<T>,
+    backend: S,
+    choices: &'a [Choice],
+) -> Result<Report, Stopped> {
+    let case = Case {
+        bench,
+        round: bench.settings.round(extent.nnz as usize, S::DEVICE),
+        inputs,
+        alteration: Alteration::default(),
+        random: Xoshiro256PlusPlus::seed_from_u64(backend.agree((bench.entropy)())),
+        backend,
+        extent,
+        kept: 0,
+        clocks: Vec::new(),
+        outcomes: vec![None; choices.len()],
+    };
+    case.report(choices)
+}
 
+impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     /// Measures all methods, or those before an interrupt.
     fn report(mut self, choices: &'a [Choice]) -> Result<Report, Stopped> {
-        self.outcomes = vec![None; choices.len()];
         let measured = match self.measure_all(choices) {
             Err(stopped @ Stopped::Lost { .. }) => return Err(stopped),
             measured => measured,
@@ -229,8 +236,7 @@ impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
         for number in numbers {
             // If the bandwidth cannot be measured, it stays unknown.
             let _ = self.backend.measure_peak();
-            let transpose = self.bench.settings.transpose;
-            self.alteration = Alteration::new(self.csr, transpose, self.inputs, &mut self.random);
+            self.alteration = self.backend.alter(self.inputs, &mut self.random);
             let mut next = 0;
             while let Some(ready) = entrants.get_mut(next) {
                 self.check_interrupt()?;
@@ -301,7 +307,7 @@ impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
             alpha: settings.alpha,
             beta: settings.beta,
             expected_products: settings.products(self.extent.nnz as usize, S::DEVICE),
-            profile: settings.profiles.of(T::PRECISION),
+            profile: self.bench.profile,
             given: &choice.given,
         };
         let need = self.need(choice);
@@ -310,6 +316,7 @@ impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
             return Err(Outcome::refused(need, room));
         }
         self.kept += need;
+        let start = self.now();
         let rehearsed = guarded(|| match self.backend.is_modelled() {
             true => Ok(()),
             false => self.backend.rehearse(choice, &request),
@@ -321,7 +328,6 @@ impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
         {
             return Err(end);
         }
-        let start = self.bench.clock.now();
         let (prepared, setup) = guarded(|| self.backend.prepare(choice, &request))??;
         let setup_ms = 1e3 * setup.as_secs_f64();
         let matrix_bytes = choice.method.matrix_bytes(self.extent.csr(), &prepared);
@@ -351,8 +357,8 @@ impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
 
     /// Adds the time since `start` to the method's total, and returns a timeout if that exceeds its limit.
     fn charge(&self, ready: &mut Ready<'a, T, S::Vector>, start: Duration) -> Result<(), Outcome> {
-        let Bench { clock, settings, .. } = *self.bench;
-        ready.spent += clock.now().saturating_sub(start);
+        let settings = self.bench.settings;
+        ready.spent += self.now().saturating_sub(start);
         if ready.spent > settings.timeout {
             Err(Outcome::overdue(settings, ready.spent))
         } else {
@@ -369,8 +375,18 @@ impl<'a, 'i, T: Scalar, S: Backend<'a, T>> Case<'a, 'i, T, S> {
         Ok(guarded(|| self.backend.time(&mut ready.prepared, factors, products))??)
     }
 
+    /// Returns the time, which is the same in all processes that measure together.
+    fn now(&self) -> Duration {
+        Duration::from_nanos(self.backend.agree(self.bench.clock.now().as_nanos() as u64))
+    }
+
+    /// Returns whether `flag` is set in any of the processes that measure together.
+    fn anywhere(&self, flag: bool) -> bool {
+        self.backend.agree(flag.into()) > 0
+    }
+
     fn interrupted(&self) -> bool {
-        self.bench.interrupted.load(Ordering::Relaxed)
+        self.anywhere(self.bench.interrupted.load(Ordering::Relaxed))
     }
 
     fn check_interrupt(&self) -> Result<(), Stopped> {

@@ -1,6 +1,6 @@
 //! Measurement: [`run`] and [`plan`] (settings, pure data) → [`execute`] (one matrix) → [`outcome`] (one value per method).
 
-mod alteration;
+pub mod alteration;
 pub mod backend;
 pub mod clock;
 pub mod evict;

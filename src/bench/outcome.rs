@@ -113,3 +113,10 @@ pub struct Report {
     /// outcome.
     pub interrupted: Option<Vec<usize>>,
 }
+
+impl Report {
+    /// Returns a report with the same outcome for each of `methods` methods.
+    pub fn of_all(methods: usize, outcome: Outcome) -> Self {
+        Self { outcomes: vec![outcome; methods], ..Self::default() }
+    }
+}

@@ -5,7 +5,6 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::method::Device;
-use crate::profile::Profiles;
 use crate::simd::Isa;
 
 /// The largest permitted number of rounds.
@@ -144,9 +143,6 @@ pub struct Settings {
     pub explain: bool,
     /// The maximum number of bytes for matrices and methods together; `None`: all available memory.
     pub max_memory: Option<u64>,
-    /// The stored measurements of this machine.
-    #[serde(skip)]
-    pub profiles: Profiles,
 }
 
 /// Serialises a duration in seconds; [`Duration::MAX`], no limit, is null.
@@ -189,7 +185,6 @@ impl Settings {
             stages: false,
             explain: false,
             max_memory: None,
-            profiles: Profiles::default(),
         };
         let no_bound = Duration::MAX;
         match protocol {

@@ -1,17 +1,22 @@
 //! The machine profile that some methods need, which is measured once and cached.
 
+use std::collections::BTreeMap;
+
 use anyhow::Result;
 
 use super::Env;
 use crate::cache::{CacheFolder, Key};
 use crate::method::Choice;
 use crate::methods::cpu::oski_style;
-use crate::profile::{Profile, Profiles};
+use crate::profile::Profile;
 use crate::scalar::{Precision, Scalar};
 use crate::simd::{Isa, Lanes};
 
 /// The version of the profile, which must be changed if the measurement changes.
 const FORMAT: &str = "register blocks 1";
+
+/// The profile of each precision, where it is needed.
+pub type Profiles = BTreeMap<Precision, Profile>;
 
 /// Returns the profiles that the methods need. Reads them from the cache, or measures and caches them with a note
 /// on stderr.
@@ -22,18 +27,18 @@ pub fn profiles(
     quiet: bool,
     env: &mut Env,
 ) -> Result<Profiles> {
-    let mut profiles = Profiles::default();
-    let Some(cache) = env.profiles.clone() else { return Ok(profiles) };
-    if choices.iter().all(|choice| choice.method.name != oski_style::METHOD.name) {
-        return Ok(profiles);
-    }
-    for precision in precisions {
-        match precision {
-            Precision::F64 => profiles.f64 = Some(profile::<f64>(&cache, isa, quiet, env)?),
-            Precision::F32 => profiles.f32 = Some(profile::<f32>(&cache, isa, quiet, env)?),
-        }
-    }
-    Ok(profiles)
+    let is_needed = choices.iter().any(|choice| choice.method.name == oski_style::METHOD.name);
+    let Some(cache) = env.profiles.clone().filter(|_| is_needed) else {
+        return Ok(Profiles::new());
+    };
+    let of_precision = |&precision: &Precision| {
+        let profile = match precision {
+            Precision::F64 => profile::<f64>(&cache, isa, quiet, env),
+            Precision::F32 => profile::<f32>(&cache, isa, quiet, env),
+        };
+        Ok((precision, profile?))
+    };
+    precisions.iter().map(of_precision).collect()
 }
 
 fn profile<T: Scalar + Lanes>(

@@ -20,9 +20,9 @@ use crate::bench::plan::{CacheState, Values};
 use crate::matrix::Csr;
 use crate::matrix::order::Order;
 use crate::matrix::source::Source;
-use crate::method::{Choice, Device};
+use crate::method::Device;
 use crate::methods::cpu::mpi_merge;
-use crate::mpi::{Bench, Distributed, Ranks, Sent, Trial, launched, load};
+use crate::mpi::{Distributed, Ranks, launched, load, measure_on_ranks};
 use crate::record::MatrixReport;
 use crate::record::output::Output;
 use crate::record::row::MatrixFacts;
@@ -105,7 +105,6 @@ fn measure(
     let source = ranks.agree(source(args.word(), measure.datasets.as_deref()))?;
     ranks.agree(measure.check_files([&source].into_iter()))?;
     ranks.agree(measure.check_new())?;
-    let interrupted = env.interrupted;
     let mut session = ranks.agree(Session::start(&measure.run_settings(), env))?;
     let reporters = leader.then(|| reporters(measure, env.stdout)).transpose();
     let reporters = ranks.agree(reporters)?.unwrap_or_default();
@@ -116,8 +115,7 @@ fn measure(
     let recording = ranks.agree(leader.then(record).transpose())?;
     let (matrix, share) = load(ranks, &source, !measure.no_expand, session.clock)?;
     let mut report = report_of(&source, &matrix);
-    let bench = Bench { ranks, clock: session.clock, interrupted, settings: &session.settings };
-    let ended = groups(&bench, &session, measure.precisions(), &matrix, share, &mut report);
+    let ended = groups(ranks, &session, measure.precisions(), &matrix, &share, &mut report);
     if let Some(recording) = recording {
         write_results(measure, recording, &report, reporters, env.stderr)?;
     }
@@ -173,46 +171,35 @@ fn report_of(source: &Source, matrix: &Distributed) -> MatrixReport {
 
 /// Measures one group per precision. The report is the same on every rank.
 fn groups(
-    bench: &Bench,
+    ranks: &Ranks,
     session: &Session,
     precisions: &[Precision],
     matrix: &Distributed,
-    mut share: Csr<f64>,
+    share: &Csr<f64>,
     report: &mut MatrixReport,
 ) -> Result<(), Stopped> {
+    let choices = &session.choices;
     for &precision in precisions {
-        let outcomes = match precision {
-            Precision::F64 => outcomes(bench, &session.choices, matrix, &mut share),
-            Precision::F32 => {
-                match bench.ranks.agree(narrowed::<f32>(&share).map_err(Error::msg)) {
-                    Ok(narrow) => {
-                        outcomes(bench, &session.choices, matrix, &mut narrow.into_owned())
-                    }
-                    Err(reason) => {
-                        Ok(vec![Outcome::Skipped(reason.to_string()); session.choices.len()])
-                    }
+        let bench = session.bench(precision, &session.settings, &|_| ());
+        let measured = match precision {
+            Precision::F64 => measure_on_ranks(&bench, ranks, matrix, share, choices),
+            Precision::F32 => match ranks.agree(narrowed::<f32>(share).map_err(Error::msg)) {
+                Ok(share) => measure_on_ranks(&bench, ranks, matrix, &share, choices),
+                Err(reason) => {
+                    Ok(Report::of_all(choices.len(), Outcome::Skipped(reason.to_string())))
                 }
-            }
+            },
         }?;
-        let measured = Report { outcomes, ..Report::default() };
-        let choices = &session.choices;
+        if measured.interrupted.is_some() {
+            return Err(Stopped::Interrupted);
+        }
         let way = Way { order: Order::Natural, precision, cache: CacheState::Hot };
         let circumstances = session.circumstances(way, None);
         let facts = &report.facts;
         let mut group = session.group(circumstances, Device::Cpu, choices, facts, measured, &[]);
-        group.threads = bench.ranks.count();
+        group.threads = ranks.count();
         group.rows.iter_mut().for_each(|row| row.threads = Some(group.threads));
         report.groups.push(group);
     }
     Ok(())
-}
-
-fn outcomes<T: Sent>(
-    bench: &Bench,
-    choices: &[Choice],
-    matrix: &Distributed,
-    share: &mut Csr<T>,
-) -> Result<Vec<Outcome>, Stopped> {
-    let mut trial = Trial::new(bench, matrix, share);
-    choices.iter().map(|choice| trial.measure(choice, share)).collect()
 }

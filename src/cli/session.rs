@@ -8,11 +8,12 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use super::install::{self, Profiles};
 use super::ordered::Ordered;
 use super::progress::Progress;
 use super::system::DeviceSpeed;
 use super::task::{Event, MatrixTask, Step, Way};
-use super::{Env, choice, install};
+use super::{Env, choice};
 use crate::bench::clock::Clock;
 use crate::bench::execute::Stopped;
 use crate::bench::inputs::replace_values;
@@ -54,6 +55,7 @@ pub struct Session<'a> {
     pub(super) device: DeviceSpeed,
     precisions: Vec<Precision>,
     pub(super) settings: Settings,
+    profiles: Profiles,
     pub(super) expand: bool,
     kept: Option<MatrixCache>,
     pub(super) orders: Vec<Order>,
@@ -93,7 +95,8 @@ impl<'a> Session<'a> {
             gpu,
             device: DeviceSpeed::default(),
             precisions: run.precisions.clone(),
-            settings: Settings { profiles, ..settings.clone() },
+            settings: settings.clone(),
+            profiles,
             team,
             run_id: env.run_id.clone(),
             readings: env.readings,

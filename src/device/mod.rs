@@ -68,7 +68,7 @@ struct Mark {
 }
 
 /// One kernel or library call of a product, with its time.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Stage {
     /// The name of the kernel or library call.
     pub name: String,

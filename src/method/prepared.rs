@@ -37,7 +37,16 @@ impl<'a, T> Prepared<'a, T> {
         extra_bytes: usize,
         product: impl FnMut(T, &[T], T, &mut [T]) -> Result<(), Failed> + 'a,
     ) -> Self {
-        Self::made(csr, Box::new(product), Some(extra_bytes as u64))
+        Self::of_part([csr.rows, csr.cols], extra_bytes, product)
+    }
+
+    /// Creates one process's part of a product, for the `rows` values of y and the `cols` values of x that it stores.
+    pub fn of_part(
+        [rows, cols]: [usize; 2],
+        extra_bytes: usize,
+        product: impl FnMut(T, &[T], T, &mut [T]) -> Result<(), Failed> + 'a,
+    ) -> Self {
+        Self::made([rows, cols], Box::new(product), Some(extra_bytes as u64))
     }
 }
 
@@ -48,7 +57,7 @@ impl<'a, T: Plain> PreparedOnGpu<'a, T> {
         csr: &DeviceCsr<'a, T>,
         product: impl FnMut(T, &Buffer<T>, T, &mut Buffer<T>) -> Result<(), Failed> + 'a,
     ) -> Self {
-        Self::made(&csr.host, Box::new(product), None)
+        Self::made([csr.host.rows, csr.host.cols], Box::new(product), None)
     }
 }
 
@@ -85,8 +94,11 @@ impl<T: Plain + PartialEq> PreparedOnGpu<'_, T> {
 }
 
 impl<'a, T, V: Values + ?Sized> Prepared<'a, T, V> {
-    fn made(csr: &Csr<T>, product: Box<Product<'a, T, V>>, extra_bytes: Option<u64>) -> Self {
-        let (rows, cols) = (csr.rows, csr.cols);
+    fn made(
+        [rows, cols]: [usize; 2],
+        product: Box<Product<'a, T, V>>,
+        extra_bytes: Option<u64>,
+    ) -> Self {
         let (csr_bytes, library_version, note, wake) = (None, None, None, None);
         Self { product, rows, cols, extra_bytes, csr_bytes, library_version, note, wake }
     }

@@ -10,9 +10,6 @@ pub enum MpiError {
         "each of {ranks} ranks would have {nonzeros} nonzeros, but can index at most {MAX_INDEX}: start more ranks"
     )]
     ManyNonzeros { ranks: usize, nonzeros: usize },
-    #[cfg(feature = "mpi")]
-    #[error("MPI cannot exchange more than 2^31 values of x at once")]
-    ManyValues,
     #[error(transparent)]
     Entries(#[from] Defect),
 }

@@ -5,8 +5,8 @@ use mpi::datatype::{Partition as Parts, PartitionMut as PartsMut};
 use mpi::traits::{CommunicatorCollectives, Equivalence};
 
 use super::columns::counts_by_part;
-use super::error::MpiError;
 use super::ranks::Ranks;
+use crate::method::Failed;
 use crate::scalar::Scalar;
 
 /// One side of an exchange: the number of values for or from each rank, and their offsets in the buffer.
@@ -16,12 +16,14 @@ struct Side {
 }
 
 impl Side {
-    fn new(counts: Vec<Count>) -> Result<Self, MpiError> {
+    fn new(counts: Vec<Count>) -> Result<Self, Failed> {
         let mut end: Count = 0;
         let mut places = Vec::with_capacity(counts.len());
         for &count in &counts {
             places.push(end);
-            end = end.checked_add(count).ok_or(MpiError::ManyValues)?;
+            end = end.checked_add(count).ok_or_else(|| {
+                Failed("MPI cannot exchange more than 2^31 values of x at once".into())
+            })?;
         }
         Ok(Self { counts, places })
     }
@@ -56,7 +58,7 @@ impl<T: Scalar + Equivalence> Gather<T> {
     ///
     /// # Errors
     /// Returns an error if x has more values than MPI can count.
-    pub fn all(cuts: &[usize]) -> Result<Self, MpiError> {
+    pub fn all(cuts: &[usize]) -> Result<Self, Failed> {
         let counts = cuts.windows(2).map(|cut| (cut[1] - cut[0]) as Count).collect();
         let plan = Plan::All(Side::new(counts)?);
         Ok(Self { x: vec![T::zero(); cuts[cuts.len() - 1]], plan })
@@ -67,13 +69,13 @@ impl<T: Scalar + Equivalence> Gather<T> {
     ///
     /// # Errors
     /// Returns an error if there are more values than MPI can count.
-    pub fn need(ranks: &Ranks, cuts: &[usize], needed: &[u32]) -> Result<Self, MpiError> {
+    pub fn need(ranks: &Ranks, cuts: &[usize], needed: &[u32]) -> Result<Self, Failed> {
         let from = counts_by_part(needed, cuts);
         let mut to = vec![0; from.len()];
         ranks.world.all_to_all_into(&from[..], &mut to[..]);
         let (from, to) = (Side::new(from), Side::new(to));
         let sides = from.and_then(|from| Ok((from, to?)));
-        let (from, to) = ranks.agree(sides).map_err(|_| MpiError::ManyValues)?;
+        let (from, to) = ranks.agree(sides).map_err(|error| Failed(error.to_string()))?;
         let mut asked = vec![0u32; to.len()];
         exchange(ranks, (needed, &from), (&mut asked, &to));
         let first = cuts[ranks.rank()] as u32;

@@ -1,9 +1,11 @@
 //! Loads a matrix on all ranks, of which each stores its share.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 
+use super::columns::{needed, owned_cuts, renumber};
 use super::partition::Partition;
 use super::ranks::Ranks;
 use super::rows::Rows;
@@ -14,7 +16,7 @@ use crate::matrix::source::Source;
 use crate::matrix::stats::RowStatistics;
 use crate::record::row::Shape;
 
-/// The properties of a distributed matrix, which are the same on all ranks.
+/// The properties of a distributed matrix, which are the same on all ranks except `columns`.
 pub struct Distributed {
     /// The division of the matrix among the ranks.
     pub partition: Partition,
@@ -30,10 +32,23 @@ pub struct Distributed {
     pub read: Duration,
     /// The time to divide the merge path, on the slowest rank. It is a part of the setup.
     pub cut: Duration,
+    /// The time to number the columns of the shares, on the slowest rank. It is a part of the setup.
+    pub numbering: Duration,
+    /// The columns in which this rank's share has entries. The share's column indices are positions in this list.
+    pub columns: Vec<u32>,
+    /// The beginning of each rank's part of x, and the end of the last: see [`owned_cuts`].
+    pub cuts: Vec<usize>,
 }
 
-/// Reads the matrix and returns this rank's share (see [`Share::csr`]). All ranks must call it. `expand` is as for
-/// [`Source::open`].
+impl Distributed {
+    /// Returns the elements of x that a rank owns.
+    pub fn owned(&self, rank: usize) -> Range<usize> {
+        self.cuts[rank]..self.cuts[rank + 1]
+    }
+}
+
+/// Reads the matrix and returns this rank's share (see [`Share::csr`]) with columns numbered as in
+/// [`Distributed::columns`]. All ranks must call it. `expand` is as for [`Source::open`].
 ///
 /// # Errors
 /// Returns the error of the first rank that found one in the source; it is the same on all ranks.
@@ -54,17 +69,26 @@ pub fn load(
     let share = share(&rows, &partition, ranks.rank());
     let share = ranks.agree(share.map_err(|error| anyhow!("{source}: {error:#}")))?;
     let read = clock.now() - begin - cut;
-    let [read, cut] = ranks.max([read, cut].map(|time| time.as_secs_f64()));
+    let Share { mut csr, duplicates } = share;
+    let shape = shape(ranks, &partition, &csr);
+    let begin = clock.now();
+    let columns = needed(&csr);
+    renumber(&mut csr, &columns);
+    let times = [read, cut, clock.now() - begin].map(|time| time.as_nanos() as u64);
+    let [read, cut, numbering] = ranks.max(times).map(Duration::from_nanos);
     let distributed = Distributed {
-        shape: shape(ranks, &partition, &share.csr),
-        duplicates: ranks.sum(&[share.duplicates])[0],
+        cuts: owned_cuts(&partition, shape.cols),
+        shape,
+        duplicates: ranks.sum(&[duplicates])[0],
         partition,
         kind: rows.kind(),
         bytes: rows.file_bytes(),
-        read: Duration::from_secs_f64(read),
-        cut: Duration::from_secs_f64(cut),
+        read,
+        cut,
+        numbering,
+        columns,
     };
-    Ok((distributed, share.csr))
+    Ok((distributed, csr))
 }
 
 fn share(rows: &Rows, partition: &Partition, rank: usize) -> Result<Share> {

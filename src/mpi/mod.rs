@@ -14,13 +14,13 @@ pub mod share;
 mod error;
 
 #[cfg(feature = "mpi")]
+mod backend;
+#[cfg(feature = "mpi")]
 mod check;
 #[cfg(feature = "mpi")]
 mod gather;
 #[cfg(feature = "mpi")]
 mod load;
-#[cfg(feature = "mpi")]
-mod measure;
 #[cfg(feature = "mpi")]
 mod parts;
 #[cfg(feature = "mpi")]
@@ -32,8 +32,8 @@ mod tests;
 
 #[cfg(feature = "mpi")]
 pub use {
+    backend::measure_on_ranks,
     load::{Distributed, load},
-    measure::{Bench, Trial},
     product::Sent,
     ranks::{Ranks, launched},
 };

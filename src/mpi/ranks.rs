@@ -1,6 +1,6 @@
 //! The MPI processes that compute a product together, and their collective operations.
 
-use std::thread;
+use std::panic;
 
 use anyhow::{Result, anyhow};
 use mpi::collective::SystemOperation;
@@ -30,13 +30,18 @@ pub struct Ranks {
 }
 
 impl Ranks {
-    /// Initialises MPI.
+    /// Initialises MPI. From now on a panic aborts all processes, because they would wait for this one forever.
     ///
     /// # Errors
     /// Returns an error if MPI was initialised before.
     pub fn start() -> Result<Self> {
         let (universe, _) = mpi::initialize_with_threading(Threading::Funneled)
             .ok_or_else(|| anyhow!("MPI was initialised before"))?;
+        let report = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            report(panic);
+            SimpleCommunicator::world().abort(1);
+        }));
         Ok(Self { world: universe.world(), _universe: universe })
     }
 
@@ -74,7 +79,7 @@ impl Ranks {
     }
 
     /// Returns the element-wise maximum over all processes.
-    pub fn max<const N: usize>(&self, values: [f64; N]) -> [f64; N] {
+    pub fn max<V: Equivalence + Copy, const N: usize>(&self, values: [V; N]) -> [V; N] {
         let mut max = values;
         self.world.all_reduce_into(&values[..], &mut max[..], SystemOperation::max());
         max
@@ -112,14 +117,5 @@ impl Ranks {
         bytes.resize(size as usize, 0);
         root.broadcast_into(&mut bytes[..]);
         String::from_utf8_lossy(&bytes).into_owned()
-    }
-}
-
-impl Drop for Ranks {
-    /// Aborts all processes if this one panics, because they would wait for it forever.
-    fn drop(&mut self) {
-        if thread::panicking() {
-            self.world.abort(1);
-        }
     }
 }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::ops::Range;
 
-use super::columns::{needed, owned_cuts, renumber, restore};
+use super::columns::{needed, owned_cuts, renumber, restored};
 use super::error::MpiError;
 use super::partition::Partition;
 use super::rows::Rows;
@@ -170,8 +170,7 @@ impl<T: Scalar + Lanes> Product<T> {
             let path = Range { start: Coordinate { row: 0, nonzero: 0 }, end };
             let y = &mut self.y[stored.clone()];
             let sum = consume(Isa::detect(), &csr, path, operands, y, Prefetch::Nothing);
-            restore(&mut csr, &needed, cols);
-            assert_eq!(csr.column_indices, share.column_indices);
+            assert_eq!(restored(&csr, &needed, cols).column_indices, share.column_indices);
             tails.push((Carry { row: 0, sum }, own[stored.len()]));
             sums.extend(&own[..stored.len()]);
         }

@@ -50,15 +50,7 @@ mod tests {
             ..Row::default()
         };
         let rows = [("merge", Some(2.0)), ("csr5", None), ("seq", Some(1.0)), ("coo", Some(2.0))];
-        let stage = |name: &str| {
-            vec![Stage {
-                name: name.into(),
-                ms: 1.0,
-                occupancy: None,
-                counts: None,
-                cured: Vec::new(),
-            }]
-        };
+        let stage = |name: &str| vec![Stage { name: name.into(), ms: 1.0, ..Stage::default() }];
         let stages = rows.map(|(name, _)| stage(name)).to_vec();
         Group { stages, ..Group::of(rows.map(row).to_vec()) }
     }

@@ -62,8 +62,7 @@ mod tests {
             name: name.into(),
             ms,
             occupancy: Some(0.5),
-            counts: None,
-            cured: Vec::new(),
+            ..Stage::default()
         };
         let row = |name: &str| Row {
             file: "a.mtx".into(),

@@ -53,6 +53,7 @@ fn outcome_of(method: &Method) -> Outcome {
         interrupted: &AtomicBool::new(false),
         settings: &Settings { iterations: Some(20), ..Settings::new(Protocol::MergeSpmv) },
         report: &|_| (),
+        profile: None,
         entropy: || 1,
     };
     Trial::new(&bench, &csr).on_host(&[method.into()]).unwrap().outcomes.remove(0)

@@ -153,6 +153,7 @@ pub fn outcome(liar: Liar, csr: &Csr<f64>, settings: &Settings, entropy: fn() ->
         interrupted: &AtomicBool::new(false),
         settings,
         report: &|_| (),
+        profile: None,
         entropy,
     };
     let report = Trial::new(&bench, csr).on_host(&[(&method).into()]);

@@ -3,9 +3,12 @@
 use std::time::Duration;
 
 use ptx_machine::model::Cure;
+use rand::rngs::Xoshiro256PlusPlus;
 
-use super::{Backend, Factors, PEAK_REPETITIONS, Parts, footprint};
+use super::{Backend, Factors, PEAK_REPETITIONS, Parts, STAGE_PRODUCTS, footprint};
+use crate::bench::alteration::Alteration;
 use crate::bench::execute::Bench;
+use crate::bench::inputs::Inputs;
 use crate::bench::need::SMALL_ON_DEVICE;
 use crate::bench::peak::Peak;
 use crate::bench::plan::CacheState;
@@ -187,6 +190,10 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         Ok(Available { bytes: bytes.saturating_sub(matrix.sweeps()), by })
     }
 
+    fn alter(&self, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> Alteration<T> {
+        Alteration::new(&self.csr.host, self.bench.settings.transpose, inputs, random)
+    }
+
     fn set_x(&mut self, x: &[T], _: &[usize]) -> Result<(), Failed> {
         self.x.upload(x)
     }
@@ -258,13 +265,15 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         &mut self,
         prepared: &mut Prepared<'a, T, Buffer<T>>,
         factors: Factors<T>,
-        products: usize,
     ) -> Result<Parts, Failed> {
+        // Modelled times do not vary, and one product is enough to find the longest kernel.
+        let average = self.bench.settings.stages && !self.is_modelled();
+        let products = if average { STAGE_PRODUCTS } else { 1 };
         let gpu = self.gpu();
         let before = gpu.launches();
         let stages = gpu.stages(products, || self.multiply(prepared, factors))?;
         let launches = (gpu.launches() - before) / products as u64;
-        Ok(Parts { stages, launches: Some(launches) })
+        Ok(Parts { stages, launches: Some(launches), note: None })
     }
 
     fn evict_caches(&mut self, _: &Prepared<'a, T, Buffer<T>>) -> Result<(), Failed> {

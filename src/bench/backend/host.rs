@@ -3,13 +3,16 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use super::{Backend, Factors, PEAK_REPETITIONS, Parts, SETTLE, footprint};
+use rand::rngs::Xoshiro256PlusPlus;
+
+use super::{Backend, Factors, PEAK_REPETITIONS, SETTLE, footprint};
+use crate::bench::alteration::Alteration;
 use crate::bench::evict::Evictor;
 use crate::bench::execute::Bench;
+use crate::bench::inputs::Inputs;
 use crate::bench::peak::{Peak, Sweeps};
 use crate::bench::plan::CacheState;
 use crate::bench::rehearsal;
-use crate::device::facts::Clocks;
 use crate::matrix::Csr;
 use crate::memory::Available;
 use crate::memory::extent::Extent;
@@ -81,6 +84,10 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
         Ok(Available::now(settings.max_memory, matrix.run(settings) + kept))
     }
 
+    fn alter(&self, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> Alteration<T> {
+        Alteration::new(self.csr, self.bench.settings.transpose, inputs, random)
+    }
+
     fn set_x(&mut self, x: &[T], changed: &[usize]) -> Result<(), Failed> {
         changed.iter().for_each(|&index| self.x[index] = x[index]);
         Ok(())
@@ -109,31 +116,6 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
             self.multiply(prepared, factors)?;
         }
         Ok(self.bench.clock.now() - start)
-    }
-
-    fn time_alone(
-        &mut self,
-        prepared: &mut Prepared<'a, T>,
-        factors: Factors<T>,
-    ) -> Result<Duration, Failed> {
-        self.time(prepared, factors, 1)
-    }
-
-    fn wait(&mut self) -> Result<(), Failed> {
-        Ok(())
-    }
-
-    fn load(
-        &mut self,
-        _: &mut Prepared<'a, T>,
-        _: Factors<T>,
-        _: Duration,
-    ) -> Result<Option<Clocks>, Failed> {
-        Ok(None)
-    }
-
-    fn parts(&mut self, _: &mut Prepared<'a, T>, _: Factors<T>, _: usize) -> Result<Parts, Failed> {
-        Ok(Parts { stages: Vec::new(), launches: None })
     }
 
     /// Evicts the caches, waits until idle threads sleep, and wakes the threads that the product runs on. The product
@@ -169,9 +151,5 @@ impl<'a, T: Scalar> Backend<'a, T> for Host<'a, T> {
 
     fn peak(&self) -> Peak {
         self.sweeps.best()
-    }
-
-    fn is_lost(&self) -> bool {
-        false
     }
 }

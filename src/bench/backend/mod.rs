@@ -1,5 +1,5 @@
-//! The two backends on which products run, host and GPU: where the vectors are stored, how time is measured and how
-//! caches are emptied.
+//! The backends on which products run, host and GPU (and with MPI many hosts): where the vectors are stored, how time is
+//! measured and how caches are emptied.
 
 mod gpu;
 mod host;
@@ -7,7 +7,11 @@ mod host;
 use std::time::Duration;
 
 use ptx_machine::model::Cure;
+use rand::rngs::Xoshiro256PlusPlus;
+use xxhash_rust::xxh3::xxh3_64;
 
+use super::alteration::Alteration;
+use super::inputs::Inputs;
 use super::metrics::compulsory_bytes;
 use super::peak::Peak;
 use crate::device::Stage;
@@ -17,33 +21,43 @@ use crate::memory::Available;
 use crate::memory::extent::Extent;
 use crate::method::{Choice, Device, Failed, Prepared, Request, Unprepared, Values};
 use crate::scalar::Scalar;
+use crate::verify::{Reference, Verdict};
 pub use gpu::{OnGpu, free};
 pub use host::Host;
 
 /// The pause before a method's turn during which idle threads (of a library or of the team) stop spinning and fall
 /// asleep.
 pub const SETTLE: Duration = Duration::from_millis(2);
+/// The number of products over which the times of stages are averaged.
+pub const STAGE_PRODUCTS: usize = 20;
 /// Repetitions of the bandwidth measurement in each round.
 const PEAK_REPETITIONS: usize = 3;
 
 /// The parts of a product on a device.
+#[derive(Default)]
 pub struct Parts {
     /// The parts in the order in which they run, with the time of each.
     pub stages: Vec<Stage>,
     /// The number of kernels, fills, copies, graphs and library calls that a product enqueues; `None` on the host.
     pub launches: Option<u64>,
+    /// A note on the parts that is shown with the result.
+    pub note: Option<String>,
 }
 
 /// The factors α and β.
 pub type Factors<T> = (T, T);
 
 /// A device on which methods are prepared and products run and are timed, with x and y in its memory.
-pub trait Backend<'a, T> {
+pub trait Backend<'a, T: Scalar> {
     /// The type of x and y.
     type Vector: Values + ?Sized;
     /// The kind of device.
     const DEVICE: Device;
 
+    /// Returns the largest `value` of all processes that measure together, so that all of them take the same decisions.
+    fn agree(&self, value: u64) -> u64 {
+        value
+    }
     /// Returns whether times are modelled. Then one product yields the time of all, and nothing else is timed.
     fn is_modelled(&self) -> bool {
         false
@@ -53,9 +67,7 @@ pub trait Backend<'a, T> {
         false
     }
     /// Models all later products as if this performance problem of their kernels were removed.
-    fn cure(&mut self, problem: Cure) {
-        let _ = problem;
-    }
+    fn cure(&mut self, _: Cure) {}
     /// Prepares a method for a small matrix and multiplies once, so that one-time initialisation of the process
     /// (opening libraries, starting their threads, loading kernels) is not part of any measured time.
     fn rehearse(&mut self, choice: &Choice, request: &Request) -> Result<(), Unprepared>;
@@ -68,12 +80,19 @@ pub trait Backend<'a, T> {
     /// Returns the memory available for further methods on this matrix; methods that are prepared already take `kept`
     /// bytes.
     fn room(&self, matrix: &Extent, kept: u64) -> Result<Available, Failed>;
+    /// Chooses other values for a few elements of x.
+    fn alter(&self, inputs: &Inputs<T>, random: &mut Xoshiro256PlusPlus) -> Alteration<T>;
     /// Replaces x by `x`, which differs from the previous x only in the elements `changed`.
     fn set_x(&mut self, x: &[T], changed: &[usize]) -> Result<(), Failed>;
     /// Passes the elements of y to `edit` on the host, and stores the result as the y that the next product receives.
     fn edit_y(&mut self, edit: &mut dyn FnMut(&mut [T])) -> Result<(), Failed>;
     /// Returns y after all products that were enqueued.
     fn y(&mut self) -> Result<&[T], Failed>;
+    /// Compares y with the reference. Returns the verdict and a hash of y.
+    fn judge(&mut self, reference: &Reference) -> Result<(Verdict, u64), Failed> {
+        let y = self.y()?;
+        Ok((reference.judge(y), xxh3_64(bytemuck::cast_slice(y))))
+    }
     /// Runs a batch of products and returns its time. Nothing but the products is between the two clock readings (host)
     /// or events (GPU).
     fn time(
@@ -87,24 +106,31 @@ pub trait Backend<'a, T> {
         &mut self,
         prepared: &mut Prepared<'a, T, Self::Vector>,
         factors: Factors<T>,
-    ) -> Result<Duration, Failed>;
+    ) -> Result<Duration, Failed> {
+        self.time(prepared, factors, 1)
+    }
     /// Waits until the device is idle, whatever started the work on it. Does nothing on the host.
-    fn wait(&mut self) -> Result<(), Failed>;
+    fn wait(&mut self) -> Result<(), Failed> {
+        Ok(())
+    }
     /// Runs products for at least `time`, so that a device reaches its clocks under load, and reads the clocks while
     /// they run. Returns `None` where clocks cannot be read, as on the host.
     fn load(
         &mut self,
-        prepared: &mut Prepared<'a, T, Self::Vector>,
-        factors: Factors<T>,
-        time: Duration,
-    ) -> Result<Option<Clocks>, Failed>;
-    /// Returns the parts of a product, with times averaged over `products` products.
+        _: &mut Prepared<'a, T, Self::Vector>,
+        _: Factors<T>,
+        _: Duration,
+    ) -> Result<Option<Clocks>, Failed> {
+        Ok(None)
+    }
+    /// Returns the parts of a product.
     fn parts(
         &mut self,
-        prepared: &mut Prepared<'a, T, Self::Vector>,
-        factors: Factors<T>,
-        products: usize,
-    ) -> Result<Parts, Failed>;
+        _: &mut Prepared<'a, T, Self::Vector>,
+        _: Factors<T>,
+    ) -> Result<Parts, Failed> {
+        Ok(Parts::default())
+    }
     /// Empties the caches before a sample if `--cache cold` is set.
     fn evict_caches(&mut self, prepared: &Prepared<'a, T, Self::Vector>) -> Result<(), Failed>;
     /// Measures the bandwidth at the matrix's footprint once more.
@@ -114,7 +140,9 @@ pub trait Backend<'a, T> {
     /// Returns the highest bandwidth measured so far.
     fn peak(&self) -> Peak;
     /// Returns whether the device accepts no more work from this process.
-    fn is_lost(&self) -> bool;
+    fn is_lost(&self) -> bool {
+        false
+    }
 }
 
 /// Returns the bytes that a product must move, see [`compulsory_bytes`].

@@ -8,6 +8,7 @@ use crate::bench::clock::Clock;
 use crate::bench::outcome::Outcome;
 use crate::bench::plan::Settings;
 use crate::method::Choice;
+use crate::profile::Profile;
 use crate::team::Team;
 
 /// Everything that a measurement needs from its caller.
@@ -20,6 +21,8 @@ pub struct Bench<'a> {
     pub interrupted: &'a AtomicBool,
     /// How methods are measured.
     pub settings: &'a Settings,
+    /// See [`Request::profile`](crate::method::Request::profile).
+    pub profile: Option<&'a Profile>,
     /// Called with the progress of the measurement.
     pub report: &'a dyn Fn(News),
     /// Returns a number that no method can predict: it seeds the choice of when and how x and y change between samples.

@@ -55,10 +55,9 @@ impl<T, V: ?Sized> Ready<'_, T, V> {
 
     /// Returns the outcome, with the parts of the product if `show_stages`.
     pub fn outcome(self, show_stages: bool) -> Outcome {
-        let (stages, launches) =
-            self.parts.map_or_else(Default::default, |parts| (parts.stages, parts.launches));
+        let Parts { stages, launches, note } = self.parts.unwrap_or_default();
         let (summary, noise) = self.attempts.result();
-        let notes = [self.prepared.note, noise, self.note];
+        let notes = [note, self.prepared.note, noise, self.note];
         let notes: Vec<String> = notes.into_iter().flatten().collect();
         Outcome::Ok(Box::new(Measurement {
             setup_ms: self.setup_ms,

@@ -40,7 +40,7 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         let factors = (self.inputs.alpha, self.inputs.beta);
         Ok(guarded(|| {
             self.backend.evict_caches(&ready.prepared)?;
-            self.backend.parts(&mut ready.prepared, factors, 1)
+            self.backend.parts(&mut ready.prepared, factors)
         })??)
     }
 

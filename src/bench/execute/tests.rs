@@ -9,6 +9,7 @@ use crate::bench::clock::{Clock, FakeClock};
 use crate::bench::outcome::Measurement;
 use crate::bench::plan::{CacheState, Protocol, Settings};
 use crate::device::Stage;
+use crate::matrix::Csr;
 use crate::matrix::order::Permutation;
 use crate::method::{Code, Method, Prepare, Prepared, Unavailable};
 use crate::methods::cpu::seq;
@@ -66,6 +67,7 @@ fn measure_all(settings: Settings, methods: &[Method]) -> (Report, String) {
         interrupted: &AtomicBool::new(false),
         settings: &settings,
         report: &|_| (),
+        profile: None,
         entropy: || 1,
     };
     let choices: Vec<_> = methods.iter().map(Choice::from).collect();
@@ -276,6 +278,7 @@ fn interrupted_at(at: usize) -> (Vec<String>, Option<Vec<usize>>) {
         interrupted: &FLAG,
         settings: &settings(),
         report: &|_| (),
+        profile: None,
         entropy: || 1,
     };
     let methods = [method(by_product), method(|_, _| Err(Unavailable("absent".into())))];
@@ -312,6 +315,7 @@ fn a_matrix_that_was_permuted_wrongly_is_detected() {
             interrupted: &AtomicBool::new(false),
             settings: &settings,
             report: &|_| (),
+            profile: None,
             entropy: || 1,
         };
         let is_right = |csr: &Csr<f64>| {
@@ -328,13 +332,7 @@ fn a_matrix_that_was_permuted_wrongly_is_detected() {
 
 #[test]
 fn the_occupancy_is_that_of_the_longest_kernel() {
-    let stage = |ms, occupancy| Stage {
-        name: String::new(),
-        ms,
-        occupancy,
-        counts: None,
-        cured: Vec::new(),
-    };
+    let stage = |ms, occupancy| Stage { ms, occupancy, ..Stage::default() };
     let stages = [stage(1.0, Some(0.5)), stage(2.0, Some(0.25)), stage(3.0, None)];
     assert_eq!(occupancy(&stages), Some(0.25));
     assert_eq!(occupancy(&stages[2..]), None);

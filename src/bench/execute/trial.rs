@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
-use super::{Bench, Case, Stopped};
+use super::{Bench, Stopped, measure};
 use crate::bench::alteration::MOST_CHANGE;
 use crate::bench::backend::{Host, OnGpu, free};
 use crate::bench::inputs::Inputs;
@@ -71,7 +71,11 @@ impl<'a, T: Scalar> Trial<'a, T> {
     /// Never returns an error: the host cannot be lost.
     pub fn on_host(&mut self, choices: &[Choice]) -> Result<Report, Stopped> {
         let side = Host::new(self.bench, self.csr, &self.inputs.x);
-        Case::new(self.bench, self.csr, &mut self.inputs, side).report(choices)
+        measure(self.bench, self.extent(), &mut self.inputs, side, choices)
+    }
+
+    fn extent(&self) -> Extent<'a> {
+        Extent::of(self.csr, self.bench.team.len(), self.bench.settings.transpose)
     }
 }
 
@@ -88,13 +92,9 @@ impl<T: Value> Trial<'_, T> {
             if gpu.synchronize().is_err() {
                 return Err(Stopped::Lost { method: UPLOAD.into(), reason });
             }
-            let outcomes = vec![Outcome::Failed(reason); choices.len()];
-            Ok(Report { outcomes, ..Report::default() })
+            Ok(Report::of_all(choices.len(), Outcome::Failed(reason)))
         };
-        let skipped = |reason| {
-            let outcomes = vec![Outcome::Skipped(reason); choices.len()];
-            Report { outcomes, ..Report::default() }
-        };
+        let skipped = |reason| Report::of_all(choices.len(), Outcome::Skipped(reason));
         match self.refused_by(gpu) {
             Ok(None) => {}
             Ok(Some(reason)) => return Ok(skipped(reason)),
@@ -111,7 +111,7 @@ impl<T: Value> Trial<'_, T> {
             Err(Unprepared::Unavailable(Unavailable(reason))) => return Ok(skipped(reason)),
             Err(Unprepared::Failed(error)) => return failed(error),
         };
-        let report = Case::new(self.bench, self.csr, &mut self.inputs, side).report(choices)?;
+        let report = measure(self.bench, self.extent(), &mut self.inputs, side, choices)?;
         let ms = |time: Duration| Some(1e3 * time.as_secs_f64());
         let compile_ms = ms(gpu.compile_time() - compiled);
         Ok(Report { compile_ms, launch_ms: ms(launch_time), ..report })
@@ -121,9 +121,7 @@ impl<T: Value> Trial<'_, T> {
 impl<T: Value> Trial<'_, T> {
     /// Returns the reason if the matrix and the vectors do not fit into the GPU's memory.
     fn refused_by(&self, gpu: &Gpu) -> Result<Option<String>, Failed> {
-        let Bench { team, settings, .. } = *self.bench;
-        let extent = Extent::of(self.csr, team.len(), settings.transpose);
-        let need = extent.run_on_device(settings, gpu.facts().l2_bytes);
+        let need = self.extent().run_on_device(self.bench.settings, gpu.facts().l2_bytes);
         Ok(memory::refusal("for the matrix and its vectors", need, free(gpu)?))
     }
 }

@@ -16,10 +16,9 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use rand::RngExt;
-use xxhash_rust::xxh3::xxh3_64;
 
+use super::Case;
 use super::entry::{Ready, guarded};
-use super::{Bench, Case};
 use crate::bench::alteration::{is_spoilt, spoil, spoil_few};
 use crate::bench::backend::{Backend, SETTLE};
 use crate::bench::metrics::gbs;
@@ -27,9 +26,6 @@ use crate::bench::outcome::Outcome;
 use crate::bench::statistics::{Sample, Summary};
 use crate::method::Device;
 use crate::scalar::Scalar;
-
-/// The number of products over which the times of stages are averaged.
-const STAGE_PRODUCTS: usize = 20;
 
 /// The mean number of samples in a turn that follow a change.
 const CHANGES: f64 = 2.0;
@@ -68,20 +64,21 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
     pub(super) fn take_turn(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
         let taken = self.turn(ready);
         ready.turns += usize::from(!self.interrupted());
-        if self.alteration.is_applied {
-            let changed = self.alteration.toggle(self.inputs);
-            self.apply(&changed)?;
+        if !self.alteration.is_applied {
+            return taken;
         }
-        taken
+        let changed = self.alteration.toggle(self.inputs);
+        let restored = self.apply(&changed);
+        // The first error is the cause.
+        taken.and(restored)
     }
 
     fn turn(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
-        let Bench { clock, settings, .. } = *self.bench;
-        let start = clock.now();
-        clock.pause(SETTLE);
+        let start = self.now();
+        self.bench.clock.pause(SETTLE);
         self.renew_y()?;
         let mut product = Duration::MAX;
-        for _ in 0..settings.warmups.max(1) {
+        for _ in 0..self.bench.settings.warmups.max(1) {
             product = product.min(self.time(ready, 1)?);
         }
         let batch = self.batch(ready, product)?;
@@ -90,10 +87,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         self.check_rest(ready)?;
         self.check_speed(ready, typical)?;
         if ready.parts.is_none() {
-            // One product is enough to find the longest kernel.
-            let products = if settings.stages { STAGE_PRODUCTS } else { 1 };
             let factors = (self.inputs.alpha, self.inputs.beta);
-            ready.parts = Some(self.backend.parts(&mut ready.prepared, factors, products)?);
+            ready.parts = Some(self.backend.parts(&mut ready.prepared, factors)?);
         }
         self.charge(ready, start)
     }
@@ -121,15 +116,15 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         batch: usize,
         product: Duration,
     ) -> Result<Duration, Outcome> {
-        let (clock, feeds_back) = (self.bench.clock, self.inputs.beta != T::zero());
+        let feeds_back = self.inputs.beta != T::zero();
         let chance = (CHANGES / self.round.samples(batch, product)).min(1.0);
         let left = self.bench.settings.timeout.saturating_sub(ready.spent);
-        let begin = clock.now();
+        let begin = self.now();
         // Eviction is not part of a sample's time, but of the time that `min_time` and `max_time` limit. Changes of x,
         // verification and refreshing products are part of neither.
         let (mut products, mut spent, mut samples) = (0, Duration::ZERO, Vec::new());
         while self.round.continues(products, spent)
-            && clock.now() - begin <= left
+            && self.now() - begin <= left
             && !self.interrupted()
         {
             let changes = self.random.random_bool(chance);
@@ -144,10 +139,10 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
                 self.verify(ready)?;
                 self.refresh(ready)?;
             }
-            let start = clock.now();
+            let start = self.now();
             self.backend.evict_caches(&ready.prepared)?;
             let time = self.time(ready, batch)?;
-            spent += clock.now() - start;
+            spent += self.now() - start;
             samples.push(Sample { products: batch, seconds: time.as_secs_f64() });
             products += batch;
             if changes && !feeds_back {
@@ -227,7 +222,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         self.backend.edit_y(&mut |y| spoil(y, seed))?;
         self.bench.clock.pause(SETTLE);
         self.backend.wait()?;
-        if is_spoilt(self.backend.y()?, seed) {
+        let changed = !is_spoilt(self.backend.y()?, seed);
+        if !self.anywhere(changed) {
             return Ok(());
         }
         let reason =
@@ -280,8 +276,8 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
         if self.inputs.beta != T::zero() {
             return self.renew_y();
         }
-        let Self { backend, random, .. } = self;
-        Ok(backend.edit_y(&mut |y| spoil_few(y, random))?)
+        let seed = self.random.random();
+        Ok(self.backend.edit_y(&mut |y| spoil_few(y, seed))?)
     }
 
     /// Sets y to y0 if the product reads it (β ≠ 0); otherwise overwrites all of y with random bits.
@@ -297,11 +293,10 @@ impl<'a, T: Scalar, S: Backend<'a, T>> Case<'a, '_, T, S> {
 
     /// Verifies y against the reference.
     pub(super) fn verify(&mut self, ready: &mut Ready<'a, T, S::Vector>) -> Result<(), Outcome> {
-        let y = self.backend.y()?;
-        let verdict = self.inputs.reference.judge(y);
+        let (verdict, hash) = self.backend.judge(&self.inputs.reference)?;
         // An altered x is random. It is left out here so that reported values are reproducible.
         if !self.alteration.is_applied {
-            ready.hashes.insert(xxh3_64(bytemuck::cast_slice(y)));
+            ready.hashes.insert(hash);
             ready.error_ratio = ready.error_ratio.max(verdict.error_ratio);
         }
         if verdict.passes() {

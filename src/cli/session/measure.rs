@@ -13,6 +13,7 @@ use crate::device::buffer::Value;
 use crate::method::{Choice, Device};
 use crate::record::row::Row;
 use crate::record::{Group, MatrixReport};
+use crate::scalar::Precision;
 
 impl Session<'_> {
     /// Measures all open methods with one order, precision and cache state. Creates one group per device.
@@ -42,7 +43,6 @@ impl Session<'_> {
                 emit.borrow_mut()(Event::Final(Box::new(row)));
             }
         };
-        let Self { team, clock, interrupted, settings, .. } = self;
         let is_able = |choice: &&Choice| task.is_to_run(&cell(choice));
         let matrix = if open.iter().any(|choice| is_able(&choice)) {
             step(Step::Begin(way, None));
@@ -52,16 +52,9 @@ impl Session<'_> {
         };
         let held = ordered.as_ref().map_or(0, Ordered::bytes)
             + matrix.as_ref().map_or(0, InPrecision::bytes);
-        let max_memory = settings.max_memory.map(|most| most.saturating_sub(held));
-        let settings = &Settings { max_memory, cache: way.cache, ..settings.clone() };
-        let bench = Bench {
-            team,
-            clock: *clock,
-            interrupted,
-            settings,
-            report: &news,
-            entropy: rand::random,
-        };
+        let max_memory = self.settings.max_memory.map(|most| most.saturating_sub(held));
+        let settings = Settings { max_memory, cache: way.cache, ..self.settings.clone() };
+        let bench = self.bench(way.precision, &settings, &news);
         let mut trial =
             matrix.as_ref().map_err(Clone::clone).and_then(|matrix| matrix.trial(&bench));
         for device in [Device::Cpu, gpu_device] {
@@ -76,7 +69,7 @@ impl Session<'_> {
                 step(Step::Begin(way, Some(device)));
             }
             let measured = match &mut trial {
-                Err(reason) => all(&able, &Outcome::Skipped((*reason).clone())),
+                Err(reason) => Report::of_all(able.len(), Outcome::Skipped(reason.clone())),
                 Ok(trial) => self.on_device(device, trial, &able)?,
             };
             let is_interrupted = measured.interrupted.is_some();
@@ -92,6 +85,18 @@ impl Session<'_> {
             emit.borrow_mut()(Event::Group(group));
         }
         Ok(())
+    }
+
+    /// Returns what a measurement in a precision with these settings needs.
+    pub(in crate::cli) fn bench<'b>(
+        &'b self,
+        precision: Precision,
+        settings: &'b Settings,
+        report: &'b dyn Fn(News),
+    ) -> Bench<'b> {
+        let Self { team, clock, interrupted, .. } = self;
+        let profile = self.profiles.get(&precision);
+        Bench { team, clock: *clock, interrupted, settings, profile, report, entropy: rand::random }
     }
 
     fn on_device<T: Value>(
@@ -115,11 +120,6 @@ impl Session<'_> {
             measured => measured,
         }
     }
-}
-
-/// Returns a report with the same outcome for every method.
-fn all(choices: &[Choice], outcome: &Outcome) -> Report {
-    Report { outcomes: vec![outcome.clone(); choices.len()], ..Report::default() }
 }
 
 /// Returns the outcomes of methods after the device was lost while one of them was running.

@@ -92,7 +92,7 @@ impl Sought {
             for name in self.names {
                 match self.open(folder.as_deref(), name) {
                     None => (),
-                    Some(Err(message)) => failures.push(message),
+                    Some(Err(error)) => failures.push(library::words(&error)),
                     Some(Ok((library, file))) if files.insert(file.clone()) => {
                         let first = folder.as_ref().is_some_and(|folder| named.contains(folder));
                         match find(&library, file.clone()) {
@@ -115,7 +115,7 @@ impl Sought {
         &self,
         folder: Option<&Path>,
         name: &str,
-    ) -> Option<Result<(Library, PathBuf), String>> {
+    ) -> Option<Result<(Library, PathBuf), libloading::Error>> {
         if let Some(folder) = folder {
             if !folder.join(name).exists() {
                 return None;
@@ -124,7 +124,7 @@ impl Sought {
         }
         match library::open_local(folder, name) {
             Ok(library) => file_of(&library, self.symbol).map(|file| Ok((library, file))),
-            Err(message) => folder.is_some().then_some(Err(message)),
+            Err(error) => folder.is_some().then_some(Err(error)),
         }
     }
 

@@ -197,8 +197,8 @@ impl Mkl {
                 Ok(opened) => opened,
                 // A library that the system's loader does not find is not installed.
                 Err(_) if folder.is_none() => continue,
-                Err(reason) => {
-                    refused.get_or_insert(reason);
+                Err(error) => {
+                    refused.get_or_insert(library::words(&error));
                     continue;
                 }
             };
