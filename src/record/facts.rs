@@ -106,7 +106,7 @@ pub fn differences_to_compare(a: &Value, b: &Value) -> Vec<Difference> {
 /// file.
 pub fn differences_to_join(a: &RunRecord, b: &RunRecord) -> Vec<String> {
     let [json_a, json_b] =
-        [a, b].map(|run| serde_json::to_value(run).expect("it has no other keys"));
+        [a, b].map(|run| serde_json::to_value(run).expect("every key is a string"));
     let of_facts = FACTS
         .iter()
         .map(|fact| (fact.name, [&json_a, &json_b].map(|run| joined(run.pointer(fact.place)))));
