@@ -91,35 +91,10 @@ impl ColumnInfo {
             not_modelled: None,
         }
     }
-
-    /// Returns the column with these words only.
-    pub const fn one_of(self, words: &'static [&'static str]) -> Self {
-        Self { kind: Kind::Words(words), ..self }
-    }
-
-    /// Returns the column with negative numbers.
-    pub const fn signed(self) -> Self {
-        Self { min: None, ..self }
-    }
-
-    /// Returns the column with a largest number.
-    pub const fn at_most(self, max: u32) -> Self {
-        Self { max: Some(max), ..self }
-    }
-
-    /// Returns the column with infinity.
-    pub const fn or_infinity(self) -> Self {
-        Self { kind: Kind::NumberOrInfinity, ..self }
-    }
-
-    /// Returns the column without numbers of models, for this reason.
-    pub const fn not_modelled(self, reason: &'static str) -> Self {
-        Self { not_modelled: Some(reason), ..self }
-    }
 }
 
 /// Defines the struct of a row by its columns. A column consists of its meaning as a doc comment, its name, its type,
-/// its role, and further facts by functions of [`ColumnInfo`]. The attributes are those of serde.
+/// its role, and the fields of [`ColumnInfo`] that do not follow from these. The attributes are those of serde.
 macro_rules! columns {
     (
         $(#[$outer:meta])*
@@ -127,7 +102,7 @@ macro_rules! columns {
             $(#[doc = $doc:literal])+
             $(#[serde(rename = $name:literal)])?
             $(#[serde(with = $with:literal)])?
-            $field:ident: $type:ty = $role:expr $(, $fact:ident($($argument:expr)?))*;
+            $field:ident: $type:ty = $role:expr $(, $fact:ident: $value:expr)*;
         )*}
     ) => {
         $(#[$outer])*
@@ -142,7 +117,7 @@ macro_rules! columns {
             /// The facts about all columns, in the order of the file.
             pub const COLUMNS: &[ColumnInfo] = &[$({
                 let name = $crate::record::column::name_of!($field $($name)?);
-                ColumnInfo::of::<$type>(name, concat!($($doc),+), $role)$(.$fact($($argument)?))*
+                ColumnInfo { $($fact: $value,)* ..ColumnInfo::of::<$type>(name, concat!($($doc),+), $role) }
             }),*];
 
             /// Returns the value in the column of that name, or `None` if it is unknown or there is no such column.

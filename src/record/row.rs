@@ -6,6 +6,7 @@ mod times;
 
 use serde::{Deserialize, Serialize};
 
+use super::column::Kind::{NumberOrInfinity, Words};
 use super::column::Role::{Efficiency, Linear, Log, Rate, Time, Unused, Word};
 use super::column::{ColumnInfo, ColumnType, SETUP, Value, columns};
 use super::run::RowKey;
@@ -68,11 +69,11 @@ columns! {
         /// `row_length_std_dev` / `row_length_mean`.
         row_length_variation: Option<f64> = Log("variation of row lengths");
         /// The third standardised moment of the number of entries per row.
-        row_length_skewness: Option<f64> = Linear("skewness of row lengths"), signed();
+        row_length_skewness: Option<f64> = Linear("skewness of row lengths"), min: None;
         /// The method with the parameters that were given; empty in the row of a matrix without results.
         method_name: Option<String> = Unused;
         /// The time of everything that is done once per matrix, in milliseconds.
-        setup_ms: Option<f64> = Log("setup (ms)"), not_modelled(SETUP);
+        setup_ms: Option<f64> = Log("setup (ms)"), not_modelled: Some(SETUP);
         /// The time of one product in milliseconds: the total time of all timed products over their number.
         avg_spmv_ms: Option<f64> = Time("mean time per product (ms)");
         /// 2·nnz / `avg_spmv_ms`, in 10⁹ per second.
@@ -107,7 +108,7 @@ columns! {
         /// smallest to the k-th largest sample (order statistics): it assumes no distribution and always lies within
         /// the samples. Empty for fewer than six samples. In files without the column `values`: the interval of the
         /// mean, Student's t.
-        ci95_low_ms: Option<f64> = Unused, signed();
+        ci95_low_ms: Option<f64> = Unused, min: None;
         /// The upper end of that interval, in milliseconds.
         ci95_high_ms: Option<f64> = Unused;
         /// The number of samples, which are timed batches.
@@ -127,7 +128,8 @@ columns! {
         /// these two methods themselves. Files that were written before `inf` was introduced have an empty cell in its
         /// place.
         #[serde(with = "super::infinite")]
-        break_even: Option<f64> = Log("products until the setup has paid off"), or_infinity(), not_modelled(SETUP);
+        break_even: Option<f64> = Log("products until the setup has paid off"),
+            kind: NumberOrInfinity, not_modelled: Some(SETUP);
         /// The largest error of a row over its bound without the factor 2.
         error_ratio: Option<f64> = Log("error / bound");
         /// The number of entries of the longest row.
@@ -137,7 +139,7 @@ columns! {
         /// The squared standard deviation of the row lengths.
         variance: Option<f64> = Log("variance of row lengths");
         /// The share of entries whose mirrored position is an entry too; only for square matrices.
-        pattern_symmetry: Option<f64> = Linear("pattern symmetry"), at_most(1);
+        pattern_symmetry: Option<f64> = Linear("pattern symmetry"), max: Some(1);
         /// The collection's description of the problem, if the file contains it; for a generated matrix the generator,
         /// and the matrix for which it is a stand-in.
         kind: Option<String> = Word;
@@ -150,14 +152,14 @@ columns! {
         /// The name of the run, which the facts of the run contain too.
         run_id: String = Unused;
         /// The time of ordering and permuting in milliseconds, which is part of no method's time; empty for `natural`.
-        order_ms: Option<f64> = Log("time of ordering (ms)"), not_modelled(SETUP);
+        order_ms: Option<f64> = Log("time of ordering (ms)"), not_modelled: Some(SETUP);
         /// On a GPU, for the kernel that takes most of the product: the resident threads of a multiprocessor as a share
         /// of the maximum (from the driver, by registers, shared memory and block); empty for libraries.
-        occupancy: Option<f64> = Efficiency("occupancy"), at_most(1);
+        occupancy: Option<f64> = Efficiency("occupancy"), max: Some(1);
         /// The number of bitwise different y among the verified products with the seeded x, after the first product
         /// and in each round: 1 if a method repeats its result.
         distinct_results: Option<usize> = Linear("bitwise different results"),
-            not_modelled("repeatability: its atomic operations have the same order every time");
+            not_modelled: Some("repeatability: its atomic operations have the same order every time");
         /// On a GPU, the number of kernels, fills, copies, graphs and library calls of a product; a library call counts
         /// as one, whatever it launches.
         launches: Option<u64> = Unused;
@@ -179,14 +181,15 @@ columns! {
         /// in.
         achieved_occupancy: Option<f64> = Efficiency("achieved occupancy (%)");
         /// Active lanes in percent of all lanes, counted for a modelled GPU.
-        warp_execution_efficiency: Option<f64> = Efficiency("warp execution efficiency (%)"), at_most(100);
+        warp_execution_efficiency: Option<f64> = Efficiency("warp execution efficiency (%)"), max: Some(100);
         /// Requested bytes in percent of the bytes of the loaded sectors, counted for a modelled GPU.
         global_load_efficiency: Option<f64> = Efficiency("global load efficiency (%)");
         /// The bytes that a modelled product reads from memory and writes to it.
         memory_bytes: Option<u64> = Log("bytes read from memory and written to it");
         /// What limits the longest kernel of a modelled product: `memory`, `L2`, `L1`, `issue`, `atomics`, `latency`,
         /// or `imbalance` between multiprocessors.
-        bound_by: Option<String> = Word, one_of(&["memory", "L2", "L1", "issue", "atomics", "latency", "imbalance"]);
+        bound_by: Option<String> = Word,
+            kind: Words(&["memory", "L2", "L1", "issue", "atomics", "latency", "imbalance"]);
     }
 }
 

@@ -12,22 +12,22 @@ pub type Derived = (ColumnInfo, fn(&RecordedRow) -> Option<f64>);
 macro_rules! derived {
     ($(
         $(#[doc = $doc:literal])+
-        $name:ident = $role:expr $(, $fact:ident($argument:expr))* => $compute:expr;
+        $name:ident = $role:expr $(, $fact:ident: $value:expr)* => $compute:expr;
     )*) => {
         /// The numbers that conditions and experiments can use in addition to the columns of rows.
-        pub const DERIVED: &[Derived] = &[$((
-            ColumnInfo::of::<Option<f64>>(stringify!($name), concat!($($doc),+), $role)$(.$fact($argument))*,
-            $compute,
-        )),*];
+        pub const DERIVED: &[Derived] = &[$({
+            let info = ColumnInfo::of::<Option<f64>>(stringify!($name), concat!($($doc),+), $role);
+            (ColumnInfo { $($fact: $value,)* ..info }, $compute)
+        }),*];
     };
 }
 
 derived! {
     /// Half the 95 % interval, in percent of the median.
-    uncertainty = Log("half the 95 % interval (%)"), not_modelled("noise: it has none")
+    uncertainty = Log("half the 95 % interval (%)"), not_modelled: Some("noise: it has none")
         => |line| line.row.uncertainty();
     /// The setup in products of the same method.
-    setup_products = Log("setup (products of the same method)"), not_modelled(SETUP)
+    setup_products = Log("setup (products of the same method)"), not_modelled: Some(SETUP)
         => |line| Some(line.row.setup_ms? / line.row.typical_ms()?);
     /// The time per nonzero, in nanoseconds.
     ns_per_nonzero = Time("time per nonzero (ns)")
