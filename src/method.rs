@@ -31,7 +31,8 @@ pub struct Method {
     /// The kind of work that is done once per matrix.
     pub setup: Setup,
     /// Returns an upper bound of the memory that the method needs in addition to CSR, x and y, in bytes, at any time
-    /// from its preparation until it is dropped. It is memory of the device on which the method runs.
+    /// from its preparation until it is dropped. It is memory of the device on which the method runs. A value per
+    /// thread is not counted, because every method gets a reserve for small allocations.
     pub memory: fn(&Extent) -> u64,
     /// The functions that prepare the product.
     pub code: Code,

@@ -9,7 +9,7 @@ use crate::verify::ReferenceRow;
 
 /// The memory for small allocations that do not depend on the matrix: notes, closures, lists per thread.
 pub const SMALL: u64 = 1 << 20;
-/// The memory for small allocations of one method.
+/// The memory for small allocations of one method, such as a value per thread.
 pub const SMALL_OF_METHOD: u64 = 64 << 10;
 /// The memory for small allocations of a run on a device, which allocates whole pages and loads kernels.
 pub const SMALL_ON_DEVICE: u64 = 64 << 20;
