@@ -69,7 +69,7 @@ impl Comparison<'_> {
         let judgements: Vec<_> = [Faster, Same, Slower, Unknown].into_iter().filter(any).collect();
         let judged = judgements.iter().map(|judgement| judgement.name());
         let columns = ["method", "pairs"].into_iter().chain(judged);
-        let columns = columns.map(String::from).chain(self.kinds().columns("B/A".into()));
+        let columns = columns.map(String::from).chain(self.kinds().columns("B/A"));
         let columns = columns.chain(["95 % interval", "lowest", "highest"].map(String::from));
         let row = |label: &str, mean: &Mean| {
             let mut row = vec![Cell::text(label), Cell::Count(mean.pairs() as u64)];

@@ -5,17 +5,17 @@ use std::collections::BTreeSet;
 use crate::report::View;
 use crate::report::chart::{Axis, BarSeries, Bars, Chart};
 use crate::report::lines::RecordedRow;
-use crate::report::matched;
+use crate::report::matched::{Numbers, timed};
 use crate::report::standings::{self, Standings};
 use crate::report::statistics::Statistic;
-use crate::report::table::{Cell, Table};
+use crate::report::table::Table;
 use crate::report::values::Kinds;
 use crate::report::views::{counted, on_fewer};
 
 /// A method's speeds in GFLOP/s, one per row that is correct and timed.
 struct Speeds<'a> {
     method: &'a str,
-    gflops: Vec<(&'a RecordedRow, f64)>,
+    gflops: Numbers<'a>,
     mean: f64,
 }
 
@@ -34,14 +34,14 @@ pub(super) fn over_baselines(lines: &[&RecordedRow]) -> View {
 /// Returns a bar chart of geometric means, the fastest method first, and a table that also has the extremes.
 /// Returns `None` if no row is correct and timed.
 pub(super) fn rates(lines: &[&RecordedRow]) -> Option<View> {
-    let timed: Vec<_> = lines.iter().copied().filter(|l| matched::time(l).is_some()).collect();
+    let timed: Vec<_> = timed(lines.iter().copied()).collect();
     let matrices = timed.iter().map(|line| line.matrix()).collect::<BTreeSet<_>>().len();
     let methods: BTreeSet<_> = timed.iter().map(|line| line.method()).collect();
     let speeds = methods.into_iter().filter_map(|method| {
         let own = timed.iter().filter(|line| line.method() == method);
-        let gflops: Vec<_> =
+        let gflops: Numbers =
             own.filter_map(|&line| Some((line, line.row.typical_gflops()?))).collect();
-        let mean = Statistic::GeometricMean.of(&numbers(&gflops))?;
+        let mean = Statistic::GeometricMean.over(&gflops)?;
         Some(Speeds { method, gflops, mean })
     });
     let mut speeds: Vec<_> = speeds.collect();
@@ -59,10 +59,6 @@ pub(super) fn rates(lines: &[&RecordedRow]) -> Option<View> {
     })
 }
 
-fn numbers(gflops: &[(&RecordedRow, f64)]) -> Vec<f64> {
-    gflops.iter().map(|number| number.1).collect()
-}
-
 fn chart(speeds: &[Speeds], matrices: usize) -> Chart {
     let name = |speeds: &Speeds| counted(speeds.method, speeds.gflops.len(), matrices);
     let label = format!("GFLOP/s, geometric mean over {matrices} matrices");
@@ -76,14 +72,11 @@ fn chart(speeds: &[Speeds], matrices: usize) -> Chart {
 }
 
 fn table(speeds: &[Speeds], kinds: Kinds) -> Table {
-    let columns = ["method", "matrices", "least"].map(String::from).into_iter();
-    let columns = columns.chain(kinds.columns("geometric mean".into())).chain(["greatest".into()]);
-    let rows = speeds.iter().map(|Speeds { method, gflops, .. }| {
-        let of = numbers(gflops);
-        let mut row = vec![Cell::text(*method), gflops.len().into(), Statistic::Min.of(&of).into()];
-        row.extend(kinds.cells(gflops, Statistic::GeometricMean));
-        row.push(Statistic::Max.of(&of).into());
-        row
-    });
-    Table::new(columns, rows.collect())
+    let table = Table::of(speeds)
+        .column("method", |of| of.method)
+        .column("matrices", |of| of.gflops.len())
+        .column("least", |of| Statistic::Min.over(&of.gflops))
+        .means(kinds, ("geometric mean", Statistic::GeometricMean), |of| &of.gflops)
+        .column("greatest", |of| Statistic::Max.over(&of.gflops));
+    table.build()
 }
