@@ -39,10 +39,16 @@ impl ClaimVerdict {
     }
 }
 
-/// The result of comparing a claim with rows.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Judgement {
-    /// Our number; `None` if there is none.
+/// A claim and its verdict: a line of `claims.csv`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JudgedClaim {
+    /// The ID of the experiment; empty until it is known.
+    pub id: String,
+    /// The claim, in our words.
+    pub claim: String,
+    /// The number or words that the source prints.
+    pub paper: String,
+    /// The number that was measured here.
     pub measured: Option<f64>,
     /// The number of matrices that the number is computed from.
     pub matrices: usize,
@@ -51,13 +57,24 @@ pub struct Judgement {
     /// The reason why the claim cannot be judged.
     pub why: Option<String>,
     /// The model that the number comes from, with its error; `None` where it was measured.
+    #[serde(default)]
     pub modelled: Option<String>,
+}
+
+impl JudgedClaim {
+    /// Returns the verdict as text, with the reason why there is none and the model that it is based on.
+    pub fn in_words(&self) -> String {
+        let why = self.why.as_ref().map(|why| format!(": {why}"));
+        let modelled = self.modelled.as_ref().map(|model| format!(" ({model})"));
+        let texts = [why, modelled].map(Option::unwrap_or_default);
+        format!("{}{}", self.verdict.name(), texts.concat())
+    }
 }
 
 /// Judges a claim by rows. `gpus` are the GPUs of the source. If rows of several models are given, those of the
 /// claim's own GPU are used, or of the first in `gpus`. `quick`: whether the rows are from a quick run, which is
 /// too short to judge by.
-pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool) -> Judgement {
+pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool) -> JudgedClaim {
     let lines: Vec<&RecordedRow> =
         lines.iter().filter(|line| claim.conditions.meet(line)).collect();
     let lines = of_one_model(&lines, claim.gpu.as_ref().or(gpus.first()));
@@ -89,7 +106,8 @@ pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool)
         _ => ClaimVerdict::CannotBeJudged,
     };
     let modelled = model.as_ref().map(Model::remark);
-    Judgement { measured: number, matrices, verdict, why, modelled }
+    let (id, text, paper) = (String::new(), claim.text.clone(), claim.paper.clone());
+    JudgedClaim { id, claim: text, paper, measured: number, matrices, verdict, why, modelled }
 }
 
 /// Removes the rows of other modelled GPUs, if there are rows of `gpu`.

@@ -6,7 +6,7 @@ use crate::report::View;
 use crate::report::chart::{Axis, BarSeries, Bars, Chart};
 use crate::report::lines::RecordedRow;
 use crate::report::matched::{Numbers, timed};
-use crate::report::standings::{self, Standings};
+use crate::report::standings::Standings;
 use crate::report::statistics::Statistic;
 use crate::report::table::Table;
 use crate::report::values::Kinds;
@@ -20,9 +20,7 @@ struct Speeds<'a> {
 }
 
 /// Returns a table of the speed-up of each method over the baselines.
-pub(super) fn over_baselines(lines: &[&RecordedRow]) -> View {
-    let times = standings::times(lines);
-    let standings = Standings::of(&times);
+pub(super) fn over_baselines(standings: &Standings) -> View {
     View {
         title: "Speed-up over the best baseline on each matrix".into(),
         notes: standings.notes(),

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::setting::label;
 use super::shown::Series;
 use super::{Kind, Recorded, axis, dot, drawn};
 use crate::report::View;
@@ -10,6 +9,7 @@ use crate::report::chart::{self, Chart, Guide, Mark};
 use crate::report::column::Column;
 use crate::report::lines::RecordedRow;
 use crate::report::matched::matrix;
+use crate::report::names::label;
 use crate::report::statistics::{Statistic, percentage, spearman};
 use crate::report::table::{Cell, Table, significant};
 

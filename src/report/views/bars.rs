@@ -1,6 +1,5 @@
 //! The view `bars`: a number of each method on each matrix, as bars.
 
-use super::setting::label;
 use super::shown::Series;
 use super::{Kind, Recorded, axis, few};
 use crate::report::View;
@@ -8,6 +7,7 @@ use crate::report::chart::{self, BarSeries, Chart};
 use crate::report::column::Column;
 use crate::report::lines::RecordedRow;
 use crate::report::matched::Matrix;
+use crate::report::names::label;
 use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
 use crate::report::values::Kinds;

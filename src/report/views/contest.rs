@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::setting::{APART, join, label, setting, varying};
+use super::setting::{APART, setting, varying};
 use super::shown::Series;
 use crate::report::lines::RecordedRow;
 use crate::report::matched::{matrix, time};
+use crate::report::names::{join, label};
 
 /// The rows of one matrix that may be compared with each other.
 pub(super) struct Contest<'a> {

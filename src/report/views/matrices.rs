@@ -1,9 +1,9 @@
 //! The view `matrices`: a table of facts of each matrix.
 
-use super::setting::label;
 use super::{Kind, Recorded};
 use crate::report::View;
 use crate::report::column::Column;
+use crate::report::names::label;
 use crate::report::table::Table;
 
 keys! {

@@ -54,11 +54,11 @@ use super::chart::{self, Axis, Chart, Mark, Point};
 use super::column::Column;
 use super::lines::RecordedRow;
 use super::matched::{matrix, timed};
+use super::names::{join, label};
 use super::origin::origin;
 use super::select::{Conditions, Select};
 use crate::record::stages::StageRow;
 use keys::Keys;
-use setting::{join, label};
 use shown::Shown;
 
 /// The recorded data from which views are made.

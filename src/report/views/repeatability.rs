@@ -1,10 +1,10 @@
 //! The view `repeatability`: whether a method's results are bitwise the same every time.
 
-use super::setting::{count, label};
 use super::{Kind, Recorded};
 use crate::report::View;
 use crate::report::column::Column;
 use crate::report::matched::matrix;
+use crate::report::names::{count, label};
 use crate::report::table::Table;
 
 keys! {

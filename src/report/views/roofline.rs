@@ -1,7 +1,6 @@
 //! The view `roofline`: how close products come to the speed that the memory bandwidth allows.
 
 use super::roofs::{roofs, working_set};
-use super::setting::label;
 use super::shown::Series;
 use super::{Kind, Recorded, axis, dot, drawn, few};
 use crate::memory::Size;
@@ -10,6 +9,7 @@ use crate::report::chart::{Axis, Chart, Mark, Plane, Point};
 use crate::report::column::Column;
 use crate::report::lines::RecordedRow;
 use crate::report::matched::{Numbers, matrix, timed};
+use crate::report::names::label;
 use crate::report::statistics::Statistic;
 use crate::report::table::Table;
 use crate::report::values::Kinds;

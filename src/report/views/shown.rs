@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::setting::{
-    APART, OF_METHOD, SETTINGS, count, grouped, join, note_on_choice, setting, shared, varying,
-};
+use super::setting::{APART, OF_METHOD, SETTINGS, note_on_choice, setting, shared, varying};
 use crate::report::column::Column;
+use crate::report::grouped::grouped;
 use crate::report::lines::RecordedRow;
 use crate::report::matched::{self, Fastest, Matrix, Numbers, timed};
+use crate::report::names::{count, join};
 use crate::report::select::{Conditions, Select};
 
 /// The rows that a view shows.

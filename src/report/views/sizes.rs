@@ -1,13 +1,15 @@
 //! The view `sizes`: the best sizes of CSR-k, and the rules that follow from them.
 
-use super::setting::{APART, grouped, join, label, setting, varying};
+use super::setting::{APART, setting, varying};
 use super::{Kind, Recorded};
 use crate::record::row::matrix_name;
 use crate::record::tuning::{Best, Rule, Size, Sweep};
 use crate::report::View;
 use crate::report::chart::{Axis, Chart, Guide, Mark, Plane, Point, Series};
+use crate::report::grouped::grouped;
 use crate::report::lines::RecordedRow;
 use crate::report::matched::{matrix, time};
+use crate::report::names::{join, label};
 use crate::report::select::Conditions;
 use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};

@@ -1,11 +1,12 @@
 //! The view `speedups`: a table of the speed-ups of one method over several baselines, in parts of the matrices.
 
-use super::setting::{count, join, note_on_choice};
+use super::setting::note_on_choice;
 use super::shown::Shown;
 use super::{Kind, Part, Recorded, parts};
 use crate::report::View;
 use crate::report::lines::RecordedRow;
 use crate::report::matched::{Numbers, best_share, selected, speeds};
+use crate::report::names::{count, join};
 use crate::report::select::{Conditions, Select};
 use crate::report::statistics::{Statistic, percentage};
 use crate::report::table::Table;

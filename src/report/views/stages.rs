@@ -1,13 +1,15 @@
 //! The view `stages`: the times of the kernels of products.
 
-use super::setting::{count, grouped, join, label, setting, varying};
+use super::setting::{setting, varying};
 use super::{Kind, Recorded};
 use crate::record::row::Row;
 use crate::record::stages::StageRow;
 use crate::report::View;
 use crate::report::chart::{Axis, BarSeries, Bars, Chart};
+use crate::report::grouped::grouped;
 use crate::report::lines::RecordedRow;
 use crate::report::matched::matrix;
+use crate::report::names::{count, join, label};
 use crate::report::table::Table;
 
 keys! {

@@ -1,10 +1,11 @@
 //! The view `winners`: a table of the fastest method on each matrix.
 
 use super::contest::Contest;
-use super::setting::{APART, count};
+use super::setting::APART;
 use super::{Kind, Recorded};
 use crate::report::View;
 use crate::report::column::Column;
+use crate::report::names::count;
 use crate::report::table::{Cell, Table};
 
 keys! {
