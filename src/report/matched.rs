@@ -40,10 +40,18 @@ pub fn timed<'a>(
 
 /// Returns the fastest rows among those that are correct and timed.
 pub fn fastest<'a>(lines: impl IntoIterator<Item = &'a RecordedRow>) -> Fastest<'a> {
-    let mut fastest = Fastest::new();
+    fastest_by(lines, |line| (matrix(line), line.row.precision))
+}
+
+/// Returns the fastest row of each key, with its time in milliseconds, among those that are correct and timed.
+pub fn fastest_by<'a, K: Ord>(
+    lines: impl IntoIterator<Item = &'a RecordedRow>,
+    key: impl Fn(&'a RecordedRow) -> K,
+) -> BTreeMap<K, (&'a RecordedRow, f64)> {
+    let mut fastest = BTreeMap::new();
     for line in lines {
         let Some(ms) = time(line) else { continue };
-        let best = fastest.entry((matrix(line), line.row.precision)).or_insert((line, ms));
+        let best = fastest.entry(key(line)).or_insert((line, ms));
         if ms < best.1 {
             *best = (line, ms);
         }

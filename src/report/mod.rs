@@ -13,6 +13,7 @@ pub mod origin;
 pub mod overview;
 pub mod page;
 pub mod published;
+mod ranking;
 pub mod select;
 pub mod standings;
 pub mod statistics;

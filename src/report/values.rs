@@ -77,6 +77,12 @@ impl OfMatrix for &RecordedRow {
     }
 }
 
+impl OfMatrix for (&RecordedRow, &str) {
+    fn values_repeat(&self) -> Option<bool> {
+        self.0.values_repeat()
+    }
+}
+
 impl<'a, T> Columns<'a, T> {
     /// Adds a column per kind with the statistic of an item's numbers.
     pub fn means<M: OfMatrix + 'a>(

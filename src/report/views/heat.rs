@@ -16,8 +16,10 @@ impl Kind for Heat {
     fn view(&self, recorded: &Recorded) -> View {
         let shown = self.shown(recorded, &APART);
         let contests = Contest::all(&shown.series);
-        let percent = |loss: Option<f64>| loss.map(|loss| 100.0 / loss);
-        let cells = |of: &Contest| of.losses().into_iter().map(percent).collect::<Vec<_>>();
+        let cells = |of: &Contest| {
+            let losses = of.losses().into_iter();
+            losses.map(|loss| loss.map(|(_, loss)| 100.0 / loss)).collect::<Vec<_>>()
+        };
         let columns: Vec<_> = shown.series.iter().map(|series| series.name.clone()).collect();
         let table = Table::of(&contests).column("matrix", |of| &of.name[..]);
         let meaning = "100 %: the fastest of these methods on that matrix".to_owned();

@@ -219,16 +219,3 @@ fn drawn<'n>(
     let shown = series.into_iter().filter(|(_, points)| !points.is_empty());
     shown.map(|(name, points)| chart::Series { name: name.to_owned(), mark, points }).collect()
 }
-
-/// Returns the name of a method with a mean over matrices, followed by the number of matrices in brackets if that
-/// is not all of them.
-pub(super) fn counted(name: &str, matrices: usize, all: usize) -> String {
-    if matrices == all { name.to_owned() } else { format!("{name} ({matrices})") }
-}
-
-/// Returns the note that explains these numbers in brackets, if any mean is over fewer than all matrices.
-pub(super) fn on_fewer(mut matrices: impl Iterator<Item = usize>, all: usize) -> Option<String> {
-    let note = "A number in brackets is the number of matrices of a mean over fewer than all. Such a mean cannot be \
-                compared with the others.";
-    matrices.any(|matrices| matrices < all).then(|| note.into())
-}

@@ -53,7 +53,8 @@ impl Kind for Profile {
 
 impl<'a> Method<'a> {
     fn of(place: usize, name: &'a str, contests: &[Contest]) -> Self {
-        let mut losses: Vec<_> = contests.iter().filter_map(|of| of.losses()[place]).collect();
+        let loss = |of: &Contest| Some(of.losses()[place]?.1);
+        let mut losses: Vec<_> = contests.iter().filter_map(loss).collect();
         losses.sort_by(f64::total_cmp);
         Self { name, losses, matrices: contests.len() }
     }

@@ -16,7 +16,7 @@ keys! {
 impl Kind for Winners {
     fn view(&self, recorded: &Recorded) -> View {
         let shown = self.shown(recorded, &APART);
-        let contests: Vec<_> = Contest::all(&shown.series);
+        let contests = Contest::all(&shown.series);
         let ranked: Vec<_> = contests.iter().map(|of| (of, of.ranking())).collect();
         let overlaps = contests.iter().filter(|of| of.intervals_are_apart() == Some(false)).count();
         let meaning = format!(
@@ -55,6 +55,6 @@ type Ranked<'a> = (&'a Contest<'a>, Vec<(usize, f64)>);
 /// Returns a number of the row at a place in the ranking.
 fn number((contest, ranking): &Ranked, place: usize, column: &str) -> Option<Cell> {
     let column = Column::of(column);
-    let line = contest.rows[ranking.get(place)?.0]?;
+    let (line, _) = contest.rows[ranking.get(place)?.0]?;
     Some(column.cell(column.of_line(line)?))
 }
