@@ -42,7 +42,7 @@ impl ClaimVerdict {
 /// A claim and its verdict: a line of `claims.csv`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JudgedClaim {
-    /// The ID of the experiment; empty until it is known.
+    /// The ID of the experiment; empty after [`judge`], which does not know it.
     pub id: String,
     /// The claim, in our words.
     pub claim: String,

@@ -83,15 +83,17 @@ impl Speedups {
     ) -> String {
         let all = self.over.iter().chain([&self.of]);
         let (among, missing): (Vec<_>, Vec<_>) =
-            all.clone().cloned().partition(|select| !selected(lines, select).is_empty());
-        rows.extend(all.map(|method| {
-            let is_own = std::ptr::eq(method, &self.of);
-            let speeds = if is_own { Vec::new() } else { speeds(lines, &self.of, method) };
-            let matrices = if is_own { selected(lines, method).len() } else { speeds.len() };
+            all.cloned().partition(|select| !selected(lines, select).is_empty());
+        let row = |method, matrices, speeds| {
             let best = best_share(lines, method, &among, 1.0);
             let percent_best = best.map(|(share, _)| 100.0 * share);
             Compared { part, method, matrices, speeds, percent_best }
+        };
+        rows.extend(self.over.iter().map(|over| {
+            let speeds = speeds(lines, &self.of, over);
+            row(over, speeds.len(), speeds)
         }));
+        rows.push(row(&self.of, selected(lines, &self.of).len(), Vec::new()));
         let matrices = best_share(lines, &self.of, &among, 1.0).map_or(0, |best| best.1);
         let missing = join(missing.iter().map(Select::to_string), ", ");
         let part = if part.is_empty() { String::new() } else { format!("{part}: ") };
