@@ -11,11 +11,10 @@ use super::claim::{Claim, Quantity};
 use crate::method::Device;
 use crate::methods::METHODS;
 use crate::record::row::Status;
-use crate::report::column::Column;
 use crate::report::lines::RecordedRow;
-use crate::report::matched::{best_share, numbers, speeds};
+use crate::report::matched::{Numbers, best_share, correlation, numbers, speeds};
 use crate::report::select::Select;
-use crate::report::statistics::{Statistic, pearson};
+use crate::report::statistics::{Statistic, percentage};
 
 /// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,10 +39,16 @@ impl ClaimVerdict {
     }
 }
 
-/// The result of comparing a claim with rows.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Judgement {
-    /// Our number; `None` if there is none.
+/// A claim and its verdict: a line of `claims.csv`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JudgedClaim {
+    /// The ID of the experiment; empty after [`judge`], which does not know it.
+    pub id: String,
+    /// The claim, in our words.
+    pub claim: String,
+    /// The number or words that the source prints.
+    pub paper: String,
+    /// The number that was measured here.
     pub measured: Option<f64>,
     /// The number of matrices that the number is computed from.
     pub matrices: usize,
@@ -52,17 +57,28 @@ pub struct Judgement {
     /// The reason why the claim cannot be judged.
     pub why: Option<String>,
     /// The model that the number comes from, with its error; `None` where it was measured.
+    #[serde(default)]
     pub modelled: Option<String>,
+}
+
+impl JudgedClaim {
+    /// Returns the verdict as text, with the reason why there is none and the model that it is based on.
+    pub fn in_words(&self) -> String {
+        let why = self.why.as_ref().map(|why| format!(": {why}"));
+        let modelled = self.modelled.as_ref().map(|model| format!(" ({model})"));
+        let texts = [why, modelled].map(Option::unwrap_or_default);
+        format!("{}{}", self.verdict.name(), texts.concat())
+    }
 }
 
 /// Judges a claim by rows. `gpus` are the GPUs of the source. If rows of several models are given, those of the
 /// claim's own GPU are used, or of the first in `gpus`. `quick`: whether the rows are from a quick run, which is
 /// too short to judge by.
-pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool) -> Judgement {
+pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool) -> JudgedClaim {
     let lines: Vec<&RecordedRow> =
         lines.iter().filter(|line| claim.conditions.passes(line)).collect();
     let lines = of_one_model(&lines, claim.gpu.as_ref().or(gpus.first()));
-    let Measured { number, lines: used } = measure(&claim.measured, &lines, 1.0);
+    let (number, used) = measure(&claim.measured, &lines, 1.0);
     let model = Model::of(&used);
     let matrices = used.iter().map(|line| line.matrix()).collect::<BTreeSet<_>>().len();
     let stand_ins = used.iter().filter(|line| line.is_stand_in()).map(|line| line.matrix());
@@ -81,7 +97,7 @@ pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool)
         }
         Some(_) if quick => Some(format!("a quick run{would}")),
         Some(_) => model.as_ref().and_then(|model| {
-            model.objection(claim, |slower| measure(&claim.measured, &lines, slower).number)
+            model.objection(claim, |slower| measure(&claim.measured, &lines, slower).0)
         }),
     };
     let verdict = match (&why, number, claim.holds) {
@@ -90,7 +106,8 @@ pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool)
         _ => ClaimVerdict::CannotBeJudged,
     };
     let modelled = model.as_ref().map(Model::remark);
-    Judgement { measured: number, matrices, verdict, why, modelled }
+    let (id, text, paper) = (String::new(), claim.text.clone(), claim.paper.clone());
+    JudgedClaim { id, claim: text, paper, measured: number, matrices, verdict, why, modelled }
 }
 
 /// Removes the rows of other modelled GPUs, if there are rows of `gpu`.
@@ -102,81 +119,65 @@ fn of_one_model<'a>(lines: &[&'a RecordedRow], gpu: Option<&String>) -> Vec<&'a 
     lines.iter().filter(is_own).copied().collect()
 }
 
-/// A number and the rows that it is computed from.
-struct Measured<'a> {
-    number: Option<f64>,
-    lines: Vec<&'a RecordedRow>,
-}
+/// A number, if there is one, and the rows that it is computed from.
+type Measured<'a> = (Option<f64>, Vec<&'a RecordedRow>);
 
 /// Computes a quantity under the assumption that all times of its first operand are `slower` times those in the
 /// rows.
 fn measure<'a>(quantity: &Quantity, lines: &[&'a RecordedRow], slower: f64) -> Measured<'a> {
+    let of_select = |select: &Select| -> Vec<&RecordedRow> {
+        lines.iter().copied().filter(|line| select.meets(line)).collect()
+    };
+    let right = |of| of_select(of).into_iter().filter(|line| line.is_ok()).collect::<Vec<_>>();
     match quantity {
         Quantity::Speed { of, over, statistic } => {
-            reduced(*statistic, speeds(lines, of, over)).times(1.0 / slower)
+            let (number, lines) = reduced(*statistic, speeds(lines, of, over));
+            (number.map(|number| number / slower), lines)
         }
-        Quantity::Faster { of, than } => share(speeds(lines, of, than), |speed| speed > slower),
+        Quantity::Faster { of, than } => {
+            let speeds = speeds(lines, of, than);
+            (percentage(&speeds, |speed| speed > slower), rows(speeds))
+        }
         Quantity::Best { of, among } => {
-            let used = lines.iter().copied().filter(|line| line.is_ok() && of.meets(line));
-            let number = best_share(lines, of, among, slower).map(|(share, _)| 100.0 * share);
-            Measured { number, lines: used.collect() }
+            let share = best_share(lines, of, among, slower);
+            (share.map(|(share, _)| 100.0 * share), right(of))
         }
         Quantity::Number { of, column, statistic } => {
-            reduced(*statistic, numbers(lines, of, column))
+            reduced(*statistic, numbers(of_select(of), column))
         }
         Quantity::Ratio { of, over, column, statistic } => {
             let [above, below] =
-                [of, over].map(|select| reduced(*statistic, numbers(lines, select, column)));
+                [of, over].map(|select| reduced(*statistic, numbers(of_select(select), column)));
             let factor = match column {
                 rate if rate.is_timed() && rate.more_is_better() => 1.0 / slower,
                 time if time.is_timed() => slower,
                 _ => 1.0,
             };
-            both(above, below, |above, below| above / below).times(factor)
+            both(above, below, |above, below| above / below * factor)
         }
-        Quantity::Correlation { of, between } => correlation(lines, of, between),
-        Quantity::Farther { of, than, between, to } => {
-            let [left, right] = [of, than].map(|select| correlation(lines, select, between));
+        Quantity::Correlation { of, between: [x, y] } => correlation(of_select(of), [x, y]),
+        Quantity::Farther { of, than, between: [x, y], to } => {
+            let [left, right] = [of, than].map(|select| correlation(of_select(select), [x, y]));
             both(left, right, |left, right| (left - to).abs() - (right - to).abs())
         }
         Quantity::Share { of, meets } => {
-            let right = lines.iter().copied().filter(|line| line.is_ok() && of.meets(line));
-            let met = right.map(|line| (line, f64::from(u8::from(meets.passes(line)))));
-            share(met.collect(), |met| met > 0.5)
+            let right = right(of);
+            let met = right.iter().map(|line| ((), f64::from(u8::from(meets.passes(line)))));
+            (percentage(&met.collect::<Vec<_>>(), |met| met > 0.5), right)
         }
     }
 }
 
-impl Measured<'_> {
-    fn times(self, factor: f64) -> Self {
-        Self { number: self.number.map(|number| number * factor), ..self }
-    }
+fn rows(numbers: Numbers<'_>) -> Vec<&RecordedRow> {
+    numbers.into_iter().map(|number| number.0).collect()
 }
 
-fn reduced(statistic: Statistic, pairs: Vec<(&RecordedRow, f64)>) -> Measured<'_> {
-    let (lines, numbers): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
-    let number = statistic.of(&numbers).filter(|_| !lines.is_empty());
-    Measured { number, lines }
-}
-
-/// Returns the percentage of pairs whose number counts.
-fn share(pairs: Vec<(&RecordedRow, f64)>, counts: impl Fn(f64) -> bool) -> Measured<'_> {
-    let shares =
-        pairs.into_iter().map(|(line, number)| (line, if counts(number) { 100.0 } else { 0.0 }));
-    reduced(Statistic::Mean, shares.collect())
-}
-
-fn correlation<'a>(lines: &[&'a RecordedRow], of: &Select, between: &[Column; 2]) -> Measured<'a> {
-    let pairs = numbers(lines, of, &between[0]);
-    let pairs =
-        pairs.into_iter().filter_map(|(line, x)| Some((line, (x, between[1].of_line(line)?))));
-    let (lines, points): (Vec<_>, Vec<_>) = pairs.unzip();
-    Measured { number: pearson(&points), lines }
+fn reduced(statistic: Statistic, numbers: Numbers) -> Measured {
+    (statistic.over(&numbers).filter(|_| !numbers.is_empty()), rows(numbers))
 }
 
 fn both<'a>(a: Measured<'a>, b: Measured<'a>, join: impl Fn(f64, f64) -> f64) -> Measured<'a> {
-    let number = a.number.zip(b.number).map(|(a, b)| join(a, b));
-    Measured { number, lines: [a.lines, b.lines].concat() }
+    (a.0.zip(b.0).map(|(a, b)| join(a, b)), [a.1, b.1].concat())
 }
 
 /// Explains why there is no number: the reason in a row that has none, or that there are no rows.

@@ -31,13 +31,10 @@ pub fn of<'a>(
     let views = experiment.views.iter().map(|spec| spec.view(&shown));
     let (views, empty): (Vec<_>, Vec<_>) =
         views.partition(|view| view.chart.is_some() || view.table.is_some());
-    let empty = empty
-        .iter()
-        .map(|view| format!("Not shown, because there are no rows for it: {}.", view.title));
-    let empty = empty.collect();
-    let section = |title: &str, views| Section { title: title.into(), lead: Vec::new(), views };
-    let claims = View { table: Some(verdicts.table()), ..View::default() };
-    let claims = (!experiment.claims.is_empty()).then(|| section("Claims", vec![claims]));
+    let not_shown =
+        |view: &View| format!("Not shown, because there are no rows for it: {}.", view.title);
+    let empty = empty.iter().map(not_shown).collect();
+    let claims = (!experiment.claims.is_empty()).then(|| Section::of("Claims", verdicts.table()));
     let views = Section { title: "Measured".into(), lead: empty, views };
     let faults = overview::faults(&files).into_iter();
     let sections = claims.into_iter().chain([views]).chain(faults).chain(overview::runs(&files));

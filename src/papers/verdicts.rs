@@ -2,59 +2,22 @@
 
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-
 use super::definition::Experiment;
-use super::judge::{ClaimVerdict, Judgement, judge};
+use super::judge::{ClaimVerdict, JudgedClaim, judge};
 use crate::report::lines::RecordedRow;
-use crate::report::table::{Cell, Table, significant};
+use crate::report::table::{Table, significant};
 
 /// The verdicts on the claims of an experiment, in the order of the claims.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verdicts(Vec<JudgedClaim>);
 
-/// A claim and its verdict: a line of `claims.csv`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct JudgedClaim {
-    /// The ID of the experiment.
-    pub id: String,
-    /// The claim, in our words.
-    pub claim: String,
-    /// The number or words that the source prints.
-    pub paper: String,
-    /// The number that was measured here.
-    pub measured: Option<f64>,
-    /// The number of matrices that the number is computed from.
-    pub matrices: usize,
-    /// The verdict.
-    pub verdict: ClaimVerdict,
-    /// The reason why the claim cannot be judged.
-    pub why: Option<String>,
-    /// The model that the number comes from, with its error; `None` where it was measured.
-    #[serde(default)]
-    pub modelled: Option<String>,
-}
-
-impl JudgedClaim {
-    /// Returns the verdict as text, with the reason why there is none and the model that it is based on.
-    pub fn in_words(&self) -> String {
-        let why = self.why.as_ref().map(|why| format!(": {why}"));
-        let modelled = self.modelled.as_ref().map(|model| format!(" ({model})"));
-        let texts = [why, modelled].map(Option::unwrap_or_default);
-        format!("{}{}", self.verdict.name(), texts.concat())
-    }
-}
-
 impl Verdicts {
     /// Judges the claims of an experiment by its rows. `quick`: whether the rows are from a quick run, which is
     /// too short to judge by.
     pub fn of(experiment: &Experiment, lines: &[RecordedRow], quick: bool) -> Self {
-        let row = |claim: &super::claim::Claim| {
-            let Judgement { measured, matrices, verdict, why, modelled } =
-                judge(claim, &experiment.gpus, lines, quick);
-            let (id, claim, paper) =
-                (experiment.id.clone(), claim.text.clone(), claim.paper.clone());
-            JudgedClaim { id, claim, paper, measured, matrices, verdict, why, modelled }
+        let row = |claim| JudgedClaim {
+            id: experiment.id.clone(),
+            ..judge(claim, &experiment.gpus, lines, quick)
         };
         Self(experiment.claims.iter().map(row).collect())
     }
@@ -79,16 +42,14 @@ impl Verdicts {
 
     /// Returns the claims as a table for readers.
     pub fn table(&self) -> Table {
-        let columns = ["claim", "paper", "here", "matrices", "verdict"];
-        let row = |row: &JudgedClaim| {
-            let verdict = row.in_words();
-            let here = row.measured.map_or_else(|| "–".to_owned(), significant);
-            let [claim, paper, here] =
-                [&row.claim, &row.paper, &here].map(|t| Cell::text(t.as_str()));
-            vec![claim, paper, here, Cell::Count(row.matrices as u64), Cell::text(verdict)]
-        };
-        let rows = self.0.iter().map(row).collect();
-        Table { columns: columns.map(String::from).to_vec(), rows }
+        let here = |row: &JudgedClaim| row.measured.map_or_else(|| "–".to_owned(), significant);
+        let table = Table::of(&self.0)
+            .column("claim", |row| &row.claim[..])
+            .column("paper", |row| &row.paper[..])
+            .column("here", here)
+            .column("matrices", |row| row.matrices)
+            .column("verdict", JudgedClaim::in_words);
+        table.build()
     }
 
     /// Returns the claims that were judged, and the others.

@@ -1,9 +1,11 @@
 //! Compares two result files row by row: which rows became faster, slower, or wrong.
 
 pub mod error;
+pub mod key;
 pub mod losses;
 pub mod pair;
 pub mod ratio;
+pub mod rows;
 pub mod show;
 
 #[cfg(test)]
@@ -11,19 +13,11 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::lines::RecordedRow;
 use error::CompareError;
-use pair::{Key, Pair, pairs};
+use key::Key;
+use pair::{Pair, pairs};
 use ratio::Mean;
-
-/// The rows of one of the two files.
-#[derive(Clone, Copy, Debug)]
-pub struct Compared<'a> {
-    /// The name of the file in messages.
-    pub name: &'a str,
-    /// The rows that are compared.
-    pub lines: &'a [RecordedRow],
-}
+pub use rows::Compared;
 
 /// The result of comparing file B with file A.
 #[derive(Clone, Debug)]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::column::Column;
 use super::lines::RecordedRow;
 use super::select::Select;
+use super::statistics::pearson;
 use crate::scalar::Precision;
 
 /// Identifies a matrix: its name, whether it is a stand-in, and its number of nonzeros, which differs if only the
@@ -17,6 +18,9 @@ pub type Key<'a> = (Matrix<'a>, Option<Precision>);
 /// The fastest row of each matrix and precision, with its time in milliseconds.
 pub type Fastest<'a> = BTreeMap<Key<'a>, (&'a RecordedRow, f64)>;
 
+/// Numbers of rows, such as speed-ups, each with its row.
+pub type Numbers<'a> = Vec<(&'a RecordedRow, f64)>;
+
 /// Returns the identity of the matrix of a row.
 pub fn matrix(line: &RecordedRow) -> Matrix<'_> {
     (line.matrix(), line.is_stand_in(), line.row.num_nonzeros)
@@ -27,12 +31,27 @@ pub fn time(line: &RecordedRow) -> Option<f64> {
     line.row.typical_ms().filter(|_| line.is_ok())
 }
 
+/// Returns the rows that are correct and timed.
+pub fn timed<'a>(
+    lines: impl IntoIterator<Item = &'a RecordedRow>,
+) -> impl Iterator<Item = &'a RecordedRow> {
+    lines.into_iter().filter(|line| time(line).is_some())
+}
+
 /// Returns the fastest rows among those that are correct and timed.
 pub fn fastest<'a>(lines: impl IntoIterator<Item = &'a RecordedRow>) -> Fastest<'a> {
-    let mut fastest = Fastest::new();
+    fastest_by(lines, |line| (matrix(line), line.row.precision))
+}
+
+/// Returns the fastest row of each key, with its time in milliseconds, among those that are correct and timed.
+pub fn fastest_by<'a, K: Ord>(
+    lines: impl IntoIterator<Item = &'a RecordedRow>,
+    key: impl Fn(&'a RecordedRow) -> K,
+) -> BTreeMap<K, (&'a RecordedRow, f64)> {
+    let mut fastest = BTreeMap::new();
     for line in lines {
         let Some(ms) = time(line) else { continue };
-        let best = fastest.entry((matrix(line), line.row.precision)).or_insert((line, ms));
+        let best = fastest.entry(key(line)).or_insert((line, ms));
         if ms < best.1 {
             *best = (line, ms);
         }
@@ -41,8 +60,9 @@ pub fn fastest<'a>(lines: impl IntoIterator<Item = &'a RecordedRow>) -> Fastest<
 }
 
 /// Returns, for each matrix and precision where both have a time, the row of `of` and the speed-up of `of` over
-/// the baseline `over`: time of `over` / time of `of`.
-pub fn ratios<'a>(of: &Fastest<'a>, over: &Fastest) -> Vec<(&'a RecordedRow, f64)> {
+/// the baseline `over`: time of `over` / time of `of` (> 1: `of` is faster). They are sorted by the name of the
+/// matrix.
+pub fn ratios<'a>(of: &Fastest<'a>, over: &Fastest) -> Numbers<'a> {
     let ratio = |(key, &(line, ms))| Some((line, over.get(key)?.1 / ms));
     of.iter().filter_map(ratio).collect()
 }
@@ -52,26 +72,40 @@ pub fn selected<'a>(lines: &[&'a RecordedRow], select: &Select) -> Fastest<'a> {
     fastest(lines.iter().copied().filter(|line| select.meets(line)))
 }
 
-/// Returns the speed-up of `of` over the baseline `over`, time of `over` / time of `of` (> 1: `of` is faster),
-/// for every matrix and precision with a correct, timed row of both, sorted by the name of the matrix. Each comes
-/// with the row of `of`. If several rows of one matrix and precision are selected, the fastest is used.
-pub fn speeds<'a>(
-    lines: &[&'a RecordedRow],
-    of: &Select,
-    over: &Select,
-) -> Vec<(&'a RecordedRow, f64)> {
+/// Returns the [`ratios`] of the rows that `of` and `over` select. If several rows of one matrix and precision are
+/// selected, the fastest is used.
+pub fn speeds<'a>(lines: &[&'a RecordedRow], of: &Select, over: &Select) -> Numbers<'a> {
     ratios(&selected(lines, of), &selected(lines, over))
 }
 
-/// Returns a number of each selected row that is correct and timed, in the order of the rows; rows without the
-/// number are left out.
+/// Returns a number of each row that is correct and timed, in the order of the rows; rows without the number are
+/// left out.
 pub fn numbers<'a>(
-    lines: &[&'a RecordedRow],
-    of: &Select,
+    lines: impl IntoIterator<Item = &'a RecordedRow>,
     column: &Column,
-) -> Vec<(&'a RecordedRow, f64)> {
-    let timed = lines.iter().filter(|line| of.meets(line) && time(line).is_some());
-    timed.filter_map(|&line| Some((line, column.of_line(line)?))).collect()
+) -> Numbers<'a> {
+    timed(lines).filter_map(|line| Some((line, column.of_line(line)?))).collect()
+}
+
+/// Returns two numbers of each row that is correct and timed and has both, in the order of the rows. Infinite
+/// numbers are left out.
+pub fn points<'a>(
+    lines: impl IntoIterator<Item = &'a RecordedRow>,
+    [x, y]: [&Column; 2],
+) -> Vec<(&'a RecordedRow, (f64, f64))> {
+    let point = |line| Some((line, (x.of_line(line)?, y.of_line(line)?)));
+    let points = timed(lines).filter_map(point);
+    points.filter(|(_, (x, y))| x.is_finite() && y.is_finite()).collect()
+}
+
+/// Returns Pearson's correlation of two numbers over the rows that are correct and timed and have both, and these
+/// rows.
+pub fn correlation<'a>(
+    lines: impl IntoIterator<Item = &'a RecordedRow>,
+    columns: [&Column; 2],
+) -> (Option<f64>, Vec<&'a RecordedRow>) {
+    let (lines, points): (Vec<_>, Vec<_>) = points(lines, columns).into_iter().unzip();
+    (pearson(&points), lines)
 }
 
 /// Returns the share (0 to 1) of matrices and precisions on which `of` is the fastest, ties included, and the
@@ -136,7 +170,7 @@ mod tests {
         ]
     }
 
-    fn named(speeds: Vec<(&RecordedRow, f64)>) -> Vec<(&str, f64)> {
+    fn named(speeds: Numbers<'_>) -> Vec<(&str, f64)> {
         speeds.into_iter().map(|(line, speed)| (line.matrix(), speed)).collect()
     }
 
@@ -147,7 +181,8 @@ mod tests {
         let speeds_of = |of, over| named(speeds(&lines, &select(of), &select(over)));
         assert_eq!(speeds_of("merge", "mkl"), [("a", 1.5), ("b", 0.25)]);
         assert_eq!(speeds_of("merge", "csr5"), []);
-        let all = numbers(&lines, &select("merge"), &Column::of("avg_spmv_ms"));
+        let merge = lines.iter().copied().filter(|line| line.method() == "merge");
+        let all = numbers(merge, &Column::of("avg_spmv_ms"));
         assert_eq!(named(all), [("b", 5.0), ("b", 4.0), ("a", 2.0), ("c", 1.0)]);
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::lines::RecordedRow;
 use super::matched;
 use super::statistics::Statistic;
-use super::table::{Cell, Table};
+use super::table::{Columns, Table};
 use super::values::Kinds;
 use crate::methods::{BASELINES, Baseline};
 use crate::record::row::Row;
@@ -56,7 +56,7 @@ pub struct Standings<'a> {
 /// The speed-ups of one method. A speed-up is the time of the baseline divided by the time of the method, on a
 /// matrix where both have one. It comes with whether the values of the matrix repeat.
 #[derive(Clone, Debug, Default)]
-struct Standing<'a> {
+pub struct Standing<'a> {
     method: &'a str,
     /// The number of matrices on which the method has a time.
     matrices: usize,
@@ -90,33 +90,30 @@ impl<'a> Standings<'a> {
 
     /// Returns a table with one row per method.
     pub fn table(&self) -> Table {
-        let row =
-            |standing: &Standing| [vec![Cell::text(standing.method)], self.row(standing)].concat();
-        let columns = std::iter::once("method".into()).chain(self.columns());
-        Table { columns: columns.collect(), rows: self.methods.iter().map(row).collect() }
+        let table = Table::of(&self.methods).column("method", |standing| standing.method);
+        self.columns(table, |standing| standing).build()
     }
 
-    /// Returns the headings of the cells that [`speeds`](Self::speeds) returns.
-    pub fn columns(&self) -> impl Iterator<Item = String> {
+    /// Adds the speed-ups of a method per item to a table: geometric means, extremes, and the number of matrices on
+    /// which the method has a time.
+    pub fn columns<'t, T>(
+        &'t self,
+        table: Columns<'t, T>,
+        of: impl Fn(&'t T) -> &'t Standing<'t>,
+    ) -> Columns<'t, T> {
+        let (kinds, mean) = (self.kinds, Statistic::GeometricMean);
         let reference = format!("× {}", self.reference.unwrap_or("no baseline"));
-        let over =
-            self.kinds.columns(reference).chain(self.kinds.columns("× best baseline".into()));
-        over.chain(["least", "greatest", "matrices"].map(String::from))
+        table
+            .means(kinds, (&reference, mean), |item| &of(item).over_reference)
+            .means(kinds, ("× best baseline", mean), |item| &of(item).over_best)
+            .column("least", |item| Statistic::Min.over(&of(item).over_best))
+            .column("greatest", |item| Statistic::Max.over(&of(item).over_best))
+            .column("matrices", |item| format!("{} of {}", of(item).matrices, self.matrices))
     }
 
-    /// Returns the cells of a method: geometric means, extremes, and the number of matrices on which it has a
-    /// time.
-    pub fn speeds(&self, method: &str) -> Option<Vec<Cell>> {
-        Some(self.row(self.methods.iter().find(|standing| standing.method == method)?))
-    }
-
-    fn row(&self, standing: &Standing) -> Vec<Cell> {
-        let means = |speeds: &[_]| self.kinds.means(speeds, Statistic::GeometricMean);
-        let ratios: Vec<_> = standing.over_best.iter().map(|speed| speed.1).collect();
-        let ends = [Statistic::Min, Statistic::Max].map(|end| Cell::from(end.of(&ratios)));
-        let matrices = Cell::text(format!("{} of {}", standing.matrices, self.matrices));
-        let over = [means(&standing.over_reference), means(&standing.over_best)].concat();
-        over.into_iter().map(Cell::from).chain(ends).chain([matrices]).collect()
+    /// Returns the speed-ups of a method, or `None` if it has no time.
+    pub fn method(&self, name: &str) -> Option<&Standing<'a>> {
+        self.methods.iter().find(|standing| standing.method == name)
     }
 
     /// Returns the notes that explain the table.
@@ -154,14 +151,14 @@ fn fastest(times: &[Time], is_meant: impl Fn(&str) -> bool) -> BTreeMap<usize, f
 impl Standing<'_> {
     /// Returns the geometric mean of the speed-ups over the best baseline, or 0 where there is none.
     fn mean(&self) -> f64 {
-        let ratios: Vec<_> = self.over_best.iter().map(|speed| speed.1).collect();
-        Statistic::GeometricMean.of(&ratios).unwrap_or(0.0)
+        Statistic::GeometricMean.over(&self.over_best).unwrap_or(0.0)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::table::Cell;
 
     fn times(rows: &[(usize, &str, f64, bool)]) -> Vec<Time> {
         let time = |&(matrix, method, ms, repeat): &(usize, &str, f64, bool)| Time {

@@ -48,6 +48,11 @@ impl Statistic {
         }
     }
 
+    /// Returns the statistic of numbers that each belong to something, such as a row.
+    pub fn over<R>(self, numbers: &[(R, f64)]) -> Option<f64> {
+        self.of(&numbers.iter().map(|number| number.1).collect::<Vec<_>>())
+    }
+
     /// Returns the name of the statistic in headings.
     pub fn name(self) -> &'static str {
         match self {
@@ -60,6 +65,12 @@ impl Statistic {
             Self::Count => "count",
         }
     }
+}
+
+/// Returns the percentage of numbers for which `counts` holds, or `None` if there are none.
+pub fn percentage<R>(numbers: &[(R, f64)], counts: impl Fn(f64) -> bool) -> Option<f64> {
+    let met = numbers.iter().filter(|number| counts(number.1)).count();
+    (!numbers.is_empty()).then(|| 100.0 * met as f64 / numbers.len() as f64)
 }
 
 /// Returns the q-quantile, q = `share` (0 to 1), interpolated linearly between neighbouring values; `None` for no

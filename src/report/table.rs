@@ -60,9 +60,21 @@ impl From<usize> for Cell {
     }
 }
 
-impl From<Option<f64>> for Cell {
-    fn from(number: Option<f64>) -> Self {
-        number.map_or(Self::Empty, Self::Number)
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for Cell {
+    fn from(content: Option<T>) -> Self {
+        content.map_or(Self::Empty, Into::into)
     }
 }
 
@@ -113,6 +125,11 @@ impl Table {
         Self { columns: columns.into_iter().map(Into::into).collect(), rows }
     }
 
+    /// Begins a table with a row per item, to which columns are added.
+    pub fn of<T>(items: &[T]) -> Columns<'_, T> {
+        Columns { items, table: Self { columns: Vec::new(), rows: vec![Vec::new(); items.len()] } }
+    }
+
     /// Formats the table as text with aligned columns, at most `width` characters wide if that is given.
     pub fn to_text(&self, width: Option<u16>) -> String {
         let mut table = self.laid_out(UTF8_HORIZONTAL_ONLY.row_separator(LineStyle::none()));
@@ -153,6 +170,41 @@ impl Table {
             }
         }
         table
+    }
+}
+
+/// A table with a row per item that is built column by column.
+pub struct Columns<'a, T> {
+    items: &'a [T],
+    table: Table,
+}
+
+impl<'a, T> Columns<'a, T> {
+    /// Adds a column. `cell` returns the content of the cell of an item.
+    pub fn column<C: Into<Cell>>(
+        self,
+        heading: impl Into<String>,
+        cell: impl Fn(&'a T) -> C,
+    ) -> Self {
+        self.columns([heading], |item| [cell(item)])
+    }
+
+    /// Adds several columns. `cells` returns a content for each heading.
+    pub fn columns<C: Into<Cell>, I: IntoIterator<Item = C>>(
+        mut self,
+        headings: impl IntoIterator<Item = impl Into<String>>,
+        cells: impl Fn(&'a T) -> I,
+    ) -> Self {
+        self.table.columns.extend(headings.into_iter().map(Into::into));
+        for (row, item) in self.table.rows.iter_mut().zip(self.items) {
+            row.extend(cells(item).into_iter().map(Into::into));
+        }
+        self
+    }
+
+    /// Returns the table.
+    pub fn build(self) -> Table {
+        self.table
     }
 }
 

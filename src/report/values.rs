@@ -2,9 +2,11 @@
 //! a method may store codes instead of values, or no values at all, and so read far fewer bytes. A mean over both
 //! kinds of matrices describes neither.
 
+use std::fmt::Display;
+
 use super::lines::RecordedRow;
 use super::statistics::Statistic;
-use super::table::Cell;
+use super::table::Columns;
 
 /// The kinds of matrices that a mean is over: all, those whose values repeat, and the others; with the heading of
 /// each.
@@ -39,26 +41,56 @@ impl Kinds {
     }
 
     /// Returns the headings of the columns of a mean, one per kind.
-    pub fn columns(self, name: String) -> impl Iterator<Item = String> {
+    pub fn columns(self, name: impl Display) -> impl Iterator<Item = String> {
         self.0.iter().map(move |(_, kind)| format!("{name}{kind}"))
     }
 
-    /// Returns the mean of each kind. Each number comes with whether the values of its matrix repeat.
-    pub fn means(self, numbers: &[(Option<bool>, f64)], statistic: Statistic) -> Vec<Option<f64>> {
+    /// Returns the statistic of the numbers of each kind.
+    pub fn means<M: OfMatrix>(
+        self,
+        numbers: &[(M, f64)],
+        statistic: Statistic,
+    ) -> Vec<Option<f64>> {
         let mean = |&(kind, _): &(Option<bool>, _)| {
-            let met = numbers.iter().filter(|(repeat, _)| kind.is_none() || *repeat == kind);
-            statistic.of(&met.map(|number| number.1).collect::<Vec<_>>())
+            let met = |(of, _): &&(M, f64)| kind.is_none() || of.values_repeat() == kind;
+            statistic.of(&numbers.iter().filter(met).map(|number| number.1).collect::<Vec<_>>())
         };
         self.0.iter().map(mean).collect()
     }
+}
 
-    /// Returns the means of numbers of rows, one cell per kind.
-    pub fn cells(
+/// What numbers of matrices belong to.
+pub trait OfMatrix {
+    /// Returns whether the values of the matrix repeat, if that is known.
+    fn values_repeat(&self) -> Option<bool>;
+}
+
+impl OfMatrix for Option<bool> {
+    fn values_repeat(&self) -> Option<bool> {
+        *self
+    }
+}
+
+impl OfMatrix for &RecordedRow {
+    fn values_repeat(&self) -> Option<bool> {
+        self.row.values_repeat()
+    }
+}
+
+impl OfMatrix for (&RecordedRow, &str) {
+    fn values_repeat(&self) -> Option<bool> {
+        self.0.values_repeat()
+    }
+}
+
+impl<'a, T> Columns<'a, T> {
+    /// Adds a column per kind with the statistic of an item's numbers.
+    pub fn means<M: OfMatrix + 'a>(
         self,
-        numbers: &[(&RecordedRow, f64)],
-        statistic: Statistic,
-    ) -> impl Iterator<Item = Cell> {
-        let numbers = numbers.iter().map(|(line, number)| (line.row.values_repeat(), *number));
-        self.means(&numbers.collect::<Vec<_>>(), statistic).into_iter().map(Cell::from)
+        kinds: Kinds,
+        (name, statistic): (&str, Statistic),
+        numbers: impl Fn(&'a T) -> &'a [(M, f64)],
+    ) -> Self {
+        self.columns(kinds.columns(name), |item| kinds.means(numbers(item), statistic))
     }
 }

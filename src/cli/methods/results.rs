@@ -13,7 +13,7 @@ use crate::record::setting::Setting;
 use crate::report::lines::RecordedRow;
 use crate::report::standings::{self, Standings};
 use crate::report::statistics::Statistic;
-use crate::report::table::{Cell, Table};
+use crate::report::table::Table;
 use crate::report::{lines, matched};
 use crate::scalar::Precision;
 
@@ -35,7 +35,6 @@ pub fn table(results: &Path, out: &mut dyn Write) -> Result<()> {
     let standings = Standings::of(&times);
     let reference = standings.reference.unwrap_or("no baseline");
     let of_reference = matched::fastest(lines.iter().copied().filter(|l| l.method() == reference));
-    let columns = ["name", "source", "setup", &format!("products of {reference}"), "memory"];
     let rows = METHODS.iter().filter_map(|method| {
         let own =
             matched::fastest(lines.iter().copied().filter(|line| line.method() == method.name));
@@ -43,19 +42,19 @@ pub fn table(results: &Path, out: &mut dyn Write) -> Result<()> {
             Some(line.row.setup_ms? / of_reference.get(matrix)?.1)
         });
         let memory = own.values().filter_map(|(line, _)| beyond_csr(&line.row));
-        let facts =
-            [Cell::text(method.name), Cell::text(method.source), Cell::text(method.setup.name())];
-        let costs = [setup.collect::<Vec<_>>(), memory.collect()].map(|costs| median(&costs));
-        Some(facts.into_iter().chain(costs).chain(standings.speeds(method.name)?).collect())
+        let [setup, memory] = [setup.collect::<Vec<_>>(), memory.collect()];
+        Some((method, standings.method(method.name)?, setup, memory))
     });
-    let columns = columns.map(String::from).into_iter().chain(standings.columns());
-    let table = Table { columns: columns.collect(), rows: rows.collect() };
+    let rows: Vec<_> = rows.collect();
+    let table = Table::of(&rows)
+        .column("name", |(method, ..)| method.name)
+        .column("source", |(method, ..)| method.source)
+        .column("setup", |(method, ..)| method.setup.name())
+        .column(format!("products of {reference}"), |(_, _, setup, _)| Statistic::Median.of(setup))
+        .column("memory", |(.., memory)| Statistic::Median.of(memory));
+    let table = standings.columns(table, |(_, standing, ..)| standing).build();
     writeln!(out, "{}", table.to_markdown())?;
     Ok(standings.meaning().try_for_each(|note| writeln!(out, "\n{note}"))?)
-}
-
-fn median(values: &[f64]) -> Cell {
-    Statistic::Median.of(values).into()
 }
 
 /// Returns the additional bytes of a method divided by the bytes of the CSR arrays.

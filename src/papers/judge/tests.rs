@@ -78,7 +78,8 @@ fn quantities_equal_those_computed_by_hand() {
 fn a_claim_holds_does_not_or_cannot_be_judged() {
     let mean = "speed = { of = 'ours', over = 'theirs', statistic = 'mean' }";
     let judged = |rest: &str, lines: &[RecordedRow], quick| {
-        let Judgement { matrices, verdict, why, .. } = judge(&claim(mean, rest), &[], lines, quick);
+        let JudgedClaim { matrices, verdict, why, .. } =
+            judge(&claim(mean, rest), &[], lines, quick);
         (matrices, verdict, why.unwrap_or_default())
     };
     use ClaimVerdict::*;
@@ -133,7 +134,7 @@ fn ratios_of_modelled_times_are_judged_outside_the_models_error() {
     use ClaimVerdict::*;
     let judged = |measured: &str, holds: &str, name: &str| {
         let claim = claim(measured, &format!("holds = '{holds}'"));
-        let Judgement { verdict, why, modelled, .. } = judge(&claim, &[], &modelled(name), false);
+        let JudgedClaim { verdict, why, modelled, .. } = judge(&claim, &[], &modelled(name), false);
         (verdict, why.unwrap_or_default(), modelled.unwrap())
     };
     let mean = "speed = { of = 'ours', over = 'theirs', statistic = 'mean' }";

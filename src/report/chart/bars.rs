@@ -7,13 +7,11 @@ use super::legend::{LegendEntry, bar_sample, legend};
 use super::look::Look;
 use super::picture::Picture;
 use super::scale::{Direction, Scale, around, from_decade};
-use super::switch::Switch;
-use super::theme::{LINE, WIDTH, shortened, text_width};
+use super::switch::{self, Switch};
+use super::theme::{LINE, NAMES, WIDTH, shortened, text_width, widest};
 use super::{BarSeries, Bars};
 use crate::report::table::significant;
 
-/// The maximum width of the names of categories.
-const NAMES: f64 = 290.0;
 /// The margin at the right: half the width of a number.
 const RIGHT: f64 = 30.0;
 /// The gap between groups.
@@ -48,10 +46,8 @@ pub fn draw(bars: &Bars) -> Picture {
 
 /// Returns the series with their styles and switches. A stacked chart has no switches.
 fn looks(bars: &Bars) -> impl Iterator<Item = (&BarSeries, Look, Option<Switch>)> {
-    let switches = Switch::all(bars.series.iter().map(|series| &series.name[..]), &bars.few);
-    let looks = bars.series.iter().zip(switches).enumerate();
-    let switch = |switch: Option<Switch>| switch.filter(|_| !bars.stacked);
-    looks.map(move |(index, (series, of))| (series, Look::of(index), switch(of)))
+    let looks = switch::looks(&bars.series, |series| &series.name, &bars.few);
+    looks.map(|(series, look, switch)| (series, look, switch.filter(|_| !bars.stacked)))
 }
 
 /// Returns the legend entries of the series, with their means.
@@ -88,9 +84,7 @@ impl<'a> Layout<'a> {
             _ => 6.0,
         };
         let group = (across as f64 * thick + BETWEEN).max(LINE);
-        let names = bars.categories.iter().map(|name| text_width(name));
-        let left = names.fold(0.0, f64::max).min(NAMES) + 10.0;
-        let left = left.max(RIGHT);
+        let left = (widest(&bars.categories) + 10.0).max(RIGHT);
         let value = Scale::new(reach(bars), &bars.value, (left, WIDTH - RIGHT));
         Self { bars, value, left, top, thick, group }
     }

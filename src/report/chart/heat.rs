@@ -7,11 +7,9 @@ use super::drawing::{faint, line, rectangle, text, tip, upward, written};
 use super::label::label;
 use super::picture::Picture;
 use super::scale::{Direction, Scale, apart, around, has_place};
-use super::theme::{LINE, WIDTH, text_width, viridis};
+use super::theme::{LINE, NAMES, WIDTH, text_width, viridis, widest};
 use crate::report::table::significant;
 
-/// The maximum width of the names of rows and columns.
-const NAMES: f64 = 290.0;
 /// The smallest and the greatest width of a cell.
 const NARROW: f64 = 17.0;
 const WIDE: f64 = 64.0;
@@ -54,9 +52,6 @@ fn reach(heat: &Heat) -> (f64, f64) {
 
 impl<'a> Layout<'a> {
     fn of(heat: &'a Heat) -> Self {
-        let widest = |names: &[String]| {
-            names.iter().map(|name| text_width(name)).fold(0.0, f64::max).min(NAMES)
-        };
         let left = widest(&heat.rows) + 10.0;
         let columns = heat.columns.len().max(1) as f64;
         let cell = ((WIDTH - left) / columns).clamp(NARROW, WIDE);

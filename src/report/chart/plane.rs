@@ -7,7 +7,7 @@ use super::legend::{LegendEntry, legend, line_sample};
 use super::look::{Look, guide_strokes};
 use super::picture::Picture;
 use super::scale::{Direction, Scale, around, has_place};
-use super::switch::Switch;
+use super::switch::{self, Switch};
 use super::theme::{LINE, WIDTH, shortened, text_width};
 use super::{Axis, Guide, Mark, Plane, Point, Series};
 use crate::report::table::significant;
@@ -42,9 +42,7 @@ pub fn draw(plane: &Plane) -> Picture {
 }
 
 fn looks(plane: &Plane) -> impl Iterator<Item = (&Series, Look, Option<Switch>)> {
-    let switches = Switch::all(plane.series.iter().map(|series| &series.name[..]), &plane.few);
-    let looks = plane.series.iter().zip(switches).enumerate();
-    looks.map(|(index, (series, switch))| (series, Look::of(index), switch))
+    switch::looks(&plane.series, |series| &series.name, &plane.few)
 }
 
 /// Returns the legend entries of series and guides.

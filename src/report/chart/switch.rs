@@ -2,6 +2,8 @@
 
 use svg::node::element::Group;
 
+use super::look::Look;
+
 /// In a chart with more series than this, the legend shows and hides them.
 const MANY: usize = 6;
 
@@ -13,18 +15,6 @@ pub struct Switch {
 }
 
 impl Switch {
-    /// Returns the switches of the series with these names, or `None` for each if they are not many. `few`
-    /// contains the names of the series that are visible at first; if it names none of them, all are.
-    pub fn all<'a>(names: impl Iterator<Item = &'a str>, few: &[String]) -> Vec<Option<Self>> {
-        let mut first: Vec<_> = names.map(|name| few.iter().any(|few| few == name)).collect();
-        if !first.contains(&true) {
-            first.fill(true);
-        }
-        let many = first.len() > MANY;
-        let switches = first.into_iter().enumerate();
-        switches.map(|(series, first)| many.then_some(Self { series, first })).collect()
-    }
-
     /// Marks the drawing of a series.
     pub fn part(switch: Option<Self>, group: Group) -> Group {
         let Some(Self { series, .. }) = switch else { return group };
@@ -36,4 +26,21 @@ impl Switch {
         let Some(Self { series, first }) = switch else { return group };
         group.set("data-switch", series).set("data-first", first)
     }
+}
+
+/// Returns each series with its style, and its switch if there are many series. `few` contains the names of the
+/// series that are visible at first; if it names none of them, all are.
+pub fn looks<'a, S>(
+    series: &'a [S],
+    name: fn(&S) -> &String,
+    few: &[String],
+) -> impl Iterator<Item = (&'a S, Look, Option<Switch>)> + use<'a, S> {
+    let mut first: Vec<_> = series.iter().map(|series| few.contains(name(series))).collect();
+    if !first.contains(&true) {
+        first.fill(true);
+    }
+    let many = first.len() > MANY;
+    series.iter().zip(first).enumerate().map(move |(index, (series, first))| {
+        (series, Look::of(index), many.then_some(Switch { series: index, first }))
+    })
 }

@@ -23,6 +23,14 @@ pub fn text_width(text: &str) -> f64 {
     FONT * text.chars().map(width).sum::<f64>()
 }
 
+/// The maximum width of the names of categories, rows and columns.
+pub const NAMES: f64 = 290.0;
+
+/// Returns the width of the widest name, at most [`NAMES`].
+pub fn widest(names: &[String]) -> f64 {
+    names.iter().map(|name| text_width(name)).fold(0.0, f64::max).min(NAMES)
+}
+
 /// Cuts a text to the available width, with an ellipsis.
 pub fn shortened(text: &str, room: f64) -> String {
     if text_width(text) <= room {

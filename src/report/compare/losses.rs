@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::Comparison;
-use super::pair::{Key, status};
+use super::key::Key;
+use super::pair::status;
 use crate::report::lines::RecordedRow;
 
 /// The maximum number of lines that are printed.

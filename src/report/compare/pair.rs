@@ -2,33 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Compared;
-use super::error::{CompareError, check_time, same_matrix};
+use super::error::CompareError;
+use super::key::{Aspect, Key, differences};
 use super::ratio::Change;
-use crate::bench::plan::CacheState;
-use crate::matrix::order::Order;
-use crate::method::Device;
+use super::rows::{Compared, Rows, unlike};
 use crate::record::row::matrix_name;
 use crate::report::lines::RecordedRow;
-use crate::scalar::Precision;
-
-/// What a row measures. Rows of A and B with the same key are a pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Key<'a> {
-    /// The file of the matrix; its name in A if A has the matrix.
-    pub file: &'a str,
-    /// The method with its parameters.
-    pub method: &'a str,
-    /// The precision of values and vectors.
-    pub precision: Option<Precision>,
-    /// The device on which the method ran.
-    pub device: Option<Device>,
-    /// The number of threads; `None` on a GPU.
-    pub threads: Option<usize>,
-    /// Whether the product is with the transpose. `false` for files without the column, which are older than that
-    /// option.
-    pub transpose: bool,
-}
 
 /// A row of A, a row of B, or both.
 #[derive(Clone, Copy, Debug)]
@@ -43,130 +22,10 @@ pub struct Pair<'a> {
     pub change: Option<Change>,
 }
 
-impl<'a> Key<'a> {
-    /// Returns the key of a row. `file` is the name of its matrix in the key.
-    fn of(line: &'a RecordedRow, file: &'a str) -> Self {
-        let row = &line.row;
-        let (precision, device, threads) = (row.precision, row.device, row.threads);
-        let transpose = row.transpose.unwrap_or(false);
-        Self { file, method: line.method(), precision, device, threads, transpose }
-    }
-
-    /// Returns the key without the matrix, which is the same on all matrices.
-    pub fn without_matrix(self) -> Self {
-        Self { file: "", ..self }
-    }
-
-    /// Returns the name of the matrix.
-    pub fn matrix(&self) -> &'a str {
-        matrix_name(self.file)
-    }
-
-    /// Returns the method, with whatever distinguishes it from keys in `all` with the same method.
-    pub fn label(&self, all: &BTreeSet<Self>) -> String {
-        let namesakes = || all.iter().filter(|other| other.method == self.method);
-        let telling = |&&(_, word): &&Aspect| namesakes().any(|other| word(other) != word(self));
-        let words = ASPECTS.iter().filter(telling).map(|(_, word)| word(self));
-        std::iter::once(self.method.to_owned()).chain(words).collect::<Vec<_>>().join(" ")
-    }
-
-    /// Describes the key in full, for messages.
-    pub(super) fn describe(&self) -> String {
-        let words: Vec<_> = ASPECTS.iter().map(|(_, word)| word(self)).collect();
-        format!("{} on {} ({})", self.method, self.file, words.join(", "))
-    }
-}
-
-/// A property of a key: the option that sets it, and a function that returns its text.
-type Aspect = (&'static str, fn(&Key) -> String);
-
-/// The properties that distinguish rows of one method.
-const ASPECTS: [Aspect; 4] = [
-    ("precision", |key| key.precision.map_or("no precision", Precision::name).into()),
-    ("device", |key| key.device.map_or("no device", Device::name).into()),
-    ("threads", |key| key.threads.map_or("no threads".into(), |n| format!("{n} threads"))),
-    ("transpose", |key| if key.transpose { "transposed" } else { "not transposed" }.into()),
-];
-
-/// Returns the properties in which two groups of keys have no value in common: `2 threads in A, 4 threads in B
-/// (--threads)`.
-pub fn differences<'a>(
-    a: impl Iterator<Item = Key<'a>> + Clone,
-    b: impl Iterator<Item = Key<'a>> + Clone,
-) -> Vec<String> {
-    let all = |words: &BTreeSet<String>| words.iter().cloned().collect::<Vec<_>>().join(", ");
-    let differing = ASPECTS.iter().filter_map(|(option, word)| {
-        let in_a: BTreeSet<String> = a.clone().map(|key| word(&key)).collect();
-        let in_b: BTreeSet<String> = b.clone().map(|key| word(&key)).collect();
-        let apart = !in_a.is_empty() && !in_b.is_empty() && in_a.is_disjoint(&in_b);
-        apart.then(|| format!("{} in A, {} in B (--{option})", all(&in_a), all(&in_b)))
-    });
-    differing.collect()
-}
-
 /// Returns the status of a row, or `missing` if there is no row.
 pub fn status(line: Option<&RecordedRow>) -> &'static str {
     let status = line.map(|line| line.row.status.map_or("unknown", |status| status.name()));
     status.unwrap_or("missing")
-}
-
-/// The rows of one file by key.
-struct Rows<'a> {
-    /// The keys, in the order of the file.
-    keys: Vec<Key<'a>>,
-    measured: BTreeMap<Key<'a>, &'a RecordedRow>,
-    /// Matrices on which no method ran, each with the row that gives the reason.
-    ended: BTreeMap<&'a str, &'a RecordedRow>,
-    way: Option<(CacheState, Order)>,
-}
-
-impl<'a> Rows<'a> {
-    fn of(side: &Compared<'a>, file: impl Fn(&'a str) -> &'a str) -> Result<Self, CompareError> {
-        let mut rows =
-            Self { keys: vec![], measured: BTreeMap::new(), ended: BTreeMap::new(), way: None };
-        for line in side.lines {
-            let key = Key::of(line, file(&line.row.file));
-            if key.method.is_empty() {
-                rows.ended.insert(key.file, line);
-                continue;
-            }
-            rows.check_way(side, line)?;
-            check_time(side, line, &key)?;
-            rows.keys.push(key);
-            if rows.measured.insert(key, line).is_some() {
-                let (file, row) = (side.name.to_owned(), key.describe());
-                return Err(CompareError::Twice { file, row });
-            }
-        }
-        Ok(rows)
-    }
-
-    /// Returns an error if a row has another cache state or order than the rows before it. Files without these
-    /// columns have hot caches and the natural order, because older versions had no others.
-    fn check_way(&mut self, side: &Compared, line: &RecordedRow) -> Result<(), CompareError> {
-        let way = (line.row.cache.unwrap_or(CacheState::Hot), line.row.order.unwrap_or_default());
-        let known = *self.way.get_or_insert(way);
-        let mixed = |column, one, other| CompareError::Mixed {
-            file: side.name.to_owned(),
-            column,
-            one,
-            other,
-        };
-        unlike(known, way).map_or(Ok(()), |(column, one, other)| Err(mixed(column, one, other)))
-    }
-
-    fn find(&self, key: &Key) -> Option<&'a RecordedRow> {
-        self.measured.get(key).or_else(|| self.ended.get(key.file)).copied()
-    }
-}
-
-/// Returns the column in which two ways of measuring differ, and its value in each.
-fn unlike(
-    one: (CacheState, Order),
-    other: (CacheState, Order),
-) -> Option<(&'static str, &'static str, &'static str)> {
-    let cache = (one.0 != other.0).then(|| ("cache", one.0.name(), other.0.name()));
-    cache.or_else(|| (one.1 != other.1).then(|| ("order", one.1.name(), other.1.name())))
 }
 
 /// Maps each file name of B to the file name of the same matrix in A, where the two differ only in path. Names
@@ -247,4 +106,32 @@ fn why_nothing(a: &[Key], b: &[Key]) -> String {
         );
     }
     why.join("; ")
+}
+
+/// Returns an error if the rows of a pair are of different matrices, as far as their facts show.
+fn same_matrix(pair: &Pair, a: &Compared, b: &Compared) -> Result<(), CompareError> {
+    let difference = pair.a.zip(pair.b).and_then(|(a, b)| difference(a, b));
+    difference.map_or(Ok(()), |(in_a, in_b, why)| {
+        let found = format!("{in_a} in {} and {in_b} in {}", a.name, b.name);
+        Err(CompareError::OtherMatrix { matrix: pair.key.file.to_owned(), found, why })
+    })
+}
+
+/// Returns the first fact in which the matrices differ, for each row, and an explanation.
+fn difference(a: &RecordedRow, b: &RecordedRow) -> Option<(String, String, &'static str)> {
+    let differ = |of: fn(&RecordedRow) -> Option<usize>| of(a).zip(of(b)).filter(|(a, b)| a != b);
+    if let Some((a, b)) = differ(|line| line.row.num_rows) {
+        return Some((format!("{a} rows"), b.to_string(), "they are different files"));
+    }
+    if let Some((a, b)) = differ(|line| line.row.num_cols) {
+        return Some((format!("{a} columns"), b.to_string(), "they are different files"));
+    }
+    if let Some((a, b)) = differ(|line| line.row.num_nonzeros) {
+        let why = "one of them was read with --no-expand, or they are different files";
+        return Some((format!("{a} nonzeros"), b.to_string(), why));
+    }
+    let kind = |line: &RecordedRow| line.row.kind.clone().unwrap_or_default();
+    let why = "a stand-in is not the matrix that it stands in for";
+    let stand_in = a.is_stand_in() != b.is_stand_in();
+    stand_in.then(|| (format!("the kind '{}'", kind(a)), format!("'{}'", kind(b)), why))
 }

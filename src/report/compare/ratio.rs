@@ -1,6 +1,6 @@
 //! The ratio of two times and its uncertainty.
 
-use super::pair::Key;
+use super::key::Key;
 use crate::report::lines::RecordedRow;
 use crate::report::matched::time;
 

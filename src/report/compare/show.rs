@@ -4,18 +4,20 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::Comparison;
-use super::pair::{Key, Pair, differences, status};
+use super::key::{Key, differences};
+use super::pair::{Pair, status};
 use super::ratio::Judgement::{self, Faster, Same, Slower, Unknown};
 use super::ratio::Mean;
+use super::{Comparison, Group};
 use crate::record::cells::to_csv;
 use crate::report::lines::RecordedRow;
 use crate::report::statistics::Statistic;
-use crate::report::table::{Cell, Table};
+use crate::report::table::Table;
 use crate::report::values::Kinds;
 
 /// The maximum number of changes that are printed for each direction.
 const CHANGES: usize = 10;
+
 impl Comparison<'_> {
     /// Formats the rows that are ok in only one file, a table of methods, the largest changes, and a sentence on
     /// all pairs.
@@ -67,24 +69,23 @@ impl Comparison<'_> {
             judgement != Unknown || self.methods.iter().any(|group| group.mean.count(Unknown) > 0)
         };
         let judgements: Vec<_> = [Faster, Same, Slower, Unknown].into_iter().filter(any).collect();
-        let judged = judgements.iter().map(|judgement| judgement.name());
-        let columns = ["method", "pairs"].into_iter().chain(judged);
-        let columns = columns.map(String::from).chain(self.kinds().columns("B/A".into()));
-        let columns = columns.chain(["95 % interval", "lowest", "highest"].map(String::from));
-        let row = |label: &str, mean: &Mean| {
-            let mut row = vec![Cell::text(label), Cell::Count(mean.pairs() as u64)];
-            row.extend(judgements.iter().map(|&kind| Cell::Count(mean.count(kind) as u64)));
-            let ratios = self.kinds().means(&mean.ratios, Statistic::GeometricMean).into_iter();
-            row.extend(
-                ratios.map(|ratio| ratio.map_or(Cell::Empty, |r| Cell::text(format!("{r:.3}")))),
-            );
-            row.push(mean.interval.map_or(Cell::Empty, |interval| Cell::text(range(interval))));
-            let extreme = |(key, ratio): (Key, f64)| format!("{ratio:.3} {}", key.matrix());
-            row.extend([mean.lowest, mean.highest].map(extreme).map(Cell::text));
-            row
+        let kinds = self.kinds();
+        let ratios = |group: &Group| {
+            let means = kinds.means(&group.mean.ratios, Statistic::GeometricMean).into_iter();
+            means.map(|mean| mean.map(|ratio| format!("{ratio:.3}"))).collect::<Vec<_>>()
         };
-        let rows = self.methods.iter().map(|group| row(&group.label, &group.mean)).collect();
-        Table { columns: columns.collect(), rows }
+        let extreme = |(key, ratio): (Key, f64)| format!("{ratio:.3} {}", key.matrix());
+        let table = Table::of(&self.methods)
+            .column("method", |group| &group.label[..])
+            .column("pairs", |group| group.mean.pairs())
+            .columns(judgements.iter().map(|judgement| judgement.name()), |group| {
+                judgements.iter().map(|&judgement| group.mean.count(judgement))
+            })
+            .columns(kinds.columns("B/A"), ratios)
+            .column("95 % interval", |group| group.mean.interval.map(range))
+            .column("lowest", |group| extreme(group.mean.lowest))
+            .column("highest", |group| extreme(group.mean.highest));
+        table.build()
     }
 
     /// Returns the kinds of matrices over which separate means are given.
@@ -105,16 +106,15 @@ impl Comparison<'_> {
             changes
         };
         let (slower, faster) = (of(Slower), of(Faster));
-        let cell = |change: Option<&(&Pair, f64)>| {
-            change.map_or(Cell::Empty, |(pair, ratio)| {
-                let (label, matrix) = (self.label(&pair.key), pair.key.matrix());
-                Cell::text(format!("{ratio:.3} {label} on {matrix}"))
-            })
+        let text = |(pair, ratio): &(&Pair, f64)| {
+            let (label, matrix) = (self.label(&pair.key), pair.key.matrix());
+            format!("{ratio:.3} {label} on {matrix}")
         };
-        let length = slower.len().max(faster.len()).min(CHANGES);
-        let row = |index| vec![cell(slower.get(index)), cell(faster.get(index))];
-        let columns = ["slower in B, by B/A", "faster in B, by B/A"].map(Into::into).to_vec();
-        Table { columns, rows: (0..length).map(row).collect() }
+        let places: Vec<_> = (0..slower.len().max(faster.len()).min(CHANGES)).collect();
+        let table = Table::of(&places)
+            .column("slower in B, by B/A", |&place| slower.get(place).map(text))
+            .column("faster in B, by B/A", |&place| faster.get(place).map(text));
+        table.build()
     }
 
     /// Formats the comparison as CSV, one line per pair.

@@ -8,6 +8,7 @@ use crate::bench::plan::{CacheState, Values};
 use crate::matrix::order::Order;
 use crate::method::Device;
 use crate::record::row::{Row, Status};
+use crate::report::lines::RecordedRow;
 use crate::scalar::Precision;
 
 /// Returns a row that is ok; `half` is half the width of its interval, in ms.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::files::ResultFile;
 use crate::record::setting::Setting;
+use crate::report::grouped::grouped;
 use crate::report::lines::RecordedRow;
 use crate::report::matched;
 
@@ -58,14 +59,11 @@ impl<'a> Entries<'a> {
 
     /// Returns each setting with its rows, in the order of their first appearance.
     pub(super) fn settings(&self) -> Vec<(&str, Vec<&'a RecordedRow>)> {
-        let mut settings: Vec<(&str, Vec<&RecordedRow>)> = Vec::new();
-        for entry in self.all.iter().filter(|entry| !entry.setting.is_empty()) {
-            match settings.iter_mut().find(|(setting, _)| *setting == entry.setting) {
-                Some((_, lines)) => lines.push(entry.line),
-                None => settings.push((&entry.setting, vec![entry.line])),
-            }
-        }
+        let measured = self.all.iter().filter(|entry| !entry.setting.is_empty());
+        let settings = grouped(measured, |entry| &entry.setting[..]).into_iter();
         settings
+            .map(|(setting, of)| (setting, of.iter().map(|entry| entry.line).collect()))
+            .collect()
     }
 
     /// Returns the number of distinct values of `of` over all rows.

@@ -2,9 +2,9 @@
 
 use super::entries::{Entries, OverviewRow};
 use crate::record::row::Status;
-use crate::report::View;
+use crate::report::grouped::grouped;
 use crate::report::page::Section;
-use crate::report::table::{Cell, Table};
+use crate::report::table::Table;
 
 /// The number of matrices that a line of skipped rows names. Further matrices are only counted.
 const NAMED: usize = 3;
@@ -14,13 +14,8 @@ pub(super) fn sections(entries: &Entries) -> Vec<Section> {
     let bad = entries.all.iter().filter(|entry| is_bad(entry)).collect::<Vec<_>>();
     let skipped = entries.all.iter().filter(|entry| has(entry, Status::Skipped));
     let skipped = by_reason(skipped);
-    let section = |title: &str, table: Table| Section {
-        title: title.into(),
-        views: vec![View { table: Some(table), ..View::default() }],
-        ..Section::default()
-    };
-    let bad = (!bad.is_empty()).then(|| section("Wrong or failed", bad_table(entries, &bad)));
-    let skipped = (!skipped.is_empty()).then(|| section("Skipped", skipped_table(&skipped)));
+    let bad = (!bad.is_empty()).then(|| Section::of("Wrong or failed", bad_table(entries, &bad)));
+    let skipped = (!skipped.is_empty()).then(|| Section::of("Skipped", skipped_table(&skipped)));
     bad.into_iter().chain(skipped).collect()
 }
 
@@ -34,22 +29,15 @@ pub(super) fn is_bad(entry: &OverviewRow) -> bool {
 }
 
 fn bad_table(entries: &Entries, bad: &[&OverviewRow]) -> Table {
-    let several = entries.files.len() > 1;
-    let columns = ["matrix", "method", "status", "reason", "setting"].into_iter();
-    let columns = columns.chain(several.then_some("file"));
-    let rows = bad.iter().map(|entry| {
-        let line = entry.line;
-        let cells = [
-            line.matrix(),
-            line.method(),
-            line.row.status.map_or("unknown", Status::name),
-            line.row.reason.as_deref().unwrap_or_default(),
-            &entry.setting,
-        ];
-        let cells = cells.into_iter().chain(several.then_some(&entry.file.name[..]));
-        cells.map(Cell::text).collect()
-    });
-    Table::new(columns, rows.collect())
+    let file = (entries.files.len() > 1).then_some("file");
+    let table = Table::of(bad)
+        .column("matrix", |entry| entry.line.matrix())
+        .column("method", |entry| entry.line.method())
+        .column("status", |entry| entry.line.row.status.map_or("unknown", Status::name))
+        .column("reason", |entry| entry.line.row.reason.as_deref().unwrap_or_default())
+        .column("setting", |entry| &entry.setting[..])
+        .columns(file, |entry| file.map(|_| &entry.file.name[..]));
+    table.build()
 }
 
 /// Rows that were skipped for the same reason.
@@ -62,33 +50,31 @@ struct Skipped<'a> {
 }
 
 fn by_reason<'a>(entries: impl Iterator<Item = &'a OverviewRow<'a>>) -> Vec<Skipped<'a>> {
-    let mut groups: Vec<Skipped> = Vec::new();
-    for entry in entries {
-        let words = words(entry);
-        let same = groups.iter_mut().find(|group| shape(&group.words) == shape(&words));
-        let group = match same {
-            Some(group) => group,
-            None => {
-                groups.push(Skipped {
-                    words: words.clone(),
-                    rows: 0,
-                    methods: vec![],
-                    matrices: vec![],
-                });
-                groups.last_mut().expect("just pushed")
-            }
-        };
-        for (known, word) in group.words.iter_mut().zip(words) {
-            if *known != word {
-                *known = blank(&word);
-            }
-        }
-        group.rows += 1;
-        add(&mut group.methods, entry.line.method());
-        add(&mut group.matrices, entry.line.matrix());
-    }
+    let groups = grouped(entries, |entry| shape(&words(entry)));
+    let mut groups: Vec<_> = groups.into_iter().map(|(_, entries)| Skipped::of(&entries)).collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.rows));
     groups
+}
+
+impl<'a> Skipped<'a> {
+    fn of(entries: &[&'a OverviewRow<'a>]) -> Self {
+        let mut group = Self {
+            words: words(entries[0]),
+            rows: entries.len(),
+            methods: vec![],
+            matrices: vec![],
+        };
+        for entry in entries {
+            for (known, word) in group.words.iter_mut().zip(words(entry)) {
+                if *known != word {
+                    *known = blank(&word);
+                }
+            }
+            add(&mut group.methods, entry.line.method());
+            add(&mut group.matrices, entry.line.matrix());
+        }
+        group
+    }
 }
 
 fn add<'a>(names: &mut Vec<&'a str>, name: &'a str) {
@@ -124,18 +110,17 @@ fn blank(word: &str) -> String {
 }
 
 fn skipped_table(skipped: &[Skipped]) -> Table {
-    let rows = skipped.iter().map(|group| {
+    let matrices = |group: &Skipped| {
         let named = group.matrices.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
-        let matrices = match group.matrices.len().saturating_sub(NAMED) {
+        match group.matrices.len().saturating_sub(NAMED) {
             0 => named,
             more => format!("{named} and {more} more"),
-        };
-        vec![
-            Cell::text(group.words.join(" ")),
-            Cell::Count(group.rows as u64),
-            Cell::text(group.methods.join(", ")),
-            Cell::text(matrices),
-        ]
-    });
-    Table::new(["reason", "rows", "methods", "matrices"], rows.collect())
+        }
+    };
+    let table = Table::of(skipped)
+        .column("reason", |group| group.words.join(" "))
+        .column("rows", |group| group.rows)
+        .column("methods", |group| group.methods.join(", "))
+        .column("matrices", matrices);
+    table.build()
 }

@@ -2,11 +2,9 @@
 
 use super::entries::{Entries, OverviewRow};
 use crate::record::row::Status;
-use crate::report::View;
 use crate::report::column::Column;
-use crate::report::lines::RecordedRow;
 use crate::report::page::Section;
-use crate::report::table::{Cell, Table};
+use crate::report::table::Table;
 
 /// The numeric columns of the table.
 const NUMBERS: [&str; 14] = [
@@ -30,33 +28,26 @@ const NUMBERS: [&str; 14] = [
 pub(super) fn section(entries: &Entries) -> Option<Section> {
     let names: Vec<_> = entries.files.iter().map(|file| format!("`{}`", file.name)).collect();
     let lead = format!("These are some of the columns; all are in {}.", names.join(", "));
-    let view = View { table: Some(table(entries)), ..View::default() };
-    let section = Section { title: "All rows".into(), lead: vec![lead], views: vec![view] };
-    (!entries.all.is_empty()).then_some(section)
+    let section = || Section { lead: vec![lead], ..Section::of("All rows", table(entries)) };
+    (!entries.all.is_empty()).then(section)
 }
 
 fn table(entries: &Entries) -> Table {
-    let settings = entries.distinct(|entry| entry.setting.clone()) > 1;
-    let runs = entries.distinct(OverviewRow::run) > 1;
+    let settings = (entries.distinct(|entry| entry.setting.clone()) > 1).then_some("setting");
+    let runs = (entries.distinct(OverviewRow::run) > 1).then_some("run");
     let known =
         |column: &Column| entries.all.iter().any(|entry| column.of_line(entry.line).is_some());
     let numbers: Vec<_> = NUMBERS.map(Column::of).into_iter().filter(known).collect();
-    let words = ["matrix", "method", "status"].into_iter();
-    let labels = numbers.iter().map(Column::label);
-    let differing = settings.then_some("setting").into_iter().chain(runs.then_some("run"));
-    let columns = words.chain(labels).chain(differing);
-    let rows = entries.all.iter().map(|entry| {
-        let line = entry.line;
-        let status = line.row.status.map_or("unknown", Status::name);
-        let words = [line.matrix(), line.method(), status].map(Cell::text);
-        let numbers = numbers.iter().map(|column| number(entry.line, column));
-        let setting = settings.then(|| Cell::text(&entry.setting));
-        let run = runs.then(|| Cell::text(entry.run()));
-        words.into_iter().chain(numbers).chain(setting).chain(run).collect()
+    let table = Table::of(&entries.all)
+        .column("matrix", |entry| entry.line.matrix())
+        .column("method", |entry| entry.line.method())
+        .column("status", |entry| entry.line.row.status.map_or("unknown", Status::name));
+    let table = numbers.iter().fold(table, |table, column| {
+        let cell = |number| column.cell(number);
+        table.column(column.label(), |entry| column.of_line(entry.line).map(cell))
     });
-    Table::new(columns, rows.collect())
-}
-
-fn number(line: &RecordedRow, column: &Column) -> Cell {
-    column.of_line(line).map_or(Cell::Empty, |number| column.cell(number))
+    let table = table
+        .columns(settings, |entry| settings.map(|_| &entry.setting[..]))
+        .columns(runs, |entry| runs.map(|_| entry.run()));
+    table.build()
 }

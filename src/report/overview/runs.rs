@@ -4,8 +4,9 @@ use serde_json::{Map, Value};
 
 use super::files::ResultFile;
 use crate::report::View;
+use crate::report::grouped::grouped;
 use crate::report::page::Section;
-use crate::report::table::{Cell, Table, significant};
+use crate::report::table::{Table, significant};
 
 /// The groups of facts in a run record, with their titles. The group `""` contains the facts at the top level.
 const GROUPS: [(&str, &str); 6] = [
@@ -38,22 +39,16 @@ pub(super) fn section(files: &[ResultFile]) -> Option<Section> {
 /// Returns a table with a row per fact and a column per run, or `None` if the group has no facts.
 fn view(title: &str, group: &str, recorded: &[(&ResultFile, &Value)]) -> Option<View> {
     let facts: Vec<_> = recorded.iter().map(|(_, record)| facts(record, group)).collect();
-    let mut names: Vec<&str> = Vec::new();
-    for (name, _) in facts.iter().flatten() {
-        if !names.contains(&&name[..]) {
-            names.push(name);
-        }
-    }
-    let rows = names.iter().map(|name| {
-        let of_run = |facts: &Vec<(String, String)>| {
-            let fact = facts.iter().find(|fact| fact.0 == *name);
-            fact.map_or(Cell::Empty, |fact| Cell::text(&fact.1))
+    let names = grouped(facts.iter().flatten(), |(name, _)| name);
+    let table = Table::of(&names).column("fact", |(name, _)| &name[..]);
+    let files = recorded.iter().map(|(file, _)| &file.name);
+    let of_runs = |name: &str| {
+        let of_run = move |facts: &Vec<(String, String)>| {
+            facts.iter().find(|fact| fact.0 == name).map(|fact| fact.1.clone())
         };
-        std::iter::once(Cell::text(*name)).chain(facts.iter().map(of_run)).collect()
-    });
-    let files = recorded.iter().map(|(file, _)| file.name.clone());
-    let columns = std::iter::once("fact".to_owned()).chain(files);
-    let table = Table::new(columns, rows.collect());
+        facts.iter().map(of_run).collect::<Vec<_>>()
+    };
+    let table = table.columns(files, |(name, _)| of_runs(name)).build();
     (!names.is_empty()).then(|| View { title: title.into(), table: Some(table), ..View::default() })
 }
 

@@ -3,11 +3,9 @@
 use serde::Deserialize;
 
 use super::speeds;
-use crate::methods::BASELINES;
 use crate::report::View;
-use crate::report::lines::RecordedRow;
-use crate::report::matched;
 use crate::report::page::Section;
+use crate::report::standings::{self, Standings};
 use crate::report::views::{Recorded, Spec};
 
 /// The definitions of the views of a setting. The views of module `speeds` precede them.
@@ -29,8 +27,10 @@ fn of(setting: &str, recorded: Recorded, wanted: fn(&Spec) -> bool) -> Section {
         return Section { title: setting.into(), lead, ..Section::default() };
     };
     let rates = View { foot: recorded.foot(), ..rates };
-    let over_baselines = speeds::over_baselines(&recorded.lines);
-    let specs = specs(baseline(&recorded.lines)).into_iter().filter(wanted);
+    let times = standings::times(&recorded.lines);
+    let standings = Standings::of(&times);
+    let over_baselines = speeds::over_baselines(&standings);
+    let specs = specs(standings.reference).into_iter().filter(wanted);
     let views = specs.map(|spec| spec.view(&recorded)).filter(shows_something);
     let views = [rates, over_baselines].into_iter().chain(views).collect();
     Section { title: setting.into(), views, ..Section::default() }
@@ -40,21 +40,29 @@ fn shows_something(view: &View) -> bool {
     view.table.as_ref().map_or(view.chart.is_some(), |table| !table.rows.is_empty())
 }
 
-fn baseline(lines: &[&RecordedRow]) -> Option<&'static str> {
-    let ran = |name: &&str| {
-        lines.iter().any(|line| line.method() == *name && matched::time(line).is_some())
-    };
-    BASELINES.iter().map(|baseline| baseline.name).find(ran)
+/// The definition of a view.
+#[derive(Deserialize)]
+struct Definition {
+    /// The text between title and baseline, if the view compares methods with a baseline.
+    before_baseline: Option<String>,
+    #[serde(flatten)]
+    keys: toml::Table,
 }
 
+/// Returns the views. Without a baseline, those that need one are left out.
 fn specs(baseline: Option<&str>) -> Vec<Spec> {
     #[derive(Deserialize)]
     struct Views {
-        view: Vec<toml::Table>,
+        view: Vec<Definition>,
     }
-    let text = VIEWS.replace("BASELINE", baseline.unwrap_or("BASELINE"));
-    let views: Views = toml::from_str(&text).expect("the file is tested");
-    let of_baseline = |view: &toml::Table| view.get("over").is_some();
-    let views = views.view.into_iter().filter(|view| baseline.is_some() || !of_baseline(view));
-    views.map(|view| view.try_into().expect("the file is tested")).collect()
+    let views: Views = toml::from_str(VIEWS).expect("the file is tested");
+    let spec = |Definition { before_baseline, mut keys }| {
+        if let Some(text) = before_baseline {
+            let (title, baseline) = (keys["title"].as_str().unwrap_or_default(), baseline?);
+            keys.insert("title".into(), format!("{title}{text}{baseline}").into());
+            keys.insert("over".into(), baseline.into());
+        }
+        Some(keys.try_into().expect("the file is tested"))
+    };
+    views.view.into_iter().filter_map(spec).collect()
 }

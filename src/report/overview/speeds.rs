@@ -3,26 +3,17 @@
 use std::collections::BTreeSet;
 
 use crate::report::View;
-use crate::report::chart::{Axis, BarSeries, Bars, Chart};
+use crate::report::chart::Axis;
 use crate::report::lines::RecordedRow;
-use crate::report::matched;
-use crate::report::standings::{self, Standings};
+use crate::report::matched::{Numbers, timed};
+use crate::report::ranking::Ranking;
+use crate::report::standings::Standings;
 use crate::report::statistics::Statistic;
-use crate::report::table::{Cell, Table};
+use crate::report::table::Table;
 use crate::report::values::Kinds;
-use crate::report::views::{counted, on_fewer};
-
-/// A method's speeds in GFLOP/s, one per row that is correct and timed.
-struct Speeds<'a> {
-    method: &'a str,
-    gflops: Vec<(&'a RecordedRow, f64)>,
-    mean: f64,
-}
 
 /// Returns a table of the speed-up of each method over the baselines.
-pub(super) fn over_baselines(lines: &[&RecordedRow]) -> View {
-    let times = standings::times(lines);
-    let standings = Standings::of(&times);
+pub(super) fn over_baselines(standings: &Standings) -> View {
     View {
         title: "Speed-up over the best baseline on each matrix".into(),
         notes: standings.notes(),
@@ -34,56 +25,28 @@ pub(super) fn over_baselines(lines: &[&RecordedRow]) -> View {
 /// Returns a bar chart of geometric means, the fastest method first, and a table that also has the extremes.
 /// Returns `None` if no row is correct and timed.
 pub(super) fn rates(lines: &[&RecordedRow]) -> Option<View> {
-    let timed: Vec<_> = lines.iter().copied().filter(|l| matched::time(l).is_some()).collect();
+    let timed: Vec<_> = timed(lines.iter().copied()).collect();
     let matrices = timed.iter().map(|line| line.matrix()).collect::<BTreeSet<_>>().len();
     let methods: BTreeSet<_> = timed.iter().map(|line| line.method()).collect();
-    let speeds = methods.into_iter().filter_map(|method| {
+    let rates = |method| -> Numbers {
         let own = timed.iter().filter(|line| line.method() == method);
-        let gflops: Vec<_> =
-            own.filter_map(|&line| Some((line, line.row.typical_gflops()?))).collect();
-        let mean = Statistic::GeometricMean.of(&numbers(&gflops))?;
-        Some(Speeds { method, gflops, mean })
-    });
-    let mut speeds: Vec<_> = speeds.collect();
-    speeds.sort_by(|a, b| b.mean.total_cmp(&a.mean));
-    // Methods with fewer matrices come last, because their means cannot be compared with the others.
-    speeds.sort_by_key(|speeds| speeds.gflops.len() < matrices);
+        own.filter_map(|&line| Some((line, line.row.typical_gflops()?))).collect()
+    };
+    let rates = methods.into_iter().map(|method| (method, rates(method)));
+    let ranking = Ranking::of(rates, matrices, true);
     let kinds = Kinds::of_lines(&timed);
-    let fewer = on_fewer(speeds.iter().map(|speeds| speeds.gflops.len()), matrices);
-    (!speeds.is_empty()).then(|| View {
+    let axis = Axis::linear(format!("GFLOP/s, geometric mean over {matrices} matrices"));
+    let table = Table::of(&ranking.methods)
+        .column("method", |of| of.method)
+        .column("matrices", |of| of.numbers.len())
+        .column("least", |of| Statistic::Min.over(&of.numbers))
+        .means(kinds, ("geometric mean", Statistic::GeometricMean), |of| &of.numbers)
+        .column("greatest", |of| Statistic::Max.over(&of.numbers));
+    (!ranking.methods.is_empty()).then(|| View {
         title: "Speed of each method, in GFLOP/s".into(),
-        notes: kinds.note().into_iter().chain(fewer).collect(),
-        chart: Some(chart(&speeds, matrices)),
-        table: Some(table(&speeds, kinds)),
+        notes: kinds.note().into_iter().chain(ranking.note()).collect(),
+        chart: Some(ranking.chart(axis, "GFLOP/s")),
+        table: Some(table.build()),
         ..View::default()
     })
-}
-
-fn numbers(gflops: &[(&RecordedRow, f64)]) -> Vec<f64> {
-    gflops.iter().map(|number| number.1).collect()
-}
-
-fn chart(speeds: &[Speeds], matrices: usize) -> Chart {
-    let name = |speeds: &Speeds| counted(speeds.method, speeds.gflops.len(), matrices);
-    let label = format!("GFLOP/s, geometric mean over {matrices} matrices");
-    let values = speeds.iter().map(|speeds| Some(speeds.mean)).collect();
-    Chart::Bars(Bars {
-        value: Axis::linear(label),
-        categories: speeds.iter().map(name).collect(),
-        series: vec![BarSeries { name: "GFLOP/s".into(), values, ..BarSeries::default() }],
-        ..Bars::default()
-    })
-}
-
-fn table(speeds: &[Speeds], kinds: Kinds) -> Table {
-    let columns = ["method", "matrices", "least"].map(String::from).into_iter();
-    let columns = columns.chain(kinds.columns("geometric mean".into())).chain(["greatest".into()]);
-    let rows = speeds.iter().map(|Speeds { method, gflops, .. }| {
-        let of = numbers(gflops);
-        let mut row = vec![Cell::text(*method), gflops.len().into(), Statistic::Min.of(&of).into()];
-        row.extend(kinds.cells(gflops, Statistic::GeometricMean));
-        row.push(Statistic::Max.of(&of).into());
-        row
-    });
-    Table::new(columns, rows.collect())
 }

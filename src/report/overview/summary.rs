@@ -6,9 +6,10 @@ use super::entries::{Entries, OverviewRow};
 use super::faults::{has, is_bad};
 use crate::bench::steadiness::WIDEST;
 use crate::record::row::Status;
-use crate::report::View;
+use crate::report::grouped::grouped;
+use crate::report::names::count;
 use crate::report::page::Section;
-use crate::report::table::{Cell, Table};
+use crate::report::table::Table;
 
 /// Returns the sentences at the top of the page.
 pub(super) fn lead(entries: &Entries) -> Vec<String> {
@@ -17,29 +18,26 @@ pub(super) fn lead(entries: &Entries) -> Vec<String> {
     if entries.all.is_empty() {
         return vec![format!("There are no rows in {from}.")];
     }
-    let of = |name: &str, of: usize| format!("{of} {name}{}", if of == 1 { "" } else { "s" });
     let lines = entries.all.iter().map(|entry| entry.line);
     let lines = lines.filter(|line| !line.method().is_empty());
     let methods: BTreeSet<_> = lines.clone().map(|line| line.method()).collect();
-    let matrices = match lines.map(|line| line.matrix()).collect::<BTreeSet<_>>().len() {
-        1 => "1 matrix".into(),
-        matrices => format!("{matrices} matrices"),
-    };
+    let matrices: BTreeSet<_> = lines.map(|line| line.matrix()).collect();
     let measured = format!(
-        "{} from {from}: {matrices}, {}. {}",
-        of("row", entries.all.len()),
-        of("method", methods.len()),
+        "{} from {from}: {}, {}. {}",
+        count(entries.all.len(), "row"),
+        count(matrices.len(), "matrix"),
+        count(methods.len(), "method"),
         verdict(entries)
     );
     std::iter::once(measured).chain(remarks(entries)).collect()
 }
 
 fn verdict(entries: &Entries) -> String {
-    let count =
+    let number =
         |of: &dyn Fn(&OverviewRow) -> bool| entries.all.iter().filter(|entry| of(entry)).count();
     let (ok, skipped) =
-        (count(&|entry| has(entry, Status::Ok)), count(&|entry| has(entry, Status::Skipped)));
-    let verdict = match count(&is_bad) {
+        (number(&|entry| has(entry, Status::Ok)), number(&|entry| has(entry, Status::Skipped)));
+    let verdict = match number(&is_bad) {
         0 => format!("Nothing wrong or failed: {ok} correct and timed, {skipped} skipped."),
         bad => format!("{bad} wrong or failed; {ok} correct and timed, {skipped} skipped."),
     };
@@ -90,41 +88,29 @@ fn remarks(entries: &Entries) -> Vec<String> {
 
 /// Returns a table with a row per file, run and setting, or `None` if there are no rows.
 pub(super) fn section(entries: &Entries) -> Option<Section> {
-    let mut parts = Vec::<(_, Vec<&OverviewRow>)>::new();
-    for entry in &entries.all {
-        let part = (&entry.file.name[..], entry.run(), &entry.setting[..]);
-        match parts.iter_mut().find(|(known, _)| *known == part) {
-            Some((_, of_part)) => of_part.push(entry),
-            None => parts.push((part, vec![entry])),
-        }
-    }
-    let columns =
-        ["setting", "matrices", "methods", "ok", "skipped", "wrong or failed", "file", "run"];
-    let rows =
-        parts.iter().map(|((file, run, setting), of_part)| line(file, run, setting, of_part));
-    let table = Table::new(columns, rows.collect());
-    let view = View { table: Some(table), ..View::default() };
-    let section =
-        Section { title: "What was measured".into(), views: vec![view], ..Section::default() };
-    (!entries.all.is_empty()).then_some(section)
-}
-
-fn line(file: &str, run: &str, setting: &str, entries: &[&OverviewRow]) -> Vec<Cell> {
-    let different = |of: fn(&OverviewRow) -> String| {
+    let part = |entry: &&'_ OverviewRow| {
+        (entry.file.name.clone(), entry.run().to_owned(), entry.setting.clone())
+    };
+    let parts = grouped(&entries.all, part);
+    type Entries<'a> = Vec<&'a OverviewRow<'a>>;
+    let distinct = |entries: &Entries, of: fn(&OverviewRow) -> String| {
         let names = entries.iter().map(|entry| of(entry)).filter(|name| !name.is_empty());
-        Cell::Count(names.collect::<BTreeSet<_>>().len() as u64)
+        names.collect::<BTreeSet<_>>().len()
     };
-    let count = |of: &dyn Fn(&OverviewRow) -> bool| {
-        Cell::Count(entries.iter().filter(|entry| of(entry)).count() as u64)
+    let number = |entries: &Entries, of: fn(&OverviewRow) -> bool| {
+        entries.iter().filter(|entry| of(entry)).count()
     };
-    vec![
-        Cell::text(if setting.is_empty() { "no method ran" } else { setting }),
-        different(|entry| entry.line.matrix().into()),
-        different(|entry| entry.line.method().into()),
-        count(&|entry| has(entry, Status::Ok)),
-        count(&|entry| has(entry, Status::Skipped)),
-        count(&|entry| is_bad(entry)),
-        Cell::text(file),
-        Cell::text(run),
-    ]
+    let table = Table::of(&parts)
+        .column("setting", |((.., setting), _)| match &setting[..] {
+            "" => "no method ran",
+            setting => setting,
+        })
+        .column("matrices", |(_, of)| distinct(of, |entry| entry.line.matrix().into()))
+        .column("methods", |(_, of)| distinct(of, |entry| entry.line.method().into()))
+        .column("ok", |(_, of)| number(of, |entry| has(entry, Status::Ok)))
+        .column("skipped", |(_, of)| number(of, |entry| has(entry, Status::Skipped)))
+        .column("wrong or failed", |(_, of)| number(of, is_bad))
+        .column("file", |((file, ..), _)| &file[..])
+        .column("run", |((_, run, _), _)| &run[..]);
+    (!entries.all.is_empty()).then(|| Section::of("What was measured", table.build()))
 }

@@ -38,6 +38,12 @@ pub struct Section {
 }
 
 impl Section {
+    /// Returns a section with only a table.
+    pub fn of(title: &str, table: Table) -> Self {
+        let views = vec![View { table: Some(table), ..View::default() }];
+        Self { title: title.into(), lead: Vec::new(), views }
+    }
+
     /// Returns the name of a view of this section: its title, or the title of the section if it has none.
     fn label<'a>(&'a self, view: &'a View) -> &'a str {
         if view.title.is_empty() { &self.title } else { &view.title }

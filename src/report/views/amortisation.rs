@@ -1,34 +1,24 @@
 //! The view `amortisation`: the number of products after which a setup has paid off.
 
-use serde::Deserialize;
-
 use super::few;
-use super::shown::{Series, Shown};
+use super::shown::Series;
+use super::{Kind, Recorded, drawn};
 use crate::bench::metrics::break_even;
 use crate::report::View;
-use crate::report::chart;
 use crate::report::chart::{Axis, Chart, Guide, Mark, Plane, Point};
 use crate::report::lines::RecordedRow;
-use crate::report::matched::Fastest;
-use crate::report::select::{Conditions, Select};
+use crate::report::matched::{Fastest, Key};
+use crate::report::select::Select;
 use crate::report::statistics::{Statistic, quantile};
-use crate::report::table::{Cell, Table};
+use crate::report::table::Table;
 use crate::report::values::Kinds;
 
-/// Setup times compared with the time that each product saves over the baseline.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Amortisation {
-    /// The title of the view.
-    pub title: String,
-    /// The conditions that a row must meet to be included.
-    #[serde(rename = "where", default)]
-    pub conditions: Conditions,
-    /// The methods to show, in this order; all methods if empty.
-    #[serde(default)]
-    pub of: Vec<Select>,
-    /// The baseline. Its own setup time counts too.
-    pub over: Select,
+keys! {
+    /// Setup times compared with the time that each product saves over the baseline.
+    Amortisation {
+        /// The baseline. Its own setup time counts too.
+        pub over: Select,
+    }
 }
 
 /// The times of a method and of the baseline on a matrix, in milliseconds.
@@ -54,74 +44,88 @@ impl Pair {
     }
 }
 
-impl Amortisation {
-    pub(super) fn view(&self, lines: &[&RecordedRow]) -> View {
-        let shown = Shown::of(lines, &self.conditions, &self.of, &[]);
-        let (over, on_baseline) = shown.baseline(lines, &self.conditions, &self.over);
-        let others = shown.series.iter().filter(|series| !series.is(&self.over));
-        let pairs = others.map(|series| (&series.name[..], pairs(series, &over)));
-        let pairs: Vec<_> = pairs.filter(|(_, pairs)| !pairs.is_empty()).collect();
+/// Numbers on several matrices, each with whether the values of the matrix repeat.
+type Numbers = Vec<(Option<bool>, f64)>;
+
+/// The costs of a method.
+struct Costs<'a> {
+    method: &'a str,
+    matrices: usize,
+    /// The setup times, in products of the baseline.
+    setups: Numbers,
+    /// The numbers of products after which the setups have paid off, where they ever do.
+    paid: Numbers,
+}
+
+impl Kind for Amortisation {
+    fn over(&self) -> &[Select] {
+        std::slice::from_ref(&self.over)
+    }
+
+    fn view(&self, recorded: &Recorded) -> View {
+        let shown = self.shown(recorded, &[]);
+        let (over, [choice, lack]) = shown.baseline(&recorded.lines, &self.conditions, &self.over);
+        let pairs = shown.compared(&self.over, |series| pairs(series, &over));
         let meaning = format!(
             "pays off after n products: setup and n products together take less time than with {}; median and \
              quartiles over the matrices on which the method pays off",
             self.over
         );
         let kinds = Kinds::of_lines(&shown.lines);
-        let notes = shown.notes().into_iter().chain(on_baseline).chain(shown.note_on_several());
+        let several = shown.note_on_several();
         View {
-            title: self.title.clone(),
-            notes: notes.chain([meaning]).chain(kinds.note()).collect(),
+            notes: shown.notes([choice, lack, several, Some(meaning), kinds.note()]),
             chart: Some(self.chart(&pairs)),
             table: Some(self.table(&pairs, kinds)),
             ..View::default()
         }
     }
+}
 
+impl Amortisation {
     fn chart(&self, pairs: &[(&str, Vec<Pair>)]) -> Chart {
         let point = |pairs: &[Pair], x: f64| {
             let ratios: Vec<_> = pairs.iter().map(|pair| pair.ratio(x)).collect();
             let y = Statistic::GeometricMean.of(&ratios)?;
             Some(Point { x, y, ..Point::default() })
         };
-        let series = pairs.iter().map(|(name, pairs)| chart::Series {
-            name: (*name).to_owned(),
-            mark: Mark::Trend,
-            points: products().filter_map(|x| point(pairs, x)).collect(),
-        });
+        let points = |pairs: &[Pair]| products().filter_map(|x| point(pairs, x)).collect();
+        let series = drawn(Mark::Trend, pairs.iter().map(|(name, pairs)| (*name, points(pairs))));
         let over = Guide { name: self.over.to_string(), points: vec![(1.0, 1.0), (1e6, 1.0)] };
         let y = format!("time of setup and products, relative to {}", self.over);
-        let series: Vec<_> = series.collect();
         let few = few::of_points(&series, false);
         let (x, y) = (Axis::log("products"), Axis::log(y));
         Chart::Plane(Plane { x, y, series, guides: vec![over], few })
     }
 
     fn table(&self, pairs: &[(&str, Vec<Pair>)], kinds: Kinds) -> Table {
-        let row = |(name, pairs): &(&str, Vec<Pair>)| {
-            let each = |number: fn(&Pair) -> Option<f64>| {
-                let numbers =
-                    pairs.iter().filter_map(|pair| Some((pair.values_repeat, number(pair)?)));
-                numbers.collect::<Vec<_>>()
-            };
-            let setups = each(|pair| Some(pair.setup / pair.over_product));
-            let paid = each(Pair::break_even);
-            let all: Vec<_> = paid.iter().map(|number| number.1).collect();
-            let never = 100.0 * (pairs.len() - paid.len()) as f64 / pairs.len() as f64;
-            let median = |numbers: &[_]| kinds.means(numbers, Statistic::Median).into_iter();
-            let quartile = |share| Cell::from(quantile(&all, share));
-            let mut row = vec![Cell::text(*name), pairs.len().into()];
-            row.extend(median(&setups).map(Cell::from));
-            row.push(quartile(0.25));
-            row.extend(median(&paid).map(Cell::from));
-            row.extend([quartile(0.75), never.into()]);
-            row
-        };
+        let costs: Vec<_> = pairs.iter().map(|(name, pairs)| Costs::of(name, pairs)).collect();
         let setup = format!("setup (products of {})", self.over);
-        let columns = ["method".into(), "matrices".into()].into_iter().chain(kinds.columns(setup));
-        let columns = columns.chain(["pays off after: lower quartile".into()]);
-        let columns = columns.chain(kinds.columns("median".into()));
-        let columns = columns.chain(["upper quartile".into(), "never (% of matrices)".into()]);
-        Table::new(columns, pairs.iter().map(row).collect())
+        let table = Table::of(&costs)
+            .column("method", |of| of.method)
+            .column("matrices", |of| of.matrices)
+            .means(kinds, (&setup, Statistic::Median), |of| &of.setups)
+            .column("pays off after: lower quartile", |of| of.quartile(0.25))
+            .means(kinds, ("median", Statistic::Median), |of| &of.paid)
+            .column("upper quartile", |of| of.quartile(0.75))
+            .column("never (% of matrices)", |of| {
+                100.0 * (of.matrices - of.paid.len()) as f64 / of.matrices as f64
+            });
+        table.build()
+    }
+}
+
+impl<'a> Costs<'a> {
+    fn of(method: &'a str, pairs: &[Pair]) -> Self {
+        let each = |number: fn(&Pair) -> Option<f64>| -> Numbers {
+            pairs.iter().filter_map(|pair| Some((pair.values_repeat, number(pair)?))).collect()
+        };
+        let setups = each(|pair| Some(pair.setup / pair.over_product));
+        Self { method, matrices: pairs.len(), setups, paid: each(Pair::break_even) }
+    }
+
+    fn quartile(&self, share: f64) -> Option<f64> {
+        quantile(&self.paid.iter().map(|number| number.1).collect::<Vec<_>>(), share)
     }
 }
 
@@ -132,7 +136,7 @@ fn products() -> impl Iterator<Item = f64> {
 
 /// Returns the times on matrices where both have one. Returns nothing for a method without setup.
 fn pairs(series: &Series, over: &Fastest) -> Vec<Pair> {
-    let pair = |(key, (line, product)): (_, (&RecordedRow, f64))| {
+    let pair = |(key, (line, product)): (Key, (&RecordedRow, f64))| {
         let &(over_line, over_product) = over.get(&key)?;
         let over_setup = over_line.row.setup_ms?;
         let (setup, values_repeat) = (line.row.setup_ms?, line.row.values_repeat());

@@ -1,49 +1,41 @@
 //! The view `bars`: a number of each method on each matrix, as bars.
 
-use serde::Deserialize;
-
-use super::setting::label;
-use super::shown::{Series, Shown};
-use super::{axis, few};
+use super::shown::Series;
+use super::{Kind, Recorded, axis, few};
 use crate::report::View;
 use crate::report::chart::{self, BarSeries, Chart};
 use crate::report::column::Column;
 use crate::report::lines::RecordedRow;
-use crate::report::matched::{self, Matrix};
-use crate::report::select::{Conditions, Select};
+use crate::report::matched::Matrix;
+use crate::report::names::label;
 use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
 use crate::report::values::Kinds;
 
-/// A group of bars per matrix with a bar per method, for the method's fastest row on the matrix.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Bars {
-    /// The title of the view.
-    pub title: String,
-    /// The conditions that a row must meet to be included.
-    #[serde(rename = "where", default)]
-    pub conditions: Conditions,
-    /// The methods to show, in this order; all methods if empty.
-    #[serde(default)]
-    pub of: Vec<Select>,
-    /// The column that gives the length of a bar.
-    pub value: Column,
-    /// Whether the arithmetic mean of each method is drawn.
-    #[serde(default)]
-    pub mean: bool,
-    /// The column by which the matrices are sorted.
-    #[serde(default = "nonzeros")]
-    pub by: Column,
+keys! {
+    /// A group of bars per matrix with a bar per method, for the method's fastest row on the matrix.
+    Bars {
+        /// The column that gives the length of a bar.
+        pub value: Column,
+        /// Whether the arithmetic mean of each method is drawn.
+        #[serde(default)]
+        pub mean: bool,
+        /// The column by which the matrices are sorted.
+        #[serde(default = "nonzeros")]
+        pub by: Column,
+    }
 }
+
+/// A matrix with its first row.
+type Line<'a> = (Matrix<'a>, &'a RecordedRow);
 
 fn nonzeros() -> Column {
     Column::of("num_nonzeros")
 }
 
-impl Bars {
-    pub(super) fn view(&self, lines: &[&RecordedRow]) -> View {
-        let shown = Shown::of(lines, &self.conditions, &self.of, &[]);
+impl Kind for Bars {
+    fn view(&self, recorded: &Recorded) -> View {
+        let shown = self.shown(recorded, &[]);
         let mut matrices = shown.matrices();
         let by = |line| self.by.of_line(line).unwrap_or(f64::INFINITY);
         matrices.sort_by(|a, b| by(a.1).total_cmp(&by(b.1)));
@@ -56,12 +48,11 @@ impl Bars {
         let on_strokes = "strokes on bars: the 95 % confidence interval of the number, derived from that of the time";
         let on_strokes = strokes.then(|| on_strokes.into());
         let on_values = Kinds::of_lines(&shown.lines).note().filter(|_| self.mean);
-        let notes = shown.notes().into_iter().chain(shown.note_on_several());
+        let several = shown.note_on_several();
         let few = few::of_bars(&series, self.value.more_is_better());
         View {
-            title: self.title.clone(),
-            notes: notes.chain(on_mean).chain(on_values).chain(on_strokes).collect(),
-            table: Some(self.table(&matrices.iter().map(|row| row.1).collect::<Vec<_>>(), &series)),
+            notes: shown.notes([several, on_mean, on_values, on_strokes]),
+            table: Some(self.table(&matrices, &series)),
             chart: Some(Chart::Bars(chart::Bars {
                 value: axis(&self.value),
                 categories: matrices.iter().map(|row| label(row.0)).collect(),
@@ -72,8 +63,10 @@ impl Bars {
             ..View::default()
         }
     }
+}
 
-    fn series(&self, series: &Series, matrices: &[(Matrix, &RecordedRow)]) -> BarSeries {
+impl Bars {
+    fn series(&self, series: &Series, matrices: &[Line]) -> BarSeries {
         let fastest = series.fastest();
         let rows = || matrices.iter().map(|(matrix, _)| fastest.get(matrix));
         let values: Vec<_> = rows().map(|row| self.value.of_line(row?)).collect();
@@ -83,30 +76,37 @@ impl Bars {
         BarSeries { name: series.name.clone(), values, intervals, mean }
     }
 
-    fn table(&self, matrices: &[&RecordedRow], series: &[BarSeries]) -> Table {
-        let cell =
-            |column: &Column, number: Option<f64>| number.map_or(Cell::Empty, |n| column.cell(n));
-        let row = |(place, line): (usize, &&RecordedRow)| {
-            let facts =
-                [Cell::text(label(matched::matrix(line))), cell(&self.by, self.by.of_line(line))];
-            let values = series.iter().map(|series| cell(&self.value, series.values[place]));
-            facts.into_iter().chain(values).collect()
+    fn table(&self, matrices: &[Line], series: &[BarSeries]) -> Table {
+        let places: Vec<_> = (0..matrices.len()).collect();
+        let by = |line| self.by.of_line(line).map(|number| self.by.cell(number));
+        let values = |place: &usize| {
+            let values = series.iter().map(|series| series.values[*place]);
+            values.map(|value| value.map(|value| self.value.cell(value))).collect::<Vec<_>>()
         };
-        let mut rows: Vec<Vec<_>> = matrices.iter().enumerate().map(row).collect();
+        let table = Table::of(&places)
+            .column("matrix", |&place| label(matrices[place].0))
+            .column(self.by.label(), |&place| by(matrices[place].1))
+            .columns(series.iter().map(|series| &series.name[..]), values);
+        let mut table = table.build();
         if self.mean {
-            let kinds = Kinds::of_lines(matrices);
-            let means = series.iter().map(|series| {
-                let values = matrices.iter().zip(&series.values);
-                let values = values.filter_map(|(line, value)| Some((*line, (*value)?)));
-                kinds.cells(&values.collect::<Vec<_>>(), Statistic::Mean).collect()
-            });
-            let means: Vec<Vec<_>> = means.collect();
-            rows.extend(kinds.columns("mean".into()).enumerate().map(|(kind, name)| {
-                let means = means.iter().map(|means| means[kind].clone());
-                [Cell::text(name), Cell::Empty].into_iter().chain(means).collect()
-            }));
+            table.rows.extend(means(matrices, series));
         }
-        let names = series.iter().map(|series| &series.name[..]);
-        Table::new(["matrix", self.by.label()].into_iter().chain(names), rows)
+        table
     }
+}
+
+/// Returns a row of means per kind of matrices.
+fn means(matrices: &[Line], series: &[BarSeries]) -> Vec<Vec<Cell>> {
+    let kinds = Kinds::of_lines(&matrices.iter().map(|matrix| matrix.1).collect::<Vec<_>>());
+    let means = series.iter().map(|series| {
+        let values = matrices.iter().zip(&series.values);
+        let values = values.filter_map(|((_, line), value)| Some((*line, (*value)?)));
+        kinds.means(&values.collect::<Vec<_>>(), Statistic::Mean)
+    });
+    let means: Vec<_> = means.collect();
+    let rows = kinds.columns("mean").enumerate().map(|(kind, name)| {
+        let means = means.iter().map(|means| means[kind].into());
+        [name.into(), Cell::Empty].into_iter().chain(means).collect()
+    });
+    rows.collect()
 }

@@ -3,7 +3,7 @@
 use crate::report::chart::Point;
 use crate::report::statistics::{Statistic, quantile};
 
-use super::setting::grouped;
+use crate::report::grouped::grouped;
 
 /// The number of ranges of equal width into which the x of a trend are divided.
 const RANGES: f64 = 12.0;

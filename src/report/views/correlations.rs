@@ -1,40 +1,27 @@
 //! The view `correlations`: the correlation of two numbers of a method's rows.
 
-use serde::Deserialize;
-
-use super::shown::{Series, Shown};
-use super::{Part, parts};
+use super::{Kind, Part, Recorded, parts};
 use crate::report::View;
 use crate::report::chart::{Axis, BarSeries, Bars, Chart};
 use crate::report::column::Column;
-use crate::report::lines::RecordedRow;
-use crate::report::select::{Conditions, Select};
-use crate::report::statistics::pearson;
-use crate::report::table::{Cell, Table};
-
-use super::setting::{grouped, join};
+use crate::report::grouped::grouped;
+use crate::report::matched::correlation;
+use crate::report::names::join;
+use crate::report::table::Table;
 
 /// The minimum number of rows of a correlation. With fewer rows it is not shown, because it has no meaning.
 const LEAST: usize = 10;
 
-/// Pearson's correlation of pairs of columns over the rows of each method, as in merge-spmv-sc16, Figure 9, and
-/// hola-spmv-ics17, Figure 6.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Correlations {
-    /// The title of the view.
-    pub title: String,
-    /// The conditions that a row must meet to be included.
-    #[serde(rename = "where", default)]
-    pub conditions: Conditions,
-    /// The methods to show, in this order; all methods if empty.
-    #[serde(default)]
-    pub of: Vec<Select>,
-    /// The pairs of columns.
-    pub pairs: Vec<[Column; 2]>,
-    /// The parts that are shown separately; if empty, all rows together.
-    #[serde(default)]
-    pub split: Vec<Part>,
+keys! {
+    /// Pearson's correlation of pairs of columns over the rows of each method, as in merge-spmv-sc16, Figure 9, and
+    /// hola-spmv-ics17, Figure 6.
+    Correlations {
+        /// The pairs of columns.
+        pub pairs: Vec<[Column; 2]>,
+        /// The parts that are shown separately; if empty, all rows together.
+        #[serde(default)]
+        pub split: Vec<Part>,
+    }
 }
 
 /// The correlation of a pair of columns for a method, in a part of the rows.
@@ -46,13 +33,20 @@ struct Correlation<'a> {
     pearson: Option<f64>,
 }
 
-impl Correlations {
-    pub(super) fn view(&self, lines: &[&RecordedRow]) -> View {
-        let shown = Shown::of(lines, &self.conditions, &self.of, &[]);
+impl Kind for Correlations {
+    fn view(&self, recorded: &Recorded) -> View {
+        let shown = self.shown(recorded, &[]);
         let mut all = Vec::new();
         for (part, conditions) in parts(&self.conditions, &self.split) {
-            for pair in &self.pairs {
-                all.extend(shown.series.iter().map(|series| of(series, part, &conditions, pair)));
+            for [x, y] in &self.pairs {
+                let pair = format!("{} – {}", y.label(), x.label());
+                let name = join([part.to_owned(), pair], ": ");
+                all.extend(shown.series.iter().map(|series| {
+                    let own = series.lines.iter().copied().filter(|line| conditions.passes(line));
+                    let (pearson, rows) = correlation(own, [x, y]);
+                    let (method, name) = (&series.name[..], name.clone());
+                    Correlation { method, name, rows: rows.len(), pearson }
+                }));
             }
         }
         let before = all.len();
@@ -64,29 +58,18 @@ impl Correlations {
             )
         });
         let meaning = "Pearson's correlation of the numbers, without logarithms, over the rows that are correct and timed";
+        let table = Table::of(&all)
+            .column("of", |of| &of.name[..])
+            .column("method", |of| of.method)
+            .column("rows", |of| of.rows)
+            .column("correlation", |of| of.pearson);
         View {
-            title: self.title.clone(),
-            notes: shown.notes().into_iter().chain([meaning.into()]).chain(left_out).collect(),
+            notes: shown.notes([Some(meaning.into()), left_out]),
             chart: Some(chart(&all)),
-            table: Some(table(&all)),
+            table: Some(table.build()),
             ..View::default()
         }
     }
-}
-
-fn of<'a>(
-    series: &'a Series,
-    part: &str,
-    conditions: &Conditions,
-    pair: &[Column; 2],
-) -> Correlation<'a> {
-    let [x, y] = pair;
-    let numbers = series.numbers(x).into_iter().filter(|(line, _)| conditions.passes(line));
-    let points = numbers.filter_map(|(line, x)| Some((x, y.of_line(line)?)));
-    let points: Vec<_> = points.filter(|(x, y)| x.is_finite() && y.is_finite()).collect();
-    let name = join([part.to_owned(), format!("{} – {}", y.label(), x.label())], ": ");
-    let pearson = pearson(&points);
-    Correlation { method: &series.name, name, rows: points.len(), pearson }
 }
 
 fn chart(all: &[Correlation]) -> Chart {
@@ -97,15 +80,8 @@ fn chart(all: &[Correlation]) -> Chart {
     });
     Chart::Bars(Bars {
         value: Axis::linear("correlation"),
-        categories: methods.iter().map(|method| (*method).to_owned()).collect(),
         series: bars.collect(),
+        categories: methods.into_iter().map(String::from).collect(),
         ..Bars::default()
     })
-}
-
-fn table(all: &[Correlation]) -> Table {
-    let row = |of: &Correlation| {
-        vec![Cell::text(&of.name), Cell::text(of.method), of.rows.into(), of.pearson.into()]
-    };
-    Table::new(["of", "method", "rows", "correlation"], all.iter().map(row).collect())
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::method::Device;
 use crate::methods::{BASELINES, Baseline, Kind};
-use crate::report::chart::{BarSeries, Series};
+use crate::report::chart::{BarSeries, Point, Series};
 use crate::report::statistics::Statistic;
 
 /// The kinds of baselines that are shown. Of each kind, the first one on each device that has a series is shown.
@@ -12,23 +12,22 @@ const SHOWN: [Kind; 3] = [Kind::Csr, Kind::Merge, Kind::Vendor];
 
 /// Selects from series of points. `more`: whether a greater number is better.
 pub(super) fn of_points(series: &[Series], more: bool) -> Vec<String> {
-    let place = |series: &Series| {
-        let places =
-            series.points.iter().map(|point| ((point.x.to_bits(), point.label.clone()), point.y));
-        places.collect()
+    let places = |series: &Series| {
+        let place = |point: &Point| ((point.x.to_bits(), point.label.clone()), point.y);
+        series.points.iter().map(place).collect::<Vec<_>>()
     };
     let names: Vec<_> = series.iter().map(|series| &series.name[..]).collect();
-    few(&names, best(&series.iter().map(place).collect::<Vec<_>>(), more))
+    few(&names, best(&series.iter().map(places).collect::<Vec<_>>(), more))
 }
 
 /// Selects from series of bars. `more`: whether a greater number is better.
 pub(super) fn of_bars(series: &[BarSeries], more: bool) -> Vec<String> {
-    let place = |series: &BarSeries| {
+    let places = |series: &BarSeries| {
         let values = series.values.iter().enumerate();
-        values.filter_map(|(category, value)| Some((category, (*value)?))).collect()
+        values.filter_map(|(category, value)| Some((category, (*value)?))).collect::<Vec<_>>()
     };
     let names: Vec<_> = series.iter().map(|series| &series.name[..]).collect();
-    few(&names, best(&series.iter().map(place).collect::<Vec<_>>(), more))
+    few(&names, best(&series.iter().map(places).collect::<Vec<_>>(), more))
 }
 
 /// Selects from names; `best` is the index of the best series.

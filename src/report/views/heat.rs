@@ -1,56 +1,37 @@
 //! The view `heat`: a heat map of every method on every matrix.
 
-use serde::Deserialize;
-
 use super::contest::Contest;
 use super::setting::APART;
-use super::shown::Shown;
+use super::{Kind, Recorded};
 use crate::report::View;
 use crate::report::chart::{self, Axis, Chart};
-use crate::report::lines::RecordedRow;
-use crate::report::select::{Conditions, Select};
-use crate::report::table::{Cell, Table};
+use crate::report::table::Table;
 
-/// The speed of each method on each matrix, in percent of the fastest method's.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Heat {
-    /// The title of the view.
-    pub title: String,
-    /// The conditions that a row must meet to be included.
-    #[serde(rename = "where", default)]
-    pub conditions: Conditions,
-    /// The methods to show, in this order; all methods if empty.
-    #[serde(default)]
-    pub of: Vec<Select>,
+keys! {
+    /// The speed of each method on each matrix, in percent of the fastest method's.
+    Heat {}
 }
 
-impl Heat {
-    pub(super) fn view(&self, lines: &[&RecordedRow]) -> View {
-        let shown = Shown::of(lines, &self.conditions, &self.of, &APART);
+impl Kind for Heat {
+    fn view(&self, recorded: &Recorded) -> View {
+        let shown = self.shown(recorded, &APART);
         let contests = Contest::all(&shown.series);
-        let percent = |loss: Option<f64>| loss.map(|loss| 100.0 / loss);
-        let cells = contests.iter().map(|of| of.losses().into_iter().map(percent).collect());
-        let cells: Vec<Vec<_>> = cells.collect();
-        let columns: Vec<_> = shown.series.iter().map(|series| series.name.clone()).collect();
-        let row = |(of, cells): (&Contest, &Vec<Option<f64>>)| {
-            let numbers = cells.iter().map(|&number| Cell::from(number));
-            std::iter::once(Cell::text(&of.name)).chain(numbers).collect()
+        let cells = |of: &Contest| {
+            let losses = of.losses().into_iter();
+            losses.map(|loss| loss.map(|(_, loss)| 100.0 / loss)).collect::<Vec<_>>()
         };
-        let rows = contests.iter().zip(&cells).map(row).collect();
-        let headings = std::iter::once("matrix".to_owned()).chain(columns.iter().cloned());
-        let meaning = "100 %: the fastest of these methods on that matrix";
-        let notes = shown.notes().into_iter().chain(shown.note_on_several());
+        let columns: Vec<_> = shown.series.iter().map(|series| series.name.clone()).collect();
+        let table = Table::of(&contests).column("matrix", |of| &of.name[..]);
+        let meaning = "100 %: the fastest of these methods on that matrix".to_owned();
         View {
-            title: self.title.clone(),
-            notes: notes.chain([meaning.into()]).collect(),
-            table: Some(Table::new(headings, rows)),
+            notes: shown.notes([shown.note_on_several(), Some(meaning)]),
+            table: Some(table.columns(&columns, cells).build()),
             chart: Some(Chart::Heat(chart::Heat {
                 value: Axis::linear("% of the fastest's GFLOP/s"),
                 range: (0.0, 100.0),
-                rows: contests.into_iter().map(|of| of.name).collect(),
+                rows: contests.iter().map(|of| of.name.clone()).collect(),
                 columns,
-                cells,
+                cells: contests.iter().map(cells).collect(),
             })),
             ..View::default()
         }

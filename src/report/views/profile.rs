@@ -1,15 +1,11 @@
 //! The view `profile`: the share of matrices on which a method is within a factor of the fastest method.
 
-use serde::Deserialize;
-
 use super::contest::Contest;
 use super::few::few;
-use super::shown::Shown;
+use super::{Kind, Recorded, drawn};
 use crate::report::View;
-use crate::report::chart::{Axis, Chart, Mark, Plane, Point, Series};
-use crate::report::lines::RecordedRow;
-use crate::report::select::{Conditions, Select};
-use crate::report::table::{Cell, Table};
+use crate::report::chart::{Axis, Chart, Mark, Plane, Point};
+use crate::report::table::Table;
 
 /// The factors that have a column in the table.
 const FACTORS: [f64; 6] = [1.0, 1.1, 1.25, 1.5, 2.0, 4.0];
@@ -17,20 +13,11 @@ const FACTORS: [f64; 6] = [1.0, 1.1, 1.25, 1.5, 2.0, 4.0];
 /// The largest factor that is drawn.
 const FARTHEST: f64 = 10.0;
 
-/// Performance profiles (Dolan and Moré, Benchmarking optimization software, 2002): for each method and factor τ,
-/// the share of all matrices on which the method's time is at most τ times the time of the fastest method. A
-/// matrix on which the method has no time counts as not within any factor.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Profile {
-    /// The title of the view.
-    pub title: String,
-    /// The conditions that a row must meet to be included.
-    #[serde(rename = "where", default)]
-    pub conditions: Conditions,
-    /// The methods to show, in this order; all methods if empty.
-    #[serde(default)]
-    pub of: Vec<Select>,
+keys! {
+    /// Performance profiles (Dolan and Moré, Benchmarking optimization software, 2002): for each method and factor τ,
+    /// the share of all matrices on which the method's time is at most τ times the time of the fastest method. A
+    /// matrix on which the method has no time counts as not within any factor.
+    Profile {}
 }
 
 /// The profile of a method.
@@ -41,9 +28,9 @@ struct Method<'a> {
     matrices: usize,
 }
 
-impl Profile {
-    pub(super) fn view(&self, lines: &[&RecordedRow]) -> View {
-        let shown = Shown::of(lines, &self.conditions, &self.of, &[]);
+impl Kind for Profile {
+    fn view(&self, recorded: &Recorded) -> View {
+        let shown = self.shown(recorded, &[]);
         let contests = Contest::all(&shown.series);
         let named = shown.series.iter().enumerate();
         let methods = named.map(|(place, series)| Method::of(place, &series.name, &contests));
@@ -51,11 +38,14 @@ impl Profile {
         methods.sort_by(|a, b| b.mean_share().total_cmp(&a.mean_share()));
         let meaning = "share of all matrices on which the method's time is at most the factor times that of the fastest \
                        method; with a factor of 1, the share on which it is the fastest";
+        let headings = FACTORS.map(|factor| format!("within {factor} (%)"));
+        let table = Table::of(&methods)
+            .column("method", |method| method.name)
+            .columns(headings, |method| FACTORS.map(|factor| method.share(factor)));
         View {
-            title: self.title.clone(),
-            notes: shown.notes().into_iter().chain([meaning.into()]).collect(),
+            notes: shown.notes([Some(meaning.into())]),
             chart: Some(chart(&methods)),
-            table: Some(table(&methods)),
+            table: Some(table.build()),
             ..View::default()
         }
     }
@@ -63,7 +53,8 @@ impl Profile {
 
 impl<'a> Method<'a> {
     fn of(place: usize, name: &'a str, contests: &[Contest]) -> Self {
-        let mut losses: Vec<_> = contests.iter().filter_map(|of| of.losses()[place]).collect();
+        let loss = |of: &Contest| Some(of.losses()[place]?.1);
+        let mut losses: Vec<_> = contests.iter().filter_map(loss).collect();
         losses.sort_by(f64::total_cmp);
         Self { name, losses, matrices: contests.len() }
     }
@@ -80,7 +71,7 @@ impl<'a> Method<'a> {
 
     /// Returns the corners of the step function.
     fn points(&self) -> Vec<Point> {
-        let point = |x, y| Point { x, y, spread: None, label: None };
+        let point = |x, y| Point { x, y, ..Point::default() };
         let mut points = vec![point(1.0, self.share(1.0))];
         for &loss in self.losses.iter().filter(|&&loss| loss > 1.0 && loss <= FARTHEST) {
             let before = points[points.len() - 1].y;
@@ -92,29 +83,12 @@ impl<'a> Method<'a> {
 }
 
 fn chart(methods: &[Method]) -> Chart {
-    let series = methods.iter().map(|method| Series {
-        name: method.name.to_owned(),
-        mark: Mark::Trend,
-        points: method.points(),
-    });
     let names: Vec<_> = methods.iter().map(|method| method.name).collect();
     Chart::Plane(Plane {
         x: Axis::log("factor of the fastest method's time"),
         y: Axis::linear("share of the matrices (%)"),
-        series: series.collect(),
+        series: drawn(Mark::Trend, methods.iter().map(|method| (method.name, method.points()))),
         few: few(&names, Some(0)),
         ..Plane::default()
     })
-}
-
-fn table(methods: &[Method]) -> Table {
-    let row = |method: &Method| {
-        let shares = FACTORS.map(|factor| Cell::Number(method.share(factor)));
-        [Cell::text(method.name)].into_iter().chain(shares).collect()
-    };
-    let columns = FACTORS.map(|factor| format!("within {factor} (%)"));
-    Table::new(
-        std::iter::once("method".to_owned()).chain(columns),
-        methods.iter().map(row).collect(),
-    )
 }

@@ -1,54 +1,44 @@
 //! The view `repeatability`: whether a method's results are bitwise the same every time.
 
-use serde::Deserialize;
-
-use super::setting::{count, label};
-use super::shown::{Series, Shown};
+use super::{Kind, Recorded};
 use crate::report::View;
 use crate::report::column::Column;
-use crate::report::lines::RecordedRow;
 use crate::report::matched::matrix;
-use crate::report::select::{Conditions, Select};
-use crate::report::table::{Cell, Table};
+use crate::report::names::{count, label};
+use crate::report::table::Table;
 
-/// The number of bitwise different results of each method for one and the same product.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Repeatability {
-    /// The title of the view.
-    pub title: String,
-    /// The conditions that a row must meet to be included.
-    #[serde(rename = "where", default)]
-    pub conditions: Conditions,
-    /// The methods to show, in this order; all methods if empty.
-    #[serde(default)]
-    pub of: Vec<Select>,
+keys! {
+    /// The number of bitwise different results of each method for one and the same product.
+    Repeatability {}
 }
 
-impl Repeatability {
-    pub(super) fn view(&self, lines: &[&RecordedRow]) -> View {
-        let shown = Shown::of(lines, &self.conditions, &self.of, &[]);
-        let rows: Vec<_> = shown.series.iter().filter_map(row).collect();
-        let unknown = shown.series.len() - rows.len();
+impl Kind for Repeatability {
+    fn view(&self, recorded: &Recorded) -> View {
+        let shown = self.shown(recorded, &[]);
+        let column = Column::of("distinct_results");
+        let counted = shown.series.iter().filter_map(|series| {
+            let counts = series.numbers(&column);
+            let most = *counts.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1))?;
+            Some((&series.name[..], counts, most))
+        });
+        let counted: Vec<_> = counted.collect();
+        let unknown = shown.series.len() - counted.len();
         let unknown = (unknown > 0)
             .then(|| format!("without a count of results: {}", count(unknown, "method")));
         let meaning =
             "compared: the bits of y after the first product and after each round, with the same x";
-        let columns = ["method", "rows", "always the same", "most different results", "on"];
+        let table = Table::of(&counted)
+            .column("method", |(name, ..)| *name)
+            .column("rows", |(_, counts, _)| counts.len())
+            .column("always the same", |(_, counts, _)| {
+                counts.iter().filter(|count| count.1 == 1.0).count()
+            })
+            .column("most different results", |(.., most)| column.cell(most.1))
+            .column("on", |(.., (line, most))| (*most > 1.0).then(|| label(matrix(line))));
         View {
-            title: self.title.clone(),
-            notes: shown.notes().into_iter().chain([meaning.into()]).chain(unknown).collect(),
-            table: Some(Table::new(columns, rows)),
+            notes: shown.notes([Some(meaning.into()), unknown]),
+            table: Some(table.build()),
             ..View::default()
         }
     }
-}
-
-fn row(series: &Series) -> Option<Vec<Cell>> {
-    let column = Column::of("distinct_results");
-    let counts = series.numbers(&column);
-    let &(line, most) = counts.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let same = counts.iter().filter(|count| count.1 == 1.0).count();
-    let place = if most > 1.0 { Cell::text(label(matrix(line))) } else { Cell::Empty };
-    Some(vec![Cell::text(&series.name), counts.len().into(), same.into(), column.cell(most), place])
 }

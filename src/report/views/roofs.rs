@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use super::setting::count;
 use crate::bench::metrics::compulsory_bytes;
 use crate::memory::Size;
 use crate::report::chart::Guide;
 use crate::report::lines::RecordedRow;
 use crate::report::matched::{Matrix, matrix};
+use crate::report::names::count;
 use crate::report::statistics::Statistic;
 use crate::report::table::significant;
 

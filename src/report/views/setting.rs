@@ -1,11 +1,9 @@
-//! The settings that a time depends on in addition to matrix and method, and the names of settings, matrices and
-//! counts.
-
-use std::collections::BTreeMap;
+//! The settings that a time depends on in addition to matrix and method, and their names.
 
 use crate::record::column::Value;
+use crate::report::grouped::grouped;
 use crate::report::lines::RecordedRow;
-use crate::report::matched::Matrix;
+use crate::report::names::{count, join};
 use crate::report::select::Select;
 
 /// The columns that a time depends on in addition to the matrix and the method.
@@ -59,41 +57,4 @@ pub(super) fn note_on_choice(lines: &[&RecordedRow], select: &Select) -> Option<
         grouped(selected, |line| join([line.method().into(), setting(line, &settings)], " "));
     let names = join(kinds.iter().map(|kind| kind.0.clone()), ", ");
     (kinds.len() > 1).then(|| format!("{select}: on each matrix the fastest of {names}"))
-}
-
-/// Returns the name of a matrix; stand-ins are marked with `*`.
-pub(super) fn label((name, is_stand_in, _): Matrix) -> String {
-    format!("{name}{}", if is_stand_in { "*" } else { "" })
-}
-
-/// Formats a number with the singular or plural of a noun.
-pub(super) fn count(number: usize, thing: &str) -> String {
-    match (number, thing) {
-        (1, _) => format!("1 {thing}"),
-        (_, "matrix") => format!("{number} matrices"),
-        _ => format!("{number} {thing}s"),
-    }
-}
-
-/// Joins the words that are not empty.
-pub(super) fn join(words: impl IntoIterator<Item = String>, between: &str) -> String {
-    let words: Vec<_> = words.into_iter().filter(|word| !word.is_empty()).collect();
-    words.join(between)
-}
-
-/// Groups items by key, in the order in which the keys first appear.
-pub(super) fn grouped<K: Ord + Clone, T>(
-    items: impl IntoIterator<Item = T>,
-    key: impl Fn(&T) -> K,
-) -> Vec<(K, Vec<T>)> {
-    let (mut places, mut groups) = (BTreeMap::new(), Vec::<(K, Vec<T>)>::new());
-    for item in items {
-        let key = key(&item);
-        let place = *places.entry(key.clone()).or_insert(groups.len());
-        if place == groups.len() {
-            groups.push((key, Vec::new()));
-        }
-        groups[place].1.push(item);
-    }
-    groups
 }

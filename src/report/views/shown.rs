@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::setting::{
-    APART, OF_METHOD, SETTINGS, count, grouped, join, note_on_choice, setting, shared, varying,
-};
+use super::setting::{APART, OF_METHOD, SETTINGS, note_on_choice, setting, shared, varying};
 use crate::report::column::Column;
+use crate::report::grouped::grouped;
 use crate::report::lines::RecordedRow;
-use crate::report::matched::{self, Fastest, Matrix};
+use crate::report::matched::{self, Fastest, Matrix, Numbers, timed};
+use crate::report::names::{count, join};
 use crate::report::select::{Conditions, Select};
 
 /// The rows that a view shows.
@@ -52,29 +52,40 @@ impl<'a> Shown<'a> {
 
     /// Returns the matrices that have a time, sorted by their nonzeros, each with its first row.
     pub fn matrices(&self) -> Vec<(Matrix<'a>, &'a RecordedRow)> {
-        let timed = self.lines.iter().filter(|line| matched::time(line).is_some());
-        let rows = grouped(timed.copied(), |line| matched::matrix(line));
+        let rows = grouped(timed(self.lines.iter().copied()), |line| matched::matrix(line));
         let mut matrices: Vec<_> =
             rows.into_iter().map(|(matrix, rows)| (matrix, rows[0])).collect();
         matrices.sort_by_key(|&((name, _, nonzeros), _)| (nonzeros, name));
         matrices
     }
 
-    /// Returns the fastest rows of the baseline `over`, and notes on them.
+    /// Returns the fastest rows of the baseline `over` in all rows, and notes on them.
     pub fn baseline(
         &self,
         lines: &[&'a RecordedRow],
         conditions: &Conditions,
         over: &Select,
-    ) -> (Fastest<'a>, Vec<String>) {
+    ) -> (Fastest<'a>, [Option<String>; 2]) {
         let met: Vec<_> = lines.iter().copied().filter(|line| conditions.passes(line)).collect();
         let times = matched::selected(&met, over);
         let known: BTreeSet<_> = times.keys().map(|key| key.0).collect();
         let matrices = self.matrices();
         let lacking = matrices.iter().filter(|(matrix, _)| !known.contains(matrix)).count();
         let lack = format!("left out: {} on which {over} has no time", count(lacking, "matrix"));
-        let notes = note_on_choice(&met, over).into_iter().chain((lacking > 0).then_some(lack));
-        (times, notes.collect())
+        (times, [note_on_choice(&met, over), (lacking > 0).then_some(lack)])
+    }
+
+    /// Returns what `compare` makes of each series except those of the baseline `over`, with the name of the series.
+    /// Series of which nothing can be compared are left out.
+    pub fn compared<T>(
+        &self,
+        over: &Select,
+        compare: impl Fn(&Series<'a>) -> Vec<T>,
+    ) -> Vec<(&str, Vec<T>)> {
+        let of_baseline = |series: &Series| series.lines.iter().all(|line| over.meets(line));
+        let others = self.series.iter().filter(|series| !of_baseline(series));
+        let compared = others.map(|series| (&series.name[..], compare(series)));
+        compared.filter(|(_, of)| !of.is_empty()).collect()
     }
 
     /// Describes the number of matrices and stand-ins and the common settings, in one sentence.
@@ -93,8 +104,8 @@ impl<'a> Shown<'a> {
         join(SETTINGS.iter().filter_map(|setting| shared(&self.lines, setting)), ", ")
     }
 
-    /// Returns notes on the matrices, the common settings, stand-ins, and missing times.
-    pub fn notes(&self) -> Vec<String> {
+    /// Returns notes on the matrices, the common settings, stand-ins, and missing times, followed by the given ones.
+    pub fn notes(&self, further: impl IntoIterator<Item = Option<String>>) -> Vec<String> {
         let matrices = self.matrices();
         let mut notes = vec![join([count(matrices.len(), "matrix"), self.setting()], "; ")];
         let stand_ins = matrices.iter().filter(|(matrix, _)| matrix.1).count();
@@ -114,13 +125,14 @@ impl<'a> Shown<'a> {
         if self.unmeasured > 0 {
             notes.push(format!("not measured at all: {}", count(self.unmeasured, "matrix")));
         }
+        notes.extend(further.into_iter().flatten());
         notes
     }
 
     /// Returns a note if several rows of one matrix are in a series, of which only the fastest is used.
     pub fn note_on_several(&self) -> Option<String> {
         let several = |series: &&Series| {
-            let timed = series.lines.iter().filter(|line| matched::time(line).is_some());
+            let timed = timed(series.lines.iter().copied());
             let comparable = timed.map(|line| (matched::matrix(line), setting(line, &APART)));
             grouped(comparable, Clone::clone).iter().any(|(_, rows)| rows.len() > 1)
         };
@@ -138,9 +150,13 @@ impl<'a> Series<'a> {
     }
 
     /// Returns a number of each row that is correct and timed.
-    pub fn numbers(&self, column: &Column) -> Vec<(&'a RecordedRow, f64)> {
-        let timed = self.lines.iter().filter(|line| matched::time(line).is_some());
-        timed.filter_map(|&line| Some((line, column.of_line(line)?))).collect()
+    pub fn numbers(&self, column: &Column) -> Numbers<'a> {
+        matched::numbers(self.lines.iter().copied(), column)
+    }
+
+    /// Returns two finite numbers of each row that is correct and timed.
+    pub fn points(&self, columns: [&Column; 2]) -> Vec<(&'a RecordedRow, (f64, f64))> {
+        matched::points(self.lines.iter().copied(), columns)
     }
 
     /// Returns the fastest row of each matrix.
@@ -152,11 +168,6 @@ impl<'a> Series<'a> {
     pub fn by_matrix(&self, column: &Column) -> BTreeMap<Matrix<'a>, f64> {
         let number = |(matrix, line)| Some((matrix, column.of_line(line)?));
         self.fastest().into_iter().filter_map(number).collect()
-    }
-
-    /// Whether all rows belong to the baseline `over`.
-    pub fn is(&self, over: &Select) -> bool {
-        self.lines.iter().all(|line| over.meets(line))
     }
 
     /// Returns the number of matrices on which the series has a time.

@@ -1,21 +1,22 @@
 //! The view `sizes`: the best sizes of CSR-k, and the rules that follow from them.
 
-use serde::Deserialize;
-
-use super::setting::{APART, grouped, join, label, setting, varying};
+use super::setting::{APART, setting, varying};
+use super::{Kind, Recorded};
 use crate::record::row::matrix_name;
 use crate::record::tuning::{Best, Rule, Size, Sweep};
 use crate::report::View;
 use crate::report::chart::{Axis, Chart, Guide, Mark, Plane, Point, Series};
+use crate::report::grouped::grouped;
 use crate::report::lines::RecordedRow;
 use crate::report::matched::{matrix, time};
+use crate::report::names::{join, label};
 use crate::report::select::Conditions;
 use crate::report::statistics::Statistic;
 use crate::report::table::{Cell, Table};
 
 /// The tuning of csr-k, section 4, from recorded rows of a method with every size. The command `tune` computes
 /// the same from its own measurements.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sizes {
     /// The title of the view.
@@ -34,11 +35,12 @@ struct Swept<'a> {
     lines: Vec<&'a RecordedRow>,
 }
 
-impl Sizes {
-    pub(super) fn view(&self, lines: &[&RecordedRow]) -> View {
-        let met = lines.iter().copied().filter(|line| self.conditions.passes(line));
-        let sized = met.filter_map(|line| Some((line, self.size(line)?)));
-        let sized: Vec<_> = sized.collect();
+keys!(Sizes, |_view| &[]);
+
+impl Kind for Sizes {
+    fn view(&self, recorded: &Recorded) -> View {
+        let met = self.shown(recorded, &[]).lines.into_iter();
+        let sized: Vec<_> = met.filter_map(|line| Some((line, self.size(line)?))).collect();
         let lines: Vec<_> = sized.iter().map(|(line, _)| *line).collect();
         let settings = varying(&lines, &[&APART[..], &["order", "threads"]].concat());
         let groups = grouped(sized, |(line, _)| setting(line, &settings));
@@ -48,15 +50,11 @@ impl Sizes {
         if swept.is_empty() {
             notes.push(format!("no rows of {}:srs=…", self.method));
         }
-        View {
-            title: self.title.clone(),
-            notes,
-            chart: Some(chart(&swept)),
-            table: Some(table(&swept)),
-            ..View::default()
-        }
+        View { notes, chart: Some(chart(&swept)), table: Some(table(&swept)), ..View::default() }
     }
+}
 
+impl Sizes {
     /// Returns the size of a row of the method, from its parameters or from the columns that `tune` writes;
     /// `None` for other rows.
     fn size(&self, line: &RecordedRow) -> Option<Size> {
@@ -147,17 +145,16 @@ fn chart(swept: &[Swept]) -> Chart {
 }
 
 fn table(swept: &[Swept]) -> Table {
-    let row = |swept: &Swept, best: Best| {
-        let count = |size: u32| Cell::Count(size.into());
-        vec![
-            Cell::text(join([swept.label(best.file), swept.setting.clone()], " ")),
-            best.row_length.into(),
-            count(best.size.srs),
-            best.size.ssrs.map_or(Cell::Empty, count),
-            best.gflops.into(),
-        ]
-    };
-    let rows = swept.iter().flat_map(|swept| swept.sweep.best().map(|best| row(swept, best)));
-    let columns = ["matrix", "nonzeros per row", "best srs", "best ssrs", "GFLOP/s"];
-    Table::new(columns, rows.collect())
+    let rows = swept.iter().flat_map(|swept| swept.sweep.best().map(move |best| (swept, best)));
+    let rows: Vec<_> = rows.collect();
+    let count = |size: u32| Cell::Count(size.into());
+    let table = Table::of(&rows)
+        .column("matrix", |(swept, best)| {
+            join([swept.label(best.file), swept.setting.clone()], " ")
+        })
+        .column("nonzeros per row", |(_, best)| best.row_length)
+        .column("best srs", |(_, best)| count(best.size.srs))
+        .column("best ssrs", |(_, best)| best.size.ssrs.map(count))
+        .column("GFLOP/s", |(_, best)| best.gflops);
+    table.build()
 }

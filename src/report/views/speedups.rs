@@ -1,21 +1,20 @@
 //! The view `speedups`: a table of the speed-ups of one method over several baselines, in parts of the matrices.
 
-use serde::Deserialize;
-
-use super::setting::{count, join, note_on_choice};
+use super::setting::note_on_choice;
 use super::shown::Shown;
-use super::{Part, parts};
+use super::{Kind, Part, Recorded, parts};
 use crate::report::View;
 use crate::report::lines::RecordedRow;
-use crate::report::matched::{best_share, selected, speeds};
+use crate::report::matched::{Numbers, best_share, selected, speeds};
+use crate::report::names::{count, join};
 use crate::report::select::{Conditions, Select};
-use crate::report::statistics::Statistic;
-use crate::report::table::{Cell, Table};
+use crate::report::statistics::{Statistic, percentage};
+use crate::report::table::Table;
 use crate::report::values::Kinds;
 
 /// The speed-up of the method `of` over each baseline in `over`: time of the baseline / time of `of`. The table
 /// has a row per baseline, as in merge-spmv-sc16, Figure 10, and hola-spmv-ics17, Tables 2 and 3.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Speedups {
     /// The title of the view.
@@ -33,96 +32,90 @@ pub struct Speedups {
     pub split: Vec<Part>,
 }
 
-impl Speedups {
-    pub(super) fn view(&self, lines: &[&RecordedRow]) -> View {
-        let all = [std::slice::from_ref(&self.of), &self.over].concat();
-        let shown = Shown::of(lines, &self.conditions, &all, &[]);
-        let (mut rows, mut notes) = (Vec::new(), shown.notes());
-        let (of, kinds) = (&self.of, Kinds::of_lines(&shown.lines));
-        notes.push(format!(
-            "min, max, mean: time of the method / time of {of}; above 1 {of} is faster"
-        ));
+keys!(Speedups, |view| std::slice::from_ref(&view.of));
+
+impl Kind for Speedups {
+    fn over(&self) -> &[Select] {
+        &self.over
+    }
+
+    fn view(&self, recorded: &Recorded) -> View {
+        let of = &self.of;
+        let all = [std::slice::from_ref(of), &self.over].concat();
+        let shown = Shown::of(&recorded.lines, &self.conditions, &all, &[]);
+        let meaning =
+            format!("min, max, mean: time of the method / time of {of}; above 1 {of} is faster");
+        let (mut rows, mut notes) = (Vec::new(), shown.notes([Some(meaning)]));
         for (name, conditions) in parts(&self.conditions, &self.split) {
-            let met = shown.lines.iter().copied().filter(|line| conditions.passes(line)).collect();
-            let part = OfPart { kinds, of, name, lines: met, over: &self.over };
-            rows.extend(part.rows());
-            let on_choices = all.iter().filter_map(|select| note_on_choice(&part.lines, select));
+            let met: Vec<_> =
+                shown.lines.iter().copied().filter(|line| conditions.passes(line)).collect();
+            let on_choices = all.iter().filter_map(|select| note_on_choice(&met, select));
             let new: Vec<_> = on_choices.filter(|note| !notes.contains(note)).collect();
             notes.extend(new);
-            notes.push(part.note());
+            notes.push(self.rows(name, &met, &mut rows));
         }
+        let kinds = Kinds::of_lines(&shown.lines);
         notes.extend(kinds.note());
-        let columns = ["part", "method", "matrices", Statistic::Min.name(), Statistic::Max.name()];
-        let columns = columns.map(String::from).into_iter();
-        let columns = columns.chain(kinds.columns(Statistic::HarmonicMean.name().into()));
-        let columns = columns.chain([format!("% better than {of}"), "% best".into()]);
-        let mut table = Table::new(columns, rows);
-        if self.split.is_empty() {
-            table.columns.remove(0);
-            table.rows.iter_mut().for_each(|row| drop(row.remove(0)));
-        }
-        let table = (!shown.lines.is_empty()).then_some(table);
-        View { title: self.title.clone(), notes, table, ..View::default() }
+        let table = (!shown.lines.is_empty()).then(|| self.table(&rows, kinds));
+        View { notes, table, ..View::default() }
     }
 }
 
-struct OfPart<'a> {
-    kinds: Kinds,
-    name: &'a str,
-    of: &'a Select,
-    over: &'a [Select],
-    lines: Vec<&'a RecordedRow>,
+/// The results of a method on a part of the matrices.
+struct Compared<'a> {
+    part: &'a str,
+    method: &'a Select,
+    /// The number of matrices with a time of the method and of `of`.
+    matrices: usize,
+    /// The speed-ups of `of` over the method.
+    speeds: Numbers<'a>,
+    percent_best: Option<f64>,
 }
 
-impl OfPart<'_> {
-    /// Returns a row per baseline, and last the row of the method itself.
-    fn rows(&self) -> Vec<Vec<Cell>> {
-        let rows = self.over.iter().map(|over| self.row(over));
-        rows.chain([self.last_row()]).collect()
-    }
-
-    fn row(&self, over: &Select) -> Vec<Cell> {
-        let of_lines = speeds(&self.lines, self.of, over);
-        let speeds: Vec<_> = of_lines.iter().map(|speed| speed.1).collect();
-        let better = speeds.iter().filter(|&&speed| speed < 1.0).count();
-        let percent = (!speeds.is_empty()).then(|| 100.0 * better as f64 / speeds.len() as f64);
-        let mut row =
-            vec![Cell::text(self.name), Cell::text(over.to_string()), speeds.len().into()];
-        let ends = [Statistic::Min, Statistic::Max];
-        row.extend(ends.map(|end| Cell::from(end.of(&speeds))));
-        row.extend(self.kinds.cells(&of_lines, Statistic::HarmonicMean));
-        row.extend([percent.into(), self.percent_best(over)]);
-        row
-    }
-
-    fn last_row(&self) -> Vec<Cell> {
-        let matrices = selected(&self.lines, self.of).len();
-        let mut row = vec![Cell::text(self.name), Cell::text(self.of.to_string()), matrices.into()];
-        let means = self.kinds.cells(&[], Statistic::HarmonicMean);
-        row.extend([Cell::Empty, Cell::Empty, Cell::Empty].into_iter().chain(means));
-        row.push(self.percent_best(self.of));
-        row
-    }
-
-    fn percent_best(&self, of: &Select) -> Cell {
-        best_share(&self.lines, of, &self.among().0, 1.0).map(|(share, _)| 100.0 * share).into()
-    }
-
-    /// Returns the methods with a time on any matrix, and those without.
-    fn among(&self) -> (Vec<Select>, Vec<Select>) {
-        let all = self.over.iter().chain([self.of]).cloned();
-        all.partition(|select| !selected(&self.lines, select).is_empty())
-    }
-
-    fn note(&self) -> String {
-        let (among, missing) = self.among();
-        let matrices =
-            best_share(&self.lines, self.of, &among, 1.0).map_or(0, |(_, matrices)| matrices);
+impl Speedups {
+    /// Adds a row per baseline, and last a row of the method itself, for the rows of a part. Returns a note on the
+    /// matrices on which all are compared.
+    fn rows<'a>(
+        &'a self,
+        part: &'a str,
+        lines: &[&'a RecordedRow],
+        rows: &mut Vec<Compared<'a>>,
+    ) -> String {
+        let all = self.over.iter().chain([&self.of]);
+        let (among, missing): (Vec<_>, Vec<_>) =
+            all.cloned().partition(|select| !selected(lines, select).is_empty());
+        let row = |method, matrices, speeds| {
+            let best = best_share(lines, method, &among, 1.0);
+            let percent_best = best.map(|(share, _)| 100.0 * share);
+            Compared { part, method, matrices, speeds, percent_best }
+        };
+        rows.extend(self.over.iter().map(|over| {
+            let speeds = speeds(lines, &self.of, over);
+            row(over, speeds.len(), speeds)
+        }));
+        rows.push(row(&self.of, selected(lines, &self.of).len(), Vec::new()));
+        let matrices = best_share(lines, &self.of, &among, 1.0).map_or(0, |best| best.1);
         let missing = join(missing.iter().map(Select::to_string), ", ");
-        let name = if self.name.is_empty() { String::new() } else { format!("{}: ", self.name) };
+        let part = if part.is_empty() { String::new() } else { format!("{part}: ") };
         let without =
             if missing.is_empty() { missing } else { format!(" (without any time: {missing})") };
         let of = count(matrices, "matrix");
-        format!("{name}% best: in percent of {of} on which every method has a time{without}")
+        format!("{part}% best: in percent of {of} on which every method has a time{without}")
+    }
+
+    fn table(&self, rows: &[Compared], kinds: Kinds) -> Table {
+        use Statistic::{HarmonicMean, Max, Min};
+        let parts = (!self.split.is_empty()).then_some("part");
+        let better = |of: &Compared| percentage(&of.speeds, |speed| speed < 1.0);
+        let table = Table::of(rows)
+            .columns(parts, |of| parts.map(|_| of.part))
+            .column("method", |of| of.method.to_string())
+            .column("matrices", |of| of.matrices)
+            .column("min", |of| Min.over(&of.speeds))
+            .column("max", |of| Max.over(&of.speeds))
+            .means(kinds, ("harmonic mean", HarmonicMean), |of| &of.speeds)
+            .column(format!("% better than {}", self.of), better)
+            .column("% best", |of| of.percent_best);
+        table.build()
     }
 }

@@ -1,30 +1,21 @@
 //! The view `stages`: the times of the kernels of products.
 
-use serde::Deserialize;
-
-use super::setting::{count, grouped, join, label, setting, varying};
+use super::setting::{setting, varying};
+use super::{Kind, Recorded};
 use crate::record::row::Row;
 use crate::record::stages::StageRow;
 use crate::report::View;
 use crate::report::chart::{Axis, BarSeries, Bars, Chart};
+use crate::report::grouped::grouped;
 use crate::report::lines::RecordedRow;
 use crate::report::matched::matrix;
-use crate::report::select::{Conditions, Select};
-use crate::report::table::{Cell, Table};
+use crate::report::names::{count, join, label};
+use crate::report::table::Table;
 
-/// A bar per matrix and method, stacked from the times of its kernels per nonzero, as in hola-spmv-ics17, Figure
-/// 8. Conditions may use only the columns that rows of stages have.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Stages {
-    /// The title of the view.
-    pub title: String,
-    /// The conditions that a row must meet to be included.
-    #[serde(rename = "where", default)]
-    pub conditions: Conditions,
-    /// The methods to show, in this order; all methods if empty.
-    #[serde(default)]
-    pub of: Vec<Select>,
+keys! {
+    /// A bar per matrix and method, stacked from the times of its kernels per nonzero, as in hola-spmv-ics17, Figure
+    /// 8. Conditions may use only the columns that rows of stages have.
+    Stages {}
 }
 
 /// The product of a method on a matrix.
@@ -35,31 +26,27 @@ struct Product<'a> {
     stages: Vec<&'a StageRow>,
 }
 
-impl Stages {
-    pub(super) fn view(&self, rows: &[&StageRow]) -> View {
-        let products = self.products(rows);
+impl Kind for Stages {
+    fn view(&self, recorded: &Recorded) -> View {
+        let products = self.products(&recorded.stages);
         let most = products.iter().map(|product| product.stages.len()).max().unwrap_or(0);
         let matrices = grouped(&products, |product| &product.matrix).len();
         let meaning = "stage 1, 2, …: the kernels of a product in the order in which they run; the table \
                        has their names";
         let summary =
             format!("{} of {}", count(products.len(), "product"), count(matrices, "matrix"));
-        let value = Axis::linear("time per nonzero (ns)");
         let series = (0..most).map(|place| BarSeries {
             name: format!("stage {}", place + 1),
             values: products.iter().map(|product| product.time_per_nonzero(place)).collect(),
             ..BarSeries::default()
         });
+        let name = |product: &Product| format!("{}, {}", product.matrix, product.method);
         View {
-            title: self.title.clone(),
             notes: vec![summary, meaning.into()],
             table: Some(table(&products)),
             chart: Some(Chart::Bars(Bars {
-                value,
-                categories: products
-                    .iter()
-                    .map(|p| format!("{}, {}", p.matrix, p.method))
-                    .collect(),
+                value: Axis::linear("time per nonzero (ns)"),
+                categories: products.iter().map(name).collect(),
                 series: series.collect(),
                 stacked: true,
                 few: Vec::new(),
@@ -67,7 +54,9 @@ impl Stages {
             ..View::default()
         }
     }
+}
 
+impl Stages {
     /// Returns the products, sorted by the nonzeros of the matrices, then in the order of the methods.
     fn products<'a>(&self, rows: &[&'a StageRow]) -> Vec<Product<'a>> {
         let key = |row: &&StageRow| {
@@ -111,34 +100,20 @@ impl Product<'_> {
         let nonzeros = self.line.row.num_nonzeros.filter(|&nonzeros| nonzeros > 0)?;
         Some(1e6 * self.stages.get(stage)?.ms / nonzeros as f64)
     }
-
-    fn row(&self, place: usize) -> Vec<Cell> {
-        let stage = self.stages[place];
-        vec![
-            Cell::text(&self.matrix),
-            self.line.row.num_nonzeros.map_or(Cell::Empty, Cell::from),
-            self.line.row.row_length_mean.into(),
-            Cell::text(&self.method),
-            Cell::text(&stage.stage),
-            stage.ms.into(),
-            self.time_per_nonzero(place).into(),
-            stage.occupancy.map(|share| 100.0 * share).into(),
-        ]
-    }
 }
 
 fn table(products: &[Product]) -> Table {
-    let rows =
-        products.iter().flat_map(|product| (0..product.stages.len()).map(|k| product.row(k)));
-    let columns = [
-        "matrix",
-        "nonzeros",
-        "nonzeros per row",
-        "method",
-        "stage",
-        "time (ms)",
-        "time per nonzero (ns)",
-        "occupancy (%)",
-    ];
-    Table::new(columns, rows.collect())
+    let rows = products.iter().flat_map(|of| (0..of.stages.len()).map(move |place| (of, place)));
+    let rows: Vec<_> = rows.collect();
+    let occupancy = |stage: &StageRow| stage.occupancy.map(|share| 100.0 * share);
+    let table = Table::of(&rows)
+        .column("matrix", |(product, _)| &product.matrix[..])
+        .column("nonzeros", |(product, _)| product.line.row.num_nonzeros)
+        .column("nonzeros per row", |(product, _)| product.line.row.row_length_mean)
+        .column("method", |(product, _)| &product.method[..])
+        .column("stage", |(product, place)| &product.stages[*place].stage[..])
+        .column("time (ms)", |(product, place)| product.stages[*place].ms)
+        .column("time per nonzero (ns)", |(product, place)| product.time_per_nonzero(*place))
+        .column("occupancy (%)", |(product, place)| occupancy(product.stages[*place]));
+    table.build()
 }

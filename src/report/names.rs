@@ -1,0 +1,23 @@
+//! The names of matrices, counts and lists in texts.
+
+use super::matched::Matrix;
+
+/// Returns the name of a matrix; stand-ins are marked with `*`.
+pub fn label((name, is_stand_in, _): Matrix) -> String {
+    format!("{name}{}", if is_stand_in { "*" } else { "" })
+}
+
+/// Formats a number with the singular or plural of a noun.
+pub fn count(number: usize, thing: &str) -> String {
+    match (number, thing) {
+        (1, _) => format!("1 {thing}"),
+        (_, "matrix") => format!("{number} matrices"),
+        _ => format!("{number} {thing}s"),
+    }
+}
+
+/// Joins the words that are not empty.
+pub fn join(words: impl IntoIterator<Item = String>, between: &str) -> String {
+    let words: Vec<_> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    words.join(between)
+}
