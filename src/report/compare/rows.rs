@@ -87,6 +87,6 @@ fn check_time(side: &Compared, line: &RecordedRow, key: &Key) -> Result<(), Comp
         return Ok(());
     }
     let column = if line.row.median_ms.is_some() { "median_ms" } else { "avg_spmv_ms" };
-    let value = line.cell(column).unwrap_or_default().to_owned();
+    let value = line.row.typical_ms().map(|ms| format!("{ms:?}")).unwrap_or_default();
     Err(CompareError::NoTime { file: side.name.to_owned(), row: key.describe(), column, value })
 }

@@ -52,7 +52,7 @@ impl Case<'_> {
     }
 
     fn device(&self) -> &str {
-        self.line.cell("device").unwrap_or_default()
+        self.line.device()
     }
 }
 
