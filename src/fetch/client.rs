@@ -45,6 +45,8 @@ impl Client {
             let config = Agent::config_builder().proxy(proxy).tls_config(tls.clone());
             let config = config.user_agent(concat!("spmv-bench/", env!("CARGO_PKG_VERSION")));
             let config = config.http_status_as_error(false).max_redirects(0);
+            // A request on a connection that the server is closing would fail.
+            let config = config.max_idle_connections(0);
             let config = config.timeout_resolve(Some(timeout)).timeout_connect(Some(timeout));
             let config = config.timeout_per_write(Some(timeout)).timeout_per_read(Some(timeout));
             config.timeout_recv_response(Some(timeout)).build()
