@@ -37,6 +37,7 @@
 
 pub mod bench;
 pub mod cache;
+pub mod campaign;
 pub mod cli;
 pub mod datasets;
 pub mod device;

@@ -9,17 +9,17 @@ use clap::{Args, Parser, Subcommand};
 
 use super::cite::CiteArgs;
 use super::compare::CompareArgs;
-use super::corpus::share::shard;
 use super::explain::ExplainArgs;
 use super::fetch::args::FetchArgs;
 use super::gpu_file::GpuFileArgs;
-use super::libraries::Vendor;
 use super::merge::MergeArgs;
 use super::methods::MethodsArgs;
 use super::report::ReportArgs;
 use super::reproduce::args::ReproduceArgs;
 use super::tune::args::TuneArgs;
 use super::written::OutputArgs;
+use crate::campaign::libraries::Vendor;
+use crate::campaign::share::shard;
 use crate::matrix::generate::forms;
 use crate::record::run::Shard;
 pub use measure::{

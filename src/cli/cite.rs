@@ -3,8 +3,8 @@
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::choice::{MethodName, matching};
 use super::{CommandStatus, Env};
+use crate::campaign::choice::{MethodName, matching};
 use crate::papers::bibliography::{BibEntry, entries};
 
 #[derive(Debug, Args)]

@@ -8,14 +8,14 @@ use anyhow::{Result, bail, ensure};
 use clap::Args;
 
 use super::args::{DeviceChoice, MeasureArgs, PrecisionChoice, SystemFormat, device, whole};
-use super::choice::{MethodName, select};
-use super::progress::Progress;
-use super::session::Session;
 use super::single::of_matrix;
 use super::sources::source;
 use super::written::{OutputArgs, form};
 use super::{CommandStatus, Env};
 use crate::bench::plan::CacheState;
+use crate::campaign::choice::{MethodName, select};
+use crate::campaign::progress::Progress;
+use crate::campaign::session::Session;
 use crate::matrix::source::Source;
 use crate::method::Device;
 use crate::record::MatrixReport;

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 
-use super::corpus::results::{open_cells, read_record, read_rows};
-use super::corpus::same::differences;
-use super::corpus::share::is_share;
-use super::run_facts::Recording;
 use super::written::{beside, is_same_file};
 use super::{CommandStatus, Env};
+use crate::campaign::recording::Recording;
+use crate::campaign::resume::{open_cells, read_record, read_rows};
+use crate::campaign::same::differences;
+use crate::campaign::share::is_share;
 use crate::record::cells::to_csv;
 use crate::record::file::is_not_regular_file;
 use crate::record::output::{self, Output};

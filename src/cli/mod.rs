@@ -1,36 +1,27 @@
 //! The command line. Each command has its own module, which only calls other modules and prints results.
 
-mod args;
+pub(crate) mod args;
 mod cache;
-mod choice;
 mod cite;
 mod compare;
-mod corpus;
+pub(crate) mod corpus;
 mod explain;
 mod fetch;
 mod generate;
 mod gpu_file;
-mod install;
-mod isolate;
-mod libraries;
 mod man;
 mod merge;
 mod methods;
 mod named;
-mod ordered;
-mod progress;
 #[cfg(feature = "mpi")]
 mod ranks;
 mod report;
 mod reproduce;
-mod run_facts;
-mod session;
 mod single;
 mod sources;
-mod system;
-mod task;
+pub(crate) mod system;
 mod tune;
-mod written;
+pub(crate) mod written;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -42,13 +33,15 @@ use clap::{CommandFactory, Parser};
 
 use crate::bench::clock::Clock;
 use crate::cache::CacheFolder;
+use crate::campaign::isolate::worker;
+pub use crate::campaign::isolate::{Interrupted, OUT_OF_MEMORY};
+use crate::campaign::libraries;
 use crate::device::Gpu;
 use crate::matrix::cached::MatrixCache;
 use crate::method::Unavailable;
 use crate::system::System;
 use crate::system::noise::Readings;
 use args::{Cli, Command};
-pub use isolate::{Interrupted, OUT_OF_MEMORY};
 
 /// Everything outside the program that a command uses. Tests replace it by fakes.
 pub struct Env<'a> {
@@ -143,7 +136,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<Co
     }
     match cli.command {
         None => single::run(&cli.single, words, env),
-        Some(Command::Worker) => isolate::worker::run(env),
+        Some(Command::Worker) => worker::run(env),
         Some(Command::Library { vendor }) => libraries::send_to_parent(vendor),
         Some(Command::Corpus(args)) => corpus::run(&args, words, env),
         Some(Command::Compare(args)) => compare::run(&args, env),

@@ -6,13 +6,13 @@ use anyhow::{Result, bail, ensure};
 
 use super::args::SingleArgs;
 use super::corpus::NOTHING;
-use super::isolate::Runner;
-use super::progress::Progress;
-use super::run_facts::Recording;
 use super::sources::{bytes_of, source};
-use super::task::MatrixTask;
 use super::written::finish;
 use super::{CommandStatus, Env};
+use crate::campaign::isolate::Runner;
+use crate::campaign::progress::Progress;
+use crate::campaign::recording::Recording;
+use crate::campaign::task::MatrixTask;
 use crate::matrix::source::Source;
 use crate::record::row::Row;
 use crate::record::write::Format;

@@ -7,9 +7,10 @@ use serde::Serialize;
 
 use super::args::{SystemArgs, SystemFormat};
 use super::written::form;
-use super::{CommandStatus, Env, libraries};
+use super::{CommandStatus, Env};
 use crate::bench::clock::Clock;
 use crate::bench::peak::{DeviceSweeps, Sweeps};
+use crate::campaign::libraries;
 use crate::device::Gpu as DeviceGpu;
 use crate::device::facts::Facts as GpuFacts;
 use crate::device::probe::Probe;

@@ -11,11 +11,11 @@ use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 
 use super::args::{DeviceChoice, MeasureArgs};
-use super::progress::Progress;
-use super::session::Session;
 use super::single::of_matrix;
 use super::sources::sources;
 use super::{CommandStatus, Env};
+use crate::campaign::progress::Progress;
+use crate::campaign::session::Session;
 use crate::method::Choice;
 use crate::record::MatrixReport;
 use crate::record::cells::to_csv;

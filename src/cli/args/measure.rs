@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::{Args, Parser};
 
 use crate::bench::plan::{CacheState, Fill, Protocol, Settings, Values};
-use crate::cli::choice::MethodName;
+use crate::campaign::choice::MethodName;
 use crate::cli::written::ExportArgs;
 use crate::device::model::DeviceFile;
 use crate::matrix::order::Order;

@@ -1,26 +1,24 @@
 //! `spmv-bench corpus`: measures every matrix below a folder, or several named ones.
 
-pub mod results;
-pub mod same;
-pub mod share;
 mod tally;
 
 use anyhow::{Error, Result, ensure};
 
 use super::args::CorpusArgs;
-use super::isolate::Runner;
-use super::progress::Progress;
-use super::run_facts::Recording;
 use super::sources::sources;
-use super::task::{Event, MatrixTask};
 use super::written::finish;
 use super::{CommandStatus, Env};
+use crate::campaign::isolate::Runner;
+use crate::campaign::progress::Progress;
+use crate::campaign::recording::Recording;
+use crate::campaign::resume as results;
+use crate::campaign::share::Share;
+use crate::campaign::task::{Event, MatrixTask};
 use crate::record::MatrixReport;
 use crate::record::file::RowFile;
 use crate::record::row::Row;
 use crate::record::run::RunRecord;
 use crate::record::write::Format;
-use share::Share;
 use tally::Tally;
 
 /// The error message of a run without any correct result.

@@ -7,11 +7,11 @@ use anyhow::{Context, Result};
 
 use super::Places;
 use super::plan::{Batch, Plan};
+use crate::campaign::isolate::Runner;
+use crate::campaign::recording::Recording;
+use crate::campaign::task::MatrixTask;
 use crate::cli::Env;
 use crate::cli::args::MeasureArgs;
-use crate::cli::isolate::Runner;
-use crate::cli::run_facts::Recording;
-use crate::cli::task::MatrixTask;
 use crate::matrix::source::Source;
 use crate::papers::definition::Experiment;
 use crate::papers::experiments;

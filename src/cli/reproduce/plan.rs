@@ -6,9 +6,9 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::matrices::{Found, Library};
+use crate::campaign::choice;
+use crate::campaign::progress::estimate::Estimate;
 use crate::cli::args::{DeviceChoice, MeasureArgs};
-use crate::cli::choice;
-use crate::cli::progress::estimate::Estimate;
 use crate::method::Device;
 use crate::papers::definition::Experiment;
 use crate::papers::store::GridCell;

@@ -4,8 +4,8 @@ use std::path::Path;
 use clap::Parser;
 
 use super::*;
+use crate::campaign::choice;
 use crate::cli::args::{Cli, Command};
-use crate::cli::choice;
 use crate::papers::definition::Experiment;
 
 fn library() -> Library {

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::mem::replace;
 
-use crate::cli::progress::Progress;
-use crate::cli::task::Event;
+use crate::campaign::progress::Progress;
+use crate::campaign::task::Event;
 use crate::record::write::Reporter;
 use crate::record::{Group, MatrixReport};
 

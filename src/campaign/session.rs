@@ -8,16 +8,17 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::args::MeasureArgs;
 use super::ordered::Ordered;
 use super::progress::Progress;
-use super::system::DeviceSpeed;
 use super::task::{Event, MatrixTask, Step, Way};
-use super::{Env, choice, install};
+use super::{choice, install};
 use crate::bench::clock::Clock;
 use crate::bench::execute::Stopped;
 use crate::bench::inputs::replace_values;
 use crate::bench::plan::{CacheState, Settings};
+use crate::cli::Env;
+use crate::cli::args::MeasureArgs;
+use crate::cli::system::DeviceSpeed;
 use crate::device::Gpu;
 use crate::matrix::Csr;
 use crate::matrix::bounds::ReadBounds;
@@ -45,22 +46,22 @@ const NONE_LEFT: &str = "no method is left to run";
 
 /// The data that are shared by all matrices of a run.
 pub struct Session<'a> {
-    pub(super) choices: Vec<Choice<'static>>,
+    pub choices: Vec<Choice<'static>>,
     /// The GPU, if any of the methods runs on it.
-    pub(super) gpu: Option<Gpu>,
+    pub gpu: Option<Gpu>,
     /// The speed of the GPU, measured at the start.
-    pub(super) device: DeviceSpeed,
+    pub device: DeviceSpeed,
     precisions: &'static [Precision],
-    pub(super) settings: Settings,
-    pub(super) expand: bool,
+    pub settings: Settings,
+    pub expand: bool,
     kept: Option<MatrixCache>,
-    pub(super) orders: Vec<Order>,
+    pub orders: Vec<Order>,
     caches: Vec<CacheState>,
-    pub(super) team: Team,
-    pub(super) clock: &'a dyn Clock,
+    pub team: Team,
+    pub clock: &'a dyn Clock,
     interrupted: &'a AtomicBool,
-    pub(super) run_id: String,
-    pub(super) readings: fn() -> Readings,
+    pub run_id: String,
+    pub readings: fn() -> Readings,
     is_worker: bool,
 }
 

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::cli::task::Event;
+use crate::campaign::task::Event;
 use crate::record::run::RunRecord;
 
 /// The first message to the child, which configures it.
@@ -71,7 +71,7 @@ impl Hello {
 }
 
 /// A message from the child. After the first one, the parent sends a
-/// [`MatrixTask`](crate::cli::task::MatrixTask) at a time.
+/// [`MatrixTask`](crate::campaign::task::MatrixTask) at a time.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Answer {
     /// The answer to [`Hello`] of a child that is ready.
@@ -112,7 +112,7 @@ pub fn receive<M: DeserializeOwned>(mut from: impl Read) -> io::Result<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::task::{MatrixTask, Step};
+    use crate::campaign::task::{MatrixTask, Step};
     use crate::matrix::source::Source;
     use crate::record::MatrixReport;
     use crate::record::row::{Row, Status};

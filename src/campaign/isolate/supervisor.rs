@@ -11,8 +11,8 @@ use anyhow::{Result, bail, ensure};
 
 use super::child::{LAST_GRACE, Running, TICK};
 use super::wire::{Answer, Hello, send};
-use crate::cli::corpus::same::differences;
-use crate::cli::task::{Ended, Event, MatrixTask, Step};
+use crate::campaign::same::differences;
+use crate::campaign::task::{Ended, Event, MatrixTask, Step};
 use crate::record::MatrixReport;
 use crate::record::row::{Shape, Status};
 use crate::record::run::{RowKey, RunRecord};

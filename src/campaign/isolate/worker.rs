@@ -15,9 +15,9 @@ use nix::unistd::{dup2_stdin, getppid};
 
 use super::wire::{Answer, Hello, receive, send};
 use crate::bench::execute::Stopped;
+use crate::campaign::session::Session;
+use crate::campaign::task::MatrixTask;
 use crate::cli::args::{Cli, Command, DeviceChoice, MeasureArgs};
-use crate::cli::session::Session;
-use crate::cli::task::MatrixTask;
 use crate::cli::{CommandStatus, Env};
 
 /// The OOM score adjustment of the child: if memory runs out, the system must kill the child, not the parent with

@@ -6,8 +6,8 @@ use std::ffi::OsStr;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 
-use super::Env;
-use super::args::{DeviceChoice, MeasureArgs};
+use crate::cli::Env;
+use crate::cli::args::{DeviceChoice, MeasureArgs};
 use crate::device::Gpu;
 use crate::device::model::{DeviceFile, Model};
 use crate::method::{Choice, Device, GRAPH, Method, Unavailable};

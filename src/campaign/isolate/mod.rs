@@ -16,11 +16,11 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::Env;
-use super::args::MeasureArgs;
 use super::choice::{chosen, is_parallel};
 use super::session::Session;
 use super::task::{Event, MatrixTask};
+use crate::cli::Env;
+use crate::cli::args::MeasureArgs;
 use crate::record::run::RunRecord;
 pub use child::{Interrupted, OUT_OF_MEMORY, ask};
 use supervisor::Supervisor;

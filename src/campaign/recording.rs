@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 
-use super::args::MeasureArgs;
 use super::session::Session;
-use super::system;
 use crate::cache;
+use crate::cli::args::MeasureArgs;
+use crate::cli::system;
 use crate::device::facts::Clocks;
 use crate::record::file::is_not_regular_file;
 use crate::record::run::{self, Bandwidth, ClockRange, GpuRecord, Library, REVISION, RunRecord};

@@ -11,8 +11,8 @@ use clap::ValueEnum;
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::Signal;
 
-use super::CommandStatus;
 use super::isolate::{ask, send};
+use crate::cli::CommandStatus;
 use crate::device::cuda::{cusparse, nvrtc};
 use crate::method::Unavailable;
 use crate::methods::vendor::mkl::{self, Mkl};

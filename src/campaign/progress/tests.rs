@@ -4,7 +4,7 @@ use super::pace::Pace;
 use super::*;
 use crate::bench::execute::Turn;
 use crate::bench::plan::Protocol;
-use crate::cli::task::Step;
+use crate::campaign::task::Step;
 use crate::method::Device;
 use crate::record::MatrixReport;
 use crate::record::row::Status;

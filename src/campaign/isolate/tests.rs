@@ -15,7 +15,7 @@ use super::supervisor::Supervisor;
 use super::wire::{Answer, Hello, receive, send};
 use crate::bench::execute::Turn;
 use crate::bench::plan::{CacheState, Protocol, Settings};
-use crate::cli::task::{Event, MatrixTask, Step};
+use crate::campaign::task::{Event, MatrixTask, Step};
 use crate::matrix::Csr;
 use crate::matrix::order::Order;
 use crate::matrix::source::Source;
