@@ -1,32 +1,33 @@
 //! `spmv-bench`: the reference benchmark for sparse matrix-vector multiplication.
 //!
 //! The modules, and which other modules each of them uses (without tests, and without [`scalar`], which most modules
-//! use):
+//! use). A module uses only modules above it:
 //!
 //! | module | contents | uses |
 //! |---|---|---|
-//! | [`matrix`] | CSR, Matrix Market files, cached matrices, generators, orderings, row statistics | cache, near, team |
 //! | [`scalar`] | the two precisions | – |
 //! | [`cache`] | files that only save time | – |
-//! | [`profile`] | the machine's profile, which is measured once | – |
-//! | [`simd`] | vector instructions chosen at run time | – |
-//! | [`team`] | pinned threads with a cheap fork and join | – |
-//! | [`system`] | facts about the machine | – |
 //! | [`near`] | suggestions for mistyped words | – |
+//! | [`team`] | pinned threads with a cheap fork and join | – |
 //! | [`terminal`] | escapes the control characters of text from files before it is printed | – |
-//! | [`device`] | the GPU: memory, kernels, time; backed by CUDA or by a model that executes PTX on the CPU | bench (peak bandwidth), cache, matrix, method, methods (vendor libraries), near, team |
+//! | [`simd`] | vector instructions chosen at run time | – |
+//! | [`profile`] | the machine's profile, which is measured once | – |
+//! | [`library`] | finds and opens shared libraries | – |
+//! | [`system`] | facts about the machine | – |
+//! | [`matrix`] | CSR, Matrix Market files, cached matrices, generators, orderings, row statistics | cache, near, team |
+//! | [`device`] | the GPU: memory, kernels, time; backed by CUDA or by a model that executes PTX on the CPU | cache, library, matrix, near, team |
 //! | [`memory`] | how much memory is available and how much is needed | matrix, system |
 //! | [`method`] | the definition of a method | device, matrix, memory, profile, simd, team |
-//! | [`methods`] | `METHODS`, the list of all methods; one file per algorithm | device, matrix, memory, method, profile, simd, system, team |
-//! | `mpi` | one product on many processes, behind the feature `mpi`: partition, product, measurement | bench, device, matrix, method, methods, record, simd, verify |
+//! | [`methods`] | `METHODS`, the list of all methods; one file per algorithm | device, library, matrix, memory, method, profile, simd, system, team |
 //! | [`verify`] | reference product, error bound, verdict | matrix |
 //! | [`mod@bench`] | plans and executes the measurements; a result for every method | device, matrix, memory, method, profile, simd, system, team, verify |
 //! | [`record`] | the row, its CSV, JSON and text, the facts of a run | bench (results), cache, device, matrix, method, methods, system, terminal |
+//! | `mpi` | one product on many processes, behind the feature `mpi`: partition, product, measurement | bench, device, matrix, method, methods, record, simd, verify |
 //! | [`report`] | recorded rows as tables and charts, and the comparison of two files | bench, cache, matrix, memory, method, methods, near, record |
 //! | [`papers`] | the experiments of the papers: what is measured, shown and claimed | bench, device, matrix, method, methods, near, record, report |
 //! | [`datasets`] | the matrix collection: facts of its matrices, named sets, filters | near |
 //! | [`fetch`] | downloads matrices of the collection | cache, datasets, matrix |
-//! | [`cli`] | one file per verb | all others but verify |
+//! | [`cli`] | one file per verb | all others but library and verify |
 //!
 //! The CUDA kernels are in `cuda/`, one file per GPU method.
 //!
@@ -42,6 +43,7 @@ pub mod cli;
 pub mod datasets;
 pub mod device;
 pub mod fetch;
+pub mod library;
 pub mod matrix;
 pub mod memory;
 pub mod method;
@@ -118,14 +120,19 @@ mod tests {
         let rows: Vec<_> = rows.collect();
         let all: Names = rows.iter().map(|(name, _)| (*name).to_owned()).collect();
         assert!(all.len() > 20, "{all:?}");
+        let mut above = Names::new();
         for (name, uses) in rows {
             let used = used_by(name, &all);
+            assert!(
+                used.is_subset(&above),
+                "{name} uses {used:?}, but only {above:?} are above it"
+            );
+            above.insert(name.to_owned());
             let listed: Names = match uses.strip_prefix("all others but ") {
-                Some(but) => all
-                    .iter()
-                    .filter(|other| ![name, but, "scalar"].contains(&&***other))
-                    .cloned()
-                    .collect(),
+                Some(but) => {
+                    let left_out: Vec<_> = but.split(" and ").chain([name, "scalar"]).collect();
+                    all.iter().filter(|other| !left_out.contains(&&***other)).cloned().collect()
+                }
                 None => uses
                     .split(", ")
                     .map(|part| part.split(" (").next().unwrap().to_owned())

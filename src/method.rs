@@ -1,7 +1,6 @@
 //! Defines [`Method`]: an entry of [`METHODS`](crate::methods::METHODS) that prepares a product y = αAx +
 //! βy from a CSR matrix.
 
-mod device;
 mod prepared;
 
 use std::any::Any;
@@ -14,7 +13,7 @@ use crate::scalar::{Precision, Scalar};
 use crate::simd::Isa;
 use crate::team::Team;
 
-pub use device::Device;
+pub use crate::device::{Device, Failed, Unavailable, Unprepared};
 pub use prepared::{Prepared, PreparedOnGpu, Values};
 
 /// An algorithm that computes y = αAx + βy, in both precisions.
@@ -184,26 +183,6 @@ impl Choice<'_> {
         let given = self.given.iter().map(|(name, value)| format!(":{name}={value}"));
         std::iter::once(self.method.name.to_owned()).chain(given).collect()
     }
-}
-
-/// The reason why a method does not support this matrix or machine. It is recorded as a row with status `skipped`.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{0}")]
-pub struct Unavailable(pub String);
-
-/// The reason why a prepared product failed. It is recorded as a row with status `failed`.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{0}")]
-pub struct Failed(pub String);
-
-/// The reason why the preparation of a method failed.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[allow(missing_docs)] // documented at the two types
-pub enum Unprepared {
-    #[error(transparent)]
-    Unavailable(#[from] Unavailable),
-    #[error(transparent)]
-    Failed(#[from] Failed),
 }
 
 impl Method {

@@ -11,8 +11,8 @@ use spmv_bench::device::cuda::nvrtc::Unit;
 use spmv_bench::device::cuda::precompiled::Precompiled;
 use spmv_bench::device::cuda::{self, nvrtc};
 use spmv_bench::device::{Buffer, Gpu, Kernel, Program};
+use spmv_bench::library;
 use spmv_bench::method::{Failed, Unavailable};
-use spmv_bench::methods::vendor::library;
 use spmv_bench::scalar::Precision;
 
 type Count = unsafe extern "C" fn() -> i32;

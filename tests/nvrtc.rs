@@ -224,7 +224,7 @@ fn precompiled_kernels_are_found_by_everything_but_the_compiler() {
 
 #[test]
 fn without_a_driver_there_is_a_reason() {
-    let libcuda = spmv_bench::methods::vendor::library::open(None, "libcuda.so.1");
+    let libcuda = spmv_bench::library::open(None, "libcuda.so.1");
     if libcuda.is_ok() {
         return say("skipped: this machine has a CUDA driver");
     }

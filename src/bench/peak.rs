@@ -14,9 +14,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
-use crate::device::probe::Probe;
-use crate::device::{Buffer, Gpu};
-use crate::method::Failed;
+use crate::device::Gpu;
+use crate::device::sweeps::DeviceSweeps;
 use crate::simd::{Isa, Kernel, Vector};
 use crate::team::{DisjointMut, Team};
 
@@ -50,6 +49,12 @@ impl Default for Peak {
 }
 
 impl Peak {
+    /// Returns the peak of a GPU from its sweeps.
+    pub fn of_gpu(gpu: &Gpu, sweeps: &DeviceSweeps) -> Self {
+        let [copy_gbs, read_gbs] = sweeps.best_gbs();
+        Self::Gpu { copy_gbs, read_gbs, nominal_gbs: gpu.facts().nominal_gbs() }
+    }
+
     /// Returns the peak: the highest rate measured, in GB/s.
     pub fn gbs(&self) -> f64 {
         match *self {
@@ -220,66 +225,6 @@ impl Kernel<f64> for Read<'_> {
             }
         }
         sums.iter().sum()
-    }
-}
-
-/// A copy within a GPU's memory and a read-only sweep over it. The memory is allocated only while it is swept.
-pub struct DeviceSweeps {
-    gpu: Gpu,
-    /// The size of the buffer in bytes.
-    bytes: usize,
-    /// The number of sweeps that are timed together.
-    repeats: usize,
-    copy_gbs: f64,
-    read_gbs: f64,
-}
-
-/// The assumed bandwidth of a device whose nominal bandwidth is unknown, in GB/s.
-const GUESSED_GBS: f64 = 1000.0;
-const MOST_REPEATS: usize = 100;
-
-impl DeviceSweeps {
-    /// Sweeps over a buffer of about `bytes`: one half is copied to the other, and all of it is read.
-    pub fn new(gpu: &Gpu, bytes: usize) -> Self {
-        let bytes = bytes.max(8192).next_multiple_of(512);
-        let nominal = gpu.facts().nominal_gbs();
-        let guess = if nominal > 0.0 { nominal } else { GUESSED_GBS };
-        let repeats = (REGION.as_secs_f64() * guess * 1e9 / bytes as f64).ceil() as usize;
-        let repeats = repeats.min(MOST_REPEATS);
-        Self { gpu: gpu.clone(), bytes, repeats, copy_gbs: 0.0, read_gbs: 0.0 }
-    }
-
-    /// Times both sweeps `repetitions` times and keeps the best rates. Reading `evictor` empties the cache outside the
-    /// timed region; with it only one sweep is timed at once.
-    ///
-    /// # Errors
-    /// Returns an error if an operation of the device fails.
-    pub fn measure(
-        &mut self,
-        probe: &Probe,
-        repetitions: usize,
-        evictor: Option<&Buffer<u8>>,
-    ) -> Result<(), Failed> {
-        let repeats = if evictor.is_some() { 1 } else { self.repeats };
-        let mut buffer: Buffer<u8> = self.gpu.allocate(self.bytes)?;
-        buffer.fill(1)?;
-        let bytes = (self.bytes * repeats) as f64;
-        let gbs = |sweep: &mut dyn FnMut() -> Result<(), Failed>| {
-            evictor.map_or(Ok(()), |evictor| probe.read(evictor, 1))?;
-            Ok::<_, Failed>(bytes / probe.time(sweep)?.as_secs_f64() / 1e9)
-        };
-        for _ in 0..repetitions {
-            let copy = gbs(&mut || (0..repeats).try_for_each(|_| buffer.copy_half()))?;
-            let read = gbs(&mut || probe.read(&buffer, repeats))?;
-            (self.copy_gbs, self.read_gbs) = (self.copy_gbs.max(copy), self.read_gbs.max(read));
-        }
-        Ok(())
-    }
-
-    /// Returns the best rates so far.
-    pub fn best(&self) -> Peak {
-        let nominal_gbs = self.gpu.facts().nominal_gbs();
-        Peak::Gpu { copy_gbs: self.copy_gbs, read_gbs: self.read_gbs, nominal_gbs }
     }
 }
 

@@ -9,11 +9,12 @@ use super::args::{SystemArgs, SystemFormat};
 use super::written::form;
 use super::{CommandStatus, Env};
 use crate::bench::clock::Clock;
-use crate::bench::peak::{DeviceSweeps, Sweeps};
+use crate::bench::peak::{Peak, Sweeps};
 use crate::campaign::libraries;
 use crate::device::Gpu as DeviceGpu;
 use crate::device::facts::Facts as GpuFacts;
 use crate::device::probe::Probe;
+use crate::device::sweeps::DeviceSweeps;
 use crate::memory::Available;
 use crate::method::Unavailable;
 use crate::record::run::{Bandwidth, DeviceBandwidth, Library, REVISION};
@@ -119,7 +120,7 @@ pub fn device(gpu: &DeviceGpu) -> DeviceSpeed {
     let at = |bytes| {
         let mut sweeps = DeviceSweeps::new(gpu, bytes);
         sweeps.measure(&probe, REPETITIONS, None).ok()?;
-        Some(DeviceBandwidth { bytes, peak: sweeps.best() })
+        Some(DeviceBandwidth { bytes, peak: Peak::of_gpu(gpu, &sweeps) })
     };
     let launch_us = probe.launch_time().ok().map(|time| 1e6 * time.as_secs_f64());
     DeviceSpeed { bandwidth: fitting.filter_map(at).collect(), launch_us }

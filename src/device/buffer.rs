@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use super::Gpu;
 use super::driver::{Address, RawArgument};
 use super::kernel::Argument;
-use crate::method::Failed;
+use crate::device::Failed;
 use crate::scalar::Scalar;
 
 /// Numbers that device memory can contain.

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::buffer::Value;
 use super::{Buffer, Gpu};
+use crate::device::Failed;
 use crate::matrix::Csr;
-use crate::method::Failed;
 
 /// A CSR matrix on the device, together with the same matrix on the host.
 pub struct DeviceCsr<'a, T: Clone> {

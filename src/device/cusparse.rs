@@ -2,7 +2,7 @@
 //! fake does.
 
 use super::driver::Address;
-use crate::method::{Failed, Unavailable, Unprepared};
+use crate::device::{Failed, Unavailable, Unprepared};
 use crate::scalar::Precision;
 
 /// A descriptor of a sparse matrix.

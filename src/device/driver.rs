@@ -9,7 +9,7 @@ use super::counts::Counts;
 use super::cusparse::CuSparse;
 use super::facts::{Clocks, Facts};
 use super::kernel::{Dim3, Program};
-use crate::method::{Device, Failed, Unavailable, Unprepared};
+use crate::device::{Device, Failed, Unavailable, Unprepared};
 use crate::scalar::Precision;
 
 /// An address in device memory; 0 is the address of empty buffers.

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use super::kernel::{Kernel, Program};
 use super::probe::Probe;
-use super::{Buffer, Gpu};
-use crate::bench::peak::{DeviceSweeps, Peak};
-use crate::method::{Failed, Unprepared};
+use super::sweeps::DeviceSweeps;
+use super::{Buffer, Failed, Gpu, Unprepared};
 
 /// The source of the kernels.
 static PROGRAM: Program = Program { name: "gauge.cu", source: include_str!("../../cuda/gauge.cu") };
@@ -231,9 +230,7 @@ impl Gauge {
     fn memory_gbs(&self, l2: usize) -> Result<f64, Failed> {
         let mut sweeps = DeviceSweeps::new(&self.gpu, 32 * l2);
         sweeps.measure(&self.probe, REPETITIONS, None)?;
-        let Peak::Gpu { copy_gbs, .. } = sweeps.best() else {
-            return Err(Failed("the bandwidth of the device was measured on the host".into()));
-        };
+        let [copy_gbs, _] = sweeps.best_gbs();
         Ok(copy_gbs)
     }
 

@@ -2,7 +2,7 @@
 
 use super::Gpu;
 use super::driver::GraphId;
-use crate::method::Failed;
+use crate::device::Failed;
 
 /// A captured sequence of kernels, fills and copies. The buffers that it uses must outlive it, and its kernels get the
 /// numbers that were passed during the capture.

@@ -2,7 +2,7 @@
 
 use super::Gpu;
 use super::driver::{Address, ArgumentKind, KernelId, ModuleId, RawArgument};
-use crate::method::Failed;
+use crate::device::Failed;
 
 /// A file of `cuda/`, embedded in the binary.
 #[derive(Debug)]

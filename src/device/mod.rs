@@ -10,12 +10,15 @@ pub mod csr;
 pub mod cuda;
 pub mod cusparse;
 pub mod driver;
+mod error;
 pub mod facts;
 pub mod gauge;
 pub mod graph;
 pub mod kernel;
 pub mod model;
+mod place;
 pub mod probe;
+pub mod sweeps;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -27,12 +30,13 @@ use counts::Counts;
 pub use csr::DeviceCsr;
 use cusparse::CuSparse;
 use driver::{Driver, Event, Modelled, ModuleId};
+pub use error::{Failed, Unavailable, Unprepared};
 use facts::{Clocks, Facts};
 pub use graph::Graph;
 pub use kernel::{Argument, Dim3, Kernel, Module, Program};
+pub use place::Device;
 use ptx_machine::model::Cure;
 
-use crate::method::{Device, Failed, Unavailable, Unprepared};
 use crate::scalar::{Precision, Scalar};
 
 /// A handle of a GPU. Clones refer to the same GPU.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::kernel::{Kernel, Program};
 use super::{Buffer, Gpu};
-use crate::method::{Failed, Unprepared};
+use crate::device::{Failed, Unprepared};
 
 /// The source of the kernels.
 pub static PROGRAM: Program =

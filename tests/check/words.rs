@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::os::unix::fs::symlink;
 
-use spmv_bench::methods::vendor::library;
+use spmv_bench::library;
 
 use crate::{Place, steps};
 

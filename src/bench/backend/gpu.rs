@@ -7,12 +7,13 @@ use ptx_machine::model::Cure;
 use super::{Backend, Factors, PEAK_REPETITIONS, Parts, footprint};
 use crate::bench::execute::Bench;
 use crate::bench::need::SMALL_ON_DEVICE;
-use crate::bench::peak::{DeviceSweeps, Peak};
+use crate::bench::peak::Peak;
 use crate::bench::plan::CacheState;
 use crate::bench::rehearsal;
 use crate::device::buffer::Value;
 use crate::device::facts::Clocks;
 use crate::device::probe::Probe;
+use crate::device::sweeps::DeviceSweeps;
 use crate::device::{Buffer, DeviceCsr, Gpu};
 use crate::memory::extent::Extent;
 use crate::memory::{self, Available};
@@ -281,11 +282,13 @@ impl<'a, T: Value> Backend<'a, T> for OnGpu<'a, T> {
         let bytes = bytes.min(self.gpu().facts().l2_bytes) as usize;
         let mut sweeps = DeviceSweeps::new(self.gpu(), bytes);
         sweeps.measure(&self.probe, PEAK_REPETITIONS, None)?;
-        Ok(sweeps.best().gbs())
+        Ok(Peak::of_gpu(self.gpu(), &sweeps).gbs())
     }
 
     fn peak(&self) -> Peak {
-        let Some(modelled) = self.gpu().modelled() else { return self.sweeps.best() };
+        let Some(modelled) = self.gpu().modelled() else {
+            return Peak::of_gpu(self.gpu(), &self.sweeps);
+        };
         let gbs = modelled.memory_gbs;
         Peak::Gpu { copy_gbs: gbs, read_gbs: gbs, nominal_gbs: self.gpu().facts().nominal_gbs() }
     }

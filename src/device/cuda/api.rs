@@ -11,8 +11,8 @@ use cudarc::driver::sys::{
 use libloading::os::unix::Library;
 
 use super::libraries::{self, functions};
-use crate::method::{Failed, Unavailable};
-use crate::methods::vendor::library;
+use crate::device::{Failed, Unavailable};
+use crate::library;
 
 /// The file name of the driver's library.
 pub const NAME: &str = "libcuda.so.1";

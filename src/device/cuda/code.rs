@@ -7,7 +7,7 @@ use super::nvrtc::{self, Nvrtc, Unit};
 use super::precompiled::Precompiled;
 use crate::cache::CacheFolder;
 use crate::device::Program;
-use crate::method::{Unavailable, Unprepared};
+use crate::device::{Unavailable, Unprepared};
 use crate::scalar::Precision;
 
 /// The machine code of programs for one device.

@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 use cudarc::driver::sys::{CUcontext, CUdevice, CUstream};
 
 use super::api::{Api, ElapsedTime, Functions, api};
-use crate::method::{Failed, Unavailable};
+use crate::device::{Failed, Unavailable};
 
 /// The range of the statuses for failed kernels (illegal address, timeout, failed assertion, …), which any later call
 /// may return.

@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use libloading::os::unix::Library;
 use nix::libc::{Dl_info, dladdr};
 
-use crate::method::Unavailable;
-use crate::methods::vendor::library;
+use crate::device::Unavailable;
+use crate::library;
 
 /// The device and driver for which a library must work.
 #[derive(Clone, Copy, Debug)]

@@ -8,8 +8,8 @@ use std::time::Duration;
 use cudarc::driver::sys::CUevent;
 
 use super::context::Context;
+use crate::device::Failed;
 use crate::device::driver::Event;
-use crate::method::Failed;
 
 /// A pool of events. They are reused, because creating an event takes longer than recording it.
 pub struct Events {

@@ -9,7 +9,7 @@ use super::context::Context;
 use super::editions::Target;
 use super::{cusparse, nvml};
 use crate::device::facts::Facts;
-use crate::method::{Failed, Unavailable};
+use crate::device::{Failed, Unavailable};
 
 /// Returns the device and driver for which libraries must work.
 pub fn target(context: &Context) -> Result<Target, Failed> {

@@ -8,8 +8,8 @@ use cudarc::driver::sys::CUgraphExec;
 use cudarc::driver::sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
 
 use super::context::Context;
+use crate::device::Failed;
 use crate::device::driver::GraphId;
-use crate::method::Failed;
 
 /// The graphs of a context; their identifiers are indices.
 pub struct Graphs {

@@ -9,9 +9,9 @@ use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHA
 use cudarc::driver::sys::{CUfunction, CUmodule, CUresult};
 
 use super::context::Context;
+use crate::device::Failed;
 use crate::device::driver::{KernelId, ModuleId, RawArgument};
 use crate::device::kernel::Dim3;
-use crate::method::Failed;
 
 /// The type of a function that returns the offset and the size of a parameter.
 type ParameterInfo = unsafe extern "C" fn(CUfunction, usize, *mut usize, *mut usize) -> u32;

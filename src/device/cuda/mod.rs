@@ -27,7 +27,7 @@ use super::cusparse::CuSparse;
 use super::driver::{Address, Driver, Event, GraphId, KernelId, ModuleId, RawArgument};
 use super::facts::{Clocks, Facts};
 use super::kernel::{Dim3, Program};
-use crate::method::{Failed, Unavailable, Unprepared};
+use crate::device::{Failed, Unavailable, Unprepared};
 use crate::scalar::Precision;
 use code::MachineCode;
 use context::Context;

@@ -9,7 +9,7 @@ use crate::device::cuda::editions::Target;
 use crate::device::cuda::nvrtc::{self, Compiled, Unit};
 use crate::device::cuda::usage::Usage;
 use crate::device::kernel::Program;
-use crate::method::{Failed, Unprepared};
+use crate::device::{Failed, Unprepared};
 use crate::scalar::Precision;
 
 /// A program that the machine can execute.

@@ -6,8 +6,8 @@ use ptx_machine::model::Gpu;
 use serde::Deserialize;
 
 use super::occupancy::Limits;
+use crate::device::Unavailable;
 use crate::device::facts::Facts;
-use crate::method::Unavailable;
 use crate::near::hint;
 
 /// The built-in files, by name.

@@ -14,7 +14,7 @@ use crate::device::driver::{
 };
 use crate::device::facts::{Clocks, Facts};
 use crate::device::kernel::{Dim3, Program};
-use crate::method::{Failed, Unavailable, Unprepared};
+use crate::device::{Failed, Unavailable, Unprepared};
 use crate::scalar::Precision;
 
 impl Driver for Model {

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::device::Dim3;
+use crate::device::Failed;
 use crate::device::driver::{Address, ArgumentKind, GraphId, KernelId, RawArgument};
-use crate::method::Failed;
 
 /// An enqueued operation.
 pub enum Work {

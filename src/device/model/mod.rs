@@ -22,7 +22,7 @@ use super::cusparse::CuSparse;
 use super::driver::{Address, Driver};
 use super::facts::{Clocks, Facts};
 use super::kernel::{Dim3, Program};
-use crate::method::{Device, Failed};
+use crate::device::{Device, Failed};
 use crate::scalar::Precision;
 use code::Code;
 pub use device_file::DeviceFile;

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use libloading::os::unix::{Library, Symbol};
 
-use super::library;
+use crate::library;
 use crate::memory::extent::Extent;
 use crate::method::{Failed, Unavailable};
 

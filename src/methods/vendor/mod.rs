@@ -7,7 +7,6 @@ pub mod cusparse_coo;
 pub mod cusparse_csr;
 pub mod cusparse_csr_op;
 pub mod cusparse_sell;
-pub mod library;
 pub mod mkl;
 pub mod mkl_csrmv;
 pub mod mkl_ie;

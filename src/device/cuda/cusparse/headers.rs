@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::arguments::{algorithm, block_order, operation};
 use super::*;
 use crate::device::cusparse::{Algorithm, OpAlgorithm, Order};
-use crate::methods::vendor::library;
+use crate::library;
 
 /// The oldest supported version.
 const OLDEST: Version = [12, 0, 0];

@@ -22,7 +22,7 @@ use libloading::os::unix::Library;
 
 use super::editions::{Edition, Opened, Sought, Target};
 use super::libraries::{self, StatusText, functions};
-use crate::method::{Failed, Unavailable, Unprepared};
+use crate::device::{Failed, Unavailable, Unprepared};
 use op_functions::OpFunctions;
 pub(super) use stream::InStream;
 

@@ -8,7 +8,7 @@ use super::op_functions::{Analysis, Common, NAMED_SINCE, OpFunctions};
 use super::stream::InStream;
 use crate::device::cusparse::{OpAlgorithm, OpDescriptor, OpPlan, SpMvOp, SparseProduct};
 use crate::device::driver::Address;
-use crate::method::{Failed, Unavailable, Unprepared};
+use crate::device::{Failed, Unavailable, Unprepared};
 use crate::scalar::Precision;
 
 impl InStream {

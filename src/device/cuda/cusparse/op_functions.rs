@@ -10,8 +10,8 @@ use cudarc::cusparse::sys::{
 use libloading::os::unix::Library;
 
 use super::{Version, lacks};
-use crate::method::Unavailable;
-use crate::methods::vendor::library;
+use crate::device::Unavailable;
+use crate::library;
 
 /// The first version with `cusparseSpMVOp_bufferSize`.
 pub const SINCE: Version = [12, 7, 3];

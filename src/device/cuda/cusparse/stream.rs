@@ -18,7 +18,7 @@ use crate::device::cusparse::{
     CuSparse, DenseVector, Order, SpMvOp, SparseFormat, SparseLayout, SparseMatrix, SparseProduct,
 };
 use crate::device::driver::Address;
-use crate::method::{Failed, Unavailable, Unprepared};
+use crate::device::{Failed, Unavailable, Unprepared};
 use crate::scalar::Precision;
 
 /// The type of `cusparseSpMV` and of its preparing functions, which differ in the type of the last argument.

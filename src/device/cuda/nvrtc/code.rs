@@ -6,8 +6,8 @@ use std::ptr::null_mut;
 use cudarc::nvrtc::sys::nvrtcProgram;
 
 use super::{Compiled, Functions, Nvrtc, Unit};
+use crate::device::Failed;
 use crate::device::kernel::HEADERS;
-use crate::method::Failed;
 
 /// A program of NVRTC, which is destroyed when this is dropped.
 pub struct Code<'a> {

@@ -14,7 +14,7 @@ use super::editions::{Edition, Opened, Sought, Target};
 use super::libraries::{self, StatusText, functions};
 use crate::cache::{CacheFolder, Key};
 use crate::device::kernel::{HEADERS, Program};
-use crate::method::{Failed, Unavailable};
+use crate::device::{Failed, Unavailable};
 use crate::scalar::Precision;
 use code::Code;
 

@@ -1,0 +1,21 @@
+//! The reasons why a device or a method cannot prepare or compute a product.
+
+/// The reason why a method does not support this matrix or machine. It is recorded as a row with status `skipped`.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unavailable(pub String);
+
+/// The reason why a prepared product failed. It is recorded as a row with status `failed`.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{0}")]
+pub struct Failed(pub String);
+
+/// The reason why the preparation of a method failed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs)] // documented at the two types
+pub enum Unprepared {
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+    #[error(transparent)]
+    Failed(#[from] Failed),
+}
