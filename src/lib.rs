@@ -24,10 +24,11 @@
 //! | [`record`] | the row, its CSV, JSON and text, the facts of a run | bench (results), cache, device, matrix, method, methods, system, terminal |
 //! | `mpi` | one product on many processes, behind the feature `mpi`: partition, product, measurement | bench, device, matrix, method, methods, record, simd, verify |
 //! | [`report`] | recorded rows as tables and charts, and the comparison of two files | bench, cache, matrix, memory, method, methods, near, record |
+//! | [`campaign`] | measures matrices one after the other: plan, child processes, resume, progress, run record | bench, cache, device, matrix, memory, method, methods, near, profile, record, report, simd, system, team, terminal |
 //! | [`papers`] | the experiments of the papers: what is measured, shown and claimed | bench, device, matrix, method, methods, near, record, report |
 //! | [`datasets`] | the matrix collection: facts of its matrices, named sets, filters | near |
 //! | [`fetch`] | downloads matrices of the collection | cache, datasets, matrix |
-//! | [`cli`] | one file per verb | all others but library and verify |
+//! | [`cli`] | one file per verb | all others but library and profile and verify |
 //!
 //! The CUDA kernels are in `cuda/`, one file per GPU method.
 //!

@@ -56,7 +56,6 @@ fn main() -> ExitCode {
         system,
         readings: Readings::now,
         program: Some("/proc/self/exe".into()), // works even after the file has been replaced
-        arguments: Vec::new(),
         open_gpu: &cuda::open,
         profiles: Some(CacheFolder::of_user("profiles")),
         matrices: Some(MatrixCache::of(CacheFolder::of_user("matrices"))),

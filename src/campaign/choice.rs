@@ -1,13 +1,10 @@
 //! Parses `--methods`: names or patterns with optional parameters, such as `merge,mkl-*,gpu-light:level=vector`,
 //! or with every value of a parameter, such as `gpu-merge:block=*:items=4`.
 
-use std::ffi::OsStr;
-
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 
-use crate::cli::Env;
-use crate::cli::args::{DeviceChoice, MeasureArgs};
+use super::env::Env;
+use super::plan::{DeviceChoice, Plan};
 use crate::device::Gpu;
 use crate::device::model::{DeviceFile, Model};
 use crate::method::{Choice, Device, GRAPH, Method, Unavailable};
@@ -20,33 +17,33 @@ use crate::near::hint;
 ///
 /// # Errors
 /// Returns an error if the command line requires a GPU and there is none, or if no method is left.
-pub fn methods(args: &MeasureArgs, env: &mut Env) -> Result<(Vec<Choice<'static>>, Option<Gpu>)> {
-    let mut choices = chosen(args)?;
+pub fn methods(plan: &Plan, env: &mut Env) -> Result<(Vec<Choice<'static>>, Option<Gpu>)> {
+    let mut choices = chosen(plan)?;
     if !choices.iter().any(is_on_gpu) {
         return Ok((choices, None));
     }
     ensure!(
-        args.models().len() <= 1,
-        "--device {}: several modelled GPUs are measured in separate child processes, which --no-isolate and tune do \
+        plan.device.models().len() <= 1,
+        "--device {}: several modelled GPUs are measured in separate child processes, which --no-isolate does \
          not use: choose one",
-        args.device
+        plan.device
     );
-    if let Some(name) = args.models().first() {
+    if let Some(name) = plan.device.models().first() {
         let file = DeviceFile::find(name).map_err(|Unavailable(reason)| anyhow!(reason))?;
         return Ok((choices, Some(Gpu::new(Model::of_file(name, &file)))));
     }
-    let reason = match (env.open_gpu)(args.gpu()) {
+    let reason = match (env.open_gpu)(plan.gpu) {
         Ok(gpu) => return Ok((choices, Some(gpu))),
         Err(Unavailable(reason)) => reason,
     };
-    if let Some(demand) = demand(args)? {
+    if let Some(demand) = demand(plan)? {
         bail!(
             "{demand}: {reason}; GPU methods need an NVIDIA GPU and its driver, or \
              --device model:h200"
         );
     }
     choices.retain(|choice| !is_on_gpu(choice));
-    if !args.quiet {
+    if !plan.quiet {
         writeln!(
             env.stderr,
             "GPU methods are skipped: {reason}; --device model:h200 runs them on a modelled GPU"
@@ -56,30 +53,60 @@ pub fn methods(args: &MeasureArgs, env: &mut Env) -> Result<(Vec<Choice<'static>
 }
 
 /// Returns the methods that the command line selects.
-pub fn chosen(args: &MeasureArgs) -> Result<Vec<Choice<'static>>> {
-    let mut choices = select(args.methods.as_deref().unwrap_or(&["*".into()]))?;
-    choices.retain(|choice| args.device.includes(choice.method.device()));
-    choices.retain(|choice| !args.only_parallel || is_parallel(choice));
-    if args.methods.is_none() {
-        choices.retain(|choice| choice.method.operations.include(args.transpose));
+pub fn chosen(plan: &Plan) -> Result<Vec<Choice<'static>>> {
+    let mut choices = select(plan.methods.as_deref().unwrap_or(&["*".into()]))?;
+    choices.retain(|choice| plan.device.includes(choice.method.device()));
+    choices.retain(|choice| !plan.only_parallel || is_parallel(choice));
+    if plan.methods.is_none() {
+        choices.retain(|choice| choice.method.operations.include(plan.settings.transpose));
     }
-    ensure!(!choices.is_empty(), "none of these methods runs on --device {}", args.device);
-    if args.graphs {
+    ensure!(!choices.is_empty(), "none of these methods runs on --device {}", plan.device);
+    if plan.graphs {
         choices = choices.into_iter().flat_map(with_graph).collect();
     }
-    Ok(choices)
+    Ok(choices.iter().flat_map(|choice| swept(choice, &plan.sweep)).collect())
+}
+
+/// Returns the choice with every combination of values of the parameters that it does not set. Parameters that the
+/// method does not have are ignored.
+pub fn swept(choice: &Choice<'static>, parameters: &[String]) -> Vec<Choice<'static>> {
+    let Choice { method, given } = choice;
+    let is_swept = |name: &str| parameters.iter().any(|swept| swept == name);
+    let others = given.iter().copied().filter(|(name, _)| !is_swept(name)).collect();
+    let sets = parameters.iter().fold(vec![others], |sets: Vec<Given>, parameter| {
+        let values = values(choice, parameter);
+        if values.is_empty() {
+            return sets;
+        }
+        let with_each = |set: &Given| -> Vec<Given> {
+            values.iter().map(|&value| [&set[..], &[value]].concat()).collect()
+        };
+        sets.iter().flat_map(with_each).collect()
+    });
+    sets.into_iter().map(|given| Choice { method, given }).collect()
+}
+
+/// Returns a parameter of the method with the value that the choice sets, or with all its values.
+fn values(choice: &Choice<'static>, name: &str) -> Given {
+    if let Some(given) = choice.given.iter().find(|(given, _)| *given == name) {
+        return vec![*given];
+    }
+    let parameter = choice.method.parameters.iter().find(|parameter| parameter.name == name);
+    parameter.map_or(Given::new(), |parameter| {
+        parameter.values.iter().map(|value| (parameter.name, *value)).collect()
+    })
 }
 
 /// Returns the part of the command line that requires a GPU, if any. A pattern that also matches CPU methods does
 /// not require one.
-fn demand(args: &MeasureArgs) -> Result<Option<String>> {
-    if let Some(number) = args.gpu() {
+fn demand(plan: &Plan) -> Result<Option<String>> {
+    if let Some(number) = plan.gpu {
         return Ok(Some(format!("GPU {number}")));
     }
-    if args.device != DeviceChoice::All {
-        return Ok(Some(format!("--device {}", args.device)));
+    if plan.device != DeviceChoice::All {
+        return Ok(Some(format!("--device {}", plan.device)));
     }
-    for word in args.methods.iter().flatten() {
+    for word in plan.methods.iter().flatten() {
         if select(std::slice::from_ref(word))?.iter().all(is_on_gpu) {
             return Ok(Some(format!("--methods {word}")));
         }
@@ -141,28 +168,6 @@ pub fn matching(glob: &str) -> Result<Vec<&'static Method>> {
     let methods: Vec<_> = methods.collect();
     ensure!(!methods.is_empty(), "there is no method '{glob}'{}", hint(glob, names, whole));
     Ok(methods)
-}
-
-/// A parser that accepts any text, because patterns and parameters are allowed, but offers the names of the methods
-/// for shell completion.
-#[derive(Clone)]
-pub struct MethodName;
-
-impl TypedValueParser for MethodName {
-    type Value = String;
-
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        arg: Option<&clap::Arg>,
-        value: &OsStr,
-    ) -> Result<String, clap::Error> {
-        StringValueParser::new().parse_ref(command, arg, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(METHODS.iter().map(|method| PossibleValue::new(method.name))))
-    }
 }
 
 /// A set of parameters: names and values.

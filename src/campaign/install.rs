@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 
+use super::env::Env;
 use crate::cache::{CacheFolder, Key};
-use crate::cli::Env;
 use crate::method::Choice;
 use crate::methods::cpu::oski_style;
 use crate::profile::{Profile, Profiles};

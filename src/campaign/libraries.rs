@@ -12,7 +12,6 @@ use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::Signal;
 
 use super::isolate::{ask, send};
-use crate::cli::CommandStatus;
 use crate::device::cuda::{cusparse, nvrtc};
 use crate::method::Unavailable;
 use crate::methods::vendor::mkl::{self, Mkl};
@@ -85,11 +84,11 @@ pub fn all(program: Option<&Path>) -> Vec<Library> {
 }
 
 /// Sends the result of the search for a library to the parent process.
-pub fn send_to_parent(vendor: Vendor) -> Result<CommandStatus> {
+pub fn send_to_parent(vendor: Vendor) -> Result<()> {
     set_pdeathsig(Signal::SIGKILL)?;
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     send(&socket, &vendor.find())?;
-    Ok(CommandStatus::Ok)
+    Ok(())
 }
 
 /// Returns the vendor's CPU library, if a method has used it.

@@ -1,119 +1,55 @@
 //! The run record (command, settings, machine): written when a run begins and completed when it ends.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
-use super::session::Session;
+use super::task::Event;
 use crate::cache;
-use crate::cli::args::MeasureArgs;
-use crate::cli::system;
 use crate::device::facts::Clocks;
+use crate::record::Group;
 use crate::record::file::is_not_regular_file;
-use crate::record::run::{self, Bandwidth, ClockRange, GpuRecord, Library, REVISION, RunRecord};
-use crate::record::{Group, MatrixReport};
-use crate::system::System;
+use crate::record::run::{ClockRange, Library, REVISION, RunRecord};
 use crate::system::noise::Readings;
 
 /// The share of the CPU time (0 to 1) taken by the hypervisor above which a warning is printed.
 const STOLEN: f64 = 0.01;
-
-impl Session<'_> {
-    /// Creates the record of the run at its beginning.
-    pub fn facts(
-        &self,
-        command: Vec<String>,
-        date: &str,
-        machine: &System,
-        bandwidth: Vec<Bandwidth>,
-    ) -> RunRecord {
-        let gpu = self.gpu.as_ref().map(|gpu| GpuRecord {
-            facts: gpu.facts().clone(),
-            nominal_gbs: gpu.facts().nominal_gbs(),
-            bandwidth: self.device.bandwidth.clone(),
-            launch_us: self.device.launch_us,
-            clocks: None,
-        });
-        let (date, begin) = (date.to_owned(), (self.readings)());
-        RunRecord {
-            run_id: self.run_id.clone(),
-            date: date.clone(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            revision: REVISION.into(),
-            command,
-            system: machine.clone(),
-            pinned_to: self.team.cpus().to_vec(),
-            settings: self.settings.clone(),
-            expand: self.expand,
-            order: self.orders[0],
-            cells: self.cells().collect(),
-            gpu,
-            libraries: Vec::new(),
-            bandwidth,
-            corpus: None,
-            sessions: vec![run::Session { date, begin, end: None }],
-            joined: Vec::new(),
-        }
-    }
-
-    /// Measures the memory bandwidth if `wanted`: returns that of the host, and stores that of the GPU.
-    pub fn bandwidth(&mut self, wanted: bool, machine: &System) -> Vec<Bandwidth> {
-        let sizes = if wanted { system::sizes(machine) } else { Vec::new() };
-        if let Some(gpu) = self.gpu.as_ref().filter(|_| wanted) {
-            self.device = system::device(gpu);
-        }
-        system::bandwidth(&self.team, self.clock, &sizes)
-    }
-
-    /// Measures the bandwidth and creates the run record. If no file is named for it, prints a summary line on
-    /// stderr.
-    pub fn record(
-        &mut self,
-        args: &MeasureArgs,
-        command: Vec<String>,
-        stderr: &mut dyn Write,
-        date: &str,
-        machine: &System,
-    ) -> Result<Recording> {
-        let path = args.record_path();
-        let bandwidth = self.bandwidth(args.wants_bandwidth(), machine);
-        let record = self.facts(command, date, machine, bandwidth);
-        Recording::begin(path, record, self.readings, args.quiet, stderr)
-    }
-}
 
 /// The record of a run and the file to which it is written, if any.
 pub struct Recording {
     path: Option<PathBuf>,
     pub record: RunRecord,
     readings: fn() -> Readings,
+    quiet: bool,
     /// The GPU clocks under load of all groups.
     clocks: Vec<Clocks>,
 }
 
 impl Recording {
-    /// Creates the recording. Without a file, prints a summary line on stderr.
-    pub fn begin(
-        path: Option<PathBuf>,
-        record: RunRecord,
-        readings: fn() -> Readings,
-        quiet: bool,
-        stderr: &mut dyn Write,
-    ) -> Result<Self> {
-        let recording = Self { path, record, readings, clocks: Vec::new() };
-        if recording.path.is_none() && !quiet {
-            recording.summarise(stderr)?;
-        }
-        Ok(recording)
+    /// Creates the recording of a run that begins.
+    pub fn new(record: RunRecord, readings: fn() -> Readings, quiet: bool) -> Self {
+        Self { path: None, record, readings, quiet, clocks: Vec::new() }
     }
 
-    /// Records the clocks and libraries of all groups of a report: see [`Self::take_group`].
+    /// Sets the file to which the record is written. Without a file, prints a summary line on stderr.
+    ///
+    /// # Errors
+    /// Returns an error if stderr cannot be written.
+    pub fn begin(&mut self, path: Option<PathBuf>, stderr: &mut dyn Write) -> Result<()> {
+        self.path = path;
+        if self.path.is_some() || self.quiet { Ok(()) } else { self.summarise(stderr) }
+    }
+
+    /// Records the clocks and libraries if the event is a group.
     ///
     /// # Errors
     /// Returns an error if a library is not the one with which the run began.
-    pub fn take(&mut self, report: &MatrixReport) -> Result<()> {
-        report.groups.iter().try_for_each(|group| self.take_group(group))
+    pub fn note(&mut self, event: &Event) -> Result<()> {
+        match event {
+            Event::Group(group) => self.take_group(group),
+            _ => Ok(()),
+        }
     }
 
     /// Records the clocks and libraries of a group.
@@ -146,13 +82,13 @@ impl Recording {
 
     /// Completes and writes the record at the end of the run. Prints a warning if the GPU was throttled or the
     /// hypervisor used the CPUs for others.
-    pub fn finish(mut self, quiet: bool, stderr: &mut dyn Write) -> Result<()> {
+    pub fn finish(mut self, stderr: &mut dyn Write) -> Result<()> {
         let clocks = ClockRange::of(self.clocks.iter());
         let session = self.record.sessions.last_mut().expect("a run has begun");
         let end = (self.readings)();
         let stolen = end.stolen_since(&session.begin).filter(|&share| share > STOLEN);
         session.end = Some(end);
-        if let Some(share) = stolen.filter(|_| !quiet) {
+        if let Some(share) = stolen.filter(|_| !self.quiet) {
             let percent = 100.0 * share;
             writeln!(
                 stderr,
@@ -160,7 +96,7 @@ impl Recording {
             )?;
         }
         if let Some(clocks) =
-            clocks.as_ref().filter(|clocks| !clocks.throttled_by.is_empty() && !quiet)
+            clocks.as_ref().filter(|clocks| !clocks.throttled_by.is_empty() && !self.quiet)
         {
             let reasons: Vec<_> = clocks.throttled_by.iter().cloned().collect();
             let ([lowest, highest], reasons) = (clocks.multiprocessor_mhz, reasons.join(", "));
@@ -176,19 +112,12 @@ impl Recording {
         self.write()
     }
 
-    /// Writes the current state of the record.
+    /// Writes the current state of the record, if it has a file.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.
     pub fn write(&self) -> Result<()> {
-        let Some(path) = &self.path else { return Ok(()) };
-        let json = serde_json::to_string_pretty(&self.record)? + "\n";
-        let written = if is_not_regular_file(path) {
-            std::fs::write(path, json)
-        } else {
-            cache::replace(path, |file| file.write_all(json.as_bytes()))
-        };
-        written.with_context(|| format!("cannot write {}", path.display()))
+        self.path.as_ref().map_or(Ok(()), |path| write_record(path, &self.record))
     }
 
     fn summarise(&self, stderr: &mut dyn Write) -> Result<()> {
@@ -202,4 +131,18 @@ impl Recording {
         )?;
         Ok(())
     }
+}
+
+/// Writes the record of a run to a file, which it replaces.
+///
+/// # Errors
+/// Returns an error if the file cannot be written.
+pub fn write_record(path: &Path, record: &RunRecord) -> Result<()> {
+    let json = serde_json::to_string_pretty(record)? + "\n";
+    let written = if is_not_regular_file(path) {
+        std::fs::write(path, json)
+    } else {
+        cache::replace(path, |file| file.write_all(json.as_bytes()))
+    };
+    written.with_context(|| format!("cannot write {}", path.display()))
 }

@@ -3,8 +3,9 @@
 use anyhow::{Context, Result};
 use clap::Args;
 
+use super::values::MethodName;
 use super::{CommandStatus, Env};
-use crate::campaign::choice::{MethodName, matching};
+use crate::campaign::choice::matching;
 use crate::papers::bibliography::{BibEntry, entries};
 
 #[derive(Debug, Args)]

@@ -9,8 +9,8 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde_json::Value;
 
+use super::output::{OutputArgs, form};
 use super::report::GinkgoArgs;
-use super::written::{OutputArgs, form};
 use super::{CommandStatus, Env};
 use crate::near::hint;
 use crate::report::compare::facts::differences;

@@ -7,18 +7,20 @@ use std::ffi::OsString;
 use anyhow::{Result, bail, ensure};
 use clap::Args;
 
-use super::args::{DeviceChoice, MeasureArgs, PrecisionChoice, SystemFormat, device, whole};
-use super::single::of_matrix;
-use super::sources::source;
-use super::written::{OutputArgs, form};
+use super::measure::PrecisionChoice;
+use super::output::{OutputArgs, TextOrJson, form};
+use super::sources::{of_matrix, source};
+use super::values::{MethodName, whole};
 use super::{CommandStatus, Env};
-use crate::bench::plan::CacheState;
-use crate::campaign::choice::{MethodName, select};
-use crate::campaign::progress::Progress;
-use crate::campaign::session::Session;
+use crate::bench::plan::{CacheState, Protocol, Settings};
+use crate::campaign::choice::select;
+use crate::campaign::plan::{DeviceChoice, Plan};
+use crate::campaign::progress::Display;
+use crate::campaign::{Campaign, Measured, Work};
 use crate::matrix::source::Source;
 use crate::method::Device;
 use crate::record::MatrixReport;
+use crate::scalar::Precision;
 use page::Page;
 
 #[derive(Debug, Args)]
@@ -33,7 +35,7 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "MATRIX", conflicts_with = "matrix")]
     pub mtx: Option<OsString>,
     /// The modelled GPU: model:NAME such as model:h200, or model:FILE.toml
-    #[arg(long, value_name = "model:NAME", default_value = "model:h200", value_parser = device)]
+    #[arg(long, value_name = "model:NAME", default_value = "model:h200")]
     pub device: DeviceChoice,
     /// Precision of the matrix values and of the vectors: f64 or f32
     #[arg(long, value_enum, default_value = "f64")]
@@ -49,14 +51,14 @@ pub struct ExplainArgs {
     pub lines: usize,
     /// Format of the page [default: from the extension of --output (.json or .txt), else text]
     #[arg(long, value_enum)]
-    pub format: Option<SystemFormat>,
+    pub format: Option<TextOrJson>,
     #[command(flatten)]
     pub output: OutputArgs,
 }
 
 impl ExplainArgs {
-    /// Returns the arguments with which `spmv-bench MATRIX` would measure the same product.
-    fn measure(&self) -> Result<MeasureArgs> {
+    /// Returns the plan of measuring the product.
+    fn plan(&self) -> Result<Plan> {
         let DeviceChoice::Models(names) = &self.device else {
             bail!("--device {}: explain needs a modelled GPU such as model:h200", self.device)
         };
@@ -72,22 +74,31 @@ impl ExplainArgs {
             choice.name()
         );
         let precision = match self.precision {
-            PrecisionChoice::F64 => "f64",
-            PrecisionChoice::F32 => "f32",
+            PrecisionChoice::F64 => Precision::F64,
+            PrecisionChoice::F32 => Precision::F32,
             PrecisionChoice::Both => bail!("--precision both: choose one precision"),
         };
-        let device = self.device.to_string();
-        let mut words = vec!["--methods", &self.method, "--device", &device, "--quiet", "--stages"];
-        words.extend(["--precision", precision, "--cache", self.cache.name()]);
-        words.extend(self.transpose.then_some("--transpose"));
-        Ok(MeasureArgs::of(words.into_iter().map(String::from))?)
+        let settings = Settings {
+            cache: self.cache,
+            transpose: self.transpose,
+            stages: true,
+            explain: true,
+            ..Settings::new(Protocol::MergeSpmv)
+        };
+        Ok(Plan {
+            methods: Some(vec![self.method.clone()]),
+            device: self.device.clone(),
+            precisions: vec![precision],
+            quiet: true,
+            ..Plan::new(settings)
+        })
     }
 }
 
 /// Runs the command.
 pub fn run(args: &ExplainArgs, env: &mut Env) -> Result<CommandStatus> {
-    let format = form(args.format, args.output.output.as_deref(), SystemFormat::Text)?;
-    let measure = args.measure()?;
+    let format = form(args.format, args.output.output.as_deref(), TextOrJson::Text)?;
+    let plan = args.plan()?;
     let matrix = args.matrix.as_ref().or(args.mtx.as_ref()).expect("one of them is required");
     let source = source(matrix, None)?;
     let read = match &source {
@@ -95,19 +106,18 @@ pub fn run(args: &ExplainArgs, env: &mut Env) -> Result<CommandStatus> {
         _ => Vec::new(),
     };
     args.output.check(&read)?;
-    let mut session = Session::start(&measure, env)?;
-    session.settings.explain = true;
-    let progress = Progress::of_many(&[], &session.settings, false);
-    let run = session.run(&source, false, &progress);
-    if run.interrupted {
+    let mut campaign = Campaign::start(&plan, false, Vec::new(), env)?;
+    let work = Work { source: &source, bytes: 0, existing: &[] };
+    let mut measured = Measured::default();
+    if campaign.run(&[work], Display::Hidden, &mut measured)? {
         writeln!(env.stderr, "interrupted: {source} was not explained")?;
         return Ok(CommandStatus::Bad);
     }
-    let page = page(&source, &run.report)?;
+    let page = page(&source, &measured.report)?;
     let mut text = Vec::new();
     match format {
-        SystemFormat::Text => page.write(args.lines, &mut text)?,
-        SystemFormat::Json => {
+        TextOrJson::Text => page.write(args.lines, &mut text)?,
+        TextOrJson::Json => {
             serde_json::to_writer_pretty(&mut text, &page)?;
             text.push(b'\n');
         }

@@ -3,9 +3,9 @@
 use anyhow::{Result, bail};
 use clap::Args;
 
-use super::args::{DeviceChoice, device};
-use super::written::OutputArgs;
+use super::output::OutputArgs;
 use super::{CommandStatus, Env};
+use crate::campaign::plan::DeviceChoice;
 use crate::device::Gpu;
 use crate::device::gauge::measure;
 use crate::device::model::{DeviceFile, Model, written};
@@ -13,7 +13,7 @@ use crate::device::model::{DeviceFile, Model, written};
 #[derive(Debug, Args)]
 pub struct GpuFileArgs {
     /// The GPU: gpu, its number, or model:NAME, which measures a modelled GPU as a test of the model
-    #[arg(long, value_name = "gpu|N|model:NAME", default_value = "gpu", value_parser = device)]
+    #[arg(long, value_name = "gpu|N|model:NAME", default_value = "gpu")]
     pub device: DeviceChoice,
     #[command(flatten)]
     pub output: OutputArgs,

@@ -1,81 +1,41 @@
 //! The command line. Each command has its own module, which only calls other modules and prints results.
 
-pub(crate) mod args;
+mod args;
 mod cache;
 mod cite;
 mod compare;
-pub(crate) mod corpus;
+mod corpus;
 mod explain;
 mod fetch;
 mod generate;
 mod gpu_file;
 mod man;
+mod measure;
 mod merge;
 mod methods;
 mod named;
+mod output;
 #[cfg(feature = "mpi")]
 mod ranks;
 mod report;
 mod reproduce;
 mod single;
 mod sources;
-pub(crate) mod system;
+mod system;
 mod tune;
-pub(crate) mod written;
+mod values;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
-use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::io;
 
 use anyhow::Result;
 use clap::{CommandFactory, Parser};
 
-use crate::bench::clock::Clock;
-use crate::cache::CacheFolder;
+pub use crate::campaign::env::Env;
 use crate::campaign::isolate::worker;
 pub use crate::campaign::isolate::{Interrupted, OUT_OF_MEMORY};
 use crate::campaign::libraries;
-use crate::device::Gpu;
-use crate::matrix::cached::MatrixCache;
-use crate::method::Unavailable;
-use crate::system::System;
-use crate::system::noise::Readings;
 use args::{Cli, Command};
-
-/// Everything outside the program that a command uses. Tests replace it by fakes.
-pub struct Env<'a> {
-    /// The output for results.
-    pub stdout: &'a mut dyn Write,
-    /// The output for progress, warnings and summaries.
-    pub stderr: &'a mut dyn Write,
-    /// Whether progress bars may be drawn on the real stderr.
-    pub terminal: bool,
-    /// The width of stdout in characters, if it is a terminal.
-    pub width: Option<u16>,
-    /// The clock for all measured times.
-    pub clock: &'a dyn Clock,
-    /// The start time of the run in UTC, such as `2026-11-21T04:15:00Z`.
-    pub date: String,
-    /// The unique identifier of the run.
-    pub run_id: String,
-    /// Whether a signal such as Ctrl-C has requested the end of the run.
-    pub interrupted: &'a AtomicBool,
-    /// The machine, detected before any thread was bound to a CPU.
-    pub system: System,
-    /// Reads the current load and state of the machine.
-    pub readings: fn() -> Readings,
-    /// The file of this program, from which child processes are started. `None`: there are no child processes.
-    pub program: Option<PathBuf>,
-    /// The arguments of the process, including the program's name.
-    pub arguments: Vec<OsString>,
-    /// Opens the GPU with this number, or the first GPU.
-    pub open_gpu: &'a dyn Fn(Option<usize>) -> Result<Gpu, Unavailable>,
-    /// The folder of the machine's bandwidth profiles. `None`: no profile is measured.
-    pub profiles: Option<CacheFolder>,
-    /// The cache of parsed matrices, if there is one.
-    pub matrices: Option<MatrixCache>,
-}
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,8 +81,7 @@ pub fn ends_in_order(args: impl IntoIterator<Item = OsString>) -> bool {
 pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<CommandStatus> {
     let args: Vec<OsString> = args.into_iter().collect();
     let words: Vec<String> = args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    env.arguments.clone_from(&args);
-    if let Some(misspelt) = named::misspelt_command(&args) {
+    if let Some(misspelt) = named::misspelt_command(&args, Cli::command()) {
         return Err(misspelt);
     }
     let cli = match Cli::try_parse_from(args) {
@@ -136,8 +95,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<Co
     }
     match cli.command {
         None => single::run(&cli.single, words, env),
-        Some(Command::Worker) => worker::run(env),
-        Some(Command::Library { vendor }) => libraries::send_to_parent(vendor),
+        Some(Command::Worker) => worker::carry_out_tasks(env).map(|()| CommandStatus::Ok),
+        Some(Command::Library { vendor }) => {
+            libraries::send_to_parent(vendor).map(|()| CommandStatus::Ok)
+        }
         Some(Command::Corpus(args)) => corpus::run(&args, words, env),
         Some(Command::Compare(args)) => compare::run(&args, env),
         Some(Command::Merge(args)) => merge::run(&args, env),
@@ -158,7 +119,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<Co
             clap_complete::generate(shell, &mut Cli::command(), "spmv-bench", &mut script);
             written(env.stdout.write_all(&script))
         }
-        Some(Command::Man { command }) => man::run(command.as_deref(), env.stdout),
+        Some(Command::Man { command }) => man::run(command.as_deref(), Cli::command(), env.stdout),
     }
 }
 

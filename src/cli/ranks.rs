@@ -5,9 +5,9 @@ use std::io::{self, Write};
 
 use anyhow::{Error, Result, ensure};
 
-use super::args::{MeasureArgs, SingleArgs};
+use super::measure::{MeasureArgs, finish};
+use super::single::SingleArgs;
 use super::sources::source;
-use super::written::finish;
 use super::{CommandStatus, Env};
 use crate::bench::execute::Stopped;
 use crate::bench::outcome::{Outcome, Report};
@@ -26,6 +26,7 @@ use crate::mpi::{Bench, Distributed, Ranks, Sent, Trial, launched, load};
 use crate::record::MatrixReport;
 use crate::record::output::Output;
 use crate::record::row::MatrixFacts;
+use crate::record::run::RunRecord;
 use crate::record::write::Reporter;
 use crate::scalar::Precision;
 
@@ -106,18 +107,21 @@ fn measure(
     ranks.agree(measure.check_files([&source].into_iter()))?;
     ranks.agree(measure.check_new())?;
     let interrupted = env.interrupted;
-    let mut session = ranks.agree(Session::start(measure, env))?;
+    let session = ranks.agree(Session::start(&measure.plan(), env))?;
+    let record = leader.then(|| RunRecord { command: command.into(), ..session.record(env) });
     let reporters = leader.then(|| reporters(measure, env.stdout)).transpose();
     let reporters = ranks.agree(reporters)?.unwrap_or_default();
-    let record = || {
-        let Env { stderr, date, system, .. } = env;
-        session.record(measure, command.into(), *stderr, date, system)
+    let begin = |record| -> Result<Recording> {
+        let mut recording = Recording::new(record, env.readings, measure.quiet);
+        recording.begin(measure.record_path(), env.stderr)?;
+        Ok(recording)
     };
-    let recording = ranks.agree(leader.then(record).transpose())?;
+    let recording = ranks.agree(record.map(begin).transpose())?;
     let (matrix, share) = load(ranks, &source, !measure.no_expand, session.clock)?;
     let mut report = report_of(&source, &matrix);
-    let bench = Bench { ranks, clock: session.clock, interrupted, settings: &session.settings };
-    let ended = groups(&bench, &session, measure.precisions(), &matrix, share, &mut report);
+    let bench =
+        Bench { ranks, clock: session.clock, interrupted, settings: &session.plan.settings };
+    let ended = groups(&bench, &session, &session.plan.precisions, &matrix, share, &mut report);
     if let Some(recording) = recording {
         write_results(measure, recording, &report, reporters, env.stderr)?;
     }
@@ -145,13 +149,11 @@ fn write_results(
     mut reporters: Vec<Reporter<Output>>,
     stderr: &mut dyn Write,
 ) -> Result<()> {
-    recording.take(report)?;
-    if !args.quiet {
-        report.warnings().iter().try_for_each(|line| writeln!(stderr, "{line}"))?;
-    }
+    report.groups.iter().try_for_each(|group| recording.take_group(group))?;
+    args.warn(report, stderr)?;
     reporters.iter_mut().try_for_each(|reporter| reporter.report(report))?;
     finish(reporters)?;
-    recording.finish(args.quiet, stderr)
+    recording.finish(stderr)
 }
 
 fn report_of(source: &Source, matrix: &Distributed) -> MatrixReport {

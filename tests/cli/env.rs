@@ -74,7 +74,6 @@ fn run_in(
         system: System { cpu: Some("a CPU".into()), ..System::detect() },
         readings: Readings::default,
         program: None,
-        arguments: Vec::new(),
         open_gpu,
         profiles: profiles.map(CacheFolder::at),
         matrices: matrices.map(|folder| MatrixCache::of(CacheFolder::at(folder))),

@@ -1,72 +1,35 @@
 //! The messages between the program and a child process. They are sent over a pair of sockets, one of which is the
 //! child's standard input.
 
-use std::ffi::OsString;
 use std::io::{self, Read, Write};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-use serde::Deserialize;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
+use crate::campaign::plan::Plan;
 use crate::campaign::task::Event;
 use crate::record::run::RunRecord;
 
 /// The first message to the child, which configures it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Hello {
-    /// The arguments of the parent, as bytes.
-    arguments: Vec<Vec<u8>>,
+    /// What the child measures.
+    pub plan: Plan,
     /// The identifier of the run, for the rows.
     pub run_id: String,
-    /// The number of threads of this child, if the command line has several numbers.
-    pub threads: Option<usize>,
-    /// The modelled GPU of this child, if the command line has several.
-    pub model: Option<String>,
-    /// Whether the child runs only the methods that depend on the number of threads.
-    pub only_parallel: bool,
-    /// Whether the child measures the machine's bandwidth for the run record.
-    pub bandwidth: bool,
-    /// Whether the child prints no messages on stderr, because the first child has already printed them.
-    pub quiet: bool,
     /// The parent's process id.
     pub parent: u32,
 }
 
 impl Hello {
-    pub fn new(arguments: &[OsString], run_id: String, bandwidth: bool) -> Self {
-        let arguments = arguments.iter().map(|word| word.as_bytes().to_vec()).collect();
-        let parent = std::process::id();
-        let (threads, only_parallel, quiet) = (None, false, false);
-        Self { arguments, run_id, threads, model: None, only_parallel, bandwidth, quiet, parent }
-    }
-
-    /// Configures the child for one of several numbers of threads, of which `most` is the largest.
-    pub fn with_threads(self, threads: usize, most: usize) -> Self {
-        let is_first = threads == most;
-        let bandwidth = self.bandwidth && is_first;
-        Self {
-            threads: Some(threads),
-            only_parallel: !is_first,
-            bandwidth,
-            quiet: !is_first,
-            ..self
-        }
-    }
-
-    /// Configures the child for one of several modelled GPUs.
-    pub fn with_model(self, model: String, is_first: bool) -> Self {
-        Self { model: Some(model), quiet: !is_first, ..self }
+    /// Creates the message of this process.
+    pub fn new(plan: Plan, run_id: String) -> Self {
+        Self { plan, run_id, parent: std::process::id() }
     }
 
     /// Configures a child that replaces the first one.
     pub fn again(self) -> Self {
-        Self { bandwidth: false, quiet: true, ..self }
-    }
-
-    /// Returns the arguments of the parent.
-    pub fn arguments(&self) -> impl Iterator<Item = OsString> {
-        self.arguments.iter().cloned().map(OsString::from_vec)
+        Self { plan: Plan { bandwidth: false, quiet: true, ..self.plan }, ..self }
     }
 }
 
@@ -111,6 +74,9 @@ pub fn receive<M: DeserializeOwned>(mut from: impl Read) -> io::Result<M> {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+
     use super::*;
     use crate::campaign::task::{MatrixTask, Step};
     use crate::matrix::source::Source;
@@ -130,10 +96,10 @@ mod tests {
     #[test]
     fn names_that_are_not_utf8_and_nan_are_transferred() {
         let name = OsString::from_vec(b"a\xff\nb.mtx".to_vec());
-        let task = MatrixTask::whole(&Source::File(name.into()), true);
+        let task = MatrixTask::whole(&Source::File(name.into()));
         assert_eq!(through(&task).source, task.source);
         let source = Source::parse("gen:dense,rows=3,cols=4".as_ref()).unwrap();
-        assert_eq!(through(&MatrixTask::whole(&source, true)).source, source);
+        assert_eq!(through(&MatrixTask::whole(&source)).source, source);
 
         let mut report = MatrixReport::without_groups("a".into(), "r", Status::Wrong, "b".into());
         report.ended.as_mut().unwrap().error_ratio = Some(f64::NAN);

@@ -6,8 +6,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
 
-use anyhow::{Context, Result, bail, ensure};
-use clap::Parser;
+use anyhow::{Context, Result, ensure};
 use nix::fcntl::OFlag;
 use nix::sys::prctl::{set_name, set_pdeathsig};
 use nix::sys::signal::Signal;
@@ -15,17 +14,16 @@ use nix::unistd::{dup2_stdin, getppid};
 
 use super::wire::{Answer, Hello, receive, send};
 use crate::bench::execute::Stopped;
+use crate::campaign::env::Env;
 use crate::campaign::session::Session;
 use crate::campaign::task::MatrixTask;
-use crate::cli::args::{Cli, Command, DeviceChoice, MeasureArgs};
-use crate::cli::{CommandStatus, Env};
 
 /// The OOM score adjustment of the child: if memory runs out, the system must kill the child, not the parent with
 /// the results.
 const OOM_SCORE: &str = "500";
 
 /// Runs the child until its parent has no more tasks or ends.
-pub fn run(env: &mut Env) -> Result<CommandStatus> {
+pub fn carry_out_tasks(env: &mut Env) -> Result<()> {
     set_pdeathsig(Signal::SIGKILL)?;
     set_name(c"spmv-bench")?;
     // This may not be permitted; then the system chooses the process.
@@ -36,27 +34,15 @@ pub fn run(env: &mut Env) -> Result<CommandStatus> {
     // The parent may have ended before the call of `set_pdeathsig`.
     ensure!(getppid().as_raw() as u32 == hello.parent, "the program that started this has ended");
     take_input_of(hello.parent);
-    let mut measure = measure_args(&hello)?;
-    measure.quiet |= hello.quiet;
-    measure.only_parallel = hello.only_parallel;
-    if let Some(threads) = hello.threads {
-        measure.threads = vec![threads];
-    }
-    if let Some(model) = &hello.model {
-        measure.device = DeviceChoice::Models(vec![model.clone()]);
-    }
     env.run_id.clone_from(&hello.run_id);
-    let mut session = match Session::start(&measure, env) {
+    let session = match Session::start(&hello.plan, env) {
         Ok(session) => session.in_child(),
         Err(error) => {
             send(&socket, &Answer::Refused(format!("{error:#}")))?;
-            return Ok(CommandStatus::Bad);
+            return Ok(());
         }
     };
-    let bandwidth = session.bandwidth(hello.bandwidth, &env.system);
-    let command = hello.arguments().map(|word| word.to_string_lossy().into_owned()).collect();
-    let record = session.facts(command, &env.date, &env.system, bandwidth);
-    send(&socket, &Answer::Ready(Box::new(record)))?;
+    send(&socket, &Answer::Ready(Box::new(session.record(env))))?;
     while let Ok(task) = receive::<MatrixTask>(&socket) {
         // Without a parent there is no reason to continue.
         let mut emit = |event| match send(&socket, &Answer::Event(event)) {
@@ -72,7 +58,7 @@ pub fn run(env: &mut Env) -> Result<CommandStatus> {
             }
         }
     }
-    Ok(CommandStatus::Ok)
+    Ok(())
 }
 
 /// Replaces the standard input of this process, which is the socket, by that of the parent, so that
@@ -84,14 +70,4 @@ fn take_input_of(parent: u32) {
     if let Ok(input) = options.open(format!("/proc/{parent}/fd/0")) {
         let _ = dup2_stdin(input);
     }
-}
-
-/// Parses the measuring options of the parent's command line.
-fn measure_args(hello: &Hello) -> Result<MeasureArgs> {
-    let cli = Cli::try_parse_from(hello.arguments())?;
-    Ok(match cli.command {
-        None => cli.single.measure,
-        Some(Command::Corpus(args)) => args.measure,
-        Some(_) => bail!("this command does not measure in a child"),
-    })
 }

@@ -8,6 +8,7 @@ use crate::bench::execute::{Bench, News, Stopped, Trial};
 use crate::bench::outcome::{Outcome, Report};
 use crate::bench::plan::Settings;
 use crate::campaign::ordered::{InPrecision, Ordered};
+use crate::campaign::plan::Plan;
 use crate::campaign::task::{Event, MatrixTask, Step, Way};
 use crate::device::buffer::Value;
 use crate::method::{Choice, Device};
@@ -42,7 +43,7 @@ impl Session<'_> {
                 emit.borrow_mut()(Event::Final(Box::new(row)));
             }
         };
-        let Self { team, clock, interrupted, settings, .. } = self;
+        let Self { team, clock, interrupted, plan: Plan { settings, .. }, .. } = self;
         let is_able = |choice: &&Choice| task.is_to_run(&cell(choice));
         let matrix = if open.iter().any(|choice| is_able(&choice)) {
             step(Step::Begin(way, None));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::args::{seconds, whole_from};
+use crate::cli::values::{seconds, whole_from};
 use crate::datasets::filter::{FORMS, Filter};
 use crate::fetch::address::Site;
 use crate::fetch::folder::DATA;

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::args::{DeviceChoice, device, finite, seconds};
+use crate::campaign::plan::DeviceChoice;
+use crate::cli::values::{finite, seconds};
 use crate::fetch::folder::DATA;
 
 #[derive(Debug, Args)]
@@ -57,7 +58,7 @@ fn place(text: &str) -> Result<DeviceChoice, String> {
     if text == "model" {
         return Ok(DeviceChoice::Models(Vec::new()));
     }
-    let choice = device(text)?;
+    let choice = text.parse::<DeviceChoice>().map_err(|error| error.to_string())?;
     match &choice {
         DeviceChoice::Models(names) if names.len() > 1 => {
             Err("only one modelled GPU is allowed, because claims compare rows of one GPU".into())

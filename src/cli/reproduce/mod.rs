@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 
-use super::args::DeviceChoice;
 use super::{CommandStatus, Env};
+use crate::campaign::plan::DeviceChoice;
 use crate::method::Unavailable;
 use crate::papers::definition::Experiment;
 use crate::papers::store::Origin;

@@ -7,8 +7,9 @@ use anyhow::Result;
 
 use super::matrices::{Found, Library};
 use crate::campaign::choice;
+use crate::campaign::plan::DeviceChoice;
 use crate::campaign::progress::estimate::Estimate;
-use crate::cli::args::{DeviceChoice, MeasureArgs};
+use crate::cli::measure::MeasureArgs;
 use crate::method::Device;
 use crate::papers::definition::Experiment;
 use crate::papers::store::GridCell;

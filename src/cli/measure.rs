@@ -1,26 +1,27 @@
 //! The arguments that all measuring commands have in common.
 
-use std::fmt;
+mod files;
+
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, Parser};
 
+use super::values::{MethodName, finite, seconds, whole, whole_from};
 use crate::bench::plan::{CacheState, Fill, Protocol, Settings, Values};
-use crate::campaign::choice::MethodName;
-use crate::cli::written::ExportArgs;
-use crate::device::model::DeviceFile;
+use crate::campaign::plan::{DeviceChoice, Plan, distinct};
 use crate::matrix::order::Order;
 use crate::memory::Size;
-use crate::method::{Device, Unavailable};
 use crate::record::sort::Sort;
 use crate::record::write::Format;
 use crate::scalar::Precision;
 use crate::simd::Isa;
+use files::ExportArgs;
+pub use files::finish;
 
-/// The largest time that the command line accepts, in seconds: about 30 years.
-const MOST_SECONDS: f64 = 1e9;
+/// The error message of a measuring command without any correct result.
+pub const NOTHING: &str =
+    "nothing was measured: no method has a correct result; the reason is in each row";
 
 /// The arguments that all measuring commands have in common.
 #[derive(Clone, Debug, Args)]
@@ -31,7 +32,7 @@ pub struct MeasureArgs {
           hide_possible_values = true)]
     pub methods: Option<Vec<String>>,
     /// Where to run: cpu, gpu, all, the number of a GPU, or modelled GPUs: model:h200, model:v100,a100, model:FILE.toml
-    #[arg(long, value_name = "cpu|gpu|all|N|model:NAME", default_value = "all", value_parser = device)]
+    #[arg(long, value_name = "cpu|gpu|all|N|model:NAME", default_value = "all")]
     pub device: DeviceChoice,
     /// The number of the GPU if there are several [default: 0]
     #[arg(long, value_name = "N", value_parser = whole::<usize>)]
@@ -47,9 +48,6 @@ pub struct MeasureArgs {
     /// fewer if a control group (cgroup) limits the CPU time]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = whole::<usize>)]
     pub threads: Vec<usize>,
-    /// Whether methods that do not depend on the number of threads are skipped.
-    #[arg(skip)]
-    pub only_parallel: bool,
     /// The published measurement protocol whose settings are used; the options below override single settings
     #[arg(long, value_enum, default_value = "merge-spmv")]
     pub protocol: Protocol,
@@ -161,63 +159,6 @@ pub enum PrecisionChoice {
     Both,
 }
 
-/// The devices on which methods run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DeviceChoice {
-    Cpu,
-    /// The GPU with this number, or the one that `--gpu` selects.
-    Gpu(Option<usize>),
-    /// Modelled GPUs, by name or device file. An empty list occurs only with `reproduce` and stands for the
-    /// GPUs of each experiment's source.
-    Models(Vec<String>),
-    All,
-}
-
-impl DeviceChoice {
-    /// Returns whether methods of `device` run.
-    pub fn includes(&self, device: Device) -> bool {
-        match self {
-            Self::Cpu => device == Device::Cpu,
-            Self::Gpu(_) | Self::Models(_) => device == Device::Gpu,
-            Self::All => true,
-        }
-    }
-}
-
-impl fmt::Display for DeviceChoice {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Self::Cpu => write!(f, "cpu"),
-            Self::Gpu(None) => write!(f, "gpu"),
-            Self::Gpu(Some(number)) => write!(f, "{number}"),
-            Self::Models(names) if names.is_empty() => write!(f, "model"),
-            Self::Models(names) => write!(f, "model:{}", names.join(",")),
-            Self::All => write!(f, "all"),
-        }
-    }
-}
-
-/// Parses the value of `--device`.
-pub fn device(text: &str) -> Result<DeviceChoice, String> {
-    if let Some(names) = text.strip_prefix("model:") {
-        let names: Vec<_> = names.split(',').map(str::to_owned).collect();
-        names
-            .iter()
-            .try_for_each(|name| DeviceFile::find(name).map(drop))
-            .map_err(|Unavailable(reason)| reason)?;
-        return Ok(DeviceChoice::Models(distinct(&names)));
-    }
-    Ok(match text {
-        "cpu" => DeviceChoice::Cpu,
-        "gpu" => DeviceChoice::Gpu(None),
-        "all" => DeviceChoice::All,
-        _ => DeviceChoice::Gpu(Some(
-            text.parse()
-                .map_err(|_| "it must be cpu, gpu, all, the number of a GPU, or model:NAME")?,
-        )),
-    })
-}
-
 impl MeasureArgs {
     /// Parses the arguments of a measuring command, without the program's name.
     ///
@@ -232,22 +173,6 @@ impl MeasureArgs {
             measure: MeasureArgs,
         }
         Words::try_parse_from(words).map(|words| words.measure)
-    }
-
-    /// Returns the number of the GPU that the arguments select, if they select one.
-    pub fn gpu(&self) -> Option<usize> {
-        match self.device {
-            DeviceChoice::Gpu(Some(number)) => Some(number),
-            _ => self.gpu,
-        }
-    }
-
-    /// Returns the names of the selected modelled GPUs.
-    pub fn models(&self) -> &[String] {
-        match &self.device {
-            DeviceChoice::Models(names) => names,
-            _ => &[],
-        }
     }
 
     /// Returns the requested numbers of threads. An empty list stands for one thread per core.
@@ -266,14 +191,39 @@ impl MeasureArgs {
         distinct(&self.order)
     }
 
-    /// Returns the requested precisions.
-    pub fn precisions(&self) -> &'static [Precision] {
+    /// Returns the requested precisions, at least one.
+    pub fn precisions(&self) -> Vec<Precision> {
         let requests = |one| self.precision.iter().any(|&p| p == one || p == PrecisionChoice::Both);
         match (requests(PrecisionChoice::F64), requests(PrecisionChoice::F32)) {
-            _ if self.fp32 => &[Precision::F32],
-            (true, true) => &[Precision::F64, Precision::F32],
-            (false, true) => &[Precision::F32],
-            _ => &[Precision::F64],
+            _ if self.fp32 => vec![Precision::F32],
+            (true, true) => vec![Precision::F64, Precision::F32],
+            (false, true) => vec![Precision::F32],
+            _ => vec![Precision::F64],
+        }
+    }
+
+    /// Returns what the arguments say about the measurement: everything but matrices and files.
+    pub fn plan(&self) -> Plan {
+        Plan {
+            methods: self.methods.clone(),
+            sweep: Vec::new(),
+            graphs: self.graphs,
+            device: self.device.clone(),
+            gpu: match self.device {
+                DeviceChoice::Gpu(Some(number)) => Some(number),
+                _ => self.gpu,
+            },
+            threads: self.threads(),
+            only_parallel: false,
+            precisions: self.precisions(),
+            orders: self.orders(),
+            caches: self.caches(),
+            settings: self.settings(),
+            skip_trivial: true,
+            expand: !self.no_expand,
+            use_cache: !self.no_cache,
+            bandwidth: self.wants_bandwidth(),
+            quiet: self.quiet,
         }
     }
 
@@ -300,40 +250,4 @@ impl MeasureArgs {
             ..protocol
         }
     }
-}
-
-/// Returns the distinct elements in the order of their first occurrence.
-fn distinct<T: Clone + PartialEq>(all: &[T]) -> Vec<T> {
-    let firsts = all.iter().enumerate().filter(|(place, one)| !all[..*place].contains(one));
-    firsts.map(|(_, one)| one.clone()).collect()
-}
-
-/// Parses a number of seconds from 0 to [`MOST_SECONDS`].
-pub fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = number(text)?;
-    let time = Duration::try_from_secs_f64(seconds).ok().filter(|_| seconds <= MOST_SECONDS);
-    time.ok_or_else(|| format!("it must be a number of seconds from 0 to {MOST_SECONDS:e}"))
-}
-
-/// Parses a non-negative integer.
-pub fn whole<N: FromStr>(text: &str) -> Result<N, String> {
-    text.parse().map_err(|_| "it must be a whole number such as 4".into())
-}
-
-/// Returns a parser of integers from `least` to `most`.
-pub fn whole_from(least: u32, most: u32) -> impl Fn(&str) -> Result<u32, String> + Clone {
-    move |text| {
-        let number = text.parse().ok().filter(|number| (least..=most).contains(number));
-        number.ok_or_else(|| format!("it must be a whole number from {least} to {most}"))
-    }
-}
-
-fn number(text: &str) -> Result<f64, String> {
-    text.parse().map_err(|_| "it is not a number".into())
-}
-
-/// Parses a finite number.
-pub fn finite(text: &str) -> Result<f64, String> {
-    let value = number(text)?;
-    if value.is_finite() { Ok(value) } else { Err("it must be a finite number".into()) }
 }
