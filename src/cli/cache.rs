@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
-use super::{CommandStatus, Env};
+use super::command::{CommandStatus, Env};
 use crate::cache::Contents;
 use crate::matrix::cached::Listed;
 

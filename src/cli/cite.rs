@@ -3,8 +3,8 @@
 use anyhow::{Context, Result};
 use clap::Args;
 
+use super::command::{CommandStatus, Env};
 use super::values::MethodName;
-use super::{CommandStatus, Env};
 use crate::campaign::choice::matching;
 use crate::papers::bibliography::{BibEntry, entries};
 

@@ -9,9 +9,9 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde_json::Value;
 
+use super::command::{CommandStatus, Env};
 use super::output::{OutputArgs, form};
 use super::report::GinkgoArgs;
-use super::{CommandStatus, Env};
 use crate::near::hint;
 use crate::report::compare::facts::differences;
 use crate::report::compare::{Compared, Comparison};

@@ -7,11 +7,11 @@ use std::ffi::OsString;
 use anyhow::{Result, bail, ensure};
 use clap::Args;
 
+use super::command::{CommandStatus, Env};
 use super::measure::PrecisionChoice;
 use super::output::{OutputArgs, TextOrJson, form};
 use super::sources::{of_matrix, source};
 use super::values::{MethodName, whole};
-use super::{CommandStatus, Env};
 use crate::bench::plan::{CacheState, Protocol, Settings};
 use crate::campaign::choice::select;
 use crate::campaign::plan::{DeviceChoice, Plan};

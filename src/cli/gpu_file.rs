@@ -3,8 +3,8 @@
 use anyhow::{Result, bail};
 use clap::Args;
 
+use super::command::{CommandStatus, Env};
 use super::output::OutputArgs;
-use super::{CommandStatus, Env};
 use crate::campaign::plan::DeviceChoice;
 use crate::device::Gpu;
 use crate::device::gauge::measure;

@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow};
 use clap::Command;
 use clap_mangen::Man;
 
-use super::CommandStatus;
+use super::command::CommandStatus;
 use crate::near::hint;
 
 /// Prints all pages of the command line, or the page of one command.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser};
 
+use super::output::ExportArgs;
 use super::values::{MethodName, finite, seconds, whole, whole_from};
 use crate::bench::plan::{CacheState, Fill, Protocol, Settings, Values};
 use crate::campaign::plan::{DeviceChoice, Plan, distinct};
@@ -16,8 +17,6 @@ use crate::record::sort::Sort;
 use crate::record::write::Format;
 use crate::scalar::Precision;
 use crate::simd::Isa;
-use files::ExportArgs;
-pub use files::finish;
 
 /// The error message of a measuring command without any correct result.
 pub const NOTHING: &str =

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 
+use super::command::{CommandStatus, Env};
 use super::output::{beside, is_same_file};
-use super::{CommandStatus, Env};
 use crate::campaign::recording::write_record;
 use crate::campaign::resume::{open_cells, read_record, read_rows};
 use crate::campaign::same::differences;

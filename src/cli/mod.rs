@@ -3,6 +3,7 @@
 mod args;
 mod cache;
 mod cite;
+mod command;
 mod compare;
 mod corpus;
 mod explain;
@@ -31,20 +32,11 @@ use std::io;
 use anyhow::Result;
 use clap::{CommandFactory, Parser};
 
-pub use crate::campaign::env::Env;
+pub use crate::campaign::isolate::OUT_OF_MEMORY;
 use crate::campaign::isolate::worker;
-pub use crate::campaign::isolate::{Interrupted, OUT_OF_MEMORY};
 use crate::campaign::libraries;
 use args::{Cli, Command};
-
-/// How a command ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CommandStatus {
-    /// Everything succeeded: exit status 0.
-    Ok,
-    /// A result is wrong, missing or slower than allowed: exit status 1.
-    Bad,
-}
+pub use command::{CommandStatus, Env, Interrupted};
 
 /// Returns whether a command line starts a worker, the child process that measures.
 pub fn is_worker(args: impl IntoIterator<Item = OsString>) -> bool {

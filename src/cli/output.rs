@@ -1,4 +1,4 @@
-//! The output file of a command that writes one text, and the format of an output.
+//! The options for output files and their formats.
 
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf, absolute};
 use anyhow::{Result, anyhow, ensure};
 use clap::{Args, ValueEnum};
 
-use crate::record::output;
-use crate::record::write::Format;
+use crate::record::output::{self, Output};
+use crate::record::write::{Format, Reporter};
 
 /// Options for writing to a file instead of stdout.
 #[derive(Debug, Args)]
@@ -44,11 +44,55 @@ impl OutputArgs {
     }
 }
 
+/// Options that write the results in additional formats.
+#[derive(Clone, Debug, Args)]
+pub struct ExportArgs {
+    /// Also write the results to this file as CSV. This option and the next two cannot be used with corpus
+    /// --resume, because the file would not contain the earlier rows
+    #[arg(long, value_name = "FILE")]
+    pub export_csv: Option<PathBuf>,
+    /// Also write the results to this file as JSON
+    #[arg(long, value_name = "FILE")]
+    pub export_json: Option<PathBuf>,
+    /// Also write the results to this file as Markdown tables
+    #[arg(long, value_name = "FILE")]
+    pub export_markdown: Option<PathBuf>,
+}
+
+impl ExportArgs {
+    /// Returns the requested files: option, format and path.
+    pub fn all(&self) -> impl Iterator<Item = (&'static str, Format, &Path)> {
+        let Self { export_csv, export_json, export_markdown } = self;
+        let all = [
+            ("--export-csv", Format::Csv, export_csv),
+            ("--export-json", Format::Json, export_json),
+            ("--export-markdown", Format::Md, export_markdown),
+        ];
+        all.into_iter().filter_map(|(option, form, path)| Some((option, form, path.as_deref()?)))
+    }
+
+    /// Refuses these options for a command that does not support them.
+    ///
+    /// # Errors
+    /// Returns an error with the option and the reason `why` if an option is given.
+    pub fn refuse(&self, why: &str) -> Result<()> {
+        self.all().try_for_each(|(option, ..)| Err(anyhow!("{option}: {why}")))
+    }
+}
+
 /// A format of commands that write a text or JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TextOrJson {
     Text,
     Json,
+}
+
+/// Completes all outputs and renames the files to their final names.
+///
+/// # Errors
+/// Returns an error if one of the outputs cannot be written.
+pub fn finish<'a>(reporters: impl IntoIterator<Item = Reporter<Output<'a>>>) -> Result<()> {
+    reporters.into_iter().try_for_each(|reporter| Ok(reporter.finish()?.finish()?))
 }
 
 /// Checks that an output file is not an input file.

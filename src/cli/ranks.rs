@@ -5,10 +5,11 @@ use std::io::{self, Write};
 
 use anyhow::{Error, Result, ensure};
 
-use super::measure::{MeasureArgs, finish};
+use super::command::{CommandStatus, Env};
+use super::measure::MeasureArgs;
+use super::output::finish;
 use super::single::SingleArgs;
 use super::sources::source;
-use super::{CommandStatus, Env};
 use crate::bench::execute::Stopped;
 use crate::bench::outcome::{Outcome, Report};
 use crate::bench::plan::{CacheState, Values};

@@ -7,9 +7,10 @@ use std::ffi::{OsStr, OsString};
 use anyhow::{Result, bail, ensure};
 use clap::Args;
 
-use super::measure::{MeasureArgs, NOTHING, finish};
+use super::command::{CommandStatus, Env};
+use super::measure::{MeasureArgs, NOTHING};
+use super::output::finish;
 use super::sources::{bytes_of, of_matrix, source};
-use super::{CommandStatus, Env};
 use crate::campaign::plan::Plan;
 use crate::campaign::progress::Display;
 use crate::campaign::{Campaign, Work};

@@ -6,9 +6,9 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde::Serialize;
 
+use super::command::{CommandStatus, Env};
 use super::output::{OutputArgs, TextOrJson, form};
 use super::values::whole;
-use super::{CommandStatus, Env};
 use crate::campaign::bandwidth::{of_team, sizes};
 use crate::campaign::libraries;
 use crate::device::facts::Facts as GpuFacts;

@@ -10,15 +10,17 @@ use std::io::Write;
 use anyhow::{Result, ensure};
 use clap::Args;
 
+use super::command::{CommandStatus, Env};
 use super::measure::MeasureArgs;
 use super::sources::{of_matrix, sources};
-use super::{CommandStatus, Env};
 use crate::campaign::choice::chosen;
 use crate::campaign::plan::{DeviceChoice, Plan};
 use crate::campaign::progress::Display;
 use crate::campaign::{Campaign, Measured, Sink, Work};
 use crate::record::sort::Sort;
 use rows::{Rows, Tuning};
+use shapes::Shapes;
+use sizes::Sizes;
 
 #[derive(Debug, Args)]
 pub struct TuneArgs {
@@ -53,15 +55,11 @@ pub fn run(args: TuneArgs, command: Vec<String>, env: &mut Env) -> Result<Comman
     measure.check_new()?;
     let plan = measure.plan();
     let (choices, precisions) = (chosen(&plan)?, &plan.precisions);
-    let mut tuning: Box<dyn Tuning> = match args.what {
-        Tunable::CsrK => Box::new(sizes::Sizes::of(&choices, precisions)?),
-        Tunable::Shapes => Box::new(shapes::Shapes::of(&choices, precisions)),
+    let (mut tuning, sweep): (Box<dyn Tuning>, &[&str]) = match args.what {
+        Tunable::CsrK => (Box::new(Sizes::of(&choices, precisions)?), &sizes::PARAMETERS),
+        Tunable::Shapes => (Box::new(Shapes::of(&choices, precisions)), &[]),
     };
-    let sweep = match args.what {
-        Tunable::CsrK => sizes::PARAMETERS.map(String::from).to_vec(),
-        Tunable::Shapes => Vec::new(),
-    };
-    let plan = Plan { sweep, ..plan };
+    let plan = Plan { sweep: sweep.iter().map(|&name| name.into()).collect(), ..plan };
     let mut campaign = Campaign::start(&plan, !args.no_isolate, command, env)?;
     let cells = &campaign.recording.record.cells;
     tuning.keep(&|method| cells.iter().any(|cell| cell.method == method));

@@ -6,8 +6,6 @@
 
 mod child;
 mod supervisor;
-#[cfg(test)]
-mod tests;
 mod wire;
 pub mod worker;
 
@@ -121,3 +119,6 @@ fn children<'a>(
     let whole = records.into_iter().max_by_key(|record| record.pinned_to.len());
     Ok((children, RunRecord { cells, ..whole.expect("there is a child") }))
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,8 +4,6 @@
 mod course;
 pub mod estimate;
 mod pace;
-#[cfg(test)]
-mod tests;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -147,3 +145,6 @@ impl State {
         std::iter::once(words).chain(lines).map(cut).collect::<Vec<_>>().join("\n")
     }
 }
+
+#[cfg(test)]
+mod tests;

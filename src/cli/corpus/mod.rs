@@ -8,9 +8,10 @@ use std::io::Write;
 use anyhow::{Result, ensure};
 use clap::Args;
 
-use super::measure::{MeasureArgs, NOTHING, finish};
+use super::command::{CommandStatus, Env};
+use super::measure::{MeasureArgs, NOTHING};
+use super::output::finish;
 use super::sources::sources;
-use super::{CommandStatus, Env};
 use crate::campaign::plan::Plan;
 use crate::campaign::progress::Display;
 use crate::campaign::resume::Begun;

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail, ensure};
-use clap::Args;
 
 use super::MeasureArgs;
 use crate::cli::output::{beside, form, is_same_file};
@@ -13,42 +12,6 @@ use crate::record::MatrixReport;
 use crate::record::file::is_not_regular_file;
 use crate::record::output::{self, Output, OutputError};
 use crate::record::write::{Format, Reporter};
-
-/// Options that write the results in additional formats.
-#[derive(Clone, Debug, Args)]
-pub struct ExportArgs {
-    /// Also write the results to this file as CSV. This option and the next two cannot be used with corpus
-    /// --resume, because the file would not contain the earlier rows
-    #[arg(long, value_name = "FILE")]
-    pub export_csv: Option<PathBuf>,
-    /// Also write the results to this file as JSON
-    #[arg(long, value_name = "FILE")]
-    pub export_json: Option<PathBuf>,
-    /// Also write the results to this file as Markdown tables
-    #[arg(long, value_name = "FILE")]
-    pub export_markdown: Option<PathBuf>,
-}
-
-impl ExportArgs {
-    /// Returns the requested files: option, format and path.
-    fn all(&self) -> impl Iterator<Item = (&'static str, Format, &Path)> {
-        let Self { export_csv, export_json, export_markdown } = self;
-        let all = [
-            ("--export-csv", Format::Csv, export_csv),
-            ("--export-json", Format::Json, export_json),
-            ("--export-markdown", Format::Md, export_markdown),
-        ];
-        all.into_iter().filter_map(|(option, form, path)| Some((option, form, path.as_deref()?)))
-    }
-
-    /// Refuses these options for a command that does not support them.
-    ///
-    /// # Errors
-    /// Returns an error with the option and the reason `why` if an option is given.
-    pub fn refuse(&self, why: &str) -> Result<()> {
-        self.all().try_for_each(|(option, ..)| Err(anyhow!("{option}: {why}")))
-    }
-}
 
 impl MeasureArgs {
     /// Returns the format of the results: from `--format`, from the extension of the output file, or `usual`.
@@ -164,12 +127,4 @@ impl MeasureArgs {
         let warnings = if self.quiet { Vec::new() } else { report.warnings() };
         warnings.iter().try_for_each(|line| writeln!(stderr, "{line}"))
     }
-}
-
-/// Completes all outputs and renames the files to their final names.
-///
-/// # Errors
-/// Returns an error if one of the outputs cannot be written.
-pub fn finish<'a>(reporters: impl IntoIterator<Item = Reporter<Output<'a>>>) -> Result<()> {
-    reporters.into_iter().try_for_each(|reporter| Ok(reporter.finish()?.finish()?))
 }

@@ -7,11 +7,10 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use super::Places;
-use super::plan::{Batch, Plan as Batches};
-use crate::campaign::plan::Plan;
+use super::plan::{Batch, Plan};
 use crate::campaign::progress::Display;
-use crate::campaign::{Campaign, Measured, Sink, Work};
-use crate::cli::Env;
+use crate::campaign::{self, Campaign, Measured, Sink, Work};
+use crate::cli::command::Env;
 use crate::cli::measure::MeasureArgs;
 use crate::matrix::source::Source;
 use crate::papers::definition::Experiment;
@@ -35,7 +34,7 @@ pub struct Done {
 /// Measures the cells that neither this experiment nor another of the same day and machine has.
 pub fn measure(
     experiment: &Experiment,
-    plan: &Batches,
+    plan: &Plan,
     folder: &Path,
     places: &Places,
     quiet: bool,
@@ -73,7 +72,7 @@ struct Run<'a> {
     bandwidth: BTreeMap<usize, Vec<Bandwidth>>,
 }
 
-impl Batches {
+impl Plan {
     fn files(&self) -> impl Iterator<Item = (&Batch, String)> {
         self.batches.iter().flat_map(|batch| {
             batch.found.iter().map(move |found| (batch, found.source.to_string()))
@@ -83,7 +82,7 @@ impl Batches {
 
 impl Run<'_> {
     /// Copies existing rows from the folders of other experiments.
-    fn take_over(&mut self, plan: &Batches) -> Result<()> {
+    fn take_over(&mut self, plan: &Plan) -> Result<()> {
         if self.places.single && self.places.output.is_some() {
             return Ok(());
         }
@@ -132,7 +131,7 @@ impl Run<'_> {
         let run_id = format!("{}-{}-{}", env.run_id, self.id, self.store.runs().count() + 1);
         let threads = measure.threads.first().copied().unwrap_or_else(|| env.system.threads());
         let bandwidth = self.bandwidth.get(&threads).cloned();
-        let plan = Plan { bandwidth: bandwidth.is_none(), ..measure.plan() };
+        let plan = campaign::plan::Plan { bandwidth: bandwidth.is_none(), ..measure.plan() };
         let of_world = std::mem::replace(&mut env.run_id, run_id.clone());
         let started = Campaign::start(&plan, true, batch.command(), env);
         env.run_id = of_world;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 
-use super::{CommandStatus, Env};
+use super::command::{CommandStatus, Env};
 use crate::campaign::plan::DeviceChoice;
 use crate::method::Unavailable;
 use crate::papers::definition::Experiment;

@@ -60,10 +60,8 @@ impl Tuning for Shapes {
     fn take(&mut self, report: &MatrixReport, rows: &mut Rows) -> Result<()> {
         report.rows().try_for_each(|row| rows.write(row))?;
         for group in &report.groups {
-            self.0
-                .iter_mut()
-                .filter(|sweep| sweep.is_of(group))
-                .for_each(|sweep| sweep.take(group));
+            let own = self.0.iter_mut().filter(|sweep| sweep.is_of(group));
+            own.for_each(|sweep| sweep.take(group));
         }
         Ok(())
     }
