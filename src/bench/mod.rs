@@ -1,4 +1,4 @@
-//! Measurement: [`plan`] (settings, pure data) → [`execute`] (one matrix) → [`outcome`] (one value per method).
+//! Measurement: [`run`] and [`plan`] (settings, pure data) → [`execute`] (one matrix) → [`outcome`] (one value per method).
 
 mod alteration;
 pub mod backend;
@@ -13,5 +13,6 @@ pub mod peak;
 pub mod plan;
 pub mod regression;
 pub mod rehearsal;
+pub mod run;
 pub mod statistics;
 pub mod steadiness;

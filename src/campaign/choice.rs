@@ -4,7 +4,7 @@
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use super::env::Env;
-use super::plan::{DeviceChoice, Plan};
+use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::device::Gpu;
 use crate::device::model::{DeviceFile, Model};
 use crate::method::{Choice, Device, GRAPH, Method, Unavailable};
@@ -17,33 +17,33 @@ use crate::near::hint;
 ///
 /// # Errors
 /// Returns an error if the command line requires a GPU and there is none, or if no method is left.
-pub fn methods(plan: &Plan, env: &mut Env) -> Result<(Vec<Choice<'static>>, Option<Gpu>)> {
-    let mut choices = chosen(plan)?;
+pub fn methods(run: &RunSettings, env: &mut Env) -> Result<(Vec<Choice<'static>>, Option<Gpu>)> {
+    let mut choices = chosen(run)?;
     if !choices.iter().any(is_on_gpu) {
         return Ok((choices, None));
     }
     ensure!(
-        plan.device.models().len() <= 1,
+        run.models().len() <= 1,
         "--device {}: several modelled GPUs are measured in separate child processes, which --no-isolate does \
          not use: choose one",
-        plan.device
+        run.device
     );
-    if let Some(name) = plan.device.models().first() {
+    if let Some(name) = run.models().first() {
         let file = DeviceFile::find(name).map_err(|Unavailable(reason)| anyhow!(reason))?;
         return Ok((choices, Some(Gpu::new(Model::of_file(name, &file)))));
     }
-    let reason = match (env.open_gpu)(plan.gpu) {
+    let reason = match (env.open_gpu)(run.gpu) {
         Ok(gpu) => return Ok((choices, Some(gpu))),
         Err(Unavailable(reason)) => reason,
     };
-    if let Some(demand) = demand(plan)? {
+    if let Some(demand) = demand(run)? {
         bail!(
             "{demand}: {reason}; GPU methods need an NVIDIA GPU and its driver, or \
              --device model:h200"
         );
     }
     choices.retain(|choice| !is_on_gpu(choice));
-    if !plan.quiet {
+    if !run.quiet {
         writeln!(
             env.stderr,
             "GPU methods are skipped: {reason}; --device model:h200 runs them on a modelled GPU"
@@ -53,18 +53,18 @@ pub fn methods(plan: &Plan, env: &mut Env) -> Result<(Vec<Choice<'static>>, Opti
 }
 
 /// Returns the methods that the command line selects.
-pub fn chosen(plan: &Plan) -> Result<Vec<Choice<'static>>> {
-    let mut choices = select(plan.methods.as_deref().unwrap_or(&["*".into()]))?;
-    choices.retain(|choice| plan.device.includes(choice.method.device()));
-    choices.retain(|choice| !plan.only_parallel || is_parallel(choice));
-    if plan.methods.is_none() {
-        choices.retain(|choice| choice.method.operations.include(plan.settings.transpose));
+pub fn chosen(run: &RunSettings) -> Result<Vec<Choice<'static>>> {
+    let mut choices = select(run.methods.as_deref().unwrap_or(&["*".into()]))?;
+    choices.retain(|choice| run.device.includes(choice.method.device()));
+    choices.retain(|choice| !run.only_parallel || is_parallel(choice));
+    if run.methods.is_none() {
+        choices.retain(|choice| choice.method.operations.include(run.settings.transpose));
     }
-    ensure!(!choices.is_empty(), "none of these methods runs on --device {}", plan.device);
-    if plan.graphs {
+    ensure!(!choices.is_empty(), "none of these methods runs on --device {}", run.device);
+    if run.graphs {
         choices = choices.into_iter().flat_map(with_graph).collect();
     }
-    Ok(choices.iter().flat_map(|choice| swept(choice, &plan.sweep)).collect())
+    Ok(choices)
 }
 
 /// Returns the choice with every combination of values of the parameters that it does not set. Parameters that the
@@ -99,14 +99,14 @@ fn values(choice: &Choice<'static>, name: &str) -> Given {
 
 /// Returns the part of the command line that requires a GPU, if any. A pattern that also matches CPU methods does
 /// not require one.
-fn demand(plan: &Plan) -> Result<Option<String>> {
-    if let Some(number) = plan.gpu {
+fn demand(run: &RunSettings) -> Result<Option<String>> {
+    if let Some(number) = run.gpu {
         return Ok(Some(format!("GPU {number}")));
     }
-    if plan.device != DeviceChoice::All {
-        return Ok(Some(format!("--device {}", plan.device)));
+    if run.device != DeviceChoice::All {
+        return Ok(Some(format!("--device {}", run.device)));
     }
-    for word in plan.methods.iter().flatten() {
+    for word in run.methods.iter().flatten() {
         if select(std::slice::from_ref(word))?.iter().all(is_on_gpu) {
             return Ok(Some(format!("--methods {word}")));
         }

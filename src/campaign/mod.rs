@@ -106,9 +106,9 @@ impl<'a> Campaign<'a> {
         let record = RunRecord { command, ..record };
         Ok(Self {
             runner,
-            recording: Recording::new(record, env.readings, plan.quiet),
-            settings: plan.settings.clone(),
-            is_visible: env.terminal && !plan.quiet,
+            recording: Recording::new(record, env.readings, plan.run.quiet),
+            settings: plan.run.settings.clone(),
+            is_visible: env.terminal && !plan.run.quiet,
         })
     }
 

@@ -62,28 +62,32 @@ impl<'a> Session<'a> {
     /// # Errors
     /// Returns an error if the plan cannot be carried out in one process of this machine.
     pub fn start(plan: &Plan, env: &mut Env<'a>) -> Result<Self> {
-        let (choices, gpu) = choice::methods(plan, env)?;
+        let run = &plan.run;
+        let (choices, gpu) = choice::methods(run, env)?;
+        let choices: Vec<_> =
+            choices.iter().flat_map(|choice| choice::swept(choice, &plan.sweep)).collect();
         ensure!(
-            plan.threads.len() <= 1,
+            run.threads.len() <= 1,
             "--threads: several numbers are measured in separate child processes, which --no-isolate and mpi-merge \
              do not use: choose one number"
         );
-        let team = team(plan.threads.first().copied(), env)?;
-        let isa = plan.settings.isa;
+        let team = team(run.threads.first().copied(), env)?;
+        let isa = run.settings.isa;
         ensure!(
             Isa::available().contains(&isa),
             "--isa: this CPU does not support these instructions"
         );
-        let profiles = install::profiles(&choices, &plan.precisions, isa, plan.quiet, env)?;
-        let settings = Settings { profiles, ..plan.settings.clone() };
+        let profiles = install::profiles(&choices, &run.precisions, isa, run.quiet, env)?;
+        let mut plan = plan.clone();
+        plan.run.settings.profiles = profiles;
         Ok(Self {
             choices,
             gpu,
-            plan: Plan { settings, ..plan.clone() },
             team,
             run_id: env.run_id.clone(),
             is_worker: false,
-            kept: env.matrices.clone().filter(|_| plan.use_cache),
+            kept: env.matrices.clone().filter(|_| plan.run.matrix_cache),
+            plan,
             clock: env.clock,
             interrupted: env.interrupted,
         })
@@ -109,9 +113,9 @@ impl<'a> Session<'a> {
             bandwidth: bandwidth::of_team(&self.team, self.clock, &sizes),
             system: env.system.clone(),
             pinned_to: self.team.cpus().to_vec(),
-            settings: self.plan.settings.clone(),
-            expand: self.plan.expand,
-            order: self.plan.orders[0],
+            settings: self.plan.run.settings.clone(),
+            expand: self.plan.run.expand,
+            order: self.plan.run.orders[0],
             cells: self.cells().collect(),
             libraries: Vec::new(),
             corpus: None,
@@ -140,7 +144,7 @@ impl<'a> Session<'a> {
         let (csr, report) = self.read(task)?;
         emit(Event::Matrix(Box::new(report.clone())));
         let Some(csr) = csr else { return Ok(()) };
-        self.plan.orders.iter().try_for_each(|&order| {
+        self.plan.run.orders.iter().try_for_each(|&order| {
             let ordered = self.ordered(&csr, order, task, emit);
             self.ways().filter(|way| way.order == order).try_for_each(|way| match way.precision {
                 Precision::F64 => self.measure::<f64>(way, &ordered, &report, task, emit),
@@ -151,9 +155,9 @@ impl<'a> Session<'a> {
 
     /// Reads the matrix and describes it. Without a matrix, the report states why nothing is measured.
     fn read(&self, task: &MatrixTask) -> Result<(Option<Csr<f64>>, MatrixReport), Stopped> {
-        let available = Available::now(self.plan.settings.max_memory, 0);
+        let available = Available::now(self.plan.run.settings.max_memory, 0);
         let bounds = ReadBounds::new(self.interrupted, available.bytes, available.by);
-        let opened = match task.source.open(self.plan.expand, bounds) {
+        let opened = match task.source.open(self.plan.run.expand, bounds) {
             Ok(opened) => opened,
             Err(error) => return Ok((None, self.unread(&task.source, &error)?)),
         };
@@ -179,8 +183,9 @@ impl<'a> Session<'a> {
     ) -> (Option<Csr<f64>>, MatrixReport) {
         let facts = facts(&task.source, &mut loaded);
         loaded.write_to_cache(bounds);
-        replace_values(&self.plan.settings, &mut loaded.csr);
-        let (values, distinct) = (self.plan.settings.values, distinct_values(&loaded.csr.values));
+        replace_values(&self.plan.run.settings, &mut loaded.csr);
+        let (values, distinct) =
+            (self.plan.run.settings.values, distinct_values(&loaded.csr.values));
         let facts = MatrixFacts { values: Some(values), distinct_values: distinct, ..facts };
         let mut report = MatrixReport {
             facts,
@@ -237,7 +242,7 @@ impl<'a> Session<'a> {
 
     /// Returns the reason why a matrix, including the memory to measure it, does not fit into memory.
     fn too_large(&self, opened: &Opened) -> Option<String> {
-        let available = Available::now(self.plan.settings.max_memory, opened.stream_bytes());
+        let available = Available::now(self.plan.run.settings.max_memory, opened.stream_bytes());
         let refusal = |need| {
             let refusal = memory::refusal("to load and run", need, available)?;
             Some(format!("{refusal}; {}", available.advice()))
@@ -248,7 +253,7 @@ impl<'a> Session<'a> {
         let SizeHint { rows, cols, nnz, scratch } = opened.size_hint()?;
         let extent = Extent::announced(rows, cols, nnz, self.team.len());
         let all = |way: Way| {
-            let settings = Settings { cache: way.cache, ..self.plan.settings.clone() };
+            let settings = Settings { cache: way.cache, ..self.plan.run.settings.clone() };
             extent.all(&settings, way.precision, way.order)
         };
         let all = self.ways().map(all).max().unwrap_or_default();
@@ -262,10 +267,11 @@ impl<'a> Session<'a> {
 
     /// Returns the combinations of order, precision and cache state in which each matrix is measured.
     fn ways(&self) -> impl Iterator<Item = Way> {
-        let orders = self.plan.orders.iter();
-        let finer = orders.flat_map(|&order| self.plan.precisions.iter().map(move |&p| (order, p)));
+        let orders = self.plan.run.orders.iter();
+        let finer =
+            orders.flat_map(|&order| self.plan.run.precisions.iter().map(move |&p| (order, p)));
         finer.flat_map(|(order, precision)| {
-            self.plan.caches.iter().map(move |&cache| Way { order, precision, cache })
+            self.plan.run.caches.iter().map(move |&cache| Way { order, precision, cache })
         })
     }
 

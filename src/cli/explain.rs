@@ -11,10 +11,11 @@ use super::command::{CommandStatus, Env};
 use super::measure::PrecisionChoice;
 use super::output::{OutputArgs, TextOrJson, form};
 use super::sources::{of_matrix, source};
-use super::values::{MethodName, whole};
+use super::values::{MethodName, device, whole};
 use crate::bench::plan::{CacheState, Protocol, Settings};
+use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::campaign::choice::select;
-use crate::campaign::plan::{DeviceChoice, Plan};
+use crate::campaign::plan::Plan;
 use crate::campaign::progress::Display;
 use crate::campaign::{Campaign, Measured, Work};
 use crate::matrix::source::Source;
@@ -35,7 +36,7 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "MATRIX", conflicts_with = "matrix")]
     pub mtx: Option<OsString>,
     /// The modelled GPU: model:NAME such as model:h200, or model:FILE.toml
-    #[arg(long, value_name = "model:NAME", default_value = "model:h200")]
+    #[arg(long, value_name = "model:NAME", default_value = "model:h200", value_parser = device)]
     pub device: DeviceChoice,
     /// Precision of the matrix values and of the vectors: f64 or f32
     #[arg(long, value_enum, default_value = "f64")]
@@ -85,13 +86,13 @@ impl ExplainArgs {
             explain: true,
             ..Settings::new(Protocol::MergeSpmv)
         };
-        Ok(Plan {
+        Ok(Plan::new(RunSettings {
             methods: Some(vec![self.method.clone()]),
             device: self.device.clone(),
             precisions: vec![precision],
             quiet: true,
-            ..Plan::new(settings)
-        })
+            ..RunSettings::new(settings)
+        }))
     }
 }
 

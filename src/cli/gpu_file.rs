@@ -5,7 +5,8 @@ use clap::Args;
 
 use super::command::{CommandStatus, Env};
 use super::output::OutputArgs;
-use crate::campaign::plan::DeviceChoice;
+use super::values::device;
+use crate::bench::run::DeviceChoice;
 use crate::device::Gpu;
 use crate::device::gauge::measure;
 use crate::device::model::{DeviceFile, Model, written};
@@ -13,7 +14,7 @@ use crate::device::model::{DeviceFile, Model, written};
 #[derive(Debug, Args)]
 pub struct GpuFileArgs {
     /// The GPU: gpu, its number, or model:NAME, which measures a modelled GPU as a test of the model
-    #[arg(long, value_name = "gpu|N|model:NAME", default_value = "gpu")]
+    #[arg(long, value_name = "gpu|N|model:NAME", default_value = "gpu", value_parser = device)]
     pub device: DeviceChoice,
     #[command(flatten)]
     pub output: OutputArgs,

@@ -8,9 +8,10 @@ use std::time::Duration;
 use clap::{Args, Parser};
 
 use super::output::ExportArgs;
-use super::values::{MethodName, finite, seconds, whole, whole_from};
+use super::values::{MethodName, device, distinct, finite, seconds, whole, whole_from};
 use crate::bench::plan::{CacheState, Fill, Protocol, Settings, Values};
-use crate::campaign::plan::{DeviceChoice, Plan, distinct};
+use crate::bench::run::{DeviceChoice, RunSettings};
+use crate::campaign::plan::Plan;
 use crate::matrix::order::Order;
 use crate::memory::Size;
 use crate::record::sort::Sort;
@@ -31,7 +32,7 @@ pub struct MeasureArgs {
           hide_possible_values = true)]
     pub methods: Option<Vec<String>>,
     /// Where to run: cpu, gpu, all, the number of a GPU, or modelled GPUs: model:h200, model:v100,a100, model:FILE.toml
-    #[arg(long, value_name = "cpu|gpu|all|N|model:NAME", default_value = "all")]
+    #[arg(long, value_name = "cpu|gpu|all|N|model:NAME", default_value = "all", value_parser = device)]
     pub device: DeviceChoice,
     /// The number of the GPU if there are several [default: 0]
     #[arg(long, value_name = "N", value_parser = whole::<usize>)]
@@ -201,27 +202,31 @@ impl MeasureArgs {
         }
     }
 
-    /// Returns what the arguments say about the measurement: everything but matrices and files.
+    /// Returns the plan of a run over several matrices.
     pub fn plan(&self) -> Plan {
-        Plan {
+        let bandwidth = self.wants_bandwidth();
+        Plan { skip_trivial: true, bandwidth, ..Plan::new(self.run_settings()) }
+    }
+
+    /// Returns the settings of the run that the arguments describe.
+    pub fn run_settings(&self) -> RunSettings {
+        let gpu = match self.device {
+            DeviceChoice::Gpu(Some(number)) => Some(number),
+            _ => self.gpu,
+        };
+        RunSettings {
             methods: self.methods.clone(),
-            sweep: Vec::new(),
             graphs: self.graphs,
-            device: self.device.clone(),
-            gpu: match self.device {
-                DeviceChoice::Gpu(Some(number)) => Some(number),
-                _ => self.gpu,
-            },
-            threads: self.threads(),
             only_parallel: false,
+            device: self.device.clone(),
+            gpu,
             precisions: self.precisions(),
+            threads: self.threads(),
             orders: self.orders(),
             caches: self.caches(),
             settings: self.settings(),
-            skip_trivial: true,
             expand: !self.no_expand,
-            use_cache: !self.no_cache,
-            bandwidth: self.wants_bandwidth(),
+            matrix_cache: !self.no_cache,
             quiet: self.quiet,
         }
     }

@@ -121,8 +121,8 @@ fn measure(
     let (matrix, share) = load(ranks, &source, !measure.no_expand, session.clock)?;
     let mut report = report_of(&source, &matrix);
     let bench =
-        Bench { ranks, clock: session.clock, interrupted, settings: &session.plan.settings };
-    let ended = groups(&bench, &session, &session.plan.precisions, &matrix, share, &mut report);
+        Bench { ranks, clock: session.clock, interrupted, settings: &session.plan.run.settings };
+    let ended = groups(&bench, &session, &session.plan.run.precisions, &matrix, share, &mut report);
     if let Some(recording) = recording {
         write_results(measure, recording, &report, reporters, env.stderr)?;
     }

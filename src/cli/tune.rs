@@ -13,8 +13,9 @@ use clap::Args;
 use super::command::{CommandStatus, Env};
 use super::measure::MeasureArgs;
 use super::sources::{of_matrix, sources};
+use crate::bench::run::DeviceChoice;
 use crate::campaign::choice::chosen;
-use crate::campaign::plan::{DeviceChoice, Plan};
+use crate::campaign::plan::Plan;
 use crate::campaign::progress::Display;
 use crate::campaign::{Campaign, Measured, Sink, Work};
 use crate::record::sort::Sort;
@@ -54,7 +55,7 @@ pub fn run(args: TuneArgs, command: Vec<String>, env: &mut Env) -> Result<Comman
     measure.check_files(sources.iter().map(|(source, _)| source))?;
     measure.check_new()?;
     let plan = measure.plan();
-    let (choices, precisions) = (chosen(&plan)?, &plan.precisions);
+    let (choices, precisions) = (chosen(&plan.run)?, &plan.run.precisions);
     let (mut tuning, sweep): (Box<dyn Tuning>, &[&str]) = match args.what {
         Tunable::CsrK => (Box::new(Sizes::of(&choices, precisions)?), &sizes::PARAMETERS),
         Tunable::Shapes => (Box::new(Shapes::of(&choices, precisions)), &[]),
@@ -105,8 +106,8 @@ fn with_defaults(mut measure: MeasureArgs, what: Tunable) -> Result<MeasureArgs>
         measure.format.is_none(),
         "--format: tune prints text, and writes CSV to the file of --output"
     );
-    let models = measure.device.models().len();
-    let counts = [measure.threads().len(), measure.caches().len(), measure.orders().len(), models];
+    let run = measure.run_settings();
+    let counts = [run.threads.len(), run.caches.len(), run.orders.len(), run.models().len()];
     ensure!(
         counts.iter().all(|&count| count <= 1),
         "tune measures with one number of --threads, one --cache, one --order and one modelled GPU at a time"

@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 
+use crate::bench::run::DeviceChoice;
+use crate::device::model::DeviceFile;
+use crate::method::Unavailable;
 use crate::methods::METHODS;
 
 /// The largest time that the command line accepts, in seconds: about 30 years.
@@ -61,4 +64,31 @@ fn number(text: &str) -> Result<f64, String> {
 pub fn finite(text: &str) -> Result<f64, String> {
     let value = number(text)?;
     if value.is_finite() { Ok(value) } else { Err("it must be a finite number".into()) }
+}
+
+/// Parses the value of `--device`.
+pub fn device(text: &str) -> Result<DeviceChoice, String> {
+    if let Some(names) = text.strip_prefix("model:") {
+        let names: Vec<_> = names.split(',').map(str::to_owned).collect();
+        names
+            .iter()
+            .try_for_each(|name| DeviceFile::find(name).map(drop))
+            .map_err(|Unavailable(reason)| reason)?;
+        return Ok(DeviceChoice::Models(distinct(&names)));
+    }
+    Ok(match text {
+        "cpu" => DeviceChoice::Cpu,
+        "gpu" => DeviceChoice::Gpu(None),
+        "all" => DeviceChoice::All,
+        _ => DeviceChoice::Gpu(Some(
+            text.parse()
+                .map_err(|_| "it must be cpu, gpu, all, the number of a GPU, or model:NAME")?,
+        )),
+    })
+}
+
+/// Returns the distinct elements in the order of their first occurrence.
+pub fn distinct<T: Clone + PartialEq>(all: &[T]) -> Vec<T> {
+    let firsts = all.iter().enumerate().filter(|(place, one)| !all[..*place].contains(one));
+    firsts.map(|(_, one)| one.clone()).collect()
 }

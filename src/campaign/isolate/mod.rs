@@ -81,22 +81,26 @@ impl<'a> Runner<'a> {
 /// Returns the numbers of threads for which methods are measured. It is empty if no number is given, and has only
 /// the largest number if no method depends on it.
 fn threads(plan: &Plan) -> Result<Vec<usize>> {
-    let threads = &plan.threads;
-    let is_needed = threads.len() > 1 && chosen(plan)?.iter().any(is_parallel);
+    let threads = &plan.run.threads;
+    let is_needed = threads.len() > 1 && chosen(&plan.run)?.iter().any(is_parallel);
     let most = threads.iter().max().copied();
     Ok(if is_needed { threads.clone() } else { most.into_iter().collect() })
 }
 
 /// Returns the plan of each child.
 fn plans(plan: &Plan) -> Result<Vec<Plan>> {
-    let (threads, models) = (threads(plan)?, plan.device.models());
+    let (threads, models) = (threads(plan)?, plan.run.models());
     let most = threads.iter().max().copied();
     Ok(match most {
         _ if models.len() > 1 => {
-            let of = |(number, name): (usize, &String)| plan.with_model(name, number == 0);
+            let of = |(number, name): (usize, &String)| {
+                plan.clone().with_model(name.clone(), number == 0)
+            };
             models.iter().enumerate().map(of).collect()
         }
-        Some(most) => threads.iter().map(|&threads| plan.with_threads(threads, most)).collect(),
+        Some(most) => {
+            threads.iter().map(|&threads| plan.clone().with_threads(threads, most)).collect()
+        }
         None => vec![plan.clone()],
     })
 }

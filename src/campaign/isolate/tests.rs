@@ -15,6 +15,7 @@ use super::supervisor::Supervisor;
 use super::wire::{Answer, Hello, receive, send};
 use crate::bench::execute::Turn;
 use crate::bench::plan::{CacheState, Protocol, Settings};
+use crate::bench::run::RunSettings;
 use crate::campaign::plan::Plan;
 use crate::campaign::task::{Event, MatrixTask, Step};
 use crate::matrix::Csr;
@@ -98,7 +99,7 @@ fn a_worker_follows_its_script() {
     }
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned().unwrap());
     let hello: Hello = receive(&socket).unwrap();
-    let words = hello.plan.methods.unwrap();
+    let words = hello.plan.run.methods.unwrap();
     // The file contains one byte for each earlier child.
     let [script, before] = &words[..] else { panic!("{words:?}") };
     let nth = fs::read(before).unwrap().len();
@@ -156,7 +157,8 @@ fn run(script: &str) -> (Vec<String>, String) {
         (AtomicBool::new(script == "is never ready"), "/proc/self/exe".into());
     let before = NamedTempFile::new().unwrap();
     let words = vec![script.into(), before.path().to_str().unwrap().into()];
-    let plan = Plan { methods: Some(words), ..Plan::new(Settings::new(Protocol::MergeSpmv)) };
+    let settings = RunSettings::new(Settings::new(Protocol::MergeSpmv));
+    let plan = Plan::new(RunSettings { methods: Some(words), ..settings });
     let hello = Hello::new(plan, "r".into());
     let mut results = Vec::new();
     let ran = Supervisor::start(program, hello, &interrupted).and_then(|(mut supervisor, _)| {

@@ -28,8 +28,10 @@ impl Hello {
     }
 
     /// Configures a child that replaces the first one.
-    pub fn again(self) -> Self {
-        Self { plan: Plan { bandwidth: false, quiet: true, ..self.plan }, ..self }
+    pub fn again(mut self) -> Self {
+        self.plan.run.quiet = true;
+        self.plan.bandwidth = false;
+        self
     }
 }
 

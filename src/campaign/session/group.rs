@@ -82,7 +82,7 @@ impl Session<'_> {
             precision: way.precision,
             threads: self.team.len(),
             cache: way.cache,
-            transpose: self.plan.settings.transpose,
+            transpose: self.plan.run.settings.transpose,
             order: way.order,
             order_ms: reordering.map(|cost| cost.order_ms),
             peak_gbs: 0.0,

@@ -8,7 +8,6 @@ use crate::bench::execute::{Bench, News, Stopped, Trial};
 use crate::bench::outcome::{Outcome, Report};
 use crate::bench::plan::Settings;
 use crate::campaign::ordered::{InPrecision, Ordered};
-use crate::campaign::plan::Plan;
 use crate::campaign::task::{Event, MatrixTask, Step, Way};
 use crate::device::buffer::Value;
 use crate::method::{Choice, Device};
@@ -43,7 +42,8 @@ impl Session<'_> {
                 emit.borrow_mut()(Event::Final(Box::new(row)));
             }
         };
-        let Self { team, clock, interrupted, plan: Plan { settings, .. }, .. } = self;
+        let Self { team, clock, interrupted, .. } = self;
+        let settings = &self.plan.run.settings;
         let is_able = |choice: &&Choice| task.is_to_run(&cell(choice));
         let matrix = if open.iter().any(|choice| is_able(&choice)) {
             step(Step::Begin(way, None));

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::campaign::plan::DeviceChoice;
-use crate::cli::values::{finite, seconds};
+use crate::bench::run::DeviceChoice;
+use crate::cli::values::{device, finite, seconds};
 use crate::fetch::folder::DATA;
 
 #[derive(Debug, Args)]
@@ -58,7 +58,7 @@ fn place(text: &str) -> Result<DeviceChoice, String> {
     if text == "model" {
         return Ok(DeviceChoice::Models(Vec::new()));
     }
-    let choice = text.parse::<DeviceChoice>().map_err(|error| error.to_string())?;
+    let choice = device(text)?;
     match &choice {
         DeviceChoice::Models(names) if names.len() > 1 => {
             Err("only one modelled GPU is allowed, because claims compare rows of one GPU".into())

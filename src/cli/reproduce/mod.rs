@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, ensure};
 
 use super::command::{CommandStatus, Env};
-use crate::campaign::plan::DeviceChoice;
+use crate::bench::run::DeviceChoice;
 use crate::method::Unavailable;
 use crate::papers::definition::Experiment;
 use crate::papers::store::Origin;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::matrices::{Found, Library};
+use crate::bench::run::DeviceChoice;
 use crate::campaign::choice;
-use crate::campaign::plan::DeviceChoice;
 use crate::campaign::progress::estimate::Estimate;
 use crate::cli::measure::MeasureArgs;
 use crate::method::Device;

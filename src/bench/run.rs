@@ -1,0 +1,109 @@
+//! The settings of a run: which methods run where, in which combinations, and how each is measured. Pure data.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::plan::{CacheState, Settings};
+use crate::matrix::order::Order;
+use crate::method::Device;
+use crate::scalar::Precision;
+
+/// What a run measures on each matrix, and how. A command line is converted into it once; an experiment states it
+/// directly.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunSettings {
+    /// The methods, in the form of the option `--methods`; `None`: all methods.
+    pub methods: Option<Vec<String>>,
+    /// Whether each GPU method is measured a second time, as a CUDA graph.
+    pub graphs: bool,
+    /// Whether methods that do not depend on the number of threads are left out.
+    pub only_parallel: bool,
+    /// The devices on which methods run.
+    pub device: DeviceChoice,
+    /// The number of the GPU, if it is given.
+    pub gpu: Option<usize>,
+    /// The precisions, without duplicates and at least one, as in the following lists.
+    pub precisions: Vec<Precision>,
+    /// The numbers of threads. If empty: one thread per core.
+    pub threads: Vec<usize>,
+    /// The orders of rows and columns.
+    pub orders: Vec<Order>,
+    /// The cache states.
+    pub caches: Vec<CacheState>,
+    /// How each method is measured. The cache state is the first one of `caches`.
+    pub settings: Settings,
+    /// Whether symmetric files are expanded to both triangles.
+    pub expand: bool,
+    /// Whether parsed matrices are read from the cache and written to it.
+    pub matrix_cache: bool,
+    /// Whether only errors are printed to stderr.
+    pub quiet: bool,
+}
+
+impl RunSettings {
+    /// Returns the settings of a run of all methods in double precision, on unordered and expanded matrices.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            methods: None,
+            graphs: false,
+            only_parallel: false,
+            device: DeviceChoice::All,
+            gpu: None,
+            precisions: vec![Precision::F64],
+            threads: Vec::new(),
+            orders: vec![Order::Natural],
+            caches: vec![settings.cache],
+            settings,
+            expand: true,
+            matrix_cache: true,
+            quiet: false,
+        }
+    }
+
+    /// Returns the names of the selected modelled GPUs.
+    pub fn models(&self) -> &[String] {
+        match &self.device {
+            DeviceChoice::Models(names) => names,
+            _ => &[],
+        }
+    }
+}
+
+/// The devices on which methods run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DeviceChoice {
+    /// The CPU.
+    Cpu,
+    /// The GPU with this number, or the one that `--gpu` selects.
+    Gpu(Option<usize>),
+    /// Modelled GPUs, by name or device file. An empty list occurs only with `reproduce` and stands for the
+    /// GPUs of each experiment's source.
+    Models(Vec<String>),
+    /// The CPU, and a GPU if there is one.
+    All,
+}
+
+impl DeviceChoice {
+    /// Returns whether methods of `device` run.
+    pub fn includes(&self, device: Device) -> bool {
+        match self {
+            Self::Cpu => device == Device::Cpu,
+            Self::Gpu(_) | Self::Models(_) => device == Device::Gpu,
+            Self::All => true,
+        }
+    }
+}
+
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Cpu => write!(f, "cpu"),
+            Self::Gpu(None) => write!(f, "gpu"),
+            Self::Gpu(Some(number)) => write!(f, "{number}"),
+            Self::Models(names) if names.is_empty() => write!(f, "model"),
+            Self::Models(names) => write!(f, "model:{}", names.join(",")),
+            Self::All => write!(f, "all"),
+        }
+    }
+}
