@@ -102,6 +102,8 @@ impl<'a> Session<'a> {
     /// requires them.
     pub fn record(&self, env: &Env) -> RunRecord {
         let sizes = if self.plan.bandwidth { bandwidth::sizes(&env.system) } else { Vec::new() };
+        let gpu = self.gpu.as_ref().map(|gpu| self.gpu_record(gpu));
+        let bandwidth = bandwidth::of_team(&self.team, self.clock, &sizes);
         let begin = (env.readings)();
         RunRecord {
             run_id: self.run_id.clone(),
@@ -109,8 +111,8 @@ impl<'a> Session<'a> {
             version: env!("CARGO_PKG_VERSION").into(),
             revision: REVISION.into(),
             command: Vec::new(),
-            gpu: self.gpu.as_ref().map(|gpu| self.gpu_record(gpu)),
-            bandwidth: bandwidth::of_team(&self.team, self.clock, &sizes),
+            gpu,
+            bandwidth,
             system: env.system.clone(),
             pinned_to: self.team.cpus().to_vec(),
             settings: self.plan.run.settings.clone(),
