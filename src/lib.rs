@@ -55,10 +55,11 @@
 //! | [`record`] | the row, its CSV, JSON and text, the facts of a run | bench (results), cache, device, matrix, method, methods, system, terminal |
 //! | `mpi` | one product on many processes, behind the feature `mpi`: partition, product, backend | bench, device, matrix, memory, method, methods, record, simd, system, verify |
 //! | [`report`] | recorded rows as tables and charts, and the comparison of two files | bench, cache, filter, matrix, memory, method, methods, near, record |
+//! | [`campaign`] | measures matrices one after the other: plan, child processes, resume, progress, run record | bench, cache, device, matrix, memory, method, methods, near, profile, record, report, simd, system, team, terminal |
 //! | [`papers`] | the experiments of the papers: what is measured, shown and claimed | bench, device, matrix, method, methods, near, record, report |
 //! | [`datasets`] | the matrix collection: facts of its matrices, named sets | filter |
 //! | [`fetch`] | downloads matrices of the collection | cache, datasets, matrix |
-//! | [`cli`] | one file per verb | all others but library and verify |
+//! | [`cli`] | one file per verb | all others but library, profile and verify |
 //!
 //! The CUDA kernels are in `cuda/`, one file per GPU method.
 //!
@@ -69,6 +70,7 @@
 
 pub mod bench;
 pub mod cache;
+pub mod campaign;
 pub mod cli;
 pub mod datasets;
 pub mod device;
@@ -161,7 +163,11 @@ mod tests {
             above.insert(name.to_owned());
             let listed: Names = match uses.strip_prefix("all others but ") {
                 Some(but) => {
-                    let left_out: Vec<_> = but.split(" and ").chain([name, "scalar"]).collect();
+                    let left_out: Vec<_> = but
+                        .split([',', ' '])
+                        .filter(|word| !["", "and"].contains(word))
+                        .chain([name, "scalar"])
+                        .collect();
                     all.iter().filter(|other| !left_out.contains(&&***other)).cloned().collect()
                 }
                 None => uses

@@ -1,31 +1,23 @@
-//! The definition of the command line: commands, arguments and their help texts.
+//! The definition of the command line: commands and their help texts. Each command defines its own arguments.
 
-mod measure;
+use clap::{Parser, Subcommand};
 
-use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
-
-use clap::{Args, Parser, Subcommand};
-
+use super::cache::CacheArgs;
 use super::cite::CiteArgs;
 use super::compare::CompareArgs;
-use super::corpus::share::shard;
+use super::corpus::CorpusArgs;
 use super::explain::ExplainArgs;
 use super::fetch::args::FetchArgs;
+use super::generate::GenerateArgs;
 use super::gpu_file::GpuFileArgs;
-use super::libraries::Vendor;
 use super::merge::MergeArgs;
 use super::methods::MethodsArgs;
 use super::report::ReportArgs;
 use super::reproduce::args::ReproduceArgs;
-use super::tune::args::TuneArgs;
-use super::written::OutputArgs;
-use crate::matrix::generate::forms;
-use crate::record::run::Shard;
-pub use measure::{MeasureArgs, PrecisionChoice, device, finite, seconds, whole, whole_from};
-
-/// The matrix that is measured if the command line names none.
-const DEFAULT_MATRIX: &str = "gen:grid2d,n=1000,points=5,random=1";
+use super::single::SingleArgs;
+use super::system::SystemArgs;
+use super::tune::TuneArgs;
+use crate::campaign::libraries::Vendor;
 
 /// A benchmark for sparse matrix-vector multiplication, y = alpha A x + beta y.
 ///
@@ -158,118 +150,4 @@ pub enum Command {
         /// The vendor of the library
         vendor: Vendor,
     },
-}
-
-#[derive(Clone, Debug, Args)]
-pub struct SingleArgs {
-    /// The matrix: a file, GROUP/NAME or gen:SPEC [default: gen:grid2d,n=1000,points=5,random=1]
-    ///
-    /// One of: a Matrix Market file (.mtx, .mtx.gz or .tar.gz); a matrix of the collection that `fetch` has
-    /// downloaded into ufl_mtx (GROUP/NAME, such as HB/west0479); a generated matrix (gen:NAME,KEY=VALUE,…;
-    /// `generate --help` lists the generators); or the generated stand-in for a matrix of the collection
-    /// (stand-in:GROUP/NAME). If a file has the same name as a command, write it with its folder: ./corpus.
-    pub matrix: Option<OsString>,
-    /// Further arguments, which are accepted only to report them in a helpful error message.
-    #[arg(hide = true)]
-    pub further: Vec<OsString>,
-    /// The same as MATRIX
-    #[arg(long, value_name = "MATRIX", conflicts_with = "matrix")]
-    pub mtx: Option<OsString>,
-    /// Measure in this process instead of a child process; a crash or lack of memory then ends the whole run
-    #[arg(long)]
-    pub no_isolate: bool,
-    #[command(flatten)]
-    pub measure: MeasureArgs,
-}
-
-impl SingleArgs {
-    /// Returns the argument that names the matrix, or the default matrix.
-    pub fn word(&self) -> &OsStr {
-        self.matrix.as_deref().or(self.mtx.as_deref()).unwrap_or(OsStr::new(DEFAULT_MATRIX))
-    }
-}
-
-#[derive(Debug, Args)]
-pub struct CorpusArgs {
-    /// Folders, files, downloaded matrices of the collection (GROUP/NAME), generated matrices
-    /// (gen:NAME,KEY=VALUE,…), and generated stand-ins for matrices of the collection (stand-in:SET or
-    /// stand-in:GROUP/NAME; fetch --list lists them)
-    #[arg(required = true, value_name = "DIR|FILE|gen:SPEC|stand-in:SET")]
-    pub sources: Vec<OsString>,
-    /// Continue the result file of --output: measure only what is missing in it. Settings, methods and machine
-    /// must be the same as in FILE.run.json
-    #[arg(long, conflicts_with = "force")]
-    pub resume: bool,
-    /// Measure only shard K of N. All shards take about the same time, and the split is the same on every
-    /// machine. `merge` merges the result files
-    #[arg(long, value_name = "K/N", default_value = "1/1", value_parser = shard)]
-    pub shard: Shard,
-    /// Measure in this process instead of a child process; a crash or lack of memory then ends the whole run
-    #[arg(long)]
-    pub no_isolate: bool,
-    #[command(flatten)]
-    pub measure: MeasureArgs,
-}
-
-#[derive(Debug, Args)]
-pub struct SystemArgs {
-    /// The largest number of threads for the bandwidth measurement [default: one per core, or fewer if a
-    /// control group (cgroup) limits the CPU time]
-    #[arg(long, value_name = "N", value_parser = whole::<usize>)]
-    pub threads: Option<usize>,
-    /// Format of the output [default: from the extension of --output (.json or .txt), else text]
-    #[arg(long, value_enum)]
-    pub format: Option<SystemFormat>,
-    #[command(flatten)]
-    pub output: OutputArgs,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum SystemFormat {
-    Text,
-    Json,
-}
-
-#[derive(Debug, Args)]
-pub struct GenerateArgs {
-    /// A generator with its parameters, a Matrix Market file, or the generated stand-in for a matrix of the
-    /// collection
-    #[arg(value_name = "gen:SPEC|FILE|stand-in:SET",
-          long_help = format!("A file; stand-in:GROUP/NAME, or with --mirror stand-in:SET; or a \
-          generator: {}", forms()))]
-    pub source: OsString,
-    /// The file to write; compressed if its name ends in .gz
-    #[arg(short, long, value_name = "FILE", required_unless_present = "mirror")]
-    pub output: Option<PathBuf>,
-    /// Replace the file if it already exists
-    #[arg(long, conflicts_with = "mirror")]
-    pub force: bool,
-    /// Write stand-ins as archives into a folder with the same layout as the collection's web site; a web
-    /// server for this folder can be used with fetch --mirror
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "no_expand"])]
-    pub mirror: Option<PathBuf>,
-    /// A file that defines further matrices and sets, in the format of the project's datasets.toml
-    #[arg(long, value_name = "FILE")]
-    pub datasets: Option<PathBuf>,
-    /// Use only the stored triangle of a symmetric or skew-symmetric file
-    #[arg(long)]
-    pub no_expand: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct CacheArgs {
-    /// The action
-    #[arg(value_enum)]
-    pub what: CacheVerb,
-    /// Select only the entries whose matrix files have changed or no longer exist
-    #[arg(long)]
-    pub stale: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum CacheVerb {
-    /// List the parsed matrices in the cache, the largest first
-    List,
-    /// Remove the parsed matrices from the cache
-    Clear,
 }

@@ -5,11 +5,29 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use clap::Args;
 
-use super::args::{CacheArgs, CacheVerb};
-use super::{CommandStatus, Env};
+use super::command::{CommandStatus, Env};
 use crate::cache::Contents;
 use crate::matrix::cached::Listed;
+
+#[derive(Debug, Args)]
+pub struct CacheArgs {
+    /// The action
+    #[arg(value_enum)]
+    pub what: CacheVerb,
+    /// Select only the entries whose matrix files have changed or no longer exist
+    #[arg(long)]
+    pub stale: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum CacheVerb {
+    /// List the parsed matrices in the cache, the largest first
+    List,
+    /// Remove the parsed matrices from the cache
+    Clear,
+}
 
 /// Runs the command.
 pub fn run(args: &CacheArgs, env: &mut Env) -> Result<CommandStatus> {

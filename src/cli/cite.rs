@@ -3,8 +3,9 @@
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::choice::{MethodName, matching};
-use super::{CommandStatus, Env};
+use super::command::{CommandStatus, Env};
+use super::values::MethodName;
+use crate::campaign::choice::matching;
 use crate::papers::bibliography::{BibEntry, entries};
 
 #[derive(Debug, Args)]

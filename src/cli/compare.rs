@@ -9,9 +9,9 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde_json::Value;
 
+use super::command::{CommandStatus, Env};
+use super::output::{OutputArgs, form};
 use super::report::GinkgoArgs;
-use super::written::{OutputArgs, form};
-use super::{CommandStatus, Env};
 use crate::near::hint;
 use crate::record::facts::differences_to_compare;
 use crate::report::compare::{Compared, Comparison};

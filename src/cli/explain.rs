@@ -7,16 +7,17 @@ use std::ffi::OsString;
 use anyhow::{Result, bail, ensure};
 use clap::Args;
 
-use super::args::{PrecisionChoice, SystemFormat, device, whole};
-use super::choice::{MethodName, select};
-use super::progress::Progress;
-use super::session::Session;
-use super::single::of_matrix;
-use super::sources::source;
-use super::written::{OutputArgs, form};
-use super::{CommandStatus, Env};
+use super::command::{CommandStatus, Env};
+use super::measure::PrecisionChoice;
+use super::output::{OutputArgs, TextOrJson, form};
+use super::sources::{of_matrix, source};
+use super::values::{MethodName, device, whole};
 use crate::bench::plan::{CacheState, Protocol, Settings};
 use crate::bench::run::{DeviceChoice, RunSettings};
+use crate::campaign::choice::select;
+use crate::campaign::plan::Plan;
+use crate::campaign::progress::Display;
+use crate::campaign::{Campaign, Measured, Work};
 use crate::matrix::source::Source;
 use crate::method::Device;
 use crate::record::MatrixReport;
@@ -51,14 +52,14 @@ pub struct ExplainArgs {
     pub lines: usize,
     /// Format of the page [default: from the extension of --output (.json or .txt), else text]
     #[arg(long, value_enum)]
-    pub format: Option<SystemFormat>,
+    pub format: Option<TextOrJson>,
     #[command(flatten)]
     pub output: OutputArgs,
 }
 
 impl ExplainArgs {
-    /// Returns the settings of the run that explains the product.
-    fn run_settings(&self) -> Result<RunSettings> {
+    /// Returns the plan of measuring the product.
+    fn plan(&self) -> Result<Plan> {
         let DeviceChoice::Models(names) = &self.device else {
             bail!("--device {}: explain needs a modelled GPU such as model:h200", self.device)
         };
@@ -85,20 +86,20 @@ impl ExplainArgs {
             explain: true,
             ..Settings::new(Protocol::MergeSpmv)
         };
-        Ok(RunSettings {
+        Ok(Plan::new(RunSettings {
             methods: Some(vec![self.method.clone()]),
             device: self.device.clone(),
             precisions: vec![precision],
             quiet: true,
             ..RunSettings::new(settings)
-        })
+        }))
     }
 }
 
 /// Runs the command.
 pub fn run(args: &ExplainArgs, env: &mut Env) -> Result<CommandStatus> {
-    let format = form(args.format, args.output.output.as_deref(), SystemFormat::Text)?;
-    let settings = args.run_settings()?;
+    let format = form(args.format, args.output.output.as_deref(), TextOrJson::Text)?;
+    let plan = args.plan()?;
     let matrix = args.matrix.as_ref().or(args.mtx.as_ref()).expect("one of them is required");
     let source = source(matrix, None)?;
     let read = match &source {
@@ -106,18 +107,18 @@ pub fn run(args: &ExplainArgs, env: &mut Env) -> Result<CommandStatus> {
         _ => Vec::new(),
     };
     args.output.check(&read)?;
-    let mut session = Session::start(&settings, env)?;
-    let progress = Progress::of_many(&[], &session.settings, false);
-    let run = session.run(&source, false, &progress);
-    if run.interrupted {
+    let mut campaign = Campaign::start(&plan, false, Vec::new(), env)?;
+    let work = Work { source: &source, bytes: 0, existing: &[] };
+    let mut measured = Measured::default();
+    if campaign.run(&[work], Display::Hidden, &mut measured)? {
         writeln!(env.stderr, "interrupted: {source} was not explained")?;
         return Ok(CommandStatus::Bad);
     }
-    let page = page(&source, &run.report)?;
+    let page = page(&source, &measured.report)?;
     let mut text = Vec::new();
     match format {
-        SystemFormat::Text => page.write(args.lines, &mut text)?,
-        SystemFormat::Json => {
+        TextOrJson::Text => page.write(args.lines, &mut text)?,
+        TextOrJson::Json => {
             serde_json::to_writer_pretty(&mut text, &page)?;
             text.push(b'\n');
         }

@@ -1,25 +1,52 @@
 //! `spmv-bench generate`: writes a generated matrix, or a matrix file as it was read, to a file; or writes a
 //! mirror of stand-ins.
 
+use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::args::GenerateArgs;
+use super::command::{CommandStatus, Env, Interrupted};
+use super::output::check_not_read;
 use super::sources::{source, stand_ins};
-use super::written::check_not_read;
-use super::{CommandStatus, Env, Interrupted};
 use crate::datasets::Matrix;
 use crate::fetch::mirror;
 use crate::matrix::bounds::ReadBounds;
-use crate::matrix::generate::{Generator, is_generator};
+use crate::matrix::generate::{Generator, forms, is_generator};
 use crate::matrix::market;
 use crate::matrix::source::Source;
 use crate::memory::{Available, refusal};
 use crate::record::output;
+
+#[derive(Debug, Args)]
+pub struct GenerateArgs {
+    /// A generator with its parameters, a Matrix Market file, or the generated stand-in for a matrix of the
+    /// collection
+    #[arg(value_name = "gen:SPEC|FILE|stand-in:SET",
+          long_help = format!("A file; stand-in:GROUP/NAME, or with --mirror stand-in:SET; or a \
+          generator: {}", forms()))]
+    pub source: OsString,
+    /// The file to write; compressed if its name ends in .gz
+    #[arg(short, long, value_name = "FILE", required_unless_present = "mirror")]
+    pub output: Option<PathBuf>,
+    /// Replace the file if it already exists
+    #[arg(long, conflicts_with = "mirror")]
+    pub force: bool,
+    /// Write stand-ins as archives into a folder with the same layout as the collection's web site; a web
+    /// server for this folder can be used with fetch --mirror
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "no_expand"])]
+    pub mirror: Option<PathBuf>,
+    /// A file that defines further matrices and sets, in the format of the project's datasets.toml
+    #[arg(long, value_name = "FILE")]
+    pub datasets: Option<PathBuf>,
+    /// Use only the stored triangle of a symmetric or skew-symmetric file
+    #[arg(long)]
+    pub no_expand: bool,
+}
 
 /// Runs the command.
 pub fn run(args: &GenerateArgs, env: &mut Env) -> Result<CommandStatus> {

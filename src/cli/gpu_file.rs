@@ -3,9 +3,9 @@
 use anyhow::{Result, bail};
 use clap::Args;
 
-use super::args::device;
-use super::written::OutputArgs;
-use super::{CommandStatus, Env};
+use super::command::{CommandStatus, Env};
+use super::output::OutputArgs;
+use super::values::device;
 use crate::bench::run::DeviceChoice;
 use crate::device::Gpu;
 use crate::device::gauge::measure;

@@ -3,17 +3,16 @@
 use std::io::{self, Write};
 
 use anyhow::{Result, anyhow};
-use clap::CommandFactory;
+use clap::Command;
 use clap_mangen::Man;
 
-use super::CommandStatus;
-use super::args::Cli;
+use super::command::CommandStatus;
 use crate::near::hint;
 
-/// Prints all pages, or the page of one command.
-pub fn run(command: Option<&str>, out: &mut dyn Write) -> Result<CommandStatus> {
+/// Prints all pages of the command line, or the page of one command.
+pub fn run(command: Option<&str>, cli: Command, out: &mut dyn Write) -> Result<CommandStatus> {
     // Otherwise the page would list the command `help`, which only repeats the other pages.
-    let mut cli = Cli::command().disable_help_subcommand(true);
+    let mut cli = cli.disable_help_subcommand(true);
     cli.build();
     let commands = || cli.get_subcommands().filter(|command| !command.is_hide_set());
     match command {
@@ -33,7 +32,7 @@ pub fn run(command: Option<&str>, out: &mut dyn Write) -> Result<CommandStatus> 
     Ok(CommandStatus::Ok)
 }
 
-fn page(command: &clap::Command, out: &mut dyn Write) -> io::Result<()> {
+fn page(command: &Command, out: &mut dyn Write) -> io::Result<()> {
     let source = concat!("spmv-bench ", env!("CARGO_PKG_VERSION"));
     Man::new(command.clone()).source(source).render(&mut &mut *out)
 }

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 
-use super::corpus::results::{read_record, read_rows};
-use super::corpus::share::is_share;
-use super::run_facts::Recording;
-use super::written::{beside, is_same_file};
-use super::{CommandStatus, Env};
+use super::command::{CommandStatus, Env};
+use super::output::{beside, is_same_file};
+use crate::campaign::recording::write_record;
+use crate::campaign::resume::{read_record, read_rows};
+use crate::campaign::share::is_share;
 use crate::record::cells::to_csv;
 use crate::record::facts::differences_to_join;
 use crate::record::file::is_not_regular_file;
@@ -62,8 +62,7 @@ pub fn run(args: &MergeArgs, env: &mut Env) -> Result<CommandStatus> {
             output::check(path, args.force)?;
             output::check(&beside(path), args.force)?;
             output::write_whole(path, args.force, |out| out.write_all(&text))?;
-            Recording::begin(Some(beside(path)), record, env.readings, true, env.stderr)?
-                .write()?;
+            write_record(&beside(path), &record)?;
         }
         stream => {
             let mut to = Output::open(stream.as_deref(), args.force, env.stdout)?;
@@ -148,7 +147,10 @@ fn missing(parts: &[Part], rows: &HashMap<String, Vec<Row>>) -> Vec<String> {
     for Part { path, record, corpus, .. } in parts {
         for (_, file) in &corpus.files {
             let rows = rows.get(file).map_or(&[][..], Vec::as_slice);
-            let Some(open) = open_cells(rows, &record.cells) else { continue };
+            let open = open_cells(rows, &record.cells);
+            if open.is_empty() {
+                continue;
+            }
             let open: Vec<_> = open.iter().map(|cell| &*cell.method).collect();
             let (path, Shard { number, .. }) = (path.display(), corpus.shard);
             let (count, methods) = (open.len(), open.join(", "));

@@ -9,9 +9,10 @@ use anyhow::{Result, bail};
 use clap::Args;
 use serde::Serialize;
 
-use super::choice::{MethodName, matching};
-use super::written::{OutputArgs, form};
-use super::{CommandStatus, Env};
+use super::command::{CommandStatus, Env};
+use super::output::{OutputArgs, form};
+use super::values::MethodName;
+use crate::campaign::choice::matching;
 use crate::method::{Code, GRAPH, Method, Operations, Parameter};
 use crate::methods::METHODS;
 use crate::record::cells::to_csv;

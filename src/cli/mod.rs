@@ -2,94 +2,41 @@
 
 mod args;
 mod cache;
-mod choice;
 mod cite;
+mod command;
 mod compare;
 mod corpus;
 mod explain;
 mod fetch;
 mod generate;
 mod gpu_file;
-mod install;
-mod isolate;
-mod libraries;
 mod man;
+mod measure;
 mod merge;
 mod methods;
 mod named;
-mod ordered;
-mod progress;
+mod output;
 #[cfg(feature = "mpi")]
 mod ranks;
 mod report;
 mod reproduce;
-mod run_facts;
-mod session;
 mod single;
 mod sources;
 mod system;
-mod task;
 mod tune;
-mod written;
+mod values;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
-use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::io;
 
 use anyhow::Result;
 use clap::{CommandFactory, Parser};
 
-use crate::bench::clock::Clock;
-use crate::cache::CacheFolder;
-use crate::device::Gpu;
-use crate::matrix::cached::MatrixCache;
-use crate::method::Unavailable;
-use crate::system::System;
-use crate::system::noise::Readings;
+pub use crate::campaign::isolate::OUT_OF_MEMORY;
+use crate::campaign::isolate::worker;
+use crate::campaign::libraries;
 use args::{Cli, Command};
-pub use isolate::{Interrupted, OUT_OF_MEMORY};
-
-/// Everything outside the program that a command uses. Tests replace it by fakes.
-pub struct Env<'a> {
-    /// The output for results.
-    pub stdout: &'a mut dyn Write,
-    /// The output for progress, warnings and summaries.
-    pub stderr: &'a mut dyn Write,
-    /// Whether progress bars may be drawn on the real stderr.
-    pub terminal: bool,
-    /// The width of stdout in characters, if it is a terminal.
-    pub width: Option<u16>,
-    /// The clock for all measured times.
-    pub clock: &'a dyn Clock,
-    /// The start time of the run in UTC, such as `2026-11-21T04:15:00Z`.
-    pub date: String,
-    /// The unique identifier of the run.
-    pub run_id: String,
-    /// Whether a signal such as Ctrl-C has requested the end of the run.
-    pub interrupted: &'a AtomicBool,
-    /// The machine, detected before any thread was bound to a CPU.
-    pub system: System,
-    /// Reads the current load and state of the machine.
-    pub readings: fn() -> Readings,
-    /// The file of this program, from which child processes are started. `None`: there are no child processes.
-    pub program: Option<PathBuf>,
-    /// Opens the GPU with this number, or the first GPU.
-    pub open_gpu: &'a dyn Fn(Option<usize>) -> Result<Gpu, Unavailable>,
-    /// The folder of the machine's bandwidth profiles. `None`: no profile is measured.
-    pub profiles: Option<CacheFolder>,
-    /// The cache of parsed matrices, if there is one.
-    pub matrices: Option<MatrixCache>,
-}
-
-/// How a command ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CommandStatus {
-    /// Everything succeeded: exit status 0.
-    Ok,
-    /// A result is wrong, missing or slower than allowed: exit status 1.
-    Bad,
-}
+pub use command::{CommandStatus, Env, Interrupted};
 
 /// Returns whether a command line starts a worker, the child process that measures.
 pub fn is_worker(args: impl IntoIterator<Item = OsString>) -> bool {
@@ -126,7 +73,7 @@ pub fn ends_in_order(args: impl IntoIterator<Item = OsString>) -> bool {
 pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<CommandStatus> {
     let args: Vec<OsString> = args.into_iter().collect();
     let words: Vec<String> = args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    if let Some(misspelt) = named::misspelt_command(&args) {
+    if let Some(misspelt) = named::misspelt_command(&args, Cli::command()) {
         return Err(misspelt);
     }
     let cli = match Cli::try_parse_from(args) {
@@ -140,8 +87,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<Co
     }
     match cli.command {
         None => single::run(&cli.single, words, env),
-        Some(Command::Worker) => isolate::worker::run(env),
-        Some(Command::Library { vendor }) => libraries::send_to_parent(vendor),
+        Some(Command::Worker) => worker::carry_out_tasks(env).map(|()| CommandStatus::Ok),
+        Some(Command::Library { vendor }) => {
+            libraries::send_to_parent(vendor).map(|()| CommandStatus::Ok)
+        }
         Some(Command::Corpus(args)) => corpus::run(&args, words, env),
         Some(Command::Compare(args)) => compare::run(&args, env),
         Some(Command::Merge(args)) => merge::run(&args, env),
@@ -162,7 +111,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, env: &mut Env) -> Result<Co
             clap_complete::generate(shell, &mut Cli::command(), "spmv-bench", &mut script);
             written(env.stdout.write_all(&script))
         }
-        Some(Command::Man { command }) => man::run(command.as_deref(), env.stdout),
+        Some(Command::Man { command }) => man::run(command.as_deref(), Cli::command(), env.stdout),
     }
 }
 

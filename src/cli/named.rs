@@ -6,9 +6,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Error, Result, anyhow};
-use clap::CommandFactory;
+use clap::Command;
 
-use super::args::Cli;
 use crate::datasets::{Datasets, is_id};
 use crate::fetch::folder::{DATA, Folder};
 use crate::fetch::place;
@@ -35,13 +34,12 @@ pub fn path(word: &OsStr, datasets: Option<&Path>) -> Result<PathBuf> {
 
 /// Returns the error for a first word that resembles a command, but is neither a command nor a file. Without this
 /// check, the word would be treated as a matrix, and the error message would be misleading.
-pub fn misspelt_command(args: &[OsString]) -> Option<Error> {
+pub fn misspelt_command(args: &[OsString], mut cli: Command) -> Option<Error> {
     let word = args.get(1)?.to_str()?;
     let resembles_command = word.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-');
     if !resembles_command || word.starts_with('-') || !is_missing(Path::new(word)) {
         return None;
     }
-    let mut cli = Cli::command();
     cli.build();
     let commands = cli.get_subcommands().map(|command| command.get_name());
     let commands: Vec<_> = commands.collect();

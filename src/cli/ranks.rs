@@ -5,18 +5,19 @@ use std::io::{self, Write};
 
 use anyhow::{Error, Result, ensure};
 
-use super::args::{MeasureArgs, SingleArgs};
-use super::choice::select;
-use super::ordered::narrowed;
-use super::run_facts::Recording;
-use super::session::Session;
+use super::command::{CommandStatus, Env};
+use super::measure::MeasureArgs;
+use super::output::finish;
+use super::single::SingleArgs;
 use super::sources::source;
-use super::task::Way;
-use super::written::finish;
-use super::{CommandStatus, Env};
 use crate::bench::execute::Stopped;
 use crate::bench::outcome::{Outcome, Report};
 use crate::bench::plan::{CacheState, Values};
+use crate::campaign::choice::select;
+use crate::campaign::ordered::narrowed;
+use crate::campaign::recording::Recording;
+use crate::campaign::session::Session;
+use crate::campaign::task::Way;
 use crate::matrix::Csr;
 use crate::matrix::order::Order;
 use crate::matrix::source::Source;
@@ -26,6 +27,7 @@ use crate::mpi::{Distributed, Ranks, launched, load, measure_on_ranks};
 use crate::record::MatrixReport;
 use crate::record::output::Output;
 use crate::record::row::MatrixFacts;
+use crate::record::run::RunRecord;
 use crate::record::write::Reporter;
 use crate::scalar::Precision;
 
@@ -105,17 +107,19 @@ fn measure(
     let source = ranks.agree(source(args.word(), measure.datasets.as_deref()))?;
     ranks.agree(measure.check_files([&source].into_iter()))?;
     ranks.agree(measure.check_new())?;
-    let mut session = ranks.agree(Session::start(&measure.run_settings(), env))?;
+    let session = ranks.agree(Session::start(&measure.plan(), env))?;
+    let record = leader.then(|| RunRecord { command: command.into(), ..session.record(env) });
     let reporters = leader.then(|| reporters(measure, env.stdout)).transpose();
     let reporters = ranks.agree(reporters)?.unwrap_or_default();
-    let record = || {
-        let Env { stderr, date, system, .. } = env;
-        session.record(measure, command.into(), *stderr, date, system)
+    let begin = |record| -> Result<Recording> {
+        let mut recording = Recording::new(record, env.readings, measure.quiet);
+        recording.begin(measure.record_path(), env.stderr)?;
+        Ok(recording)
     };
-    let recording = ranks.agree(leader.then(record).transpose())?;
+    let recording = ranks.agree(record.map(begin).transpose())?;
     let (matrix, share) = load(ranks, &source, !measure.no_expand, session.clock)?;
     let mut report = report_of(&source, &matrix);
-    let ended = groups(ranks, &session, measure.precisions(), &matrix, &share, &mut report);
+    let ended = groups(ranks, &session, &matrix, &share, &mut report);
     if let Some(recording) = recording {
         write_results(measure, recording, &report, reporters, env.stderr)?;
     }
@@ -143,13 +147,11 @@ fn write_results(
     mut reporters: Vec<Reporter<Output>>,
     stderr: &mut dyn Write,
 ) -> Result<()> {
-    recording.take(report)?;
-    if !args.quiet {
-        report.warnings().iter().try_for_each(|line| writeln!(stderr, "{line}"))?;
-    }
+    report.groups.iter().try_for_each(|group| recording.take_group(group))?;
+    args.warn(report, stderr)?;
     reporters.iter_mut().try_for_each(|reporter| reporter.report(report))?;
     finish(reporters)?;
-    recording.finish(args.quiet, stderr)
+    recording.finish(stderr)
 }
 
 fn report_of(source: &Source, matrix: &Distributed) -> MatrixReport {
@@ -173,14 +175,13 @@ fn report_of(source: &Source, matrix: &Distributed) -> MatrixReport {
 fn groups(
     ranks: &Ranks,
     session: &Session,
-    precisions: &[Precision],
     matrix: &Distributed,
     share: &Csr<f64>,
     report: &mut MatrixReport,
 ) -> Result<(), Stopped> {
     let choices = &session.choices;
-    for &precision in precisions {
-        let bench = session.bench(precision, &session.settings, &|_| ());
+    for &precision in &session.plan.run.precisions {
+        let bench = session.bench(precision, &session.plan.run.settings, &|_| ());
         let measured = match precision {
             Precision::F64 => measure_on_ranks(&bench, ranks, matrix, share, choices),
             Precision::F32 => match ranks.agree(narrowed::<f32>(share).map_err(Error::msg)) {

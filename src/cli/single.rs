@@ -2,26 +2,52 @@
 
 mod live;
 
-use anyhow::{Result, bail, ensure};
+use std::ffi::{OsStr, OsString};
 
-use super::args::SingleArgs;
-use super::corpus::NOTHING;
-use super::isolate::Runner;
-use super::progress::Progress;
-use super::run_facts::Recording;
-use super::sources::{bytes_of, source};
-use super::task::MatrixTask;
-use super::written::finish;
-use super::{CommandStatus, Env};
-use crate::matrix::source::Source;
+use anyhow::{Result, bail, ensure};
+use clap::Args;
+
+use super::command::{CommandStatus, Env};
+use super::measure::{MeasureArgs, NOTHING};
+use super::output::finish;
+use super::sources::{bytes_of, of_matrix, source};
+use crate::campaign::plan::Plan;
+use crate::campaign::progress::Display;
+use crate::campaign::{Campaign, Work};
 use crate::record::row::Row;
 use crate::record::write::Format;
 use live::Live;
 
-/// Prepends the name of the matrix to a reason, unless it already begins with it, as read errors do.
-pub fn of_matrix(source: &Source, reason: &str) -> String {
-    let name = source.to_string();
-    if reason.starts_with(&name) { reason.to_owned() } else { format!("{name}: {reason}") }
+/// The matrix that is measured if the command line names none.
+const DEFAULT_MATRIX: &str = "gen:grid2d,n=1000,points=5,random=1";
+
+#[derive(Clone, Debug, Args)]
+pub struct SingleArgs {
+    /// The matrix: a file, GROUP/NAME or gen:SPEC [default: gen:grid2d,n=1000,points=5,random=1]
+    ///
+    /// One of: a Matrix Market file (.mtx, .mtx.gz or .tar.gz); a matrix of the collection that `fetch` has
+    /// downloaded into ufl_mtx (GROUP/NAME, such as HB/west0479); a generated matrix (gen:NAME,KEY=VALUE,…;
+    /// `generate --help` lists the generators); or the generated stand-in for a matrix of the collection
+    /// (stand-in:GROUP/NAME). If a file has the same name as a command, write it with its folder: ./corpus.
+    pub matrix: Option<OsString>,
+    /// Further arguments, which are accepted only to report them in a helpful error message.
+    #[arg(hide = true)]
+    pub further: Vec<OsString>,
+    /// The same as MATRIX
+    #[arg(long, value_name = "MATRIX", conflicts_with = "matrix")]
+    pub mtx: Option<OsString>,
+    /// Measure in this process instead of a child process; a crash or lack of memory then ends the whole run
+    #[arg(long)]
+    pub no_isolate: bool,
+    #[command(flatten)]
+    pub measure: MeasureArgs,
+}
+
+impl SingleArgs {
+    /// Returns the argument that names the matrix, or the default matrix.
+    pub fn word(&self) -> &OsStr {
+        self.matrix.as_deref().or(self.mtx.as_deref()).unwrap_or(OsStr::new(DEFAULT_MATRIX))
+    }
 }
 
 /// Runs the command.
@@ -36,40 +62,29 @@ pub fn run(args: &SingleArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     measure.check_files([&source].into_iter())?;
     measure.check_new()?;
     let format = measure.format_of_one()?;
-    let path = measure.record_path();
-    let bandwidth = measure.wants_bandwidth();
-    let (mut runner, facts) =
-        Runner::start(&measure.run_settings(), !args.no_isolate, bandwidth, command, env)?;
-    let cells = facts.cells.clone();
+    let plan = Plan { skip_trivial: false, ..measure.plan() };
+    let mut campaign = Campaign::start(&plan, !args.no_isolate, command, env)?;
     let reporter = measure.reporter(format, env.stdout)?;
     let mut exporters = measure.exporters()?;
-    let mut recording = Recording::begin(path, facts, env.readings, measure.quiet, env.stderr)?;
-    let (bytes, visible) = (bytes_of(&source), env.terminal && !measure.quiet);
-    let progress = Progress::of_one((&source, bytes, cells.len()), &measure.settings(), visible);
-    progress.begin(&source, bytes, cells);
-    let at_once = format.is_written_at_once() && measure.output.is_none();
-    let mut live = Live::new(reporter, at_once, &progress);
-    let interrupted =
-        runner.run(MatrixTask::whole(&source, false), &mut |event| live.take(event))?;
-    progress.finish();
-    let complete = live.report.clone();
+    campaign.recording.begin(measure.record_path(), env.stderr)?;
+    let mut live = Live::new(reporter, format.is_written_at_once() && measure.output.is_none());
+    let work = Work { source: &source, bytes: bytes_of(&source), existing: &[] };
+    let interrupted = campaign.run(&[work], Display::Methods, &mut live)?;
+    let complete = live.measured.report.clone();
     if interrupted && format == Format::Text {
         live.keep_partial();
     }
-    let report = live.report.clone();
+    let report = live.measured.report.clone();
     if let Some(reason) = report.unreadable().filter(|_| report.groups.is_empty()) {
         bail!("{}", of_matrix(&source, reason));
     }
-    recording.take(&report)?;
-    if !measure.quiet {
-        report.warnings().iter().try_for_each(|line| writeln!(env.stderr, "{line}"))?;
-    }
+    measure.warn(&report, env.stderr)?;
     // A run that is interrupted before the matrix is read has no results and leaves earlier files unchanged.
     if !report.is_unknown() {
         exporters.iter_mut().try_for_each(|exporter| exporter.report(&complete))?;
         finish(exporters.into_iter().chain([live.end()?]))?;
     }
-    recording.finish(measure.quiet, env.stderr)?;
+    campaign.recording.finish(env.stderr)?;
     if interrupted {
         writeln!(env.stderr, "interrupted: the results of {source} are incomplete")?;
     }

@@ -127,6 +127,12 @@ pub fn find(dir: &Path, stderr: &mut dyn Write) -> Result<Vec<(Source, u64)>> {
     Ok(files)
 }
 
+/// Prepends the name of the matrix to a reason, unless it already begins with it, as read errors do.
+pub fn of_matrix(source: &Source, reason: &str) -> String {
+    let name = source.to_string();
+    if reason.starts_with(&name) { reason.to_owned() } else { format!("{name}: {reason}") }
+}
+
 fn sized(file: PathBuf) -> (Source, u64) {
     let source = Source::File(file);
     let bytes = bytes_of(&source);

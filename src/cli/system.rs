@@ -3,29 +3,35 @@
 use std::io::{self, Write};
 
 use anyhow::{Context, Result, ensure};
+use clap::Args;
 use serde::Serialize;
 
-use super::args::{SystemArgs, SystemFormat};
-use super::written::form;
-use super::{CommandStatus, Env, libraries};
-use crate::bench::clock::Clock;
-use crate::bench::peak::{Peak, Sweeps};
-use crate::device::Gpu as DeviceGpu;
+use super::command::{CommandStatus, Env};
+use super::output::{OutputArgs, TextOrJson, form};
+use super::values::whole;
+use crate::campaign::bandwidth::{of_team, sizes};
+use crate::campaign::libraries;
 use crate::device::facts::Facts as GpuFacts;
-use crate::device::probe::Probe;
-use crate::device::sweeps::DeviceSweeps;
-use crate::memory::Available;
 use crate::method::Unavailable;
-use crate::record::run::{Bandwidth, DeviceBandwidth, Library, REVISION};
+use crate::record::run::{Bandwidth, Library, REVISION};
 use crate::system::System;
 use crate::team::Team;
 
-/// The working sets in bytes: typically smaller than the last-level cache, of similar size, and much larger.
-const SIZES: [usize; 3] = [32 << 20, 256 << 20, 2 << 30];
-/// The number of repetitions of each bandwidth measurement.
-const REPETITIONS: usize = 5;
 /// The largest number of GPUs that are listed. It bounds the search if every number is a valid GPU, as in tests.
 const MOST_GPUS: usize = 16;
+
+#[derive(Debug, Args)]
+pub struct SystemArgs {
+    /// The largest number of threads for the bandwidth measurement [default: one per core, or fewer if a
+    /// control group (cgroup) limits the CPU time]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>)]
+    pub threads: Option<usize>,
+    /// Format of the output [default: from the extension of --output (.json or .txt), else text]
+    #[arg(long, value_enum)]
+    pub format: Option<TextOrJson>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
 
 #[derive(Serialize)]
 struct Facts<'a> {
@@ -49,7 +55,7 @@ struct Gpu {
 
 /// Runs the command.
 pub fn run(args: &SystemArgs, env: &mut Env) -> Result<CommandStatus> {
-    let format = form(args.format, args.output.output.as_deref(), SystemFormat::Text)?;
+    let format = form(args.format, args.output.output.as_deref(), TextOrJson::Text)?;
     args.output.check(&[])?;
     let system = &env.system;
     let most = args.threads.unwrap_or_else(|| system.threads());
@@ -58,7 +64,7 @@ pub fn run(args: &SystemArgs, env: &mut Env) -> Result<CommandStatus> {
     let mut bandwidth = Vec::new();
     for threads in counts(most) {
         let team = Team::pinned(&system.cpus[..threads]).context("cannot bind threads to CPUs")?;
-        bandwidth.extend(self::bandwidth(&team, env.clock, &sizes(system)));
+        bandwidth.extend(of_team(&team, env.clock, &sizes(system)));
     }
     let (gpus, no_gpu) = gpus(env);
     let facts = Facts {
@@ -72,8 +78,8 @@ pub fn run(args: &SystemArgs, env: &mut Env) -> Result<CommandStatus> {
     };
     let mut text = Vec::new();
     match format {
-        SystemFormat::Text => write_text(&mut text, &facts)?,
-        SystemFormat::Json => {
+        TextOrJson::Text => write_text(&mut text, &facts)?,
+        TextOrJson::Json => {
             serde_json::to_writer_pretty(&mut text, &facts)?;
             writeln!(text)?;
         }
@@ -87,52 +93,6 @@ fn counts(most: usize) -> Vec<usize> {
         std::iter::successors(Some(1), |n| Some(2 * n)).take_while(|&n| n < most).collect();
     counts.push(most);
     counts
-}
-
-/// Returns the working sets that need at most a quarter of the available memory.
-pub fn sizes(system: &System) -> Vec<usize> {
-    let memory = system.memory_bytes.unwrap_or(u64::MAX).min(Available::now(None, 0).bytes);
-    SIZES.into_iter().filter(|size| *size as u64 <= memory / 4).collect()
-}
-
-/// The speed of a GPU for the run record.
-#[derive(Default)]
-pub struct DeviceSpeed {
-    pub bandwidth: Vec<DeviceBandwidth>,
-    /// See [`GpuRecord::launch_us`](crate::record::run::GpuRecord::launch_us).
-    pub launch_us: Option<f64>,
-}
-
-/// Measures the bandwidth of a GPU within and beyond its second-level cache, with working sets of at most a quarter
-/// of its free memory, and the launch time. Values that cannot be measured are omitted: the methods will report the
-/// error.
-pub fn device(gpu: &DeviceGpu) -> DeviceSpeed {
-    if let Some(modelled) = gpu.modelled() {
-        let launch_us = Some(1e6 * modelled.launch_time.as_secs_f64());
-        return DeviceSpeed { launch_us, ..DeviceSpeed::default() };
-    }
-    let (Ok(probe), Ok((free, _))) = (Probe::new(gpu), gpu.memory()) else {
-        return DeviceSpeed::default();
-    };
-    let l2 = gpu.facts().l2_bytes as usize;
-    let fitting = [l2 / 2, 4 * l2, 32 * l2].into_iter().filter(|&size| size as u64 <= free / 4);
-    let at = |bytes| {
-        let mut sweeps = DeviceSweeps::new(gpu, bytes);
-        sweeps.measure(&probe, REPETITIONS, None).ok()?;
-        Some(DeviceBandwidth { bytes, peak: Peak::of_gpu(gpu, &sweeps) })
-    };
-    let launch_us = probe.launch_time().ok().map(|time| 1e6 * time.as_secs_f64());
-    DeviceSpeed { bandwidth: fitting.filter_map(at).collect(), launch_us }
-}
-
-/// Measures the bandwidth of a team with each working set.
-pub fn bandwidth(team: &Team, clock: &dyn Clock, sizes: &[usize]) -> Vec<Bandwidth> {
-    let at = |&bytes: &usize| {
-        let mut sweeps = Sweeps::new(team, bytes);
-        (0..REPETITIONS).for_each(|_| sweeps.measure(team, clock, None::<fn()>));
-        Bandwidth { threads: team.len(), bytes, peak: sweeps.best() }
-    };
-    sizes.iter().map(at).collect()
 }
 
 /// Returns all GPUs, or the reason why there is none.

@@ -1,73 +1,51 @@
 //! `spmv-bench tune`: finds the best parameter values over many matrices.
 
-pub mod args;
+mod rows;
 mod shapes;
 mod sizes;
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::ffi::OsString;
+use std::io::Write;
 
-use anyhow::{Context, Result, ensure};
-use serde::Serialize;
+use anyhow::{Result, ensure};
+use clap::Args;
 
-use super::args::MeasureArgs;
-use super::progress::Progress;
-use super::session::Session;
-use super::single::of_matrix;
-use super::sources::sources;
-use super::{CommandStatus, Env};
+use super::command::{CommandStatus, Env};
+use super::measure::MeasureArgs;
+use super::sources::{of_matrix, sources};
 use crate::bench::run::DeviceChoice;
-use crate::method::Choice;
-use crate::record::MatrixReport;
-use crate::record::cells::to_csv;
-use crate::record::file::{RowFile, is_not_regular_file};
-use crate::record::output;
+use crate::campaign::choice::chosen;
+use crate::campaign::plan::Plan;
+use crate::campaign::progress::Display;
+use crate::campaign::{Campaign, Measured, Sink, Work};
 use crate::record::sort::Sort;
-use args::{Tunable, TuneArgs};
+use rows::{Rows, Tuning};
+use shapes::Shapes;
+use sizes::Sizes;
 
-/// A kind of tuning: which methods to measure and how to evaluate the results.
-trait Tuning {
-    /// Returns the methods that run on each matrix.
-    fn choices(&self) -> Vec<Choice<'static>>;
-    /// Adds the results of a matrix and writes their rows.
-    fn take(&mut self, report: &MatrixReport, rows: &mut Rows) -> Result<()>;
-    /// Writes the evaluation of all results.
-    fn write(&self, out: &mut dyn Write) -> io::Result<()>;
+#[derive(Debug, Args)]
+pub struct TuneArgs {
+    /// The parameters to tune
+    #[arg(value_enum)]
+    pub what: Tunable,
+    /// Folders, files, downloaded matrices of the collection (GROUP/NAME), generated matrices
+    /// (gen:NAME,KEY=VALUE,…), and generated stand-ins for matrices of the collection (stand-in:SET or
+    /// stand-in:GROUP/NAME; fetch --list lists them)
+    #[arg(required = true, value_name = "DIR|FILE|gen:SPEC|stand-in:SET")]
+    pub sources: Vec<OsString>,
+    /// Measure in this process instead of a child process; a crash or lack of memory then ends the whole run
+    #[arg(long)]
+    pub no_isolate: bool,
+    #[command(flatten)]
+    pub measure: MeasureArgs,
 }
 
-/// The output of rows, if there is one. The rows of a matrix are written as soon as it is measured.
-struct Rows(Option<Place>);
-
-/// The kind of the output file.
-enum Place {
-    File(RowFile),
-    Device { device: File, has_header: bool },
-}
-
-impl Rows {
-    fn open(measure: &MeasureArgs) -> Result<Self> {
-        let Some(path) = &measure.output else { return Ok(Self(None)) };
-        output::check(path, measure.force)?;
-        Ok(Self(Some(match is_not_regular_file(path) {
-            true => {
-                let device = OpenOptions::new().write(true).open(path);
-                let device = device.with_context(|| format!("cannot write {}", path.display()))?;
-                Place::Device { device, has_header: false }
-            }
-            false => Place::File(RowFile::replace(path)?),
-        })))
-    }
-
-    fn write(&mut self, row: impl Serialize) -> Result<()> {
-        match &mut self.0 {
-            None => Ok(()),
-            Some(Place::File(file)) => Ok(file.add(&[row])?),
-            Some(Place::Device { device, has_header }) => {
-                let text = to_csv(&[row], !std::mem::replace(has_header, true))?;
-                Ok(device.write_all(&text)?)
-            }
-        }
-    }
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Tunable {
+    /// The sizes of super-rows and super-super-rows of CSR-k
+    CsrK,
+    /// Every combination of the parameter values that --methods names, such as gpu-merge:block=*:items=*
+    Shapes,
 }
 
 /// Runs the command.
@@ -76,45 +54,50 @@ pub fn run(args: TuneArgs, command: Vec<String>, env: &mut Env) -> Result<Comman
     let sources = sources(&args.sources, measure.datasets.as_deref(), env.stderr)?;
     measure.check_files(sources.iter().map(|(source, _)| source))?;
     measure.check_new()?;
-    let mut session = Session::start(&measure.run_settings(), env)?;
-    let (choices, precisions) = (&session.choices, measure.precisions());
-    let mut tuning: Box<dyn Tuning> = match args.what {
-        Tunable::CsrK => Box::new(sizes::Sizes::of(choices, precisions)?),
-        Tunable::Shapes => Box::new(shapes::Shapes::of(choices, precisions)),
+    let plan = measure.plan();
+    let (choices, precisions) = (chosen(&plan.run)?, &plan.run.precisions);
+    let (mut tuning, sweep): (Box<dyn Tuning>, &[&str]) = match args.what {
+        Tunable::CsrK => (Box::new(Sizes::of(&choices, precisions)?), &sizes::PARAMETERS),
+        Tunable::Shapes => (Box::new(Shapes::of(&choices, precisions)), &[]),
     };
-    session.choices = tuning.choices();
-    let mut rows = Rows::open(&measure)?;
-    let mut recording = session.record(&measure, command, env.stderr, &env.date, &env.system)?;
-    recording.write()?;
-    let cells: Vec<_> = session.cells().collect();
-    let works = sources.iter().map(|(source, bytes)| (source, *bytes, cells.len()));
-    let visible = env.terminal && !measure.quiet;
-    let progress = Progress::of_many(&works.collect::<Vec<_>>(), &measure.settings(), visible);
-    let mut verdict = CommandStatus::Ok;
-    for (source, bytes) in &sources {
-        progress.begin(source, *bytes, cells.clone());
-        let run = session.run(source, true, &progress);
-        recording.take(&run.report)?;
-        if let Some(reason) = run.report.unreadable() {
-            progress.suspend(|| writeln!(env.stderr, "{}", of_matrix(source, reason)))?;
-        }
-        if run.interrupted || run.report.is_bad() {
-            verdict = CommandStatus::Bad;
-        }
-        tuning.take(&run.report, &mut rows)?;
-        if run.interrupted {
-            writeln!(
-                env.stderr,
-                "interrupted: the results contain only the matrices measured so far"
-            )?;
-            break;
-        }
-        progress.end();
+    let plan = Plan { sweep: sweep.iter().map(|&name| name.into()).collect(), ..plan };
+    let mut campaign = Campaign::start(&plan, !args.no_isolate, command, env)?;
+    let cells = &campaign.recording.record.cells;
+    tuning.keep(&|method| cells.iter().any(|cell| cell.method == method));
+    let rows = Rows::open(&measure)?;
+    campaign.recording.begin(measure.record_path(), env.stderr)?;
+    campaign.recording.write()?;
+    let works: Vec<_> = sources.iter().map(Work::new).collect();
+    let mut results = Results { tuning, rows, status: CommandStatus::Ok, stderr: env.stderr };
+    let interrupted = campaign.run(&works, Display::Matrices, &mut results)?;
+    let Results { tuning, status, .. } = results;
+    if interrupted {
+        writeln!(env.stderr, "interrupted: the results contain only the matrices measured so far")?;
     }
-    progress.finish();
-    recording.finish(measure.quiet, env.stderr)?;
+    campaign.recording.finish(env.stderr)?;
     tuning.write(env.stdout)?;
-    Ok(verdict)
+    Ok(status)
+}
+
+/// The results of all matrices.
+struct Results<'o> {
+    tuning: Box<dyn Tuning>,
+    rows: Rows,
+    status: CommandStatus,
+    stderr: &'o mut dyn Write,
+}
+
+impl Sink for Results<'_> {
+    fn matrix(&mut self, work: &Work, measured: Measured) -> Result<()> {
+        let Measured { report, interrupted, .. } = measured;
+        if let Some(reason) = report.unreadable() {
+            writeln!(self.stderr, "{}", of_matrix(work.source, reason))?;
+        }
+        if interrupted || report.is_bad() {
+            self.status = CommandStatus::Bad;
+        }
+        self.tuning.take(&report, &mut self.rows)
+    }
 }
 
 /// Checks the arguments and sets the defaults of `tune`: its methods and one round.
@@ -123,10 +106,11 @@ fn with_defaults(mut measure: MeasureArgs, what: Tunable) -> Result<MeasureArgs>
         measure.format.is_none(),
         "--format: tune prints text, and writes CSV to the file of --output"
     );
-    let counts = [measure.threads().len(), measure.caches().len(), measure.orders().len()];
+    let run = measure.run_settings();
+    let counts = [run.threads.len(), run.caches.len(), run.orders.len(), run.models().len()];
     ensure!(
         counts.iter().all(|&count| count <= 1),
-        "tune measures with one number of --threads, one --cache and one --order at a time"
+        "tune measures with one number of --threads, one --cache, one --order and one modelled GPU at a time"
     );
     let why = "tune writes its rows as CSV to the file of --output, and no other files";
     measure.exports.refuse(why)?;

@@ -94,16 +94,14 @@ impl RowKey {
     }
 }
 
-/// Returns the cells without a row, given the rows of a matrix in a run. Returns `None` if nothing is left to measure:
-/// every cell has its row, or there is a row that tells why the matrix cannot be measured.
-pub fn open_cells<'r>(
-    rows: impl IntoIterator<Item = &'r Row>,
-    cells: &[RowKey],
-) -> Option<Vec<RowKey>> {
-    let done: Vec<_> = rows.into_iter().map(Row::cell).collect::<Option<_>>()?;
+/// Returns the cells without a row, given the rows of a matrix in a run. Nothing is left to measure if every cell has
+/// its row, or if there is a row with the reason why the matrix cannot be measured.
+pub fn open_cells<'r>(rows: impl IntoIterator<Item = &'r Row>, cells: &[RowKey]) -> Vec<RowKey> {
+    let Some(done) = rows.into_iter().map(Row::cell).collect::<Option<Vec<_>>>() else {
+        return Vec::new();
+    };
     let is_open = |cell: &&RowKey| !done.iter().any(|done| cell.has(done));
-    let open: Vec<_> = cells.iter().filter(is_open).cloned().collect();
-    (!open.is_empty()).then_some(open)
+    cells.iter().filter(is_open).cloned().collect()
 }
 
 /// The key of a row with its time.

@@ -1,30 +1,51 @@
 //! `spmv-bench corpus`: measures every matrix below a folder, or several named ones.
 
-pub mod results;
-pub mod share;
 mod tally;
 
-use anyhow::{Error, Result, ensure};
+use std::ffi::OsString;
+use std::io::Write;
 
-use super::args::CorpusArgs;
-use super::isolate::Runner;
-use super::progress::Progress;
-use super::run_facts::Recording;
+use anyhow::{Result, ensure};
+use clap::Args;
+
+use super::command::{CommandStatus, Env};
+use super::measure::{MeasureArgs, NOTHING};
+use super::output::finish;
 use super::sources::sources;
-use super::task::{Event, MatrixTask};
-use super::written::finish;
-use super::{CommandStatus, Env};
-use crate::record::MatrixReport;
-use crate::record::file::RowFile;
+use crate::campaign::plan::Plan;
+use crate::campaign::progress::Display;
+use crate::campaign::resume::Begun;
+use crate::campaign::share::{Share, shard};
+use crate::campaign::task::Event;
+use crate::campaign::{Campaign, Measured, Sink, Work};
+use crate::record::file::{RowFile, is_not_regular_file};
+use crate::record::output::Output;
 use crate::record::row::Row;
-use crate::record::run::{RunRecord, open_cells};
-use crate::record::write::Format;
-use share::Share;
+use crate::record::run::{RunRecord, Shard};
+use crate::record::write::{Format, Reporter};
 use tally::Tally;
 
-/// The error message of a run without any correct result.
-pub const NOTHING: &str =
-    "nothing was measured: no method has a correct result; the reason is in each row";
+#[derive(Debug, Args)]
+pub struct CorpusArgs {
+    /// Folders, files, downloaded matrices of the collection (GROUP/NAME), generated matrices
+    /// (gen:NAME,KEY=VALUE,…), and generated stand-ins for matrices of the collection (stand-in:SET or
+    /// stand-in:GROUP/NAME; fetch --list lists them)
+    #[arg(required = true, value_name = "DIR|FILE|gen:SPEC|stand-in:SET")]
+    pub sources: Vec<OsString>,
+    /// Continue the result file of --output: measure only what is missing in it. Settings, methods and machine
+    /// must be the same as in FILE.run.json
+    #[arg(long, conflicts_with = "force")]
+    pub resume: bool,
+    /// Measure only shard K of N. All shards take about the same time, and the split is the same on every
+    /// machine. `merge` merges the result files
+    #[arg(long, value_name = "K/N", default_value = "1/1", value_parser = shard)]
+    pub shard: Shard,
+    /// Measure in this process instead of a child process; a crash or lack of memory then ends the whole run
+    #[arg(long)]
+    pub no_isolate: bool,
+    #[command(flatten)]
+    pub measure: MeasureArgs,
+}
 
 /// Runs the command.
 pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<CommandStatus> {
@@ -33,67 +54,33 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     measure.check_files(found.iter().map(|(source, _)| source))?;
     let share = Share::of(found, args.shard, &measure.settings());
     let format = measure.format(Format::Csv)?;
-    let (mut file, mut begun) = results::open(args, format)?;
+    let (mut file, mut begun) = open(args, format)?;
     if let Some(record) = &begun.record {
         env.run_id.clone_from(&record.run_id);
     }
-    let path = measure.record_path();
     let bandwidth = measure.wants_bandwidth() && begun.record.is_none();
-    let (mut runner, now) =
-        Runner::start(&measure.run_settings(), !args.no_isolate, bandwidth, command, env)?;
-    let now = RunRecord { corpus: Some(share.corpus), ..now };
-    let facts = begun.continue_run(now, measure.output.as_ref())?;
-    let cells = facts.cells.clone();
+    let plan = Plan { bandwidth, ..measure.plan() };
+    let mut campaign = Campaign::start(&plan, !args.no_isolate, command, env)?;
+    let now = RunRecord { corpus: Some(share.corpus), ..campaign.recording.record };
+    campaign.recording.record = begun.continue_run(now, measure.output.as_deref())?;
     let mut reporters = measure.exporters()?;
     match &mut file {
         Some(file) => file.cut()?,
         None => reporters.insert(0, measure.reporter(format, env.stdout)?),
     }
-    let mut recording = Recording::begin(path, facts, env.readings, measure.quiet, env.stderr)?;
-    recording.write()?;
-    let open = |source| open_cells(begun.rows_of(source), &cells).map_or(0, |open| open.len());
-    let works = share.sources.iter().map(|(source, bytes)| (source, *bytes, open(source)));
-    let visible = env.terminal && !measure.quiet;
-    let progress = Progress::of_many(&works.collect::<Vec<_>>(), &measure.settings(), visible);
-    let (mut tally, mut interrupted) = (Tally::of(&cells), false);
-    for (source, bytes) in &share.sources {
-        let existing = begun.rows_of(source);
-        let Some(open) = open_cells(existing, &cells) else {
-            tally.take(existing.iter());
-            progress.end();
-            continue;
-        };
-        progress.begin(source, *bytes, open);
-        let done = existing.iter().filter_map(Row::timed).collect();
-        let sizes = existing.iter().find_map(Row::sizes);
-        let task = MatrixTask { sizes, done, ..MatrixTask::whole(source, true) };
-        let (rows, recording) = (file.as_mut(), &mut recording);
-        let report = MatrixReport::default();
-        let mut matrix = Matrix { report, file: rows, recording, lost: None };
-        interrupted = runner.run(task, &mut |event| {
-            progress.note(&event);
-            matrix.take(event);
-        })?;
-        let report = matrix.end()?;
-        if !measure.quiet {
-            let mut warnings = report.warnings().into_iter();
-            progress.suspend(|| warnings.try_for_each(|line| writeln!(env.stderr, "{line}")))?;
-        }
-        let has_rows = report.rows().next().is_some();
-        if has_rows {
-            reporters.iter_mut().try_for_each(|reporter| reporter.report(&report))?;
-        }
-        if has_rows || !existing.is_empty() {
-            tally.take(existing.iter().chain(report.rows()));
-        }
-        if interrupted {
-            break;
-        }
-        progress.end();
-    }
-    progress.finish();
+    campaign.recording.begin(measure.record_path(), env.stderr)?;
+    campaign.recording.write()?;
+    let work = |work| {
+        let work = Work::new(work);
+        Work { existing: begun.rows_of(work.source), ..work }
+    };
+    let works: Vec<_> = share.sources.iter().map(work).collect();
+    let tally = Tally::of(&campaign.recording.record.cells);
+    let mut results = Results { file, reporters, tally, measure, stderr: env.stderr };
+    let interrupted = campaign.run(&works, Display::Matrices, &mut results)?;
+    let Results { reporters, tally, .. } = results;
     finish(reporters)?;
-    recording.finish(measure.quiet, env.stderr)?;
+    campaign.recording.finish(env.stderr)?;
     if !measure.quiet {
         tally.write(env.stderr, interrupted)?;
     }
@@ -101,36 +88,80 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     Ok(if tally.bad || interrupted { CommandStatus::Bad } else { CommandStatus::Ok })
 }
 
-/// A matrix that is being measured. Its rows are written to the file, if there is one, as soon as they exist.
-struct Matrix<'f> {
-    report: MatrixReport,
-    file: Option<&'f mut RowFile>,
-    recording: &'f mut Recording,
-    /// The first error while storing results.
-    lost: Option<Error>,
+/// The results of all matrices.
+struct Results<'o, 'e> {
+    /// The file to which rows are written as soon as they exist.
+    file: Option<RowFile>,
+    /// The outputs to which each matrix is written when it is complete.
+    reporters: Vec<Reporter<Output<'o>>>,
+    tally: Tally,
+    measure: &'e MeasureArgs,
+    stderr: &'e mut dyn Write,
 }
 
-impl Matrix<'_> {
-    fn take(&mut self, event: Event) {
-        if self.lost.is_none() {
-            self.lost = self.store(&event).err();
-        }
-        event.add_to(&mut self.report);
-    }
-
-    fn store(&mut self, event: &Event) -> Result<()> {
+impl Sink for Results<'_, '_> {
+    fn event(&mut self, event: &Event) -> Result<()> {
         let rows: &[Row] = match event {
-            Event::Group(group) => {
-                self.recording.take_group(group)?;
-                &group.rows
-            }
+            Event::Group(group) => &group.rows,
             Event::Matrix(report) => report.ended.as_slice(),
             Event::Step(_) | Event::Final(_) | Event::Partial(_) => &[],
         };
         Ok(self.file.as_mut().map_or(Ok(()), |file| file.add(rows))?)
     }
 
-    fn end(self) -> Result<MatrixReport> {
-        self.lost.map_or(Ok(self.report), Err)
+    fn matrix(&mut self, work: &Work, Measured { report, .. }: Measured) -> Result<()> {
+        self.measure.warn(&report, self.stderr)?;
+        let has_rows = report.rows().next().is_some();
+        if has_rows {
+            self.reporters.iter_mut().try_for_each(|reporter| reporter.report(&report))?;
+        }
+        if has_rows || !work.existing.is_empty() {
+            self.tally.take(work.existing.iter().chain(report.rows()));
+        }
+        Ok(())
     }
+}
+
+/// Opens the result file of the command line for exclusive use, and reads its existing rows.
+///
+/// # Errors
+/// Returns an error if the file has rows but neither `--resume` nor `--force` is given.
+fn open(args: &CorpusArgs, format: Format) -> Result<(Option<RowFile>, Begun)> {
+    let measure = &args.measure;
+    ensure!(
+        !args.resume || measure.output.is_some(),
+        "--resume needs --output FILE, the file to continue"
+    );
+    ensure!(
+        !args.resume || format == Format::Csv,
+        "--resume can continue files of --format csv only"
+    );
+    if args.resume {
+        let why = "with --resume the file would not contain the existing rows; use report or compare with the file \
+                   of --output";
+        measure.exports.refuse(why)?;
+    }
+    let nothing = Begun::default();
+    let Some(path) = measure.output.as_ref().filter(|path| !is_not_regular_file(path)) else {
+        return measure.check_new().map(|()| (None, nothing));
+    };
+    if format != Format::Csv {
+        return measure.check_new().map(|()| (None, nothing));
+    }
+    if measure.force {
+        measure.check_new()?;
+        return Ok((Some(RowFile::replace(path)?), nothing));
+    }
+    if !args.resume && path.metadata().map_or(0, |file| file.len()) == 0 {
+        measure.check_new()?;
+    }
+    let file = RowFile::open::<Row>(path)?;
+    if file.is_empty() {
+        return Ok((Some(file), nothing));
+    }
+    let choices =
+        "already has results: continue with --resume, use another file, or replace it with --force";
+    ensure!(args.resume, "{} {choices}", path.display());
+    let record = measure.record_path().expect("every output file has a run record");
+    Ok((Some(file), Begun::read(path, &record)?))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::args::{seconds, whole_from};
+use crate::cli::values::{seconds, whole_from};
 use crate::datasets::Matrix;
 use crate::datasets::fields::FORMS;
 use crate::fetch::address::Site;

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use super::args::FetchArgs;
 use super::megabytes;
 use super::progress::Progress;
-use crate::cli::{CommandStatus, Env};
+use crate::cli::command::{CommandStatus, Env};
 use crate::fetch::folder::Folder;
 use crate::fetch::ledger::Ledger;
 use crate::fetch::plan::{State, WantedMatrix};

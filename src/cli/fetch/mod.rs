@@ -9,7 +9,7 @@ mod verify;
 
 use anyhow::Result;
 
-use super::{CommandStatus, Env};
+use super::command::{CommandStatus, Env};
 use crate::cache::CacheFolder;
 use crate::datasets::{Datasets, Matrix};
 use crate::fetch::address::Site;

@@ -9,7 +9,7 @@ use anyhow::{Result, ensure};
 
 use super::args::FetchArgs;
 use super::choose::ids;
-use crate::cli::{CommandStatus, Env};
+use crate::cli::command::{CommandStatus, Env};
 use crate::datasets::Datasets;
 use crate::fetch::FetchError;
 use crate::fetch::folder::Folder;

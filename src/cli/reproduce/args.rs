@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::bench::run::DeviceChoice;
-use crate::cli::args::{device, finite, seconds};
+use crate::cli::values::{device, finite, seconds};
 use crate::fetch::folder::DATA;
 
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 
 use super::args::ReproduceArgs;
-use crate::cli::progress::estimate::entries;
+use crate::campaign::progress::estimate::entries;
 use crate::cli::sources::{find, stand_in};
 use crate::datasets::{Datasets, Matrices, Matrix};
 use crate::matrix::source::Source;

@@ -1,6 +1,7 @@
 //! Measures the cells of an experiment that have no results yet.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -8,17 +9,16 @@ use anyhow::{Context, Result};
 use super::Places;
 use super::plan::{Batch, Plan};
 use crate::bench::run::RunSettings;
-use crate::cli::Env;
-use crate::cli::isolate::Runner;
-use crate::cli::run_facts::Recording;
-use crate::cli::task::MatrixTask;
+use crate::campaign::plan::Plan as CampaignPlan;
+use crate::campaign::progress::Display;
+use crate::campaign::{Campaign, Measured, Sink, Work};
+use crate::cli::command::Env;
 use crate::matrix::source::Source;
 use crate::papers::definition::Experiment;
 use crate::papers::experiments;
 use crate::papers::store::Store;
-use crate::record::MatrixReport;
 use crate::record::facts::options;
-use crate::record::run::{Bandwidth, RunRecord};
+use crate::record::run::Bandwidth;
 use crate::record::stages::StageRow;
 use crate::report::lines::RecordedRow;
 
@@ -114,41 +114,68 @@ impl Run<'_> {
             return Ok(false);
         }
         self.store.check_origin(&self.places.origin)?;
-        let (mut runner, mut recording) = self.begin(batch, env)?;
-        for (number, source) in open.iter().enumerate() {
-            if !self.quiet {
-                let options = options(&batch.run).join(" ");
-                let (number, all) = (number + 1, open.len());
-                writeln!(env.stderr, "  {number}/{all} {source} {options}")?;
-            }
-            let (task, mut report) = (MatrixTask::whole(source, true), MatrixReport::default());
-            if runner.run(task, &mut |event| event.add_to(&mut report))? {
-                return Ok(true);
-            }
-            recording.take(&report)?;
-            self.store.append(&report)?;
+        let works: Vec<_> =
+            open.iter().map(|&source| Work { source, bytes: 0, existing: &[] }).collect();
+        let mut campaign = self.begin(batch, env)?;
+        let (options, quiet, all) = (options(&batch.run).join(" "), self.quiet, open.len());
+        let (store, stderr) = (&mut self.store, &mut *env.stderr);
+        let mut results = Results { store, stderr, quiet, options, begun: 0, all };
+        let interrupted = campaign.run(&works, Display::Hidden, &mut results)?;
+        if !interrupted {
+            campaign.recording.finish(env.stderr)?;
         }
-        recording.finish(self.quiet, env.stderr)?;
-        Ok(false)
+        Ok(interrupted)
     }
 
     /// Prepares the measurement of a batch, in a child process if possible.
-    fn begin<'w>(&mut self, batch: &Batch, env: &mut Env<'w>) -> Result<(Runner<'w>, Recording)> {
+    fn begin<'w>(&mut self, batch: &Batch, env: &mut Env<'w>) -> Result<Campaign<'w>> {
         let run = RunSettings { quiet: self.quiet, ..batch.run.clone() };
         let run_id = format!("{}-{}-{}", env.run_id, self.id, self.store.runs().count() + 1);
-        let path = self.store.run_path(&run_id);
         let threads = run.threads.first().copied().unwrap_or_else(|| env.system.threads());
         let bandwidth = self.bandwidth.get(&threads).cloned();
+        let plan = CampaignPlan {
+            skip_trivial: true,
+            bandwidth: bandwidth.is_none(),
+            ..CampaignPlan::new(run)
+        };
         let of_world = std::mem::replace(&mut env.run_id, run_id.clone());
-        let started = Runner::start(&run, true, bandwidth.is_none(), batch.command(), env);
+        let started = Campaign::start(&plan, true, batch.command(), env);
         env.run_id = of_world;
-        let (runner, facts) = started?;
-        let bandwidth = self.bandwidth.entry(threads).or_insert(facts.bandwidth).clone();
-        let facts = RunRecord { bandwidth, ..facts };
-        let (readings, stderr) = (env.readings, &mut *env.stderr);
-        let recording = Recording::begin(Some(path), facts, readings, self.quiet, stderr)?;
-        recording.write()?;
+        let mut campaign = started?;
+        let record = &mut campaign.recording.record;
+        let measured = self.bandwidth.entry(threads).or_insert_with(|| record.bandwidth.clone());
+        record.bandwidth.clone_from(measured);
+        campaign.recording.begin(Some(self.store.run_path(&run_id)), env.stderr)?;
+        campaign.recording.write()?;
         self.store.begin(&run_id)?;
-        Ok((runner, recording))
+        Ok(campaign)
+    }
+}
+
+/// The results of a batch.
+struct Results<'r> {
+    store: &'r mut Store,
+    stderr: &'r mut dyn Write,
+    quiet: bool,
+    /// The options of the batch in words.
+    options: String,
+    /// The number of matrices that have begun.
+    begun: usize,
+    /// The number of matrices.
+    all: usize,
+}
+
+impl Sink for Results<'_> {
+    fn begin(&mut self, work: &Work) -> Result<()> {
+        self.begun += 1;
+        if !self.quiet {
+            let Self { begun, all, options, .. } = self;
+            writeln!(self.stderr, "  {begun}/{all} {} {options}", work.source)?;
+        }
+        Ok(())
+    }
+
+    fn matrix(&mut self, _work: &Work, measured: Measured) -> Result<()> {
+        if measured.interrupted { Ok(()) } else { Ok(self.store.append(&measured.report)?) }
     }
 }

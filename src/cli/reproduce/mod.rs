@@ -12,7 +12,7 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
-use super::{CommandStatus, Env, Interrupted};
+use super::command::{CommandStatus, Env, Interrupted};
 use crate::bench::run::DeviceChoice;
 use crate::method::Unavailable;
 use crate::papers::definition::Experiment;

@@ -7,9 +7,9 @@ use anyhow::Result;
 
 use super::matrices::{Found, Library};
 use crate::bench::run::{DeviceChoice, RunSettings};
-use crate::cli::choice::chosen;
-use crate::cli::progress::estimate::Estimate;
-use crate::cli::task::Way;
+use crate::campaign::choice::chosen;
+use crate::campaign::progress::estimate::Estimate;
+use crate::campaign::task::Way;
 use crate::method::Device;
 use crate::papers::definition::{Block, Experiment};
 use crate::papers::store::GridCell;

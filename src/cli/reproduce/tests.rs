@@ -6,8 +6,8 @@ use clap::Parser;
 use super::plan::Batch;
 use super::*;
 use crate::bench::run::RunSettings;
+use crate::campaign::choice;
 use crate::cli::args::{Cli, Command};
-use crate::cli::choice;
 use crate::papers::definition::Experiment;
 
 fn library() -> Library {

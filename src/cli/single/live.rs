@@ -3,65 +3,55 @@
 use std::io::{self, Write};
 use std::mem::replace;
 
-use crate::cli::progress::Progress;
-use crate::cli::task::Event;
-use crate::record::write::Reporter;
-use crate::record::{Group, MatrixReport};
+use anyhow::Result;
 
-/// The report of a matrix that is being measured.
-pub struct Live<'p, W> {
-    pub report: MatrixReport,
+use crate::campaign::task::Event;
+use crate::campaign::{Measured, Sink, Work};
+use crate::record::write::Reporter;
+
+/// The output of a matrix that is being measured.
+pub struct Live<W> {
+    /// The results, after the measurement.
+    pub measured: Measured,
     reporter: Reporter<W>,
-    progress: &'p Progress,
     /// Whether each part is written as soon as it is complete; otherwise everything is written at the end.
     at_once: bool,
     /// Whether the description of the matrix is written.
     begun: bool,
-    partial: Option<Group>,
     /// The first write error.
     lost: Option<io::Error>,
 }
 
-impl<'p, W: Write> Live<'p, W> {
-    /// Creates an empty report.
-    pub fn new(reporter: Reporter<W>, at_once: bool, progress: &'p Progress) -> Self {
-        let report = MatrixReport::default();
-        Self { report, reporter, progress, at_once, begun: false, partial: None, lost: None }
-    }
-
-    /// Adds an event to the report and writes what is complete.
-    pub fn take(&mut self, event: Event) {
-        self.progress.note(&event);
-        if self.at_once && self.lost.is_none() {
-            self.lost = self.write(&event).err();
-        }
-        match event {
-            Event::Partial(group) => self.partial = Some(*group),
-            event => {
-                if matches!(event, Event::Group(_)) {
-                    self.partial = None;
-                }
-                event.add_to(&mut self.report);
-            }
-        }
+impl<W: Write> Live<W> {
+    /// Creates the output of a matrix that is not read yet.
+    pub fn new(reporter: Reporter<W>, at_once: bool) -> Self {
+        Self { measured: Measured::default(), reporter, at_once, begun: false, lost: None }
     }
 
     fn write(&mut self, event: &Event) -> io::Result<()> {
-        let Self { reporter, progress, begun, .. } = self;
         match event {
             // A new child process that reads the matrix again sends this event again.
-            Event::Matrix(matrix) if matrix.ended.is_none() && !replace(begun, true) => {
-                progress.suspend(|| reporter.begin(matrix))
+            Event::Matrix(matrix) if matrix.ended.is_none() && !replace(&mut self.begun, true) => {
+                self.reporter.begin(matrix)
             }
-            Event::Group(group) => progress.suspend(|| reporter.group(group)),
+            Event::Group(group) => self.reporter.group(group),
             _ => Ok(()),
         }
     }
 
-    /// Adds the interrupted group to the report.
+    /// Adds the interrupted group to the report, if there is one.
     pub fn keep_partial(&mut self) {
-        if let Some(group) = self.partial.take() {
-            self.take(Event::Group(Box::new(group)));
+        if let Some(group) = self.measured.partial.take() {
+            let event = Event::Group(Box::new(group));
+            self.note(&event);
+            self.measured.add(event);
+        }
+    }
+
+    /// Writes what an event completes.
+    fn note(&mut self, event: &Event) {
+        if self.at_once && self.lost.is_none() {
+            self.lost = self.write(event).err();
         }
     }
 
@@ -70,12 +60,25 @@ impl<'p, W: Write> Live<'p, W> {
     /// # Errors
     /// Returns an error if the output could not be written.
     pub fn end(mut self) -> io::Result<Reporter<W>> {
+        let report = &self.measured.report;
         match self.lost {
             Some(error) => Err(error),
-            None if self.begun => self.reporter.end(&self.report),
-            None => self.reporter.report(&self.report),
+            None if self.begun => self.reporter.end(report),
+            None => self.reporter.report(report),
         }?;
         Ok(self.reporter)
+    }
+}
+
+impl<W: Write> Sink for Live<W> {
+    fn event(&mut self, event: &Event) -> Result<()> {
+        self.note(event);
+        Ok(())
+    }
+
+    fn matrix(&mut self, _work: &Work, measured: Measured) -> Result<()> {
+        self.measured = measured;
+        Ok(())
     }
 }
 
@@ -84,11 +87,10 @@ mod tests {
     use std::io::{Read, Seek, SeekFrom};
 
     use super::*;
-    use crate::bench::plan::{Protocol, Settings};
-    use crate::matrix::source::Source;
     use crate::record::row::{Row, Status};
     use crate::record::sort::Sort;
     use crate::record::write::Format;
+    use crate::record::{Group, MatrixReport};
 
     fn matrix() -> Event {
         let mut report = MatrixReport::default();
@@ -108,9 +110,6 @@ mod tests {
 
     /// Returns the text that is written for these events before the end, and after it.
     fn written(events: Vec<Event>, at_once: bool) -> [String; 2] {
-        let source = Source::parse("gen:dense,rows=3,cols=4".as_ref()).unwrap();
-        let settings = Settings::new(Protocol::MergeSpmv);
-        let progress = Progress::of_one((&source, 0, 1), &settings, false);
         let mut file = tempfile::tempfile().unwrap();
         let mut same = file.try_clone().unwrap();
         let mut text = || {
@@ -119,9 +118,11 @@ mod tests {
             same.read_to_string(&mut text).unwrap();
             text
         };
-        let mut live =
-            Live::new(Reporter::new(Format::Text, Sort::Command, &mut file), at_once, &progress);
-        events.into_iter().for_each(|event| live.take(event));
+        let mut live = Live::new(Reporter::new(Format::Text, Sort::Command, &mut file), at_once);
+        for event in events {
+            live.event(&event).unwrap();
+            live.measured.add(event);
+        }
         let before = text();
         live.keep_partial();
         live.end().unwrap();

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 
-use super::{Rows, Tuning};
+use super::rows::{Rows, Tuning};
 use crate::bench::regression::relative_speeds;
-use crate::method::{Choice, Device};
+use crate::method::Choice;
 use crate::record::row::Row;
 use crate::record::{Group, MatrixReport};
 use crate::scalar::Precision;
@@ -22,15 +22,11 @@ pub const DEFAULT: &[&str] = &[
 ];
 
 /// The parameter sweeps, one for each method and precision.
-pub struct Shapes {
-    choices: Vec<Choice<'static>>,
-    sweeps: Vec<Sweep>,
-}
+pub struct Shapes(Vec<Sweep>);
 
 /// The parameter sweep of one method in one precision.
 struct Sweep {
     method: &'static str,
-    device: Device,
     precision: Precision,
     /// The names of the method with its parameters, one for each combination.
     names: Vec<String>,
@@ -46,39 +42,43 @@ impl Shapes {
         let methods = choices.chunk_by(|a, b| a.method.name == b.method.name);
         let sweep = |(choices, &precision): (&[Choice<'static>], &Precision)| Sweep {
             method: choices[0].method.name,
-            device: choices[0].method.device(),
             precision,
             names: choices.iter().map(Choice::name).collect(),
             speeds: Vec::new(),
             incomplete: 0,
         };
         let pairs = methods.flat_map(|method| precisions.iter().map(move |p| (method, p)));
-        Self { choices: choices.to_vec(), sweeps: pairs.map(sweep).collect() }
+        Self(pairs.map(sweep).collect())
     }
 }
 
 impl Tuning for Shapes {
-    fn choices(&self) -> Vec<Choice<'static>> {
-        self.choices.clone()
+    fn keep(&mut self, is_measured: &dyn Fn(&str) -> bool) {
+        self.0.retain(|sweep| is_measured(&sweep.names[0]));
     }
 
     fn take(&mut self, report: &MatrixReport, rows: &mut Rows) -> Result<()> {
         report.rows().try_for_each(|row| rows.write(row))?;
         for group in &report.groups {
-            let of_group = |sweep: &&mut Sweep| {
-                (sweep.device, sweep.precision) == (group.device, group.precision)
-            };
-            self.sweeps.iter_mut().filter(of_group).for_each(|sweep| sweep.take(group));
+            let own = self.0.iter_mut().filter(|sweep| sweep.is_of(group));
+            own.for_each(|sweep| sweep.take(group));
         }
         Ok(())
     }
 
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.sweeps.iter().try_for_each(|sweep| sweep.write(out))
+        self.0.iter().try_for_each(|sweep| sweep.write(out))
     }
 }
 
 impl Sweep {
+    /// Returns whether the group has the results of this sweep.
+    fn is_of(&self, group: &Group) -> bool {
+        let is_own =
+            |row: &Row| row.method_name.as_ref().is_some_and(|name| self.names.contains(name));
+        self.precision == group.precision && group.rows.iter().any(is_own)
+    }
+
     fn take(&mut self, group: &Group) {
         let speed = |name: &String| {
             let mut rows = group.rows.iter();

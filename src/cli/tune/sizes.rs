@@ -3,14 +3,18 @@
 
 use std::io::{self, Write};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result};
 
-use super::{Rows, Tuning};
+use super::rows::{Rows, Tuning};
+use crate::campaign::choice::swept;
 use crate::method::Choice;
 use crate::record::row::Row;
 use crate::record::tuning::{Size, SizeRow, Sweep};
 use crate::record::{Group, MatrixReport};
 use crate::scalar::Precision;
+
+/// The parameters that are tuned.
+pub const PARAMETERS: [&str; 2] = ["srs", "ssrs"];
 
 /// The methods whose sizes are tuned.
 pub struct Sizes(Vec<Swept>);
@@ -20,8 +24,8 @@ struct Swept {
     /// The name of the method without the size parameters.
     name: String,
     sizes: Vec<Size>,
-    /// The method with its parameters, one for each size.
-    choices: Vec<Choice<'static>>,
+    /// The names of the method with its parameters, one for each size.
+    names: Vec<String>,
     /// The results, one for each precision.
     results: Vec<Sweep>,
 }
@@ -34,19 +38,20 @@ impl Sizes {
 }
 
 impl Tuning for Sizes {
-    fn choices(&self) -> Vec<Choice<'static>> {
-        self.0.iter().flat_map(|swept| swept.choices.clone()).collect()
+    fn keep(&mut self, is_measured: &dyn Fn(&str) -> bool) {
+        self.0.retain(|swept| is_measured(&swept.names[0]));
     }
 
     fn take(&mut self, report: &MatrixReport, rows: &mut Rows) -> Result<()> {
         report.ended.iter().try_for_each(|row| rows.write(SizeRow::new(row, None)))?;
         for group in &report.groups {
-            for (swept, own) in by_method(group, &mut self.0) {
+            for swept in &mut self.0 {
+                let Some(own) = swept.rows(group) else { continue };
                 for (row, &size) in own.iter().zip(&swept.sizes) {
                     rows.write(SizeRow::new(row, Some((swept.name.clone(), size))))?;
                 }
                 let result = swept.results.iter_mut().find(|s| s.precision == group.precision);
-                let (facts, gflops) = (&own[0], own.iter().map(Row::typical_gflops));
+                let (facts, gflops) = (own[0], own.iter().map(|row| row.typical_gflops()));
                 let result = result.expect("one per precision");
                 result.take(&facts.file, facts.row_length_mean, gflops);
             }
@@ -64,57 +69,30 @@ impl Swept {
     /// Creates every combination of the sizes that the choice does not fix.
     fn of(base: &Choice<'static>, precisions: &[Precision]) -> Result<Self> {
         let Choice { method, given } = base;
-        let srs = values(base, "srs");
-        ensure!(
-            !srs.is_empty(),
-            "--methods {}: tune csr-k needs a method with the parameter srs",
-            method.name
-        );
-        let mut ssrs: Vec<_> = values(base, "ssrs").into_iter().map(Some).collect();
-        if ssrs.is_empty() {
-            ssrs.push(None);
-        }
-        let others = given.iter().copied().filter(|(name, _)| !["srs", "ssrs"].contains(name));
-        let others: Vec<_> = others.collect();
-        let name = Choice { method, given: others.clone() }.name();
-        let (mut sizes, mut choices) = (Vec::new(), Vec::new());
-        for (srs, ssrs) in srs.iter().flat_map(|&srs| ssrs.iter().map(move |&ssrs| (srs, ssrs))) {
-            sizes.push(Size { srs: number(srs), ssrs: ssrs.map(number) });
-            let chosen = [Some(("srs", srs)), ssrs.map(|ssrs| ("ssrs", ssrs))];
-            let given = others.iter().copied().chain(chosen.into_iter().flatten()).collect();
-            choices.push(Choice { method, given });
-        }
+        let choices = swept(base, &PARAMETERS.map(String::from));
+        let sizes: Option<Vec<_>> = choices.iter().map(size).collect();
+        let sizes = sizes.with_context(|| {
+            format!("--methods {}: tune csr-k needs a method with the parameter srs", method.name)
+        })?;
+        let others = given.iter().copied().filter(|(name, _)| !PARAMETERS.contains(name)).collect();
+        let name = Choice { method, given: others }.name();
         let result = |&precision: &Precision| Sweep::new(name.clone(), precision, sizes.clone());
         let results = precisions.iter().map(result).collect();
-        Ok(Self { name, sizes, choices, results })
+        let names = choices.iter().map(Choice::name).collect();
+        Ok(Self { name, sizes, names, results })
+    }
+
+    /// Returns the rows of the method in the order of its sizes, if the group has them.
+    fn rows<'g>(&self, group: &'g Group) -> Option<Vec<&'g Row>> {
+        let row =
+            |name: &String| group.rows.iter().find(|row| row.method_name.as_ref() == Some(name));
+        self.names.iter().map(row).collect()
     }
 }
 
-/// Returns the values of a size parameter: the given one, or all that the method supports.
-fn values(choice: &Choice<'static>, name: &str) -> Vec<&'static str> {
-    match choice.given.iter().find(|(given, _)| *given == name) {
-        Some((_, value)) => vec![value],
-        None => {
-            let parameter = choice.method.parameters.iter().find(|known| known.name == name);
-            parameter.map_or(Vec::new(), |parameter| parameter.values.to_vec())
-        }
-    }
-}
-
-fn number(word: &str) -> u32 {
-    word.parse().expect("sizes are numbers")
-}
-
-/// Returns the rows of each method in the group, in the order of its sizes.
-fn by_method<'a>(
-    group: &'a Group,
-    swept: &'a mut [Swept],
-) -> impl Iterator<Item = (&'a mut Swept, &'a [Row])> {
-    let mut rows = &group.rows[..];
-    let here = swept.iter_mut().filter(|of| of.choices[0].method.device() == group.device);
-    here.map(move |swept| {
-        let own;
-        (own, rows) = rows.split_at(swept.sizes.len());
-        (swept, own)
-    })
+/// Returns the size that a choice sets.
+fn size(choice: &Choice) -> Option<Size> {
+    let given = |name| choice.given.iter().find(|(given, _)| *given == name);
+    let number = |(_, value): &(&str, &str)| value.parse().expect("sizes are numbers");
+    Some(Size { srs: number(given("srs")?), ssrs: given("ssrs").map(number) })
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::course::{Course, Rate, Rates};
 use super::estimate::{Estimate, span};
 use crate::bench::plan::Settings;
-use crate::cli::task::Event;
+use crate::campaign::task::Event;
 use crate::record::run::RowKey;
 
 /// The weight of the expectation relative to the measured times, as a share of the total expected time. With a smaller

@@ -11,7 +11,6 @@ use clap::ValueEnum;
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::Signal;
 
-use super::CommandStatus;
 use super::isolate::{ask, send};
 use crate::device::cuda::{cusparse, nvrtc};
 use crate::method::Unavailable;
@@ -85,11 +84,11 @@ pub fn all(program: Option<&Path>) -> Vec<Library> {
 }
 
 /// Sends the result of the search for a library to the parent process.
-pub fn send_to_parent(vendor: Vendor) -> Result<CommandStatus> {
+pub fn send_to_parent(vendor: Vendor) -> Result<()> {
     set_pdeathsig(Signal::SIGKILL)?;
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     send(&socket, &vendor.find())?;
-    Ok(CommandStatus::Ok)
+    Ok(())
 }
 
 /// Returns the vendor's CPU library, if a method has used it.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::estimate::Estimate;
 use crate::bench::execute::Turn;
 use crate::bench::plan::Settings;
-use crate::cli::task::{Event, Step};
+use crate::campaign::task::{Event, Step};
 use crate::record::row::Row;
 use crate::record::run::RowKey;
 

@@ -14,16 +14,16 @@ use nix::unistd::{dup2_stdin, getppid};
 
 use super::wire::{Answer, Hello, receive, send};
 use crate::bench::execute::Stopped;
-use crate::cli::session::Session;
-use crate::cli::task::MatrixTask;
-use crate::cli::{CommandStatus, Env};
+use crate::campaign::env::Env;
+use crate::campaign::session::Session;
+use crate::campaign::task::MatrixTask;
 
 /// The OOM score adjustment of the child: if memory runs out, the system must kill the child, not the parent with
 /// the results.
 const OOM_SCORE: &str = "500";
 
 /// Runs the child until its parent has no more tasks or ends.
-pub fn run(env: &mut Env) -> Result<CommandStatus> {
+pub fn carry_out_tasks(env: &mut Env) -> Result<()> {
     set_pdeathsig(Signal::SIGKILL)?;
     set_name(c"spmv-bench")?;
     // This may not be permitted; then the system chooses the process.
@@ -35,17 +35,14 @@ pub fn run(env: &mut Env) -> Result<CommandStatus> {
     ensure!(getppid().as_raw() as u32 == hello.parent, "the program that started this has ended");
     take_input_of(hello.parent);
     env.run_id.clone_from(&hello.run_id);
-    let mut session = match Session::start(&hello.run, env) {
+    let session = match Session::start(&hello.plan, env) {
         Ok(session) => session.in_child(),
         Err(error) => {
             send(&socket, &Answer::Refused(format!("{error:#}")))?;
-            return Ok(CommandStatus::Bad);
+            return Ok(());
         }
     };
-    let bandwidth = session.bandwidth(hello.bandwidth, &env.system);
-    // The parent adds the command line.
-    let record = session.facts(Vec::new(), &env.date, &env.system, bandwidth);
-    send(&socket, &Answer::Ready(Box::new(record)))?;
+    send(&socket, &Answer::Ready(Box::new(session.record(env))))?;
     while let Ok(task) = receive::<MatrixTask>(&socket) {
         // Without a parent there is no reason to continue.
         let mut emit = |event| match send(&socket, &Answer::Event(event)) {
@@ -61,7 +58,7 @@ pub fn run(env: &mut Env) -> Result<CommandStatus> {
             }
         }
     }
-    Ok(CommandStatus::Ok)
+    Ok(())
 }
 
 /// Replaces the standard input of this process, which is the socket, by that of the parent, so that

@@ -16,7 +16,8 @@ use super::wire::{Answer, Hello, receive, send};
 use crate::bench::execute::Turn;
 use crate::bench::plan::{CacheState, Protocol, Settings};
 use crate::bench::run::RunSettings;
-use crate::cli::task::{Event, MatrixTask, Step};
+use crate::campaign::plan::Plan;
+use crate::campaign::task::{Event, MatrixTask, Step};
 use crate::matrix::Csr;
 use crate::matrix::order::Order;
 use crate::matrix::source::Source;
@@ -98,14 +99,15 @@ fn a_worker_follows_its_script() {
     }
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned().unwrap());
     let hello: Hello = receive(&socket).unwrap();
+    let words = hello.plan.run.methods.unwrap();
     // The file contains one byte for each earlier child.
-    let [script, before] = <[String; 2]>::try_from(hello.run.methods.unwrap()).unwrap();
-    let nth = fs::read(&before).unwrap().len();
+    let [script, before] = &words[..] else { panic!("{words:?}") };
+    let nth = fs::read(before).unwrap().len();
     fs::write(before, vec![0; nth + 1]).unwrap();
     let ready =
         |methods: &[&str]| send(&socket, &Answer::Ready(Box::new(record(methods)))).unwrap();
     let emit = |event| send(&socket, &Answer::Event(event)).unwrap();
-    match (&*script, nth) {
+    match (&**script, nth) {
         ("is never ready", _) => loop {
             std::thread::sleep(std::time::Duration::from_secs(1));
         },
@@ -114,7 +116,7 @@ fn a_worker_follows_its_script() {
     }
     let task: MatrixTask = receive(&socket).unwrap();
     emit(Event::Step(Step::Load));
-    match (&*script, nth) {
+    match (&**script, nth) {
         ("ends after the matrix", _) => emit(ended()),
         ("finds no memory", _) => std::process::exit(OUT_OF_MEMORY),
         ("ends after a group", 0) => emit(group("a")),
@@ -154,13 +156,13 @@ fn run(script: &str) -> (Vec<String>, String) {
     let (interrupted, program) =
         (AtomicBool::new(script == "is never ready"), "/proc/self/exe".into());
     let before = NamedTempFile::new().unwrap();
-    let words = vec![script.to_owned(), before.path().to_str().unwrap().to_owned()];
+    let words = vec![script.into(), before.path().to_str().unwrap().into()];
     let settings = RunSettings::new(Settings::new(Protocol::MergeSpmv));
-    let run = RunSettings { methods: Some(words), ..settings };
-    let hello = Hello::new(run, "r".into(), false);
+    let plan = Plan::new(RunSettings { methods: Some(words), ..settings });
+    let hello = Hello::new(plan, "r".into());
     let mut results = Vec::new();
     let ran = Supervisor::start(program, hello, &interrupted).and_then(|(mut supervisor, _)| {
-        let task = MatrixTask::whole(&Source::parse("gen:dense,rows=3,cols=4".as_ref())?, true);
+        let task = MatrixTask::whole(&Source::parse("gen:dense,rows=3,cols=4".as_ref())?);
         supervisor.run(task, &mut |event| match event {
             Event::Step(_) | Event::Final(_) | Event::Partial(_) => (),
             Event::Group(group) => results.extend(group.timed().map(|timed| timed.cell.method)),

@@ -8,17 +8,16 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use super::env::Env;
 use super::install::{self, Profiles};
 use super::ordered::Ordered;
-use super::progress::Progress;
-use super::system::DeviceSpeed;
+use super::plan::Plan;
 use super::task::{Event, MatrixTask, Step, Way};
-use super::{Env, choice};
+use super::{bandwidth, choice};
 use crate::bench::clock::Clock;
 use crate::bench::execute::Stopped;
 use crate::bench::inputs::replace_values;
-use crate::bench::plan::{CacheState, Settings};
-use crate::bench::run::RunSettings;
+use crate::bench::plan::Settings;
 use crate::device::Gpu;
 use crate::matrix::Csr;
 use crate::matrix::bounds::ReadBounds;
@@ -33,10 +32,9 @@ use crate::memory::{self, Available};
 use crate::method::{Choice, Device};
 use crate::record::MatrixReport;
 use crate::record::row::{MatrixFacts, Row, Shape, Status};
-use crate::record::run::RowKey;
+use crate::record::run::{self, GpuRecord, REVISION, RowKey, RunRecord, VERSION};
 use crate::scalar::Precision;
 use crate::simd::Isa;
-use crate::system::noise::Readings;
 use crate::team::Team;
 
 /// The reason for skipping a matrix with a single row or column, as the paper merge-spmv does.
@@ -48,63 +46,51 @@ const NONE_LEFT: &str = "no method is left to run";
 
 /// The data that are shared by all matrices of a run.
 pub struct Session<'a> {
-    pub(super) choices: Vec<Choice<'static>>,
+    pub choices: Vec<Choice<'static>>,
     /// The GPU, if any of the methods runs on it.
-    pub(super) gpu: Option<Gpu>,
-    /// The speed of the GPU, measured at the start.
-    pub(super) device: DeviceSpeed,
-    precisions: Vec<Precision>,
-    pub(super) settings: Settings,
+    gpu: Option<Gpu>,
+    /// What is measured, and how.
+    pub plan: Plan,
     profiles: Profiles,
-    pub(super) expand: bool,
     kept: Option<MatrixCache>,
-    pub(super) orders: Vec<Order>,
-    caches: Vec<CacheState>,
-    pub(super) team: Team,
-    pub(super) clock: &'a dyn Clock,
+    team: Team,
+    pub clock: &'a dyn Clock,
     interrupted: &'a AtomicBool,
-    pub(super) run_id: String,
-    pub(super) readings: fn() -> Readings,
+    run_id: String,
     is_worker: bool,
 }
 
-/// The report of a matrix. If the run was interrupted, it contains only the completed groups.
-pub struct Run {
-    pub report: MatrixReport,
-    pub interrupted: bool,
-}
-
 impl<'a> Session<'a> {
-    /// Checks the settings and starts the threads.
-    pub fn start(run: &RunSettings, env: &mut Env<'a>) -> Result<Self> {
+    /// Checks the plan and starts the threads.
+    ///
+    /// # Errors
+    /// Returns an error if the plan cannot be carried out in one process of this machine.
+    pub fn start(plan: &Plan, env: &mut Env<'a>) -> Result<Self> {
+        let run = &plan.run;
         let (choices, gpu) = choice::methods(run, env)?;
+        let choices: Vec<_> =
+            choices.iter().flat_map(|choice| choice::swept(choice, &plan.sweep)).collect();
         ensure!(
             run.threads.len() <= 1,
-            "--threads: several numbers are measured in separate child processes, which --no-isolate, tune and \
-             mpi-merge do not use: choose one number"
+            "--threads: several numbers are measured in separate child processes, which --no-isolate and mpi-merge \
+             do not use: choose one number"
         );
         let team = team(run.threads.first().copied(), env)?;
-        let settings = &run.settings;
+        let isa = run.settings.isa;
         ensure!(
-            Isa::available().contains(&settings.isa),
+            Isa::available().contains(&isa),
             "--isa: this CPU does not support these instructions"
         );
-        let profiles = install::profiles(&choices, &run.precisions, settings.isa, run.quiet, env)?;
+        let profiles = install::profiles(&choices, &run.precisions, isa, run.quiet, env)?;
         Ok(Self {
             choices,
             gpu,
-            device: DeviceSpeed::default(),
-            precisions: run.precisions.clone(),
-            settings: settings.clone(),
-            profiles,
             team,
             run_id: env.run_id.clone(),
-            readings: env.readings,
             is_worker: false,
-            expand: run.expand,
             kept: env.matrices.clone().filter(|_| run.matrix_cache),
-            orders: run.orders.clone(),
-            caches: run.caches.clone(),
+            plan: plan.clone(),
+            profiles,
             clock: env.clock,
             interrupted: env.interrupted,
         })
@@ -115,46 +101,96 @@ impl<'a> Session<'a> {
         Self { is_worker: true, ..self }
     }
 
-    /// Reads and measures one matrix. Errors are recorded as rows. `skip_trivial` skips a matrix with a single row
-    /// or column.
-    pub fn run(&mut self, source: &Source, skip_trivial: bool, progress: &Progress) -> Run {
-        let mut report = MatrixReport::default();
-        let task = MatrixTask::whole(source, skip_trivial);
-        let mut emit = |event: Event| {
-            progress.note(&event);
-            event.add_to(&mut report);
-        };
-        let stopped = self.carry_out(&task, &mut emit).is_err();
-        Run { report, interrupted: stopped }
+    /// Creates the record of the run at its beginning, without the command line. Measures the bandwidths if the plan
+    /// requires them.
+    pub fn record(&self, env: &Env) -> RunRecord {
+        let sizes = if self.plan.bandwidth { bandwidth::sizes(&env.system) } else { Vec::new() };
+        let gpu = self.gpu.as_ref().map(|gpu| self.gpu_record(gpu));
+        let bandwidth = bandwidth::of_team(&self.team, self.clock, &sizes);
+        let begin = (env.readings)();
+        RunRecord {
+            run_id: self.run_id.clone(),
+            date: env.date.clone(),
+            version: VERSION.into(),
+            revision: REVISION.into(),
+            command: Vec::new(),
+            gpu,
+            bandwidth,
+            system: env.system.clone(),
+            pinned_to: self.team.cpus().to_vec(),
+            settings: self.plan.run.settings.clone(),
+            expand: self.plan.run.expand,
+            order: self.plan.run.orders[0],
+            cells: self.cells().collect(),
+            libraries: Vec::new(),
+            corpus: None,
+            sessions: vec![run::Session { date: env.date.clone(), begin, end: None }],
+            joined: Vec::new(),
+        }
     }
 
-    /// Carries out a task and calls `emit` for each result as soon as it is available.
+    fn gpu_record(&self, gpu: &Gpu) -> GpuRecord {
+        let speed = self.plan.bandwidth.then(|| bandwidth::of_gpu(gpu)).unwrap_or_default();
+        GpuRecord {
+            facts: gpu.facts().clone(),
+            nominal_gbs: gpu.facts().nominal_gbs(),
+            bandwidth: speed.bandwidth,
+            launch_us: speed.launch_us,
+            clocks: None,
+        }
+    }
+
+    /// Carries out a task and calls `emit` for each result as soon as it is available. Errors are recorded as rows.
     ///
     /// # Errors
     /// Returns an error if the task is interrupted, or if the device is lost in a child process.
     pub fn carry_out(&self, task: &MatrixTask, emit: &mut dyn FnMut(Event)) -> Result<(), Stopped> {
         emit(Event::Step(Step::Load));
-        let available = Available::now(self.settings.max_memory, 0);
+        let (csr, report) = self.read(task)?;
+        emit(Event::Matrix(Box::new(report.clone())));
+        let Some(csr) = csr else { return Ok(()) };
+        self.plan.run.orders.iter().try_for_each(|&order| {
+            let ordered = self.ordered(&csr, order, task, emit);
+            self.ways().filter(|way| way.order == order).try_for_each(|way| match way.precision {
+                Precision::F64 => self.measure::<f64>(way, &ordered, &report, task, emit),
+                Precision::F32 => self.measure::<f32>(way, &ordered, &report, task, emit),
+            })
+        })
+    }
+
+    /// Reads the matrix and describes it. Without a matrix, the report states why nothing is measured.
+    fn read(&self, task: &MatrixTask) -> Result<(Option<Csr<f64>>, MatrixReport), Stopped> {
+        let available = Available::now(self.plan.run.settings.max_memory, 0);
         let bounds = ReadBounds::new(self.interrupted, available.bytes, available.by);
-        let opened = match task.source.open(self.expand, bounds) {
+        let opened = match task.source.open(self.plan.run.expand, bounds) {
             Ok(opened) => opened,
-            Err(error) => return self.unread(&task.source, &error, emit),
+            Err(error) => return Ok((None, self.unread(&task.source, &error)?)),
         };
         if let Some(reason) = self.too_large(&opened) {
-            emit(Event::Matrix(Box::new(self.ended(&task.source, Status::Skipped, reason))));
-            return Ok(());
+            return Ok((None, self.ended(&task.source, Status::Skipped, reason)));
         }
         let start = self.clock.now();
         let loaded = opened.load(self.kept.as_ref());
         let load = (self.clock.now() - start).as_secs_f64();
-        let mut loaded = match loaded {
-            Ok(loaded) => loaded,
-            Err(error) => return self.unread(&task.source, &error, emit),
-        };
+        match loaded {
+            Ok(loaded) => Ok(self.described(task, loaded, load, bounds)),
+            Err(error) => Ok((None, self.unread(&task.source, &error)?)),
+        }
+    }
+
+    /// Returns the matrix as it is measured, and its description. `load` is the time of reading it in seconds.
+    fn described(
+        &self,
+        task: &MatrixTask,
+        mut loaded: Loaded,
+        load: f64,
+        bounds: ReadBounds,
+    ) -> (Option<Csr<f64>>, MatrixReport) {
         let facts = facts(&task.source, &mut loaded);
         loaded.write_to_cache(bounds);
-        replace_values(&self.settings, &mut loaded.csr);
-        let (values, distinct) = (self.settings.values, distinct_values(&loaded.csr.values));
+        replace_values(&self.plan.run.settings, &mut loaded.csr);
+        let (values, distinct) =
+            (self.plan.run.settings.values, distinct_values(&loaded.csr.values));
         let facts = MatrixFacts { values: Some(values), distinct_values: distinct, ..facts };
         let mut report = MatrixReport {
             facts,
@@ -165,27 +201,21 @@ impl<'a> Session<'a> {
             duplicates: loaded.market.as_ref().map_or(0, |market| market.duplicates),
             ..MatrixReport::default()
         };
-        if task.skip_trivial && report.is_trivial() {
+        if let Some((status, reason)) = self.refusal(task, &report) {
             let row = Row::of_matrix(&report.facts, &self.run_id);
-            report.ended = Some(row.ended(Status::Skipped, TRIVIAL.into()));
-            emit(Event::Matrix(Box::new(report)));
-            return Ok(());
+            report.ended = Some(row.ended(status, reason));
+            return (None, report);
         }
-        let shape = report.facts.shape.as_ref();
-        if let Some(reason) = shape.and_then(|shape| task.differs_from(shape.sizes())) {
-            let row = Row::of_matrix(&report.facts, &self.run_id);
-            report.ended = Some(row.ended(Status::Failed, reason));
-            emit(Event::Matrix(Box::new(report)));
-            return Ok(());
+        (Some(loaded.csr), report)
+    }
+
+    /// Returns why a matrix is not measured although it was read.
+    fn refusal(&self, task: &MatrixTask, report: &MatrixReport) -> Option<(Status, String)> {
+        if self.plan.skip_trivial && report.is_trivial() {
+            return Some((Status::Skipped, TRIVIAL.into()));
         }
-        emit(Event::Matrix(Box::new(report.clone())));
-        self.orders.iter().try_for_each(|&order| {
-            let ordered = self.ordered(&loaded.csr, order, task, emit);
-            self.ways().filter(|way| way.order == order).try_for_each(|way| match way.precision {
-                Precision::F64 => self.measure::<f64>(way, &ordered, &report, task, emit),
-                Precision::F32 => self.measure::<f32>(way, &ordered, &report, task, emit),
-            })
-        })
+        let reason = task.differs_from(report.facts.shape.as_ref()?.sizes())?;
+        Some((Status::Failed, reason))
     }
 
     /// Reorders the matrix, unless no method is left to run in this order.
@@ -206,24 +236,18 @@ impl<'a> Session<'a> {
         Ordered::new(csr, order, self.clock)
     }
 
-    /// Reports why the matrix could not be read, unless reading was interrupted.
-    fn unread(
-        &self,
-        source: &Source,
-        error: &LoadError,
-        emit: &mut dyn FnMut(Event),
-    ) -> Result<(), Stopped> {
+    /// Returns the report of a matrix that could not be read, or an error if reading was interrupted.
+    fn unread(&self, source: &Source, error: &LoadError) -> Result<MatrixReport, Stopped> {
         if error.is_interrupted() {
             return Err(Stopped::Interrupted);
         }
         let status = if error.is_unsupported() { Status::Skipped } else { Status::Failed };
-        emit(Event::Matrix(Box::new(self.ended(source, status, error.to_string()))));
-        Ok(())
+        Ok(self.ended(source, status, error.to_string()))
     }
 
     /// Returns the reason why a matrix, including the memory to measure it, does not fit into memory.
     fn too_large(&self, opened: &Opened) -> Option<String> {
-        let available = Available::now(self.settings.max_memory, opened.stream_bytes());
+        let available = Available::now(self.plan.run.settings.max_memory, opened.stream_bytes());
         let refusal = |need| {
             let refusal = memory::refusal("to load and run", need, available)?;
             Some(format!("{refusal}; {}", available.advice()))
@@ -234,7 +258,7 @@ impl<'a> Session<'a> {
         let SizeHint { rows, cols, nnz, scratch } = opened.size_hint()?;
         let extent = Extent::announced(rows, cols, nnz, self.team.len());
         let all = |way: Way| {
-            let settings = Settings { cache: way.cache, ..self.settings.clone() };
+            let settings = Settings { cache: way.cache, ..self.plan.run.settings.clone() };
             extent.all(&settings, way.precision, way.order)
         };
         let all = self.ways().map(all).max().unwrap_or_default();
@@ -242,16 +266,17 @@ impl<'a> Session<'a> {
     }
 
     /// Returns the device on which GPU methods run.
-    pub(super) fn gpu_device(&self) -> Device {
+    fn gpu_device(&self) -> Device {
         self.gpu.as_ref().map_or(Device::Gpu, Gpu::device)
     }
 
     /// Returns the combinations of order, precision and cache state in which each matrix is measured.
     fn ways(&self) -> impl Iterator<Item = Way> {
-        let orders = self.orders.iter();
-        let finer = orders.flat_map(|&order| self.precisions.iter().map(move |&p| (order, p)));
+        let orders = self.plan.run.orders.iter();
+        let finer =
+            orders.flat_map(|&order| self.plan.run.precisions.iter().map(move |&p| (order, p)));
         finer.flat_map(|(order, precision)| {
-            self.caches.iter().map(move |&cache| Way { order, precision, cache })
+            self.plan.run.caches.iter().map(move |&cache| Way { order, precision, cache })
         })
     }
 

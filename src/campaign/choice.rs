@@ -1,12 +1,9 @@
 //! Parses `--methods`: names or patterns with optional parameters, such as `merge,mkl-*,gpu-light:level=vector`,
 //! or with every value of a parameter, such as `gpu-merge:block=*:items=4`.
 
-use std::ffi::OsStr;
-
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 
-use super::Env;
+use super::env::Env;
 use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::device::Gpu;
 use crate::device::model::{DeviceFile, Model};
@@ -27,7 +24,7 @@ pub fn methods(run: &RunSettings, env: &mut Env) -> Result<(Vec<Choice<'static>>
     }
     ensure!(
         run.models().len() <= 1,
-        "--device {}: several modelled GPUs are measured in separate child processes, which --no-isolate and tune do \
+        "--device {}: several modelled GPUs are measured in separate child processes, which --no-isolate does \
          not use: choose one",
         run.device
     );
@@ -68,6 +65,36 @@ pub fn chosen(run: &RunSettings) -> Result<Vec<Choice<'static>>> {
         choices = choices.into_iter().flat_map(with_graph).collect();
     }
     Ok(choices)
+}
+
+/// Returns the choice with every combination of values of the parameters that it does not set. Parameters that the
+/// method does not have are ignored.
+pub fn swept(choice: &Choice<'static>, parameters: &[String]) -> Vec<Choice<'static>> {
+    let Choice { method, given } = choice;
+    let is_swept = |name: &str| parameters.iter().any(|swept| swept == name);
+    let others = given.iter().copied().filter(|(name, _)| !is_swept(name)).collect();
+    let sets = parameters.iter().fold(vec![others], |sets: Vec<Given>, parameter| {
+        let values = values(choice, parameter);
+        if values.is_empty() {
+            return sets;
+        }
+        let with_each = |set: &Given| -> Vec<Given> {
+            values.iter().map(|&value| [&set[..], &[value]].concat()).collect()
+        };
+        sets.iter().flat_map(with_each).collect()
+    });
+    sets.into_iter().map(|given| Choice { method, given }).collect()
+}
+
+/// Returns a parameter of the method with the value that the choice sets, or with all its values.
+fn values(choice: &Choice<'static>, name: &str) -> Given {
+    if let Some(given) = choice.given.iter().find(|(given, _)| *given == name) {
+        return vec![*given];
+    }
+    let parameter = choice.method.parameters.iter().find(|parameter| parameter.name == name);
+    parameter.map_or(Given::new(), |parameter| {
+        parameter.values.iter().map(|value| (parameter.name, *value)).collect()
+    })
 }
 
 /// Returns the part of the command line that requires a GPU, if any. A pattern that also matches CPU methods does
@@ -141,28 +168,6 @@ pub fn matching(glob: &str) -> Result<Vec<&'static Method>> {
     let methods: Vec<_> = methods.collect();
     ensure!(!methods.is_empty(), "there is no method '{glob}'{}", hint(glob, names, whole));
     Ok(methods)
-}
-
-/// A parser that accepts any text, because patterns and parameters are allowed, but offers the names of the methods
-/// for shell completion.
-#[derive(Clone)]
-pub struct MethodName;
-
-impl TypedValueParser for MethodName {
-    type Value = String;
-
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        arg: Option<&clap::Arg>,
-        value: &OsStr,
-    ) -> Result<String, clap::Error> {
-        StringValueParser::new().parse_ref(command, arg, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(METHODS.iter().map(|method| PossibleValue::new(method.name))))
-    }
 }
 
 /// A set of parameters: names and values.

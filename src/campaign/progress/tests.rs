@@ -4,7 +4,7 @@ use super::pace::Pace;
 use super::*;
 use crate::bench::execute::Turn;
 use crate::bench::plan::Protocol;
-use crate::cli::task::Step;
+use crate::campaign::task::Step;
 use crate::method::Device;
 use crate::record::MatrixReport;
 use crate::record::row::Status;
@@ -168,9 +168,8 @@ fn methods_are_listed_below_as_far_as_there_is_room() {
 
 #[test]
 fn nothing_is_drawn_without_a_terminal() {
-    let source = Source::parse("gen:dense,rows=3,cols=4".as_ref()).unwrap();
-    let progress = Progress::of_one((&source, 0, 1), &settings(), false);
-    progress.begin(&source, 0, cells(1));
+    let progress = Progress::new(&[(12, 1)], &settings(), Display::Hidden);
+    progress.begin("a".into(), 12, cells(1));
     progress.note(&Event::Step(Step::Load));
     assert_eq!(progress.suspend(|| 7), 7);
     assert!(progress.0.is_none());

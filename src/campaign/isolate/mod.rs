@@ -6,8 +6,6 @@
 
 mod child;
 mod supervisor;
-#[cfg(test)]
-mod tests;
 mod wire;
 pub mod worker;
 
@@ -16,11 +14,11 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::Env;
 use super::choice::{chosen, is_parallel};
+use super::env::Env;
+use super::plan::Plan;
 use super::session::Session;
 use super::task::{Event, MatrixTask};
-use crate::bench::run::RunSettings;
 use crate::record::run::RunRecord;
 pub use child::{Interrupted, OUT_OF_MEMORY, ask};
 use supervisor::Supervisor;
@@ -37,26 +35,17 @@ pub enum Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    /// Prepares a run, in child processes if `isolate`. Also returns the run record, which includes the
-    /// machine's bandwidth if `bandwidth`.
+    /// Prepares the measurement, in child processes if `isolate`. Also returns the run record.
     ///
     /// # Errors
-    /// Returns an error if the run is not possible on this machine.
-    pub fn start(
-        run: &RunSettings,
-        isolate: bool,
-        bandwidth: bool,
-        command: Vec<String>,
-        env: &mut Env<'a>,
-    ) -> Result<(Self, RunRecord)> {
+    /// Returns an error if the plan cannot be carried out on this machine.
+    pub fn start(plan: &Plan, isolate: bool, env: &mut Env<'a>) -> Result<(Self, RunRecord)> {
         if let Some(program) = env.program.clone().filter(|_| isolate) {
-            let hello = Hello::new(run.clone(), env.run_id.clone(), bandwidth);
-            let (children, record) = children(&program, hellos(hello)?, env)?;
-            return Ok((Self::Children(children), RunRecord { command, ..record }));
+            let (children, record) = children(&program, plans(plan)?, env)?;
+            return Ok((Self::Children(children), record));
         }
-        let mut session = Session::start(run, env)?;
-        let bandwidth = session.bandwidth(bandwidth, &env.system);
-        let record = session.facts(command, &env.date, &env.system, bandwidth);
+        let session = Session::start(plan, env)?;
+        let record = session.record(env);
         Ok((Self::Here(Box::new(session)), record))
     }
 
@@ -91,27 +80,28 @@ impl<'a> Runner<'a> {
 
 /// Returns the numbers of threads for which methods are measured. It is empty if no number is given, and has only
 /// the largest number if no method depends on it.
-fn threads(run: &RunSettings) -> Result<Vec<usize>> {
-    let is_needed = run.threads.len() > 1 && chosen(run)?.iter().any(is_parallel);
-    let most = run.threads.iter().max().copied();
-    Ok(if is_needed { run.threads.clone() } else { most.into_iter().collect() })
+fn threads(plan: &Plan) -> Result<Vec<usize>> {
+    let threads = &plan.run.threads;
+    let is_needed = threads.len() > 1 && chosen(&plan.run)?.iter().any(is_parallel);
+    let most = threads.iter().max().copied();
+    Ok(if is_needed { threads.clone() } else { most.into_iter().collect() })
 }
 
-/// Returns the first message for each child.
-fn hellos(hello: Hello) -> Result<Vec<Hello>> {
-    let (threads, models) = (threads(&hello.run)?, hello.run.models());
+/// Returns the plan of each child.
+fn plans(plan: &Plan) -> Result<Vec<Plan>> {
+    let (threads, models) = (threads(plan)?, plan.run.models());
     let most = threads.iter().max().copied();
     Ok(match most {
         _ if models.len() > 1 => {
             let of = |(number, name): (usize, &String)| {
-                hello.clone().with_model(name.clone(), number == 0)
+                plan.clone().with_model(name.clone(), number == 0)
             };
             models.iter().enumerate().map(of).collect()
         }
         Some(most) => {
-            threads.iter().map(|&threads| hello.clone().with_threads(threads, most)).collect()
+            threads.iter().map(|&threads| plan.clone().with_threads(threads, most)).collect()
         }
-        None => vec![hello],
+        None => vec![plan.clone()],
     })
 }
 
@@ -119,14 +109,20 @@ fn hellos(hello: Hello) -> Result<Vec<Hello>> {
 /// by the cells of all children.
 fn children<'a>(
     program: &Path,
-    hellos: Vec<Hello>,
+    plans: Vec<Plan>,
     env: &Env<'a>,
 ) -> Result<(Vec<Supervisor<'a>>, RunRecord)> {
-    let start = |hello| Supervisor::start(program.to_owned(), hello, env.interrupted);
-    let started = hellos.into_iter().map(start);
+    let start = |plan| {
+        let hello = Hello::new(plan, env.run_id.clone());
+        Supervisor::start(program.to_owned(), hello, env.interrupted)
+    };
+    let started = plans.into_iter().map(start);
     let (children, records): (Vec<_>, Vec<_>) =
         started.collect::<Result<Vec<_>>>()?.into_iter().unzip();
     let cells = records.iter().flat_map(|record| record.cells.clone()).collect();
     let whole = records.into_iter().max_by_key(|record| record.pinned_to.len());
     Ok((children, RunRecord { cells, ..whole.expect("there is a child") }))
 }
+
+#[cfg(test)]
+mod tests;

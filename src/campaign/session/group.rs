@@ -3,8 +3,8 @@
 use super::Session;
 use crate::bench::metrics::compulsory_bytes;
 use crate::bench::outcome::{Outcome, Report};
-use crate::cli::libraries;
-use crate::cli::task::Way;
+use crate::campaign::libraries;
+use crate::campaign::task::Way;
 use crate::method::{Choice, Device};
 use crate::methods::{Baseline, Kind, cpu, gpu};
 use crate::record::row::{Circumstances, MatrixFacts, Row};
@@ -13,7 +13,7 @@ use crate::record::{Group, Reordering};
 
 impl Session<'_> {
     /// Creates a group from the measurements of `choices` on one device.
-    pub(in crate::cli) fn group(
+    pub(crate) fn group(
         &self,
         circumstances: Circumstances,
         device: Device,
@@ -73,7 +73,7 @@ impl Session<'_> {
     }
 
     /// Returns the circumstances of a group as far as they are known before it is complete.
-    pub(in crate::cli) fn circumstances(
+    pub(crate) fn circumstances(
         &self,
         way: Way,
         reordering: Option<Reordering>,
@@ -82,7 +82,7 @@ impl Session<'_> {
             precision: way.precision,
             threads: self.team.len(),
             cache: way.cache,
-            transpose: self.settings.transpose,
+            transpose: self.plan.run.settings.transpose,
             order: way.order,
             order_ms: reordering.map(|cost| cost.order_ms),
             peak_gbs: 0.0,

@@ -1,26 +1,27 @@
 //! The arguments that all measuring commands have in common.
 
+mod files;
+
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
 
+use super::output::ExportArgs;
+use super::values::{MethodName, device, distinct, finite, seconds, whole, whole_from};
 use crate::bench::plan::{CacheState, Fill, MAX_ROUNDS, Protocol, Settings, Values};
 use crate::bench::run::{DeviceChoice, RunSettings};
-use crate::cli::choice::MethodName;
-use crate::cli::written::ExportArgs;
-use crate::device::model::DeviceFile;
+use crate::campaign::plan::Plan;
 use crate::matrix::order::Order;
 use crate::memory::Size;
-use crate::method::Unavailable;
 use crate::record::sort::Sort;
 use crate::record::write::Format;
 use crate::scalar::Precision;
 use crate::simd::Isa;
 
-/// The largest time that the command line accepts, in seconds: about 30 years.
-const MOST_SECONDS: f64 = 1e9;
+/// The error message of a measuring command without any correct result.
+pub const NOTHING: &str =
+    "nothing was measured: no method has a correct result; the reason is in each row";
 
 /// The arguments that all measuring commands have in common.
 #[derive(Clone, Debug, Args)]
@@ -158,51 +159,7 @@ pub enum PrecisionChoice {
     Both,
 }
 
-/// Parses the value of `--device`.
-pub fn device(text: &str) -> Result<DeviceChoice, String> {
-    if let Some(names) = text.strip_prefix("model:") {
-        let names: Vec<_> = names.split(',').map(str::to_owned).collect();
-        names
-            .iter()
-            .try_for_each(|name| DeviceFile::find(name).map(drop))
-            .map_err(|Unavailable(reason)| reason)?;
-        return Ok(DeviceChoice::Models(distinct(&names)));
-    }
-    Ok(match text {
-        "cpu" => DeviceChoice::Cpu,
-        "gpu" => DeviceChoice::Gpu(None),
-        "all" => DeviceChoice::All,
-        _ => DeviceChoice::Gpu(Some(
-            text.parse()
-                .map_err(|_| "it must be cpu, gpu, all, the number of a GPU, or model:NAME")?,
-        )),
-    })
-}
-
 impl MeasureArgs {
-    /// Returns the settings of the run that the arguments describe.
-    pub fn run_settings(&self) -> RunSettings {
-        let gpu = match self.device {
-            DeviceChoice::Gpu(Some(number)) => Some(number),
-            _ => self.gpu,
-        };
-        RunSettings {
-            methods: self.methods.clone(),
-            graphs: self.graphs,
-            only_parallel: false,
-            device: self.device.clone(),
-            gpu,
-            precisions: self.precisions().to_vec(),
-            threads: self.threads(),
-            orders: self.orders(),
-            caches: self.caches(),
-            settings: self.settings(),
-            expand: !self.no_expand,
-            matrix_cache: !self.no_cache,
-            quiet: self.quiet,
-        }
-    }
-
     /// Returns the requested numbers of threads. An empty list stands for one thread per core.
     pub fn threads(&self) -> Vec<usize> {
         distinct(&self.threads)
@@ -219,14 +176,43 @@ impl MeasureArgs {
         distinct(&self.order)
     }
 
-    /// Returns the requested precisions.
-    pub fn precisions(&self) -> &'static [Precision] {
+    /// Returns the requested precisions, at least one.
+    pub fn precisions(&self) -> Vec<Precision> {
         let requests = |one| self.precision.iter().any(|&p| p == one || p == PrecisionChoice::Both);
         match (requests(PrecisionChoice::F64), requests(PrecisionChoice::F32)) {
-            _ if self.fp32 => &[Precision::F32],
-            (true, true) => &[Precision::F64, Precision::F32],
-            (false, true) => &[Precision::F32],
-            _ => &[Precision::F64],
+            _ if self.fp32 => vec![Precision::F32],
+            (true, true) => vec![Precision::F64, Precision::F32],
+            (false, true) => vec![Precision::F32],
+            _ => vec![Precision::F64],
+        }
+    }
+
+    /// Returns the plan of a run over several matrices.
+    pub fn plan(&self) -> Plan {
+        let bandwidth = self.wants_bandwidth();
+        Plan { skip_trivial: true, bandwidth, ..Plan::new(self.run_settings()) }
+    }
+
+    /// Returns the settings of the run that the arguments describe.
+    pub fn run_settings(&self) -> RunSettings {
+        let gpu = match self.device {
+            DeviceChoice::Gpu(Some(number)) => Some(number),
+            _ => self.gpu,
+        };
+        RunSettings {
+            methods: self.methods.clone(),
+            graphs: self.graphs,
+            only_parallel: false,
+            device: self.device.clone(),
+            gpu,
+            precisions: self.precisions(),
+            threads: self.threads(),
+            orders: self.orders(),
+            caches: self.caches(),
+            settings: self.settings(),
+            expand: !self.no_expand,
+            matrix_cache: !self.no_cache,
+            quiet: self.quiet,
         }
     }
 
@@ -253,40 +239,4 @@ impl MeasureArgs {
             ..protocol
         }
     }
-}
-
-/// Returns the distinct elements in the order of their first occurrence.
-fn distinct<T: Clone + PartialEq>(all: &[T]) -> Vec<T> {
-    let firsts = all.iter().enumerate().filter(|(place, one)| !all[..*place].contains(one));
-    firsts.map(|(_, one)| one.clone()).collect()
-}
-
-/// Parses a number of seconds from 0 to [`MOST_SECONDS`].
-pub fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = number(text)?;
-    let time = Duration::try_from_secs_f64(seconds).ok().filter(|_| seconds <= MOST_SECONDS);
-    time.ok_or_else(|| format!("it must be a number of seconds from 0 to {MOST_SECONDS:e}"))
-}
-
-/// Parses a non-negative integer.
-pub fn whole<N: FromStr>(text: &str) -> Result<N, String> {
-    text.parse().map_err(|_| "it must be a whole number such as 4".into())
-}
-
-/// Returns a parser of integers from `least` to `most`.
-pub fn whole_from(least: u32, most: u32) -> impl Fn(&str) -> Result<u32, String> + Clone {
-    move |text| {
-        let number = text.parse().ok().filter(|number| (least..=most).contains(number));
-        number.ok_or_else(|| format!("it must be a whole number from {least} to {most}"))
-    }
-}
-
-fn number(text: &str) -> Result<f64, String> {
-    text.parse().map_err(|_| "it is not a number".into())
-}
-
-/// Parses a finite number.
-pub fn finite(text: &str) -> Result<f64, String> {
-    let value = number(text)?;
-    if value.is_finite() { Ok(value) } else { Err("it must be a finite number".into()) }
 }

@@ -11,7 +11,7 @@ use anyhow::{Result, bail, ensure};
 
 use super::child::{LAST_GRACE, Running, TICK};
 use super::wire::{Answer, Hello, send};
-use crate::cli::task::{Ended, Event, MatrixTask, Step};
+use crate::campaign::task::{Ended, Event, MatrixTask, Step};
 use crate::record::MatrixReport;
 use crate::record::facts::differences_to_join;
 use crate::record::row::{Shape, Status};
@@ -43,7 +43,7 @@ impl<'a> Supervisor<'a> {
     /// Starts a child. Returns the supervisor and the run record that the child sends.
     ///
     /// # Errors
-    /// Returns an error if the child cannot be started or refuses the run.
+    /// Returns an error if the child cannot be started or refuses the command line.
     pub fn start(
         program: PathBuf,
         hello: Hello,

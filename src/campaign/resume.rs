@@ -1,17 +1,15 @@
-//! The result file of a corpus run: opens it, and for `--resume` reads the existing rows.
+//! The results of an earlier run, which a campaign continues or `merge` merges.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::cli::args::CorpusArgs;
 use crate::matrix::source::Source;
 use crate::record::facts::differences_to_resume;
-use crate::record::file::{RowFile, complete_rows, is_not_regular_file};
+use crate::record::file::complete_rows;
 use crate::record::row::Row;
 use crate::record::run::RunRecord;
-use crate::record::write::Format;
 use crate::report::lines::{self, RecordedRow};
 
 /// The existing rows of a file by matrix, and the record of their run.
@@ -21,53 +19,13 @@ pub struct Begun {
     pub record: Option<RunRecord>,
 }
 
-/// Opens the result file of the command line for exclusive use, and reads its existing rows.
-///
-/// # Errors
-/// Returns an error if the file has rows but neither `--resume` nor `--force` is given.
-pub fn open(args: &CorpusArgs, format: Format) -> Result<(Option<RowFile>, Begun)> {
-    let measure = &args.measure;
-    ensure!(
-        !args.resume || measure.output.is_some(),
-        "--resume needs --output FILE, the file to continue"
-    );
-    ensure!(
-        !args.resume || format == Format::Csv,
-        "--resume can continue files of --format csv only"
-    );
-    if args.resume {
-        let why = "with --resume the file would not contain the existing rows; use report or compare with the file \
-                   of --output";
-        measure.exports.refuse(why)?;
-    }
-    let nothing = Begun::default();
-    let Some(path) = measure.output.as_ref().filter(|path| !is_not_regular_file(path)) else {
-        return measure.check_new().map(|()| (None, nothing));
-    };
-    if format != Format::Csv {
-        return measure.check_new().map(|()| (None, nothing));
-    }
-    if measure.force {
-        measure.check_new()?;
-        return Ok((Some(RowFile::replace(path)?), nothing));
-    }
-    if !args.resume && path.metadata().map_or(0, |file| file.len()) == 0 {
-        measure.check_new()?;
-    }
-    let file = RowFile::open::<Row>(path)?;
-    if file.is_empty() {
-        return Ok((Some(file), nothing));
-    }
-    let choices =
-        "already has results: continue with --resume, use another file, or replace it with --force";
-    ensure!(args.resume, "{} {choices}", path.display());
-    Ok((Some(file), Begun::read(path, measure.record_path())?))
-}
-
 impl Begun {
-    fn read(rows: &Path, record: Option<PathBuf>) -> Result<Self> {
-        let record = record.expect("every output file has a run record");
-        let record = read_record(&record)?;
+    /// Reads the rows and the record of a run.
+    ///
+    /// # Errors
+    /// Returns an error if one of the files cannot be read or is not valid.
+    pub fn read(rows: &Path, record: &Path) -> Result<Self> {
+        let record = read_record(record)?;
         Ok(Self { rows: read_rows(rows, &record)?, record: Some(record) })
     }
 
@@ -80,7 +38,7 @@ impl Begun {
     ///
     /// # Errors
     /// Returns an error with the differences if the settings or the machine have changed.
-    pub fn continue_run(&mut self, now: RunRecord, output: Option<&PathBuf>) -> Result<RunRecord> {
+    pub fn continue_run(&mut self, now: RunRecord, output: Option<&Path>) -> Result<RunRecord> {
         let Some(then) = self.record.take() else { return Ok(now) };
         let differing = differences_to_resume(&then, &now);
         ensure!(

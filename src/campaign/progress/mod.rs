@@ -4,8 +4,6 @@
 mod course;
 pub mod estimate;
 mod pace;
-#[cfg(test)]
-mod tests;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,12 +14,11 @@ use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use super::task::Event;
 use crate::bench::plan::Settings;
-use crate::matrix::source::Source;
 use crate::record::row::Row;
 use crate::record::run::RowKey;
 use crate::record::text;
 use crate::terminal::shown;
-use estimate::{Estimate, entries};
+use estimate::Estimate;
 use pace::Pace;
 
 /// The width of the bar in characters.
@@ -29,8 +26,16 @@ const BAR: usize = 24;
 /// The number of terminal lines that the list of methods leaves free.
 const FREE: usize = 4;
 
-/// A matrix, the size of its file in bytes, and the number of its open methods.
-pub type Work<'s> = (&'s Source, u64, usize);
+/// What the progress display shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Display {
+    /// Nothing.
+    Hidden,
+    /// The progress over all matrices.
+    Matrices,
+    /// The progress, and the results of the methods of the current group.
+    Methods,
+}
 
 /// A progress bar on stderr, or nothing if it is not visible.
 pub struct Progress(Option<Drawn>);
@@ -49,25 +54,16 @@ struct State {
 }
 
 impl Progress {
-    /// Creates the display for many matrices.
-    pub fn of_many(works: &[Work], settings: &Settings, visible: bool) -> Self {
-        Self::new(works, settings, visible, None)
-    }
-
-    /// Creates the display for one matrix, with the results of its methods.
-    pub fn of_one(work: Work, settings: &Settings, visible: bool) -> Self {
-        Self::new(&[work], settings, visible, Some(Vec::new()))
-    }
-
-    fn new(works: &[Work], settings: &Settings, visible: bool, methods: Option<Vec<Row>>) -> Self {
-        if !visible {
+    /// Creates the display for matrices with these numbers of entries and of open methods.
+    pub fn new(sizes: &[(u64, usize)], settings: &Settings, display: Display) -> Self {
+        if display == Display::Hidden {
             return Self(None);
         }
-        let open = works.iter().filter(|work| work.2 > 0);
-        let seconds = |&(source, bytes, methods): &Work| {
-            Estimate::of(entries(source, bytes), settings).seconds(methods)
-        };
-        let pace = Pace::new(settings.clone(), works.len(), open.map(seconds).sum());
+        let open = sizes.iter().filter(|(_, methods)| *methods > 0);
+        let seconds =
+            |&(entries, methods): &(u64, usize)| Estimate::of(entries, settings).seconds(methods);
+        let pace = Pace::new(settings.clone(), sizes.len(), open.map(seconds).sum());
+        let methods = (display == Display::Methods).then(Vec::new);
         let state = Arc::new(Mutex::new(State { pace, clock: Instant::now(), methods }));
         let words = state.clone();
         let write = move |_: &ProgressState, to: &mut dyn fmt::Write| {
@@ -82,10 +78,8 @@ impl Progress {
     }
 
     /// Starts a matrix with these open cells.
-    pub fn begin(&self, source: &Source, bytes: u64, cells: Vec<RowKey>) {
-        self.update(|pace, now| {
-            pace.begin(source.to_string(), entries(source, bytes), cells, now);
-        });
+    pub fn begin(&self, name: String, entries: u64, cells: Vec<RowKey>) {
+        self.update(|pace, now| pace.begin(name, entries, cells, now));
     }
 
     /// Updates the display after an event.
@@ -151,3 +145,6 @@ impl State {
         std::iter::once(words).chain(lines).map(cut).collect::<Vec<_>>().join("\n")
     }
 }
+
+#[cfg(test)]
+mod tests;

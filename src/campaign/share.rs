@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::bench::plan::Settings;
 use crate::cache::hex;
-use crate::cli::progress::estimate::{Estimate, entries};
+use crate::campaign::progress::estimate::{Estimate, entries};
 use crate::matrix::source::Source;
 use crate::record::run::{Corpus, Shard};
 

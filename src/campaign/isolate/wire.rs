@@ -3,64 +3,45 @@
 
 use std::io::{self, Read, Write};
 
-use serde::Deserialize;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
-use crate::bench::run::{DeviceChoice, RunSettings};
-use crate::cli::task::Event;
+use crate::campaign::plan::Plan;
+use crate::campaign::task::Event;
 use crate::record::run::RunRecord;
 
 /// The first message to the child, which configures it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Hello {
-    /// What the child measures. It prints no messages if the first child has already printed them.
-    pub run: RunSettings,
+    /// What the child measures.
+    pub plan: Plan,
     /// The identifier of the run, for the rows.
     pub run_id: String,
-    /// Whether the child measures the machine's bandwidth for the run record.
-    pub bandwidth: bool,
     /// The parent's process id.
     pub parent: u32,
 }
 
 impl Hello {
-    pub fn new(run: RunSettings, run_id: String, bandwidth: bool) -> Self {
-        Self { run, run_id, bandwidth, parent: std::process::id() }
-    }
-
-    /// Configures the child for one of several numbers of threads, of which `most` is the largest.
-    pub fn with_threads(mut self, threads: usize, most: usize) -> Self {
-        self.run.threads = vec![threads];
-        let is_first = threads == most;
-        self.run.only_parallel = !is_first;
-        self.run.quiet |= !is_first;
-        self.bandwidth &= is_first;
-        self
-    }
-
-    /// Configures the child for one of several modelled GPUs.
-    pub fn with_model(mut self, model: String, is_first: bool) -> Self {
-        self.run.device = DeviceChoice::Models(vec![model]);
-        self.run.quiet |= !is_first;
-        self
+    /// Creates the message of this process.
+    pub fn new(plan: Plan, run_id: String) -> Self {
+        Self { plan, run_id, parent: std::process::id() }
     }
 
     /// Configures a child that replaces the first one.
     pub fn again(mut self) -> Self {
-        self.run.quiet = true;
-        self.bandwidth = false;
+        self.plan.run.quiet = true;
+        self.plan.bandwidth = false;
         self
     }
 }
 
 /// A message from the child. After the first one, the parent sends a
-/// [`MatrixTask`](crate::cli::task::MatrixTask) at a time.
+/// [`MatrixTask`](crate::campaign::task::MatrixTask) at a time.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Answer {
     /// The answer to [`Hello`] of a child that is ready.
     Ready(Box<RunRecord>),
-    /// The answer to [`Hello`] with the reason why the run is not possible.
+    /// The answer to [`Hello`] with the reason why the command line cannot be run.
     Refused(String),
     /// An event of a task.
     Event(Event),
@@ -99,7 +80,7 @@ mod tests {
     use std::os::unix::ffi::OsStringExt;
 
     use super::*;
-    use crate::cli::task::{MatrixTask, Step};
+    use crate::campaign::task::{MatrixTask, Step};
     use crate::matrix::source::Source;
     use crate::record::MatrixReport;
     use crate::record::row::{Row, Status};
@@ -117,10 +98,10 @@ mod tests {
     #[test]
     fn names_that_are_not_utf8_and_nan_are_transferred() {
         let name = OsString::from_vec(b"a\xff\nb.mtx".to_vec());
-        let task = MatrixTask::whole(&Source::File(name.into()), true);
+        let task = MatrixTask::whole(&Source::File(name.into()));
         assert_eq!(through(&task).source, task.source);
         let source = Source::parse("gen:dense,rows=3,cols=4".as_ref()).unwrap();
-        assert_eq!(through(&MatrixTask::whole(&source, true)).source, source);
+        assert_eq!(through(&MatrixTask::whole(&source)).source, source);
 
         let mut report = MatrixReport::without_groups("a".into(), "r", Status::Wrong, "b".into());
         report.ended.as_mut().unwrap().error_ratio = Some(f64::NAN);

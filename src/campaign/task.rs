@@ -17,8 +17,6 @@ use crate::scalar::Precision;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MatrixTask {
     pub source: Source,
-    /// Whether a matrix with a single row or column is skipped.
-    pub skip_trivial: bool,
     /// The numbers of rows, columns and nonzeros of the matrix when its existing rows were measured.
     pub sizes: Option<[usize; 3]>,
     /// The cells that already have a row.
@@ -93,9 +91,8 @@ pub enum Step {
 
 impl MatrixTask {
     /// Creates the task of measuring all methods on a matrix.
-    pub fn whole(source: &Source, skip_trivial: bool) -> Self {
-        let (source, sizes) = (source.clone(), None);
-        Self { source, skip_trivial, sizes, done: Vec::new(), ended: Vec::new() }
+    pub fn whole(source: &Source) -> Self {
+        Self { source: source.clone(), sizes: None, done: Vec::new(), ended: Vec::new() }
     }
 
     /// Returns an error message if the size of the matrix differs from the size when its existing rows were
@@ -157,20 +154,6 @@ impl Step {
                 format!("copying the matrix and vectors to the {device} in {precision}")
             }
             Self::Method(cell, _) => format!("running {}", cell.method),
-        }
-    }
-}
-
-impl Event {
-    /// Adds the event to the report of the matrix.
-    pub fn add_to(self, report: &mut MatrixReport) {
-        match self {
-            Self::Step(_) | Self::Final(_) | Self::Partial(_) => (),
-            // Sent again if a new child process has read the matrix again.
-            Self::Matrix(matrix) => {
-                *report = MatrixReport { groups: std::mem::take(&mut report.groups), ..*matrix }
-            }
-            Self::Group(group) => report.groups.push(*group),
         }
     }
 }

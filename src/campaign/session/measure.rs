@@ -7,8 +7,8 @@ use super::{NONE_LEFT, Session};
 use crate::bench::execute::{Bench, News, Stopped, Trial};
 use crate::bench::outcome::{Outcome, Report};
 use crate::bench::plan::Settings;
-use crate::cli::ordered::{InPrecision, Ordered};
-use crate::cli::task::{Event, MatrixTask, Step, Way};
+use crate::campaign::ordered::{InPrecision, Ordered};
+use crate::campaign::task::{Event, MatrixTask, Step, Way};
 use crate::device::buffer::Value;
 use crate::method::{Choice, Device};
 use crate::record::row::Row;
@@ -52,8 +52,8 @@ impl Session<'_> {
         };
         let held = ordered.as_ref().map_or(0, Ordered::bytes)
             + matrix.as_ref().map_or(0, InPrecision::bytes);
-        let max_memory = self.settings.max_memory.map(|most| most.saturating_sub(held));
-        let settings = Settings { max_memory, cache: way.cache, ..self.settings.clone() };
+        let max_memory = self.plan.run.settings.max_memory.map(|most| most.saturating_sub(held));
+        let settings = Settings { max_memory, cache: way.cache, ..self.plan.run.settings.clone() };
         let bench = self.bench(way.precision, &settings, &news);
         let mut trial =
             matrix.as_ref().map_err(Clone::clone).and_then(|matrix| matrix.trial(&bench));
@@ -88,7 +88,7 @@ impl Session<'_> {
     }
 
     /// Returns what a measurement in a precision with these settings needs.
-    pub(in crate::cli) fn bench<'b>(
+    pub(crate) fn bench<'b>(
         &'b self,
         precision: Precision,
         settings: &'b Settings,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 
-use super::Env;
+use super::env::Env;
 use crate::cache::{CacheFolder, Key};
 use crate::method::Choice;
 use crate::methods::cpu::oski_style;

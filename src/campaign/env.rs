@@ -1,0 +1,45 @@
+//! The world outside the program.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use crate::bench::clock::Clock;
+use crate::cache::CacheFolder;
+use crate::device::Gpu;
+use crate::matrix::cached::MatrixCache;
+use crate::method::Unavailable;
+use crate::system::System;
+use crate::system::noise::Readings;
+
+/// Everything outside the program that a command uses. Tests replace it by fakes.
+pub struct Env<'a> {
+    /// The output for results.
+    pub stdout: &'a mut dyn Write,
+    /// The output for progress, warnings and summaries.
+    pub stderr: &'a mut dyn Write,
+    /// Whether progress bars may be drawn on the real stderr.
+    pub terminal: bool,
+    /// The width of stdout in characters, if it is a terminal.
+    pub width: Option<u16>,
+    /// The clock for all measured times.
+    pub clock: &'a dyn Clock,
+    /// The start time of the run in UTC, such as `2026-11-21T04:15:00Z`.
+    pub date: String,
+    /// The unique identifier of the run.
+    pub run_id: String,
+    /// Whether a signal such as Ctrl-C has requested the end of the run.
+    pub interrupted: &'a AtomicBool,
+    /// The machine, detected before any thread was bound to a CPU.
+    pub system: System,
+    /// Reads the current load and state of the machine.
+    pub readings: fn() -> Readings,
+    /// The file of this program, from which child processes are started. `None`: there are no child processes.
+    pub program: Option<PathBuf>,
+    /// Opens the GPU with this number, or the first GPU.
+    pub open_gpu: &'a dyn Fn(Option<usize>) -> Result<Gpu, Unavailable>,
+    /// The folder of the machine's bandwidth profiles. `None`: no profile is measured.
+    pub profiles: Option<CacheFolder>,
+    /// The cache of parsed matrices, if there is one.
+    pub matrices: Option<MatrixCache>,
+}

@@ -1,0 +1,211 @@
+//! Measures matrices one after the other, in this process or in child processes, and records the run.
+//!
+//! A command makes a `Plan`, starts a [`Campaign`], and runs it over its matrices with a [`Sink`] that writes the
+//! results. Everything else is here: the child processes and their ends, the cells that are still open, progress,
+//! interrupts, and the run record.
+
+pub(crate) mod bandwidth;
+pub(crate) mod choice;
+pub(crate) mod env;
+pub(crate) mod install;
+pub(crate) mod isolate;
+pub(crate) mod libraries;
+pub(crate) mod ordered;
+pub(crate) mod plan;
+pub(crate) mod progress;
+pub(crate) mod recording;
+pub(crate) mod resume;
+pub(crate) mod session;
+pub(crate) mod share;
+pub(crate) mod task;
+
+use anyhow::{Error, Result};
+
+use crate::bench::plan::Settings;
+use crate::matrix::source::Source;
+use crate::record::row::Row;
+use crate::record::run::{RowKey, RunRecord, open_cells};
+use crate::record::{Group, MatrixReport};
+use env::Env;
+use isolate::Runner;
+use plan::Plan;
+use progress::estimate::entries;
+use progress::{Display, Progress};
+use recording::Recording;
+use task::{Event, MatrixTask};
+
+/// A run over matrices.
+pub struct Campaign<'a> {
+    runner: Runner<'a>,
+    /// The record of the run.
+    pub recording: Recording,
+    settings: Settings,
+    /// Whether a progress bar may be displayed.
+    is_visible: bool,
+}
+
+/// A matrix of a campaign.
+pub struct Work<'s> {
+    /// The matrix.
+    pub source: &'s Source,
+    /// The size of its file in bytes.
+    pub bytes: u64,
+    /// The rows that it already has. Their cells are not measured again.
+    pub existing: &'s [Row],
+}
+
+/// The results of a matrix.
+#[derive(Default)]
+pub struct Measured {
+    /// The complete groups. The report is empty if nothing was left to measure.
+    pub report: MatrixReport,
+    /// The results so far of the group whose measurement was interrupted.
+    pub partial: Option<Group>,
+    /// Whether the measurement was interrupted.
+    pub interrupted: bool,
+}
+
+/// What a command does with the results. The progress bar is hidden during each call.
+pub trait Sink {
+    /// Called before a matrix is measured.
+    ///
+    /// # Errors
+    /// An error ends the campaign.
+    fn begin(&mut self, _work: &Work) -> Result<()> {
+        Ok(())
+    }
+
+    /// Takes the description of the matrix or a group as soon as it is complete.
+    ///
+    /// # Errors
+    /// An error ends the campaign after the matrix.
+    fn event(&mut self, _event: &Event) -> Result<()> {
+        Ok(())
+    }
+
+    /// Takes the results of a matrix.
+    ///
+    /// # Errors
+    /// An error ends the campaign.
+    fn matrix(&mut self, work: &Work, measured: Measured) -> Result<()>;
+}
+
+impl<'a> Campaign<'a> {
+    /// Prepares a campaign, in child processes if `isolate`. `command` is the command line for the run record.
+    ///
+    /// # Errors
+    /// Returns an error if the plan cannot be carried out on this machine.
+    pub fn start(
+        plan: &Plan,
+        isolate: bool,
+        command: Vec<String>,
+        env: &mut Env<'a>,
+    ) -> Result<Self> {
+        let (runner, record) = Runner::start(plan, isolate, env)?;
+        let record = RunRecord { command, ..record };
+        Ok(Self {
+            runner,
+            recording: Recording::new(record, env.readings, plan.run.quiet),
+            settings: plan.run.settings.clone(),
+            is_visible: env.terminal && !plan.run.quiet,
+        })
+    }
+
+    /// Measures the open cells of matrices one after the other. Returns whether the campaign was interrupted.
+    ///
+    /// # Errors
+    /// Returns the first error of the sink or of the run record, or an error if no child process can be started.
+    pub fn run(&mut self, works: &[Work], display: Display, sink: &mut dyn Sink) -> Result<bool> {
+        let cells = self.recording.record.cells.clone();
+        let open: Vec<_> = works.iter().map(|work| open_cells(work.existing, &cells)).collect();
+        let sizes: Vec<_> =
+            works.iter().zip(&open).map(|(work, open)| (work.entries(), open.len())).collect();
+        let display = if self.is_visible { display } else { Display::Hidden };
+        let progress = Progress::new(&sizes, &self.settings, display);
+        let mut interrupted = false;
+        for (work, open) in works.iter().zip(open) {
+            let measured = self.measure(work, open, &progress, sink)?;
+            interrupted = measured.interrupted;
+            progress.suspend(|| sink.matrix(work, measured))?;
+            if interrupted {
+                break;
+            }
+            progress.end();
+        }
+        progress.finish();
+        Ok(interrupted)
+    }
+
+    /// Measures the open cells of a matrix.
+    fn measure(
+        &mut self,
+        work: &Work,
+        open: Vec<RowKey>,
+        progress: &Progress,
+        sink: &mut dyn Sink,
+    ) -> Result<Measured> {
+        let mut measured = Measured::default();
+        if open.is_empty() {
+            return Ok(measured);
+        }
+        progress.suspend(|| sink.begin(work))?;
+        progress.begin(work.source.to_string(), work.entries(), open);
+        let (recording, mut lost) = (&mut self.recording, None::<Error>);
+        let interrupted = self.runner.run(work.task(), &mut |event| {
+            progress.note(&event);
+            if lost.is_none() && matches!(event, Event::Matrix(_) | Event::Group(_)) {
+                let mut keep = || recording.note(&event).and_then(|()| sink.event(&event));
+                lost = progress.suspend(&mut keep).err();
+            }
+            measured.add(event);
+        })?;
+        measured.interrupted = interrupted;
+        lost.map_or(Ok(measured), Err)
+    }
+}
+
+impl<'s> Work<'s> {
+    /// Creates the work of measuring all cells on a matrix.
+    pub fn new((source, bytes): &'s (Source, u64)) -> Self {
+        Self { source, bytes: *bytes, existing: &[] }
+    }
+
+    fn entries(&self) -> u64 {
+        entries(self.source, self.bytes)
+    }
+
+    fn task(&self) -> MatrixTask {
+        MatrixTask {
+            sizes: self.existing.iter().find_map(Row::sizes),
+            done: self.existing.iter().filter_map(Row::timed).collect(),
+            ..MatrixTask::whole(self.source)
+        }
+    }
+}
+
+impl Measured {
+    /// Adds the results of an event.
+    pub fn add(&mut self, event: Event) {
+        match event {
+            Event::Partial(group) => self.partial = Some(*group),
+            Event::Group(group) => {
+                self.partial = None;
+                self.report.groups.push(*group);
+            }
+            // Sent again if a new child process has read the matrix again.
+            Event::Matrix(matrix) => {
+                let groups = std::mem::take(&mut self.report.groups);
+                self.report = MatrixReport { groups, ..*matrix };
+            }
+            Event::Step(_) | Event::Final(_) => (),
+        }
+    }
+}
+
+/// Keeps the results of the last matrix.
+impl Sink for Measured {
+    fn matrix(&mut self, _work: &Work, measured: Measured) -> Result<()> {
+        *self = measured;
+        Ok(())
+    }
+}

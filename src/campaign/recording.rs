@@ -1,0 +1,148 @@
+//! The run record (command, settings, machine): written when a run begins and completed when it ends.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+
+use super::task::Event;
+use crate::cache;
+use crate::device::facts::Clocks;
+use crate::record::Group;
+use crate::record::file::is_not_regular_file;
+use crate::record::run::{ClockRange, Library, REVISION, RunRecord};
+use crate::system::noise::Readings;
+
+/// The share of the CPU time (0 to 1) taken by the hypervisor above which a warning is printed.
+const STOLEN: f64 = 0.01;
+
+/// The record of a run and the file to which it is written, if any.
+pub struct Recording {
+    path: Option<PathBuf>,
+    pub record: RunRecord,
+    readings: fn() -> Readings,
+    quiet: bool,
+    /// The GPU clocks under load of all groups.
+    clocks: Vec<Clocks>,
+}
+
+impl Recording {
+    /// Creates the recording of a run that begins.
+    pub fn new(record: RunRecord, readings: fn() -> Readings, quiet: bool) -> Self {
+        Self { path: None, record, readings, quiet, clocks: Vec::new() }
+    }
+
+    /// Sets the file to which the record is written. Without a file, prints a summary line on stderr.
+    ///
+    /// # Errors
+    /// Returns an error if stderr cannot be written.
+    pub fn begin(&mut self, path: Option<PathBuf>, stderr: &mut dyn Write) -> Result<()> {
+        self.path = path;
+        if self.path.is_some() || self.quiet { Ok(()) } else { self.summarise(stderr) }
+    }
+
+    /// Records the clocks and libraries if the event is a group.
+    ///
+    /// # Errors
+    /// Returns an error if a library is not the one with which the run began.
+    pub fn note(&mut self, event: &Event) -> Result<()> {
+        match event {
+            Event::Group(group) => self.take_group(group),
+            _ => Ok(()),
+        }
+    }
+
+    /// Records the clocks and libraries of a group.
+    ///
+    /// # Errors
+    /// Returns an error if a library is not the one with which the run began.
+    pub fn take_group(&mut self, group: &Group) -> Result<()> {
+        self.clocks.extend(group.clocks.iter().cloned());
+        let kind = |library: &Library| library.name.split(' ').next().map(str::to_owned);
+        for now in &group.libraries {
+            let known = self.record.libraries.iter();
+            match known.clone().find(|then| kind(then) == kind(now)) {
+                Some(then) => ensure!(
+                    then.name == now.name,
+                    "the run began with {} ({}), but now uses {} ({}); continue with the former, or write to \
+                     another file",
+                    then.name,
+                    then.place,
+                    now.name,
+                    now.place
+                ),
+                None => {
+                    self.record.libraries.push(now.clone());
+                    self.write()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Completes and writes the record at the end of the run. Prints a warning if the GPU was throttled or the
+    /// hypervisor used the CPUs for others.
+    pub fn finish(mut self, stderr: &mut dyn Write) -> Result<()> {
+        let clocks = ClockRange::of(self.clocks.iter());
+        let session = self.record.sessions.last_mut().expect("a run has begun");
+        let end = (self.readings)();
+        let stolen = end.stolen_since(&session.begin).filter(|&share| share > STOLEN);
+        session.end = Some(end);
+        if let Some(share) = stolen.filter(|_| !self.quiet) {
+            let percent = 100.0 * share;
+            writeln!(
+                stderr,
+                "warning: the hypervisor gave {percent:.1} % of the CPU time to other machines"
+            )?;
+        }
+        if let Some(clocks) =
+            clocks.as_ref().filter(|clocks| !clocks.throttled_by.is_empty() && !self.quiet)
+        {
+            let reasons: Vec<_> = clocks.throttled_by.iter().cloned().collect();
+            let ([lowest, highest], reasons) = (clocks.multiprocessor_mhz, reasons.join(", "));
+            writeln!(
+                stderr,
+                "warning: the GPU was throttled ({reasons}): {lowest} to {highest} MHz"
+            )?;
+        }
+        if let Some(gpu) = &mut self.record.gpu {
+            // The record of a resumed run already contains clocks.
+            gpu.clocks = ClockRange::join(gpu.clocks.take(), clocks);
+        }
+        self.write()
+    }
+
+    /// Writes the current state of the record, if it has a file.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be written.
+    pub fn write(&self) -> Result<()> {
+        self.path.as_ref().map_or(Ok(()), |path| write_record(path, &self.record))
+    }
+
+    fn summarise(&self, stderr: &mut dyn Write) -> Result<()> {
+        let RunRecord { run_id, system, pinned_to: cpus, gpu, .. } = &self.record;
+        let cpu = system.cpu.as_deref().unwrap_or("unknown CPU");
+        let gpu = gpu.as_ref().map_or_else(String::new, |gpu| format!("; {}", gpu.facts.name));
+        let threads = cpus.len();
+        writeln!(
+            stderr,
+            "run {run_id}, revision {REVISION}: {cpu}, {threads} threads on CPUs {cpus:?}{gpu}"
+        )?;
+        Ok(())
+    }
+}
+
+/// Writes the record of a run to a file, which it replaces.
+///
+/// # Errors
+/// Returns an error if the file cannot be written.
+pub fn write_record(path: &Path, record: &RunRecord) -> Result<()> {
+    let json = serde_json::to_string_pretty(record)? + "\n";
+    let written = if is_not_regular_file(path) {
+        std::fs::write(path, json)
+    } else {
+        cache::replace(path, |file| file.write_all(json.as_bytes()))
+    };
+    written.with_context(|| format!("cannot write {}", path.display()))
+}

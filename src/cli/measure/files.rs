@@ -1,0 +1,130 @@
+//! The output files of a measuring command. All of them are checked before anything is measured.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, anyhow, bail, ensure};
+
+use super::MeasureArgs;
+use crate::cli::output::{beside, form, is_same_file};
+use crate::matrix::source::Source;
+use crate::record::MatrixReport;
+use crate::record::file::is_not_regular_file;
+use crate::record::output::{self, Output, OutputError};
+use crate::record::write::{Format, Reporter};
+
+impl MeasureArgs {
+    /// Returns the format of the results: from `--format`, from the extension of the output file, or `usual`.
+    ///
+    /// # Errors
+    /// Returns an error if the extension contradicts `--format`.
+    pub fn format(&self, usual: Format) -> Result<Format> {
+        let counts = [
+            ("precision", self.precisions().len()),
+            ("threads", self.threads().len()),
+            ("cache", self.caches().len()),
+            ("order", self.orders().len()),
+        ];
+        let several = counts.into_iter().find(|&(_, count)| count > 1);
+        if let Some((option, _)) = several.filter(|_| self.format == Some(Format::Ginkgo)) {
+            bail!(
+                "--format ginkgo supports one time per matrix and method: choose one --{option}, or another format"
+            );
+        }
+        form(self.format, self.output.as_deref(), usual)
+    }
+
+    /// Returns the format of the results for a single matrix. The default is text, or lines with `--quiet`.
+    ///
+    /// # Errors
+    /// Returns an error if the extension of the output file contradicts `--format`.
+    pub fn format_of_one(&self) -> Result<Format> {
+        self.format(if self.quiet { Format::Lines } else { Format::Text })
+    }
+
+    /// Returns the path of the run record: from `--run-record`, or next to the output file.
+    pub fn record_path(&self) -> Option<PathBuf> {
+        let output = self.output.as_deref().filter(|path| !is_not_regular_file(path));
+        self.run_record.clone().or_else(|| output.map(beside))
+    }
+
+    /// Returns whether the memory bandwidth is measured for the run record.
+    pub fn wants_bandwidth(&self) -> bool {
+        !self.no_bandwidth && self.record_path().is_some()
+    }
+
+    /// Returns all files to be written, each with the option that requests it.
+    fn written(&self) -> Vec<(&'static str, PathBuf)> {
+        let facts = if self.run_record.is_some() { "--run-record" } else { "the run record" };
+        let named = [("--output", self.output.clone()), (facts, self.record_path())];
+        let named = named.into_iter().filter_map(|(what, path)| Some((what, path?)));
+        let exports = self.exports.all().map(|(option, _, path)| (option, path.to_owned()));
+        named.chain(exports).collect()
+    }
+
+    /// Checks that no existing file would be replaced without `--force`.
+    ///
+    /// # Errors
+    /// Returns an error with the first such file.
+    pub fn check_new(&self) -> Result<()> {
+        self.written().iter().try_for_each(|(_, path)| Ok(output::check(path, self.force)?))
+    }
+
+    /// Checks that all output files are different, and that none of them is a matrix to be measured.
+    ///
+    /// # Errors
+    /// Returns an error with the first such file.
+    pub fn check_files<'s>(&self, measured: impl Iterator<Item = &'s Source>) -> Result<()> {
+        let mut written = self.written();
+        written.retain(|(_, path)| !is_not_regular_file(path));
+        for (place, (what, path)) in written.iter().enumerate() {
+            let other = written[..place].iter().find(|(_, other)| is_same_file(path, other));
+            if let Some((other, _)) = other {
+                return Err(anyhow!("{}: {what} and {other} need different files", path.display()));
+            }
+        }
+        for source in measured {
+            let Source::File(path) = source else { continue };
+            let is_written = written.iter().any(|(_, written)| is_same_file(written, path));
+            let shown = path.display();
+            ensure!(
+                !is_written,
+                "{shown} is a matrix that is measured; write the results to another file"
+            );
+        }
+        Ok(())
+    }
+
+    /// Creates the reporter that writes the results to the file of `--output` or to stdout.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be opened.
+    pub fn reporter<'a>(
+        &self,
+        format: Format,
+        stdout: &'a mut dyn Write,
+    ) -> Result<Reporter<Output<'a>>, OutputError> {
+        let output = Output::open(self.output.as_deref(), self.force, stdout)?;
+        Ok(Reporter::new(format, self.sort, output))
+    }
+
+    /// Creates the reporters for the additional formats.
+    ///
+    /// # Errors
+    /// Returns an error if one of the files cannot be opened.
+    pub fn exporters<'a>(&self) -> Result<Vec<Reporter<Output<'a>>>, OutputError> {
+        let exporter = |(_, format, path): (_, _, &Path)| {
+            Ok(Reporter::new(format, self.sort, Output::file(path, self.force)?))
+        };
+        self.exports.all().map(exporter).collect()
+    }
+
+    /// Prints the warnings about a matrix on stderr, except with `--quiet`.
+    ///
+    /// # Errors
+    /// Returns an error if stderr cannot be written.
+    pub fn warn(&self, report: &MatrixReport, stderr: &mut dyn Write) -> io::Result<()> {
+        let warnings = if self.quiet { Vec::new() } else { report.warnings() };
+        warnings.iter().try_for_each(|line| writeln!(stderr, "{line}"))
+    }
+}

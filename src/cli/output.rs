@@ -1,0 +1,151 @@
+//! The options for output files and their formats.
+
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf, absolute};
+
+use anyhow::{Result, anyhow, ensure};
+use clap::{Args, ValueEnum};
+
+use crate::record::output::{self, Output};
+use crate::record::write::{Format, Reporter};
+
+/// Options for writing to a file instead of stdout.
+#[derive(Debug, Args)]
+pub struct OutputArgs {
+    /// Write to this file instead of stdout
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replace the file if it already exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+impl OutputArgs {
+    /// Checks that the output file does not exist or `--force` is given, and that it is not an input file.
+    ///
+    /// # Errors
+    /// Returns an error with the name of the file.
+    pub fn check(&self, read: &[&Path]) -> Result<()> {
+        let Some(path) = &self.output else { return Ok(()) };
+        read.iter().try_for_each(|read| check_not_read(path, read))?;
+        Ok(output::check(path, self.force)?)
+    }
+
+    /// Writes a complete text.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be written.
+    pub fn write(&self, text: &[u8], stdout: &mut dyn Write) -> Result<()> {
+        match &self.output {
+            Some(path) => Ok(output::write_whole(path, self.force, |out| out.write_all(text))?),
+            None => Ok(stdout.write_all(text)?),
+        }
+    }
+}
+
+/// Options that write the results in additional formats.
+#[derive(Clone, Debug, Args)]
+pub struct ExportArgs {
+    /// Also write the results to this file as CSV. This option and the next two cannot be used with corpus
+    /// --resume, because the file would not contain the earlier rows
+    #[arg(long, value_name = "FILE")]
+    pub export_csv: Option<PathBuf>,
+    /// Also write the results to this file as JSON
+    #[arg(long, value_name = "FILE")]
+    pub export_json: Option<PathBuf>,
+    /// Also write the results to this file as Markdown tables
+    #[arg(long, value_name = "FILE")]
+    pub export_markdown: Option<PathBuf>,
+}
+
+impl ExportArgs {
+    /// Returns the requested files: option, format and path.
+    pub fn all(&self) -> impl Iterator<Item = (&'static str, Format, &Path)> {
+        let Self { export_csv, export_json, export_markdown } = self;
+        let all = [
+            ("--export-csv", Format::Csv, export_csv),
+            ("--export-json", Format::Json, export_json),
+            ("--export-markdown", Format::Md, export_markdown),
+        ];
+        all.into_iter().filter_map(|(option, form, path)| Some((option, form, path.as_deref()?)))
+    }
+
+    /// Refuses these options for a command that does not support them.
+    ///
+    /// # Errors
+    /// Returns an error with the option and the reason `why` if an option is given.
+    pub fn refuse(&self, why: &str) -> Result<()> {
+        self.all().try_for_each(|(option, ..)| Err(anyhow!("{option}: {why}")))
+    }
+}
+
+/// A format of commands that write a text or JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TextOrJson {
+    Text,
+    Json,
+}
+
+/// Completes all outputs and renames the files to their final names.
+///
+/// # Errors
+/// Returns an error if one of the outputs cannot be written.
+pub fn finish<'a>(reporters: impl IntoIterator<Item = Reporter<Output<'a>>>) -> Result<()> {
+    reporters.into_iter().try_for_each(|reporter| Ok(reporter.finish()?.finish()?))
+}
+
+/// Checks that an output file is not an input file.
+///
+/// # Errors
+/// Returns an error if both are the same file.
+pub fn check_not_read(written: &Path, read: &Path) -> Result<()> {
+    let name = written.display();
+    ensure!(!is_same_file(read, written), "{name} is an input file: use another output file");
+    Ok(())
+}
+
+/// Returns the format that a command writes: the given one, that of the file's extension, or the usual one.
+///
+/// # Errors
+/// Returns an error if the extension contradicts the given format or is not supported by the command.
+pub fn form<F: ValueEnum>(given: Option<F>, output: Option<&Path>, usual: F) -> Result<F> {
+    let named = output.and_then(|path| Some((path.display(), Format::of_name(path)?)));
+    let Some((path, named)) = named else { return Ok(given.unwrap_or(usual)) };
+    let ending = named.name();
+    let Some(given) = given else {
+        let forms: Vec<_> = F::value_variants().iter().map(name).collect();
+        let forms = forms.join(", ");
+        return F::from_str(ending, false).map_err(|_| {
+            anyhow!("{path} has the extension of {ending}, but this command writes {forms}; use another extension")
+        });
+    };
+    let name = name(&given);
+    let is_alike = Format::from_str(&name, false).is_ok_and(|given| given.may_end_as(named));
+    ensure!(
+        is_alike,
+        "{path} has the extension of {ending}, but --format is {name}: change one of them"
+    );
+    Ok(given)
+}
+
+/// Returns the name of a format on the command line.
+fn name(form: &impl ValueEnum) -> String {
+    form.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
+/// Returns the path of the run record of a result file.
+pub fn beside(output: &Path) -> PathBuf {
+    let mut name = output.as_os_str().to_owned();
+    name.push(".run.json");
+    name.into()
+}
+
+/// Returns whether two paths are the same file, or would be if they existed.
+pub fn is_same_file(a: &Path, b: &Path) -> bool {
+    let place = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino())).ok();
+    match (place(a), place(b)) {
+        (Some(a), Some(b)) => a == b,
+        _ => absolute(a).ok() == absolute(b).ok(),
+    }
+}

@@ -1,0 +1,94 @@
+//! The parsers of values on the command line.
+
+use std::ffi::OsStr;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+
+use crate::bench::run::DeviceChoice;
+use crate::device::model::DeviceFile;
+use crate::method::Unavailable;
+use crate::methods::METHODS;
+
+/// The largest time that the command line accepts, in seconds: about 30 years.
+const MOST_SECONDS: f64 = 1e9;
+
+/// A parser that accepts any text, because patterns and parameters are allowed, but offers the names of the methods
+/// for shell completion.
+#[derive(Clone)]
+pub struct MethodName;
+
+impl TypedValueParser for MethodName {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(METHODS.iter().map(|method| PossibleValue::new(method.name))))
+    }
+}
+
+/// Parses a number of seconds from 0 to [`MOST_SECONDS`].
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = number(text)?;
+    let time = Duration::try_from_secs_f64(seconds).ok().filter(|_| seconds <= MOST_SECONDS);
+    time.ok_or_else(|| format!("it must be a number of seconds from 0 to {MOST_SECONDS:e}"))
+}
+
+/// Parses a non-negative integer.
+pub fn whole<N: FromStr>(text: &str) -> Result<N, String> {
+    text.parse().map_err(|_| "it must be a whole number such as 4".into())
+}
+
+/// Returns a parser of integers from `least` to `most`.
+pub fn whole_from(least: u32, most: u32) -> impl Fn(&str) -> Result<u32, String> + Clone {
+    move |text| {
+        let number = text.parse().ok().filter(|number| (least..=most).contains(number));
+        number.ok_or_else(|| format!("it must be a whole number from {least} to {most}"))
+    }
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "it is not a number".into())
+}
+
+/// Parses a finite number.
+pub fn finite(text: &str) -> Result<f64, String> {
+    let value = number(text)?;
+    if value.is_finite() { Ok(value) } else { Err("it must be a finite number".into()) }
+}
+
+/// Parses the value of `--device`.
+pub fn device(text: &str) -> Result<DeviceChoice, String> {
+    if let Some(names) = text.strip_prefix("model:") {
+        let names: Vec<_> = names.split(',').map(str::to_owned).collect();
+        names
+            .iter()
+            .try_for_each(|name| DeviceFile::find(name).map(drop))
+            .map_err(|Unavailable(reason)| reason)?;
+        return Ok(DeviceChoice::Models(distinct(&names)));
+    }
+    Ok(match text {
+        "cpu" => DeviceChoice::Cpu,
+        "gpu" => DeviceChoice::Gpu(None),
+        "all" => DeviceChoice::All,
+        _ => DeviceChoice::Gpu(Some(
+            text.parse()
+                .map_err(|_| "it must be cpu, gpu, all, the number of a GPU, or model:NAME")?,
+        )),
+    })
+}
+
+/// Returns the distinct elements in the order of their first occurrence.
+pub fn distinct<T: Clone + PartialEq>(all: &[T]) -> Vec<T> {
+    let firsts = all.iter().enumerate().filter(|(place, one)| !all[..*place].contains(one));
+    firsts.map(|(_, one)| one.clone()).collect()
+}
