@@ -105,7 +105,7 @@ impl Store {
         runs.find_map(|(run_id, _)| {
             let places = self.places.get(&(run_id.clone(), cell.file.to_owned()))?;
             let lines = || places.iter().map(|&place| &self.lines[place]);
-            if open_cells(lines().map(|line| &line.row), cell.rows).is_some() {
+            if !open_cells(lines().map(|line| &line.row), cell.rows).is_empty() {
                 return None;
             }
             let of_matrix = lines().find(|line| line.row.method_name.is_none());

@@ -94,16 +94,13 @@ impl RowKey {
     }
 }
 
-/// Returns the cells without a row, given the rows of a matrix in a run. Returns `None` if nothing is left to measure:
-/// every cell has its row, or there is a row that tells why the matrix cannot be measured.
-pub fn open_cells<'r>(
-    rows: impl IntoIterator<Item = &'r Row>,
-    cells: &[RowKey],
-) -> Option<Vec<RowKey>> {
-    let done: Vec<_> = rows.into_iter().map(Row::cell).collect::<Option<_>>()?;
-    let is_open = |cell: &&RowKey| !done.iter().any(|done| cell.has(done));
-    let open: Vec<_> = cells.iter().filter(is_open).cloned().collect();
-    (!open.is_empty()).then_some(open)
+/// Returns the cells that are not measured yet, given the rows of a matrix in a run. It is empty if the matrix has a
+/// row without a method.
+pub fn open_cells<'r>(rows: impl IntoIterator<Item = &'r Row>, cells: &[RowKey]) -> Vec<RowKey> {
+    let Some(done) = rows.into_iter().map(Row::cell).collect::<Option<Vec<_>>>() else {
+        return Vec::new();
+    };
+    cells.iter().filter(|cell| !done.iter().any(|done| cell.has(done))).cloned().collect()
 }
 
 /// The key of a row with its time.

@@ -51,18 +51,19 @@ pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<Com
     }
     let mut recording = Recording::begin(path, facts, env.readings, measure.quiet, env.stderr)?;
     recording.write()?;
-    let open = |source| open_cells(begun.rows_of(source), &cells).map_or(0, |open| open.len());
+    let open = |source| open_cells(begun.rows_of(source), &cells).len();
     let works = share.sources.iter().map(|(source, bytes)| (source, *bytes, open(source)));
     let visible = env.terminal && !measure.quiet;
     let progress = Progress::of_many(&works.collect::<Vec<_>>(), &measure.settings(), visible);
     let (mut tally, mut interrupted) = (Tally::of(&cells), false);
     for (source, bytes) in &share.sources {
         let existing = begun.rows_of(source);
-        let Some(open) = open_cells(existing, &cells) else {
+        let open = open_cells(existing, &cells);
+        if open.is_empty() {
             tally.take(existing.iter());
             progress.end();
             continue;
-        };
+        }
         progress.begin(source, *bytes, open);
         let done = existing.iter().filter_map(Row::timed).collect();
         let sizes = existing.iter().find_map(Row::sizes);
