@@ -6,6 +6,7 @@ use crate::bench::clock::Clock;
 use crate::bench::execute::{Bench, Trial};
 use crate::matrix::Csr;
 use crate::matrix::order::{Order, Permutation, bandwidth};
+use crate::method::Unavailable;
 use crate::record::Reordering;
 use crate::scalar::Scalar;
 
@@ -25,16 +26,20 @@ pub struct InPrecision<'m, T: Scalar> {
 
 impl<'m> Ordered<'m> {
     /// Reorders the matrix, or returns the reason why that is not possible.
-    pub fn new(natural: &'m Csr<f64>, order: Order, clock: &dyn Clock) -> Result<Self, String> {
+    pub fn new(
+        natural: &'m Csr<f64>,
+        order: Order,
+        clock: &dyn Clock,
+    ) -> Result<Self, Unavailable> {
         if order == Order::Natural {
             return Ok(Self { natural, other: None, cost: None });
         }
         let (rows, cols) = (natural.rows, natural.cols);
         if rows != cols {
             let order = order.name();
-            return Err(format!(
+            return Err(Unavailable(format!(
                 "the order {order} needs a square matrix, but this one is {rows} x {cols}"
-            ));
+            )));
         }
         let start = clock.now();
         let permutation = order.permutation(natural);
@@ -55,7 +60,7 @@ impl<'m> Ordered<'m> {
     }
 
     /// Converts the matrix into a precision. Returns an error with the value if a value is too large for it.
-    pub fn to_precision<T: Scalar>(&self) -> Result<InPrecision<'_, T>, String> {
+    pub fn to_precision<T: Scalar>(&self) -> Result<InPrecision<'_, T>, Unavailable> {
         let other = match &self.other {
             Some((csr, permutation)) => Some((narrowed(csr)?, permutation)),
             None => None,
@@ -76,24 +81,25 @@ impl<T: Scalar> InPrecision<'_, T> {
     }
 
     /// Creates the trial in which methods are measured, or returns the reason why nothing can be verified.
-    pub fn trial<'a>(&'a self, bench: &'a Bench<'a>) -> Result<Trial<'a, T>, String> {
+    pub fn trial<'a>(&'a self, bench: &'a Bench<'a>) -> Result<Trial<'a, T>, Unavailable> {
         let trial = match &self.other {
             Some((csr, permutation)) => Trial::reordered(bench, &self.natural, csr, permutation),
             None => Trial::new(bench, &self.natural),
         };
         match trial.overflow() {
             None => Ok(trial),
-            Some(row) => Err(format!(
+            Some(row) => Err(Unavailable(format!(
                 "nothing can be verified: row {row} of alpha A x + beta y, or a part of its sum, may exceed the \
                  largest {}; smaller --alpha and --beta may help",
                 T::PRECISION.name()
-            )),
+            ))),
         }
     }
 }
 
 /// Converts a matrix into a precision. Returns an error with the value if a value is too large for it.
-pub fn narrowed<T: Scalar>(csr: &Csr<f64>) -> Result<Cow<'_, Csr<T>>, String> {
+pub fn narrowed<T: Scalar>(csr: &Csr<f64>) -> Result<Cow<'_, Csr<T>>, Unavailable> {
+    let precision = T::PRECISION.name();
     csr.to_precision()
-        .map_err(|value| format!("the value {value:e} is too large for {}", T::PRECISION.name()))
+        .map_err(|value| Unavailable(format!("the value {value:e} is too large for {precision}")))
 }

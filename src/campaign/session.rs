@@ -29,7 +29,7 @@ use crate::matrix::source::{LoadError, Opened, Source};
 use crate::matrix::stats::distinct_values;
 use crate::memory::extent::Extent;
 use crate::memory::{self, Available};
-use crate::method::{Choice, Device};
+use crate::method::{Choice, Device, Unavailable};
 use crate::record::MatrixReport;
 use crate::record::row::{MatrixFacts, Row, Shape, Status};
 use crate::record::run::{self, GpuRecord, REVISION, RowKey, RunRecord, VERSION};
@@ -225,10 +225,10 @@ impl<'a> Session<'a> {
         order: Order,
         task: &MatrixTask,
         emit: &mut dyn FnMut(Event),
-    ) -> Result<Ordered<'m>, String> {
+    ) -> Result<Ordered<'m>, Unavailable> {
         let cells = self.cells().filter(|cell| cell.order == Some(order));
         if !cells.into_iter().any(|cell| task.is_to_run(&cell)) {
-            return Err(NONE_LEFT.into());
+            return Err(Unavailable(NONE_LEFT.into()));
         }
         if order != Order::Natural {
             emit(Event::Step(Step::Order(order)));

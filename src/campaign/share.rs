@@ -73,10 +73,21 @@ fn owners(works: &[u128], shares: usize) -> Vec<usize> {
     owners
 }
 
+/// Why a text or a pair of numbers is no shard.
+#[derive(Debug, PartialEq, thiserror::Error)]
+pub enum ShardError {
+    #[error("it must be K/N, such as 3/8")]
+    NoShard,
+    #[error("{of} shards are too many; at most {MOST} are allowed")]
+    TooMany { of: usize },
+    #[error("there is no shard {number} of {of}; the shards are 1/{of} to {of}/{of}")]
+    OutOfRange { number: usize, of: usize },
+}
+
 /// Parses `k/n`.
-pub fn shard(text: &str) -> Result<Shard, String> {
+pub fn shard(text: &str) -> Result<Shard, ShardError> {
     let numbers = text.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
-    let Some((number, of)) = numbers else { return Err("it must be K/N, such as 3/8".into()) };
+    let Some((number, of)) = numbers else { return Err(ShardError::NoShard) };
     let shard = Shard { number, of };
     is_share(shard).map(|()| shard)
 }
@@ -85,16 +96,12 @@ pub fn shard(text: &str) -> Result<Shard, String> {
 ///
 /// # Errors
 /// Returns an error with the valid range.
-pub fn is_share(Shard { number, of }: Shard) -> Result<(), String> {
-    if of > MOST {
-        return Err(format!("{of} shards are too many; at most {MOST} are allowed"));
+pub fn is_share(Shard { number, of }: Shard) -> Result<(), ShardError> {
+    match number {
+        _ if of > MOST => Err(ShardError::TooMany { of }),
+        1.. if number <= of => Ok(()),
+        _ => Err(ShardError::OutOfRange { number, of }),
     }
-    if number == 0 || number > of {
-        return Err(format!(
-            "there is no shard {number} of {of}; the shards are 1/{of} to {of}/{of}"
-        ));
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
 use super::command::{CommandStatus, Env};
@@ -85,8 +85,7 @@ impl Part {
             format!("{} was not written by `spmv-bench corpus`", path.display())
         })?;
         // Checked first, because memory is allocated for the number of shards in the file.
-        let is_one = |what| format!("{}: corpus.shard: {what}", facts.display());
-        is_share(corpus.shard).map_err(|what| anyhow!(is_one(what)))?;
+        is_share(corpus.shard).with_context(|| format!("{}: corpus.shard", facts.display()))?;
         let rows = read_rows(path, &record)?;
         Ok(Self { path: path.to_owned(), record, corpus, rows })
     }

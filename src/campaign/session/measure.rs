@@ -10,7 +10,7 @@ use crate::bench::plan::Settings;
 use crate::campaign::ordered::{InPrecision, Ordered};
 use crate::campaign::task::{Event, MatrixTask, Step, Way};
 use crate::device::buffer::Value;
-use crate::method::{Choice, Device};
+use crate::method::{Choice, Device, Unavailable};
 use crate::record::row::Row;
 use crate::record::{Group, MatrixReport};
 use crate::scalar::Precision;
@@ -20,7 +20,7 @@ impl Session<'_> {
     pub(super) fn measure<T: Value>(
         &self,
         way: Way,
-        ordered: &Result<Ordered, String>,
+        ordered: &Result<Ordered, Unavailable>,
         report: &MatrixReport,
         task: &MatrixTask,
         emit: &mut dyn FnMut(Event),
@@ -48,7 +48,7 @@ impl Session<'_> {
             step(Step::Begin(way, None));
             ordered.as_ref().map_err(Clone::clone).and_then(Ordered::to_precision::<T>)
         } else {
-            Err(NONE_LEFT.into())
+            Err(Unavailable(NONE_LEFT.into()))
         };
         let held = ordered.as_ref().map_or(0, Ordered::bytes)
             + matrix.as_ref().map_or(0, InPrecision::bytes);
@@ -69,7 +69,7 @@ impl Session<'_> {
                 step(Step::Begin(way, Some(device)));
             }
             let measured = match &mut trial {
-                Err(reason) => Report::of_all(able.len(), Outcome::Skipped(reason.clone())),
+                Err(reason) => Report::of_all(able.len(), Outcome::Skipped(reason.0.clone())),
                 Ok(trial) => self.on_device(device, trial, &able)?,
             };
             let is_interrupted = measured.interrupted.is_some();
