@@ -182,4 +182,29 @@ mod tests {
             );
         }
     }
+
+    /// The documents name only files and folders that exist, apart from those that a reader may add.
+    #[test]
+    fn documents_name_existing_files() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let documents = WalkDir::new(root.join("docs")).into_iter();
+        let documents = documents.map(|entry| entry.unwrap().into_path());
+        let documents = documents.filter(|path| path.extension().is_some_and(|end| end == "md"));
+        let documents =
+            documents.chain(["README.md", "CONTRIBUTING.md"].map(|name| root.join(name)));
+        let folders =
+            ["src/", "tests/", "docs/", "cuda/", "machine/", "scripts/", "schema/", "experiments/"];
+        let mut named = 0;
+        for document in documents {
+            let text = fs::read_to_string(&document).unwrap();
+            for name in text.split('`').skip(1).step_by(2) {
+                let is_path = folders.iter().any(|folder| name.starts_with(folder));
+                if is_path && !["your_", "ID", "*", " "].iter().any(|new| name.contains(new)) {
+                    named += 1;
+                    assert!(root.join(name).exists(), "{}: there is no {name}", document.display());
+                }
+            }
+        }
+        assert!(named > 50, "{named}");
+    }
 }
