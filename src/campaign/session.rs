@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use super::bandwidth::GpuSpeed;
 use super::env::Env;
 use super::install::{self, Profiles};
 use super::ordered::Ordered;
@@ -130,7 +131,8 @@ impl<'a> Session<'a> {
     }
 
     fn gpu_record(&self, gpu: &Gpu) -> GpuRecord {
-        let speed = self.plan.bandwidth.then(|| bandwidth::of_gpu(gpu)).unwrap_or_default();
+        let is_wanted = self.plan.bandwidth;
+        let speed = if is_wanted { bandwidth::of_gpu(gpu) } else { GpuSpeed::default() };
         GpuRecord {
             facts: gpu.facts().clone(),
             nominal_gbs: gpu.facts().nominal_gbs(),
