@@ -25,7 +25,7 @@ impl Kind for Winners {
             count(overlaps, "matrix")
         );
         let name = |(_, ranking): &Ranked, place: usize| {
-            Some(&shown.series[ranking.get(place)?.0].name[..]).map(Cell::text)
+            Some(Cell::text(&shown.series[ranking.get(place)?.0].name))
         };
         let table = Table::of(&ranked)
             .column("matrix", |(of, _)| &of.name[..])
