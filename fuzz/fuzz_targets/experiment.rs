@@ -73,7 +73,6 @@ fn plan(text: &str) {
         system: SYSTEM.clone(),
         readings: Readings::default,
         program: None,
-        arguments: Vec::new(),
         open_gpu: &|_| Err(Unavailable("no GPU here".into())),
         profiles: None,
         matrices: None,
