@@ -22,17 +22,6 @@ pub enum Protocol {
     FiveGpu,
 }
 
-impl Protocol {
-    /// Returns the name used on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::MergeSpmv => "merge-spmv",
-            Self::CsrK => "csr-k",
-            Self::FiveGpu => "five-gpu",
-        }
-    }
-}
-
 /// The state of the caches when a sample begins.
 #[derive(
     Clone,

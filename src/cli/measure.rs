@@ -52,16 +52,17 @@ pub struct MeasureArgs {
     #[arg(long, value_enum, default_value = "merge-spmv")]
     pub protocol: Protocol,
     /// Number of timed products [default: 2^34 / nonzeros, but at least 100 and at most 200000, or at most
-    /// 50000 on a GPU]
+    /// 50000 on a GPU; or as in the protocol]
     #[arg(long, value_name = "N", value_parser = whole_from(1, u32::MAX))]
     pub iterations: Option<u32>,
-    /// Number of untimed products before each round [default: 5]
+    /// Number of untimed products before each round [default: 5, or as in the protocol]
     #[arg(long, value_name = "N", value_parser = whole::<usize>)]
     pub warmups: Option<usize>,
-    /// Time each method on each matrix for at least this many seconds [default: 0]
+    /// Time each method on each matrix for at least this many seconds [default: 0, or as in the protocol]
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub min_time: Option<Duration>,
-    /// Start no further product of a method on a matrix after this many seconds [default: 2]
+    /// Start no further product of a method on a matrix after this many seconds [default: 2, or as in
+    /// the protocol]
     #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub max_time: Option<Duration>,
     /// Stop a method if it takes longer than this many seconds on a matrix, including setup and verification
@@ -73,7 +74,8 @@ pub struct MeasureArgs {
     #[arg(long, value_name = "SIZE")]
     pub max_memory: Option<Size>,
     /// Number of rounds; in each round every method is measured in turn. With 1, each method is measured
-    /// completely before the next one, and only one is in memory at a time [default: 6]
+    /// completely before the next one, and only one is in memory at a time [default: 6, or as in the
+    /// protocol]
     #[arg(long, value_name = "N", value_parser = whole_from(1, MAX_ROUNDS))]
     pub rounds: Option<u32>,
     /// State of the CPU or GPU caches before each timed sample; several may be given: hot,cold [default: hot,
@@ -86,7 +88,7 @@ pub struct MeasureArgs {
     /// The factor beta of y = alpha A x + beta y; with 0 the old y is not read
     #[arg(long, default_value_t = 0.0, allow_negative_numbers = true, value_parser = finite)]
     pub beta: f64,
-    /// The values of the vector x [default: random]
+    /// The values of the vector x [default: random, or as in the protocol]
     #[arg(long, value_enum)]
     pub x: Option<Fill>,
     /// The values of the matrix: as stored in the file, or replaced before any method runs

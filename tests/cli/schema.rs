@@ -7,10 +7,12 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
+use clap::ValueEnum;
 use expect_test::expect_file;
 use serde_json::{Value, json};
 use spmv_bench::bench::clock::SystemClock;
 use spmv_bench::bench::peak::Peak;
+use spmv_bench::bench::plan::Protocol;
 use spmv_bench::device::Gpu;
 use spmv_bench::device::facts::Clocks;
 use spmv_bench::device::model::Model;
@@ -72,6 +74,26 @@ fn the_schema_of_rows_follows_from_the_columns() {
     let expected =
         format!("{head}  \"properties\": {{\n{properties}\n  }},\n  \"required\": {names}\n}}\n");
     expect_file!["../../schema/row.schema.json"].assert_eq(&expected);
+}
+
+/// The run schema, the options in the documents and the dictionary of the fuzz target name all protocols.
+#[test]
+fn every_protocol_is_in_the_schema_and_in_the_documents() {
+    let schema: Value = serde_json::from_str(&read("schema/run.schema.json")).unwrap();
+    let names = Protocol::value_variants().iter().map(|protocol| json!(protocol));
+    let names: Vec<_> = names.map(|name| name.as_str().unwrap().to_owned()).collect();
+    let known = schema.pointer("/$defs/settings/properties/protocol/enum").unwrap();
+    assert_eq!(*known, json!(names));
+    let option = format!("`--protocol {}`", names.join("\\|"));
+    assert!(read("docs/usage.md").contains(&option), "{option}");
+    for (file, quote) in
+        [("docs/methodology.md", "`"), ("fuzz/dictionaries/experiment.dict", "\\\"")]
+    {
+        let text = read(file);
+        for name in &names {
+            assert!(text.contains(&format!("{quote}{name}{quote}")), "{file} has no {name}");
+        }
+    }
 }
 
 /// The tables in `docs/csv.md` follow from the tables of columns; `UPDATE_EXPECT=1` writes them.
