@@ -90,30 +90,34 @@ fn names(view: &View) -> Vec<String> {
 
 const BARS: &str = "kind = 'bars'\nvalue = 'avg_spmv_ms'";
 
+/// Returns the names of all kinds of views, from the message about an unknown one.
+fn kinds() -> Vec<String> {
+    let error = toml::from_str::<Spec>("kind = 'pie'\ntitle = 'T'\n").unwrap_err();
+    let message = error.message();
+    assert!(message.starts_with("unknown variant `pie`, expected one of `plane`, "), "{message}");
+    message.split('`').skip(3).step_by(2).map(String::from).collect()
+}
+
+/// The documents and the dictionary of the fuzz target have every kind of view.
+#[test]
+fn every_kind_is_documented() {
+    let documents = include_str!("../../../../docs/experiments.md");
+    let dictionary = include_str!("../../../../fuzz/dictionaries/experiment.dict");
+    for kind in kinds() {
+        assert!(documents.contains(&format!("\n| `{kind}` |")), "docs/experiments.md: {kind}");
+        let word = format!("\"kind = \\\"{kind}\\\"");
+        assert!(dictionary.contains(&word), "fuzz/dictionaries/experiment.dict has no {word}");
+    }
+}
+
 #[test]
 fn errors_name_what_is_not_in_the_grammar() {
     let error = |toml: &str| toml::from_str::<Spec>(toml).unwrap_err().message().to_owned();
     let error_of = |kind: &str| error(&format!("kind = '{kind}'\ntitle = 'T'\nbreadth = 3\n"));
-    for kind in [
-        "plane",
-        "speedup",
-        "speedups",
-        "bars",
-        "heat",
-        "correlations",
-        "matrices",
-        "amortisation",
-        "roofline",
-        "best",
-        "winners",
-        "repeatability",
-        "sizes",
-        "stages",
-    ] {
-        let error = error_of(kind);
+    for kind in kinds() {
+        let error = error_of(&kind);
         assert!(error.starts_with("unknown field `breadth`, expected "), "{kind}: {error}");
     }
-    assert!(error_of("pie").starts_with("unknown variant `pie`, expected one of `plane`, "));
     let error = |toml: &str| error(&format!("title = 'T'\n{toml}"));
     assert!(error("kind = 'bars'\nvalue = 'speed'").starts_with("there is no column 'speed'; "));
     assert_eq!(error("kind = 'bars'"), "missing field `value`");
@@ -171,7 +175,7 @@ fn methods_are_shown_in_the_order_of_the_selections() {
 /// Every kind has a view for rows without any result.
 #[test]
 fn no_rows_are_a_view() {
-    for toml in [
+    let examples = [
         BARS,
         "kind = 'plane'\nx = 'gflops'\ny = 'gflops'\nmark = 'trend'",
         "kind = 'plane'\nx = 'gflops'\ny = 'gflops'\nmark = 'line'",
@@ -187,7 +191,14 @@ fn no_rows_are_a_view() {
         "kind = 'repeatability'",
         "kind = 'sizes'\nmethod = 'csr3'",
         "kind = 'stages'",
-    ] {
+        "kind = 'profile'",
+        "kind = 'agreement'\nlong_ms = 0.1\nfarthest = 1",
+    ];
+    for kind in kinds() {
+        let begin = format!("kind = '{kind}'");
+        assert!(examples.iter().any(|toml| toml.starts_with(&begin)), "no example of {kind}");
+    }
+    for toml in examples {
         let unmeasured = Row { file: "u.mtx".into(), ..Row::default() };
         for rows in [vec![], vec![unmeasured]] {
             let view = view(rows, toml);
