@@ -25,7 +25,7 @@ pub fn sizes(system: &System) -> Vec<usize> {
 #[derive(Default)]
 pub struct GpuSpeed {
     pub bandwidth: Vec<DeviceBandwidth>,
-    /// See [`GpuRecord::launch_us`](crate::record::run::GpuRecord::launch_us).
+    /// The smallest time of a kernel launch in microseconds, if it was measured.
     pub launch_us: Option<f64>,
 }
 

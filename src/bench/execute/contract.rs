@@ -21,7 +21,7 @@ pub struct Bench<'a> {
     pub interrupted: &'a AtomicBool,
     /// How methods are measured.
     pub settings: &'a Settings,
-    /// See [`Request::profile`](crate::method::Request::profile).
+    /// The machine's profile in the precision of the products, if a method needs it and it has been measured.
     pub profile: Option<&'a Profile>,
     /// Called with the progress of the measurement.
     pub report: &'a dyn Fn(News),
