@@ -21,7 +21,7 @@ use spmv_bench::system::noise::Readings;
 use spmv_bench::terminal::{self, Shown};
 
 #[global_allocator]
-static ALLOCATOR: allocator::Sentenced = allocator::Sentenced;
+static ALLOCATOR: allocator::ReportingAllocator = allocator::ReportingAllocator;
 
 /// Whether a signal that requests the end of the run (such as SIGINT) has arrived.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
