@@ -206,6 +206,21 @@ impl Row {
         })
     }
 
+    /// Returns a row with this key for tests.
+    #[cfg(test)]
+    pub(crate) fn of_cell(cell: &RowKey) -> Self {
+        let RowKey { precision, device, method, threads, cache, order } = cell.clone();
+        Self {
+            precision: Some(precision),
+            device: Some(device),
+            method_name: Some(method),
+            threads,
+            cache,
+            order,
+            ..Self::default()
+        }
+    }
+
     /// Returns the numbers of rows, columns and nonzeros of the matrix, if it was read.
     pub fn sizes(&self) -> Option<[usize; 3]> {
         Some([self.num_rows?, self.num_cols?, self.num_nonzeros?])

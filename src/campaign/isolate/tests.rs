@@ -63,18 +63,8 @@ fn record(methods: &[&str]) -> RunRecord {
 
 /// Creates a group with one row.
 fn group(method: &str) -> Event {
-    let RowKey { precision, device, method, threads, cache, order } = cell(method);
-    let row = Row {
-        precision: Some(precision),
-        device: Some(device),
-        method_name: Some(method),
-        threads,
-        cache,
-        order,
-        status: Some(Status::Ok),
-        avg_spmv_ms: Some(0.5),
-        ..Row::default()
-    };
+    let (status, avg_spmv_ms) = (Some(Status::Ok), Some(0.5));
+    let row = Row { status, avg_spmv_ms, ..Row::of_cell(&cell(method)) };
     Event::Group(Box::new(Group::of(vec![row])))
 }
 

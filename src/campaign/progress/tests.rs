@@ -27,14 +27,7 @@ fn settings() -> Settings {
 }
 
 fn final_row(cell: &RowKey, status: Status) -> Event {
-    let RowKey { precision, device, method, .. } = cell.clone();
-    let row = Row {
-        precision: Some(precision),
-        device: Some(device),
-        method_name: Some(method),
-        status: Some(status),
-        ..Row::default()
-    };
+    let row = Row { status: Some(status), ..Row::of_cell(cell) };
     Event::Final(Box::new(row))
 }
 

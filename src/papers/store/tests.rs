@@ -19,21 +19,12 @@ fn key(method: &str) -> RowKey {
 }
 
 fn report(run_id: &str, file: &str, methods: &[&str]) -> MatrixReport {
-    let row = |method: &&str| {
-        let RowKey { precision, device, method, threads, cache, order } = key(method);
-        Row {
-            file: file.into(),
-            precision: Some(precision),
-            device: Some(device),
-            method_name: Some(method),
-            threads,
-            cache,
-            order,
-            status: Some(Status::Ok),
-            avg_spmv_ms: Some(1.0),
-            run_id: run_id.into(),
-            ..Row::default()
-        }
+    let row = |method: &&str| Row {
+        file: file.into(),
+        status: Some(Status::Ok),
+        avg_spmv_ms: Some(1.0),
+        run_id: run_id.into(),
+        ..Row::of_cell(&key(method))
     };
     let mut report = MatrixReport::default();
     report.groups.push(crate::record::Group::of(methods.iter().map(row).collect()));
