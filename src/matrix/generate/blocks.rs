@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::columns::{Columns, row_random};
 use super::combinatorial::{Board, de_bruijn, design};
+use super::error::ParameterError;
 use super::pattern::{Pattern, Rows};
 use super::rmat::rmat;
 use super::stencil::{around, diagonals, mycielski, neighbours, wheel};
@@ -43,7 +44,7 @@ impl<'g> Blocks<'g> {
     ///
     /// # Errors
     /// Returns an error if the row lengths are impossible.
-    pub fn new(pattern: &'g Pattern, random: Option<u64>) -> Result<Self, String> {
+    pub fn new(pattern: &'g Pattern, random: Option<u64>) -> Result<Self, ParameterError> {
         let (rows, cols) = pattern.shape();
         let lengths = match pattern.rows() {
             Some(Rows { law, columns }) => {

@@ -4,6 +4,8 @@ use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::seq::SliceRandom;
 
+use super::error::ParameterError;
+
 /// A distribution of row lengths.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Law {
@@ -48,7 +50,7 @@ impl Law {
     ///
     /// # Errors
     /// Returns an error if the parameters contradict each other or a row is longer than `cols`.
-    pub fn lengths(&self, rows: usize, cols: usize, seed: u64) -> Result<Vec<u32>, String> {
+    pub fn lengths(&self, rows: usize, cols: usize, seed: u64) -> Result<Vec<u32>, ParameterError> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let lengths = match *self {
             Self::Even { nnz } => even(nnz, rows),
@@ -66,9 +68,9 @@ impl Law {
             }
         };
         match lengths.iter().max() {
-            Some(&longest) if longest as usize > cols => {
-                Err(format!("a row of {longest} entries does not fit into {cols} columns"))
-            }
+            Some(&longest) if longest as usize > cols => Err(ParameterError(format!(
+                "a row of {longest} entries does not fit into {cols} columns"
+            ))),
             _ => Ok(lengths),
         }
     }
@@ -91,15 +93,15 @@ fn empty(
     share: f64,
     clusters: usize,
     random: &mut Xoshiro256PlusPlus,
-) -> Result<Vec<u32>, String> {
+) -> Result<Vec<u32>, ParameterError> {
     let empty = (share * rows as f64).round() as usize;
     if !(0.0..=1.0).contains(&share) || (empty == rows && nnz > 0) {
-        return Err(format!(
+        return Err(ParameterError(format!(
             "empty={share}: it must be from 0 to 1 and leave rows for {nnz} entries"
-        ));
+        )));
     }
     if clusters > rows {
-        return Err(format!("clusters={clusters} exceeds {rows} rows"));
+        return Err(ParameterError(format!("clusters={clusters} exceeds {rows} rows")));
     }
     let filled = even(nnz, (rows - empty).max(1));
     let mut filled = filled.into_iter().take(rows - empty);
@@ -122,17 +124,19 @@ fn empty(
 
 impl Ranked {
     /// Returns the lengths in the order of the ranks, the longest first.
-    fn by_rank(&self, rows: usize) -> Result<Vec<u32>, String> {
+    fn by_rank(&self, rows: usize) -> Result<Vec<u32>, ParameterError> {
         let Self { longest, shortest, .. } = *self;
         let heavy = self.heavy.unwrap_or(rows).min(rows);
         if shortest > longest {
-            return Err(format!("shortest={shortest} exceeds longest={longest}"));
+            return Err(ParameterError(format!("shortest={shortest} exceeds longest={longest}")));
         }
         let exponent = match (self.exponent, self.nnz) {
             (Some(exponent), _) if exponent > 0.0 => exponent,
-            (Some(exponent), _) => return Err(format!("exponent={exponent} is not positive")),
+            (Some(exponent), _) => {
+                return Err(ParameterError(format!("exponent={exponent} is not positive")));
+            }
             (None, Some(nnz)) => self.exponent_for(nnz, heavy)?,
-            (None, None) => return Err("nnz= or exponent= is missing".into()),
+            (None, None) => return Err(ParameterError("nnz= or exponent= is missing".into())),
         };
         let mut lengths = self.follow(exponent, heavy);
         lengths.resize(rows, 0);
@@ -144,7 +148,12 @@ impl Ranked {
 
     /// Increases the lengths to `nnz` entries in total. The missing entries are added to the rows outside the
     /// law. If there are none, they are the rest that no exponent can produce and go to the shortest rows.
-    fn share_rest(&self, nnz: usize, heavy: usize, lengths: &mut [u32]) -> Result<(), String> {
+    fn share_rest(
+        &self,
+        nnz: usize,
+        heavy: usize,
+        lengths: &mut [u32],
+    ) -> Result<(), ParameterError> {
         let rows = lengths.len();
         let law: usize = lengths.iter().map(|&length| length as usize).sum();
         let mut rest = nnz as i64 - law as i64;
@@ -157,7 +166,9 @@ impl Ranked {
         }
         match rest {
             0 => Ok(()),
-            _ => Err(format!("nnz={nnz} cannot be reached by {rows} rows with these lengths")),
+            _ => Err(ParameterError(format!(
+                "nnz={nnz} cannot be reached by {rows} rows with these lengths"
+            ))),
         }
     }
 
@@ -195,14 +206,14 @@ impl Ranked {
     }
 
     /// Finds by bisection the smallest exponent that gives at most `nnz` entries.
-    fn exponent_for(&self, nnz: usize, heavy: usize) -> Result<f64, String> {
+    fn exponent_for(&self, nnz: usize, heavy: usize) -> Result<f64, ParameterError> {
         const HALVINGS: usize = 50;
         let (mut low, mut high): (f64, f64) = (1.0 / 1024.0, 65536.0);
         if nnz > heavy * self.longest || self.total(high, heavy) > nnz {
             let Self { longest, shortest, .. } = self;
-            return Err(format!(
+            return Err(ParameterError(format!(
                 "nnz={nnz} is impossible for {heavy} rows of {shortest} to {longest} entries"
-            ));
+            )));
         }
         for _ in 0..HALVINGS {
             let middle = (low * high).sqrt();
@@ -248,13 +259,17 @@ mod tests {
         let law = |share, clusters| Law::Empty { nnz: 3, share, clusters }.lengths(4, 9, 1);
         assert_eq!(
             law(1.0, 0),
-            Err("empty=1: it must be from 0 to 1 and leave rows for 3 entries".into())
+            Err(ParameterError(
+                "empty=1: it must be from 0 to 1 and leave rows for 3 entries".into()
+            ))
         );
         assert_eq!(
             law(-0.1, 0),
-            Err("empty=-0.1: it must be from 0 to 1 and leave rows for 3 entries".into())
+            Err(ParameterError(
+                "empty=-0.1: it must be from 0 to 1 and leave rows for 3 entries".into()
+            ))
         );
-        assert_eq!(law(0.5, 9), Err("clusters=9 exceeds 4 rows".into()));
+        assert_eq!(law(0.5, 9), Err(ParameterError("clusters=9 exceeds 4 rows".into())));
     }
 
     #[test]
@@ -304,7 +319,7 @@ mod tests {
 
     #[test]
     fn impossible_parameters_are_refused() {
-        let error = |law: Ranked, rows| law.by_rank(rows).unwrap_err();
+        let error = |law: Ranked, rows| law.by_rank(rows).unwrap_err().0;
         assert_eq!(error(power(4, 1), 9), "nnz= or exponent= is missing");
         assert_eq!(error(power(4, 5), 9), "shortest=5 exceeds longest=4");
         let too_many = "nnz=41 is impossible for 10 rows of 1 to 4 entries";
@@ -316,6 +331,9 @@ mod tests {
         let law = Ranked { exponent: Some(1.0), nnz: Some(99), heavy: Some(3), ..power(12, 1) };
         assert_eq!(error(law, 9), "nnz=99 cannot be reached by 9 rows with these lengths");
         let wide = Law::Even { nnz: 10 }.lengths(2, 4, 1);
-        assert_eq!(wide, Err("a row of 5 entries does not fit into 4 columns".into()));
+        assert_eq!(
+            wide,
+            Err(ParameterError("a row of 5 entries does not fit into 4 columns".into()))
+        );
     }
 }

@@ -7,6 +7,7 @@
 mod blocks;
 mod columns;
 mod combinatorial;
+mod error;
 mod lengths;
 mod pattern;
 mod rmat;
@@ -21,6 +22,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::ops::Range;
 
+pub use error::SpecError;
 pub use spec::{FORMS, forms};
 
 use super::csr::{Csr, MAX_INDEX};
@@ -42,14 +44,6 @@ pub struct Generator {
     random: Option<u64>,
 }
 
-/// The reason why a specification is invalid. Only the beginning of a long specification is shown.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("gen:{spec:.200}: {problem:.300}{}", form(spec))]
-pub struct SpecError {
-    spec: String,
-    problem: String,
-}
-
 impl Generator {
     /// Parses `NAME,key=value,…` (without `gen:`).
     ///
@@ -60,7 +54,7 @@ impl Generator {
             pattern.check()?;
             Ok(Self { spec: spec.into(), pattern, random })
         });
-        parsed.map_err(|problem| SpecError { spec: spec.into(), problem })
+        parsed.map_err(|problem| problem.of(spec))
     }
 
     /// Returns the specification, without `gen:`, that [`parse`](Self::parse) accepts.
@@ -104,11 +98,7 @@ impl Generator {
             Some(nnz) if nnz > MAX_INDEX => Err(pattern::too_many(nnz)),
             _ => Ok(blocks),
         });
-        blocks.map_err(|problem| self.refused(problem))
-    }
-
-    fn refused(&self, problem: String) -> SpecError {
-        SpecError { spec: self.spec.clone(), problem }
+        blocks.map_err(|problem| problem.of(&self.spec))
     }
 
     /// Returns the numbers of rows and columns.
@@ -127,7 +117,7 @@ impl Generator {
         mut take: impl FnMut(usize, &[u32], &[f64]),
     ) -> Result<(), SpecError> {
         let blocks =
-            Blocks::new(&self.pattern, self.random).map_err(|problem| self.refused(problem))?;
+            Blocks::new(&self.pattern, self.random).map_err(|problem| problem.of(&self.spec))?;
         let taken: Result<(), Infallible> = blocks.each_of(rows, |block| {
             for (row, ends) in (block.first_row..).zip(block.row_offsets.windows(2)) {
                 let entries = ends[0] as usize..ends[1] as usize;
@@ -213,10 +203,4 @@ impl fmt::Display for Generator {
 /// Returns whether the text begins with the name of a generator, as a specification without `gen:` does.
 pub fn is_generator(text: &str) -> bool {
     spec::form(text.split(',').next().unwrap_or_default()).is_some()
-}
-
-/// Returns the end of an error message, which shows the form of the generator; empty if its name is unknown.
-fn form(spec: &str) -> String {
-    let form = spec::form(spec.split(',').next().unwrap_or_default());
-    form.map_or(String::new(), |form| format!("; the form is {form}[,random=SEED]"))
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::columns::{Columns, Spread};
 use super::combinatorial::{Board, choose};
+use super::error::ParameterError;
 use super::lengths::{Fall, Law, Ranked};
 use crate::matrix::csr::MAX_INDEX;
 
@@ -261,22 +262,24 @@ impl Pattern {
     }
 
     /// Checks that the parameters are valid and the dimensions within the limits.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), ParameterError> {
         if let Self::Mycielski { n: n @ 0..2 } = self {
-            return Err(format!("n={n}: it must be at least 2, or the graph has no edges"));
+            return Err(ParameterError(format!(
+                "n={n}: it must be at least 2, or the graph has no edges"
+            )));
         }
         match *self {
             Self::DeBruijn { bits: bits @ 0..2 } => {
-                return Err(format!("bits={bits}: it must be at least 2"));
+                return Err(ParameterError(format!("bits={bits}: it must be at least 2")));
             }
             Self::Bibd { n, k } if !(2..=n).contains(&k) => {
-                return Err(format!("k={k}: it must be from 2 to n={n}"));
+                return Err(ParameterError(format!("k={k}: it must be from 2 to n={n}")));
             }
             Self::Chessboard { m, n, rooks } if !(2..=m.min(n)).contains(&rooks) => {
-                return Err(format!(
+                return Err(ParameterError(format!(
                     "rooks={rooks}: it must be from 2 to {} on this board",
                     m.min(n)
-                ));
+                )));
             }
             _ => (),
         }
@@ -284,31 +287,31 @@ impl Pattern {
         if let Some((_, name)) =
             lengths.iter().zip(["nx", "ny", "nz"]).find(|(side, _)| side.is_none())
         {
-            return Err(format!("{name}= is missing; n= sets all sides"));
+            return Err(ParameterError(format!("{name}= is missing; n= sets all sides")));
         }
         let (rows, cols) = self.shape();
         if rows == 0 || cols == 0 {
-            return Err(format!(
+            return Err(ParameterError(format!(
                 "{rows} rows and {cols} columns; a matrix needs at least one of each"
-            ));
+            )));
         }
         if rows.max(cols) > MAX_INDEX {
             let (rows, cols) = (shown(rows), shown(cols));
-            return Err(format!(
+            return Err(ParameterError(format!(
                 "{rows} rows and {cols} columns; a matrix can have at most {MAX_INDEX} of each"
-            ));
+            )));
         }
         match *self {
             Self::Grid2d { points, .. } if ![4, 5, 9].contains(&points) => {
-                Err(format!("points={points}: it must be 4, 5 or 9"))
+                Err(ParameterError(format!("points={points}: it must be 4, 5 or 9")))
             }
             Self::Grid3d { points, .. } if ![6, 7, 18, 27].contains(&points) => {
-                Err(format!("points={points}: it must be 6, 7, 18 or 27"))
+                Err(ParameterError(format!("points={points}: it must be 6, 7, 18 or 27")))
             }
             Self::Block { n, r, c, nnz, .. } => check_blocks(n, r, c, nnz),
             _ => match self.rows() {
                 Some(Rows { columns: Columns { run: 0, .. }, .. }) => {
-                    Err("run=0: it must be at least 1".into())
+                    Err(ParameterError("run=0: it must be at least 1".into()))
                 }
                 _ => Ok(()),
             },
@@ -317,7 +320,7 @@ impl Pattern {
 
     /// Checks that the number of entries fits into 32-bit indices, as far as it is known before the row
     /// lengths are computed.
-    pub fn check_entries(&self) -> Result<(), String> {
+    pub fn check_entries(&self) -> Result<(), ParameterError> {
         let known = match self {
             Self::PowerLaw(Ranks { nnz: None, .. }) | Self::Sloped(Ranks { nnz: None, .. }) => 0,
             _ => self.most_entries(),
@@ -387,9 +390,9 @@ fn mycielski_entries(n: u32) -> u128 {
     2u128.saturating_mul((2..n.min(64)).fold((1, 2), next).0)
 }
 
-/// Returns the error message for a matrix with too many entries.
-pub fn too_many(entries: impl Display) -> String {
-    format!("{entries} nonzeros; a matrix can have at most {MAX_INDEX}")
+/// Returns the error of a matrix with too many entries.
+pub fn too_many(entries: impl Display) -> ParameterError {
+    ParameterError(format!("{entries} nonzeros; a matrix can have at most {MAX_INDEX}"))
 }
 
 /// Returns the text of a size, where `usize::MAX` stands for a size that overflowed.
@@ -397,12 +400,15 @@ fn shown(size: usize) -> String {
     if size == usize::MAX { "more than 10^19".into() } else { size.to_string() }
 }
 
-fn check_blocks(n: usize, r: usize, c: usize, nnz: usize) -> Result<(), String> {
+fn check_blocks(n: usize, r: usize, c: usize, nnz: usize) -> Result<(), ParameterError> {
     if r == 0 || c == 0 || !n.is_multiple_of(r) || !n.is_multiple_of(c) {
-        return Err(format!("n={n} must be a multiple of r={r} and of c={c}"));
+        return Err(ParameterError(format!("n={n} must be a multiple of r={r} and of c={c}")));
     }
     match nnz.is_multiple_of(r * c) {
         true => Ok(()),
-        false => Err(format!("nnz={nnz} must be a multiple of r x c, which is {}", r * c)),
+        false => Err(ParameterError(format!(
+            "nnz={nnz} must be a multiple of r x c, which is {}",
+            r * c
+        ))),
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Number, Value};
 
+use super::error::ParameterError;
 use super::pattern::Pattern;
 use crate::near::{did_you_mean, hint};
 
@@ -44,34 +45,32 @@ pub fn forms() -> String {
 }
 
 /// Parses a specification without `gen:` into the pattern and the seed of random values.
-pub fn parse(spec: &str) -> Result<(Pattern, Option<u64>), String> {
+pub fn parse(spec: &str) -> Result<(Pattern, Option<u64>), ParameterError> {
     let mut words = spec.split(',');
     let name = words.next().unwrap_or_default();
     let form = form(name).ok_or_else(|| {
         let whole = "`spmv-bench generate --help` lists the generators";
-        format!(
-            "there is no generator '{name}'{}",
-            hint(name, FORMS.iter().map(|it| name_of(it)), whole)
-        )
+        let hint = hint(name, FORMS.iter().map(|it| name_of(it)), whole);
+        ParameterError(format!("there is no generator '{name}'{hint}"))
     })?;
     let mut parameters = Map::new();
     for word in words {
-        let (key, value) = word.split_once('=').ok_or(format!("'{word}' is not KEY=VALUE"))?;
+        let pair = word.split_once('=');
+        let (key, value) = pair.ok_or(ParameterError(format!("'{word}' is not KEY=VALUE")))?;
         check_key(form, name, key)?;
         if parameters.insert(key.to_owned(), self::value(key, value)?).is_some() {
-            return Err(format!("'{key}' is given twice"));
+            return Err(ParameterError(format!("'{key}' is given twice")));
         }
     }
     if let Some((key, _)) =
         keys(form).find(|&(key, required)| required && !parameters.contains_key(key))
     {
-        return Err(format!("{key}= is missing"));
+        return Err(ParameterError(format!("{key}= is missing")));
     }
     let random = parameters.remove(RANDOM).and_then(|seed| seed.as_u64());
     let named = Map::from_iter([(name.to_owned(), Value::Object(parameters))]);
-    let pattern =
-        serde_json::from_value(Value::Object(named)).map_err(|error| error.to_string())?;
-    Ok((pattern, random))
+    let pattern = serde_json::from_value(Value::Object(named));
+    Ok((pattern.map_err(|error| ParameterError(error.to_string()))?, random))
 }
 
 /// Returns the form of the generator with this name.
@@ -89,28 +88,23 @@ fn keys(form: &'static str) -> impl Iterator<Item = (&'static str, bool)> {
     words.filter_map(|(before, word)| Some((word.split_once('=')?.0, !before.ends_with('['))))
 }
 
-fn check_key(form: &'static str, name: &str, key: &str) -> Result<(), String> {
+fn check_key(form: &'static str, name: &str, key: &str) -> Result<(), ParameterError> {
     let known = || keys(form).map(|(key, _)| key).chain([RANDOM]);
     if known().any(|known| known == key) {
         return Ok(());
     }
     let question = did_you_mean(key, known()).map_or(String::new(), |it| format!(" ({it})"));
-    Err(format!("{name} has no parameter '{key}'{question}"))
+    Err(ParameterError(format!("{name} has no parameter '{key}'{question}")))
 }
 
 /// Parses the value after `key=`.
-fn value(key: &str, text: &str) -> Result<Value, String> {
-    match key {
-        OFFSETS => Ok(Value::String(text.into())),
-        _ if FRACTIONS.contains(&key) => text
-            .parse()
-            .ok()
-            .and_then(Number::from_f64)
-            .map(Value::Number)
-            .ok_or_else(|| format!("{key}={text}: the value must be a number")),
-        _ => text
-            .parse::<u64>()
-            .map(Value::from)
-            .map_err(|_| format!("{key}={text}: the value must be a whole number")),
-    }
+fn value(key: &str, text: &str) -> Result<Value, ParameterError> {
+    let (value, what) = match key {
+        OFFSETS => (Some(text.into()), "text"),
+        _ if FRACTIONS.contains(&key) => {
+            (text.parse().ok().and_then(Number::from_f64).map(Value::Number), "a number")
+        }
+        _ => (text.parse::<u64>().ok().map(Value::from), "a whole number"),
+    };
+    value.ok_or_else(|| ParameterError(format!("{key}={text}: the value must be {what}")))
 }

@@ -2,6 +2,7 @@ use std::hash::Hasher;
 
 use xxhash_rust::xxh3::Xxh3;
 
+use super::error::form;
 use super::*;
 use crate::matrix::stats::RowStatistics;
 
