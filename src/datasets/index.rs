@@ -8,6 +8,17 @@ const FIELDS: &str = "group, name, rows, cols, nnz, real, binary, 2-D or 3-D, po
 const FIELD_COUNT: usize = 13;
 const HEAD_LINES: usize = 2;
 
+/// Why the line of a matrix is not valid.
+#[derive(Debug, thiserror::Error)]
+enum LineError {
+    #[error("{0} fields instead of {FIELD_COUNT}: {FIELDS}")]
+    Fields(usize),
+    #[error("'{}' is not of the form GROUP/NAME", .0.escape_debug())]
+    Id(String),
+    #[error("{what} '{}' is not a number or is out of range", .text.escape_debug())]
+    Number { what: &'static str, text: String },
+}
+
 /// Parses an index. `file` is its name in messages.
 ///
 /// # Errors
@@ -23,7 +34,7 @@ pub fn parse(text: &str, file: &str) -> Result<Vec<Matrix>, DatasetsError> {
     })?;
     let lines = text.lines().enumerate().skip(HEAD_LINES);
     let matrices: Vec<Matrix> = lines
-        .map(|(at, line)| matrix(line).map_err(|message| wrong(at + 1, message)))
+        .map(|(at, line)| matrix(line).map_err(|error| wrong(at + 1, error.to_string())))
         .collect::<Result<_, _>>()?;
     if matrices.len() != count {
         let found = matrices.len();
@@ -50,16 +61,15 @@ pub fn write(matrices: &[&Matrix], date: &str) -> String {
     text
 }
 
-fn matrix(line: &str) -> Result<Matrix, String> {
+fn matrix(line: &str) -> Result<Matrix, LineError> {
     let fields: Vec<&str> = line.split(',').map(str::trim).collect();
-    let fields: [&str; FIELD_COUNT] = fields.try_into().map_err(|fields: Vec<&str>| {
-        format!("{} fields instead of {FIELD_COUNT}: {FIELDS}", fields.len())
-    })?;
+    let fields: [&str; FIELD_COUNT] =
+        fields.try_into().map_err(|fields: Vec<&str>| LineError::Fields(fields.len()))?;
     let [group, name, rows, cols, nnz, real, binary, _, _, pattern, numerical, kind, entries] =
         fields;
     let id = format!("{group}/{name}");
     if !is_id(&id) {
-        return Err(format!("'{}' is not of the form GROUP/NAME", id.escape_debug()));
+        return Err(LineError::Id(id));
     }
     Ok(Matrix {
         id,
@@ -79,9 +89,8 @@ fn matrix(line: &str) -> Result<Matrix, String> {
     })
 }
 
-fn number<T: std::str::FromStr>(text: &str, what: &str) -> Result<T, String> {
-    text.parse()
-        .map_err(|_| format!("{what} '{}' is not a number or is out of range", text.escape_debug()))
+fn number<T: std::str::FromStr>(text: &str, what: &'static str) -> Result<T, LineError> {
+    text.parse().map_err(|_| LineError::Number { what, text: text.to_owned() })
 }
 
 #[cfg(test)]

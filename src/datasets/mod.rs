@@ -81,15 +81,15 @@ impl Matrix {
     /// Checks the SHA-256 of an archive of this matrix, if the expected one is known.
     ///
     /// # Errors
-    /// Returns a message with both hashes if they differ.
-    pub fn check_archive(&self, sha256: &str) -> Result<(), String> {
+    /// Returns an error with both hashes if they differ.
+    pub fn check_archive(&self, sha256: &str) -> Result<(), ArchiveError> {
         match self.sha256.as_deref().filter(|known| *known != sha256) {
             None => Ok(()),
-            Some(known) => Err(format!(
-                "its SHA-256 is {sha256}, but the datasets file gives {known} for {}; --any-archive accepts \
-                 the archive anyway",
-                self.id
-            )),
+            Some(known) => Err(ArchiveError {
+                id: self.id.clone(),
+                known: known.to_owned(),
+                found: sha256.to_owned(),
+            }),
         }
     }
 
@@ -130,6 +130,17 @@ pub fn is_id(text: &str) -> bool {
         !part.is_empty() && part.bytes().all(allowed)
     };
     text.split_once('/').is_some_and(|(group, name)| fits(group) && fits(name))
+}
+
+/// The error that an archive has another SHA-256 than the datasets file gives for its matrix.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "its SHA-256 is {found}, but the datasets file gives {known} for {id}; --any-archive accepts the archive anyway"
+)]
+pub struct ArchiveError {
+    id: String,
+    known: String,
+    found: String,
 }
 
 /// An error in a dataset file or an index, as in `my.toml:17: …`.

@@ -2,6 +2,7 @@
 
 use ureq::http::Uri;
 
+use super::error::AddressError;
 use crate::datasets::Matrix;
 
 /// The collection's own sites. The paths are the same on both.
@@ -22,12 +23,12 @@ impl Site {
     ///
     /// # Errors
     /// Returns an error if the text is not an http or https URL.
-    pub fn mirror(text: &str) -> Result<Self, String> {
+    pub fn mirror(text: &str) -> Result<Self, AddressError> {
         let uri = text.parse::<Uri>().ok();
         match uri.as_ref().and_then(Uri::scheme_str) {
             Some("http" | "https") => Ok(Self(text.trim_end_matches('/').to_owned())),
-            Some(other) => Err(format!("{other} is not supported, only http and https")),
-            None => Err("it is not a web address such as http://host/path".into()),
+            Some(other) => Err(AddressError::Scheme(other.to_owned())),
+            None => Err(AddressError::NotWeb),
         }
     }
 
@@ -62,13 +63,8 @@ mod tests {
 
     #[test]
     fn a_mirror_is_on_the_web() {
-        assert_eq!(
-            Site::mirror("ftp://host/x").unwrap_err(),
-            "ftp is not supported, only http and https"
-        );
-        assert_eq!(
-            Site::mirror("host/x").unwrap_err(),
-            "it is not a web address such as http://host/path"
-        );
+        let error = |text: &str| Site::mirror(text).unwrap_err().to_string();
+        assert_eq!(error("ftp://host/x"), "ftp is not supported, only http and https");
+        assert_eq!(error("host/x"), "it is not a web address such as http://host/path");
     }
 }

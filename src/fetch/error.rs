@@ -35,6 +35,15 @@ impl FetchError {
     }
 }
 
+/// The reason why a text is not the address of a mirror.
+#[derive(Debug, thiserror::Error)]
+pub enum AddressError {
+    #[error("{0} is not supported, only http and https")]
+    Scheme(String),
+    #[error("it is not a web address such as http://host/path")]
+    NotWeb,
+}
+
 /// The reason why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum WebError {

@@ -99,7 +99,7 @@ impl Job<'_> {
     ) -> Result<Downloaded, Damage> {
         let (folder, id) = (self.folder, &task.matrix.id);
         let mut ledger = self.ledger.lock().expect("no job panics with the ledger");
-        task.matrix.check_archive(&unpacked.archive_sha256).map_err(Damage::Archive)?;
+        task.matrix.check_archive(&unpacked.archive_sha256)?;
         let checked = ledger.check_archive(id, &unpacked.archive_sha256);
         checked.map_err(|error| Damage::Archive(error.to_string()))?;
         let files = self.files(task, part, unpacked, address);

@@ -122,8 +122,8 @@ fn task(
 fn known(matrix: &Matrix, line: &LedgerRow) -> State {
     match matrix.check_archive(&line.archive_sha256) {
         Ok(()) => State::Present,
-        Err(message) => State::Taken(format!(
-            "the archive of {}: {message}; remove that file and the lines of {} from the ledger",
+        Err(error) => State::Taken(format!(
+            "the archive of {}: {error}; remove that file and the lines of {} from the ledger",
             line.file, line.matrix
         )),
     }

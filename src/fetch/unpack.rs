@@ -14,7 +14,7 @@ use super::reading::{self, Hashing};
 use super::temporary::{Temporary, Writing};
 use super::web::Web;
 use crate::cache::hex;
-use crate::datasets::Matrix;
+use crate::datasets::{ArchiveError, Matrix};
 use crate::matrix::archive::{folder_and_file, matrix_name};
 
 /// The largest expected size of the comments in a Matrix Market file, in bytes.
@@ -59,6 +59,12 @@ impl From<FetchError> for Damage {
 
 impl From<ContentsError> for Damage {
     fn from(error: ContentsError) -> Self {
+        Self::Archive(error.to_string())
+    }
+}
+
+impl From<ArchiveError> for Damage {
+    fn from(error: ArchiveError) -> Self {
         Self::Archive(error.to_string())
     }
 }

@@ -6,7 +6,7 @@ mod limits;
 mod size;
 
 pub use limits::Available;
-pub use size::Size;
+pub use size::{Size, SizeError};
 
 /// Returns the reason for skipping `what`, which needs `bytes`; `None` if the memory is sufficient.
 pub fn refusal(what: &str, bytes: u64, available: Available) -> Option<String> {

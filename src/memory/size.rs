@@ -10,13 +10,18 @@ pub struct Size(pub u64);
 /// The letters of the units: powers of 1024 if the letter is alone or followed by `iB`, powers of 1000 with `B`.
 const LETTERS: &str = "KMGT";
 
+/// The error that a text is not a size.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is not a size: write 16GiB, 500M or a number of bytes")]
+pub struct SizeError(String);
+
 /// Parses a size: `16GiB` and `16G` are 16·2³⁰ bytes, `16GB` is 16·10⁹ bytes, and a plain number is in bytes.
 /// Fractions are allowed.
 impl FromStr for Size {
-    type Err = String;
+    type Err = SizeError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("'{text}' is not a size: write 16GiB, 500M or a number of bytes");
+    fn from_str(text: &str) -> Result<Self, SizeError> {
+        let wrong = || SizeError(text.to_owned());
         let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
         let (number, unit) = text.split_at(digits);
         let number: f64 = number.parse().map_err(|_| wrong())?;
@@ -70,7 +75,7 @@ mod tests {
             assert_eq!(text.parse(), Ok(Size(bytes)), "{text}");
         }
         for text in ["", "GiB", "-1", "1X", "1GiBs", "1.2.3", "1 2", "1KK", "nan", "1é"] {
-            let error = text.parse::<Size>().unwrap_err();
+            let error = text.parse::<Size>().unwrap_err().to_string();
             assert!(error.starts_with(&format!("'{text}' is not a size")), "{error}");
         }
     }

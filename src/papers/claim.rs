@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
+use super::error::ContentError;
 use crate::report::column::Column;
 use crate::report::select::{Conditions, Select};
 use crate::report::statistics::Statistic;
@@ -124,16 +125,16 @@ impl TryFrom<String> for Range {
 }
 
 impl Claim {
-    pub(super) fn check(&self, gpus: &[String]) -> Result<(), String> {
+    pub(super) fn check(&self, gpus: &[String]) -> Result<(), ContentError> {
         if let Some(gpu) = self.gpu.as_ref().filter(|gpu| !gpus.contains(gpu)) {
             let text = &self.text;
-            return Err(format!(
+            return Err(ContentError(format!(
                 "claim '{text}': gpu = '{gpu}' is not one of the experiment's gpus"
-            ));
+            )));
         }
         match (&self.holds, &self.unjudged) {
             (Some(_), None) | (None, Some(_)) => Ok(()),
-            _ => Err(format!("claim '{}' needs either holds or unjudged", self.text)),
+            _ => Err(ContentError(format!("claim '{}' needs either holds or unjudged", self.text))),
         }
     }
 }

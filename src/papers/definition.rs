@@ -1,11 +1,12 @@
 //! The format of an experiment's definition. The lists of a block are multiplied, blocks are added, and there are
 //! no conditions.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Deserialize;
 
 use super::claim::Claim;
+use super::error::{ContentError, DefinitionError};
 use crate::bench::plan::{CacheState, MAX_ROUNDS, Protocol, Settings};
 use crate::bench::run::{DeviceChoice, RunSettings};
 use crate::device::model::DeviceFile;
@@ -117,22 +118,6 @@ fn yes() -> bool {
     true
 }
 
-/// Why an experiment cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)]
-pub enum DefinitionError {
-    #[error(
-        "there is no experiment '{id}'{hint}; to run your own experiment, give the path of its .toml file"
-    )]
-    Unknown { id: String, hint: String },
-    #[error("cannot read {path}: {error}")]
-    Unreadable { path: PathBuf, error: std::io::Error },
-    #[error("{file}: {what}")]
-    Grammar { file: String, what: String },
-    #[error("{file}: {what}")]
-    Content { file: String, what: String },
-}
-
 impl Experiment {
     /// Reads a definition from a file. Its ID is the file's name without extension.
     ///
@@ -155,7 +140,7 @@ impl Experiment {
     /// # Errors
     /// Returns an error if the text is invalid.
     pub fn with_published(self, file: &str, text: &str) -> Result<Self, DefinitionError> {
-        let wrong = |what| DefinitionError::Content { file: file.to_owned(), what };
+        let wrong = |error| DefinitionError::Published { file: file.to_owned(), error };
         Ok(Self { known: Published::parse(text).map_err(wrong)?, ..self })
     }
 
@@ -172,7 +157,7 @@ impl Experiment {
         let gpus = &experiment.gpus;
         let checks = experiment.blocks.iter().map(Block::check).chain([known_models(gpus)]);
         let checks = checks.chain(experiment.claims.iter().map(|claim| claim.check(gpus)));
-        let wrong = |what| DefinitionError::Content { file: file.to_owned(), what };
+        let wrong = |error| DefinitionError::Content { file: file.to_owned(), error };
         checks.collect::<Result<(), _>>().map_err(wrong)?;
         Ok(experiment)
     }
@@ -242,58 +227,62 @@ impl Block {
         }
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), ContentError> {
         for word in &self.methods {
             if devices(word).next().is_none() {
-                return Err(format!(
+                return Err(ContentError(format!(
                     "there is no method '{word}'; `spmv-bench methods` lists them"
-                ));
+                )));
             }
         }
         let mut devices = self.methods.iter().flat_map(|word| devices(word));
-        let first = devices.next().ok_or("a block lists no methods")?;
+        let first = devices.next().ok_or(ContentError("a block lists no methods".into()))?;
         if devices.any(|device| device != first) {
-            return Err(
-                "a block lists methods of both CPU and GPU: split it into two blocks".into()
-            );
+            let message = "a block lists methods of both CPU and GPU: split it into two blocks";
+            return Err(ContentError(message.into()));
         }
         if first == Device::Cpu && !self.models.is_empty() {
-            return Err("a block lists models, but its methods run on the CPU; models are for methods of the GPU"
-                .into());
+            let message = "a block lists models, but its methods run on the CPU; models are for \
+                           methods of the GPU";
+            return Err(ContentError(message.into()));
         }
         known_models(&self.models)?;
         for (name, number, most) in
             [("rounds", self.rounds, MAX_ROUNDS), ("iterations", self.iterations, u32::MAX)]
         {
             if let Some(number) = number.filter(|number| !(1..=most).contains(number)) {
-                return Err(format!(
+                return Err(ContentError(format!(
                     "{name} = {number}: it must be a whole number from 1 to {most}"
-                ));
+                )));
             }
         }
         if self.matrices.is_empty() {
-            return Err("a block lists no matrices".into());
+            return Err(ContentError("a block lists no matrices".into()));
         }
         let lists =
             [self.precision.len(), self.order.len(), self.cache.len(), self.transpose.len()];
         if lists.contains(&0) {
-            return Err("a block has an empty list, so that it measures nothing".into());
+            return Err(ContentError(
+                "a block has an empty list, so that it measures nothing".into(),
+            ));
         }
         let combinations = lists.into_iter().fold(self.threads.len().max(1), usize::saturating_mul);
         let matrices = self.matrices.iter().map(|word| expansions(word));
         let matrices = matrices.fold(0, usize::saturating_add);
         for (count, what) in [(matrices, "matrices"), (combinations, "combinations of lists")] {
             if count > MOST {
-                return Err(format!("a block has {count} {what}; at most {MOST} are allowed"));
+                return Err(ContentError(format!(
+                    "a block has {count} {what}; at most {MOST} are allowed"
+                )));
             }
         }
         Ok(())
     }
 }
 
-fn known_models(names: &[String]) -> Result<(), String> {
+fn known_models(names: &[String]) -> Result<(), ContentError> {
     let known = |name: &String| DeviceFile::find(name).map(drop);
-    names.iter().try_for_each(known).map_err(|Unavailable(reason)| reason)
+    names.iter().try_for_each(known).map_err(|Unavailable(reason)| ContentError(reason))
 }
 
 /// Returns the devices of the methods that a name or glob selects. The word may have parameters.

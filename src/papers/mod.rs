@@ -4,13 +4,15 @@
 pub mod bibliography;
 pub mod claim;
 pub mod definition;
+pub mod error;
 pub mod judge;
 pub mod page;
 pub mod store;
 pub mod verdicts;
 
 use crate::near::hint;
-use definition::{DefinitionError, Experiment};
+use definition::Experiment;
+use error::DefinitionError;
 
 /// Builds the list of experiments from the names of their files.
 macro_rules! experiments {

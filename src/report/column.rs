@@ -131,21 +131,26 @@ pub(super) fn word_columns() -> impl Iterator<Item = &'static str> {
     Row::COLUMNS.iter().filter(|info| info.role == Role::Word).map(|info| info.name)
 }
 
-impl FromStr for Column {
-    type Err = String;
+/// The error that there is no column of numbers with this name.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no column '{name}'{}", hint(name, Column::names(), WHOLE))]
+pub struct ColumnError {
+    name: String,
+}
 
-    fn from_str(name: &str) -> Result<Self, String> {
+impl FromStr for Column {
+    type Err = ColumnError;
+
+    fn from_str(name: &str) -> Result<Self, ColumnError> {
         let known = name.starts_with(GENERATOR) || numbers().any(|info| info.name == name);
-        let column = known.then(|| Self(name.to_owned()));
-        let unknown = || format!("there is no column '{name}'{}", hint(name, Self::names(), WHOLE));
-        column.ok_or_else(unknown)
+        if known { Ok(Self(name.to_owned())) } else { Err(ColumnError { name: name.to_owned() }) }
     }
 }
 
 impl TryFrom<String> for Column {
-    type Error = String;
+    type Error = ColumnError;
 
-    fn try_from(name: String) -> Result<Self, String> {
+    fn try_from(name: String) -> Result<Self, ColumnError> {
         name.parse()
     }
 }

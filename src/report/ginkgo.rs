@@ -19,6 +19,21 @@ const LEAST_BYTES: f64 = 2.0;
 /// The longest plausible time of a product, in seconds.
 const SLOWEST: f64 = 60.0;
 
+/// Why the unit of the times of a file is unknown.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)] // the messages describe the variants
+pub enum UnitError {
+    #[error(
+        "its times may be nanoseconds or seconds; choose with --ginkgo-times ns or --ginkgo-times s"
+    )]
+    Ambiguous,
+    #[error(
+        "{taken}, which cannot be {units}: a product of {nonzeros} nonzeros takes at most {SLOWEST} s and reads at \
+         most 20 TB/s; check --ginkgo-times, and that the file does not mix two units"
+    )]
+    Implausible { taken: String, units: String, nonzeros: usize },
+}
+
 /// The time of a kernel on a matrix, in an unknown unit.
 struct Time<'a> {
     kernel: &'a str,
@@ -63,7 +78,7 @@ pub fn parse(
         )));
     }
     let (unit, why) = unit(&times(&matrices), given, matrices.iter().any(Matrix::is_ours))
-        .map_err(|what| LinesError::Unit { path: path.to_owned(), what })?;
+        .map_err(|error| LinesError::Unit { path: path.to_owned(), error })?;
     let rows = (1..).zip(&matrices).flat_map(|(place, matrix)| matrix.rows(place, unit));
     let note = format!("The times of `{}` are taken as {}: {why}.", path.display(), unit.name());
     Ok((rows.map(RecordedRow::from).collect(), note))
@@ -86,7 +101,7 @@ fn unit(
     times: &[Time],
     given: Option<Unit>,
     is_ours: bool,
-) -> Result<(Unit, &'static str), String> {
+) -> Result<(Unit, &'static str), UnitError> {
     let implausible = |unit| times.iter().find(move |time| !time.is_plausible(unit));
     let known = match (given, is_ours) {
         (Some(unit), _) => Some((unit, "as given by --ginkgo-times")),
@@ -101,20 +116,15 @@ fn unit(
         [Some(_), None] => Ok((Unit::S, "as nanoseconds they are not plausible")),
         [Some(_), Some(time)] => Err(refused(time, &[Unit::Ns, Unit::S])),
         [None, None] if times.is_empty() => Ok((Unit::S, "it has no times")),
-        [None, None] => Err("its times may be nanoseconds or seconds; choose with \
-                             --ginkgo-times ns or --ginkgo-times s"
-            .into()),
+        [None, None] => Err(UnitError::Ambiguous),
     }
 }
 
-fn refused(time: &Time, units: &[Unit]) -> String {
+fn refused(time: &Time, units: &[Unit]) -> UnitError {
     let Time { kernel, matrix, nonzeros, time } = time;
     let units = units.iter().map(|unit| unit.name()).collect::<Vec<_>>().join(" or ");
-    format!(
-        "{kernel} on {matrix} takes {time}, which cannot be {units}: a product of {nonzeros} nonzeros takes at most \
-         {SLOWEST} s and reads at most 20 TB/s; check --ginkgo-times, and that the file does not mix two \
-         units"
-    )
+    let taken = format!("{kernel} on {matrix} takes {time}");
+    UnitError::Implausible { taken, units, nonzeros: *nonzeros }
 }
 
 #[cfg(test)]

@@ -67,12 +67,12 @@ pub enum LinesError {
         what: String,
     },
     /// The unit of the file's times is unknown.
-    #[error("{path}: {what}")]
+    #[error("{path}: {error}")]
     Unit {
         /// The path of the file.
         path: PathBuf,
         /// The reason, and what to do.
-        what: String,
+        error: ginkgo::UnitError,
     },
 }
 

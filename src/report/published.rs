@@ -22,28 +22,37 @@ struct Time {
     waiting_ms: f64,
 }
 
+/// Why a file with published times is not valid.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)] // the messages describe the variants; the line is counted from 1
+pub enum PublishedError {
+    #[error(transparent)]
+    Csv(#[from] csv::Error),
+    #[error(
+        "line {line}: waiting_ms is {waiting_ms}; it must be 0 or more, and less than published_ms ({published_ms})"
+    )]
+    Waiting { line: usize, waiting_ms: f64, published_ms: f64 },
+    #[error("line {line}: a second time for the same matrix, device and method")]
+    Twice { line: usize },
+}
+
 impl Published {
     /// Parses a CSV file with the columns of `Time`. Further columns, such as the source of a time, are
     /// ignored.
     ///
     /// # Errors
     /// Returns an error if a line is invalid or a product has two times. The message contains the line number.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, PublishedError> {
         let mut times = HashMap::new();
         for (line, time) in (2..).zip(csv::Reader::from_reader(text.as_bytes()).deserialize()) {
-            let time: Time = time.map_err(|error: csv::Error| error.to_string())?;
+            let time: Time = time?;
             if !(time.published_ms > time.waiting_ms && time.waiting_ms >= 0.0) {
                 let Time { published_ms, waiting_ms, .. } = time;
-                return Err(format!(
-                    "line {line}: waiting_ms is {waiting_ms}; it must be 0 or more, and less than published_ms \
-                     ({published_ms})"
-                ));
+                return Err(PublishedError::Waiting { line, waiting_ms, published_ms });
             }
             let key = [time.matrix.clone(), time.device.clone(), time.method.clone()];
             if times.insert(key, time).is_some() {
-                return Err(format!(
-                    "line {line}: a second time for the same matrix, device and method"
-                ));
+                return Err(PublishedError::Twice { line });
             }
         }
         Ok(Self(times))
@@ -99,7 +108,8 @@ mod tests {
 
     #[test]
     fn files_that_are_wrong_are_refused() {
-        let error = |rows: &str| Published::parse(&format!("{HEAD}{rows}")).unwrap_err();
+        let error =
+            |rows: &str| Published::parse(&format!("{HEAD}{rows}")).unwrap_err().to_string();
         assert!(error("a,model:v100,gpu-coo,fast,0,coo\n").contains("line: 2"));
         assert!(error("a,model:v100,gpu-coo,0.1,0.2,coo\n").contains("waiting_ms is 0.2;"));
         let twice = "a,model:v100,gpu-coo,2,1,coo\n".repeat(2);

@@ -70,10 +70,9 @@ impl DeviceFile {
     /// Returns an error if the name is unknown, or if the file cannot be read or is not valid, with its line.
     pub fn find(name: &str) -> Result<Self, Unavailable> {
         if name.ends_with(".toml") {
-            let refused = |error: String| Unavailable(format!("{name}: {error}"));
             let text = std::fs::read_to_string(Path::new(name));
-            return Self::parse(&text.map_err(|error| refused(error.to_string()))?)
-                .map_err(refused);
+            let text = text.map_err(|error| Unavailable(format!("{name}: {error}")))?;
+            return Self::parse(name, &text);
         }
         let known = KNOWN.into_iter().find(|(known, _)| *known == name);
         let (_, text) = known.ok_or_else(|| {
@@ -81,11 +80,13 @@ impl DeviceFile {
             let all = format!("the models are {all}, and files whose names end in .toml");
             Unavailable(format!("there is no model '{name}'{}", hint(name, Self::names(), &all)))
         })?;
-        Self::parse(text).map_err(|error| Unavailable(format!("devices/{name}.toml: {error}")))
+        Self::parse(&format!("devices/{name}.toml"), text)
     }
 
-    fn parse(text: &str) -> Result<Self, String> {
-        let file: Self = toml::from_str(text).map_err(|error| error.to_string())?;
+    /// Parses the text of a file. `path` is its name in messages.
+    fn parse(path: &str, text: &str) -> Result<Self, Unavailable> {
+        let file: Self =
+            toml::from_str(text).map_err(|error| Unavailable(format!("{path}: {error}")))?;
         let positive = [
             ("multiprocessors", f64::from(file.multiprocessors)),
             ("clock_mhz", file.clock_mhz),
@@ -96,7 +97,9 @@ impl DeviceFile {
             ("memory_mib", file.memory_mib as f64),
         ];
         match positive.iter().find(|(_, value)| !(*value > 0.0 && value.is_finite())) {
-            Some((key, value)) => Err(format!("{key} = {value}: it must be greater than 0")),
+            Some((key, value)) => {
+                Err(Unavailable(format!("{path}: {key} = {value}: it must be greater than 0")))
+            }
             None => Ok(file),
         }
     }
@@ -201,11 +204,14 @@ mod tests {
     #[test]
     fn invalid_files_are_rejected() {
         let text = KNOWN[0].1;
-        let refusal =
-            |from: &str, to: &str| DeviceFile::parse(&text.replace(from, to)).unwrap_err();
+        let refusal = |from: &str, to: &str| {
+            DeviceFile::parse("k40m.toml", &text.replace(from, to)).unwrap_err().to_string()
+        };
         assert!(refusal("l1_kib = 48", "l1_kb = 48").contains("l1_kb"), "an unknown key");
         assert!(refusal("\"3.5\"", "\"3\"").contains("'3' is not like"));
-        assert!(refusal("l2_gbs = 340", "l2_gbs = 0").contains("l2_gbs = 0: it must be"));
+        assert!(
+            refusal("l2_gbs = 340", "l2_gbs = 0").starts_with("k40m.toml: l2_gbs = 0: it must be")
+        );
         let Unavailable(unknown) = DeviceFile::find("h20").unwrap_err();
         assert!(unknown.contains("no model 'h20'") && unknown.contains("h200"), "{unknown}");
     }
