@@ -196,6 +196,10 @@ fn errors_are_printed_by_one_rank_only() {
             "column index 3 exceeds 2 columns",
         ),
         (format!("--methods {name} --mtx nosuch.mtx"), "nosuch.mtx: "),
+        (
+            format!("--methods {name} --mtx gen:dense,cols=1000,rows=1000 --max-memory 20M"),
+            "MiB of memory to load its share and run, and 10.0 MiB are available (--max-memory)",
+        ),
     ] {
         let ran = mpirun(2, &words);
         let stderr = String::from_utf8_lossy(&ran.stderr);

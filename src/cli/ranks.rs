@@ -71,7 +71,7 @@ fn start(args: &SingleArgs, command: &[String], env: &mut Env) -> Result<Command
     // If the launcher does not bind the processes to CPUs, each rank starts with a different CPU.
     let cpus = &mut env.system.cpus;
     let places = cpus.len();
-    cpus.rotate_left(ranks.rank_on_machine() % places);
+    cpus.rotate_left(ranks.on_machine().0 % places);
     let leader = ranks.rank() == 0;
     if !leader {
         env.stdout = Box::leak(Box::new(io::sink()));
@@ -117,7 +117,7 @@ fn measure(
         Ok(recording)
     };
     let recording = ranks.agree(record.map(begin).transpose())?;
-    let (matrix, share) = load(ranks, &source, !measure.no_expand, session.clock)?;
+    let (matrix, share) = load(ranks, &source, &session.plan.run, session.clock)?;
     let mut report = report_of(&source, &matrix);
     let ended = groups(ranks, &session, &matrix, &share, &mut report);
     if let Some(recording) = recording {

@@ -23,13 +23,20 @@ impl Available {
     /// Returns the memory available to this process now. `most` is the limit that the user has set, of which `held`
     /// bytes are used already. Limits that the system does not report are ignored.
     pub fn now(most: Option<u64>, held: u64) -> Self {
+        Self::shared(most, held, 1)
+    }
+
+    /// Returns the memory available now to one of `processes` processes of this machine, which need equal amounts. They
+    /// share every limit except that of the address space, which each process has for itself.
+    pub fn shared(most: Option<u64>, held: u64, processes: u64) -> Self {
+        let part = |bytes: Option<u64>| bytes.map(|bytes| bytes / processes);
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
         let status = read("/proc/self/status");
         let listed = read("/proc/self/cgroup");
         Self::least([
-            (most.map(|most| most.saturating_sub(held)), MAX_MEMORY),
-            (kib(&read("/proc/meminfo"), "MemAvailable"), "MemAvailable in /proc/meminfo"),
-            (left_by_groups(Path::new(MOUNTED), &listed), "the control group's limit"),
+            (part(most.map(|most| most.saturating_sub(held))), MAX_MEMORY),
+            (part(kib(&read("/proc/meminfo"), "MemAvailable")), "MemAvailable in /proc/meminfo"),
+            (part(left_by_groups(Path::new(MOUNTED), &listed)), "the control group's limit"),
             (left_of_address_space(&status), "the limit of address space, ulimit -v"),
         ])
     }
@@ -102,6 +109,7 @@ mod tests {
         assert_eq!(asked, Available { bytes: 60, by: "--max-memory" });
         assert!(asked.advice().starts_with("raise --max-memory"));
         assert_eq!(Available::now(Some(100), 101).bytes, 0);
+        assert_eq!(Available::shared(Some(100), 40, 4).bytes, 15);
         assert!(Available::now(None, 0).bytes > 1 << 20, "this machine has memory");
     }
 

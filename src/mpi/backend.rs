@@ -162,7 +162,7 @@ impl<'a, T: Sent> Backend<'a, T> for Distribution<'a, T> {
         Ok((prepared.with_note(note).with_library(&ranks.library(), Some(bytes)), setup))
     }
 
-    /// The memory of a rank is not estimated.
+    /// Does not limit the memory, because it was checked for all methods when the matrix was loaded.
     fn room(&self, _: &Extent, _: u64) -> Result<Available, Failed> {
         Ok(Available { bytes: u64::MAX, by: "unknown" })
     }

@@ -10,6 +10,8 @@ pub enum MpiError {
         "each of {ranks} ranks would have {nonzeros} nonzeros, but can index at most {MAX_INDEX}: start more ranks"
     )]
     ManyNonzeros { ranks: usize, nonzeros: usize },
+    #[error("a rank {0}")]
+    Memory(String),
     #[error(transparent)]
     Entries(#[from] Defect),
 }

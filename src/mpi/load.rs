@@ -6,14 +6,18 @@ use std::time::Duration;
 use anyhow::{Result, anyhow};
 
 use super::columns::{needed, owned_cuts, renumber};
+use super::error::MpiError;
+use super::need::need;
 use super::partition::Partition;
 use super::ranks::Ranks;
 use super::rows::Rows;
 use super::share::{Collector, Share};
 use crate::bench::clock::Clock;
+use crate::bench::run::RunSettings;
 use crate::matrix::Csr;
 use crate::matrix::source::Source;
 use crate::matrix::stats::RowStatistics;
+use crate::memory::{self, Available};
 use crate::record::row::Shape;
 
 /// The properties of a distributed matrix, which are the same on all ranks except `columns`.
@@ -48,24 +52,28 @@ impl Distributed {
 }
 
 /// Reads the matrix and returns this rank's share (see [`Share::csr`]) with columns numbered as in
-/// [`Distributed::columns`]. All ranks must call it. `expand` is as for [`Source::open`].
+/// [`Distributed::columns`]. All ranks must call it.
 ///
 /// # Errors
-/// Returns the error of the first rank that found one in the source; it is the same on all ranks.
+/// Returns the error of the first rank that found one in the source, or whose memory is too small; it is the same on
+/// all ranks.
 pub fn load(
     ranks: &Ranks,
     source: &Source,
-    expand: bool,
+    run: &RunSettings,
     clock: &dyn Clock,
 ) -> Result<(Distributed, Csr<f64>)> {
     let begin = clock.now();
-    let rows = ranks.agree(Rows::open(source, expand))?;
+    let rows = ranks.agree(Rows::open(source, run.expand))?;
     let (lengths, counted) = ranks.agree(rows.lengths(ranks.rank(), ranks.count()))?;
     let lengths = ranks.sum(&lengths);
     ranks.agree(rows.check(ranks.sum(&[counted])[0]))?;
     let counted = clock.now();
     let partition = Partition::new(lengths, ranks.count());
     let cut = clock.now() - counted;
+    let need = need(&partition, ranks.rank(), rows.shape().1, run);
+    let checked = check_memory(need, run, ranks.on_machine().1);
+    ranks.agree(checked.map_err(|error| anyhow!("{source}: {error}")))?;
     let share = share(&rows, &partition, ranks.rank());
     let share = ranks.agree(share.map_err(|error| anyhow!("{source}: {error:#}")))?;
     let read = clock.now() - begin - cut;
@@ -89,6 +97,15 @@ pub fn load(
         columns,
     };
     Ok((distributed, csr))
+}
+
+/// Checks that each of the `processes` ranks of this machine can allocate `need` bytes.
+fn check_memory(need: u64, run: &RunSettings, processes: usize) -> Result<(), MpiError> {
+    let available = Available::shared(run.settings.max_memory, 0, processes as u64);
+    let refusal = memory::refusal("to load its share and run", need, available);
+    refusal.map_or(Ok(()), |refusal| {
+        Err(MpiError::Memory(format!("{refusal}; {}", available.advice())))
+    })
 }
 
 fn share(rows: &Rows, partition: &Partition, rank: usize) -> Result<Share> {

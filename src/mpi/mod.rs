@@ -7,6 +7,7 @@
 //! on a later rank to that rank (`product`).
 
 pub mod columns;
+pub mod need;
 pub mod partition;
 pub mod rows;
 pub mod share;

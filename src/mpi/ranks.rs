@@ -55,9 +55,10 @@ impl Ranks {
         self.world.size() as usize
     }
 
-    /// Returns the rank of this process among the processes of its machine.
-    pub fn rank_on_machine(&self) -> usize {
-        self.world.split_shared(self.world.rank()).rank() as usize
+    /// Returns the rank of this process among the processes of its machine, and their number.
+    pub fn on_machine(&self) -> (usize, usize) {
+        let machine = self.world.split_shared(self.world.rank());
+        (machine.rank() as usize, machine.size() as usize)
     }
 
     /// Returns the name and version of the MPI library, such as `Open MPI v4.1.4`.

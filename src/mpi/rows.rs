@@ -13,9 +13,9 @@ use crate::matrix::source::{LoadError, Source};
 
 /// A source of the rows of a matrix.
 pub enum Rows<'s> {
-    /// A coordinate file.
+    /// A coordinate file, which is read entry by entry.
     File(Stream),
-    /// A generated matrix.
+    /// A generated matrix, of which a rank produces only its rows.
     Made(&'s Generator),
     /// A matrix in memory.
     Whole(Csr<f64>),
