@@ -2,13 +2,15 @@
 //! not access the network or read matrices.
 
 mod definition;
+mod error;
 pub mod fields;
 pub mod index;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub use definition::Member;
+pub use error::{ArchiveError, DatasetsError};
 
 use crate::filter::Filter;
 
@@ -130,48 +132,6 @@ pub fn is_id(text: &str) -> bool {
         !part.is_empty() && part.bytes().all(allowed)
     };
     text.split_once('/').is_some_and(|(group, name)| fits(group) && fits(name))
-}
-
-/// The error that an archive has another SHA-256 than the datasets file gives for its matrix.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "its SHA-256 is {found}, but the datasets file gives {known} for {id}; --any-archive accepts the archive anyway"
-)]
-pub struct ArchiveError {
-    id: String,
-    known: String,
-    found: String,
-}
-
-/// An error in a dataset file or an index, as in `my.toml:17: …`.
-#[derive(Debug, thiserror::Error)]
-pub enum DatasetsError {
-    /// The file cannot be read.
-    #[error("cannot read {}: {error}", path.display())]
-    Unreadable {
-        /// The path of the file.
-        path: PathBuf,
-        /// The error of the system.
-        error: std::io::Error,
-    },
-    /// The file is not valid TOML or has unknown or missing keys.
-    #[error("{file}: {error}")]
-    Grammar {
-        /// The name of the file.
-        file: String,
-        /// The error of the TOML parser, with the line.
-        error: Box<toml::de::Error>,
-    },
-    /// The contents of a line are invalid.
-    #[error("{file}:{line}: {message}")]
-    Content {
-        /// The name of the file.
-        file: String,
-        /// The number of the line, counted from 1.
-        line: usize,
-        /// The description of the error.
-        message: String,
-    },
 }
 
 /// A named set of matrices.
