@@ -258,7 +258,7 @@ pub struct DisjointMut<'a, T> {
 unsafe impl<T: Send> Sync for DisjointMut<'_, T> {}
 
 impl<'a, T> DisjointMut<'a, T> {
-    /// Wraps a slice.
+    /// Borrows a slice, which is accessed only through the new value.
     pub fn new(slice: &'a mut [T]) -> Self {
         Self { start: slice.as_mut_ptr(), len: slice.len(), _slice: PhantomData }
     }

@@ -62,9 +62,9 @@ pub struct ReferenceRow {
 /// The sums over the entries of a row or of a part of a row.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RowSum {
-    /// Σ a·x.
+    /// The sum of the products a·x.
     sum: DoubleDouble,
-    /// Σ |a·x|.
+    /// The sum of the magnitudes of the products.
     magnitude: f64,
     /// The number of entries.
     entries: f64,

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// A monotonic clock.
+/// A monotonic clock, which tests replace by one that they control.
 pub trait Clock {
     /// Returns the time since some fixed moment.
     fn now(&self) -> Duration;

@@ -16,7 +16,7 @@ pub struct Inputs<T> {
     pub alpha: T,
     /// The factor β of the old y.
     pub beta: T,
-    /// The vector x.
+    /// The vector that is multiplied.
     pub x: Vec<T>,
     /// The values that the reference assumes for y before the product. With β = 0 they are NaN and not read.
     pub y0: Vec<T>,

@@ -29,7 +29,7 @@ pub struct RunSettings {
     pub threads: Vec<usize>,
     /// The orders of rows and columns.
     pub orders: Vec<Order>,
-    /// The cache states.
+    /// The states of the caches before each sample.
     pub caches: Vec<CacheState>,
     /// How each method is measured. The cache state is the first one of `caches`.
     pub settings: Settings,

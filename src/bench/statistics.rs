@@ -17,11 +17,11 @@ pub struct Sample {
 pub struct Summary {
     /// The total time divided by the total number of products: `avg_spmv_ms`.
     pub mean_ms: f64,
-    /// The fastest sample.
+    /// The time of the fastest sample.
     pub min_ms: f64,
     /// The median of the samples.
     pub median_ms: f64,
-    /// The slowest sample.
+    /// The time of the slowest sample.
     pub max_ms: f64,
     /// The sample standard deviation (n − 1); `None` for a single sample.
     pub std_dev_ms: Option<f64>,

@@ -34,7 +34,7 @@ pub enum Unusable {
 /// The meaning of a file name in the cache folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Name {
-    /// A complete entry.
+    /// An entry that was written completely.
     Entry,
     /// An entry that the process with this number is writing or has left unfinished.
     Partial(i32),

@@ -46,7 +46,7 @@ pub struct Campaign<'a> {
 
 /// A matrix of a campaign.
 pub struct Work<'s> {
-    /// The matrix.
+    /// The file or the generator of the matrix.
     pub source: &'s Source,
     /// The size of its file in bytes.
     pub bytes: u64,

@@ -84,7 +84,7 @@ pub enum ShardError {
     OutOfRange { number: usize, of: usize },
 }
 
-/// Parses `k/n`.
+/// Parses a shard of the form `k/n`, the k-th of n.
 pub fn shard(text: &str) -> Result<Shard, ShardError> {
     let numbers = text.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
     let Some((number, of)) = numbers else { return Err(ShardError::NoShard) };

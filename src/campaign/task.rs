@@ -81,7 +81,7 @@ impl Way {
 pub enum Step {
     /// Reading or generating the matrix.
     Load,
-    /// Reordering the matrix.
+    /// Computing this order and permuting the matrix.
     Order(Order),
     /// Computing the vectors and the reference; or with a device, copying the matrix to that device.
     Begin(Way, Option<Device>),

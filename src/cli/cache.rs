@@ -29,7 +29,7 @@ pub enum CacheVerb {
     Clear,
 }
 
-/// Runs the command.
+/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &CacheArgs, env: &mut Env) -> Result<CommandStatus> {
     let Some(kept) = &env.matrices else {
         bail!("there is no cache folder: neither SPMV_BENCH_CACHE nor HOME is set")

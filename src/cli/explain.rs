@@ -96,7 +96,7 @@ impl ExplainArgs {
     }
 }
 
-/// Runs the command.
+/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &ExplainArgs, env: &mut Env) -> Result<CommandStatus> {
     let format = form(args.format, args.output.output.as_deref(), TextOrJson::Text)?;
     let plan = args.plan()?;

@@ -48,7 +48,7 @@ pub struct GenerateArgs {
     pub no_expand: bool,
 }
 
-/// Runs the command.
+/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &GenerateArgs, env: &mut Env) -> Result<CommandStatus> {
     match (&args.mirror, &args.output) {
         (Some(folder), _) => write_mirror(args, folder, env)?,

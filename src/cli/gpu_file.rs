@@ -20,7 +20,7 @@ pub struct GpuFileArgs {
     pub output: OutputArgs,
 }
 
-/// Runs the command.
+/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &GpuFileArgs, env: &mut Env) -> Result<CommandStatus> {
     args.output.check(&[])?;
     let gpu = match &args.device {

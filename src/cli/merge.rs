@@ -40,7 +40,7 @@ struct Part {
     rows: HashMap<String, Vec<Row>>,
 }
 
-/// Runs the command.
+/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &MergeArgs, env: &mut Env) -> Result<CommandStatus> {
     let mut parts = args.files.iter().map(|path| Part::read(path)).collect::<Result<Vec<_>>>()?;
     parts.sort_by_key(|part| part.corpus.shard.number);

@@ -61,7 +61,7 @@ struct MethodSummary {
     source: &'static str,
 }
 
-/// Runs the command.
+/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &MethodsArgs, env: &mut Env) -> Result<CommandStatus> {
     let results = args.results.as_deref();
     let usual = if results.is_some() { MethodsFormat::Md } else { MethodsFormat::Text };

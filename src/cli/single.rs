@@ -50,7 +50,7 @@ impl SingleArgs {
     }
 }
 
-/// Runs the command.
+/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &SingleArgs, command: Vec<String>, env: &mut Env) -> Result<CommandStatus> {
     let (measure, further) = (&args.measure, args.further.len());
     ensure!(

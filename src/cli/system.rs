@@ -53,7 +53,7 @@ struct Gpu {
     nominal_gbs: f64,
 }
 
-/// Runs the command.
+/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &SystemArgs, env: &mut Env) -> Result<CommandStatus> {
     let format = form(args.format, args.output.output.as_deref(), TextOrJson::Text)?;
     args.output.check(&[])?;

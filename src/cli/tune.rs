@@ -48,7 +48,7 @@ pub enum Tunable {
     Shapes,
 }
 
-/// Runs the command.
+/// Runs the command and returns the status with which the process ends.
 pub fn run(args: TuneArgs, command: Vec<String>, env: &mut Env) -> Result<CommandStatus> {
     let measure = with_defaults(args.measure, args.what)?;
     let sources = sources(&args.sources, measure.datasets.as_deref(), env.stderr)?;

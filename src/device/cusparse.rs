@@ -92,13 +92,13 @@ pub enum OpAlgorithm {
 /// A product y ← αAx + βy by an algorithm of cusparseSpMV or of cusparseSpMVOp.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SparseProduct<G = Algorithm> {
-    /// The matrix A.
+    /// The descriptor of the matrix A.
     pub matrix: SparseMatrix,
     /// Whether Aᵀ is used instead of A.
     pub transpose: bool,
-    /// The vector x.
+    /// The descriptor of the vector x.
     pub x: DenseVector,
-    /// The vector y.
+    /// The descriptor of the vector y.
     pub y: DenseVector,
     /// The factor α, which is exact in the precision.
     pub alpha: f64,

@@ -50,7 +50,7 @@ pub enum ArgumentKind {
     Pointer = b'p',
     /// An integer, signed or unsigned.
     Integer = b'i',
-    /// A floating-point number.
+    /// A floating-point number in single or double precision.
     Float = b'f',
 }
 

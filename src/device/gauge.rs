@@ -12,7 +12,7 @@ use super::{Buffer, Failed, Gpu, Unprepared};
 /// The source of the kernels.
 static PROGRAM: Program = Program { name: "gauge.cu", source: include_str!("../../cuda/gauge.cu") };
 
-/// Threads per block.
+/// The number of threads of a block.
 const BLOCK: usize = 256;
 const WARP: usize = 32;
 /// The distance in bytes between two elements of a ring.

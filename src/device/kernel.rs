@@ -21,7 +21,7 @@ pub const HEADERS: &[(&str, &str)] = &[
     ("strips.cuh", include_str!("../../cuda/strips.cuh")),
 ];
 
-/// A compiled program.
+/// A program that was compiled and loaded on a GPU.
 pub struct Module {
     gpu: Gpu,
     id: ModuleId,
@@ -39,7 +39,7 @@ pub struct Kernel {
 pub struct Dim3 {
     /// The dimension that varies fastest.
     pub x: u32,
-    /// The middle dimension.
+    /// The dimension that varies slower than x and faster than z.
     pub y: u32,
     /// The dimension that varies slowest.
     pub z: u32,

@@ -72,7 +72,7 @@ struct Mark {
 pub struct Stage {
     /// The name of the kernel or library call.
     pub name: String,
-    /// Milliseconds per product.
+    /// The time in a product, in milliseconds.
     pub ms: f64,
     /// The theoretical occupancy (0 to 1): the resident threads that registers, shared memory and block size allow,
     /// divided by the maximum of the multiprocessors. `None` if the stage is not one of this program's kernels.
@@ -86,7 +86,7 @@ pub struct Stage {
 }
 
 impl Gpu {
-    /// Wraps `driver`.
+    /// Returns the GPU that this driver controls.
     pub fn new(driver: impl Driver + 'static) -> Self {
         Self(Rc::new(Shared {
             driver: Box::new(driver),

@@ -11,9 +11,9 @@ const MODEL: &str = "model:";
 /// The device on which a method runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Device {
-    /// The CPU.
+    /// The CPU, for methods on one or several threads.
     Cpu,
-    /// A GPU.
+    /// A real GPU, in contrast to a modelled one.
     Gpu,
     /// A GPU whose times are modelled. The text is its full name, such as `model:h200`.
     Model(&'static str),

@@ -13,7 +13,7 @@ use super::proxy::Agents;
 /// The largest number of consecutive redirects.
 const MOST_REDIRECTS: usize = 10;
 
-/// An HTTP client.
+/// An HTTP client that uses the proxies of the environment.
 pub struct Client {
     agents: Agents,
     /// The reason why https cannot be used, if it cannot.

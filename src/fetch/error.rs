@@ -14,7 +14,7 @@ pub enum FetchError {
     /// The user has interrupted the run.
     #[error("interrupted")]
     Interrupted,
-    /// A request failed.
+    /// A request to a server failed.
     #[error(transparent)]
     Web(#[from] WebError),
     /// A server is too slow.

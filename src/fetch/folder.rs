@@ -33,9 +33,9 @@ const LOCK_INTERVAL: Duration = Duration::from_millis(100);
 /// The form in which a matrix is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// The unpacked matrix.
+    /// The matrix file that was unpacked from the archive.
     Mtx,
-    /// The archive.
+    /// The archive as it was downloaded.
     Archive,
 }
 

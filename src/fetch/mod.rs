@@ -49,7 +49,7 @@ pub struct Fetch<'f> {
     pub folder: &'f Folder,
     /// The settings of the download.
     pub settings: &'f Settings,
-    /// The HTTP client.
+    /// The connection to the servers, with its time limits.
     pub web: &'f Web<'f>,
 }
 

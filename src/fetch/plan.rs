@@ -17,7 +17,7 @@ use crate::matrix::archive::is_matrix;
 /// The suffix for further files of an archive whose names would otherwise be those of matrix files.
 const AUX: &str = ".aux";
 
-/// A requested matrix.
+/// A requested matrix with its file and state.
 #[derive(Clone, Debug)]
 pub struct WantedMatrix {
     /// The description of the matrix.

@@ -8,7 +8,7 @@ use crate::datasets::is_id;
 /// A line of the ledger: a file that was downloaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerRow {
-    /// `GROUP/NAME`.
+    /// The id of the matrix, `GROUP/NAME`.
     pub matrix: String,
     /// The name of the file in the folder.
     pub file: String,

@@ -35,7 +35,7 @@ pub struct Wanted<'w> {
     pub aux: bool,
 }
 
-/// The extracted files.
+/// The files that were extracted from an archive.
 pub struct Unpacked {
     /// The temporary files, the matrix first.
     pub files: Vec<Temporary>,

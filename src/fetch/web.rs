@@ -30,7 +30,7 @@ pub struct Web<'w> {
 pub struct Answer<'w> {
     /// The HTTP status code.
     pub status: u16,
-    /// The HTTP headers.
+    /// The HTTP headers of the response.
     pub headers: HeaderMap,
     arrivals: Arrivals<'w>,
 }

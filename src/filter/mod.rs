@@ -29,7 +29,7 @@ pub trait Filtered: Clone + Debug {
     /// Returns a number, or `None` if it is unknown.
     fn number(&self, field: &Self::Number) -> Option<f64>;
 
-    /// Returns a text.
+    /// Returns the text of a field of words.
     fn word(&self, field: &Self::Word) -> &str;
 
     /// Whether the item has a property.

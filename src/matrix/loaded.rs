@@ -11,7 +11,7 @@ use super::stats::pattern_symmetry;
 /// A matrix together with facts about its file.
 #[derive(Debug)]
 pub struct Loaded {
-    /// The matrix.
+    /// The matrix in CSR form.
     pub csr: Csr<f64>,
     /// The facts about the file; `None` for a generated matrix.
     pub market: Option<Facts>,

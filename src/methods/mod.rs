@@ -140,7 +140,7 @@ pub struct Baseline {
 pub enum Kind {
     /// An algorithm of a vendor's library.
     Vendor,
-    /// The merge-based product.
+    /// The merge-based product of the paper merge-spmv.
     Merge,
     /// Plain parallel CSR, with which the break-even count of a setup is computed.
     Csr,

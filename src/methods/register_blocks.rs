@@ -30,7 +30,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Returns all shapes.
+    /// Returns all shapes up to the largest, by rows and then by columns.
     pub fn all() -> impl Iterator<Item = Self> {
         (1..=MAX_BLOCK_SIDE)
             .flat_map(|rows| (1..=MAX_BLOCK_SIDE).map(move |cols| Self { rows, cols }))

@@ -52,7 +52,7 @@ pub struct JudgedClaim {
     pub measured: Option<f64>,
     /// The number of matrices that the number is computed from.
     pub matrices: usize,
-    /// The verdict.
+    /// Whether the claim holds for these numbers.
     pub verdict: ClaimVerdict,
     /// The reason why the claim cannot be judged.
     pub why: Option<String>,

@@ -28,7 +28,7 @@ pub struct ColumnInfo {
 pub enum Kind {
     /// A name, which every row has.
     Name,
-    /// Any text.
+    /// A text without restrictions.
     Text,
     /// A text that matches a regular expression.
     Pattern(&'static str),
@@ -36,9 +36,9 @@ pub enum Kind {
     Words(&'static [&'static str]),
     /// Whether something is true.
     Boolean,
-    /// An integer.
+    /// An integer that is not negative.
     Count,
-    /// A number.
+    /// A finite number, possibly a fraction.
     Number,
     /// A number or infinity, which is written as `inf`.
     NumberOrInfinity,

@@ -68,7 +68,7 @@ pub struct Reordering {
 /// threads.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Group {
-    /// The precision.
+    /// The precision of the values and vectors.
     pub precision: Precision,
     /// The device on which the methods ran.
     pub device: Device,

@@ -25,9 +25,9 @@ pub struct RunRecord {
     pub version: String,
     /// The source revision from which this program was built, with `-modified` if there were uncommitted changes.
     pub revision: String,
-    /// The command line.
+    /// The words of the command line.
     pub command: Vec<String>,
-    /// The machine.
+    /// The facts of the machine.
     pub system: System,
     /// The CPU to which each thread is pinned.
     pub pinned_to: Vec<usize>,
@@ -66,7 +66,7 @@ impl RunRecord {
 /// The key of a row within its matrix.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RowKey {
-    /// The precision.
+    /// The precision of the values and vectors.
     pub precision: Precision,
     /// The device on which the method runs.
     pub device: Device,
@@ -107,7 +107,7 @@ pub fn open_cells<'r>(rows: impl IntoIterator<Item = &'r Row>, cells: &[RowKey])
 /// The key of a row with its time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timed {
-    /// What was timed.
+    /// The key of the row that was timed.
     pub cell: RowKey,
     /// The median time of a product in milliseconds, if it was measured.
     pub median_ms: Option<f64>,
@@ -205,7 +205,7 @@ impl ClockRange {
     }
 }
 
-/// A vendor library.
+/// A library of a vendor that methods of the run called.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Library {
     /// The name and version, for example `MKL 2025.3.1`.
@@ -221,7 +221,7 @@ pub struct Bandwidth {
     pub threads: usize,
     /// The bytes of the three arrays together.
     pub bytes: usize,
-    /// The measured rates.
+    /// The rates that were measured over these bytes.
     #[serde(flatten)]
     pub peak: Peak,
 }
@@ -231,7 +231,7 @@ pub struct Bandwidth {
 pub struct DeviceBandwidth {
     /// The bytes of the buffer.
     pub bytes: usize,
-    /// The measured rates.
+    /// The rates that were measured over these bytes.
     #[serde(flatten)]
     pub peak: Peak,
 }

@@ -14,7 +14,7 @@ use crate::scalar::Precision;
 /// The settings with which rows were measured, as far as they are recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Setting {
-    /// The precision.
+    /// The precision of the values and vectors.
     pub precision: Option<Precision>,
     /// The device on which the methods ran.
     pub device: Option<Device>,

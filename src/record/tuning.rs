@@ -75,7 +75,7 @@ impl SizeRow {
 /// The times of one method in one precision, with every size on every matrix.
 pub struct Sweep {
     method_name: String,
-    /// The precision.
+    /// The precision of the values and vectors.
     pub precision: Precision,
     sizes: Vec<Size>,
     cases: Vec<Case>,
@@ -98,7 +98,7 @@ pub struct Best<'a> {
     pub file: &'a str,
     /// The mean row length of the matrix.
     pub row_length: f64,
-    /// The best size.
+    /// The size with the greatest speed.
     pub size: Size,
     /// The speed with that size.
     pub gflops: f64,

@@ -22,7 +22,7 @@ pub use rows::Compared;
 /// The result of comparing file B with file A.
 #[derive(Clone, Debug)]
 pub struct Comparison<'a> {
-    /// The baseline.
+    /// The file that is the baseline.
     pub a: Compared<'a>,
     /// The file that is judged.
     pub b: Compared<'a>,

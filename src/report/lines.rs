@@ -52,7 +52,7 @@ pub enum LinesError {
         path: PathBuf,
         /// The line number, from 1.
         line: u64,
-        /// The problem.
+        /// What is wrong with the file.
         what: String,
     },
     /// The file is JSON, but does not contain results of products.
@@ -63,7 +63,7 @@ pub enum LinesError {
     Foreign {
         /// The path of the file.
         path: PathBuf,
-        /// The problem.
+        /// What is wrong with the file.
         what: String,
     },
     /// The unit of the file's times is unknown.

@@ -4,7 +4,7 @@ use comfy_table::presets::{ASCII_MARKDOWN, UTF8_HORIZONTAL_ONLY};
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
 use serde::Serialize;
 
-/// A table.
+/// A table that can be written as text and as Markdown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Table {
     /// The heading of each column, with its unit.
@@ -17,11 +17,11 @@ pub struct Table {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Cell {
-    /// An unknown value.
+    /// A value that is unknown or does not exist.
     Empty,
-    /// A text.
+    /// A name or another text.
     Text(String),
-    /// An exact count.
+    /// A number that is shown with all its digits.
     Count(u64),
     /// A measured number, shown with three significant digits.
     Number(f64),
@@ -202,7 +202,7 @@ impl<'a, T> Columns<'a, T> {
         self
     }
 
-    /// Returns the table.
+    /// Returns the table with the rows that were added.
     pub fn build(self) -> Table {
         self.table
     }

@@ -107,7 +107,7 @@ pub trait Vector<T>: Copy {
     /// The machine supports the instruction set of the register.
     #[inline(always)]
     unsafe fn mul_add_where(self, mask: Mask, factor: Self, addend: Self) -> Self {
-        // SAFETY: the same contract.
+        // SAFETY: The caller guarantees that the machine supports the instruction set of the register.
         unsafe { self.mul_add(factor, addend).select(addend, mask) }
     }
     /// Returns `self · factor + addend` in the first `lanes` lanes, fewer than `LANES`, and `addend` in the rest.
@@ -115,7 +115,7 @@ pub trait Vector<T>: Copy {
     /// The machine supports the instruction set of the register.
     #[inline(always)]
     unsafe fn mul_add_first(self, lanes: usize, factor: Self, addend: Self) -> Self {
-        // SAFETY: the same contract.
+        // SAFETY: The caller guarantees that the machine supports the instruction set of the register.
         unsafe { self.mul_add_where((1 << lanes) - 1, factor, addend) }
     }
     /// Returns the sum of all lanes.

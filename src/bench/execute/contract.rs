@@ -13,7 +13,7 @@ use crate::team::Team;
 
 /// Everything that a measurement needs from its caller.
 pub struct Bench<'a> {
-    /// The worker threads.
+    /// The threads on which the methods of the CPU run.
     pub team: &'a Team,
     /// The clock that all times are read from.
     pub clock: &'a dyn Clock,
@@ -64,7 +64,7 @@ pub enum Stopped {
     Lost {
         /// The method with its parameters, or the step before the first method.
         method: String,
-        /// The error message.
+        /// The message of the error with which the device failed.
         reason: String,
     },
 }

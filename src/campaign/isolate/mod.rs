@@ -27,7 +27,7 @@ pub use wire::send;
 
 /// The process or processes that carry out tasks.
 pub enum Runner<'a> {
-    /// This process.
+    /// This process itself, without children.
     Here(Box<Session<'a>>),
     /// Child processes: one for each modelled GPU, or one for each number of threads, because the parallel parts of
     /// setups share one thread pool per process.

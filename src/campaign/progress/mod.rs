@@ -29,7 +29,7 @@ const FREE: usize = 4;
 /// What the progress display shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Display {
-    /// Nothing.
+    /// Nothing is shown.
     Hidden,
     /// The progress over all matrices.
     Matrices,
@@ -116,7 +116,7 @@ impl Progress {
         }
     }
 
-    /// Removes the bar.
+    /// Removes the progress bar from the terminal.
     pub fn finish(&self) {
         if let Some(drawn) = &self.0 {
             drawn.bar.finish_and_clear();

@@ -32,7 +32,7 @@ pub struct Pace {
     current: Option<Current>,
 }
 
-/// The current matrix.
+/// The progress on the matrix that is being measured.
 struct Current {
     name: String,
     expected: f64,

@@ -47,7 +47,7 @@ pub struct CorpusArgs {
     pub measure: MeasureArgs,
 }
 
-/// Runs the command.
+/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &CorpusArgs, command: Vec<String>, env: &mut Env) -> Result<CommandStatus> {
     let measure = &args.measure;
     let found = sources(&args.sources, measure.datasets.as_deref(), env.stderr)?;

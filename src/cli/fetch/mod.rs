@@ -21,7 +21,7 @@ use crate::fetch::{Fetch, FetchError, Settings};
 use args::FetchArgs;
 use choose::Choice;
 
-/// Runs the command.
+/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &FetchArgs, env: &mut Env) -> Result<CommandStatus> {
     let result = execute(args, env);
     let error = result.as_ref().err().and_then(|error| error.downcast_ref::<FetchError>());

@@ -13,7 +13,7 @@ const BAR: &str =
     "{bar:24} {decimal_bytes}/{decimal_total_bytes}, {decimal_bytes_per_sec}: {wide_msg}";
 const TOTAL: &str = "{bar:24} {pos} of {len} matrices, {elapsed}";
 
-/// The progress bars.
+/// The progress bars of the downloads and of all matrices together.
 pub struct Progress<'t> {
     tasks: &'t [&'t WantedMatrix],
     bars: MultiProgress,
@@ -61,7 +61,7 @@ impl<'t> Progress<'t> {
         self.bars.suspend(write)
     }
 
-    /// Removes all bars.
+    /// Removes all progress bars from the terminal.
     pub fn end(&self) {
         self.total.finish_and_clear();
     }

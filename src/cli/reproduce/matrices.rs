@@ -22,7 +22,7 @@ const QUICK_OF_A_SET: usize = 6;
 /// The number of matrices of a generator's list in a quick run, including the first and the last.
 const QUICK_OF_A_LIST: usize = 4;
 
-/// The available matrices.
+/// The matrices that experiments can measure: the files in the folder of the data, and generated matrices.
 pub struct Library {
     data: PathBuf,
     files: Vec<(Source, u64)>,

@@ -35,7 +35,7 @@ const QUICK_TIME: Duration = Duration::from_millis(50);
 /// The number of rounds in a quick run.
 const QUICK_ROUNDS: u32 = 2;
 
-/// Runs the command.
+/// Runs the command and returns the status with which the process ends.
 pub fn run(args: &ReproduceArgs, env: &mut Env) -> Result<CommandStatus> {
     if args.claims {
         return show::claims(env.stdout).map(|()| CommandStatus::Ok);

@@ -24,7 +24,7 @@ pub struct Batch {
     pub rows: Vec<RowKey>,
     /// The name of the GPU, if a method runs on a real one.
     gpu: Option<String>,
-    /// The matrices.
+    /// The matrices that were found for the block.
     pub found: Vec<Found>,
 }
 
@@ -32,7 +32,7 @@ pub struct Batch {
 #[derive(Default)]
 pub struct Plan {
     pub batches: Vec<Batch>,
-    /// The missing matrices.
+    /// The names of matrices that are not in the folder of the data.
     pub missing: BTreeSet<String>,
     /// The matrices that are too large.
     pub left_out: BTreeSet<String>,

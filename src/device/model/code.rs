@@ -14,7 +14,7 @@ use crate::scalar::Precision;
 
 /// A program that the machine can execute.
 pub struct Code {
-    /// The kernels.
+    /// The kernels of the program as parsed PTX.
     pub ptx: Ptx,
     /// The resource usage of each kernel on the GPU that it was compiled for.
     pub usage: Vec<Usage>,

@@ -7,7 +7,7 @@ use crate::device::Dim3;
 use crate::device::Failed;
 use crate::device::driver::{Address, ArgumentKind, GraphId, KernelId, RawArgument};
 
-/// An enqueued operation.
+/// An operation that a graph executes when it is launched.
 pub enum Work {
     /// A fill: see [`Driver::fill`](crate::device::driver::Driver::fill).
     Fill(Address, u8, usize),
@@ -64,7 +64,7 @@ impl Graphs {
         work.ok_or_else(|| Failed("the graph was released".into()))
     }
 
-    /// Releases a graph.
+    /// Releases a graph, which cannot be launched afterwards.
     pub fn release(&self, graph: GraphId) {
         self.0.borrow_mut()[graph.0] = None;
     }

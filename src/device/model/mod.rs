@@ -33,7 +33,7 @@ use timing::{Timed, Timing};
 /// The time of every enqueued operation if times are not modelled.
 const TICK: Duration = Duration::from_millis(1);
 
-/// A modelled GPU.
+/// A driver that executes kernels on the CPU and models their time on a GPU.
 pub struct Model {
     facts: Facts,
     limits: Limits,

@@ -27,7 +27,7 @@ pub struct Timing {
 
 /// A launch with the information for its model.
 pub struct Timed<'l> {
-    /// The launch.
+    /// The kernel with its grid and arguments.
     pub launch: &'l Launch<'l>,
     /// The resource usage of the kernel.
     pub usage: &'l Usage,
@@ -122,7 +122,7 @@ impl Timing {
         self.memories.write(to / LINE, lines, from_host);
     }
 
-    /// Empties the caches.
+    /// Empties the modelled caches, as if other data had replaced their contents.
     pub fn evict(&mut self) {
         self.memories = Memories::new(&self.gpu);
     }

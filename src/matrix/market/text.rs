@@ -96,7 +96,7 @@ enum Source<'a> {
 /// A block of the text. Compressed text is decompressed sequentially by the iterator. The block of a plain file
 /// is only a range, which the thread that parses the block reads itself.
 pub enum Block<'a> {
-    /// The decompressed text.
+    /// The decompressed text of the block.
     Text(Vec<u8>),
     /// The lines that begin within these bytes of a plain file.
     Lines(&'a Input<'a>, Range<u64>),

@@ -20,7 +20,8 @@ pub trait AtomicAdd: Scalar {
 impl AtomicAdd for f64 {
     #[inline(always)]
     unsafe fn atomic_add(target: *mut Self, value: Self) {
-        // SAFETY: guaranteed by the caller; an f64 is aligned like its atomic type.
+        // SAFETY: the caller guarantees that `target` is valid and that all threads add to it atomically; an f64 is
+        // aligned like its atomic type.
         unsafe { AtomicF64::from_ptr(target) }.fetch_add(value, Ordering::Relaxed);
     }
 }
@@ -28,7 +29,8 @@ impl AtomicAdd for f64 {
 impl AtomicAdd for f32 {
     #[inline(always)]
     unsafe fn atomic_add(target: *mut Self, value: Self) {
-        // SAFETY: guaranteed by the caller; an f32 is aligned like its atomic type.
+        // SAFETY: the caller guarantees that `target` is valid and that all threads add to it atomically; an f32 is
+        // aligned like its atomic type.
         unsafe { AtomicF32::from_ptr(target) }.fetch_add(value, Ordering::Relaxed);
     }
 }
@@ -58,7 +60,8 @@ impl<'a, T: AtomicAdd> SharedSums<'a, T> {
     #[inline(always)]
     pub unsafe fn add(&self, index: usize, value: T) {
         debug_assert!(index < self.len);
-        // SAFETY: guaranteed by the caller; y is borrowed mutably, so nothing else accesses it.
+        // SAFETY: the caller guarantees that `index` is within y and that only threads of the team add; y is borrowed
+        // mutably, so nothing else accesses it.
         unsafe {
             let target = self.start.add(index);
             if self.alone { *target += value } else { T::atomic_add(target, value) }

@@ -101,7 +101,7 @@ fn rows_of(
 pub struct Coordinates<'a, T> {
     /// The row of each entry.
     pub row_indices: &'a [u32],
-    /// The entries.
+    /// The columns and values of the entries.
     pub entries: Entries<'a, T>,
 }
 

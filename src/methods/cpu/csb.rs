@@ -140,7 +140,7 @@ unsafe fn add_temporaries<T: Scalar>(
     y: &DisjointMut<T>,
     temporaries: &DisjointMut<T>,
 ) {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that no other thread uses the y or the temporaries of the line.
     let (y, temporaries) =
         unsafe { (y.range(line.outputs.clone()), temporaries.range(line.temporaries.clone())) };
     for piece in temporaries.chunks(y.len()) {

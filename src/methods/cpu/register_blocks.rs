@@ -19,7 +19,7 @@ const TOGETHER: usize = 4;
 pub struct BlockRows<'a, T> {
     /// The matrix from which the blocks were built.
     pub csr: &'a Csr<T>,
-    /// The blocks.
+    /// The blocks of the rows that the kernel computes.
     pub blocks: &'a RegisterBlocks<T>,
     /// The operands α, x and β.
     pub operands: Operands<'a, T>,
@@ -101,7 +101,7 @@ impl<T: Scalar> BlockRows<'_, T> {
         let together = const { if A * B <= 4 { TOGETHER } else { 1 } };
         let mut sums = [[[T::zero(); B]; A]; TOGETHER];
         let mut block = blocks.start;
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that these blocks exist and have A × B values each.
         unsafe {
             while block + together <= blocks.end {
                 for sums in &mut sums[..together] {
@@ -133,7 +133,7 @@ impl<T: Scalar> BlockRows<'_, T> {
         block: usize,
         sums: &mut [[T; B]; A],
     ) {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that the block exists and has A × B values.
         let (values, x) = unsafe { self.block(block, A * B, if TALL { A } else { B }) };
         for (a, (sums, values)) in sums.iter_mut().zip(values.chunks_exact(B)).enumerate() {
             for (b, (sum, &value)) in sums.iter_mut().zip(values).enumerate() {

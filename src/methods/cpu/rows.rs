@@ -114,7 +114,7 @@ const CACHE_LINE: usize = 64;
 /// The nonzeros that are prefetched.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Prefetch {
-    /// No prefetches.
+    /// Nothing is prefetched.
     Nothing,
     /// One cache line per row and array.
     Line,
@@ -203,7 +203,7 @@ fn prefetch_ahead<E, const ROW: bool>(array: &[E], row: Range<usize>) {
 /// The kernel for whole rows: y_i = α·Σ a·x + β·y_i for each row of `rows`. The first row is computed from
 /// nonzero `start` on, which is after its offset if another thread owns the row's beginning.
 pub struct WholeRows<'a, T> {
-    /// The matrix.
+    /// The matrix that the rows belong to.
     pub csr: &'a Csr<T>,
     /// The rows to compute.
     pub rows: Range<usize>,
@@ -252,11 +252,11 @@ impl<T: Scalar> WholeRows<'_, T> {
 
 /// The kernel for a piece of one row: Σ a·x.
 pub struct Piece<'a, T> {
-    /// The matrix.
+    /// The matrix that the rows belong to.
     pub csr: &'a Csr<T>,
     /// The nonzeros of the piece.
     pub range: Range<usize>,
-    /// The input vector.
+    /// The complete vector x.
     pub x: &'a [T],
 }
 

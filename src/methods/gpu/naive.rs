@@ -39,7 +39,7 @@ pub const METHOD_T: Method = Method {
 static PROGRAM: Program =
     Program { name: "naive.cu", source: include_str!("../../../cuda/naive.cu") };
 
-/// Threads per block.
+/// The number of threads of a block.
 pub const BLOCK: usize = 256;
 
 fn prepare_transposed<'a, T: Value>(

@@ -13,7 +13,7 @@ use crate::method::{Failed, Prepared, PreparedOnGpu, Request, Unavailable, Unpre
 /// The way in which a method calls cusparseSpMV.
 #[derive(Clone, Copy)]
 pub struct Call {
-    /// The algorithm.
+    /// The algorithm that is passed to cusparseSpMV.
     pub algorithm: Algorithm,
     /// Whether the setup calls cusparseSpMV_preprocess.
     pub preprocess: bool,

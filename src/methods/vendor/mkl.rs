@@ -94,11 +94,11 @@ pub struct Typed<T> {
     pub csrmv: Option<Symbol<CsrMv<T>>>,
     /// Creates the handle for the inspector-executor routines.
     pub create_csr: Symbol<CreateCsr<T>>,
-    /// The inspector-executor product.
+    /// The product by the inspector-executor routines.
     pub mv: Symbol<SparseMv<T>>,
 }
 
-/// The opened library.
+/// The library MKL after it was opened, with its functions.
 pub struct Mkl {
     /// The version, for example `MKL 2025.3-Product Build 20251007`.
     pub version: String,

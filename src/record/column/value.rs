@@ -12,7 +12,7 @@ use crate::scalar::Precision;
 pub enum Value<'a> {
     /// A text or word.
     Text(&'a str),
-    /// A number.
+    /// A number; integers are converted.
     Number(f64),
 }
 

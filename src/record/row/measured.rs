@@ -11,7 +11,7 @@ use crate::scalar::Precision;
 /// The settings and measurements that all methods of a matrix and precision share.
 #[derive(Clone, Copy, Debug)]
 pub struct Circumstances<'a> {
-    /// The precision.
+    /// The precision of the values and vectors.
     pub precision: Precision,
     /// The number of worker threads.
     pub threads: usize,

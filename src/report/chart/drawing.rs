@@ -42,7 +42,7 @@ pub fn written(name: &str, room: f64, place: impl Fn(&str) -> Text) -> Group {
     if short == name { group } else { group.add(tip(name)) }
 }
 
-/// Returns a tooltip.
+/// Returns an element that a browser shows as a tooltip.
 pub fn tip(content: &str) -> Title {
     Title::new(clean(content))
 }

@@ -56,9 +56,9 @@ impl Chart {
 /// Points and lines over two axes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Plane {
-    /// The horizontal axis.
+    /// The axis from left to right.
     pub x: Axis,
-    /// The vertical axis.
+    /// The axis from bottom to top.
     pub y: Axis,
     /// The series, each with its own colour and mark.
     pub series: Vec<Series>,
@@ -118,9 +118,9 @@ pub enum Mark {
 /// A point of a series.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Point {
-    /// The horizontal position.
+    /// The number on the horizontal axis.
     pub x: f64,
-    /// The vertical position.
+    /// The number on the vertical axis.
     pub y: f64,
     /// The range of y: its confidence interval, or the range of the numbers if y is their mean.
     pub spread: Option<(f64, f64)>,

@@ -21,9 +21,9 @@ const MARGIN: f64 = 10.0;
 
 /// A drawing with its size.
 pub struct Picture {
-    /// The width.
+    /// The width in the units of the drawing.
     pub width: f64,
-    /// The height.
+    /// The height in the units of the drawing.
     pub height: f64,
     /// The layers, from bottom to top.
     pub parts: Vec<Group>,

@@ -26,7 +26,7 @@ struct Layout<'a> {
     left: f64,
 }
 
-/// Draws a plane.
+/// Draws points and lines over two axes, with a legend.
 pub fn draw(plane: &Plane) -> Picture {
     let layout = Layout::of(plane);
     let top = BOTTOM + 3.2 * LINE;

@@ -109,9 +109,9 @@ fn step(length: f64, wanted: f64) -> f64 {
 /// The direction of an axis, which decides how close its labels may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// A horizontal axis.
+    /// The axis is horizontal, with labels beside each other.
     Across,
-    /// A vertical axis.
+    /// The axis is vertical, with labels above each other.
     Up,
 }
 

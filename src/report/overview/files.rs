@@ -38,7 +38,7 @@ pub enum FileError {
     Record {
         /// The path of the run record.
         path: PathBuf,
-        /// The problem.
+        /// The error of the system.
         error: io::Error,
     },
     /// The same file was given twice.

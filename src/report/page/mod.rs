@@ -29,7 +29,7 @@ pub struct Page {
 /// A section of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
-    /// The heading.
+    /// The heading of the section.
     pub title: String,
     /// The paragraphs below the heading.
     pub lead: Vec<String>,

@@ -68,7 +68,7 @@ pub struct Recorded<'a> {
     pub lines: Vec<&'a RecordedRow>,
     /// The rows of the stages of their products.
     pub stages: Vec<&'a StageRow>,
-    /// The run records.
+    /// The records of the runs that the rows belong to.
     pub runs: Vec<&'a Value>,
 }
 

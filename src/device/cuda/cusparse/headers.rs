@@ -13,7 +13,7 @@ use crate::library;
 /// The oldest supported version.
 const OLDEST: Version = [12, 0, 0];
 
-/// An installed version.
+/// An installed version of cuSPARSE with its header.
 struct Installed {
     folder: PathBuf,
     header: String,

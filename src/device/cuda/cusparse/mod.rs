@@ -155,7 +155,7 @@ const PREPROCESS_SINCE: Version = [12, 3, 0];
 /// The first version whose `cusparseSpMV` supports block CSR; the descriptor of such a matrix appeared earlier.
 const BSR_SINCE: Version = [12, 6, 3];
 
-/// An opened library.
+/// The library cuSPARSE after it was opened.
 pub struct CuSparseLibrary {
     version: Version,
     /// The file of the library.

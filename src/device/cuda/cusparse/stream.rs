@@ -43,7 +43,7 @@ pub struct InStream {
 }
 
 impl InStream {
-    /// Creates the handle.
+    /// Creates the handle of the library for the stream of this context.
     pub fn open(
         library: &'static CuSparseLibrary,
         context: Rc<Context>,

@@ -52,7 +52,7 @@ functions! {
     }
 }
 
-/// An opened compiler.
+/// The compiler NVRTC after its library was opened.
 pub struct Nvrtc {
     version: (u32, u32),
     /// The file of the library.
@@ -70,10 +70,10 @@ pub struct Unit<'a> {
     options: Vec<String>,
 }
 
-/// A compiled program.
+/// The result of compiling a program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compiled {
-    /// The machine code.
+    /// The machine code for the architecture of the GPU.
     pub cubin: Vec<u8>,
     /// The PTX from which the machine code was assembled.
     pub ptx: String,

@@ -57,7 +57,7 @@ pub struct BlockLine {
 
 /// All tasks of a product.
 pub struct Plan {
-    /// All tasks.
+    /// The tasks, which `shares` divides among the threads.
     pub tasks: Vec<Task>,
     /// The lines that were cut into pieces.
     pub lines: Vec<BlockLine>,

@@ -215,7 +215,8 @@ impl<T: Scalar> Rows<T> {
     unsafe fn add_whole(&self, mut closed: u64, sums: &Sums<T>, flags: &mut [u32]) {
         while closed != 0 {
             let slot = closed.trailing_zeros() as usize;
-            // SAFETY: guaranteed by the caller; by FLAGS the lane has another flag after one that ends a row.
+            // SAFETY: the caller guarantees that `flags` and `sums` have these elements; by FLAGS the lane has another
+            // flag after one that ends a row.
             unsafe {
                 let flag = flags.get_unchecked_mut(slot % flags.len());
                 self.add(*flag, sums.get_unchecked(slot).assume_init());
@@ -261,7 +262,8 @@ impl<V> Segments<V> {
         V: Vector<T>,
     {
         let (mut closed, mut slot) = (0, 0);
-        // SAFETY: guaranteed by the caller; the steps of a word store at most WORD sums.
+        // SAFETY: the caller guarantees that the pointers are to the nonzeros of these steps, whose columns are within
+        // x; the steps of a word store at most WORD sums.
         unsafe {
             for step in steps {
                 let starts = flags as Mask & V::ALL;

@@ -11,7 +11,7 @@ use crate::simd::{Index, Kernel, MAX_LANES, Vector};
 
 /// The kernel for one window: y ← αAx + βy for its rows.
 pub struct Multiply<'a, T> {
-    /// The window.
+    /// The window of rows that the kernel computes.
     pub window: &'a Window<T>,
     /// The operands α, x and β.
     pub operands: Operands<'a, T>,
@@ -62,7 +62,7 @@ impl<T: Scalar> Source<T> for Same<T> {
 impl<T: Scalar> Source<T> for Full<T> {
     #[inline(always)]
     unsafe fn load<V: Vector<T>>(self, at: usize) -> V {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that the stream has a whole register of factors from `at` on.
         unsafe { V::load(self.0.add(at)) }
     }
 }
@@ -70,7 +70,8 @@ impl<T: Scalar> Source<T> for Full<T> {
 impl<T: Scalar> Source<T> for Coded<T> {
     #[inline(always)]
     unsafe fn load<V: Vector<T>>(self, at: usize) -> V {
-        // SAFETY: guaranteed by the caller; by CODES each code is an index into the table.
+        // SAFETY: the caller guarantees that the stream has a whole register of codes from `at` on; by CODES each code
+        // is an index into the table.
         unsafe { V::gather(self.0, self.1.add(at)) }
     }
 }

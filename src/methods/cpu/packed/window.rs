@@ -92,7 +92,7 @@ pub struct Slice {
 pub enum Columns {
     /// Distances from the lowest column.
     Near {
-        /// The lowest column.
+        /// The lowest column of the window.
         base: usize,
         /// The distance of each column from `base`.
         deltas: Vec<u16>,
@@ -107,7 +107,7 @@ pub enum Factors<T> {
     Same(T),
     /// At most 256 distinct values.
     Coded {
-        /// The distinct values.
+        /// The values that occur in the window, each once.
         table: Vec<T>,
         /// The index of each value in `table`.
         codes: Vec<u8>,
