@@ -41,6 +41,7 @@
 //! | [`filter`] | the language of filters, which select matrices and recorded rows | near |
 //! | [`team`] | pinned threads with a cheap fork and join | – |
 //! | [`terminal`] | escapes the control characters of text from files before it is printed | – |
+//! | [`table`] | tables as data, written as text and Markdown | – |
 //! | [`simd`] | vector instructions chosen at run time | – |
 //! | [`profile`] | the machine's profile, which is measured once | – |
 //! | [`library`] | finds and opens shared libraries | – |
@@ -52,11 +53,11 @@
 //! | [`methods`] | `METHODS`, the list of all methods; one file per algorithm | device, library, matrix, memory, method, profile, simd, system, team |
 //! | [`verify`] | reference product, error bound, verdict | matrix |
 //! | [`mod@bench`] | plans and executes the measurements; a result for every method | device, matrix, memory, method, profile, simd, system, team, verify |
-//! | [`record`] | the row, its CSV, JSON and text, the facts of a run | bench (results), cache, device, matrix, method, methods, system, terminal |
+//! | [`record`] | the row, its CSV, JSON and text, the facts of a run | bench (results), cache, device, matrix, method, methods, system, table, terminal |
 //! | `mpi` | one product on many processes, behind the feature `mpi`: partition, product, backend | bench, device, matrix, memory, method, methods, record, simd, system, verify |
-//! | [`report`] | recorded rows as tables and charts, and the comparison of two files | bench, cache, filter, matrix, memory, method, methods, near, record |
+//! | [`report`] | recorded rows as tables and charts, and the comparison of two files | bench, cache, filter, matrix, memory, method, methods, near, record, table |
 //! | [`campaign`] | measures matrices one after the other: plan, child processes, resume, progress, run record | bench, cache, device, matrix, memory, method, methods, near, profile, record, report, simd, system, team, terminal |
-//! | [`papers`] | the experiments of the papers: what is measured, shown and claimed | bench, device, matrix, method, methods, near, record, report |
+//! | [`papers`] | the experiments of the papers: what is measured, shown and claimed | bench, device, matrix, method, methods, near, record, report, table |
 //! | [`datasets`] | the matrix collection: facts of its matrices, named sets | filter |
 //! | [`fetch`] | downloads matrices of the collection | cache, datasets, matrix |
 //! | [`cli`] | one file per verb | all others but library, profile and verify |
@@ -91,6 +92,7 @@ pub mod report;
 pub mod scalar;
 pub mod simd;
 pub mod system;
+pub mod table;
 pub mod team;
 pub mod terminal;
 pub mod verify;

@@ -121,7 +121,7 @@ fn results_are_written_in_several_formats() {
     assert_eq!(lines.lines().count(), 1);
     let [csv, table] = ["a.csv", "a.md"].map(|name| fs::read_to_string(file(name)).unwrap());
     assert_eq!((csv.lines().count(), csv.matches(",mpi-merge,").count()), (2, 1), "{csv}");
-    assert!(table.contains("\n| mpi-merge | PASS | "), "{table}");
+    assert!(table.contains("\n| mpi-merge | PASS   | "), "{table}");
     assert_eq!(mpirun(2, &words).status.code(), Some(2), "the files exist already");
 }
 

@@ -16,7 +16,7 @@ use crate::campaign::choice::matching;
 use crate::method::{Code, GRAPH, Method, Operations, Parameter};
 use crate::methods::METHODS;
 use crate::record::cells::to_csv;
-use crate::report::table::{Cell, Table};
+use crate::table::{Cell, Table};
 
 #[derive(Debug, Args)]
 pub struct MethodsArgs {

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::definition::Experiment;
 use super::judge::{ClaimVerdict, JudgedClaim, judge};
 use crate::report::lines::RecordedRow;
-use crate::report::table::{Table, significant};
+use crate::table::{Table, significant};
 
 /// The verdicts on the claims of an experiment, in the order of the claims.
 #[derive(Clone, Debug, Default, PartialEq)]

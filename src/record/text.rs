@@ -1,4 +1,5 @@
-//! The report of one matrix as text, similar to that of merge-spmv.
+//! The report of one matrix as text, similar to that of merge-spmv. Its table is not a [`Table`](crate::table::Table),
+//! because methods are printed before all are measured, with the lines of their stages between them.
 
 use std::io::{self, Write};
 
@@ -9,6 +10,7 @@ use crate::device::model::DeviceFile;
 use crate::method::Device;
 use crate::record::row::{MatrixFacts, Row, Shape, Status};
 use crate::record::setting::Setting;
+use crate::table::Cell;
 
 /// Writes the statistics and the degree histogram of the matrix.
 pub fn write_matrix(out: &mut dyn Write, report: &MatrixReport) -> io::Result<()> {
@@ -121,9 +123,9 @@ pub struct Column {
 }
 
 impl Column {
-    /// Formats the number of a row.
-    pub fn show(&self, row: &Row) -> String {
-        cell((self.of)(row), self.digits)
+    /// Returns the number of a row as a table cell.
+    pub fn cell(&self, row: &Row) -> Cell {
+        (self.of)(row).map(|number| Cell::Decimal(number, self.digits)).into()
     }
 }
 
@@ -179,7 +181,7 @@ fn row_line(row: &Row, columns: &[Column], mark: &str) -> String {
     if row.status != Some(Status::Ok) {
         return format!("{name:<NAME$} {result:<7} {reason}");
     }
-    let cells = columns.iter().map(|column| (column.show(row), column.width));
+    let cells = columns.iter().map(|column| (cell((column.of)(row), column.digits), column.width));
     let reason = if reason.is_empty() { String::new() } else { format!("  ({reason})") };
     format!("{name:<NAME$} {result:<7}{}{mark}{reason}", line(cells))
 }

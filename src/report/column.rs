@@ -3,18 +3,16 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Serialize;
-
 use super::derived::DERIVED;
 use super::lines::RecordedRow;
-use super::table::Cell;
 use crate::near::hint;
 use crate::record::column::{ColumnInfo, Kind, Role, Value};
 use crate::record::row::Row;
+use crate::table::Cell;
 
 /// The name of a number that rows have: a column of the file, a number that follows from several columns, or
 /// `gen:KEY`, a number from the generator's specification.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
 #[serde(try_from = "String")]
 pub struct Column(String);
 

@@ -18,17 +18,14 @@ mod ranking;
 pub mod select;
 pub mod standings;
 pub mod statistics;
-pub mod table;
 pub mod values;
 pub mod views;
 
-use serde::Serialize;
-
+use crate::table::Table;
 use chart::Chart;
-use table::Table;
 
 /// A titled part of a page: a chart, a table, or both with the same numbers.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct View {
     /// The title: what is shown, and of which rows (precision, device, cache and order where they matter).
     pub title: String,

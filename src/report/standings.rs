@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::lines::RecordedRow;
 use super::matched;
 use super::statistics::Statistic;
-use super::table::{Columns, Table};
 use super::values::Kinds;
 use crate::methods::{BASELINES, Baseline};
 use crate::record::row::Row;
+use crate::table::{Columns, Table};
 
 /// The time of a method on a matrix.
 #[derive(Clone, Debug, PartialEq)]
@@ -158,7 +158,7 @@ impl Standing<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::table::Cell;
+    use crate::table::Cell;
 
     fn times(rows: &[(usize, &str, f64, bool)]) -> Vec<Time> {
         let time = |&(matrix, method, ms, repeat): &(usize, &str, f64, bool)| Time {

@@ -1,11 +1,11 @@
 //! Statistics that reduce many numbers to one, quantiles and correlations.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::bench::regression;
 
 /// A statistic of several numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Statistic {
     /// The smallest number.
@@ -51,19 +51,6 @@ impl Statistic {
     /// Returns the statistic of numbers that each belong to something, such as a row.
     pub fn over<R>(self, numbers: &[(R, f64)]) -> Option<f64> {
         self.of(&numbers.iter().map(|number| number.1).collect::<Vec<_>>())
-    }
-
-    /// Returns the name of the statistic in headings.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Min => "min",
-            Self::Max => "max",
-            Self::Mean => "mean",
-            Self::HarmonicMean => "harmonic mean",
-            Self::GeometricMean => "geometric mean",
-            Self::Median => "median",
-            Self::Count => "count",
-        }
     }
 }
 

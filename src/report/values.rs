@@ -6,7 +6,7 @@ use std::fmt::Display;
 
 use super::lines::RecordedRow;
 use super::statistics::Statistic;
-use super::table::Columns;
+use crate::table::Columns;
 
 /// The kinds of matrices that a mean is over: all, those whose values repeat, and the others; with the heading of
 /// each.

@@ -192,13 +192,13 @@ fn a_folder_contains_the_page_in_two_formats_and_its_charts() {
             ## Skipped
 
             | reason                                           | rows | methods | matrices |
-            |--------------------------------------------------|------|---------|----------|
+            |--------------------------------------------------|-----:|---------|----------|
             | stores 3.5 times as many entries; the limit is 3 |    1 | ell     | a        |
 
             ## What was measured
 
             | setting                        | matrices | methods | ok | skipped | wrong or failed | file  | run |
-            |--------------------------------|----------|---------|----|---------|-----------------|-------|-----|
+            |--------------------------------|---------:|--------:|---:|--------:|----------------:|-------|-----|
             | f64, CPU, 2 threads, hot cache |        2 |       3 |  4 |       1 |               1 | a.csv | r1  |
 
             ## f64, CPU, 2 threads, hot cache
@@ -208,7 +208,7 @@ fn a_folder_contains_the_page_in_two_formats_and_its_charts() {
             ![Speed of each method, in GFLOP/s](f64-cpu-2-threads-hot-cache-speed-of-each-method-in-gflop-s.svg)
 
             | method   | matrices |   least | geometric mean | greatest |
-            |----------|----------|---------|----------------|----------|
+            |----------|---------:|--------:|---------------:|---------:|
             | csr-rows |        2 | 0.00100 |        0.00200 |  0.00400 |
             | merge    |        2 | 0.00200 |        0.00200 |  0.00200 |
 
@@ -217,7 +217,7 @@ fn a_folder_contains_the_page_in_two_formats_and_its_charts() {
             Time of the baseline over that of the method, geometric means; above 1 the method is faster. The best baseline is on each matrix the fastest of csr-rows, merge; least and greatest are over it.
 
             | method   | × merge | × best baseline | least | greatest | matrices |
-            |----------|---------|-----------------|-------|----------|----------|
+            |----------|--------:|----------------:|------:|---------:|----------|
             | csr-rows |    1.00 |           0.707 | 0.500 |     1.00 | 2 of 2   |
             | merge    |    1.00 |           0.707 | 0.500 |     1.00 | 2 of 2   |
 
@@ -232,7 +232,7 @@ fn a_folder_contains_the_page_in_two_formats_and_its_charts() {
             ![Share of the matrices within a factor of the fastest method](f64-cpu-2-threads-hot-cache-share-of-the-matrices-within-a-factor-of-the-fastest.svg)
 
             | method   | within 1 (%) | within 1.1 (%) | within 1.25 (%) | within 1.5 (%) | within 2 (%) | within 4 (%) |
-            |----------|--------------|----------------|-----------------|----------------|--------------|--------------|
+            |----------|-------------:|---------------:|----------------:|---------------:|-------------:|-------------:|
             | csr-rows |         50.0 |           50.0 |            50.0 |           50.0 |          100 |          100 |
             | merge    |         50.0 |           50.0 |            50.0 |           50.0 |          100 |          100 |
 
@@ -255,7 +255,7 @@ fn a_folder_contains_the_page_in_two_formats_and_its_charts() {
             ![Speed-up over merge](f64-cpu-2-threads-hot-cache-speed-up-over-merge.svg)
 
             | method   | matrices |   min |  max | harmonic mean | geometric mean | % faster |
-            |----------|----------|-------|------|---------------|----------------|----------|
+            |----------|---------:|------:|-----:|--------------:|---------------:|---------:|
             | csr-rows |        2 | 0.500 | 2.00 |         0.800 |           1.00 |     50.0 |
 
             ### Speed in percent of the fastest on each matrix
@@ -269,7 +269,7 @@ fn a_folder_contains_the_page_in_two_formats_and_its_charts() {
             ![Speed in percent of the fastest on each matrix](f64-cpu-2-threads-hot-cache-speed-in-percent-of-the-fastest-on-each-matrix.svg)
 
             | matrix      | csr-rows | merge | ell |
-            |-------------|----------|-------|-----|
+            |-------------|---------:|------:|----:|
             | a           |     50.0 |   100 |     |
             | \<b>\&'\_x_ |      100 |  50.0 |     |
 
@@ -284,7 +284,7 @@ fn a_folder_contains_the_page_in_two_formats_and_its_charts() {
             ![Time lost if a single method is used for all matrices](f64-cpu-2-threads-hot-cache-time-lost-if-a-single-method-is-used-for-all-matrice.svg)
 
             | method   | fastest on | runs on | mean loss | greatest loss | on          |
-            |----------|------------|---------|-----------|---------------|-------------|
+            |----------|-----------:|--------:|----------:|--------------:|-------------|
             | csr-rows |          1 |       2 |      1.41 |          2.00 | a           |
             | merge    |          1 |       2 |      1.41 |          2.00 | \<b>\&'\_x_ |
 
@@ -297,7 +297,7 @@ fn a_folder_contains_the_page_in_two_formats_and_its_charts() {
             ±: half the 95 % confidence interval of the median, in percent; where the intervals of both overlap, the order is uncertain: on 0 matrices
 
             | matrix      | nonzeros | fastest  | GFLOP/s | ± (%) | second   | takes longer by (%) | ± (%) | intervals |
-            |-------------|----------|----------|---------|-------|----------|---------------------|-------|-----------|
+            |-------------|---------:|----------|--------:|------:|----------|--------------------:|------:|----------:|
             | a           |     1000 | merge    | 0.00200 |       | csr-rows |                 100 |       |           |
             | \<b>\&'\_x_ |     4000 | csr-rows | 0.00400 |       | merge    |                 100 |       |           |
 
@@ -316,7 +316,7 @@ fn a_folder_contains_the_page_in_two_formats_and_its_charts() {
             These are some of the columns; all are in `a.csv`.
 
             | matrix      | method   | status  | nonzeros | median time per product (ms) | mean time per product (ms) | GFLOP/s | setup (ms) |
-            |-------------|----------|---------|----------|------------------------------|----------------------------|---------|------------|
+            |-------------|----------|---------|---------:|-----------------------------:|---------------------------:|--------:|-----------:|
             | a           | csr-rows | ok      |     1000 |                         2.00 |                       2.00 | 0.00100 |          0 |
             | a           | merge    | ok      |     1000 |                         1.00 |                       1.00 | 0.00200 |          0 |
             | a           | ell      | skipped |     1000 |                              |                            |         |            |

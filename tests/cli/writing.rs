@@ -107,7 +107,7 @@ fn the_format_follows_the_extension() {
     }
     let table = read(&dir, "corpus-a.md");
     assert!(table.contains("\n| method | result | setup ms | median ms | "), "{table}");
-    assert!(table.contains("\n| seq | PASS | 1.0000 | 1.00000 | "), "{table}");
+    assert!(table.contains("\n| seq    | PASS   |   1.0000 |   1.00000 | "), "{table}");
     let ran = run_in(&dir, &format!("--mtx DIR/a.mtx -o DIR/b.csv --format json {EXACT}"));
     let message = "b.csv has the extension of csv, but --format is json: change one of them";
     assert!(ran.result.unwrap_err().ends_with(message));

@@ -13,9 +13,9 @@ use crate::record::setting::Setting;
 use crate::report::lines::RecordedRow;
 use crate::report::standings::{self, Standings};
 use crate::report::statistics::Statistic;
-use crate::report::table::Table;
 use crate::report::{lines, matched};
 use crate::scalar::Precision;
+use crate::table::Table;
 
 /// Prints a Markdown table of the methods that ran in f64 on a corpus, with hot caches, in the natural order and
 /// with the largest number of threads. The columns are the speed-ups over the baselines, the median setup time in

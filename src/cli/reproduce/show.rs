@@ -15,7 +15,7 @@ use crate::papers::definition::Experiment;
 use crate::papers::experiments;
 use crate::papers::page;
 use crate::papers::verdicts::Verdicts;
-use crate::report::table::{Cell, Table, significant};
+use crate::table::{Cell, Table, significant};
 
 /// The width of a table in characters if there is no terminal.
 const WIDTH: u16 = 120;

@@ -3,7 +3,7 @@
 use svg::node::element::{Group, Line, Path, Rectangle, Text, Title};
 
 use super::theme::{BASELINE, shortened};
-use crate::report::table::significant;
+use crate::table::significant;
 
 /// Rounds to a tenth of a unit. Finer differences are not visible.
 pub fn tenth(place: f64) -> f64 {

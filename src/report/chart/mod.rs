@@ -14,13 +14,12 @@ mod switch;
 mod tests;
 mod theme;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use picture::Picture;
 
 /// The data of a chart.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Chart {
     /// Points and lines over two axes.
     Plane(Plane),
@@ -54,7 +53,7 @@ impl Chart {
 }
 
 /// Points and lines over two axes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plane {
     /// The axis from left to right.
     pub x: Axis,
@@ -69,7 +68,7 @@ pub struct Plane {
 }
 
 /// An axis of a chart.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
     /// The label with the unit: `time per product (ms)`.
     pub label: String,
@@ -92,7 +91,7 @@ impl Axis {
 }
 
 /// Points with one name, colour and mark.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// The name in the legend.
     pub name: String,
@@ -103,7 +102,7 @@ pub struct Series {
 }
 
 /// How the points of a series are drawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
     /// Each point is a separate mark.
@@ -116,7 +115,7 @@ pub enum Mark {
 }
 
 /// A point of a series.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Point {
     /// The number on the horizontal axis.
     pub x: f64,
@@ -129,7 +128,7 @@ pub struct Point {
 }
 
 /// A line that is not a series.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Guide {
     /// The name in the legend.
     pub name: String,
@@ -138,7 +137,7 @@ pub struct Guide {
 }
 
 /// Bars, in a group per category.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bars {
     /// The axis of the bars' lengths.
     pub value: Axis,
@@ -153,7 +152,7 @@ pub struct Bars {
 }
 
 /// A bar, or a part of a stacked bar, in each group.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct BarSeries {
     /// The name in the legend.
     pub name: String,
@@ -166,7 +165,7 @@ pub struct BarSeries {
 }
 
 /// A heat map: a coloured cell per row and column.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Heat {
     /// The axis of the colour bar.
     pub value: Axis,

@@ -12,8 +12,8 @@ use super::{Comparison, Group};
 use crate::record::cells::to_csv;
 use crate::report::lines::RecordedRow;
 use crate::report::statistics::Statistic;
-use crate::report::table::Table;
 use crate::report::values::Kinds;
+use crate::table::Table;
 
 /// The maximum number of changes that are printed for each direction.
 const CHANGES: usize = 10;

@@ -4,7 +4,7 @@ use super::entries::{Entries, OverviewRow};
 use crate::record::row::Status;
 use crate::report::grouped::grouped;
 use crate::report::page::Section;
-use crate::report::table::Table;
+use crate::table::Table;
 
 /// The number of matrices that a line of skipped rows names. Further matrices are only counted.
 const NAMED: usize = 3;

@@ -4,7 +4,7 @@ use super::entries::{Entries, OverviewRow};
 use crate::record::row::Status;
 use crate::report::column::Column;
 use crate::report::page::Section;
-use crate::report::table::Table;
+use crate::table::Table;
 
 /// The numeric columns of the table.
 const NUMBERS: [&str; 14] = [

@@ -6,7 +6,7 @@ use super::files::ResultFile;
 use crate::report::View;
 use crate::report::grouped::grouped;
 use crate::report::page::Section;
-use crate::report::table::{Table, significant};
+use crate::table::{Table, significant};
 
 /// The groups of facts in a run record, with their titles. The group `""` contains the facts at the top level.
 const GROUPS: [(&str, &str); 6] = [

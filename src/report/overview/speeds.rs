@@ -9,8 +9,8 @@ use crate::report::matched::{Numbers, timed};
 use crate::report::ranking::Ranking;
 use crate::report::standings::Standings;
 use crate::report::statistics::Statistic;
-use crate::report::table::Table;
 use crate::report::values::Kinds;
+use crate::table::Table;
 
 /// Returns a table of the speed-up of each method over the baselines.
 pub(super) fn over_baselines(standings: &Standings) -> View {

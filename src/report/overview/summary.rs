@@ -9,7 +9,7 @@ use crate::record::row::Status;
 use crate::report::grouped::grouped;
 use crate::report::names::count;
 use crate::report::page::Section;
-use crate::report::table::Table;
+use crate::table::Table;
 
 /// Returns the sentences at the top of the page.
 pub(super) fn lead(entries: &Entries) -> Vec<String> {

@@ -6,8 +6,8 @@ use crate::method::Device;
 use crate::record::row::{Row, Status};
 use crate::report::View;
 use crate::report::lines::RecordedRow;
-use crate::report::table::Cell;
 use crate::scalar::Precision;
+use crate::table::Cell;
 
 fn row(file: &str, method: &str, ms: f64) -> Row {
     Row {

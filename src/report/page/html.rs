@@ -6,7 +6,7 @@ use super::names::{self, Names};
 use super::{MARK, MOST_BYTES, Page, Section, beginning};
 use crate::report::View;
 use crate::report::chart::Chart;
-use crate::report::table::{Cell, Table};
+use crate::table::{Cell, Table};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");

@@ -2,7 +2,7 @@
 
 use super::{MARK, Page, beginning, names};
 use crate::report::View;
-use crate::report::table::escape_markdown;
+use crate::table::escape_markdown;
 
 impl Page {
     /// Formats the page as Markdown. Its charts are separate files in the same folder.
@@ -46,7 +46,7 @@ mod tests {
     use super::super::Section;
     use super::*;
     use crate::report::chart::{Axis, Bars, Chart};
-    use crate::report::table::{Cell, Table};
+    use crate::table::{Cell, Table};
 
     #[test]
     fn names_are_escaped() {
@@ -74,7 +74,7 @@ of `a*b` and \_c\_, 2\*3
 ![Time \[ms\]](f64-f32-time-ms.svg)
 
 | x           |    ms |
-|-------------|-------|
+|-------------|------:|
 | a\|b_c \<i> | 0.500 |
 ";
         assert_eq!(page.to_markdown(), format!("{MARK}\n{expected}"));

@@ -12,8 +12,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::View;
-use super::table::Table;
 use crate::cache;
+use crate::table::Table;
 
 /// Text and views under headings.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -149,8 +149,8 @@ fn remove_charts(folder: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::super::chart::{Axis, Bars, Chart, Heat};
-    use super::super::table::Cell;
     use super::*;
+    use crate::table::Cell;
 
     fn page(titles: &[&str]) -> Page {
         let value = Axis::linear("ms");

@@ -11,7 +11,7 @@ use crate::report::lines::RecordedRow;
 use crate::report::matched::matrix;
 use crate::report::names::label;
 use crate::report::statistics::{Statistic, percentage, spearman};
-use crate::report::table::{Cell, Table, significant};
+use crate::table::{Cell, Table, significant};
 
 /// The factor up to which a modelled time counts as near the published one.
 const NEAR: f64 = 1.5;

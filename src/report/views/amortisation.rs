@@ -10,8 +10,8 @@ use crate::report::lines::RecordedRow;
 use crate::report::matched::{Fastest, Key};
 use crate::report::select::Select;
 use crate::report::statistics::{Statistic, quantile};
-use crate::report::table::Table;
 use crate::report::values::Kinds;
+use crate::table::Table;
 
 keys! {
     /// Setup times compared with the time that each product saves over the baseline.

@@ -9,8 +9,8 @@ use crate::report::lines::RecordedRow;
 use crate::report::matched::Matrix;
 use crate::report::names::label;
 use crate::report::statistics::Statistic;
-use crate::report::table::{Cell, Table};
 use crate::report::values::Kinds;
+use crate::table::{Cell, Table};
 
 keys! {
     /// A group of bars per matrix with a bar per method, for the method's fastest row on the matrix.

@@ -7,8 +7,8 @@ use crate::report::chart::Axis;
 use crate::report::lines::RecordedRow;
 use crate::report::ranking::{Ranked, Ranking};
 use crate::report::statistics::Statistic;
-use crate::report::table::Table;
 use crate::report::values::Kinds;
+use crate::table::Table;
 
 keys! {
     /// The number of matrices on which each method is the fastest, and its loss on the others.

@@ -7,7 +7,7 @@ use crate::report::column::Column;
 use crate::report::grouped::grouped;
 use crate::report::matched::correlation;
 use crate::report::names::join;
-use crate::report::table::Table;
+use crate::table::Table;
 
 /// The minimum number of rows of a correlation. With fewer rows it is not shown, because it has no meaning.
 const LEAST: usize = 10;

@@ -5,7 +5,7 @@ use super::setting::APART;
 use super::{Kind, Recorded};
 use crate::report::View;
 use crate::report::chart::{self, Axis, Chart};
-use crate::report::table::Table;
+use crate::table::Table;
 
 keys! {
     /// The speed of each method on each matrix, in percent of the fastest method's.

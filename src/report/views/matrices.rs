@@ -4,7 +4,7 @@ use super::{Kind, Recorded};
 use crate::report::View;
 use crate::report::column::Column;
 use crate::report::names::label;
-use crate::report::table::Table;
+use crate::table::Table;
 
 keys! {
     /// A row per matrix: facts of the matrix, then a number of each method.

@@ -8,7 +8,7 @@ use crate::report::chart::{self, Chart, Mark};
 use crate::report::column::Column;
 use crate::report::lines::RecordedRow;
 use crate::report::matched::timed;
-use crate::report::table::Table;
+use crate::table::Table;
 
 keys! {
     /// A number of rows over another number, with a series per method. A point is a row (dots), all rows with one x

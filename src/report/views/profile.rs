@@ -5,7 +5,7 @@ use super::few::few;
 use super::{Kind, Recorded, drawn};
 use crate::report::View;
 use crate::report::chart::{Axis, Chart, Mark, Plane, Point};
-use crate::report::table::Table;
+use crate::table::Table;
 
 /// The factors that have a column in the table.
 const FACTORS: [f64; 6] = [1.0, 1.1, 1.25, 1.5, 2.0, 4.0];

@@ -5,7 +5,7 @@ use crate::report::View;
 use crate::report::column::Column;
 use crate::report::matched::matrix;
 use crate::report::names::{count, label};
-use crate::report::table::Table;
+use crate::table::Table;
 
 keys! {
     /// The number of bitwise different results of each method for one and the same product.

@@ -11,8 +11,8 @@ use crate::report::lines::RecordedRow;
 use crate::report::matched::{Numbers, matrix, timed};
 use crate::report::names::label;
 use crate::report::statistics::Statistic;
-use crate::report::table::Table;
 use crate::report::values::Kinds;
+use crate::table::Table;
 
 keys! {
     /// GFLOP/s over FLOP per compulsory byte, below the measured bandwidths.

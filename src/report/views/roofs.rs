@@ -10,7 +10,7 @@ use crate::report::lines::RecordedRow;
 use crate::report::matched::{Matrix, matrix};
 use crate::report::names::count;
 use crate::report::statistics::Statistic;
-use crate::report::table::significant;
+use crate::table::significant;
 
 /// The maximum number of roofs. More could not be distinguished in a chart.
 const MOST: usize = 5;

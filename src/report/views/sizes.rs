@@ -12,7 +12,7 @@ use crate::report::matched::{matrix, time};
 use crate::report::names::{join, label};
 use crate::report::select::Conditions;
 use crate::report::statistics::Statistic;
-use crate::report::table::{Cell, Table};
+use crate::table::{Cell, Table};
 
 /// The tuning of csr-k, section 4, from recorded rows of a method with every size. The command `tune` computes
 /// the same from its own measurements.

@@ -7,8 +7,8 @@ use crate::report::column::Column;
 use crate::report::matched::{self, Numbers};
 use crate::report::select::Select;
 use crate::report::statistics::{Statistic, percentage};
-use crate::report::table::Table;
 use crate::report::values::Kinds;
+use crate::table::Table;
 
 keys! {
     /// The speed-up of each method in `of` over the baseline `over`: time of `over` / time of the method, on each

@@ -9,8 +9,8 @@ use crate::report::matched::{Numbers, best_share, selected, speeds};
 use crate::report::names::{count, join};
 use crate::report::select::{Conditions, Select};
 use crate::report::statistics::{Statistic, percentage};
-use crate::report::table::Table;
 use crate::report::values::Kinds;
+use crate::table::Table;
 
 /// The speed-up of the method `of` over each baseline in `over`: time of the baseline / time of `of`. The table
 /// has a row per baseline, as in merge-spmv-sc16, Figure 10, and hola-spmv-ics17, Tables 2 and 3.

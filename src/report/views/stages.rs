@@ -10,7 +10,7 @@ use crate::report::grouped::grouped;
 use crate::report::lines::RecordedRow;
 use crate::report::matched::matrix;
 use crate::report::names::{count, join, label};
-use crate::report::table::Table;
+use crate::table::Table;
 
 keys! {
     /// A bar per matrix and method, stacked from the times of its kernels per nonzero, as in hola-spmv-ics17, Figure

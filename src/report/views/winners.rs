@@ -6,7 +6,7 @@ use super::{Kind, Recorded};
 use crate::report::View;
 use crate::report::column::Column;
 use crate::report::names::count;
-use crate::report::table::{Cell, Table};
+use crate::table::{Cell, Table};
 
 keys! {
     /// The fastest and the second fastest method on each matrix.

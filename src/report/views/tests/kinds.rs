@@ -17,15 +17,15 @@ fn speedup() {
     let view = check(
         "kind = 'speedup'\nover = 'base'",
         expect![[r#"
-        3 matrices; f64, cpu, 2 threads, natural order
-        marked *: generated stand-ins for matrices of the collection (1)
-        without a time: slow on 1 matrix
-        time of base / time of the method: above 1 the method is faster
-        | method | matrices |   min |  max | harmonic mean | geometric mean | % faster |
-        |--------|----------|-------|------|---------------|----------------|----------|
-        | fast   |        3 | 0.500 | 4.00 |          1.09 |           1.59 |     66.7 |
-        | slow   |        2 | 0.500 | 1.00 |         0.667 |          0.707 |        0 |
-    "#]],
+            3 matrices; f64, cpu, 2 threads, natural order
+            marked *: generated stand-ins for matrices of the collection (1)
+            without a time: slow on 1 matrix
+            time of base / time of the method: above 1 the method is faster
+            | method | matrices |   min |  max | harmonic mean | geometric mean | % faster |
+            |--------|---------:|------:|-----:|--------------:|---------------:|---------:|
+            | fast   |        3 | 0.500 | 4.00 |          1.09 |           1.59 |     66.7 |
+            | slow   |        2 | 0.500 | 1.00 |         0.667 |          0.707 |        0 |
+        "#]],
     );
     let Some(Chart::Plane(plane)) = view.chart else { panic!() };
     let dots = |series: usize| {
@@ -53,7 +53,7 @@ fn speedups() {
             small: % best: in percent of 1 matrix on which every method has a time (without any time: gone)
             large: % best: in percent of 1 matrix on which every method has a time (without any time: gone)
             | part  | method | matrices |   min |  max | harmonic mean | % better than fast | % best |
-            |-------|--------|----------|-------|------|---------------|--------------------|--------|
+            |-------|--------|---------:|------:|-----:|--------------:|-------------------:|-------:|
             | small | base   |        2 | 0.500 | 2.00 |         0.800 |               50.0 |      0 |
             | small | slow   |        1 |  4.00 | 4.00 |          4.00 |                  0 |      0 |
             | small | gone   |        0 |       |      |               |                    |        |
@@ -72,7 +72,7 @@ fn speedups() {
             min, max, mean: time of the method / time of fast; above 1 fast is faster
             % best: in percent of 3 matrices on which every method has a time
             | method | matrices |   min |  max | harmonic mean | % better than fast | % best |
-            |--------|----------|-------|------|---------------|--------------------|--------|
+            |--------|---------:|------:|-----:|--------------:|-------------------:|-------:|
             | base   |        3 | 0.500 | 4.00 |          1.09 |               33.3 |   33.3 |
             | fast   |        3 |       |      |               |                    |   66.7 |
         "#]],
@@ -90,7 +90,7 @@ fn bars() {
             without a time: slow on 1 matrix
             mean: arithmetic mean over the matrices on which the method has a time
             | matrix | nonzeros |  base | fast |  slow |
-            |--------|----------|-------|------|-------|
+            |--------|---------:|------:|-----:|------:|
             | a      |     1000 | 0.500 | 1.00 | 0.250 |
             | b      |    10000 |  3.33 | 1.67 |       |
             | c*     |   100000 |  12.5 | 50.0 |  12.5 |
@@ -145,7 +145,7 @@ fn heat() {
             without a time: slow on 1 matrix
             100 %: the fastest of these methods on that matrix
             | matrix | base | fast | slow |
-            |--------|------|------|------|
+            |--------|-----:|-----:|-----:|
             | a      | 50.0 |  100 | 25.0 |
             | b      |  100 | 50.0 |      |
             | c*     | 25.0 |  100 | 25.0 |
@@ -168,7 +168,7 @@ fn best() {
             loss: time divided by the time of the fastest method on the same matrix; means are over the matrices on which the method runs; equally fast methods all count as the fastest
             A number in brackets is the number of matrices of a mean over fewer than all. Such a mean cannot be compared with the others.
             | method | fastest on | runs on | mean loss | greatest loss | on |
-            |--------|------------|---------|-----------|---------------|----|
+            |--------|-----------:|--------:|----------:|--------------:|----|
             | fast   |          2 |       3 |      1.26 |          2.00 | b  |
             | base   |          1 |       3 |      2.00 |          4.00 | c* |
             | slow   |          0 |       2 |      4.00 |          4.00 | c* |
@@ -188,7 +188,7 @@ fn winners() {
             without a time: slow on 1 matrix
             ±: half the 95 % confidence interval of the median, in percent; where the intervals of both overlap, the order is uncertain: on 0 matrices
             | matrix | nonzeros | fastest | GFLOP/s | ± (%) | second | takes longer by (%) | ± (%) | intervals |
-            |--------|----------|---------|---------|-------|--------|---------------------|-------|-----------|
+            |--------|---------:|---------|--------:|------:|--------|--------------------:|------:|----------:|
             | a      |     1000 | fast    |    1.00 |       | base   |                 100 |       |           |
             | b      |    10000 | base    |    3.33 |       | fast   |                 100 |       |           |
             | c*     |   100000 | fast    |    50.0 |       | base   |                 300 |       |           |
@@ -216,7 +216,7 @@ fn correlations() {
         Pearson's correlation of the numbers, without logarithms, over the rows that are correct and timed
         left out: 1 of 3 correlations, which have fewer than 10 rows
         | of                                    | method | rows | correlation |
-        |---------------------------------------|--------|------|-------------|
+        |---------------------------------------|--------|-----:|------------:|
         | mean time per product (ms) – nonzeros | base   |   10 |        1.00 |
         | mean time per product (ms) – nonzeros | fast   |   10 |       0.455 |
     "#]]
@@ -239,7 +239,7 @@ fn matrices() {
             marked *: generated stand-ins for matrices of the collection (1)
             without a time: slow on 1 matrix
             | matrix | nonzeros | FLOP per compulsory byte | base GFLOP/s | slow GFLOP/s |
-            |--------|----------|--------------------------|--------------|--------------|
+            |--------|---------:|-------------------------:|-------------:|-------------:|
             | a      |     1000 |                    0.143 |        0.500 |        0.250 |
             | b      |    10000 |                    0.164 |         3.33 |              |
             | c*     |   100000 |                    0.166 |         12.5 |         12.5 |
@@ -257,15 +257,15 @@ fn amortisation() {
     let view = check(
         "kind = 'amortisation'\nover = 'base'",
         expect![[r#"
-        3 matrices; f64, cpu, 2 threads, natural order
-        marked *: generated stand-ins for matrices of the collection (1)
-        without a time: slow on 1 matrix
-        pays off after n products: setup and n products together take less time than with base; median and quartiles over the matrices on which the method pays off
-        | method | matrices | setup (products of base) | pays off after: lower quartile | median | upper quartile | never (% of matrices) |
-        |--------|----------|--------------------------|--------------------------------|--------|----------------|-----------------------|
-        | fast   |        3 |                     3.33 |                           3.75 |   5.83 |           7.92 |                  33.3 |
-        | slow   |        2 |                    0.312 |                                |        |                |                   100 |
-    "#]],
+            3 matrices; f64, cpu, 2 threads, natural order
+            marked *: generated stand-ins for matrices of the collection (1)
+            without a time: slow on 1 matrix
+            pays off after n products: setup and n products together take less time than with base; median and quartiles over the matrices on which the method pays off
+            | method | matrices | setup (products of base) | pays off after: lower quartile | median | upper quartile | never (% of matrices) |
+            |--------|---------:|-------------------------:|-------------------------------:|-------:|---------------:|----------------------:|
+            | fast   |        3 |                     3.33 |                           3.75 |   5.83 |           7.92 |                  33.3 |
+            | slow   |        2 |                    0.312 |                                |        |                |                   100 |
+        "#]],
     );
     let Some(Chart::Plane(plane)) = view.chart else { panic!() };
     let first = &plane.series[0].points[0];
@@ -285,7 +285,7 @@ fn roofline() {
             % of peak: the bandwidth if each product moves the CSR arrays, x and y once, in percent of the bandwidth of sweeps over as many bytes; a roof is the median of the bandwidths of these sweeps for a range of matrix sizes in which they differ little
             above 100 % (4 rows): the method stores fewer bytes than CSR, or has more of them in the caches than the sweep had
             | method | median % of peak |  min | on |  max | on |
-            |--------|------------------|------|----|------|----|
+            |--------|-----------------:|-----:|----|-----:|----|
             | base   |              167 | 25.0 | a  |  250 | c* |
             | fast   |             83.3 | 50.0 | a  | 1000 | c* |
             | slow   |              131 | 12.5 | a  |  250 | c* |

@@ -8,8 +8,8 @@ use crate::bench::plan::Values;
 use crate::matrix::order::Order;
 use crate::method::Device;
 use crate::record::row::{Row, Status};
-use crate::report::table::Cell;
 use crate::scalar::Precision;
+use crate::table::Cell;
 
 /// Returns a row that is correct and timed. Its GFLOP/s are nonzeros / 1000 / time, and its compulsory GB/s ten
 /// times that.

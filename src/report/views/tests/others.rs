@@ -16,7 +16,7 @@ fn a_line_over_threads_is_one_series() {
         1 matrix; f64, cpu, natural order
         points: geometric means of the rows with the same threads; strokes: from the least to the greatest
         | threads \ mean time per product (ms) | merge |  mkl |
-        |--------------------------------------|-------|------|
+        |-------------------------------------:|------:|-----:|
         |                                    1 |  5.00 |      |
         |                                    2 |  4.00 | 3.00 |
         |                                    4 |  1.00 |      |
@@ -39,7 +39,7 @@ fn a_trend_has_a_table_and_dots_do_not() {
         points: geometric means of three or more rows with similar nonzeros; bands: from the lower to the upper quartile
         not drawn: 2 of 8 rows (nonzeros or mean time per product (ms): unknown, infinite, not above 0, or too few)
         | method | nonzeros | mean time per product (ms) | lower quartile | upper quartile | rows |
-        |--------|----------|----------------------------|----------------|----------------|------|
+        |--------|---------:|---------------------------:|---------------:|---------------:|-----:|
         | base   |    10000 |                       3.63 |           2.50 |           5.50 |    3 |
         | fast   |    10000 |                       2.29 |           1.50 |           4.00 |    3 |
     "#]]
@@ -74,7 +74,7 @@ fn precisions_are_compared_separately() {
         1 matrix; cpu, 2 threads, natural order
         loss: time divided by the time of the fastest method on the same matrix; means are over the matrices on which the method runs; equally fast methods all count as the fastest
         | method   | fastest on | runs on | mean loss | greatest loss | on    |
-        |----------|------------|---------|-----------|---------------|-------|
+        |----------|-----------:|--------:|----------:|--------------:|-------|
         | base f32 |          1 |       1 |      1.00 |          1.00 | a f32 |
         | fast f64 |          1 |       1 |      1.00 |          1.00 | a f64 |
         | fast f32 |          0 |       1 |      1.50 |          1.50 | a f32 |
@@ -95,7 +95,7 @@ fn a_note_names_the_rows_that_a_baseline_is_chosen_from() {
         base: on each matrix the fastest of base natural, base rcm
         time of base / time of the method: above 1 the method is faster
         | method | matrices |   min |  max | harmonic mean | geometric mean | % faster |
-        |--------|----------|-------|------|---------------|----------------|----------|
+        |--------|---------:|------:|-----:|--------------:|---------------:|---------:|
         | fast   |        2 | 0.500 | 4.00 |         0.889 |           1.41 |     50.0 |
         | slow   |        2 | 0.125 | 1.00 |         0.222 |          0.354 |        0 |
     "#]]
@@ -138,7 +138,7 @@ fn repeatability() {
         compared: the bits of y after the first product and after each round, with the same x
         without a count of results: 1 method
         | method | rows | always the same | most different results | on |
-        |--------|------|-----------------|------------------------|----|
+        |--------|-----:|----------------:|-----------------------:|----|
         | atomic |    3 |               1 |                      5 | b  |
         | seq    |    1 |               1 |                      1 |    |
     "#]]
@@ -173,7 +173,7 @@ fn sizes() {
         geometric mean of the best ssrs: 8.0
         srs=8:ssrs=16 for all: 86.6 % of each matrix' best in the geometric mean
         | matrix | nonzeros per row | best srs | best ssrs | GFLOP/s |
-        |--------|------------------|----------|-----------|---------|
+        |--------|-----------------:|---------:|----------:|--------:|
         | short  |             1.00 |       32 |         4 |    2.00 |
         | long   |             2.72 |        8 |        16 |    4.00 |
     "#]]
@@ -212,7 +212,7 @@ fn stages() {
         3 products of 2 matrices
         stage 1, 2, …: the kernels of a product in the order in which they run; the table has their names
         | matrix | nonzeros | nonzeros per row | method | stage   | time (ms) | time per nonzero (ns) | occupancy (%) |
-        |--------|----------|------------------|--------|---------|-----------|-----------------------|---------------|
+        |--------|---------:|-----------------:|--------|---------|----------:|----------------------:|--------------:|
         | a*     |     1000 |             10.0 | hola   | starts  |     0.500 |                   500 |          75.0 |
         | a*     |     1000 |             10.0 | hola   | product |      2.00 |                  2000 |          75.0 |
         | a*     |     1000 |             10.0 | merge  | product |      3.00 |                  3000 |          75.0 |
@@ -293,7 +293,7 @@ fn agreement_compares_modelled_with_published_times() {
         model:v100: rank correlation of modelled and published times over the methods of each matrix: median 0.50, 0.9 or more on 0 of 1 matrices with 3 or more methods, of which at least one has a long published time
         largest error 1: two on a, model:v100: 1.00 ms modelled, 2.00 ms published, ratio 0.50
         | method | cases | median error (%) | within a factor of 1.5 (%) | of them long: cases | median error (%) | within a factor of 1.5 (%) |
-        |--------|-------|------------------|----------------------------|---------------------|------------------|----------------------------|
+        |--------|------:|-----------------:|---------------------------:|--------------------:|-----------------:|---------------------------:|
         | one    |     2 |             5.00 |                        100 |                   1 |             10.0 |                        100 |
         | two    |     1 |             50.0 |                          0 |                   1 |             50.0 |                          0 |
         | three  |     1 |                0 |                        100 |                   1 |                0 |                        100 |

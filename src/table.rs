@@ -2,10 +2,9 @@
 
 use comfy_table::presets::{ASCII_MARKDOWN, UTF8_HORIZONTAL_ONLY};
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
-use serde::Serialize;
 
 /// A table that can be written as text and as Markdown.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// The heading of each column, with its unit.
     pub columns: Vec<String>,
@@ -14,8 +13,7 @@ pub struct Table {
 }
 
 /// The content of a cell.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
     /// A value that is unknown or does not exist.
     Empty,
@@ -25,6 +23,8 @@ pub enum Cell {
     Count(u64),
     /// A measured number, shown with three significant digits.
     Number(f64),
+    /// A number that is shown with this many decimals.
+    Decimal(f64, usize),
 }
 
 impl Cell {
@@ -40,6 +40,7 @@ impl Cell {
             Self::Text(text) => text.clone(),
             Self::Count(count) => count.to_string(),
             Self::Number(number) => significant(*number),
+            Self::Decimal(number, decimals) => format!("{number:.decimals$}"),
         }
     }
 
@@ -139,7 +140,7 @@ impl Table {
         table.trim_fmt()
     }
 
-    /// Formats the table as Markdown.
+    /// Formats the table as Markdown. Columns without text are aligned to the right.
     pub fn to_markdown(&self) -> String {
         let mut escaped = self.clone();
         for heading in &mut escaped.columns {
@@ -150,7 +151,13 @@ impl Table {
                 *text = escape_markdown(text);
             }
         }
-        escaped.laid_out(ASCII_MARKDOWN).to_string()
+        let text = escaped.laid_out(ASCII_MARKDOWN).to_string();
+        let [head, rule, rows @ ..] = &text.lines().collect::<Vec<_>>()[..] else { return text };
+        let rule = rule.trim_matches('|').split('|').enumerate().map(|(column, dashes)| {
+            if self.is_numeric(column) { format!("{}:", &dashes[1..]) } else { dashes.to_owned() }
+        });
+        let rule = format!("|{}|", rule.collect::<Vec<_>>().join("|"));
+        [&[*head, &rule], rows].concat().join("\n")
     }
 
     /// Whether a column contains no text, so that it is aligned to the right.
@@ -235,7 +242,7 @@ mod tests {
             vec![vec![Cell::text("a|b"), Cell::Number(1.5)], vec![Cell::text("c"), Cell::Empty]];
         let table = Table { columns, rows };
         let markdown =
-            "| method |   ms |\n|--------|------|\n| a\\|b   | 1.50 |\n| c      |      |";
+            "| method |   ms |\n|--------|-----:|\n| a\\|b   | 1.50 |\n| c      |      |";
         assert_eq!(table.to_markdown(), markdown);
         assert!(table.is_numeric(1) && !table.is_numeric(0));
         assert!(table.to_text(Some(40)).contains("a|b"));
