@@ -118,14 +118,6 @@ pub fn escape_markdown(text: &str) -> String {
 }
 
 impl Table {
-    /// Returns a table with these headings and rows.
-    pub fn new<S: Into<String>>(
-        columns: impl IntoIterator<Item = S>,
-        rows: Vec<Vec<Cell>>,
-    ) -> Self {
-        Self { columns: columns.into_iter().map(Into::into).collect(), rows }
-    }
-
     /// Begins a table with a row per item, to which columns are added.
     pub fn of<T>(items: &[T]) -> Columns<'_, T> {
         Columns { items, table: Self { columns: Vec::new(), rows: vec![Vec::new(); items.len()] } }

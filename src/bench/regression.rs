@@ -17,18 +17,23 @@ impl LogFit {
     pub fn of(points: impl IntoIterator<Item = (f64, f64)>) -> Option<Self> {
         let points = points.into_iter().filter(|&(length, _)| length > 0.0);
         let points: Vec<_> = points.map(|(length, size)| (length.ln(), size)).collect();
-        let mean =
-            |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
-        let (x, y) = (mean(|point| point.0), mean(|point| point.1));
-        let sum =
-            |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|p| of(p.0 - x, p.1 - y)).sum::<f64>();
-        let (xx, xy, yy) = (sum(&|x, _| x * x), sum(&|x, y| x * y), sum(&|_, y| y * y));
+        let ((x, y), [xx, xy, yy]) = moments(&points);
         (xx > 0.0).then(|| Self {
             constant: y - xy / xx * x,
             slope: xy / xx,
             r_squared: (yy > 0.0).then(|| xy * xy / (xx * yy)),
         })
     }
+}
+
+/// Returns the means of both numbers of pairs, and the sums of xx, xy and yy over their deviations x and y from the
+/// means.
+pub fn moments(points: &[(f64, f64)]) -> ((f64, f64), [f64; 3]) {
+    let mean =
+        |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
+    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+    let sum = |of: fn(f64, f64) -> f64| points.iter().map(|p| of(p.0 - x, p.1 - y)).sum::<f64>();
+    ((x, y), [sum(|x, _| x * x), sum(|x, y| x * y), sum(|_, y| y * y)])
 }
 
 /// Returns the geometric mean, which the paper uses as the constant size on CPUs; `None` without sizes.

@@ -16,7 +16,7 @@ use crate::campaign::choice::matching;
 use crate::method::{Code, GRAPH, Method, Operations, Parameter};
 use crate::methods::METHODS;
 use crate::record::cells::to_csv;
-use crate::table::{Cell, Table};
+use crate::table::Table;
 
 #[derive(Debug, Args)]
 pub struct MethodsArgs {
@@ -122,12 +122,15 @@ fn text(methods: &[&Method], out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn markdown(entries: &[MethodSummary]) -> String {
-    let columns = ["name", "device", "product", "setup", "summary", "parameters", "source"];
-    let cells = |entry: &MethodSummary| {
-        let MethodSummary { name, device, product, setup, summary, parameters, source, .. } = entry;
-        [name, device, product, setup, summary, &parameters[..], source].map(Cell::text).to_vec()
-    };
-    Table::new(columns, entries.iter().map(cells).collect()).to_markdown()
+    let table = Table::of(entries)
+        .column("name", |entry| entry.name)
+        .column("device", |entry| entry.device)
+        .column("product", |entry| entry.product)
+        .column("setup", |entry| entry.setup)
+        .column("summary", |entry| entry.summary)
+        .column("parameters", |entry| &entry.parameters[..])
+        .column("source", |entry| entry.source);
+    table.build().to_markdown()
 }
 
 /// Formats a parameter as `level=warp|vector`.

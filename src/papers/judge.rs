@@ -2,8 +2,6 @@
 
 mod modelled;
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 
 use self::modelled::Model;
@@ -12,7 +10,7 @@ use crate::method::Device;
 use crate::methods::METHODS;
 use crate::record::row::Status;
 use crate::report::lines::RecordedRow;
-use crate::report::matched::{Numbers, best_share, correlation, numbers, speeds};
+use crate::report::matched::{Numbers, best_share, correlation, matrices, numbers, speeds};
 use crate::report::select::Select;
 use crate::report::statistics::{Statistic, percentage};
 
@@ -80,9 +78,7 @@ pub fn judge(claim: &Claim, gpus: &[String], lines: &[RecordedRow], quick: bool)
     let lines = of_one_model(&lines, claim.gpu.as_ref().or(gpus.first()));
     let (number, used) = measure(&claim.measured, &lines, 1.0);
     let model = Model::of(&used);
-    let matrices = used.iter().map(|line| line.matrix()).collect::<BTreeSet<_>>().len();
-    let stand_ins = used.iter().filter(|line| line.is_stand_in()).map(|line| line.matrix());
-    let stand_ins = stand_ins.collect::<BTreeSet<_>>().len();
+    let [matrices, stand_ins] = matrices(used.iter().copied());
     let would = match (number, claim.holds) {
         (Some(number), Some(range)) if range.contains(number) => "; it would hold",
         (Some(_), Some(_)) => "; it would not hold",

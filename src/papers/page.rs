@@ -11,6 +11,7 @@ use crate::record::stages::StageRow;
 use crate::record::text::modelled;
 use crate::report::View;
 use crate::report::lines::RecordedRow;
+use crate::report::matched::matrices;
 use crate::report::overview::{self, ResultFile};
 use crate::report::page::{Page, Section};
 use crate::report::views::Recorded;
@@ -57,14 +58,12 @@ fn source(experiment: &Experiment) -> String {
 
 /// Returns the numbers of rows, matrices and stand-ins as a sentence.
 fn extent(lines: &[RecordedRow]) -> String {
-    let matrices: BTreeSet<_> = lines.iter().map(|line| &line.row.file).collect();
-    let stand_ins = lines.iter().filter(|line| line.is_stand_in()).map(|line| &line.row.file);
-    let stand_ins = stand_ins.collect::<BTreeSet<_>>().len();
+    let [matrices, stand_ins] = matrices(lines);
     let real = match stand_ins {
         0 => String::new(),
         count => format!(", {count} of them generated stand-ins for matrices of the collection"),
     };
-    format!("{} rows of {} matrices{real}.", lines.len(), matrices.len())
+    format!("{} rows of {} matrices{real}.", lines.len(), matrices)
 }
 
 /// Groups the rows by run, each with its record.

@@ -181,8 +181,7 @@ impl MatrixReport {
 
     /// Returns whether any row is wrong, failed or exceeded its time limit.
     pub fn is_bad(&self) -> bool {
-        self.rows()
-            .any(|row| matches!(row.status, Some(Status::Wrong | Status::Failed | Status::Timeout)))
+        self.rows().any(Row::is_bad)
     }
 }
 

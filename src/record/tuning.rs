@@ -72,14 +72,15 @@ impl SizeRow {
     }
 }
 
-/// The times of one method in one precision, with every size on every matrix.
-pub struct Sweep {
+/// The times of one method in one precision, with every choice of its parameters on every matrix.
+pub struct Sweep<C = Size> {
     method_name: String,
     /// The precision of the values and vectors.
     pub precision: Precision,
-    sizes: Vec<Size>,
+    /// The choices of the parameters.
+    pub choices: Vec<C>,
     cases: Vec<Case>,
-    /// The number of matrices without a time for some size.
+    /// The number of matrices without a time for some choice.
     incomplete: usize,
 }
 
@@ -87,7 +88,7 @@ pub struct Sweep {
 struct Case {
     file: String,
     row_length: f64,
-    /// The speed with each size.
+    /// The speed with each choice.
     gflops: Vec<f64>,
 }
 
@@ -115,13 +116,13 @@ pub struct Rule {
     pub mean: f64,
 }
 
-impl Sweep {
+impl<C> Sweep<C> {
     /// Creates a sweep without matrices.
-    pub fn new(method_name: String, precision: Precision, sizes: Vec<Size>) -> Self {
-        Self { method_name, precision, sizes, cases: Vec::new(), incomplete: 0 }
+    pub fn new(method_name: String, precision: Precision, choices: Vec<C>) -> Self {
+        Self { method_name, precision, choices, cases: Vec::new(), incomplete: 0 }
     }
 
-    /// Adds a matrix with its mean row length and the speed with each size, `None` if unknown.
+    /// Adds a matrix with its mean row length and the speed with each choice, `None` if unknown.
     pub fn take(
         &mut self,
         file: &str,
@@ -137,13 +138,37 @@ impl Sweep {
         }
     }
 
+    /// Adds a matrix with a row for each choice.
+    pub fn take_rows(&mut self, rows: &[&Row]) {
+        let facts = rows[0];
+        let gflops = rows.iter().map(|row| row.typical_gflops());
+        self.take(&facts.file, facts.row_length_mean, gflops);
+    }
+
+    /// Returns for each matrix the speed with each choice.
+    pub fn speeds(&self) -> Vec<&[f64]> {
+        self.cases.iter().map(|case| &case.gflops[..]).collect()
+    }
+
+    /// Returns the heading: the method, and the numbers of choices and matrices. `choice`: what a choice is called.
+    pub fn heading(&self, choice: &str) -> Vec<String> {
+        let Self { method_name, precision, choices, cases, incomplete } = self;
+        let (count, matrices, precision) = (choices.len(), cases.len(), precision.name());
+        let heading =
+            format!("{method_name}, {precision}: {count} {choice}s on {matrices} matrices");
+        let left_out = format!("left out, without a time for some {choice}: {incomplete}");
+        [heading].into_iter().chain((*incomplete > 0).then_some(left_out)).collect()
+    }
+}
+
+impl Sweep {
     /// Returns the best size on each matrix.
     pub fn best(&self) -> impl Iterator<Item = Best<'_>> {
         self.cases.iter().map(|case| {
             let Case { file, row_length, gflops } = case;
             let speeds = gflops.iter().enumerate().rev();
             let (index, &gflops) = speeds.max_by(|a, b| a.1.total_cmp(b.1)).expect("sizes");
-            Best { file, row_length: *row_length, size: self.sizes[index], gflops }
+            Best { file, row_length: *row_length, size: self.choices[index], gflops }
         })
     }
 
@@ -159,21 +184,11 @@ impl Sweep {
         srs.into_iter().chain(rule("ssrs", |best| best.size.ssrs)).collect()
     }
 
-    /// Returns the heading: the method, and the numbers of sizes and matrices.
-    pub fn heading(&self) -> Vec<String> {
-        let Self { method_name, precision, sizes, cases, incomplete } = self;
-        let (count, matrices, precision) = (sizes.len(), cases.len(), precision.name());
-        let heading = format!("{method_name}, {precision}: {count} sizes on {matrices} matrices");
-        let left_out = format!("left out, without a time for some size: {incomplete}");
-        [heading].into_iter().chain((*incomplete > 0).then_some(left_out)).collect()
-    }
-
     /// Returns the rules for other matrices.
     pub fn conclusions(&self) -> Vec<String> {
         let mut lines: Vec<_> = self.rules().iter().flat_map(Rule::lines).collect();
-        let speeds: Vec<_> = self.cases.iter().map(|case| &case.gflops[..]).collect();
-        if let Some((best, share)) = best_constant(&speeds) {
-            let (constant, percent) = (self.sizes[best], 100.0 * share);
+        if let Some((best, share)) = best_constant(&self.speeds()) {
+            let (constant, percent) = (self.choices[best], 100.0 * share);
             lines.push(format!(
                 "{constant} for all: {percent:.1} % of each matrix' best in the geometric mean"
             ));
@@ -183,7 +198,7 @@ impl Sweep {
 
     /// Writes the heading, the best size on each matrix and the rules.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.heading().iter().try_for_each(|line| writeln!(out, "{line}"))?;
+        self.heading("size").iter().try_for_each(|line| writeln!(out, "{line}"))?;
         writeln!(out, "{:>10} {:>6} {:>6} {:>10}  matrix", "nnz/row", "srs", "ssrs", "GFLOP/s")?;
         for Best { file, row_length, size: Size { srs, ssrs }, gflops } in self.best() {
             let ssrs = ssrs.map_or("-".into(), |ssrs| ssrs.to_string());

@@ -19,6 +19,8 @@ use pair::{Pair, pairs};
 use ratio::Mean;
 pub use rows::Compared;
 
+use super::grouped::grouped;
+
 /// The result of comparing file B with file A.
 #[derive(Clone, Debug)]
 pub struct Comparison<'a> {
@@ -53,17 +55,14 @@ impl<'a> Comparison<'a> {
     pub fn of(a: Compared<'a>, b: Compared<'a>) -> Result<Self, CompareError> {
         let pairs = pairs(&a, &b)?;
         let changed = pairs.iter().filter_map(|pair| Some((pair.key, pair.change?)));
-        let overall = Mean::of(changed.clone());
+        let changed: Vec<_> = changed.collect();
+        let overall = Mean::of(&changed);
         let keys: BTreeSet<_> = pairs.iter().map(|pair| pair.key.without_matrix()).collect();
-        let mut methods: Vec<Group> = Vec::new();
-        let mut seen = BTreeSet::new();
-        for method in changed.clone().map(|(key, _)| key.without_matrix()) {
-            if seen.insert(method) {
-                let own = changed.clone().filter(|(key, _)| key.without_matrix() == method);
-                let mean = Mean::of(own).expect("it contains at least this pair");
-                methods.push(Group { label: method.label(&keys), mean });
-            }
-        }
+        let methods = grouped(changed, |(key, _)| key.without_matrix()).into_iter();
+        let group = |(method, changed): (Key<'a>, Vec<_>)| {
+            Some(Group { label: method.label(&keys), mean: Mean::of(&changed)? })
+        };
+        let methods = methods.filter_map(group).collect();
         Ok(Self { a, b, pairs, methods, overall, keys })
     }
 

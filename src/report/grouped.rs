@@ -18,3 +18,17 @@ pub fn grouped<K: Ord + Clone, T>(
     }
     groups
 }
+
+/// Returns for each key the item with the least number, the first if several are equal.
+pub fn least<K: Ord, T: Copy>(
+    items: impl IntoIterator<Item = (K, (T, f64))>,
+) -> BTreeMap<K, (T, f64)> {
+    let mut least = BTreeMap::new();
+    for (key, item) in items {
+        let known = least.entry(key).or_insert(item);
+        if item.1 < known.1 {
+            *known = item;
+        }
+    }
+    least
+}

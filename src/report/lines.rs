@@ -9,7 +9,7 @@ use super::ginkgo;
 use crate::method::Device;
 use crate::record::cells::unguarded;
 use crate::record::ginkgo::Unit;
-use crate::record::row::{Row, matrix_name};
+use crate::record::row::{Row, Status, matrix_name};
 
 /// A row of a result file.
 #[derive(Clone, Debug)]
@@ -151,6 +151,11 @@ impl RecordedRow {
     /// Whether the result is correct and has a time.
     pub fn is_ok(&self) -> bool {
         self.row.is_ok()
+    }
+
+    /// Returns the name of the status.
+    pub fn status(&self) -> &'static str {
+        self.row.status.map_or("unknown", Status::name)
     }
 
     /// Whether the result is wrong or the method failed.

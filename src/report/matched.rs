@@ -1,8 +1,9 @@
 //! Compares rows of several methods on the same matrices.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::column::Column;
+use super::grouped::least;
 use super::lines::RecordedRow;
 use super::select::Select;
 use super::statistics::pearson;
@@ -24,6 +25,13 @@ pub type Numbers<'a> = Vec<(&'a RecordedRow, f64)>;
 /// Returns the identity of the matrix of a row.
 pub fn matrix(line: &RecordedRow) -> Matrix<'_> {
     (line.matrix(), line.is_stand_in(), line.row.num_nonzeros)
+}
+
+/// Returns the number of matrices of these rows, and the number of stand-ins among them.
+pub fn matrices<'a>(lines: impl IntoIterator<Item = &'a RecordedRow>) -> [usize; 2] {
+    let named = lines.into_iter().map(|line| (line.matrix(), line.is_stand_in()));
+    let named: BTreeSet<_> = named.collect();
+    [named.len(), named.iter().filter(|matrix| matrix.1).count()]
 }
 
 /// Returns the time of a product in milliseconds that comparisons use, if the row is correct and timed.
@@ -48,15 +56,7 @@ pub fn fastest_by<'a, K: Ord>(
     lines: impl IntoIterator<Item = &'a RecordedRow>,
     key: impl Fn(&'a RecordedRow) -> K,
 ) -> BTreeMap<K, (&'a RecordedRow, f64)> {
-    let mut fastest = BTreeMap::new();
-    for line in lines {
-        let Some(ms) = time(line) else { continue };
-        let best = fastest.entry(key(line)).or_insert((line, ms));
-        if ms < best.1 {
-            *best = (line, ms);
-        }
-    }
-    fastest
+    least(lines.into_iter().filter_map(|line| Some((key(line), (line, time(line)?)))))
 }
 
 /// Returns, for each matrix and precision where both have a time, the row of `of` and the speed-up of `of` over

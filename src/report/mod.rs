@@ -9,7 +9,7 @@ pub mod ginkgo;
 mod grouped;
 pub mod lines;
 pub mod matched;
-mod names;
+pub mod names;
 pub mod origin;
 pub mod overview;
 pub mod page;

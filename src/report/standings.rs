@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::grouped::least;
 use super::lines::RecordedRow;
 use super::matched;
 use super::statistics::Statistic;
@@ -70,12 +71,16 @@ impl<'a> Standings<'a> {
         let matrices = times.iter().map(|time| time.matrix).collect::<BTreeSet<_>>().len();
         let has_time = |name: &&str| times.iter().any(|time| time.method == *name);
         let reference = BASELINES.iter().map(|baseline| baseline.name).find(has_time);
-        let of_reference = fastest(times, |method| Some(method) == reference);
-        let of_best = fastest(times, |method| Baseline::named(method).is_some());
+        let fastest = |is_meant: &dyn Fn(&str) -> bool| {
+            let meant = times.iter().filter(|time| is_meant(&time.method));
+            least(meant.map(|time| (time.matrix, (time, time.ms))))
+        };
+        let of_reference = fastest(&|method| Some(method) == reference);
+        let of_best = fastest(&|method| Baseline::named(method).is_some());
         let mut methods = BTreeMap::<&str, Standing>::new();
         for Time { matrix, method, ms, values_repeat } in times {
             let standing = methods.entry(method).or_default();
-            let speed = |baseline: &f64| (*values_repeat, baseline / ms);
+            let speed = |(_, baseline): &(&Time, f64)| (*values_repeat, baseline / ms);
             standing.method = method;
             standing.matrices += 1;
             standing.over_reference.extend(of_reference.get(matrix).map(speed));
@@ -136,16 +141,6 @@ impl<'a> Standings<'a> {
         );
         std::iter::once(meaning).chain(self.kinds.note())
     }
-}
-
-/// Returns for each matrix the time of the fastest of the methods for which `is_meant` holds.
-fn fastest(times: &[Time], is_meant: impl Fn(&str) -> bool) -> BTreeMap<usize, f64> {
-    let mut fastest = BTreeMap::new();
-    for time in times.iter().filter(|time| is_meant(&time.method)) {
-        let ms = fastest.entry(time.matrix).or_insert(time.ms);
-        *ms = time.ms.min(*ms);
-    }
-    fastest
 }
 
 impl Standing<'_> {

@@ -90,12 +90,7 @@ pub fn spearman(points: &[(f64, f64)]) -> Option<f64> {
 /// Returns Pearson's correlation of pairs, from -1 to 1; `None` with fewer than 2 pairs, or if either number does
 /// not vary.
 pub fn pearson(points: &[(f64, f64)]) -> Option<f64> {
-    let count = points.len() as f64;
-    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
-    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
-    let sum =
-        |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|p| of(p.0 - x, p.1 - y)).sum::<f64>();
-    let (xx, xy, yy) = (sum(&|x, _| x * x), sum(&|x, y| x * y), sum(&|_, y| y * y));
+    let (_, [xx, xy, yy]) = regression::moments(points);
     (xx > 0.0 && yy > 0.0).then(|| xy / (xx.sqrt() * yy.sqrt()))
 }
 

@@ -58,7 +58,7 @@ fn a_file_is_the_same_as_itself() {
 
             B/A: B's median time per product over A's; above 1 B is slower
             ────────────────────────────────────────────────────────────────────────────────────────────
-             method         pairs   faster   same   slower   B/A     95 % interval    lowest    highest
+             method         pairs   faster   same   slower     B/A   95 % interval    lowest    highest
             ════════════════════════════════════════════════════════════════════════════════════════════
              seq f64            1        0      1        0   1.000   1.000 to 1.000   1.000 a   1.000 a
              csr-rows f64       1        0      1        0   1.000   1.000 to 1.000   1.000 a   1.000 a
@@ -91,7 +91,7 @@ fn slower_methods_fail_with_fail_above() {
 
             B/A: B's median time per product over A's; above 1 B is slower
             ──────────────────────────────────────────────────────────────────────────────────────
-             method   pairs   faster   same   slower   B/A     95 % interval    lowest    highest
+             method   pairs   faster   same   slower     B/A   95 % interval    lowest    highest
             ══════════════════════════════════════════════════════════════════════════════════════
              seq          3        0      3        0   1.000   0.992 to 1.008   1.000 a   1.000 c
              merge        3        0      0        3   1.115   1.106 to 1.124   1.050 c   1.200 b

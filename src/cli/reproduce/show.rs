@@ -13,12 +13,17 @@ use crate::cli::command::Env;
 use crate::method::Device;
 use crate::papers::definition::Experiment;
 use crate::papers::experiments;
+use crate::papers::judge::JudgedClaim;
 use crate::papers::page;
 use crate::papers::verdicts::Verdicts;
-use crate::table::{Cell, Table, significant};
+use crate::report::names::listed;
+use crate::table::{Table, significant};
 
 /// The width of a table in characters if there is no terminal.
 const WIDTH: u16 = 120;
+
+/// The maximum number of matrices that a remark names.
+const NAMED: usize = 5;
 
 /// Prints a table with the width of the terminal.
 fn print(table: &Table, env: &mut Env) -> io::Result<()> {
@@ -66,35 +71,28 @@ impl State {
         let waiting = self.waiting.iter().map(|reason| format!("without the GPU: {reason}"));
         let lists = [("missing", &self.missing), ("left out by --max-nonzeros", &self.left_out)];
         let lists = lists.into_iter().filter(|(_, names)| !names.is_empty());
-        waiting.chain(lists.map(|(what, names)| format!("{what}: {}", abbreviate(names)))).collect()
-    }
-}
-
-/// Joins the first few names, and adds the number of the others.
-fn abbreviate(names: &[String]) -> String {
-    const SHOWN: usize = 5;
-    let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(SHOWN) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
+        waiting
+            .chain(lists.map(|(what, names)| format!("{what}: {}", listed(names.iter(), NAMED))))
+            .collect()
     }
 }
 
 /// Prints a table of all experiments.
 pub fn list(env: &mut Env) -> Result<()> {
-    let row = |experiment: Experiment| {
+    let devices = |experiment: &Experiment| {
         let devices = [Device::Cpu, Device::Gpu].into_iter().filter(|&d| experiment.needs(d));
         let is_modelled = experiment.blocks.iter().any(|block| !block.models.is_empty());
         let models = is_modelled.then_some("modelled GPUs");
-        let devices: Vec<_> = devices.map(Device::name).chain(models).collect();
-        let recorded = recorded(&experiment.id).unwrap_or_default();
-        let cells = [&experiment.id, &experiment.source, &experiment.title];
-        let cells = cells.map(|text| Cell::text(text.as_str())).to_vec();
-        [cells, vec![Cell::text(devices.join(", ")), Cell::text(recorded.join(", "))]].concat()
+        devices.map(Device::name).chain(models).collect::<Vec<_>>().join(", ")
     };
-    let columns = ["id", "source", "what", "device", "recorded"].map(String::from).to_vec();
-    let table = Table { columns, rows: experiments().map(row).collect() };
-    print(&table, env)?;
+    let experiments: Vec<_> = experiments().collect();
+    let table = Table::of(&experiments)
+        .column("id", |experiment| &experiment.id[..])
+        .column("source", |experiment| &experiment.source[..])
+        .column("what", |experiment| &experiment.title[..])
+        .column("device", devices)
+        .column("recorded", |of| recorded(&of.id).unwrap_or_default().join(", "));
+    print(&table.build(), env)?;
     writeln!(
         env.stdout,
         "reproduce ID --dry-run shows the plan of an experiment; reproduce --all runs all experiments"
@@ -125,8 +123,7 @@ fn newest(id: &str, modelled: bool) -> Option<String> {
 /// Prints the judged claims as Markdown with links to the reports: those of the newest measured run of each
 /// experiment, completed by those of its newest modelled run.
 pub fn claims(out: &mut dyn Write) -> Result<()> {
-    let columns = ["experiment", "claim", "paper", "here", "verdict"].map(String::from).to_vec();
-    let (mut rows, mut links, mut unjudged, mut on_models) = (Vec::new(), Vec::new(), 0, 0);
+    let (mut rows, mut links, mut unjudged) = (Vec::new(), Vec::new(), 0);
     for Experiment { id, .. } in experiments() {
         let mut verdicts: Option<Verdicts> = None;
         for (modelled, word) in [(false, ""), (true, " modelled")] {
@@ -143,16 +140,17 @@ pub fn claims(out: &mut dyn Write) -> Result<()> {
         let verdicts = verdicts.unwrap_or_default();
         let (judged, open) = verdicts.judged();
         unjudged += open.len();
-        rows.extend(judged.into_iter().map(|row| {
-            let here = row.measured.map(significant).unwrap_or_default();
-            on_models += usize::from(row.modelled.is_some());
-            let verdict = row.in_words();
-            let texts = [row.id.clone(), row.claim.clone(), row.paper.clone(), here, verdict];
-            texts.map(Cell::text).to_vec()
-        }));
+        rows.extend(judged.into_iter().cloned());
     }
+    let table = Table::of(&rows)
+        .column("experiment", |row| &row.id[..])
+        .column("claim", |row| &row.claim[..])
+        .column("paper", |row| &row.paper[..])
+        .column("here", |row| row.measured.map(significant).unwrap_or_default())
+        .column("verdict", JudgedClaim::in_words);
+    writeln!(out, "{}", table.build().to_markdown())?;
+    let on_models = rows.iter().filter(|row| row.modelled.is_some()).count();
     let (judged, links) = (rows.len(), links.join(", "));
-    writeln!(out, "{}", Table { columns, rows }.to_markdown())?;
     writeln!(
         out,
         "\n{judged} claims were judged, {on_models} of them by a model of the source's GPU; {unjudged} could not be \
@@ -219,11 +217,9 @@ pub fn summary(states: &[(&Experiment, State)], env: &mut Env) -> Result<()> {
         [(_, state)] if state.has_run() => return Ok(()),
         _ => {}
     }
-    let row = |(experiment, state): &(&Experiment, State)| {
-        let texts = [experiment.id.clone(), state.word().to_owned(), state.remarks().join("; ")];
-        texts.map(Cell::text).to_vec()
-    };
-    let columns = ["id", "state", "remarks"].map(String::from).to_vec();
-    let table = Table { columns, rows: states.iter().map(row).collect() };
-    Ok(print(&table, env)?)
+    let table = Table::of(states)
+        .column("id", |(experiment, _)| &experiment.id[..])
+        .column("state", |(_, state)| state.word())
+        .column("remarks", |(_, state)| state.remarks().join("; "));
+    Ok(print(&table.build(), env)?)
 }

@@ -7,10 +7,11 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 
 use crate::cli::measure::MeasureArgs;
-use crate::record::MatrixReport;
 use crate::record::cells::to_csv;
 use crate::record::file::{RowFile, is_not_regular_file};
 use crate::record::output;
+use crate::record::row::Row;
+use crate::record::{Group, MatrixReport};
 
 /// A kind of tuning: which methods to measure and how to evaluate the results.
 pub trait Tuning {
@@ -20,6 +21,12 @@ pub trait Tuning {
     fn take(&mut self, report: &MatrixReport, rows: &mut Rows) -> Result<()>;
     /// Writes the evaluation of all results.
     fn write(&self, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// Returns the rows of the methods with these names, in their order, if the group has all of them.
+pub fn rows_of<'g>(group: &'g Group, names: &[String]) -> Option<Vec<&'g Row>> {
+    let row = |name: &String| group.rows.iter().find(|row| row.method_name.as_ref() == Some(name));
+    names.iter().map(row).collect()
 }
 
 /// The output of rows, if there is one. The rows of a matrix are written as soon as it is measured.

@@ -5,12 +5,11 @@ use std::io::{self, Write};
 
 use anyhow::{Context, Result};
 
-use super::rows::{Rows, Tuning};
+use super::rows::{Rows, Tuning, rows_of};
 use crate::campaign::choice::swept;
 use crate::method::Choice;
-use crate::record::row::Row;
+use crate::record::MatrixReport;
 use crate::record::tuning::{Size, SizeRow, Sweep};
-use crate::record::{Group, MatrixReport};
 use crate::scalar::Precision;
 
 /// The parameters that are tuned.
@@ -46,14 +45,12 @@ impl Tuning for Sizes {
         report.ended.iter().try_for_each(|row| rows.write(SizeRow::new(row, None)))?;
         for group in &report.groups {
             for swept in &mut self.0 {
-                let Some(own) = swept.rows(group) else { continue };
+                let Some(own) = rows_of(group, &swept.names) else { continue };
                 for (row, &size) in own.iter().zip(&swept.sizes) {
                     rows.write(SizeRow::new(row, Some((swept.name.clone(), size))))?;
                 }
                 let result = swept.results.iter_mut().find(|s| s.precision == group.precision);
-                let (facts, gflops) = (own[0], own.iter().map(|row| row.typical_gflops()));
-                let result = result.expect("one per precision");
-                result.take(&facts.file, facts.row_length_mean, gflops);
+                result.expect("one per precision").take_rows(&own);
             }
         }
         Ok(())
@@ -80,13 +77,6 @@ impl Swept {
         let results = precisions.iter().map(result).collect();
         let names = choices.iter().map(Choice::name).collect();
         Ok(Self { name, sizes, names, results })
-    }
-
-    /// Returns the rows of the method in the order of its sizes, if the group has them.
-    fn rows<'g>(&self, group: &'g Group) -> Option<Vec<&'g Row>> {
-        let row =
-            |name: &String| group.rows.iter().find(|row| row.method_name.as_ref() == Some(name));
-        self.names.iter().map(row).collect()
     }
 }
 

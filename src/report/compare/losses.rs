@@ -7,6 +7,7 @@ use super::Comparison;
 use super::key::Key;
 use super::pair::status;
 use crate::report::lines::RecordedRow;
+use crate::report::names::listed;
 
 /// The maximum number of lines that are printed.
 const LINES: usize = 15;
@@ -56,7 +57,7 @@ impl<'a> Comparison<'a> {
         let _ = writeln!(text, "{title}: {} rows", losses.len());
         let groups = self.grouped(losses);
         for ((_, place, status, reason), names) in groups.iter().take(LINES) {
-            let names = listed(names);
+            let names = listed(names.iter(), NAMES);
             let what = match place {
                 Place::Matrix(matrix) => format!("{names} on {matrix}"),
                 Place::AbsentMatrix => format!("all on {names}"),
@@ -83,11 +84,10 @@ impl<'a> Comparison<'a> {
         let methods: BTreeSet<_> = both().map(|pair| pair.key.without_matrix()).collect();
         let mut groups: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
         for Loss { key, status, reason } in losses {
-            let (place, name) = if *status != "missing" {
-                (Place::Matrix(key.matrix()), self.label(key))
-            } else if !methods.contains(&key.without_matrix()) {
+            let is_missing = *status == "missing";
+            let (place, name) = if is_missing && !methods.contains(&key.without_matrix()) {
                 (Place::AbsentMethod, self.label(key))
-            } else if !files.contains(key.file) {
+            } else if is_missing && !files.contains(key.file) {
                 (Place::AbsentMatrix, key.matrix().to_owned())
             } else {
                 (Place::Matrix(key.matrix()), self.label(key))
@@ -107,12 +107,4 @@ fn loss<'a>(
     let is_lost = from.is_some_and(RecordedRow::is_ok) && !to.is_some_and(RecordedRow::is_ok);
     let reason = to.and_then(|line| line.row.reason.as_deref()).unwrap_or_default();
     is_lost.then(|| Loss { key, status: status(to), reason })
-}
-
-/// Joins the first few names and the number of the others.
-fn listed(names: &BTreeSet<String>) -> String {
-    let first: Vec<_> = names.iter().take(NAMES).map(String::as_str).collect();
-    let more = names.len() - first.len();
-    let first = first.join(", ");
-    if more > 0 { format!("{first} and {more} more") } else { first }
 }

@@ -24,8 +24,7 @@ pub struct Pair<'a> {
 
 /// Returns the status of a row, or `missing` if there is no row.
 pub fn status(line: Option<&RecordedRow>) -> &'static str {
-    let status = line.map(|line| line.row.status.map_or("unknown", |status| status.name()));
-    status.unwrap_or("missing")
+    line.map_or("missing", RecordedRow::status)
 }
 
 /// Maps each file name of B to the file name of the same matrix in A, where the two differ only in path. Names

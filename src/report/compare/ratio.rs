@@ -1,6 +1,7 @@
 //! The ratio of two times and its uncertainty.
 
 use super::key::Key;
+use crate::bench::regression::geometric_mean;
 use crate::report::lines::RecordedRow;
 use crate::report::matched::time;
 
@@ -83,22 +84,19 @@ pub struct Mean<'a> {
 
 impl<'a> Mean<'a> {
     /// Returns the mean, or `None` if there are no changes.
-    pub fn of(changes: impl Iterator<Item = (Key<'a>, Change)> + Clone) -> Option<Self> {
-        let ratios = || changes.clone().map(|(key, change)| (key, change.ratio));
-        let n = ratios().count() as f64;
-        let log = ratios().map(|(_, ratio)| ratio.ln()).sum::<f64>() / n;
+    pub fn of(changes: &[(Key<'a>, Change)]) -> Option<Self> {
+        let ratios = || changes.iter().map(|(key, change)| (*key, change.ratio));
+        let of_changes = || changes.iter().map(|(_, change)| change);
+        let ratio = geometric_mean(ratios().map(|(_, ratio)| ratio))?;
         let mut counts = [0; 4];
-        changes.clone().for_each(|(_, change)| counts[change.judgement as usize] += 1);
-        let squares: Option<f64> = changes.clone().map(|(_, change)| change.square).sum();
-        let half = squares.map(|sum| sum.sqrt() / n);
+        of_changes().for_each(|change| counts[change.judgement as usize] += 1);
+        let squares: Option<f64> = of_changes().map(|change| change.square).sum();
+        let factor = squares.map(|sum| (sum.sqrt() / changes.len() as f64).exp());
         Some(Self {
-            ratio: log.exp(),
-            interval: half.map(|half| ((log - half).exp(), (log + half).exp())),
+            ratio,
+            interval: factor.map(|factor| (ratio / factor, ratio * factor)),
             counts,
-            ratios: changes
-                .clone()
-                .map(|(_, change)| (change.values_repeat, change.ratio))
-                .collect(),
+            ratios: of_changes().map(|change| (change.values_repeat, change.ratio)).collect(),
             lowest: ratios().min_by(|a, b| a.1.total_cmp(&b.1))?,
             highest: ratios().max_by(|a, b| a.1.total_cmp(&b.1))?,
         })

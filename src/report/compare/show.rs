@@ -13,7 +13,7 @@ use crate::record::cells::to_csv;
 use crate::report::lines::RecordedRow;
 use crate::report::statistics::Statistic;
 use crate::report::values::Kinds;
-use crate::table::Table;
+use crate::table::{Cell, Table};
 
 /// The maximum number of changes that are printed for each direction.
 const CHANGES: usize = 10;
@@ -72,7 +72,7 @@ impl Comparison<'_> {
         let kinds = self.kinds();
         let ratios = |group: &Group| {
             let means = kinds.means(&group.mean.ratios, Statistic::GeometricMean).into_iter();
-            means.map(|mean| mean.map(|ratio| format!("{ratio:.3}"))).collect::<Vec<_>>()
+            means.map(|mean| mean.map(|ratio| Cell::Decimal(ratio, 3)))
         };
         let extreme = |(key, ratio): (Key, f64)| format!("{ratio:.3} {}", key.matrix());
         let table = Table::of(&self.methods)

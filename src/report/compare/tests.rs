@@ -155,7 +155,7 @@ fn lost_rows_are_printed_first_with_the_reason() {
 
         B/A: B's median time per product over A's; above 1 B is slower
         ──────────────────────────────────────────────────────────────────────────────────────
-         method   pairs   faster   same   slower   B/A     95 % interval    lowest    highest
+         method   pairs   faster   same   slower     B/A   95 % interval    lowest    highest
         ══════════════════════════════════════════════════════════════════════════════════════
          seq          2        0      1        1   1.414   1.248 to 1.603   1.000 b   2.000 a
         ──────────────────────────────────────────────────────────────────────────────────────

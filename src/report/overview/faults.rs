@@ -3,6 +3,7 @@
 use super::entries::{Entries, OverviewRow};
 use crate::record::row::Status;
 use crate::report::grouped::grouped;
+use crate::report::names::listed;
 use crate::report::page::Section;
 use crate::table::Table;
 
@@ -33,7 +34,7 @@ fn bad_table(entries: &Entries, bad: &[&OverviewRow]) -> Table {
     let table = Table::of(bad)
         .column("matrix", |entry| entry.line.matrix())
         .column("method", |entry| entry.line.method())
-        .column("status", |entry| entry.line.row.status.map_or("unknown", Status::name))
+        .column("status", |entry| entry.line.status())
         .column("reason", |entry| entry.line.row.reason.as_deref().unwrap_or_default())
         .column("setting", |entry| &entry.setting[..])
         .columns(file, |entry| file.map(|_| &entry.file.name[..]));
@@ -110,17 +111,10 @@ fn blank(word: &str) -> String {
 }
 
 fn skipped_table(skipped: &[Skipped]) -> Table {
-    let matrices = |group: &Skipped| {
-        let named = group.matrices.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
-        match group.matrices.len().saturating_sub(NAMED) {
-            0 => named,
-            more => format!("{named} and {more} more"),
-        }
-    };
     let table = Table::of(skipped)
         .column("reason", |group| group.words.join(" "))
         .column("rows", |group| group.rows)
         .column("methods", |group| group.methods.join(", "))
-        .column("matrices", matrices);
+        .column("matrices", |group| listed(group.matrices.iter(), NAMED));
     table.build()
 }

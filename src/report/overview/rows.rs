@@ -1,7 +1,6 @@
 //! A table of all rows, with the columns that are used most.
 
 use super::entries::{Entries, OverviewRow};
-use crate::record::row::Status;
 use crate::report::column::Column;
 use crate::report::page::Section;
 use crate::table::Table;
@@ -41,7 +40,7 @@ fn table(entries: &Entries) -> Table {
     let table = Table::of(&entries.all)
         .column("matrix", |entry| entry.line.matrix())
         .column("method", |entry| entry.line.method())
-        .column("status", |entry| entry.line.row.status.map_or("unknown", Status::name));
+        .column("status", |entry| entry.line.status());
     let table = numbers.iter().fold(table, |table, column| {
         let cell = |number| column.cell(number);
         table.column(column.label(), |entry| column.of_line(entry.line).map(cell))

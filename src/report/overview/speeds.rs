@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::report::View;
 use crate::report::chart::Axis;
 use crate::report::lines::RecordedRow;
-use crate::report::matched::{Numbers, timed};
+use crate::report::matched::{self, Numbers, timed};
 use crate::report::ranking::Ranking;
 use crate::report::standings::Standings;
 use crate::report::statistics::Statistic;
@@ -26,7 +26,7 @@ pub(super) fn over_baselines(standings: &Standings) -> View {
 /// Returns `None` if no row is correct and timed.
 pub(super) fn rates(lines: &[&RecordedRow]) -> Option<View> {
     let timed: Vec<_> = timed(lines.iter().copied()).collect();
-    let matrices = timed.iter().map(|line| line.matrix()).collect::<BTreeSet<_>>().len();
+    let [matrices, _] = matched::matrices(timed.iter().copied());
     let methods: BTreeSet<_> = timed.iter().map(|line| line.method()).collect();
     let rates = |method| -> Numbers {
         let own = timed.iter().filter(|line| line.method() == method);

@@ -7,6 +7,7 @@ use super::faults::{has, is_bad};
 use crate::bench::steadiness::WIDEST;
 use crate::record::row::Status;
 use crate::report::grouped::grouped;
+use crate::report::matched::matrices;
 use crate::report::names::count;
 use crate::report::page::Section;
 use crate::table::Table;
@@ -21,11 +22,11 @@ pub(super) fn lead(entries: &Entries) -> Vec<String> {
     let lines = entries.all.iter().map(|entry| entry.line);
     let lines = lines.filter(|line| !line.method().is_empty());
     let methods: BTreeSet<_> = lines.clone().map(|line| line.method()).collect();
-    let matrices: BTreeSet<_> = lines.map(|line| line.matrix()).collect();
+    let [matrices, _] = matrices(lines);
     let measured = format!(
         "{} from {from}: {}, {}. {}",
         count(entries.all.len(), "row"),
-        count(matrices.len(), "matrix"),
+        count(matrices, "matrix"),
         count(methods.len(), "method"),
         verdict(entries)
     );
@@ -65,8 +66,7 @@ fn uncertainty(entries: &Entries) -> impl Iterator<Item = String> {
 
 /// Returns notes on the files, on stand-ins, on duplicate rows and on settings that were split by run.
 fn remarks(entries: &Entries) -> Vec<String> {
-    let stand_ins = entries.all.iter().filter(|entry| entry.line.is_stand_in());
-    let stand_ins = stand_ins.map(|entry| entry.line.matrix()).collect::<BTreeSet<_>>().len();
+    let [_, stand_ins] = matrices(entries.all.iter().map(|entry| entry.line));
     let repeated = entries.repeated;
     let mut remarks: Vec<_> = entries.files.iter().filter_map(|file| file.note.clone()).collect();
     if stand_ins > 0 {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::shown::Series;
-use super::{Kind, Recorded, axis, dot, drawn};
+use super::{Kind, Recorded, axis, dot, drawn, ends};
 use crate::report::View;
 use crate::report::chart::{self, Chart, Guide, Mark};
 use crate::report::column::Column;
@@ -156,14 +156,13 @@ fn chart(cases: &[(&str, Vec<Case>)]) -> Chart {
     let point = |case: &Case| dot((case.line, (case.published_ms, case.modelled_ms)));
     let series = cases.iter().map(|(name, cases)| (*name, cases.iter().map(point).collect()));
     let series = drawn(Mark::Dots, series);
-    let all = series.iter().flat_map(|series| &series.points).map(|point| point.x);
-    let (least, most) = all.fold((f64::INFINITY, 0.0f64), |(a, b), x| (a.min(x), b.max(x)));
-    let lines = [("equal", 1.0), ("1.5 times", NEAR), ("1.5 times less", 1.0 / NEAR)].into_iter();
-    let lines = lines.filter(|_| !series.is_empty()).map(|(name, factor)| Guide {
+    let ends = ends(&series, true);
+    let lines = [("equal", 1.0), ("1.5 times", NEAR), ("1.5 times less", 1.0 / NEAR)];
+    let guides = lines.map(|(name, factor)| Guide {
         name: name.into(),
-        points: [least, most].map(|x| (x, factor * x)).to_vec(),
+        points: ends.iter().map(|&x| (x, factor * x)).collect(),
     });
-    let guides = lines.collect();
+    let guides = guides.to_vec();
     let (x, y) = (axis(&Column::of("published_ms")), axis(&Column::of("waited_ms")));
     Chart::Plane(chart::Plane { x, y, series, guides, ..chart::Plane::default() })
 }

@@ -1,10 +1,9 @@
 //! The view `best`: how much time is lost if a single method is used for all matrices.
 
-use super::contest::Contest;
+use super::contest::{Contest, Run};
 use super::{Kind, Recorded};
 use crate::report::View;
 use crate::report::chart::Axis;
-use crate::report::lines::RecordedRow;
 use crate::report::ranking::{Ranked, Ranking};
 use crate::report::statistics::Statistic;
 use crate::report::values::Kinds;
@@ -15,15 +14,12 @@ keys! {
     Best {}
 }
 
-/// The row of a method on a matrix, and the name of the matrix.
-type Run<'a> = (&'a RecordedRow, &'a str);
-
 impl Kind for Best {
     fn view(&self, recorded: &Recorded) -> View {
         let shown = self.shown(recorded, &[]);
         let contests = Contest::all(&shown.series);
         let series = shown.series.iter().enumerate();
-        let losses = series.map(|(place, series)| (&series.name[..], losses(place, &contests)));
+        let losses = series.map(|(place, of)| (&of.name[..], Contest::losses_of(place, &contests)));
         let ranking = Ranking::of(losses, shown.matrices().len(), false);
         let meaning = "loss: time divided by the time of the fastest method on the same matrix; means are over the \
                        matrices on which the method runs; equally fast methods all count as the fastest";
@@ -45,14 +41,4 @@ impl Kind for Best {
             ..View::default()
         }
     }
-}
-
-/// Returns the losses of the series at a place: its time divided by the fastest time, on each matrix where it has a
-/// time.
-fn losses<'a>(place: usize, contests: &'a [Contest<'a>]) -> Vec<(Run<'a>, f64)> {
-    let loss = |of: &'a Contest| {
-        let (line, loss) = of.losses()[place]?;
-        Some(((line, &of.name[..]), loss))
-    };
-    contests.iter().filter_map(loss).collect()
 }

@@ -8,6 +8,9 @@ use crate::report::lines::RecordedRow;
 use crate::report::matched::{fastest_by, matrix};
 use crate::report::names::{join, label};
 
+/// The row of a method on a matrix, and the name of the matrix.
+pub(super) type Run<'a> = (&'a RecordedRow, &'a str);
+
 /// The rows of one matrix that may be compared with each other.
 pub(super) struct Contest<'a> {
     /// The name of the matrix, followed by the setting if there are several.
@@ -61,5 +64,14 @@ impl<'a> Contest<'a> {
             Some((line, ms / fastest?))
         };
         self.rows.iter().map(loss).collect()
+    }
+
+    /// Returns the losses of the series at a place, each with its row and the name of the contest.
+    pub fn losses_of(place: usize, contests: &'a [Self]) -> Vec<(Run<'a>, f64)> {
+        let loss = |of: &'a Self| {
+            let (line, loss) = of.losses()[place]?;
+            Some(((line, &of.name[..]), loss))
+        };
+        contests.iter().filter_map(loss).collect()
     }
 }

@@ -57,6 +57,7 @@ use super::matched::{matrix, timed};
 use super::names::{join, label};
 use super::origin::origin;
 use super::select::{Conditions, Select};
+use super::statistics::Statistic;
 use crate::record::stages::StageRow;
 use keys::Keys;
 use shown::Shown;
@@ -204,6 +205,13 @@ fn shows(chart: &Chart) -> bool {
 
 fn axis(column: &Column) -> Axis {
     Axis { label: column.label().to_owned(), log: column.is_log(), whole: column.is_count() }
+}
+
+/// Returns the least and the greatest x of the points that an axis can show.
+fn ends(series: &[chart::Series], log: bool) -> Vec<f64> {
+    let x = series.iter().flat_map(|series| &series.points).map(|point| point.x);
+    let x: Vec<_> = x.filter(|&x| x > 0.0 || !log).collect();
+    [Statistic::Min, Statistic::Max].iter().filter_map(|end| end.of(&x)).collect()
 }
 
 /// Returns a point that is labelled with the matrix of its row.

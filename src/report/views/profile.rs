@@ -53,8 +53,8 @@ impl Kind for Profile {
 
 impl<'a> Method<'a> {
     fn of(place: usize, name: &'a str, contests: &[Contest]) -> Self {
-        let loss = |of: &Contest| Some(of.losses()[place]?.1);
-        let mut losses: Vec<_> = contests.iter().filter_map(loss).collect();
+        let losses = Contest::losses_of(place, contests).into_iter();
+        let mut losses: Vec<_> = losses.map(|(_, loss)| loss).collect();
         losses.sort_by(f64::total_cmp);
         Self { name, losses, matrices: contests.len() }
     }

@@ -2,7 +2,7 @@
 
 use super::roofs::{roofs, working_set};
 use super::shown::Series;
-use super::{Kind, Recorded, axis, dot, drawn, few};
+use super::{Kind, Recorded, axis, dot, drawn, ends, few};
 use crate::memory::Size;
 use crate::report::View;
 use crate::report::chart::{Axis, Chart, Mark, Plane, Point};
@@ -27,9 +27,8 @@ impl Kind for Roofline {
             (&series.name[..], series.points([&x, &y]).into_iter().map(point).collect())
         });
         let series = drawn(Mark::Dots, points);
-        let ends = series.iter().flat_map(|series| &series.points).map(|point| point.x);
         let timed: Vec<_> = timed(shown.lines.iter().copied()).collect();
-        let guides = roofs(&timed, &ends.collect::<Vec<_>>());
+        let guides = roofs(&timed, &ends(&series, x.is_log()));
         let few = few::of_points(&series, true);
         let y = Axis { log: true, ..axis(&y) };
         let percents = shown.series.iter().filter_map(Percents::of).collect::<Vec<_>>();

@@ -43,14 +43,11 @@ pub(super) fn working_set(line: &RecordedRow) -> Option<u64> {
     Some(compulsory_bytes(row.num_rows?, row.num_cols?, row.num_nonzeros?, row.precision?))
 }
 
-/// Returns one line per range of sizes, over the whole extent of x (in FLOP per byte). Its name contains the
-/// sizes.
-pub(super) fn roofs(lines: &[&RecordedRow], x: &[f64]) -> Vec<Guide> {
+/// Returns one line per range of sizes between the ends of x (in FLOP per byte). Its name contains the sizes.
+pub(super) fn roofs(lines: &[&RecordedRow], ends: &[f64]) -> Vec<Guide> {
     let mut ceilings: Vec<_> = lines.iter().filter_map(|line| Ceiling::of(line)).collect();
     ceilings.sort_by_key(|ceiling| (ceiling.bytes, ceiling.matrix));
     ceilings.dedup_by_key(|ceiling| (ceiling.bytes, ceiling.matrix));
-    let ends: Vec<_> =
-        [Statistic::Min, Statistic::Max].iter().filter_map(|end| end.of(x)).collect();
     let mut choices = FACTORS.iter().map(|&factor| ranges(&ceilings, factor));
     let ranges = choices.find(|ranges| ranges.len() <= MOST).unwrap_or_default();
     let roof = |range: &[Ceiling]| {

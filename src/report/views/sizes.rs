@@ -96,7 +96,7 @@ impl Sizes {
 
 impl Swept<'_> {
     fn notes(&self) -> Vec<String> {
-        [self.sweep.heading(), self.sweep.conclusions()].concat()
+        [self.sweep.heading("size"), self.sweep.conclusions()].concat()
     }
 
     fn name(&self, rule: &Rule) -> String {

@@ -1,6 +1,6 @@
 //! The view `speedup`: the speed-up of methods over one baseline.
 
-use super::{Kind, Recorded, axis, dot, drawn, few};
+use super::{Kind, Recorded, axis, dot, drawn, ends, few};
 use crate::report::View;
 use crate::report::chart::{Axis, Chart, Guide, Mark, Plane};
 use crate::report::column::Column;
@@ -56,10 +56,8 @@ impl Speedup {
             (*name, dots.collect())
         });
         let series = drawn(Mark::Dots, series);
-        let x = series.iter().flat_map(|series| &series.points).map(|point| point.x);
-        let x: Vec<_> = x.filter(|&x| x > 0.0 || !self.x.is_log()).collect();
-        let ends = Statistic::Min.of(&x).into_iter().chain(Statistic::Max.of(&x));
-        let equal = Guide { name: "equally fast".into(), points: ends.map(|x| (x, 1.0)).collect() };
+        let points = ends(&series, self.x.is_log()).into_iter().map(|x| (x, 1.0)).collect();
+        let equal = Guide { name: "equally fast".into(), points };
         let y = Axis::log(format!("speed-up over {}", self.over));
         let few = few::of_points(&series, true);
         Chart::Plane(Plane { x: axis(&self.x), y, series, guides: vec![equal], few })
