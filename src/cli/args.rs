@@ -74,7 +74,7 @@ pub enum Command {
     /// Finds the best parameter values of a method over many matrices
     ///
     /// csr-k: measures every value of the parameter srs, and of ssrs if the method has it, unless --methods
-    /// sets a value. The default methods are csr2 and csr3, or gpu-csrk-3 and gpu-csrk-3.5 with --device gpu.
+    /// sets a value. The default methods are csr2 and csr3, or gpu-csrk-3 and gpu-csrk-3.5 on a GPU or a modelled one.
     /// By default there is one round, so that only one size is in memory at a time. Prints the best
     /// sizes, their logarithmic regression over the mean row length, their geometric mean, and the constant
     /// size with the smallest slowdown. With --output, writes one CSV row per matrix and size.

@@ -11,14 +11,16 @@ use anyhow::{Result, ensure};
 use clap::Args;
 
 use super::command::{CommandStatus, Env};
-use super::measure::MeasureArgs;
+use super::measure::{MeasureArgs, NOTHING};
 use super::sources::{of_matrix, sources};
 use crate::bench::run::DeviceChoice;
 use crate::campaign::choice::chosen;
 use crate::campaign::plan::Plan;
 use crate::campaign::progress::Display;
 use crate::campaign::{Campaign, Measured, Sink, Work};
+use crate::record::row::Row;
 use crate::record::sort::Sort;
+use crate::record::text::modelled;
 use rows::{Rows, Tuning};
 use shapes::Shapes;
 use sizes::Sizes;
@@ -64,18 +66,22 @@ pub fn run(args: TuneArgs, command: Vec<String>, env: &mut Env) -> Result<Comman
     let mut campaign = Campaign::start(&plan, !args.no_isolate, command, env)?;
     let cells = &campaign.recording.record.cells;
     tuning.keep(&|method| cells.iter().any(|cell| cell.method == method));
+    let modelled = cells.first().and_then(|cell| modelled(cell.device));
     let rows = Rows::open(&measure)?;
     campaign.recording.begin(measure.record_path(), env.stderr)?;
     campaign.recording.write()?;
     let works: Vec<_> = sources.iter().map(Work::new).collect();
-    let mut results = Results { tuning, rows, status: CommandStatus::Ok, stderr: env.stderr };
+    let status = CommandStatus::Ok;
+    let mut results = Results { tuning, rows, status, any: false, stderr: env.stderr };
     let interrupted = campaign.run(&works, Display::Matrices, &mut results)?;
-    let Results { tuning, status, .. } = results;
+    let Results { tuning, status, any, .. } = results;
     if interrupted {
         writeln!(env.stderr, "interrupted: the results contain only the matrices measured so far")?;
     }
     campaign.recording.finish(env.stderr)?;
     tuning.write(env.stdout)?;
+    modelled.map_or(Ok(()), |note| writeln!(env.stdout, "{note}"))?;
+    ensure!(interrupted || any, NOTHING);
     Ok(status)
 }
 
@@ -84,6 +90,8 @@ struct Results<'o> {
     tuning: Box<dyn Tuning>,
     rows: Rows,
     status: CommandStatus,
+    /// Whether any method has a time.
+    any: bool,
     stderr: &'o mut dyn Write,
 }
 
@@ -96,6 +104,7 @@ impl Sink for Results<'_> {
         if interrupted || report.is_bad() {
             self.status = CommandStatus::Bad;
         }
+        self.any |= report.rows().any(Row::is_ok);
         self.tuning.take(&report, &mut self.rows)
     }
 }

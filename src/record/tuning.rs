@@ -82,6 +82,8 @@ pub struct Sweep<C = Size> {
     cases: Vec<Case>,
     /// The number of matrices without a time for some choice.
     incomplete: usize,
+    /// The first method without a time, with its matrix and the reason.
+    reason: Option<String>,
 }
 
 /// One matrix of a sweep.
@@ -119,7 +121,7 @@ pub struct Rule {
 impl<C> Sweep<C> {
     /// Creates a sweep without matrices.
     pub fn new(method_name: String, precision: Precision, choices: Vec<C>) -> Self {
-        Self { method_name, precision, choices, cases: Vec::new(), incomplete: 0 }
+        Self { method_name, precision, choices, cases: Vec::new(), incomplete: 0, reason: None }
     }
 
     /// Adds a matrix with its mean row length and the speed with each choice, `None` if unknown.
@@ -141,6 +143,11 @@ impl<C> Sweep<C> {
     /// Adds a matrix with a row for each choice.
     pub fn take_rows(&mut self, rows: &[&Row]) {
         let facts = rows[0];
+        let lacking = rows.iter().find(|row| !row.is_ok());
+        if let Some(Row { method_name: Some(name), reason: Some(reason), .. }) = lacking {
+            let first = || format!("; {name} on {}: {reason}", facts.file);
+            self.reason.get_or_insert_with(first);
+        }
         let gflops = rows.iter().map(|row| row.typical_gflops());
         self.take(&facts.file, facts.row_length_mean, gflops);
     }
@@ -152,11 +159,12 @@ impl<C> Sweep<C> {
 
     /// Returns the heading: the method, and the numbers of choices and matrices. `choice`: what a choice is called.
     pub fn heading(&self, choice: &str) -> Vec<String> {
-        let Self { method_name, precision, choices, cases, incomplete } = self;
+        let Self { method_name, precision, choices, cases, incomplete, reason } = self;
         let (count, matrices, precision) = (choices.len(), cases.len(), precision.name());
         let heading =
             format!("{method_name}, {precision}: {count} {choice}s on {matrices} matrices");
-        let left_out = format!("left out, without a time for some {choice}: {incomplete}");
+        let reason = reason.as_deref().unwrap_or_default();
+        let left_out = format!("left out, without a time for some {choice}: {incomplete}{reason}");
         [heading].into_iter().chain((*incomplete > 0).then_some(left_out)).collect()
     }
 }

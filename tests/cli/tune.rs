@@ -112,10 +112,12 @@ fn shapes_are_compared_with_the_best_on_each_matrix() {
     .assert_eq(&ran.stdout);
     assert_eq!(fs::read_to_string(out).unwrap().lines().count(), 1 + 2 * 6);
     let words = "tune shapes gen:grid2d,n=4 --device gpu --precision both --transpose";
-    let without = run_with_gpu(&format!("{words} {QUICK}")).stdout;
+    let ran = run_with_gpu(&format!("{words} {QUICK}"));
+    assert!(ran.result.unwrap_err().starts_with("nothing was measured: "), "{}", ran.stdout);
+    let without = ran.stdout;
     for line in ["gpu-merge, f32: 54", "gpu-hola, f64: 12", "gpu-csr5, f64: 18"] {
-        let left_out = "left out, without a time for some shape: 1";
-        let line = format!("{line} shapes on 0 matrices\n{left_out}\n");
+        let left_out = "left out, without a time for some shape: 1; gpu-";
+        let line = format!("{line} shapes on 0 matrices\n{left_out}");
         assert!(without.contains(&line), "{line} in {without}");
     }
     let refused = run("tune shapes gen:grid2d,n=4").result.unwrap_err();
@@ -133,6 +135,14 @@ fn given_sizes_are_used_and_methods_are_separate() {
             assert_eq!(ran.stdout.matches(&line).count(), 1, "{line} in {}", ran.stdout);
         }
     }
+}
+
+#[test]
+fn modelled_times_have_a_note() {
+    let words = "tune csr-k gen:grid2d,n=4 --device model:h200 --methods gpu-csrk-2:srs=96";
+    let ran = run(&format!("{words} {QUICK}"));
+    assert!(ran.stdout.starts_with("gpu-csrk-2, f64: 1 sizes on "), "{ran:?}");
+    assert!(ran.stdout.contains("\n\nTimes are modelled, not measured: "), "{ran:?}");
 }
 
 #[test]
