@@ -233,6 +233,12 @@ pub struct Profile {
     pub memory_bytes: u64,
     /// The bound of the kernel that takes most of the time; see [`Counts::limit`].
     pub bound_by: &'static str,
+    /// The instructions that the warps of all kernels execute.
+    pub warp_instructions: u64,
+    /// The sectors of global memory that the loads and stores of all kernels access.
+    pub global_sectors: u64,
+    /// The registers per thread of the kernel that takes most of the time.
+    pub registers: u32,
 }
 
 impl Profile {
@@ -245,12 +251,16 @@ impl Profile {
                 known.fold((0.0, 0.0), |(whole, sum), (ms, part)| (whole + ms, sum + part));
             (whole > 0.0).then(|| 100.0 * sum / whole)
         };
+        let total = |count: fn(&Counts) -> u64| kernels.clone().map(|(_, of)| count(of)).sum();
         Some(Self {
             achieved_occupancy: mean(Counts::achieved_occupancy),
             warp_execution_efficiency: mean(Counts::warp_execution_efficiency),
             global_load_efficiency: mean(Counts::load_efficiency),
-            memory_bytes: kernels.clone().map(|(_, c)| c.read_bytes + c.written_bytes).sum(),
+            memory_bytes: total(|counts| counts.read_bytes + counts.written_bytes),
             bound_by: longest.limit().0,
+            warp_instructions: total(|counts| counts.warp_instructions),
+            global_sectors: total(|counts| counts.loaded_sectors + counts.stored_sectors),
+            registers: longest.registers,
         })
     }
 }
@@ -278,6 +288,7 @@ mod tests {
             thread_instructions: 320,
             loaded_bytes: 64,
             loaded_sectors: 4,
+            registers: 32,
             read_bytes: 100,
             cycles: 100.0,
             mean_cycles: 90.0,
@@ -301,6 +312,8 @@ mod tests {
         assert_eq!(profile.warp_execution_efficiency, Some(75.0 + 6.25));
         assert_eq!(profile.global_load_efficiency, Some(50.0), "of the kernel that loads");
         assert_eq!((profile.memory_bytes, profile.bound_by), (101, "memory"));
+        assert_eq!((profile.warp_instructions, profile.global_sectors), (20, 4));
+        assert_eq!(profile.registers, 32);
         assert_eq!(Profile::of(std::iter::empty()), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Programs in CUDA C++ and their kernels.
 
-use super::Gpu;
+use super::{Gpu, sources};
 use super::driver::{Address, ArgumentKind, KernelId, ModuleId, RawArgument};
 use crate::device::Failed;
 
@@ -13,13 +13,12 @@ pub struct Program {
     pub source: &'static str,
 }
 
-/// The header files that programs can include, as pairs of name and text.
-pub const HEADERS: &[(&str, &str)] = &[
-    ("common.cuh", include_str!("../../cuda/common.cuh")),
-    ("hola.cuh", include_str!("../../cuda/hola.cuh")),
-    ("coordinates.cuh", include_str!("../../cuda/coordinates.cuh")),
-    ("strips.cuh", include_str!("../../cuda/strips.cuh")),
-];
+impl Program {
+    /// Returns the text to compile; see [`sources`].
+    pub fn text(&self) -> &'static str {
+        sources::text(self.name, self.source)
+    }
+}
 
 /// A program that was compiled and loaded on a GPU.
 pub struct Module {

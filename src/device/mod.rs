@@ -18,6 +18,7 @@ pub mod kernel;
 pub mod model;
 mod place;
 pub mod probe;
+pub mod sources;
 pub mod sweeps;
 
 use std::cell::{Cell, RefCell};
@@ -171,6 +172,7 @@ impl Gpu {
         let id = match known {
             Some(id) => id,
             None => {
+                sources::replaced_from()?;
                 let compile = || self.0.driver.compile(program, T::PRECISION, constants);
                 let id = self.loading(compile);
                 *self.0.modules.borrow_mut().entry(key).or_insert(id?)

@@ -162,7 +162,7 @@ columns! {
             not_modelled: Some("repeatability: its atomic operations have the same order every time");
         /// On a GPU, the number of kernels, fills, copies, graphs and library calls of a product; a library call counts
         /// as one, whatever it launches.
-        launches: Option<u64> = Unused;
+        launches: Option<u64> = Linear("launches of a product");
         /// `launches` times the smallest time of a launch on that GPU, in milliseconds: a product that takes only a
         /// little longer is limited by its launches.
         launch_floor_ms: Option<f64> = Unused;
@@ -190,6 +190,13 @@ columns! {
         /// or `imbalance` between multiprocessors.
         bound_by: Option<String> = Word,
             kind: Words(&["memory", "L2", "L1", "issue", "atomics", "latency", "imbalance"]);
+        /// The number of instructions that the warps of a product execute, counted for a modelled GPU.
+        warp_instructions: Option<u64> = Log("instructions of warps");
+        /// The number of sectors of 32 bytes of global memory that the loads and stores of a product access, whether
+        /// caches contain them or not, counted for a modelled GPU.
+        global_sectors: Option<u64> = Log("accessed sectors");
+        /// The registers per thread of the longest kernel of a modelled product, as the compiler reports them.
+        registers: Option<u32> = Linear("registers per thread");
     }
 }
 

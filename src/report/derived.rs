@@ -35,6 +35,14 @@ derived! {
     /// `extra_bytes` / nonzeros.
     extra_bytes_per_nonzero = Log("bytes beyond CSR per nonzero")
         => |line| per_nonzero(line, line.row.extra_bytes? as f64);
+    /// The instructions of `warp_instructions` per nonzero, counted as 32 threads each, whether these are active or not.
+    instructions_per_nonzero = Linear("instructions of threads per nonzero")
+        => |line| per_nonzero(line, 32.0 * line.row.warp_instructions? as f64);
+    /// `global_sectors` / nonzeros.
+    sectors_per_nonzero = Linear("accessed sectors per nonzero")
+        => |line| per_nonzero(line, line.row.global_sectors? as f64);
+    /// The sectors of 32 bytes that contain the bytes of `compulsory_GBs`, per nonzero.
+    compulsory_sectors_per_nonzero = Linear("compulsory sectors per nonzero") => compulsory_sectors;
     /// The floating-point operations per byte of `compulsory_GBs`.
     intensity = Log("FLOP per compulsory byte") => intensity;
     /// The empty rows, in percent of all rows.
@@ -57,9 +65,17 @@ fn per_nonzero(line: &RecordedRow, number: f64) -> Option<f64> {
 }
 
 fn intensity(line: &RecordedRow) -> Option<f64> {
+    Some(2.0 * line.row.num_nonzeros? as f64 / compulsory(line)?)
+}
+
+fn compulsory_sectors(line: &RecordedRow) -> Option<f64> {
+    per_nonzero(line, compulsory(line)? / 32.0)
+}
+
+/// Returns the bytes of `compulsory_GBs`.
+fn compulsory(line: &RecordedRow) -> Option<f64> {
     let [rows, cols, nonzeros] = line.row.sizes()?;
-    let bytes = compulsory_bytes(rows, cols, nonzeros, line.row.precision?);
-    Some(2.0 * nonzeros as f64 / bytes as f64)
+    Some(compulsory_bytes(rows, cols, nonzeros, line.row.precision?) as f64)
 }
 
 fn waited_ms(line: &RecordedRow) -> Option<f64> {

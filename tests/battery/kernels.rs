@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use spmv_bench::device::kernel::HEADERS;
+use spmv_bench::device::sources::headers;
 use spmv_bench::device::model::Model;
 use spmv_bench::device::{Gpu, Program};
 use spmv_bench::matrix::Csr;
@@ -82,10 +82,10 @@ fn band() -> Csr<f64> {
 fn whole(program: &Program, seen: &mut Vec<&'static str>) -> String {
     let mut line = |line: &'static str| {
         let included = line.strip_prefix("#include \"").and_then(|rest| rest.strip_suffix('"'));
-        let header = HEADERS.iter().find(|(name, _)| Some(*name) == included);
+        let header = headers().find(|(name, _)| Some(*name) == included);
         match header {
-            Some((name, _)) if seen.contains(name) => String::new(),
-            Some(&(name, source)) => {
+            Some((name, _)) if seen.contains(&name) => String::new(),
+            Some((name, source)) => {
                 seen.push(name);
                 whole(&Program { name, source }, seen)
             }

@@ -6,8 +6,7 @@ use super::editions::Target;
 use super::nvrtc::{self, Nvrtc, Unit};
 use super::precompiled::Precompiled;
 use crate::cache::CacheFolder;
-use crate::device::Program;
-use crate::device::{Unavailable, Unprepared};
+use crate::device::{Program, Unavailable, Unprepared, sources};
 use crate::scalar::Precision;
 
 /// The machine code of programs for one device.
@@ -54,9 +53,9 @@ impl MachineCode {
             Ok(nvrtc) => nvrtc.to_string(),
             Err(Unavailable(reason)) => reason.clone(),
         };
-        match &self.precompiled {
-            Some(precompiled) => format!("{precompiled}; all others by {compiler}"),
-            None => compiler,
-        }
+        let precompiled = self.precompiled.as_ref();
+        let precompiled = precompiled.map(|of| format!("{of}; all others by"));
+        let parts = [precompiled.unwrap_or_default(), compiler, sources::origin()];
+        parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     }
 }

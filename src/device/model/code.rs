@@ -39,7 +39,7 @@ impl Code {
         constants: &[(&'static str, usize)],
     ) -> Result<Self, Unprepared> {
         let unit = Unit::new(architecture, program, precision, constants)
-            .with_source(source.unwrap_or(program.source))
+            .with_source(source.unwrap_or(program.text()))
             .with_lines();
         let cache = CacheFolder::of_user("kernels");
         let of_any = unit.key().and(["ptx"]);

@@ -6,8 +6,8 @@ use ptx_machine::model::Gpu;
 use serde::Deserialize;
 
 use super::occupancy::Limits;
-use crate::device::Unavailable;
 use crate::device::facts::Facts;
+use crate::device::{Unavailable, sources};
 use crate::near::hint;
 
 /// The built-in files, by name.
@@ -133,7 +133,7 @@ impl DeviceFile {
             memory_clock_mhz: self.memory_clock_mhz,
             memory_bus_bits: self.memory_bus_bits,
             driver: "none: its time is modelled".into(),
-            nvrtc: String::new(),
+            nvrtc: sources::origin(),
             cusparse: "none: the model cannot execute machine code".into(),
         }
     }

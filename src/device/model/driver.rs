@@ -82,7 +82,7 @@ impl Driver for Model {
         let rewritten = self.rewrite.as_ref().map(|to| to(program, precision, constants));
         let code =
             Code::compile(self.architecture, program, rewritten.as_deref(), precision, constants)?;
-        let source = rewritten.unwrap_or_else(|| program.source.to_owned());
+        let source = rewritten.unwrap_or_else(|| program.text().to_owned());
         let loaded = self.load(program.name, source, code)?;
         let mut modules = self.modules.borrow_mut();
         modules.push(Rc::new(loaded));

@@ -12,7 +12,7 @@ use ptx_machine::{Fault, Kernel, Launch, Machine};
 
 use crate::device::counts::{Busy, Counts, LineCounts};
 use crate::device::cuda::usage::Usage;
-use crate::device::kernel::HEADERS;
+use crate::device::sources;
 use crate::team::unpin;
 
 /// The maximum number of blocks whose traces wait for the replay.
@@ -178,9 +178,9 @@ fn lines(
     }
     let executed = by_line.into_iter().filter(|(_, counts)| counts.warp_instructions > 0);
     let in_full = executed.map(|((file, line), counts)| {
-        let known =
-            [source].into_iter().chain(HEADERS.iter().copied()).find(|(name, _)| *name == file);
-        let text = known.and_then(|(_, text)| text.lines().nth(line.checked_sub(1)?));
+        let header = || sources::headers().find(|(name, _)| *name == file).map(|(_, text)| text);
+        let known = if source.0 == file { Some(source.1) } else { header() };
+        let text = known.and_then(|text| text.lines().nth(line.checked_sub(1)?));
         let text = text.unwrap_or_default().trim().to_owned();
         LineCounts { file: file.into(), line, text, ..counts }
     });

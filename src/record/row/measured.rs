@@ -138,6 +138,9 @@ impl Row {
             global_load_efficiency: profile.and_then(|profile| profile.global_load_efficiency),
             memory_bytes: profile.map(|profile| profile.memory_bytes),
             bound_by: profile.map(|profile| profile.bound_by.to_owned()),
+            warp_instructions: profile.map(|profile| profile.warp_instructions),
+            global_sectors: profile.map(|profile| profile.global_sectors),
+            registers: profile.map(|profile| profile.registers),
             library_version: measurement.library_version.clone(),
             reason: measurement.note.clone(),
             ..self.with_mean(ms)

@@ -13,6 +13,7 @@ mod contest;
 mod correlations;
 mod few;
 mod heat;
+mod listing;
 mod matrices;
 mod plane;
 mod profile;
@@ -38,6 +39,7 @@ use bars::Bars;
 use best::Best;
 use correlations::Correlations;
 use heat::Heat;
+use listing::Listing;
 use matrices::Matrices;
 use plane::Plane;
 use profile::Profile;
@@ -137,6 +139,7 @@ kinds! {
         Heat,
         Correlations,
         Matrices,
+        Listing,
         Amortisation,
         Roofline,
         Best,

@@ -6,8 +6,7 @@ use std::ptr::null_mut;
 use cudarc::nvrtc::sys::nvrtcProgram;
 
 use super::{Compiled, Functions, Nvrtc, Unit};
-use crate::device::Failed;
-use crate::device::kernel::HEADERS;
+use crate::device::{Failed, sources};
 
 /// A program of NVRTC, which is destroyed when this is dropped.
 pub struct Code<'a> {
@@ -18,8 +17,7 @@ pub struct Code<'a> {
 impl<'a> Code<'a> {
     pub fn new(nvrtc: &'a Nvrtc, unit: &Unit) -> Result<Self, Failed> {
         let (name, source) = (c_string(unit.name)?, c_string(unit.source)?);
-        let headers = HEADERS
-            .iter()
+        let headers = sources::headers()
             .map(|(name, text)| Ok((c_string(name)?, c_string(text)?)))
             .collect::<Result<Vec<_>, Failed>>()?;
         let names: Vec<_> = headers.iter().map(|(name, _)| name.as_ptr()).collect();

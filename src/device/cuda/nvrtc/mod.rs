@@ -13,8 +13,8 @@ use libloading::os::unix::Library;
 use super::editions::{Edition, Opened, Sought, Target};
 use super::libraries::{self, StatusText, functions};
 use crate::cache::{CacheFolder, Key};
-use crate::device::kernel::{HEADERS, Program};
-use crate::device::{Failed, Unavailable};
+use crate::device::kernel::Program;
+use crate::device::{Failed, Unavailable, sources};
 use crate::scalar::Precision;
 use code::Code;
 
@@ -121,7 +121,7 @@ impl<'a> Unit<'a> {
             format!("-DVALUE_T={value}"),
         ];
         options.extend(constants.iter().map(|(name, value)| format!("-D{name}={value}")));
-        Self { name: program.name, source: program.source, options }
+        Self { name: program.name, source: program.text(), options }
     }
 
     /// Replaces the source text.
@@ -138,7 +138,7 @@ impl<'a> Unit<'a> {
 
     /// Returns a hash of the name, source, headers and options.
     pub fn key(&self) -> Key {
-        let headers = HEADERS.iter().flat_map(|(name, text)| [*name, *text]);
+        let headers = sources::headers().flat_map(|(name, text)| [name, text]);
         Key::of([self.name, self.source].into_iter().chain(headers))
             .and(self.options.iter().map(String::as_str))
     }

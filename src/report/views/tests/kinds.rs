@@ -249,6 +249,17 @@ fn matrices() {
     assert_eq!(facts.columns.len(), 3);
 }
 
+#[test]
+fn listing() {
+    let listing = "kind = 'listing'\ncolumns = ['median_ms', 'device', 'num_nonzeros']\nof = ['base', 'slow']";
+    check(listing, expect![[r#""#]]);
+    let of_one = super::view(rows(), &format!("{listing}\nwhere = 'matrix = a'")).table.unwrap();
+    assert!(!of_one.columns.contains(&"matrix".into()), "{of_one:?}");
+    let unknown = "title = 'T'\nkind = 'listing'\ncolumns = ['median_m']";
+    let error = toml::from_str::<Spec>(unknown).unwrap_err().to_string();
+    assert!(error.contains("there is no column 'median_m'"), "{error}");
+}
+
 /// fast: setups 10/2, 10/3, 10/8; pays off after 10/(2 - 1) = 10 and 10/(8 - 2) = 1.67 products; the quartiles
 /// are interpolated between them: 1.67 + 8.33/4 and so on. slow: 1/2 and 1/8, never. After one product, fast has
 /// taken (10 + 1)/2, (10 + 6)/3 and (10 + 2)/8 times as long as base: ³√44 in the geometric mean.

@@ -184,6 +184,7 @@ fn no_rows_are_a_view() {
         "kind = 'heat'",
         "kind = 'correlations'\npairs = [['gflops', 'num_rows']]",
         "kind = 'matrices'\ncolumns = []",
+        "kind = 'listing'\ncolumns = []",
         "kind = 'amortisation'\nover = 'base'",
         "kind = 'roofline'",
         "kind = 'best'",
