@@ -5,6 +5,10 @@ typedef VALUE_T value_t;
 
 constexpr unsigned WARP = 32;
 constexpr unsigned ALL_LANES = 0xffffffffu;
+// The column index where there is no entry.
+constexpr unsigned NO_ENTRY = 0xffffffffu;
+// The number of entries of a row that a thread loads before it uses the first of them.
+constexpr unsigned AHEAD = 4;
 
 // y[row] <- alpha sum + beta y[row]. If beta = 0, the old y is not read.
 __device__ __forceinline__ void store(value_t *y, unsigned row, value_t alpha, value_t sum,
@@ -46,20 +50,46 @@ __device__ __forceinline__ value_t run_sums(unsigned tails, value_t sum) {
     return sum;
 }
 
-// Returns one lane's part of a row's product: the nonzeros at a stride of WIDTH. A whole warp starts at the
+// Returns one lane's part of a row's product: the nonzeros from k on at a stride of WIDTH. DEPTH of them are loaded
+// together, and all of their columns and values before x, so that a lane waits twice for memory and not twice for each
+// nonzero.
+template <unsigned WIDTH, unsigned DEPTH = AHEAD>
+__device__ __forceinline__ value_t strided_product(unsigned k, unsigned end,
+                                                   const unsigned *column_indices,
+                                                   const value_t *values, const value_t *x) {
+    value_t sum = 0;
+    for (; k < end; k += DEPTH * WIDTH) {
+        const unsigned left = end - k;
+        const unsigned *column = column_indices + k;
+        const value_t *value = values + k;
+        unsigned columns[DEPTH];
+        value_t entries[DEPTH], factors[DEPTH];
+#pragma unroll
+        for (unsigned j = 0; j < DEPTH; ++j) {
+            columns[j] = j * WIDTH < left ? column[j * WIDTH] : 0;
+            entries[j] = j * WIDTH < left ? value[j * WIDTH] : value_t(0);
+        }
+#pragma unroll
+        for (unsigned j = 0; j < DEPTH; ++j)
+            factors[j] = j * WIDTH < left ? x[columns[j]] : value_t(0);
+#pragma unroll
+        for (unsigned j = 0; j < DEPTH; ++j) sum += entries[j] * factors[j];
+    }
+    return sum;
+}
+
+// Returns one lane's part of a row's product, if a vector of WIDTH lanes owns the row. A whole warp starts at the
 // multiple of its width at or below the row's start, so that its loads are aligned.
-template <unsigned WIDTH>
+template <unsigned WIDTH, unsigned DEPTH = AHEAD>
 __device__ __forceinline__ value_t lane_product(unsigned start, unsigned end, unsigned lane,
                                                 const unsigned *column_indices,
                                                 const value_t *values, const value_t *x) {
-    value_t sum = 0;
     unsigned k = start + lane;
     if (WIDTH == WARP) {
         k = start / WARP * WARP + lane;
         if (k < start) k += WARP;
     }
-    for (; k < end; k += WIDTH) sum += values[k] * x[column_indices[k]];
-    return sum;
+    return strided_product<WIDTH, DEPTH>(k, end, column_indices, values, x);
 }
 
 // value * x, but 0 if the value is 0: it may be padding, and x may be NaN or infinite.

@@ -1,4 +1,4 @@
-// CSR-Vector: a vector of LANES threads per row.
+// CSR-Vector: a vector of LANES threads per row, each of which loads DEPTH nonzeros at a time.
 #include "common.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
@@ -10,7 +10,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
     // Vectors past the last row have no nonzeros; they continue because the shuffles need the whole warp.
     const unsigned start = row < rows ? row_offsets[row] : 0;
     const unsigned end = row < rows ? row_offsets[row + 1] : 0;
-    value_t sum = lane_product<LANES>(start, end, lane, column_indices, values, x);
+    value_t sum = lane_product<LANES, DEPTH>(start, end, lane, column_indices, values, x);
     sum = vector_sum<LANES>(ALL_LANES, sum);
     if (lane == 0 && row < rows) store(y, row, alpha, sum, beta);
 }

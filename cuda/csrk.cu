@@ -2,27 +2,6 @@
 // super-row, unless each thread owns a row (LANES = 1).
 #include "common.cuh"
 
-// The number of nonzeros that a lane loads without waiting in between.
-constexpr unsigned AHEAD = 4;
-
-// Returns one lane's part of a row's product: the nonzeros from k on at a stride of LANES.
-__device__ __forceinline__ value_t part_of_row(unsigned k, unsigned end,
-                                               const unsigned *column_indices,
-                                               const value_t *values, const value_t *x) {
-    value_t sum = 0;
-    for (; k < end; k += AHEAD * LANES) {
-        value_t products[AHEAD];
-#pragma unroll
-        for (unsigned j = 0; j < AHEAD; ++j) {
-            const unsigned nonzero = k + j * LANES;
-            products[j] = nonzero < end ? values[nonzero] * x[column_indices[nonzero]] : value_t(0);
-        }
-#pragma unroll
-        for (unsigned j = 0; j < AHEAD; ++j) sum += products[j];
-    }
-    return sum;
-}
-
 // Multiplies the rows first to end - 1, blockDim.y at a time.
 __device__ __forceinline__ void super_row(unsigned first, unsigned end, const unsigned *row_offsets,
                                           const unsigned *column_indices, const value_t *values,
@@ -34,8 +13,8 @@ __device__ __forceinline__ void super_row(unsigned first, unsigned end, const un
         const unsigned row = first + threadIdx.y;
         value_t sum = 0;
         if (row < end)
-            sum = part_of_row(row_offsets[row] + lane, row_offsets[row + 1], column_indices, values,
-                              x);
+            sum = strided_product<LANES>(row_offsets[row] + lane, row_offsets[row + 1],
+                                         column_indices, values, x);
         sum = vector_sum<LANES>(ALL_LANES, sum);
         if (lane == 0 && row < end) store(y, row, alpha, sum, beta);
     }

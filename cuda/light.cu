@@ -1,29 +1,38 @@
-// LightSpMV: vectors of LANES threads fetch their rows from one counter: each vector for itself
-// (PER_WARP = 0) or each warp for all its vectors (1). The counter is 0 at the start.
+// LightSpMV: vectors of LANES threads fetch their rows from one counter: each vector for itself (PER_WARP = 0) or each
+// warp for all its vectors (1), and ROWS rows per vector at a time. A
+// thread loads DEPTH nonzeros at a time. The counter is 0 at the start.
 #include "common.cuh"
+
+// The lanes that fetch rows together. They also leave the loop at the same time.
+constexpr unsigned TOGETHER = PER_WARP ? WARP : LANES;
+constexpr unsigned VECTORS = TOGETHER / LANES;
+
+// Returns the first of the next rows in the first of the lanes that fetch together.
+__device__ __forceinline__ unsigned fetch(unsigned *counter) {
+    return threadIdx.x % TOGETHER == 0 ? atomicAdd(counter, VECTORS * ROWS) : 0;
+}
 
 extern "C" __global__ void __launch_bounds__(BLOCK)
     light(unsigned rows, const unsigned *__restrict__ row_offsets,
           const unsigned *__restrict__ column_indices, const value_t *__restrict__ values,
           const value_t *__restrict__ x, value_t *y, value_t alpha, value_t beta,
           unsigned *counter) {
-    // The lanes that fetch rows together also leave the loop at the same time.
-    constexpr unsigned TOGETHER = PER_WARP ? WARP : LANES;
     const unsigned mask = vector_mask<TOGETHER>();
     const unsigned lane = threadIdx.x % LANES;
     const unsigned vector = threadIdx.x % TOGETHER / LANES;
     for (;;) {
-        unsigned first = 0;
-        if (threadIdx.x % TOGETHER == 0) first = atomicAdd(counter, TOGETHER / LANES);
-        first = __shfl_sync(mask, first, 0, TOGETHER);
+        const unsigned first = __shfl_sync(mask, fetch(counter), 0, TOGETHER);
         if (first >= rows) return;
-        const unsigned row = first + vector;
-        // Two lanes load the bounds of the row for all lanes.
-        const unsigned bound = lane < 2 && row < rows ? row_offsets[row + lane] : 0;
-        const unsigned start = __shfl_sync(mask, bound, 0, LANES);
-        const unsigned end = __shfl_sync(mask, bound, 1, LANES);
-        value_t sum = lane_product<LANES>(start, end, lane, column_indices, values, x);
-        sum = vector_sum<LANES>(mask, sum);
-        if (lane == 0 && row < rows) store(y, row, alpha, sum, beta);
+#pragma unroll 1
+        for (unsigned k = 0; k < ROWS; ++k) {
+            const unsigned row = first + k * VECTORS + vector;
+            // Two lanes load the bounds of the row for all lanes.
+            const unsigned bound = lane < 2 && row < rows ? row_offsets[row + lane] : 0;
+            const unsigned start = __shfl_sync(mask, bound, 0, LANES);
+            const unsigned end = __shfl_sync(mask, bound, 1, LANES);
+            value_t sum = lane_product<LANES, DEPTH>(start, end, lane, column_indices, values, x);
+            sum = vector_sum<LANES>(mask, sum);
+            if (lane == 0 && row < rows) store(y, row, alpha, sum, beta);
+        }
     }
 }

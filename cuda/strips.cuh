@@ -1,12 +1,9 @@
 // The row product of ELL, the ELL part of HYB and SELL. Each thread owns a row. The entries of a row are a
-// column apart, so neighbouring threads load neighbouring entries.
+// column apart, so neighbouring threads load neighbouring entries. Padding has the column index NO_ENTRY and the value 0
+// and is at the end of its row.
 #pragma once
 #include "common.cuh"
 
-// The column index of padding. Padding has the value 0 and is at the end of its row.
-constexpr unsigned NO_ENTRY = 0xffffffffu;
-// The number of entries of a row that are loaded before the first of them is used.
-constexpr unsigned AHEAD = 4;
 
 // Returns the product of a row of `width` entries. The first is at index `place`; their stride is `stride`.
 __device__ __forceinline__ value_t strip_sum(unsigned long long place, unsigned stride,

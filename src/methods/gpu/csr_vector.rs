@@ -1,14 +1,15 @@
-//! CSR-Vector: five-gpu-algorithms, section IV-B, after Bell and Garland. The number of lanes is chosen as in cusp.
+//! CSR-Vector: five-gpu-algorithms, section IV-B, after Bell and Garland.
 //!
 //! A vector of 2 to 32 neighbouring threads (its lanes) owns one row. Each lane processes the nonzeros at a stride of
-//! the vector size, so that the loads are coalesced, and the lanes' sums are added by shuffles. A vector of a whole
-//! warp starts at an aligned nonzero (cusp). Setup only computes the mean row length. No memory in addition to CSR.
+//! the vector size, so that the loads are coalesced, and the lanes' sums are added by shuffles. A lane loads four
+//! nonzeros at a time, and there are as many lanes as load a row of mean length at once. A vector of a whole warp starts
+//! at an aligned nonzero (cusp). Setup only computes the mean row length. No memory in addition to CSR.
 //!
 //! Departures from the listing: it always assigns a whole warp to a row (`lanes=32`), reduces through shared memory and
 //! has a barrier in a divergent branch, which Volta and later GPUs do not allow; shuffles need neither. α and β are
 //! supported.
 
-use super::{by_rows, lanes_for};
+use super::{by_rows, depth_for, lanes_for};
 use crate::device::buffer::Value;
 use crate::device::{DeviceCsr, Program};
 use crate::method::{
@@ -24,8 +25,8 @@ pub const METHOD: Method = Method {
         Parameter {
             name: "lanes",
             values: &["2", "4", "8", "16", "32"],
-            meaning: "threads per row; default by the mean row length (32 in \
-                      five-gpu-algorithms)",
+            meaning: "threads per row; default a quarter of the mean row length (32 in \
+                      five-gpu-algorithms, the mean row length in cusp)",
         },
         Parameter {
             name: "block",
@@ -57,7 +58,8 @@ pub fn with_lanes<'a, T: Value>(
     block: usize,
 ) -> Result<PreparedOnGpu<'a, T>, Unprepared> {
     let grid = csr.host.rows().div_ceil(block / lanes);
-    let constants = [("LANES", lanes), ("BLOCK", block)];
+    let depth = depth_for(&csr.host, lanes);
+    let constants = [("LANES", lanes), ("DEPTH", depth), ("BLOCK", block)];
     let kernel = csr.gpu.compile::<T>(&PROGRAM, &constants)?.kernel("csr_vector")?;
     Ok(by_rows(csr, kernel, grid, block))
 }
