@@ -50,37 +50,37 @@ __device__ __forceinline__ value_t run_sums(unsigned tails, value_t sum) {
     return sum;
 }
 
-// Returns one lane's part of a row's product: the nonzeros from k on at a stride of WIDTH. DEPTH of them are loaded
+// Returns one lane's part of a row's product: the nonzeros from k on at a stride of WIDTH. AT_ONCE of them are loaded
 // together, and all of their columns and values before x, so that a lane waits twice for memory and not twice for each
 // nonzero.
-template <unsigned WIDTH, unsigned DEPTH = AHEAD>
+template <unsigned WIDTH, unsigned AT_ONCE = AHEAD>
 __device__ __forceinline__ value_t strided_product(unsigned k, unsigned end,
                                                    const unsigned *column_indices,
                                                    const value_t *values, const value_t *x) {
     value_t sum = 0;
-    for (; k < end; k += DEPTH * WIDTH) {
+    for (; k < end; k += AT_ONCE * WIDTH) {
         const unsigned left = end - k;
         const unsigned *column = column_indices + k;
         const value_t *value = values + k;
-        unsigned columns[DEPTH];
-        value_t entries[DEPTH], factors[DEPTH];
+        unsigned columns[AT_ONCE];
+        value_t entries[AT_ONCE], factors[AT_ONCE];
 #pragma unroll
-        for (unsigned j = 0; j < DEPTH; ++j) {
+        for (unsigned j = 0; j < AT_ONCE; ++j) {
             columns[j] = j * WIDTH < left ? column[j * WIDTH] : 0;
             entries[j] = j * WIDTH < left ? value[j * WIDTH] : value_t(0);
         }
 #pragma unroll
-        for (unsigned j = 0; j < DEPTH; ++j)
+        for (unsigned j = 0; j < AT_ONCE; ++j)
             factors[j] = j * WIDTH < left ? x[columns[j]] : value_t(0);
 #pragma unroll
-        for (unsigned j = 0; j < DEPTH; ++j) sum += entries[j] * factors[j];
+        for (unsigned j = 0; j < AT_ONCE; ++j) sum += entries[j] * factors[j];
     }
     return sum;
 }
 
 // Returns one lane's part of a row's product, if a vector of WIDTH lanes owns the row. A whole warp starts at the
 // multiple of its width at or below the row's start, so that its loads are aligned.
-template <unsigned WIDTH, unsigned DEPTH = AHEAD>
+template <unsigned WIDTH, unsigned AT_ONCE = AHEAD>
 __device__ __forceinline__ value_t lane_product(unsigned start, unsigned end, unsigned lane,
                                                 const unsigned *column_indices,
                                                 const value_t *values, const value_t *x) {
@@ -89,7 +89,7 @@ __device__ __forceinline__ value_t lane_product(unsigned start, unsigned end, un
         k = start / WARP * WARP + lane;
         if (k < start) k += WARP;
     }
-    return strided_product<WIDTH, DEPTH>(k, end, column_indices, values, x);
+    return strided_product<WIDTH, AT_ONCE>(k, end, column_indices, values, x);
 }
 
 // value * x, but 0 if the value is 0: it may be padding, and x may be NaN or infinite.

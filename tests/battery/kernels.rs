@@ -92,7 +92,7 @@ fn whole(program: &Program, seen: &mut Vec<&'static str>) -> String {
             None => format!("{line}\n"),
         }
     };
-    program.source.lines().filter(|line| *line != "#pragma once").map(&mut line).collect()
+    program.text().lines().filter(|line| *line != "#pragma once").map(&mut line).collect()
 }
 
 /// Returns the symptom of a fault in the method's products with one seed; `None` if there is no symptom or the method
@@ -102,7 +102,7 @@ fn symptom(choice: &Choice, csr: &Csr<f64>, seed: u64, (from, to): (&str, &str))
     let planted = Rc::new(Cell::new(false));
     let seen = planted.clone();
     let altered = Model::tiny(seed).rewriting(move |program, _, _| {
-        let mut source = program.source.to_owned();
+        let mut source = program.text().to_owned();
         if !source.contains(&old) {
             source = whole(program, &mut Vec::new());
         }

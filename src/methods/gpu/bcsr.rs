@@ -82,9 +82,13 @@ fn blocks<T: Scalar>(csr: &Csr<T>, request: &Request) -> Result<RegisterBlocks<T
     Ok(pieces.remove(0))
 }
 
+/// The number of values per thread, on average, from which the threads of a row of blocks are chosen. With fewer, the
+/// threads would execute more instructions to find their values and to add their sums than to multiply.
+const EACH: usize = 8;
+
 /// Returns the threads per row of blocks for its mean number of values.
 fn lanes(places: usize, block_rows: usize) -> usize {
-    places.div_ceil(block_rows.max(1)).next_power_of_two().clamp(8, 32)
+    places.div_ceil(EACH * block_rows.max(1)).next_power_of_two().clamp(8, 32)
 }
 
 #[cfg(test)]
@@ -94,7 +98,7 @@ mod tests {
     #[test]
     fn lanes_follow_the_mean_number_of_values() {
         let lanes = |places| lanes(places, 10);
-        assert_eq!([0, 80, 81, 160, 161, 9000].map(lanes), [8, 8, 16, 16, 32, 32]);
+        assert_eq!([0, 640, 641, 1280, 1281, 9000].map(lanes), [8, 8, 16, 16, 32, 32]);
         assert_eq!(super::lanes(0, 0), 8);
     }
 }

@@ -17,9 +17,9 @@ pub const FAULTS: &[Fault] = &[
         "vector_sum<LANES>(0xffffu, sum)",
         By("which does not contain the calling lane"),
     ),
-    ("gpu-csrk-3.5", "nonzero < end", "true", Somehow),
-    ("gpu-csrk-3", "nonzero < end", "nonzero + 1 < end", Somehow),
-    ("gpu-csrk-3", "k += AHEAD * LANES", "k += LANES", Somehow),
+    ("gpu-csrk-3.5", "left = end - k", "left = end - k + WIDTH", Somehow),
+    ("gpu-csrk-3", "left = end - k", "left = end - k - 1", Somehow),
+    ("gpu-csrk-3", "k += AT_ONCE * WIDTH", "k += WIDTH", Somehow),
     // The loop of Listing 4, which some lanes of a warp leave before others.
     (
         "gpu-csrk-3.5:block=4x8x12",

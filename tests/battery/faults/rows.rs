@@ -36,6 +36,8 @@ pub const FAULTS: &[Fault] = &[
         "sum = vector_sum<LANES>(0xffffu, sum)",
         By("which does not contain the calling lane"),
     ),
+    ("gpu-csr-vector:lanes=2", "left = end - k", "left = end - k - 1", Somehow),
+    ("gpu-csr-vector:lanes=2", "j < AT_ONCE; ++j) sum", "j < AHEAD - 1; ++j) sum", Somehow),
     (
         "gpu-csr-adaptive",
         "x[column_indices[first + k]];\n    __syncthreads();",
@@ -67,8 +69,10 @@ pub const FAULTS: &[Fault] = &[
     ),
     (
         "gpu-light",
-        "atomicAdd(counter, TOGETHER / LANES)",
-        "atomicAdd(counter, 2 * TOGETHER / LANES)",
+        "atomicAdd(counter, VECTORS * ROWS)",
+        "atomicAdd(counter, 2 * VECTORS * ROWS)",
         Somehow,
     ),
+    ("gpu-light", "k < ROWS", "k + 1 < ROWS", Somehow),
+    ("gpu-light", "first + k * VECTORS", "first + k", Somehow),
 ];
