@@ -1,7 +1,7 @@
 //! Programs in CUDA C++ and their kernels.
 
-use super::{Gpu, sources};
 use super::driver::{Address, ArgumentKind, KernelId, ModuleId, RawArgument};
+use super::{Gpu, sources};
 use crate::device::Failed;
 
 /// A file of `cuda/`, embedded in the binary.

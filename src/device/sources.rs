@@ -65,7 +65,9 @@ impl Folder {
         for entry in std::fs::read_dir(&path).map_err(|error| failed(&path, error))? {
             let file = entry.map_err(|error| failed(&path, error))?.path();
             let is_program = file.extension().is_some_and(|end| end == "cu" || end == "cuh");
-            if let (true, Some(name)) = (is_program, file.file_name().and_then(|name| name.to_str())) {
+            if let (true, Some(name)) =
+                (is_program, file.file_name().and_then(|name| name.to_str()))
+            {
                 let text = std::fs::read_to_string(&file).map_err(|error| failed(&file, error))?;
                 texts.insert(name.to_owned(), text);
             }

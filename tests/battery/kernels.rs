@@ -4,8 +4,8 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use spmv_bench::device::sources::headers;
 use spmv_bench::device::model::Model;
+use spmv_bench::device::sources::headers;
 use spmv_bench::device::{Gpu, Program};
 use spmv_bench::matrix::Csr;
 use spmv_bench::method::{Choice, Failed, Unavailable, Unprepared};

@@ -134,7 +134,7 @@ fn unknown_devices_and_parameters_are_reported() {
     for (words, expected) in [
         (
             "--methods gpu-light:speed=9",
-            "gpu-light has no parameter 'speed'; it has level, lanes, block",
+            "gpu-light has no parameter 'speed'; it has level, lanes, rows, block",
         ),
         (
             "--methods gpu-light:level=9",

@@ -56,6 +56,11 @@ impl MachineCode {
         let precompiled = self.precompiled.as_ref();
         let precompiled = precompiled.map(|of| format!("{of}; all others by"));
         let parts = [precompiled.unwrap_or_default(), compiler, sources::origin()];
-        parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+        parts
+            .iter()
+            .map(String::as_str)
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 }

@@ -252,7 +252,9 @@ fn matrices() {
 #[test]
 fn listing() {
     let listing = "kind = 'listing'\ncolumns = ['median_ms', 'device', 'num_nonzeros']\nof = ['base', 'slow']";
-    check(listing, expect![[r#"
+    check(
+        listing,
+        expect![[r#"
         3 matrices; f64, cpu, 2 threads, natural order
         marked *: generated stand-ins for matrices of the collection (1)
         without a time: slow on 1 matrix
@@ -263,7 +265,8 @@ fn listing() {
         | base   | c*     |                         8.00 | cpu    |   100000 |
         | slow   | a      |                         4.00 | cpu    |     1000 |
         | slow   | c*     |                         8.00 | cpu    |   100000 |
-    "#]]);
+    "#]],
+    );
     let of_one = super::view(rows(), &format!("{listing}\nwhere = 'matrix = a'")).table.unwrap();
     assert!(!of_one.columns.contains(&"matrix".into()), "{of_one:?}");
     let unknown = "title = 'T'\nkind = 'listing'\ncolumns = ['median_m']";
